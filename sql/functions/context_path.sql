@@ -17,12 +17,14 @@ AS $$
                  ORDER BY x.depth DESC LIMIT 1) AS e
          LIMIT 1
     ), start AS MATERIALIZED ( -- the depth from which on the context has all entries
-        SELECT coalesce((SELECT e.depth
-                           FROM cardbox.session_lines e
-                           JOIN path p ON p.branch = e.branch AND e.depth BETWEEN p.low AND p.high
-                          WHERE e.tenant_id = tenant AND e.session_id = session
-                            AND e.entry_id = c.target AND e.depth < c.depth), c.depth) AS depth
+        SELECT coalesce((SELECT e.depth FROM path p WHERE p.branch = e.branch AND e.depth BETWEEN p.low AND p.high),
+                        c.depth) AS depth
           FROM compaction c
+          LEFT JOIN LATERAL (
+                SELECT x.branch, x.depth FROM cardbox.session_lines x
+                 WHERE x.tenant_id = tenant AND x.session_id = session
+                   AND x.entry_id BETWEEN c.target AND c.target
+                 ORDER BY x.entry_id LIMIT 1) AS e ON e.depth < c.depth
         UNION ALL
         SELECT 0 WHERE NOT EXISTS (SELECT FROM compaction)
     )

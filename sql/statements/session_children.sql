@@ -3,15 +3,19 @@
 -- $4 int8 only after this line, $5 int8 how many, $6 int4 bytes of a text; NULL: no texts
 WITH parent AS MATERIALIZED (
     SELECT e.line, e.branch, e.depth FROM cardbox.session_lines e
-     WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.entry_id = $3::text
+     WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.entry_id BETWEEN $3::text AND $3::text
+     ORDER BY e.entry_id LIMIT 1
 )
 SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_parent_id, e.size, r.label,
        CASE WHEN e.size <= $6::int4 THEN e.content END AS content, NULL::int8 AS extra
   FROM (SELECT k.* FROM (
             (SELECT e.* FROM parent p
-               JOIN cardbox.session_lines e
-                 ON e.tenant_id = $1::text AND e.session_id = $2::text AND e.branch = p.branch
-                AND e.depth = p.depth + 1 AND e.line > $4::int8)
+              CROSS JOIN LATERAL (
+                     SELECT * FROM cardbox.session_lines x
+                      WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.branch = p.branch
+                        AND x.depth BETWEEN p.depth + 1 AND p.depth + 1
+                      ORDER BY x.depth LIMIT 1) AS e
+              WHERE e.line > $4::int8)
             UNION ALL
             (SELECT e.* FROM cardbox.session_lines e
               WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.line = e.branch

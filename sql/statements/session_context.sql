@@ -9,9 +9,10 @@ WITH leaf AS MATERIALIZED (
       LEFT JOIN LATERAL (
             SELECT s.head_line, s.head_entry_id, s.head_depth WHERE $3::text = '' AND s.head_line IS NOT NULL
             UNION ALL
-            SELECT x.line, x.entry_id, x.depth FROM cardbox.session_lines x
-             WHERE $3::text <> '' AND x.tenant_id = $1::text AND x.session_id = $2::text
-               AND x.entry_id = $3::text) AS e(line, entry_id, depth) ON true
+            (SELECT x.line, x.entry_id, x.depth FROM cardbox.session_lines x
+              WHERE $3::text <> '' AND x.tenant_id = $1::text AND x.session_id = $2::text
+                AND x.entry_id BETWEEN $3::text AND $3::text
+              ORDER BY x.entry_id LIMIT 1)) AS e(line, entry_id, depth) ON true
      WHERE s.tenant_id = $1::text AND s.session_id = $2::text AND s.state = 'live'
 ), path AS MATERIALIZED (
     SELECT e.line, e.entry_id, e.depth, e.type, e.size, e.target, e.content,
@@ -22,7 +23,7 @@ WITH leaf AS MATERIALIZED (
             SELECT * FROM cardbox.session_lines x
              WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.branch = w.branch
                AND x.depth BETWEEN w.low AND w.high
-            OFFSET 0) AS e
+             ORDER BY x.depth) AS e
 ), total AS MATERIALIZED (
     SELECT sum(p.size) <= $4::int8 AS fits FROM path p WHERE p.in_context
 )

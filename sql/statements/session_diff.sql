@@ -5,9 +5,13 @@
 -- $5 int4 how many of a side, $6 int4 bytes of a text; NULL: no texts
 WITH ends AS MATERIALIZED (
     SELECT (SELECT e.line FROM cardbox.session_lines e
-             WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.entry_id = $3::text) AS a,
+             WHERE e.tenant_id = $1::text AND e.session_id = $2::text
+               AND e.entry_id BETWEEN $3::text AND $3::text
+             ORDER BY e.entry_id LIMIT 1) AS a,
            (SELECT e.line FROM cardbox.session_lines e
-             WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.entry_id = $4::text) AS b
+             WHERE e.tenant_id = $1::text AND e.session_id = $2::text
+               AND e.entry_id BETWEEN $4::text AND $4::text
+             ORDER BY e.entry_id LIMIT 1) AS b
       FROM cardbox.sessions s
      WHERE s.tenant_id = $1::text AND s.session_id = $2::text AND s.state = 'live'
 ), a AS MATERIALIZED (
@@ -39,6 +43,6 @@ SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_paren
                 SELECT * FROM cardbox.session_lines x
                  WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.branch = s.branch
                    AND x.depth BETWEEN s.low AND s.high
-                OFFSET 0) AS e) AS e
+                 ORDER BY x.depth) AS e) AS e
  CROSS JOIN LATERAL cardbox.session_entry_details($1::text, $2::text, e.entry_id, e.parent_line) AS r
  ORDER BY extra, depth

@@ -12,9 +12,10 @@ WITH leaf AS MATERIALIZED (
       LEFT JOIN LATERAL (
             SELECT s.head_line, s.head_entry_id, s.head_depth WHERE $3::text = '' AND s.head_line IS NOT NULL
             UNION ALL
-            SELECT x.line, x.entry_id, x.depth FROM cardbox.session_lines x
-             WHERE $3::text <> '' AND x.tenant_id = $1::text AND x.session_id = $2::text
-               AND x.entry_id = $3::text) AS e(line, entry_id, depth) ON true
+            (SELECT x.line, x.entry_id, x.depth FROM cardbox.session_lines x
+              WHERE $3::text <> '' AND x.tenant_id = $1::text AND x.session_id = $2::text
+                AND x.entry_id BETWEEN $3::text AND $3::text
+              ORDER BY x.entry_id LIMIT 1)) AS e(line, entry_id, depth) ON true
      WHERE s.tenant_id = $1::text AND s.session_id = $2::text AND s.state = 'live'
 ), path AS MATERIALIZED (
     SELECT e.*, sum(e.size) OVER () AS total, lag(e.entry_id) OVER (ORDER BY e.depth) AS above
@@ -24,7 +25,7 @@ WITH leaf AS MATERIALIZED (
             SELECT * FROM cardbox.session_lines x
              WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.branch = w.branch
                AND x.depth BETWEEN greatest(w.low, $4::int4) AND least(w.high, $5::int4)
-            OFFSET 0) AS e
+             ORDER BY x.depth) AS e
 )
 SELECT -1::int8 AS line, g.entry_id, NULL::text AS parent_id, g.depth, NULL::text AS type, NULL::text AS role,
        NULL::text AS missing_parent_id, NULL::int4 AS size, NULL::json AS label, g.header AS content,
