@@ -40,7 +40,7 @@ static void check_back(const session_file *file, view back)
     session_line line;
 
     for (size_t i = 0; i < file->count; i++) {
-        if (file->tree.nodes[i].place != SESSION_IN_TREE)
+        if (file->tree.nodes[i].state != SESSION_IN_TREE)
             continue;
         do
             require(session_lines_next(&lines, &line));

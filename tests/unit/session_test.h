@@ -49,7 +49,7 @@ static inline bool convert_file(buf *out, const session_file *file, session_dial
     *out = (buf)BUF_INIT(SESSION_CONVERTED_MAX);
     for (uint32_t i = 0; i < file->count; i++) {
         uint32_t parent = file->tree.nodes[i].parent;
-        if (file->tree.nodes[i].place != SESSION_IN_TREE)
+        if (file->tree.nodes[i].state != SESSION_IN_TREE)
             continue;
         items[count] = (session_item){&file->entries[i], parent != SESSION_NONE, {"", 0}};
         if (parent != SESSION_NONE)

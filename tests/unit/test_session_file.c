@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include "model/session/file.h"
-#include "model/session/places.h"
 #include "unit/session_test.h"
 
 static session_file read_text(const char *text)
@@ -147,29 +146,6 @@ static void reads_entries_of_plain(void **state)
     session_file_free(&file);
 }
 
-/* What an index names in a file of which not all places are known is left to who has the session.
- */
-static void knows_the_first_places(void **state)
-{
-    session_places places = SESSION_PLACES_INIT;
-    session_entry entry = {.id = VIEW("first")}, fold = {.kind = SESSION_COMPACTION};
-    arena memory = ARENA_INIT;
-
-    (void)state;
-    fold.target = (scan_value){SCAN_NUMBER, VIEW("0")};
-    assert_true(session_places_add(&places, &entry));
-    for (entry.id_is_made = true; !places.is_full; entry.line++)
-        assert_true(session_places_add(&places, &entry));
-    assert_int_equal(entry.line, SESSION_PLACES_MAX / sizeof(uint64_t));
-    assert_true(session_places_resolve(&places, &fold, VIEW("file"), &memory));
-    assert_true(view_equal(fold.kept, VIEW("first")));
-    fold.target.text = VIEW("1048576");
-    assert_true(session_places_resolve(&places, &fold, VIEW("file"), &memory));
-    assert_null(fold.kept.ptr);
-    arena_reset(&memory);
-    session_places_free(&places);
-}
-
 /* A version 3 header over entries without ids: they are what counts. */
 static void makes_ids_where_there_are_none(void **state)
 {
@@ -187,7 +163,7 @@ static void makes_ids_where_there_are_none(void **state)
     assert_int_equal(file.tree.nodes[1].parent, 0);
     assert_int_equal(file.tree.nodes[2].parent, SESSION_NONE);
     assert_int_equal(file.tree.nodes[3].parent, 2);
-    assert_true(view_equal(file.entries[3].kept, file.entries[1].id));
+    assert_true(view_equal(file.entries[3].first_kept, file.entries[1].id));
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(file.entries[i].id_is_made, i != 2);
         assert_true(view_equal(file.entries[i].id, again.entries[i].id));
@@ -243,12 +219,12 @@ static void reports_what_is_not_in_the_tree(void **state)
 
     (void)state;
     assert_report(&file,
-                  "{\"dialect\":\"plain\",\"lines\":13,\"blank\":1,\"headers\":1,\"entries\":6,"
-                  "\"roots\":3,\"leaves\":3,\"branch_points\":0,\"dangling_parents\":3,"
+                  "{\"dialect\":\"plain\",\"lines\":13,\"blank\":1,\"headers\":1,\"entries\":8,"
+                  "\"roots\":3,\"leaves\":3,\"branch_points\":0,\"dangling_parents\":1,"
                   "\"duplicates\":1,\"conflicts\":1,\"cycles\":2,\"bad\":1,\"torn\":1,\"unseen\":0,"
-                  "\"max_depth\":2,\"issues\":[{\"line\":2,\"kind\":\"dangling\"");
-    assert_report(&file, "{\"line\":7,\"kind\":\"cycle\",\"reason\":\"its parents lead back to "
-                         "itself\",\"id\":\"z\"},{\"line\":8,\"kind\":\"dangling\"");
+                  "\"max_depth\":3,\"issues\":[{\"line\":2,\"kind\":\"dangling\"");
+    assert_report(&file, "{\"line\":5,\"kind\":\"cycle\",\"reason\":\"its parent is below it, it "
+                         "became a root\",\"id\":\"x\"},{\"line\":9,\"kind\":\"cycle\"");
     assert_int_equal(file.tree.leaf, file.count - 1);
     session_file_free(&file);
 }
@@ -370,7 +346,6 @@ int main(void)
         cmocka_unit_test(reads_entries_of_pi),
         cmocka_unit_test(reads_messages_wherever_they_stand),
         cmocka_unit_test(reads_entries_of_plain),
-        cmocka_unit_test(knows_the_first_places),
         cmocka_unit_test(makes_ids_where_there_are_none),
         cmocka_unit_test(refuses_ids_that_are_none),
         cmocka_unit_test(reports_what_is_not_in_the_tree),

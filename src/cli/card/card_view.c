@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 #include "store/card/card_json.h"
 #include "model/content/content.h"
-#include "model/session/words.h"
+#include "model/session/preview.h"
 
 static const size_t line_max = 4 * (size_t)CARDBOX_CONTENT_MAX;
 
@@ -182,9 +182,9 @@ static void add_tools(buf *out, scan_value content)
 static void add_entry(buf *out, const cardbox_card *card)
 {
     arena memory = ARENA_INIT;
-    session_words words;
+    session_preview words;
 
-    session_words_of_line(&words, text_of(card->content, card->content_length), VIEW(""), &memory);
+    session_preview_of_line(&words, text_of(card->content, card->content_length), VIEW(""), &memory);
     buf_view(out, words.text);
     if (words.tools.len > 0)
         buf_printf(out, "%s-> %.*s", words.text.len > 0 ? " " : "", (int)words.tools.len,

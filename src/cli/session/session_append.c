@@ -11,7 +11,7 @@
 #include "cli/source.h"
 #include "cli/view/term.h"
 #include "model/session/entry.h"
-#include "model/session/words.h"
+#include "model/session/preview.h"
 
 /* Lines of one append, as the SDK has them. */
 #define LINES_MAX 1000

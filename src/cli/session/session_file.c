@@ -62,16 +62,16 @@ static bool print_tree(const session_file *file, const check_options *options)
 
     for (uint32_t i = 0; fine && i < file->count; i++) {
         places[i] = count;
-        count += file->tree.nodes[i].place == SESSION_IN_TREE;
+        count += file->tree.nodes[i].state == SESSION_IN_TREE;
     }
     for (uint32_t i = 0; fine && i < file->count; i++) {
         uint32_t parent = file->tree.nodes[i].parent;
         session_tree_entry *entry = &entries[places[i]];
-        session_words says;
+        session_preview says;
 
-        if (file->tree.nodes[i].place != SESSION_IN_TREE)
+        if (file->tree.nodes[i].state != SESSION_IN_TREE)
             continue;
-        session_words_of(&says, &file->entries[i], &memory);
+        session_preview_of(&says, &file->entries[i], &memory);
         *entry = (session_tree_entry){.id = file->entries[i].id,
                                       .parent = parent == SESSION_NONE ? SESSION_TREE_ROOT
                                                                        : places[parent],

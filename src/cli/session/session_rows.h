@@ -7,7 +7,7 @@
 
 #include "cardbox/session.h"
 #include "cli/view/listing.h"
-#include "model/session/words.h"
+#include "model/session/preview.h"
 
 /* Reads what `option` says, if it was given (not NULL). False: there is no such dialect; said. */
 bool session_dialect_read(cardbox_dialect *out, const char *option, const char *name);
@@ -16,7 +16,7 @@ bool session_dialect_read(cardbox_dialect *out, const char *option, const char *
 void session_object(buf *out, const cardbox_session *session);
 
 /* What an entry's line says, as far as it was read. */
-void session_entry_says(session_words *out, const cardbox_entry *entry, arena *memory);
+void session_entry_says(session_preview *out, const cardbox_entry *entry, arena *memory);
 
 /* Entries as they are listed. */
 typedef struct session_listed {

@@ -2,7 +2,6 @@
  * file.c: lines to entries to a tree to a report.
  */
 #include "model/session/file.h"
-#include "model/session/places.h"
 
 #include <stdlib.h>
 
@@ -15,7 +14,7 @@ static const struct {
     [SESSION_ISSUE_HEADER] = {"header", "a header that is not the file's first line"},
     [SESSION_ISSUE_DUPLICATE] = {"duplicate", "an earlier line is the same entry"},
     [SESSION_ISSUE_CONFLICT] = {"conflict", "an earlier line has this id and other content"},
-    [SESSION_ISSUE_CYCLE] = {"cycle", "its parents lead back to itself"},
+    [SESSION_ISSUE_CYCLE] = {"cycle", "its parent is below it, it became a root"},
     [SESSION_ISSUE_DANGLING] = {"dangling", "its parent is not in the session, it became a root"},
     [SESSION_ISSUE_NULS] = {"nuls", "NUL bytes around the entry were passed over"},
     [SESSION_ISSUE_NOT_KEPT] = {"not_kept", "no entry, and the session is no longer like the file: "
@@ -45,9 +44,9 @@ bool session_issue_counts(uint64_t totals[SESSION_ISSUE_KINDS], session_issue_ki
 /* Remembers an issue, of which `reason` NULL means its kind's. */
 static bool add_issue(session_file *file, session_issue issue)
 {
-    bool is_worth_it = session_issue_counts(file->issue_totals, issue.kind);
+    bool keep = session_issue_counts(file->issue_totals, issue.kind);
 
-    if (!is_worth_it || file->issue_count == SESSION_ISSUES_MAX)
+    if (!keep || file->issue_count == SESSION_ISSUES_MAX)
         return true;
     session_issue *more =
         grown(file->issues, file->issue_count, &file->issue_capacity, sizeof(*more));
@@ -75,8 +74,32 @@ static bool add_unseen(session_file *file, const session_entry *entry, uint64_t 
            add_issue(file, (session_issue){SESSION_ISSUE_UNSEEN, line, 0, reason, {"", 0}});
 }
 
-static bool add_entry(session_file *file, const session_line *line, view file_id,
-                      session_places *places)
+static int compare_ordinals(const void *key, const void *entry)
+{
+    const uint64_t *ordinal = key;
+    const session_entry *at = entry;
+
+    return (*ordinal > at->ordinal) - (*ordinal < at->ordinal);
+}
+
+/* Finds the entry that a compaction names by its index among the file's headers and objects. Only
+ * an entry before the compaction can be kept. */
+static void resolve_first_kept(const session_file *file, session_entry *entry)
+{
+    const session_entry *kept = NULL;
+    int64_t index;
+    uint64_t ordinal;
+
+    if (entry->kind != SESSION_COMPACTION || entry->target.kind != SCAN_NUMBER)
+        return;
+    if (scan_integer(entry->target.text, &index) && index >= 0) {
+        ordinal = (uint64_t)index;
+        kept = bsearch(&ordinal, file->entries, file->count, sizeof(*kept), compare_ordinals);
+    }
+    entry->first_kept = kept == NULL ? VIEW("") : kept->id;
+}
+
+static bool add_entry(session_file *file, const session_line *line, view file_id)
 {
     session_entry *more = grown(file->entries, file->count, &file->capacity, sizeof(*more));
     const char *reason;
@@ -86,13 +109,13 @@ static bool add_entry(session_file *file, const session_line *line, view file_id
     file->entries = more;
     session_entry *entry = &file->entries[file->count];
     if (session_entry_read(entry, line, file_id, &file->memory, &reason)) {
+        entry->ordinal = file->objects++;
+        resolve_first_kept(file, entry);
         file->count++;
-        return session_places_resolve(places, entry, file_id, &file->memory) &&
-               session_places_add(places, entry) && add_unseen(file, entry, line->number);
+        return add_unseen(file, entry, line->number);
     }
-    if (reason == NULL)
-        return false;
-    return session_places_add(places, NULL) &&
+    file->objects++;
+    return reason != NULL &&
            add_issue(file, (session_issue){SESSION_ISSUE_BAD, line->number, 0, reason, {"", 0}});
 }
 
@@ -104,46 +127,52 @@ static bool add_bad(session_file *file, const session_line *line)
                      (session_issue){kind, line->number, line->reason_at, line->reason, {"", 0}});
 }
 
-static bool read_line(session_file *file, const session_line *line, view session_id,
-                      session_places *places)
+static bool read_line(session_file *file, const session_line *line, view session_id)
 {
-    bool fine = true;
+    bool ok = true, is_object = false;
 
     file->lines++;
-    if (line->kind == SESSION_LINE_BLANK)
+    switch (line->kind) {
+    case SESSION_LINE_BLANK:
         file->blank++;
-    else if (line->kind == SESSION_LINE_BAD)
-        fine = add_bad(file, line);
-    else if (line->kind == SESSION_LINE_HEADER)
-        fine = session_places_add(places, NULL) && add_header(file, line);
-    else
-        fine =
-            add_entry(file, line, file->header.id.len > 0 ? file->header.id : session_id, places);
-    if (fine && line->has_nul && line->kind != SESSION_LINE_BAD && line->kind != SESSION_LINE_BLANK)
-        fine = add_issue(file, (session_issue){SESSION_ISSUE_NULS, .line = line->number});
-    return fine;
+        break;
+    case SESSION_LINE_BAD:
+        ok = add_bad(file, line);
+        break;
+    case SESSION_LINE_HEADER:
+        is_object = true;
+        file->objects++;
+        ok = add_header(file, line);
+        break;
+    case SESSION_LINE_ENTRY:
+        is_object = true;
+        ok = add_entry(file, line, file->header.id.len > 0 ? file->header.id : session_id);
+        break;
+    }
+    if (ok && line->has_nul && is_object)
+        ok = add_issue(file, (session_issue){SESSION_ISSUE_NULS, .line = line->number});
+    return ok;
 }
 
-/* What the tree has to say of its entries. */
-static bool add_places(session_file *file)
+/* The issues of the entries in the tree. */
+static bool add_node_issues(session_file *file)
 {
-    static const session_issue_kind KINDS[] = {
-        [SESSION_DUPLICATE] = SESSION_ISSUE_DUPLICATE,
-        [SESSION_CONFLICT] = SESSION_ISSUE_CONFLICT,
-        [SESSION_CYCLE] = SESSION_ISSUE_CYCLE,
-    };
-    bool fine = true;
+    bool ok = true;
 
-    for (uint32_t i = 0; fine && i < file->tree.count; i++) {
+    for (uint32_t i = 0; ok && i < file->tree.count; i++) {
         const session_node *node = &file->tree.nodes[i];
         session_issue issue = {.line = file->entries[i].line, .id = file->entries[i].id};
 
-        if (node->place == SESSION_IN_TREE && !node->is_dangling)
+        if (node->state == SESSION_IN_TREE && !node->is_dangling && !node->is_cycle)
             continue;
-        issue.kind = node->place == SESSION_IN_TREE ? SESSION_ISSUE_DANGLING : KINDS[node->place];
-        fine = add_issue(file, issue);
+        if (node->state == SESSION_IN_TREE)
+            issue.kind = node->is_cycle ? SESSION_ISSUE_CYCLE : SESSION_ISSUE_DANGLING;
+        else
+            issue.kind = node->state == SESSION_DUPLICATE ? SESSION_ISSUE_DUPLICATE
+                                                          : SESSION_ISSUE_CONFLICT;
+        ok = add_issue(file, issue);
     }
-    return fine;
+    return ok;
 }
 
 int session_issue_order(const void *left, const void *right)
@@ -170,20 +199,18 @@ static session_dialect dialect_of(const session_file *file)
 bool session_file_read(session_file *out, view bytes, view session_id)
 {
     session_lines lines = session_lines_of(bytes);
-    session_places places = SESSION_PLACES_INIT;
     session_line line;
-    bool fine = true;
+    bool ok = true;
 
     *out = (session_file){.memory = ARENA_INIT};
-    while (fine && session_lines_next(&lines, &line))
-        fine = read_line(out, &line, session_id, &places);
-    session_places_free(&places);
-    fine = fine && session_tree_build(&out->tree, out->entries, out->count, &out->memory);
-    fine = fine && add_places(out);
-    if (fine && out->issue_count > 0)
+    while (ok && session_lines_next(&lines, &line))
+        ok = read_line(out, &line, session_id);
+    ok = ok && session_tree_build(&out->tree, out->entries, out->count, &out->memory);
+    ok = ok && add_node_issues(out);
+    if (ok && out->issue_count > 0)
         qsort(out->issues, out->issue_count, sizeof(*out->issues), session_issue_order);
     out->dialect = dialect_of(out);
-    return fine;
+    return ok;
 }
 
 void session_file_free(session_file *file)

@@ -17,10 +17,10 @@ typedef enum session_issue_kind {
     SESSION_ISSUE_BAD,       /* not an entry; its bytes are no good */
     SESSION_ISSUE_TORN,      /* the same, of a last line that broke off */
     SESSION_ISSUE_HEADER,    /* a second header, or one behind entries: kept out of the tree */
-    SESSION_ISSUE_DUPLICATE, /* as session_place says */
+    SESSION_ISSUE_DUPLICATE, /* as session_node_state */
     SESSION_ISSUE_CONFLICT,
-    SESSION_ISSUE_CYCLE,
-    SESSION_ISSUE_DANGLING, /* a parent that is not there: imported, as an extra root */
+    SESSION_ISSUE_CYCLE,    /* its parent is below it: imported, as an extra root */
+    SESSION_ISSUE_DANGLING, /* its parent is missing: imported, as an extra root */
     SESSION_ISSUE_NULS,     /* NUL bytes around a good line: imported without them */
     SESSION_ISSUE_NOT_KEPT, /* no entry: the session is no longer like the file */
     SESSION_ISSUE_UNSEEN    /* imported, but as session_entry_unseen says */
@@ -46,6 +46,7 @@ typedef struct session_file {
     size_t issue_count, issue_capacity;
     uint64_t issue_totals[SESSION_ISSUE_KINDS];
     uint64_t lines, blank;
+    uint64_t objects; /* headers and JSON objects: what firstKeptEntryIndex counts */
     arena memory;
 } session_file;
 

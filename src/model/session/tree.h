@@ -8,16 +8,16 @@
 #include "model/session/entry.h"
 #include "model/session/names.h"
 
-typedef enum session_place {
+typedef enum session_node_state {
     SESSION_IN_TREE = 0,
     SESSION_DUPLICATE, /* an earlier line has this id and the same bytes */
-    SESSION_CONFLICT,  /* an earlier line has this id and other bytes */
-    SESSION_CYCLE      /* the last line of a ring of parents */
-} session_place;
+    SESSION_CONFLICT   /* an earlier line has this id and other bytes */
+} session_node_state;
 
 typedef struct session_node {
-    session_place place;
-    bool is_dangling; /* a root only because its parent is not there */
+    session_node_state state;
+    bool is_dangling; /* a root only because its parent is missing */
+    bool is_cycle;    /* a root only because its parent is below it */
     uint32_t parent;  /* SESSION_NONE: a root */
     uint32_t first_child, last_child, next_sibling; /* in the file's order */
     uint32_t children;
@@ -27,7 +27,7 @@ typedef struct session_node {
 
 typedef struct session_tree {
     const session_entry *entries;
-    session_node *nodes; /* as many as entries; of those out of the tree only `place` means much */
+    session_node *nodes; /* as many as entries; of those out of the tree only `state` means much */
     uint32_t count;
     session_names ids;
     uint32_t in_tree, roots, leaves, branch_points, dangling, duplicates, conflicts, cycles;
@@ -37,8 +37,9 @@ typedef struct session_tree {
 
 /*
  * Builds the tree of entries in the file's order, in time that grows as they do. A parent may come
- * later than its child. Of lines with one id the first counts; of each ring of parents the last
- * line is out, and what hangs on it becomes a root. False: out of memory, or 2^32 - 1 entries.
+ * later than its child: such links are made last, in the file's order. One that would close a cycle
+ * is not made, and its entry is a root. Of lines with one id the first counts. False: out of
+ * memory, or 2^32 - 1 entries.
  */
 bool session_tree_build(session_tree *out, const session_entry *entries, size_t count,
                         arena *memory);

@@ -19,7 +19,7 @@ void session_list_json(buf *out, const store_rows *rows, int64_t limit, view ten
 typedef struct session_pages {
     statement_id statement;
     void (*params)(params *p, const session_page *page);
-    bool by_extra;   /* the cursor is the last row's `extra`, else its seq */
+    bool by_extra;   /* the cursor is the last row's `extra`, else its line */
     bool by_id;      /* or its id */
     bool of_entry;   /* it is the list of an entry */
     const char *sum; /* what `extra` is shown as; NULL: it is not */

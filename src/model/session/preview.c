@@ -1,20 +1,20 @@
 /*
- * words.c: takes the words out of entries. A tree of a hundred thousand of them is looked
+ * preview.c: takes the texts out of entries. A tree of a hundred thousand of them is looked
  * at: of each only the beginning is kept.
  */
-#include "model/session/words.h"
+#include "model/session/preview.h"
 
 enum {
     TEXT_KEPT = 1000, /* bytes of what an entry says, */
     NAMES_KEPT = 400  /* and of the names of tools */
 };
 
-typedef struct words {
+typedef struct preview {
     buf text, tools;
     view tool;    /* the last one, as JSON has it, */
     size_t calls; /* and how often in a row it is called */
     bool thinks;  /* what is there so far are thoughts only */
-} words;
+} preview;
 
 /* --- contents --- */
 
@@ -31,7 +31,7 @@ static void add_gap(buf *out, const char *gap)
         buf_text(out, gap);
 }
 
-static void add_text(words *w, scan_value text)
+static void add_text(preview *w, scan_value text)
 {
     if (w->thinks)
         buf_reset(&w->text, SIZE_MAX);
@@ -40,14 +40,14 @@ static void add_text(words *w, scan_value text)
     session_say_value(&w->text, text);
 }
 
-static void end_calls(words *w)
+static void end_calls(preview *w)
 {
     if (w->calls > 1)
         buf_printf(&w->tools, " x%zu", w->calls);
     w->calls = 0;
 }
 
-static void add_tool(words *w, scan_value name)
+static void add_tool(preview *w, scan_value name)
 {
     if (name.kind != SCAN_STRING)
         return;
@@ -60,7 +60,7 @@ static void add_tool(words *w, scan_value name)
     w->calls++;
 }
 
-static void add_block(words *w, scan_value block)
+static void add_block(preview *w, scan_value block)
 {
     scan_value type = scan_find(block, "type");
 
@@ -77,7 +77,7 @@ static void add_block(words *w, scan_value block)
     }
 }
 
-static void add_content(words *w, scan_value content)
+static void add_content(preview *w, scan_value content)
 {
     scan_walk walk = scan_enter(content);
     scan_value block;
@@ -95,7 +95,7 @@ static void add_content(words *w, scan_value content)
 
 /* --- entries --- */
 
-static void add_assistant(words *w, const session_entry *entry)
+static void add_assistant(preview *w, const session_entry *entry)
 {
     scan_value calls = scan_find(entry->value, "toolCalls"), call;
     scan_value error = scan_find(entry->body, "errorMessage");
@@ -116,7 +116,7 @@ static void add_assistant(words *w, const session_entry *entry)
     }
 }
 
-static void add_message(words *w, const session_entry *entry)
+static void add_message(preview *w, const session_entry *entry)
 {
     if (entry->role == SESSION_ROLE_ASSISTANT) {
         add_assistant(w, entry);
@@ -130,7 +130,7 @@ static void add_message(words *w, const session_entry *entry)
     }
 }
 
-static void add_model(words *w, const session_entry *entry)
+static void add_model(preview *w, const session_entry *entry)
 {
     buf_text(&w->text, "model ");
     session_say_value(&w->text, scan_find(entry->value, "provider"));
@@ -138,13 +138,13 @@ static void add_model(words *w, const session_entry *entry)
     session_say_value(&w->text, scan_find(entry->value, "modelId"));
 }
 
-static void add_thinking(words *w, const session_entry *entry)
+static void add_thinking(preview *w, const session_entry *entry)
 {
     buf_text(&w->text, "thinking ");
     session_say_value(&w->text, scan_find(entry->value, "thinkingLevel"));
 }
 
-static void add_label(words *w, const session_entry *entry)
+static void add_label(preview *w, const session_entry *entry)
 {
     buf_text(&w->text, entry->label.kind == SCAN_STRING ? "[" : "none any more");
     if (entry->label.kind == SCAN_STRING) {
@@ -155,36 +155,36 @@ static void add_label(words *w, const session_entry *entry)
     session_say_value(&w->text, entry->target);
 }
 
-static void add_name(words *w, const session_entry *entry)
+static void add_name(preview *w, const session_entry *entry)
 {
     session_say_value(&w->text, entry->label);
 }
 
-static void add_custom(words *w, const session_entry *entry)
+static void add_custom(preview *w, const session_entry *entry)
 {
     session_say_value(&w->text, scan_find(entry->value, "customType"));
 }
 
-static void add_call(words *w, const session_entry *entry)
+static void add_call(preview *w, const session_entry *entry)
 {
     add_tool(w, scan_find(entry->value, "name"));
     scan_compact(&w->text, scan_find(entry->value, "params").text);
 }
 
-static void add_result(words *w, const session_entry *entry)
+static void add_result(preview *w, const session_entry *entry)
 {
     if (scan_find(entry->value, "success").kind == SCAN_FALSE)
         buf_text(&w->text, "(error)");
     add_content(w, entry->content);
 }
 
-static void add_said(words *w, const session_entry *entry)
+static void add_said(preview *w, const session_entry *entry)
 {
     add_content(w, entry->content);
 }
 
 /* What an entry has besides what every entry has. */
-static void add_rest(words *w, const session_entry *entry)
+static void add_rest(preview *w, const session_entry *entry)
 {
     static const char *const EVERY[] = {"id", "parentId", "timestamp", "type"};
     scan_walk walk = scan_enter(entry->value);
@@ -207,7 +207,7 @@ static void add_rest(words *w, const session_entry *entry)
 
 static const struct {
     const char *role; /* NULL: as the message says */
-    void (*add)(words *w, const session_entry *entry);
+    void (*add)(preview *w, const session_entry *entry);
 } KINDS[SESSION_KINDS] = {
     [SESSION_OTHER] = {"", add_rest},
     [SESSION_MESSAGE] = {NULL, add_message},
@@ -247,10 +247,10 @@ static view keep(const buf *text, size_t most, arena *memory)
     return kept.ptr == NULL ? VIEW("") : kept;
 }
 
-void session_words_of(session_words *out, const session_entry *entry, arena *memory)
+void session_preview_of(session_preview *out, const session_entry *entry, arena *memory)
 {
     const char *role = KINDS[entry->kind].role;
-    words w = {.text = BUF_INIT(SIZE_MAX / 4), .tools = BUF_INIT(SIZE_MAX / 4)};
+    preview w = {.text = BUF_INIT(SIZE_MAX / 4), .tools = BUF_INIT(SIZE_MAX / 4)};
 
     KINDS[entry->kind].add(&w, entry);
     end_calls(&w);
@@ -265,15 +265,15 @@ void session_words_of(session_words *out, const session_entry *entry, arena *mem
     buf_free(&w.tools);
 }
 
-void session_words_of_line(session_words *out, view line, view type, arena *memory)
+void session_preview_of_line(session_preview *out, view line, view type, arena *memory)
 {
     session_lines lines = session_lines_of(line);
     session_line one;
     session_entry entry;
     const char *reason = NULL;
 
-    *out = (session_words){.role = type, .text = line, .tools = VIEW("")};
+    *out = (session_preview){.role = type, .text = line, .tools = VIEW("")};
     if (session_lines_next(&lines, &one) && one.kind == SESSION_LINE_ENTRY &&
         session_entry_read(&entry, &one, VIEW("none"), memory, &reason))
-        session_words_of(out, &entry, memory);
+        session_preview_of(out, &entry, memory);
 }
