@@ -1,5 +1,5 @@
 /*
- * session_change.c: sessions are made, forked and deleted, and their heads moved. Appending has a
+ * session_change.c: sessions are created, forked and deleted, and their heads moved. Appending has a
  * file of its own.
  */
 #include <inttypes.h>
@@ -214,8 +214,8 @@ static void render_delete(request *r, const join_rows *found)
         return;
     }
     buf_printf(begin_answer(r, deletion->session),
-               ",\"deleted\":true,\"entries\":%" PRId64 ",\"cards\":%" PRId64 "}",
-               deletion->entries, deletion->cards);
+               ",\"deleted\":true,\"entries\":%" PRId64 "}",
+               deletion->entries);
     fault_or_answer(r);
 }
 
