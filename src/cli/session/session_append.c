@@ -7,7 +7,6 @@
 #include "base/scan.h"
 #include "cli/commands.h"
 #include "cli/session/session_rows.h"
-#include "cli/session/session_unseen.h"
 #include "cli/source.h"
 #include "cli/view/term.h"
 #include "model/session/entry.h"
@@ -181,8 +180,6 @@ static cli_exit append(const append_options *options, cardbox_dialect dialect, c
     }
     if (answer == NULL)
         return cli_nomem();
-    session_warn_unseen(db, options->common.project, session,
-                        &(session_appended){input->lines, input->numbers, input->count, answer});
     if (options->common.json)
         term_print_json(answer);
     else
@@ -232,9 +229,8 @@ const cli_command cli_session_append = {
         "parentId it goes on from the one before, the first one from the head; null makes "
         "a root. One without an id is given one; one with an id that is there already is "
         "left alone. The head moves to the last one, whose id is said; --json has all ids. "
-        "An entry of a type that is not known or without content and a result without its call "
-        "are kept, but no model sees them, which is said. The types and their members are in "
-        "cardbox(1), ENTRIES.",
+        "An entry of an unknown type is stored, but is never part of a context. The types and their "
+        "members are in cardbox(1), ENTRIES.",
     .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
                 "session append --project demo --key turn-4 s-1 more.jsonl",
     .options = append_specs,
