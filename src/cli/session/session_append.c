@@ -125,6 +125,30 @@ static void print_appended(const char *answer, const char *session, int64_t vers
     buf_free(&last);
 }
 
+/* Warns of entries that no model sees, of which there is one kind. */
+static void warn_of_unseen(const append_input *input, const char *answer)
+{
+    char more[48] = "";
+    size_t count = 0, first = 0, i = 0;
+    scan_value entry, unseen, reason = {SCAN_NONE, {NULL, 0}};
+
+    for (scan_walk walk = scan_enter(scan_find(scan_whole(view_of(answer)), "entries"));
+         scan_element(&walk, &entry) && i < input->count; i++) {
+        unseen = scan_find(entry, "unseen");
+        if (unseen.kind != SCAN_STRING)
+            continue;
+        first = count == 0 ? i : first;
+        reason = unseen;
+        count++;
+    }
+    if (count == 0)
+        return;
+    if (count > 1)
+        snprintf(more, sizeof(more), " and %zu more", count - 1);
+    view text = scan_inside(reason.text);
+    cli_warning("line %" PRIu64 "%s: %.*s", input->numbers[first], more, (int)text.len, text.ptr);
+}
+
 /* Together, so that entries that are refused leave no empty session. */
 static cardbox_status make_and_append(int64_t *version, cardbox *db, const char *project,
                                       const char *session, cardbox_dialect dialect,
@@ -180,6 +204,7 @@ static cli_exit append(const append_options *options, cardbox_dialect dialect, c
     }
     if (answer == NULL)
         return cli_nomem();
+    warn_of_unseen(input, answer);
     if (options->common.json)
         term_print_json(answer);
     else
@@ -229,8 +254,8 @@ const cli_command cli_session_append = {
         "parentId it goes on from the one before, the first one from the head; null makes "
         "a root. One without an id is given one; one with an id that is there already is "
         "left alone. The head moves to the last one, whose id is said; --json has all ids. "
-        "An entry of an unknown type is stored, but is never part of a context. The types and their "
-        "members are in cardbox(1), ENTRIES.",
+        "An entry of a type that is not known is stored with a warning; no model sees it. The "
+        "types and their members are in cardbox(1), ENTRIES.",
     .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
                 "session append --project demo --key turn-4 s-1 more.jsonl",
     .options = append_specs,

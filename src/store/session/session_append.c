@@ -158,7 +158,7 @@ static cardbox_status complete(session_batch *batch, session_line *line, bool *i
     buf_view(&text, (view){line->text.ptr + 1, line->text.len - 1});
     view kept = arena_keep(&batch->memory, &text);
     if (kept.ptr != NULL)
-        session_line_kept(line, kept);
+        session_line_from_store(line, kept);
     return kept.ptr == NULL ? error_nomem(err) : CARDBOX_OK;
 }
 

@@ -196,7 +196,7 @@ static void col_target(params *p, const pending_line *line)
     view target = {NULL, 0};
 
     if (line->is_entry && line->entry.kind == SESSION_COMPACTION)
-        target = line->entry.kept;
+        target = line->entry.first_kept;
     else if (line->is_entry && line->entry.kind == SESSION_LABEL)
         session_text_of(&target, line->entry.target, &memory);
     params_text_or_null(p, view_is_id(target, SESSION_ID_MAX) ? target : (view){NULL, 0});
