@@ -67,8 +67,7 @@ typedef enum session_field {
 enum { SESSION_FIELDS = SESSION_FIELD_SUCCESS + 1 };
 
 typedef struct session_entry {
-    uint64_t line;    /* its number, from 1 */
-    uint64_t ordinal; /* of a file that was read whole: headers and objects before it */
+    uint64_t line;  /* its number, from 1 */
     view text;      /* the line's JSON, exactly */
     unsigned flags; /* SCAN_HAS_ of the text */
     session_kind kind;

@@ -74,28 +74,25 @@ static bool add_unseen(session_file *file, const session_entry *entry, uint64_t 
            add_issue(file, (session_issue){SESSION_ISSUE_UNSEEN, line, 0, reason, {"", 0}});
 }
 
-static int compare_ordinals(const void *key, const void *entry)
+static int compare_lines(const void *key, const void *entry)
 {
-    const uint64_t *ordinal = key;
+    const uint64_t *line = key;
     const session_entry *at = entry;
 
-    return (*ordinal > at->ordinal) - (*ordinal < at->ordinal);
+    return (*line > at->line) - (*line < at->line);
 }
 
-/* Finds the entry that a compaction names by its index among the file's headers and objects. Only
- * an entry before the compaction can be kept. */
+/* Finds the entry that a compaction names by an index. Only an entry before it can be kept. */
 static void resolve_first_kept(const session_file *file, session_entry *entry)
 {
     const session_entry *kept = NULL;
-    int64_t index;
-    uint64_t ordinal;
+    uint64_t line;
 
     if (entry->kind != SESSION_COMPACTION || entry->target.kind != SCAN_NUMBER)
         return;
-    if (scan_integer(entry->target.text, &index) && index >= 0) {
-        ordinal = (uint64_t)index;
-        kept = bsearch(&ordinal, file->entries, file->count, sizeof(*kept), compare_ordinals);
-    }
+    line = (uint64_t)session_ordinals_find(&file->ordinals, entry->target);
+    if (line > 0 && file->count > 0)
+        kept = bsearch(&line, file->entries, file->count, sizeof(*kept), compare_lines);
     entry->first_kept = kept == NULL ? VIEW("") : kept->id;
 }
 
@@ -109,12 +106,10 @@ static bool add_entry(session_file *file, const session_line *line, view file_id
     file->entries = more;
     session_entry *entry = &file->entries[file->count];
     if (session_entry_read(entry, line, file_id, &file->memory, &reason)) {
-        entry->ordinal = file->objects++;
         resolve_first_kept(file, entry);
         file->count++;
         return add_unseen(file, entry, line->number);
     }
-    file->objects++;
     return reason != NULL &&
            add_issue(file, (session_issue){SESSION_ISSUE_BAD, line->number, 0, reason, {"", 0}});
 }
@@ -141,7 +136,6 @@ static bool read_line(session_file *file, const session_line *line, view session
         break;
     case SESSION_LINE_HEADER:
         is_object = true;
-        file->objects++;
         ok = add_header(file, line);
         break;
     case SESSION_LINE_ENTRY:
@@ -149,6 +143,7 @@ static bool read_line(session_file *file, const session_line *line, view session
         ok = add_entry(file, line, file->header.id.len > 0 ? file->header.id : session_id);
         break;
     }
+    ok = ok && (!is_object || session_ordinals_add(&file->ordinals, (int64_t)line->number));
     if (ok && line->has_nul && is_object)
         ok = add_issue(file, (session_issue){SESSION_ISSUE_NULS, .line = line->number});
     return ok;
@@ -218,6 +213,7 @@ void session_file_free(session_file *file)
     free(file->entries);
     free(file->issues);
     arena_reset(&file->memory);
+    session_ordinals_free(&file->ordinals);
     *file = (session_file){.memory = ARENA_INIT};
 }
 

@@ -5,6 +5,7 @@
 #ifndef MODEL_FILE_H
 #define MODEL_FILE_H
 
+#include "model/session/ordinals.h"
 #include "model/session/tree.h"
 
 /* Issues that are kept with their line; more are only counted: a file of junk may have millions. */
@@ -46,7 +47,7 @@ typedef struct session_file {
     size_t issue_count, issue_capacity;
     uint64_t issue_totals[SESSION_ISSUE_KINDS];
     uint64_t lines, blank;
-    uint64_t objects; /* headers and JSON objects: what firstKeptEntryIndex counts */
+    session_ordinals ordinals;
     arena memory;
 } session_file;
 

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 #include "model/session/file.h"
+#include "model/session/ordinals.h"
 #include "store/session/session_call.h"
 #include "store/session/session_report.h"
 
@@ -15,14 +16,6 @@
  * what it copies is no longer in the processor's cache. */
 #define PART_BYTES ((size_t)1024 * 1024)
 #define LINES_MAX  ((size_t)4000)
-
-/* Gaps that are remembered: an index names a line behind them as well. */
-#define GAPS_MAX ((size_t)10000)
-
-/* From this header or entry on, by its place among them, lines have these numbers. */
-typedef struct gap {
-    int64_t place, line;
-} gap;
 
 typedef struct importer {
     cardbox *db;
@@ -39,11 +32,8 @@ typedef struct importer {
     params next_params; /* of `batch`; none: not built so far */
     bool is_under_way;
     session_report report;
-    int64_t places; /* headers and entries so far */
-    gap *gaps;      /* where other lines stand among them */
-    size_t gap_count, gap_capacity;
-    arena memory; /* of the gaps */
-    char *part; /* of the file */
+    session_ordinals ordinals; /* of the file's headers and entries */
+    char *part;                /* of the file */
     size_t room;
     session_lines lines;
     bool has_header, has_entries, has_written, is_at_end;
@@ -197,46 +187,6 @@ static void take_other(importer *in, const session_line *line)
                              line->number, line->reason_at, line->reason);
 }
 
-/* Number of the line that an index names: one of the headers and entries of the file. Negative: it
- * names none, or one behind too many gaps. */
-static int64_t find_line(const importer *in, scan_value index)
-{
-    const gap *found = NULL;
-    int64_t place;
-
-    if (!scan_integer(index.text, &place) || place < 0 || place >= in->places)
-        return -1;
-    for (size_t low = 0, high = in->gap_count; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        if (in->gaps[middle].place <= place) {
-            found = &in->gaps[middle];
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return found == NULL ? place : found->line + place - found->place;
-}
-
-/* Counts a header, or an entry. False: out of memory. */
-static bool count_place(importer *in, int64_t line)
-{
-    const gap *last = in->gap_count > 0 ? &in->gaps[in->gap_count - 1] : NULL;
-    int64_t expected = last == NULL ? in->places : last->line + in->places - last->place;
-
-    if (line != expected && in->gap_count == GAPS_MAX)
-        return true;
-    if (line != expected) {
-        gap *more = arena_more(&in->memory, in->gaps, in->gap_count, &in->gap_capacity, sizeof(*more));
-        if (more == NULL)
-            return false;
-        in->gaps = more;
-        more[in->gap_count++] = (gap){in->places, line};
-    }
-    in->places++;
-    return true;
-}
-
 /* Adds a line to the batch. */
 static cardbox_status put_line(importer *in, const session_line *line, const session_entry *entry)
 {
@@ -247,10 +197,10 @@ static cardbox_status put_line(importer *in, const session_line *line, const ses
         return error_nomem(in->err);
     if (entry != NULL && entry->kind == SESSION_COMPACTION && entry->target.kind == SCAN_NUMBER) {
         added->has_index = true;
-        added->index = find_line(in, entry->target);
+        added->index = session_ordinals_find(&in->ordinals, entry->target);
     }
     if ((line->kind == SESSION_LINE_HEADER || line->kind == SESSION_LINE_ENTRY) &&
-        !count_place(in, number))
+        !session_ordinals_add(&in->ordinals, number))
         return error_nomem(in->err);
     return in->session != NULL && in->batch.count == LINES_MAX ? send(in) : CARDBOX_OK;
 }
@@ -446,7 +396,7 @@ cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db,
     receive(&in);
     params_free(&in.next_params);
     session_report_free(&in.report);
-    arena_reset(&in.memory);
+    session_ordinals_free(&in.ordinals);
     session_batch_free(&in.batch);
     session_batch_free(&in.sent);
     free(in.session);
