@@ -61,7 +61,7 @@ BEGIN
         befores[array_position(outcomes, 'appended')] := CASE WHEN s.open_end THEN '\x0a'::bytea END;
         PERFORM cardbox.insert_lines(tenant, session, NULL, outcomes, lines, branches, depths, ups, missing,
             ids, types, roles, sets, targets, labels, contents, befores, NULL, NULL, NULL);
-        version := cardbox.update_session(s, given_dialect, NULL, false, outcomes, lines, branches, depths,
+        version := cardbox.update_session(s, 1, given_dialect, NULL, false, outcomes, lines, branches, depths,
                                           ids, types, labels);
     END IF;
     IF key IS NOT NULL AND outcome <> 'refused' THEN

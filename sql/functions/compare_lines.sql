@@ -17,6 +17,7 @@ DECLARE
     last    integer := least(s.lines - start, 2147483647); -- place of the session's last line
     differs bigint;
     old     record;
+    given   bytea;
 BEGIN
     equal := 0;
     open_end := s.open_end;
@@ -40,15 +41,17 @@ BEGIN
     IF s.open_end AND last BETWEEN 1 AND n AND equal >= last - 1 THEN
         SELECT x.entry_id, x.content, x.after, x.bytes INTO old FROM cardbox.session_lines x
          WHERE x.tenant_id = s.tenant_id AND x.session_id = s.session_id AND x.line = s.lines - 1;
-        IF old.entry_id = ids[last] AND old.content::text = contents[last]::text THEN
+        given := cardbox.session_line(befores[last], contents[last], afters[last]);
+        IF equal = last OR (old.entry_id = ids[last] AND old.content::text = contents[last]::text) THEN
             equal := last;
-            has_changed := old.after IS DISTINCT FROM afters[last];
-            open_end := cardbox.is_open_end(coalesce(afters[last], '\x0a'));
-            UPDATE cardbox.session_lines x SET after = afters[last]
+            open_end := cardbox.is_open_end(given);
+            has_changed := NOT open_end OR (old.entry_id IS NOT NULL AND old.after IS DISTINCT FROM afters[last]);
+            UPDATE cardbox.session_lines x
+               SET after = CASE WHEN old.entry_id IS NOT NULL THEN afters[last] END,
+                   bytes = old.bytes || '\x0a', size = x.size + (old.entry_id IS NULL)::integer
              WHERE has_changed AND x.tenant_id = s.tenant_id AND x.session_id = s.session_id
                AND x.line = s.lines - 1;
-        ELSIF old.entry_id IS NULL AND cardbox.starts_with_line(
-                  cardbox.session_line(befores[last], contents[last], afters[last]), old.bytes) THEN
+        ELSIF old.entry_id IS NULL AND cardbox.starts_with_line(given, old.bytes) THEN
             equal := last - 1;
             completes := last;
             prefix := CASE WHEN substr(old.bytes, 1, 1) = '\x0a' THEN '\x0a'::bytea END;

@@ -72,7 +72,7 @@ BEGIN
             cardbox.kept_targets(tenant, session, start, diverged_at, ids, targets, indexes), labels, contents,
             befores, afters, made_ids, ARRAY(SELECT x IS NOT NULL FROM unnest(indexes) AS u(x)));
         version := cardbox.update_session(
-            s, given_dialect,
+            s, (NOT restores)::integer, given_dialect,
             CASE WHEN outcomes[header] = 'kept' AND s.entries = 0
                   AND coalesce(array_position(outcomes, 'appended') > header, true) THEN contents[header] END,
             CASE WHEN last IS NULL THEN c.open_end ELSE cardbox.is_open_end(CASE

@@ -1,9 +1,10 @@
 -- update_session: writes to a session's row, which is s, what was written behind its lines. Returns
 -- the new version.
+--   changes     by how much the version grows
 --   new_header  NULL: the header stays
 --   is_open     the last line has no line feed
 CREATE OR REPLACE FUNCTION cardbox.update_session(
-    s cardbox.sessions, given_dialect text, new_header json, is_open boolean, outcomes text[],
+    s cardbox.sessions, changes integer, given_dialect text, new_header json, is_open boolean, outcomes text[],
     written bigint[], branches bigint[], depths integer[], ids text[], types text[], labels json[])
 RETURNS bigint
 LANGUAGE plpgsql
@@ -25,7 +26,7 @@ BEGIN
             s.name := coalesce(labels[i], s.name);
         END IF;
     END LOOP;
-    s.version := s.version + (s.state = 'live')::integer;
+    s.version := s.version + changes;
     UPDATE cardbox.sessions x
        SET dialect = CASE WHEN s.entries > 0 OR s.header IS NOT NULL THEN coalesce(x.dialect, given_dialect)
                           ELSE coalesce(given_dialect, x.dialect) END,

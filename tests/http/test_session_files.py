@@ -65,28 +65,6 @@ def test_in_and_out():
     assert session["head_entry_id"] == "f" and session["header"] == HEADER, session
 
 
-def test_cards_of_a_session_in_a_project_export():
-    """They have no content for SQL, where those of a project's import do: the same all the same,
-    whichever is first, also where jsonb can't hold the text."""
-    data = json_lines(HEADER, message("a", None)) + b'{"type":"message","id":"b","parentId":"a","x":"\\u0000"}\n'
-    bring("carded", data)
-
-    def project(path, body=None):
-        answer = (server().get(f"/projects/{path}") if body is None
-                  else server().request("POST", f"/projects/{path}", body, NDJSON))
-        assert answer.status == 200, answer
-        return answer
-    cards = [line for line in project("p/export").body.splitlines(keepends=True)
-             if line.startswith(b'{"kind":"card"') and b'"session_id":"carded"' in line.replace(b": ", b":")]
-    assert len(cards) == 2, cards
-    report = project("p/import", b"".join(cards)).json()
-    assert (report["cards"]["unchanged"], report["cards"].get("conflicts", 0)) == (2, 0), report
-    project("elsewhere/import", b"".join(cards))
-    answer = server().request("POST", url("carded", "import", project="elsewhere"), data, NDJSON)
-    assert answer.status == 200 and answer.json()["appended"] == 2, answer
-    assert server().get(url("carded", "export", project="elsewhere")).body == data
-
-
 def test_a_branch():
     bring("branch", TREE)
     assert take("branch", "?leaf=c") == json_lines(HEADER, message("a", None), message("b", "a", "assistant"),
