@@ -161,6 +161,7 @@ static bool read_run(restored_run *run, const session_item *item, arena *memory)
         run->items =
             arena_more(memory, run->items, run->count, &run->capacity, sizeof(*run->items));
         if (run->items == NULL || entry == NULL ||
+            (run->count > 0 && run->items[run->count - 1].entry->id_is_made) ||
             !read_original(entry, original, item->entry->id, memory))
             return false;
         run->items[run->count++] = (session_item){entry, item->has_parent, item->parent};
@@ -168,24 +169,14 @@ static bool read_run(restored_run *run, const session_item *item, arena *memory)
     return run->count > 0;
 }
 
-/* Of lines without ids only the last one's is known. The others get those of their lines here. */
 static void put_restored_run(conversion *c, const restored_run *run)
 {
-    view before = {NULL, 0}, file_id = {c->at.file_id.text, c->at.file_id.len};
-
     for (size_t i = 0; i < run->count; i++) {
         session_item item = run->items[i];
-        session_entry entry = *item.entry;
 
-        if (entry.id_is_made && i + 1 < run->count)
-            entry.id = view_of(session_line_id(file_id, c->at.lines + 1, c->memory));
-        if (i > 0) {
-            item.has_parent = true;
-            item.parent = before;
-        }
-        item.entry = &entry;
+        if (i > 0)
+            item = (session_item){item.entry, true, run->items[i - 1].entry->id};
         put_restored(c, &item);
-        before = entry.id;
     }
 }
 
@@ -283,7 +274,7 @@ static void count_children(conversion *c)
 }
 
 /* How many entries are one message: an assistant's or a tool's, and tools that follow it in the
- * file and hang on it alone. */
+ * file as its only child. All but the last need an id of their own, because the message has one. */
 static size_t run_at(const conversion *c, size_t at)
 {
     const session_item *items = c->items;
@@ -293,6 +284,7 @@ static size_t run_at(const conversion *c, size_t at)
     if (kind != SESSION_PLAIN_ASSISTANT && kind != SESSION_PLAIN_TOOL)
         return 1;
     while (to < c->count && items[to].entry->kind == SESSION_PLAIN_TOOL && items[to].has_parent &&
+           !items[to - 1].entry->id_is_made &&
            view_equal(items[to].parent, items[to - 1].entry->id) &&
            session_names_get(&c->children, items[to].parent) == 1)
         to++;
