@@ -153,7 +153,8 @@ def owner():
     with_all(dsn(), """
         INSERT INTO cardbox.task_chunks VALUES ('p', 'open', 'm', 1, '"piece"');
         INSERT INTO cardbox.card_box_orphans VALUES ('p', gen_random_uuid(), false);
-        INSERT INTO cardbox.session_remains VALUES ('p', 'deleted');
+        INSERT INTO cardbox.sessions (tenant_id, session_id, state, version, created_at, updated_at)
+        VALUES ('p', 'deleted', 'deleted', 1, now(), now());
         INSERT INTO cardbox.task_channels (tenant_id) VALUES ('p') ON CONFLICT DO NOTHING;
         INSERT INTO cardbox.tenant_grants (tenant_id, role_name) VALUES ('p', 'nobody');
         CREATE SCHEMA saved AUTHORIZATION cardbox;

@@ -205,7 +205,7 @@ SORTS = {
     "session_import": "what is given",
     "session_labels": "the labels of one session",
     "session_link": "the branches of one session",
-    "session_lines_export": "a page of lines, of which few are no entries",
+    "session_leaves": "a page of branches",
     "session_path": "the branches of one path, and its entries by their depth",
     "session_restore": "the branches of one session",
     "sessions_export": "the rows of one page, which the index gave in order already",
