@@ -205,6 +205,7 @@ SORTS = {
     "session_export": "a page of lines, of which few are no entries",
     "session_fork": "the branches of one path",
     "session_labels": "the labels of one session",
+    "session_leaves": "a page",
     "session_lines_export": "a page of lines, of which few are no entries",
     "session_path": "the branches of one path, and its entries by their depth",
     "session_restore": "what is given: nothing",
