@@ -9,7 +9,7 @@ DECLARE
 BEGIN
     links := 0;
     roots := ARRAY(SELECT CASE WHEN is_late[i] OR ups[i] IS NULL THEN i ELSE ups[i] END
-                     FROM generate_series(1, cardinality(ups)) AS g(i) ORDER BY i);
+                     FROM generate_series(1, cardinality(ups)) AS g(i));
     FOR i IN 1 .. cardinality(ups) LOOP
         CONTINUE WHEN NOT is_late[i] OR ups[i] IS NULL;
         at := ups[i];

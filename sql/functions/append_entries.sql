@@ -50,7 +50,7 @@ BEGIN
         SELECT CASE WHEN same[i] THEN 'unchanged' WHEN lines[i] IS NOT NULL THEN 'conflict'
                     WHEN twins[i] = 0 THEN 'appended'
                     WHEN given[i]::text = given[twins[i]]::text THEN 'unchanged' ELSE 'conflict' END
-          FROM generate_series(1, cardinality(ids)) AS g(i) ORDER BY i);
+          FROM generate_series(1, cardinality(ids)) AS g(i));
     lines := cardbox.number_lines(s.lines, outcomes, lines);
     SELECT p.branches, p.depths, p.parent_lines, p.missing INTO branches, depths, ups, missing
       FROM cardbox.place_entries(s, outcomes, parents, refs, lines, branches, depths) AS p;

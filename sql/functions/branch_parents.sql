@@ -21,9 +21,7 @@ AS $$
         SELECT array_agg(b.missing_parent_id IS NOT NULL ORDER BY b.line) AS is_late,
                array_agg(width_bucket(p.branch, n.lines) ORDER BY b.line) AS ups,
                array_agg(p.line ORDER BY b.line) AS up_lines, array_agg(p.depth ORDER BY b.line) AS up_depths,
-               array_agg(EXISTS (SELECT FROM cardbox.session_lines x
-                                  WHERE x.tenant_id = tenant AND x.session_id = session
-                                    AND x.branch = p.branch AND x.depth = p.depth + 1) ORDER BY b.line) AS continued
+               array_agg(NOT cardbox.is_leaf(tenant, session, p.branch, p.depth) ORDER BY b.line) AS continued
           FROM branch b
           LEFT JOIN LATERAL (
                 SELECT x.line FROM cardbox.session_lines x
@@ -33,7 +31,8 @@ AS $$
           LEFT JOIN LATERAL (
                 SELECT x.line, x.branch, x.depth FROM cardbox.session_lines x
                  WHERE x.tenant_id = tenant AND x.session_id = session
-                   AND x.line BETWEEN coalesce(b.parent_line, late.line) AND coalesce(b.parent_line, late.line)
+                   AND x.line BETWEEN CASE WHEN b.parent_line IS NULL THEN late.line ELSE b.parent_line END
+                                  AND CASE WHEN b.parent_line IS NULL THEN late.line ELSE b.parent_line END
                  ORDER BY x.line LIMIT 1) AS p ON true) AS f
 $$;
 REVOKE ALL ON FUNCTION cardbox.branch_parents FROM PUBLIC;

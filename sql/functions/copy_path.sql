@@ -27,7 +27,8 @@ BEGIN
              CROSS JOIN LATERAL (
                     SELECT * FROM cardbox.session_lines x
                      WHERE x.tenant_id = tenant AND x.session_id = session AND x.branch = w.branch
-                       AND x.depth BETWEEN w.low AND w.high) AS l) AS e
+                       AND x.depth BETWEEN w.low AND w.high
+                    OFFSET 0) AS l) AS e
      ORDER BY e.depth;
     GET DIAGNOSTICS copied = ROW_COUNT;
     RETURN copied;

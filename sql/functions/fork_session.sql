@@ -21,9 +21,10 @@ BEGIN
         outcome := 'not_found';
         RETURN;
     END IF;
+    entry := CASE WHEN entry = '' THEN s.head_entry_id ELSE entry END;
     SELECT x.line, x.depth INTO leaf, deep FROM cardbox.session_lines x
-     WHERE x.tenant_id = tenant AND x.session_id = session
-       AND x.entry_id = CASE WHEN entry = '' THEN s.head_entry_id ELSE entry END;
+     WHERE x.tenant_id = tenant AND x.session_id = session AND x.entry_id BETWEEN entry AND entry
+     ORDER BY x.entry_id LIMIT 1;
     IF leaf IS NULL THEN
         outcome := 'no_entry';
         RETURN;
@@ -45,7 +46,7 @@ BEGIN
     UPDATE cardbox.sessions x
        SET lines = first + fork_session.entries, entries = fork_session.entries,
            head_line = first + deep, head_branch = first, head_depth = deep, head_is_leaf = true,
-           head_entry_id = CASE WHEN entry = '' THEN s.head_entry_id ELSE entry END,
+           head_entry_id = entry,
            name = (SELECT l.label FROM cardbox.session_lines l
                     WHERE l.tenant_id = tenant AND l.session_id = new_session
                       AND l.type = 'session_info' AND l.label IS NOT NULL

@@ -12,8 +12,10 @@ BEGIN
         IF indexes[i] >= start THEN
             targets[i] := ids[indexes[i] - start + 1];
         ELSIF indexes[i] >= 0 AND indexes[i] < coalesce(diverged_at, start) THEN
-            SELECT x.entry_id INTO targets[i] FROM cardbox.session_lines x
-             WHERE x.tenant_id = tenant AND x.session_id = session AND x.line = indexes[i];
+            targets[i] := (SELECT x.entry_id FROM cardbox.session_lines x
+                            WHERE x.tenant_id = tenant AND x.session_id = session
+                              AND x.line BETWEEN indexes[i] AND indexes[i]
+                            ORDER BY x.line LIMIT 1);
         END IF;
     END LOOP;
     RETURN targets;

@@ -10,11 +10,12 @@ AS $$
     SELECT array_agg(x.line ORDER BY u.place), array_agg(x.branch ORDER BY u.place),
            array_agg(x.depth ORDER BY u.place), array_agg(x.missing_parent_id ORDER BY u.place),
            array_agg(x.content::text = contents[u.place]::text
-                     OR (with_parent AND u.place = 1 AND x.content::text = cardbox.with_parent((
-                         SELECT coalesce(max(p.entry_id), nullif(x.missing_parent_id, ''))
-                           FROM cardbox.session_lines p
-                          WHERE p.tenant_id = tenant AND p.session_id = session AND p.line = x.parent_line),
-                         contents[1])::text) ORDER BY u.place)
+                     OR (with_parent AND u.place = 1 AND x.content::text = cardbox.with_parent(
+                         CASE WHEN x.parent_line IS NULL THEN nullif(x.missing_parent_id, '') ELSE (
+                             SELECT p.entry_id FROM cardbox.session_lines p
+                              WHERE p.tenant_id = tenant AND p.session_id = session
+                                AND p.line BETWEEN x.parent_line AND x.parent_line
+                              ORDER BY p.line LIMIT 1) END, contents[1])::text) ORDER BY u.place)
       FROM unnest(ids) WITH ORDINALITY AS u(id, place)
       LEFT JOIN LATERAL (
             SELECT * FROM cardbox.session_lines e

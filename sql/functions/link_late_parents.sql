@@ -18,15 +18,15 @@ BEGIN
     SELECT x.version INTO version FROM cardbox.sessions x
      WHERE x.tenant_id = tenant AND x.session_id = session AND x.state <> 'deleted' FOR NO KEY UPDATE;
     SELECT * INTO b FROM cardbox.branch_parents(tenant, session);
-    late := b.is_late;
-    SELECT a.ups, a.links INTO ups, links FROM cardbox.accept_late_parents(late, b.ups) AS a;
+    late := coalesce(b.is_late, '{}');
+    SELECT a.ups, a.links INTO ups, links FROM cardbox.accept_late_parents(late, coalesce(b.ups, '{}')) AS a;
     cycles := (SELECT count(*) FROM unnest(b.ups, ups) AS u(old, new) WHERE u.old IS NOT NULL AND u.new IS NULL);
     IF links > 0 THEN
         firsts := ARRAY(SELECT l.is_new AND NOT u.continued
                                AND row_number() OVER (PARTITION BY l.is_new, u.up_line ORDER BY u.i) = 1
                           FROM unnest(late, ups, b.up_lines, b.continued)
                                WITH ORDINALITY AS u(late, up, up_line, continued, i)
-                         CROSS JOIN LATERAL (SELECT u.late AND u.up IS NOT NULL) AS l(is_new) ORDER BY u.i);
+                         CROSS JOIN LATERAL (SELECT u.late AND u.up IS NOT NULL) AS l(is_new));
         UPDATE cardbox.session_lines x SET parent_line = u.up_line, missing_parent_id = NULL
           FROM unnest(b.starts, late, ups, b.up_lines) AS u(line, late, up, up_line)
          WHERE u.late AND u.up IS NOT NULL
@@ -38,9 +38,7 @@ BEGIN
            AND x.tenant_id = tenant AND x.session_id = session AND x.branch = u.line;
         UPDATE cardbox.sessions x
            SET version = x.version + (x.state = 'live')::integer, head_branch = h.branch, head_depth = h.depth,
-               head_is_leaf = NOT EXISTS (SELECT FROM cardbox.session_lines c
-                                           WHERE c.tenant_id = tenant AND c.session_id = session
-                                             AND c.branch = h.branch AND c.depth = h.depth + 1),
+               head_is_leaf = cardbox.is_leaf(tenant, session, h.branch, h.depth),
                updated_at = greatest(clock_timestamp(), x.updated_at)
           FROM cardbox.session_lines h
          WHERE x.tenant_id = tenant AND x.session_id = session
@@ -55,8 +53,7 @@ BEGIN
                 SELECT x.line FROM cardbox.session_lines x
                  WHERE x.tenant_id = tenant AND x.session_id = session
                    AND x.entry_id BETWEEN k.missing AND k.missing
-                 ORDER BY x.entry_id LIMIT 1) AS p ON true
-         ORDER BY k.i);
+                 ORDER BY x.entry_id LIMIT 1) AS p ON true);
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.link_late_parents FROM PUBLIC;

@@ -20,7 +20,8 @@ BEGIN
     version := s.version;
     head := s.head_entry_id;
     SELECT x.line, x.branch, x.depth INTO e FROM cardbox.session_lines x
-     WHERE x.tenant_id = tenant AND x.session_id = session AND x.entry_id = entry;
+     WHERE x.tenant_id = tenant AND x.session_id = session AND x.entry_id BETWEEN entry AND entry
+     ORDER BY x.entry_id LIMIT 1;
     outcome := CASE WHEN expected_version <> s.version THEN 'wrong_version'
                     WHEN expected <> coalesce(head, '') THEN 'elsewhere' WHEN e.line IS NULL THEN 'no_entry'
                     WHEN e.line = s.head_line THEN 'unchanged' ELSE 'done' END;
@@ -29,9 +30,7 @@ BEGIN
         version := s.version + 1;
         UPDATE cardbox.sessions x
            SET head_line = e.line, head_entry_id = entry, head_branch = e.branch, head_depth = e.depth,
-               head_is_leaf = NOT EXISTS (SELECT FROM cardbox.session_lines c
-                                           WHERE c.tenant_id = tenant AND c.session_id = session
-                                             AND c.branch = e.branch AND c.depth = e.depth + 1),
+               head_is_leaf = cardbox.is_leaf(tenant, session, e.branch, e.depth),
                version = move_session_head.version, updated_at = greatest(clock_timestamp(), x.updated_at)
          WHERE x.tenant_id = tenant AND x.session_id = session;
     END IF;

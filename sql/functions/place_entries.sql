@@ -52,9 +52,7 @@ BEGIN
         IF is_last IS NULL THEN
             is_last := up_line <> ALL (continued)
                 AND CASE WHEN up_line = s.head_line THEN s.head_is_leaf
-                         ELSE NOT EXISTS (SELECT FROM cardbox.session_lines x
-                                           WHERE x.tenant_id = s.tenant_id AND x.session_id = s.session_id
-                                             AND x.branch = up_branch AND x.depth = up_depth + 1) END;
+                         ELSE cardbox.is_leaf(s.tenant_id, s.session_id, up_branch, up_depth) END;
             continued := continued || up_line;
         END IF;
         parent_lines[i] := up_line;

@@ -10,9 +10,11 @@ BEGIN
         CONTINUE WHEN outcomes[i] <> 'appended';
         IF missing[i] IS NOT NULL THEN
             outcomes[i] := 'no_parent';
-        ELSIF types[i] = 'label' AND targets[i] <> ALL (ids[1 : i - 1]) AND NOT EXISTS (
-                  SELECT FROM cardbox.session_lines x
-                   WHERE x.tenant_id = tenant AND x.session_id = session AND x.entry_id = targets[i]) THEN
+        ELSIF types[i] = 'label' AND targets[i] <> ALL (ids[1 : i - 1]) AND (
+                  SELECT x.line FROM cardbox.session_lines x
+                   WHERE x.tenant_id = tenant AND x.session_id = session
+                     AND x.entry_id BETWEEN targets[i] AND targets[i]
+                   ORDER BY x.entry_id LIMIT 1) IS NULL THEN
             outcomes[i] := 'no_target';
         END IF;
     END LOOP;

@@ -18,7 +18,8 @@ BEGIN
     END IF;
     PERFORM cardbox.link_late_parents(tenant, session, '{}');
     SELECT x.line, x.branch, x.depth INTO h FROM cardbox.session_lines x
-     WHERE x.tenant_id = tenant AND x.session_id = session AND x.entry_id = head;
+     WHERE x.tenant_id = tenant AND x.session_id = session AND x.entry_id BETWEEN head AND head
+     ORDER BY x.entry_id LIMIT 1;
     IF h.line IS NULL AND head IS NOT NULL THEN
         RETURN 'no_head';
     END IF;
@@ -26,9 +27,7 @@ BEGIN
        SET state = 'live', dialect = given_dialect, header = given_header, name = given_name,
            forked_from = source, head_line = h.line, head_entry_id = head, head_branch = h.branch,
            head_depth = h.depth,
-           head_is_leaf = NOT EXISTS (SELECT FROM cardbox.session_lines c
-                                       WHERE c.tenant_id = tenant AND c.session_id = session
-                                         AND c.branch = h.branch AND c.depth = h.depth + 1),
+           head_is_leaf = cardbox.is_leaf(tenant, session, h.branch, h.depth),
            version = given_version, created_at = coalesce(created, x.created_at),
            updated_at = coalesce(updated, x.updated_at)
      WHERE x.tenant_id = tenant AND x.session_id = session;

@@ -8,8 +8,8 @@ SELECT l.session_id, l.line, l.bytes, l.entry_id, coalesce(p.entry_id, l.missing
   FROM (SELECT x.* FROM cardbox.session_lines x
          WHERE x.tenant_id = $1::text
            AND (x.session_id, x.line) > (greatest($2::text, ''), greatest($3::int8, -1))
-           AND EXISTS (SELECT FROM cardbox.sessions s
-                        WHERE s.tenant_id = $1::text AND s.session_id = x.session_id AND s.state = 'live')
+           AND (SELECT s.state FROM cardbox.sessions s
+                 WHERE s.tenant_id = $1::text AND s.session_id = x.session_id) = 'live'
          ORDER BY x.session_id, x.line LIMIT (SELECT $4::int8)) AS l
   LEFT JOIN LATERAL (
         SELECT x.entry_id FROM cardbox.session_lines x

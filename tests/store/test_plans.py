@@ -105,7 +105,7 @@ EXAMPLES = {
     "session_children": [f"{SESSION}, 'e-1000', -1, 50, 1000", f"{SESSION}, '', -1, 50, NULL"],
     "session_context": [f"{SESSION}, 'e-2003', 1000000", f"{SESSION}, '', 1000000"],
     "session_counts": [SESSION],
-    "session_create": [f"{TENANT}, 'new', 1, '{{}}', false"],
+    "session_create": [f"{TENANT}, 'new', 'pi', '{{}}', false"],
     "session_delete": [f"{SESSION}, 100", f"{TENANT}, 's-1', 1000"],
     "session_diff": [f"{SESSION}, 'e-2003', 'e-2500', 50, 1000"],
     "session_entries_get": [f"{SESSION}, '{{e-7,e-8}}'"],
@@ -116,23 +116,20 @@ EXAMPLES = {
     "session_labels": [f"{SESSION}, NULL, 50, NULL", f"{SESSION}, 'e-7', 50, 1000"],
     "session_leaves": [f"{SESSION}, -1, 50, 1000", f"{SESSION}, 1000, 50, NULL"],
     "session_path": [f"{SESSION}, 'e-2003', 0, 2147483647, 1000000", f"{SESSION}, '', 100, 149, NULL"],
-    "session_settle": [f"{SESSION}"],
+    "session_link": [f"{SESSION}, '{{e-7,no}}'"],
     "session_tree": [f"{SESSION}, -1, 200, 1000", f"{SESSION}, 1500, 200, NULL"],
-    "session_write": [
-        f"{SESSION}, false, 0, NULL, 'key', '{{0,0}}', '{{0,0}}', '{{x,y}}', '{{0,0}}', '{{e-7,x}}', '{{-3,1}}', "
-        "'{257,257}', ARRAY['{\"id\":\"x\"}','{\"id\":\"y\"}']::json[], '{NULL,NULL}', '{NULL,NULL}', "
-        "'{NULL,NULL}', '{NULL,NULL}', NULL, NULL, NULL",
-        f"{SESSION}, true, 0, NULL, NULL, '{{5,9000}}', '{{0,0}}', '{{e-5,y}}', '{{0,0}}', '{{e-4,no}}', '{{-3,-3}}', "
-        "'{257,257}', ARRAY['{\"id\":\"e-5\"}','{\"id\":\"y\"}']::json[], '{NULL,NULL}', "
-        "'{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', NULL, '', NULL",
-        f"{SESSION}, true, 0, NULL, NULL, '{{3000,3001}}', '{{0,0}}', '{{x,y}}', '{{0,0}}', '{{\"\",NULL}}', '{{-3,-1}}', "
-        "'{257,257}', ARRAY['{\"id\":\"x\"}','{\"id\":\"y\"}']::json[], '{NULL,NULL}', '{NULL,NULL}', "
-        "'{NULL,NULL}', '{NULL,NULL}', NULL, NULL, 'e-7'"],
-    "session_lines_export": [f"{TENANT}, NULL, NULL, NULL, 100", f"{SESSION}, 1500, 0, 100", f"{TENANT}, 's-7', 20, 0, 100"],
-    "session_restore": [f"{SESSION}, 1, NULL, NULL, NULL, 'e-7', 7, NULL, NULL", f"{TENANT}, 'new', 1, NULL, NULL, NULL, NULL, 7, NULL, NULL"],
-    "session_restore_lines": [f"{SESSION}, '{{5,3000,3001}}', '{{0,0,1}}', '{{e-5,y,NULL}}', '{{e-4,e-7,NULL}}', '{{257,257,0}}', "
-                              "'{s-0-5,s-0-6,NULL}', '{NULL,NULL,NULL}', '{NULL,NULL,NULL}', '{NULL,NULL,NULL}', '{NULL,NULL,NULL}', "
-                              "'{NULL,NULL,x}', '{NULL,NULL,NULL}'"],
+    "session_append": [
+        f"{SESSION}, 'plain', NULL, 'new', '{{x,y}}', '{{0,0}}', '{{e-7,x}}', '{{0,1}}', '{{user,label}}', "
+        "'{user,NULL}', '{NULL,NULL}', '{NULL,e-7}', '{NULL,NULL}', ARRAY['{}','{}']::json[]",
+        f"{SESSION}, 'plain', NULL, NULL, '{{x,e-5}}', '{{0,0}}', '{{NULL,no}}', '{{-1,0}}', '{{user,user}}', "
+        "'{user,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[]"],
+    "session_import": [
+        f"{SESSION}, 'plain', {said}, false, {start}, '{{{ids}}}', '{{0,0}}', '{{e-4,no}}', '{{0,0}}', '{{user,user}}', "
+        "'{user,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,7}', '{NULL,NULL}', ARRAY['{}','{}']::json[], "
+        "'{NULL,NULL}', '{NULL,NULL}', '{f,f}', NULL, NULL"
+        for said, start, ids in (("NULL", 5, "e-5,y"), ("''", 3000, "x,y"))],
+    "session_lines_export": [f"{TENANT}, NULL, NULL, 100", f"{SESSION}, 1500, 100", f"{TENANT}, 's-7', 20, 100"],
+    "session_restore": [f"{SESSION}, 'pi', NULL, NULL, NULL, 'e-7', 7, NULL, NULL", f"{TENANT}, 'new', 'pi', NULL, NULL, NULL, NULL, 7, NULL, NULL"],
     "sessions_export": [f"{TENANT}, NULL, 100", f"{TENANT}, 's-7', 100"],
     "sessions_list": [f"{TENANT}, NULL, NULL, 50", f"{TENANT}, '2026-01-02 00:00:00+00', 's-7', 50"],
     "ledger_save": [f"""{TENANT}, '[{{"id": "task-41", "created": 41000, "updated": 99999999}}]', ARRAY['"be good"']::json[], {MESSAGES}, {CALLS}"""],
@@ -196,6 +193,7 @@ SORTS = {
     "cards_put": "what is given, so that two such statements lock in one order",
     "cards_list": "the cards of some calls, which are few",
     "projects_list": "a page",
+    "session_append": "what is given",
     "session_branch_points": "a page",
     "session_children": "a page",
     "session_counts": "the starts of branches of one session, for a count",
@@ -204,14 +202,13 @@ SORTS = {
     "session_context": "the branches of one path",
     "session_export": "a page of lines, of which few are no entries",
     "session_fork": "the branches of one path",
+    "session_import": "what is given",
     "session_labels": "the labels of one session",
     "session_leaves": "a page",
+    "session_link": "the branches of one session",
     "session_lines_export": "a page of lines, of which few are no entries",
     "session_path": "the branches of one path, and its entries by their depth",
-    "session_restore": "what is given: nothing",
-    "session_restore_lines": "what is given",
-    "session_settle": "what is given",
-    "session_write": "what is given",
+    "session_restore": "the branches of one session",
     "sessions_export": "the rows of one page, which the index gave in order already",
     "sessions_list": "a page",
     "ledger_save": "what is given, and the tasks of that, so that two such statements lock in one order",
@@ -231,6 +228,7 @@ SORTED_LIST = list_cards(calls="'{call-7,call-8}'")
 
 # Where rows of a tenant are looked through on purpose, and why. Else an index must find them by more.
 LOOKED_THROUGH = {
+    "projects_list": "sessions that are being deleted",
     "session_context": "the way back to the last compaction, which is read anyway: an index would be written by imports",
 }
 
