@@ -295,15 +295,6 @@ def test_calls_of_one_tool_are_counted():
     assert all(len(line) <= 60 for line in drawn) and drawn[1].count("said") == 8, drawn
 
 
-def test_cards_say_what_entries_do():
-    """Not the JSON of their lines; programs are given that."""
-    cardbox("session", "import", "--project", "shown", "--session", "s", write(PLAIN), env=shared())
-    table = cardbox("card", "list", "--project", "shown", env=shared()).stdout
-    assert "{" not in table and any(line.endswith("I'll create the file -> write") for line in table.splitlines()), table
-    row = next(line for line in table.splitlines() if line.endswith("  use TypeScript instead"))
-    assert row.split()[1:3] == ["session.user", "user"], row
-
-
 def test_beginnings_of_ids():
     """And what tables leave of an id on a narrow terminal."""
     env = store()

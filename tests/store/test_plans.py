@@ -204,6 +204,7 @@ SORTS = {
     "session_fork": "the branches of one path",
     "session_import": "what is given",
     "session_labels": "the labels of one session",
+    "session_leaves": "a page",
     "session_link": "the branches of one session",
     "session_leaves": "a page of branches",
     "session_path": "the branches of one path, and its entries by their depth",
