@@ -26,7 +26,7 @@ BEGIN
                                AND row_number() OVER (PARTITION BY l.is_new, u.up_line ORDER BY u.i) = 1
                           FROM unnest(late, ups, b.up_lines, b.continued)
                                WITH ORDINALITY AS u(late, up, up_line, continued, i)
-                         CROSS JOIN LATERAL (SELECT u.late AND u.up IS NOT NULL) AS l(is_new));
+                         CROSS JOIN LATERAL (SELECT u.late AND u.up IS NOT NULL) AS l(is_new) ORDER BY u.i);
         UPDATE cardbox.session_lines x SET parent_line = u.up_line, missing_parent_id = NULL
           FROM unnest(b.starts, late, ups, b.up_lines) AS u(line, late, up, up_line)
          WHERE u.late AND u.up IS NOT NULL
@@ -53,7 +53,8 @@ BEGIN
                 SELECT x.line FROM cardbox.session_lines x
                  WHERE x.tenant_id = tenant AND x.session_id = session
                    AND x.entry_id BETWEEN k.missing AND k.missing
-                 ORDER BY x.entry_id LIMIT 1) AS p ON true);
+                 ORDER BY x.entry_id LIMIT 1) AS p ON true
+         ORDER BY k.i);
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.link_late_parents FROM PUBLIC;

@@ -25,7 +25,7 @@ EVERY = int(os.environ.get("CARDBOX_ROWS_EVERY", "3"))
 NOT_OURS = ("migrations",)  # they say whether the server fits the database
 
 # What the store says of rows that contradict each other. All other 5xx are failures.
-DELIBERATE = ("the stored places of the session's entries contradict each other", "the box is damaged")
+DELIBERATE = ("the session's stored tree is corrupt", "the box is damaged")
 
 # Of a box that is sent page by page, a page in the middle may turn out to lack ids: then the answer breaks off.
 MAY_BE_CUT = ("card_box_segments", "card_box_chains", "turn")
