@@ -67,11 +67,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_entry(&file, i);
         check_children(&file.tree, i);
     }
-    require(file.lines == file.blank + file.has_header + file.issue_totals[SESSION_ISSUE_HEADER] +
-                              file.issue_totals[SESSION_ISSUE_BAD] +
-                              file.issue_totals[SESSION_ISSUE_TORN] + file.count);
-    require(file.count == file.tree.in_tree + file.tree.duplicates + file.tree.conflicts);
-    session_file_report(&report, &file, 1000);
+    require(file.report.lines == file.report.blank + file.has_header + file.report.totals[SESSION_ISSUE_HEADER] +
+                              file.report.totals[SESSION_ISSUE_BAD] +
+                              file.report.totals[SESSION_ISSUE_TORN] + file.count);
+    require(file.count == file.tree.in_tree + file.report.totals[SESSION_ISSUE_DUPLICATE] +
+                              file.report.totals[SESSION_ISSUE_CONFLICT]);
+    session_report_json(&report, &file.report);
     require(buf_ok(&report));
     require(scan_check(buf_as_view(&report), 4, NULL, NULL, NULL));
     buf_free(&report);

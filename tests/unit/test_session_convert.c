@@ -57,7 +57,7 @@ static void assert_round_trip(const buf *text, session_dialect from)
     session_file again = read_file(&back);
     buf twice = convert(&again, from);
 
-    assert_int_equal(other.issue_totals[SESSION_ISSUE_BAD], 0);
+    assert_int_equal(other.report.totals[SESSION_ISSUE_BAD], 0);
     assert_int_equal(other.tree.in_tree, other.count);
     assert_same_entries(&file, &again);
     if (file.has_header)

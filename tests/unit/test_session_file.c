@@ -19,11 +19,11 @@ static session_file read_text(const char *text)
     return file;
 }
 
-static void assert_report(const session_file *file, const char *part)
+static void assert_report(session_file *file, const char *part)
 {
     buf report = BUF_INIT(1u << 20);
 
-    session_file_report(&report, file, 100);
+    session_report_json(&report, &file->report);
     assert_true(scan_check(buf_as_view(&report), 10, NULL, NULL, NULL));
     if (strstr(buf_str(&report), part) == NULL)
         fail_msg("%s is not in %s", part, buf_str(&report));
@@ -191,7 +191,7 @@ static void refuses_ids_that_are_none(void **state)
                                   "{\"type\":\"user\",\"id\":\"c\",\"parentId\":7}\n");
 
     (void)state;
-    assert_int_equal(file.issue_totals[SESSION_ISSUE_BAD], 5);
+    assert_int_equal(file.report.totals[SESSION_ISSUE_BAD], 5);
     assert_int_equal(file.count, 3);
     assert_text(file.entries[0].id, "a");
     assert_int_equal(file.tree.nodes[1].parent, 0);
@@ -248,8 +248,8 @@ static void reports_what_no_model_sees(void **state)
     for (size_t i = 0; i < 2 * SESSION_UNSEEN_MAX; i++)
         buf_text(&many, UNKNOWN);
     assert_true(session_file_read(&file, buf_as_view(&many), VIEW("")));
-    assert_int_equal(file.issue_totals[SESSION_ISSUE_UNSEEN], 2 * SESSION_UNSEEN_MAX);
-    assert_int_equal(file.issue_count, SESSION_UNSEEN_MAX);
+    assert_int_equal(file.report.totals[SESSION_ISSUE_UNSEEN], 2 * SESSION_UNSEEN_MAX);
+    assert_int_equal(file.report.issue_count, SESSION_UNSEEN_MAX);
     session_file_free(&file);
     buf_free(&many);
 }
@@ -305,8 +305,8 @@ static void junk_is_counted_beyond_what_is_kept(void **state)
     for (int i = 0; i < SESSION_ISSUES_MAX + 500; i++)
         buf_text(&text, "?\n");
     assert_true(session_file_read(&file, buf_as_view(&text), VIEW("s")));
-    assert_int_equal(file.issue_count, SESSION_ISSUES_MAX);
-    assert_int_equal(file.issue_totals[SESSION_ISSUE_BAD], SESSION_ISSUES_MAX + 500);
+    assert_int_equal(file.report.issue_count, SESSION_ISSUES_MAX);
+    assert_int_equal(file.report.totals[SESSION_ISSUE_BAD], SESSION_ISSUES_MAX + 500);
     assert_int_equal(file.tree.leaf, SESSION_NONE);
     session_file_free(&file);
     buf_free(&text);
@@ -322,12 +322,12 @@ static void the_real_session(void **state)
     if (bytes.len == 0)
         skip();
     assert_true(session_file_read(&file, buf_as_view(&bytes), VIEW("")));
-    assert_int_equal(file.lines, 1019);
+    assert_int_equal(file.report.lines, 1019);
     assert_int_equal(file.tree.in_tree, 1018);
     assert_int_equal(file.tree.roots, 1);
     assert_int_equal(file.tree.leaves, 1);
     assert_int_equal(file.tree.depth_max, 1017);
-    assert_int_equal(file.issue_count, 0);
+    assert_int_equal(file.report.issue_count, 0);
     for (size_t i = 0; i < file.count; i++) {
         roles[file.entries[i].role]++;
         levels += file.entries[i].kind == SESSION_THINKING_LEVEL_CHANGE;

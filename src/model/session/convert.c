@@ -445,7 +445,7 @@ bool session_convert_file(buf *out, const session_file *file, view session_id, s
     size_t count;
     session_item *items = items_of(file, &count, memory);
 
-    *left_out = file->lines - file->blank - file->has_header - count;
+    *left_out = file->report.lines - file->report.blank - file->has_header - count;
     return items != NULL &&
            session_convert(out, file->dialect, file->has_header ? &file->header : NULL, items,
                            count, session_id, unseen, memory);

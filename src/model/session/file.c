@@ -5,23 +5,6 @@
 
 #include <stdlib.h>
 
-static const struct {
-    const char *name;
-    const char *reason;
-} ISSUES[SESSION_ISSUE_KINDS] = {
-    [SESSION_ISSUE_BAD] = {"bad", NULL},
-    [SESSION_ISSUE_TORN] = {"torn", NULL},
-    [SESSION_ISSUE_HEADER] = {"header", "a header that is not the file's first line"},
-    [SESSION_ISSUE_DUPLICATE] = {"duplicate", "an earlier line is the same entry"},
-    [SESSION_ISSUE_CONFLICT] = {"conflict", "an earlier line has this id and other content"},
-    [SESSION_ISSUE_CYCLE] = {"cycle", "its parent is below it, it became a root"},
-    [SESSION_ISSUE_DANGLING] = {"dangling", "its parent is not in the session, it became a root"},
-    [SESSION_ISSUE_NULS] = {"nuls", "NUL bytes around the entry were passed over"},
-    [SESSION_ISSUE_NOT_KEPT] = {"not_kept", "no entry, and the session is no longer like the file: "
-                                            "it was left out"},
-    [SESSION_ISSUE_UNSEEN] = {"unseen", SESSION_UNSEEN_TYPE},
-};
-
 /* An array with room for one more. NULL: out of memory, and the old one stays. */
 static void *grown(void *array, size_t count, size_t *capacity, size_t size)
 {
@@ -36,29 +19,15 @@ static void *grown(void *array, size_t count, size_t *capacity, size_t size)
     return more;
 }
 
-bool session_issue_counts(uint64_t totals[SESSION_ISSUE_KINDS], session_issue_kind kind)
-{
-    return ++totals[kind] <= SESSION_UNSEEN_MAX || kind != SESSION_ISSUE_UNSEEN;
-}
-
-/* Remembers an issue, of which `reason` NULL means its kind's. */
 static bool add_issue(session_file *file, session_issue issue)
 {
-    bool keep = session_issue_counts(file->issue_totals, issue.kind);
-
-    if (!keep || file->issue_count == SESSION_ISSUES_MAX)
-        return true;
-    session_issue *more =
-        grown(file->issues, file->issue_count, &file->issue_capacity, sizeof(*more));
-    if (more == NULL)
-        return false;
-    file->issues = more;
-    file->issues[file->issue_count++] = issue;
-    return true;
+    session_report_issue(&file->report, issue);
+    return !file->report.memory.failed;
 }
 
 static bool add_header(session_file *file, const session_line *line)
 {
+    file->report.headers++;
     if (file->has_header || file->count > 0)
         return add_issue(file, (session_issue){SESSION_ISSUE_HEADER, .line = line->number});
     file->has_header = true;
@@ -126,10 +95,10 @@ static bool read_line(session_file *file, const session_line *line, view session
 {
     bool ok = true, is_object = false;
 
-    file->lines++;
+    file->report.lines++;
     switch (line->kind) {
     case SESSION_LINE_BLANK:
-        file->blank++;
+        file->report.blank++;
         break;
     case SESSION_LINE_BAD:
         ok = add_bad(file, line);
@@ -170,15 +139,6 @@ static bool add_node_issues(session_file *file)
     return ok;
 }
 
-int session_issue_order(const void *left, const void *right)
-{
-    const session_issue *a = left, *b = right;
-
-    if (a->line != b->line)
-        return a->line - 1 < b->line - 1 ? -1 : 1; /* 0 last */
-    return (int)a->kind - (int)b->kind;
-}
-
 /* A file with a header is pi's; without one its entries say. */
 static session_dialect dialect_of(const session_file *file)
 {
@@ -202,75 +162,24 @@ bool session_file_read(session_file *out, view bytes, view session_id)
         ok = read_line(out, &line, session_id);
     ok = ok && session_tree_build(&out->tree, out->entries, out->count, &out->memory);
     ok = ok && add_node_issues(out);
-    if (ok && out->issue_count > 0)
-        qsort(out->issues, out->issue_count, sizeof(*out->issues), session_issue_order);
     out->dialect = dialect_of(out);
+    out->report.dialect = (int)out->dialect;
+    out->report.counts = (cardbox_session_counts){
+        .entries = out->tree.in_tree,
+        .roots = out->tree.roots,
+        .leaves = out->tree.leaves,
+        .branch_points = out->tree.branch_points,
+        .max_depth = out->tree.depth_max,
+        .dangling_parents = (int64_t)out->tree.dangling + out->tree.cycles,
+    };
     return ok;
 }
 
 void session_file_free(session_file *file)
 {
     free(file->entries);
-    free(file->issues);
+    session_report_free(&file->report);
     arena_reset(&file->memory);
     session_ordinals_free(&file->ordinals);
     *file = (session_file){.memory = ARENA_INIT};
-}
-
-/* --- the report --- */
-
-void session_issue_json(buf *out, const session_issue *issue)
-{
-    buf_text(out, "{\"line\":");
-    if (issue->line > 0)
-        buf_printf(out, "%llu", (unsigned long long)issue->line);
-    else
-        buf_text(out, "null");
-    buf_printf(out, ",\"kind\":\"%s\",\"reason\":", ISSUES[issue->kind].name);
-    buf_json_string(out,
-                    view_of(issue->reason == NULL ? ISSUES[issue->kind].reason : issue->reason));
-    if (issue->id.len > 0) {
-        buf_text(out, ",\"id\":");
-        buf_json_string(out, issue->id);
-    } else if (issue->kind == SESSION_ISSUE_BAD || issue->kind == SESSION_ISSUE_TORN) {
-        buf_printf(out, ",\"at\":%llu", (unsigned long long)issue->at);
-    }
-    buf_char(out, '}');
-}
-
-void session_file_report(buf *out, const session_file *file, size_t most)
-{
-    const session_tree *tree = &file->tree;
-    const uint64_t *totals = file->issue_totals;
-    const struct {
-        const char *name;
-        uint64_t count;
-    } counts[] = {
-        {"lines", file->lines},
-        {"blank", file->blank},
-        {"headers", file->has_header + totals[SESSION_ISSUE_HEADER]},
-        {"entries", tree->in_tree},
-        {"roots", tree->roots},
-        {"leaves", tree->leaves},
-        {"branch_points", tree->branch_points},
-        {"dangling_parents", tree->dangling},
-        {"duplicates", tree->duplicates},
-        {"conflicts", tree->conflicts},
-        {"cycles", tree->cycles},
-        {"bad", totals[SESSION_ISSUE_BAD] + totals[SESSION_ISSUE_TORN]},
-        {"torn", totals[SESSION_ISSUE_TORN]},
-        {"unseen", totals[SESSION_ISSUE_UNSEEN]},
-        {"max_depth", tree->depth_max},
-    };
-
-    buf_printf(out, "{\"dialect\":\"%s\"", session_dialect_name((int)file->dialect));
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-        buf_printf(out, ",\"%s\":%llu", counts[i].name, (unsigned long long)counts[i].count);
-    buf_text(out, ",\"issues\":[");
-    for (size_t i = 0; i < file->issue_count && i < most; i++) {
-        if (i > 0)
-            buf_char(out, ',');
-        session_issue_json(out, &file->issues[i]);
-    }
-    buf_text(out, "]}");
 }

@@ -143,8 +143,6 @@ static void count_node(session_tree *tree, uint32_t i)
 {
     const session_node *node = &tree->nodes[i];
 
-    tree->duplicates += node->state == SESSION_DUPLICATE;
-    tree->conflicts += node->state == SESSION_CONFLICT;
     if (node->state != SESSION_IN_TREE)
         return;
     tree->in_tree++;

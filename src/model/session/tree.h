@@ -30,7 +30,7 @@ typedef struct session_tree {
     session_node *nodes; /* as many as entries; of those out of the tree only `state` means much */
     uint32_t count;
     session_names ids;
-    uint32_t in_tree, roots, leaves, branch_points, dangling, duplicates, conflicts, cycles;
+    uint32_t in_tree, roots, leaves, branch_points, dangling, cycles;
     uint32_t depth_max;
     uint32_t leaf; /* the last entry in the tree: where one goes on */
 } session_tree;

@@ -138,7 +138,7 @@ static cardbox_status take_header(importer *in, const session_line *line)
     cardbox_status status = CARDBOX_OK;
 
     if (in->has_header || in->has_entries) {
-        session_report_issue(&in->report, SESSION_ISSUE_HEADER, line->number, 0, NULL);
+        session_report_issue(&in->report, (session_issue){SESSION_ISSUE_HEADER, line->number, 0, NULL, {"", 0}});
     } else {
         if (!session_header_read(&header, line, &in->batch.memory))
             return error_nomem(in->err);
@@ -167,14 +167,14 @@ static cardbox_status take_entry(importer *in, const session_line *line, session
     if (session_entry_read(entry, line, view_of(in->file_id), &in->batch.memory, &reason)) {
         const char *unseen = session_entry_unseen(entry);
         if (unseen != NULL)
-            session_report_issue(&in->report, SESSION_ISSUE_UNSEEN, line->number, 0, unseen);
+            session_report_issue(&in->report, (session_issue){SESSION_ISSUE_UNSEEN, line->number, 0, unseen, {"", 0}});
         in->has_entries = true;
         return CARDBOX_OK;
     }
     if (reason == NULL)
         return error_nomem(in->err);
     *out = NULL;
-    session_report_issue(&in->report, SESSION_ISSUE_BAD, line->number, 0, reason);
+    session_report_issue(&in->report, (session_issue){SESSION_ISSUE_BAD, line->number, 0, reason, {"", 0}});
     return CARDBOX_OK;
 }
 
@@ -183,8 +183,10 @@ static void take_other(importer *in, const session_line *line)
     if (line->kind == SESSION_LINE_BLANK)
         in->report.blank++;
     else
-        session_report_issue(&in->report, line->is_torn ? SESSION_ISSUE_TORN : SESSION_ISSUE_BAD,
-                             line->number, line->reason_at, line->reason);
+        session_report_issue(
+            &in->report,
+            (session_issue){line->is_torn ? SESSION_ISSUE_TORN : SESSION_ISSUE_BAD, line->number,
+                            line->reason_at, line->reason, {"", 0}});
 }
 
 /* Adds a line to the batch. */
@@ -225,7 +227,7 @@ static cardbox_status take_line(importer *in, const session_line *line)
         return CARDBOX_OK;
     }
     if (line->has_nul && taken != NULL)
-        session_report_issue(&in->report, SESSION_ISSUE_NULS, line->number, 0, NULL);
+        session_report_issue(&in->report, (session_issue){SESSION_ISSUE_NULS, line->number, 0, NULL, {"", 0}});
     return put_line(in, line, taken);
 }
 
