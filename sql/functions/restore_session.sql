@@ -27,7 +27,7 @@ BEGIN
        SET state = 'live', dialect = given_dialect, header = given_header, name = given_name,
            forked_from = source, head_line = h.line, head_entry_id = head, head_branch = h.branch,
            head_depth = h.depth,
-           head_is_leaf = cardbox.is_leaf(tenant, session, h.branch, h.depth),
+           head_is_leaf = CASE WHEN head IS NOT NULL THEN cardbox.is_leaf(tenant, session, h.branch, h.depth) END,
            version = given_version, created_at = coalesce(created, x.created_at),
            updated_at = coalesce(updated, x.updated_at)
      WHERE x.tenant_id = tenant AND x.session_id = session;
