@@ -343,10 +343,10 @@ typedef struct cardbox_session_append_options {
     size_t struct_size;       /**< set by CARDBOX_SESSION_APPEND_OPTIONS_INIT */
     const char *key;          /**< up to CARDBOX_KEY_MAX bytes: a retry appends nothing; or NULL */
     int64_t expected_version; /**< CARDBOX_CONFLICT if the session is at another; 0: any */
-    char **answer;            /**< receives JSON with the ids, and as `unseen` of an entry of a type
-                                   that is not known that no model sees it: use cardbox_free; or
-                                   NULL. It is NULL after a failure, and where there is no memory
-                                   for it */
+    char **answer; /**< receives JSON with the ids, and as `not_in_context` of an entry of a type
+                        that is not known that no model sees it: use cardbox_free; or
+                        NULL. It is NULL after a failure, and where there is no memory
+                        for it */
 } cardbox_session_append_options;
 
 #define CARDBOX_SESSION_APPEND_OPTIONS_INIT                                                        \

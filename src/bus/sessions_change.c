@@ -200,8 +200,7 @@ BUS_RENDERS(bus_session_delete)
     if (more)
         return bus_next(call, &call->step);
     begin_object(out, deletion->session);
-    buf_printf(out, ",\"deleted\":true,\"entries\":%" PRId64 "}",
-               deletion->entries);
+    buf_printf(out, ",\"deleted\":true,\"entries\":%" PRId64 "}", deletion->entries);
     return CARDBOX_OK;
 }
 

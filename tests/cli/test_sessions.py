@@ -74,8 +74,8 @@ def test_check_and_import_say_what_no_model_sees():
     env = {"CARDBOX_DSN": Postgres.shared().database(), "CARDBOX_PROJECT": "demo"}
     for words in (["check"], ["import", "--session", "unseen"]):
         said = " ".join(cardbox("session", *words, path, env=env).stdout.split())
-        assert " unseen 2 " in said and "7 unseen no model sees an entry of a type that is not known" in said, said
-        assert "8 unseen no model sees an entry without content" in said, said
+        assert " not in context 2 " in said and "7 not_in_context an entry of an unknown type is never part of a context" in said, said
+        assert "8 not_in_context an entry without content is never part of a context" in said, said
 
 
 def test_a_session_that_is_not_there():
@@ -442,7 +442,7 @@ def test_append_says_what_was_there():
     two = '{"id":"a","type":"user","content":"x"}\n{"id":"b","type":"usr","content":"x"}\n'
     done = cardbox("session", "append", "--create", "plain", "seen", stdin=two, env=env)
     assert done.stdout == "session seen   version 2   2 entries appended   last b\n", done
-    assert done.stderr == "cardbox session append: warning: line 2: no model sees an entry of a type that is not known\n", done
+    assert done.stderr == "cardbox session append: warning: line 2: an entry of an unknown type is never part of a context\n", done
     done = cardbox("session", "append", "seen", stdin=two.splitlines()[0] + '\n{"id":"c","type":"user","content":"x"}', env=env)
     assert "version 3   1 entry appended, 1 unchanged   last c\n" in done.stdout and not done.stderr, done
 

@@ -67,9 +67,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_entry(&file, i);
         check_children(&file.tree, i);
     }
-    require(file.report.lines == file.report.blank + file.has_header + file.report.totals[SESSION_ISSUE_HEADER] +
-                              file.report.totals[SESSION_ISSUE_BAD] +
-                              file.report.totals[SESSION_ISSUE_TORN] + file.count);
+    require(file.report.lines == file.report.blank + file.has_header +
+                                     file.report.totals[SESSION_ISSUE_HEADER] +
+                                     file.report.totals[SESSION_ISSUE_BAD] +
+                                     file.report.totals[SESSION_ISSUE_TORN] + file.count);
     require(file.count == file.tree.in_tree + file.report.totals[SESSION_ISSUE_DUPLICATE] +
                               file.report.totals[SESSION_ISSUE_CONFLICT]);
     session_report_json(&report, &file.report);

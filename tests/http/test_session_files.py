@@ -111,7 +111,7 @@ def test_what_a_conversion_leaves_unseen():
     for query, unseen in (("?dialect=plain", "2"), ("?dialect=plain&leaf=m", "1"), ("?dialect=plain&leaf=a", "0"),
                           ("?dialect=pi", "0"), ("", "0")):
         answer = server().get(url("unseen", "export") + query)
-        assert (answer.status, answer.header("Cardbox-Unseen")) == (200, unseen), (query, answer.headers)
+        assert (answer.status, answer.header("Cardbox-Not-In-Context")) == (200, unseen), (query, answer.headers)
 
 
 def test_empty_sessions():
@@ -231,9 +231,9 @@ def test_report_names_lines():
 def test_report_names_what_no_model_sees():
     report = bring("unseen", TREE + json_lines({"type": "fly", "id": "x1"}, {"type": "user", "id": "x2"}))
     unseen = [(issue["kind"], issue["reason"]) for issue in report["issues"]]
-    assert unseen == [("unseen", "no model sees an entry of a type that is not known"),
-                      ("unseen", "no model sees an entry without content")], report
-    assert report["unseen"] == 2 and bring("unseen-not", TREE)["unseen"] == 0
+    assert unseen == [("not_in_context", "an entry of an unknown type is never part of a context"),
+                      ("not_in_context", "an entry without content is never part of a context")], report
+    assert report["not_in_context"] == 2 and bring("unseen-not", TREE)["not_in_context"] == 0
 
 
 def test_append_says_what_no_model_sees():
@@ -245,7 +245,7 @@ def test_append_says_what_no_model_sees():
         answer = server().request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
         assert answer.status == 200, answer
         said, flown = answer.json()["entries"]
-        assert "unseen" not in said and flown["unseen"] == "no model sees an entry of a type that is not known", flown
+        assert "unseen" not in said and flown["not_in_context"] == "an entry of an unknown type is never part of a context", flown
 
 
 def test_refused_requests():

@@ -218,11 +218,12 @@ static void reports_what_is_not_in_the_tree(void **state)
                                   "{\"type\":\"metadata\",\"id\":\"o");
 
     (void)state;
-    assert_report(&file,
-                  "{\"dialect\":\"plain\",\"lines\":13,\"blank\":1,\"headers\":1,\"entries\":8,"
-                  "\"roots\":3,\"leaves\":3,\"branch_points\":0,\"dangling_parents\":1,"
-                  "\"duplicates\":1,\"conflicts\":1,\"cycles\":2,\"bad\":1,\"torn\":1,\"unseen\":0,"
-                  "\"max_depth\":3,\"issues\":[{\"line\":2,\"kind\":\"dangling\"");
+    assert_report(
+        &file,
+        "{\"dialect\":\"plain\",\"lines\":13,\"blank\":1,\"headers\":1,\"entries\":8,"
+        "\"roots\":3,\"leaves\":3,\"branch_points\":0,\"dangling_parents\":1,"
+        "\"duplicates\":1,\"conflicts\":1,\"cycles\":2,\"bad\":1,\"torn\":1,\"not_in_context\":0,"
+        "\"max_depth\":3,\"issues\":[{\"line\":2,\"kind\":\"dangling\"");
     assert_report(&file, "{\"line\":5,\"kind\":\"cycle\",\"reason\":\"its parent is below it, it "
                          "became a root\",\"id\":\"x\"},{\"line\":9,\"kind\":\"cycle\"");
     assert_int_equal(file.tree.leaf, file.count - 1);
@@ -241,15 +242,17 @@ static void reports_what_no_model_sees(void **state)
 
     (void)state;
     assert_report(&file,
-                  "\"unseen\":2,\"max_depth\":0,\"issues\":["
-                  "{\"line\":1,\"kind\":\"unseen\",\"reason\":\"" SESSION_UNSEEN_EMPTY
-                  "\"},{\"line\":3,\"kind\":\"unseen\",\"reason\":\"" SESSION_UNSEEN_TYPE "\"}]");
+                  "\"not_in_context\":2,\"max_depth\":0,\"issues\":["
+                  "{\"line\":1,\"kind\":\"not_in_context\",\"reason\":\"" SESSION_NO_CONTENT
+                  "\"},{\"line\":3,\"kind\":\"not_in_context\",\"reason\":\"" SESSION_UNKNOWN_TYPE
+                  "\"}]");
     session_file_free(&file);
-    for (size_t i = 0; i < 2 * SESSION_UNSEEN_MAX; i++)
+    for (size_t i = 0; i < 2 * SESSION_NOT_IN_CONTEXT_MAX; i++)
         buf_text(&many, UNKNOWN);
     assert_true(session_file_read(&file, buf_as_view(&many), VIEW("")));
-    assert_int_equal(file.report.totals[SESSION_ISSUE_UNSEEN], 2 * SESSION_UNSEEN_MAX);
-    assert_int_equal(file.report.issue_count, SESSION_UNSEEN_MAX);
+    assert_int_equal(file.report.totals[SESSION_ISSUE_NOT_IN_CONTEXT],
+                     2 * SESSION_NOT_IN_CONTEXT_MAX);
+    assert_int_equal(file.report.issue_count, SESSION_NOT_IN_CONTEXT_MAX);
     session_file_free(&file);
     buf_free(&many);
 }

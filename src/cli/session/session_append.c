@@ -126,19 +126,19 @@ static void print_appended(const char *answer, const char *session, int64_t vers
 }
 
 /* Warns of entries that no model sees, of which there is one kind. */
-static void warn_of_unseen(const append_input *input, const char *answer)
+static void warn_of_entries(const append_input *input, const char *answer)
 {
     char more[48] = "";
     size_t count = 0, first = 0, i = 0;
-    scan_value entry, unseen, reason = {SCAN_NONE, {NULL, 0}};
+    scan_value entry, not_in_context, reason = {SCAN_NONE, {NULL, 0}};
 
     for (scan_walk walk = scan_enter(scan_find(scan_whole(view_of(answer)), "entries"));
          scan_element(&walk, &entry) && i < input->count; i++) {
-        unseen = scan_find(entry, "unseen");
-        if (unseen.kind != SCAN_STRING)
+        not_in_context = scan_find(entry, "not_in_context");
+        if (not_in_context.kind != SCAN_STRING)
             continue;
         first = count == 0 ? i : first;
-        reason = unseen;
+        reason = not_in_context;
         count++;
     }
     if (count == 0)
@@ -204,7 +204,7 @@ static cli_exit append(const append_options *options, cardbox_dialect dialect, c
     }
     if (answer == NULL)
         return cli_nomem();
-    warn_of_unseen(input, answer);
+    warn_of_entries(input, answer);
     if (options->common.json)
         term_print_json(answer);
     else
@@ -254,7 +254,7 @@ const cli_command cli_session_append = {
         "parentId it goes on from the one before, the first one from the head; null makes "
         "a root. One without an id is given one; one with an id that is there already is "
         "left alone. The head moves to the last one, whose id is said; --json has all ids. "
-        "An entry of a type that is not known is stored with a warning; no model sees it. The "
+        "An entry of an unknown type is stored with a warning; it is never part of a context. The "
         "types and their members are in cardbox(1), ENTRIES.",
     .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
                 "session append --project demo --key turn-4 s-1 more.jsonl",

@@ -151,21 +151,21 @@ static cli_exit convert_file(session_file *file, const void *given)
     const char *other = file->dialect == SESSION_PI ? "plain" : "pi";
     arena memory = ARENA_INIT;
     buf out = BUF_INIT(SESSION_CONVERTED_MAX);
-    size_t left_out, unseen;
+    size_t left_out, not_in_context;
     bool ok;
 
     if (options->to != NULL && strcmp(options->to, other) != 0) {
         cli_error("the file is %s already", options->to);
         return CLI_FAILED;
     }
-    ok = session_convert_file(&out, file, VIEW("converted"), &left_out, &unseen, &memory);
+    ok = session_convert_file(&out, file, VIEW("converted"), &left_out, &not_in_context, &memory);
     if (ok)
         term_put_json(buf_as_view(&out));
     buf_free(&out);
     arena_reset(&memory);
     if (!ok)
         return cli_nomem();
-    session_say_unseen(unseen);
+    session_warn_not_in_context(not_in_context);
     if (left_out > 0)
         cli_error("%zu lines are in no tree and were left out; see `cardbox session check`",
                   left_out);
@@ -194,10 +194,10 @@ const cli_command cli_session_convert = {
     .arguments = "FILE",
     .summary = "write a session's file in the other dialect, without a database",
     .description =
-        "To the standard output. What has no counterpart travels along, so that "
-        "converting back gives the same entries, but there no model sees it: "
-        "compactions, commands of the user's own, settings of model and thinking, plain's system, "
-        "what failed, images and signed thinking. How many these are is said on standard error.",
+        "To the standard output. Each line holds the original line, so that converting back gives "
+        "the same entries. These are not part of contexts in the other dialect: compactions, "
+        "commands of the user's own, settings of model and thinking, plain's system, messages that "
+        "failed, images and signed thinking. Their number is reported on standard error.",
     .examples = "session convert session.jsonl > plain.jsonl\n"
                 "session convert --to pi - < plain.jsonl",
     .options = convert_specs,

@@ -27,7 +27,7 @@ bool session_dialect_read(cardbox_dialect *out, const char *option, const char *
     return false;
 }
 
-void session_say_unseen(size_t count)
+void session_warn_not_in_context(size_t count)
 {
     if (count > 0)
         cli_warning("%zu entr%s no counterpart, or none for images and signed thinking: no model "

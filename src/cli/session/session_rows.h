@@ -31,6 +31,6 @@ typedef struct session_listed {
 listing session_listing(const session_listed *of);
 
 /* How many entries a conversion has no counterpart for, on standard error; nothing of 0. */
-void session_say_unseen(size_t count);
+void session_warn_not_in_context(size_t count);
 
 #endif

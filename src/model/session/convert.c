@@ -19,8 +19,8 @@ typedef struct conversion {
     session_names calls;    /* where in `names` a call's tool is */
     view *names;            /* JSON */
     size_t name_count, name_capacity;
-    size_t unseen;       /* entries of which a model saw something and sees less */
-    session_position at; /* in the file that is written */
+    size_t not_in_context; /* entries of which a model saw something and sees less */
+    session_position at;   /* in the file that is written */
     arena *memory;
 } conversion;
 
@@ -129,8 +129,8 @@ static bool restore_pi(conversion *c, const session_item *item)
     buf again = BUF_INIT(SESSION_CONVERTED_MAX);
     session_item original = *item;
     session_entry entry;
-    bool ok = read_original(&entry, scan_find(item->entry->value, "pi"), item->entry->id,
-                            c->memory);
+    bool ok =
+        read_original(&entry, scan_find(item->entry->value, "pi"), item->entry->id, c->memory);
 
     if (ok) {
         original.entry = &entry;
@@ -197,9 +197,9 @@ static bool restore_plain(conversion *c, const session_item *item)
 }
 
 /* Entries that were never part of a context are not counted. */
-static void note_unseen(conversion *c, const session_entry *entry)
+static void count_not_in_context(conversion *c, const session_entry *entry)
 {
-    c->unseen += entry->kind != SESSION_CUSTOM && entry->kind != SESSION_PLAIN_METADATA;
+    c->not_in_context += entry->kind != SESSION_CUSTOM && entry->kind != SESSION_PLAIN_METADATA;
 }
 
 /* --- pi to plain --- */
@@ -244,7 +244,7 @@ static void pi_to_plain(conversion *c, const session_header *header)
         if (restore_plain(c, item))
             continue;
         if (!convert_to_plain(c->out, item, item->entry->id, c->memory))
-            note_unseen(c, item->entry);
+            count_not_in_context(c, item->entry);
         session_position_entry(&c->at, item->entry->id);
     }
 }
@@ -343,8 +343,8 @@ static bool restore_header(conversion *c)
     session_header header = NO_HEADER;
     session_line line;
     bool is_none = original.kind == SCAN_NULL;
-    bool ok = is_none || original.kind == SCAN_OBJECT ||
-              session_text_of(&text, original, c->memory);
+    bool ok =
+        is_none || original.kind == SCAN_OBJECT || session_text_of(&text, original, c->memory);
 
     if (ok && !is_none) {
         session_lines lines = session_lines_of(text);
@@ -366,7 +366,7 @@ static bool restore_header(conversion *c)
 static void put_run(conversion *c, const session_item *run, size_t count)
 {
     if (!convert_to_pi(c->out, run, count, name_of(c, run[0].entry)))
-        note_unseen(c, run[0].entry);
+        count_not_in_context(c, run[0].entry);
     session_position_entry(&c->at, run[count - 1].entry->id);
 }
 
@@ -404,8 +404,8 @@ static void plain_to_pi(conversion *c, view session_id)
 }
 
 bool session_convert(buf *out, session_dialect from, const session_header *header,
-                     const session_item *items, size_t count, view session_id, size_t *unseen,
-                     arena *memory)
+                     const session_item *items, size_t count, view session_id,
+                     size_t *not_in_context, arena *memory)
 {
     conversion c = {.out = out, .items = items, .count = count, .memory = memory};
 
@@ -416,7 +416,7 @@ bool session_convert(buf *out, session_dialect from, const session_header *heade
         pi_to_plain(&c, header);
     else
         plain_to_pi(&c, session_id);
-    *unseen = c.unseen;
+    *not_in_context = c.not_in_context;
     return buf_ok(out) && !memory->failed;
 }
 
@@ -440,7 +440,7 @@ static session_item *items_of(const session_file *file, size_t *count, arena *me
 }
 
 bool session_convert_file(buf *out, const session_file *file, view session_id, size_t *left_out,
-                          size_t *unseen, arena *memory)
+                          size_t *not_in_context, arena *memory)
 {
     size_t count;
     session_item *items = items_of(file, &count, memory);
@@ -448,5 +448,5 @@ bool session_convert_file(buf *out, const session_file *file, view session_id, s
     *left_out = file->report.lines - file->report.blank - file->has_header - count;
     return items != NULL &&
            session_convert(out, file->dialect, file->has_header ? &file->header : NULL, items,
-                           count, session_id, unseen, memory);
+                           count, session_id, not_in_context, memory);
 }

@@ -23,16 +23,16 @@ typedef struct session_item {
 
 /*
  * Appends the lines of entries of the dialect `from` in the other one, in their order, each with a
- * newline. `header` is pi's, or NULL; `session_id` names a header that has to be made. `unseen`
- * receives how many entries meant something and have no counterpart, or none for all of it. False:
- * out of memory, or over the buffer's maximum.
+ * newline. `header` is pi's, or NULL; `session_id` names a header that has to be made.
+ * `not_in_context` receives how many entries meant something and have no counterpart, or none for
+ * all of it. False: out of memory, or over the buffer's maximum.
  */
 bool session_convert(buf *out, session_dialect from, const session_header *header,
-                     const session_item *items, size_t count, view session_id, size_t *unseen,
-                     arena *memory);
+                     const session_item *items, size_t count, view session_id,
+                     size_t *not_in_context, arena *memory);
 
 /* The same of a whole file. `left_out` receives how many of its lines are in no tree. */
 bool session_convert_file(buf *out, const session_file *file, view session_id, size_t *left_out,
-                          size_t *unseen, arena *memory);
+                          size_t *not_in_context, arena *memory);
 
 #endif

@@ -69,8 +69,7 @@ static void read_parts(parts *p, const session_entry *entry)
     scan_walk walk = scan_enter(entry->content);
     scan_value block;
 
-    *p = (parts){
-        .content = BUF_INIT(most), .thinking = BUF_INIT(most), .calls = BUF_INIT(most)};
+    *p = (parts){.content = BUF_INIT(most), .thinking = BUF_INIT(most), .calls = BUF_INIT(most)};
     if (entry->kind == SESSION_BRANCH_SUMMARY)
         join_summary(p, entry->content);
     else if (entry->content.kind == SCAN_STRING)

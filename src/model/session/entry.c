@@ -66,9 +66,12 @@ const char *session_kind_name(session_kind kind)
 const char *session_role_shown(session_role role)
 {
     static const char *const NAMES[] = {
-        [SESSION_ROLE_NONE] = NULL,          [SESSION_ROLE_USER] = "user",
-        [SESSION_ROLE_ASSISTANT] = "assistant", [SESSION_ROLE_TOOL_RESULT] = "tool",
-        [SESSION_ROLE_BASH] = "user",        [SESSION_ROLE_CUSTOM] = "user",
+        [SESSION_ROLE_NONE] = NULL,
+        [SESSION_ROLE_USER] = "user",
+        [SESSION_ROLE_ASSISTANT] = "assistant",
+        [SESSION_ROLE_TOOL_RESULT] = "tool",
+        [SESSION_ROLE_BASH] = "user",
+        [SESSION_ROLE_CUSTOM] = "user",
         [SESSION_ROLE_SYSTEM] = "system",
     };
 
@@ -365,11 +368,11 @@ const char *session_entry_lacks(const session_entry *entry)
     return KINDS[entry->kind].content;
 }
 
-const char *session_entry_unseen(const session_entry *entry)
+const char *session_entry_not_in_context(const session_entry *entry)
 {
     if (entry->kind == SESSION_OTHER)
-        return SESSION_UNSEEN_TYPE;
-    return session_entry_lacks(entry) != NULL ? SESSION_UNSEEN_EMPTY : NULL;
+        return SESSION_UNKNOWN_TYPE;
+    return session_entry_lacks(entry) != NULL ? SESSION_NO_CONTENT : NULL;
 }
 
 const char *session_entry_sets(const session_entry *entry)

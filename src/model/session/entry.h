@@ -123,9 +123,9 @@ const char *session_entry_lacks(const session_entry *entry);
 
 /* Why no model will see anything of an entry that is meant for models or may be; NULL: it will, or
  * is of a kind that is said to none. Whether a result has its call is not its own business. */
-#define SESSION_UNSEEN_TYPE  "no model sees an entry of a type that is not known"
-#define SESSION_UNSEEN_EMPTY "no model sees an entry without content"
-const char *session_entry_unseen(const session_entry *entry);
+#define SESSION_UNKNOWN_TYPE "an entry of an unknown type is never part of a context"
+#define SESSION_NO_CONTENT   "an entry without content is never part of a context"
+const char *session_entry_not_in_context(const session_entry *entry);
 
 /* "plain", "pi"; NULL for a negative number: nothing has told so far. */
 const char *session_dialect_name(int dialect);

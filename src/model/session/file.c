@@ -35,12 +35,12 @@ static bool add_header(session_file *file, const session_line *line)
 }
 
 /* What an entry says of itself, before it has a place. */
-static bool add_unseen(session_file *file, const session_entry *entry, uint64_t line)
+static bool add_not_in_context(session_file *file, const session_entry *entry, uint64_t line)
 {
-    const char *reason = session_entry_unseen(entry);
+    const char *reason = session_entry_not_in_context(entry);
 
     return reason == NULL ||
-           add_issue(file, (session_issue){SESSION_ISSUE_UNSEEN, line, 0, reason, {"", 0}});
+           add_issue(file, (session_issue){SESSION_ISSUE_NOT_IN_CONTEXT, line, 0, reason, {"", 0}});
 }
 
 static int compare_lines(const void *key, const void *entry)
@@ -77,7 +77,7 @@ static bool add_entry(session_file *file, const session_line *line, view file_id
     if (session_entry_read(entry, line, file_id, &file->memory, &reason)) {
         resolve_first_kept(file, entry);
         file->count++;
-        return add_unseen(file, entry, line->number);
+        return add_not_in_context(file, entry, line->number);
     }
     return reason != NULL &&
            add_issue(file, (session_issue){SESSION_ISSUE_BAD, line->number, 0, reason, {"", 0}});
@@ -132,8 +132,8 @@ static bool add_node_issues(session_file *file)
         if (node->state == SESSION_IN_TREE)
             issue.kind = node->is_cycle ? SESSION_ISSUE_CYCLE : SESSION_ISSUE_DANGLING;
         else
-            issue.kind = node->state == SESSION_DUPLICATE ? SESSION_ISSUE_DUPLICATE
-                                                          : SESSION_ISSUE_CONFLICT;
+            issue.kind =
+                node->state == SESSION_DUPLICATE ? SESSION_ISSUE_DUPLICATE : SESSION_ISSUE_CONFLICT;
         ok = add_issue(file, issue);
     }
     return ok;

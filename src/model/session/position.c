@@ -76,9 +76,9 @@ bool session_position_ending(view *ending, const session_position *at, const ses
     if (!session_entry_read(&read, &line, id_of(&at->file_id), memory, &reason))
         return reason != NULL;
     bool has_parent = read.parent_state != SESSION_PARENT_ABSENT;
-    bool is_same = !read.id_is_made ||
-                   (view_equal(read.id, entry->id) &&
-                    (has_parent || view_equal(id_of(&at->before), entry->parent)));
+    bool is_same =
+        !read.id_is_made || (view_equal(read.id, entry->id) &&
+                             (has_parent || view_equal(id_of(&at->before), entry->parent)));
     bool is_kept_same = read.kind != SESSION_COMPACTION || read.target.kind != SCAN_NUMBER ||
                         (is_same && !entry->is_moved);
     if (!is_same)

@@ -15,7 +15,7 @@ typedef struct session_id_text {
 
 /* All zeros: the start of a file. */
 typedef struct session_position {
-    uint64_t lines;          /* written so far */
+    uint64_t lines; /* written so far */
     bool has_header;
     session_id_text file_id; /* of the file's header; empty: none */
     session_id_text before;  /* the last entry that was written; empty: none */

@@ -1,6 +1,6 @@
 /*
- * preview.h: an entry of a session in one line of text: its role, its text, the tools that it calls.
- * Knows neither terminals nor the database.
+ * preview.h: an entry of a session in one line of text: its role, its text, the tools that it
+ * calls. Knows neither terminals nor the database.
  */
 #ifndef MODEL_PREVIEW_H
 #define MODEL_PREVIEW_H

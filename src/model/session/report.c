@@ -20,14 +20,14 @@ static const struct {
     [SESSION_ISSUE_NULS] = {"nuls", "NUL bytes around the entry were passed over"},
     [SESSION_ISSUE_NOT_KEPT] = {"not_kept",
                                 "not an entry, and the session differs from the file: left out"},
-    [SESSION_ISSUE_UNSEEN] = {"unseen", SESSION_UNSEEN_TYPE},
+    [SESSION_ISSUE_NOT_IN_CONTEXT] = {"not_in_context", SESSION_UNKNOWN_TYPE},
 };
 
 void session_report_issue(session_report *report, session_issue issue)
 {
     uint64_t total = ++report->totals[issue.kind];
 
-    if ((issue.kind == SESSION_ISSUE_UNSEEN && total > SESSION_UNSEEN_MAX) ||
+    if ((issue.kind == SESSION_ISSUE_NOT_IN_CONTEXT && total > SESSION_NOT_IN_CONTEXT_MAX) ||
         report->issue_count == SESSION_ISSUES_MAX)
         return;
     session_issue *more = arena_more(&report->memory, report->issues, report->issue_count,
@@ -93,7 +93,7 @@ static void put_counts(buf *out, const session_report *report)
         {"cycles", totals[SESSION_ISSUE_CYCLE], false},
         {"bad", totals[SESSION_ISSUE_BAD] + totals[SESSION_ISSUE_TORN], false},
         {"torn", totals[SESSION_ISSUE_TORN], false},
-        {"unseen", totals[SESSION_ISSUE_UNSEEN], false},
+        {"not_in_context", totals[SESSION_ISSUE_NOT_IN_CONTEXT], false},
         {"max_depth", (uint64_t)tree->max_depth, false},
     };
 

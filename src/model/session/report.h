@@ -8,11 +8,12 @@
 #include "base/arena.h"
 #include "cardbox/session_file.h"
 
-/* Issues that are listed with their line; more are only counted: a file of junk may have millions. */
+/* Issues that are listed with their line; more are only counted: a file of junk may have millions.
+ */
 enum { SESSION_ISSUES_MAX = 10000 };
 
 /* The same of entries that are never part of a context. */
-enum { SESSION_UNSEEN_MAX = 100 };
+enum { SESSION_NOT_IN_CONTEXT_MAX = 100 };
 
 typedef enum session_issue_kind {
     SESSION_ISSUE_BAD,       /* not an entry */
@@ -20,13 +21,14 @@ typedef enum session_issue_kind {
     SESSION_ISSUE_HEADER,    /* a second header, or one after entries: kept out of the tree */
     SESSION_ISSUE_DUPLICATE, /* as session_node_state */
     SESSION_ISSUE_CONFLICT,
-    SESSION_ISSUE_CYCLE,    /* its parent is below it: imported, as an extra root */
-    SESSION_ISSUE_DANGLING, /* its parent is missing: imported, as an extra root */
-    SESSION_ISSUE_NULS,     /* NUL bytes around a good line: imported without them */
-    SESSION_ISSUE_NOT_KEPT, /* not an entry, and the session differs from the file */
-    SESSION_ISSUE_UNSEEN    /* imported, but never part of a context: see session_entry_unseen */
+    SESSION_ISSUE_CYCLE,         /* its parent is below it: imported, as an extra root */
+    SESSION_ISSUE_DANGLING,      /* its parent is missing: imported, as an extra root */
+    SESSION_ISSUE_NULS,          /* NUL bytes around a good line: imported without them */
+    SESSION_ISSUE_NOT_KEPT,      /* not an entry, and the session differs from the file */
+    SESSION_ISSUE_NOT_IN_CONTEXT /* imported, but never part of a context: see
+                                    session_entry_not_in_context */
 } session_issue_kind;
-enum { SESSION_ISSUE_KINDS = SESSION_ISSUE_UNSEEN + 1 };
+enum { SESSION_ISSUE_KINDS = SESSION_ISSUE_NOT_IN_CONTEXT + 1 };
 
 typedef struct session_issue {
     session_issue_kind kind;
@@ -57,8 +59,8 @@ void session_report_issue(session_report *report, session_issue issue);
 /*
  * Sorts the issues by their lines and appends the report as a JSON object: [session_id,] dialect,
  * [changed, version,] lines, blank, headers, [appended, unchanged, kept, not_kept,] entries, roots,
- * leaves, branch_points, dangling_parents, duplicates, conflicts, cycles, bad, torn, unseen,
- * max_depth, and "issues": line, kind, reason, and id or at.
+ * leaves, branch_points, dangling_parents, duplicates, conflicts, cycles, bad, torn,
+ * not_in_context, max_depth, and "issues": line, kind, reason, and id or at.
  */
 void session_report_json(buf *out, session_report *report);
 

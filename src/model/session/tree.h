@@ -16,9 +16,9 @@ typedef enum session_node_state {
 
 typedef struct session_node {
     session_node_state state;
-    bool is_dangling; /* a root only because its parent is missing */
-    bool is_cycle;    /* a root only because its parent is below it */
-    uint32_t parent;  /* SESSION_NONE: a root */
+    bool is_dangling;                               /* a root only because its parent is missing */
+    bool is_cycle;                                  /* a root only because its parent is below it */
+    uint32_t parent;                                /* SESSION_NONE: a root */
     uint32_t first_child, last_child, next_sibling; /* in the file's order */
     uint32_t children;
     uint32_t depth; /* entries above it */

@@ -75,7 +75,8 @@ static void append(request *r, session_batch *batch, scan_value entries)
     } else {
         r->ticket.replayable = session_append_again(batch);
         r->ticket.has_new_ids = batch->has_new_ids;
-        handler_run(r, JOIN_WRITE_ALONE, STATEMENT_session_append, build_write, batch, render_write);
+        handler_run(r, JOIN_WRITE_ALONE, STATEMENT_session_append, build_write, batch,
+                    render_write);
     }
 }
 

@@ -32,9 +32,9 @@ static bool add_entry(session_batch *batch, const session_line_input *row)
         return false;
     entry.id = row->entry_id;
     entry.parent = row->parent_id.ptr == NULL ? VIEW("") : row->parent_id;
-    entry.parent_state = row->parent_id.ptr == NULL  ? SESSION_PARENT_NULL
-                         : row->parent_id.len == 0 ? SESSION_PARENT_UNUSABLE
-                                                   : SESSION_PARENT_NAMED;
+    entry.parent_state = row->parent_id.ptr == NULL ? SESSION_PARENT_NULL
+                         : row->parent_id.len == 0  ? SESSION_PARENT_UNUSABLE
+                                                    : SESSION_PARENT_NAMED;
     bool has_index = entry.kind == SESSION_COMPACTION && entry.target.kind == SCAN_NUMBER;
     if (has_index)
         entry.first_kept = row->target;

@@ -305,7 +305,7 @@ void session_append_json(buf *out, const session_batch *batch, const store_rows 
                    session_line_number(rows, i));
         /* Those without content were refused. */
         buf_text(out, batch->lines[i].entry.kind == SESSION_OTHER
-                          ? ",\"unseen\":\"" SESSION_UNSEEN_TYPE "\"}"
+                          ? ",\"not_in_context\":\"" SESSION_UNKNOWN_TYPE "\"}"
                           : "}");
     }
     buf_text(out, "]}");

@@ -161,8 +161,9 @@ static void col_parent(params *p, const pending_line *line)
     session_parent state = line->is_entry ? line->entry.parent_state : SESSION_PARENT_ABSENT;
     bool is_root = state == SESSION_PARENT_ABSENT || state == SESSION_PARENT_NULL;
 
-    params_text_or_null(p, is_root ? (view){NULL, 0}
-                                   : state == SESSION_PARENT_NAMED ? line->entry.parent : VIEW(""));
+    params_text_or_null(p, is_root                         ? (view){NULL, 0}
+                           : state == SESSION_PARENT_NAMED ? line->entry.parent
+                                                           : VIEW(""));
 }
 
 static void col_ref(params *p, const pending_line *line)

@@ -1,7 +1,7 @@
 /*
  * session_export.c: a session as the file that it is, page by page. A line without an id stays as
- * it is if a reader of this file gives it the id and the parent that it has here. Otherwise they are
- * written into it.
+ * it is if a reader of this file gives it the id and the parent that it has here. Otherwise they
+ * are written into it.
  */
 #include "cardbox/session_file.h"
 #include "model/session/position.h"
@@ -34,8 +34,7 @@ static cardbox_status give_other(exporter *x, view bytes)
     session_lines lines = session_lines_of((view){bytes.ptr + ends_line, bytes.len - ends_line});
     session_line line;
 
-    if (session_lines_next(&lines, &line) &&
-        !session_position_line(&x->at, &line, &x->memory))
+    if (session_lines_next(&lines, &line) && !session_position_line(&x->at, &line, &x->memory))
         return error_nomem(x->err);
     give(x, bytes);
     return CARDBOX_OK;
@@ -143,8 +142,8 @@ static cardbox_status give_node(exporter *x, const store_rows *rows, int row)
         .text = node.text, .entry_id = node.entry_id, .after = VIEW("\n")};
     const session_placed entry = {.text = node.text,
                                   .id = node.entry_id,
-                                  .parent = node.parent_id.ptr != NULL ? node.parent_id
-                                                                       : node.missing,
+                                  .parent =
+                                      node.parent_id.ptr != NULL ? node.parent_id : node.missing,
                                   .first_kept = session_path_target(rows, row),
                                   .is_moved = (node.extra & SESSION_ID_IS_MADE) == 0};
     return give_entry(x, &line, node.extra == 0 ? NULL : &entry);
@@ -199,8 +198,9 @@ static cardbox_status check_same(exporter *x)
     cardbox_status status = read_session(x, &rows, &row);
 
     if (status == CARDBOX_NOT_FOUND || (status == CARDBOX_OK && row.created_micros != x->created))
-        status = error_set(x->err, CARDBOX_CONFLICT,
-                           "the session was deleted while it was exported: the export is incomplete");
+        status =
+            error_set(x->err, CARDBOX_CONFLICT,
+                      "the session was deleted while it was exported: the export is incomplete");
     rows_free(rows);
     return status;
 }

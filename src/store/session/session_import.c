@@ -138,7 +138,8 @@ static cardbox_status take_header(importer *in, const session_line *line)
     cardbox_status status = CARDBOX_OK;
 
     if (in->has_header || in->has_entries) {
-        session_report_issue(&in->report, (session_issue){SESSION_ISSUE_HEADER, line->number, 0, NULL, {"", 0}});
+        session_report_issue(&in->report,
+                             (session_issue){SESSION_ISSUE_HEADER, line->number, 0, NULL, {"", 0}});
     } else {
         if (!session_header_read(&header, line, &in->batch.memory))
             return error_nomem(in->err);
@@ -165,16 +166,20 @@ static cardbox_status take_entry(importer *in, const session_line *line, session
         return status;
     *out = entry;
     if (session_entry_read(entry, line, view_of(in->file_id), &in->batch.memory, &reason)) {
-        const char *unseen = session_entry_unseen(entry);
-        if (unseen != NULL)
-            session_report_issue(&in->report, (session_issue){SESSION_ISSUE_UNSEEN, line->number, 0, unseen, {"", 0}});
+        const char *not_in_context = session_entry_not_in_context(entry);
+        if (not_in_context != NULL)
+            session_report_issue(
+                &in->report,
+                (session_issue){
+                    SESSION_ISSUE_NOT_IN_CONTEXT, line->number, 0, not_in_context, {"", 0}});
         in->has_entries = true;
         return CARDBOX_OK;
     }
     if (reason == NULL)
         return error_nomem(in->err);
     *out = NULL;
-    session_report_issue(&in->report, (session_issue){SESSION_ISSUE_BAD, line->number, 0, reason, {"", 0}});
+    session_report_issue(&in->report,
+                         (session_issue){SESSION_ISSUE_BAD, line->number, 0, reason, {"", 0}});
     return CARDBOX_OK;
 }
 
@@ -183,10 +188,12 @@ static void take_other(importer *in, const session_line *line)
     if (line->kind == SESSION_LINE_BLANK)
         in->report.blank++;
     else
-        session_report_issue(
-            &in->report,
-            (session_issue){line->is_torn ? SESSION_ISSUE_TORN : SESSION_ISSUE_BAD, line->number,
-                            line->reason_at, line->reason, {"", 0}});
+        session_report_issue(&in->report,
+                             (session_issue){line->is_torn ? SESSION_ISSUE_TORN : SESSION_ISSUE_BAD,
+                                             line->number,
+                                             line->reason_at,
+                                             line->reason,
+                                             {"", 0}});
 }
 
 /* Adds a line to the batch. */
@@ -227,7 +234,8 @@ static cardbox_status take_line(importer *in, const session_line *line)
         return CARDBOX_OK;
     }
     if (line->has_nul && taken != NULL)
-        session_report_issue(&in->report, (session_issue){SESSION_ISSUE_NULS, line->number, 0, NULL, {"", 0}});
+        session_report_issue(&in->report,
+                             (session_issue){SESSION_ISSUE_NULS, line->number, 0, NULL, {"", 0}});
     return put_line(in, line, taken);
 }
 
@@ -373,12 +381,8 @@ cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db,
                                       const char *session_id, bool force,
                                       cardbox_session_reader read, void *arg, cardbox_error *err)
 {
-    importer in = {.db = db,
-                   .tenant = tenant,
-                   .read = read,
-                   .arg = arg,
-                   .force = force,
-                   .err = err};
+    importer in = {
+        .db = db, .tenant = tenant, .read = read, .arg = arg, .force = force, .err = err};
     cardbox_status status = check_call(db, tenant, err);
 
     if (status == CARDBOX_OK && session_id != NULL)

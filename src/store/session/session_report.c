@@ -67,7 +67,8 @@ void session_report_link(session_report *report, const store_rows *rows,
         report->issues[kept++] = issue;
     }
     report->issue_count = kept;
-    for (int64_t i = linked->links + linked->cycles; i > 0 && totals[SESSION_ISSUE_DANGLING] > 0; i--)
+    for (int64_t i = linked->links + linked->cycles; i > 0 && totals[SESSION_ISSUE_DANGLING] > 0;
+         i--)
         totals[SESSION_ISSUE_DANGLING]--;
     totals[SESSION_ISSUE_CYCLE] = (uint64_t)linked->cycles;
 }

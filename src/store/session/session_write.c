@@ -88,9 +88,8 @@ cardbox_status session_create_status(const store_rows *rows, const session_creat
 
 void session_append_read(session_written *out, const store_rows *rows)
 {
-    *out = (session_written){.outcome = rows_text(rows, 0, 1),
-                             .version = rows_int8(rows, 0, 3),
-                             .diverged_at = -1};
+    *out = (session_written){
+        .outcome = rows_text(rows, 0, 1), .version = rows_int8(rows, 0, 3), .diverged_at = -1};
 }
 
 view session_line_outcome(const store_rows *rows, size_t i)

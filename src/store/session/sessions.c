@@ -478,7 +478,8 @@ void session_export_read(session_export_row *out, const store_rows *rows, int ro
         .bytes = rows_text(rows, row, EXPORT_BYTES),
         .before = rows_text(rows, row, EXPORT_BEFORE),
         .text = rows_text(rows, row, EXPORT_TEXT),
-        .after = rows_null(rows, row, EXPORT_AFTER) ? VIEW("\n") : rows_text(rows, row, EXPORT_AFTER),
+        .after =
+            rows_null(rows, row, EXPORT_AFTER) ? VIEW("\n") : rows_text(rows, row, EXPORT_AFTER),
         .entry_id = rows_text(rows, row, EXPORT_ID),
         .parent_id = rows_text(rows, row, EXPORT_PARENT),
         .target = rows_text(rows, row, EXPORT_TARGET),

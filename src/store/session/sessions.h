@@ -57,12 +57,12 @@ typedef struct session_node_row {
     view parent_id; /* {NULL, 0}: a root */
     int depth;      /* entries above it */
     view type;      /* "message", ..., or "other" */
-    view role;    /* "user", "assistant", "tool", "system"; {NULL, 0}: none */
-    view missing; /* of an extra root: the parent that its line names; empty: parentId is no id */
-    int64_t size; /* bytes of its text */
-    view label;   /* a JSON string, the last label that it got; {NULL, 0}: none */
-    view text;    /* its JSON; {NULL, 0}: not requested, or longer than requested */
-    int64_t extra; /* as each statement says */
+    view role;      /* "user", "assistant", "tool", "system"; {NULL, 0}: none */
+    view missing;   /* of an extra root: the parent that its line names; empty: parentId is no id */
+    int64_t size;   /* bytes of its text */
+    view label;     /* a JSON string, the last label that it got; {NULL, 0}: none */
+    view text;      /* its JSON; {NULL, 0}: not requested, or longer than requested */
+    int64_t extra;  /* as each statement says */
 } session_node_row;
 
 void session_node_read(session_node_row *out, const store_rows *rows, int row);
