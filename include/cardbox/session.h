@@ -343,10 +343,9 @@ typedef struct cardbox_session_append_options {
     size_t struct_size;       /**< set by CARDBOX_SESSION_APPEND_OPTIONS_INIT */
     const char *key;          /**< up to CARDBOX_KEY_MAX bytes: a retry appends nothing; or NULL */
     int64_t expected_version; /**< CARDBOX_CONFLICT if the session is at another; 0: any */
-    char **answer; /**< receives JSON with the ids, and as `not_in_context` of an entry of a type
-                        that is not known that no model sees it: use cardbox_free; or
-                        NULL. It is NULL after a failure, and where there is no memory
-                        for it */
+    char **answer; /**< receives JSON with the ids, free with cardbox_free; an entry of an unknown
+                        type has `not_in_context`, the reason. NULL after a failure, or if there is
+                        no memory for it. Or NULL */
 } cardbox_session_append_options;
 
 #define CARDBOX_SESSION_APPEND_OPTIONS_INIT                                                        \
@@ -404,7 +403,7 @@ cardbox_session_move_head(int64_t *version, cardbox *db, const char *tenant, con
                           const char *entry_id, const char *expected, cardbox_error *err);
 
 /**
- * Makes a new session of the way from a root to an entry. Its entries are the same cards.
+ * Makes a new session of the path from a root to an entry, whose lines are copied.
  *
  * @param entries         receives how many it has; may be NULL
  * @param db              any handle
