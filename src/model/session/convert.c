@@ -1,7 +1,7 @@
 /*
- * convert.c: goes through a session's entries. A line that was converted before is recognised by
- * restoring what it was and converting that once more: only if the very same line comes out it is
- * replaced by what it was; anything else, edited or never ours, is converted as it is.
+ * convert.c: converts a session's entries one by one. A line that holds an original line is
+ * restored only if converting the original again gives that very line. Edited and foreign lines are
+ * converted as they are.
  */
 #include "model/session/convert.h"
 #include "model/session/convert_internal.h"

@@ -1,6 +1,6 @@
 /*
- * file.h: a whole session file read: its header, its entries, their tree, and the report that an
- * import answers with, in which no line is missing. Knows no files: the bytes are its caller's.
+ * file.h: a whole session file: its header, its entries, their tree, and the report. Reads no file:
+ * the caller has the bytes.
  */
 #ifndef MODEL_FILE_H
 #define MODEL_FILE_H

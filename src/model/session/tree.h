@@ -1,6 +1,6 @@
 /*
- * tree.h: the tree that the entries of a session are, in memory: parents resolved, and what can't
- * be in it told apart. For the analysis of a file; a stored session is walked by its statements.
+ * tree.h: the tree of a file's entries in memory, for its analysis and conversion. Statements read
+ * the tree of a stored session.
  */
 #ifndef MODEL_TREE_H
 #define MODEL_TREE_H

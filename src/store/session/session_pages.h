@@ -22,7 +22,7 @@ typedef struct session_pages {
     bool by_extra;   /* the cursor is the last row's `extra`, else its line */
     bool by_id;      /* or its id */
     bool of_entry;   /* it is the list of an entry */
-    const char *sum; /* what `extra` is shown as; NULL: it is not */
+    const char *sum; /* the member that shows `extra`; NULL: none */
 } session_pages;
 
 extern const session_pages SESSION_TREE, SESSION_CHILDREN, SESSION_LEAVES, SESSION_BRANCH_POINTS,
