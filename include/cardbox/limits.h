@@ -65,7 +65,7 @@
 
 /* The highest place in a session that an import takes: what orders its tree walks over all places,
  * used or not. Ten million turns are more than one session of anybody's. */
-#define CARDBOX_SESSION_SEQ_MAX 10000000
+#define CARDBOX_SESSION_LINES_MAX 10000000
 
 /* Bytes of the header of a session that is made: some readers of such files look at no more than
  * the first 512, with the line feed. A file that is imported keeps the one that it has. */

@@ -155,17 +155,16 @@ CARDBOX_API void cardbox_sessions_free(cardbox_sessions *sessions);
 typedef struct cardbox_entry {
     const char *entry_id;
     const char *parent_id;      /**< NULL: a root */
-    int64_t seq;                /**< its place in the session: later entries have greater ones */
+    int64_t line;               /**< the number of its line in the session, from 0 */
     int depth;                  /**< entries above it */
-    const char *type;           /**< "message", "user", ...; "other": a type that nobody knows */
-    const char *role;           /**< "user", "assistant", "tool", "system"; NULL: nobody's */
+    const char *type;           /**< "message", "user", ...; "other": an unknown type */
+    const char *role;           /**< "user", "assistant", "tool", "system"; NULL: none */
     const char *label;          /**< the last label that it got; NULL: none */
-    const char *missing_parent; /**< of an extra root: the parent that is not there; NULL: none */
-    const char *card_id;        /**< the card that its line is */
+    const char *missing_parent; /**< of an extra root: the parent that its line names; NULL: none */
     size_t size;                /**< bytes of its JSON */
-    const char *json; /**< its line, exactly; NULL: not asked for, or longer than was asked for */
+    const char *json; /**< its JSON, exactly; NULL: not requested, or longer than requested */
     int64_t children; /**< of a branch point; else 0 */
-    int side;         /**< of a diff: 0 on the way to both, 1 to the first, 2 to the second */
+    int side;         /**< of a diff: 0 on both paths, 1 on the first, 2 on the second */
 } cardbox_entry;
 
 /** Entries. Opaque; free with cardbox_entries_free. */
@@ -344,10 +343,9 @@ typedef struct cardbox_session_append_options {
     size_t struct_size;       /**< set by CARDBOX_SESSION_APPEND_OPTIONS_INIT */
     const char *key;          /**< up to CARDBOX_KEY_MAX bytes: a retry appends nothing; or NULL */
     int64_t expected_version; /**< CARDBOX_CONFLICT if the session is at another; 0: any */
-    char **answer;            /**< receives JSON with the ids, and as `unseen` of an entry of a type
-                                   that is not known that no model sees it: use cardbox_free; or
-                                   NULL. It is NULL after a failure, and where there is no memory
-                                   for it */
+    char **answer; /**< receives JSON with the ids, free with cardbox_free; an entry of an unknown
+                        type has `not_in_context`, the reason. NULL after a failure, or if there is
+                        no memory for it. Or NULL */
 } cardbox_session_append_options;
 
 #define CARDBOX_SESSION_APPEND_OPTIONS_INIT                                                        \
@@ -405,7 +403,7 @@ cardbox_session_move_head(int64_t *version, cardbox *db, const char *tenant, con
                           const char *entry_id, const char *expected, cardbox_error *err);
 
 /**
- * Makes a new session of the way from a root to an entry. Its entries are the same cards.
+ * Makes a new session of the path from a root to an entry, whose lines are copied.
  *
  * @param entries         receives how many it has; may be NULL
  * @param db              any handle

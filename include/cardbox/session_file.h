@@ -150,11 +150,9 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import_bytes(
  * The report: a JSON object of session_id, dialect, changed, version, lines, blank, headers,
  * appended, unchanged, kept, not_kept, then of the session as it is now entries, roots, leaves,
  * branch_points, dangling_parents, max_depth, and of the file duplicates, conflicts, cycles, bad,
- * torn, unseen (entries that no model sees, since their type is not known or they have no content;
- * the first 100 are among the issues), and issues: an array, of up to 10,000, each with line (null
- * of an entry of the session that is not in the file, or that a file has behind 10,000 gaps between
- * its entries), kind, reason, and of an entry its id. Of more than 50,000 entries that wait for a
- * parent the others are said when the file is imported again.
+ * torn, not_in_context (entries that are never part of a context, because their type is unknown or
+ * they have no content; the first 100 are among the issues), and issues: an array of up to 10,000,
+ * each with line, kind, reason, and the id of an entry.
  *
  * @param report  a report
  * @return JSON, borrowed until cardbox_session_report_free

@@ -115,8 +115,8 @@ CARDBOX_API CARDBOX_MUSTCHECK const char *cardbox_session_append_tool_result(
     const char *parent, cardbox_error *err);
 
 /**
- * Appends an entry of any kind. One of a type that is not known is kept, and no model sees it: look
- * at the type's spelling, for nothing here warns of it.
+ * Appends an entry of any kind. An entry of an unknown type is stored without a warning, and is
+ * never part of a context.
  *
  * @param writer  a writer
  * @param json    as of cardbox_session_append; what names no parent goes on from the entry that

@@ -1,62 +1,65 @@
--- place_entries: places new entries in the tree; the first line may be a header. Their parents are
--- earlier lines here (parent_places above 0), the line before (-1), entries of the session or
--- missing (-3), or there is none (0).
+-- place_entries: places new entries (outcome appended) in the tree. The arrays are parallel.
+--   s         the session's row; its head is not looked up
+--   parents   the parent's id; NULL: a root; '': something that is not an id
+--   refs      place of the parent among the lines here, or 0: it is looked up
+--   lines, branches, depths   of the entry that has the line's id; of a new one only its line
+--   missing   of an entry that became a root because its parent is missing: the parent's id
+-- Keys are looked up as ranges in the order of an index, so that no plan can read other indexes.
 CREATE OR REPLACE FUNCTION cardbox.place_entries(
-    tenant text, session text, seqs bigint[], parents text[], parent_places integer[], kinds integer[],
-    OUT outcomes integer[], OUT branches bigint[], OUT depths integer[], OUT ups bigint[],
-    OUT missings text[])
+    s cardbox.sessions, outcomes text[], parents text[], refs integer[], lines bigint[],
+    INOUT branches bigint[], INOUT depths integer[], OUT parent_lines bigint[], OUT missing text[])
 LANGUAGE plpgsql
-SET plan_cache_mode = auto
 AS $$
 DECLARE
-    n         integer := cardinality(seqs);
-    first     integer := CASE WHEN kinds[1] < 0 THEN 2 ELSE 1 END;
-    taken     boolean[] := array_fill(false, ARRAY[n]); -- it has a first child
-    new_taken bigint[] := '{}'; -- the same of entries that are in the session
-    up        integer;
-    e         record;
+    n         integer := cardinality(outcomes);
+    continued bigint[] := '{}'; -- stored entries that get a child on their branch here
+    has_child boolean[] := array_fill(false, ARRAY[n]); -- the same of new ones
+    is_last   boolean; -- no child continues the parent's branch
+    up_line   bigint; -- the parent
+    up_branch bigint;
+    up_depth  integer;
 BEGIN
-    outcomes := array_fill(1, ARRAY[n]);
-    branches := seqs;
-    depths := array_fill(0, ARRAY[n]);
-    ups := array_fill(NULL::bigint, ARRAY[n]);
-    missings := array_fill(NULL::text, ARRAY[n]);
-    IF first = 2 THEN
-        outcomes[1] := 7;
-    END IF;
-    FOR i IN first .. n LOOP
-        up := parent_places[i];
-        IF up = -1 AND i > first THEN
-            up := i - 1;
-        END IF;
-        IF up > 0 THEN
-            ups[i] := seqs[up];
-            depths[i] := depths[up] + 1;
-            IF NOT taken[up] THEN
-                taken[up] := true;
-                branches[i] := branches[up];
+    parent_lines := array_fill(NULL::bigint, ARRAY[n]);
+    missing := array_fill(NULL::text, ARRAY[n]);
+    FOR i IN 1 .. n LOOP
+        CONTINUE WHEN outcomes[i] <> 'appended';
+        branches[i] := lines[i];
+        depths[i] := 0;
+        CONTINUE WHEN parents[i] IS NULL;
+        is_last := NULL;
+        IF refs[i] > 0 THEN
+            up_line := lines[refs[i]];
+            up_branch := branches[refs[i]];
+            up_depth := depths[refs[i]];
+            IF outcomes[refs[i]] = 'appended' THEN
+                is_last := NOT has_child[refs[i]];
+                has_child[refs[i]] := true;
             END IF;
-            CONTINUE;
-        ELSIF up = 0 THEN
-            CONTINUE;
-        ELSE -- in the session, also of the first line where that goes on from the batch before
-            SELECT x.seq, x.branch, x.depth INTO e FROM cardbox.session_entries x
-             WHERE x.tenant_id = tenant AND x.session_key = session AND x.entry_id = parents[i];
-            IF NOT FOUND AND parents[i] IS NOT NULL THEN
-                outcomes[i] := 4;
-                missings[i] := parents[i];
+        ELSIF parents[i] = s.head_entry_id THEN
+            up_line := s.head_line;
+            up_branch := s.head_branch;
+            up_depth := s.head_depth;
+        ELSE
+            SELECT x.line, x.branch, x.depth INTO up_line, up_branch, up_depth FROM cardbox.session_lines x
+             WHERE x.tenant_id = s.tenant_id AND x.session_id = s.session_id
+               AND x.entry_id BETWEEN parents[i] AND parents[i]
+             ORDER BY x.entry_id LIMIT 1;
+            IF NOT FOUND THEN
+                missing[i] := parents[i];
+                CONTINUE;
             END IF;
         END IF;
-        CONTINUE WHEN e.seq IS NULL;
-        ups[i] := e.seq;
-        depths[i] := e.depth + 1;
-        IF e.seq <> ALL (new_taken) AND NOT EXISTS (
-               SELECT FROM cardbox.session_entries x
-                WHERE x.tenant_id = tenant AND x.session_key = session AND x.branch = e.branch
-                  AND x.depth = e.depth + 1) THEN
-            branches[i] := e.branch;
+        IF is_last IS NULL THEN
+            is_last := up_line <> ALL (continued)
+                AND CASE WHEN up_line = s.head_line THEN s.head_is_leaf
+                         ELSE cardbox.is_leaf(s.tenant_id, s.session_id, up_branch, up_depth) END;
+            continued := continued || up_line;
         END IF;
-        new_taken := new_taken || e.seq;
+        parent_lines[i] := up_line;
+        depths[i] := up_depth + 1;
+        IF is_last THEN
+            branches[i] := up_branch;
+        END IF;
     END LOOP;
 END
 $$;

@@ -1,13 +1,9 @@
--- refuse_change_of_sealed: trigger of cards: rejects changes of a sealed card. Allowed: deletions
--- by remove_session_part() and remove_unused_cards(), which set cardbox.deletes_session; removing a
--- dead card (expired or deleted); and restoring one, sealed and with the same content.
+-- refuse_change_of_sealed: trigger of cards: rejects changes of a sealed card. Allowed: removing a dead
+-- card (expired or deleted), and restoring one, sealed and with the same content.
 CREATE OR REPLACE FUNCTION cardbox.refuse_change_of_sealed() RETURNS trigger
 LANGUAGE plpgsql
 AS $$
 BEGIN
-    IF TG_OP = 'DELETE' AND current_setting('cardbox.deletes_session', true) = 'on' THEN
-        RETURN OLD;
-    END IF;
     IF OLD.deleted_at IS NOT NULL OR OLD.expires_at <= clock_timestamp() THEN
         IF TG_OP = 'DELETE' THEN
             RETURN OLD;

@@ -1,60 +1,37 @@
--- restore_session: completes a session of a project's export, after its lines: until then its
--- version is 0.
--- Outcomes: 1 made  2 nothing to do: its version is this or a later one  3 brought to this version
---   4 it lacks the head
+-- restore_session: completes a session of a project's export, after its lines, and makes it visible.
+-- Outcomes: created; unchanged: its version is this or a later one; updated: it has this version now;
+--   no_head: it lacks the head, and stays as it was
 CREATE OR REPLACE FUNCTION cardbox.restore_session(
-    tenant text, session text, given_dialect integer, given_header json, given_name json, source text,
+    tenant text, session text, given_dialect text, given_header json, given_name json, source text,
     head text, given_version bigint, created timestamptz, updated timestamptz)
-RETURNS integer
+RETURNS text
 LANGUAGE plpgsql
-SET enable_seqscan = off
 AS $$
 DECLARE
-    s      record;
-    goal   bigint;
-    is_new boolean := cardbox.lock_restored_session(tenant, session);
+    s record;
+    h record;
 BEGIN
-    IF is_new THEN
-        PERFORM set_config('cardbox.restores_session', 'end', true);
-        INSERT INTO cardbox.sessions (tenant_id, session_id, last_seq, last_ord, open_end, has_rings, entries,
-                                      version, created_at, updated_at)
-        SELECT tenant, session, coalesce(max(p.seq), -1), coalesce((array_agg(p.ord))[1], 0), false,
-               EXISTS (SELECT FROM cardbox.session_lines l
-                        WHERE l.tenant_id = tenant AND l.session_id = session AND l.ring_id IS NOT NULL),
-               (SELECT count(*) FROM cardbox.session_entries e
-                 WHERE e.tenant_id = tenant AND e.session_id = session),
-               0, clock_timestamp(), clock_timestamp()
-          FROM (SELECT * FROM (
-                    (SELECT e.seq, 0 AS ord FROM cardbox.session_entries e
-                      WHERE e.tenant_id = tenant AND e.session_id = session ORDER BY e.seq DESC LIMIT 1)
-                    UNION ALL
-                    (SELECT l.seq, l.ord FROM cardbox.session_lines l
-                      WHERE l.tenant_id = tenant AND l.session_id = session
-                      ORDER BY l.seq DESC, l.ord DESC LIMIT 1)) AS m
-                 ORDER BY m.seq DESC, m.ord DESC LIMIT 1) AS p;
-        PERFORM set_config('cardbox.restores_session', '', true);
-    END IF;
+    PERFORM cardbox.lock_session_for_import(tenant, session, given_dialect, NULL, NULL, true);
     SELECT * INTO s FROM cardbox.sessions x WHERE x.tenant_id = tenant AND x.session_id = session;
-    IF s.version >= given_version THEN
-        RETURN 2;
+    IF s.state = 'live' AND s.version >= given_version THEN
+        RETURN 'unchanged';
     END IF;
-    PERFORM cardbox.settle_session(tenant, session); -- parents that stand behind their children
-    SELECT e.seq INTO goal FROM cardbox.session_entries e
-     WHERE e.tenant_id = tenant AND e.session_key = session AND e.entry_id = head;
-    IF goal IS NULL AND head IS NOT NULL THEN
-        RAISE EXCEPTION USING ERRCODE = 'CB002'; -- undoes this block: the session stays invisible
+    PERFORM cardbox.link_late_parents(tenant, session, '{}');
+    SELECT x.line, x.branch, x.depth INTO h FROM cardbox.session_lines x
+     WHERE x.tenant_id = tenant AND x.session_id = session AND x.entry_id BETWEEN head AND head
+     ORDER BY x.entry_id LIMIT 1;
+    IF h.line IS NULL AND head IS NOT NULL THEN
+        RETURN 'no_head';
     END IF;
     UPDATE cardbox.sessions x
-       SET dialect = given_dialect, header = given_header, name = given_name, forked_from = source,
-           head_seq = goal, version = given_version, created_at = coalesce(created, x.created_at),
-           updated_at = coalesce(updated, x.updated_at),
-           open_end = coalesce((SELECT cardbox.is_open_end(l.bytes)
-                                  FROM cardbox.session_line_at(tenant, session, s.last_seq, s.last_ord) AS l),
-                               false)
+       SET state = 'live', dialect = given_dialect, header = given_header, name = given_name,
+           forked_from = source, head_line = h.line, head_entry_id = head, head_branch = h.branch,
+           head_depth = h.depth,
+           head_is_leaf = CASE WHEN head IS NOT NULL THEN cardbox.is_leaf(tenant, session, h.branch, h.depth) END,
+           version = given_version, created_at = coalesce(created, x.created_at),
+           updated_at = coalesce(updated, x.updated_at)
      WHERE x.tenant_id = tenant AND x.session_id = session;
-    RETURN CASE WHEN is_new THEN 1 ELSE 3 END;
-EXCEPTION WHEN SQLSTATE 'CB002' THEN
-    RETURN 4;
+    RETURN CASE WHEN s.state = 'live' THEN 'updated' ELSE 'created' END;
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.restore_session FROM PUBLIC;

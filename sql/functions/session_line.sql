@@ -1,8 +1,10 @@
--- session_line: a whole line of the file as it was.
-CREATE OR REPLACE FUNCTION cardbox.session_line(before bytea, raw json, after bytea) RETURNS bytea
-LANGUAGE sql IMMUTABLE
+-- session_line: the bytes of a line. `content` NULL: the line is no entry and no header, and all of
+-- it is in `before`. `after` NULL: a line feed.
+CREATE OR REPLACE FUNCTION cardbox.session_line(before bytea, content json, after bytea) RETURNS bytea
+LANGUAGE sql STABLE
 AS $$
-    SELECT coalesce(before, '') || convert_to(raw::text, 'UTF8') || coalesce(after, '\x0a')
+    SELECT coalesce(before, '') || CASE WHEN content IS NULL THEN ''
+           ELSE convert_to(content::text, 'UTF8') || coalesce(after, '\x0a') END
 $$;
 REVOKE ALL ON FUNCTION cardbox.session_line FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.session_line TO cardbox_service, cardbox_worker;

@@ -1,29 +1,30 @@
 -- session_path: the path from a root to an entry as ranges: on each branch the entries from depth
--- low to high. The first row from a key on is asked for, where the key itself is meant: the ORDER
--- BY makes the one index best that has the order. Without statistics PostgreSQL takes others for as
--- good, and reads whole sessions.
-CREATE OR REPLACE FUNCTION cardbox.session_path(tenant text, session text, from_seq bigint)
+-- low to high. Each look-up asks for the first row of a range that has one key: only the index that
+-- has this order fits then. Otherwise PostgreSQL may read a whole session.
+CREATE OR REPLACE FUNCTION cardbox.session_path(tenant text, session text, from_line bigint)
 RETURNS TABLE (branch bigint, low integer, high integer)
 LANGUAGE sql STABLE
 AS $$
-    WITH RECURSIVE way AS (
-        SELECT e.branch, e.depth FROM cardbox.session_entries e
-         WHERE e.tenant_id = tenant AND e.session_id = session AND e.seq = from_seq
+    WITH RECURSIVE path AS (
+        (SELECT e.branch, e.depth FROM cardbox.session_lines e
+          WHERE e.tenant_id = tenant AND e.session_id = session AND e.line BETWEEN from_line AND from_line
+            AND e.branch IS NOT NULL
+          ORDER BY e.line LIMIT 1)
         UNION ALL
         SELECT p.branch, p.depth
-          FROM way w
+          FROM path w
          CROSS JOIN LATERAL (
-                SELECT x.parent_seq FROM cardbox.session_entries x
-                 WHERE x.tenant_id = tenant AND x.session_id = session AND x.seq >= w.branch
-                 ORDER BY x.seq LIMIT 1) AS f
+                SELECT x.parent_line FROM cardbox.session_lines x
+                 WHERE x.tenant_id = tenant AND x.session_id = session AND x.line BETWEEN w.branch AND w.branch
+                 ORDER BY x.line LIMIT 1) AS f
          CROSS JOIN LATERAL (
-                SELECT x.branch, x.depth FROM cardbox.session_entries x
-                 WHERE x.tenant_id = tenant AND x.session_id = session AND x.seq >= f.parent_seq
-                 ORDER BY x.seq LIMIT 1) AS p
+                SELECT x.branch, x.depth FROM cardbox.session_lines x
+                 WHERE x.tenant_id = tenant AND x.session_id = session AND x.line BETWEEN f.parent_line AND f.parent_line
+                 ORDER BY x.line LIMIT 1) AS p
          WHERE p.depth < w.depth
     )
     SELECT w.branch, least(lead(w.depth, 1, -1) OVER (ORDER BY w.depth DESC), 2147483646) + 1, w.depth
-      FROM way w
+      FROM path w
 $$;
 REVOKE ALL ON FUNCTION cardbox.session_path FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.session_path TO cardbox_service, cardbox_worker;

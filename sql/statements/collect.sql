@@ -3,7 +3,7 @@
 -- and bytes of each kind.
 -- $1 int8  retention of what was deleted, in seconds
 -- $2 int8  most rows in this batch
-SELECT c.busy, c.more OR s.more, c.room, c.cards + s.cards, c.card_bytes + s.card_bytes, c.revisions,
+SELECT c.busy, c.more OR s.more, c.room, c.cards, c.card_bytes, c.revisions,
        c.revision_bytes, c.boxes, c.box_bytes, c.changes, c.change_bytes, c.segments, c.segment_bytes,
        c.chains, c.chain_bytes, s.entries, s.entry_bytes
   FROM cardbox.collect($1::int8, $2::int8) AS c

@@ -1,8 +1,8 @@
--- How many live cards (also those that are lines of sessions), boxes and sessions a project has.
+-- How many live cards, boxes and sessions a project has.
 -- $1 text  tenant
 SELECT (SELECT count(*) FROM cardbox.cards c
          WHERE c.tenant_id = $1::text AND c.deleted_at IS NULL
            AND (c.expires_at IS NULL OR c.expires_at > statement_timestamp())),
        (SELECT count(*) FROM cardbox.card_boxes b
          WHERE b.tenant_id = $1::text AND b.deleted_at IS NULL),
-       (SELECT count(*) FROM cardbox.sessions s WHERE s.tenant_id = $1::text)
+       (SELECT count(*) FROM cardbox.sessions s WHERE s.tenant_id = $1::text AND s.state = 'live')

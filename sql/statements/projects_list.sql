@@ -12,7 +12,7 @@ WITH RECURSIVE held (tenant_id, place) AS (
                    ORDER BY c.tenant_id LIMIT 1),
                  (SELECT b.tenant_id FROM cardbox.card_boxes b WHERE b.tenant_id > h.tenant_id
                    ORDER BY b.tenant_id LIMIT 1),
-                 (SELECT s.tenant_id FROM cardbox.sessions s WHERE s.tenant_id > h.tenant_id
+                 (SELECT s.tenant_id FROM cardbox.sessions s WHERE s.tenant_id > h.tenant_id AND s.state = 'live'
                    ORDER BY s.tenant_id LIMIT 1),
                  (SELECT t.tenant_id FROM cardbox.tasks t WHERE t.tenant_id > h.tenant_id
                    ORDER BY t.tenant_id LIMIT 1)),
@@ -42,7 +42,8 @@ SELECT p.tenant_id,
                           FROM cardbox.card_boxes b WHERE b.tenant_id = p.tenant_id
                          ORDER BY b.box_id LIMIT $3::int8 + 1) AS x) AS boxes,
        LATERAL (SELECT count(*) AS seen
-                  FROM (SELECT FROM cardbox.sessions s WHERE s.tenant_id = p.tenant_id
+                  FROM (SELECT FROM cardbox.sessions s
+                         WHERE s.tenant_id = p.tenant_id AND s.state = 'live'
                          ORDER BY s.session_id LIMIT $3::int8 + 1) AS x) AS sessions,
        LATERAL (SELECT count(*) AS seen
                   FROM (SELECT FROM cardbox.tasks t WHERE t.tenant_id = p.tenant_id

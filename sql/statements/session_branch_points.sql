@@ -1,17 +1,18 @@
 -- A page of the entries with more than one child, and how many each has.
 -- $1 text tenant, $2 text session
--- $3 int8 only behind this seq, $4 int8 how many, $5 int4 bytes of a line; NULL: none
-SELECT e.seq, e.entry_id, r.parent_id, e.depth, e.kind, e.missing, e.size, e.card_id,
-       r.label, r.raw, b.children AS extra
-  FROM (SELECT e.parent_seq, count(*) + 1 AS children FROM cardbox.session_entries e
-         WHERE e.tenant_id = $1::text AND e.session_key = $2::text AND e.seq = e.branch AND e.parent_seq > $3::int8
-           AND EXISTS (SELECT FROM cardbox.sessions s WHERE s.tenant_id = $1::text AND s.session_id = $2::text)
-         GROUP BY e.parent_seq ORDER BY e.parent_seq LIMIT $4::int8) AS b
-  CROSS JOIN LATERAL (
-        SELECT * FROM cardbox.session_entries x
+-- $3 int8 only after this line, $4 int8 how many, $5 int4 bytes of a text; NULL: no texts
+SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_parent_id, e.size, r.label,
+       CASE WHEN e.size <= $5::int4 THEN e.content END AS content, b.children AS extra
+  FROM (SELECT e.parent_line, count(*) + 1 AS children FROM cardbox.session_lines e
+         WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.line = e.branch
+           AND e.parent_line > $3::int8
+           AND EXISTS (SELECT FROM cardbox.sessions s
+                        WHERE s.tenant_id = $1::text AND s.session_id = $2::text AND s.state = 'live')
+         GROUP BY e.parent_line ORDER BY e.parent_line LIMIT $4::int8) AS b
+ CROSS JOIN LATERAL (
+        SELECT * FROM cardbox.session_lines x
          WHERE x.tenant_id = $1::text AND x.session_id = $2::text
-           AND x.seq BETWEEN b.parent_seq AND b.parent_seq
-         ORDER BY x.seq LIMIT 1) AS e
-  CROSS JOIN LATERAL cardbox.session_entry_rest($1::text, $2::text, e.entry_id, e.parent_seq, e.card_id,
-                                                e.size <= $5::int4) AS r
- ORDER BY b.parent_seq
+           AND x.line BETWEEN b.parent_line AND b.parent_line
+         ORDER BY x.line LIMIT 1) AS e
+ CROSS JOIN LATERAL cardbox.session_entry_details($1::text, $2::text, e.entry_id, e.parent_line) AS r
+ ORDER BY b.parent_line

@@ -1,30 +1,33 @@
--- A page of the children of an entry, or of the roots, in their order.
--- Roots are found among the branches, by session_id: by session_key PostgreSQL read the branches of all sessions.
+-- A page of the children of an entry, or of the roots, in the order of their lines.
 -- $1 text tenant, $2 text session, $3 text entry, '' for the roots
--- $4 int8 only behind this seq, $5 int8 how many, $6 int4 bytes of a line; NULL: none is wanted
-WITH above AS MATERIALIZED (
-    SELECT e.seq, e.branch, e.depth FROM cardbox.session_entries e
-     WHERE e.tenant_id = $1::text AND e.session_key = $2::text AND e.entry_id = $3::text
+-- $4 int8 only after this line, $5 int8 how many, $6 int4 bytes of a text; NULL: no texts
+WITH parent AS MATERIALIZED (
+    SELECT e.line, e.branch, e.depth FROM cardbox.session_lines e
+     WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.entry_id BETWEEN $3::text AND $3::text
+     ORDER BY e.entry_id LIMIT 1
 )
-SELECT e.seq, e.entry_id, r.parent_id, e.depth, e.kind, e.missing, e.size, e.card_id,
-       r.label, r.raw, NULL::int8 AS extra
+SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_parent_id, e.size, r.label,
+       CASE WHEN e.size <= $6::int4 THEN e.content END AS content, NULL::int8 AS extra
   FROM (SELECT k.* FROM (
-            (SELECT e.* FROM above a
-               JOIN cardbox.session_entries e
-                 ON e.tenant_id = $1::text AND e.session_key = $2::text AND e.branch = a.branch
-                AND e.depth = a.depth + 1 AND e.seq > $4::int8)
+            (SELECT e.* FROM parent p
+              CROSS JOIN LATERAL (
+                     SELECT * FROM cardbox.session_lines x
+                      WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.branch = p.branch
+                        AND x.depth BETWEEN p.depth + 1 AND p.depth + 1
+                      ORDER BY x.depth LIMIT 1) AS e
+              WHERE e.line > $4::int8)
             UNION ALL
-            (SELECT e.* FROM cardbox.session_entries e
-              WHERE e.tenant_id = $1::text AND e.session_key = $2::text AND e.seq = e.branch
-                AND e.parent_seq = (SELECT a.seq FROM above a) AND e.seq > $4::int8
-              ORDER BY e.parent_seq, e.seq LIMIT $5::int8)
+            (SELECT e.* FROM cardbox.session_lines e
+              WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.line = e.branch
+                AND e.parent_line = (SELECT p.line FROM parent p) AND e.line > $4::int8
+              ORDER BY e.parent_line, e.line LIMIT $5::int8)
             UNION ALL
-            (SELECT e.* FROM cardbox.session_entries e
-              WHERE $3::text = '' AND e.tenant_id = $1::text AND e.session_id = $2::text AND e.seq = e.branch
-                AND e.parent_seq IS NULL AND e.seq > $4::int8
-              ORDER BY e.seq LIMIT $5::int8)) AS k
-         WHERE EXISTS (SELECT FROM cardbox.sessions s WHERE s.tenant_id = $1::text AND s.session_id = $2::text)
-         ORDER BY k.seq LIMIT $5::int8) AS e
-  CROSS JOIN LATERAL cardbox.session_entry_rest($1::text, $2::text, e.entry_id, e.parent_seq, e.card_id,
-                                                e.size <= $6::int4) AS r
- ORDER BY e.seq
+            (SELECT e.* FROM cardbox.session_lines e
+              WHERE $3::text = '' AND e.tenant_id = $1::text AND e.session_id = $2::text
+                AND e.line = e.branch AND e.parent_line IS NULL AND e.line > $4::int8
+              ORDER BY e.parent_line, e.line LIMIT $5::int8)) AS k
+         WHERE EXISTS (SELECT FROM cardbox.sessions s
+                        WHERE s.tenant_id = $1::text AND s.session_id = $2::text AND s.state = 'live')
+         ORDER BY k.line LIMIT $5::int8) AS e
+ CROSS JOIN LATERAL cardbox.session_entry_details($1::text, $2::text, e.entry_id, e.parent_line) AS r
+ ORDER BY e.line

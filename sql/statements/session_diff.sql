@@ -1,13 +1,19 @@
--- Where two entries part, and what is on either side: extra 0 the last entry on the way to both, 1 the
--- ones from there to the first, 2 to the second; in the order of their depth. A row of extra 3 tells
--- that there is such a session, its seq which of the two entries there are: 1 the first, 2 the second, 3 both.
+-- Where two entries part, and what is on either side: extra 0 the last entry on both paths, 1 the
+-- ones from there to the first, 2 to the second; in the order of their depth. A row of extra 3 exists
+-- if there is such a session; its line says which of the two entries exist: 1 the first, 2 the second, 3 both.
 -- $1 text tenant, $2 text session, $3 text entry, $4 text another
--- $5 int4 how many of a side, $6 int4 bytes of a line; NULL: none is wanted
+-- $5 int4 how many of a side, $6 int4 bytes of a text; NULL: no texts
 WITH ends AS MATERIALIZED (
-    SELECT (SELECT e.seq FROM cardbox.session_entries e
-             WHERE e.tenant_id = $1::text AND e.session_key = $2::text AND e.entry_id = $3::text) AS a,
-           (SELECT e.seq FROM cardbox.session_entries e
-             WHERE e.tenant_id = $1::text AND e.session_key = $2::text AND e.entry_id = $4::text) AS b
+    SELECT (SELECT e.line FROM cardbox.session_lines e
+             WHERE e.tenant_id = $1::text AND e.session_id = $2::text
+               AND e.entry_id BETWEEN $3::text AND $3::text
+             ORDER BY e.entry_id LIMIT 1) AS a,
+           (SELECT e.line FROM cardbox.session_lines e
+             WHERE e.tenant_id = $1::text AND e.session_id = $2::text
+               AND e.entry_id BETWEEN $4::text AND $4::text
+             ORDER BY e.entry_id LIMIT 1) AS b
+      FROM cardbox.sessions s
+     WHERE s.tenant_id = $1::text AND s.session_id = $2::text AND s.state = 'live'
 ), a AS MATERIALIZED (
     SELECT w.* FROM ends CROSS JOIN LATERAL cardbox.session_path($1::text, $2::text, ends.a) AS w
 ), b AS MATERIALIZED (
@@ -15,30 +21,28 @@ WITH ends AS MATERIALIZED (
 ), common AS MATERIALIZED (
     SELECT a.branch, least(a.high, b.high) AS depth FROM a JOIN b ON b.branch = a.branch
      ORDER BY depth DESC LIMIT 1
-), above AS MATERIALIZED ( -- how deep what is common ends: roots are of depth 0, and a way has one entry of each depth
+), fork AS MATERIALIZED ( -- the depth of the last common entry; -1: none
     SELECT coalesce((SELECT k.depth FROM common k), -1) AS depth
 ), sides AS (
     SELECT 0::int8 AS side, k.branch, k.depth AS low, k.depth AS high FROM common k
     UNION ALL
-    SELECT 1, a.branch, greatest(a.low, u.depth + 1), least(a.high, u.depth + $5::int4) FROM a CROSS JOIN above u
+    SELECT 1, a.branch, greatest(a.low, u.depth + 1), least(a.high, u.depth + $5::int4) FROM a CROSS JOIN fork u
     UNION ALL
-    SELECT 2, b.branch, greatest(b.low, u.depth + 1), least(b.high, u.depth + $5::int4) FROM b CROSS JOIN above u
+    SELECT 2, b.branch, greatest(b.low, u.depth + 1), least(b.high, u.depth + $5::int4) FROM b CROSS JOIN fork u
 )
-SELECT ((ends.a IS NOT NULL)::int + 2 * (ends.b IS NOT NULL)::int)::int8 AS seq, NULL AS entry_id,
-       NULL AS parent_id, -1 AS depth, 0 AS kind, NULL AS missing, 0 AS size, NULL AS card_id,
-       NULL::json AS label, NULL::json AS raw, 3::int8 AS extra
+SELECT ((ends.a IS NOT NULL)::int + 2 * (ends.b IS NOT NULL)::int)::int8 AS line, NULL AS entry_id,
+       NULL AS parent_id, -1 AS depth, NULL AS type, NULL AS role, NULL AS missing_parent_id, 0 AS size,
+       NULL::json AS label, NULL::json AS content, 3::int8 AS extra
   FROM ends
- WHERE EXISTS (SELECT FROM cardbox.sessions s WHERE s.tenant_id = $1::text AND s.session_id = $2::text)
 UNION ALL
-SELECT e.seq, e.entry_id, r.parent_id, e.depth, e.kind, e.missing, e.size, e.card_id,
-       r.label, r.raw, e.side
+SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_parent_id, e.size, r.label,
+       CASE WHEN e.size <= $6::int4 THEN e.content END, e.side
   FROM (SELECT s.side, e.*
           FROM sides s
          CROSS JOIN LATERAL (
-                SELECT * FROM cardbox.session_entries x
-                 WHERE x.tenant_id = $1::text AND x.session_key = $2::text AND x.branch = s.branch
+                SELECT * FROM cardbox.session_lines x
+                 WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.branch = s.branch
                    AND x.depth BETWEEN s.low AND s.high
-                OFFSET 0) AS e) AS e
-  CROSS JOIN LATERAL cardbox.session_entry_rest($1::text, $2::text, e.entry_id, e.parent_seq, e.card_id,
-                                                e.size <= $6::int4) AS r
+                 ORDER BY x.depth) AS e) AS e
+ CROSS JOIN LATERAL cardbox.session_entry_details($1::text, $2::text, e.entry_id, e.parent_line) AS r
  ORDER BY extra, depth

@@ -1,4 +1,4 @@
 -- A new session of the path to an entry.
 -- $1 text tenant, $2 text session, $3 text entry, '' the head; $4 text the new session
 SELECT f.outcome, f.version, f.entries
-  FROM cardbox.fork_held_session($1::text, $2::text, $3::text, $4::text) AS f
+  FROM cardbox.fork_session($1::text, $2::text, $3::text, $4::text) AS f

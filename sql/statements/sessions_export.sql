@@ -3,14 +3,8 @@
 -- $1 text  tenant
 -- $2 text  after this session; NULL: from the first
 -- $3 int8  how many
-SELECT s.session_id, s.dialect, s.header, s.name, s.forked_from, h.entry_id AS head, s.version,
-       s.created_at, s.updated_at
-  FROM (SELECT * FROM cardbox.sessions x
-         WHERE x.tenant_id = $1::text AND x.session_id > greatest($2::text, '')
-         ORDER BY x.session_id LIMIT (SELECT $3::int8)) AS s
-  LEFT JOIN LATERAL (
-        SELECT x.entry_id FROM cardbox.session_entries x
-         WHERE x.tenant_id = $1::text AND x.session_id = s.session_id
-           AND x.seq BETWEEN s.head_seq AND s.head_seq
-         ORDER BY x.seq LIMIT 1) AS h ON true
- ORDER BY s.session_id
+SELECT s.session_id, s.dialect, s.header, s.name, s.forked_from, s.head_entry_id, s.version, s.created_at,
+       s.updated_at
+  FROM cardbox.sessions s
+ WHERE s.tenant_id = $1::text AND s.session_id > greatest($2::text, '') AND s.state = 'live'
+ ORDER BY s.session_id LIMIT (SELECT $3::int8)

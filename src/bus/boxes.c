@@ -14,7 +14,7 @@ enum { BOX_IDS_MOST = 100000 };
 typedef struct box_wish {
     box_read reads[2];
     size_t count;
-    box_context_wish context;
+    box_context_request context;
 } box_wish;
 
 static cardbox_status no_box(cardbox_error *err)
@@ -117,7 +117,7 @@ BUS_RENDERS(box_cards)
 BUS_READS(box_context)
 {
     box_wish *wish = read_wish(in);
-    wish->context = (box_context_wish){
+    wish->context = (box_context_request){
         .reads = wish->reads,
         .count = wish->count,
         .how = input_context(in),

@@ -192,10 +192,10 @@ view input_box_ids(input_reader *in, const char *name)
     return input_list(in, name, "a UUID", is_uuid);
 }
 
-context_wish input_context(input_reader *in)
+context_request input_context(input_reader *in)
 {
-    context_wish wish = {CARDBOX_FORMAT_OPENAI,
-                         !scan_string_is(input_json(in, "repair"), VIEW("off"))};
+    context_request wish = {CARDBOX_FORMAT_OPENAI,
+                            !scan_string_is(input_json(in, "repair"), VIEW("off"))};
     view format = input_text(in, "format");
     if (format.ptr != NULL)
         context_format_of(&wish.format, format);

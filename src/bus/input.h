@@ -41,7 +41,7 @@ view input_card_ids(input_reader *in, const char *name);
 view input_box_ids(input_reader *in, const char *name);
 
 /* `format` and `repair`. */
-context_wish input_context(input_reader *in);
+context_request input_context(input_reader *in);
 
 /* `cursor`, by one of list.h's functions; and where it is a number, what is below it. */
 void input_cursor(input_reader *in, list_cursor *out,

@@ -9,30 +9,30 @@
 
 /* --- list --- */
 
-typedef struct session_wish {
+typedef struct session_request {
     list_cursor from;
     int64_t limit;
     view session;
-} session_wish;
+} session_request;
 
 BUS_READS(bus_session_list)
 {
-    session_wish *wish = in->call->plan;
-    wish->limit = input_limit(in);
-    input_cursor(in, &wish->from, list_cursor_read);
+    session_request *plan = in->call->plan;
+    plan->limit = input_limit(in);
+    input_cursor(in, &plan->from, list_cursor_read);
 }
 
 BUS_BUILDS(bus_session_list)
 {
-    const session_wish *wish = call->plan;
-    sessions_list_params(p, call->tenant, &wish->from, wish->limit);
+    const session_request *plan = call->plan;
+    sessions_list_params(p, call->tenant, &plan->from, plan->limit);
 }
 
 BUS_RENDERS(bus_session_list)
 {
-    const session_wish *wish = call->plan;
+    const session_request *plan = call->plan;
     (void)err;
-    session_list_json(out, rows, wish->limit, call->tenant, call->memory);
+    session_list_json(out, rows, plan->limit, call->tenant, call->memory);
     return CARDBOX_OK;
 }
 
@@ -40,22 +40,22 @@ BUS_RENDERS(bus_session_list)
 
 BUS_READS(bus_session_get)
 {
-    session_wish *wish = in->call->plan;
-    wish->session = input_id(in, "session_id", SESSION_ID_MAX);
+    session_request *plan = in->call->plan;
+    plan->session = input_id(in, "session_id", SESSION_ID_MAX);
 }
 
 BUS_BUILDS(bus_session_get)
 {
-    const session_wish *wish = call->plan;
-    session_get_params(p, call->tenant, wish->session);
+    const session_request *plan = call->plan;
+    session_get_params(p, call->tenant, plan->session);
 }
 
 BUS_RENDERS(bus_session_get)
 {
-    const session_wish *wish = call->plan;
+    const session_request *plan = call->plan;
     session_row session;
     if (rows_count(rows) == 0)
-        return session_none_such(wish->session, err);
+        return session_none_such(plan->session, err);
     session_row_read(&session, rows, 0);
     session_row_json(out, &session, call->tenant);
     return CARDBOX_OK;
@@ -65,23 +65,23 @@ BUS_RENDERS(bus_session_get)
 
 BUS_READS(bus_session_context)
 {
-    session_context_wish *wish = in->call->plan;
-    wish->read.tenant = in->call->tenant;
-    wish->read.session = input_id(in, "session_id", SESSION_ID_MAX);
-    wish->read.bytes_max = (int64_t)CONTEXT_INPUT_MAX;
-    wish->leaf = input_id(in, "entry_id", SESSION_ID_MAX);
-    if (wish->leaf.ptr == NULL)
-        wish->leaf = VIEW("");
-    wish->compare = input_id(in, "compare", SESSION_ID_MAX);
-    wish->leaf_name = "entry_id";
-    wish->how = input_context(in);
-    session_context_begin(wish);
+    session_context_request *plan = in->call->plan;
+    plan->read.tenant = in->call->tenant;
+    plan->read.session = input_id(in, "session_id", SESSION_ID_MAX);
+    plan->read.bytes_max = (int64_t)CONTEXT_INPUT_MAX;
+    plan->leaf = input_id(in, "entry_id", SESSION_ID_MAX);
+    if (plan->leaf.ptr == NULL)
+        plan->leaf = VIEW("");
+    plan->compare = input_id(in, "compare", SESSION_ID_MAX);
+    plan->leaf_name = "entry_id";
+    plan->how = input_context(in);
+    session_context_begin(plan);
 }
 
 BUS_BUILDS(bus_session_context)
 {
-    const session_context_wish *wish = call->plan;
-    session_context_params(p, &wish->read);
+    const session_context_request *plan = call->plan;
+    session_context_params(p, &plan->read);
 }
 
 BUS_RENDERS(bus_session_context)
@@ -92,11 +92,11 @@ BUS_RENDERS(bus_session_context)
 }
 
 static const bus_ability TABLE[] = {
-    {BUS_TEXT(session_list), BUS_READ, BUS_AGAIN, sizeof(session_wish), STATEMENT_sessions_list,
+    {BUS_TEXT(session_list), BUS_READ, BUS_AGAIN, sizeof(session_request), STATEMENT_sessions_list,
      bus_session_list_read, bus_session_list_build, bus_session_list_render, NULL},
-    {BUS_TEXT(session_get), BUS_READ, BUS_AGAIN, sizeof(session_wish), STATEMENT_session_get,
+    {BUS_TEXT(session_get), BUS_READ, BUS_AGAIN, sizeof(session_request), STATEMENT_session_get,
      bus_session_get_read, bus_session_get_build, bus_session_get_render, NULL},
-    {BUS_TEXT(session_context), BUS_READ, BUS_AGAIN, sizeof(session_context_wish),
+    {BUS_TEXT(session_context), BUS_READ, BUS_AGAIN, sizeof(session_context_request),
      STATEMENT_session_context, bus_session_context_read, bus_session_context_build,
      bus_session_context_render, NULL},
 };

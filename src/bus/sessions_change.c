@@ -101,12 +101,12 @@ static void bus_session_append_drop(void *plan)
 
 BUS_BUILDS(bus_session_append)
 {
-    session_write_params(p, call->plan);
+    session_append_params(p, call->plan);
 }
 
 BUS_RENDERS(bus_session_append)
 {
-    cardbox_status status = session_write_status(rows, call->plan, err);
+    cardbox_status status = session_append_status(rows, call->plan, err);
     if (status == CARDBOX_OK)
         session_append_json(out, call->plan, rows);
     return status;
@@ -200,8 +200,7 @@ BUS_RENDERS(bus_session_delete)
     if (more)
         return bus_next(call, &call->step);
     begin_object(out, deletion->session);
-    buf_printf(out, ",\"deleted\":true,\"entries\":%" PRId64 ",\"cards\":%" PRId64 "}",
-               deletion->entries, deletion->cards);
+    buf_printf(out, ",\"deleted\":true,\"entries\":%" PRId64 "}", deletion->entries);
     return CARDBOX_OK;
 }
 
@@ -209,7 +208,7 @@ static const bus_ability TABLE[] = {
     {BUS_TEXT(session_create), BUS_WRITE, BUS_ONCE, sizeof(session_create),
      STATEMENT_session_create, bus_session_create_read, bus_session_create_build,
      bus_session_create_render, NULL},
-    {BUS_TEXT(session_append), BUS_WRITE, BUS_ONCE, sizeof(session_batch), STATEMENT_session_write,
+    {BUS_TEXT(session_append), BUS_WRITE, BUS_ONCE, sizeof(session_batch), STATEMENT_session_append,
      bus_session_append_read, bus_session_append_build, bus_session_append_render,
      bus_session_append_drop},
     {BUS_TEXT(session_head), BUS_WRITE, BUS_ONCE, sizeof(session_move), STATEMENT_session_head,

@@ -6,55 +6,55 @@
 #include "base/errors.h"
 #include "store/session/session_pages.h"
 
-typedef struct tree_wish {
+typedef struct tree_request {
     session_page page; /* one row more than is shown */
     const session_pages *of;
     session_path_read path; /* also of the question whether there is such a session */
     view entry, other;
-} tree_wish;
+} tree_request;
 
 /* What all these inputs may have. */
-static tree_wish *read_wish(input_reader *in)
+static tree_request *read_request(input_reader *in)
 {
-    tree_wish *wish = in->call->plan;
-    wish->page = (session_page)SESSION_PAGE_INIT;
-    wish->page.tenant = in->call->tenant;
-    wish->page.session = input_id(in, "session_id", SESSION_ID_MAX);
-    wish->page.entry = VIEW("");
-    wish->page.limit = input_limit(in) + 1;
-    wish->page.text_max = input_integer(in, "lines", -1);
-    wish->entry = input_id(in, "entry_id", SESSION_ID_MAX);
-    wish->path = (session_path_read){.tenant = in->call->tenant,
-                                     .session = wish->page.session,
-                                     .entry = wish->entry.ptr == NULL ? VIEW("") : wish->entry};
-    return wish;
+    tree_request *plan = in->call->plan;
+    plan->page = (session_page)SESSION_PAGE_INIT;
+    plan->page.tenant = in->call->tenant;
+    plan->page.session = input_id(in, "session_id", SESSION_ID_MAX);
+    plan->page.entry = VIEW("");
+    plan->page.limit = input_limit(in) + 1;
+    plan->page.text_max = input_integer(in, "lines", -1);
+    plan->entry = input_id(in, "entry_id", SESSION_ID_MAX);
+    plan->path = (session_path_read){.tenant = in->call->tenant,
+                                     .session = plan->page.session,
+                                     .entry = plan->entry.ptr == NULL ? VIEW("") : plan->entry};
+    return plan;
 }
 
 /* --- the way to an entry --- */
 
 BUS_READS(bus_session_path)
 {
-    tree_wish *wish = read_wish(in);
+    tree_request *plan = read_request(in);
     if (input_value(in, "cursor").kind != SCAN_NONE)
-        wish->path.from = input_before(in);
-    wish->path.limit = wish->page.limit - 1;
-    wish->path.with_text = wish->page.text_max >= 0;
+        plan->path.from = input_before(in);
+    plan->path.limit = plan->page.limit - 1;
+    plan->path.with_text = plan->page.text_max >= 0;
 }
 
 BUS_BUILDS(bus_session_path)
 {
-    const tree_wish *wish = call->plan;
-    session_path_params(p, &wish->path);
+    const tree_request *plan = call->plan;
+    session_path_params(p, &plan->path);
 }
 
 BUS_RENDERS(bus_session_path)
 {
-    const tree_wish *wish = call->plan;
+    const tree_request *plan = call->plan;
     session_path path;
-    cardbox_status status = session_path_take(&path, rows, &wish->path, call->memory, err);
-    const session_shown shown = {.text_max = wish->page.text_max};
+    cardbox_status status = session_path_take(&path, rows, &plan->path, call->memory, err);
+    const session_shown shown = {.text_max = plan->page.text_max};
     if (status == CARDBOX_OK)
-        session_path_json(out, rows, &path, &wish->path, &shown);
+        session_path_json(out, rows, &path, &plan->path, &shown);
     return status;
 }
 
@@ -63,11 +63,11 @@ BUS_RENDERS(bus_session_path)
 static cardbox_status render_existence(bus_call *call, const store_rows *rows, buf *out,
                                        cardbox_error *err)
 {
-    const tree_wish *wish = call->plan;
+    const tree_request *plan = call->plan;
     session_path path;
-    cardbox_status status = session_path_take(&path, rows, &wish->path, call->memory, err);
-    if (status == CARDBOX_OK && wish->of == NULL) /* it came between two statements */
-        status = session_no_entry(wish->path.session, wish->path.entry, err);
+    cardbox_status status = session_path_take(&path, rows, &plan->path, call->memory, err);
+    if (status == CARDBOX_OK && plan->of == NULL) /* it came between two statements */
+        status = session_no_entry(plan->path.session, plan->path.entry, err);
     if (status == CARDBOX_OK)
         buf_text(out, "{\"entries\":[],\"next_cursor\":null}");
     return status;
@@ -77,8 +77,8 @@ static cardbox_status ask_existence(bus_call *call)
 {
     static const bus_step EXISTS = {STATEMENT_session_path, false, bus_session_path_build,
                                     render_existence};
-    tree_wish *wish = call->plan;
-    wish->path.from = INT32_MAX;
+    tree_request *plan = call->plan;
+    plan->path.from = INT32_MAX;
     return bus_next(call, &EXISTS);
 }
 
@@ -86,13 +86,13 @@ static cardbox_status ask_existence(bus_call *call)
 
 BUS_READS(bus_session_entry)
 {
-    read_wish(in);
+    read_request(in);
 }
 
 BUS_BUILDS(bus_session_entry)
 {
-    const tree_wish *wish = call->plan;
-    session_entries_params(p, call->tenant, wish->page.session, &wish->entry, 1);
+    const tree_request *plan = call->plan;
+    session_entries_params(p, call->tenant, plan->page.session, &plan->entry, 1);
 }
 
 BUS_RENDERS(bus_session_entry)
@@ -120,30 +120,30 @@ static const session_pages *pages_of(statement_id id)
 
 BUS_READS(bus_session_pages)
 {
-    tree_wish *wish = read_wish(in);
+    tree_request *plan = read_request(in);
     arena *memory = in->call->memory;
-    wish->of = pages_of(in->call->ability->statement);
-    if (wish->of->of_entry)
-        wish->page.entry = wish->entry;
+    plan->of = pages_of(in->call->ability->statement);
+    if (plan->of->of_entry)
+        plan->page.entry = plan->entry;
     view cursor = input_text(in, "cursor");
     if (in->status == CARDBOX_OK && cursor.ptr != NULL &&
-        !session_pages_cursor(&wish->page, wish->of, cursor, memory))
+        !session_pages_cursor(&plan->page, plan->of, cursor, memory))
         in->status = error_cursor(in->err, cursor.ptr);
 }
 
 BUS_BUILDS(bus_session_pages)
 {
-    const tree_wish *wish = call->plan;
-    wish->of->params(p, &wish->page);
+    const tree_request *plan = call->plan;
+    plan->of->params(p, &plan->page);
 }
 
 BUS_RENDERS(bus_session_pages)
 {
-    const tree_wish *wish = call->plan;
+    const tree_request *plan = call->plan;
     (void)err;
     if (rows_count(rows) == 0)
         return ask_existence(call);
-    session_pages_json(out, rows, &wish->page, wish->of, call->memory);
+    session_pages_json(out, rows, &plan->page, plan->of, call->memory);
     return CARDBOX_OK;
 }
 
@@ -151,46 +151,48 @@ BUS_RENDERS(bus_session_pages)
 
 BUS_READS(bus_session_diff)
 {
-    tree_wish *wish = read_wish(in);
-    wish->entry = input_id(in, "a", SESSION_ID_MAX);
-    wish->other = input_id(in, "b", SESSION_ID_MAX);
+    tree_request *plan = read_request(in);
+    plan->entry = input_id(in, "a", SESSION_ID_MAX);
+    plan->other = input_id(in, "b", SESSION_ID_MAX);
 }
 
 BUS_BUILDS(bus_session_diff)
 {
-    const tree_wish *wish = call->plan;
-    session_diff_params(p, call->tenant, wish->page.session, wish->entry, wish->other,
-                        wish->page.limit, wish->page.text_max);
+    const tree_request *plan = call->plan;
+    session_diff_params(p, call->tenant, plan->page.session, plan->entry, plan->other,
+                        plan->page.limit, plan->page.text_max);
 }
 
 BUS_RENDERS(bus_session_diff)
 {
-    const tree_wish *wish = call->plan;
+    const tree_request *plan = call->plan;
     cardbox_status status =
-        session_diff_status(rows, wish->page.session, wish->entry, wish->other, err);
-    const session_shown shown = {.text_max = wish->page.text_max};
+        session_diff_status(rows, plan->page.session, plan->entry, plan->other, err);
+    const session_shown shown = {.text_max = plan->page.text_max};
     if (status == CARDBOX_OK)
-        session_diff_json(out, rows, wish->page.limit - 1, &shown);
+        session_diff_json(out, rows, plan->page.limit - 1, &shown);
     return status;
 }
 
 static const bus_ability TABLE[] = {
-    {BUS_TEXT(session_entry), BUS_READ, BUS_AGAIN, sizeof(tree_wish), STATEMENT_session_entries_get,
-     bus_session_entry_read, bus_session_entry_build, bus_session_entry_render, NULL},
-    {BUS_TEXT(session_tree), BUS_READ, BUS_AGAIN, sizeof(tree_wish), STATEMENT_session_tree,
+    {BUS_TEXT(session_entry), BUS_READ, BUS_AGAIN, sizeof(tree_request),
+     STATEMENT_session_entries_get, bus_session_entry_read, bus_session_entry_build,
+     bus_session_entry_render, NULL},
+    {BUS_TEXT(session_tree), BUS_READ, BUS_AGAIN, sizeof(tree_request), STATEMENT_session_tree,
      bus_session_pages_read, bus_session_pages_build, bus_session_pages_render, NULL},
-    {BUS_TEXT(session_children), BUS_READ, BUS_AGAIN, sizeof(tree_wish), STATEMENT_session_children,
+    {BUS_TEXT(session_children), BUS_READ, BUS_AGAIN, sizeof(tree_request),
+     STATEMENT_session_children, bus_session_pages_read, bus_session_pages_build,
+     bus_session_pages_render, NULL},
+    {BUS_TEXT(session_leaves), BUS_READ, BUS_AGAIN, sizeof(tree_request), STATEMENT_session_leaves,
      bus_session_pages_read, bus_session_pages_build, bus_session_pages_render, NULL},
-    {BUS_TEXT(session_leaves), BUS_READ, BUS_AGAIN, sizeof(tree_wish), STATEMENT_session_leaves,
-     bus_session_pages_read, bus_session_pages_build, bus_session_pages_render, NULL},
-    {BUS_TEXT(session_branch_points), BUS_READ, BUS_AGAIN, sizeof(tree_wish),
+    {BUS_TEXT(session_branch_points), BUS_READ, BUS_AGAIN, sizeof(tree_request),
      STATEMENT_session_branch_points, bus_session_pages_read, bus_session_pages_build,
      bus_session_pages_render, NULL},
-    {BUS_TEXT(session_labels), BUS_READ, BUS_AGAIN, sizeof(tree_wish), STATEMENT_session_labels,
+    {BUS_TEXT(session_labels), BUS_READ, BUS_AGAIN, sizeof(tree_request), STATEMENT_session_labels,
      bus_session_pages_read, bus_session_pages_build, bus_session_pages_render, NULL},
-    {BUS_TEXT(session_path), BUS_READ, BUS_AGAIN, sizeof(tree_wish), STATEMENT_session_path,
+    {BUS_TEXT(session_path), BUS_READ, BUS_AGAIN, sizeof(tree_request), STATEMENT_session_path,
      bus_session_path_read, bus_session_path_build, bus_session_path_render, NULL},
-    {BUS_TEXT(session_diff), BUS_READ, BUS_AGAIN, sizeof(tree_wish), STATEMENT_session_diff,
+    {BUS_TEXT(session_diff), BUS_READ, BUS_AGAIN, sizeof(tree_request), STATEMENT_session_diff,
      bus_session_diff_read, bus_session_diff_build, bus_session_diff_render, NULL},
 };
 

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/uuid.h"
 
-#define PARAMS_MAX 21
+#define PARAMS_MAX 22
 
 /* Microseconds from 1970-01-01 to 2000-01-01, where PostgreSQL's timestamps begin. */
 #define POSTGRES_EPOCH_MICROS INT64_C(946684800000000)

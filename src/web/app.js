@@ -3,7 +3,7 @@
 import { count, el, fill, foreign, notice } from './dom.js';
 import { project, projects, token } from './api.js';
 import { showBox } from './box.js';
-import { showCard } from './card.js';
+import { showCard, showEntry } from './card.js';
 import { showBoxContext } from './context.js';
 import { listBoxes, searchCards } from './lists.js';
 import { go, link, place } from './place.js';
@@ -82,8 +82,8 @@ function chooseBox() {
 
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-function withoutCard(here) {
-  const { card, ...query } = here.query;
+function withoutPanel(here) {
+  const { card, entry, ...query } = here.query;
   return { ...here, query };
 }
 
@@ -133,12 +133,15 @@ function showMain(here) {
 }
 
 function showPanel(here, before) {
-  const id = here.query.card;
-  panel.hidden = !here.project || !id;
-  if (panel.hidden || same([here.project, id], [before?.project, before?.query.card])) return;
+  const shown = (at) => [at?.project, at?.query.card, at?.query.entry];
+  const { card, entry } = here.query;
+  panel.hidden = !here.project || !(card || entry);
+  if (panel.hidden || same(shown(here), shown(before))) return;
   leavePanel.abort();
   leavePanel = new AbortController();
-  showCard($('panel-body'), project(here.project, leavePanel.signal), here.project, id);
+  const api = project(here.project, leavePanel.signal);
+  if (card) showCard($('panel-body'), api, here.project, card);
+  else showEntry($('panel-body'), api, here.id, entry);
   $('panel-close').focus();
 }
 
@@ -158,7 +161,7 @@ function show(before = null) {
   markPart(here);
   remember(here.project);
   showSide(here);
-  if (!before || !same(withoutCard(here), withoutCard(before))) showMain(here);
+  if (!before || !same(withoutPanel(here), withoutPanel(before))) showMain(here);
 }
 
 // --- what one can do ---
@@ -178,11 +181,11 @@ $('to-boxes').addEventListener('click', () => {
   showSide(place());
 });
 
-$('panel-close').addEventListener('click', () => go(withoutCard(place())));
+$('panel-close').addEventListener('click', () => go(withoutPanel(place())));
 
 document.addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && !panel.hidden && !document.querySelector('dialog[open]'))
-    go(withoutCard(place()));
+    go(withoutPanel(place()));
 });
 
 $('token-button').addEventListener('click', () => {

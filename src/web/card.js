@@ -1,7 +1,7 @@
 // card.js: cards as one reads them: a card in a conversation, with its tool calls paired, and one
 // card with all that is known of it.
 import { copyButton, el, fill, foreign } from './dom.js';
-import { content, json, jsonOrText, toolCalls } from './content.js';
+import { content, entryContent, json, jsonOrText, toolCalls } from './content.js';
 import { pretty, write } from './json.js';
 import { link } from './place.js';
 import { clock, when } from './time.js';
@@ -173,5 +173,19 @@ export async function showCard(panel, api, project, id) {
     if (error.name === 'AbortError') return;
     fill(panel, trouble(error, ['No such card', 'It was deleted, has expired or was never written.',
       id]));
+  }
+}
+
+/** An entry of a session in the panel. */
+export async function showEntry(panel, api, session, id) {
+  fill(panel, el('p', { class: 'faint' }, 'Loading …'));
+  try {
+    const { data, text } = await api.entry(session, id);
+    fill(panel, el('h2', {}, foreign(data.entry_id)), el('div', { class: 'content' }, entryContent(data.entry)),
+      el('details', { class: 'part', open: true }, el('summary', {}, 'Raw JSON, as the server sends it'),
+        copyButton(text, 'Copy JSON'), pretty(text)));
+  } catch (error) {
+    if (error.name === 'AbortError') return;
+    fill(panel, trouble(error, ['No such entry', 'The session has no entry of this id.', id]));
   }
 }

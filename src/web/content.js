@@ -78,8 +78,8 @@ const CLASSES = {
     ? el('ol', {}, c.files.map((one) => el('li', {}, file(one) ?? json(one)))) : null),
 };
 
-/** What the line of a session's entry says: its texts, and the tools that it calls. */
-function entry(line) {
+/** The texts of a session's entry, and the tools that it calls. Null: it has neither. */
+export function entryContent(line) {
   const said = isObject(line.message) ? line.message : line;
   const parts = Array.isArray(said.content) ? said.content.filter(isObject) : [];
   const calls = [...parts.filter(({ type }) => type === 'toolCall'),
@@ -91,9 +91,8 @@ function entry(line) {
     calls.map(({ name }) => el('p', {}, '→ ', foreign(String(name), { class: 'tool' })))];
 }
 
-function makerOf({ content_class: kind, type }) {
-  if (kind) return CLASSES[kind] ?? (kind.endsWith('FileContent') ? file : null);
-  return String(type).startsWith('session.') ? entry : null;
+function makerOf({ content_class: kind }) {
+  return kind ? CLASSES[kind] ?? (kind.endsWith('FileContent') ? file : null) : null;
 }
 
 export function content(card) {

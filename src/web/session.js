@@ -125,7 +125,7 @@ function entryRow(one, session, here, api, onfold) {
   el('span', { class: 'space' }),
   el('span', { class: 'faint time' }, clock(node.preview?.time)),
   forkButton(node, api, here), copyButton(node.entry_id, 'Copy id'),
-  el('a', { class: 'faint', href: at('session', { ...here.query, card: node.card_id }) }, shortId(node.entry_id)),
+  el('a', { class: 'faint', href: at('session', { ...here.query, entry: node.entry_id }) }, shortId(node.entry_id)),
   el('a', { href: at('session-context', { leaf: node.entry_id }), 'data-do': 'context' }, 'context'));
   row.style.setProperty('--level', Math.min(level, DEEPEST));
   return row;
@@ -166,7 +166,7 @@ class Part {
   async earlier() {
     const from = Math.max(0, this.from - PAGE);
     const { entries } = await this.#page(from);
-    this.nodes.unshift(...entries.filter((one) => one.seq < this.from));
+    this.nodes.unshift(...entries.filter((one) => one.line < this.from));
     this.from = from;
   }
 }
@@ -182,7 +182,7 @@ export async function showSession(main, api, here) {
       session.name ? null : copyButton(here.id, 'Copy id')), facts(session, here)), tree);
     const { at } = here.query;
     missing = ['No such entry', 'The session has none with this id.', at];
-    const part = new Part(api, here.id, at ? Math.max(0, (await api.entry(here.id, at)).data.seq - BEFORE) : 0);
+    const part = new Part(api, here.id, at ? Math.max(0, (await api.entry(here.id, at)).data.line - BEFORE) : 0);
     const folded = new Set();
     const fold = (id) => {
       if (!folded.delete(id)) folded.add(id);

@@ -40,7 +40,7 @@ static void check_back(const session_file *file, view back)
     session_line line;
 
     for (size_t i = 0; i < file->count; i++) {
-        if (file->tree.nodes[i].place != SESSION_IN_TREE)
+        if (file->tree.nodes[i].state != SESSION_IN_TREE)
             continue;
         do
             require(session_lines_next(&lines, &line));
@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(session_file_read(&file, (view){(const char *)data, size}, VIEW("")));
     require(convert_file(&there, &file, file.dialect));
     require(session_file_read(&other, buf_as_view(&there), VIEW("")));
-    require(other.issue_totals[SESSION_ISSUE_BAD] + other.issue_totals[SESSION_ISSUE_TORN] == 0);
+    require(other.report.totals[SESSION_ISSUE_BAD] + other.report.totals[SESSION_ISSUE_TORN] == 0);
     require(convert_file(&back, &other, file.dialect == SESSION_PI ? SESSION_PLAIN : SESSION_PI));
     if (is_native(&file))
         check_back(&file, buf_as_view(&back));

@@ -34,13 +34,13 @@ static void check_entry(const session_file *file, uint32_t i)
     const session_node *node = &file->tree.nodes[i];
 
     require(view_is_id(entry->id, SESSION_ID_MAX));
-    if (node->place != SESSION_IN_TREE)
+    if (node->state != SESSION_IN_TREE)
         return;
     require(session_tree_find(&file->tree, entry->id) == i);
     require((node->parent == SESSION_NONE) == (node->depth == 0));
     if (node->parent != SESSION_NONE)
         require(file->tree.nodes[node->parent].depth + 1 == node->depth);
-    require(!node->is_dangling || node->parent == SESSION_NONE);
+    require(!(node->is_dangling || node->is_cycle) || node->parent == SESSION_NONE);
 }
 
 static void check_children(const session_tree *tree, uint32_t i)
@@ -67,12 +67,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_entry(&file, i);
         check_children(&file.tree, i);
     }
-    require(file.lines == file.blank + file.has_header + file.issue_totals[SESSION_ISSUE_HEADER] +
-                              file.issue_totals[SESSION_ISSUE_BAD] +
-                              file.issue_totals[SESSION_ISSUE_TORN] + file.count);
-    require(file.count ==
-            file.tree.in_tree + file.tree.duplicates + file.tree.conflicts + file.tree.cycles);
-    session_file_report(&report, &file, 1000);
+    require(file.report.lines == file.report.blank + file.has_header +
+                                     file.report.totals[SESSION_ISSUE_HEADER] +
+                                     file.report.totals[SESSION_ISSUE_BAD] +
+                                     file.report.totals[SESSION_ISSUE_TORN] + file.count);
+    require(file.count == file.tree.in_tree + file.report.totals[SESSION_ISSUE_DUPLICATE] +
+                              file.report.totals[SESSION_ISSUE_CONFLICT]);
+    session_report_json(&report, &file.report);
     require(buf_ok(&report));
     require(scan_check(buf_as_view(&report), 4, NULL, NULL, NULL));
     buf_free(&report);

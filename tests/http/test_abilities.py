@@ -429,7 +429,7 @@ def test_appends_that_are_refused():
     value = {"session_id": session, "entries": [an_entry("e2", "e1")], "idempotency_key": "k",
              "expected_version": 2}
     first = ask("session:append", value)
-    assert first["entries"] == [{"entry_id": "e2", "outcome": "appended", "seq": 1}]
+    assert first["entries"] == [{"entry_id": "e2", "outcome": "appended", "line": 1}]
     assert ask("session:append", value)["version"] == first["version"]
     assert ids(ask("session:tree", {"session_id": session}), "entries") == ["e1", "e2"]
 

@@ -25,7 +25,7 @@ EVERY = int(os.environ.get("CARDBOX_ROWS_EVERY", "3"))
 NOT_OURS = ("migrations",)  # they say whether the server fits the database
 
 # What the store says of rows that contradict each other. All other 5xx are failures.
-DELIBERATE = ("the stored places of the session's entries contradict each other", "the box is damaged")
+DELIBERATE = ("the session's stored tree is corrupt", "the box is damaged")
 
 # Of a box that is sent page by page, a page in the middle may turn out to lack ids: then the answer breaks off.
 MAY_BE_CUT = ("card_box_segments", "card_box_chains", "turn")
@@ -153,7 +153,8 @@ def owner():
     with_all(dsn(), """
         INSERT INTO cardbox.task_chunks VALUES ('p', 'open', 'm', 1, '"piece"');
         INSERT INTO cardbox.card_box_orphans VALUES ('p', gen_random_uuid(), false);
-        INSERT INTO cardbox.session_remains VALUES ('p', 'deleted');
+        INSERT INTO cardbox.sessions (tenant_id, session_id, state, version, created_at, updated_at)
+        VALUES ('p', 'deleted', 'deleted', 1, now(), now());
         INSERT INTO cardbox.task_channels (tenant_id) VALUES ('p') ON CONFLICT DO NOTHING;
         INSERT INTO cardbox.tenant_grants (tenant_id, role_name) VALUES ('p', 'nobody');
         CREATE SCHEMA saved AUTHORIZATION cardbox;

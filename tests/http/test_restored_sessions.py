@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Sessions of a project import: nobody sees one before it is whole, an import that broke off is repeated or
-its session deleted; and a card that a session shares with a message outlives the session."""
+"""Sessions of a project import: nobody sees one before it is whole; an import that broke off is repeated, or
+its session deleted."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def exported():
     answer = server().request("PUT", of("source", "long", "head"), b'{"entry_id": "e7"}', JSON)
     assert answer.status == 200, answer
     answer = server().get(url("source", "export"))
-    assert answer.status == 200 and answer.body.count(b"\n") == 2 * ENTRIES + 4, answer
+    assert answer.status == 200 and answer.body.count(b"\n") == ENTRIES + 3, answer
     return answer.body.splitlines(keepends=True)
 
 
@@ -48,7 +48,7 @@ class Import:
         self.lines, self.go_on, self.breaks_off, self.answer = lines, threading.Event(), False, None
         self.thread = threading.Thread(target=self._run, args=(project,))
         self.thread.start()
-        entries = f"SELECT count(*) FROM cardbox.session_entries WHERE tenant_id = '{project}'"
+        entries = f"SELECT count(*) FROM cardbox.session_lines WHERE tenant_id = '{project}'"
         await_(lambda: int(psql(as_role(dsn(), "postgres"), entries)) >= 500)
 
     def _parts(self):
@@ -141,7 +141,7 @@ def test_a_session_and_its_restoration_exclude_each_other():
     """Whoever comes first, the other waits for it, and then finds it."""
     answers = []
     with connected(dsn(), "postgres") as creator:
-        creator.run("BEGIN; SELECT FROM cardbox.create_session('met', 'long', 1, NULL, NULL, false)")
+        creator.run("BEGIN; SELECT FROM cardbox.create_session('met', 'long', 'pi', NULL, NULL, false)")
         importer = threading.Thread(target=lambda: answers.append(bring("met")))
         importer.start()
         await_locks(dsn())
@@ -158,73 +158,6 @@ def test_a_session_without_its_head_stays_unseen():
     check_invisible("headless")
     bring("headless", [line for line in exported() if b'"kind":"session_entry"' not in line][:1])
     assert server().request("DELETE", of("headless")).status == 200
-
-
-# --- cards in use ---
-
-
-def entry_and_task(project):
-    """A session with one entry, and a task; gives the id of the entry's card, and what makes it the task's message,
-    too: a worker's role may do that, and a message that adopts a card which an import has brought."""
-    lines = json_lines({"id": "e0", "parentId": None, "timestamp": "t", "type": "user", "content": "hello"})
-    answer = server().request("POST", of(project, "s", "import"), lines, NDJSON)
-    assert answer.status == 200, answer
-    task = {"kind": "task", "id": "t", "parent_task_id": None, "completion_status": "success", "system_prompt": "p",
-            "created_at": 1, "updated_at": 1}
-    assert bring(project, [json_lines(task)])["tasks"]["inserted"] == 1
-    card = json.loads(server().get(url(project, "export")).body.splitlines()[0])["card_id"]
-    return card, (f"SELECT cardbox.save_message('{project}', '{card}', 't', 'user',"
-                  f" '{lines.decode().strip()}', '{{}}', NULL, NULL)")
-
-
-def messages(project):
-    answer = server().post(url(project, "abilities", "ldg:msg:list"), {"taskId": "t"})
-    assert answer.status == 200, answer
-    return answer.json()["messages"]
-
-
-def test_a_message_keeps_its_card():
-    card, save = entry_and_task("kept")
-    assert psql(dsn(), save).strip() == "1"
-    before = messages("kept")
-    assert len(before) == 1, before
-    assert server().request("DELETE", url("kept", "cards", card)).status == 409
-    answer = server().request("DELETE", of("kept", "s"))
-    assert answer.status == 200 and (answer.json()["entries"], answer.json()["cards"]) == (1, 0), answer
-    cardbox("gc", "--dsn", dsn(), "--json", "--retention-days", "0")
-    assert messages("kept") == before
-    assert server().get(url("kept", "cards", card)).status == 200
-    assert server().request("DELETE", url("kept", "cards", card)).status == 409
-
-
-def test_a_message_that_comes_while_the_session_goes():
-    """It waits for the deletion, and then brings its card itself."""
-    card, save = entry_and_task("race")
-    with connected(dsn(), "postgres") as deleter, connected(dsn()) as writer:
-        deleter.run(f"BEGIN; SELECT FROM cardbox.cards WHERE tenant_id = 'race' AND card_id = '{card}' FOR UPDATE")
-        writer.send(save)
-        await_locks(dsn())
-        assert deleter.run("SELECT cards FROM cardbox.delete_session('race', 's', 10); COMMIT") == "1"
-        assert writer.receive() == "1"
-    assert len(messages("race")) == 1 and server().get(url("race", "cards", card)).status == 200
-
-
-def test_gc_leaves_what_is_used():
-    """Also what should never have become an entry: a card that expires."""
-    card = json_lines({"kind": "card", "card_id": "short", "content": {"a": 1}, "ttl_seconds": 1})
-    assert bring("expired", [card])["cards"]["inserted"] == 1
-    owner = as_role(dsn(), "postgres")
-    psql(owner, "UPDATE cardbox.cards SET expires_at = now() - interval '1 day' WHERE tenant_id = 'expired';"
-                " INSERT INTO cardbox.session_entries (tenant_id, session_id, seq, entry_id, depth, branch, kind, card_id, size)"
-                " VALUES ('expired', 's', 0, 'e', 0, 0, 1, 'short', 1)")
-    there = "SELECT count(*) FROM cardbox.cards WHERE tenant_id = 'expired'"
-    for left in "1", "0":
-        planned = cardbox("gc", "--dsn", dsn(), "--json", "--dry-run").stdout
-        done = cardbox("gc", "--dsn", dsn(), "--json").stdout
-        assert json.loads(planned)["cards"] == json.loads(done)["cards"], (planned, done)
-        assert psql(owner, there).strip() == left
-        psql(owner, "DELETE FROM cardbox.session_entries WHERE tenant_id = 'expired';"
-                    " UPDATE cardbox.cards SET deleted_at = now() - interval '40 days' WHERE tenant_id = 'expired'")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""DELETE of a session: what goes and what stays with forks, while others append, fork, import and delete;
-its id again; tenants and scopes. No session that is left ever lacks a card, and none is left over."""
+"""DELETE of a session: all of it is removed, in parts if it is long, while others append, fork, import and
+delete; its id again; tenants and scopes."""
 
 import json
 import os
 import random
-import subprocess
 import sys
 import threading
 
@@ -55,18 +54,14 @@ def count(sql):
 
 
 def leftovers(project):
-    """Cards of entries that no session has, and entries that have no card."""
-    return (count("SELECT count(*) FROM cardbox.cards c WHERE c.metadata ->> 'type' LIKE 'session.%'"
-                  f" AND c.tenant_id = '{project}' AND NOT EXISTS (SELECT FROM cardbox.session_entries e"
-                  " WHERE e.tenant_id = c.tenant_id AND e.card_id = c.card_id)"),
-            count(f"SELECT count(*) FROM cardbox.session_entries e WHERE e.tenant_id = '{project}' AND NOT"
-                  " EXISTS (SELECT FROM cardbox.cards c WHERE c.tenant_id = e.tenant_id"
-                  " AND c.card_id = e.card_id)"))
+    """Lines of sessions that do not exist."""
+    return count(f"SELECT count(*) FROM cardbox.session_lines l WHERE l.tenant_id = '{project}' AND NOT EXISTS"
+                 " (SELECT FROM cardbox.sessions s WHERE s.tenant_id = l.tenant_id AND s.session_id = l.session_id)")
 
 
 def rows(project):
     return sum(count(f"SELECT count(*) FROM cardbox.{table} WHERE tenant_id = '{project}'")
-               for table in ("sessions", "session_entries", "session_lines", "session_keys", "session_remains", "cards"))
+               for table in ("sessions", "session_lines", "session_append_keys", "cards"))
 
 
 def test_all_of_it_goes():
@@ -74,7 +69,7 @@ def test_all_of_it_goes():
     answer = server().post(url("one", "entries", project="gone"), {"entries": [entry("x", "e3")]},
                            {"Idempotency-Key": "k"})
     assert answer.status == 200, answer
-    assert delete("one", project="gone") == {"session_id": "one", "deleted": True, "entries": 5, "cards": 5}
+    assert delete("one", project="gone") == {"session_id": "one", "deleted": True, "entries": 5}
     assert rows("gone") == 0
     for path in ("", "/tree", "/context", "/export", "/entries/e1"):
         assert server().get(url("one", project="gone") + path).status == 404, path
@@ -87,26 +82,18 @@ def test_forks_stay():
     fork("stem", "branch", "e1")
     fork("branch", "twig")
     before = export("branch"), export("twig")
-    assert delete("stem") == {"session_id": "stem", "deleted": True, "entries": 4, "cards": 2}
+    assert delete("stem") == {"session_id": "stem", "deleted": True, "entries": 4}
     assert (export("branch"), export("twig")) == before
-    assert delete("branch")["cards"] == 0 and export("twig") == before[1]
-    assert delete("twig")["cards"] == 2
-    assert leftovers("p") == (0, 0)
+    assert delete("branch")["entries"] == 2 and export("twig") == before[1]
+    assert delete("twig")["entries"] == 2
+    assert leftovers("p") == 0
 
 
 def test_its_id_again():
     bring("again")
-    assert delete("again")["cards"] == 4
-    bring("again", chain(4, "something else"))
-    fork("again", "kept", "e1")
-    delete("again")
-    report = bring("again", chain(3, "another text"), status=409)
-    assert "give the session another id" in report["detail"]["error_message"], report
-    assert server().get(url("again")).status == 404
+    assert delete("again")["entries"] == 4
     bring("again", chain(4, "something else"))
     assert export("again") == chain(4, "something else")
-    assert (delete("kept")["cards"], delete("again")["cards"]) == (0, 4)
-    assert leftovers("p") == (0, 0)
 
 
 def test_a_large_one_goes_in_parts():
@@ -115,8 +102,7 @@ def test_a_large_one_goes_in_parts():
     bring("large", chain(many), project="big")
     answer = server().post(url("large", "fork", project="big"), {"session_id": "few", "entry_id": "e9"})
     assert answer.status == 200, answer
-    assert delete("large", project="big") == {"session_id": "large", "deleted": True, "entries": many,
-                                              "cards": many - 10}
+    assert delete("large", project="big") == {"session_id": "large", "deleted": True, "entries": many}
     delete("large", 404, project="big")
     assert export("few", project="big") == chain(10)
     bring("large", chain(many), project="big")
@@ -128,7 +114,7 @@ def test_a_large_one_goes_in_parts():
 def part(session, most, project):
     """Deletes so much, as if whoever did had left then."""
     return psql(as_role(dsn(), "postgres"),
-                f"SELECT entries, cards, more FROM cardbox.delete_session('{project}', '{session}', {most})").strip()
+                f"SELECT entries, more FROM cardbox.delete_session('{project}', '{session}', {most})").strip()
 
 
 def test_nothing_is_read_of_what_is_left():
@@ -136,7 +122,7 @@ def test_nothing_is_read_of_what_is_left():
         + json.dumps({"id": "l", "parentId": None, "type": "label", "targetId": "e5", "label": "x"}).encode() + b"\n"
     bring("left", lines, project="parts")
     bring("whole", project="parts")
-    assert part("left", 2, "parts") == "2|2|t"
+    assert part("left", 2, "parts") == "2|t"
     for path in ("", "/tree", "/leaves", "/branch-points", "/labels", "/entries/e5", "/entries/e5/path",
                  "/entries/e1/children", "/diff?a=e4&b=e5", "/context", "/export"):
         answer = server().get(url("left", project="parts") + path)
@@ -149,7 +135,7 @@ def test_nothing_is_read_of_what_is_left():
                     server().post(url("whole", "fork", project="parts"), {"session_id": "left"}),
                     server().request("POST", url("left", "import", project="parts"), chain(4), NDJSON)):
         assert refused.status == 409 and "try again in a moment" in refused.json()["detail"]["error_message"], refused
-    assert delete("left", project="parts") == {"session_id": "left", "deleted": True, "entries": 6, "cards": 6}
+    assert delete("left", project="parts") == {"session_id": "left", "deleted": True, "entries": 6}
     delete("left", 404, project="parts")
     bring("left", project="parts")
     assert export("left", project="parts") == chain(4)
@@ -164,9 +150,9 @@ def test_the_collector_removes_what_is_left():
     bring("swept", chain(9) + b"no entry\n", project="swept")
     answer = server().post(url("swept", "fork", project="swept"), {"session_id": "few", "entry_id": "e5"})
     assert answer.status == 200, answer
-    assert part("swept", 2, "swept") == "2|2|t" and part("few", 1, "swept") == "1|1|t"
+    assert part("swept", 2, "swept") == "2|t" and part("few", 1, "swept") == "1|t"
     expected = collect("--dry-run")
-    assert (expected["entries"], expected["cards"]) == (12, 6), expected
+    assert (expected["entries"], expected["cards"]) == (12, 0), expected
     assert collect() == expected and sum(collect("--dry-run").values()) == 0
     assert rows("swept") == 0
 
@@ -202,19 +188,6 @@ def test_a_worker_may_not():
                 " 'cardbox.delete_session(text, text, bigint)', 'EXECUTE'), has_function_privilege('cardbox_service',"
                 " 'cardbox.delete_session(text, text, bigint)', 'EXECUTE')")
     assert said.strip() == "f|t", said
-
-
-def test_sealed_cards_stay_sealed():
-    """Nobody but the deletion of a session removes a sealed card, and not in the same transaction later."""
-    bring("sealed")
-    bring("sealed-2")
-    tried = subprocess.run(
-        ["psql", as_role(dsn(), "postgres"), "-Xq", "-v", "ON_ERROR_STOP=1", "-c",
-         "BEGIN; SELECT cardbox.delete_session('p', 'sealed-2', 10);"
-         " DELETE FROM cardbox.cards WHERE tenant_id = 'p' AND metadata ->> 'session_id' = 'sealed'; COMMIT"],
-        capture_output=True, text=True, check=False)
-    assert tried.returncode != 0 and "is sealed" in tried.stderr, tried
-    assert export("sealed") == chain(4)
 
 
 def test_while_others_write():
@@ -253,7 +226,7 @@ def test_while_others_write():
     for thread in threads:
         thread.join()
     assert not faults, faults[:3]
-    assert leftovers("busy") == (0, 0)
+    assert leftovers("busy") == 0
     for name in names:
         if server().get(url(name, project="busy")).status == 200:
             export(name, project="busy")

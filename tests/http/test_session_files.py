@@ -65,28 +65,6 @@ def test_in_and_out():
     assert session["head_entry_id"] == "f" and session["header"] == HEADER, session
 
 
-def test_cards_of_a_session_in_a_project_export():
-    """They have no content for SQL, where those of a project's import do: the same all the same,
-    whichever is first, also where jsonb can't hold the text."""
-    data = json_lines(HEADER, message("a", None)) + b'{"type":"message","id":"b","parentId":"a","x":"\\u0000"}\n'
-    bring("carded", data)
-
-    def project(path, body=None):
-        answer = (server().get(f"/projects/{path}") if body is None
-                  else server().request("POST", f"/projects/{path}", body, NDJSON))
-        assert answer.status == 200, answer
-        return answer
-    cards = [line for line in project("p/export").body.splitlines(keepends=True)
-             if line.startswith(b'{"kind":"card"') and b'"session_id":"carded"' in line.replace(b": ", b":")]
-    assert len(cards) == 2, cards
-    report = project("p/import", b"".join(cards)).json()
-    assert (report["cards"]["unchanged"], report["cards"].get("conflicts", 0)) == (2, 0), report
-    project("elsewhere/import", b"".join(cards))
-    answer = server().request("POST", url("carded", "import", project="elsewhere"), data, NDJSON)
-    assert answer.status == 200 and answer.json()["appended"] == 2, answer
-    assert server().get(url("carded", "export", project="elsewhere")).body == data
-
-
 def test_a_branch():
     bring("branch", TREE)
     assert take("branch", "?leaf=c") == json_lines(HEADER, message("a", None), message("b", "a", "assistant"),
@@ -133,7 +111,7 @@ def test_what_a_conversion_leaves_unseen():
     for query, unseen in (("?dialect=plain", "2"), ("?dialect=plain&leaf=m", "1"), ("?dialect=plain&leaf=a", "0"),
                           ("?dialect=pi", "0"), ("", "0")):
         answer = server().get(url("unseen", "export") + query)
-        assert (answer.status, answer.header("Cardbox-Unseen")) == (200, unseen), (query, answer.headers)
+        assert (answer.status, answer.header("Cardbox-Not-In-Context")) == (200, unseen), (query, answer.headers)
 
 
 def test_empty_sessions():
@@ -253,9 +231,9 @@ def test_report_names_lines():
 def test_report_names_what_no_model_sees():
     report = bring("unseen", TREE + json_lines({"type": "fly", "id": "x1"}, {"type": "user", "id": "x2"}))
     unseen = [(issue["kind"], issue["reason"]) for issue in report["issues"]]
-    assert unseen == [("unseen", "no model sees an entry of a type that is not known"),
-                      ("unseen", "no model sees an entry without content")], report
-    assert report["unseen"] == 2 and bring("unseen-not", TREE)["unseen"] == 0
+    assert unseen == [("not_in_context", "an entry of an unknown type is never part of a context"),
+                      ("not_in_context", "an entry without content is never part of a context")], report
+    assert report["not_in_context"] == 2 and bring("unseen-not", TREE)["not_in_context"] == 0
 
 
 def test_append_says_what_no_model_sees():
@@ -267,7 +245,7 @@ def test_append_says_what_no_model_sees():
         answer = server().request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
         assert answer.status == 200, answer
         said, flown = answer.json()["entries"]
-        assert "unseen" not in said and flown["unseen"] == "no model sees an entry of a type that is not known", flown
+        assert "unseen" not in said and flown["not_in_context"] == "an entry of an unknown type is never part of a context", flown
 
 
 def test_refused_requests():

@@ -27,7 +27,7 @@ class Entry:
         self.id = value.get("id") if is_id(value.get("id")) else None  # None: CardBox makes one
         self.before = None       # the entry of the line before
         self.parent = None
-        self.is_dangling = self.is_out = False
+        self.is_dangling = self.is_cycle = False
         self.kept = None
         self.children = []
         self.label = None
@@ -43,6 +43,7 @@ class File:
         self.issues = []         # (line, kind), in their order; but for NULs
         self.places = []         # headers and entries: what an index counts
         self.named = {}
+        self.before = None       # the entry of the last line that is one
         for number, line in enumerate(data.split(b"\n") if data else [], 1):
             if number > data.count(b"\n") and not line:
                 break
@@ -75,6 +76,7 @@ class File:
         self.find_kept(entry)
         first = self.named.get(entry.id)
         self.places.append(first or entry)
+        entry.before, self.before = self.before, first or entry
         if first:
             self.duplicates += first.text == entry.text
             self.conflicts += first.text != entry.text
@@ -82,7 +84,6 @@ class File:
             return
         if entry.id:
             self.named[entry.id] = entry
-        entry.before = self.entries[-1] if self.entries else None
         self.entries.append(entry)
 
     def find_kept(self, entry):
@@ -107,19 +108,18 @@ class File:
                 entry.parent = None if entry.id else entry.before
             else:
                 entry.is_dangling = parent not in (None, "")
-        for entry in self.entries:      # the last line of each ring is out
+        for entry in self.entries:      # of each cycle one link is not made: the last of those to a later line
             way = []
-            while entry and entry not in way and not entry.is_out:
+            while entry and entry not in way:
                 way.append(entry)
                 entry = entry.parent
-            if entry in way:
-                last = max(way[way.index(entry):], key=lambda one: one.place)
-                last.is_out, last.parent = True, None
+            if entry:
+                last = max((one for one in way[way.index(entry):] if one.parent.place >= one.place),
+                           key=lambda one: one.place)
+                last.is_cycle, last.parent = True, None
                 self.cycles += 1
-        self.tree = [entry for entry in self.entries if not entry.is_out]
+        self.tree = self.entries
         for entry in self.tree:
-            if entry.parent and entry.parent.is_out:
-                entry.parent, entry.is_dangling = None, True
             if entry.parent:
                 entry.parent.children.append(entry)
         for entry in self.tree:
@@ -127,8 +127,8 @@ class File:
             if entry.value.get("type") == "label" and target:
                 label = entry.value.get("label")
                 target.label = label if isinstance(label, str) and label else None
-        self.issues += [(entry.line, "cycle" if entry.is_out else "dangling") for entry in self.entries
-                        if entry.is_out or entry.is_dangling]
+        self.issues += [(entry.line, "cycle" if entry.is_cycle else "dangling") for entry in self.entries
+                        if entry.is_cycle or entry.is_dangling]
         self.issues.sort()
 
     def report(self):

@@ -42,8 +42,8 @@ SETTINGS = """
 SELECT c.relname || ' ' || unnest(c.reloptions) FROM pg_class c
  WHERE c.relnamespace = 'cardbox'::regnamespace AND c.relkind = 'r'
 """
-GROWING = ("cards", "card_revisions", "card_box_segments", "card_box_chains", "card_box_log", "session_entries",
-           "session_lines", "messages", "task_events")
+GROWING = ("cards", "card_revisions", "card_box_segments", "card_box_chains", "card_box_log", "session_lines",
+           "messages", "task_events")
 CHANGING = ("card_boxes", "sessions", "tasks", "calls")
 
 

@@ -18,7 +18,7 @@ from cardbox_test import WAIT_S, Postgres, Server, as_role, await_, await_locks,
 OF_COLLECT = ("cards", "revisions", "boxes", "changes", "segments", "chains")
 KINDS = (*OF_COLLECT, "entries")
 TABLES = ("cards", "card_revisions", "card_boxes", "card_box_log", "card_box_segments",
-          "card_box_chains", "session_entries", "card_box_orphans")
+          "card_box_chains", "session_lines", "card_box_orphans")
 
 
 def names(prefix, count):

@@ -21,7 +21,7 @@ from cardbox_test import Postgres, as_role, database, once, psql  # noqa: E402
 from sql_statements import prepare, source_of  # noqa: E402
 
 TABLES = ("cards", "card_revisions", "card_boxes", "card_box_segments", "card_box_chains", "card_box_log",
-          "sessions", "session_entries", "session_lines", "session_keys", "session_remains",
+          "sessions", "session_lines", "session_append_keys",
           "tasks", "messages", "calls", "task_events", "task_chunks")
 TENANT = "'tenant-0'"  # has more than half of everything
 BOX = "'00000000-0000-0000-0000-000000000042'"
@@ -101,34 +101,31 @@ EXAMPLES = {
     "session_children": [f"{SESSION}, 'e-1000', -1, 50, 1000", f"{SESSION}, '', -1, 50, NULL"],
     "session_context": [f"{SESSION}, 'e-2003', 1000000", f"{SESSION}, '', 1000000"],
     "session_counts": [SESSION],
-    "session_create": [f"{TENANT}, 'new', 1, '{{}}', false"],
+    "session_create": [f"{TENANT}, 'new', 'pi', '{{}}', false"],
     "session_delete": [f"{SESSION}, 100", f"{TENANT}, 's-1', 1000"],
     "session_diff": [f"{SESSION}, 'e-2003', 'e-2500', 50, 1000"],
     "session_entries_get": [f"{SESSION}, '{{e-7,e-8}}'"],
-    "session_export": [f"{SESSION}, -2, 0, 200, 1000000", f"{SESSION}, 1500, 0, 200, 1000000"],
+    "session_export": [f"{SESSION}, -1, 200, 1000000", f"{SESSION}, 1500, 200, 1000000"],
     "session_fork": [f"{SESSION}, 'e-300', 'new'"],
     "session_get": [SESSION],
     "session_head": [f"{SESSION}, 'e-7', NULL, NULL"],
     "session_labels": [f"{SESSION}, NULL, 50, NULL", f"{SESSION}, 'e-7', 50, 1000"],
     "session_leaves": [f"{SESSION}, -1, 50, 1000", f"{SESSION}, 1000, 50, NULL"],
     "session_path": [f"{SESSION}, 'e-2003', 0, 2147483647, 1000000", f"{SESSION}, '', 100, 149, NULL"],
-    "session_settle": [f"{SESSION}"],
+    "session_link": [f"{SESSION}, '{{e-7,no}}'"],
     "session_tree": [f"{SESSION}, -1, 200, 1000", f"{SESSION}, 1500, 200, NULL"],
-    "session_write": [
-        f"{SESSION}, false, 0, NULL, 'key', '{{0,0}}', '{{0,0}}', '{{x,y}}', '{{0,0}}', '{{e-7,x}}', '{{-3,1}}', "
-        "'{257,257}', ARRAY['{\"id\":\"x\"}','{\"id\":\"y\"}']::json[], '{NULL,NULL}', '{NULL,NULL}', "
-        "'{NULL,NULL}', '{NULL,NULL}', NULL, NULL, NULL",
-        f"{SESSION}, true, 0, NULL, NULL, '{{5,9000}}', '{{0,0}}', '{{e-5,y}}', '{{0,0}}', '{{e-4,no}}', '{{-3,-3}}', "
-        "'{257,257}', ARRAY['{\"id\":\"e-5\"}','{\"id\":\"y\"}']::json[], '{NULL,NULL}', "
-        "'{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', NULL, '', NULL",
-        f"{SESSION}, true, 0, NULL, NULL, '{{3000,3001}}', '{{0,0}}', '{{x,y}}', '{{0,0}}', '{{\"\",NULL}}', '{{-3,-1}}', "
-        "'{257,257}', ARRAY['{\"id\":\"x\"}','{\"id\":\"y\"}']::json[], '{NULL,NULL}', '{NULL,NULL}', "
-        "'{NULL,NULL}', '{NULL,NULL}', NULL, NULL, 'e-7'"],
-    "session_lines_export": [f"{TENANT}, NULL, NULL, NULL, 100", f"{SESSION}, 1500, 0, 100", f"{TENANT}, 's-7', 20, 0, 100"],
-    "session_restore": [f"{SESSION}, 1, NULL, NULL, NULL, 'e-7', 7, NULL, NULL", f"{TENANT}, 'new', 1, NULL, NULL, NULL, NULL, 7, NULL, NULL"],
-    "session_restore_lines": [f"{SESSION}, '{{5,3000,3001}}', '{{0,0,1}}', '{{e-5,y,NULL}}', '{{e-4,e-7,NULL}}', '{{257,257,0}}', "
-                              "'{s-0-5,s-0-6,NULL}', '{NULL,NULL,NULL}', '{NULL,NULL,NULL}', '{NULL,NULL,NULL}', '{NULL,NULL,NULL}', "
-                              "'{NULL,NULL,x}', '{NULL,NULL,NULL}'"],
+    "session_append": [
+        f"{SESSION}, 'plain', NULL, 'new', '{{x,y}}', '{{0,0}}', '{{e-7,x}}', '{{0,1}}', '{{user,label}}', "
+        "'{user,NULL}', '{NULL,NULL}', '{NULL,e-7}', '{NULL,NULL}', ARRAY['{}','{}']::json[]",
+        f"{SESSION}, 'plain', NULL, NULL, '{{x,e-5}}', '{{0,0}}', '{{NULL,no}}', '{{-1,0}}', '{{user,user}}', "
+        "'{user,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', ARRAY['{\"a\":1}','{}']::json[]"],
+    "session_import": [
+        f"{SESSION}, 'plain', {said}, false, {start}, '{{{ids}}}', '{{0,0}}', '{{e-4,no}}', '{{0,0}}', '{{user,user}}', "
+        "'{user,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,7}', '{NULL,NULL}', ARRAY['{}','{}']::json[], "
+        "'{NULL,NULL}', '{NULL,NULL}', '{f,f}', NULL, NULL"
+        for said, start, ids in (("NULL", 5, "e-5,y"), ("''", 3000, "x,y"))],
+    "session_lines_export": [f"{TENANT}, NULL, NULL, 100", f"{SESSION}, 1500, 100", f"{TENANT}, 's-7', 20, 100"],
+    "session_restore": [f"{SESSION}, 'pi', NULL, NULL, NULL, 'e-7', 7, NULL, NULL", f"{TENANT}, 'new', 'pi', NULL, NULL, NULL, NULL, 7, NULL, NULL"],
     "sessions_export": [f"{TENANT}, NULL, 100", f"{TENANT}, 's-7', 100"],
     "sessions_list": [f"{TENANT}, NULL, NULL, 50", f"{TENANT}, '2026-01-02 00:00:00+00', 's-7', 50"],
     "ledger_save": [f"""{TENANT}, '[{{"id": "task-41", "created": 41000, "updated": 99999999}}]', ARRAY['"be good"']::json[], {MESSAGES}, {CALLS}"""],
@@ -191,6 +188,7 @@ SORTS = {
     "cards_put": "what is given, so that two such statements lock in one order",
     "cards_list": "the cards of some calls, which are few, and those of one time",
     "projects_list": "a page",
+    "session_append": "what is given",
     "session_branch_points": "a page",
     "session_children": "a page",
     "session_counts": "the starts of branches of one session, for a count",
@@ -199,13 +197,13 @@ SORTS = {
     "session_context": "the branches of one path",
     "session_export": "a page of lines, of which few are no entries",
     "session_fork": "the branches of one path",
+    "session_import": "what is given",
     "session_labels": "the labels of one session",
-    "session_lines_export": "a page of lines, of which few are no entries",
+    "session_leaves": "a page",
+    "session_link": "the branches of one session",
+    "session_leaves": "a page of branches",
     "session_path": "the branches of one path, and its entries by their depth",
-    "session_restore": "what is given: nothing",
-    "session_restore_lines": "what is given",
-    "session_settle": "what is given",
-    "session_write": "what is given",
+    "session_restore": "the branches of one session",
     "sessions_export": "the rows of one page, which the index gave in order already",
     "sessions_list": "a page",
     "ledger_save": "what is given, and the tasks of that, so that two such statements lock in one order",
@@ -225,6 +223,7 @@ SORTED_LIST = list_cards(calls="'{call-7,call-8}'")
 
 # Where rows of a tenant are looked through on purpose, and why. Else an index must find them by more.
 LOOKED_THROUGH = {
+    "projects_list": "sessions that are being deleted",
     "session_context": "the way back to the last compaction, which is read anyway: an index would be written by imports",
 }
 
@@ -268,28 +267,25 @@ SELECT b.tenant_id, b.box_id, v, CASE WHEN v = 1 THEN 'create' ELSE 'append' END
        CASE WHEN v > 1 THEN 'key-' || v END, b.created_at + v * interval '1 second'
   FROM cardbox.card_boxes b, generate_series(1, 12) AS v;
 -- One session of 3,000 entries, of which every tenth has a second child; 200 smaller ones; and empty ones.
-INSERT INTO cardbox.sessions (tenant_id, session_id, dialect, head_seq, last_seq, last_ord, open_end, entries, version,
-                              created_at, updated_at)
-SELECT 'tenant-0', 's-' || s, 0, n.last, n.last, 0, false, n.last + 1, 1, '2026-01-01 00:00:00+00'::timestamptz + s * interval '1 minute', now()
+INSERT INTO cardbox.sessions (tenant_id, session_id, dialect, head_line, head_entry_id, head_branch, head_depth,
+                              head_is_leaf, lines, entries, version, created_at, updated_at)
+SELECT 'tenant-0', 's-' || s, 'plain', n.last, 'e-' || n.last, 0, n.last - n.last / 10, true, coalesce(n.last + 1, 0), coalesce(n.last + 1, 0), 1,
+       '2026-01-01 00:00:00+00'::timestamptz + s * interval '1 minute', now()
   FROM generate_series(0, 9999) AS s,
-       LATERAL (SELECT CASE WHEN s = 0 THEN 2999 WHEN s <= 200 THEN 49 ELSE -1 END AS last) AS n;
-INSERT INTO cardbox.session_entries (tenant_id, session_id, seq, entry_id, parent_seq, missing, depth, branch, kind, card_id, size,
-                                     target, label)
+       LATERAL (SELECT CASE WHEN s = 0 THEN 2999 WHEN s <= 200 THEN 49 END AS last) AS n;
+INSERT INTO cardbox.session_lines (tenant_id, session_id, line, entry_id, parent_line, depth, branch, type, role, size,
+                                   target, label, content)
 SELECT s.tenant_id, s.session_id, e, 'e-' || e, CASE WHEN e = 0 THEN NULL WHEN fork THEN e - 5 ELSE p END,
-       NULL, CASE WHEN fork THEN e - 5 - (e - 5) / 10 + 1 ELSE e - e / 10 END, CASE WHEN fork THEN e ELSE 0 END,
-       CASE WHEN e % 100 = 7 THEN 8 ELSE 257 END, s.session_id || '-' || e, 15,
-       CASE WHEN e % 100 = 7 THEN 'e-' || e - 1 END, CASE WHEN e % 100 = 7 THEN '"label"'::json END
-  FROM cardbox.sessions s, LATERAL generate_series(0, s.last_seq) AS e,
+       CASE WHEN fork THEN e - 5 - (e - 5) / 10 + 1 ELSE e - e / 10 END, CASE WHEN fork THEN e ELSE 0 END,
+       CASE WHEN e % 100 = 7 THEN 'label' ELSE 'user' END, 'user', 15,
+       CASE WHEN e % 100 = 7 THEN 'e-' || e - 1 END, CASE WHEN e % 100 = 7 THEN '"label"'::json END, '{}'
+  FROM cardbox.sessions s, LATERAL generate_series(0, s.lines - 1) AS e,
        LATERAL (SELECT e > 0 AND e % 10 = 0 AS fork, CASE WHEN e % 10 = 1 AND e > 1 THEN e - 2 ELSE e - 1 END AS p) AS f
  WHERE s.tenant_id = 'tenant-0';
-INSERT INTO cardbox.cards (tenant_id, card_id, content, metadata, created_at, sealed)
-SELECT e.tenant_id, e.card_id, '{}', '{"type": "session.user"}', now(), true
-  FROM cardbox.session_entries e WHERE e.tenant_id = 'tenant-0';
-INSERT INTO cardbox.session_lines (tenant_id, session_id, seq, ord, bytes)
-SELECT 'tenant-0', 's-0', n, 1, 'bad' FROM generate_series(0, 2999, 3) AS n;
-INSERT INTO cardbox.session_keys (tenant_id, session_id, append_key, digest, version, first_seq)
-SELECT 'tenant-0', 's-0', 'key-' || n, 'x', 1, 0 FROM generate_series(1, 1000) AS n;
-INSERT INTO cardbox.session_remains (tenant_id, session_id) SELECT 'tenant-' || n % 5, 'gone-' || n FROM generate_series(1, 2000) AS n;
+INSERT INTO cardbox.session_append_keys (tenant_id, session_id, append_key, digest, version)
+SELECT 'tenant-0', 's-0', 'key-' || n, 'x', 1 FROM generate_series(1, 1000) AS n;
+INSERT INTO cardbox.sessions (tenant_id, session_id, state, version, created_at, updated_at)
+SELECT 'tenant-' || n % 5, 'gone-' || n, 'deleted', 1, now(), now() FROM generate_series(1, 2000) AS n;
 -- Every third box has a fork, with a tail of its own.
 INSERT INTO cardbox.card_box_chains (tenant_id, chain_id, parent_chain_id, parent_length, depth)
 SELECT b.tenant_id, overlay(b.chain_id::text PLACING '0001' FROM 20)::uuid, b.chain_id, 64, 1
@@ -343,13 +339,11 @@ UNWATCHED = "".join(f"ALTER TABLE cardbox.{table} SET (autovacuum_enabled = fals
 
 # One large session, of which alone PostgreSQL knows.
 OTHER = """
-INSERT INTO cardbox.sessions (tenant_id, session_id, dialect, head_seq, last_seq, last_ord, open_end, entries, version,
-                              created_at, updated_at)
-VALUES ('tenant-z', 'z', 0, 29999, 29999, 0, false, 30000, 1, now(), now());
-INSERT INTO cardbox.session_entries (tenant_id, session_id, seq, entry_id, parent_seq, depth, branch, kind, card_id, size)
-SELECT 'tenant-z', 'z', e, 'e-' || e, nullif(e - 1, -1), e, 0, 257, 'z-' || e, 15 FROM generate_series(0, 29999) AS e;
-INSERT INTO cardbox.cards (tenant_id, card_id, content, metadata, created_at, sealed)
-SELECT e.tenant_id, e.card_id, '{}', '{"type": "session.user"}', now(), true FROM cardbox.session_entries e;
+INSERT INTO cardbox.sessions (tenant_id, session_id, dialect, head_line, head_entry_id, head_branch, head_depth,
+                              head_is_leaf, lines, entries, version, created_at, updated_at)
+VALUES ('tenant-z', 'z', 'plain', 29999, 'e-29999', 0, 29999, true, 30000, 30000, 1, now(), now());
+INSERT INTO cardbox.session_lines (tenant_id, session_id, line, entry_id, parent_line, depth, branch, type, role, size, content)
+SELECT 'tenant-z', 'z', e, 'e-' || e, nullif(e - 1, -1), e, 0, 'user', 'user', 15, '{}' FROM generate_series(0, 29999) AS e;
 ANALYZE;
 """
 

@@ -155,7 +155,7 @@ static const char DIES_OF_OTHERS[] =
     "pg_catalog.pg_terminate_backend(pg_catalog.pg_backend_pid()); RETURN NULL; END';"
     "CREATE CONSTRAINT TRIGGER dies AFTER INSERT ON cardbox.messages DEFERRABLE INITIALLY DEFERRED "
     "FOR EACH ROW WHEN (NEW.tenant_id = 'ids') EXECUTE FUNCTION public.dies();"
-    "CREATE CONSTRAINT TRIGGER dies AFTER INSERT ON cardbox.session_entries DEFERRABLE INITIALLY "
+    "CREATE CONSTRAINT TRIGGER dies AFTER INSERT ON cardbox.session_lines DEFERRABLE INITIALLY "
     "DEFERRED FOR EACH ROW WHEN (NEW.tenant_id = 'ids') EXECUTE FUNCTION public.dies()";
 
 /* The same statement is sent again, which has the same ids; but another call would make others, and

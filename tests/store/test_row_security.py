@@ -212,26 +212,6 @@ def test_grant_and_revoke_at_once():
     assert sql(dsn, ROLE, "SELECT count(*) FROM cardbox.cards").stdout.strip() == "0"
 
 
-def test_owner_runs_nothing_of_workers():
-    """Not by a type of a worker's own with a CHECK, in a trigger that runs as the owner."""
-    dsn = database()
-    pg = Postgres.shared()
-    pg.psql(dsn, "SELECT cardbox.restore_session(t, 's', 0, NULL, NULL, NULL, NULL, 0, now(), now()) FROM unnest(ARRAY['mine']) t")
-    pg.psql(dsn, "INSERT INTO cardbox.session_entries (tenant_id, session_id, seq, entry_id, branch, depth, kind, card_id, size)"
-                 " VALUES ('mine', 's', 1, 'e', 1, 0, 0, 'same', 1)")
-    done = sql(dsn, ROLE, """
-        CREATE TEMP TABLE ran (who pg_catalog.text);
-        GRANT ALL ON ran TO PUBLIC;
-        CREATE FUNCTION pg_temp.note(v pg_catalog.text) RETURNS boolean LANGUAGE plpgsql AS
-            $$ BEGIN INSERT INTO pg_temp.ran VALUES (current_user); RETURN true; END $$;
-        CREATE DOMAIN pg_temp.text AS pg_catalog.text CHECK (pg_temp.note(VALUE));
-        INSERT INTO cardbox.session_lines (tenant_id, session_id, seq, ord, bytes, ring_id)
-        VALUES ('mine', 's', 1, 1, '', 'e');
-        SELECT count(*) FROM cardbox.session_entries WHERE entry_id = 'e';
-        SELECT who FROM ran""")
-    assert done.stdout.split() == ["0"], done
-
-
 def test_index_takes_no_function_of_others():
     """What is computed for an index by ANALYZE runs as the owner, whatever is on the path then."""
     dsn = database()

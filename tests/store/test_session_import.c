@@ -154,7 +154,7 @@ static void assert_issues(const cardbox_session_report *report, view bytes)
     buf out = BUF_INIT((size_t)1 << 28);
 
     assert_true(session_file_read(&file, bytes, VIEW("")));
-    session_file_report(&out, &file, SESSION_ISSUES_MAX);
+    session_report_json(&out, &file.report);
     if (said == NULL || strcmp(said, strstr(buf_str(&out), "\"issues\":")) != 0)
         fail_msg("%s\nis not as in\n%s", said, buf_str(&out));
     session_file_free(&file);

@@ -14,7 +14,7 @@ from cardbox_test import Postgres, as_role, cardbox
 ROLE = f"session_worker_{os.getpid()}"
 
 
-TABLES = ("sessions", "session_entries", "session_lines", "session_keys", "cards")
+TABLES = ("sessions", "session_lines", "session_append_keys")
 
 
 def lines(*entries):
@@ -27,8 +27,9 @@ def entry(name, parent=None):
 
 TREE = lines(entry("a"), entry("b", "a"), entry("c", "b"), entry("d", "b"))
 
-# c's parent comes later; x and y are each other's parents, and z hangs on them.
+# c's parent comes later; x and y are each other's parents, and z is a child of x.
 RING = lines(entry("c", "b"), entry("b", "a"), entry("a"), entry("x", "y"), entry("z", "x"), entry("y", "x"))
+RING_IDS = ["c", "b", "a", "x", "z", "y"]
 
 
 @cardbox_test.once
@@ -87,18 +88,20 @@ def test_worker_has_its_sessions():
 
 
 def test_worker_imports():
-    """Longer and again; and a file whose parents come later, with a ring: the entry that is taken out
-    of the tree is deleted in the owner's name, and the file comes out as it went in."""
+    """Longer and again; and a file whose parents come later, with a cycle; and one that broke off."""
     assert "4 entries appended" in mine("import", "--session", "grows", stdin=TREE).stdout
     longer = TREE + lines(entry("e", "d"))
     assert "1 entry appended" in mine("import", "--session", "grows", stdin=longer).stdout
     assert "nothing new" in mine("import", "--session", "grows", stdin=longer).stdout
     report = json.loads(mine("import", "--json", "--session", "ring", stdin=RING, check=False).stdout)
-    assert (report["cycles"], report["entries"], report["leaves"]) == (1, 5, 2), report
+    assert (report["cycles"], report["entries"], report["leaves"]) == (1, 6, 3), report
     assert mine("export", "ring").stdout == RING
-    assert Postgres.shared().psql(database(), "SELECT entry_id FROM cardbox.session_entries WHERE tenant_id = 'mine'"
-                                  " AND session_id = 'ring' ORDER BY seq").split() == ["c", "b", "a", "x", "z"]
+    assert Postgres.shared().psql(database(), "SELECT entry_id FROM cardbox.session_lines WHERE tenant_id = 'mine'"
+                                  " AND session_id = 'ring' ORDER BY line").split() == RING_IDS
     assert json.loads(mine("import", "--json", "--session", "ring", stdin=RING, check=False).stdout)["changed"] is False
+    mine("import", "--session", "torn", stdin=TREE[:-9], check=False)
+    mine("import", "--session", "torn", stdin=TREE)
+    assert mine("export", "torn").stdout == TREE
 
 
 def test_worker_deletes_nothing():
@@ -136,12 +139,15 @@ def test_statements_of_its_own():
         assert "permission denied" in refused.stderr, (table, refused)
     before = [rows(table) for table in TABLES]
     for text in ("UPDATE cardbox.sessions SET version = 99 WHERE tenant_id = 'other'",
-                 "UPDATE cardbox.session_entries SET depth = 7 WHERE tenant_id = 'other'",
-                 "INSERT INTO cardbox.session_lines (tenant_id, session_id, seq, ord, bytes, ring_id)"
-                 " VALUES ('other', 's', 1, 5, '', 'b')",
-                 "SELECT cardbox.move_session_head('other', 's', 'c', NULL)"):
+                 "UPDATE cardbox.session_lines SET depth = 7 WHERE tenant_id = 'other'",
+                 "UPDATE cardbox.sessions SET state = 'deleted' WHERE tenant_id = 'other'",
+                 "INSERT INTO cardbox.session_lines (tenant_id, session_id, line, size, bytes)"
+                 " VALUES ('other', 's', 99, 1, 'b')",
+                 "SELECT cardbox.move_session_head('other', 's', 'c', NULL, NULL)"):
         sql(dsn, text)
     assert [rows(table) for table in TABLES] == before
+    refused = sql(dsn, "UPDATE cardbox.sessions SET state = 'deleted' WHERE tenant_id = 'mine'")
+    assert "row-level security" in refused.stderr, refused
 
 
 if __name__ == "__main__":

@@ -68,8 +68,8 @@ static void check_entries(const char *session, const int *acknowledged)
         if (entry == NULL)
             break;
         entries++;
-        assert_true(entry->seq > before);
-        before = entry->seq;
+        assert_true(entry->line > before);
+        before = entry->line;
         assert_int_equal(entry->json[strlen(entry->json) - 1], '}');
         if (strcmp(entry->entry_id, "root") == 0)
             continue;

@@ -44,12 +44,12 @@ static inline bool convert_file(buf *out, const session_file *file, session_dial
 {
     arena memory = ARENA_INIT;
     session_item *items = arena_zeros(&memory, file->count, sizeof(*items));
-    size_t count = 0, unseen;
+    size_t count = 0, not_in_context;
 
     *out = (buf)BUF_INIT(SESSION_CONVERTED_MAX);
     for (uint32_t i = 0; i < file->count; i++) {
         uint32_t parent = file->tree.nodes[i].parent;
-        if (file->tree.nodes[i].place != SESSION_IN_TREE)
+        if (file->tree.nodes[i].state != SESSION_IN_TREE)
             continue;
         items[count] = (session_item){&file->entries[i], parent != SESSION_NONE, {"", 0}};
         if (parent != SESSION_NONE)
@@ -57,7 +57,7 @@ static inline bool convert_file(buf *out, const session_file *file, session_dial
         count++;
     }
     bool done = session_convert(out, from, file->has_header ? &file->header : NULL, items, count,
-                                VIEW("made"), &unseen, &memory);
+                                VIEW("made"), &not_in_context, &memory);
     arena_reset(&memory);
     return done;
 }

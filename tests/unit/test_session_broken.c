@@ -172,7 +172,7 @@ static void broken_sessions_are_accepted(void **state)
         put_session(&text, &dice, 1 + roll(&dice, 40));
         assert_true(session_file_read(&file, buf_as_view(&text), VIEW("s")));
         for (uint32_t i = 0; i < file.count; i++) {
-            if (file.tree.nodes[i].place == SESSION_IN_TREE &&
+            if (file.tree.nodes[i].state == SESSION_IN_TREE &&
                 (file.tree.nodes[i].children == 0 || roll(&dice, 10) == 0))
                 assert_sendable(&file, i);
         }

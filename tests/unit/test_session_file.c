@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include "model/session/file.h"
-#include "model/session/places.h"
 #include "unit/session_test.h"
 
 static session_file read_text(const char *text)
@@ -20,11 +19,11 @@ static session_file read_text(const char *text)
     return file;
 }
 
-static void assert_report(const session_file *file, const char *part)
+static void assert_report(session_file *file, const char *part)
 {
     buf report = BUF_INIT(1u << 20);
 
-    session_file_report(&report, file, 100);
+    session_report_json(&report, &file->report);
     assert_true(scan_check(buf_as_view(&report), 10, NULL, NULL, NULL));
     if (strstr(buf_str(&report), part) == NULL)
         fail_msg("%s is not in %s", part, buf_str(&report));
@@ -147,29 +146,6 @@ static void reads_entries_of_plain(void **state)
     session_file_free(&file);
 }
 
-/* What an index names in a file of which not all places are known is left to who has the session.
- */
-static void knows_the_first_places(void **state)
-{
-    session_places places = SESSION_PLACES_INIT;
-    session_entry entry = {.id = VIEW("first")}, fold = {.kind = SESSION_COMPACTION};
-    arena memory = ARENA_INIT;
-
-    (void)state;
-    fold.target = (scan_value){SCAN_NUMBER, VIEW("0")};
-    assert_true(session_places_add(&places, &entry));
-    for (entry.id_is_made = true; !places.is_full; entry.line++)
-        assert_true(session_places_add(&places, &entry));
-    assert_int_equal(entry.line, SESSION_PLACES_MAX / sizeof(uint64_t));
-    assert_true(session_places_resolve(&places, &fold, VIEW("file"), &memory));
-    assert_true(view_equal(fold.kept, VIEW("first")));
-    fold.target.text = VIEW("1048576");
-    assert_true(session_places_resolve(&places, &fold, VIEW("file"), &memory));
-    assert_null(fold.kept.ptr);
-    arena_reset(&memory);
-    session_places_free(&places);
-}
-
 /* A version 3 header over entries without ids: they are what counts. */
 static void makes_ids_where_there_are_none(void **state)
 {
@@ -187,7 +163,7 @@ static void makes_ids_where_there_are_none(void **state)
     assert_int_equal(file.tree.nodes[1].parent, 0);
     assert_int_equal(file.tree.nodes[2].parent, SESSION_NONE);
     assert_int_equal(file.tree.nodes[3].parent, 2);
-    assert_true(view_equal(file.entries[3].kept, file.entries[1].id));
+    assert_true(view_equal(file.entries[3].first_kept, file.entries[1].id));
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(file.entries[i].id_is_made, i != 2);
         assert_true(view_equal(file.entries[i].id, again.entries[i].id));
@@ -215,7 +191,7 @@ static void refuses_ids_that_are_none(void **state)
                                   "{\"type\":\"user\",\"id\":\"c\",\"parentId\":7}\n");
 
     (void)state;
-    assert_int_equal(file.issue_totals[SESSION_ISSUE_BAD], 5);
+    assert_int_equal(file.report.totals[SESSION_ISSUE_BAD], 5);
     assert_int_equal(file.count, 3);
     assert_text(file.entries[0].id, "a");
     assert_int_equal(file.tree.nodes[1].parent, 0);
@@ -242,13 +218,14 @@ static void reports_what_is_not_in_the_tree(void **state)
                                   "{\"type\":\"metadata\",\"id\":\"o");
 
     (void)state;
-    assert_report(&file,
-                  "{\"dialect\":\"plain\",\"lines\":13,\"blank\":1,\"headers\":1,\"entries\":6,"
-                  "\"roots\":3,\"leaves\":3,\"branch_points\":0,\"dangling_parents\":3,"
-                  "\"duplicates\":1,\"conflicts\":1,\"cycles\":2,\"bad\":1,\"torn\":1,\"unseen\":0,"
-                  "\"max_depth\":2,\"issues\":[{\"line\":2,\"kind\":\"dangling\"");
-    assert_report(&file, "{\"line\":7,\"kind\":\"cycle\",\"reason\":\"its parents lead back to "
-                         "itself\",\"id\":\"z\"},{\"line\":8,\"kind\":\"dangling\"");
+    assert_report(
+        &file,
+        "{\"dialect\":\"plain\",\"lines\":13,\"blank\":1,\"headers\":1,\"entries\":8,"
+        "\"roots\":3,\"leaves\":3,\"branch_points\":0,\"dangling_parents\":1,"
+        "\"duplicates\":1,\"conflicts\":1,\"cycles\":2,\"bad\":1,\"torn\":1,\"not_in_context\":0,"
+        "\"max_depth\":3,\"issues\":[{\"line\":2,\"kind\":\"dangling\"");
+    assert_report(&file, "{\"line\":5,\"kind\":\"cycle\",\"reason\":\"its parent is below it, it "
+                         "became a root\",\"id\":\"x\"},{\"line\":9,\"kind\":\"cycle\"");
     assert_int_equal(file.tree.leaf, file.count - 1);
     session_file_free(&file);
 }
@@ -265,15 +242,17 @@ static void reports_what_no_model_sees(void **state)
 
     (void)state;
     assert_report(&file,
-                  "\"unseen\":2,\"max_depth\":0,\"issues\":["
-                  "{\"line\":1,\"kind\":\"unseen\",\"reason\":\"" SESSION_UNSEEN_EMPTY
-                  "\"},{\"line\":3,\"kind\":\"unseen\",\"reason\":\"" SESSION_UNSEEN_TYPE "\"}]");
+                  "\"not_in_context\":2,\"max_depth\":0,\"issues\":["
+                  "{\"line\":1,\"kind\":\"not_in_context\",\"reason\":\"" SESSION_NO_CONTENT
+                  "\"},{\"line\":3,\"kind\":\"not_in_context\",\"reason\":\"" SESSION_UNKNOWN_TYPE
+                  "\"}]");
     session_file_free(&file);
-    for (size_t i = 0; i < 2 * SESSION_UNSEEN_MAX; i++)
+    for (size_t i = 0; i < 2 * SESSION_NOT_IN_CONTEXT_MAX; i++)
         buf_text(&many, UNKNOWN);
     assert_true(session_file_read(&file, buf_as_view(&many), VIEW("")));
-    assert_int_equal(file.issue_totals[SESSION_ISSUE_UNSEEN], 2 * SESSION_UNSEEN_MAX);
-    assert_int_equal(file.issue_count, SESSION_UNSEEN_MAX);
+    assert_int_equal(file.report.totals[SESSION_ISSUE_NOT_IN_CONTEXT],
+                     2 * SESSION_NOT_IN_CONTEXT_MAX);
+    assert_int_equal(file.report.issue_count, SESSION_NOT_IN_CONTEXT_MAX);
     session_file_free(&file);
     buf_free(&many);
 }
@@ -329,8 +308,8 @@ static void junk_is_counted_beyond_what_is_kept(void **state)
     for (int i = 0; i < SESSION_ISSUES_MAX + 500; i++)
         buf_text(&text, "?\n");
     assert_true(session_file_read(&file, buf_as_view(&text), VIEW("s")));
-    assert_int_equal(file.issue_count, SESSION_ISSUES_MAX);
-    assert_int_equal(file.issue_totals[SESSION_ISSUE_BAD], SESSION_ISSUES_MAX + 500);
+    assert_int_equal(file.report.issue_count, SESSION_ISSUES_MAX);
+    assert_int_equal(file.report.totals[SESSION_ISSUE_BAD], SESSION_ISSUES_MAX + 500);
     assert_int_equal(file.tree.leaf, SESSION_NONE);
     session_file_free(&file);
     buf_free(&text);
@@ -346,12 +325,12 @@ static void the_real_session(void **state)
     if (bytes.len == 0)
         skip();
     assert_true(session_file_read(&file, buf_as_view(&bytes), VIEW("")));
-    assert_int_equal(file.lines, 1019);
+    assert_int_equal(file.report.lines, 1019);
     assert_int_equal(file.tree.in_tree, 1018);
     assert_int_equal(file.tree.roots, 1);
     assert_int_equal(file.tree.leaves, 1);
     assert_int_equal(file.tree.depth_max, 1017);
-    assert_int_equal(file.issue_count, 0);
+    assert_int_equal(file.report.issue_count, 0);
     for (size_t i = 0; i < file.count; i++) {
         roles[file.entries[i].role]++;
         levels += file.entries[i].kind == SESSION_THINKING_LEVEL_CHANGE;
@@ -370,7 +349,6 @@ int main(void)
         cmocka_unit_test(reads_entries_of_pi),
         cmocka_unit_test(reads_messages_wherever_they_stand),
         cmocka_unit_test(reads_entries_of_plain),
-        cmocka_unit_test(knows_the_first_places),
         cmocka_unit_test(makes_ids_where_there_are_none),
         cmocka_unit_test(refuses_ids_that_are_none),
         cmocka_unit_test(reports_what_is_not_in_the_tree),

@@ -76,13 +76,13 @@ static bool convert_all(const session_file *file, session_dialect from)
     arena memory = ARENA_INIT;
     buf out = BUF_INIT(1u << 20);
     session_item items[8];
-    size_t unseen;
+    size_t not_in_context;
     bool fine;
 
     for (size_t i = 0; i < file->count; i++)
         items[i] = (session_item){&file->entries[i], i > 0, file->entries[i > 0 ? i - 1 : 0].id};
-    fine =
-        session_convert(&out, from, &file->header, items, file->count, VIEW("s"), &unseen, &memory);
+    fine = session_convert(&out, from, &file->header, items, file->count, VIEW("s"),
+                           &not_in_context, &memory);
     buf_free(&out);
     arena_reset(&memory);
     return fine;

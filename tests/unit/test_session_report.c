@@ -1,6 +1,5 @@
 /*
- * The report of an import: more entries than it lists wait for a parent that comes later, and leave
- * the list and the counts when they are linked.
+ * The report of a check or an import as JSON.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,54 +7,56 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "store/session/session_report.h"
+#include "model/session/report.h"
 
-enum { WAIT = SESSION_ISSUES_MAX + 500 };
-
-static view id_of(char (*id)[16], int64_t seq)
+/* Lists the first issues of a kind and counts all; the list is in the order of the lines. */
+static void more_issues_than_are_listed(void **state)
 {
-    snprintf(*id, sizeof(*id), "e%" PRId64, seq);
-    return view_of(*id);
+    session_report report = {.dialect = -1};
+    buf json = BUF_INIT(1u << 24);
+
+    (void)state;
+    for (uint64_t i = SESSION_ISSUES_MAX + 500; i > 0; i--)
+        session_report_issue(&report, (session_issue){SESSION_ISSUE_BAD, i, 0, "junk", {"", 0}});
+    session_report_json(&json, &report);
+    assert_non_null(strstr(buf_str(&json), "{\"dialect\":null,\"lines\":0,"));
+    assert_non_null(strstr(buf_str(&json), "\"bad\":10500,"));
+    assert_non_null(strstr(buf_str(&json), "\"issues\":[{\"line\":501,\"kind\":\"bad\","));
+    assert_int_equal(report.issue_count, SESSION_ISSUES_MAX);
+    buf_free(&json);
+    session_report_free(&report);
 }
 
-static void those_that_wait_leave_room(void **state)
+/* The members of an import; the roots of cycles are no dangling parents. */
+static void an_import(void **state)
 {
-    (void)state;
-    session_report report = {.memory = ARENA_INIT, .first_seq = 1};
-    cardbox_session_report *made = NULL;
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    char id[16];
+    session_report report = {.dialect = 1, .session_id = "s", .version = 7, .is_changed = true};
+    buf json = BUF_INIT(1u << 20);
 
-    for (int64_t i = 0; i < WAIT + 2; i++)
-        session_report_outcome(&report, SESSION_LINE_EXTRA_ROOT, SESSION_STAY_KEPT, (uint64_t)i + 1,
-                               i, id_of(&id, i));
-    session_report_issue(&report, SESSION_ISSUE_BAD, WAIT + 3, 0, "junk");
-    report.of.kept++;
-    report.lines = WAIT + 3;
-    for (int64_t i = 0; i < WAIT; i++)
-        session_report_settled(&report, SESSION_LINE_APPENDED, i, id_of(&id, i));
-    session_report_settled(&report, SESSION_LINE_OWN_PARENT, WAIT, id_of(&id, WAIT));
-    assert_int_equal(session_report_take(&made, &report, "s", &err), CARDBOX_OK);
-    const char *issues = strstr(cardbox_session_report_json(made), "\"issues\":");
-    cardbox_import_counts counts = cardbox_session_report_counts(made);
-    assert_non_null(issues);
-    assert_non_null(strstr(issues, "[{\"line\":10501,\"kind\":\"cycle\""));
-    assert_non_null(strstr(issues, "{\"line\":10502,\"kind\":\"dangling\""));
-    assert_non_null(strstr(issues, "{\"line\":10503,\"kind\":\"bad\""));
-    assert_int_equal(counts.issues, 3);
-    assert_int_equal(counts.appended, WAIT + 1);
-    assert_int_equal(counts.appended + counts.kept, counts.lines);
-    cardbox_session_report_free(made);
+    (void)state;
+    report.of.appended = 2;
+    report.counts.dangling_parents = 2;
+    session_report_issue(&report, (session_issue){SESSION_ISSUE_CYCLE, 2, 0, NULL, VIEW("b")});
+    session_report_issue(&report, (session_issue){SESSION_ISSUE_DANGLING, 1, 0, NULL, VIEW("a")});
+    session_report_json(&json, &report);
+    assert_non_null(strstr(buf_str(&json),
+                           "{\"session_id\":\"s\",\"dialect\":\"pi\",\"changed\":true,"
+                           "\"version\":7,\"lines\":0,\"blank\":0,\"headers\":0,"
+                           "\"appended\":2,\"unchanged\":0,"));
+    assert_non_null(strstr(buf_str(&json), "\"dangling_parents\":1,"));
+    assert_non_null(strstr(buf_str(&json), "\"cycles\":1,"));
+    assert_non_null(strstr(buf_str(&json), "[{\"line\":1,\"kind\":\"dangling\""));
+    buf_free(&json);
     session_report_free(&report);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(those_that_wait_leave_room),
+        cmocka_unit_test(more_issues_than_are_listed),
+        cmocka_unit_test(an_import),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

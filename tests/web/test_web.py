@@ -416,13 +416,15 @@ def test_sessions():
     assert all("404" in one for one in browser.complaints())
 
 
-def test_session_cards():
-    """Of an entry's line its text is shown, and what it calls."""
+def test_an_entry_in_the_panel():
+    """Its text, the tools that it calls, and its JSON."""
     put_session()
-    browser = visit("/ui/#/demo/cards?type=session.message")
-    browser.await_text("another way")
-    shown = browser.text()
-    assert "I look" in shown and "→ read_log" in shown and "parentId" not in shown, shown
+    browser = visit("/ui/#/demo/session/tree?entry=b")
+    browser.wait("return document.querySelector('#panel details')")
+    shown = browser.run("return document.querySelector('#panel').innerText")
+    assert "I look" in shown and "→ read_log" in shown and '"entry_id": "b"' in shown, shown
+    browser.click("#panel-close")
+    browser.wait("return document.querySelector('#panel').hidden")
     no_complaints(browser)
 
 

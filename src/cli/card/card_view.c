@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 #include "store/card/card_json.h"
 #include "model/content/content.h"
-#include "model/session/words.h"
+#include "model/session/preview.h"
 
 static const size_t line_max = 4 * (size_t)CARDBOX_CONTENT_MAX;
 
@@ -183,26 +183,6 @@ static void add_tools(buf *out, scan_value content)
     }
 }
 
-/* What the line of a session's entry says, and the tools that it calls: as session tree does. */
-static void add_entry(buf *out, const cardbox_card *card)
-{
-    arena memory = ARENA_INIT;
-    session_words words;
-
-    session_words_of_line(&words, text_of(card->content, card->content_length), VIEW(""), &memory);
-    buf_view(out, words.text);
-    if (words.tools.len > 0)
-        buf_printf(out, "%s-> %.*s", words.text.len > 0 ? " " : "", (int)words.tools.len,
-                   words.tools.ptr);
-    arena_reset(&memory);
-}
-
-static bool is_entry(const cardbox_card *card)
-{
-    return strncmp(card->type, "session.", sizeof("session.") - 1) == 0 &&
-           card->content_length <= SESSION_PREVIEW_MAX;
-}
-
 void card_view_summary(buf *out, const cardbox_card *card)
 {
     static const struct {
@@ -220,10 +200,7 @@ void card_view_summary(buf *out, const cardbox_card *card)
             return;
         }
     }
-    if (is_entry(card))
-        add_entry(out, card);
-    else
-        buf_text(out, cardbox_card_text(card));
+    buf_text(out, cardbox_card_text(card));
 }
 
 /* --- tables --- */

@@ -7,11 +7,10 @@
 #include "base/scan.h"
 #include "cli/commands.h"
 #include "cli/session/session_rows.h"
-#include "cli/session/session_unseen.h"
 #include "cli/source.h"
 #include "cli/view/term.h"
 #include "model/session/entry.h"
-#include "model/session/words.h"
+#include "model/session/preview.h"
 
 /* Lines of one append, as the SDK has them. */
 #define LINES_MAX 1000
@@ -126,6 +125,30 @@ static void print_appended(const char *answer, const char *session, int64_t vers
     buf_free(&last);
 }
 
+/* Warns of entries that no model sees, of which there is one kind. */
+static void warn_of_entries(const append_input *input, const char *answer)
+{
+    char more[48] = "";
+    size_t count = 0, first = 0, i = 0;
+    scan_value entry, not_in_context, reason = {SCAN_NONE, {NULL, 0}};
+
+    for (scan_walk walk = scan_enter(scan_find(scan_whole(view_of(answer)), "entries"));
+         scan_element(&walk, &entry) && i < input->count; i++) {
+        not_in_context = scan_find(entry, "not_in_context");
+        if (not_in_context.kind != SCAN_STRING)
+            continue;
+        first = count == 0 ? i : first;
+        reason = not_in_context;
+        count++;
+    }
+    if (count == 0)
+        return;
+    if (count > 1)
+        snprintf(more, sizeof(more), " and %zu more", count - 1);
+    view text = scan_inside(reason.text);
+    cli_warning("line %" PRIu64 "%s: %.*s", input->numbers[first], more, (int)text.len, text.ptr);
+}
+
 /* Together, so that entries that are refused leave no empty session. */
 static cardbox_status make_and_append(int64_t *version, cardbox *db, const char *project,
                                       const char *session, cardbox_dialect dialect,
@@ -181,8 +204,7 @@ static cli_exit append(const append_options *options, cardbox_dialect dialect, c
     }
     if (answer == NULL)
         return cli_nomem();
-    session_warn_unseen(db, options->common.project, session,
-                        &(session_appended){input->lines, input->numbers, input->count, answer});
+    warn_of_entries(input, answer);
     if (options->common.json)
         term_print_json(answer);
     else
@@ -232,9 +254,8 @@ const cli_command cli_session_append = {
         "parentId it goes on from the one before, the first one from the head; null makes "
         "a root. One without an id is given one; one with an id that is there already is "
         "left alone. The head moves to the last one, whose id is said; --json has all ids. "
-        "An entry of a type that is not known or without content and a result without its call "
-        "are kept, but no model sees them, which is said. The types and their members are in "
-        "cardbox(1), ENTRIES.",
+        "An entry of an unknown type is stored with a warning; it is never part of a context. The "
+        "types and their members are in cardbox(1), ENTRIES.",
     .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
                 "session append --project demo --key turn-4 s-1 more.jsonl",
     .options = append_specs,

@@ -15,10 +15,10 @@ static const size_t *conversation_order(arena *memory, const cardbox_entries *en
     size_t *order = arena_zeros(memory, count + 1, sizeof(*order));
 
     for (size_t i = 0; order != NULL && i < count; i++) {
-        int64_t seq = cardbox_entries_at(entries, i)->seq;
+        int64_t line = cardbox_entries_at(entries, i)->line;
         size_t at = i;
 
-        for (; at > 0 && cardbox_entries_at(entries, order[at - 1])->seq > seq; at--)
+        for (; at > 0 && cardbox_entries_at(entries, order[at - 1])->line > line; at--)
             order[at] = order[at - 1];
         order[at] = i;
     }

@@ -40,7 +40,7 @@ static cli_exit run(const void *given, char **arguments)
     const char *entry = options->entry;
     session_found_id found;
     cardbox *db = NULL;
-    size_t unseen = 0;
+    size_t not_in_context = 0;
     bool whole;
 
     if (!session_dialect_read(&dialect, "--dialect", options->dialect))
@@ -51,7 +51,7 @@ static cli_exit run(const void *given, char **arguments)
         return CLI_FAILED;
     if (db != NULL && target_open(&state.target)) {
         status = session_export_as(db, options->common.project, arguments[0], entry, dialect,
-                                   take_piece, &state, &unseen, &err);
+                                   take_piece, &state, &not_in_context, &err);
         term_progress_clear(&state.progress);
         if (status != CARDBOX_OK)
             cli_failed(&err);
@@ -61,7 +61,7 @@ static cli_exit run(const void *given, char **arguments)
         printf("session %s in %s, %s bytes\n", arguments[0], state.target.name,
                term_number(bytes, state.bytes));
     if (whole)
-        session_say_unseen(unseen);
+        session_warn_not_in_context(not_in_context);
     return whole ? CLI_DONE : CLI_FAILED;
 }
 
@@ -82,8 +82,9 @@ const cli_command cli_session_export = {
     .description =
         "What was appended stands among it, in the order in which it came. FILE takes its "
         "name when it is whole; "
-        "-, the default, is the standard output. Of the other dialect, what has no counterpart "
-        "travels along unseen, as with `session convert`, and is counted on standard error.",
+        "-, the default, is the standard output. Entries that the other dialect has no counterpart "
+        "for "
+        "are counted on standard error, as by `session convert`.",
     .examples = "session export --project demo demo-session session.jsonl\n"
                 "session export --project demo --entry 5e550010 demo-session > branch.jsonl\n"
                 "session export --project demo --dialect plain demo-session",

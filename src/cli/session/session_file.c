@@ -16,7 +16,7 @@
 #define FILE_MAX ((size_t)1 << 32)
 
 /* What a command does with a file that was read. */
-typedef cli_exit (*file_use)(const session_file *file, const void *options);
+typedef cli_exit (*file_use)(session_file *file, const void *options);
 
 static cli_exit with_file(const char *argument, file_use use, const void *options)
 {
@@ -58,20 +58,20 @@ static bool print_tree(const session_file *file, const check_options *options)
     size_t *places = arena_zeros(&memory, file->count + 1, sizeof(*places));
     session_tree_look look = {term_width(), options->all, options->ids};
     size_t count = 0;
-    bool fine = entries != NULL && places != NULL;
+    bool ok = entries != NULL && places != NULL;
 
-    for (uint32_t i = 0; fine && i < file->count; i++) {
+    for (uint32_t i = 0; ok && i < file->count; i++) {
         places[i] = count;
-        count += file->tree.nodes[i].place == SESSION_IN_TREE;
+        count += file->tree.nodes[i].state == SESSION_IN_TREE;
     }
-    for (uint32_t i = 0; fine && i < file->count; i++) {
+    for (uint32_t i = 0; ok && i < file->count; i++) {
         uint32_t parent = file->tree.nodes[i].parent;
         session_tree_entry *entry = &entries[places[i]];
-        session_words says;
+        session_preview says;
 
-        if (file->tree.nodes[i].place != SESSION_IN_TREE)
+        if (file->tree.nodes[i].state != SESSION_IN_TREE)
             continue;
-        session_words_of(&says, &file->entries[i], &memory);
+        session_preview_of(&says, &file->entries[i], &memory);
         *entry = (session_tree_entry){.id = file->entries[i].id,
                                       .parent = parent == SESSION_NONE ? SESSION_TREE_ROOT
                                                                        : places[parent],
@@ -81,18 +81,18 @@ static bool print_tree(const session_file *file, const check_options *options)
                                       .is_head = i == file->tree.leaf};
         add_label(entry, file, i, &memory);
     }
-    fine = fine && !memory.failed && session_tree_print(stdout, entries, count, &look);
+    ok = ok && !memory.failed && session_tree_print(stdout, entries, count, &look);
     arena_reset(&memory);
-    return fine;
+    return ok;
 }
 
-static cli_exit check_file(const session_file *file, const void *given)
+static cli_exit check_file(session_file *file, const void *given)
 {
     const check_options *options = given;
     buf report = BUF_INIT(SIZE_MAX / 4);
     bool printed = true, bad;
 
-    session_file_report(&report, file, SESSION_ISSUES_MAX);
+    session_report_json(&report, &file->report);
     if (!buf_ok(&report))
         return cli_nomem();
     bad = session_report_is_bad(buf_as_view(&report));
@@ -145,27 +145,27 @@ typedef struct convert_options {
     const char *to;
 } convert_options;
 
-static cli_exit convert_file(const session_file *file, const void *given)
+static cli_exit convert_file(session_file *file, const void *given)
 {
     const convert_options *options = given;
     const char *other = file->dialect == SESSION_PI ? "plain" : "pi";
     arena memory = ARENA_INIT;
     buf out = BUF_INIT(SESSION_CONVERTED_MAX);
-    size_t left_out, unseen;
-    bool fine;
+    size_t left_out, not_in_context;
+    bool ok;
 
     if (options->to != NULL && strcmp(options->to, other) != 0) {
         cli_error("the file is %s already", options->to);
         return CLI_FAILED;
     }
-    fine = session_convert_file(&out, file, VIEW("converted"), &left_out, &unseen, &memory);
-    if (fine)
+    ok = session_convert_file(&out, file, VIEW("converted"), &left_out, &not_in_context, &memory);
+    if (ok)
         term_put_json(buf_as_view(&out));
     buf_free(&out);
     arena_reset(&memory);
-    if (!fine)
+    if (!ok)
         return cli_nomem();
-    session_say_unseen(unseen);
+    session_warn_not_in_context(not_in_context);
     if (left_out > 0)
         cli_error("%zu lines are in no tree and were left out; see `cardbox session check`",
                   left_out);
@@ -194,10 +194,10 @@ const cli_command cli_session_convert = {
     .arguments = "FILE",
     .summary = "write a session's file in the other dialect, without a database",
     .description =
-        "To the standard output. What has no counterpart travels along, so that "
-        "converting back gives the same entries, but there no model sees it: "
-        "compactions, commands of the user's own, settings of model and thinking, plain's system, "
-        "what failed, images and signed thinking. How many these are is said on standard error.",
+        "To the standard output. Each line holds the original line, so that converting back gives "
+        "the same entries. These are not part of contexts in the other dialect: compactions, "
+        "commands of the user's own, settings of model and thinking, plain's system, messages that "
+        "failed, images and signed thinking. Their number is reported on standard error.",
     .examples = "session convert session.jsonl > plain.jsonl\n"
                 "session convert --to pi - < plain.jsonl",
     .options = convert_specs,

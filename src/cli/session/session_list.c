@@ -5,7 +5,7 @@
 #include "cli/card/card_view.h"
 #include "cli/commands.h"
 #include "cli/session/session_rows.h"
-#include "model/session/words.h"
+#include "model/session/preview.h"
 
 /* What a session is called; nothing if it has no name. */
 static void add_name(buf *out, const cardbox_session *session)

@@ -6,7 +6,7 @@
 
 #include "base/scan.h"
 #include "cli/view/table.h"
-#include "model/session/words.h"
+#include "model/session/preview.h"
 
 /* Issues that are shown; --json has more. */
 #define SHOWN 50

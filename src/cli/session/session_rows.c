@@ -27,7 +27,7 @@ bool session_dialect_read(cardbox_dialect *out, const char *option, const char *
     return false;
 }
 
-void session_say_unseen(size_t count)
+void session_warn_not_in_context(size_t count)
 {
     if (count > 0)
         cli_warning("%zu entr%s no counterpart, or none for images and signed thinking: no model "
@@ -70,12 +70,11 @@ static void add_entry_object(buf *out, const cardbox_entry *entry, bool with_lin
     buf_text(out, "{\"entry_id\":");
     buf_json_string(out, view_of(entry->entry_id));
     add_text(out, "parent_id", entry->parent_id);
-    buf_printf(out, ",\"seq\":%" PRId64 ",\"depth\":%d", entry->seq, entry->depth);
+    buf_printf(out, ",\"line\":%" PRId64 ",\"depth\":%d", entry->line, entry->depth);
     add_text(out, "type", entry->type);
     add_text(out, "role", entry->role);
     add_text(out, "label", entry->label);
     buf_printf(out, ",\"size\":%zu", entry->size);
-    add_text(out, "card_id", entry->card_id);
     if (entry->missing_parent != NULL)
         add_text(out, "missing_parent", entry->missing_parent);
     if (entry->children > 0)
@@ -104,19 +103,19 @@ static void add_listed_object(buf *out, const void *given, size_t i)
 
 /* --- for people --- */
 
-void session_entry_says(session_words *out, const cardbox_entry *entry, arena *memory)
+void session_entry_says(session_preview *out, const cardbox_entry *entry, arena *memory)
 {
     view type = view_of(entry->type ? entry->type : "");
 
     if (entry->json != NULL)
-        session_words_of_line(out, view_of(entry->json), type, memory);
+        session_preview_of_line(out, view_of(entry->json), type, memory);
     else
-        *out = (session_words){
+        *out = (session_preview){
             .role = type, .text = VIEW("(too long to be shown)"), .tools = VIEW("")};
 }
 
 /* (head) [good] 3 children -> read, write: what is cut is at the end. */
-static void add_marks(table *rows, const cardbox_entry *entry, const session_words *words,
+static void add_marks(table *rows, const cardbox_entry *entry, const session_preview *words,
                       bool is_head)
 {
     buf marks = BUF_INIT(1 << 16);
@@ -143,7 +142,7 @@ static void add_row(table *rows, const void *given, size_t i)
     const session_listed *of = given;
     const cardbox_entry *entry = entry_at(of, i);
     arena memory = ARENA_INIT;
-    session_words words;
+    session_preview words;
 
     session_entry_says(&words, entry, &memory);
     table_text(rows, of->sides ? SIDES[entry->side] : NULL);

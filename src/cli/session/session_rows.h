@@ -7,7 +7,7 @@
 
 #include "cardbox/session.h"
 #include "cli/view/listing.h"
-#include "model/session/words.h"
+#include "model/session/preview.h"
 
 /* Reads what `option` says, if it was given (not NULL). False: there is no such dialect; said. */
 bool session_dialect_read(cardbox_dialect *out, const char *option, const char *name);
@@ -16,7 +16,7 @@ bool session_dialect_read(cardbox_dialect *out, const char *option, const char *
 void session_object(buf *out, const cardbox_session *session);
 
 /* What an entry's line says, as far as it was read. */
-void session_entry_says(session_words *out, const cardbox_entry *entry, arena *memory);
+void session_entry_says(session_preview *out, const cardbox_entry *entry, arena *memory);
 
 /* Entries as they are listed. */
 typedef struct session_listed {
@@ -31,6 +31,6 @@ typedef struct session_listed {
 listing session_listing(const session_listed *of);
 
 /* How many entries a conversion has no counterpart for, on standard error; nothing of 0. */
-void session_say_unseen(size_t count);
+void session_warn_not_in_context(size_t count);
 
 #endif

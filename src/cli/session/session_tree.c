@@ -8,7 +8,7 @@
 #include "cli/session/session_draw.h"
 #include "base/errors.h"
 #include "model/session/names.h"
-#include "model/session/words.h"
+#include "model/session/preview.h"
 
 typedef struct tree_options {
     cli_common common;
@@ -38,7 +38,7 @@ static void gather(gathered *g, const cardbox_entry *entry, const char *head)
         arena_more(memory, g->entries, g->count, &g->capacity, sizeof(*entries));
     view *parents =
         arena_more(memory, g->parents, g->count, &g->parents_capacity, sizeof(*parents));
-    session_words words;
+    session_preview words;
 
     if (entries == NULL || parents == NULL)
         return;

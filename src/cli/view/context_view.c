@@ -8,7 +8,7 @@
 #include "base/scan.h"
 #include "cli/view/term.h"
 #include "model/session/context.h"
-#include "model/session/words.h"
+#include "model/session/preview.h"
 
 bool context_view_how(cardbox_context_options *out, const context_view_options *options)
 {

@@ -39,10 +39,10 @@ extern const char *const CONTEXT_FORMATS[];
 bool context_format_of(cardbox_format *out, view name);
 
 /* How a context is asked for. */
-typedef struct context_wish {
+typedef struct context_request {
     cardbox_format format;
     bool repair;
-} context_wish;
+} context_request;
 
 /* XXH3, 128 bits, big-endian: tells contexts apart that differ by accident, not on purpose. */
 typedef struct context_digest {

@@ -1,12 +1,12 @@
 /*
- * convert.c: goes through a session's entries. A line that was converted before is recognised by
- * restoring what it was and converting that once more: only if the very same line comes out it is
- * replaced by what it was; anything else, edited or never ours, is converted as it is.
+ * convert.c: converts a session's entries one by one. A line that holds an original line is
+ * restored only if converting the original again gives that very line. Edited and foreign lines are
+ * converted as they are.
  */
 #include "model/session/convert.h"
 #include "model/session/convert_internal.h"
 #include "model/session/names.h"
-#include "model/session/reread.h"
+#include "model/session/position.h"
 
 /* Levels by which a value may come to stand deeper: a tool's params become a block's arguments. */
 enum { LEVELS_ADDED = 3 };
@@ -19,8 +19,8 @@ typedef struct conversion {
     session_names calls;    /* where in `names` a call's tool is */
     view *names;            /* JSON */
     size_t name_count, name_capacity;
-    size_t unseen;         /* entries of which a model saw something and sees less */
-    session_reread reader; /* of what is written */
+    size_t not_in_context; /* entries of which a model saw something and sees less */
+    session_position at;   /* in the file that is written */
     arena *memory;
 } conversion;
 
@@ -60,14 +60,28 @@ bool convert_is_deep(view text)
     return !scan_check(text, CARDBOX_JSON_DEPTH_MAX - LEVELS_ADDED, NULL, NULL, NULL);
 }
 
-/* An entry read from text that was restored, with the id that its converted line has. False: it is
- * none, or out of memory. */
-static bool read_entry(session_entry *out, view text, view id, arena *memory)
+void convert_put_original(buf *out, view text)
 {
-    session_lines lines = session_lines_of(text);
+    if (convert_is_deep(text))
+        buf_json_string(out, text);
+    else
+        buf_view(out, text);
+}
+
+/* --- lines that were converted before --- */
+
+/* Reads the original of a converted line, as convert_put_original wrote it, with the id that the
+ * converted line has. False: it is none, or out of memory. */
+static bool read_original(session_entry *out, scan_value original, view id, arena *memory)
+{
+    session_lines lines;
     session_line line;
     const char *reason;
+    view text = original.text;
 
+    if (original.kind != SCAN_OBJECT && !session_text_of(&text, original, memory))
+        return false;
+    lines = session_lines_of(text);
     if (!session_lines_next(&lines, &line) || line.kind != SESSION_LINE_ENTRY ||
         line.text.len != text.len || !session_entry_read(out, &line, id, memory, &reason))
         return false;
@@ -76,51 +90,23 @@ static bool read_entry(session_entry *out, view text, view id, arena *memory)
     return true;
 }
 
-/* --- lines that were converted before --- */
-
-static void note_line(conversion *c, const session_reread_entry *entry)
+/* Writes an original line. */
+static void put_restored(conversion *c, const session_item *item)
 {
-    c->memory->failed = !session_reread_next(&c->reader, entry) || c->memory->failed;
-}
+    const session_entry *entry = item->entry;
+    const session_placed placed = {.text = entry->text,
+                                   .id = entry->id,
+                                   .parent = item->has_parent ? item->parent : (view){NULL, 0},
+                                   .first_kept = entry->first_kept,
+                                   .is_moved = !entry->id_is_made};
+    view ending;
 
-/* A line was written that leaves nothing of its entry to its place. */
-static void note_entry(conversion *c, view id)
-{
-    note_line(c, &(session_reread_entry){.id = id, .end = VIEW("\n")});
-}
-
-/* The header was written, from `start` on. */
-static void note_header(conversion *c, size_t start)
-{
-    view line = {c->out->data + start, c->out->len - start};
-
-    if (buf_ok(c->out) && !session_reread_other(&c->reader, line, false, c->memory))
+    if (!session_position_ending(&ending, &c->at, &placed, c->memory))
         c->memory->failed = true;
-}
-
-static view file_id_of(const conversion *c)
-{
-    return (view){c->reader.file_id.text, c->reader.file_id.len};
-}
-
-/* Gives the line that an entry was made of. What it leaves to its place in the file is written at
- * its end where that is another file now. What a compaction keeps may be unknown. */
-static void give_restored(conversion *c, const session_item *item)
-{
-    session_entry entry = *item->entry;
-    session_reread_entry line = {.text = entry.text, .id = entry.id, .end = VIEW("\n")};
-    view ending = {NULL, 0};
-    bool fine = entry.kept.ptr != NULL ||
-                session_places_resolve(&c->reader.places, &entry, file_id_of(c), c->memory);
-
-    line.parent = item->has_parent ? item->parent : (view){NULL, 0};
-    line.kept = entry.kept;
-    if (!fine || !session_reread_ending(&c->reader, &line, &ending, c->memory))
-        c->memory->failed = true;
-    buf_view(c->out, (view){entry.text.ptr, entry.text.len - 1});
+    buf_view(c->out, (view){entry->text.ptr, entry->text.len - 1});
     buf_view(c->out, ending.ptr == NULL ? VIEW("}") : ending);
     buf_char(c->out, '\n');
-    note_line(c, &line);
+    session_position_entry(&c->at, entry->id);
 }
 
 /* Whether a conversion gives this line, but for its newline. */
@@ -129,27 +115,13 @@ static bool is_line(const buf *made, view text)
     return buf_ok(made) && made->len == text.len + 1 && memcmp(made->data, text.ptr, text.len) == 0;
 }
 
-/* The text that stands in a line of plain: an object, or pieces. Owned by the arena. */
-static bool restored_text(view *out, scan_value kept, scan_value line, arena *memory)
-{
-    buf text = BUF_INIT(SESSION_LINE_MAX);
-    bool fine = true;
-
-    if (kept.kind == SCAN_OBJECT)
-        buf_view(&text, kept.text);
-    else
-        fine = holes_fill(&text, kept, line);
-    *out = arena_keep(memory, &text);
-    return fine && out->ptr != NULL;
-}
-
-/* What a compaction keeps that names it by an index: its converted line says the entry. */
-static void restore_kept(session_entry *entry, scan_value line, arena *memory)
+/* If a compaction names what it keeps by an index, its converted line has the id. */
+static void restore_first_kept(session_entry *entry, scan_value line, arena *memory)
 {
     scan_value kept = scan_find(line, "firstKeptEntryId");
 
     if (entry->target.kind == SCAN_NUMBER && kept.kind != SCAN_NONE)
-        session_text_of(&entry->kept, kept, memory);
+        session_text_of(&entry->first_kept, kept, memory);
 }
 
 static bool restore_pi(conversion *c, const session_item *item)
@@ -157,22 +129,19 @@ static bool restore_pi(conversion *c, const session_item *item)
     buf again = BUF_INIT(SESSION_CONVERTED_MAX);
     session_item original = *item;
     session_entry entry;
-    view text;
-    scan_value kept = scan_find(item->entry->value, "pi");
-    bool fine = kept.kind == SCAN_OBJECT || kept.kind == SCAN_ARRAY;
+    bool ok =
+        read_original(&entry, scan_find(item->entry->value, "pi"), item->entry->id, c->memory);
 
-    fine = fine && restored_text(&text, kept, item->entry->value, c->memory) &&
-           read_entry(&entry, text, item->entry->id, c->memory);
-    if (fine) {
+    if (ok) {
         original.entry = &entry;
-        restore_kept(&entry, item->entry->value, c->memory);
+        restore_first_kept(&entry, item->entry->value, c->memory);
         convert_to_plain(&again, &original, item->entry->id, c->memory);
-        fine = is_line(&again, item->entry->text);
+        ok = is_line(&again, item->entry->text);
     }
-    if (fine)
-        give_restored(c, &original);
+    if (ok)
+        put_restored(c, &original);
     buf_free(&again);
-    return fine;
+    return ok;
 }
 
 /* The entries that a line of pi was made of. */
@@ -181,55 +150,33 @@ typedef struct restored_run {
     size_t count, capacity;
 } restored_run;
 
-static bool add_restored(restored_run *run, view text, const session_item *item, arena *memory)
-{
-    session_entry *entry = arena_zeros(memory, 1, sizeof(*entry));
-
-    run->items = arena_more(memory, run->items, run->count, &run->capacity, sizeof(*run->items));
-    if (run->items == NULL || entry == NULL || !read_entry(entry, text, item->entry->id, memory))
-        return false;
-    run->items[run->count++] = (session_item){entry, item->has_parent, item->parent};
-    return true;
-}
-
-/* From "data" where "plain" is true, else from pieces each in "plain". */
 static bool read_run(restored_run *run, const session_item *item, arena *memory)
 {
-    scan_value kept = scan_find(item->entry->value, "plain"), data, pieces;
-    scan_walk walk = scan_enter(kept);
-    view text;
+    scan_value originals = scan_find(item->entry->value, "plain"), original;
+    scan_walk walk = scan_enter(originals);
 
-    if (kept.kind == SCAN_TRUE) {
-        data = scan_find(item->entry->value, "data");
-        return data.kind == SCAN_OBJECT && add_restored(run, data.text, item, memory);
-    }
-    while (kept.kind == SCAN_ARRAY && scan_element(&walk, &pieces)) {
-        if (pieces.kind != SCAN_ARRAY ||
-            !restored_text(&text, pieces, item->entry->value, memory) ||
-            !add_restored(run, text, item, memory))
+    while (originals.kind == SCAN_ARRAY && scan_element(&walk, &original)) {
+        session_entry *entry = arena_zeros(memory, 1, sizeof(*entry));
+
+        run->items =
+            arena_more(memory, run->items, run->count, &run->capacity, sizeof(*run->items));
+        if (run->items == NULL || entry == NULL ||
+            (run->count > 0 && run->items[run->count - 1].entry->id_is_made) ||
+            !read_original(entry, original, item->entry->id, memory))
             return false;
+        run->items[run->count++] = (session_item){entry, item->has_parent, item->parent};
     }
     return run->count > 0;
 }
 
-/* Only the last one's id is known where lines say none: the others are what they become here. */
-static void give_run(conversion *c, const restored_run *run)
+static void put_restored_run(conversion *c, const restored_run *run)
 {
-    view before = {NULL, 0};
-
     for (size_t i = 0; i < run->count; i++) {
         session_item item = run->items[i];
-        session_entry entry = *item.entry;
 
-        if (entry.id_is_made && i + 1 < run->count)
-            entry.id = view_of(session_line_id(file_id_of(c), c->reader.lines + 1, c->memory));
-        if (i > 0) {
-            item.has_parent = true;
-            item.parent = before;
-        }
-        item.entry = &entry;
-        give_restored(c, &item);
-        before = entry.id;
+        if (i > 0)
+            item = (session_item){item.entry, true, run->items[i - 1].entry->id};
+        put_restored(c, &item);
     }
 }
 
@@ -237,23 +184,22 @@ static bool restore_plain(conversion *c, const session_item *item)
 {
     restored_run run = {NULL, 0, 0};
     buf again = BUF_INIT(SESSION_CONVERTED_MAX);
-    bool fine = read_run(&run, item, c->memory);
+    bool ok = read_run(&run, item, c->memory);
 
-    if (fine) {
-        convert_to_pi(&again, run.items, run.count, scan_find(item->entry->body, "toolName").text,
-                      c->memory);
-        fine = is_line(&again, item->entry->text);
+    if (ok) {
+        convert_to_pi(&again, run.items, run.count, scan_find(item->entry->body, "toolName").text);
+        ok = is_line(&again, item->entry->text);
     }
-    if (fine)
-        give_run(c, &run);
+    if (ok)
+        put_restored_run(c, &run);
     buf_free(&again);
-    return fine;
+    return ok;
 }
 
-/* What no model saw before either is not missed. */
-static void note_unseen(conversion *c, const session_entry *entry)
+/* Entries that were never part of a context are not counted. */
+static void count_not_in_context(conversion *c, const session_entry *entry)
 {
-    c->unseen += entry->kind != SESSION_CUSTOM && entry->kind != SESSION_PLAIN_METADATA;
+    c->not_in_context += entry->kind != SESSION_CUSTOM && entry->kind != SESSION_PLAIN_METADATA;
 }
 
 /* --- pi to plain --- */
@@ -292,14 +238,14 @@ static void pi_to_plain(conversion *c, const session_header *header)
     if (header == NULL && any_needs_place(c))
         header = &NO_HEADER;
     if (header != NULL && !is_made_header(header))
-        note_entry(c, convert_header_to_plain(c->out, header, c->memory));
+        session_position_entry(&c->at, convert_header_to_plain(c->out, header, c->memory));
     for (size_t i = 0; i < c->count && !c->memory->failed; i++) {
         const session_item *item = &c->items[i];
         if (restore_plain(c, item))
             continue;
         if (!convert_to_plain(c->out, item, item->entry->id, c->memory))
-            note_unseen(c, item->entry);
-        note_entry(c, item->entry->id);
+            count_not_in_context(c, item->entry);
+        session_position_entry(&c->at, item->entry->id);
     }
 }
 
@@ -328,7 +274,7 @@ static void count_children(conversion *c)
 }
 
 /* How many entries are one message: an assistant's or a tool's, and tools that follow it in the
- * file and hang on it alone. */
+ * file as its only child. All but the last need an id of their own, because the message has one. */
 static size_t run_at(const conversion *c, size_t at)
 {
     const session_item *items = c->items;
@@ -338,6 +284,7 @@ static size_t run_at(const conversion *c, size_t at)
     if (kind != SESSION_PLAIN_ASSISTANT && kind != SESSION_PLAIN_TOOL)
         return 1;
     while (to < c->count && items[to].entry->kind == SESSION_PLAIN_TOOL && items[to].has_parent &&
+           !items[to - 1].entry->id_is_made &&
            view_equal(items[to].parent, items[to - 1].entry->id) &&
            session_names_get(&c->children, items[to].parent) == 1)
         to++;
@@ -390,32 +337,48 @@ static view name_of(const conversion *c, const session_entry *entry)
 /* A header that went into plain as its first entry comes back; or none, if there was none. */
 static bool restore_header(conversion *c)
 {
-    scan_value kept = scan_find(c->items[0].entry->value, "pi");
-    session_lines lines = session_lines_of(kept.kind == SCAN_OBJECT ? kept.text : VIEW("{}"));
+    scan_value original = scan_find(c->items[0].entry->value, "pi");
+    view text = original.text;
     buf again = BUF_INIT(SESSION_CONVERTED_MAX);
     session_header header = NO_HEADER;
     session_line line;
-    bool is_none = kept.kind == SCAN_NULL;
-    bool fine = is_none || (session_lines_next(&lines, &line) && line.kind == SESSION_LINE_HEADER &&
-                            session_header_read(&header, &line, c->memory));
+    bool is_none = original.kind == SCAN_NULL;
+    bool ok =
+        is_none || original.kind == SCAN_OBJECT || session_text_of(&text, original, c->memory);
 
-    if (fine) {
-        convert_header_to_plain(&again, &header, c->memory);
-        fine = is_line(&again, c->items[0].entry->text);
+    if (ok && !is_none) {
+        session_lines lines = session_lines_of(text);
+        ok = session_lines_next(&lines, &line) && line.kind == SESSION_LINE_HEADER &&
+             session_header_read(&header, &line, c->memory);
     }
-    if (fine && !is_none) {
+    if (ok) {
+        convert_header_to_plain(&again, &header, c->memory);
+        ok = is_line(&again, c->items[0].entry->text);
+    }
+    if (ok && !is_none) {
         buf_view(c->out, header.text);
         buf_char(c->out, '\n');
     }
     buf_free(&again);
-    return fine;
+    return ok;
 }
 
 static void put_run(conversion *c, const session_item *run, size_t count)
 {
-    if (!convert_to_pi(c->out, run, count, name_of(c, run[0].entry), c->memory))
-        note_unseen(c, run[0].entry);
-    note_entry(c, run[count - 1].entry->id);
+    if (!convert_to_pi(c->out, run, count, name_of(c, run[0].entry)))
+        count_not_in_context(c, run[0].entry);
+    session_position_entry(&c->at, run[count - 1].entry->id);
+}
+
+/* The header was written, from `start` on. */
+static void pass_header(conversion *c, size_t start)
+{
+    session_lines lines = session_lines_of((view){c->out->data + start, c->out->len - start});
+    session_line line;
+
+    if (buf_ok(c->out) && session_lines_next(&lines, &line) &&
+        !session_position_line(&c->at, &line, c->memory))
+        c->memory->failed = true;
 }
 
 static void plain_to_pi(conversion *c, view session_id)
@@ -429,7 +392,7 @@ static void plain_to_pi(conversion *c, view session_id)
         convert_make_header(c->out, session_id,
                             c->count > 0 ? c->items[0].entry->timestamp : (view){"", 0});
     if (c->out->len > start)
-        note_header(c, start);
+        pass_header(c, start);
     while (at < c->count && !c->memory->failed) {
         size_t count = run_at(c, at);
         for (size_t i = at; i < at + count; i++)
@@ -441,14 +404,10 @@ static void plain_to_pi(conversion *c, view session_id)
 }
 
 bool session_convert(buf *out, session_dialect from, const session_header *header,
-                     const session_item *items, size_t count, view session_id, size_t *unseen,
-                     arena *memory)
+                     const session_item *items, size_t count, view session_id,
+                     size_t *not_in_context, arena *memory)
 {
-    conversion c = {.out = out,
-                    .items = items,
-                    .count = count,
-                    .reader = SESSION_REREAD_INIT,
-                    .memory = memory};
+    conversion c = {.out = out, .items = items, .count = count, .memory = memory};
 
     if (!session_names_init(&c.children, count, memory) ||
         !session_names_init(&c.calls, count / 2, memory))
@@ -457,8 +416,7 @@ bool session_convert(buf *out, session_dialect from, const session_header *heade
         pi_to_plain(&c, header);
     else
         plain_to_pi(&c, session_id);
-    session_reread_free(&c.reader);
-    *unseen = c.unseen;
+    *not_in_context = c.not_in_context;
     return buf_ok(out) && !memory->failed;
 }
 
@@ -471,7 +429,7 @@ static session_item *items_of(const session_file *file, size_t *count, arena *me
     for (uint32_t i = 0; items != NULL && i < file->count; i++) {
         uint32_t parent = file->tree.nodes[i].parent;
 
-        if (file->tree.nodes[i].place != SESSION_IN_TREE)
+        if (file->tree.nodes[i].state != SESSION_IN_TREE)
             continue;
         items[*count] = (session_item){&file->entries[i], parent != SESSION_NONE, {"", 0}};
         if (parent != SESSION_NONE)
@@ -482,13 +440,13 @@ static session_item *items_of(const session_file *file, size_t *count, arena *me
 }
 
 bool session_convert_file(buf *out, const session_file *file, view session_id, size_t *left_out,
-                          size_t *unseen, arena *memory)
+                          size_t *not_in_context, arena *memory)
 {
     size_t count;
     session_item *items = items_of(file, &count, memory);
 
-    *left_out = file->lines - file->blank - file->has_header - count;
+    *left_out = file->report.lines - file->report.blank - file->has_header - count;
     return items != NULL &&
            session_convert(out, file->dialect, file->has_header ? &file->header : NULL, items,
-                           count, session_id, unseen, memory);
+                           count, session_id, not_in_context, memory);
 }

@@ -1,6 +1,6 @@
 /*
- * convert_plain.c: an entry of pi as a line of plain. Texts of several blocks become one, its parts
- * known by their place; what ended in error has no counterpart, since plain can't say so.
+ * convert_plain.c: an entry of pi as a line of plain. Texts of several blocks become one. A message
+ * that ended in error has no counterpart, because plain has no field for errors.
  */
 #include "model/session/convert_internal.h"
 #include "model/session/message.h"
@@ -11,28 +11,23 @@ typedef struct parts {
     size_t call_count;
     bool has_text, has_thinking;
     bool is_less; /* than what a model saw: plain has no images, and no signatures of thinking */
-    holes holes;
 } parts;
 
-static void join(parts *p, buf *to, bool *has_any, scan_value string, hole_kind kind)
+static void join(buf *to, bool *has_any, scan_value string)
 {
-    view inside;
-
     if (string.kind != SCAN_STRING)
         return;
-    inside = scan_inside(string.text);
     if (*has_any)
         buf_text(to, "\\n\\n");
     *has_any = true;
-    holes_add(&p->holes, inside, kind, to->len, inside.len);
-    buf_view(to, inside);
+    buf_view(to, scan_inside(string.text));
 }
 
 /* In the words around it in which a model is given it. */
 static void join_summary(parts *p, scan_value summary)
 {
     buf_text(&p->content, SESSION_BRANCH_BEGINS);
-    join(p, &p->content, &p->has_text, summary, HOLE_CONTENT);
+    join(&p->content, &p->has_text, summary);
     buf_text(&p->content, SESSION_SUMMARY_ENDS);
 }
 
@@ -49,12 +44,11 @@ static void add_call(parts *p, scan_value block)
     convert_put_member(calls, "name", found[1].text);
     convert_put_member(calls, "params", found[2].text);
     buf_char(calls, '}');
-    if (found[2].kind != SCAN_NONE)
-        holes_add(&p->holes, found[2].text, HOLE_PARAMS, p->call_count, 0);
     p->call_count++;
 }
 
-static void add_block(parts *p, scan_value block, hole_kind text)
+/* Of a result only the texts. */
+static void add_block(parts *p, scan_value block, bool is_result)
 {
     scan_value type = scan_find(block, "type");
     bool is_thinking = session_says(type, "thinking");
@@ -62,32 +56,26 @@ static void add_block(parts *p, scan_value block, hole_kind text)
     p->is_less = p->is_less || session_says(type, "image") ||
                  (is_thinking && scan_string_inside(scan_find(block, "thinkingSignature")).len > 0);
     if (session_says(type, "text"))
-        join(p, &p->content, &p->has_text, scan_find(block, "text"), text);
-    else if (text != HOLE_CONTENT)
-        return;
-    else if (is_thinking)
-        join(p, &p->thinking, &p->has_thinking, scan_find(block, "thinking"), HOLE_THINKING);
-    else if (session_says(type, "toolCall"))
+        join(&p->content, &p->has_text, scan_find(block, "text"));
+    else if (is_thinking && !is_result)
+        join(&p->thinking, &p->has_thinking, scan_find(block, "thinking"));
+    else if (session_says(type, "toolCall") && !is_result)
         add_call(p, block);
 }
 
-static void read_parts(parts *p, const session_entry *entry, arena *memory)
+static void read_parts(parts *p, const session_entry *entry)
 {
-    hole_kind text = entry->role == SESSION_ROLE_TOOL_RESULT ? HOLE_OUTPUT : HOLE_CONTENT;
     size_t most = 2 * entry->text.len + 512; /* a block is longer than what joins two */
     scan_walk walk = scan_enter(entry->content);
     scan_value block;
 
-    *p = (parts){.content = BUF_INIT(most),
-                 .thinking = BUF_INIT(most),
-                 .calls = BUF_INIT(most),
-                 .holes = {.memory = memory}};
+    *p = (parts){.content = BUF_INIT(most), .thinking = BUF_INIT(most), .calls = BUF_INIT(most)};
     if (entry->kind == SESSION_BRANCH_SUMMARY)
         join_summary(p, entry->content);
     else if (entry->content.kind == SCAN_STRING)
-        join(p, &p->content, &p->has_text, entry->content, text);
+        join(&p->content, &p->has_text, entry->content);
     while (entry->content.kind == SCAN_ARRAY && scan_element(&walk, &block))
-        add_block(p, block, text);
+        add_block(p, block, entry->role == SESSION_ROLE_TOOL_RESULT);
 }
 
 static void put_joined(buf *out, const char *name, const buf *inside)
@@ -96,7 +84,7 @@ static void put_joined(buf *out, const char *name, const buf *inside)
     buf_json_quoted(out, buf_as_view(inside));
 }
 
-static void put_result(buf *out, const session_entry *entry, parts *p)
+static void put_result(buf *out, const session_entry *entry, const parts *p)
 {
     static const char *const NAMES[] = {"toolCallId", "details", "isError"};
     scan_value found[3];
@@ -106,12 +94,10 @@ static void put_result(buf *out, const session_entry *entry, parts *p)
     convert_put_member(out, "toolCallId", found[0].text);
     put_joined(out, "output", &p->content);
     convert_put_member(out, "details", found[1].text);
-    if (found[1].kind != SCAN_NONE)
-        holes_add(&p->holes, found[1].text, HOLE_DETAILS, 0, 0);
     buf_text(out, found[2].kind == SCAN_TRUE ? ",\"success\":false" : ",\"success\":true");
 }
 
-static void put_message(buf *out, const session_entry *entry, parts *p)
+static void put_message(buf *out, const session_entry *entry, const parts *p)
 {
     if (entry->role == SESSION_ROLE_TOOL_RESULT) {
         put_result(out, entry, p);
@@ -130,30 +116,13 @@ static void put_message(buf *out, const session_entry *entry, parts *p)
 }
 
 /* An index would name another entry in another file. */
-static void put_kept(buf *out, const session_entry *entry)
+static void put_first_kept(buf *out, const session_entry *entry)
 {
     if (entry->kind != SESSION_COMPACTION || entry->target.kind != SCAN_NUMBER ||
-        entry->kept.ptr == NULL)
+        entry->first_kept.ptr == NULL)
         return;
     buf_text(out, ",\"firstKeptEntryId\":");
-    if (entry->kept.len > 0)
-        buf_json_string(out, entry->kept);
-    else
-        buf_text(out, "null");
-}
-
-static void put_whole(buf *out, const session_entry *entry, arena *memory)
-{
-    holes none = {.memory = memory};
-
-    buf_text(out, ",\"type\":\"metadata\"");
-    put_kept(out, entry);
-    buf_text(out, ",\"pi\":");
-    if (convert_is_deep(entry->text))
-        holes_put(out, entry->text, &none);
-    else
-        buf_view(out, entry->text);
-    buf_text(out, "}\n");
+    buf_json_or_null(out, entry->first_kept.len > 0 ? entry->first_kept : (view){NULL, 0});
 }
 
 static bool has_counterpart(const session_entry *entry)
@@ -175,26 +144,28 @@ static bool has_counterpart(const session_entry *entry)
 bool convert_to_plain(buf *out, const session_item *item, view id, arena *memory)
 {
     const session_entry *entry = item->entry;
-    parts p;
+    bool is_message = has_counterpart(entry);
+    parts p = {.call_count = 0};
 
     if (convert_put_same(out, item))
         return true;
     convert_put_link(out, item, id);
-    if (!has_counterpart(entry)) {
-        put_whole(out, entry, memory);
-        return false;
+    if (is_message) {
+        read_parts(&p, entry);
+        put_message(out, entry, &p);
+    } else {
+        buf_text(out, ",\"type\":\"metadata\"");
+        put_first_kept(out, entry);
     }
-    read_parts(&p, entry, memory);
-    put_message(out, entry, &p);
     buf_text(out, ",\"pi\":");
-    holes_put(out, entry->text, &p.holes);
+    convert_put_original(out, entry->text);
     buf_text(out, "}\n");
     if (!buf_ok(&p.content) || !buf_ok(&p.thinking) || !buf_ok(&p.calls))
         memory->failed = true;
     buf_free(&p.content);
     buf_free(&p.thinking);
     buf_free(&p.calls);
-    return !p.is_less;
+    return is_message && !p.is_less;
 }
 
 view convert_header_to_plain(buf *out, const session_header *header, arena *memory)
@@ -204,7 +175,7 @@ view convert_header_to_plain(buf *out, const session_header *header, arena *memo
     buf_text(out, "{\"id\":");
     buf_json_string(out, id);
     buf_text(out, ",\"parentId\":null,\"type\":\"metadata\",\"pi\":");
-    buf_view(out, header->text);
+    convert_put_original(out, header->text);
     buf_text(out, "}\n");
     return id;
 }

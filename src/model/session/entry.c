@@ -49,7 +49,7 @@ static const struct {
     {"hookMessage", SESSION_ROLE_CUSTOM},
 };
 
-static session_kind kind_of(view type)
+session_kind session_kind_named(view type)
 {
     for (int kind = SESSION_MESSAGE; kind < SESSION_KINDS; kind++) {
         if (view_equal(type, view_of(KINDS[kind].name)))
@@ -63,9 +63,33 @@ const char *session_kind_name(session_kind kind)
     return KINDS[kind].name;
 }
 
+const char *session_role_shown(session_role role)
+{
+    static const char *const NAMES[] = {
+        [SESSION_ROLE_NONE] = NULL,
+        [SESSION_ROLE_USER] = "user",
+        [SESSION_ROLE_ASSISTANT] = "assistant",
+        [SESSION_ROLE_TOOL_RESULT] = "tool",
+        [SESSION_ROLE_BASH] = "user",
+        [SESSION_ROLE_CUSTOM] = "user",
+        [SESSION_ROLE_SYSTEM] = "system",
+    };
+
+    return NAMES[role];
+}
+
 const char *session_dialect_name(int dialect)
 {
     return dialect < 0 ? NULL : dialect == SESSION_PI ? "pi" : "plain";
+}
+
+int session_dialect_named(view name)
+{
+    for (int dialect = SESSION_PLAIN; dialect <= SESSION_PI; dialect++) {
+        if (view_equal(name, view_of(session_dialect_name(dialect))))
+            return dialect;
+    }
+    return -1;
 }
 
 session_dialect session_kind_dialect(session_kind kind)
@@ -213,12 +237,12 @@ void session_pick(scan_value object, const char *const *names, scan_value *out, 
     session_pick_next(&walk, names, out, count);
 }
 
-static void read_kept(session_entry *entry, arena *memory)
+static void read_first_kept(session_entry *entry, arena *memory)
 {
     if (entry->target.kind == SCAN_NONE)
         entry->target = scan_find(entry->value, "firstKeptEntryIndex");
     if (entry->target.kind != SCAN_NUMBER)
-        session_text_of(&entry->kept, entry->target, memory);
+        session_text_of(&entry->first_kept, entry->target, memory);
 }
 
 static void name_body(const char **names, session_kind kind)
@@ -274,7 +298,7 @@ static void read_kind(session_entry *entry, scan_value message, scan_value *foun
 {
     bool is_message;
 
-    entry->kind = kind_of(entry->type);
+    entry->kind = session_kind_named(entry->type);
     entry->role = KINDS[entry->kind].role;
     entry->in_context = KINDS[entry->kind].in_context;
     is_message = entry->kind == SESSION_MESSAGE && message.kind == SCAN_OBJECT;
@@ -291,7 +315,7 @@ static void read_kind(session_entry *entry, scan_value message, scan_value *foun
     entry->label = found[BODY_LABEL];
     memcpy(entry->fields, found + BODY_FIELDS, sizeof(entry->fields));
     if (entry->kind == SESSION_COMPACTION)
-        read_kept(entry, memory);
+        read_first_kept(entry, memory);
     if (entry->kind == SESSION_BRANCH_SUMMARY)
         entry->in_context = entry->content.kind == SCAN_STRING && entry->content.text.len > 2;
 }
@@ -344,14 +368,27 @@ const char *session_entry_lacks(const session_entry *entry)
     return KINDS[entry->kind].content;
 }
 
-const char *session_entry_unseen(const session_entry *entry)
+const char *session_entry_not_in_context(const session_entry *entry)
 {
     if (entry->kind == SESSION_OTHER)
-        return SESSION_UNSEEN_TYPE;
-    return session_entry_lacks(entry) != NULL ? SESSION_UNSEEN_EMPTY : NULL;
+        return SESSION_UNKNOWN_TYPE;
+    return session_entry_lacks(entry) != NULL ? SESSION_NO_CONTENT : NULL;
 }
 
-bool session_line_kept(session_line *out, view text)
+const char *session_entry_sets(const session_entry *entry)
+{
+    scan_kind provider = entry->fields[SESSION_FIELD_PROVIDER].kind, model = SCAN_NONE;
+
+    if (entry->kind == SESSION_THINKING_LEVEL_CHANGE && entry->content.kind == SCAN_STRING)
+        return "thinking";
+    if (entry->kind == SESSION_MODEL_CHANGE)
+        model = entry->content.kind;
+    else if (entry->kind == SESSION_MESSAGE && entry->role == SESSION_ROLE_ASSISTANT)
+        model = entry->fields[SESSION_FIELD_MODEL].kind;
+    return provider == SCAN_STRING && model == SCAN_STRING ? "model" : NULL;
+}
+
+bool session_line_from_store(session_line *out, view text)
 {
     *out = (session_line){.kind = SESSION_LINE_ENTRY, .number = 1, .text = text};
     out->whole = text;

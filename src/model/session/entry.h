@@ -47,9 +47,6 @@ typedef enum session_role {
     SESSION_ROLE_SYSTEM
 } session_role;
 
-/* Kind and role as one number, as the tables keep them: kind + SESSION_KIND_CODES * role. */
-enum { SESSION_KIND_CODES = 256 };
-
 typedef enum session_parent {
     SESSION_PARENT_ABSENT = 0, /* no parentId: a root, or in version 1 the entry before */
     SESSION_PARENT_NULL,       /* null or "": a root */
@@ -87,8 +84,8 @@ typedef struct session_entry {
     scan_value content; /* of the body: content, summary or output; SCAN_NONE if absent */
     scan_value target;  /* targetId, firstKeptEntryId or firstKeptEntryIndex, fromId, toolCallId */
     scan_value label;   /* a label's label, a session_info's name */
-    view kept; /* of a compaction: the first entry that it keeps, decoded; empty: none; ptr NULL: an
-                  index says which, see places.h */
+    view first_kept; /* of a compaction: id of the first entry that it keeps, decoded; empty: none;
+                        ptr NULL: its line has an index, which the reader of the file resolves */
     scan_value fields[SESSION_FIELDS]; /* of the body */
 } session_entry;
 
@@ -102,9 +99,12 @@ typedef struct session_entry {
 bool session_entry_read(session_entry *out, const session_line *line, view file_id, arena *memory,
                         const char **reason);
 
-/* The line of an entry that the database keeps: its JSON was checked when it was written. False: it
- * is no object. */
-bool session_line_kept(session_line *out, view text);
+/* The line of an entry that the database stores: its JSON was checked when it was written. False:
+ * it is no object. */
+bool session_line_from_store(session_line *out, view text);
+
+/* The setting that an entry changes: "model", "thinking"; NULL: none. */
+const char *session_entry_sets(const session_entry *entry);
 
 /* What a header says. Settings are version 1's. */
 typedef struct session_header {
@@ -123,12 +123,15 @@ const char *session_entry_lacks(const session_entry *entry);
 
 /* Why no model will see anything of an entry that is meant for models or may be; NULL: it will, or
  * is of a kind that is said to none. Whether a result has its call is not its own business. */
-#define SESSION_UNSEEN_TYPE  "no model sees an entry of a type that is not known"
-#define SESSION_UNSEEN_EMPTY "no model sees an entry without content"
-const char *session_entry_unseen(const session_entry *entry);
+#define SESSION_UNKNOWN_TYPE "an entry of an unknown type is never part of a context"
+#define SESSION_NO_CONTENT   "an entry without content is never part of a context"
+const char *session_entry_not_in_context(const session_entry *entry);
 
 /* "plain", "pi"; NULL for a negative number: nothing has told so far. */
 const char *session_dialect_name(int dialect);
+
+/* The session_dialect of a name; -1: there is none. */
+int session_dialect_named(view name);
 
 /* The dialect that an entry of this kind belongs to. Of unknown ones: plain. */
 session_dialect session_kind_dialect(session_kind kind);
@@ -138,6 +141,12 @@ bool session_kind_has_dialect(session_kind kind);
 
 /* "message", "tool_result", ...; "" for SESSION_OTHER. */
 const char *session_kind_name(session_kind kind);
+
+/* The kind of a type; SESSION_OTHER for all that are not known. */
+session_kind session_kind_named(view type);
+
+/* "user", "assistant", "tool", "system", as services see it; NULL: no role. */
+const char *session_role_shown(session_role role);
 
 /* The id of an entry whose line has none: one of the file and the line's number. */
 const char *session_line_id(view file_id, uint64_t line, arena *memory);

@@ -2,26 +2,8 @@
  * file.c: lines to entries to a tree to a report.
  */
 #include "model/session/file.h"
-#include "model/session/places.h"
 
 #include <stdlib.h>
-
-static const struct {
-    const char *name;
-    const char *reason;
-} ISSUES[SESSION_ISSUE_KINDS] = {
-    [SESSION_ISSUE_BAD] = {"bad", NULL},
-    [SESSION_ISSUE_TORN] = {"torn", NULL},
-    [SESSION_ISSUE_HEADER] = {"header", "a header that is not the file's first line"},
-    [SESSION_ISSUE_DUPLICATE] = {"duplicate", "an earlier line is the same entry"},
-    [SESSION_ISSUE_CONFLICT] = {"conflict", "an earlier line has this id and other content"},
-    [SESSION_ISSUE_CYCLE] = {"cycle", "its parents lead back to itself"},
-    [SESSION_ISSUE_DANGLING] = {"dangling", "its parent is not in the session, it became a root"},
-    [SESSION_ISSUE_NULS] = {"nuls", "NUL bytes around the entry were passed over"},
-    [SESSION_ISSUE_NOT_KEPT] = {"not_kept", "no entry, and the session is no longer like the file: "
-                                            "it was left out"},
-    [SESSION_ISSUE_UNSEEN] = {"unseen", SESSION_UNSEEN_TYPE},
-};
 
 /* An array with room for one more. NULL: out of memory, and the old one stays. */
 static void *grown(void *array, size_t count, size_t *capacity, size_t size)
@@ -37,29 +19,15 @@ static void *grown(void *array, size_t count, size_t *capacity, size_t size)
     return more;
 }
 
-bool session_issue_counts(uint64_t totals[SESSION_ISSUE_KINDS], session_issue_kind kind)
-{
-    return ++totals[kind] <= SESSION_UNSEEN_MAX || kind != SESSION_ISSUE_UNSEEN;
-}
-
-/* Remembers an issue, of which `reason` NULL means its kind's. */
 static bool add_issue(session_file *file, session_issue issue)
 {
-    bool is_worth_it = session_issue_counts(file->issue_totals, issue.kind);
-
-    if (!is_worth_it || file->issue_count == SESSION_ISSUES_MAX)
-        return true;
-    session_issue *more =
-        grown(file->issues, file->issue_count, &file->issue_capacity, sizeof(*more));
-    if (more == NULL)
-        return false;
-    file->issues = more;
-    file->issues[file->issue_count++] = issue;
-    return true;
+    session_report_issue(&file->report, issue);
+    return !file->report.memory.failed;
 }
 
 static bool add_header(session_file *file, const session_line *line)
 {
+    file->report.headers++;
     if (file->has_header || file->count > 0)
         return add_issue(file, (session_issue){SESSION_ISSUE_HEADER, .line = line->number});
     file->has_header = true;
@@ -67,16 +35,37 @@ static bool add_header(session_file *file, const session_line *line)
 }
 
 /* What an entry says of itself, before it has a place. */
-static bool add_unseen(session_file *file, const session_entry *entry, uint64_t line)
+static bool add_not_in_context(session_file *file, const session_entry *entry, uint64_t line)
 {
-    const char *reason = session_entry_unseen(entry);
+    const char *reason = session_entry_not_in_context(entry);
 
     return reason == NULL ||
-           add_issue(file, (session_issue){SESSION_ISSUE_UNSEEN, line, 0, reason, {"", 0}});
+           add_issue(file, (session_issue){SESSION_ISSUE_NOT_IN_CONTEXT, line, 0, reason, {"", 0}});
 }
 
-static bool add_entry(session_file *file, const session_line *line, view file_id,
-                      session_places *places)
+static int compare_lines(const void *key, const void *entry)
+{
+    const uint64_t *line = key;
+    const session_entry *at = entry;
+
+    return (*line > at->line) - (*line < at->line);
+}
+
+/* Finds the entry that a compaction names by an index. Only an entry before it can be kept. */
+static void resolve_first_kept(const session_file *file, session_entry *entry)
+{
+    const session_entry *kept = NULL;
+    uint64_t line;
+
+    if (entry->kind != SESSION_COMPACTION || entry->target.kind != SCAN_NUMBER)
+        return;
+    line = (uint64_t)session_ordinals_find(&file->ordinals, entry->target);
+    if (line > 0 && file->count > 0)
+        kept = bsearch(&line, file->entries, file->count, sizeof(*kept), compare_lines);
+    entry->first_kept = kept == NULL ? VIEW("") : kept->id;
+}
+
+static bool add_entry(session_file *file, const session_line *line, view file_id)
 {
     session_entry *more = grown(file->entries, file->count, &file->capacity, sizeof(*more));
     const char *reason;
@@ -86,13 +75,11 @@ static bool add_entry(session_file *file, const session_line *line, view file_id
     file->entries = more;
     session_entry *entry = &file->entries[file->count];
     if (session_entry_read(entry, line, file_id, &file->memory, &reason)) {
+        resolve_first_kept(file, entry);
         file->count++;
-        return session_places_resolve(places, entry, file_id, &file->memory) &&
-               session_places_add(places, entry) && add_unseen(file, entry, line->number);
+        return add_not_in_context(file, entry, line->number);
     }
-    if (reason == NULL)
-        return false;
-    return session_places_add(places, NULL) &&
+    return reason != NULL &&
            add_issue(file, (session_issue){SESSION_ISSUE_BAD, line->number, 0, reason, {"", 0}});
 }
 
@@ -104,55 +91,52 @@ static bool add_bad(session_file *file, const session_line *line)
                      (session_issue){kind, line->number, line->reason_at, line->reason, {"", 0}});
 }
 
-static bool read_line(session_file *file, const session_line *line, view session_id,
-                      session_places *places)
+static bool read_line(session_file *file, const session_line *line, view session_id)
 {
-    bool fine = true;
+    bool ok = true, is_object = false;
 
-    file->lines++;
-    if (line->kind == SESSION_LINE_BLANK)
-        file->blank++;
-    else if (line->kind == SESSION_LINE_BAD)
-        fine = add_bad(file, line);
-    else if (line->kind == SESSION_LINE_HEADER)
-        fine = session_places_add(places, NULL) && add_header(file, line);
-    else
-        fine =
-            add_entry(file, line, file->header.id.len > 0 ? file->header.id : session_id, places);
-    if (fine && line->has_nul && line->kind != SESSION_LINE_BAD && line->kind != SESSION_LINE_BLANK)
-        fine = add_issue(file, (session_issue){SESSION_ISSUE_NULS, .line = line->number});
-    return fine;
+    file->report.lines++;
+    switch (line->kind) {
+    case SESSION_LINE_BLANK:
+        file->report.blank++;
+        break;
+    case SESSION_LINE_BAD:
+        ok = add_bad(file, line);
+        break;
+    case SESSION_LINE_HEADER:
+        is_object = true;
+        ok = add_header(file, line);
+        break;
+    case SESSION_LINE_ENTRY:
+        is_object = true;
+        ok = add_entry(file, line, file->header.id.len > 0 ? file->header.id : session_id);
+        break;
+    }
+    ok = ok && (!is_object || session_ordinals_add(&file->ordinals, (int64_t)line->number));
+    if (ok && line->has_nul && is_object)
+        ok = add_issue(file, (session_issue){SESSION_ISSUE_NULS, .line = line->number});
+    return ok;
 }
 
-/* What the tree has to say of its entries. */
-static bool add_places(session_file *file)
+/* The issues of the entries in the tree. */
+static bool add_node_issues(session_file *file)
 {
-    static const session_issue_kind KINDS[] = {
-        [SESSION_DUPLICATE] = SESSION_ISSUE_DUPLICATE,
-        [SESSION_CONFLICT] = SESSION_ISSUE_CONFLICT,
-        [SESSION_CYCLE] = SESSION_ISSUE_CYCLE,
-    };
-    bool fine = true;
+    bool ok = true;
 
-    for (uint32_t i = 0; fine && i < file->tree.count; i++) {
+    for (uint32_t i = 0; ok && i < file->tree.count; i++) {
         const session_node *node = &file->tree.nodes[i];
         session_issue issue = {.line = file->entries[i].line, .id = file->entries[i].id};
 
-        if (node->place == SESSION_IN_TREE && !node->is_dangling)
+        if (node->state == SESSION_IN_TREE && !node->is_dangling && !node->is_cycle)
             continue;
-        issue.kind = node->place == SESSION_IN_TREE ? SESSION_ISSUE_DANGLING : KINDS[node->place];
-        fine = add_issue(file, issue);
+        if (node->state == SESSION_IN_TREE)
+            issue.kind = node->is_cycle ? SESSION_ISSUE_CYCLE : SESSION_ISSUE_DANGLING;
+        else
+            issue.kind =
+                node->state == SESSION_DUPLICATE ? SESSION_ISSUE_DUPLICATE : SESSION_ISSUE_CONFLICT;
+        ok = add_issue(file, issue);
     }
-    return fine;
-}
-
-int session_issue_order(const void *left, const void *right)
-{
-    const session_issue *a = left, *b = right;
-
-    if (a->line != b->line)
-        return a->line - 1 < b->line - 1 ? -1 : 1; /* 0 last */
-    return (int)a->kind - (int)b->kind;
+    return ok;
 }
 
 /* A file with a header is pi's; without one its entries say. */
@@ -170,84 +154,32 @@ static session_dialect dialect_of(const session_file *file)
 bool session_file_read(session_file *out, view bytes, view session_id)
 {
     session_lines lines = session_lines_of(bytes);
-    session_places places = SESSION_PLACES_INIT;
     session_line line;
-    bool fine = true;
+    bool ok = true;
 
     *out = (session_file){.memory = ARENA_INIT};
-    while (fine && session_lines_next(&lines, &line))
-        fine = read_line(out, &line, session_id, &places);
-    session_places_free(&places);
-    fine = fine && session_tree_build(&out->tree, out->entries, out->count, &out->memory);
-    fine = fine && add_places(out);
-    if (fine && out->issue_count > 0)
-        qsort(out->issues, out->issue_count, sizeof(*out->issues), session_issue_order);
+    while (ok && session_lines_next(&lines, &line))
+        ok = read_line(out, &line, session_id);
+    ok = ok && session_tree_build(&out->tree, out->entries, out->count, &out->memory);
+    ok = ok && add_node_issues(out);
     out->dialect = dialect_of(out);
-    return fine;
+    out->report.dialect = (int)out->dialect;
+    out->report.counts = (cardbox_session_counts){
+        .entries = out->tree.in_tree,
+        .roots = out->tree.roots,
+        .leaves = out->tree.leaves,
+        .branch_points = out->tree.branch_points,
+        .max_depth = out->tree.depth_max,
+        .dangling_parents = (int64_t)out->tree.dangling + out->tree.cycles,
+    };
+    return ok;
 }
 
 void session_file_free(session_file *file)
 {
     free(file->entries);
-    free(file->issues);
+    session_report_free(&file->report);
     arena_reset(&file->memory);
+    session_ordinals_free(&file->ordinals);
     *file = (session_file){.memory = ARENA_INIT};
-}
-
-/* --- the report --- */
-
-void session_issue_json(buf *out, const session_issue *issue)
-{
-    buf_text(out, "{\"line\":");
-    if (issue->line > 0)
-        buf_printf(out, "%llu", (unsigned long long)issue->line);
-    else
-        buf_text(out, "null");
-    buf_printf(out, ",\"kind\":\"%s\",\"reason\":", ISSUES[issue->kind].name);
-    buf_json_string(out,
-                    view_of(issue->reason == NULL ? ISSUES[issue->kind].reason : issue->reason));
-    if (issue->id.len > 0) {
-        buf_text(out, ",\"id\":");
-        buf_json_string(out, issue->id);
-    } else if (issue->kind == SESSION_ISSUE_BAD || issue->kind == SESSION_ISSUE_TORN) {
-        buf_printf(out, ",\"at\":%llu", (unsigned long long)issue->at);
-    }
-    buf_char(out, '}');
-}
-
-void session_file_report(buf *out, const session_file *file, size_t most)
-{
-    const session_tree *tree = &file->tree;
-    const uint64_t *totals = file->issue_totals;
-    const struct {
-        const char *name;
-        uint64_t count;
-    } counts[] = {
-        {"lines", file->lines},
-        {"blank", file->blank},
-        {"headers", file->has_header + totals[SESSION_ISSUE_HEADER]},
-        {"entries", tree->in_tree},
-        {"roots", tree->roots},
-        {"leaves", tree->leaves},
-        {"branch_points", tree->branch_points},
-        {"dangling_parents", tree->dangling},
-        {"duplicates", tree->duplicates},
-        {"conflicts", tree->conflicts},
-        {"cycles", tree->cycles},
-        {"bad", totals[SESSION_ISSUE_BAD] + totals[SESSION_ISSUE_TORN]},
-        {"torn", totals[SESSION_ISSUE_TORN]},
-        {"unseen", totals[SESSION_ISSUE_UNSEEN]},
-        {"max_depth", tree->depth_max},
-    };
-
-    buf_printf(out, "{\"dialect\":\"%s\"", session_dialect_name((int)file->dialect));
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-        buf_printf(out, ",\"%s\":%llu", counts[i].name, (unsigned long long)counts[i].count);
-    buf_text(out, ",\"issues\":[");
-    for (size_t i = 0; i < file->issue_count && i < most; i++) {
-        if (i > 0)
-            buf_char(out, ',');
-        session_issue_json(out, &file->issues[i]);
-    }
-    buf_text(out, "]}");
 }

@@ -14,24 +14,24 @@ static bool same_bytes(const session_entry *a, const session_entry *b)
 /* Gives every id to the first line that has it. */
 static bool name_all(session_tree *tree)
 {
-    bool fine = true;
+    bool ok = true;
 
-    for (uint32_t i = 0; fine && i < tree->count; i++) {
+    for (uint32_t i = 0; ok && i < tree->count; i++) {
         uint32_t first = session_names_get(&tree->ids, tree->entries[i].id);
         session_node *node = &tree->nodes[i];
 
         node->parent = node->first_child = node->last_child = SESSION_NONE;
         node->next_sibling = node->label = SESSION_NONE;
         if (first == SESSION_NONE)
-            fine = session_names_set(&tree->ids, tree->entries[i].id, i);
+            ok = session_names_set(&tree->ids, tree->entries[i].id, i);
         else
-            node->place = same_bytes(&tree->entries[first], &tree->entries[i]) ? SESSION_DUPLICATE
+            node->state = same_bytes(&tree->entries[first], &tree->entries[i]) ? SESSION_DUPLICATE
                                                                                : SESSION_CONFLICT;
     }
-    return fine;
+    return ok;
 }
 
-/* The parent that a line names, or where it says nothing and has no id the entry before. */
+/* The parent that a line names, or of a line without ids the entry of the line before. */
 static void resolve_all(session_tree *tree)
 {
     uint32_t before = SESSION_NONE;
@@ -40,8 +40,10 @@ static void resolve_all(session_tree *tree)
         const session_entry *entry = &tree->entries[i];
         session_node *node = &tree->nodes[i];
 
-        if (node->place != SESSION_IN_TREE)
+        if (node->state != SESSION_IN_TREE) {
+            before = session_names_get(&tree->ids, entry->id);
             continue;
+        }
         if (entry->parent_state == SESSION_PARENT_NAMED)
             node->parent = session_names_get(&tree->ids, entry->parent);
         else if (entry->parent_state == SESSION_PARENT_ABSENT && entry->id_is_made)
@@ -53,22 +55,23 @@ static void resolve_all(session_tree *tree)
     }
 }
 
-/* --- rings --- */
+/* --- cycles --- */
 
-/* The last line of the ring that `start` is on. */
-static uint32_t last_of_ring(const session_tree *tree, uint32_t start)
+/* Of the entries of the cycle that `start` is on, the last whose parent is not before it. */
+static uint32_t last_link(const session_tree *tree, uint32_t start)
 {
-    uint32_t last = start;
+    uint32_t last = 0, at = start;
 
-    for (uint32_t at = tree->nodes[start].parent; at != start; at = tree->nodes[at].parent) {
-        if (at > last)
+    do {
+        if (tree->nodes[at].parent >= at && at >= last)
             last = at;
-    }
+        at = tree->nodes[at].parent;
+    } while (at != start);
     return last;
 }
 
-/* Goes up from each entry; where the way meets itself is a ring. */
-static bool open_rings(session_tree *tree, arena *memory)
+/* Follows the parents of each entry. An entry that is met twice is on a cycle. */
+static bool cut_cycles(session_tree *tree, arena *memory)
 {
     uint32_t *walks = arena_zeros(memory, tree->count, sizeof(*walks));
 
@@ -80,10 +83,9 @@ static bool open_rings(session_tree *tree, arena *memory)
             at = tree->nodes[at].parent;
         }
         if (at != SESSION_NONE && walks[at] == i + 1) {
-            uint32_t last = last_of_ring(tree, at);
-            tree->nodes[last].place = SESSION_CYCLE;
-            tree->nodes[last].parent = SESSION_NONE;
-            tree->nodes[last].is_dangling = false;
+            session_node *root = &tree->nodes[last_link(tree, at)];
+            root->is_cycle = true;
+            root->parent = SESSION_NONE;
         }
     }
     return walks != NULL;
@@ -108,14 +110,8 @@ static void link_all(session_tree *tree)
     for (uint32_t i = 0; i < tree->count; i++) {
         session_node *node = &tree->nodes[i];
 
-        if (node->place != SESSION_IN_TREE || node->parent == SESSION_NONE)
-            continue;
-        if (tree->nodes[node->parent].place == SESSION_CYCLE) {
-            node->parent = SESSION_NONE;
-            node->is_dangling = true;
-        } else {
+        if (node->state == SESSION_IN_TREE && node->parent != SESSION_NONE)
             link_child(tree, node->parent, i);
-        }
     }
 }
 
@@ -132,7 +128,7 @@ static uint32_t next_down(const session_tree *tree, uint32_t at, uint32_t root)
 static void measure(session_tree *tree)
 {
     for (uint32_t root = 0; root < tree->count; root++) {
-        if (tree->nodes[root].place != SESSION_IN_TREE || tree->nodes[root].parent != SESSION_NONE)
+        if (tree->nodes[root].state != SESSION_IN_TREE || tree->nodes[root].parent != SESSION_NONE)
             continue;
         for (uint32_t at = next_down(tree, root, root); at != SESSION_NONE;
              at = next_down(tree, at, root)) {
@@ -147,15 +143,13 @@ static void count_node(session_tree *tree, uint32_t i)
 {
     const session_node *node = &tree->nodes[i];
 
-    tree->duplicates += node->place == SESSION_DUPLICATE;
-    tree->conflicts += node->place == SESSION_CONFLICT;
-    tree->cycles += node->place == SESSION_CYCLE;
-    if (node->place != SESSION_IN_TREE)
+    if (node->state != SESSION_IN_TREE)
         return;
     tree->in_tree++;
     tree->leaf = i;
     tree->roots += node->parent == SESSION_NONE;
     tree->dangling += node->is_dangling;
+    tree->cycles += node->is_cycle;
     tree->leaves += node->children == 0;
     tree->branch_points += node->children > 1;
 }
@@ -167,7 +161,7 @@ static void read_label(session_tree *tree, uint32_t i, arena *memory)
     bool has_text = entry->label.kind == SCAN_STRING && entry->label.text.len > 2;
     view target;
 
-    if (tree->nodes[i].place != SESSION_IN_TREE || entry->kind != SESSION_LABEL ||
+    if (tree->nodes[i].state != SESSION_IN_TREE || entry->kind != SESSION_LABEL ||
         !session_text_of(&target, entry->target, memory))
         return;
     uint32_t at = session_tree_find(tree, target);
@@ -186,7 +180,7 @@ bool session_tree_build(session_tree *out, const session_entry *entries, size_t 
     if (out->nodes == NULL || !name_all(out))
         return false;
     resolve_all(out);
-    if (!open_rings(out, memory))
+    if (!cut_cycles(out, memory))
         return false;
     link_all(out);
     measure(out);
@@ -201,5 +195,5 @@ uint32_t session_tree_find(const session_tree *tree, view id)
 {
     uint32_t at = session_names_get(&tree->ids, id);
 
-    return at != SESSION_NONE && tree->nodes[at].place == SESSION_IN_TREE ? at : SESSION_NONE;
+    return at != SESSION_NONE && tree->nodes[at].state == SESSION_IN_TREE ? at : SESSION_NONE;
 }

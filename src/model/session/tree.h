@@ -1,6 +1,6 @@
 /*
- * tree.h: the tree that the entries of a session are, in memory: parents resolved, and what can't
- * be in it told apart. For the analysis of a file; a stored session is walked by its statements.
+ * tree.h: the tree of a file's entries in memory, for its analysis and conversion. Statements read
+ * the tree of a stored session.
  */
 #ifndef MODEL_TREE_H
 #define MODEL_TREE_H
@@ -8,17 +8,17 @@
 #include "model/session/entry.h"
 #include "model/session/names.h"
 
-typedef enum session_place {
+typedef enum session_node_state {
     SESSION_IN_TREE = 0,
     SESSION_DUPLICATE, /* an earlier line has this id and the same bytes */
-    SESSION_CONFLICT,  /* an earlier line has this id and other bytes */
-    SESSION_CYCLE      /* the last line of a ring of parents */
-} session_place;
+    SESSION_CONFLICT   /* an earlier line has this id and other bytes */
+} session_node_state;
 
 typedef struct session_node {
-    session_place place;
-    bool is_dangling; /* a root only because its parent is not there */
-    uint32_t parent;  /* SESSION_NONE: a root */
+    session_node_state state;
+    bool is_dangling;                               /* a root only because its parent is missing */
+    bool is_cycle;                                  /* a root only because its parent is below it */
+    uint32_t parent;                                /* SESSION_NONE: a root */
     uint32_t first_child, last_child, next_sibling; /* in the file's order */
     uint32_t children;
     uint32_t depth; /* entries above it */
@@ -27,18 +27,19 @@ typedef struct session_node {
 
 typedef struct session_tree {
     const session_entry *entries;
-    session_node *nodes; /* as many as entries; of those out of the tree only `place` means much */
+    session_node *nodes; /* as many as entries; of those out of the tree only `state` means much */
     uint32_t count;
     session_names ids;
-    uint32_t in_tree, roots, leaves, branch_points, dangling, duplicates, conflicts, cycles;
+    uint32_t in_tree, roots, leaves, branch_points, dangling, cycles;
     uint32_t depth_max;
     uint32_t leaf; /* the last entry in the tree: where one goes on */
 } session_tree;
 
 /*
  * Builds the tree of entries in the file's order, in time that grows as they do. A parent may come
- * later than its child. Of lines with one id the first counts; of each ring of parents the last
- * line is out, and what hangs on it becomes a root. False: out of memory, or 2^32 - 1 entries.
+ * later than its child: such links are made last, in the file's order. One that would close a cycle
+ * is not made, and its entry is a root. Of lines with one id the first counts. False: out of
+ * memory, or 2^32 - 1 entries.
  */
 bool session_tree_build(session_tree *out, const session_entry *entries, size_t count,
                         arena *memory);

@@ -25,7 +25,7 @@ static void build(params *p, const void *keys)
 
 static void render(request *r, const join_rows *found)
 {
-    const box_context_wish *wish = r->ticket.keys;
+    const box_context_request *wish = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
     box_head now;
     box_view box;
@@ -43,14 +43,14 @@ void handle_box_context(request *r)
 {
     size_t count;
     field_value *query = handler_read_query(r, QUERY, C_COUNT, false);
-    box_context_wish *wish = query == NULL ? NULL : handler_take(r, 1, sizeof(*wish));
+    box_context_request *wish = query == NULL ? NULL : handler_take(r, 1, sizeof(*wish));
     box_read *reads = wish == NULL ? NULL : box_query_reads(r, query, &count);
     if (reads == NULL)
         return;
-    *wish = (box_context_wish){
+    *wish = (box_context_request){
         .reads = reads,
         .count = count,
-        .how = context_wish_of(&query[C_FORMAT], &query[C_REPAIR]),
+        .how = context_request_of(&query[C_FORMAT], &query[C_REPAIR]),
         .whole = !query[C_LIMIT].given,
         .bytes_max = context_input_max(r),
     };

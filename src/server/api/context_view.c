@@ -6,10 +6,10 @@
 enum { REPAIR_ON, REPAIR_OFF };
 const char *const CONTEXT_REPAIRS[] = {[REPAIR_ON] = "on", [REPAIR_OFF] = "off", NULL};
 
-context_wish context_wish_of(const field_value *format, const field_value *repair)
+context_request context_request_of(const field_value *format, const field_value *repair)
 {
-    return (context_wish){(cardbox_format)format->number,
-                          !repair->given || repair->number == REPAIR_ON};
+    return (context_request){(cardbox_format)format->number,
+                             !repair->given || repair->number == REPAIR_ON};
 }
 
 size_t context_input_max(const request *r)

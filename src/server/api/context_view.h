@@ -19,7 +19,7 @@ extern const char *const CONTEXT_REPAIRS[];
         .name = "repair", .kind = FIELD_CHOICE, .choices = CONTEXT_REPAIRS                         \
     }
 
-context_wish context_wish_of(const field_value *format, const field_value *repair);
+context_request context_request_of(const field_value *format, const field_value *repair);
 
 /* Bytes that a context is made of, at most. */
 size_t context_input_max(const request *r);

@@ -43,11 +43,11 @@ static void render_write(request *r, const join_rows *found)
     const session_batch *batch = r->plan;
     session_written written;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox_status status = session_write_status(found->rows, batch, &err);
+    cardbox_status status = session_append_status(found->rows, batch, &err);
     if (!fault_check(r, status, &err))
         return;
-    session_written_read(&written, found->rows);
-    if (batch->key.ptr != NULL && written.outcome == SESSION_DONE_BEFORE)
+    session_append_read(&written, found->rows);
+    if (batch->key.ptr != NULL && !view_equal(written.outcome, VIEW("done")))
         request_header(r, "Idempotent-Replayed", "true");
     session_append_json(request_body(r), batch, found->rows);
     fault_or_answer(r);
@@ -55,7 +55,7 @@ static void render_write(request *r, const join_rows *found)
 
 static void build_write(params *p, const void *keys)
 {
-    session_write_params(p, keys);
+    session_append_params(p, keys);
 }
 
 /* --- the request --- */
@@ -75,7 +75,8 @@ static void append(request *r, session_batch *batch, scan_value entries)
     } else {
         r->ticket.replayable = session_append_again(batch);
         r->ticket.has_new_ids = batch->has_new_ids;
-        handler_run(r, JOIN_WRITE_ALONE, STATEMENT_session_write, build_write, batch, render_write);
+        handler_run(r, JOIN_WRITE_ALONE, STATEMENT_session_append, build_write, batch,
+                    render_write);
     }
 }
 

@@ -1,6 +1,6 @@
 /*
- * session_change.c: sessions are made, forked and deleted, and their heads moved. Appending has a
- * file of its own.
+ * session_change.c: sessions are created, forked and deleted, and their heads moved. Appending has
+ * a file of its own.
  */
 #include <inttypes.h>
 #include "server/api/sessions.h"
@@ -213,9 +213,8 @@ static void render_delete(request *r, const join_rows *found)
         delete_part(r);
         return;
     }
-    buf_printf(begin_answer(r, deletion->session),
-               ",\"deleted\":true,\"entries\":%" PRId64 ",\"cards\":%" PRId64 "}",
-               deletion->entries, deletion->cards);
+    buf_printf(begin_answer(r, deletion->session), ",\"deleted\":true,\"entries\":%" PRId64 "}",
+               deletion->entries);
     fault_or_answer(r);
 }
 

@@ -17,8 +17,8 @@ static const field QUERY[CONTEXT_FIELDS] = {
 
 static void build(params *p, const void *keys)
 {
-    const session_context_wish *wish = keys;
-    session_context_params(p, &wish->read);
+    const session_context_request *plan = keys;
+    session_context_params(p, &plan->read);
 }
 
 static void ask(request *r);
@@ -44,16 +44,16 @@ static void ask(request *r)
 void handle_session_context(request *r)
 {
     field_value *query = handler_read_query(r, QUERY, CONTEXT_FIELDS, false);
-    session_context_wish *wish = query == NULL ? NULL : handler_take(r, 1, sizeof(*wish));
-    if (wish == NULL || !handler_id(r, &wish->read.session, 1, "session"))
+    session_context_request *plan = query == NULL ? NULL : handler_take(r, 1, sizeof(*plan));
+    if (plan == NULL || !handler_id(r, &plan->read.session, 1, "session"))
         return;
-    wish->read.tenant = request_tenant(r);
-    wish->read.bytes_max = (int64_t)context_input_max(r);
-    wish->leaf = query[C_LEAF].given ? query[C_LEAF].text : VIEW("");
-    wish->compare = query[C_COMPARE].text;
-    wish->leaf_name = "leaf";
-    wish->how = context_wish_of(&query[C_FORMAT], &query[C_REPAIR]);
-    session_context_begin(wish);
-    r->plan = wish;
+    plan->read.tenant = request_tenant(r);
+    plan->read.bytes_max = (int64_t)context_input_max(r);
+    plan->leaf = query[C_LEAF].given ? query[C_LEAF].text : VIEW("");
+    plan->compare = query[C_COMPARE].text;
+    plan->leaf_name = "leaf";
+    plan->how = context_request_of(&query[C_FORMAT], &query[C_REPAIR]);
+    session_context_begin(plan);
+    r->plan = plan;
     ask(r);
 }

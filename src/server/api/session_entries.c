@@ -4,7 +4,7 @@
  */
 #include "server/api/sessions.h"
 
-#include "model/session/words.h"
+#include "model/session/preview.h"
 #include "store/session/session_pages.h"
 
 enum { P_LINES, P_LIMIT, P_CURSOR, P_PREVIEW, PAGE_FIELDS };

@@ -24,8 +24,8 @@ typedef struct session_exporting {
     char session[SESSION_ID_MAX + 1];
     char leaf[SESSION_ID_MAX + 1]; /* empty: all */
     cardbox_dialect dialect;
-    size_t unseen; /* entries without a counterpart; known before the first piece */
-    char unseen_text[24];
+    size_t not_in_context; /* entries without a counterpart; known before the first piece */
+    char count_text[24];
 } session_exporting;
 
 static bool take_piece(void *arg, const char *bytes, size_t len)
@@ -37,15 +37,16 @@ static cardbox_status run_export(transfer *t)
 {
     session_exporting *e = (session_exporting *)t;
     const char *leaf = e->leaf[0] == '\0' ? NULL : e->leaf;
-    return outgoing_end(&e->out, session_export_as(t->db, t->tenant, e->session, leaf, e->dialect,
-                                                   take_piece, &e->out, &e->unseen, &t->err));
+    return outgoing_end(&e->out,
+                        session_export_as(t->db, t->tenant, e->session, leaf, e->dialect,
+                                          take_piece, &e->out, &e->not_in_context, &t->err));
 }
 
 static void head_export(outgoing *o, request *r)
 {
     session_exporting *e = (session_exporting *)o;
-    snprintf(e->unseen_text, sizeof(e->unseen_text), "%zu", e->unseen);
-    request_header(r, "Cardbox-Unseen", e->unseen_text);
+    snprintf(e->count_text, sizeof(e->count_text), "%zu", e->not_in_context);
+    request_header(r, "Cardbox-Not-In-Context", e->count_text);
 }
 
 static void look_export(transfer *t)

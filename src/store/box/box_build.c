@@ -8,7 +8,7 @@
 #include "store/context/context_result.h"
 
 static cardbox_status build(cardbox_context **out, const store_rows *rows,
-                            const box_context_wish *wish, cardbox_error *err)
+                            const box_context_request *wish, cardbox_error *err)
 {
     arena memory = ARENA_INIT;
     buf head = BUF_INIT(CONTEXT_BYTES_MAX);
@@ -35,7 +35,7 @@ cardbox_status cardbox_build_box_context(cardbox_context **out, cardbox *db, con
                                          const cardbox_context_options *options, cardbox_error *err)
 {
     box_read read = BOX_READ_INIT;
-    box_context_wish wish = {.reads = &read, .count = 1, .bytes_max = CONTEXT_BYTES_MAX};
+    box_context_request wish = {.reads = &read, .count = 1, .bytes_max = CONTEXT_BYTES_MAX};
     store_rows *rows = NULL;
     params p;
     cardbox_status status = check_read(out, db, tenant, err);

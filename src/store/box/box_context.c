@@ -9,7 +9,7 @@
 #include "base/errors.h"
 #include "store/client/ids.h"
 
-void box_context_params(params *p, const box_context_wish *wish)
+void box_context_params(params *p, const box_context_request *wish)
 {
     boxes_read_params(p, wish->reads, wish->count);
     params_int8(p, (int64_t)wish->bytes_max);
@@ -55,7 +55,7 @@ static bool is_missing(const box_view *box, size_t at)
     return rows_null(box->rows, box->cards[at].row, BOX_COL_CONTENT);
 }
 
-static cardbox_status check_size(const box_view *box, const box_context_wish *wish,
+static cardbox_status check_size(const box_view *box, const box_context_request *wish,
                                  cardbox_error *err)
 {
     bool is_withheld = box->card_count == 0 && box->head.first < box->head.before;
@@ -73,7 +73,7 @@ static cardbox_status check_size(const box_view *box, const box_context_wish *wi
     return CARDBOX_OK;
 }
 
-cardbox_status box_context_of(context *out, const box_view *box, const box_context_wish *wish,
+cardbox_status box_context_of(context *out, const box_view *box, const box_context_request *wish,
                               arena *memory, cardbox_error *err)
 {
     context_card *cards = arena_zeros(memory, box->card_count + 1, sizeof(*cards));
@@ -117,7 +117,7 @@ static bool add_missing(buf *out, const box_view *box, arena *memory)
     return first != NULL;
 }
 
-bool box_context_head(buf *out, const box_view *box, const box_context_wish *wish, arena *memory)
+bool box_context_head(buf *out, const box_view *box, const box_context_request *wish, arena *memory)
 {
     char text[UUID_TEXT_SIZE];
 
@@ -134,7 +134,7 @@ bool box_context_head(buf *out, const box_view *box, const box_context_wish *wis
     return fine;
 }
 
-cardbox_status box_context_answer(buf *out, const box_view *box, const box_context_wish *wish,
+cardbox_status box_context_answer(buf *out, const box_view *box, const box_context_request *wish,
                                   arena *memory, cardbox_error *err)
 {
     context ctx;

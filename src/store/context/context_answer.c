@@ -35,7 +35,7 @@ static void add_digests(buf *out, const context_output *written)
 }
 
 cardbox_status context_answer(buf *out, context_output *written, context *ctx,
-                              const context_wish *wish, cardbox_error *err)
+                              const context_request *wish, cardbox_error *err)
 {
     cardbox_status status = context_written(written, ctx, wish->format, err);
     if (status != CARDBOX_OK)

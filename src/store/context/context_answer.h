@@ -20,6 +20,6 @@ cardbox_status context_written(context_output *out, context *ctx, cardbox_format
  * there is one, "messages", "digests" and "report". `written` keeps the digests; free it in any
  * case. Statuses of context_written. */
 cardbox_status context_answer(buf *out, context_output *written, context *ctx,
-                              const context_wish *wish, cardbox_error *err);
+                              const context_request *wish, cardbox_error *err);
 
 #endif

@@ -13,7 +13,7 @@ struct cardbox_context {
     buf report;
 };
 
-cardbox_status context_options_read(context_wish *out, const cardbox_context_options *options,
+cardbox_status context_options_read(context_request *out, const cardbox_context_options *options,
                                     cardbox_error *err)
 {
     const cardbox_context_options any = CARDBOX_CONTEXT_OPTIONS_INIT;
@@ -25,7 +25,7 @@ cardbox_status context_options_read(context_wish *out, const cardbox_context_opt
         return status;
     if ((unsigned)options->format > CARDBOX_FORMAT_ENTRIES)
         return error_set(err, CARDBOX_INVALID, "format must be one of CARDBOX_FORMAT_*");
-    *out = (context_wish){options->format, !options->no_repair};
+    *out = (context_request){options->format, !options->no_repair};
     return CARDBOX_OK;
 }
 

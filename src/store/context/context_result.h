@@ -9,7 +9,7 @@
 #include "model/session/context.h"
 
 /* The options of a caller, or the default; CARDBOX_INVALID: a format that there is none of. */
-cardbox_status context_options_read(context_wish *out, const cardbox_context_options *options,
+cardbox_status context_options_read(context_request *out, const cardbox_context_options *options,
                                     cardbox_error *err);
 
 /* Writes the context and its report: `head` is a JSON object that was begun with what it is the

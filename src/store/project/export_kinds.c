@@ -102,12 +102,6 @@ static void add_bytes(buf *out, const char *name, const store_rows *rows, int ro
     buf_char(out, '"');
 }
 
-static void add_dialect(buf *out, const char *name, const store_rows *rows, int row, int column)
-{
-    add_name(out, name);
-    buf_json_text(out, session_dialect_name(rows_int4(rows, row, column)));
-}
-
 static void add_said(buf *out, const char *name, const store_rows *rows, int row, int column)
 {
     add_name(out, name);
@@ -132,17 +126,15 @@ static const export_member CARD[] = {
 };
 
 static const export_member LINE[] = {
-    {"session_id", add_text, OR_NULL}, {"seq", add_int8, OR_NULL},
-    {"ord", add_int4, OR_NONE},        {"line", add_bytes, OR_NONE},
-    {"ring_id", add_bytes, OR_NONE},   {"entry_id", add_text, OR_NONE},
-    {"parent_id", add_text, OR_NONE},  {"card_id", add_text, OR_NONE},
-    {"kind_code", add_int4, OR_NONE},  {"before", add_bytes, OR_NONE},
-    {"after", add_bytes, OR_NONE},     {"target", add_bytes, OR_NONE},
-    {"label", add_json, OR_NONE},      {NULL, NULL, OR_NULL},
+    {"session_id", add_text, OR_NULL}, {"line", add_int8, OR_NULL},
+    {"bytes", add_bytes, OR_NONE},     {"entry_id", add_text, OR_NONE},
+    {"parent_id", add_text, OR_NONE},  {"content", add_json, OR_NONE},
+    {"before", add_bytes, OR_NONE},    {"after", add_bytes, OR_NONE},
+    {"target", add_text, OR_NONE},     {NULL, NULL, OR_NULL},
 };
 
 static const export_member SESSION[] = {
-    {"session_id", add_text, OR_NULL},  {"dialect", add_dialect, OR_NULL},
+    {"session_id", add_text, OR_NULL},  {"dialect", add_text, OR_NULL},
     {"header", add_json, OR_NULL},      {"name", add_json, OR_NULL},
     {"forked_from", add_text, OR_NULL}, {"head_entry_id", add_text, OR_NULL},
     {"version", add_int8, OR_NULL},     {"created_at", add_time, OR_NULL},
@@ -182,7 +174,7 @@ static const export_member CALL[] = {
 const export_source EXPORT_SOURCES[TRANSFER_OTHER] = {
     [TRANSFER_CARD] = {STATEMENT_cards_export, {{PARAMS_TEXT, 0}}, CARD},
     [TRANSFER_SESSION_ENTRY] = {STATEMENT_session_lines_export,
-                                {{PARAMS_TEXT, 0}, {PARAMS_INT8, 1}, {PARAMS_INT4, 2}},
+                                {{PARAMS_TEXT, 0}, {PARAMS_INT8, 1}},
                                 LINE},
     [TRANSFER_SESSION] = {STATEMENT_sessions_export, {{PARAMS_TEXT, 0}}, SESSION},
     [TRANSFER_TASK] = {STATEMENT_tasks_export, {{PARAMS_TEXT, 0}}, TASK},

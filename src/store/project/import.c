@@ -277,13 +277,13 @@ static size_t judge(store_import *in, transfer_kind kind, import_item **items, s
 {
     for (int row = 0; row < rows_count(rows); row++) {
         size_t index = (size_t)rows_int8(rows, row, 0) - 1;
+        if (index >= count)
+            continue;
         cardbox_error why = CARDBOX_ERROR_INIT;
         uint64_t *counter = kind == TRANSFER_CARD ? judge_card(counts, rows, row, &why)
                             : kind == TRANSFER_BOX
                                 ? judge_box(counts, rows, row, &why)
-                                : import_session_judge(counts, kind, rows_int4(rows, row, 1), &why);
-        if (index >= count)
-            continue;
+                                : import_session_judge(counts, kind, rows_text(rows, row, 1), &why);
         items[index]->refused = counter == NULL;
         items[index]->box.is_new = counter == &counts->inserted; /* for send_box_times */
         if (counter != NULL)

@@ -4,65 +4,82 @@
  */
 #include "store/project/import_session.h"
 
+#include "base/errors.h"
 #include "store/client/call.h"
-#include "model/session/entry.h"
+#include "store/session/session_write.h"
 
+/* Consecutive lines. */
 size_t import_session_run(import_item *const *items, size_t count)
 {
+    const session_part *first = &items[0]->session;
     size_t n = 1;
     while (n < count && items[0]->kind == TRANSFER_SESSION_ENTRY &&
-           view_equal(items[n]->session.tenant, items[0]->session.tenant) &&
-           view_equal(items[n]->session.session_id, items[0]->session.session_id))
+           view_equal(items[n]->session.tenant, first->tenant) &&
+           view_equal(items[n]->session.session_id, first->session_id) &&
+           items[n]->session.line.number == first->line.number + (int64_t)n)
         n++;
     return n;
 }
 
-/* The columns that go as they are, in the order of the parameters from the fifth on. */
-static const struct {
-    params_type type;
-    size_t offset;
-} COLUMNS[] = {
-    {PARAMS_TEXT, offsetof(session_line_input, entry_id)},
-    {PARAMS_TEXT, offsetof(session_line_input, parent_id)},
-    {PARAMS_INT4, offsetof(session_line_input, kind)},
-    {PARAMS_TEXT, offsetof(session_line_input, card_id)},
-    {PARAMS_BYTEA, offsetof(session_line_input, before)},
-    {PARAMS_BYTEA, offsetof(session_line_input, after)},
-    {PARAMS_TEXT, offsetof(session_line_input, target)},
-    {PARAMS_JSON, offsetof(session_line_input, label)},
-    {PARAMS_BYTEA, offsetof(session_line_input, line)},
-    {PARAMS_TEXT, offsetof(session_line_input, ring_id)},
-};
-
-static void put_lines(params *p, import_item *const *items, size_t count)
+static bool add_entry(session_batch *batch, const session_line_input *row)
 {
-    params_array(p, PARAMS_INT8);
-    for (size_t i = 0; i < count; i++)
-        params_int8(p, items[i]->session.line.seq);
-    params_array_end(p);
-    params_array(p, PARAMS_INT4);
-    for (size_t i = 0; i < count; i++)
-        params_int4(p, (int32_t)items[i]->session.line.ord);
-    params_array_end(p);
-    for (size_t column = 0; column < sizeof(COLUMNS) / sizeof(COLUMNS[0]); column++) {
-        params_array(p, COLUMNS[column].type);
-        for (size_t i = 0; i < count; i++) {
-            const void *at = (const char *)&items[i]->session.line + COLUMNS[column].offset;
-            if (COLUMNS[column].type == PARAMS_INT4)
-                params_int4(p, (int32_t) * (const int64_t *)at);
-            else
-                params_text_or_null(p, *(const view *)at);
-        }
-        params_array_end(p);
-    }
+    const char *reason = NULL;
+    session_line line;
+    session_entry entry;
+
+    if (!session_line_from_store(&line, row->content) ||
+        !session_entry_read(&entry, &line, VIEW(""), &batch->memory, &reason))
+        return false;
+    entry.id = row->entry_id;
+    entry.parent = row->parent_id.ptr == NULL ? VIEW("") : row->parent_id;
+    entry.parent_state = row->parent_id.ptr == NULL ? SESSION_PARENT_NULL
+                         : row->parent_id.len == 0  ? SESSION_PARENT_UNUSABLE
+                                                    : SESSION_PARENT_NAMED;
+    bool has_index = entry.kind == SESSION_COMPACTION && entry.target.kind == SCAN_NUMBER;
+    if (has_index)
+        entry.first_kept = row->target;
+    pending_line *added = session_batch_add(batch, &entry);
+    if (added == NULL)
+        return false;
+    added->has_index = has_index;
+    added->before = row->before;
+    added->after = row->after;
+    return true;
 }
 
-static void put_session(params *p, const session_input *session)
+static bool add_line(session_batch *batch, const session_line_input *row)
 {
-    if (session->dialect.ptr == NULL)
-        params_null(p);
-    else
-        params_int4(p, view_equal(session->dialect, VIEW("pi")) ? SESSION_PI : SESSION_PLAIN);
+    session_line line = {.kind = SESSION_LINE_BAD, .whole = row->bytes};
+
+    return row->entry_id.ptr != NULL ? add_entry(batch, row)
+                                     : session_batch_import(batch, &line, NULL) != NULL;
+}
+
+static cardbox_status put_lines(params *p, import_item *const *items, size_t count,
+                                cardbox_error *err)
+{
+    session_batch batch;
+    const session_part *first = &items[0]->session;
+    bool ok = session_batch_init(&batch, first->tenant, first->session_id);
+
+    batch.import = batch.restores = true;
+    batch.start = first->line.number;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = add_line(&batch, &items[i]->session.line);
+    if (ok) {
+        session_import_params_begin(p, &batch);
+        session_import_params_end(p, &batch);
+    }
+    session_batch_free(&batch);
+    return ok ? CARDBOX_OK : error_nomem(err);
+}
+
+static void put_session(params *p, const session_part *part)
+{
+    const session_input *session = &part->session;
+    params_text(p, part->tenant);
+    params_text(p, part->session_id);
+    params_text_or_null(p, session->dialect);
     params_text_or_null(p, session->header);
     params_text_or_null(p, session->name);
     params_text_or_null(p, session->forked_from);
@@ -78,34 +95,33 @@ cardbox_status import_session_send(cardbox *db, import_item *const *items, size_
     bool is_session = items[0]->kind == TRANSFER_SESSION;
     params p;
     params_init(&p, REQUEST_MAX);
-    params_text(&p, items[0]->session.tenant);
-    params_text(&p, items[0]->session.session_id);
+    cardbox_status status = CARDBOX_OK;
     if (is_session)
-        put_session(&p, &items[0]->session.session);
+        put_session(&p, &items[0]->session);
     else
-        put_lines(&p, items, count);
-    return client_run(db, is_session ? STATEMENT_session_restore : STATEMENT_session_restore_lines,
-                      &p, RUN_AGAIN, rows, err);
+        status = put_lines(&p, items, count, err);
+    if (status != CARDBOX_OK) {
+        params_free(&p);
+        return status;
+    }
+    return client_run(db, is_session ? STATEMENT_session_restore : STATEMENT_session_import, &p,
+                      RUN_AGAIN, rows, err);
 }
 
-/* Outcomes of the functions restore_session_lines and restore_session. */
-enum { PUT_NEW = 1, PUT_SAME = 2, PUT_UPDATED = 3, PUT_DIFFERS = 4 };
-
-uint64_t *import_session_judge(import_counts *counts, transfer_kind kind, int outcome,
+uint64_t *import_session_judge(import_counts *counts, transfer_kind kind, view outcome,
                                cardbox_error *why)
 {
-    if (outcome == PUT_NEW)
+    if (view_equal(outcome, VIEW("appended")) || view_equal(outcome, VIEW("kept")) ||
+        view_equal(outcome, VIEW("created")))
         return &counts->inserted;
-    if (outcome == PUT_SAME)
+    if (view_equal(outcome, VIEW("unchanged")))
         return &counts->unchanged;
-    if (outcome == PUT_UPDATED)
+    if (view_equal(outcome, VIEW("updated")))
         return &counts->repaired;
     if (kind == TRANSFER_SESSION)
-        error_set(why, CARDBOX_CONFLICT, "the session has not the entry head_entry_id");
-    else if (outcome == PUT_DIFFERS)
-        error_set(why, CARDBOX_CONFLICT, "the session here has gone another way before this line");
+        error_set(why, CARDBOX_CONFLICT, "the session lacks the entry head_entry_id");
     else
-        error_set(why, CARDBOX_NOT_FOUND,
-                  "card_id names no sealed card whose content is this entry");
+        error_set(why, CARDBOX_CONFLICT,
+                  "the stored session differs from the file before or in this line");
     return NULL;
 }

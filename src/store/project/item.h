@@ -28,16 +28,15 @@ typedef struct ledger_input {
     call_input call;
 } ledger_input;
 
-/* A line of a session: an entry, whose text its card has, or one that is none. */
+/* A line of a session. */
 typedef struct session_line_input {
-    int64_t seq, ord;
-    view entry_id;  /* ptr NULL: no entry, and of the rest there are only: */
-    view line;      /* all its bytes, */
-    view ring_id;   /* and of an entry whose parents lead back to it, its id */
-    view parent_id; /* ptr NULL: a root; empty: of a parent that is no id */
-    view card_id, before, after, target;
-    view label; /* token */
-    int64_t kind;
+    int64_t number; /* from 0 */
+    view entry_id;  /* ptr NULL: no entry, only bytes */
+    view bytes;
+    view parent_id; /* ptr NULL: a root; empty: parentId is not an id */
+    view content;   /* JSON */
+    view before, after;
+    view target; /* of a compaction that names the first entry that it keeps by an index */
 } session_line_input;
 
 typedef struct session_input {

@@ -35,23 +35,18 @@ static const struct {
 } FIELDS[] = {
     {TRANSFER_SESSION_ENTRY, "session_id", FIELD_TEXT, false, SESSION_ID_MAX,
      offsetof(import_item, session.session_id), 0},
-    {TRANSFER_SESSION_ENTRY, "seq", FIELD_INT, false, 0, PART(line, seq), 0},
-    {TRANSFER_SESSION_ENTRY, "ord", FIELD_INT, true, 0, PART(line, ord), 0},
+    {TRANSFER_SESSION_ENTRY, "line", FIELD_INT, false, 0, PART(line, number), 0},
+    {TRANSFER_SESSION_ENTRY, "bytes", FIELD_BYTES, true, 0, PART(line, bytes), 0},
+    {TRANSFER_SESSION_ENTRY, "bytes_base64", FIELD_BASE64, true, 0, PART(line, bytes), 0},
     {TRANSFER_SESSION_ENTRY, "entry_id", FIELD_TEXT, true, SESSION_ID_MAX, PART(line, entry_id), 0},
     {TRANSFER_SESSION_ENTRY, "parent_id", FIELD_EMPTY, true, SESSION_ID_MAX, PART(line, parent_id),
      0},
-    {TRANSFER_SESSION_ENTRY, "card_id", FIELD_TEXT, true, CARDBOX_CARD_ID_MAX, PART(line, card_id),
-     0},
-    {TRANSFER_SESSION_ENTRY, "kind_code", FIELD_INT, true, 0, PART(line, kind), 0},
+    {TRANSFER_SESSION_ENTRY, "content", FIELD_OBJECT, true, 0, PART(line, content), 0},
     {TRANSFER_SESSION_ENTRY, "before", FIELD_BYTES, true, 0, PART(line, before), 0},
     {TRANSFER_SESSION_ENTRY, "before_base64", FIELD_BASE64, true, 0, PART(line, before), 0},
     {TRANSFER_SESSION_ENTRY, "after", FIELD_BYTES, true, 0, PART(line, after), 0},
     {TRANSFER_SESSION_ENTRY, "after_base64", FIELD_BASE64, true, 0, PART(line, after), 0},
-    {TRANSFER_SESSION_ENTRY, "target", FIELD_EMPTY, true, SESSION_ID_MAX, PART(line, target), 0},
-    {TRANSFER_SESSION_ENTRY, "label", FIELD_TOKEN, true, 0, PART(line, label), 0},
-    {TRANSFER_SESSION_ENTRY, "line", FIELD_BYTES, true, 0, PART(line, line), 0},
-    {TRANSFER_SESSION_ENTRY, "line_base64", FIELD_BASE64, true, 0, PART(line, line), 0},
-    {TRANSFER_SESSION_ENTRY, "ring_id", FIELD_TEXT, true, SESSION_ID_MAX, PART(line, ring_id), 0},
+    {TRANSFER_SESSION_ENTRY, "target", FIELD_TEXT, true, SESSION_ID_MAX, PART(line, target), 0},
     {TRANSFER_SESSION, "session_id", FIELD_TEXT, false, SESSION_ID_MAX,
      offsetof(import_item, session.session_id), 0},
     {TRANSFER_SESSION, "dialect", FIELD_TEXT, true, CARDBOX_KEY_MAX, PART(session, dialect), 0},
@@ -220,25 +215,38 @@ ledger_batch item_ledger_batch(const import_item *item)
                           .call_count = item->kind == TRANSFER_CALL};
 }
 
-static cardbox_status check_line(const session_line_input *line, cardbox_error *err)
+/* Whether a row's content can be the entry that the row names. */
+static cardbox_status check_entry(const session_line_input *row, cardbox_error *err)
 {
-    bool is_entry = line->entry_id.ptr != NULL;
-    if (line->seq < -1 || line->seq > CARDBOX_SESSION_SEQ_MAX)
-        return error_set(err, CARDBOX_INVALID, "seq must be -1 to %d, not %lld",
-                         CARDBOX_SESSION_SEQ_MAX, (long long)line->seq);
-    if (line->ord < 0 || line->ord > INT32_MAX)
-        return error_set(err, CARDBOX_INVALID, "ord must be 0 to %d, not %lld", INT32_MAX,
-                         (long long)line->ord);
-    if (is_entry && (line->seq < 0 || line->ord != 0))
-        return error_set(err, CARDBOX_INVALID, "an entry's seq must be 0 or more, and its ord 0");
-    if (line->kind < 0 || line->kind % SESSION_KIND_CODES >= SESSION_KINDS ||
-        line->kind / SESSION_KIND_CODES > SESSION_ROLE_SYSTEM)
-        return error_set(err, CARDBOX_INVALID, "kind_code %lld is of no kind",
-                         (long long)line->kind);
-    if (is_entry != (line->card_id.ptr != NULL) || is_entry == (line->line.ptr != NULL))
+    const char *reason = NULL;
+    arena memory = ARENA_INIT;
+    session_line line;
+    session_entry entry;
+    cardbox_status status = CARDBOX_OK;
+
+    if (row->content.len > SESSION_LINE_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE, "content has %zu bytes, the limit is %u",
+                         row->content.len, SESSION_LINE_MAX);
+    if (!session_line_from_store(&line, row->content) ||
+        !session_entry_read(&entry, &line, VIEW(""), &memory, &reason))
+        status = reason == NULL ? error_nomem(err)
+                                : error_set(err, CARDBOX_INVALID, "content: %s", reason);
+    else if (!entry.id_is_made && !view_equal(entry.id, row->entry_id))
+        status = error_set(err, CARDBOX_INVALID, "content has another id than entry_id");
+    arena_reset(&memory);
+    return status;
+}
+
+static cardbox_status check_line(const session_line_input *row, cardbox_error *err)
+{
+    bool is_entry = row->entry_id.ptr != NULL;
+    if (row->number < 0 || row->number > CARDBOX_SESSION_LINES_MAX)
+        return error_set(err, CARDBOX_INVALID, "line must be 0 to %d, not %lld",
+                         CARDBOX_SESSION_LINES_MAX, (long long)row->number);
+    if (is_entry != (row->content.ptr != NULL) || is_entry == (row->bytes.len > 0))
         return error_set(err, CARDBOX_INVALID,
-                         "the row must have either entry_id and card_id, or line or line_base64");
-    return CARDBOX_OK;
+                         "the row must have either entry_id and content, or bytes or bytes_base64");
+    return is_entry ? check_entry(row, err) : CARDBOX_OK;
 }
 
 static cardbox_status check_session_part(const import_item *item, cardbox_error *err)

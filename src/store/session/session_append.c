@@ -158,7 +158,7 @@ static cardbox_status complete(session_batch *batch, session_line *line, bool *i
     buf_view(&text, (view){line->text.ptr + 1, line->text.len - 1});
     view kept = arena_keep(&batch->memory, &text);
     if (kept.ptr != NULL)
-        session_line_kept(line, kept);
+        session_line_from_store(line, kept);
     return kept.ptr == NULL ? error_nomem(err) : CARDBOX_OK;
 }
 
@@ -200,7 +200,16 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
     cardbox_status status = CARDBOX_OK;
     const char *lacks = session_entry_lacks(entry);
 
-    if (entry->id_is_made)
+    if (entry->parent_state == SESSION_PARENT_UNUSABLE)
+        status = error_set(err, CARDBOX_INVALID,
+                           "entry's parentId is not an id: give an entry's, or null");
+    else if (entry->parent_state == SESSION_PARENT_NAMED && view_equal(entry->parent, entry->id))
+        status = error_set(err, CARDBOX_INVALID, "entry is its own parent");
+    else if (entry->kind == SESSION_COMPACTION && entry->target.kind == SCAN_NUMBER)
+        status = error_set(err, CARDBOX_INVALID,
+                           "a compaction needs firstKeptEntryId, the id of the first entry that it "
+                           "keeps: an index is accepted in files only");
+    else if (entry->id_is_made)
         status = error_set(err, CARDBOX_INVALID,
                            "entry's id is null: give it one of 1 to %d bytes, or leave it out",
                            SESSION_ID_MAX);
@@ -248,15 +257,12 @@ cardbox_status session_batch_append(session_batch *batch, view json, cardbox_err
     status = check_entry(batch, &entry, err);
     if (status != CARDBOX_OK)
         return status;
-    session_put *put = session_batch_put(batch);
-    if (put == NULL)
+    pending_line *added = session_batch_add(batch, &entry);
+    if (added == NULL)
         return error_nomem(err);
-    put->entry = entry;
-    put->line = batch->count;
-    put->is_named_here = is_new;
+    added->is_named_here = is_new;
     batch->named += is_new;
-    session_batch_follow(batch, entry.id);
-    return session_batch_link(batch, put) ? CARDBOX_OK : error_nomem(err);
+    return CARDBOX_OK;
 }
 
 /* --- services --- */
@@ -287,20 +293,19 @@ void session_append_json(buf *out, const session_batch *batch, const store_rows 
 {
     session_written written;
 
-    session_written_read(&written, rows);
+    session_append_read(&written, rows);
     buf_text(out, "{\"session_id\":");
     buf_json_string(out, batch->session);
     buf_printf(out, ",\"version\":%" PRId64 ",\"entries\":[", written.version);
     for (size_t i = 0; i < batch->count; i++) {
-        int64_t seq = -1;
-        session_line_outcome outcome = session_written_line(rows, i, &seq);
+        view outcome = session_line_outcome(rows, i);
         buf_text(out, i == 0 ? "{\"entry_id\":" : ",{\"entry_id\":");
-        buf_json_string(out, batch->puts[i].entry.id);
-        buf_printf(out, ",\"outcome\":\"%s\",\"seq\":%" PRId64,
-                   outcome == SESSION_LINE_APPENDED ? "appended" : "unchanged", seq);
+        buf_json_string(out, batch->lines[i].entry.id);
+        buf_printf(out, ",\"outcome\":\"%.*s\",\"line\":%" PRId64, (int)outcome.len, outcome.ptr,
+                   session_line_number(rows, i));
         /* Those without content were refused. */
-        buf_text(out, batch->puts[i].entry.kind == SESSION_OTHER
-                          ? ",\"unseen\":\"" SESSION_UNSEEN_TYPE "\"}"
+        buf_text(out, batch->lines[i].entry.kind == SESSION_OTHER
+                          ? ",\"not_in_context\":\"" SESSION_UNKNOWN_TYPE "\"}"
                           : "}");
     }
     buf_text(out, "]}");

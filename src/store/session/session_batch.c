@@ -6,28 +6,24 @@
 
 #include <stdlib.h>
 
-enum {
-    PARENT_NONE = 0,
-    PARENT_BEFORE = -1,
-    PARENT_UNUSABLE = -2,
-    PARENT_ELSEWHERE = -3,
-    PARENT_SELF = -4,
-    PARENT_HEAD = -5
-};
-enum { PUT_KEPT = -1, PUT_HEADER = -2 };
+/* References to parents, besides places. */
+enum { REF_LOOKED_UP = 0, REF_HEAD = -1 };
 
 bool session_batch_init(session_batch *out, view tenant, view session)
 {
-    *out =
-        (session_batch){.tenant = tenant, .session = session, .dialect = -1, .memory = ARENA_INIT};
+    *out = (session_batch){.tenant = tenant,
+                           .session = session,
+                           .dialect = -1,
+                           .diverged_at = -1,
+                           .memory = ARENA_INIT};
     return session_batch_reset(out);
 }
 
 void session_batch_free(session_batch *batch)
 {
-    free(batch->puts);
+    free(batch->lines);
     arena_reset(&batch->memory);
-    batch->puts = NULL;
+    batch->lines = NULL;
     batch->count = batch->capacity = 0;
 }
 
@@ -39,229 +35,265 @@ bool session_batch_reset(session_batch *batch)
     return session_names_init(&batch->ids, 64, &batch->memory);
 }
 
-session_put *session_batch_put(session_batch *batch)
+static pending_line *add_line(session_batch *batch)
 {
     if (batch->count == batch->capacity) {
         size_t wanted = batch->capacity < 16 ? 16 : batch->capacity * 2;
-        session_put *more = reallocarray(batch->puts, wanted, sizeof(*more));
+        pending_line *more = reallocarray(batch->lines, wanted, sizeof(*more));
         if (more == NULL)
             return NULL;
-        batch->puts = more;
+        batch->lines = more;
         batch->capacity = wanted;
     }
-    batch->puts[batch->count] = (session_put){.kind = PUT_KEPT};
-    return &batch->puts[batch->count++];
+    batch->lines[batch->count] = (pending_line){.index = -1};
+    return &batch->lines[batch->count++];
 }
 
-static int32_t parent_place(const session_batch *batch, const session_entry *entry)
+static int32_t find_parent(const session_batch *batch, const session_entry *entry)
 {
-    uint32_t place;
+    uint32_t place = SESSION_NONE;
 
-    switch (entry->parent_state) {
-    case SESSION_PARENT_ABSENT:
-        if (!batch->import)
-            return PARENT_HEAD;
-        return entry->id_is_made ? PARENT_BEFORE : PARENT_NONE;
-    case SESSION_PARENT_NULL:
-        return PARENT_NONE;
-    case SESSION_PARENT_UNUSABLE:
-        return PARENT_UNUSABLE;
-    case SESSION_PARENT_NAMED:
-        break;
-    }
-    if (view_equal(entry->parent, entry->id))
-        return PARENT_SELF;
-    place = session_names_get(&batch->ids, entry->parent);
-    return place == SESSION_NONE ? PARENT_ELSEWHERE : (int32_t)place;
+    if (entry->parent_state == SESSION_PARENT_ABSENT && !batch->import)
+        return REF_HEAD;
+    if (entry->parent_state == SESSION_PARENT_NAMED)
+        place = session_names_get(&batch->ids, entry->parent);
+    return place == SESSION_NONE ? REF_LOOKED_UP : (int32_t)place;
 }
 
-void session_batch_follow(session_batch *batch, view id)
+static void set_before(session_batch *batch, view id)
 {
     memcpy(batch->before, id.ptr, id.len);
     batch->before[id.len] = '\0';
 }
 
-bool session_batch_link(session_batch *batch, session_put *put)
+pending_line *session_batch_add(session_batch *batch, const session_entry *entry)
 {
-    int32_t place = (int32_t)batch->count;
-    uint32_t twin = session_names_get(&batch->ids, put->entry.id);
+    pending_line *line = add_line(batch);
+    uint32_t twin = session_names_get(&batch->ids, entry->id);
 
-    put->kind = (int)put->entry.kind + SESSION_KIND_CODES * (int)put->entry.role;
-    put->raw = put->entry.text;
-    put->twin = twin == SESSION_NONE ? 0 : (int32_t)twin;
-    put->parent_place = parent_place(batch, &put->entry);
-    if (batch->dialect < 0 && session_kind_has_dialect(put->entry.kind))
-        batch->dialect = (int)session_kind_dialect(put->entry.kind);
-    batch->bytes += put->raw.len;
-    return twin != SESSION_NONE || session_names_set(&batch->ids, put->entry.id, (uint32_t)place);
+    if (line == NULL)
+        return NULL;
+    line->is_entry = true;
+    line->entry = *entry;
+    line->content = entry->text;
+    line->twin = twin == SESSION_NONE ? 0 : (int32_t)twin;
+    line->ref = find_parent(batch, entry);
+    if (batch->dialect < 0 && session_kind_has_dialect(entry->kind))
+        batch->dialect = (int)session_kind_dialect(entry->kind);
+    batch->bytes += line->content.len;
+    set_before(batch, entry->id);
+    if (twin == SESSION_NONE && !session_names_set(&batch->ids, entry->id, (uint32_t)batch->count))
+        return NULL;
+    return line;
 }
 
 /* --- lines of a file --- */
 
-/* What stands around the JSON, where that is not just one line feed. */
-static void put_around(session_put *put, const session_line *line)
+/* The bytes around the JSON, if they are not just one line feed. */
+static void put_around(pending_line *out, const session_line *line)
 {
     const char *end = line->whole.ptr + line->whole.len;
     const char *text_end = line->text.ptr + line->text.len;
 
     if (line->text.ptr > line->whole.ptr)
-        put->before = (view){line->whole.ptr, (size_t)(line->text.ptr - line->whole.ptr)};
+        out->before = (view){line->whole.ptr, (size_t)(line->text.ptr - line->whole.ptr)};
     if (end - text_end != 1 || *text_end != '\n')
-        put->after = (view){text_end, (size_t)(end - text_end)};
+        out->after = (view){text_end, (size_t)(end - text_end)};
 }
 
-bool session_batch_import(session_batch *batch, const session_line *line,
-                          const session_entry *entry, int64_t seq, int32_t ord)
+/* An entry that has neither an id nor a parent continues the entry before it in the file. */
+static bool keep_entry(session_batch *batch, session_entry *entry)
 {
-    session_put *put = session_batch_put(batch);
-
-    if (put == NULL)
-        return false;
-    put->seq = seq;
-    put->ord = ord;
-    put->line = line->number;
-    if (entry != NULL) {
-        put->entry = *entry;
-        put->entry.id.ptr = arena_copy(&batch->memory, entry->id);
-        if (put->entry.id.ptr == NULL)
-            return false;
-        put_around(put, line);
-        return session_batch_link(batch, put);
+    if (entry->id_is_made && entry->parent_state == SESSION_PARENT_ABSENT &&
+        batch->before[0] != '\0') {
+        entry->parent_state = SESSION_PARENT_NAMED;
+        entry->parent = view_of(batch->before);
     }
-    put->kind = line->kind == SESSION_LINE_HEADER ? PUT_HEADER : PUT_KEPT;
-    put->raw = line->kind == SESSION_LINE_HEADER ? line->text : (view){NULL, 0};
-    put->before = line->whole;
-    batch->bytes += line->whole.len;
-    return true;
+    entry->id.ptr = arena_copy(&batch->memory, entry->id);
+    if (entry->parent.len > 0)
+        entry->parent.ptr = arena_copy(&batch->memory, entry->parent);
+    return entry->id.ptr != NULL && entry->parent.ptr != NULL;
+}
+
+pending_line *session_batch_import(session_batch *batch, const session_line *line,
+                                   const session_entry *entry)
+{
+    session_entry kept;
+    pending_line *added;
+
+    if (entry != NULL) {
+        kept = *entry;
+        added = keep_entry(batch, &kept) ? session_batch_add(batch, &kept) : NULL;
+    } else {
+        added = add_line(batch);
+    }
+    if (added == NULL)
+        return NULL;
+    added->line = line->number;
+    added->is_header = line->kind == SESSION_LINE_HEADER;
+    if (added->is_header)
+        added->content = line->text;
+    if (added->content.ptr != NULL)
+        put_around(added, line);
+    else
+        added->before = line->whole;
+    batch->bytes += entry == NULL ? line->whole.len : 0;
+    return added;
 }
 
 /* --- parameters --- */
 
-typedef void (*put_column)(params *p, const session_put *put);
+typedef void (*put_column)(params *p, const pending_line *line);
 
-static void col_seq(params *p, const session_put *put)
+static void col_id(params *p, const pending_line *line)
 {
-    params_int8(p, put->seq);
+    params_text_or_null(p, line->is_entry ? line->entry.id : (view){NULL, 0});
 }
 
-static void col_ord(params *p, const session_put *put)
+static void col_twin(params *p, const pending_line *line)
 {
-    params_int4(p, put->ord);
+    params_int4(p, line->twin);
 }
 
-static void col_id(params *p, const session_put *put)
+/* Empty: it names something that is not an id. */
+static void col_parent(params *p, const pending_line *line)
 {
-    params_text_or_null(p, put->kind < 0 ? (view){NULL, 0} : put->entry.id);
+    session_parent state = line->is_entry ? line->entry.parent_state : SESSION_PARENT_ABSENT;
+    bool is_root = state == SESSION_PARENT_ABSENT || state == SESSION_PARENT_NULL;
+
+    params_text_or_null(p, is_root                         ? (view){NULL, 0}
+                           : state == SESSION_PARENT_NAMED ? line->entry.parent
+                                                           : VIEW(""));
 }
 
-static void col_twin(params *p, const session_put *put)
+static void col_ref(params *p, const pending_line *line)
 {
-    params_int4(p, put->twin);
+    params_int4(p, line->ref);
 }
 
-/* Which entry of the batches before comes before one without an id only the database knows: it
- * stands for ''. */
-static void col_parent(params *p, const session_put *put)
+static void col_type(params *p, const pending_line *line)
 {
-    bool named = put->kind >= 0 && put->entry.parent_state == SESSION_PARENT_NAMED;
-    bool follows = put->parent_place == PARENT_BEFORE;
-
-    params_text_or_null(p, named ? put->entry.parent : follows ? VIEW("") : (view){NULL, 0});
+    if (line->is_entry && line->entry.kind == SESSION_OTHER)
+        params_cstr(p, "other");
+    else if (line->is_entry)
+        params_cstr(p, session_kind_name(line->entry.kind));
+    else
+        params_cstr(p, line->is_header ? "session" : NULL);
 }
 
-static void col_parent_place(params *p, const session_put *put)
+static void col_role(params *p, const pending_line *line)
 {
-    params_int4(p, put->parent_place);
+    params_cstr(p, line->is_entry ? session_role_shown(line->entry.role) : NULL);
 }
 
-static void col_kind(params *p, const session_put *put)
+static void col_sets(params *p, const pending_line *line)
 {
-    params_int4(p, put->kind);
+    params_cstr(p, line->is_entry ? session_entry_sets(&line->entry) : NULL);
 }
 
-static void col_raw(params *p, const session_put *put)
-{
-    params_text_or_null(p, put->raw);
-}
-
-static void col_before(params *p, const session_put *put)
-{
-    params_text_or_null(p, put->before);
-}
-
-static void col_after(params *p, const session_put *put)
-{
-    params_text_or_null(p, put->after);
-}
-
-/* Of a compaction what an index names in its file. What an id names its line says. */
-static void col_target(params *p, const session_put *put)
+static void col_target(params *p, const pending_line *line)
 {
     arena memory = ARENA_INIT;
     view target = {NULL, 0};
 
-    if (put->kind >= 0 && put->entry.kind == SESSION_COMPACTION &&
-        put->entry.target.kind == SCAN_NUMBER)
-        params_text_or_null(p, put->entry.kept);
-    else if (put->kind >= 0 && put->entry.kind == SESSION_LABEL &&
-             session_text_of(&target, put->entry.target, &memory) && target.len <= SESSION_ID_MAX)
-        params_text(p, target);
-    else
-        params_null(p);
+    if (line->is_entry && line->entry.kind == SESSION_COMPACTION)
+        target = line->entry.first_kept;
+    else if (line->is_entry && line->entry.kind == SESSION_LABEL)
+        session_text_of(&target, line->entry.target, &memory);
+    params_text_or_null(p, view_is_id(target, SESSION_ID_MAX) ? target : (view){NULL, 0});
     if (memory.failed)
         p->bytes.failure = BUF_NOMEM;
     arena_reset(&memory);
 }
 
-/* An empty label takes the label away, an empty name says nothing. */
-static void col_label(params *p, const session_put *put)
+static void col_index(params *p, const pending_line *line)
 {
-    bool has = put->kind >= 0 &&
-               (put->entry.kind == SESSION_LABEL || put->entry.kind == SESSION_INFO) &&
-               put->entry.label.kind == SCAN_STRING && put->entry.label.text.len > 2;
-
-    params_text_or_null(p, has ? put->entry.label.text : (view){NULL, 0});
+    params_int8_or_null(p, line->has_index, line->index);
 }
 
+/* An empty label removes the label; an empty name is none. */
+static void col_label(params *p, const pending_line *line)
+{
+    bool has = line->is_entry &&
+               (line->entry.kind == SESSION_LABEL || line->entry.kind == SESSION_INFO) &&
+               line->entry.label.kind == SCAN_STRING && line->entry.label.text.len > 2;
+
+    params_text_or_null(p, has ? line->entry.label.text : (view){NULL, 0});
+}
+
+static void col_content(params *p, const pending_line *line)
+{
+    params_text_or_null(p, line->content);
+}
+
+static void col_before(params *p, const pending_line *line)
+{
+    params_text_or_null(p, line->before);
+}
+
+static void col_after(params *p, const pending_line *line)
+{
+    params_text_or_null(p, line->after);
+}
+
+static void col_id_is_made(params *p, const pending_line *line)
+{
+    params_bool(p, line->is_entry && line->entry.id_is_made);
+}
+
+/* In the order of both statements; an append lacks some. */
 static const struct {
     params_type type;
     put_column put;
+    bool of_import_only;
 } COLUMNS[] = {
-    {PARAMS_INT8, col_seq},    {PARAMS_INT4, col_ord},    {PARAMS_TEXT, col_id},
-    {PARAMS_INT4, col_twin},   {PARAMS_TEXT, col_parent}, {PARAMS_INT4, col_parent_place},
-    {PARAMS_INT4, col_kind},   {PARAMS_JSON, col_raw},    {PARAMS_BYTEA, col_before},
-    {PARAMS_BYTEA, col_after}, {PARAMS_TEXT, col_target}, {PARAMS_JSON, col_label},
+    {PARAMS_TEXT, col_id, false},      {PARAMS_INT4, col_twin, false},
+    {PARAMS_TEXT, col_parent, false},  {PARAMS_INT4, col_ref, false},
+    {PARAMS_TEXT, col_type, false},    {PARAMS_TEXT, col_role, false},
+    {PARAMS_TEXT, col_sets, false},    {PARAMS_TEXT, col_target, false},
+    {PARAMS_INT8, col_index, true},    {PARAMS_JSON, col_label, false},
+    {PARAMS_JSON, col_content, false}, {PARAMS_BYTEA, col_before, true},
+    {PARAMS_BYTEA, col_after, true},   {PARAMS_BOOL, col_id_is_made, true},
 };
 
-void session_write_params_begin(params *p, const session_batch *batch)
+static void put_columns(params *p, const session_batch *batch)
 {
-    params_text(p, batch->tenant);
-    params_text(p, batch->session);
-    params_bool(p, batch->import);
-    if (batch->dialect < 0)
-        params_null(p);
-    else
-        params_int4(p, batch->dialect);
-    params_int8_or_null(p, batch->expected_version > 0, batch->expected_version);
-    params_text_or_null(p, batch->key);
     for (size_t column = 0; column < sizeof(COLUMNS) / sizeof(COLUMNS[0]); column++) {
+        if (COLUMNS[column].of_import_only && !batch->import)
+            continue;
         params_array(p, COLUMNS[column].type);
         for (size_t i = 0; i < batch->count; i++)
-            COLUMNS[column].put(p, &batch->puts[i]);
+            COLUMNS[column].put(p, &batch->lines[i]);
         params_array_end(p);
     }
 }
 
-void session_write_params_end(params *p, const session_batch *batch)
+static void put_session(params *p, const session_batch *batch)
 {
-    params_int8_or_null(p, batch->since > 0, batch->since);
-    params_text_or_null(p, batch->file_id);
-    bool follows = batch->import && batch->before[0] != '\0';
-    params_text_or_null(p, follows ? view_of(batch->before) : (view){NULL, 0});
+    params_text(p, batch->tenant);
+    params_text(p, batch->session);
+    params_cstr(p, session_dialect_name(batch->dialect));
 }
 
-void session_write_params(params *p, const session_batch *batch)
+void session_append_params(params *p, const session_batch *batch)
 {
-    session_write_params_begin(p, batch);
-    session_write_params_end(p, batch);
+    put_session(p, batch);
+    params_int8_or_null(p, batch->expected_version > 0, batch->expected_version);
+    params_text_or_null(p, batch->key);
+    put_columns(p, batch);
+}
+
+void session_import_params_begin(params *p, const session_batch *batch)
+{
+    put_session(p, batch);
+    params_text_or_null(p, batch->file_id);
+    params_bool(p, batch->restores);
+    params_int8(p, batch->start);
+    put_columns(p, batch);
+}
+
+void session_import_params_end(params *p, const session_batch *batch)
+{
+    params_int8_or_null(p, batch->made != 0, batch->made);
+    params_int8_or_null(p, batch->diverged_at >= 0, batch->diverged_at);
 }

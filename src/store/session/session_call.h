@@ -16,14 +16,10 @@ cardbox_status check_session(cardbox *db, const char *tenant, const char *sessio
 cardbox_status check_session_read(void *out, cardbox *db, const char *tenant,
                                   const char *session_id, cardbox_error *err);
 
-/* STATEMENT_session_settle. */
-cardbox_status session_settle(cardbox *db, const char *tenant, const char *session_id,
-                              store_rows **rows, cardbox_error *err);
-
-/* cardbox_session_export_as; `unseen` receives how many entries have no counterpart. */
+/* cardbox_session_export_as; `not_in_context` receives how many entries have no counterpart. */
 cardbox_status session_export_as(cardbox *db, const char *tenant, const char *session_id,
                                  const char *entry_id, cardbox_dialect dialect,
-                                 cardbox_session_piece take, void *arg, size_t *unseen,
+                                 cardbox_session_piece take, void *arg, size_t *not_in_context,
                                  cardbox_error *err);
 
 #endif

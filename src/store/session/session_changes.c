@@ -93,14 +93,14 @@ static cardbox_status write_batch(int64_t *version, char **answer, cardbox *db,
     params p;
 
     params_init(&p, REQUEST_MAX);
-    session_write_params(&p, batch);
+    session_append_params(&p, batch);
     client_safety safety = batch->has_new_ids ? RUN_AGAIN_HERE : RUN_AGAIN;
-    cardbox_status status = client_run(db, STATEMENT_session_write, &p,
+    cardbox_status status = client_run(db, STATEMENT_session_append, &p,
                                        session_append_again(batch) ? safety : RUN_ONCE, &rows, err);
     if (status == CARDBOX_OK)
-        status = session_write_status(rows, batch, err);
+        status = session_append_status(rows, batch, err);
     if (status == CARDBOX_OK && version != NULL) {
-        session_written_read(&written, rows);
+        session_append_read(&written, rows);
         *version = written.version;
     }
     if (status == CARDBOX_OK && answer != NULL)
@@ -222,16 +222,4 @@ cardbox_status cardbox_session_delete(cardbox *db, const char *tenant, const cha
         rows_free(rows);
     }
     return status;
-}
-
-/* --- settle --- */
-
-cardbox_status session_settle(cardbox *db, const char *tenant, const char *session_id,
-                              store_rows **rows, cardbox_error *err)
-{
-    params p;
-
-    params_init(&p, REQUEST_MAX);
-    session_settle_params(&p, view_of(tenant), view_of(session_id));
-    return client_run(db, STATEMENT_session_settle, &p, RUN_AGAIN, rows, err);
 }

@@ -1,6 +1,6 @@
 /*
- * session_context.c: contexts of sessions, for <cardbox/context.h> and as an answer: a path is read
- * in one statement, and the rest is store/session/core's.
+ * session_context.c: contexts of sessions, for <cardbox/context.h> and as a response. One statement
+ * reads a path; model/session builds the context.
  */
 #include "store/session/session_context.h"
 #include "store/context/context_answer.h"
@@ -43,75 +43,76 @@ static void put_settings(buf *out, const context_settings *settings)
 
 /* --- an answer --- */
 
-void session_context_begin(session_context_wish *wish)
+void session_context_begin(session_context_request *request)
 {
-    wish->read.entry = wish->compare.ptr != NULL ? wish->compare : wish->leaf;
+    request->read.entry = request->compare.ptr != NULL ? request->compare : request->leaf;
 }
 
-/* Of the other entry only the digests are kept. */
-static cardbox_status keep_digests(session_context_wish *wish, context *ctx, arena *memory,
+/* Stores only the digests of the other entry. */
+static cardbox_status keep_digests(session_context_request *request, context *ctx, arena *memory,
                                    cardbox_error *err)
 {
     context_output written = {0};
-    cardbox_status status = context_written(&written, ctx, wish->how.format, err);
+    cardbox_status status = context_written(&written, ctx, request->how.format, err);
     if (status == CARDBOX_OK) {
-        wish->digests = arena_zeros(memory, written.count + 1, sizeof(*wish->digests));
-        wish->count = written.count;
-        if (wish->digests == NULL)
+        request->digests = arena_zeros(memory, written.count + 1, sizeof(*request->digests));
+        request->count = written.count;
+        if (request->digests == NULL)
             status = error_nomem(err);
         else if (written.count > 0)
-            memcpy(wish->digests, written.digests, written.count * sizeof(*wish->digests));
+            memcpy(request->digests, written.digests, written.count * sizeof(*request->digests));
     }
     context_output_free(&written);
-    wish->read.entry = wish->leaf;
+    request->read.entry = request->leaf;
     return status;
 }
 
-static void put_comparison(buf *out, const session_context_wish *wish,
+static void put_comparison(buf *out, const session_context_request *request,
                            const context_output *written)
 {
-    size_t first =
-        context_first_difference(written->digests, written->count, wish->digests, wish->count);
+    size_t first = context_first_difference(written->digests, written->count, request->digests,
+                                            request->count);
     buf_text(out, ",\"comparison\":{");
-    put_leaf(out, wish->leaf_name, wish->compare);
-    buf_printf(out, ",\"messages\":%zu,\"first_difference\":", wish->count);
-    if (first == written->count && first == wish->count)
+    put_leaf(out, request->leaf_name, request->compare);
+    buf_printf(out, ",\"messages\":%zu,\"first_difference\":", request->count);
+    if (first == written->count && first == request->count)
         buf_text(out, "null}");
     else
         buf_printf(out, "%zu}", first);
 }
 
-static cardbox_status put_answer(buf *out, const session_context_wish *wish,
+static cardbox_status put_answer(buf *out, const session_context_request *request,
                                  const session_lines_read *lines, context *ctx, cardbox_error *err)
 {
     context_output written = {0};
     buf_text(out, "{\"session_id\":");
-    buf_json_string(out, wish->read.session);
+    buf_json_string(out, request->read.session);
     buf_char(out, ',');
-    put_leaf(out, wish->leaf_name, lines->entry_id);
+    put_leaf(out, request->leaf_name, lines->entry_id);
     buf_text(out, ",\"path_length\":");
     buf_int(out, lines->length);
     put_settings(out, &ctx->settings);
-    cardbox_status status = context_answer(out, &written, ctx, &wish->how, err);
-    if (status == CARDBOX_OK && wish->compare.ptr != NULL)
-        put_comparison(out, wish, &written);
+    cardbox_status status = context_answer(out, &written, ctx, &request->how, err);
+    if (status == CARDBOX_OK && request->compare.ptr != NULL)
+        put_comparison(out, request, &written);
     buf_char(out, '}');
     context_output_free(&written);
     return status;
 }
 
-cardbox_status session_context_answer(buf *out, bool *more, session_context_wish *wish,
+cardbox_status session_context_answer(buf *out, bool *more, session_context_request *request,
                                       const store_rows *rows, arena *memory, cardbox_error *err)
 {
     session_lines_read lines;
     context ctx;
     arena own = ARENA_BESIDE(memory); /* it can be much: it goes where it came */
-    cardbox_status status = build(&ctx, &lines, rows, &wish->read, wish->how.repair, &own, err);
-    *more = wish->compare.ptr != NULL && wish->digests == NULL;
+    cardbox_status status =
+        build(&ctx, &lines, rows, &request->read, request->how.repair, &own, err);
+    *more = request->compare.ptr != NULL && request->digests == NULL;
     if (status == CARDBOX_OK && *more)
-        status = keep_digests(wish, &ctx, memory, err);
+        status = keep_digests(request, &ctx, memory, err);
     else if (status == CARDBOX_OK)
-        status = put_answer(out, wish, &lines, &ctx, err);
+        status = put_answer(out, request, &lines, &ctx, err);
     arena_reset(&own);
     return status;
 }
@@ -119,20 +120,20 @@ cardbox_status session_context_answer(buf *out, bool *more, session_context_wish
 /* --- the SDK's --- */
 
 static cardbox_status finish(cardbox_context **out, const store_rows *rows,
-                             const session_context_read *read, const context_wish *wish,
+                             const session_context_read *read, const context_request *request,
                              cardbox_error *err)
 {
     arena memory = ARENA_INIT;
     buf head = BUF_INIT(CONTEXT_BYTES_MAX);
     session_lines_read lines;
     context ctx;
-    cardbox_status status = build(&ctx, &lines, rows, read, wish->repair, &memory, err);
+    cardbox_status status = build(&ctx, &lines, rows, read, request->repair, &memory, err);
 
     if (status == CARDBOX_OK) {
         buf_char(&head, '{');
         put_leaf(&head, "entry_id", lines.entry_id);
         put_settings(&head, &ctx.settings);
-        status = context_finish(out, &ctx, wish->format, &head, err);
+        status = context_finish(out, &ctx, request->format, &head, err);
     }
     arena_reset(&memory);
     return status;
@@ -143,13 +144,13 @@ cardbox_status cardbox_build_context_options(cardbox_context **out, cardbox *db,
                                              const cardbox_context_options *options,
                                              cardbox_error *err)
 {
-    context_wish wish;
+    context_request request;
     store_rows *rows = NULL;
     params p;
     cardbox_status status = check_session_read(out, db, tenant, session_id, err);
 
     if (status == CARDBOX_OK)
-        status = context_options_read(&wish, options, err);
+        status = context_options_read(&request, options, err);
     if (status == CARDBOX_OK && entry_id != NULL)
         status = check_id("entry_id", entry_id, SESSION_ID_MAX, err);
     if (status != CARDBOX_OK)
@@ -162,7 +163,7 @@ cardbox_status cardbox_build_context_options(cardbox_context **out, cardbox *db,
     session_context_params(&p, &read);
     status = client_run(db, STATEMENT_session_context, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK)
-        status = finish(out, rows, &read, &wish, err);
+        status = finish(out, rows, &read, &request, err);
     rows_free(rows);
     return status;
 }

@@ -1,12 +1,10 @@
 /*
  * session_export.c: a session as the file that it is, page by page. A line without an id stays as
- * it was where a reader of this file gives it the id and the parent that it has here; else they are
- * written into it, so that what is appended, forked or cut out is the same tree wherever it is
- * read; and so is what a compaction keeps, where its index would be another line's.
+ * it is if a reader of this file gives it the id and the parent that it has here. Otherwise they
+ * are written into it.
  */
-#include <inttypes.h>
 #include "cardbox/session_file.h"
-#include "model/session/reread.h"
+#include "model/session/position.h"
 #include "store/session/session_call.h"
 
 /* Lines of a page. */
@@ -18,117 +16,45 @@ typedef struct exporter {
     cardbox_session_piece take;
     void *arg;
     cardbox_error *err;
-    bool stopped;     /* the taker wants no more */
-    bool is_whole;    /* all of it, not a branch */
-    bool has_changed; /* a line was not given as it is */
-    bool is_open;     /* what was given last has no line feed */
-    int64_t created;  /* when the session was made, which tells it from one that comes after it */
-    session_reread reader;
-    arena memory; /* of a page */
+    bool stopped;        /* the callback wants no more */
+    int64_t created;     /* when the session was made: another session may take its id */
+    session_position at; /* in the file */
+    arena memory;        /* of a page */
 } exporter;
 
 static void give(exporter *x, view bytes)
 {
-    if (x->stopped || bytes.len == 0)
-        return;
-    x->stopped = !x->take(x->arg, bytes.ptr, bytes.len);
-    x->is_open = bytes.ptr[bytes.len - 1] != '\n';
+    if (!x->stopped && bytes.len > 0)
+        x->stopped = !x->take(x->arg, bytes.ptr, bytes.len);
 }
 
-/* Before the next line. A caller's transaction need not be a snapshot: what was the last line may
- * have got its line feed after it was given. */
-static void end_line(exporter *x)
+static cardbox_status give_other(exporter *x, view bytes)
 {
-    if (x->is_open)
-        give(x, VIEW("\n"));
-}
+    bool ends_line = bytes.len > 0 && bytes.ptr[0] == '\n'; /* the line before, or it is blank */
+    session_lines lines = session_lines_of((view){bytes.ptr + ends_line, bytes.len - ends_line});
+    session_line line;
 
-static cardbox_status give_other(exporter *x, view bytes, bool is_ring)
-{
-    end_line(x);
-    if (!session_reread_other(&x->reader, bytes, is_ring, &x->memory))
+    if (session_lines_next(&lines, &line) && !session_position_line(&x->at, &line, &x->memory))
         return error_nomem(x->err);
     give(x, bytes);
     return CARDBOX_OK;
 }
 
-/* A page of lines; count 0: there are no more. */
-static cardbox_status read_page(exporter *x, session_place_of after, store_rows **rows, int *count)
+/* `entry`: NULL for a line that has an id and names no index. */
+static cardbox_status give_entry(exporter *x, const session_export_row *row,
+                                 const session_placed *entry)
 {
-    params p;
+    view ending = {NULL, 0}, text = row->text;
 
-    params_init(&p, REQUEST_MAX);
-    session_export_params(&p, x->tenant, x->session, after, PAGE_LINES, SESSION_PAGE_BYTES);
-    cardbox_status status =
-        client_run(x->db, STATEMENT_session_export, &p, RUN_AGAIN, rows, x->err);
-    *count = status == CARDBOX_OK ? rows_count(*rows) : 0;
-    return status;
-}
-
-/* Whether any line has an id of its own: such a line may name another. */
-static cardbox_status find_own_id(exporter *x, bool *found)
-{
-    session_place_of after = SESSION_BEFORE_ALL;
-    session_export_row row;
-    session_line line;
-    int count = 1;
-    cardbox_status status = CARDBOX_OK;
-
-    *found = false;
-    while (status == CARDBOX_OK && count > 0 && !*found) {
-        store_rows *rows = NULL;
-        status = read_page(x, after, &rows, &count);
-        for (int i = 0; i < count && !*found; i++) {
-            session_export_read(&row, rows, i);
-            after = row.place;
-            *found = row.entry.text.ptr != NULL && session_line_kept(&line, row.entry.text) &&
-                     scan_find(line.value, "id").kind == SCAN_STRING;
-        }
-        rows_free(rows);
-    }
-    return status;
-}
-
-/* Development versions had ids that were made of the session's name. Such a session stays as it was
- * to the byte while no line says an id that a reader would not make. */
-static cardbox_status follow_name(exporter *x, const session_reread_entry *entry, view *ending)
-{
-    session_reread as_named = x->reader;
-    bool has_own = true;
-    view other;
-    cardbox_status status = CARDBOX_OK;
-
-    session_reread_set(&as_named.file_id, x->session);
-    if (!session_reread_ending(&as_named, entry, &other, &x->memory))
+    if (entry != NULL && !session_position_ending(&ending, &x->at, entry, &x->memory))
         return error_nomem(x->err);
-    if (other.ptr == NULL)
-        status = find_own_id(x, &has_own);
-    if (status == CARDBOX_OK && !has_own) {
-        x->reader = as_named;
-        *ending = other;
-    }
-    return status;
-}
-
-static cardbox_status give_entry(exporter *x, view before, const session_reread_entry *entry)
-{
-    view ending, text = entry->text;
-    cardbox_status status = CARDBOX_OK;
-
-    end_line(x);
-    if (!session_reread_ending(&x->reader, entry, &ending, &x->memory))
-        return error_nomem(x->err);
-    if (ending.ptr != NULL && x->is_whole && !x->has_changed)
-        status = follow_name(x, entry, &ending);
-    x->has_changed = x->has_changed || ending.ptr != NULL;
-    if (status == CARDBOX_OK && !session_reread_next(&x->reader, entry))
-        status = error_nomem(x->err);
+    session_position_entry(&x->at, row->entry_id);
     text.len -= ending.ptr != NULL;
-    give(x, before);
+    give(x, row->before);
     give(x, text);
     give(x, ending);
-    give(x, entry->end);
-    return status;
+    give(x, row->after);
+    return CARDBOX_OK;
 }
 
 static cardbox_status read_session(exporter *x, store_rows **rows, session_row *row)
@@ -145,44 +71,51 @@ static cardbox_status read_session(exporter *x, store_rows **rows, session_row *
     return status;
 }
 
-/* Also tells whether there is such a session. */
-static cardbox_status give_header(exporter *x, bool wanted)
+/* Fails if there is no such session. */
+static cardbox_status give_header(exporter *x, bool is_wanted)
 {
     store_rows *rows = NULL;
     session_row row = {.created_micros = 0};
     cardbox_status status = read_session(x, &rows, &row);
 
     x->created = row.created_micros;
-    if (status == CARDBOX_OK && wanted) {
-        status = give_other(x, row.header.ptr == NULL ? VIEW("") : row.header, false);
-        give(x, row.header.ptr == NULL ? VIEW("") : VIEW("\n"));
-        x->reader.lines += row.header.ptr != NULL;
+    if (status == CARDBOX_OK && is_wanted && row.header.ptr != NULL) {
+        status = give_other(x, row.header);
+        give(x, VIEW("\n"));
     }
     rows_free(rows);
     return status;
 }
 
-static cardbox_status give_line(exporter *x, const session_export_row *line)
+static cardbox_status give_line(exporter *x, const session_export_row *row)
 {
-    if (!line->is_entry)
-        return give_other(x, line->before, line->is_ring);
-    if (line->entry.text.ptr == NULL)
-        return error_set(x->err, CARDBOX_CONFLICT,
-                         "the card of the entry at %" PRId64 " of the session is missing",
-                         line->place.seq);
-    return give_entry(x, line->before, &line->entry);
+    const session_placed entry = {.text = row->text,
+                                  .id = row->entry_id,
+                                  .parent = row->parent_id,
+                                  .first_kept = row->target};
+
+    if (!row->is_entry)
+        return give_other(x, row->bytes);
+    return give_entry(x, row, row->id_is_made ? &entry : NULL);
 }
 
-static cardbox_status give_page(exporter *x, session_place_of *after, int *count)
+/* *count receives the number of lines; 0: there are no more. */
+static cardbox_status give_page(exporter *x, int64_t *after, int *count)
 {
     store_rows *rows = NULL;
     session_export_row line;
-    cardbox_status status = read_page(x, *after, &rows, count);
+    params p;
 
+    params_init(&p, REQUEST_MAX);
+    session_export_params(&p, x->tenant, x->session, *after, PAGE_LINES, SESSION_PAGE_BYTES);
+    cardbox_status status =
+        client_run(x->db, STATEMENT_session_export, &p, RUN_AGAIN, &rows, x->err);
+    *count = status == CARDBOX_OK ? rows_count(rows) : 0;
     for (int row = 0; status == CARDBOX_OK && row < *count; row++) {
         session_export_read(&line, rows, row);
+        x->at.lines = (uint64_t)line.line;
         status = give_line(x, &line);
-        *after = line.place;
+        *after = line.line;
     }
     arena_reset(&x->memory);
     rows_free(rows);
@@ -191,7 +124,7 @@ static cardbox_status give_page(exporter *x, session_place_of *after, int *count
 
 static cardbox_status give_all(exporter *x)
 {
-    session_place_of after = SESSION_BEFORE_ALL;
+    int64_t after = -1;
     int count = 1;
     cardbox_status status = give_header(x, false);
 
@@ -200,13 +133,28 @@ static cardbox_status give_all(exporter *x)
     return status;
 }
 
-/* A part of the way; *left receives what is to come. */
+static cardbox_status give_node(exporter *x, const store_rows *rows, int row)
+{
+    session_node_row node;
+
+    session_node_read(&node, rows, row);
+    const session_export_row line = {
+        .text = node.text, .entry_id = node.entry_id, .after = VIEW("\n")};
+    const session_placed entry = {.text = node.text,
+                                  .id = node.entry_id,
+                                  .parent =
+                                      node.parent_id.ptr != NULL ? node.parent_id : node.missing,
+                                  .first_kept = session_path_target(rows, row),
+                                  .is_moved = (node.extra & SESSION_ID_IS_MADE) == 0};
+    return give_entry(x, &line, node.extra == 0 ? NULL : &entry);
+}
+
+/* A part of the path; *left receives how many entries follow it. */
 static cardbox_status give_part(exporter *x, session_path_read *read, int64_t *left)
 {
     store_rows *rows = NULL;
     arena memory = ARENA_INIT;
     session_path path;
-    session_node_row node;
     params p;
 
     params_init(&p, REQUEST_MAX);
@@ -215,13 +163,8 @@ static cardbox_status give_part(exporter *x, session_path_read *read, int64_t *l
     if (status == CARDBOX_OK)
         status = session_path_take(&path, rows, read, &memory, x->err);
     if (status == CARDBOX_OK) {
-        for (size_t i = 0; status == CARDBOX_OK && i < path.count; i++) {
-            session_node_read(&node, rows, path.rows[i]);
-            status = give_entry(
-                x, VIEW(""),
-                &(session_reread_entry){node.text, node.entry_id, node.parent_id, node.missing,
-                                        session_path_kept(rows, path.rows[i]), VIEW("\n")});
-        }
+        for (size_t i = 0; status == CARDBOX_OK && i < path.count; i++)
+            status = give_node(x, rows, path.rows[i]);
         read->from += (int64_t)path.count;
         *left = path.count == 0 ? 0 : path.length - read->from;
     }
@@ -246,8 +189,8 @@ static cardbox_status give_path(exporter *x, view entry)
     return status;
 }
 
-/* Pages are read one by one: of a session that was deleted between two, what came is not all of it,
- * and of one that was made in its place, not of one file. */
+/* Each page is a statement of its own. If the session was deleted between two pages, the export is
+ * incomplete; if another one took its id, the export mixes two files. */
 static cardbox_status check_same(exporter *x)
 {
     store_rows *rows = NULL;
@@ -255,14 +198,15 @@ static cardbox_status check_same(exporter *x)
     cardbox_status status = read_session(x, &rows, &row);
 
     if (status == CARDBOX_NOT_FOUND || (status == CARDBOX_OK && row.created_micros != x->created))
-        status = error_set(x->err, CARDBOX_CONFLICT,
-                           "the session was deleted while it was exported: what came is not whole");
+        status =
+            error_set(x->err, CARDBOX_CONFLICT,
+                      "the session was deleted while it was exported: the export is incomplete");
     rows_free(rows);
     return status;
 }
 
-/* Everything is read in one snapshot, but for a transaction of the caller's, which decides that. */
-static cardbox_status run(exporter *x, view entry)
+/* Everything is read in one snapshot. A caller's transaction decides its isolation itself. */
+static cardbox_status export(exporter *x, const char *entry_id)
 {
     cardbox *snapshot = NULL;
     cardbox_status status = CARDBOX_OK;
@@ -272,7 +216,7 @@ static cardbox_status run(exporter *x, view entry)
         x->db = snapshot;
     }
     if (status == CARDBOX_OK)
-        status = x->is_whole ? give_all(x) : give_path(x, entry);
+        status = entry_id == NULL ? give_all(x) : give_path(x, view_of(entry_id));
     if (status == CARDBOX_OK && !x->stopped && snapshot == NULL)
         status = check_same(x);
     cardbox_rollback(snapshot);
@@ -283,7 +227,7 @@ cardbox_status cardbox_session_export(cardbox *db, const char *tenant, const cha
                                       const char *entry_id, cardbox_session_piece take, void *arg,
                                       cardbox_error *err)
 {
-    exporter x = {.db = db, .take = take, .arg = arg, .err = err, .reader = SESSION_REREAD_INIT};
+    exporter x = {.db = db, .take = take, .arg = arg, .err = err};
     cardbox_status status = check_session(db, tenant, session_id, err);
 
     if (status == CARDBOX_OK && take == NULL)
@@ -294,9 +238,7 @@ cardbox_status cardbox_session_export(cardbox *db, const char *tenant, const cha
         return status;
     x.tenant = view_of(tenant);
     x.session = view_of(session_id);
-    x.is_whole = entry_id == NULL;
-    status = run(&x, x.is_whole ? (view){NULL, 0} : view_of(entry_id));
-    session_reread_free(&x.reader);
+    status = export(&x, entry_id);
     arena_reset(&x.memory);
     return status;
 }

@@ -21,14 +21,14 @@ static bool keep_piece(void *arg, const char *bytes, size_t len)
 }
 
 static cardbox_status convert(const session_file *file, view session_id, cardbox_session_piece take,
-                              void *arg, size_t *unseen, cardbox_error *err)
+                              void *arg, size_t *not_in_context, cardbox_error *err)
 {
     buf text = BUF_INIT(GROWTH_MAX * CARDBOX_CONVERT_MAX);
     arena memory = ARENA_INIT;
     size_t left_out;
     cardbox_status status = CARDBOX_OK;
 
-    if (session_convert_file(&text, file, session_id, &left_out, unseen, &memory))
+    if (session_convert_file(&text, file, session_id, &left_out, not_in_context, &memory))
         take(arg, buf_str(&text), text.len);
     else if (text.failure == BUF_TOO_LARGE)
         status = error_set(err, CARDBOX_TOO_LARGE, "the converted session is too large");
@@ -41,7 +41,7 @@ static cardbox_status convert(const session_file *file, view session_id, cardbox
 
 /* A session without an entry, which has no dialect to convert from, goes as it is. */
 static cardbox_status give_as(view whole, view session_id, cardbox_dialect dialect,
-                              cardbox_session_piece take, void *arg, size_t *unseen,
+                              cardbox_session_piece take, void *arg, size_t *not_in_context,
                               cardbox_error *err)
 {
     session_file file = {.memory = ARENA_INIT};
@@ -50,7 +50,7 @@ static cardbox_status give_as(view whole, view session_id, cardbox_dialect diale
     if (!session_file_read(&file, whole, VIEW("")))
         status = error_nomem(err);
     else if ((int)file.dialect != (int)dialect && file.count > 0)
-        status = convert(&file, session_id, take, arg, unseen, err);
+        status = convert(&file, session_id, take, arg, not_in_context, err);
     else if (whole.len > 0)
         take(arg, whole.ptr, whole.len);
     session_file_free(&file);
@@ -59,12 +59,12 @@ static cardbox_status give_as(view whole, view session_id, cardbox_dialect diale
 
 cardbox_status session_export_as(cardbox *db, const char *tenant, const char *session_id,
                                  const char *entry_id, cardbox_dialect dialect,
-                                 cardbox_session_piece take, void *arg, size_t *unseen,
+                                 cardbox_session_piece take, void *arg, size_t *not_in_context,
                                  cardbox_error *err)
 {
     buf whole = BUF_INIT(CARDBOX_CONVERT_MAX);
 
-    *unseen = 0;
+    *not_in_context = 0;
     if (dialect == CARDBOX_DIALECT_UNKNOWN)
         return cardbox_session_export(db, tenant, session_id, entry_id, take, arg, err);
     if (dialect != CARDBOX_DIALECT_PLAIN && dialect != CARDBOX_DIALECT_PI)
@@ -80,7 +80,8 @@ cardbox_status session_export_as(cardbox *db, const char *tenant, const char *se
     else if (status == CARDBOX_OK && !buf_ok(&whole))
         status = error_nomem(err);
     if (status == CARDBOX_OK)
-        status = give_as(buf_as_view(&whole), view_of(session_id), dialect, take, arg, unseen, err);
+        status = give_as(buf_as_view(&whole), view_of(session_id), dialect, take, arg,
+                         not_in_context, err);
     buf_free(&whole);
     return status;
 }
@@ -89,7 +90,8 @@ cardbox_status cardbox_session_export_as(cardbox *db, const char *tenant, const 
                                          const char *entry_id, cardbox_dialect dialect,
                                          cardbox_session_piece take, void *arg, cardbox_error *err)
 {
-    size_t unseen;
+    size_t not_in_context;
 
-    return session_export_as(db, tenant, session_id, entry_id, dialect, take, arg, &unseen, err);
+    return session_export_as(db, tenant, session_id, entry_id, dialect, take, arg, &not_in_context,
+                             err);
 }

@@ -1,14 +1,13 @@
 /*
  * session_import.c: a session file line by line into the database, for <cardbox/session_file.h>.
- * What is held at a time is a part of the file, one line of it at least, with what is made of it
- * and of the part before, the first places of the file, and the report: so a file may be of any
- * size. One part is made ready while the database writes the one before. What is there already is
- * left to the database to find out, batch by batch: an import that broke off is finished by
- * importing the same file again.
+ * In memory are one part of the file, the parameters made of it and of the part before, and the
+ * report, so a file may be of any size. One part is prepared while the database writes the one
+ * before. The database compares the lines with those that it has: an import that broke off is
+ * completed by importing the same file again.
  */
 #include <stdlib.h>
 #include "model/session/file.h"
-#include "model/session/places.h"
+#include "model/session/ordinals.h"
 #include "store/session/session_call.h"
 #include "store/session/session_report.h"
 
@@ -21,100 +20,40 @@
 typedef struct importer {
     cardbox *db;
     const char *tenant;
-    char *session; /* NULL: what the file's header says, and that was not read so far */
-    char *file_id; /* of which ids are made: the header's; NULL: there is none */
+    char *session; /* NULL: the id of the file's header, which was not read so far */
+    char *file_id; /* the header's id, of which ids are made; NULL: there is none */
     char header_id[SESSION_ID_MAX];
-    bool has_made_id; /* a line had none, and so what ids are made of is known */
     cardbox_session_reader read;
     void *arg;
     session_batch batch; /* is being filled */
-    session_batch sent;  /* the one before, of which the database has not said all so far */
+    session_batch sent;  /* the one before, which may be under way */
     client_flight flight;
     params sent_params;
     params next_params; /* of `batch`; none: not built so far */
     bool is_under_way;
     session_report report;
-    session_places places;
-    char *part; /* of the file */
+    session_ordinals ordinals; /* of the file's headers and entries */
+    char *part;                /* of the file */
     size_t room;
     session_lines lines;
-    int64_t seq; /* the place of the last line */
-    int32_t ord;
     bool has_header, has_entries, has_written, is_at_end;
-    bool has_diverged; /* the session is no longer like the file */
     bool force;
     cardbox_error *err;
 } importer;
 
 /* --- sending --- */
 
-/* Whether what names no parent goes on from this entry: not from one that only repeats another of
- * its file. But where the session is no longer like the file that can't be told, and the ids that
- * are there are entries of the file, too. */
-static bool is_gone_on_from(importer *in, const session_put *put, session_line_outcome outcome,
-                            int64_t seq)
+static void note_outcomes(importer *in, const store_rows *rows)
 {
-    bool is_elsewhere = seq >= 0 && seq != put->seq;
-
-    switch (outcome) {
-    case SESSION_LINE_APPENDED:
-    case SESSION_LINE_EXTRA_ROOT:
-    case SESSION_LINE_UNCHANGED:
-    case SESSION_LINE_STILL_ROOT:
-        in->has_diverged = in->has_diverged || is_elsewhere;
-        return true;
-    case SESSION_LINE_OWN_PARENT:
-        return true;
-    case SESSION_LINE_CONFLICT:
-        in->has_diverged = in->has_diverged || seq == put->seq;
-        return in->has_diverged && seq >= 0;
-    default:
-        return false;
-    }
-}
-
-/* Whether the session is not like the file from this line on, or from one before it. */
-static bool is_other(const session_put *put, session_line_outcome outcome, session_line_place place,
-                     int64_t seq)
-{
-    return outcome == SESSION_LINE_DROPPED || place == SESSION_PLACE_OTHER ||
-           (place == SESSION_PLACE_BEHIND && seq >= 0 && seq != put->seq &&
-            outcome != SESSION_LINE_CONFLICT && outcome != SESSION_LINE_TWIN);
-}
-
-/* The same way as the database: of a batch that differs from the session no line is kept. But what
- * a twin says is there. */
-static session_line_stay stay_of(session_line_outcome outcome, session_line_place place,
-                                 bool differs, bool is_written)
-{
-    if (place == SESSION_PLACE_THERE)
-        return SESSION_STAY_UNCHANGED;
-    if (differs)
-        return outcome == SESSION_LINE_TWIN ? SESSION_STAY_UNCHANGED : SESSION_STAY_NOT_KEPT;
-    return is_written ? SESSION_STAY_KEPT : SESSION_STAY_UNCHANGED;
-}
-
-static void note_outcomes(importer *in, const store_rows *rows, bool is_written)
-{
-    bool differs = false;
-
     for (size_t i = 0; i < in->sent.count; i++) {
-        const session_put *put = &in->sent.puts[i];
-        view id = put->kind < 0 ? (view){NULL, 0} : put->entry.id;
-        int64_t seq = -1;
-        session_line_outcome outcome = session_written_line(rows, i, &seq);
-        session_line_place place = session_written_place(rows, i);
+        const pending_line *line = &in->sent.lines[i];
 
-        differs = differs || is_other(put, outcome, place, seq);
-        session_report_outcome(&in->report, outcome, stay_of(outcome, place, differs, is_written),
-                               put->line, seq, id);
-        in->has_diverged = in->has_diverged || outcome == SESSION_LINE_DROPPED;
-        if (put->kind >= 0 && is_gone_on_from(in, put, outcome, seq))
-            session_batch_follow(&in->batch, id);
+        session_report_line(&in->report, session_line_outcome(rows, i), session_line_issue(rows, i),
+                            line->line, line->is_entry ? line->entry.id : VIEW(""));
     }
 }
 
-/* Waits for what is under way. */
+/* Waits for the batch that is under way. */
 static cardbox_status receive(importer *in)
 {
     store_rows *rows = NULL;
@@ -125,16 +64,13 @@ static cardbox_status receive(importer *in)
     in->is_under_way = false;
     cardbox_status status = client_receive(&in->flight, &rows, in->err);
     params_free(&in->sent_params);
-    if (status == CARDBOX_OK)
-        status = session_write_status(rows, &in->sent, in->err);
     if (status == CARDBOX_OK) {
-        session_written_read(&written, rows);
-        if (in->report.first_seq == 0 && written.first_seq >= 0)
-            in->report.first_seq = written.first_seq + 1;
-        note_outcomes(in, rows, written.outcome == SESSION_DONE);
+        session_import_read(&written, rows);
+        note_outcomes(in, rows);
         in->report.version = written.version;
-        in->batch.since = written.made;
-        in->report.is_changed = in->report.is_changed || written.outcome == SESSION_DONE;
+        in->report.is_changed = in->report.is_changed || view_equal(written.outcome, VIEW("done"));
+        in->batch.made = written.made;
+        in->batch.diverged_at = written.diverged_at;
         in->has_written = true;
     }
     rows_free(rows);
@@ -142,14 +78,14 @@ static cardbox_status receive(importer *in)
 }
 
 /* Nothing is added to the batch any more: its lines become parameters, and their bytes are no
- * longer needed. But what the database has yet to say of the batch before is a parameter, too. */
+ * longer needed. Two parameters come from the batch before. */
 static void prepare(importer *in)
 {
     params_init(&in->next_params, REQUEST_MAX);
-    session_write_params_begin(&in->next_params, &in->batch);
+    session_import_params_begin(&in->next_params, &in->batch);
 }
 
-/* Sends the batch and begins another, which goes on where it ends. */
+/* Sends the batch and begins the next one. */
 static cardbox_status send(importer *in)
 {
     session_batch spare = in->sent;
@@ -161,11 +97,12 @@ static cardbox_status send(importer *in)
         return status;
     in->sent_params = in->next_params;
     in->next_params = (params){.count = 0};
-    session_write_params_end(&in->sent_params, &in->batch);
-    client_send(&in->flight, in->db, STATEMENT_session_write, &in->sent_params, RUN_AGAIN);
+    session_import_params_end(&in->sent_params, &in->batch);
+    client_send(&in->flight, in->db, STATEMENT_session_import, &in->sent_params, RUN_AGAIN);
     in->is_under_way = true;
     in->sent = in->batch;
-    in->batch.puts = spare.puts;
+    in->batch.start += (int64_t)in->sent.count;
+    in->batch.lines = spare.lines;
     in->batch.capacity = spare.capacity;
     in->batch.memory = spare.memory;
     return session_batch_reset(&in->batch) ? CARDBOX_OK : error_nomem(in->err);
@@ -201,7 +138,8 @@ static cardbox_status take_header(importer *in, const session_line *line)
     cardbox_status status = CARDBOX_OK;
 
     if (in->has_header || in->has_entries) {
-        session_report_issue(&in->report, SESSION_ISSUE_HEADER, line->number, 0, NULL);
+        session_report_issue(&in->report,
+                             (session_issue){SESSION_ISSUE_HEADER, line->number, 0, NULL, {"", 0}});
     } else {
         if (!session_header_read(&header, line, &in->batch.memory))
             return error_nomem(in->err);
@@ -218,31 +156,6 @@ static cardbox_status take_header(importer *in, const session_line *line)
     return status;
 }
 
-/* Development versions had ids that were made of the session's name: where the first one is there
- * so, they are so again. */
-static cardbox_status follow_name(importer *in, const session_line *line, session_entry *entry)
-{
-    const char *reason = NULL;
-    cardbox_entries *found = NULL;
-    session_entry named;
-
-    in->has_made_id = true;
-    if (!session_entry_read(&named, line, view_of(in->session), &in->batch.memory, &reason))
-        return error_nomem(in->err);
-    if (view_equal(named.id, entry->id))
-        return CARDBOX_OK;
-    cardbox_status status = receive(in);
-    if (status == CARDBOX_OK)
-        status = cardbox_session_get_entries(&found, in->db, in->tenant, in->session, &named.id.ptr,
-                                             1, in->err);
-    if (status == CARDBOX_OK && cardbox_entries_count(found) > 0) {
-        *entry = named;
-        status = set_file_id(in, view_of(in->session));
-    }
-    cardbox_entries_free(found);
-    return status;
-}
-
 static cardbox_status take_entry(importer *in, const session_line *line, session_entry *entry,
                                  session_entry **out)
 {
@@ -253,16 +166,20 @@ static cardbox_status take_entry(importer *in, const session_line *line, session
         return status;
     *out = entry;
     if (session_entry_read(entry, line, view_of(in->file_id), &in->batch.memory, &reason)) {
-        const char *unseen = session_entry_unseen(entry);
-        if (unseen != NULL)
-            session_report_issue(&in->report, SESSION_ISSUE_UNSEEN, line->number, 0, unseen);
+        const char *not_in_context = session_entry_not_in_context(entry);
+        if (not_in_context != NULL)
+            session_report_issue(
+                &in->report,
+                (session_issue){
+                    SESSION_ISSUE_NOT_IN_CONTEXT, line->number, 0, not_in_context, {"", 0}});
         in->has_entries = true;
-        return entry->id_is_made && !in->has_made_id ? follow_name(in, line, entry) : CARDBOX_OK;
+        return CARDBOX_OK;
     }
     if (reason == NULL)
         return error_nomem(in->err);
     *out = NULL;
-    session_report_issue(&in->report, SESSION_ISSUE_BAD, line->number, 0, reason);
+    session_report_issue(&in->report,
+                         (session_issue){SESSION_ISSUE_BAD, line->number, 0, reason, {"", 0}});
     return CARDBOX_OK;
 }
 
@@ -271,16 +188,30 @@ static void take_other(importer *in, const session_line *line)
     if (line->kind == SESSION_LINE_BLANK)
         in->report.blank++;
     else
-        session_report_issue(&in->report, line->is_torn ? SESSION_ISSUE_TORN : SESSION_ISSUE_BAD,
-                             line->number, line->reason_at, line->reason);
+        session_report_issue(&in->report,
+                             (session_issue){line->is_torn ? SESSION_ISSUE_TORN : SESSION_ISSUE_BAD,
+                                             line->number,
+                                             line->reason_at,
+                                             line->reason,
+                                             {"", 0}});
 }
 
-/* The next place of the file; NULL: no entry's. */
-static bool take_place(importer *in, session_entry *entry)
+/* Adds a line to the batch. */
+static cardbox_status put_line(importer *in, const session_line *line, const session_entry *entry)
 {
-    return (entry == NULL ||
-            session_places_resolve(&in->places, entry, view_of(in->file_id), &in->batch.memory)) &&
-           session_places_add(&in->places, entry);
+    int64_t number = in->batch.start + (int64_t)in->batch.count;
+    pending_line *added = session_batch_import(&in->batch, line, entry);
+
+    if (added == NULL)
+        return error_nomem(in->err);
+    if (entry != NULL && entry->kind == SESSION_COMPACTION && entry->target.kind == SCAN_NUMBER) {
+        added->has_index = true;
+        added->index = session_ordinals_find(&in->ordinals, entry->target);
+    }
+    if ((line->kind == SESSION_LINE_HEADER || line->kind == SESSION_LINE_ENTRY) &&
+        !session_ordinals_add(&in->ordinals, number))
+        return error_nomem(in->err);
+    return in->session != NULL && in->batch.count == LINES_MAX ? send(in) : CARDBOX_OK;
 }
 
 static cardbox_status take_line(importer *in, const session_line *line)
@@ -303,16 +234,9 @@ static cardbox_status take_line(importer *in, const session_line *line)
         return CARDBOX_OK;
     }
     if (line->has_nul && taken != NULL)
-        session_report_issue(&in->report, SESSION_ISSUE_NULS, line->number, 0, NULL);
-    bool counts = line->kind == SESSION_LINE_HEADER || line->kind == SESSION_LINE_ENTRY;
-    in->seq += counts;
-    in->ord = counts ? 0 : in->ord + 1;
-    if ((counts && !take_place(in, taken)) ||
-        !session_batch_import(&in->batch, line, taken, in->seq, in->ord))
-        return error_nomem(in->err);
-    if (in->session != NULL && in->batch.count == LINES_MAX)
-        return send(in);
-    return CARDBOX_OK;
+        session_report_issue(&in->report,
+                             (session_issue){SESSION_ISSUE_NULS, line->number, 0, NULL, {"", 0}});
+    return put_line(in, line, taken);
 }
 
 /* --- the file --- */
@@ -379,59 +303,43 @@ static cardbox_status take_part(importer *in)
     return status;
 }
 
-/* The session's version now: others may have written since the last batch. */
-static cardbox_status read_version(importer *in)
+/* Links entries to parents that came later. */
+static cardbox_status link_parents(importer *in)
 {
+    const view *ids = NULL;
     store_rows *rows = NULL;
-    session_row row;
+    session_linked linked;
     params p;
+    size_t count = session_report_dangling(&in->report, &ids);
 
+    if (in->report.memory.failed)
+        return error_nomem(in->err);
     params_init(&p, REQUEST_MAX);
-    session_get_params(&p, view_of(in->tenant), view_of(in->session));
+    session_link_params(&p, view_of(in->tenant), view_of(in->session), ids, count);
     cardbox_status status =
-        client_run(in->db, STATEMENT_session_get, &p, RUN_AGAIN, &rows, in->err);
-    if (status == CARDBOX_OK && rows_count(rows) == 0)
-        status = session_none_such(view_of(in->session), in->err);
+        client_run(in->db, STATEMENT_session_link, &p, RUN_AGAIN, &rows, in->err);
     if (status == CARDBOX_OK) {
-        session_row_read(&row, rows, 0);
-        in->report.version = row.version;
+        session_link_read(&linked, rows);
+        if (!linked.is_there)
+            status = session_none_such(view_of(in->session), in->err);
+        in->report.version = linked.version;
+        in->report.is_changed = in->report.is_changed || linked.links > 0;
+        session_report_link(&in->report, rows, &linked);
     }
     rows_free(rows);
     return status;
 }
 
-/* Links entries to parents that came later, and takes rings apart. */
-static cardbox_status settle(importer *in)
-{
-    store_rows *rows = NULL;
-    view id;
-    int64_t seq;
-    cardbox_status status = session_settle(in->db, in->tenant, in->session, &rows, in->err);
-    bool has_changed = status == CARDBOX_OK && rows_count(rows) > 0;
-
-    for (int row = 0; has_changed && row < rows_count(rows); row++) {
-        session_line_outcome outcome = session_settled_read(&id, &seq, rows, row);
-        session_report_settled(&in->report, outcome, seq, id);
-    }
-    in->report.is_changed = in->report.is_changed || has_changed;
-    rows_free(rows);
-    return has_changed ? read_version(in) : status;
-}
-
-static cardbox_status count(importer *in)
-{
-    return cardbox_session_count(&in->report.counts, in->db, in->tenant, in->session, in->err);
-}
-
-/* What the session has now, when entries that wait for their parents have been looked after. */
+/* Counts the session, once late parents are linked. */
 static cardbox_status finish(importer *in)
 {
-    cardbox_status status = count(in);
+    cardbox_session_counts *counts = &in->report.counts;
+    cardbox_status status = cardbox_session_count(counts, in->db, in->tenant, in->session, in->err);
 
-    if (status == CARDBOX_OK && in->report.counts.dangling_parents > 0) {
-        status = settle(in);
+    if (status == CARDBOX_OK && counts->dangling_parents > 0) {
+        status = link_parents(in);
         if (status == CARDBOX_OK)
-            status = count(in);
+            status = cardbox_session_count(counts, in->db, in->tenant, in->session, in->err);
     }
     if (status == CARDBOX_NOT_FOUND)
         status = error_set(in->err, CARDBOX_CONFLICT,
@@ -473,14 +381,8 @@ cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db,
                                       const char *session_id, bool force,
                                       cardbox_session_reader read, void *arg, cardbox_error *err)
 {
-    importer in = {.db = db,
-                   .tenant = tenant,
-                   .read = read,
-                   .arg = arg,
-                   .seq = -1,
-                   .places = SESSION_PLACES_INIT,
-                   .force = force,
-                   .err = err};
+    importer in = {
+        .db = db, .tenant = tenant, .read = read, .arg = arg, .force = force, .err = err};
     cardbox_status status = check_call(db, tenant, err);
 
     if (status == CARDBOX_OK && session_id != NULL)
@@ -500,7 +402,7 @@ cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db,
     receive(&in);
     params_free(&in.next_params);
     session_report_free(&in.report);
-    session_places_free(&in.places);
+    session_ordinals_free(&in.ordinals);
     session_batch_free(&in.batch);
     session_batch_free(&in.sent);
     free(in.session);

@@ -40,29 +40,16 @@ void session_row_json(buf *out, const session_row *row, view tenant)
     buf_char(out, '}');
 }
 
-const char *session_role_shown(session_role role)
-{
-    static const char *const NAMES[] = {
-        [SESSION_ROLE_USER] = "user",        [SESSION_ROLE_ASSISTANT] = "assistant",
-        [SESSION_ROLE_TOOL_RESULT] = "tool", [SESSION_ROLE_BASH] = "user",
-        [SESSION_ROLE_CUSTOM] = "user",      [SESSION_ROLE_SYSTEM] = "system",
-    };
-
-    return role == SESSION_ROLE_NONE ? NULL : NAMES[role];
-}
-
 void session_node_json(buf *out, const session_node_row *row)
 {
     buf_text(out, "{\"entry_id\":");
     buf_json_string(out, row->entry_id);
     put_text(out, "parent_id", row->parent_id);
-    buf_printf(out, ",\"seq\":%lld,\"depth\":%d", (long long)row->seq, row->depth);
-    put_text(out, "type",
-             row->kind == SESSION_OTHER ? VIEW("other") : view_of(session_kind_name(row->kind)));
-    put_text(out, "role", view_of(session_role_shown(row->role)));
+    buf_printf(out, ",\"line\":%lld,\"depth\":%d", (long long)row->line, row->depth);
+    put_text(out, "type", row->type);
+    put_text(out, "role", row->role);
     put_json(out, "label", row->label);
     buf_printf(out, ",\"size\":%lld", (long long)row->size);
-    put_text(out, "card_id", row->card_id);
     if (row->missing.ptr != NULL)
         put_text(out, "missing_parent", row->missing);
     if (row->text.ptr != NULL)

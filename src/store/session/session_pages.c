@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include "store/list_json.h"
-#include "model/session/words.h"
+#include "model/session/preview.h"
 
 /* --- sessions --- */
 
@@ -62,7 +62,7 @@ const char *session_pages_next(const session_pages *of, const session_node_row *
 
     if (of->by_id)
         return list_cursor_text(memory, 0, last->entry_id);
-    int64_t number = of->by_extra ? last->extra : last->seq;
+    int64_t number = of->by_extra ? last->extra : last->line;
     /* One more than the number, so that none is 0. Nothing stands behind the largest. */
     snprintf(text, sizeof(text), "%" PRId64, number == INT64_MAX ? number : number + 1);
     return arena_copy(memory, view_of(text));
@@ -74,17 +74,17 @@ static void add_member(buf *out, const char *name, view text)
     buf_json_string(out, text);
 }
 
-/* What an entry says, before the brace that closes it; null where its line is too long. */
-static void add_preview(buf *out, view line, session_kind kind, arena *memory)
+/* The preview, written over the closing brace; null if the text is too long. */
+static void add_preview(buf *out, view line, view type, arena *memory)
 {
-    session_words words;
+    session_preview words;
 
     out->len--;
     if (line.ptr == NULL) {
         buf_text(out, ",\"preview\":null}");
         return;
     }
-    session_words_of_line(&words, line, view_of(session_kind_name(kind)), memory);
+    session_preview_of_line(&words, line, type, memory);
     add_member(out, ",\"preview\":{\"role\":", words.role);
     add_member(out, ",\"text\":", words.text);
     add_member(out, ",\"tools\":", words.tools);
@@ -93,7 +93,7 @@ static void add_preview(buf *out, view line, session_kind kind, arena *memory)
     buf_text(out, "}}");
 }
 
-/* An entry, its line and what that says only where it has no more bytes than is shown of each. */
+/* An entry, with its text and its preview if it is not too long for each. */
 static void add_node(buf *out, session_node_row *node, const session_shown *shown)
 {
     view line = node->size <= shown->preview_max ? node->text : (view){NULL, 0};
@@ -102,7 +102,7 @@ static void add_node(buf *out, session_node_row *node, const session_shown *show
         node->text = (view){NULL, 0};
     session_node_json(out, node);
     if (shown->preview_max > 0)
-        add_preview(out, line, node->kind, shown->memory);
+        add_preview(out, line, node->type, shown->memory);
 }
 
 void session_pages_json(buf *out, const store_rows *rows, const session_page *page,
@@ -111,7 +111,7 @@ void session_pages_json(buf *out, const store_rows *rows, const session_page *pa
     const session_shown shown = {page->text_max, page->preview_max, memory};
     int count = rows_count(rows);
     bool more = count >= page->limit;
-    session_node_row node = {.seq = -1};
+    session_node_row node = {.line = -1};
 
     buf_text(out, "{\"entries\":[");
     for (int row = 0; row < count - (more ? 1 : 0); row++) {
@@ -126,7 +126,7 @@ void session_pages_json(buf *out, const store_rows *rows, const session_page *pa
     list_json_end(out, more ? session_pages_next(of, &node, memory) : NULL);
 }
 
-/* --- the way to one --- */
+/* --- paths --- */
 
 void session_path_json(buf *out, const store_rows *rows, const session_path *path,
                        const session_path_read *read, const session_shown *shown)
@@ -145,7 +145,7 @@ void session_path_json(buf *out, const store_rows *rows, const session_path *pat
     list_json_end_at(out, before < path->length, before);
 }
 
-/* --- where two part --- */
+/* --- diff --- */
 
 /* The entries of one side, the first `limit` of them. Gives whether there are more. */
 static bool add_side(buf *out, const store_rows *rows, int64_t limit, const session_shown *shown,

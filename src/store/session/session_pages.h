@@ -19,10 +19,10 @@ void session_list_json(buf *out, const store_rows *rows, int64_t limit, view ten
 typedef struct session_pages {
     statement_id statement;
     void (*params)(params *p, const session_page *page);
-    bool by_extra;   /* the cursor is the last row's `extra`, else its seq */
+    bool by_extra;   /* the cursor is the last row's `extra`, else its line */
     bool by_id;      /* or its id */
     bool of_entry;   /* it is the list of an entry */
-    const char *sum; /* what `extra` is shown as; NULL: it is not */
+    const char *sum; /* the member that shows `extra`; NULL: none */
 } session_pages;
 
 extern const session_pages SESSION_TREE, SESSION_CHILDREN, SESSION_LEAVES, SESSION_BRANCH_POINTS,

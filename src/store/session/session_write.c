@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include "base/errors.h"
 
-/* --- what is said of failures --- */
+/* --- failures --- */
 
 static cardbox_status conflict(int64_t version, cardbox_error *err, const char *message)
 {
@@ -18,25 +18,37 @@ static cardbox_status conflict(int64_t version, cardbox_error *err, const char *
     return CARDBOX_CONFLICT;
 }
 
-/* Of the outcomes that all changes have. */
-static cardbox_status common_status(int outcome, view session, int64_t version, cardbox_error *err)
+static bool is(view outcome, const char *name)
 {
-    switch ((session_outcome)outcome) {
-    case SESSION_DONE:
-    case SESSION_DONE_BEFORE:
-        return CARDBOX_OK;
-    case SESSION_NONE_SUCH:
+    return view_equal(outcome, view_of(name));
+}
+
+/* Of the outcomes that several functions have. */
+static cardbox_status common_status(view outcome, view session, int64_t version, cardbox_error *err)
+{
+    static const char *const GOOD[] = {"done", "created", "unchanged", "replayed"};
+
+    for (size_t i = 0; i < sizeof(GOOD) / sizeof(GOOD[0]); i++) {
+        if (is(outcome, GOOD[i]))
+            return CARDBOX_OK;
+    }
+    if (is(outcome, "not_found"))
         return session_none_such(session, err);
-    case SESSION_WRONG_VERSION:
+    if (is(outcome, "wrong_version"))
         return conflict(version, err, "the session has changed: it is at version");
-    case SESSION_KEY_REUSED:
+    if (is(outcome, "key_reused"))
         return conflict(version, err,
                         "the key was used for other entries: the session is at version");
-    case SESSION_OTHER_DIALECT:
-    case SESSION_REFUSED:
-        break;
-    }
-    return error_set(err, CARDBOX_INTERNAL, "the database answered outcome %d", outcome);
+    return error_set(err, CARDBOX_INTERNAL, "the database returned the outcome %.*s",
+                     error_shown(outcome), outcome.ptr);
+}
+
+/* NULL: not known. */
+static void put_dialect(params *p, int dialect)
+{
+    const char *name = session_dialect_name(dialect);
+
+    params_cstr(p, name);
 }
 
 /* --- create --- */
@@ -45,10 +57,7 @@ void session_create_params(params *p, const session_create *create)
 {
     params_text(p, create->tenant);
     params_text(p, create->session);
-    if (create->dialect < 0)
-        params_null(p);
-    else
-        params_int4(p, create->dialect);
+    put_dialect(p, create->dialect);
     params_text_or_null(p, create->header);
     params_bool(p, create->may_exist);
 }
@@ -56,18 +65,18 @@ void session_create_params(params *p, const session_create *create)
 cardbox_status session_create_status(const store_rows *rows, const session_create *create,
                                      int64_t *version, bool *is_new, cardbox_error *err)
 {
-    int outcome = rows_int4(rows, 0, 0);
+    view outcome = rows_text(rows, 0, 0);
     int64_t now = rows_int8(rows, 0, 1);
 
     if (version != NULL)
         *version = now;
     if (is_new != NULL)
-        *is_new = outcome == SESSION_DONE;
-    if (outcome == SESSION_REFUSED)
+        *is_new = is(outcome, "created");
+    if (is(outcome, "exists"))
         return conflict(now, err, "the session exists: it is at version");
-    if (outcome == SESSION_OTHER_DIALECT && create->any_dialect)
+    if (is(outcome, "other_dialect") && create->any_dialect)
         return CARDBOX_OK;
-    if (outcome == SESSION_OTHER_DIALECT)
+    if (is(outcome, "other_dialect"))
         return conflict(now, err,
                         create->dialect == SESSION_PI
                             ? "the session exists in the dialect plain, not pi: it is at version"
@@ -75,67 +84,43 @@ cardbox_status session_create_status(const store_rows *rows, const session_creat
     return common_status(outcome, create->session, now, err);
 }
 
-/* --- write lines --- */
+/* --- append --- */
 
-void session_written_read(session_written *out, const store_rows *rows)
+void session_append_read(session_written *out, const store_rows *rows)
 {
     *out = (session_written){
-        .outcome = (session_outcome)rows_int4(rows, 0, 1),
-        .version = rows_int8(rows, 0, 3),
-        .first_seq = rows_null(rows, 0, 2) ? -1 : rows_int8(rows, 0, 2),
-        .made = rows_null(rows, 0, 4) ? 0 : rows_int8(rows, 0, 4),
-    };
+        .outcome = rows_text(rows, 0, 1), .version = rows_int8(rows, 0, 3), .diverged_at = -1};
 }
 
-session_line_outcome session_written_line(const store_rows *rows, size_t i, int64_t *seq)
+view session_line_outcome(const store_rows *rows, size_t i)
 {
     int row = (int)i + 1;
 
-    if (row >= rows_count(rows))
-        return SESSION_LINE_UNCHANGED;
-    if (seq != NULL)
-        *seq = rows_null(rows, row, 2) ? -1 : rows_int8(rows, row, 2);
-    return (session_line_outcome)rows_int4(rows, row, 1);
+    return row < rows_count(rows) ? rows_text(rows, row, 1) : VIEW("");
 }
 
-session_line_place session_written_place(const store_rows *rows, size_t i)
+int64_t session_line_number(const store_rows *rows, size_t i)
 {
     int row = (int)i + 1;
 
-    if (row >= rows_count(rows) || rows_null(rows, row, 5))
-        return SESSION_PLACE_BEHIND;
-    return rows_bool(rows, row, 5) ? SESSION_PLACE_THERE : SESSION_PLACE_OTHER;
+    return row < rows_count(rows) && !rows_null(rows, row, 2) ? rows_int8(rows, row, 2) : -1;
 }
 
-/* Why a line is refused. `who` it is. */
-static cardbox_status line_status(session_line_outcome outcome, const char *who,
-                                  const session_entry *entry, cardbox_error *err)
+/* Why an entry, which is called `who`, is refused. */
+static cardbox_status line_status(view outcome, const char *who, const session_entry *entry,
+                                  cardbox_error *err)
 {
-    view parent = entry->parent;
-    bool named = entry->parent_state == SESSION_PARENT_NAMED;
-
-    if (outcome == SESSION_LINE_CONFLICT)
+    if (is(outcome, "conflict"))
         return error_set(err, CARDBOX_CONFLICT,
                          "%s exists with other content and may not be changed", who);
-    if (outcome == SESSION_LINE_OWN_PARENT && named && !view_equal(entry->id, parent))
-        return error_set(
-            err, CARDBOX_INVALID,
-            "%s would be its own ancestor: the session has entries that wait for it as their "
-            "parent, and its parent %.*s comes from them",
-            who, (int)parent.len, parent.ptr);
-    if (outcome == SESSION_LINE_OWN_PARENT)
-        return error_set(err, CARDBOX_INVALID, "%s is its own parent", who);
-    if (outcome == SESSION_LINE_NO_TARGET)
+    if (is(outcome, "no_target"))
         return error_set(err, CARDBOX_NOT_FOUND,
                          "%s labels an entry that is neither in the session nor before it", who);
-    if (outcome != SESSION_LINE_NO_PARENT)
-        return CARDBOX_OK;
-    if (!named)
-        return error_set(err, CARDBOX_INVALID,
-                         "%s has a parentId that is no id: give an entry's, or null", who);
-    return error_set(err, CARDBOX_NOT_FOUND,
-                     "%s has the parent %.*s, which is neither in the session nor before it", who,
-                     (int)parent.len, parent.ptr);
+    if (is(outcome, "no_parent"))
+        return error_set(err, CARDBOX_NOT_FOUND,
+                         "%s has the parent %.*s, which is neither in the session nor before it",
+                         who, (int)entry->parent.len, entry->parent.ptr);
+    return CARDBOX_OK;
 }
 
 /* The first entry that says which dialect the batch is of; their count: none does, but the writer.
@@ -144,7 +129,7 @@ static size_t telling_entry(const session_batch *batch)
 {
     size_t i = 0;
 
-    while (i < batch->count && !session_kind_has_dialect(batch->puts[i].entry.kind))
+    while (i < batch->count && !session_kind_has_dialect(batch->lines[i].entry.kind))
         i++;
     return i;
 }
@@ -164,74 +149,98 @@ static cardbox_status other_dialect(const session_batch *batch, int64_t version,
                          "the session is of the dialect %s, the entries are of %s", own, other);
     return error_set(err, CARDBOX_CONFLICT,
                      "entries[%zu]: an entry of type %s is of the dialect %s, the session is of %s",
-                     i, session_kind_name(batch->puts[i].entry.kind), other, own);
+                     i, session_kind_name(batch->lines[i].entry.kind), other, own);
 }
 
 /* An id that was made here tells a client nothing. */
-static void put_who(char *out, size_t size, const session_batch *batch, size_t place)
+static void put_who(char *out, size_t size, const session_batch *batch, size_t i)
 {
-    const session_put *put = &batch->puts[place];
+    const pending_line *line = &batch->lines[i];
 
-    if (put->is_named_here)
-        snprintf(out, size, "entries[%zu]", place);
+    if (line->is_named_here)
+        snprintf(out, size, "entries[%zu]", i);
     else
-        snprintf(out, size, "entry %.*s", (int)put->entry.id.len, put->entry.id.ptr);
+        snprintf(out, size, "entry %.*s", (int)line->entry.id.len, line->entry.id.ptr);
 }
 
-/* Whether a conflict is one with an entry before it in the batch, and not with the session's. */
+/* Whether an entry conflicts with one before it in the batch, and not with the session's. */
 static bool repeats(const store_rows *rows, const session_batch *batch, size_t i)
 {
-    int32_t twin = batch->puts[i].twin;
+    int32_t twin = batch->lines[i].twin;
 
-    return twin > 0 && session_written_line(rows, (size_t)twin - 1, NULL) == SESSION_LINE_APPENDED;
+    return twin > 0 && is(session_line_outcome(rows, (size_t)twin - 1), "appended");
 }
 
-cardbox_status session_write_status(const store_rows *rows, const session_batch *batch,
-                                    cardbox_error *err)
+cardbox_status session_append_status(const store_rows *rows, const session_batch *batch,
+                                     cardbox_error *err)
 {
     session_written written;
 
-    session_written_read(&written, rows);
-    if (written.outcome == SESSION_OTHER_DIALECT)
+    session_append_read(&written, rows);
+    if (is(written.outcome, "other_dialect"))
         return other_dialect(batch, written.version, err);
-    if (written.outcome != SESSION_REFUSED)
-        return common_status((int)written.outcome, batch->session, written.version, err);
+    if (!is(written.outcome, "refused"))
+        return common_status(written.outcome, batch->session, written.version, err);
     for (size_t i = 0; i < batch->count; i++) {
         char who[SESSION_ID_MAX + 8];
         put_who(who, sizeof(who), batch, i);
-        session_line_outcome outcome = session_written_line(rows, i, NULL);
-        cardbox_status status = line_status(outcome, who, &batch->puts[i].entry, err);
+        view outcome = session_line_outcome(rows, i);
+        cardbox_status status = line_status(outcome, who, &batch->lines[i].entry, err);
         if (status == CARDBOX_OK)
             continue;
-        if (outcome == SESSION_LINE_CONFLICT && repeats(rows, batch, i))
+        if (is(outcome, "conflict") && repeats(rows, batch, i))
             error_set(err, status, "entries[%zu] repeats the id of entries[%d], with other content",
-                      i, batch->puts[i].twin - 1);
+                      i, batch->lines[i].twin - 1);
         if (status == CARDBOX_CONFLICT && err != NULL)
             err->current_version = written.version;
         return status;
     }
-    return common_status((int)written.outcome, batch->session, written.version, err);
+    return common_status(written.outcome, batch->session, written.version, err);
 }
 
-/* --- settle --- */
+/* --- import --- */
 
-void session_settle_params(params *p, view tenant, view session)
+void session_import_read(session_written *out, const store_rows *rows)
+{
+    *out = (session_written){.outcome = rows_text(rows, 0, 1),
+                             .version = rows_int8(rows, 0, 3),
+                             .made = rows_int8(rows, 0, 4),
+                             .diverged_at = rows_null(rows, 0, 5) ? -1 : rows_int8(rows, 0, 5)};
+}
+
+view session_line_issue(const store_rows *rows, size_t i)
+{
+    int row = (int)i + 1;
+
+    return row < rows_count(rows) ? rows_text(rows, row, 2) : (view){NULL, 0};
+}
+
+void session_link_params(params *p, view tenant, view session, const view *ids, size_t count)
 {
     params_text(p, tenant);
     params_text(p, session);
+    params_array(p, PARAMS_TEXT);
+    for (size_t i = 0; i < count; i++)
+        params_text(p, ids[i]);
+    params_array_end(p);
 }
 
-session_line_outcome session_settled_read(view *entry_id, int64_t *seq, const store_rows *rows,
-                                          int row)
+void session_link_read(session_linked *out, const store_rows *rows)
 {
-    *entry_id = rows_text(rows, row, 0);
-    *seq = rows_int8(rows, row, 2);
-    return (session_line_outcome)rows_int4(rows, row, 1);
+    *out = (session_linked){.is_there = !rows_null(rows, 0, 2),
+                            .version = rows_int8(rows, 0, 2),
+                            .links = rows_int4(rows, 0, 3),
+                            .cycles = rows_int4(rows, 0, 4)};
+}
+
+view session_link_issue(const store_rows *rows, size_t i)
+{
+    int row = (int)i + 1;
+
+    return row < rows_count(rows) ? rows_text(rows, row, 1) : (view){NULL, 0};
 }
 
 /* --- the head --- */
-
-enum { MOVE_ELSEWHERE = 5, MOVE_NO_ENTRY = 6 };
 
 void session_head_params(params *p, const session_move *move)
 {
@@ -245,15 +254,15 @@ void session_head_params(params *p, const session_move *move)
 cardbox_status session_head_status(const store_rows *rows, const session_move *move,
                                    int64_t *version, cardbox_error *err)
 {
-    int outcome = rows_int4(rows, 0, 0);
+    view outcome = rows_text(rows, 0, 0);
     int64_t now = rows_int8(rows, 0, 1);
     view head = rows_text(rows, 0, 2);
 
     if (version != NULL)
         *version = now;
-    if (outcome == MOVE_NO_ENTRY)
+    if (is(outcome, "no_entry"))
         return session_no_entry(move->session, move->entry, err);
-    if (outcome != MOVE_ELSEWHERE)
+    if (!is(outcome, "elsewhere"))
         return common_status(outcome, move->session, now, err);
     error_set(err, CARDBOX_CONFLICT,
               head.len > 0 ? "the head is at entry %.*s" : "there is no head%.*s", (int)head.len,
@@ -264,8 +273,6 @@ cardbox_status session_head_status(const store_rows *rows, const session_move *m
 }
 
 /* --- fork --- */
-
-enum { FORK_NO_ENTRY = 5, FORK_EXISTS = 6 };
 
 void session_fork_params(params *p, const session_fork *fork)
 {
@@ -278,13 +285,13 @@ void session_fork_params(params *p, const session_fork *fork)
 cardbox_status session_fork_status(const store_rows *rows, const session_fork *fork,
                                    int64_t *entries, cardbox_error *err)
 {
-    int outcome = rows_int4(rows, 0, 0);
+    view outcome = rows_text(rows, 0, 0);
 
     if (entries != NULL)
         *entries = rows_int8(rows, 0, 2);
-    if (outcome == FORK_NO_ENTRY)
+    if (is(outcome, "no_entry"))
         return session_no_entry(fork->session, fork->entry, err);
-    if (outcome == FORK_EXISTS) {
+    if (is(outcome, "exists")) {
         char message[SESSION_ID_MAX + 40];
         snprintf(message, sizeof(message), "session %.*s exists: it is at version",
                  (int)fork->new_session.len, fork->new_session.ptr);
@@ -311,7 +318,6 @@ cardbox_status session_delete_status(session_deletion *deletion, bool *more, con
         return deletion->begun ? CARDBOX_OK : session_none_such(deletion->session, err);
     deletion->begun = true;
     deletion->entries += rows_int8(rows, 0, 0);
-    deletion->cards += rows_int8(rows, 0, 1);
-    *more = rows_bool(rows, 0, 2);
+    *more = rows_bool(rows, 0, 1);
     return CARDBOX_OK;
 }

@@ -1,6 +1,6 @@
 /*
  * session_write.h: what changes sessions, as plain data in and out, like write.h: build parameters,
- * take rows, say in words what an outcome means. Knows no connection.
+ * take rows, put outcomes into words. Knows no connection.
  */
 #ifndef STORE_SESSION_WRITE_H
 #define STORE_SESSION_WRITE_H
@@ -8,24 +8,13 @@
 #include "model/session/names.h"
 #include "store/session/sessions.h"
 
-/* What the functions of sessions in sql/functions answer of a whole call. */
-typedef enum session_outcome {
-    SESSION_DONE = 1,
-    SESSION_DONE_BEFORE = 2, /* nothing was written */
-    SESSION_NONE_SUCH = 3,
-    SESSION_WRONG_VERSION = 4,
-    SESSION_KEY_REUSED = 5, /* of a write */
-    SESSION_REFUSED = 6,    /* lines were: nothing was written */
-    SESSION_OTHER_DIALECT = 7
-} session_outcome;
-
 /* --- create: STATEMENT_session_create --- */
 
 typedef struct session_create {
     view tenant, session;
     int dialect;      /* a session_dialect; negative: what its first entry says */
     view header;      /* JSON without line feeds; {NULL, 0}: none. See session_header_take */
-    bool may_exist;   /* then it stays as it is: SESSION_DONE_BEFORE */
+    bool may_exist;   /* then it stays as it is */
     bool any_dialect; /* of one that exists; else it must be of this one */
 } session_create;
 
@@ -41,36 +30,39 @@ cardbox_status session_header_take(view *header, view session, view cwd, arena *
 cardbox_status session_create_status(const store_rows *rows, const session_create *create,
                                      int64_t *version, bool *is_new, cardbox_error *err);
 
-/* --- write lines: STATEMENT_session_write --- */
+/* --- write lines: STATEMENT_session_append, STATEMENT_session_import --- */
 
-/* A line on its way. Its views must live until the parameters are built. */
-typedef struct session_put {
-    session_entry entry; /* of an entry */
-    int kind;            /* as in the table (SESSION_KIND_CODES); -1 no entry, -2 a header */
-    int64_t seq;         /* of an import: where the file has it */
-    int32_t ord;
-    uint64_t line;        /* its number */
-    bool is_named_here;   /* of a client's entry: its id is one that the client has not seen */
-    view raw;             /* JSON of an entry or a header; else {NULL, 0} */
-    view before, after;   /* ptr NULL: nothing before, a line feed behind */
-    int32_t twin;         /* place, from 1, of an earlier line with this id; 0: none */
-    int32_t parent_place; /* as write_session wants it */
-} session_put;
+/* A line that is to be written. Its views must live until the parameters are built. */
+typedef struct pending_line {
+    session_entry entry; /* if is_entry */
+    bool is_entry, is_header;
+    bool is_named_here; /* the client has not seen the entry's id */
+    bool has_index;     /* of a compaction: it names the first kept entry by an index */
+    int64_t index;      /* number of that entry's line in the file, from 0; negative: not known */
+    uint64_t line;      /* number in the file, from 1 */
+    view content;       /* JSON of an entry or a header; ptr NULL: the whole line is in `before` */
+    view before, after; /* ptr NULL: nothing before, a line feed behind */
+    int32_t twin;       /* place, from 1, of an earlier line with this id; 0: none */
+    int32_t ref;        /* place of the parent, or as append_entries() documents it */
+} pending_line;
 
 typedef struct session_batch {
     view tenant, session;
     bool import;
+    bool restores;            /* an import of a project: the session stays invisible */
     int dialect;              /* negative: not known */
     int64_t expected_version; /* 0: any */
     view key;                 /* ptr NULL: none */
-    int64_t since;            /* of an import: `made` of the batch before; 0: none was written */
-    view file_id;             /* the id of the file's header, or empty; ptr NULL: any will do */
-    session_put *puts;
+    view file_id;             /* the id of the file's header, or empty; ptr NULL: any is accepted */
+    int64_t start;            /* of an import: number of the first line, from 0 */
+    int64_t made;             /* of the batch before: when the session was created; 0: none */
+    int64_t diverged_at;      /* the same: the first line that differs; negative: none */
+    pending_line *lines;
     size_t count, capacity;
     size_t bytes; /* of the lines */
     session_names ids;
-    char before[SESSION_ID_MAX + 1]; /* the entry before, of an import that of the batches before;
-                                        empty: none so far. A reset keeps it */
+    char before[SESSION_ID_MAX + 1]; /* id of the last entry, of an import also of the batches
+                                        before; empty: none. A reset keeps it */
     bool has_new_ids;                /* an entry was given an id */
     const char *run_key;             /* ids that are given are made of it and `named`; or NULL */
     const char *run_time;            /* the time that is given; NULL: that of the call */
@@ -85,87 +77,69 @@ void session_batch_free(session_batch *batch);
 /* Makes it empty again. */
 bool session_batch_reset(session_batch *batch);
 
-/* A new line at the end, or the batch's last one with those before it: NULL, or false: out of
- * memory. For those who add lines. */
-session_put *session_batch_put(session_batch *batch);
-bool session_batch_link(session_batch *batch, session_put *put);
-
-/* Which entry the next one goes on from, if it names no parent; of an import the next batch. */
-void session_batch_follow(session_batch *batch, view id);
+/* Adds an entry, whose id and parent live as long as the batch. NULL: out of memory. */
+pending_line *session_batch_add(session_batch *batch, const session_entry *entry);
 
 /*
  * Adds an entry that a client appends: JSON, an object with a type. One without an id is given one,
- * and the time; one without a parentId goes on from the entry before, the first one from the head,
- * or where it is there already from what it went on from. Line feeds between tokens are taken out.
- * CARDBOX_INVALID: it can be no entry here; CARDBOX_TOO_LARGE.
+ * and the time; one without a parentId continues the entry before, the first one the head. Line
+ * feeds between tokens are removed. CARDBOX_INVALID: the session can't have it; CARDBOX_TOO_LARGE.
  */
 cardbox_status session_batch_append(session_batch *batch, view json, cardbox_error *err);
 
 /* Adds a line of a file, with its entry, or NULL if it is none; of these views only the entry's id
- * is lent after the parameters are built. False: out of memory. */
-bool session_batch_import(session_batch *batch, const session_line *line,
-                          const session_entry *entry, int64_t seq, int32_t ord);
+ * and parent need not live until the parameters are built. Returns NULL: out of memory. */
+pending_line *session_batch_import(session_batch *batch, const session_line *line,
+                                   const session_entry *entry);
 
-void session_write_params(params *p, const session_batch *batch);
+void session_append_params(params *p, const session_batch *batch);
 
-/* The same in two steps: all but `since`, `file_id` and an import's `before`, and these. */
-void session_write_params_begin(params *p, const session_batch *batch);
-void session_write_params_end(params *p, const session_batch *batch);
+/* In two steps: all but `made` and `diverged_at`, and these. */
+void session_import_params_begin(params *p, const session_batch *batch);
+void session_import_params_end(params *p, const session_batch *batch);
 
-/* What became of a line. */
-typedef enum session_line_outcome {
-    SESSION_LINE_APPENDED = 1,
-    SESSION_LINE_UNCHANGED = 2,  /* it is there already */
-    SESSION_LINE_CONFLICT = 3,   /* its id is there with other content */
-    SESSION_LINE_EXTRA_ROOT = 4, /* appended, although its parent is not there */
-    SESSION_LINE_NO_PARENT = 5,
-    SESSION_LINE_OWN_PARENT = 6,
-    SESSION_LINE_KEPT = 7,    /* no entry, but kept for the export */
-    SESSION_LINE_DROPPED = 8, /* no entry, and not kept: the session is no longer like the file */
-    SESSION_LINE_TWIN = 9,    /* an earlier line of the file is the same entry */
-    SESSION_LINE_NO_TARGET = 10,
-    SESSION_LINE_STILL_ROOT = 11 /* it is there already, and its parent is not */
-} session_line_outcome;
-
-/* Rows: place 0 first, which is of the whole, then one of each line in the order of the batch (none
- * if the whole failed otherwise than by SESSION_REFUSED). */
+/* Rows: place 0, which is for the whole, then one for each line in the order of the batch (none if
+ * the append failed otherwise than because of an entry). Outcomes are the functions' words. */
 typedef struct session_written {
-    session_outcome outcome;
-    int64_t version;   /* after the change; of one that failed, as the session is */
-    int64_t first_seq; /* of the first entry that was appended; negative: none was */
-    int64_t made;      /* of an import: when the session was, for the batches that follow */
+    view outcome;
+    int64_t version;     /* after the change; of one that failed, as the session is */
+    int64_t made;        /* of an import: for the batches that follow */
+    int64_t diverged_at; /* the same */
 } session_written;
 
-void session_written_read(session_written *out, const store_rows *rows);
+void session_append_read(session_written *out, const store_rows *rows);
+void session_import_read(session_written *out, const store_rows *rows);
 
-/* Of the line at index `i` of the batch; *seq may be NULL. */
-session_line_outcome session_written_line(const store_rows *rows, size_t i, int64_t *seq);
+/* Of the line at index `i` of the batch. */
+view session_line_outcome(const store_rows *rows, size_t i);
 
-/* Whether a line that is no entry of the tree stood at its place of the session before it. */
-typedef enum session_line_place {
-    SESSION_PLACE_BEHIND, /* the session ended before it */
-    SESSION_PLACE_THERE,
-    SESSION_PLACE_OTHER /* another one stood there */
-} session_line_place;
+/* Of an append: the number of the entry's line. */
+int64_t session_line_number(const store_rows *rows, size_t i);
 
-/* Of an import, and SESSION_LINE_CONFLICT, _OWN_PARENT, _TWIN, or a header. */
-session_line_place session_written_place(const store_rows *rows, size_t i);
+/* Of an import: what is wrong with the line; ptr NULL: nothing. */
+view session_line_issue(const store_rows *rows, size_t i);
 
-/* CARDBOX_OK, or why nothing was written: CARDBOX_NOT_FOUND (no session, or a parent or an entry to
- * be labelled that is not there), CARDBOX_CONFLICT (version, key, dialect, an id with other
- * content; err->current_version), CARDBOX_INVALID (an entry that is its own parent). */
-cardbox_status session_write_status(const store_rows *rows, const session_batch *batch,
-                                    cardbox_error *err);
+/* CARDBOX_OK, or why nothing was appended: CARDBOX_NOT_FOUND (no session, or a parent or an entry
+ * to be labelled that is not there), CARDBOX_CONFLICT (version, key, dialect, an id with other
+ * content; err->current_version). */
+cardbox_status session_append_status(const store_rows *rows, const session_batch *batch,
+                                     cardbox_error *err);
 
-/* --- after an import: STATEMENT_session_settle: rows of entry_id, outcome and seq --- */
+/* --- after an import: STATEMENT_session_link --- */
 
-void session_settle_params(params *p, view tenant, view session);
+void session_link_params(params *p, view tenant, view session, const view *ids, size_t count);
 
-/* SESSION_LINE_APPENDED: its parent came later, and they are linked. SESSION_LINE_OWN_PARENT: its
- * parents led back to itself, and it was taken out of the tree; its line is kept.
- * SESSION_LINE_EXTRA_ROOT: its parent was. */
-session_line_outcome session_settled_read(view *entry_id, int64_t *seq, const store_rows *rows,
-                                          int row);
+typedef struct session_linked {
+    bool is_there;   /* there is such a session */
+    int64_t version; /* after it */
+    int64_t links;
+    int64_t cycles; /* links that were not made, since an entry would be its own ancestor */
+} session_linked;
+
+void session_link_read(session_linked *out, const store_rows *rows);
+
+/* Of the id at index `i`: "dangling", "cycle"; ptr NULL: it is linked. */
+view session_link_issue(const store_rows *rows, size_t i);
 
 /* --- the head: STATEMENT_session_head --- */
 
@@ -198,19 +172,18 @@ cardbox_status session_fork_status(const store_rows *rows, const session_fork *f
 
 /* --- delete: STATEMENT_session_delete --- */
 
-/* Entries that one statement removes: a fraction of a second's work. */
+/* Lines that one statement removes: a fraction of a second's work. */
 enum { SESSION_DELETE_PART = 10000 };
 
 typedef struct session_deletion {
     view tenant, session;
     bool begun;
-    int64_t entries; /* that went so far */
-    int64_t cards;   /* and with them, since no other session has them */
+    int64_t entries; /* removed so far */
 } session_deletion;
 
 void session_delete_params(params *p, const session_deletion *deletion);
 
-/* Adds what went. *more: ask again, until all has. CARDBOX_OK, CARDBOX_NOT_FOUND. */
+/* Adds what was removed. *more: there is more to remove. CARDBOX_OK, CARDBOX_NOT_FOUND. */
 cardbox_status session_delete_status(session_deletion *deletion, bool *more, const store_rows *rows,
                                      cardbox_error *err);
 

@@ -126,7 +126,7 @@ static const char *add(cardbox_session_writer *writer, view json, cardbox_error 
     }
     if (session_batch_append(batch, (view){copy, json.len}, err) != CARDBOX_OK)
         return NULL;
-    id = arena_copy(&writer->memory, batch->puts[batch->count - 1].entry.id);
+    id = arena_copy(&writer->memory, batch->lines[batch->count - 1].entry.id);
     if (id == NULL)
         error_nomem(err);
     return id;
@@ -268,11 +268,11 @@ cardbox_status cardbox_session_flush(cardbox_session_writer *writer, cardbox_err
     if (writer->batch.count == 0)
         return CARDBOX_OK;
     params_init(&p, REQUEST_MAX);
-    session_write_params(&p, &writer->batch);
+    session_append_params(&p, &writer->batch);
     cardbox_status status =
-        client_run(writer->db, STATEMENT_session_write, &p, RUN_AGAIN, &rows, err);
+        client_run(writer->db, STATEMENT_session_append, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK)
-        status = session_write_status(rows, &writer->batch, err);
+        status = session_append_status(rows, &writer->batch, err);
     rows_free(rows);
     if (status == CARDBOX_OK && !session_batch_reset(&writer->batch))
         return error_nomem(err);
@@ -288,7 +288,7 @@ cardbox_status cardbox_session_close(cardbox_session_writer *writer, cardbox_err
     cardbox_status status = cardbox_session_flush(writer, &own);
     if (status != CARDBOX_OK && err != NULL) {
         const session_batch *batch = &writer->batch;
-        view first = batch->count > 0 ? batch->puts[0].entry.id : VIEW("");
+        view first = batch->count > 0 ? batch->lines[0].entry.id : VIEW("");
         *err = own;
         snprintf(err->message, sizeof(err->message), "%zu entr%s not written, from %.*s on: %.*s",
                  batch->count, batch->count == 1 ? "y was" : "ies were", error_shown(first),

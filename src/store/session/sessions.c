@@ -59,7 +59,7 @@ void session_row_read(session_row *out, const store_rows *rows, int row)
 {
     *out = (session_row){
         .session_id = rows_text(rows, row, COL_SESSION),
-        .dialect = rows_null(rows, row, COL_DIALECT) ? -1 : rows_int4(rows, row, COL_DIALECT),
+        .dialect = session_dialect_named(rows_text(rows, row, COL_DIALECT)),
         .header = rows_text(rows, row, COL_HEADER),
         .name = rows_text(rows, row, COL_NAME),
         .forked_from = rows_text(rows, row, COL_FORKED),
@@ -93,50 +93,33 @@ void session_counts_read(session_counts *out, const store_rows *rows)
 /* --- entries --- */
 
 enum {
-    NODE_SEQ,
+    NODE_LINE,
     NODE_ENTRY,
     NODE_PARENT,
     NODE_DEPTH,
-    NODE_KIND,
+    NODE_TYPE,
+    NODE_ROLE,
     NODE_MISSING,
     NODE_SIZE,
-    NODE_CARD,
     NODE_LABEL,
     NODE_TEXT,
     NODE_EXTRA,
-    NODE_KEPT /* of a path only */
+    NODE_TARGET /* of a path only */
 };
-
-/* A worker may have written any number: one of no kind is read as SESSION_OTHER, of no role as
- * SESSION_ROLE_NONE. */
-static session_kind kind_of(int32_t code)
-{
-    int32_t kind = code < 0 ? SESSION_OTHER : code % SESSION_KIND_CODES;
-
-    return kind < SESSION_KINDS ? (session_kind)kind : SESSION_OTHER;
-}
-
-static session_role role_of(int32_t code)
-{
-    int32_t role = code < 0 ? SESSION_ROLE_NONE : code / SESSION_KIND_CODES;
-
-    return role <= SESSION_ROLE_SYSTEM ? (session_role)role : SESSION_ROLE_NONE;
-}
 
 void session_node_read(session_node_row *out, const store_rows *rows, int row)
 {
-    int32_t code = rows_int4(rows, row, NODE_KIND), size = rows_int4(rows, row, NODE_SIZE);
+    int32_t size = rows_int4(rows, row, NODE_SIZE);
 
     *out = (session_node_row){
-        .seq = rows_int8(rows, row, NODE_SEQ),
+        .line = rows_int8(rows, row, NODE_LINE),
         .entry_id = rows_text(rows, row, NODE_ENTRY),
         .parent_id = rows_text(rows, row, NODE_PARENT),
         .depth = rows_int4(rows, row, NODE_DEPTH),
-        .kind = kind_of(code),
-        .role = role_of(code),
+        .type = rows_text(rows, row, NODE_TYPE),
+        .role = rows_text(rows, row, NODE_ROLE),
         .missing = rows_text(rows, row, NODE_MISSING),
         .size = size < 0 ? 0 : size,
-        .card_id = rows_text(rows, row, NODE_CARD),
         .label = rows_text(rows, row, NODE_LABEL),
         .text = rows_text(rows, row, NODE_TEXT),
         .extra = rows_int8(rows, row, NODE_EXTRA),
@@ -216,53 +199,52 @@ static cardbox_status too_long(view entry, int64_t most, const char *hint, cardb
                      (int)entry.len, entry.ptr, (long long)most, hint);
 }
 
-/* Cards of entries are sealed and do not expire: somebody took it out of the database. */
-static cardbox_status no_card(view entry, cardbox_error *err)
+static cardbox_status corrupt(cardbox_error *err)
 {
-    return error_set(
-        err, CARDBOX_CONFLICT,
-        "the card of entry %.*s is missing: import the session's file into a new session",
-        (int)entry.len, entry.ptr);
+    return error_set(err, CARDBOX_INTERNAL, "the session's stored tree is corrupt");
 }
 
-/* The row of seq -1, or -1. */
-static int goal_of(const store_rows *rows)
+/* --- rows by their depth --- */
+
+/* A row of a path, and the depth of its entry. */
+typedef struct path_row {
+    int depth, row;
+} path_row;
+
+static int compare_depths(const void *left, const void *right)
+{
+    const path_row *a = left, *b = right;
+
+    return (a->depth > b->depth) - (a->depth < b->depth);
+}
+
+/* The row of line -1, or -1. */
+static int leaf_of(const store_rows *rows)
 {
     for (int row = 0; row < rows_count(rows); row++) {
-        if (rows_int8(rows, row, NODE_SEQ) == -1 && rows_null(rows, row, NODE_CARD))
+        if (rows_int8(rows, row, NODE_LINE) == -1)
             return row;
     }
     return -1;
 }
 
-/* Puts rows in the order of their depth, from `from` on. False: one is not where it should be,
- * which is a fault of the database's. */
-static bool order_rows(int *out, size_t count, const store_rows *rows, int goal, int64_t from)
+/* All rows but the leaf's, in the order of their depth. NULL: out of memory. The depths come from
+ * the database: they are sorted, and nothing is allocated or indexed by them. */
+static path_row *path_rows(const store_rows *rows, int leaf, int depth_column, arena *memory)
 {
-    size_t placed = 0;
+    path_row *path = arena_zeros(memory, (size_t)rows_count(rows), sizeof(*path));
+    size_t count = 0;
 
-    for (int row = 0; row < rows_count(rows); row++) {
-        int64_t at = rows_int4(rows, row, NODE_DEPTH) - from;
-
-        if (row == goal)
-            continue;
-        if (at < 0 || (uint64_t)at >= count || out[at] != 0)
-            return false;
-        out[at] = row + 1;
-        placed++;
+    for (int row = 0; path != NULL && row < rows_count(rows); row++) {
+        if (row != leaf)
+            path[count++] = (path_row){rows_int4(rows, row, depth_column), row};
     }
-    for (size_t i = 0; i < count; i++)
-        out[i]--;
-    return placed == count;
+    if (path != NULL)
+        qsort(path, count, sizeof(*path), compare_depths);
+    return path;
 }
 
-static cardbox_status broken(cardbox_error *err)
-{
-    return error_set(err, CARDBOX_INTERNAL,
-                     "the stored places of the session's entries contradict each other");
-}
-
-/* How many rows a path of this length gives: a cycle of parents, or a wrong depth, gives fewer. */
+/* How many rows a path of this length has: corrupt depths or parents give fewer. */
 static int64_t rows_of_path(int64_t length, const session_path_read *read)
 {
     int64_t left = length > read->from ? length - read->from : 0;
@@ -270,44 +252,53 @@ static int64_t rows_of_path(int64_t length, const session_path_read *read)
     return read->limit >= 0 && read->limit < left ? read->limit : left;
 }
 
-cardbox_status session_path_take(session_path *out, const store_rows *rows,
-                                 const session_path_read *read, arena *memory, cardbox_error *err)
+static cardbox_status take_rows(session_path *out, const store_rows *rows, int leaf,
+                                const session_path_read *read, arena *memory, cardbox_error *err)
 {
-    int goal = goal_of(rows);
+    const path_row *path = path_rows(rows, leaf, NODE_DEPTH, memory);
 
-    *out = (session_path){.count = 0};
-    if (goal < 0)
-        return session_none_such(read->session, err);
-    out->entry_id = rows_text(rows, goal, NODE_ENTRY);
-    out->header = rows_text(rows, goal, NODE_TEXT);
-    if (out->entry_id.ptr == NULL)
-        return read->entry.len > 0 ? session_no_entry(read->session, read->entry, err) : CARDBOX_OK;
-    out->length = (int64_t)rows_int4(rows, goal, NODE_DEPTH) + 1;
-    out->count = (size_t)rows_count(rows) - 1;
-    if (out->length < 1 || (int64_t)out->count != rows_of_path(out->length, read))
-        return broken(err);
     out->rows = arena_zeros(memory, out->count, sizeof(*out->rows));
-    if (out->rows == NULL)
+    if (path == NULL || out->rows == NULL)
         return error_nomem(err);
-    if (!order_rows(out->rows, out->count, rows, goal, read->from))
-        return broken(err);
-    if (read->with_text && out->count > 0 && rows_null(rows, out->rows[0], NODE_TEXT))
-        return too_long(out->entry_id, SESSION_PATH_BYTES_MAX, "a part of them", err);
-    for (size_t i = 0; read->with_text && i < out->count; i++) {
-        if (view_equal(rows_text(rows, out->rows[i], NODE_TEXT), VIEW("null")))
-            return no_card(rows_text(rows, out->rows[i], NODE_ENTRY), err);
+    for (size_t i = 0; i < out->count; i++) {
+        if (path[i].depth != read->from + (int64_t)i)
+            return corrupt(err);
+        out->rows[i] = path[i].row;
     }
     return CARDBOX_OK;
 }
 
-view session_path_kept(const store_rows *rows, int row)
+cardbox_status session_path_take(session_path *out, const store_rows *rows,
+                                 const session_path_read *read, arena *memory, cardbox_error *err)
 {
-    return rows_text(rows, row, NODE_KEPT);
+    int leaf = leaf_of(rows);
+
+    *out = (session_path){.count = 0};
+    if (leaf < 0)
+        return session_none_such(read->session, err);
+    out->entry_id = rows_text(rows, leaf, NODE_ENTRY);
+    out->header = rows_text(rows, leaf, NODE_TEXT);
+    if (out->entry_id.ptr == NULL)
+        return read->entry.len > 0 ? session_no_entry(read->session, read->entry, err) : CARDBOX_OK;
+    out->length = (int64_t)rows_int4(rows, leaf, NODE_DEPTH) + 1;
+    out->count = (size_t)rows_count(rows) - 1;
+    if (out->length < 1 || (int64_t)out->count != rows_of_path(out->length, read))
+        return corrupt(err);
+    cardbox_status status = take_rows(out, rows, leaf, read, memory, err);
+    if (status == CARDBOX_OK && read->with_text && out->count > 0 &&
+        rows_null(rows, out->rows[0], NODE_TEXT))
+        status = too_long(out->entry_id, SESSION_PATH_BYTES_MAX, "a part of them", err);
+    return status;
+}
+
+view session_path_target(const store_rows *rows, int row)
+{
+    return rows_text(rows, row, NODE_TARGET);
 }
 
 /* --- contexts --- */
 
-enum { LINE_SEQ, LINE_ENTRY, LINE_DEPTH, LINE_KIND, LINE_TEXT, LINE_KEPT };
+enum { LINE_LINE, LINE_ENTRY, LINE_DEPTH, LINE_TYPE, LINE_TARGET, LINE_TEXT };
 
 void session_context_params(params *p, const session_context_read *read)
 {
@@ -325,104 +316,73 @@ static bool read_line(session_line *out, view text)
 
 static session_kind line_kind(const store_rows *rows, int row)
 {
-    return kind_of(rows_int4(rows, row, LINE_KIND));
+    return session_kind_named(rows_text(rows, row, LINE_TYPE));
 }
 
-/* Of these the statement gives no text: they are in no context whatever they say. */
-static bool is_silent(session_kind kind)
+/* Whether the statement gives no text of such entries, which are never part of a context. */
+static bool is_never_in_context(session_kind kind)
 {
     return kind == SESSION_CUSTOM || kind == SESSION_LABEL || kind == SESSION_INFO ||
            kind == SESSION_PLAIN_METADATA;
 }
 
-/* An entry as it was when its line was written; but an id that was made then is not made again, nor
- * is counted again what a compaction keeps. */
+/* Reads an entry's text. Its id and what a compaction keeps are as they were stored. */
 static cardbox_status read_entry(session_entry *out, const store_rows *rows, int row,
                                  const session_context_read *read, arena *memory,
                                  cardbox_error *err)
 {
     session_line line;
     const char *reason = NULL;
-    view id = rows_text(rows, row, LINE_ENTRY);
     session_kind kind = line_kind(rows, row);
 
-    if (is_silent(kind))
+    if (is_never_in_context(kind))
         *out = (session_entry){.kind = kind};
-    else if (view_equal(rows_text(rows, row, LINE_TEXT), VIEW("null")))
-        return no_card(id, err);
-    else if (!session_line_kept(&line, rows_text(rows, row, LINE_TEXT)) ||
+    else if (!session_line_from_store(&line, rows_text(rows, row, LINE_TEXT)) ||
              !session_entry_read(out, &line, read->session, memory, &reason))
-        return memory->failed ? error_nomem(err) : broken(err);
-    out->id = id;
-    out->kept = rows_text(rows, row, LINE_KEPT);
+        return memory->failed ? error_nomem(err) : corrupt(err);
+    out->id = rows_text(rows, row, LINE_ENTRY);
+    out->first_kept = rows_text(rows, row, LINE_TARGET);
     return CARDBOX_OK;
 }
 
-/* A row of a context and how deep its entry is. */
-typedef struct line_row {
-    int depth, row;
-} line_row;
-
-static int compare_lines(const void *left, const void *right)
-{
-    const line_row *a = left, *b = right;
-
-    return (a->depth > b->depth) - (a->depth < b->depth);
-}
-
-/* Whether rows in the order of their depth are those of one path of `length` entries: its end, and
- * all above it, or those that a compaction leaves. A cycle of parents, or a wrong depth, is not. */
-static bool is_path(const line_row *lines, size_t count, const store_rows *rows, int64_t length)
+/* Whether rows in the order of their depth are a path of `length` entries: its end, and all above
+ * it, or the entries that a compaction leaves. */
+static bool is_path(const path_row *path, size_t count, const store_rows *rows, int64_t length)
 {
     size_t first = count; /* from here on there is no gap */
-    bool cut = false;
+    bool is_compacted = false;
 
     if (count == 0)
         return length == 0;
-    if (lines[0].depth < 0 || lines[count - 1].depth != length - 1)
+    if (path[0].depth < 0 || path[count - 1].depth != length - 1)
         return false;
     for (size_t i = 0; i < count; i++) {
-        if (i > 0 && lines[i].depth == lines[i - 1].depth)
+        if (i > 0 && path[i].depth == path[i - 1].depth)
             return false;
-        cut = cut || line_kind(rows, lines[i].row) == SESSION_COMPACTION;
+        is_compacted = is_compacted || line_kind(rows, path[i].row) == SESSION_COMPACTION;
     }
-    while (first > 0 && (int64_t)lines[first - 1].depth == length - (int64_t)(count - first) - 1)
+    while (first > 0 && (int64_t)path[first - 1].depth == length - (int64_t)(count - first) - 1)
         first--;
-    return cut || (first == 0 && lines[0].depth == 0);
+    return is_compacted || (first == 0 && path[0].depth == 0);
 }
 
-/* The rows but the goal's, by their depth. NULL: out of memory. */
-static line_row *line_rows(const store_rows *rows, int goal, arena *memory)
-{
-    line_row *lines = arena_zeros(memory, (size_t)rows_count(rows), sizeof(*lines));
-    size_t count = 0;
-
-    for (int row = 0; lines != NULL && row < rows_count(rows); row++) {
-        if (row != goal)
-            lines[count++] = (line_row){rows_int4(rows, row, LINE_DEPTH), row};
-    }
-    if (lines != NULL)
-        qsort(lines, count, sizeof(*lines), compare_lines);
-    return lines;
-}
-
-static cardbox_status read_path(session_lines_read *out, const store_rows *rows, int goal,
+static cardbox_status read_path(session_lines_read *out, const store_rows *rows, int leaf,
                                 const session_context_read *read, arena *memory, cardbox_error *err)
 {
     size_t count = (size_t)rows_count(rows) - 1;
-    const line_row *lines = line_rows(rows, goal, memory);
+    const path_row *path = path_rows(rows, leaf, LINE_DEPTH, memory);
     session_entry *entries = arena_zeros(memory, count, sizeof(*entries));
     cardbox_status status = CARDBOX_OK;
 
     out->path = arena_zeros(memory, count, sizeof(session_entry *));
     if (memory->failed)
         return error_nomem(err);
-    if (!is_path(lines, count, rows, out->length))
-        return broken(err);
+    if (!is_path(path, count, rows, out->length))
+        return corrupt(err);
     for (; status == CARDBOX_OK && out->count < count; out->count++) {
-        int row = lines[out->count].row;
+        int row = path[out->count].row;
 
-        if (rows_null(rows, row, LINE_TEXT) && !is_silent(line_kind(rows, row)))
+        if (rows_null(rows, row, LINE_TEXT) && !is_never_in_context(line_kind(rows, row)))
             return too_long(out->entry_id, read->bytes_max, "an entry nearer to the root", err);
         out->path[out->count] = &entries[out->count];
         status = read_entry(&entries[out->count], rows, row, read, memory, err);
@@ -434,30 +394,28 @@ cardbox_status session_context_take(session_lines_read *out, const store_rows *r
                                     const session_context_read *read, arena *memory,
                                     cardbox_error *err)
 {
-    int goal = 0;
+    int leaf = leaf_of(rows);
     session_line line;
 
     *out = (session_lines_read){.count = 0};
-    while (goal < rows_count(rows) && rows_int8(rows, goal, LINE_SEQ) != -1)
-        goal++;
-    if (goal == rows_count(rows))
+    if (leaf < 0)
         return session_none_such(read->session, err);
-    out->entry_id = rows_text(rows, goal, LINE_ENTRY);
+    out->entry_id = rows_text(rows, leaf, LINE_ENTRY);
     if (out->entry_id.ptr == NULL && read->entry.len > 0)
         return session_no_entry(read->session, read->entry, err);
     if (out->entry_id.ptr != NULL)
-        out->length = (int64_t)rows_int4(rows, goal, LINE_DEPTH) + 1;
+        out->length = (int64_t)rows_int4(rows, leaf, LINE_DEPTH) + 1;
     if (out->entry_id.ptr != NULL && out->length < 1)
-        return broken(err);
-    if (!rows_null(rows, goal, LINE_TEXT) && read_line(&line, rows_text(rows, goal, LINE_TEXT))) {
+        return corrupt(err);
+    if (!rows_null(rows, leaf, LINE_TEXT) && read_line(&line, rows_text(rows, leaf, LINE_TEXT))) {
         out->has_header = true;
         if (!session_header_read(&out->header, &line, memory))
             return error_nomem(err);
     }
-    return read_path(out, rows, goal, read, memory, err);
+    return read_path(out, rows, leaf, read, memory, err);
 }
 
-/* --- where two entries part --- */
+/* --- diff --- */
 
 void session_diff_params(params *p, view tenant, view session, view a, view b, int64_t limit,
                          int64_t text_max)
@@ -471,7 +429,7 @@ void session_diff_params(params *p, view tenant, view session, view a, view b, i
     put_text_max(p, text_max);
 }
 
-/* Which of the two entries there are, as the statement says. */
+/* Which of the two entries exist. */
 enum { HAS_A = 1, HAS_B = 2 };
 
 cardbox_status session_diff_status(const store_rows *rows, view session, view a, view b,
@@ -480,7 +438,7 @@ cardbox_status session_diff_status(const store_rows *rows, view session, view a,
     for (int row = 0; row < rows_count(rows); row++) {
         if (rows_int8(rows, row, NODE_EXTRA) != SESSION_DIFF_FOUND)
             continue;
-        int64_t there = rows_int8(rows, row, NODE_SEQ);
+        int64_t there = rows_int8(rows, row, NODE_LINE);
         if (there == (HAS_A | HAS_B))
             return CARDBOX_OK;
         return session_no_entry(session, (there & HAS_A) == 0 ? a : b, err);
@@ -491,24 +449,23 @@ cardbox_status session_diff_status(const store_rows *rows, view session, view a,
 /* --- export --- */
 
 enum {
-    EXPORT_SEQ,
-    EXPORT_ORD,
+    EXPORT_LINE,
+    EXPORT_BYTES,
     EXPORT_BEFORE,
     EXPORT_TEXT,
     EXPORT_AFTER,
     EXPORT_ID,
+    EXPORT_ID_IS_MADE,
+    EXPORT_TARGET_IS_MADE,
     EXPORT_PARENT,
-    EXPORT_MISSING,
-    EXPORT_IS_RING,
-    EXPORT_KEPT
+    EXPORT_TARGET
 };
 
-void session_export_params(params *p, view tenant, view session, session_place_of after,
-                           int64_t limit, int64_t bytes)
+void session_export_params(params *p, view tenant, view session, int64_t after, int64_t limit,
+                           int64_t bytes)
 {
     put_session(p, tenant, session);
-    params_int8(p, after.seq);
-    params_int4(p, after.ord);
+    params_int8(p, after);
     params_int8(p, limit);
     params_int8(p, bytes);
 }
@@ -516,17 +473,17 @@ void session_export_params(params *p, view tenant, view session, session_place_o
 void session_export_read(session_export_row *out, const store_rows *rows, int row)
 {
     *out = (session_export_row){
-        .place = {rows_int8(rows, row, EXPORT_SEQ), rows_int4(rows, row, EXPORT_ORD)},
-        .before = rows_text(rows, row, EXPORT_BEFORE),
+        .line = rows_int8(rows, row, EXPORT_LINE),
         .is_entry = !rows_null(rows, row, EXPORT_ID),
-        .is_ring = rows_bool(rows, row, EXPORT_IS_RING),
-        .entry = {.text = rows_text(rows, row, EXPORT_TEXT),
-                  .id = rows_text(rows, row, EXPORT_ID),
-                  .parent = rows_text(rows, row, EXPORT_PARENT),
-                  .missing = rows_text(rows, row, EXPORT_MISSING),
-                  .kept = rows_text(rows, row, EXPORT_KEPT),
-                  .end = rows_text(rows, row, EXPORT_AFTER)},
+        .bytes = rows_text(rows, row, EXPORT_BYTES),
+        .before = rows_text(rows, row, EXPORT_BEFORE),
+        .text = rows_text(rows, row, EXPORT_TEXT),
+        .after =
+            rows_null(rows, row, EXPORT_AFTER) ? VIEW("\n") : rows_text(rows, row, EXPORT_AFTER),
+        .entry_id = rows_text(rows, row, EXPORT_ID),
+        .parent_id = rows_text(rows, row, EXPORT_PARENT),
+        .target = rows_text(rows, row, EXPORT_TARGET),
+        .id_is_made = rows_bool(rows, row, EXPORT_ID_IS_MADE),
+        .target_is_made = rows_bool(rows, row, EXPORT_TARGET_IS_MADE),
     };
-    if (out->is_entry && rows_null(rows, row, EXPORT_AFTER))
-        out->entry.end = VIEW("\n");
 }

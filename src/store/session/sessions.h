@@ -9,7 +9,7 @@
 #include "cardbox/status.h"
 #include "store/list.h"
 #include "db/rows.h"
-#include "model/session/reread.h"
+#include "model/session/entry.h"
 
 /* Bytes of the lines of one path that are read at once, and of a page of lines. */
 #define SESSION_PATH_BYTES_MAX ((int64_t)256 * 1024 * 1024)
@@ -19,7 +19,7 @@
 
 typedef struct session_row {
     view session_id;
-    int dialect;      /* a session_dialect; -1: nothing told so far */
+    int dialect;      /* a session_dialect; -1: not known yet */
     view header;      /* JSON, pi's; {NULL, 0}: none */
     view name;        /* a JSON string; {NULL, 0}: none */
     view forked_from; /* a session's id; {NULL, 0}: none */
@@ -52,46 +52,41 @@ void session_counts_read(session_counts *out, const store_rows *rows);
 
 /* A row of any of the statements below. */
 typedef struct session_node_row {
-    int64_t seq;
+    int64_t line;
     view entry_id;
     view parent_id; /* {NULL, 0}: a root */
     int depth;      /* entries above it */
-    session_kind kind;
-    session_role role;
-    view missing; /* of an extra root: the parent that it names; empty: one that is no id */
-    int64_t size; /* bytes of its line */
-    view card_id;
-    view label;    /* a JSON string, the last label that it got; {NULL, 0}: none */
-    view text;     /* its line's JSON; {NULL, 0}: not asked for, or longer than was asked for */
-    int64_t extra; /* as each statement says */
+    view type;      /* "message", ..., or "other" */
+    view role;      /* "user", "assistant", "tool", "system"; {NULL, 0}: none */
+    view missing;   /* of an extra root: the parent that its line names; empty: parentId is no id */
+    int64_t size;   /* bytes of its text */
+    view label;     /* a JSON string, the last label that it got; {NULL, 0}: none */
+    view text;      /* its JSON; {NULL, 0}: not requested, or longer than requested */
+    int64_t extra;  /* as each statement says */
 } session_node_row;
-
-/* "user", "assistant", "tool", "system"; NULL: nobody's. */
-const char *session_role_shown(session_role role);
 
 void session_node_read(session_node_row *out, const store_rows *rows, int row);
 
-/* Appends the object that services see: entry_id, parent_id, seq, depth, type, role, label, size,
- * card_id, [missing_parent,] and, where there is a text, "entry": the line itself. */
+/* Appends the object that services see: entry_id, parent_id, line, depth, type, role, label, size,
+ * [missing_parent,] and, if there is a text, "entry": the text. */
 void session_node_json(buf *out, const session_node_row *row);
 
-/* STATEMENT_session_entries_get: those of the ids that there are, in any order, with their text. No
- * rows does not tell whether there is a session. */
+/* STATEMENT_session_entries_get: the entries of the ids that exist, in any order, with their text.
+ * No rows: none of them exists, or there is no such session. */
 void session_entries_params(params *p, view tenant, view session, const view *ids, size_t count);
 
 /*
- * A page of a list of entries, in the order of seq. Fewer rows than `limit` (asked for exactly): it
- * was the last one. A session that is not there is an empty list; where that matters ask
- * session_get.
+ * A page of a list of entries, in the order of their lines. Fewer rows than `limit`, which is the
+ * exact number requested: it was the last page. An unknown session gives an empty list.
  */
 typedef struct session_page {
     view tenant, session;
     view entry;    /* children: whose; empty: the roots */
-    int64_t after; /* only behind this; -1: from the start */
+    int64_t after; /* only after this line; -1: from the start */
     view below;    /* labels: only below this entry id; ptr NULL: from the end */
     int64_t limit;
-    int64_t text_max;    /* give lines up to so many bytes; negative: none */
-    int64_t preview_max; /* say what lines up to so many bytes say; 0: of none */
+    int64_t text_max;    /* return texts up to this number of bytes; negative: none */
+    int64_t preview_max; /* return previews of texts up to this number of bytes; 0: none */
 } session_page;
 
 #define SESSION_PAGE_INIT                                                                          \
@@ -106,7 +101,7 @@ void session_children_params(params *p, const session_page *page);
 /* STATEMENT_session_labels; below: entry_id of the last row; in the order of ids downwards */
 void session_labels_params(params *p, const session_page *page);
 
-/* --- the way from a root to an entry: STATEMENT_session_path --- */
+/* --- the path from a root to an entry: STATEMENT_session_path --- */
 
 typedef struct session_path_read {
     view tenant, session;
@@ -137,8 +132,9 @@ cardbox_status session_no_entry(view session, view entry, cardbox_error *err);
 cardbox_status session_path_take(session_path *out, const store_rows *rows,
                                  const session_path_read *read, arena *memory, cardbox_error *err);
 
-/* Where lines were asked for: the first entry that a compaction keeps; {NULL, 0}: none. */
-view session_path_kept(const store_rows *rows, int row);
+/* What an export needs of a row of a path. */
+enum { SESSION_ID_IS_MADE = 1, SESSION_TARGET_IS_MADE = 2 }; /* bits of `extra` */
+view session_path_target(const store_rows *rows, int row);
 
 /* --- the same for a context: STATEMENT_session_context --- */
 
@@ -154,7 +150,7 @@ typedef struct session_lines_read {
     view entry_id; /* the path's end; {NULL, 0}: an empty session */
     bool has_header;
     session_header header;
-    int64_t length;             /* of the whole way, in entries */
+    int64_t length;             /* of the whole path, in entries */
     const session_entry **path; /* downwards, what a context is made of; in `memory` */
     size_t count;
 } session_lines_read;
@@ -166,7 +162,7 @@ cardbox_status session_context_take(session_lines_read *out, const store_rows *r
                                     const session_context_read *read, arena *memory,
                                     cardbox_error *err);
 
-/* --- where two entries part: STATEMENT_session_diff --- */
+/* --- the last common entry of two, and what follows it: STATEMENT_session_diff --- */
 
 enum { SESSION_DIFF_COMMON = 0, SESSION_DIFF_A = 1, SESSION_DIFF_B = 2, SESSION_DIFF_FOUND = 3 };
 
@@ -182,25 +178,19 @@ cardbox_status session_diff_status(const store_rows *rows, view session, view a,
 
 /* --- export: STATEMENT_session_export --- */
 
-/* Where a line stands; the first page begins behind SESSION_BEFORE_ALL. */
-typedef struct session_place_of {
-    int64_t seq;
-    int32_t ord;
-} session_place_of;
-
-#define SESSION_BEFORE_ALL ((session_place_of){-2, 0})
-
 /* A page of up to `limit` lines and about `bytes`, but at least one line. No rows: it is over. */
-void session_export_params(params *p, view tenant, view session, session_place_of after,
-                           int64_t limit, int64_t bytes);
+void session_export_params(params *p, view tenant, view session, int64_t after, int64_t limit,
+                           int64_t bytes);
 
-/* A line: what stands before its JSON, the JSON, and the line feed or what else the file had. */
 typedef struct session_export_row {
-    session_place_of place;
-    view before;
-    bool is_entry;              /* else a header, a blank or a bad line, all of it in `before` */
-    bool is_ring;               /* of such a line: an entry whose parents lead back to it */
-    session_reread_entry entry; /* text {NULL, 0}: its card is not there */
+    int64_t line;
+    bool is_entry;
+    view bytes; /* of a line that is no entry: all of it */
+    view before, text, after;
+    view entry_id;
+    view parent_id; /* also one that is missing; {NULL, 0}: none. Only if id_is_made */
+    view target;
+    bool id_is_made, target_is_made;
 } session_export_row;
 
 void session_export_read(session_export_row *out, const store_rows *rows, int row);

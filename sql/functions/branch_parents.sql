@@ -1,0 +1,39 @@
+-- branch_parents: the branches of a session in the order of their first lines, as parallel arrays.
+--   starts     first line
+--   is_late    it starts with a root whose parent was missing
+--   ups        place, from 1, of the parent's branch; NULL: a root, or its parent is missing
+--   up_lines, up_depths  the parent
+--   continued  a child of the parent continues the parent's branch
+CREATE OR REPLACE FUNCTION cardbox.branch_parents(
+    tenant text, session text, OUT starts bigint[], OUT is_late boolean[], OUT ups integer[],
+    OUT up_lines bigint[], OUT up_depths integer[], OUT continued boolean[])
+LANGUAGE sql STABLE
+AS $$
+    WITH branch AS MATERIALIZED (
+        SELECT x.line, x.parent_line, x.missing_parent_id FROM cardbox.session_lines x
+         WHERE x.tenant_id = tenant AND x.session_id = session AND x.line = x.branch
+    ), numbered AS MATERIALIZED (
+        SELECT array_agg(b.line ORDER BY b.line) AS lines FROM branch b
+    )
+    SELECT n.lines, f.is_late, f.ups, f.up_lines, f.up_depths, f.continued
+      FROM numbered n
+     CROSS JOIN LATERAL (
+        SELECT array_agg(b.missing_parent_id IS NOT NULL ORDER BY b.line) AS is_late,
+               array_agg(width_bucket(p.branch, n.lines) ORDER BY b.line) AS ups,
+               array_agg(p.line ORDER BY b.line) AS up_lines, array_agg(p.depth ORDER BY b.line) AS up_depths,
+               array_agg(NOT cardbox.is_leaf(tenant, session, p.branch, p.depth) ORDER BY b.line) AS continued
+          FROM branch b
+          LEFT JOIN LATERAL (
+                SELECT x.line FROM cardbox.session_lines x
+                 WHERE x.tenant_id = tenant AND x.session_id = session
+                   AND x.entry_id BETWEEN b.missing_parent_id AND b.missing_parent_id
+                 ORDER BY x.entry_id LIMIT 1) AS late ON true
+          LEFT JOIN LATERAL (
+                SELECT x.line, x.branch, x.depth FROM cardbox.session_lines x
+                 WHERE x.tenant_id = tenant AND x.session_id = session
+                   AND x.line BETWEEN CASE WHEN b.parent_line IS NULL THEN late.line ELSE b.parent_line END
+                                  AND CASE WHEN b.parent_line IS NULL THEN late.line ELSE b.parent_line END
+                 ORDER BY x.line LIMIT 1) AS p ON true) AS f
+$$;
+REVOKE ALL ON FUNCTION cardbox.branch_parents FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.branch_parents TO cardbox_service, cardbox_worker;

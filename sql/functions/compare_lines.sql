@@ -1,0 +1,66 @@
+-- compare_lines: compares lines of a file with those of a session, whose row is s.
+--   start        number of the first line in the file
+--   diverged_at  number of the first line of the file that differs from the session's; NULL: none
+--   equal        how many lines are the session's
+--   completes    place of a line that begins with the session's last one, which broke off
+--   prefix       the line feed in front of that one
+--   open_end     the session's last line has no line feed
+--   has_changed  the end of the session's last entry, which was missing, was written
+CREATE OR REPLACE FUNCTION cardbox.compare_lines(
+    s cardbox.sessions, start bigint, ids text[], contents json[], befores bytea[], afters bytea[],
+    INOUT diverged_at bigint, OUT equal integer, OUT completes integer, OUT prefix bytea,
+    OUT open_end boolean, OUT has_changed boolean)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    n       integer := cardinality(contents);
+    last    integer := least(s.lines - start, 2147483647); -- place of the session's last line
+    differs bigint;
+    old     record;
+    given   bytea;
+BEGIN
+    equal := 0;
+    open_end := s.open_end;
+    has_changed := false;
+    diverged_at := coalesce(diverged_at, CASE WHEN start > s.lines THEN start END);
+    IF diverged_at IS NOT NULL THEN
+        RETURN;
+    END IF;
+    SELECT min(x.line) INTO differs FROM cardbox.session_lines x
+     WHERE x.tenant_id = s.tenant_id AND x.session_id = s.session_id
+       AND x.line >= start AND x.line < start + n
+       AND NOT ((x.entry_id IS NULL OR coalesce(x.entry_id = ids[x.line - start + 1], false))
+                AND CASE WHEN x.content::text = contents[x.line - start + 1]::text
+                          AND x.before IS NOT DISTINCT FROM befores[x.line - start + 1]
+                          AND x.after IS NOT DISTINCT FROM afters[x.line - start + 1] THEN true
+                    ELSE cardbox.line_body(coalesce(x.bytes, cardbox.session_line(x.before, x.content, x.after)))
+                         = cardbox.line_body(cardbox.session_line(
+                               befores[x.line - start + 1], contents[x.line - start + 1],
+                               afters[x.line - start + 1])) END);
+    equal := least(n, last, differs - start);
+    IF s.open_end AND last BETWEEN 1 AND n AND equal >= last - 1 THEN
+        SELECT x.entry_id, x.content, x.after, x.bytes INTO old FROM cardbox.session_lines x
+         WHERE x.tenant_id = s.tenant_id AND x.session_id = s.session_id AND x.line = s.lines - 1;
+        given := cardbox.session_line(befores[last], contents[last], afters[last]);
+        IF equal = last OR (old.entry_id = ids[last] AND old.content::text = contents[last]::text) THEN
+            equal := last;
+            open_end := cardbox.is_open_end(given);
+            has_changed := NOT open_end OR (old.entry_id IS NOT NULL AND old.after IS DISTINCT FROM afters[last]);
+            UPDATE cardbox.session_lines x
+               SET after = CASE WHEN old.entry_id IS NOT NULL THEN afters[last] END,
+                   bytes = old.bytes || '\x0a', size = x.size + (old.entry_id IS NULL)::integer
+             WHERE has_changed AND x.tenant_id = s.tenant_id AND x.session_id = s.session_id
+               AND x.line = s.lines - 1;
+        ELSIF old.entry_id IS NULL AND cardbox.starts_with_line(given, old.bytes) THEN
+            equal := last - 1;
+            completes := last;
+            prefix := CASE WHEN substr(old.bytes, 1, 1) = '\x0a' THEN '\x0a'::bytea END;
+        END IF;
+    END IF;
+    IF completes IS NULL AND equal < least(n, last) THEN
+        diverged_at := start + equal;
+    END IF;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.compare_lines FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.compare_lines TO cardbox_service, cardbox_worker;

@@ -1,0 +1,85 @@
+-- import_lines: writes lines of a file to a session, and locks its row. Lines that equal the
+-- session's from its beginning are compared. Behind them all lines are written, or, where the file
+-- differs from the session, its new entries. The arrays are parallel, one element a line:
+--   since, file_id, restores  see lock_session_for_import()
+--   start, diverged_at        see compare_lines()
+--   ids       NULL: no entry
+--   twins     place, from 1, of an earlier line here with the same id; 0: none
+--   parents, refs  see place_entries()
+--   types     of an entry; session: a header
+--   indexes   see kept_targets()
+--   contents  JSON of entries and headers; NULL: all of the line is in its `before`
+-- Outcomes of the whole: done; unchanged: nothing was written
+-- Outcomes of a line: appended: a new entry; unchanged: it is in the session; kept: stored, but no
+--   entry; not_kept; differs: the session is restored, and has another line
+-- Issues: duplicate, conflict: an earlier line has this id, with the same or with other JSON;
+--   dangling: the parent is missing so far (see link_late_parents); not_kept: the session differs
+CREATE OR REPLACE FUNCTION cardbox.import_lines(
+    tenant text, session text, given_dialect text, since timestamptz, file_id text, restores boolean,
+    start bigint, ids text[], twins integer[], parents text[], refs integer[], types text[],
+    roles text[], sets text[], targets text[], indexes bigint[], labels json[], contents json[],
+    befores bytea[], afters bytea[], made_ids boolean[], INOUT diverged_at bigint, OUT outcome text,
+    OUT version bigint, OUT made timestamptz, OUT outcomes text[], OUT issues text[])
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan
+AS $$
+DECLARE
+    n        integer := cardinality(contents);
+    is_new   boolean := cardbox.lock_session_for_import(tenant, session, given_dialect, since, file_id, restores);
+    s        cardbox.sessions;
+    c        record;
+    lines    bigint[];
+    branches bigint[];
+    depths   integer[];
+    ups      bigint[];
+    missing  text[];
+    same     boolean[];
+    header   integer := array_position(types, 'session');
+    first    integer; -- of the lines that are written
+    last     integer;
+BEGIN
+    SELECT * INTO s FROM cardbox.sessions x WHERE x.tenant_id = tenant AND x.session_id = session;
+    made := s.created_at;
+    SELECT * INTO c FROM cardbox.compare_lines(s, start, ids, contents, befores, afters, diverged_at);
+    diverged_at := c.diverged_at;
+    SELECT k.lines, k.branches, k.depths, k.missing, k.same INTO lines, branches, depths, missing, same
+      FROM cardbox.known_entries(tenant, session, ids, contents, false) AS k;
+    SELECT o.outcomes, o.issues INTO outcomes, issues
+      FROM cardbox.import_outcomes(s, start, c.equal, diverged_at IS NOT NULL, restores, ids, twins, types,
+                                   contents, lines, missing, same) AS o;
+    lines := cardbox.number_lines(s.lines - (c.completes IS NOT NULL)::integer, outcomes, lines);
+    SELECT p.branches, p.depths, p.parent_lines, p.missing INTO branches, depths, ups, missing
+      FROM cardbox.place_entries(s, outcomes, parents, refs, lines, branches, depths) AS p;
+    FOR i IN c.equal + 1 .. n LOOP
+        IF missing[i] IS NOT NULL THEN
+            issues[i] := 'dangling';
+        END IF;
+        IF outcomes[i] IN ('appended', 'kept') THEN
+            first := coalesce(first, i);
+            last := i;
+        END IF;
+    END LOOP;
+    outcome := CASE WHEN is_new OR c.has_changed OR last IS NOT NULL THEN 'done' ELSE 'unchanged' END;
+    version := s.version;
+    IF last IS NOT NULL OR c.has_changed THEN
+        IF c.completes = first THEN
+            befores[first] := nullif(coalesce(c.prefix, '') || coalesce(befores[first], ''), '');
+        ELSIF c.open_end AND first > 0 THEN
+            befores[first] := '\x0a' || coalesce(befores[first], '');
+        END IF;
+        PERFORM cardbox.insert_lines(
+            tenant, session, c.completes, outcomes, lines, branches, depths, ups, missing, ids, types, roles, sets,
+            cardbox.kept_targets(tenant, session, start, diverged_at, ids, targets, indexes), labels, contents,
+            befores, afters, made_ids, ARRAY(SELECT x IS NOT NULL FROM unnest(indexes) AS u(x)));
+        version := cardbox.update_session(
+            s, (NOT restores)::integer, given_dialect,
+            CASE WHEN outcomes[header] = 'kept' AND s.entries = 0
+                  AND coalesce(array_position(outcomes, 'appended') > header, true) THEN contents[header] END,
+            CASE WHEN last IS NULL THEN c.open_end ELSE cardbox.is_open_end(CASE
+                 WHEN contents[last] IS NULL THEN befores[last] ELSE coalesce(afters[last], '\x0a') END) END,
+            outcomes, lines, branches, depths, ids, types, labels);
+    END IF;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.import_lines FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.import_lines TO cardbox_service, cardbox_worker;

@@ -1,0 +1,41 @@
+-- import_outcomes: what becomes of lines of a file, and what is wrong with them: see import_lines().
+--   equal        how many lines, from the first, are the session's
+--   diverged     the file differs from the session behind them
+--   lines, missing, same  of the session's entry that has the line's id: see known_entries()
+CREATE OR REPLACE FUNCTION cardbox.import_outcomes(
+    s cardbox.sessions, start bigint, equal integer, diverged boolean, restores boolean, ids text[],
+    twins integer[], types text[], contents json[], lines bigint[], missing text[], same boolean[],
+    OUT outcomes text[], OUT issues text[])
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    n      integer := cardinality(contents);
+    is_same boolean;
+BEGIN
+    outcomes := array_fill('unchanged'::text, ARRAY[n]);
+    issues := array_fill(NULL::text, ARRAY[n]);
+    FOR i IN 1 .. n LOOP
+        IF i <= equal AND lines[i] = start + i - 1 THEN
+            issues[i] := CASE WHEN missing[i] IS NOT NULL THEN 'dangling' END;
+        ELSIF i <= equal THEN
+            issues[i] := CASE WHEN ids[i] IS NULL THEN NULL WHEN same[i] THEN 'duplicate' ELSE 'conflict' END;
+        ELSIF diverged AND restores THEN
+            outcomes[i] := 'differs';
+        ELSIF ids[i] IS NULL AND NOT diverged THEN
+            outcomes[i] := 'kept';
+        ELSIF ids[i] IS NULL AND (types[i] IS NULL OR contents[i]::text IS DISTINCT FROM s.header::text) THEN
+            outcomes[i] := 'not_kept';
+            issues[i] := 'not_kept';
+        ELSIF ids[i] IS NOT NULL AND lines[i] IS NULL AND twins[i] = 0 THEN
+            outcomes[i] := 'appended';
+        ELSIF ids[i] IS NOT NULL THEN
+            is_same := coalesce(same[i], contents[i]::text = contents[twins[i]]::text);
+            issues[i] := CASE WHEN NOT is_same THEN 'conflict' WHEN NOT diverged THEN 'duplicate'
+                              WHEN missing[i] IS NOT NULL THEN 'dangling' END;
+            outcomes[i] := CASE WHEN NOT diverged THEN 'kept' WHEN is_same THEN 'unchanged' ELSE 'not_kept' END;
+        END IF;
+    END LOOP;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.import_outcomes FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.import_outcomes TO cardbox_service, cardbox_worker;

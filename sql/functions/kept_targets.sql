@@ -1,0 +1,25 @@
+-- kept_targets: of compactions of a file that name the first entry that they keep by an index: its
+-- id. Others keep their target.
+--   indexes      number of that entry's line in the file; negative: not known; NULL: no index
+--   diverged_at  from this line on the file's lines have other numbers in the session; NULL: none
+CREATE OR REPLACE FUNCTION cardbox.kept_targets(
+    tenant text, session text, start bigint, diverged_at bigint, ids text[], targets text[], indexes bigint[])
+RETURNS text[]
+LANGUAGE plpgsql STABLE
+AS $$
+BEGIN
+    FOR i IN 1 .. cardinality(indexes) LOOP
+        IF indexes[i] >= start THEN
+            targets[i] := ids[indexes[i] - start + 1];
+        ELSIF indexes[i] >= 0 AND indexes[i] < coalesce(diverged_at, start) THEN
+            targets[i] := (SELECT x.entry_id FROM cardbox.session_lines x
+                            WHERE x.tenant_id = tenant AND x.session_id = session
+                              AND x.line BETWEEN indexes[i] AND indexes[i]
+                            ORDER BY x.line LIMIT 1);
+        END IF;
+    END LOOP;
+    RETURN targets;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.kept_targets FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.kept_targets TO cardbox_service, cardbox_worker;

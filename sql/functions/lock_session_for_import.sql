@@ -1,0 +1,57 @@
+-- lock_session_for_import: locks the session that lines are imported into, and creates it for the
+-- first ones. Returns whether it was created.
+--   since    when the session of the earlier lines was created; NULL: these are the first
+--   file_id  id of the file's header; '': no header; NULL: files of other sessions are accepted too
+--   restores a project's import: the session is invisible until restore_session()
+CREATE OR REPLACE FUNCTION cardbox.lock_session_for_import(
+    tenant text, session text, given_dialect text, since timestamptz, file_id text, restores boolean)
+RETURNS boolean
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    s      record;
+    own_id text;
+    is_new boolean := false;
+BEGIN
+    LOOP
+        SELECT x.dialect, x.header, x.entries, x.created_at, x.state INTO s FROM cardbox.sessions x
+         WHERE x.tenant_id = tenant AND x.session_id = session FOR NO KEY UPDATE;
+        EXIT WHEN FOUND OR since IS NOT NULL;
+        INSERT INTO cardbox.sessions (tenant_id, session_id, state, dialect, version, created_at, updated_at)
+        VALUES (tenant, session, CASE WHEN restores THEN 'restoring' ELSE 'live' END, given_dialect,
+                (NOT restores)::integer, clock_timestamp(), clock_timestamp())
+        ON CONFLICT DO NOTHING;
+        is_new := FOUND;
+    END LOOP;
+    IF s.created_at IS DISTINCT FROM coalesce(since, s.created_at)
+       OR (since IS NOT NULL AND s.state IS DISTINCT FROM 'live') THEN
+        RAISE EXCEPTION 'session % was deleted while the file was imported: import it again',
+            session USING ERRCODE = 'CB001';
+    END IF;
+    IF NOT (restores AND s.state = 'restoring') THEN
+        PERFORM cardbox.require_live_session(session, s.state);
+    END IF;
+    IF file_id IS NULL THEN
+        RETURN is_new;
+    END IF;
+    IF given_dialect <> s.dialect AND (s.entries > 0 OR s.header IS NOT NULL) THEN
+        RAISE EXCEPTION 'the file is not of session %, whose dialect is %: import it under another name, '
+            'or force it', session, s.dialect USING ERRCODE = 'CB001';
+    END IF;
+    BEGIN
+        IF json_typeof(s.header -> 'id') = 'string' THEN
+            own_id := s.header ->> 'id';
+        END IF;
+    EXCEPTION WHEN data_exception THEN
+        own_id := NULL; -- PostgreSQL's texts can't hold it
+    END;
+    IF file_id <> '' AND file_id <> own_id AND octet_length(own_id) BETWEEN 1 AND 512
+       AND own_id !~ '[\x01-\x1f\x7f]' THEN
+        RAISE EXCEPTION 'the file is not of session %, whose header has another id: import it under '
+            'another name, or force it', session USING ERRCODE = 'CB001';
+    END IF;
+    RETURN is_new;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.lock_session_for_import FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.lock_session_for_import TO cardbox_service, cardbox_worker;

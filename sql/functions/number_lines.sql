@@ -1,0 +1,17 @@
+-- number_lines: numbers the new lines (outcome appended or kept) from `next`. Other elements of
+-- `lines` stay.
+CREATE OR REPLACE FUNCTION cardbox.number_lines(next bigint, outcomes text[], lines bigint[]) RETURNS bigint[]
+LANGUAGE plpgsql IMMUTABLE
+AS $$
+BEGIN
+    FOR i IN 1 .. cardinality(outcomes) LOOP
+        IF outcomes[i] IN ('appended', 'kept') THEN
+            lines[i] := next;
+            next := next + 1;
+        END IF;
+    END LOOP;
+    RETURN lines;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.number_lines FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.number_lines TO cardbox_service, cardbox_worker;

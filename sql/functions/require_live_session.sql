@@ -1,0 +1,16 @@
+-- require_live_session: raises an error if a session with this state can't be written.
+CREATE OR REPLACE FUNCTION cardbox.require_live_session(session text, state text) RETURNS void
+LANGUAGE plpgsql IMMUTABLE
+AS $$
+BEGIN
+    IF state = 'restoring' THEN
+        RAISE EXCEPTION 'session % is being restored by an import: repeat the import to complete it, or '
+            'delete the session', session USING ERRCODE = 'CB001';
+    ELSIF state IS DISTINCT FROM 'live' THEN
+        RAISE EXCEPTION 'session % is still being deleted: try again in a moment', session
+            USING ERRCODE = 'CB001';
+    END IF;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.require_live_session FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.require_live_session TO cardbox_service, cardbox_worker;

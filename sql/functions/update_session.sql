@@ -1,0 +1,42 @@
+-- update_session: writes to a session's row, which is s, what was written behind its lines. Returns
+-- the new version.
+--   changes     by how much the version grows
+--   new_header  NULL: the header stays
+--   is_open     the last line has no line feed
+CREATE OR REPLACE FUNCTION cardbox.update_session(
+    s cardbox.sessions, changes integer, given_dialect text, new_header json, is_open boolean, outcomes text[],
+    written bigint[], branches bigint[], depths integer[], ids text[], types text[], labels json[])
+RETURNS bigint
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    added integer := 0;
+BEGIN
+    FOR i IN 1 .. cardinality(outcomes) LOOP
+        IF outcomes[i] IN ('appended', 'kept') THEN
+            s.lines := greatest(s.lines, written[i] + 1);
+        END IF;
+        CONTINUE WHEN outcomes[i] <> 'appended';
+        added := added + 1;
+        s.head_line := written[i];
+        s.head_entry_id := ids[i];
+        s.head_branch := branches[i];
+        s.head_depth := depths[i];
+        IF types[i] = 'session_info' THEN
+            s.name := coalesce(labels[i], s.name);
+        END IF;
+    END LOOP;
+    s.version := s.version + changes;
+    UPDATE cardbox.sessions x
+       SET dialect = CASE WHEN s.entries > 0 OR s.header IS NOT NULL THEN coalesce(x.dialect, given_dialect)
+                          ELSE coalesce(given_dialect, x.dialect) END,
+           header = coalesce(x.header, new_header), name = s.name, head_line = s.head_line,
+           head_entry_id = s.head_entry_id, head_branch = s.head_branch, head_depth = s.head_depth,
+           head_is_leaf = added > 0 OR x.head_is_leaf, lines = s.lines, entries = x.entries + added,
+           open_end = is_open, version = s.version, updated_at = greatest(clock_timestamp(), x.updated_at)
+     WHERE x.tenant_id = s.tenant_id AND x.session_id = s.session_id;
+    RETURN s.version;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.update_session FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.update_session TO cardbox_service, cardbox_worker;

@@ -1,0 +1,95 @@
+/*
+ * position.c: ids and parents of lines without ids, as a reader of the file that is being written
+ * makes them.
+ */
+#include "model/session/position.h"
+
+static void set_id(session_id_text *out, view id)
+{
+    out->len = id.len <= SESSION_ID_MAX ? id.len : 0;
+    if (out->len > 0)
+        memcpy(out->text, id.ptr, out->len);
+}
+
+static view id_of(const session_id_text *id)
+{
+    return (view){id->text, id->len};
+}
+
+static bool read_header(session_position *at, const session_line *line, arena *memory)
+{
+    session_header header;
+
+    if (at->has_header || at->before.len > 0)
+        return true;
+    at->has_header = true;
+    if (!session_header_read(&header, line, memory))
+        return false;
+    set_id(&at->file_id, header.id);
+    return true;
+}
+
+/* A second line of an id: what follows it without ids is below that entry. */
+static bool read_duplicate(session_position *at, session_line *line, arena *memory)
+{
+    session_entry entry;
+    const char *reason = NULL;
+
+    line->number = at->lines;
+    if (session_entry_read(&entry, line, id_of(&at->file_id), memory, &reason))
+        set_id(&at->before, entry.id);
+    return !memory->failed;
+}
+
+bool session_position_line(session_position *at, session_line *line, arena *memory)
+{
+    at->lines++;
+    if (line->kind == SESSION_LINE_HEADER)
+        return read_header(at, line, memory);
+    return line->kind != SESSION_LINE_ENTRY || read_duplicate(at, line, memory);
+}
+
+void session_position_entry(session_position *at, view id)
+{
+    set_id(&at->before, id);
+    at->lines++;
+}
+
+static void put_id(buf *out, const char *name, view id)
+{
+    buf_printf(out, ",\"%s\":", name);
+    buf_json_or_null(out, id.len > 0 ? id : (view){NULL, 0});
+}
+
+bool session_position_ending(view *ending, const session_position *at, const session_placed *entry,
+                             arena *memory)
+{
+    session_line line;
+    session_entry read;
+    const char *reason = NULL;
+    buf text = BUF_INIT((size_t)32 * SESSION_ID_MAX);
+
+    *ending = (view){NULL, 0};
+    if (!session_line_from_store(&line, entry->text))
+        return true;
+    line.number = at->lines + 1;
+    if (!session_entry_read(&read, &line, id_of(&at->file_id), memory, &reason))
+        return reason != NULL;
+    bool has_parent = read.parent_state != SESSION_PARENT_ABSENT;
+    bool is_same =
+        !read.id_is_made || (view_equal(read.id, entry->id) &&
+                             (has_parent || view_equal(id_of(&at->before), entry->parent)));
+    bool is_kept_same = read.kind != SESSION_COMPACTION || read.target.kind != SCAN_NUMBER ||
+                        (is_same && !entry->is_moved);
+    if (!is_same)
+        put_id(&text, "id", entry->id);
+    if (!is_same && !has_parent)
+        put_id(&text, "parentId", entry->parent);
+    if (!is_kept_same)
+        put_id(&text, "firstKeptEntryId", entry->first_kept);
+    if (is_same && is_kept_same)
+        return true;
+    buf_char(&text, '}');
+    *ending = arena_keep(memory, &text);
+    return ending->ptr != NULL;
+}

@@ -1,0 +1,134 @@
+/*
+ * report.c: counts and issues to one JSON object.
+ */
+#include "model/session/report.h"
+
+#include <stdlib.h>
+#include "model/session/entry.h"
+
+static const struct {
+    const char *name;
+    const char *reason;
+} ISSUES[SESSION_ISSUE_KINDS] = {
+    [SESSION_ISSUE_BAD] = {"bad", NULL},
+    [SESSION_ISSUE_TORN] = {"torn", NULL},
+    [SESSION_ISSUE_HEADER] = {"header", "a header that is not the file's first line"},
+    [SESSION_ISSUE_DUPLICATE] = {"duplicate", "an earlier line is the same entry"},
+    [SESSION_ISSUE_CONFLICT] = {"conflict", "an earlier line has this id and other content"},
+    [SESSION_ISSUE_CYCLE] = {"cycle", "its parent is below it, it became a root"},
+    [SESSION_ISSUE_DANGLING] = {"dangling", "its parent is not in the session, it became a root"},
+    [SESSION_ISSUE_NULS] = {"nuls", "NUL bytes around the entry were passed over"},
+    [SESSION_ISSUE_NOT_KEPT] = {"not_kept",
+                                "not an entry, and the session differs from the file: left out"},
+    [SESSION_ISSUE_NOT_IN_CONTEXT] = {"not_in_context", SESSION_UNKNOWN_TYPE},
+};
+
+void session_report_issue(session_report *report, session_issue issue)
+{
+    uint64_t total = ++report->totals[issue.kind];
+
+    if ((issue.kind == SESSION_ISSUE_NOT_IN_CONTEXT && total > SESSION_NOT_IN_CONTEXT_MAX) ||
+        report->issue_count == SESSION_ISSUES_MAX)
+        return;
+    session_issue *more = arena_more(&report->memory, report->issues, report->issue_count,
+                                     &report->issue_capacity, sizeof(*more));
+    if (more == NULL)
+        return;
+    report->issues = more;
+    if (issue.id.len > 0)
+        issue.id.ptr = arena_copy(&report->memory, issue.id);
+    if (!report->memory.failed)
+        more[report->issue_count++] = issue;
+}
+
+static int compare_issues(const void *left, const void *right)
+{
+    const session_issue *a = left, *b = right;
+
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    return (int)a->kind - (int)b->kind;
+}
+
+static void put_issue(buf *out, const session_issue *issue)
+{
+    const char *reason = issue->reason == NULL ? ISSUES[issue->kind].reason : issue->reason;
+
+    buf_printf(out, "{\"line\":%llu,\"kind\":\"%s\",\"reason\":", (unsigned long long)issue->line,
+               ISSUES[issue->kind].name);
+    buf_json_string(out, view_of(reason));
+    if (issue->id.len > 0) {
+        buf_text(out, ",\"id\":");
+        buf_json_string(out, issue->id);
+    } else if (issue->kind == SESSION_ISSUE_BAD || issue->kind == SESSION_ISSUE_TORN) {
+        buf_printf(out, ",\"at\":%llu", (unsigned long long)issue->at);
+    }
+    buf_char(out, '}');
+}
+
+static void put_counts(buf *out, const session_report *report)
+{
+    const uint64_t *totals = report->totals;
+    const cardbox_session_counts *tree = &report->counts;
+    uint64_t unlinked = (uint64_t)tree->dangling_parents;
+    const struct {
+        const char *name;
+        uint64_t count;
+        bool is_of_import;
+    } counts[] = {
+        {"lines", report->lines, false},
+        {"blank", report->blank, false},
+        {"headers", report->headers, false},
+        {"appended", report->of.appended, true},
+        {"unchanged", report->of.unchanged, true},
+        {"kept", report->of.kept, true},
+        {"not_kept", report->of.not_kept, true},
+        {"entries", (uint64_t)tree->entries, false},
+        {"roots", (uint64_t)tree->roots, false},
+        {"leaves", (uint64_t)tree->leaves, false},
+        {"branch_points", (uint64_t)tree->branch_points, false},
+        {"dangling_parents", unlinked - totals[SESSION_ISSUE_CYCLE], false},
+        {"duplicates", totals[SESSION_ISSUE_DUPLICATE], false},
+        {"conflicts", totals[SESSION_ISSUE_CONFLICT], false},
+        {"cycles", totals[SESSION_ISSUE_CYCLE], false},
+        {"bad", totals[SESSION_ISSUE_BAD] + totals[SESSION_ISSUE_TORN], false},
+        {"torn", totals[SESSION_ISSUE_TORN], false},
+        {"not_in_context", totals[SESSION_ISSUE_NOT_IN_CONTEXT], false},
+        {"max_depth", (uint64_t)tree->max_depth, false},
+    };
+
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        if (!counts[i].is_of_import || report->session_id != NULL)
+            buf_printf(out, ",\"%s\":%llu", counts[i].name, (unsigned long long)counts[i].count);
+    }
+}
+
+void session_report_json(buf *out, session_report *report)
+{
+    buf_text(out, "{");
+    if (report->session_id != NULL) {
+        buf_text(out, "\"session_id\":");
+        buf_json_string(out, view_of(report->session_id));
+        buf_char(out, ',');
+    }
+    buf_text(out, "\"dialect\":");
+    buf_json_text(out, session_dialect_name(report->dialect));
+    if (report->session_id != NULL)
+        buf_printf(out, ",\"changed\":%s,\"version\":%lld", report->is_changed ? "true" : "false",
+                   (long long)report->version);
+    put_counts(out, report);
+    if (report->issue_count > 0)
+        qsort(report->issues, report->issue_count, sizeof(*report->issues), compare_issues);
+    buf_text(out, ",\"issues\":[");
+    for (size_t i = 0; i < report->issue_count; i++) {
+        if (i > 0)
+            buf_char(out, ',');
+        put_issue(out, &report->issues[i]);
+    }
+    buf_text(out, "]}");
+}
+
+void session_report_free(session_report *report)
+{
+    arena_reset(&report->memory);
+}
