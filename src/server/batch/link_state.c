@@ -239,7 +239,7 @@ void link_consider_giving_up(const db_link *k, int64_t now_ms)
     char why[LOG_QUOTE_SIZE];
     const char *reason = async_conn_reason(k->conn);
     bool hopeless =
-        async_conn_failed_attempts(k->conn) >= FAILURES_MOST || k->down_ms + GIVE_UP_MS <= now_ms;
+        async_conn_failed_attempts(k->conn) >= FAILURES_MOST || link_give_up_ms(k) <= now_ms;
     if (!hopeless || atomic_load(&of->connections_up) > 0)
         return;
     if (reason[0] == '\0')

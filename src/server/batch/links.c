@@ -324,7 +324,7 @@ static int64_t due_ms(const links *l, size_t number)
         return due;
     if (k->state == LINK_UNFIT && k->retry_ms < due)
         due = k->retry_ms;
-    int64_t give_up_ms = k->down_ms + GIVE_UP_MS;
+    int64_t give_up_ms = link_give_up_ms(k);
     bool undecided = atomic_load(&l->of->connections_up) == 0 && !atomic_load(&l->of->given_up);
     if (k->state == LINK_DOWN && undecided && give_up_ms < due)
         due = give_up_ms;

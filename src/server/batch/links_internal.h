@@ -58,6 +58,13 @@ struct links {
     db_link link[];
 };
 
+/* When the database counts as away unless a connection comes up. */
+static inline int64_t link_give_up_ms(const db_link *k)
+{
+    int64_t lost_ms = atomic_load(&k->all->of->lost_ms);
+    return (k->down_ms > lost_ms ? k->down_ms : lost_ms) + GIVE_UP_MS;
+}
+
 static inline bool link_is_usable(const db_link *k)
 {
     return k->state == LINK_USABLE && async_conn_is_up(k->conn);
