@@ -107,11 +107,11 @@ static void finds_by_place(void **state)
     card_key first = key_at("t", "a", 7);
     card_key second[] = {key_at("u", "b", 3), key_at("u", "c", 9), key_at("u", "b", 3)};
     card_key third = key_at("t", "a", 7);
-    play.group[LINK_READS].free = 0;
+    play.group[DB_READS].free = 0;
     add_placed(0, &first, 1);
     add_placed(1, second, 3);
     add_placed(2, &third, 1);
-    play.group[LINK_READS].free = 1;
+    play.group[DB_READS].free = 1;
     joiner_flush(j);
     assert_int_equal(play.statement, STATEMENT_cards_placed);
     assert_int_equal(play.keys, 3); /* tenants, but for those that follow themselves */
@@ -131,11 +131,11 @@ static void looks_again_by_key(void **state)
     (void)state;
     card_key keys[] = {key_at("t", "a", 7), key_at("t", "b", 8), key_at("u", "b", 9)};
     card_key both[] = {key_at("t", "d", 4), key_at("t", "e", 5)};
-    play.group[LINK_READS].free = 0;
+    play.group[DB_READS].free = 0;
     for (size_t i = 0; i < 3; i++)
         add_placed(i, &keys[i], 1);
     add_placed(3, both, 2);
-    play.group[LINK_READS].free = 1;
+    play.group[DB_READS].free = 1;
     joiner_flush(j);
     give_placed(
         (placed_row[]){{"u", "a", 7}, {"t", "c", 8}, {"u", "b", 9}, {"t", "e", 5}, {"t", "x", 6}},
@@ -159,10 +159,10 @@ static void large_ones_in_the_way_are_nobodys_fault(void **state)
     (void)state;
     card_key keys[] = {key_at("t", "a", 7), key_at("t", "b", 8)};
     for (size_t count = 1; count <= 2; count++) {
-        play.group[LINK_READS].free = 0;
+        play.group[DB_READS].free = 0;
         for (size_t i = 0; i < count; i++)
             add_placed(i, &keys[i], 1);
-        play.group[LINK_READS].free = 1;
+        play.group[DB_READS].free = 1;
         joiner_flush(j);
         assert_int_equal(play.statement, STATEMENT_cards_placed);
         give_error(CARDBOX_TOO_LARGE);
@@ -184,10 +184,10 @@ static void knows_who_left_early(void **state)
     card_key stays = key_at("t", "a", 7);
     assert_non_null(gone);
     *gone = stays;
-    play.group[LINK_READS].free = 0;
+    play.group[DB_READS].free = 0;
     add_placed(0, gone, 1);
     add_placed(1, &stays, 1);
-    play.group[LINK_READS].free = 1;
+    play.group[DB_READS].free = 1;
     joiner_flush(j);
     joiner_leave(j, &requests[0]);
     free(gone);
@@ -211,12 +211,12 @@ static void bounds_statements(void **state)
 static void bounds_the_queue(void **state)
 {
     (void)state;
-    play.group[LINK_READS].free = 0;
+    play.group[DB_READS].free = 0;
     add_many(0, 1001);
     assert_int_equal(status(999), 0);
     assert_int_equal(status(1000), 503);
     assert_int_equal(resumed, 0);
-    play.group[LINK_READS].free = 1;
+    play.group[DB_READS].free = 1;
     play.flights = 0;
 }
 
@@ -240,7 +240,7 @@ static void gives_up_in_time(void **state)
 static void refuses_while_away(void **state)
 {
     (void)state;
-    play.group[LINK_READS].free = 0;
+    play.group[DB_READS].free = 0;
     add(0, 1);
     atomic_store(&server.database.primary.connections_up, 0);
     add(3, 1); /* perhaps it is just being made anew */
@@ -254,7 +254,7 @@ static void refuses_while_away(void **state)
     atomic_store(&server.database.primary.unfit, 1);
     add(2, 1);
     assert_non_null(strstr(buf_str(&requests[2].answer.body), "cardbox migrate"));
-    play.group[LINK_READS].free = 1;
+    play.group[DB_READS].free = 1;
 }
 
 static void isolates_the_guilty(void **state)
@@ -295,12 +295,12 @@ static void survives_a_failed_send(void **state)
 {
     (void)state;
     play.refuse = CARDBOX_UNAVAILABLE;
-    play.group[LINK_READS].free = 8;
+    play.group[DB_READS].free = 8;
     add(0, 1);
     joiner_flush(j);
     assert_int_equal(play.sent, 8);
     assert_int_equal(status(0), 503);
-    play.group[LINK_READS].free = 1;
+    play.group[DB_READS].free = 1;
 }
 
 static void refuses_rows_of_nobody(void **state)
@@ -377,11 +377,11 @@ static void a_refusal_is_its_requests_fault(void **state)
 static void drops_who_has_left(void **state)
 {
     (void)state;
-    play.group[LINK_READS].free = 0;
+    play.group[DB_READS].free = 0;
     add_many(0, 2);
     requests[0].ticket.since_ms -= 500;
     all_left = true;
-    play.group[LINK_READS].free = 1;
+    play.group[DB_READS].free = 1;
     joiner_flush(j);
     assert_int_equal(status(0), 503);
     assert_int_equal(play.keys, 1);
@@ -390,7 +390,7 @@ static void drops_who_has_left(void **state)
 static void keeps_a_connection_for_cards(void **state)
 {
     (void)state;
-    play.group[LINK_READS].is_last = true;
+    play.group[DB_READS].is_last = true;
     add_box(0);
     add(1, 1);
     joiner_flush(j);
@@ -398,7 +398,7 @@ static void keeps_a_connection_for_cards(void **state)
     give_rows((int64_t[]){1}, 1);
     joiner_flush(j);
     assert_int_equal(play.sent, 1);
-    play.group[LINK_READS].is_last = false;
+    play.group[DB_READS].is_last = false;
     joiner_flush(j);
     assert_int_equal(play.statement, STATEMENT_boxes_read);
 }
@@ -406,11 +406,11 @@ static void keeps_a_connection_for_cards(void **state)
 static void answers_who_wants_nothing(void **state)
 {
     (void)state;
-    play.group[LINK_READS].free = 0;
+    play.group[DB_READS].free = 0;
     add(0, 0);
     assert_int_equal(status(0), 200);
     assert_int_equal(resumed, 0);
-    play.group[LINK_READS].free = 1;
+    play.group[DB_READS].free = 1;
 }
 
 static void aborts(void **state)

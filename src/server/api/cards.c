@@ -50,8 +50,8 @@ static bool add_card(request *r, const join_rows *found, size_t number)
 
 enum { LARGE = 1 << 20 }; /* an answer for which it is worth to ask whether there is memory */
 
-/* What comes from PostgreSQL is refused as it comes in where too much memory is in use (links.c).
- * What is kept takes as much once it is an answer, but comes from nowhere. */
+/* What comes from PostgreSQL is refused as it comes in where too much memory is in use
+ * (db_conns.c). What is kept takes as much once it is an answer, but comes from nowhere. */
 static bool is_too_much(request *r)
 {
     return r->ticket.lane == JOIN_VERSIONS && request_body(r)->len >= LARGE &&

@@ -6,20 +6,20 @@
 #define SERVER_JOIN_INTERNAL_H
 
 #include "cardbox/limits.h"
-#include "server/batch/links.h"
+#include "server/batch/db_conns.h"
 #include "server/response/fault.h"
 
 /* How the requests of a lane go to the database. */
 typedef struct lane_kind {
-    link_group group; /* Lists have one of their own, and not all but one of the reads: there they
-                       * would leave a single connection to cards and none to boxes. */
+    db_group group; /* Lists have one of their own, and not all but one of the reads: there they
+                     * would leave a single connection to cards and none to boxes. */
     bool writes;
     bool may_be_slow; /* never on the last free connection of its group */
     bool in_turn; /* who has none of its group running goes first, and the last free connection of
                    * it is kept for such a tenant */
     int place_column; /* of its rows, which say of no key but where they lie; what is not found so
                        * is looked for again, by key. 0: its rows say of which key they are */
-    join_lane twin;   /* the same of the other group, for LINK_READS and LINK_REPLICA */
+    join_lane twin;   /* the same of the other group, for DB_READS and DB_REPLICA */
     statement_id statement; /* joined; and the next three: */
     size_t key_size;        /* 0: not joined */
     /* wary: what others have locked is passed over. */
@@ -46,23 +46,23 @@ enum {
 
 /* A tenant in trouble, or with a turn just now. */
 typedef struct turn {
-    view tenant;                   /* the name below */
-    size_t running[LINK_GROUPS];   /* statements */
-    int64_t until_ms[LINK_GROUPS]; /* until when all its requests stand apart */
-    bool waited;                   /* its last turn was that of a patient one */
+    view tenant;                 /* the name below */
+    size_t running[DB_GROUPS];   /* statements */
+    int64_t until_ms[DB_GROUPS]; /* until when all its requests stand apart */
+    bool waited;                 /* its last turn was that of a patient one */
     char name[CARDBOX_TENANT_MAX];
 } turn;
 
 struct joiner {
     server_state *server;
     stats *stats;
-    links *links;
-    links *replica;      /* NULL: none */
+    db_conns *primary;
+    db_conns *replica;   /* NULL: none */
     uint64_t replayed;   /* up to where a standby had the log when it was asked last, */
     int64_t replayed_ms; /* and when that was */
     lane lanes[LANE_LISTS];
-    int turn[LINK_GROUPS];             /* which list is first to get a free connection */
-    size_t turns_running[LINK_GROUPS]; /* connections that those apart have */
+    int turn[DB_GROUPS];             /* which list is first to get a free connection */
+    size_t turns_running[DB_GROUPS]; /* connections that those apart have */
     turn turns[TURNS_MAX];
     size_t turns_used;
     int64_t wary_ms[JOIN_LANES]; /* until when statements do not wait for locks */
@@ -74,9 +74,9 @@ struct joiner {
 
 enum { SCRATCH_KEEP = 64 * 1024 }; /* bytes kept between statements */
 
-static inline links *join_links(const joiner *j, link_group group)
+static inline db_conns *join_conns(const joiner *j, db_group group)
 {
-    return group == LINK_REPLICA ? j->replica : j->links;
+    return group == DB_REPLICA ? j->replica : j->primary;
 }
 
 /* --- join.c --- */
@@ -102,11 +102,11 @@ void join_give_up(joiner *j, request *r, fault what, const char *why);
 /* --- join_turns.c --- */
 
 /* Whether all requests of a tenant stand apart, in the lanes of a group. */
-bool turn_is_troubled(joiner *j, link_group group, view tenant);
+bool turn_is_troubled(joiner *j, db_group group, view tenant);
 
 /* A statement for this tenant alone waited for a lock in vain, or gave more than there was memory
  * for: for a while all its requests stand apart. */
-void turn_trouble(joiner *j, link_group group, view tenant);
+void turn_trouble(joiner *j, db_group group, view tenant);
 
 /* Whose turn it is in a list apart, or of a lane that goes in turn, where none waits for a lock.
  * NULL: nobody's, as those who wait have theirs just now. */
@@ -114,7 +114,7 @@ request *turn_next(joiner *j, const lane *l);
 request *turn_of_others(joiner *j, const lane *l, bool is_last);
 
 /* `of` is what turn_begin gave; it may be NULL. */
-turn *turn_begin(joiner *j, link_group group, const request *first);
+turn *turn_begin(joiner *j, db_group group, const request *first);
 void turn_end(joiner *j, join_lane which, bool apart, turn *of);
 
 /* --- join_rows.c --- */
@@ -149,7 +149,7 @@ void join_render_rows(join_batch *batch, request *r, const join_rows *mine);
 
 /* Sends one statement for a request that waits, and for those of its list that may go with it:
  * those behind it, or, apart, its tenant's. */
-void batch_send(joiner *j, request *first, db_link *to);
+void batch_send(joiner *j, request *first, db_conn *to);
 
 /* Its rows are needed by one more; by one fewer. */
 void batch_hold(join_batch *batch);

@@ -22,7 +22,7 @@ static turn *find(joiner *j, view tenant)
 
 static bool is_running(const turn *t)
 {
-    for (int group = 0; group < LINK_GROUPS; group++)
+    for (int group = 0; group < DB_GROUPS; group++)
         if (t->running[group] > 0)
             return true;
     return false;
@@ -31,7 +31,7 @@ static bool is_running(const turn *t)
 static int64_t troubled_until(const turn *t)
 {
     int64_t until_ms = t->until_ms[0];
-    for (int group = 1; group < LINK_GROUPS; group++)
+    for (int group = 1; group < DB_GROUPS; group++)
         if (t->until_ms[group] > until_ms)
             until_ms = t->until_ms[group];
     return until_ms;
@@ -66,14 +66,14 @@ static turn *entry_of(joiner *j, view tenant)
     return found;
 }
 
-bool turn_is_troubled(joiner *j, link_group group, view tenant)
+bool turn_is_troubled(joiner *j, db_group group, view tenant)
 {
     const turn *t = j->turns_used == 0 ? NULL : find(j, tenant);
     return t != NULL && t->until_ms[group] > clock_ms();
 }
 
 /* Those of its requests that wait among others step aside. */
-static void step_aside(joiner *j, link_group group, view tenant)
+static void step_aside(joiner *j, db_group group, view tenant)
 {
     for (int i = 0; i < LANE_LISTS; i++) {
         lane *l = &j->lanes[i];
@@ -90,7 +90,7 @@ static void step_aside(joiner *j, link_group group, view tenant)
     }
 }
 
-void turn_trouble(joiner *j, link_group group, view tenant)
+void turn_trouble(joiner *j, db_group group, view tenant)
 {
     turn *t = entry_of(j, tenant);
     if (t == NULL)
@@ -111,7 +111,7 @@ static request *other_than_patient(request *first)
 
 request *turn_next(joiner *j, const lane *l)
 {
-    link_group group = LANES[l->which].group;
+    db_group group = LANES[l->which].group;
     for (request *r = l->first; r != NULL; r = r->ticket.next) {
         const turn *t = find(j, request_tenant(r));
         if (t == NULL || t->running[group] == 0)
@@ -123,7 +123,7 @@ request *turn_next(joiner *j, const lane *l)
 
 request *turn_of_others(joiner *j, const lane *l, bool is_last)
 {
-    link_group group = LANES[l->which].group;
+    db_group group = LANES[l->which].group;
     for (request *r = l->first; r != NULL; r = r->ticket.next) {
         const turn *t = find(j, request_tenant(r));
         if (t == NULL || t->running[group] == 0)
@@ -132,7 +132,7 @@ request *turn_of_others(joiner *j, const lane *l, bool is_last)
     return is_last ? NULL : l->first;
 }
 
-turn *turn_begin(joiner *j, link_group group, const request *first)
+turn *turn_begin(joiner *j, db_group group, const request *first)
 {
     turn *t = entry_of(j, request_tenant(first));
     j->turns_running[group] += first->ticket.apart;
@@ -158,7 +158,7 @@ static void rotate(joiner *j, lane *l, view tenant)
 
 void turn_end(joiner *j, join_lane which, bool apart, turn *of)
 {
-    link_group group = LANES[which].group;
+    db_group group = LANES[which].group;
     j->turns_running[group] -= apart;
     if (of == NULL)
         return;
