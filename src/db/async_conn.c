@@ -126,7 +126,7 @@ static void start_attempt(async_conn *c)
 static void take_over(async_conn *c)
 {
     cardbox_error why;
-    c->pg = connector_take(c->attempt, &why);
+    c->pg = connector_take(c->connector, c->attempt, &why);
     c->attempt = NULL;
     if (c->pg == NULL) {
         memcpy(c->refusal, why.sqlstate, sizeof(why.sqlstate));

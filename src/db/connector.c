@@ -197,9 +197,11 @@ bool connector_has_ended(const connect_attempt *a)
     return atomic_load(&a->ended);
 }
 
-PGconn *connector_take(connect_attempt *a, cardbox_error *why)
+PGconn *connector_take(connector *c, connect_attempt *a, cardbox_error *why)
 {
+    pthread_mutex_lock(&c->lock); /* until hand_over has written to wake_fd */
     PGconn *pg = a->pg;
+    pthread_mutex_unlock(&c->lock);
     *why = a->why;
     free(a);
     return pg;

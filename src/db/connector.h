@@ -32,7 +32,7 @@ bool connector_has_ended(const connect_attempt *a);
 
 /* The connection of an attempt that has ended, for connector_close; NULL: it failed, and *why is
  * filled. Frees the attempt. */
-PGconn *connector_take(connect_attempt *a, cardbox_error *why);
+PGconn *connector_take(connector *c, connect_attempt *a, cardbox_error *why);
 
 /* Frees an attempt that nobody waits for any more, in any state. NULL is fine. */
 void connector_abandon(connector *c, connect_attempt *a);

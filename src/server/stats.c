@@ -32,8 +32,8 @@ void stats_request(stats *s, size_t route, route_class class, unsigned status, i
 
 bool stats_serves(const stats *loop)
 {
-    for (int group = 0; group < LINK_REPLICA; group++)
-        if (tally_get(&loop->links[group][LINK_USABLE]) == 0)
+    for (int group = 0; group < DB_REPLICA; group++)
+        if (tally_get(&loop->db_conns[group][DB_CONN_USABLE]) == 0)
             return false;
     return true;
 }

@@ -45,22 +45,22 @@ typedef enum route_class {
 #define STATS_TURN_BUCKETS 15
 
 /* What a database connection is good for. */
-typedef enum link_state {
-    LINK_DOWN,     /* not connected */
-    LINK_CHECKING, /* which migration is it at, may it be read? */
-    LINK_UNFIT,    /* not migrated, or not ours to read; asked again after a while */
-    LINK_USABLE,
-    LINK_STATES
-} link_state;
+typedef enum db_conn_state {
+    DB_CONN_DOWN,     /* not connected */
+    DB_CONN_CHECKING, /* which migration is it at, may it be read? */
+    DB_CONN_UNFIT,    /* not migrated, or not ours to read; asked again after a while */
+    DB_CONN_USABLE,
+    DB_CONN_STATES
+} db_conn_state;
 
 /* What a loop's database connections are kept for. */
-typedef enum link_group {
-    LINK_READS,   /* cards and boxes by id */
-    LINK_LISTS,   /* lists and logs, which may be slow */
-    LINK_WRITES,  /* of cards and boxes */
-    LINK_REPLICA, /* as LINK_READS, of standbys */
-    LINK_GROUPS
-} link_group;
+typedef enum db_group {
+    DB_READS,   /* cards and boxes by id */
+    DB_LISTS,   /* lists and logs, which may be slow */
+    DB_WRITES,  /* of cards and boxes */
+    DB_REPLICA, /* as DB_READS, of standbys */
+    DB_GROUPS
+} db_group;
 
 typedef struct stats {
     tally requests[STATS_ROUTES_MAX + 1][STATS_STATUSES];
@@ -74,7 +74,7 @@ typedef struct stats {
     tally clients_opened; /* since the start */
     tally body_bytes_in, body_bytes_out;
     tally errors[STATS_FAULTS_MAX]; /* by fault */
-    tally links[LINK_GROUPS][LINK_STATES];
+    tally db_conns[DB_GROUPS][DB_CONN_STATES];
     tally statements[STATEMENT_COUNT]; /* sent */
     tally joined[STATEMENT_COUNT];     /* of them, those made of waiting requests */
     tally members[STATEMENT_COUNT];    /* the requests in those */

@@ -138,6 +138,12 @@ def check_while_away(server, load):
     assert server.get("/healthz").status == 200
 
 
+def await_all_connections(server):
+    """A server serves before it has all of them."""
+    wait_for(lambda: sum(server.metric(f'cardbox_database_connections{{group="{group}",state="{state}"')
+                         for group in ("reads", "lists", "writes") for state in ("down", "checking")) == 0, RECOVERY_S)
+
+
 def test_database_away_and_back():
     with setting() as (postgres, _, server), Load(server) as load:
         for _ in range(2):
@@ -228,6 +234,7 @@ def test_stop_under_load():
 def test_stop_while_away():
     """SIGTERM with requests waiting for a database that is stuck: answered, and gone in time."""
     with setting() as (postgres, dsn, server):
+        await_all_connections(server)
         for pid in postgres.backends(dsn):
             os.kill(pid, signal.SIGSTOP)
         with Load(server) as load:

@@ -1,6 +1,6 @@
 /*
- * join_play.h: a database that is played by the tests of the joiner, in place of links.c, and the
- * requests that they send. Included by one test each.
+ * join_play.h: a database that is played by the tests of the joiner, in place of db_conns.c, and
+ * the requests that they send. Included by one test each.
  */
 #ifndef TESTS_JOIN_PLAY_H
 #define TESTS_JOIN_PLAY_H
@@ -14,7 +14,7 @@
 #include <endian.h>
 #include <libpq-fe.h>
 #include "base/clock.h"
-#include "server/batch/links.h"
+#include "server/batch/db_conns.h"
 #include "server/response/fault.h"
 
 enum { REQUESTS_MAX = 1500, TIMEOUT_MS = 1000 };
@@ -40,13 +40,13 @@ typedef struct play_flight {
 } play_flight;
 
 typedef struct play_probe {
-    links_probed done;
+    db_conn_checked done;
     void *arg;
     play_group *on;
 } play_probe;
 
 static struct {
-    play_group group[LINK_GROUPS];
+    play_group group[DB_GROUPS];
     statement_id statement; /* that was sent last, as the next three */
     size_t keys;            /* elements of its first parameter, if that is an array */
     query_limits limits;
@@ -60,39 +60,39 @@ static struct {
     play_probe probe; /* done NULL: none */
 } play;
 
-db_link *links_free_one(links *l, link_group group, int64_t now_ms, int64_t *look_again_ms)
+db_conn *db_conns_free_one(db_conns *l, db_group group, int64_t now_ms, int64_t *look_again_ms)
 {
     (void)l;
     (void)now_ms;
     *look_again_ms = INT64_MAX;
-    return play.group[group].free > 0 ? (db_link *)(void *)&play.group[group] : NULL;
+    return play.group[group].free > 0 ? (db_conn *)(void *)&play.group[group] : NULL;
 }
 
-size_t links_usable(const links *l, link_group group)
+size_t db_conns_usable(const db_conns *l, db_group group)
 {
     (void)l;
     return play.group[group].usable;
 }
 
-bool links_is_last(const links *l, const db_link *free_one)
+bool db_conns_is_last(const db_conns *l, const db_conn *free_one)
 {
     (void)l;
     return ((const play_group *)(const void *)free_one)->is_last;
 }
 
-bool links_away(const links *l, link_group group)
+bool db_conns_away(const db_conns *l, db_group group)
 {
     (void)l;
     return play.group[group].away || database_is_away(&server.database.primary);
 }
 
-void links_doubt_all(links *l, const char *reason)
+void db_conns_doubt_all(db_conns *l, const char *reason)
 {
     (void)l;
     (void)reason;
 }
 
-void links_doubt(db_link *k, const char *reason)
+void db_conn_doubt(db_conn *k, const char *reason)
 {
     (void)k;
     (void)reason;
@@ -100,7 +100,7 @@ void links_doubt(db_link *k, const char *reason)
 }
 
 /* The check behind a failed statement: its answer comes next in the order of statements. */
-bool links_blame(db_link *k, const cardbox_error *err, links_probed done, void *arg)
+bool db_conn_check_after(db_conn *k, const cardbox_error *err, db_conn_checked done, void *arg)
 {
     if (err->status != CARDBOX_FORBIDDEN)
         return false;
@@ -124,8 +124,8 @@ static inline size_t count_keys(const params *p)
     return be32toh(wire);
 }
 
-cardbox_status links_send(db_link *to, statement_id id, params *p, const query_limits *limits,
-                          query_done done, void *arg, cardbox_error *err)
+cardbox_status db_conn_send(db_conn *to, statement_id id, params *p, const query_limits *limits,
+                            query_done done, void *arg, cardbox_error *err)
 {
     play_group *on = (play_group *)(void *)to;
     if (id == STATEMENT_wal_position || id == STATEMENT_replayed) {
@@ -148,7 +148,7 @@ cardbox_status links_send(db_link *to, statement_id id, params *p, const query_l
     return CARDBOX_OK;
 }
 
-void links_each_row(db_link *to, query_rows some)
+void db_conn_each_row(db_conn *to, query_rows some)
 {
     (void)to;
     play.flight[play.flights - 1].some = some;
@@ -215,7 +215,7 @@ static inline void give_replayed(int64_t place)
 /* --- requests --- */
 
 static joiner *j;
-static links *replica; /* what a test gives the joiner for one; NULL: none */
+static db_conns *replica; /* what a test gives the joiner for one; NULL: none */
 static request requests[REQUESTS_MAX];
 static int found[REQUESTS_MAX]; /* rows that each got; -1: none of its own */
 static size_t resumed;
@@ -281,14 +281,14 @@ static inline int set_up(void **state)
                      .response_max = 1000};
     server = (server_state){.set = &set};
     atomic_store(&server.database.primary.connections_up, 1);
-    for (int i = 0; i < LINK_GROUPS; i++)
+    for (int i = 0; i < DB_GROUPS; i++)
         play.group[i].free = play.group[i].usable = 1;
     resumed = 0;
     looked = 0;
     all_left = false;
     tenant = VIEW("t");
     at_least = 0;
-    j = joiner_new(&server, &counts, (links *)&play, replica);
+    j = joiner_new(&server, &counts, (db_conns *)&play, replica);
     return j == NULL;
 }
 

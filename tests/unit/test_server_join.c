@@ -79,12 +79,12 @@ static void bounds_statements(void **state)
 static void bounds_the_queue(void **state)
 {
     (void)state;
-    play.group[LINK_READS].free = 0;
+    play.group[DB_READS].free = 0;
     add_many(0, 1001);
     assert_int_equal(status(999), 0);
     assert_int_equal(status(1000), 503);
     assert_int_equal(resumed, 0);
-    play.group[LINK_READS].free = 1;
+    play.group[DB_READS].free = 1;
     play.flights = 0;
 }
 
@@ -108,7 +108,7 @@ static void gives_up_in_time(void **state)
 static void refuses_while_away(void **state)
 {
     (void)state;
-    play.group[LINK_READS].free = 0;
+    play.group[DB_READS].free = 0;
     add(0, 1);
     atomic_store(&server.database.primary.connections_up, 0);
     add(3, 1); /* perhaps it is just being made anew */
@@ -122,7 +122,7 @@ static void refuses_while_away(void **state)
     atomic_store(&server.database.primary.unfit, 1);
     add(2, 1);
     assert_non_null(strstr(buf_str(&requests[2].answer.body), "cardbox migrate"));
-    play.group[LINK_READS].free = 1;
+    play.group[DB_READS].free = 1;
 }
 
 static void isolates_the_guilty(void **state)
@@ -163,12 +163,12 @@ static void survives_a_failed_send(void **state)
 {
     (void)state;
     play.refuse = CARDBOX_UNAVAILABLE;
-    play.group[LINK_READS].free = 8;
+    play.group[DB_READS].free = 8;
     add(0, 1);
     joiner_flush(j);
     assert_int_equal(play.sent, 8);
     assert_int_equal(status(0), 503);
-    play.group[LINK_READS].free = 1;
+    play.group[DB_READS].free = 1;
 }
 
 static void refuses_rows_of_nobody(void **state)
@@ -245,11 +245,11 @@ static void a_refusal_is_its_requests_fault(void **state)
 static void drops_who_has_left(void **state)
 {
     (void)state;
-    play.group[LINK_READS].free = 0;
+    play.group[DB_READS].free = 0;
     add_many(0, 2);
     requests[0].ticket.since_ms -= 500;
     all_left = true;
-    play.group[LINK_READS].free = 1;
+    play.group[DB_READS].free = 1;
     joiner_flush(j);
     assert_int_equal(status(0), 503);
     assert_int_equal(play.keys, 1);
@@ -258,7 +258,7 @@ static void drops_who_has_left(void **state)
 static void keeps_a_connection_for_cards(void **state)
 {
     (void)state;
-    play.group[LINK_READS].is_last = true;
+    play.group[DB_READS].is_last = true;
     add_box(0);
     add(1, 1);
     joiner_flush(j);
@@ -266,7 +266,7 @@ static void keeps_a_connection_for_cards(void **state)
     give_rows((int64_t[]){1}, 1);
     joiner_flush(j);
     assert_int_equal(play.sent, 1);
-    play.group[LINK_READS].is_last = false;
+    play.group[DB_READS].is_last = false;
     joiner_flush(j);
     assert_int_equal(play.statement, STATEMENT_boxes_read);
 }
@@ -274,11 +274,11 @@ static void keeps_a_connection_for_cards(void **state)
 static void answers_who_wants_nothing(void **state)
 {
     (void)state;
-    play.group[LINK_READS].free = 0;
+    play.group[DB_READS].free = 0;
     add(0, 0);
     assert_int_equal(status(0), 200);
     assert_int_equal(resumed, 0);
-    play.group[LINK_READS].free = 1;
+    play.group[DB_READS].free = 1;
 }
 
 static void aborts(void **state)

@@ -18,7 +18,7 @@ static void add_after(size_t number, uint64_t place)
     add(number);
 }
 
-static size_t in_flight(link_group group)
+static size_t in_flight(db_group group)
 {
     size_t count = 0;
     for (size_t i = 0; i < play.flights; i++)
@@ -42,8 +42,8 @@ static void a_standby_answers(void **state)
     uint64_t before = replied();
     add(0);
     joiner_flush(j);
-    assert_int_equal(in_flight(LINK_REPLICA), 2);
-    assert_int_equal(in_flight(LINK_READS), 0);
+    assert_int_equal(in_flight(DB_REPLICA), 2);
+    assert_int_equal(in_flight(DB_READS), 0);
     give_replayed(100);
     give_one_row();
     assert_int_equal(status(0), 200);
@@ -61,7 +61,7 @@ static void the_primary_answers_who_has_seen_more(void **state)
     add_after(2, 99);
     add_after(3, REQUEST_AT_PRIMARY);
     joiner_flush(j);
-    assert_int_equal(in_flight(LINK_READS), 1);
+    assert_int_equal(in_flight(DB_READS), 1);
     give_replayed(100);
     give_rows((int64_t[]){1, 2, 3}, 3);
     assert_int_equal(found[0], 1);
@@ -70,7 +70,7 @@ static void the_primary_answers_who_has_seen_more(void **state)
     give_one_row();
     assert_int_equal(found[3], 1);
     joiner_flush(j);
-    assert_int_equal(in_flight(LINK_READS), 1);
+    assert_int_equal(in_flight(DB_READS), 1);
     give_one_row();
     assert_int_equal(found[1], 1);
 }
@@ -85,12 +85,12 @@ static void one_that_was_behind_keeps_nobody(void **state)
     give_one_row();
     add_after(1, 101);
     joiner_flush(j);
-    if (in_flight(LINK_REPLICA) > 0) {
+    if (in_flight(DB_REPLICA) > 0) {
         give_replayed(100);
         give_one_row();
         joiner_flush(j);
     }
-    assert_int_equal(in_flight(LINK_READS), 1);
+    assert_int_equal(in_flight(DB_READS), 1);
     give_one_row();
     assert_int_equal(found[1], 1);
 }
@@ -105,7 +105,7 @@ static void what_is_no_standby_is_not_believed(void **state)
     assert_int_equal(found[0], -1);
     assert_int_equal(play.doubted, 1);
     joiner_flush(j);
-    assert_int_equal(in_flight(LINK_READS), 1);
+    assert_int_equal(in_flight(DB_READS), 1);
     give_one_row();
     assert_int_equal(found[0], 1);
 }
@@ -125,7 +125,7 @@ static void nobody_hears_of_failures(void **state)
             give_error(HOW[i / 2]);
         give_error(HOW[i / 2]);
         joiner_flush(j);
-        assert_int_equal(in_flight(LINK_READS), 1);
+        assert_int_equal(in_flight(DB_READS), 1);
         give_one_row();
         assert_int_equal(found[i], 1);
     }
@@ -138,9 +138,9 @@ static void a_failed_send_is_no_failure(void **state)
     add(0);
     joiner_flush(j);
     play.refuse = CARDBOX_OK;
-    play.group[LINK_READS].free = 1; /* which has refused it, too */
+    play.group[DB_READS].free = 1; /* which has refused it, too */
     joiner_flush(j);
-    assert_int_equal(in_flight(LINK_READS), 1);
+    assert_int_equal(in_flight(DB_READS), 1);
     give_one_row();
     assert_int_equal(found[0], 1);
 }
@@ -149,20 +149,20 @@ static void a_failed_send_is_no_failure(void **state)
 static void those_who_wait_go_over(void **state)
 {
     (void)state;
-    play.group[LINK_REPLICA].free = 0;
+    play.group[DB_REPLICA].free = 0;
     add(0);
     joiner_flush(j);
     assert_int_equal(play.flights, 0);
-    play.group[LINK_REPLICA].usable = 0;
-    play.group[LINK_REPLICA].away = true;
+    play.group[DB_REPLICA].usable = 0;
+    play.group[DB_REPLICA].away = true;
     joiner_tick(j, clock_ms());
     joiner_flush(j);
-    assert_int_equal(in_flight(LINK_READS), 1);
+    assert_int_equal(in_flight(DB_READS), 1);
     give_one_row();
     assert_int_equal(found[0], 1);
     add(1);
     joiner_flush(j);
-    assert_int_equal(in_flight(LINK_READS), 1);
+    assert_int_equal(in_flight(DB_READS), 1);
     give_one_row();
 }
 
@@ -179,7 +179,7 @@ static void rows_before_the_position_do_not_count(void **state)
     assert_int_equal(found[0], -1);
     give_replayed(100);
     joiner_flush(j);
-    assert_int_equal(in_flight(LINK_READS), 1);
+    assert_int_equal(in_flight(DB_READS), 1);
     give_one_row();
     assert_int_equal(found[0], 1);
 }
@@ -232,7 +232,7 @@ static void a_stream_begins_again_at_the_primary(void **state)
     give_rows(NULL, 0);
     assert_int_equal(ended, 0);
     joiner_flush(j);
-    assert_int_equal(in_flight(LINK_READS), 1);
+    assert_int_equal(in_flight(DB_READS), 1);
     assert_int_equal(begun, 2);
     give_streamed_row();
     give_rows(NULL, 0);
@@ -242,7 +242,7 @@ static void a_stream_begins_again_at_the_primary(void **state)
 
 static int set_up_both(void **state)
 {
-    replica = (links *)&play;
+    replica = (db_conns *)&play;
     return set_up(state);
 }
 

@@ -65,7 +65,7 @@ static void build(params *p, const void *keys)
 static void looks_whose_turn_it_is(void **state)
 {
     (void)state;
-    play.group[LINK_WRITES].free = 0;
+    play.group[DB_WRITES].free = 0;
     for (size_t i = 0; i < 3; i++) {
         add_ticket(i, &(join_ticket){.lane = JOIN_WRITE_ALONE,
                                      .count = 1,
@@ -73,7 +73,7 @@ static void looks_whose_turn_it_is(void **state)
                                      .build = build});
         requests[i].ticket.since_ms -= 500;
     }
-    play.group[LINK_WRITES].free = 1;
+    play.group[DB_WRITES].free = 1;
     joiner_flush(j);
     assert_int_equal(play.sent, 1);
     assert_int_equal(looked, 1);

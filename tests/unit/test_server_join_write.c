@@ -161,17 +161,17 @@ static void groups_do_not_wait_for_each_other(void **state)
 {
     static const int keys = 0;
     (void)state;
-    play.group[LINK_WRITES].free = 0;
+    play.group[DB_WRITES].free = 0;
     put(0);
     alone(1, JOIN_READ_ALONE, &keys);
     joiner_flush(j);
     assert_int_equal(play.sent, 1);
-    assert_int_equal(play.group[LINK_LISTS].free, 0);
-    assert_int_equal(play.group[LINK_READS].free, 1);
+    assert_int_equal(play.group[DB_LISTS].free, 0);
+    assert_int_equal(play.group[DB_READS].free, 1);
     alone(2, JOIN_READ_ALONE, &keys);
     joiner_flush(j);
     assert_int_equal(play.sent, 1);
-    play.group[LINK_WRITES].free = 1;
+    play.group[DB_WRITES].free = 1;
     joiner_flush(j);
     assert_int_equal(play.statement, STATEMENT_cards_put);
     assert_int_equal(status(2), 0);
@@ -182,7 +182,7 @@ static void refuses_while_its_group_is_away(void **state)
     static const int keys = 0;
     (void)state;
     put(0);
-    play.group[LINK_WRITES].away = true;
+    play.group[DB_WRITES].away = true;
     put(1);
     assert_int_equal(status(1), 503);
     alone(2, JOIN_READ_ALONE, &keys);
@@ -195,7 +195,7 @@ static void keeps_a_connection_for_what_is_quick(void **state)
 {
     static const int keys = 0;
     (void)state;
-    play.group[LINK_WRITES].is_last = true;
+    play.group[DB_WRITES].is_last = true;
     alone(0, JOIN_WRITE_ALONE, &keys);
     joiner_flush(j);
     assert_int_equal(play.sent, 0);
@@ -211,7 +211,7 @@ static void keeps_a_connection_for_what_is_quick(void **state)
     assert_int_equal(play.sent, 2);
     give_write((int64_t[]){1}, 1);
     assert_int_equal(status(2), 200);
-    play.group[LINK_WRITES].is_last = false;
+    play.group[DB_WRITES].is_last = false;
     joiner_flush(j);
     assert_int_equal(play.sent, 3);
 }
@@ -220,23 +220,23 @@ static void keeps_a_connection_for_what_is_quick(void **state)
 static void trouble_three(void)
 {
     static const view TENANTS[] = {{"red", 3}, {"green", 5}, {"blue", 4}};
-    play.group[LINK_WRITES].is_last = true;
+    play.group[DB_WRITES].is_last = true;
     for (size_t i = 0; i < 3; i++) {
         tenant = TENANTS[i];
         put(i);
         joiner_flush(j);
         refuse_write(CARDBOX_BUSY, "55P03");
     }
-    play.group[LINK_WRITES].is_last = false;
+    play.group[DB_WRITES].is_last = false;
 }
 
 /* Of four connections two are for those that wait for locks. */
 static void isolated_requests_get_half(void **state)
 {
     (void)state;
-    play.group[LINK_WRITES].usable = 4;
+    play.group[DB_WRITES].usable = 4;
     trouble_three();
-    play.group[LINK_WRITES].free = 4;
+    play.group[DB_WRITES].free = 4;
     joiner_flush(j);
     assert_int_equal(play.sent, 5);
     give_write((int64_t[]){1}, 1);
@@ -267,7 +267,7 @@ static void tenants_take_turns(void **state)
 static void a_lock_keeps_nobody_else_waiting(void **state)
 {
     (void)state;
-    play.group[LINK_WRITES].usable = 4;
+    play.group[DB_WRITES].usable = 4;
     append(0, false);
     append(1, false);
     append(2, false);
@@ -278,7 +278,7 @@ static void a_lock_keeps_nobody_else_waiting(void **state)
     append(3, false);
     tenant = VIEW("other");
     append(4, false);
-    play.group[LINK_WRITES].free = 4;
+    play.group[DB_WRITES].free = 4;
     joiner_flush(j);
     assert_int_equal(play.sent, 3);
     assert_non_null(requests[0].ticket.batch);
@@ -295,10 +295,10 @@ static void lists_leave_room_for_others(void **state)
     (void)state;
     for (size_t i = 0; i < 3; i++)
         alone(i, JOIN_READ_ALONE, &keys[i]);
-    play.group[LINK_LISTS].free = 2;
+    play.group[DB_LISTS].free = 2;
     joiner_flush(j);
-    play.group[LINK_LISTS].free = 1;
-    play.group[LINK_LISTS].is_last = true;
+    play.group[DB_LISTS].free = 1;
+    play.group[DB_LISTS].is_last = true;
     joiner_flush(j);
     assert_int_equal(play.sent, 2);
     tenant = VIEW("other");
@@ -308,7 +308,7 @@ static void lists_leave_room_for_others(void **state)
     assert_int_equal(play.sent, 3);
     give_rows(NULL, 0);
     give_rows(NULL, 0);
-    play.group[LINK_LISTS].free = 1;
+    play.group[DB_LISTS].free = 1;
     joiner_flush(j);
     assert_int_equal(built, 3);
     assert_int_equal(play.sent, 4);
@@ -367,7 +367,7 @@ static void repeats_what_was_never_sent(void **state)
     append(0, false);
     joiner_flush(j);
     play.refuse = CARDBOX_OK;
-    play.group[LINK_WRITES].free = 1;
+    play.group[DB_WRITES].free = 1;
     joiner_flush(j);
     give_write((int64_t[]){1}, 1);
     assert_int_equal(status(0), 200);
@@ -454,12 +454,12 @@ static void adds_find_out_who_waits(void **state)
     assert_int_equal(play.keys, 1);
     assert_int_equal(play.limits.lock_ms, 200);
     refuse_write(CARDBOX_BUSY, "55P03");
-    play.group[LINK_WRITES].is_last = true;
+    play.group[DB_WRITES].is_last = true;
     joiner_flush(j);
     assert_int_equal(play.limits.lock_ms, 200);
     give_write((int64_t[]){1}, 1);
     assert_int_equal(status(1), 200);
-    play.group[LINK_WRITES].is_last = false;
+    play.group[DB_WRITES].is_last = false;
     joiner_flush(j);
     assert_int_equal(play.limits.lock_ms, 200);
     assert_in_range(play.limits.statement_ms, TIMEOUT_MS / 2, TIMEOUT_MS);

@@ -75,14 +75,14 @@ static void shares_by_default(void **state)
 /* How many connections of a loop may be open. */
 static int allowed(size_t loop)
 {
-    const long counts[] = {[LINK_READS] = set.read_connections,
-                           [LINK_LISTS] = set.list_connections,
-                           [LINK_WRITES] = set.write_connections};
+    const long counts[] = {[DB_READS] = set.read_connections,
+                           [DB_LISTS] = set.list_connections,
+                           [DB_WRITES] = set.write_connections};
     int count = 0;
-    for (int group = 0; group < LINK_REPLICA; group++)
+    for (int group = 0; group < DB_REPLICA; group++)
         for (long i = 0; i < counts[group]; i++)
             count += slots_allow(&server.database.primary,
-                                 slots_rank(&server, loop, (link_group)group, (size_t)i));
+                                 slots_rank(&server, loop, (db_group)group, (size_t)i));
     return count;
 }
 
@@ -124,7 +124,7 @@ static void no_slot_is_left_unused(void **state)
     int all = (int)set.loops * (int)of_loop();
     assert_int_equal(set.list_connections, 3);
     assert_int_equal(server.database.primary.ranks, all);
-    for (int slots = all; slots >= (int)set.loops * LINK_REPLICA; slots--) {
+    for (int slots = all; slots >= (int)set.loops * DB_REPLICA; slots--) {
         refuse(SLOTS_LOOP, slots, SLOTS_NONE);
         assert_int_equal(allowed(0) + allowed(1), slots);
     }

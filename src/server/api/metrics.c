@@ -103,21 +103,22 @@ static void write_errors(buf *out, const metric *m, const scene *of)
                    (unsigned long long)tally_get(&of->sum->errors[i]));
 }
 
-static void write_links(buf *out, const metric *m, const scene *of)
+static void write_db_conns(buf *out, const metric *m, const scene *of)
 {
-    static const char *const GROUPS[LINK_GROUPS] = {[LINK_READS] = "reads",
-                                                    [LINK_LISTS] = "lists",
-                                                    [LINK_WRITES] = "writes",
-                                                    [LINK_REPLICA] = "replica"};
-    static const char *const STATES[LINK_STATES] = {[LINK_DOWN] = "down",
-                                                    [LINK_CHECKING] = "checking",
-                                                    [LINK_UNFIT] = "unfit",
-                                                    [LINK_USABLE] = "usable"};
-    size_t groups = of->server->set->read_dsn == NULL ? LINK_REPLICA : LINK_GROUPS;
+    static const char *const GROUPS[DB_GROUPS] = {[DB_READS] = "reads",
+                                                  [DB_LISTS] = "lists",
+                                                  [DB_WRITES] = "writes",
+                                                  [DB_REPLICA] = "replica"};
+    static const char *const STATES[DB_CONN_STATES] = {[DB_CONN_DOWN] = "down",
+                                                       [DB_CONN_CHECKING] = "checking",
+                                                       [DB_CONN_UNFIT] = "unfit",
+                                                       [DB_CONN_USABLE] = "usable"};
+    size_t groups = of->server->set->read_dsn == NULL ? DB_REPLICA : DB_GROUPS;
     for (size_t group = 0; group < groups; group++)
-        for (size_t state = 0; state < LINK_STATES; state++)
+        for (size_t state = 0; state < DB_CONN_STATES; state++)
             buf_printf(out, "%s{group=\"%s\",state=\"%s\"} %llu\n", m->name, GROUPS[group],
-                       STATES[state], (unsigned long long)tally_get(&of->sum->links[group][state]));
+                       STATES[state],
+                       (unsigned long long)tally_get(&of->sum->db_conns[group][state]));
 }
 
 /* --- statements --- */
@@ -270,7 +271,7 @@ static const metric METRICS[] = {
     TALLY("cardbox_client_connections_total", "counter", clients_opened,
           "Connections of clients since the start."),
     VALUE("cardbox_ready", "gauge", ready, "1 if /readyz says so, else 0."),
-    LABELLED("cardbox_database_connections", "gauge", write_links,
+    LABELLED("cardbox_database_connections", "gauge", write_db_conns,
              "Connections of the loops to the database, by group and state; those of background "
              "work are not counted."),
     LABELLED("cardbox_statements_total", "counter", write_statements,

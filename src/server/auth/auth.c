@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "server/response/fault.h"
 
-/* The list is asked for several times a second. After so long without an answer a token may have
+/* The list is asked for more than once a second. After so long without an answer a token may have
  * been revoked long ago; for less than that a restart of the database need not be noticed. */
 enum { STALE_MS = 10000 };
 

@@ -1,7 +1,7 @@
 /*
  * keeper.c: asks again and again, in statements that cost next to nothing where nothing has
- * changed. Polling and not LISTEN, which does not work behind PgBouncer; several times a second, so
- * that a token that was revoked is refused everywhere within one.
+ * changed. Polling and not LISTEN, which does not work behind PgBouncer; more than once a second,
+ * so that a token that was revoked is refused everywhere within one.
  */
 #include "server/background/keeper.h"
 #include <stdio.h>

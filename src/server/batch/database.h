@@ -74,15 +74,15 @@ static inline bool database_is_away(const database_side *d)
 
 /* --- of a loop --- */
 
-struct links;
+struct db_conns;
 struct joiner;
 struct server_state;
 struct stats;
 
 /* The connections and queues of a database in one loop. */
 typedef struct loop_database {
-    struct links *primary;
-    struct links *replica; /* NULL: there are no standbys */
+    struct db_conns *primary;
+    struct db_conns *replica; /* NULL: there are no standbys */
     struct joiner *joiner;
 } loop_database;
 

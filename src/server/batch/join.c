@@ -81,49 +81,46 @@ static size_t weigh_appends(const void *keys, size_t count)
     .build = build_boxes
 
 const lane_kind LANES[JOIN_LANES] = {
-    [JOIN_CARDS] = {.group = LINK_READS, .twin = JOIN_REPLICA_CARDS, CARDS},
-    [JOIN_BOXES] = {.group = LINK_READS, .twin = JOIN_REPLICA_BOXES, BOXES},
-    [JOIN_REPLICA_CARDS] = {.group = LINK_REPLICA, .twin = JOIN_CARDS, CARDS},
-    [JOIN_REPLICA_BOXES] = {.group = LINK_REPLICA, .twin = JOIN_BOXES, BOXES},
-    [JOIN_FOLLOWS] = {.group = LINK_LISTS,
+    [JOIN_CARDS] = {.group = DB_READS, .twin = JOIN_REPLICA_CARDS, CARDS},
+    [JOIN_BOXES] = {.group = DB_READS, .twin = JOIN_REPLICA_BOXES, BOXES},
+    [JOIN_REPLICA_CARDS] = {.group = DB_REPLICA, .twin = JOIN_CARDS, CARDS},
+    [JOIN_REPLICA_BOXES] = {.group = DB_REPLICA, .twin = JOIN_BOXES, BOXES},
+    [JOIN_FOLLOWS] = {.group = DB_LISTS,
                       .statement = STATEMENT_tasks_follow,
                       .key_size = sizeof(task_follow),
                       .build = build_follows},
-    [JOIN_READ_ALONE] = {.group = LINK_LISTS, .in_turn = true},
-    [JOIN_PUT_CARDS] = {.group = LINK_WRITES,
+    [JOIN_READ_ALONE] = {.group = DB_LISTS, .in_turn = true},
+    [JOIN_PUT_CARDS] = {.group = DB_WRITES,
                         .writes = true,
                         .statement = STATEMENT_cards_put,
                         .key_size = sizeof(card_put),
                         .build = build_puts,
                         .weigh = weigh_puts},
-    [JOIN_APPENDS] = {.group = LINK_WRITES,
+    [JOIN_APPENDS] = {.group = DB_WRITES,
                       .writes = true,
                       .statement = STATEMENT_boxes_append,
                       .key_size = sizeof(box_append),
                       .build = build_appends,
                       .weigh = weigh_appends,
                       .is_locked = append_is_locked},
-    [JOIN_WRITE_ALONE] = {.group = LINK_WRITES,
-                          .writes = true,
-                          .may_be_slow = true,
-                          .in_turn = true},
+    [JOIN_WRITE_ALONE] = {.group = DB_WRITES, .writes = true, .may_be_slow = true, .in_turn = true},
 };
 
-joiner *joiner_new(server_state *server, stats *s, struct links *l, struct links *replica)
+joiner *joiner_new(server_state *server, stats *s, struct db_conns *l, struct db_conns *replica)
 {
     joiner *j = calloc(1, sizeof(*j));
     if (j == NULL)
         return NULL;
     j->server = server;
     j->stats = s;
-    j->links = l;
+    j->primary = l;
     j->replica = replica;
     j->look_again_ms = INT64_MAX;
     j->scratch = BUF_INIT(SIZE_MAX / 4);
     for (int i = 0; i < LANE_LISTS; i++) {
         bool isolated = i >= JOIN_LANES;
         j->lanes[i].isolated = isolated;
-        j->lanes[i].group = isolated ? (link_group)(i - JOIN_LANES) : LANES[i].group;
+        j->lanes[i].group = isolated ? (db_group)(i - JOIN_LANES) : LANES[i].group;
         j->lanes[i].in_turn = !isolated && LANES[i].in_turn;
     }
     return j;
@@ -240,9 +237,9 @@ static bool may_be_replayed(const joiner *j, uint64_t at_least)
 static void choose_side(joiner *j, request *r)
 {
     const lane_kind *kind = &LANES[r->ticket.lane];
-    if (j->replica == NULL || kind->group != LINK_READS)
+    if (j->replica == NULL || kind->group != DB_READS)
         return;
-    if (links_usable(j->replica, LINK_REPLICA) > 0 && may_be_replayed(j, r->at_least))
+    if (db_conns_usable(j->replica, DB_REPLICA) > 0 && may_be_replayed(j, r->at_least))
         r->ticket.lane = kind->twin;
     else
         tally_add(&j->stats->replica_passed, 1);
@@ -261,14 +258,14 @@ void joiner_add(joiner *j, request *r)
         r->job.asks = true;
         return;
     }
-    if (LANES[r->ticket.lane].group == LINK_REPLICA) /* it was answered there, and comes again */
+    if (LANES[r->ticket.lane].group == DB_REPLICA) /* it was answered there, and comes again */
         r->ticket.lane = LANES[r->ticket.lane].twin;
     const lane_kind *kind = &LANES[r->ticket.lane];
     if (r->ticket.count == 0) {
         r->ticket.render(r, &(join_rows){NULL, NO_ROWS, NO_ROWS});
         return;
     }
-    if (links_away(j->links, kind->group)) {
+    if (db_conns_away(j->primary, kind->group)) {
         join_answer_away(r);
         return;
     }
@@ -293,8 +290,8 @@ static bool is_here(const joiner *j, const request *r)
 
 bool joiner_is_quick(const joiner *j, const request *r)
 {
-    link_group group = LANES[r->ticket.lane].group;
-    return is_here(j, r) && (group == LINK_READS || group == LINK_REPLICA);
+    db_group group = LANES[r->ticket.lane].group;
+    return is_here(j, r) && (group == DB_READS || group == DB_REPLICA);
 }
 
 void joiner_leave(joiner *j, request *r)
@@ -325,30 +322,30 @@ static bool has_stayed(joiner *j, request *first, int64_t now_ms)
 
 /* Slow requests never get the last free connection: it is reserved for quick ones. And isolated
  * requests get half of the connections at most: nobody else waits for what they wait for. */
-static bool may_have(const joiner *j, const lane *l, const db_link *to)
+static bool may_have(const joiner *j, const lane *l, const db_conn *to)
 {
-    const links *of = join_links(j, l->group);
-    size_t count = links_usable(of, l->group);
+    const db_conns *of = join_conns(j, l->group);
+    size_t count = db_conns_usable(of, l->group);
     if (l->first == NULL)
         return false;
     if (l->isolated && count > 1 && j->isolated[l->group] >= count / 2)
         return false;
-    return !(l->isolated || LANES[l->first->ticket.lane].may_be_slow) || !links_is_last(of, to);
+    return !(l->isolated || LANES[l->first->ticket.lane].may_be_slow) || !db_conns_is_last(of, to);
 }
 
 /* The next request of a list that may have a free connection; NULL: none. */
-static request *next_of(joiner *j, const lane *l, const db_link *to)
+static request *next_of(joiner *j, const lane *l, const db_conn *to)
 {
     if (!may_have(j, l, to))
         return NULL;
     if (l->isolated)
         return tenant_next_isolated(j, l);
-    return l->in_turn ? tenant_next_in_turn(j, l, links_is_last(join_links(j, l->group), to))
+    return l->in_turn ? tenant_next_in_turn(j, l, db_conns_is_last(join_conns(j, l->group), to))
                       : l->first;
 }
 
 /* The lists of a group are served in turn. NULL: no request may have the connection. */
-static request *choose(joiner *j, link_group group, const db_link *to)
+static request *choose(joiner *j, db_group group, const db_conn *to)
 {
     request *first = NULL;
     for (int i = 0; first == NULL && i < LANE_LISTS; i++) {
@@ -360,7 +357,7 @@ static request *choose(joiner *j, link_group group, const db_link *to)
     return first;
 }
 
-static bool anybody_waits(const joiner *j, link_group group)
+static bool anybody_waits(const joiner *j, db_group group)
 {
     for (int i = 0; i < LANE_LISTS; i++)
         if (j->lanes[i].group == group && j->lanes[i].first != NULL)
@@ -368,13 +365,13 @@ static bool anybody_waits(const joiner *j, link_group group)
     return false;
 }
 
-static void flush_group(joiner *j, link_group group, int64_t now_ms)
+static void flush_group(joiner *j, db_group group, int64_t now_ms)
 {
-    db_link *to = NULL;
+    db_conn *to = NULL;
     request *first = NULL;
     int64_t look_again_ms = INT64_MAX;
     while (anybody_waits(j, group) &&
-           (to = links_free_one(join_links(j, group), group, now_ms, &look_again_ms)) != NULL &&
+           (to = db_conns_free_one(join_conns(j, group), group, now_ms, &look_again_ms)) != NULL &&
            (first = choose(j, group, to)) != NULL)
         if (has_stayed(j, first, now_ms))
             batch_send(j, first, to);
@@ -389,9 +386,9 @@ void joiner_flush(joiner *j)
         return;
     int64_t now_ms = clock_ms();
     if (j->replica != NULL) /* first, for what does not get there to go on at once */
-        flush_group(j, LINK_REPLICA, now_ms);
-    for (int group = 0; group < LINK_REPLICA; group++)
-        flush_group(j, (link_group)group, now_ms);
+        flush_group(j, DB_REPLICA, now_ms);
+    for (int group = 0; group < DB_REPLICA; group++)
+        flush_group(j, (db_group)group, now_ms);
 }
 
 /* --- time --- */
@@ -421,11 +418,11 @@ static void leave_replica(joiner *j)
 {
     for (int i = 0; i < LANE_LISTS; i++) {
         lane *l = &j->lanes[i];
-        while (l->group == LINK_REPLICA && l->first != NULL) {
+        while (l->group == DB_REPLICA && l->first != NULL) {
             request *r = l->first;
             lane_remove(j, r);
             join_to_primary(j, r);
-            r->ticket.isolated = tenant_is_isolated(j, LINK_READS, request_tenant(r));
+            r->ticket.isolated = tenant_is_isolated(j, DB_READS, request_tenant(r));
             lane_push(j, r);
         }
     }
@@ -438,11 +435,11 @@ void joiner_tick(joiner *j, int64_t now_ms)
         give_up_late(j, j->oldest);
     if (j->waiting == 0)
         return;
-    if (j->replica != NULL && links_usable(j->replica, LINK_REPLICA) == 0)
+    if (j->replica != NULL && db_conns_usable(j->replica, DB_REPLICA) == 0)
         leave_replica(j);
     for (int i = 0; i < LANE_LISTS; i++) {
         lane *l = &j->lanes[i];
-        if (l->first == NULL || l->group == LINK_REPLICA || !links_away(j->links, l->group))
+        if (l->first == NULL || l->group == DB_REPLICA || !db_conns_away(j->primary, l->group))
             continue;
         while (l->first != NULL) {
             request *r = l->first;

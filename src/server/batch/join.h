@@ -82,11 +82,11 @@ typedef struct joiner joiner;
 
 struct server_state;
 struct stats;
-struct links;
+struct db_conns;
 
 /* `replica`: of standbys, NULL: there are none. NULL: no memory. */
-joiner *joiner_new(struct server_state *server, struct stats *stats, struct links *links,
-                   struct links *replica);
+joiner *joiner_new(struct server_state *server, struct stats *stats, struct db_conns *primary,
+                   struct db_conns *replica);
 
 /* Nothing may be waiting or running. */
 void joiner_free(joiner *j);

@@ -26,7 +26,7 @@ typedef struct batch_member {
 
 struct join_batch {
     joiner *joiner;
-    db_link *link;
+    db_conn *conn;
     join_lane lane;
     size_t keys;
     size_t count;
@@ -54,7 +54,7 @@ void batch_forget(join_batch *batch, size_t slot)
 
 static bool is_on_replica(const join_batch *batch)
 {
-    return LANES[batch->lane].group == LINK_REPLICA;
+    return LANES[batch->lane].group == DB_REPLICA;
 }
 
 void batch_hold(join_batch *batch)
@@ -199,17 +199,18 @@ static cardbox_status send_all(join_batch *batch, const request *first, cardbox_
     params p;
     prepare(batch, first, &limits);
     if (is_on_replica(batch)) {
-        status = links_send(batch->link, STATEMENT_replayed, NULL, NULL, on_replayed, batch, err);
+        status = db_conn_send(batch->conn, STATEMENT_replayed, NULL, NULL, on_replayed, batch, err);
         batch->in_flight += status == CARDBOX_OK;
     }
     if (status != CARDBOX_OK)
         return status;
     build(&p, batch, first);
-    return links_send(batch->link, kind->key_size == 0 ? first->ticket.statement : kind->statement,
-                      &p, &limits, on_done, batch, err);
+    return db_conn_send(batch->conn,
+                        kind->key_size == 0 ? first->ticket.statement : kind->statement, &p,
+                        &limits, on_done, batch, err);
 }
 
-void batch_send(joiner *j, request *first, db_link *to)
+void batch_send(joiner *j, request *first, db_conn *to)
 {
     const lane_kind *kind = &LANES[first->ticket.lane];
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -219,7 +220,7 @@ void batch_send(joiner *j, request *first, db_link *to)
         fault_answer_memory(first);
         return;
     }
-    batch->link = to;
+    batch->conn = to;
     if (send_all(batch, first, &err) != CARDBOX_OK) {
         fail_batch(batch, &err);
         release(batch);
@@ -229,10 +230,10 @@ void batch_send(joiner *j, request *first, db_link *to)
     batch->streams = batch->count == 1 && first->ticket.stream != NULL;
     if (batch->streams) {
         first->ticket.stream->begin(first);
-        links_each_row(to, on_row);
+        db_conn_each_row(to, on_row);
     }
-    if (kind->writes &&
-        links_send(to, STATEMENT_wal_position, NULL, NULL, on_position, batch, &err) == CARDBOX_OK)
+    if (kind->writes && db_conn_send(to, STATEMENT_wal_position, NULL, NULL, on_position, batch,
+                                     &err) == CARDBOX_OK)
         batch->in_flight++;
 }
 
@@ -401,9 +402,9 @@ static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err)
         j->replayed = (uint64_t)rows_int8(rows, 0, 0);
         j->replayed_ms = clock_ms();
     } else if (rows != NULL) {
-        links_doubt(batch->link, "it is no standby any more");
+        db_conn_doubt(batch->conn, "it is no standby any more");
     } else if (err->status == CARDBOX_TIMEOUT && !error_is_refusal(err)) {
-        links_doubt_all(j->replica, "it says nothing");
+        db_conns_doubt_all(j->replica, "it says nothing");
     }
     pass_on(batch, !is_standby);
     rows_free(rows);
@@ -444,7 +445,7 @@ static bool again(const join_batch *batch, const request *r, const cardbox_error
     if (is_unknown(batch, err) && !r->ticket.replayable)
         return false;
     if (is_lost(err))
-        return !links_away(batch->joiner->links, LANES[batch->lane].group);
+        return !db_conns_away(batch->joiner->primary, LANES[batch->lane].group);
     return batch->count > 1 || err->retryable || (batch->hurried && err->status == CARDBOX_TIMEOUT);
 }
 
@@ -476,7 +477,7 @@ static void fail_member(join_batch *batch, request *r, const cardbox_error *err)
         return;
     }
     join_let_go(j, r);
-    if (links_away(join_links(j, LANES[batch->lane].group), LANES[batch->lane].group))
+    if (db_conns_away(join_conns(j, LANES[batch->lane].group), LANES[batch->lane].group))
         join_answer_away(r);
     else
         fault_answer_store(r, err);
@@ -520,7 +521,8 @@ static void on_probed(void *arg, bool fit)
 static void fail_statement(join_batch *batch, const cardbox_error *err)
 {
     bool waits = !is_on_replica(batch);
-    batch->suspect = links_blame(batch->link, err, waits ? on_probed : NULL, batch) && waits;
+    batch->suspect =
+        db_conn_check_after(batch->conn, err, waits ? on_probed : NULL, batch) && waits;
     if (!batch->suspect) {
         fail_batch(batch, err);
         return;

@@ -6,18 +6,18 @@
 #define SERVER_JOIN_INTERNAL_H
 
 #include "cardbox/limits.h"
-#include "server/batch/links.h"
+#include "server/batch/db_conns.h"
 #include "server/response/fault.h"
 
 /* How the requests of a lane go to the database. */
 typedef struct lane_kind {
-    link_group group; /* Lists have one of their own, and not all but one of the reads: there they
-                       * would leave a single connection to cards and none to boxes. */
+    db_group group; /* Lists have one of their own, and not all but one of the reads: there they
+                     * would leave a single connection to cards and none to boxes. */
     bool writes;
     bool may_be_slow; /* never on the last free connection of its group */
     bool in_turn;   /* who has none of its group running goes first, and the last free connection of
                      * it is kept for such a tenant */
-    join_lane twin; /* the same of the other group, for LINK_READS and LINK_REPLICA */
+    join_lane twin; /* the same of the other group, for DB_READS and DB_REPLICA */
     statement_id statement; /* joined; and the next three: */
     size_t key_size;        /* 0: not joined */
     /* waits: a single key waits for a row that others have locked. */
@@ -31,36 +31,36 @@ extern const lane_kind LANES[JOIN_LANES];
 
 /* Requests that wait: for one kind of statement, or in the isolated queue of a group. */
 typedef struct lane {
-    link_group group;
+    db_group group;
     bool isolated; /* requests that found locks or took long: each alone, tenants in turn */
     bool in_turn;  /* see lane_kind */
     request *first, *last;
 } lane;
 
 enum {
-    LANE_LISTS = JOIN_LANES + LINK_GROUPS,
+    LANE_LISTS = JOIN_LANES + DB_GROUPS,
     TENANTS_MAX = 64 /* tenants that are remembered */
 };
 
 /* A tenant with statements of its own under way, or with isolated requests. */
 typedef struct tenant_use {
-    view tenant;                            /* the name below */
-    size_t running[LINK_GROUPS];            /* statements of the queues that are fair to tenants */
-    uint64_t served;                        /* when its last one was sent, in their order */
-    int64_t isolated_until_ms[LINK_GROUPS]; /* its requests go to the isolated queue */
+    view tenant;                          /* the name below */
+    size_t running[DB_GROUPS];            /* statements of the queues that are fair to tenants */
+    uint64_t served;                      /* when its last one was sent, in their order */
+    int64_t isolated_until_ms[DB_GROUPS]; /* its requests go to the isolated queue */
     char name[CARDBOX_TENANT_MAX];
 } tenant_use;
 
 struct joiner {
     server_state *server;
     stats *stats;
-    links *links;
-    links *replica;      /* NULL: none */
+    db_conns *primary;
+    db_conns *replica;   /* NULL: none */
     uint64_t replayed;   /* up to where a standby had the log when it was asked last, */
     int64_t replayed_ms; /* and when that was */
     lane lanes[LANE_LISTS];
-    int turn[LINK_GROUPS];        /* which list is first to get a free connection */
-    size_t isolated[LINK_GROUPS]; /* statements of isolated requests under way */
+    int turn[DB_GROUPS];        /* which list is first to get a free connection */
+    size_t isolated[DB_GROUPS]; /* statements of isolated requests under way */
     tenant_use tenants[TENANTS_MAX];
     size_t tenant_count;
     uint64_t served;          /* statements of the queues that are fair to tenants */
@@ -72,9 +72,9 @@ struct joiner {
 
 enum { SCRATCH_KEEP = 64 * 1024 }; /* bytes kept between statements */
 
-static inline links *join_links(const joiner *j, link_group group)
+static inline db_conns *join_conns(const joiner *j, db_group group)
 {
-    return group == LINK_REPLICA ? j->replica : j->links;
+    return group == DB_REPLICA ? j->replica : j->primary;
 }
 
 /* --- join.c --- */
@@ -100,11 +100,11 @@ void join_give_up(joiner *j, request *r, fault what, const char *why);
 /* --- tenants.c --- */
 
 /* Whether new requests of a tenant go to the isolated queue of a group. */
-bool tenant_is_isolated(joiner *j, link_group group, view tenant);
+bool tenant_is_isolated(joiner *j, db_group group, view tenant);
 
 /* A statement for this tenant alone found a lock, or gave more than there was memory for: for a
  * while its new requests are isolated. */
-void tenant_isolate(joiner *j, link_group group, view tenant);
+void tenant_isolate(joiner *j, db_group group, view tenant);
 
 /* The next request of an isolated queue; NULL: each tenant in it has a statement under way. */
 request *tenant_next_isolated(joiner *j, const lane *l);
@@ -114,8 +114,8 @@ request *tenant_next_isolated(joiner *j, const lane *l);
 request *tenant_next_in_turn(joiner *j, const lane *l, bool is_last);
 
 /* A statement for a request is sent, and has ended. tenant_begin may return NULL. */
-tenant_use *tenant_begin(joiner *j, link_group group, const request *r);
-void tenant_end(joiner *j, link_group group, bool isolated, tenant_use *of);
+tenant_use *tenant_begin(joiner *j, db_group group, const request *r);
+void tenant_end(joiner *j, db_group group, bool isolated, tenant_use *of);
 
 /* --- join_rows.c --- */
 
@@ -134,7 +134,7 @@ void join_render_rows(join_batch *batch, request *r, const join_rows *mine);
 /* --- join_batch.c --- */
 
 /* Sends one statement for a request that waits, and for those behind it that may go with it. */
-void batch_send(joiner *j, request *first, db_link *to);
+void batch_send(joiner *j, request *first, db_conn *to);
 
 /* Its rows are needed by one more; by one fewer. */
 void batch_hold(join_batch *batch);

@@ -8,7 +8,7 @@
 #include "app/log.h"
 
 enum {
-    GROUPS = LINK_REPLICA, /* of the primary */
+    GROUPS = DB_REPLICA,   /* of the primary */
     LEAST = GROUPS,        /* connections that are never given back: those of the first loop */
     SPARED = 2,            /* slots that are left to others, such as the command line */
     PLENTY = 5,            /* with more free slots than these some more are taken */
@@ -33,14 +33,14 @@ void slots_init(server_state *server)
 }
 
 /* Counts the connections that come before it. */
-int slots_rank(const server_state *server, size_t loop, link_group group, size_t index)
+int slots_rank(const server_state *server, size_t loop, db_group group, size_t index)
 {
     const settings *set = server->set;
     size_t loops = (size_t)set->loops, before = 0;
-    const size_t counts[GROUPS] = {[LINK_READS] = (size_t)set->read_connections,
-                                   [LINK_LISTS] = (size_t)set->list_connections,
-                                   [LINK_WRITES] = (size_t)set->write_connections};
-    if (group == LINK_REPLICA)
+    const size_t counts[GROUPS] = {[DB_READS] = (size_t)set->read_connections,
+                                   [DB_LISTS] = (size_t)set->list_connections,
+                                   [DB_WRITES] = (size_t)set->write_connections};
+    if (group == DB_REPLICA)
         return (int)(index * loops + loop);
     for (int other = 0; other < GROUPS; other++) {
         bool has_one = counts[other] > index;

@@ -14,7 +14,7 @@ void slots_init(server_state *server);
 
 /* The rank of the connection of a loop with this index in its group. The first loop's first ones of
  * each group come first, then the other loops', then the second ones of all loops, and so on. */
-int slots_rank(const server_state *server, size_t loop, link_group group, size_t index);
+int slots_rank(const server_state *server, size_t loop, db_group group, size_t index);
 
 /* Whether a connection of this rank may be open. The first connections of any loop but loop 0 may
  * be open if all three may: a loop that lacks a group is of no use. */

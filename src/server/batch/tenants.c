@@ -19,7 +19,7 @@ static tenant_use *find(joiner *j, view tenant)
 static bool is_idle(const tenant_use *t)
 {
     int64_t now_ms = clock_ms();
-    for (int group = 0; group < LINK_GROUPS; group++)
+    for (int group = 0; group < DB_GROUPS; group++)
         if (t->running[group] > 0 || t->isolated_until_ms[group] > now_ms)
             return false;
     return true;
@@ -44,13 +44,13 @@ static tenant_use *entry_of(joiner *j, view tenant)
     return entry;
 }
 
-bool tenant_is_isolated(joiner *j, link_group group, view tenant)
+bool tenant_is_isolated(joiner *j, db_group group, view tenant)
 {
     const tenant_use *t = j->tenant_count == 0 ? NULL : find(j, tenant);
     return t != NULL && t->isolated_until_ms[group] > clock_ms();
 }
 
-void tenant_isolate(joiner *j, link_group group, view tenant)
+void tenant_isolate(joiner *j, db_group group, view tenant)
 {
     tenant_use *t = entry_of(j, tenant);
     if (t != NULL)
@@ -83,7 +83,7 @@ request *tenant_next_in_turn(joiner *j, const lane *l, bool is_last)
     return is_last ? NULL : l->first;
 }
 
-tenant_use *tenant_begin(joiner *j, link_group group, const request *r)
+tenant_use *tenant_begin(joiner *j, db_group group, const request *r)
 {
     tenant_use *t = entry_of(j, request_tenant(r));
     j->isolated[group] += r->ticket.isolated;
@@ -94,7 +94,7 @@ tenant_use *tenant_begin(joiner *j, link_group group, const request *r)
     return t;
 }
 
-void tenant_end(joiner *j, link_group group, bool isolated, tenant_use *of)
+void tenant_end(joiner *j, db_group group, bool isolated, tenant_use *of)
 {
     j->isolated[group] -= isolated;
     if (of != NULL)

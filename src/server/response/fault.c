@@ -344,8 +344,8 @@ const char *fault_why_away(const cardbox_error *err)
     return "the database does not answer";
 }
 
-/* links.c took no more of an answer. What there was of it is freed, so what is in use now is what
- * others have. */
+/* db_conns.c took no more of an answer. What there was of it is freed, so what is in use now is
+ * what others have. */
 static void answer_much(request *r)
 {
     static const char MEMORY[] = "the memory for large answers", OPTION[] = "--memory-max";

@@ -1,12 +1,12 @@
 /*
- * link_state.c: what a connection is found to be: each is checked against the schema that this
+ * db_conn_state.c: what a connection is found to be: each is checked against the schema that this
  * build needs before it is used. And what the other loops and the log are told of it.
  */
 #include <stdio.h>
 #include <string.h>
 #include "base/clock.h"
 #include "app/log.h"
-#include "server/batch/links_internal.h"
+#include "server/batch/db_conns_internal.h"
 #include "base/errors.h"
 #include "store/admin/lineage.h"
 #include "db/schema.h"
@@ -21,23 +21,23 @@ static bool is_news(database_side *of, int what)
     return atomic_exchange(&of->told, what) != what;
 }
 
-void link_move(db_link *k, link_state to)
+void db_conn_move(db_conn *k, db_conn_state to)
 {
     database_side *of = k->all->of;
     if (k->state == to)
         return;
-    if (k->state == LINK_USABLE && atomic_fetch_sub(&of->connections_up, 1) == 1)
+    if (k->state == DB_CONN_USABLE && atomic_fetch_sub(&of->connections_up, 1) == 1)
         atomic_store(&of->lost_ms, clock_ms());
-    if (k->unfit && (to == LINK_USABLE || to == LINK_DOWN)) {
+    if (k->unfit && (to == DB_CONN_USABLE || to == DB_CONN_DOWN)) {
         atomic_fetch_sub(&of->unfit, 1);
         k->unfit = false;
     }
-    tally_sub(&k->all->stats->links[k->group][k->state], 1);
-    tally_add(&k->all->stats->links[k->group][to], 1);
+    tally_sub(&k->all->stats->db_conns[k->group][k->state], 1);
+    tally_add(&k->all->stats->db_conns[k->group][to], 1);
     k->state = to;
-    if (to == LINK_DOWN)
+    if (to == DB_CONN_DOWN)
         k->down_ms = clock_ms();
-    if (to == LINK_USABLE) {
+    if (to == DB_CONN_USABLE) {
         atomic_store(&of->given_up, false);
         if (atomic_fetch_add(&of->connections_up, 1) == 0)
             atomic_store(&of->up_ms, clock_ms());
@@ -46,20 +46,20 @@ void link_move(db_link *k, link_state to)
             log_info(k->all->are_of_replica ? "replica_up" : "database_up", "schema=%d",
                      schema_newest());
     }
-    if (to == LINK_UNFIT) {
+    if (to == DB_CONN_UNFIT) {
         atomic_fetch_add(&of->unfit, k->unfit ? 0 : 1);
         k->unfit = true;
         atomic_store(&of->given_up, true);
     }
 }
 
-static void set_aside(db_link *k)
+static void set_aside(db_conn *k)
 {
-    link_move(k, LINK_UNFIT);
+    db_conn_move(k, DB_CONN_UNFIT);
     k->retry_ms = clock_ms() + UNFIT_RETRY_MS;
 }
 
-static void not_fit(db_link *k, unfit_cause cause, const char *reason)
+static void not_fit(db_conn *k, unfit_cause cause, const char *reason)
 {
     static const told NEWS[] = {[UNFIT_SCHEMA] = TOLD_UNFIT,
                                 [UNFIT_RIGHTS] = TOLD_FORBIDDEN,
@@ -84,15 +84,15 @@ static void not_fit(db_link *k, unfit_cause cause, const char *reason)
                   schema_newest(), why);
 }
 
-static void ask(db_link *k, statement_id id, params *p, query_done done)
+static void ask(db_conn *k, statement_id id, params *p, query_done done)
 {
     if (async_conn_send(k->conn, id, p, NULL, done, k, NULL) != CARDBOX_OK)
-        link_move(k, LINK_DOWN);
+        db_conn_move(k, DB_CONN_DOWN);
 }
 
 static void compared(void *arg, store_rows *rows, const cardbox_error *err);
 
-static void judge_schema(db_link *k, const store_rows *rows)
+static void judge_schema(db_conn *k, const store_rows *rows)
 {
     char reason[64];
     int version;
@@ -106,20 +106,20 @@ static void judge_schema(db_link *k, const store_rows *rows)
         not_fit(k, UNFIT_SCHEMA, "a function is missing");
     else if (!rows_bool(rows, 0, 2))
         not_fit(k, UNFIT_RIGHTS,
-                k->group == LINK_WRITES ? "the role may not write to all tables"
-                                        : "the role may not read all tables");
+                k->group == DB_WRITES ? "the role may not write to all tables"
+                                      : "the role may not read all tables");
     else if (k->all->are_of_replica)
         ask(k, STATEMENT_lineage, NULL, compared);
     else
-        link_move(k, LINK_USABLE);
+        db_conn_move(k, DB_CONN_USABLE);
 }
 
 /* Before the primary is known nothing is said against a standby. */
-static void judge_lineage(db_link *k, const store_rows *rows)
+static void judge_lineage(db_conn *k, const store_rows *rows)
 {
     int64_t primary = k->all->lineage;
     if (primary != 0 && lineage_of(rows, true) == primary)
-        link_move(k, LINK_USABLE);
+        db_conn_move(k, DB_CONN_USABLE);
     else if (primary != 0)
         not_fit(k, UNFIT_SCHEMA,
                 "it is no standby of the primary's database, or not yet of its timeline, or asked "
@@ -136,8 +136,8 @@ static bool is_check_failure(const cardbox_error *err)
 }
 
 /* What a check gave, or not. */
-static void conclude(db_link *k, store_rows *rows, const cardbox_error *err,
-                     void (*judge_rows)(db_link *k, const store_rows *rows))
+static void conclude(db_conn *k, store_rows *rows, const cardbox_error *err,
+                     void (*judge_rows)(db_conn *k, const store_rows *rows))
 {
     if (rows != NULL) {
         judge_rows(k, rows);
@@ -148,7 +148,7 @@ static void conclude(db_link *k, store_rows *rows, const cardbox_error *err,
     } else if (is_check_failure(err)) {
         not_fit(k, UNFIT_CHECK, err->message);
     } else {
-        link_move(k, LINK_DOWN);
+        db_conn_move(k, DB_CONN_DOWN);
         async_conn_drop(k->conn, err->message);
     }
     rows_free(rows);
@@ -164,82 +164,82 @@ static void compared(void *arg, store_rows *rows, const cardbox_error *err)
     conclude(arg, rows, err, judge_lineage);
 }
 
-void links_doubt(db_link *k, const char *reason)
+void db_conn_doubt(db_conn *k, const char *reason)
 {
-    if (k->state == LINK_USABLE)
+    if (k->state == DB_CONN_USABLE)
         not_fit(k, UNFIT_SCHEMA, reason);
 }
 
 /* Who waits for another connection to a standby that is silent must not wait as long once more. */
-void links_doubt_all(links *l, const char *reason)
+void db_conns_doubt_all(db_conns *l, const char *reason)
 {
     for (size_t i = 0; i < l->count; i++)
-        links_doubt(&l->link[i], reason);
+        db_conn_doubt(&l->conn[i], reason);
 }
 
-static void ask_ready(db_link *k, query_done done)
+static void ask_ready(db_conn *k, query_done done)
 {
     params p;
     params_init(&p, READY_BYTES_MAX);
     schema_params(&p);
-    params_bool(&p, k->group == LINK_WRITES);
+    params_bool(&p, k->group == DB_WRITES);
     ask(k, STATEMENT_ready, &p, done);
 }
 
 /* A connection that is found to be fit stays as it is. */
 static void probed(void *arg, store_rows *rows, const cardbox_error *err)
 {
-    db_link *k = arg;
-    links_probed done = k->probed;
+    db_conn *k = arg;
+    db_conn_checked done = k->probed;
     k->probing = false;
     conclude(k, rows, err, judge_schema);
     if (done != NULL)
-        done(k->probed_arg, k->state == LINK_USABLE);
+        done(k->probed_arg, k->state == DB_CONN_USABLE);
 }
 
-bool links_blame(db_link *k, const cardbox_error *err, links_probed done, void *arg)
+bool db_conn_check_after(db_conn *k, const cardbox_error *err, db_conn_checked done, void *arg)
 {
     if (error_is_read_only(err->sqlstate))
         async_conn_drop(k->conn, "the database is read-only");
-    if (!error_may_be_unfit(err) || !link_is_usable(k) || k->probing)
+    if (!error_may_be_unfit(err) || !db_conn_is_usable(k) || k->probing)
         return false;
     k->probing = true;
     k->probed = done;
     k->probed_arg = arg;
     ask_ready(k, probed);
-    if (link_is_usable(k))
+    if (db_conn_is_usable(k))
         return true;
     k->probing = false;
     return false;
 }
 
-void link_check(db_link *k)
+void db_conn_check(db_conn *k)
 {
-    link_move(k, LINK_CHECKING);
+    db_conn_move(k, DB_CONN_CHECKING);
     ask_ready(k, checked);
 }
 
 /* That it has another primary than ours does not show otherwise. */
-void links_compare(links *l, int64_t now_ms)
+void db_conns_compare(db_conns *l, int64_t now_ms)
 {
     int64_t lineage = atomic_load(&l->server->database.lineage);
     if (lineage == l->lineage)
         return;
     l->lineage = lineage;
     for (size_t i = 0; i < l->count; i++) {
-        if (l->link[i].state == LINK_USABLE)
-            link_move(&l->link[i], LINK_UNFIT);
-        l->link[i].retry_ms = now_ms;
+        if (l->conn[i].state == DB_CONN_USABLE)
+            db_conn_move(&l->conn[i], DB_CONN_UNFIT);
+        l->conn[i].retry_ms = now_ms;
     }
 }
 
-void link_consider_giving_up(const db_link *k, int64_t now_ms)
+void db_conn_consider_giving_up(const db_conn *k, int64_t now_ms)
 {
     database_side *of = k->all->of;
     char why[LOG_QUOTE_SIZE];
     const char *reason = async_conn_reason(k->conn);
     bool hopeless =
-        async_conn_failed_attempts(k->conn) >= FAILURES_MOST || k->down_ms + GIVE_UP_MS <= now_ms;
+        async_conn_failed_attempts(k->conn) >= FAILURES_MOST || db_conn_give_up_ms(k) <= now_ms;
     if (!hopeless || atomic_load(&of->connections_up) > 0)
         return;
     if (reason[0] == '\0')

@@ -1,5 +1,5 @@
 /*
- * links.c: keeps the connections of a loop coming back, and says which of them takes the next
+ * db_conns.c: keeps the connections of a loop coming back, and says which of them takes the next
  * statement. While none is up only the first one tries.
  */
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "app/log.h"
-#include "server/batch/links_internal.h"
+#include "server/batch/db_conns_internal.h"
 
 enum {
     SLOW_MS = 2,            /* a statement that takes as long makes the next connection be used: one
@@ -27,7 +27,7 @@ enum {
 
 /* --- the epoll set --- */
 
-static void watch(db_link *k)
+static void watch(db_conn *k)
 {
     int fd = async_conn_fd(k->conn);
     unsigned events = async_conn_events(k->conn) & ~(k->rests ? (unsigned)ASYNC_READ : 0u);
@@ -51,10 +51,10 @@ static void watch(db_link *k)
  * the rows in them. So after all that had come of a large answer was read, its connection is not
  * watched for a moment, in which less comes than its socket holds: a batch of boxes is a quarter
  * faster. */
-static void rest(db_link *k)
+static void rest(db_conn *k)
 {
     static const struct itimerspec SHORTLY = {.it_value = {.tv_nsec = REST_NS}};
-    links *l = k->all;
+    db_conns *l = k->all;
     int waiting = 0;
     k->rests = async_conn_reads(k->conn) >= READS_LARGE &&
                ioctl(async_conn_fd(k->conn), FIONREAD, &waiting) == 0 && waiting == 0;
@@ -62,26 +62,26 @@ static void rest(db_link *k)
         l->resting = k->rests = timerfd_settime(l->rest_fd, 0, &SHORTLY, NULL) == 0;
 }
 
-static void end_rest(links *l)
+static void end_rest(db_conns *l)
 {
     uint64_t ignored;
     l->resting = read(l->rest_fd, &ignored, sizeof(ignored)) < 0;
     for (size_t i = 0; !l->resting && i < l->count; i++) {
-        l->link[i].rests = false;
-        watch(&l->link[i]);
+        l->conn[i].rests = false;
+        watch(&l->conn[i]);
     }
 }
 
-static bool any_up(const links *l)
+static bool any_up(const db_conns *l)
 {
     for (size_t i = 0; i < l->count; i++)
-        if (async_conn_is_up(l->link[i].conn))
+        if (async_conn_is_up(l->conn[i].conn))
             return true;
     return false;
 }
 
 /* Reports a failed attempt to slots.c. */
-static void note_failure(db_link *k)
+static void note_failure(db_conn *k)
 {
     unsigned failures = async_conn_failed_attempts(k->conn);
     if (failures > k->failures)
@@ -91,14 +91,14 @@ static void note_failure(db_link *k)
 }
 
 /* Draws the conclusions from whatever has happened to the connection. */
-static void look(db_link *k, int64_t now_ms)
+static void look(db_conn *k, int64_t now_ms)
 {
     note_failure(k);
     if (!async_conn_is_up(k->conn)) {
-        link_move(k, LINK_DOWN);
-        link_consider_giving_up(k, now_ms);
-    } else if (k->state == LINK_DOWN) {
-        link_check(k);
+        db_conn_move(k, DB_CONN_DOWN);
+        db_conn_consider_giving_up(k, now_ms);
+    } else if (k->state == DB_CONN_DOWN) {
+        db_conn_check(k);
     }
     if (!any_up(k->all))
         k->all->up_ms = INT64_MAX;
@@ -109,15 +109,15 @@ static void look(db_link *k, int64_t now_ms)
 
 /* --- what the loop calls --- */
 
-static bool is_of_reads(link_group group)
+static bool is_of_reads(db_group group)
 {
-    return group == LINK_READS || group == LINK_REPLICA;
+    return group == DB_READS || group == DB_REPLICA;
 }
 
 /* How many connections of a group are used freely. As many reads as there are cores keep PostgreSQL
  * and the loops that have busy clients busy; more of them would only be smaller. Writes wait for
  * the disk, and those that wait at the same time are committed together. */
-static size_t quick_connections(const links *l, link_group group)
+static size_t quick_connections(const db_conns *l, db_group group)
 {
     size_t loops = 0;
     if (!is_of_reads(group))
@@ -129,11 +129,11 @@ static size_t quick_connections(const links *l, link_group group)
 
 /* What is asked of the connections of a group. A joined read has half of a request's time, and most
  * reads are joined. */
-static cardbox_options options_of(const settings *set, link_group group)
+static cardbox_options options_of(const settings *set, db_group group)
 {
     long half_ms = (set->request_timeout_ms + 1) / 2;
     cardbox_options how = CARDBOX_OPTIONS_INIT;
-    how.conninfo = group == LINK_REPLICA ? set->read_dsn : set->dsn;
+    how.conninfo = group == DB_REPLICA ? set->read_dsn : set->dsn;
     how.application_name = "cardboxd";
     how.connect_timeout_ms = (unsigned)set->connect_timeout_ms;
     how.statement_timeout_ms = (unsigned)(is_of_reads(group) ? half_ms : set->request_timeout_ms);
@@ -143,23 +143,23 @@ static cardbox_options options_of(const settings *set, link_group group)
 
 /* Reads by id never read a table from end to end, though their plans are made once, perhaps while
  * it is still so small that this is cheapest. */
-static const char *const SETTINGS[LINK_GROUPS] = {[LINK_READS] = "-c enable_seqscan=off",
-                                                  [LINK_LISTS] = "",
-                                                  [LINK_WRITES] = "",
-                                                  [LINK_REPLICA] = "-c enable_seqscan=off"};
+static const char *const SETTINGS[DB_GROUPS] = {[DB_READS] = "-c enable_seqscan=off",
+                                                [DB_LISTS] = "",
+                                                [DB_WRITES] = "",
+                                                [DB_REPLICA] = "-c enable_seqscan=off"};
 
-static cardbox_status add_link(links *l, link_group group, uint64_t first_tag, cardbox_error *err)
+static cardbox_status add_conn(db_conns *l, db_group group, uint64_t first_tag, cardbox_error *err)
 {
     size_t index = l->count - l->group[group].first;
     cardbox_options how = options_of(l->server->set, group);
-    db_link *k = &l->link[l->count];
+    db_conn *k = &l->conn[l->count];
     k->all = l;
     k->group = group;
     k->tag = first_tag + l->count;
     k->rank = slots_rank(l->server, l->loop, group, index);
     k->watched_fd = -1;
     k->down_ms = clock_ms();
-    tally_add(&l->stats->links[group][LINK_DOWN], 1);
+    tally_add(&l->stats->db_conns[group][DB_CONN_DOWN], 1);
     cardbox_status status =
         async_conn_new(&k->conn, &how, SETTINGS[group], l->of->connector, l->wake_fd, err);
     if (status == CARDBOX_OK)
@@ -169,25 +169,25 @@ static cardbox_status add_link(links *l, link_group group, uint64_t first_tag, c
     return status;
 }
 
-static size_t count_of(const settings *set, bool of_replica, link_group group)
+static size_t count_of(const settings *set, bool of_replica, db_group group)
 {
-    const long counts[LINK_GROUPS] = {
-        [LINK_READS] = set->read_connections,
-        [LINK_LISTS] = set->list_connections,
-        [LINK_WRITES] = set->write_connections,
-        [LINK_REPLICA] = set->standby_connections,
+    const long counts[DB_GROUPS] = {
+        [DB_READS] = set->read_connections,
+        [DB_LISTS] = set->list_connections,
+        [DB_WRITES] = set->write_connections,
+        [DB_REPLICA] = set->standby_connections,
     };
-    return of_replica == (group == LINK_REPLICA) ? (size_t)counts[group] : 0;
+    return of_replica == (group == DB_REPLICA) ? (size_t)counts[group] : 0;
 }
 
-cardbox_status links_new(links **out, server_state *server, bool of_replica, const loop_place *at,
-                         cardbox_error *err)
+cardbox_status db_conns_new(db_conns **out, server_state *server, bool of_replica,
+                            const loop_place *at, cardbox_error *err)
 {
     size_t all = 0;
     cardbox_status status = CARDBOX_OK;
-    for (int group = 0; group < LINK_GROUPS; group++)
-        all += count_of(server->set, of_replica, (link_group)group);
-    links *l = calloc(1, sizeof(*l) + all * sizeof(db_link));
+    for (int group = 0; group < DB_GROUPS; group++)
+        all += count_of(server->set, of_replica, (db_group)group);
+    db_conns *l = calloc(1, sizeof(*l) + all * sizeof(db_conn));
     if (l == NULL)
         return CARDBOX_NOMEM;
     l->server = server;
@@ -200,30 +200,30 @@ cardbox_status links_new(links **out, server_state *server, bool of_replica, con
     l->up_ms = INT64_MAX;
     l->cores = (size_t)server->set->cpus;
     l->rest_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    for (int group = 0; group < LINK_GROUPS; group++) {
-        l->group[group] = (link_span){l->count, l->count};
-        size_t count = count_of(server->set, of_replica, (link_group)group);
+    for (int group = 0; group < DB_GROUPS; group++) {
+        l->group[group] = (db_conn_span){l->count, l->count};
+        size_t count = count_of(server->set, of_replica, (db_group)group);
         for (size_t i = 0; status == CARDBOX_OK && i < count; i++)
-            status = add_link(l, (link_group)group, at->first_tag, err);
+            status = add_conn(l, (db_group)group, at->first_tag, err);
     }
     struct epoll_event how = {.events = EPOLLIN, .data.u64 = at->first_tag + l->count};
     if (status == CARDBOX_OK && epoll_ctl(at->epoll_fd, EPOLL_CTL_ADD, l->rest_fd, &how) != 0)
         status = CARDBOX_NOMEM;
     if (status != CARDBOX_OK) {
-        links_free(l);
+        db_conns_free(l);
         return status;
     }
     *out = l;
     return CARDBOX_OK;
 }
 
-void links_free(links *l)
+void db_conns_free(db_conns *l)
 {
     if (l == NULL)
         return;
     for (size_t i = 0; i < l->count; i++) {
-        async_conn_free(l->link[i].conn);
-        link_move(&l->link[i], LINK_DOWN);
+        async_conn_free(l->conn[i].conn);
+        db_conn_move(&l->conn[i], DB_CONN_DOWN);
     }
     if (l->rest_fd >= 0)
         close(l->rest_fd);
@@ -233,7 +233,7 @@ void links_free(links *l)
 /* The size of an answer is not known before libpq has received all of its rows. So a large answer
  * is refused while it arrives, if the memory budget is used up. Other requests of its statement are
  * sent again. */
-static void check_memory(db_link *k)
+static void check_memory(db_conn *k)
 {
     if (async_conn_received(k->conn) == 0 || memory_has(&k->all->server->memory, 0))
         return;
@@ -242,13 +242,13 @@ static void check_memory(db_link *k)
                       "the answer takes more memory than the server has left");
 }
 
-void links_ready(links *l, size_t number)
+void db_conns_ready(db_conns *l, size_t number)
 {
     if (number == l->count) {
         end_rest(l);
         return;
     }
-    db_link *k = &l->link[number];
+    db_conn *k = &l->conn[number];
     async_conn_ready(k->conn);
     check_memory(k);
     rest(k);
@@ -256,7 +256,7 @@ void links_ready(links *l, size_t number)
 }
 
 /* Whether the keeper has reached the primary since its connections were all lost. */
-static bool keeper_is_in(const links *l)
+static bool keeper_is_in(const db_conns *l)
 {
     int64_t keeper_ms = atomic_load(&l->server->database.keeper_ms);
     return keeper_ms > 0 && keeper_ms >= atomic_load(&l->server->database.primary.lost_ms);
@@ -264,17 +264,17 @@ static bool keeper_is_in(const links *l)
 
 /* Whether each loop that may have one has a connection of each of our groups: it serves nobody of a
  * group without one. */
-static bool all_groups_are_in(const links *l)
+static bool all_groups_are_in(const db_conns *l)
 {
     for (size_t loop = 0; loop < (size_t)l->server->set->loops; loop++) {
         if (slots_loop_is_closed(l->server, loop))
             continue;
-        for (int group = 0; group < LINK_GROUPS; group++) {
-            const link_span *span = &l->group[group];
-            const tally *count = l->server->stats[loop].links[group];
-            if (span->first < span->before && tally_get(&count[LINK_USABLE]) +
-                                                      tally_get(&count[LINK_CHECKING]) +
-                                                      tally_get(&count[LINK_UNFIT]) ==
+        for (int group = 0; group < DB_GROUPS; group++) {
+            const db_conn_span *span = &l->group[group];
+            const tally *count = l->server->stats[loop].db_conns[group];
+            if (span->first < span->before && tally_get(&count[DB_CONN_USABLE]) +
+                                                      tally_get(&count[DB_CONN_CHECKING]) +
+                                                      tally_get(&count[DB_CONN_UNFIT]) ==
                                                   0)
                 return false;
         }
@@ -283,7 +283,7 @@ static bool all_groups_are_in(const links *l)
 }
 
 /* For standbys each loop decides by its own connections. */
-static bool database_is_up(const links *l)
+static bool database_is_up(const db_conns *l)
 {
     return l->are_of_replica ? any_up(l) : atomic_load(&l->of->connections_up) > 0;
 }
@@ -291,11 +291,11 @@ static bool database_is_up(const links *l)
 /* While the database is away one connection tries, not all. And PostgreSQL may have too few slots:
  * the keeper's connection, without which nobody is let in, comes before the first ones of each
  * group, unless it takes long, and these before those that only make us quicker. */
-static bool may_try(const links *l, size_t number)
+static bool may_try(const db_conns *l, size_t number)
 {
-    const db_link *k = &l->link[number];
+    const db_conn *k = &l->conn[number];
     /* A connection that was just lost is still in its old state. */
-    if (async_conn_is_wanted(k->conn) || k->state != LINK_DOWN)
+    if (async_conn_is_wanted(k->conn) || k->state != DB_CONN_DOWN)
         return true;
     if (!slots_allow(l->of, k->rank))
         return false;
@@ -308,11 +308,11 @@ static bool may_try(const links *l, size_t number)
     return keeper_is_in(l) || clock_ms() >= atomic_load(&l->of->up_ms) + KEEPER_FIRST_MS;
 }
 
-/* When a link wants to be looked at again. Each is asked in every turn. */
-static int64_t due_ms(const links *l, size_t number)
+/* When a connection is to be looked at again. Each is asked in every turn. */
+static int64_t due_ms(const db_conns *l, size_t number)
 {
-    const db_link *k = &l->link[number];
-    bool serves = link_is_usable(k);
+    const db_conn *k = &l->conn[number];
+    bool serves = db_conn_is_usable(k);
     if (!serves && !may_try(l, number)) {
         if (!slots_allow(l->of, k->rank))
             return clock_ms() + SLOTS_LOOK_MS;
@@ -322,17 +322,17 @@ static int64_t due_ms(const links *l, size_t number)
     int64_t due = async_conn_next_ms(k->conn);
     if (serves)
         return due;
-    if (k->state == LINK_UNFIT && k->retry_ms < due)
+    if (k->state == DB_CONN_UNFIT && k->retry_ms < due)
         due = k->retry_ms;
-    int64_t give_up_ms = k->down_ms + GIVE_UP_MS;
+    int64_t give_up_ms = db_conn_give_up_ms(k);
     bool undecided = atomic_load(&l->of->connections_up) == 0 && !atomic_load(&l->of->given_up);
-    if (k->state == LINK_DOWN && undecided && give_up_ms < due)
+    if (k->state == DB_CONN_DOWN && undecided && give_up_ms < due)
         due = give_up_ms;
     return due;
 }
 
 /* Closes a connection that may not be open any more, once no query is pending. */
-static void give_back(db_link *k, int64_t now_ms)
+static void give_back(db_conn *k, int64_t now_ms)
 {
     if (!async_conn_is_wanted(k->conn) || async_conn_pending(k->conn) > 0 ||
         slots_allow(k->all->of, k->rank))
@@ -342,29 +342,29 @@ static void give_back(db_link *k, int64_t now_ms)
     look(k, now_ms);
 }
 
-void links_tick(links *l, int64_t now_ms)
+void db_conns_tick(db_conns *l, int64_t now_ms)
 {
     unsigned ups = atomic_load(&l->of->ups);
     if (l->are_of_replica)
-        links_compare(l, now_ms);
+        db_conns_compare(l, now_ms);
     if (ups != l->ups_seen)
         l->hurried_ms = now_ms;
     for (size_t i = 0; i < l->count; i++) {
-        db_link *k = &l->link[i];
+        db_conn *k = &l->conn[i];
         if (ups != l->ups_seen)
             async_conn_retry_now(k->conn);
         give_back(k, now_ms);
         if (due_ms(l, i) > now_ms)
             continue;
         async_conn_tick(k->conn, now_ms);
-        if (k->state == LINK_UNFIT && k->retry_ms <= now_ms)
-            link_check(k);
+        if (k->state == DB_CONN_UNFIT && k->retry_ms <= now_ms)
+            db_conn_check(k);
         look(k, now_ms);
     }
     l->ups_seen = ups;
 }
 
-int64_t links_next_ms(const links *l)
+int64_t db_conns_next_ms(const db_conns *l)
 {
     int64_t next_ms = INT64_MAX;
     for (size_t i = 0; i < l->count; i++) {
@@ -377,24 +377,24 @@ int64_t links_next_ms(const links *l)
 
 /* Whether it can't connect, though others can: it has tried since one of them came up; or may not
  * connect. */
-static bool is_shut_out(const db_link *k)
+static bool is_shut_out(const db_conn *k)
 {
     if (!slots_allow(k->all->of, k->rank))
-        return k->state == LINK_DOWN;
-    return k->state == LINK_DOWN && async_conn_failed_attempts(k->conn) >= FAILURES_MOST &&
+        return k->state == DB_CONN_DOWN;
+    return k->state == DB_CONN_DOWN && async_conn_failed_attempts(k->conn) >= FAILURES_MOST &&
            k->all->hurried_ms + GIVE_UP_MS < clock_ms();
 }
 
 /* Connections of another loop that nobody has used since the database became unfit may still count
  * as usable: they are no help here. Nor are those of another group, where this one's find no room
  * in the database. */
-bool links_away(const links *l, link_group group)
+bool db_conns_away(const db_conns *l, db_group group)
 {
     bool unfit = false, hope = false, shut_out = true;
     for (size_t i = l->group[group].first; i < l->group[group].before && !hope; i++) {
-        const db_link *k = &l->link[i];
+        const db_conn *k = &l->conn[i];
         unfit = unfit || k->unfit;
-        hope = link_is_usable(k) || (k->state == LINK_CHECKING && !k->unfit);
+        hope = db_conn_is_usable(k) || (k->state == DB_CONN_CHECKING && !k->unfit);
         shut_out = shut_out && !hope && is_shut_out(k);
     }
     return (!hope && (unfit || shut_out)) || database_is_away(l->of);
@@ -402,42 +402,42 @@ bool links_away(const links *l, link_group group)
 
 /* Whether the standbys were compared with what the primary is as far as is known: a connection to
  * it that came up since may lead to another one. */
-static bool is_of_lineage(const links *l)
+static bool is_of_lineage(const db_conns *l)
 {
     return l->lineage == atomic_load(&l->server->database.lineage) &&
            atomic_load(&l->server->database.lineage_ups) ==
                atomic_load(&l->server->database.primary.ups);
 }
 
-size_t links_usable(const links *l, link_group group)
+size_t db_conns_usable(const db_conns *l, db_group group)
 {
     size_t usable = 0;
     if (l->are_of_replica && !is_of_lineage(l))
         return 0;
     for (size_t i = l->group[group].first; i < l->group[group].before; i++)
-        usable += link_is_usable(&l->link[i]);
+        usable += db_conn_is_usable(&l->conn[i]);
     return usable;
 }
 
-bool links_is_last(const links *l, const db_link *free_one)
+bool db_conns_is_last(const db_conns *l, const db_conn *free_one)
 {
-    const link_span *span = &l->group[free_one->group];
+    const db_conn_span *span = &l->group[free_one->group];
     size_t idle = 0;
     for (size_t i = span->first; i < span->before; i++) {
-        const db_link *k = &l->link[i];
-        idle += link_is_usable(k) && k != free_one && async_conn_pending(k->conn) == 0;
+        const db_conn *k = &l->conn[i];
+        idle += db_conn_is_usable(k) && k != free_one && async_conn_pending(k->conn) == 0;
     }
-    return idle == 0 && links_usable(l, free_one->group) > 1;
+    return idle == 0 && db_conns_usable(l, free_one->group) > 1;
 }
 
-db_link *links_free_one(links *l, link_group group, int64_t now_ms, int64_t *look_again_ms)
+db_conn *db_conns_free_one(db_conns *l, db_group group, int64_t now_ms, int64_t *look_again_ms)
 {
-    const link_span *span = &l->group[group];
+    const db_conn_span *span = &l->group[group];
     size_t busy = 0, quick = quick_connections(l, group);
     int64_t slow_ms = INT64_MIN; /* when all that are busy so far are slow */
     for (size_t i = span->first; i < span->before; i++) {
-        db_link *k = &l->link[i];
-        if (!link_is_usable(k))
+        db_conn *k = &l->conn[i];
+        if (!db_conn_is_usable(k))
             continue;
         if (async_conn_pending(k->conn) == 0) {
             bool may = busy < quick || slow_ms <= now_ms;
@@ -452,8 +452,8 @@ db_link *links_free_one(links *l, link_group group, int64_t now_ms, int64_t *loo
     return NULL;
 }
 
-cardbox_status links_send(db_link *to, statement_id id, params *p, const query_limits *limits,
-                          query_done done, void *arg, cardbox_error *err)
+cardbox_status db_conn_send(db_conn *to, statement_id id, params *p, const query_limits *limits,
+                            query_done done, void *arg, cardbox_error *err)
 {
     cardbox_status status = async_conn_send(to->conn, id, p, limits, done, arg, err);
     tally_add(&to->all->stats->statements[id], 1);
@@ -461,7 +461,7 @@ cardbox_status links_send(db_link *to, statement_id id, params *p, const query_l
     return status;
 }
 
-void links_each_row(db_link *to, query_rows some)
+void db_conn_each_row(db_conn *to, query_rows some)
 {
     async_conn_each_row(to->conn, some);
 }

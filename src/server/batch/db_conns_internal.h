@@ -1,11 +1,11 @@
 /*
- * links_internal.h: what links.c (which connection is tried, watched and used) and link_state.c
- * (what it is found to be) share. Nobody else includes it.
+ * db_conns_internal.h: what db_conns.c (which connection is tried, watched and used) and
+ * db_conn_state.c (what it is found to be) share. Nobody else includes it.
  */
-#ifndef SERVER_LINKS_INTERNAL_H
-#define SERVER_LINKS_INTERNAL_H
+#ifndef SERVER_DB_CONNS_INTERNAL_H
+#define SERVER_DB_CONNS_INTERNAL_H
 
-#include "server/batch/links.h"
+#include "server/batch/db_conns.h"
 #include "server/batch/slots.h"
 
 enum {
@@ -13,14 +13,14 @@ enum {
     GIVE_UP_MS = 1000  /* and when an attempt takes longer */
 };
 
-struct db_link {
-    links *all;
-    link_group group;
+struct db_conn {
+    db_conns *all;
+    db_group group;
     async_conn *conn;
-    link_state state;
-    bool unfit;          /* what it was found to be last; it stays so while it is asked again */
-    bool probing;        /* it is usable and checked all the same, see links_blame: */
-    links_probed probed; /* NULL: nobody waits for the check */
+    db_conn_state state;
+    bool unfit;             /* what it was found to be last; it stays so while it is asked again */
+    bool probing;           /* it is usable and checked all the same, see db_conn_check_after: */
+    db_conn_checked probed; /* NULL: nobody waits for the check */
     void *probed_arg;
     int64_t retry_ms;
     int64_t down_ms; /* since when it is down */
@@ -33,12 +33,12 @@ struct db_link {
     unsigned watched_serial;
 };
 
-/* The connections of a group: link[first] up to before link[before]. */
-typedef struct link_span {
+/* The connections of a group: conn[first] up to before conn[before]. */
+typedef struct db_conn_span {
     size_t first, before;
-} link_span;
+} db_conn_span;
 
-struct links {
+struct db_conns {
     server_state *server;
     size_t loop; /* the loop's number */
     database_side *of;
@@ -52,29 +52,36 @@ struct links {
     unsigned ups_seen;
     int64_t up_ms;      /* since when any connection is up; INT64_MAX: none is */
     int64_t hurried_ms; /* when all were told last to try again at once */
-    link_span group[LINK_GROUPS];
+    db_conn_span group[DB_GROUPS];
     size_t count;
     size_t cores;
-    db_link link[];
+    db_conn conn[];
 };
 
-static inline bool link_is_usable(const db_link *k)
+/* When the database counts as away unless a connection comes up. */
+static inline int64_t db_conn_give_up_ms(const db_conn *k)
 {
-    return k->state == LINK_USABLE && async_conn_is_up(k->conn);
+    int64_t lost_ms = atomic_load(&k->all->of->lost_ms);
+    return (k->down_ms > lost_ms ? k->down_ms : lost_ms) + GIVE_UP_MS;
 }
 
-/* --- link_state.c --- */
+static inline bool db_conn_is_usable(const db_conn *k)
+{
+    return k->state == DB_CONN_USABLE && async_conn_is_up(k->conn);
+}
+
+/* --- db_conn_state.c --- */
 
 /* Of standbys: what was found of them holds no more if the primary is another one. */
-void links_compare(links *l, int64_t now_ms);
+void db_conns_compare(db_conns *l, int64_t now_ms);
 
 /* The one place where a connection's state changes. */
-void link_move(db_link *k, link_state to);
+void db_conn_move(db_conn *k, db_conn_state to);
 
 /* Asks a connection that is up whether its database is fit. */
-void link_check(db_link *k);
+void db_conn_check(db_conn *k);
 
 /* Of one that is down: says that the database is away, if no attempt promises more. */
-void link_consider_giving_up(const db_link *k, int64_t now_ms);
+void db_conn_consider_giving_up(const db_conn *k, int64_t now_ms);
 
 #endif

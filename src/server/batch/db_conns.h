@@ -1,0 +1,63 @@
+/*
+ * db_conns.h: the database connections of one loop, in groups that never wait for each other: which
+ * are usable, that is connected and to a migrated database, and what the loop must wait for on
+ * them. Knows no requests.
+ */
+#ifndef SERVER_DB_CONNS_H
+#define SERVER_DB_CONNS_H
+
+#include "server/server.h"
+#include "db/async_conn.h"
+
+typedef struct db_conns db_conns;
+
+/* Of the primary all groups but one; or DB_REPLICA, of the standbys. Their sockets, and a timer,
+ * are added to the loop's epoll set. */
+cardbox_status db_conns_new(db_conns **out, server_state *server, bool of_replica,
+                            const loop_place *at, cardbox_error *err);
+void db_conns_free(db_conns *l);
+
+/* What has this number, from 0, is ready. */
+void db_conns_ready(db_conns *l, size_t number);
+
+void db_conns_tick(db_conns *l, int64_t now_ms);
+int64_t db_conns_next_ms(const db_conns *l);
+
+/* Whether no connection of a group will serve soon: requests are refused at once. */
+bool db_conns_away(const db_conns *l, db_group group);
+
+/* A connection of a group for the next statement, or NULL: none, or better to wait for one that is
+ * about to be free, since what comes meanwhile is joined. Then *look_again_ms is when
+ * to ask again even if nothing has happened. */
+typedef struct db_conn db_conn;
+db_conn *db_conns_free_one(db_conns *l, db_group group, int64_t now_ms, int64_t *look_again_ms);
+
+/* How many of a group are connected and fit. */
+size_t db_conns_usable(const db_conns *l, db_group group);
+
+/* Whether it is the only free one of several in its group: kept for statements that are sure to be
+ * quick. */
+bool db_conns_is_last(const db_conns *l, const db_conn *free_one);
+
+/* What the database answered to the server's own check of a connection. */
+typedef void (*db_conn_checked)(void *arg, bool fit);
+
+/* After a statement has failed on it. If the error may mean that the role lost rights, or that a
+ * part of the schema is missing, the connection is checked: behind the statement, and it stays
+ * usable meanwhile. Then true, and `done` (NULL: none) is called once, later. False: there is no
+ * check. If the database has become read-only, the server reconnects: another server is the
+ * primary now. */
+bool db_conn_check_after(db_conn *k, const cardbox_error *err, db_conn_checked done, void *arg);
+
+/* It is not used until it was found to be a standby of the primary again. */
+void db_conn_doubt(db_conn *k, const char *reason);
+void db_conns_doubt_all(db_conns *l, const char *reason);
+
+/* As async_conn_send. */
+cardbox_status db_conn_send(db_conn *to, statement_id id, params *p, const query_limits *limits,
+                            query_done done, void *arg, cardbox_error *err);
+
+/* As async_conn_each_row. */
+void db_conn_each_row(db_conn *to, query_rows some);
+
+#endif
