@@ -107,7 +107,7 @@ def test_guides_name_what_exists():
     described = "".join(map(all_help, PAGES)) + "".join(map(manual, PAGES))
     options = set(OPTION.findall(described)) | OTHERS_OPTIONS
     sources = [*glob.glob("tests/**/*.py", root_dir=cardbox_test.ROOT, recursive=True), "docker/compose.yaml",
-               "include/cardbox/status.h"]
+               "include/cardbox/status.h", "tests/run"]
     variables = set(VARIABLE.findall(described + "".join(map(read, sources))))
     for path in ["README.md", *sorted(glob.glob("*/README.md", root_dir=cardbox_test.ROOT))]:
         yield path, lambda path=path: guide_names_what_exists(path, options, variables)

@@ -10,6 +10,7 @@ findings than recorded, or fewer: then run `prose.py --record`.
 """
 
 import collections
+import itertools
 import json
 import os
 import re
@@ -109,6 +110,7 @@ CODE_MACROS = {"nf": "fi", "Bd": "Ed", "EX": "EE"}
 def manual_texts(path, text):
     """Paragraphs of a page in mdoc or man macros, without headings, tags and displays."""
     paragraph, start, until, is_tag = [], 1, None, False
+    program = os.path.basename(path).partition(".")[0]
     for number, line in enumerate((text + "\n.Pp").split("\n"), 1):
         macro, _, rest = line[1:].partition(" ") if line.startswith(".") else (None, "", line)
         if until:
@@ -116,7 +118,7 @@ def manual_texts(path, text):
         elif is_tag:
             is_tag = False
         elif macro is None or macro in INLINE_MACROS:
-            paragraph.append(rest or "NAME")
+            paragraph.append(rest or (program if macro == "Nm" else ""))
         elif macro != '\\"':
             if paragraph:
                 plain = re.sub(r"\\f[BIRP]|\\&|\\s[+-]?\d", "", "\n".join(paragraph))
@@ -125,15 +127,18 @@ def manual_texts(path, text):
 
 
 def description_texts(path, text):
-    """Values of "description" and "summary" in JSON or YAML, as far as they stand in their own line."""
+    """Values of "description" and "summary" in JSON or YAML; in YAML, of keys at the start of a line."""
     if path.endswith(".json"):
         for match in re.finditer(r'"(?:description|summary)"\s*:\s*("(?:\\.|[^"\\])*")', text):
             yield Text(path, line_at(text, match.start()), "description", json.loads(match.group(1)))
         return
-    for match in re.finditer(r"(?m)^( *)(?:- )?(?:description|summary): *(.*)\n((?:\1 +.*\n|\n)*)", text):
-        value = match.group(2)
-        yield Text(path, line_at(text, match.start()), "description", (value if value not in "|>-" else "") + "\n"
-                   + match.group(3))
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        match = re.match(r"( *(?:- )?)(?:description|summary): *(.*)", line)
+        if match:
+            deeper = " " * (len(match.group(1)) + 1)
+            more = itertools.takewhile(lambda line: not line.strip() or line.startswith(deeper), lines[number + 1:])
+            yield Text(path, number + 1, "description", "\n".join([re.sub("^[|>]-?$", "", match.group(2)), *more]))
 
 
 READERS = [  # the folders and the end of the names, and what reads them
