@@ -18,7 +18,7 @@
 
 typedef enum dev_found {
     DEV_NONE,   /* there is none, or PG* variables say where PostgreSQL is */
-    DEV_DSN,    /* it runs, or was killed: `out` says where */
+    DEV_DSN,    /* it runs, or was killed: `out` is its address */
     DEV_STOPPED /* it is there and does not run */
 } dev_found;
 

@@ -17,9 +17,9 @@ int wrap_width(FILE *out);
  * ends the line. An end of line in the text is kept. */
 void wrap_text(FILE *out, const char *text, int column, int indent);
 
-/* Prints words beside what stands at the beginning of the line, up to `at`: from `column` on, up to
- * the terminal's width, or where that leaves them little room, below it. Where `out` is no terminal
- * they are one line, for grep. */
+/* Prints words after text that fills the line up to column `at`. They are wrapped between `column`
+ * and the terminal's width; if that is too narrow, they begin on the next line. If `out` is no
+ * terminal, they are one line, for grep. */
 void wrap_beside(FILE *out, const char *text, int at, int column);
 
 /* The same for a line of shell: a line that goes on ends in a backslash, and 'quoted words' stay

@@ -27,7 +27,7 @@ static uint32_t value_of(char digit)
     return at == NULL ? 64 : (uint32_t)(at - DIGITS);
 }
 
-/* Appends the bytes of four characters, of which `have` + 1 are digits. */
+/* Appends the bytes of four characters. The first `have` + 1 of them are digits. */
 static bool decode_group(buf *out, const char *text, size_t have)
 {
     uint32_t group = 0;

@@ -10,8 +10,8 @@
 /* Appends the text of some bytes. */
 void base64_encode(buf *out, view bytes);
 
-/* Appends the bytes of a text. False, with nothing appended, if it is not what base64_encode gives
- * for any bytes. */
+/* Appends the decoded bytes of a text. If the text is not in the form that base64_encode writes,
+ * appends nothing and returns false. */
 bool base64_decode(buf *out, view text);
 
 #endif

@@ -67,7 +67,8 @@ void buf_int(buf *b, int64_t number)
     buf_add(b, digits, (size_t)len);
 }
 
-/* Tries with the room there is; a text that does not fit is written again, into enough of it. */
+/* Formats into the free memory. A text that does not fit is formatted again after a reallocation.
+ */
 void buf_printf(buf *b, const char *format, ...)
 {
     va_list args;
@@ -88,7 +89,7 @@ void buf_printf(buf *b, const char *format, ...)
     }
     if (len < 0) {
         b->data[b->len] = '\0';
-        fail(b, BUF_TOO_LARGE); /* over INT_MAX: the only way in which it fails here */
+        fail(b, BUF_TOO_LARGE); /* over INT_MAX: it can't fail for another reason here */
         return;
     }
     b->len += (size_t)len;

@@ -19,7 +19,7 @@ typedef struct checker {
     uint64_t objects[LEVELS_MAX / 64]; /* a level's bit is set if it is an object */
 } checker;
 
-/* What the text must go on with. */
+/* The token that is expected next. */
 typedef enum state { WANT_VALUE, WANT_NEXT, FINISHED, REFUSED } state;
 
 static state refuse(checker *c, const char *at, const char *message)

@@ -12,7 +12,7 @@
 typedef struct plain_number {
     scan_number parts;
     size_t first, before; /* its digits, counted in whole and fraction together */
-    int64_t point;        /* the place of the point, counted from `first` */
+    int64_t point;        /* the position of the decimal point, counted from `first` */
 } plain_number;
 
 static void read_plain(plain_number *out, view number)

@@ -173,7 +173,7 @@ scan_value scan_find(scan_value object, const char *name)
     return found;
 }
 
-/* Whether there is an escape by number in a text. */
+/* True if a text has an escape of the form \uXXXX. */
 static bool has_numbered_escape(view text)
 {
     const char *at = text.ptr, *end = text.ptr + text.len;
