@@ -14,7 +14,7 @@
 #include "db/rows.h"
 #include "db/statement.h"
 
-/* What a token must be good for. */
+/* The scope that a token needs. */
 typedef enum bus_scope { BUS_READ, BUS_WRITE, BUS_TASKS } bus_scope;
 
 /* Levels of nested JSON in an input: more than a content in it may have, so that it can be said of
@@ -24,8 +24,8 @@ typedef enum bus_scope { BUS_READ, BUS_WRITE, BUS_TASKS } bus_scope;
 /* A list's rows where no limit is asked for, and the most. */
 enum { BUS_LIMIT_DEFAULT = 200, BUS_LIMIT_MOST = 500 };
 
-/* Traits: doing it twice does the same as doing it once, whatever the input (as reads do anyway);
- * workers may have work after it, be it the task above one that ends. */
+/* Traits. BUS_AGAIN: idempotent for every input (reads are anyway). BUS_WAKES: there may be work
+ * for workers afterwards, for example the parent of a task that ends. */
 enum { BUS_ONCE = 0, BUS_AGAIN = 1, BUS_WAKES = 2 };
 
 typedef struct bus_ability bus_ability;
@@ -39,7 +39,7 @@ typedef struct bus_step {
     statement_id statement; /* BUS_NO_STATEMENT: it is answered from the program itself */
     bool writes;
     void (*build)(params *p, const bus_call *call);
-    /* Appends the output, or says what is in the way, or asks for another step with bus_next. */
+    /* Appends the output, or reports an error, or requests another step with bus_next. */
     cardbox_status (*render)(bus_call *call, const store_rows *rows, buf *out, cardbox_error *err);
 } bus_step;
 
@@ -47,15 +47,15 @@ typedef struct bus_step {
 struct bus_call {
     const bus_ability *ability;
     view tenant;
-    scan_value input; /* as the schema says */
+    scan_value input; /* valid by the schema */
     arena *memory;    /* of the call */
-    void *plan;       /* what was read of the input: the ability's own struct */
+    void *plan;       /* the parameters read from the input: the ability's own struct */
     bool again;       /* doing it twice does the same as doing it once */
     bus_step step;    /* the next one, at first the ability's own */
     bool wakes;       /* workers may have work after it */
     bool more;        /* it is to be run: the last one only prepared it */
-    view faults;      /* where the schema refuses the input, all that it says of it: JSON objects
-                         {"place","message"} with commas between them; else empty */
+    view faults;      /* violations of the schema: JSON objects {"place","message"},
+                         separated by commas; empty if there are none */
 };
 
 /* Description and schemas, of src/bus/abilities/NAME.json. */
@@ -99,10 +99,10 @@ scan_value bus_output_schema(const bus_ability *ability);
 scan_value bus_description(const bus_ability *ability);
 
 /*
- * Begins a call: checks the input against the schema and reads it. `input` was scanned, up to
- * BUS_DEPTH_MAX, and must live as long as the call; of kind SCAN_NONE it is {}. CARDBOX_INVALID:
- * the input is not as it should be, the message says where; other statuses are the ability's.
- * bus_end in any case.
+ * Begins a call: checks the input against the schema and reads it. `input` was scanned with a depth
+ * of at most BUS_DEPTH_MAX, and must live as long as the call; kind SCAN_NONE means {}.
+ * CARDBOX_INVALID: the input is invalid, and the message names the member. Other statuses are the
+ * ability's. Call bus_end in any case.
  */
 cardbox_status bus_begin(bus_call *call, const bus_ability *ability, view tenant, scan_value input,
                          arena *memory, cardbox_error *err);

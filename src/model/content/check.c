@@ -21,7 +21,7 @@ typedef struct checker {
  * calls within each other end, whatever the content is. */
 static bool put_object(checker *c, const content_class *class, scan_value object);
 
-/* --- faults: the innermost function says what is wrong, each floor above says where --- */
+/* --- faults: the innermost function adds the problem, each caller adds its part of the path --- */
 
 __attribute__((format(printf, 2, 3))) static bool refuse(checker *c, const char *format, ...)
 {
@@ -59,7 +59,7 @@ static bool at_element(checker *c, size_t index)
 
 /* --- single values --- */
 
-/* Decodes a string into the scratch buffer. False if it says what no text can hold. */
+/* Decodes a string into the scratch buffer. False: it has characters that UTF-8 can't represent. */
 static bool decode(checker *c, view token)
 {
     buf_reset(&c->scratch, CARDBOX_CONTENT_MAX);
@@ -163,7 +163,7 @@ static bool put_elements(checker *c, const content_field *field, scan_value arra
     return true;
 }
 
-/* Which kind of JSON value a kind of field takes. SCAN_NONE: looked at elsewhere. */
+/* The kind of JSON value for each kind of field. SCAN_NONE: checked elsewhere. */
 static const struct {
     scan_kind takes;
     const char *wanted;
@@ -231,8 +231,8 @@ static bool put_field(checker *c, const content_field *field, scan_value value)
     return true;
 }
 
-/* Reads the values of an object's fields, in the order of the class; of two members the last.
- * Tells whether there are members that the class does not know. */
+/* Reads the values of an object's fields, in the order of the class. If a member occurs twice, the
+ * last one counts. True: there are members that the class does not know. */
 static bool read_fields(scan_value values[CONTENT_FIELDS_MAX], const content_class *class,
                         scan_value object)
 {

@@ -1,6 +1,6 @@
 /*
- * make.c: the public constructors of content. They write what the caller gives as JSON and
- * pass it through the same check as content from elsewhere; so they must not know the rules.
+ * make.c: the public constructors of content. They write their arguments as JSON and pass it
+ * through the same check as other content, so they must not know the rules.
  */
 #include <cardbox/content.h>
 #include <cardbox/limits.h>
@@ -17,7 +17,7 @@ void cardbox_free(void *text)
     free(text);
 }
 
-/* Content on its way. The first failure is kept and makes all that follows do nothing. */
+/* Content that is being built. After the first failure, every further call does nothing. */
 typedef struct maker {
     buf json;
     cardbox_status status;
@@ -49,7 +49,7 @@ static cardbox_status fault_error(const content_fault *fault, cardbox_error *err
                      fault->message);
 }
 
-/* Checks JSON by its class and gives its stored form. */
+/* Checks JSON by its class and returns its stored form. */
 static cardbox_status give_checked(char **out, view json, cardbox_error *err)
 {
     content_fault fault;

@@ -22,8 +22,8 @@ static int by_name(const void *left, const void *right)
     return order != 0 ? order : by_place(left, right);
 }
 
-/* Moves the keys that a later one of the same name supersedes to the front, in the order of the
- * text. Gives their number. */
+/* Moves the keys that have a later one of the same name to the front, in the order of the text.
+ * Returns their number. */
 static size_t find_superseded(view *keys, size_t count)
 {
     size_t found = 0;

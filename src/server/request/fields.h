@@ -1,7 +1,7 @@
 /*
- * fields.h: members of a JSON object, or parameters of a query, read by a table that says what each
- * is called and must be. What is wrong goes to a shape; nothing is lost: a name that is not in the
- * table is a fault, unless the reader is told to ignore it. Knows no request.
+ * fields.h: reads the members of a JSON object, or the parameters of a query, by a table of names
+ * and kinds. Faults are collected in a shape. A name that is not in the table is a fault, unless
+ * the reader ignores unknown names. Knows no request.
  */
 #ifndef SERVER_FIELDS_H
 #define SERVER_FIELDS_H
@@ -19,14 +19,14 @@ typedef enum field_kind {
     FIELD_BOOL,    /* `number`, 0 or 1 */
     FIELD_INTEGER, /* `number`, `least` to `most` */
     FIELD_LIMIT,   /* `number`, brought into `least` to `most` */
-    FIELD_CHOICE,  /* one of `choices`: its place there in `number` */
+    FIELD_CHOICE,  /* one of `choices`; its index is stored in `number` */
     FIELD_TIME,    /* RFC 3339 with an offset: `number`, microseconds since 1970 */
     FIELD_IDS,     /* an array of up to `most` card ids: `json`, how many in `count` */
     FIELD_UUIDS    /* the same of UUIDs */
 } field_kind;
 
 typedef struct field {
-    const char *name; /* in a query one that ends in '.' takes all that begin with it */
+    const char *name; /* in a query, a name that ends in '.' matches all that begin with it */
     field_kind kind;
     bool required;
     size_t repeats; /* in a query: it may stand there so often, and each goes to `list` */
@@ -39,7 +39,7 @@ typedef struct field {
 
 /* One of a repeated parameter. */
 typedef struct field_pair {
-    view key; /* what follows the '.' of the field's name */
+    view key; /* the part of the parameter's name after the '.' */
     view text;
 } field_pair;
 

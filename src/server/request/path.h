@@ -29,11 +29,11 @@ void target_split(view target, view *raw_path, view *query);
 /* The "host:port" of an absolute target; ptr NULL: it is none. */
 view target_authority(view target);
 
-/* Segments that need no decoding are views of `raw`, the others are in `memory`. `reason` says what
- * is malformed, as static text. */
+/* Splits a path and decodes its segments. Segments that need no decoding are views of `raw`, the
+ * others are in `memory`. If it is malformed, `reason` becomes static text that explains why. */
 path_result path_decode(url_path *out, view raw, arena *memory, const char **reason);
 
-/* Decodes %XX, and in a query '+' too. False: a bad escape. `out` has room for text.len bytes and
+/* Decodes %XX, and in a query '+' too. False: a bad escape. `out` has at least text.len bytes, and
  * may be text.ptr. */
 bool percent_decode(char *out, size_t *len, view text, bool plus_is_blank);
 

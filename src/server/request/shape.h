@@ -1,7 +1,7 @@
 /*
- * shape.h: what is wrong with the form of a request: every fault found, in the list that clients of
- * the original service know, or why the body is no JSON, or what it has too many of. Latches: the
- * readers go on after a fault and the end is checked once. Knows no HTTP and no database.
+ * shape.h: the validation of a request. It collects the faults in the form of the original service,
+ * or the reason why the body is no JSON, or a number that is too large. Readers continue after a
+ * fault, and the result is checked once at the end. Knows no HTTP and no database.
  */
 #ifndef SERVER_SHAPE_H
 #define SERVER_SHAPE_H
@@ -15,7 +15,7 @@
 
 typedef enum shape_result {
     SHAPE_OK,
-    SHAPE_MALFORMED, /* not JSON, a member twice, a broken escape: `message` says what */
+    SHAPE_MALFORMED, /* not JSON, a member twice, a broken escape: see `message` */
     SHAPE_FAULTS,    /* well-formed, but not what is wanted: `items` has the faults */
     SHAPE_TOO_MANY,  /* more than `most` of `too_many` */
     SHAPE_NOMEM
@@ -45,7 +45,7 @@ extern const shape_place SHAPE_BODY; /* the body itself */
 
 void shape_init(shape *s, view text, arena *memory);
 
-/* Gives back what the faults took. */
+/* Frees the memory of the faults. */
 void shape_free(shape *s);
 
 /* By precedence: what is malformed, then faults, then counts. */
@@ -68,7 +68,7 @@ void shape_too_many(shape *s, const char *member, int64_t most);
 /* The body, which must be one object. SCAN_NONE, with the reason noted: it is not. */
 scan_value shape_body(shape *s, unsigned depth_max);
 
-/* What a string token says; ptr NULL if no UTF-8 text can say it, or out of memory. */
+/* The decoded string token; ptr NULL if UTF-8 can't represent it, or out of memory. */
 view shape_decode(shape *s, view token);
 
 #endif

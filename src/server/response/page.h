@@ -39,7 +39,7 @@ bool page_bad_cursor(request *r);
 history *page_history(request *r);
 box_list *page_of_boxes(request *r);
 
-/* Whether all rows fit the response budget; answered if not. */
+/* True if all rows fit the response budget. Otherwise the request is answered. */
 bool page_check_budget(request *r, const store_rows *rows);
 
 /* Answers a page of boxes that the request's ticket asked for as box_list. */
