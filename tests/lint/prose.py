@@ -121,6 +121,7 @@ def manual_texts(path, text):
             paragraph.append(rest or (program if macro == "Nm" else ""))
         elif macro != '\\"':
             if paragraph:
+                paragraph = [re.sub(r"\.$", ".\n", line) for line in paragraph]  # the end of a line ends a sentence
                 plain = re.sub(r"\\f[BIRP]|\\&|\\s[+-]?\d", "", "\n".join(paragraph))
                 yield Text(path, start, "manual", re.sub(r" (?=[.,;:)](?:\s|$))", "", plain.replace("\\-", "-")))
             paragraph, start, until, is_tag = [], number + 1, CODE_MACROS.get(macro), macro == "TP"
