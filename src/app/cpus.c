@@ -1,5 +1,5 @@
 /*
- * cpus.c: asks the scheduler for the affinity, and reads the files of cgroup v1 and v2.
+ * cpus.c: reads the affinity from the scheduler, and limits from the files of cgroup v1 and v2.
  */
 #include "app/cpus.h"
 

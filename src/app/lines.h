@@ -1,5 +1,5 @@
 /*
- * lines.h: text that comes in chunks, line by line, in memory that the longest allowed line bounds.
+ * lines.h: reads text line by line from chunks, in memory that the longest allowed line bounds.
  * Does not depend on the source or the contents of the lines.
  */
 #ifndef APP_LINES_H

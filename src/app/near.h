@@ -1,5 +1,5 @@
 /*
- * near.h: which word somebody may have meant who wrote another one. Knows no words.
+ * near.h: the edit distance of two words, for suggestions when a word is misspelt.
  */
 #ifndef APP_NEAR_H
 #define APP_NEAR_H

@@ -1,6 +1,6 @@
 /*
- * opts.h: command-line options from one table: parsing, environment, defaults and the help text all
- * come from it, so they can't differ.
+ * opts.h: command-line options from one table, which defines parsing, environment variables,
+ * defaults and the help text.
  */
 #ifndef APP_OPTS_H
 #define APP_OPTS_H
@@ -45,7 +45,7 @@ typedef struct opt_spec {
 int opts_parse(const opt_spec *specs, void *target, int *argc, char **argv, char *error,
                size_t size);
 
-/* The same for programs that take options alone: an argument that is none is an error too. */
+/* The same for programs without arguments: any argument that is not an option is an error. */
 int opts_parse_alone(const opt_spec *specs, void *target, int *argc, char **argv, char *error,
                      size_t size);
 

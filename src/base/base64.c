@@ -20,7 +20,7 @@ void base64_encode(buf *out, view bytes)
     }
 }
 
-/* The value of a digit; 64: it is none. */
+/* The value of a digit; 64: it is not a digit. */
 static uint32_t value_of(char digit)
 {
     const char *at = digit == '\0' ? NULL : strchr(DIGITS, digit);

@@ -1,6 +1,5 @@
 /*
- * base64.h: bytes as text that JSON can hold (RFC 4648, with padding). Knows nothing of what they
- * are.
+ * base64.h: encodes bytes as text for JSON (RFC 4648, with padding).
  */
 #ifndef BASE_BASE64_H
 #define BASE_BASE64_H

@@ -1,6 +1,6 @@
 /*
- * buf.c: the growing, bounded, latching text buffer. Knows how to quote JSON strings and nothing
- * else of what is written with it.
+ * buf.c: the growing, bounded text buffer, which remembers its first failure. Knows how to quote
+ * JSON strings, and no other format.
  */
 #include "base/buf.h"
 #include <inttypes.h>
@@ -117,7 +117,7 @@ static void add_escape(buf *b, char c)
     buf_add(b, escape, sizeof(escape));
 }
 
-/* How many bytes come before the first that must be escaped. */
+/* The number of bytes before the first one that must be escaped. */
 static size_t count_plain(view text)
 {
     size_t i = 0;

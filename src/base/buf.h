@@ -52,7 +52,7 @@ static inline void buf_char(buf *b, char c)
     buf_add(b, &c, 1);
 }
 
-/* NULL adds nothing. Here, so that the compiler counts the bytes of a literal. */
+/* NULL appends nothing. Inline, so that the compiler computes the length of a literal. */
 static inline void buf_text(buf *b, const char *text)
 {
     if (text != NULL)
@@ -62,8 +62,8 @@ static inline void buf_text(buf *b, const char *text)
 void buf_int(buf *b, int64_t number); /* decimal */
 void buf_printf(buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Appends UTF-8 text as a JSON string token with its quotes: '"', '\\' and bytes below 0x20 are
- * escaped, all else goes as it is. */
+/* Appends UTF-8 text as a JSON string token with its quotes. '"', '\\' and bytes below 0x20 are
+ * escaped; all other bytes are copied. */
 void buf_json_string(buf *b, view text);
 void buf_json_inside(buf *b, view text); /* without the quotes */
 

@@ -1,6 +1,5 @@
 /*
- * clock.c: the clocks of the system, and delays between retries. Knows nothing of what is waited
- * for.
+ * clock.c: the clocks of the system, and delays between retries.
  */
 #include "base/clock.h"
 #include <sys/random.h>

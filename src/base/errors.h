@@ -1,6 +1,5 @@
 /*
- * errors.h: how the store reports: filling a cardbox_error, and the one table from SQLSTATE to
- * status. Knows nothing of connections.
+ * errors.h: errors of the store: fills a cardbox_error, and has the table from SQLSTATE to status.
  */
 #ifndef BASE_ERRORS_H
 #define BASE_ERRORS_H
@@ -21,7 +20,7 @@ static inline cardbox_status error_status(cardbox_status status)
 /* The same, and returns the status. A macro, so that static analysis sees which one. */
 #define error_set(err, status, ...) (error_fill((err), (status), __VA_ARGS__), error_status(status))
 
-/* Adds to the message that nobody knows whether the statement was done. */
+/* Adds to the message that the outcome of the statement is unknown. */
 void error_add_unknown(cardbox_error *err);
 
 static inline cardbox_status error_nomem(cardbox_error *err)

@@ -39,8 +39,7 @@ const char *isotime_text(arena *memory, int64_t micros); /* NULL: out of memory 
 /* Microseconds since 1970-01-01T00:00:00Z; a missing offset counts as UTC. */
 int64_t isotime_to_micros(const isotime *time);
 
-/* Reads a moment that somebody names: as isotime_parse, with an offset, in years 1 to 9999 of UTC.
- */
+/* Reads a time given by a client: as isotime_parse, with an offset, in years 1 to 9999 of UTC. */
 bool isotime_moment(view text, int64_t *micros);
 
 /* The same moment in UTC. Outside of years 1 to 9999 it is clamped to them. */

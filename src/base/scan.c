@@ -1,6 +1,6 @@
 /*
  * scan.c: checks that a text is JSON by RFC 8259, in one pass, without recursion or allocation.
- * Builds nothing, and knows nothing of what the values mean.
+ * Builds no values.
  */
 #include "base/scan.h"
 #include "base/scan_token.h"

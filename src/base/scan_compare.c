@@ -1,7 +1,7 @@
 /*
- * scan_compare.c: JSON values by what they say: numbers exactly and whatever their spelling,
- * strings with their escapes read, objects in any order. For texts that scan_check accepted: its
- * limit of depth bounds the recursion here.
+ * scan_compare.c: compares JSON values by meaning: numbers exactly and in any spelling, strings
+ * with their escapes decoded, objects in any order. For texts that scan_check accepted: its limit
+ * of depth bounds the recursion.
  */
 #include "base/scan.h"
 #include "base/scan_token.h"

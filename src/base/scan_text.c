@@ -76,7 +76,7 @@ typedef struct copy {
     const char *end;
 } copy;
 
-/* Writes up to `at`, then `instead`; the copy goes on at `next`. */
+/* Writes up to `at`, then `instead`; the copy continues at `next`. */
 static void replace(copy *c, const char *at, const char *instead, const char *next)
 {
     buf_view(c->out, between(c->from, at));
@@ -101,7 +101,7 @@ static const char *sanitise_string(copy *c, const char *at)
     return after;
 }
 
-/* Goes behind a number. False: there is none. */
+/* Skips a number. False: there is none. */
 static bool sanitise_number(copy *c, const char **at)
 {
     scan_number number;

@@ -1,6 +1,6 @@
 /*
- * scan_token.h: the tokens of JSON, for the scan_*.c files and who goes through a string character
- * by character. Knows the grammar of strings and numbers and nothing of arrays and objects.
+ * scan_token.h: the tokens of JSON, for the scan_*.c files and for code that reads a string
+ * character by character. Knows the grammar of strings and numbers, not of arrays and objects.
  */
 #ifndef BASE_SCAN_TOKEN_H
 #define BASE_SCAN_TOKEN_H
@@ -11,14 +11,14 @@
 #endif
 #include "base/scan.h"
 
-/* The value of a valid text from `from` up to `to`, its kind told by its first byte. */
+/* The value of a valid text from `from` up to `to`. Its first byte determines its kind. */
 scan_value scan_value_of(const char *from, const char *to);
 
 /* A number's parts, still as text. The exponent is clamped to +-SCAN_EXPONENT_MAX. */
 typedef struct scan_number {
     bool negative;
     view whole;    /* digits before the point, at least one */
-    view fraction; /* digits after it, may be none */
+    view fraction; /* digits after the point; may be empty */
     int64_t exponent;
     const char *end; /* after the number; where it failed, if it did */
 } scan_number;
@@ -38,7 +38,7 @@ static inline int scan_digit(const scan_number *number, size_t index)
 /* The SCAN_HAS_ flags that apply to it. */
 unsigned scan_number_flags(const scan_number *number);
 
-/* Half of a surrogate pair that stands alone. */
+/* True for half of a surrogate pair without the other half. */
 static inline bool scan_is_half(uint32_t code)
 {
     return code >= 0xD800 && code <= 0xDFFF;

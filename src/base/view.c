@@ -1,6 +1,5 @@
 /*
- * view.c: the two questions that everything asks of text from outside: is it UTF-8, is it an id.
- * Knows nothing of JSON, HTTP or PostgreSQL.
+ * view.c: the two checks of all untrusted text: is it UTF-8, is it an id.
  */
 #include "base/view.h"
 #include <stdint.h>

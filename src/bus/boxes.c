@@ -112,7 +112,7 @@ BUS_RENDERS(box_cards)
     return CARDBOX_OK;
 }
 
-/* --- what an LLM is given of it --- */
+/* --- contexts --- */
 
 BUS_READS(box_context)
 {

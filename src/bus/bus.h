@@ -21,7 +21,7 @@ typedef enum bus_scope { BUS_READ, BUS_WRITE, BUS_TASKS } bus_scope;
  * that content. */
 #define BUS_DEPTH_MAX 256
 
-/* A list's rows where no limit is asked for, and the most. */
+/* The default and the maximum number of rows of a list. */
 enum { BUS_LIMIT_DEFAULT = 200, BUS_LIMIT_MOST = 500 };
 
 /* Traits. BUS_AGAIN: idempotent for every input (reads are anyway). BUS_WAKES: there may be work
@@ -48,12 +48,12 @@ struct bus_call {
     const bus_ability *ability;
     view tenant;
     scan_value input; /* valid by the schema */
-    arena *memory;    /* of the call */
+    arena *memory;    /* lives as long as the call */
     void *plan;       /* the parameters read from the input: the ability's own struct */
     bool again;       /* doing it twice does the same as doing it once */
     bus_step step;    /* the next one, at first the ability's own */
     bool wakes;       /* workers may have work after it */
-    bool more;        /* it is to be run: the last one only prepared it */
+    bool more;        /* the next step runs the statement: the last one only prepared it */
     view faults;      /* violations of the schema: JSON objects {"place","message"},
                          separated by commas; empty if there are none */
 };
@@ -68,10 +68,10 @@ struct bus_ability {
     const bus_text *text;
     bus_scope scope;
     unsigned traits;
-    size_t plan;            /* bytes of it; 0: there is nothing to read */
+    size_t plan;            /* its size in bytes; 0: there is nothing to read */
     statement_id statement; /* the first step's, and so are build and render: as in bus_step */
-    /* Reads the input into the plan, which is all zeros. CARDBOX_INVALID is for what a schema can't
-     * say. */
+    /* Reads the input into the plan, which is zeroed. CARDBOX_INVALID is for rules that a schema
+     * can't express. */
     void (*read)(input_reader *in);
     void (*build)(params *p, const bus_call *call);
     cardbox_status (*render)(bus_call *call, const store_rows *rows, buf *out, cardbox_error *err);
@@ -80,7 +80,7 @@ struct bus_ability {
 
 #define BUS_NO_STATEMENT STATEMENT_COUNT
 
-/* All of them, in order of registration: modules stand together. NULL: past the last. */
+/* All abilities, in order of registration, grouped by module. NULL: past the last. */
 const bus_ability *bus_at(size_t index);
 
 /* NULL: there is none. */
@@ -108,11 +108,11 @@ cardbox_status bus_begin(bus_call *call, const bus_ability *ability, view tenant
                          arena *memory, cardbox_error *err);
 void bus_end(bus_call *call);
 
-/* Renders the rows of call->step. With call->more the output is not there yet: the next is to be
- * run. */
+/* Renders the rows of call->step. With call->more, the output is not complete: run the next
+ * step. */
 cardbox_status bus_render(bus_call *call, const store_rows *rows, buf *out, cardbox_error *err);
 
-/* For abilities: asks for another step. */
+/* For abilities: requests another step. */
 cardbox_status bus_next(bus_call *call, const bus_step *step);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * cards_add.c: card:add and card:add_many. Content goes on by its span in the input, to the byte;
- * of many either all are added or none.
+ * cards_add.c: card:add and card:add_many. Content is passed as its span of the input, byte for
+ * byte. Several cards are all added, or none.
  */
 #include <stdio.h>
 #include "bus/abilities.h"

@@ -1,7 +1,7 @@
 /*
- * check.c: the engine that checks content by the table of classes and writes its stored
- * form, in one pass. Must not know a class by name; the one relation between fields, of a tool's
- * result, is asked for by a mark in the table.
+ * check.c: checks content by the table of classes and writes its stored form, in one pass. Must not
+ * know a class by name: the only rule between two fields (of a tool's result) is a mark in the
+ * table.
  */
 #include "model/content/class.h"
 
@@ -17,8 +17,8 @@ typedef struct checker {
     content_fault *fault;
 } checker;
 
-/* The schemas that the table describes nest three deep (files, a file, its preview), so that these
- * calls within each other end, whatever the content is. */
+/* The table nests classes at most three deep (files, a file, its preview). This bounds the
+ * recursion for any content. */
 static bool put_object(checker *c, const content_class *class, scan_value object);
 
 /* --- faults: the innermost function adds the problem, each caller adds its part of the path --- */

@@ -28,7 +28,7 @@ typedef enum content_kind {
 enum {
     CONTENT_REQUIRED = 1 << 0,  /* must be present, and not null */
     CONTENT_NOT_EMPTY = 1 << 1, /* a string with a character, an array with an element */
-    CONTENT_TRIM = 1 << 2,      /* white space around a string goes, before all other rules */
+    CONTENT_TRIM = 1 << 2,      /* white space around a string is removed before all other rules */
     CONTENT_POSITIVE = 1 << 3,  /* above 0 */
     CONTENT_NATURAL = 1 << 4,   /* 0 or above */
     CONTENT_AFTER = 1 << 5      /* "suspend" or "terminate" */
@@ -81,7 +81,7 @@ bool content_is_blank(view inside);
 /* True if the inside of a token, decoded, equals `text`, which is ASCII. */
 bool content_says(view inside, const char *text);
 
-/* Which of two insides of tokens comes first, by their characters, not by their spelling. */
+/* Compares the insides of two tokens by their decoded characters. */
 int content_compare(view a, view b);
 
 /* True if a decoded uri has an allowed scheme. Otherwise `must` becomes static text that describes

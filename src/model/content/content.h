@@ -16,7 +16,8 @@
 typedef struct content_fault {
     const char *class_name;             /* static: the class of the whole content */
     char field[CONTENT_PATH_SIZE];      /* "text", "fields[1].name", "files[0].preview.uri" */
-    char message[CONTENT_MESSAGE_SIZE]; /* goes on from the field's name: "must be a string, ..." */
+    char message[CONTENT_MESSAGE_SIZE]; /* continues after the field's name: "must be a string, ..."
+                                         */
 } content_fault;
 
 /* The name of the known class of content, by its "__type__"; NULL if none. Static text. */
@@ -27,20 +28,19 @@ const char *content_class_of(scan_value content);
 const char *content_class_and_rest(scan_value content, view *rest);
 
 /*
- * Checks content that scan_check accepted, and appends its stored form: "__type__", every field of
- * the class in the order of its table (null or the default if unset), then unknown members. If
- * members have the same name, only the last one is kept. Numbers and strings keep their bytes, but
- * some strings are trimmed and times become UTC. Content of no known class is appended unchanged.
- *
- * False: a fault; ignore the buffer. If true, check buf_ok for memory and size.
+ * Checks content that scan_check accepted, and appends its stored form. This is "__type__", then
+ * every field of the class in the order of its table (null or the default if unset), then unknown
+ * members. If members have the same name, only the last one is kept. Numbers and strings keep their
+ * bytes, but some strings are trimmed and times become UTC. Content of no known class is appended
+ * unchanged. False: a fault; ignore the buffer. If true, check buf_ok for memory and size.
  */
 bool content_normalise(buf *out, view content, content_fault *fault);
 
 /*
- * Appends content that scan_check accepted as plain text, valid UTF-8: a text; the JSON of a
- * JsonContent's data or of a schema's fields; the uris of files, one a line; a bare string. Other
- * content, and content that breaks a rule of its class, becomes compact JSON. NUL and half a
- * surrogate pair become U+FFFD.
+ * Appends content that scan_check accepted as plain text, valid UTF-8. This is a text, a bare
+ * string, the uris of files (one a line), or the JSON of a JsonContent's data or of a schema's
+ * fields. Other content, and content that breaks a rule of its class, becomes compact JSON. NUL and
+ * half a surrogate pair become U+FFFD.
  */
 void content_text(buf *out, view content);
 

@@ -156,7 +156,8 @@ cardbox_status cardbox_fields_content(char **out, const cardbox_field *fields, s
     maker m = maker_start("FieldsSchemaContent", err);
     buf_text(&m.json, ",\"fields\":[");
     for (size_t i = 0; i < count && m.status == CARDBOX_OK && buf_ok(&m.json); i++) {
-        /* The description comes first, having a value always: the name may then be left out. */
+        /* The description is first, because it always has a value: the name may then be left
+         * out. */
         buf_text(&m.json, i > 0 ? ",{\"description\":" : "{\"description\":");
         put_text(&m, "description", fields[i].description ? fields[i].description : "");
         add_text(&m, "name", fields[i].name);
@@ -229,7 +230,7 @@ static const struct file_member {
     {"bitrate", MEMBER_POSITIVE, offsetof(cardbox_file, bitrate)},
 };
 
-/* A member's value, whatever its type: what holds no text is NULL, no number 0. */
+/* A member's value of any type: NULL if it has no text, 0 if it has no number. */
 typedef struct member_value {
     const char *text;
     int64_t number;

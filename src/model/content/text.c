@@ -25,7 +25,7 @@ static void put_string(buf *out, view token)
     buf_free(&clean);
 }
 
-/* The uris of an array of files, one a line. Elements that have none have no line. */
+/* The uris of an array of files, one a line. An element without a uri has no line. */
 static void put_uris(buf *out, scan_value files)
 {
     bool first = true;

@@ -1,7 +1,7 @@
 /*
- * unknown.c: members that a class does not know: kept as they came, the last of each name.
- * An object may have millions of them, so that names are sorted rather than compared each with
- * each. Must not know any rule.
+ * unknown.c: members that a class does not know. They are kept unchanged, the last one of each
+ * name. An object may have millions, so the names are sorted, not compared pairwise. Must not know
+ * any rule.
  */
 #include "model/content/class.h"
 

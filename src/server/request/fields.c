@@ -42,7 +42,7 @@ static bool goes_on(const shape *s)
     return !s->nomem && s->faults < SHAPE_FAULTS_MAX;
 }
 
-/* --- what texts and numbers must be --- */
+/* --- rules of texts and numbers --- */
 
 static void take_id(const here *h, view text, int64_t most)
 {
@@ -193,7 +193,7 @@ static void (*const READERS[])(field_value *out, here *h) = {
     [FIELD_UUIDS] = read_ids,
 };
 
-/* The field of a name; `count`: none. */
+/* The index of the field of a name; `count`: there is none. */
 static size_t find_member(const field *table, size_t count, view key)
 {
     size_t i = 0;
@@ -255,7 +255,8 @@ void fields_read_object(field_value *values, const field *table, size_t count, s
 
 static const shape_place QUERY = {"query", NULL, 0};
 
-/* The field of a parameter; what follows its '.', if its name ends in one, goes to `rest`. */
+/* The field of a parameter. If its name in the table ends in '.', `rest` becomes the rest of the
+ * parameter's name. */
 static size_t find_parameter(const field *table, size_t count, view name, view *rest)
 {
     size_t i;
@@ -292,7 +293,7 @@ static void read_parameter(field_value *out, const here *h)
         fault(h, "int_parsing", "Input should be a valid integer");
 }
 
-/* One more of a parameter that may come often. */
+/* Adds a value of a parameter that may be repeated. */
 static void add_repeated(field_value *out, const here *h, view key, view text)
 {
     if (out->count == h->field->repeats) {

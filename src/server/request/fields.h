@@ -21,15 +21,16 @@ typedef enum field_kind {
     FIELD_LIMIT,   /* `number`, brought into `least` to `most` */
     FIELD_CHOICE,  /* one of `choices`; its index is stored in `number` */
     FIELD_TIME,    /* RFC 3339 with an offset: `number`, microseconds since 1970 */
-    FIELD_IDS,     /* an array of up to `most` card ids: `json`, how many in `count` */
-    FIELD_UUIDS    /* the same of UUIDs */
+    FIELD_IDS,  /* an array of up to `most` card ids: stored in `json`, their number in `count` */
+    FIELD_UUIDS /* the same of UUIDs */
 } field_kind;
 
 typedef struct field {
     const char *name; /* in a query, a name that ends in '.' matches all that begin with it */
     field_kind kind;
     bool required;
-    size_t repeats; /* in a query: it may stand there so often, and each goes to `list` */
+    size_t repeats; /* in a query: the maximum number of repetitions; the values are stored in
+                       `list` */
     int64_t least, most;
     const char *const *choices; /* NULL ends them */
 } field;
@@ -53,13 +54,13 @@ typedef struct field_value {
     const field_pair *list;
 } field_value;
 
-/* Reads the members of an object into `values`, one for each of `count` fields. A name that stands
- * there twice makes the body malformed. */
+/* Reads the members of an object into `values`, one for each of `count` fields. If a name occurs
+ * twice, the body is malformed. */
 void fields_read_object(field_value *values, const field *table, size_t count, scan_value object,
                         const shape_place *at, shape *s);
 
-/* Reads what is behind the '?'. With `lenient` unknown parameters are ignored, and of several of
- * one name the last counts; else they are faults. */
+/* Reads the parameters of a query. With `lenient`, unknown parameters are ignored, and the last
+ * one of a name counts; otherwise both are faults. */
 void fields_read_query(field_value *values, const field *table, size_t count, view query,
                        bool lenient, shape *s);
 

@@ -20,8 +20,8 @@ query_result query_decode(view *out, view raw, arena *memory);
 /* True if there is a parameter of that name; names are case-sensitive. */
 bool query_has(view query, const char *name);
 
-/* An integer of any size, clamped to int64's range: blanks around, a sign and a fraction of zeros
- * are fine. */
+/* Reads an integer of any size, clamped to the range of int64. Blanks around it, a sign and a
+ * fraction of zeros are accepted. */
 bool query_integer(view text, int64_t *out);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * route.h: which handler serves which method and path: one table, from which --routes, 404 and 405
- * come too. Knows no HTTP library.
+ * route.h: the table of routes, from method and path to handler. --routes, 404 and 405 use it too.
+ * Knows no HTTP library.
  */
 #ifndef SERVER_ROUTE_H
 #define SERVER_ROUTE_H
@@ -15,14 +15,14 @@ struct request;
 #define ROUTE_PARAMS_MAX 3
 
 typedef enum route_body {
-    ROUTE_NO_BODY, /* one that comes all the same is read and ignored */
+    ROUTE_NO_BODY, /* a body is read and ignored */
     ROUTE_JSON,    /* JSON, whole in memory before the handler runs */
-    ROUTE_STREAM   /* of any length: passed to the handler in chunks */
+    ROUTE_STREAM   /* has any length: passed to the handler in chunks */
 } route_body;
 
 /* The scope that a token needs. */
 typedef enum route_scope {
-    SCOPE_OPEN, /* nothing: no token is asked for */
+    SCOPE_OPEN, /* no token is needed */
     SCOPE_READ,
     SCOPE_WRITE,
     SCOPE_TASKS,
@@ -41,7 +41,7 @@ typedef struct route {
     route_body body;
     route_scope scope;
     route_class class;                 /* its class in the metrics */
-    unsigned takes;                    /* of a change: the accepted headers */
+    unsigned takes;                    /* for a change: the accepted headers */
     void (*handle)(struct request *r); /* called once the whole request is there, or, with
                                         * ROUTE_STREAM, its head */
 } route;
@@ -65,8 +65,8 @@ typedef struct route_hint {
 /* The table; one without a method ends it. */
 extern const route_hint ROUTE_HINTS[];
 
-/* NULL: there is none; "": none shall be said. A slash at the end of the path need not be in the
- * table. */
+/* The hint for a path; NULL: there is none; "": show none. The table need not have the slash at
+ * the end of a path. */
 const char *route_hint_of(const route_hint *table, const char *method, const url_path *where);
 
 /* The route that is most similar to an unknown path: without a slash at the end, or with fewer than

@@ -22,7 +22,7 @@ typedef enum shape_result {
 } shape_result;
 
 typedef struct shape {
-    arena *memory;       /* for what has to be decoded */
+    arena *memory;       /* for decoded texts */
     view text;           /* the body */
     size_t position;     /* in it, of what is malformed */
     const char *message; /* NULL: nothing is */
@@ -34,10 +34,10 @@ typedef struct shape {
     bool nomem;
 } shape;
 
-/* Where a value stands: ["body","cards",3,...]. */
+/* The position of a value: ["body","cards",3,...]. */
 typedef struct shape_place {
     const char *in;   /* "body", "query", "header" or "path" */
-    const char *list; /* the list whose element it is in; NULL: none */
+    const char *list; /* the list that contains it; NULL: none */
     size_t index;
 } shape_place;
 
@@ -48,24 +48,24 @@ void shape_init(shape *s, view text, arena *memory);
 /* Frees the memory of the faults. */
 void shape_free(shape *s);
 
-/* By precedence: what is malformed, then faults, then counts. */
+/* In order of precedence: malformed, faults, wrong counts. */
 shape_result shape_check(const shape *s);
 
 /*
- * Adds a fault of a member (NULL: of the whole), or of its element `index` (negative: of itself).
- * `input`, JSON, is shown if it is short; ptr NULL: none.
+ * Adds a fault of a member (NULL: of the whole value), or of its element `index` (negative: of the
+ * member itself). `input` is JSON and is shown if it is short; ptr NULL: none.
  */
 void shape_fault(shape *s, const shape_place *at, const char *member, int64_t index,
                  const char *type, const char *message, view input);
 
-/* Adds the fault of a member that nobody knows, by its name as a JSON string token. */
+/* Adds the fault of an unknown member, by its name as a JSON string token. */
 void shape_unknown(shape *s, const shape_place *at, view token, const char *message);
 
-/* The first of each counts. */
+/* Only the first call of each kind has an effect. */
 void shape_malformed(shape *s, const char *member, size_t position, const char *message);
 void shape_too_many(shape *s, const char *member, int64_t most);
 
-/* The body, which must be one object. SCAN_NONE, with the reason noted: it is not. */
+/* The body, which must be one object. SCAN_NONE: it is not, and the fault is recorded. */
 scan_value shape_body(shape *s, unsigned depth_max);
 
 /* The decoded string token; ptr NULL if UTF-8 can't represent it, or out of memory. */

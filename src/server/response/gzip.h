@@ -12,7 +12,8 @@ typedef struct gzip_stream gzip_stream;
 gzip_stream *gzip_new(void);
 void gzip_free(gzip_stream *s);
 
-/* The whole text, to be freed; NULL: no memory. `s` may be used again. */
+/* Compresses the whole text. The caller frees the result; NULL: out of memory. `s` may be used
+ * again. */
 char *gzip_all(gzip_stream *s, view text, size_t *len);
 
 /* Compresses bytes of `text` into `out` (at most `room` bytes), and removes them from `text`.
