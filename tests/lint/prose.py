@@ -52,7 +52,8 @@ def line_at(text, offset):
 def comment_text(comment):
     """A comment without its marks, and the number of its lines that have words."""
     body = re.sub(r"(?m)^\s*(?:/\*+|\*/|\*|--)?[ \t]*|[ \t]*\*/[ \t]*$", "", comment)
-    return body, sum(1 for line in body.split("\n") if re.search(r"\w", line))
+    lines = sum(1 for line in body.split("\n") if re.search(r"\w", line))
+    return re.sub(r"(?=@(?:param|return)\b)", "\n\n", body), lines  # each tag begins a text of its own
 
 
 C_TOKEN = re.compile(r'/\*.*?\*/|(?:"(?:\\.|[^"\\\n])*"(?:\s|PRI[a-zA-Z]\d+)*)+|\'(?:\\.|[^\'\\\n])*\'', re.S)

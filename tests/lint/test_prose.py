@@ -45,6 +45,8 @@ def test_prose_of_c():
         ("comment", "a.c: reads cards.", 0), ("comment", "Frees all.", 2),
         ("message", "no card of this id was found", 0)], texts(prose.c_texts, source)
     assert texts(prose.c_texts, "int a;\n/* b\n * c. */\n", "include/a.h")[0][2] == 0, "public documentation may be long"
+    tags = texts(prose.c_texts, "int a;\n/** Reads.\n * @param a  the card\n * @return it */\n")[0]
+    assert tags[2] == 3 and len(prose.sentences(prose.comment_text("/** Reads.\n * @param a  b\n * @return c */")[0])) == 3, tags
 
 
 def test_prose_of_sql():
