@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/** What a change of a box led to. */
+/** The result of a change of a box. */
 typedef struct cardbox_box_change {
     char box_id[CARDBOX_UUID_SIZE]; /**< the box, lower case */
     int64_t version;                /**< after the change; the first is 1 */
@@ -56,9 +56,9 @@ CARDBOX_API cardbox_status cardbox_create_box(cardbox_box_change *out, cardbox *
                                               cardbox_error *err);
 
 /**
- * Makes exactly the box `box_id`, empty, if it is missing. Idempotent, and retried as such.
+ * Creates the box `box_id`, empty, if it does not exist. Idempotent, so it is retried.
  *
- * @param out     receives its id, version and length; `replayed` tells that it was there; may be
+ * @param out     receives its id, version and length; `replayed` if the box existed; may be
  * NULL
  * @param db      any handle
  * @param tenant  the tenant
@@ -76,7 +76,7 @@ CARDBOX_API cardbox_status cardbox_ensure_box(cardbox_box_change *out, cardbox *
 typedef struct cardbox_append_options {
     size_t struct_size; /**< set by CARDBOX_APPEND_OPTIONS_INIT */
     const char *key;    /**< append key, up to CARDBOX_KEY_MAX bytes: the same key appends once */
-    int64_t expected_version; /**< compare-and-append; 0: whatever the version is */
+    int64_t expected_version; /**< compare-and-append; 0: any version */
 } cardbox_append_options;
 
 #define CARDBOX_APPEND_OPTIONS_INIT                                                                \
@@ -87,11 +87,11 @@ typedef struct cardbox_append_options {
 /**
  * Appends ids to a box. Concurrent appends never lose or interleave the ids of one call.
  *
- * A call with a key that was used before gives the first answer again and appends nothing, if the
- * ids are the same; it is retried after a lost connection. Without a key it is not.
+ * If the key was used before with the same ids, nothing is appended and the first result is
+ * returned. A call with a key is retried after a lost connection, a call without one is not.
  *
- * Appends that threads make at the same time on one pool share statements and commits; each has its
- * own answer, and a box that somebody has locked holds up its own appends alone.
+ * Concurrent appends of threads on one pool share statements and commits. Each has its own result.
+ * If another transaction has locked a box, only appends to this box wait.
  *
  * @param out       receives version and length after the append; may be NULL
  * @param db        any handle
@@ -113,8 +113,8 @@ CARDBOX_API cardbox_status cardbox_append_to_box(cardbox_box_change *out, cardbo
                                                  cardbox_error *err);
 
 /**
- * Replaces the whole list of a box; a box that is missing is made. What it held before stays
- * readable through cardbox_box_log and as-of reads.
+ * Replaces the whole list of a box. A missing box is created. Earlier versions can still be read
+ * (cardbox_read_options, cardbox_box_log).
  *
  * @param out               receives version and length; `replayed` if the list was already this one
  *                          (nothing is written); may be NULL
@@ -123,7 +123,7 @@ CARDBOX_API cardbox_status cardbox_append_to_box(cardbox_box_change *out, cardbo
  * @param box_id            a UUID
  * @param card_ids          `count` ids
  * @param count             0 to CARDBOX_IDS_PER_APPEND_MAX
- * @param expected_version  compare-and-replace; 0: whatever the version is, or no box at all
+ * @param expected_version  compare-and-replace; 0: any version, or no box
  * @param err               may be NULL; `current_version` for a wrong expected_version
  * @return CARDBOX_OK, CARDBOX_CONFLICT, CARDBOX_NOT_FOUND (expected_version given, no box),
  * CARDBOX_GONE (it was deleted), CARDBOX_INVALID, CARDBOX_TOO_LARGE, and the connection's. Retried
@@ -136,7 +136,7 @@ CARDBOX_API cardbox_status cardbox_save_box(cardbox_box_change *out, cardbox *db
                                             const char *const *card_ids, size_t count,
                                             int64_t expected_version, cardbox_error *err);
 
-/** Where to fork. Start from CARDBOX_FORK_OPTIONS_INIT; at most one of the at_ fields is set. */
+/** The point of a fork. Start from CARDBOX_FORK_OPTIONS_INIT; set at most one at_ field. */
 typedef struct cardbox_fork_options {
     size_t struct_size;     /**< set by CARDBOX_FORK_OPTIONS_INIT */
     const char *new_box_id; /**< a UUID for the fork; NULL: a new one */
@@ -150,8 +150,8 @@ typedef struct cardbox_fork_options {
     }
 
 /**
- * Makes a new box that begins as this one is, or was. Its parent_ids name this box. No ids are
- * copied but for at most one segment's worth.
+ * Creates a box that begins like this one, now or at an earlier version or length. Its parent_ids
+ * name this box. At most one segment of ids is copied.
  *
  * @param out      receives the new box's id, version 1 and its length; may be NULL
  * @param db       any handle
@@ -171,11 +171,11 @@ CARDBOX_API cardbox_status cardbox_fork_box(cardbox_box_change *out, cardbox *db
                                             cardbox_error *err);
 
 /**
- * Deletes a box: it is unreadable from now on, its id stays taken. Its forks and its cards stay.
+ * Deletes a box. It can't be read any more, and its id can't be used again. Forks and cards stay.
  *
  * @param db      any handle
  * @param tenant  the tenant
- * @param box_id  a UUID; one that is deleted already is fine
+ * @param box_id  a UUID; deleting it again is no error
  * @param err     may be NULL
  * @return CARDBOX_OK, CARDBOX_NOT_FOUND, CARDBOX_INVALID, and the connection's
  *
@@ -185,21 +185,20 @@ CARDBOX_API cardbox_status cardbox_delete_box(cardbox *db, const char *tenant, c
                                               cardbox_error *err);
 
 /**
- * Which part of a box to read, and as of when. Zero everything (`{0}` works too) for the whole box
- * now. Set `tail`, or `offset` and `limit`, or none; and at most one of the at_ fields.
- * The list is that of then, cards are as they are now: what a repaired one said before is among its
- * revisions.
+ * The part and the version of a box to read. All members 0 (`{0}`): the whole box now. Set `tail`,
+ * or `offset` and `limit`, or none of them, and at most one at_ field. An earlier version selects
+ * the list of ids; the cards have their present contents. Earlier contents are in their revisions.
  */
 typedef struct cardbox_read_options {
     size_t tail;         /**< only the last n ids; 0: not set */
     size_t offset;       /**< skip this many from the front */
     size_t limit;        /**< at most this many; 0: to the end */
-    int64_t at_version;  /**< as of this version; 0: not set */
-    int64_t at_length;   /**< as when it first had this many ids, in its present list; 0: not set */
-    const char *at_time; /**< as of this moment, RFC 3339 with offset; NULL: not set */
+    int64_t at_version;  /**< the list at this version; 0: not set */
+    int64_t at_length;   /**< the list when it first had this many ids; 0: not set */
+    const char *at_time; /**< the list at this time, RFC 3339 with offset; NULL: not set */
 } cardbox_read_options;
 
-/** One box of a result. What it points to is borrowed from the result. */
+/** One box of a result. Its pointers are borrowed from the result. */
 typedef struct cardbox_box {
     char box_id[CARDBOX_UUID_SIZE]; /**< lower case */
     int64_t version;                /**< the version that was read */
@@ -213,7 +212,7 @@ typedef struct cardbox_box {
     const char *updated_at;         /**< RFC 3339 in UTC */
 } cardbox_box;
 
-/** Boxes that a read found, and the ids that it did not. Opaque; free with cardbox_boxes_free. */
+/** The boxes that a read found, and the missing ids. Opaque; free with cardbox_boxes_free. */
 typedef struct cardbox_boxes cardbox_boxes;
 
 /**
@@ -237,7 +236,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_load_box(cardbox_boxes **ou
                                                               cardbox_error *err);
 
 /**
- * Called with one page after the other of a box that cardbox_each_box_page reads.
+ * Called by cardbox_each_box_page for each page of a box.
  *
  * @param arg   as given
  * @param page  the box as of the version that is read; `first`, `card_ids` and `card_count` are
@@ -247,19 +246,18 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_load_box(cardbox_boxes **ou
 typedef bool (*cardbox_box_page)(void *arg, const cardbox_box *page);
 
 /**
- * Reads a box of any length in pages of up to CARDBOX_IDS_PER_READ_MAX ids, all as of one version,
- * however it changes meanwhile: memory for one page is enough for a box of millions.
+ * Reads a box of any length in pages of up to CARDBOX_IDS_PER_READ_MAX ids. All pages have the same
+ * version, even if the box changes. Only one page is in memory.
  *
  * @param db       any handle
  * @param tenant   the tenant
  * @param box_id   the box
- * @param options  which part, as of when; NULL: all of it now
- * @param page     called in the order of the positions, at least once: with no ids if there are
- * none
- * @param arg      handed on
+ * @param options  the part and the version; NULL: the whole box now
+ * @param page     called in the order of the positions, at least once, also for an empty box
+ * @param arg      passed to `page`
  * @param err      may be NULL
- * @return CARDBOX_OK, also where the callback ended it; else as cardbox_load_box, and pages that
- *         were given before an error are good as far as they go
+ * @return CARDBOX_OK, also if the callback returned false; else as cardbox_load_box. Pages before
+ *         an error are correct
  *
  * Thread safety: as the handle.
  */
@@ -305,12 +303,12 @@ cardbox_get_box_cards(cardbox_cards **out, cardbox *db, const char *tenant, cons
                       const cardbox_read_options *options, cardbox_error *err);
 
 /**
- * Finds the boxes that hold a card now, the newest first (by creation, ties by id), a page at a
- * time. Where fewer than `limit` hold it, every box of the tenant is looked at, in a statement for
- * every CARDBOX_BOXES_WALK_MAX of them.
+ * Finds the boxes that contain a card now, newest first (by creation, ties by id), one page. If
+ * fewer than `limit` boxes contain it, every box of the tenant is examined, with one statement for
+ * every CARDBOX_BOXES_WALK_MAX boxes.
  *
  * @param out      receives the page: boxes without their ids (card_count 0); cardbox_boxes_cursor
- *                 gives what to pass for the next one
+ *                 returns the cursor of the next one
  * @param db       any handle
  * @param tenant   the tenant
  * @param card_id  the card; it need not exist
@@ -327,10 +325,10 @@ cardbox_boxes_with_card(cardbox_boxes **out, cardbox *db, const char *tenant, co
                         const char *cursor, unsigned limit, cardbox_error *err);
 
 /**
- * Lists the boxes of a tenant, the newest first (by creation, ties by id), a page at a time.
+ * Lists the boxes of a tenant, newest first (by creation, ties by id), one page.
  *
  * @param out     receives the page: boxes without their ids (card_count 0); cardbox_boxes_cursor
- *                gives what to pass for the next one
+ *                returns the cursor of the next one
  * @param db      any handle
  * @param tenant  the tenant
  * @param cursor  from cardbox_boxes_cursor; NULL: from the newest
@@ -347,11 +345,11 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_list_boxes(cardbox_boxes **
                                                                 cardbox_error *err);
 
 /**
- * Where the next page begins.
+ * The cursor of the next page.
  *
  * @param boxes  a result
- * @return what to pass for the next page to the function that gave this one, borrowed until
- *         cardbox_boxes_free; NULL: this page is the last, or no list's
+ * @return the cursor for the next call of the same function, borrowed until cardbox_boxes_free;
+ *         NULL: this page is the last, or `boxes` is no page of a list
  */
 CARDBOX_API const char *cardbox_boxes_cursor(const cardbox_boxes *boxes);
 
@@ -367,12 +365,12 @@ CARDBOX_API size_t cardbox_boxes_count(const cardbox_boxes *boxes);
  */
 CARDBOX_API const cardbox_box *cardbox_boxes_at(const cardbox_boxes *boxes, size_t index);
 
-/** How many ids were asked for and not found, each once. @param boxes a result or NULL @return the
+/** The number of missing ids, each counted once. @param boxes a result or NULL @return the
  * number */
 CARDBOX_API size_t cardbox_boxes_missing_count(const cardbox_boxes *boxes);
 
 /**
- * One missing id, as it was asked for.
+ * One missing id, as in the request.
  *
  * @param boxes  a result
  * @param index  0 to cardbox_boxes_missing_count - 1

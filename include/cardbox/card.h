@@ -1,7 +1,7 @@
 /*
  * card.h: cards, the immutable units of content. A card has an id, unique in its tenant, JSON
- * content and JSON metadata. A change is a new card with a new id; writing the same card again is
- * free.
+ * content and JSON metadata. A change is a new card with a new id. Writing the same card again
+ * changes nothing.
  */
 #ifndef CARDBOX_CARD_H
 #define CARDBOX_CARD_H
@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-/* The standard card types (metadata.type). The role that an LLM sees follows from the type where
- * the card names none. Other types are allowed and get no role. */
+/* The standard card types (metadata.type). A card without a role gets the role of its type. Other
+ * types are allowed and have no default role. */
 #define CARDBOX_TYPE_INSTRUCTION     "task.instruction"    /* user */
 #define CARDBOX_TYPE_THOUGHT         "agent.thought"       /* assistant */
 #define CARDBOX_TYPE_TOOL_CALL       "tool.call"           /* assistant */
@@ -27,28 +27,28 @@ extern "C" {
 #define CARDBOX_TYPE_RESULT_FIELDS   "task.result_fields"  /* system */
 
 /**
- * One card: what a caller writes, and what a read lends.
+ * One card, for writing and for reading.
  *
- * Written: card_id and content are required. `type`, `role`, `step_id`, `trace_id`, `agent_turn_id`
- * and `author_id` are members of the metadata, of up to CARDBOX_KEY_MAX bytes of UTF-8: each is
- * added to `metadata` where it is not NULL, and must not differ from a member of the same name
- * there. A length of 0 means strlen.
+ * Writing: card_id and content are required. `type`, `role`, `step_id`, `trace_id`, `agent_turn_id`
+ * and `author_id` are members of the metadata, of up to CARDBOX_KEY_MAX bytes of UTF-8. If one is
+ * not NULL, it is added to `metadata`, and must not differ from a member of the same name there. A
+ * length of 0 means strlen.
  *
- * Read: every pointer that has no value is NULL, but `type` and `author_id`, which are then
- * "unknown". A copy of the struct is as good as the card that a result lends, and lives as long. It
- * may be written again, changed or not: an "unknown" of a read is not written.
+ * Reading: a pointer without a value is NULL, but `type` and `author_id` are then "unknown". A copy
+ * of the struct is valid as long as the result that returned the card. It may be changed and
+ * written again: an "unknown" of a read is not written.
  */
 typedef struct cardbox_card {
-    size_t struct_size;    /**< set by CARDBOX_CARD_INIT */
-    const char *card_id;   /**< 1 to CARDBOX_CARD_ID_MAX bytes of UTF-8, no control characters */
-    const char *content;   /**< any JSON value, up to CARDBOX_CONTENT_MAX bytes; read to the byte as
-                              it was written */
-    size_t content_length; /**< bytes of content */
-    const char *metadata;  /**< a JSON object; NULL counts as {} */
+    size_t struct_size;       /**< set by CARDBOX_CARD_INIT */
+    const char *card_id;      /**< 1 to CARDBOX_CARD_ID_MAX bytes of UTF-8, no control characters */
+    const char *content;      /**< any JSON value, up to CARDBOX_CONTENT_MAX bytes; reads return the
+                                 same bytes */
+    size_t content_length;    /**< bytes of content */
+    const char *metadata;     /**< a JSON object; NULL counts as {} */
     size_t metadata_length;   /**< bytes of metadata */
     const char *tool_calls;   /**< a JSON array, or NULL */
     size_t tool_calls_length; /**< bytes of tool_calls */
-    const char *tool_call_id; /**< what a tool.call and its tool.result share; up to CARDBOX_KEY_MAX
+    const char *tool_call_id; /**< joins a tool.call and its tool.result; up to CARDBOX_KEY_MAX
                                  bytes */
     const char *type;         /**< metadata.type */
     const char *role;         /**< metadata.role; written NULL: follows from the type */
@@ -60,7 +60,7 @@ typedef struct cardbox_card {
     bool sealed;            /**< can never change again, enforced by the database */
     const char *created_at; /**< read: RFC 3339; written: NULL (now) or RFC 3339 with an offset */
     const char *expires_at; /**< read only: RFC 3339 in UTC, or NULL */
-    void *source;           /**< read: what cardbox_card_text knows it by; else NULL */
+    void *source;           /**< read: used by cardbox_card_text; else NULL */
 } cardbox_card;
 
 #define CARDBOX_CARD_INIT                                                                          \
@@ -69,13 +69,13 @@ typedef struct cardbox_card {
             NULL, 0, false, NULL, NULL, NULL                                                       \
     }
 
-/** What cardbox_add_card did. */
+/** The outcome of cardbox_add_card. */
 typedef enum cardbox_outcome {
-    CARDBOX_OUTCOME_NONE = 0,      /**< nothing: the call failed before it looked */
+    CARDBOX_OUTCOME_NONE = 0,      /**< none: the call failed before */
     CARDBOX_OUTCOME_INSERTED = 1,  /**< the card is new */
-    CARDBOX_OUTCOME_UNCHANGED = 2, /**< it was there and says the same; nothing was written */
-    CARDBOX_OUTCOME_REPAIRED = 3,  /**< it said something else; the old row is in card_revisions */
-    CARDBOX_OUTCOME_RESTORED = 4,  /**< it was deleted or expired and is back, with a new life */
+    CARDBOX_OUTCOME_UNCHANGED = 2, /**< the same card existed; nothing was written */
+    CARDBOX_OUTCOME_REPAIRED = 3,  /**< it had other content; the old row is in card_revisions */
+    CARDBOX_OUTCOME_RESTORED = 4,  /**< it was deleted or expired, and is restored with a new TTL */
     CARDBOX_OUTCOME_CONFLICT = 5,  /**< sealed, or `strict`, or a second tool.result of its call */
     CARDBOX_OUTCOME_GONE = 6 /**< it was deleted or has expired, and `restore` was not asked for */
 } cardbox_outcome;
@@ -83,7 +83,7 @@ typedef enum cardbox_outcome {
 /**
  * The name of an outcome: "inserted", "unchanged", ...
  *
- * @param outcome  any number; unknown ones give "none"
+ * @param outcome  any number; "none" for unknown ones
  * @return static text
  *
  * Thread safety: any thread.
@@ -103,22 +103,22 @@ typedef struct cardbox_add_options {
     }
 
 /**
- * Writes one card: an idempotent upsert that says what it did.
+ * Writes one card: an idempotent upsert that reports its outcome.
  *
  * The content may be any JSON and is not checked by its class: cardbox_content_check and the
  * constructors of <cardbox/content.h> do that.
  *
- * The content is kept as the text that it is, and read to the byte as it was written: order and
- * duplicates of keys, numbers of any size, escapes, white space. Metadata and tool_calls are jsonb:
- * \u0000, half a surrogate pair and numbers of more digits than PostgreSQL holds, or of over 40
- * where an exponent makes them, are refused.
+ * The content is stored as text, and reads return the same bytes: order and duplicates of keys,
+ * numbers of any size, escapes, white space. Metadata and tool_calls are jsonb. In them, \u0000,
+ * half a surrogate pair and numbers that PostgreSQL can't store are rejected. So are numbers that
+ * an exponent makes longer than 40 digits.
  *
- * "The same" means: content that says the same JSON, equal metadata, tool_calls and tool_call_id;
- * the text that was first stays. A replay does not extend
- * a TTL. A conflict or a gone card does not abort the caller's transaction. Retried after a lost
- * connection, being idempotent.
+ * Two cards are the same if their contents are equal as JSON values, and their metadata, tool_calls
+ * and tool_call_id are equal. The first text stays. A replay does not extend a TTL. A conflict or a
+ * deleted card does not abort the caller's transaction. The call is idempotent, so it is retried
+ * after a lost connection.
  *
- * @param outcome  receives what happened; may be NULL
+ * @param outcome  receives the outcome; may be NULL
  * @param db       any handle
  * @param tenant   1 to CARDBOX_TENANT_MAX bytes of UTF-8, no control characters
  * @param card     the card
@@ -138,7 +138,7 @@ CARDBOX_API cardbox_status cardbox_add_card(cardbox_outcome *outcome, cardbox *d
  * Writes many cards in one statement and one transaction: all or none.
  *
  * @param outcomes  receives one outcome a card, in order; may be NULL. With CARDBOX_CONFLICT and
- *                  CARDBOX_GONE nothing was written, and each tells what its card would have been
+ *                  CARDBOX_GONE nothing was written; they are the outcomes that were prevented
  * @param db        any handle
  * @param tenant    as for cardbox_add_card
  * @param cards     `count` cards; of two with one id the later one repairs the earlier
@@ -155,11 +155,11 @@ CARDBOX_API cardbox_status cardbox_add_cards(cardbox_outcome *outcomes, cardbox 
                                              cardbox_error *err);
 
 /**
- * Deletes a card: it is unreadable from now on; the row goes after the retention period.
+ * Deletes a card. It can't be read any more; gc removes it after the retention period.
  *
  * @param db       any handle
  * @param tenant   the tenant
- * @param card_id  the card; one that is deleted already is fine
+ * @param card_id  the card; deleting it again is no error
  * @param err      may be NULL
  * @return CARDBOX_OK, CARDBOX_NOT_FOUND, CARDBOX_CONFLICT (sealed), CARDBOX_INVALID, and the
  *         connection's
@@ -169,7 +169,7 @@ CARDBOX_API cardbox_status cardbox_add_cards(cardbox_outcome *outcomes, cardbox 
 CARDBOX_API cardbox_status cardbox_delete_card(cardbox *db, const char *tenant, const char *card_id,
                                                cardbox_error *err);
 
-/** Cards that a read found, and the ids that it did not. Opaque; free with cardbox_cards_free. */
+/** The cards that a read found, and the missing ids. Opaque; free with cardbox_cards_free. */
 typedef struct cardbox_cards cardbox_cards;
 
 /**
@@ -210,13 +210,13 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_get_cards(cardbox_cards **o
                                                                const char *const *card_ids,
                                                                size_t count, cardbox_error *err);
 
-/** One equality that a card's metadata must meet: metadata[key], a string, is value. */
+/** A condition of a filter: metadata[key] is a string and equals value. */
 typedef struct cardbox_match {
     const char *key;   /**< 1 to CARDBOX_KEY_MAX bytes; in a filter once */
     const char *value; /**< UTF-8; all of a filter's together up to 128 KiB of JSON */
 } cardbox_match;
 
-/** Which cards to list. Start from CARDBOX_CARD_FILTER_INIT; everything that is set must hold. */
+/** Filters of a list. Start from CARDBOX_CARD_FILTER_INIT. A card must match all that are set. */
 typedef struct cardbox_card_filter {
     size_t struct_size;               /**< set by CARDBOX_CARD_FILTER_INIT */
     const char *type;                 /**< metadata.type */
@@ -241,10 +241,10 @@ typedef struct cardbox_card_filter {
     }
 
 /**
- * Lists cards, newest first (by the row's time, ties by id), a page at a time. A filter that hardly
- * any card meets takes a statement for every CARDBOX_LIST_WALK_MAX cards that are looked at.
+ * Lists cards, newest first (by the row's time, ties by id), one page. If few cards match a filter,
+ * one statement is needed for every CARDBOX_LIST_WALK_MAX cards that are examined.
  *
- * @param out     receives the page; cardbox_cards_cursor gives what to pass for the next one
+ * @param out     receives the page; cardbox_cards_cursor returns the cursor of the next one
  * @param db      any handle
  * @param tenant  the tenant
  * @param filter  NULL lists all
@@ -290,7 +290,7 @@ CARDBOX_API size_t cardbox_cards_count(const cardbox_cards *cards);
  */
 CARDBOX_API const cardbox_card *cardbox_cards_at(const cardbox_cards *cards, size_t index);
 
-/** How many ids were asked for and not found, each once. @param cards a result or NULL @return the
+/** The number of missing ids, each counted once. @param cards a result or NULL @return the
  * number */
 CARDBOX_API size_t cardbox_cards_missing_count(const cardbox_cards *cards);
 
@@ -304,29 +304,30 @@ CARDBOX_API size_t cardbox_cards_missing_count(const cardbox_cards *cards);
 CARDBOX_API const char *cardbox_cards_missing_at(const cardbox_cards *cards, size_t index);
 
 /**
- * What to pass as filter.cursor for the next page of a list.
+ * The value of filter.cursor for the next page of a list.
  *
  * @param cards  a result of cardbox_list_cards
  * @return borrowed text, or NULL on the last page
  */
 CARDBOX_API const char *cardbox_cards_cursor(const cardbox_cards *cards);
 
-/** Frees a result and all that it lent. @param cards a result or NULL */
+/** Frees a result and all pointers that it returned. @param cards a result or NULL */
 CARDBOX_API void cardbox_cards_free(cardbox_cards *cards);
 
 /**
- * What a card says, as plain text for people, search and logs: the text of a TextContent, the JSON
- * of a JsonContent's data or of a schema's fields, a file's uri, a bare string itself; for anything
- * else the content's JSON.
+ * The plain text of a card, for people, search and logs. This is the text of a TextContent, the
+ * JSON of a JsonContent's data or of a schema's fields, a file's uri, or a bare string. For other
+ * content it is the JSON.
  *
- * @param card  a card from a result, or a copy of it; of another its content as it is; NULL has ""
- * @return borrowed until the result is freed; "" if memory ran out
+ * @param card  a card from a result, or a copy of it. For other cards, returns the content
+ *              unchanged; for NULL, ""
+ * @return borrowed until the result is freed; "" if memory is exhausted
  *
  * Thread safety: the result's thread.
  */
 CARDBOX_API const char *cardbox_card_text(const cardbox_card *card);
 
-/** What a card said before it was repaired. What it points to is borrowed from the result. */
+/** An earlier content of a repaired card. Its pointers are borrowed from the result. */
 typedef struct cardbox_revision {
     int64_t revision;         /**< 1 is the oldest of its card */
     const char *replaced_at;  /**< RFC 3339 in UTC */
@@ -337,7 +338,7 @@ typedef struct cardbox_revision {
 typedef struct cardbox_revisions cardbox_revisions;
 
 /**
- * Reads what a card said before, newest first: the audit of repairs.
+ * Reads the earlier contents of a card, newest first: the audit of repairs.
  *
  * @param out              receives a page
  * @param db               any handle

@@ -1,5 +1,5 @@
 /*
- * cpus.c: asks the scheduler for the affinity, and reads the files of cgroup v1 and v2.
+ * cpus.c: reads the affinity from the scheduler, and limits from the files of cgroup v1 and v2.
  */
 #include "app/cpus.h"
 
@@ -86,7 +86,7 @@ static long limit_of_groups(const char *root, const char *controller, const char
     }
 }
 
-/* Whether a list with commas has an item. */
+/* True if a comma-separated list contains an item. */
 static bool has_item(const char *list, const char *item)
 {
     size_t length = strlen(item);

@@ -7,9 +7,9 @@
 /* By its affinity and its cgroup's limit of CPU time; at least 1. */
 long cpus_usable(void);
 
-/* The limit of CPU time in CPUs, rounded up; 0: none. `membership` is a file such as
- * /proc/self/cgroup, and `root` the folder where cgroup v1 or v2 is mounted. A limit of any group
- * above counts too. */
+/* The limit of CPU time in CPUs, rounded up; 0: no limit. `membership` is a file such as
+ * /proc/self/cgroup, and `root` the folder where cgroup v1 or v2 is mounted. Limits of parent
+ * groups apply too. */
 long cpus_of_cgroup(const char *membership, const char *root);
 
 #endif

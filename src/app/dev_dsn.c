@@ -1,6 +1,5 @@
 /*
- * dev_dsn.c: looks at the environment and into ./var. What somebody else has laid there is passed
- * over.
+ * dev_dsn.c: reads the environment and ./var. Files that another user put there are ignored.
  */
 #include "app/dev_dsn.h"
 
@@ -12,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether the environment says where PostgreSQL is. */
+/* True if the environment has the address of PostgreSQL. */
 static bool has_pg_variables(void)
 {
     static const char *const NAMES[] = {"PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE",

@@ -1,12 +1,12 @@
 /*
- * dev_dsn.h: where the database is when nobody said so: that of a `cardbox dev` which runs in
- * ./var. For programs that people start in that folder. Knows no program and opens no connection.
+ * dev_dsn.h: the default database: that of a `cardbox dev` which runs in ./var. For programs that
+ * people start in that folder. Opens no connection.
  */
 #ifndef APP_DEV_DSN_H
 #define APP_DEV_DSN_H
 
-/* Where `cardbox dev` keeps its data unless told otherwise. While it runs it leaves its connection
- * string there, in the file dsn. */
+/* The default folder of `cardbox dev`. While it runs, the file dsn in this folder contains its
+ * connection string. */
 #define DEV_FOLDER "var"
 
 /* Two bytes for each of the longest path, and the rest. */
@@ -17,8 +17,8 @@
 #define DEV_ELSEWHERE_HINT "is PostgreSQL running there? give --dsn DSN or set CARDBOX_DSN"
 
 typedef enum dev_found {
-    DEV_NONE,   /* there is none, or PG* variables say where PostgreSQL is */
-    DEV_DSN,    /* it runs, or was killed: `out` says where */
+    DEV_NONE,   /* there is none, or PG* variables name a PostgreSQL */
+    DEV_DSN,    /* it runs, or was killed: `out` is its address */
     DEV_STOPPED /* it is there and does not run */
 } dev_found;
 

@@ -33,7 +33,7 @@ static bool refill(line_reader *reader)
     return len > 0;
 }
 
-/* Gives what was gathered of a line that ended or that the file ended. */
+/* Returns the collected line at its newline or at the end of the file. */
 static line_state give_gathered(line_reader *reader, view *line)
 {
     if (reader->line.failure == BUF_TOO_LARGE)

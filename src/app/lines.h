@@ -1,6 +1,6 @@
 /*
- * lines.h: text that comes in chunks, line by line, in memory that the longest allowed line bounds.
- * Knows nothing of what the lines say, nor of where they come from.
+ * lines.h: reads text line by line from chunks, in memory that the longest allowed line bounds.
+ * Does not depend on the source or the contents of the lines.
  */
 #ifndef APP_LINES_H
 #define APP_LINES_H
@@ -11,8 +11,8 @@
 
 typedef enum line_state { LINE_READ, LINE_TOO_LONG, LINE_END, LINE_FAILED } line_state;
 
-/* Puts up to `room` bytes into `to` and gives their number; 0: the end, negative: errno says why
- * not. */
+/* Reads up to `room` bytes into `to` and returns their number. 0: the end. Negative: it failed, see
+ * errno. */
 typedef ssize_t (*line_source)(void *arg, char *to, size_t room);
 
 typedef struct line_reader {
@@ -20,7 +20,7 @@ typedef struct line_reader {
     void *arg;
     bool failed;
     uint64_t bytes; /* taken so far */
-    size_t at, end; /* what is left of the chunk */
+    size_t at, end; /* the rest of the chunk */
     buf line;       /* a line that crosses chunks */
     char chunk[65536];
 } line_reader;
@@ -28,8 +28,8 @@ typedef struct line_reader {
 void lines_init(line_reader *reader, size_t longest, line_source source, void *arg);
 void lines_free(line_reader *reader);
 
-/* The next line, without its newline, lent until the next call. A line over the limit is passed
- * over and reported as LINE_TOO_LONG. LINE_FAILED: errno says why. */
+/* Returns the next line without its newline; it is valid until the next call. A line over the limit
+ * is skipped and reported as LINE_TOO_LONG. LINE_FAILED: see errno. */
 line_state lines_next(line_reader *reader, view *line);
 
 /* The source of lines that are in a FILE, which stays the caller's. */

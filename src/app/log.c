@@ -53,7 +53,7 @@ void log_write(log_level level, const char *event, const char *format, ...)
 {
     char line[LINE_SIZE], now[ISOTIME_SIZE];
     const size_t room = sizeof(line) - 1; /* the last byte is for the line's end */
-    int cause = errno; /* what is logged is often what errno is still needed for */
+    int cause = errno;                    /* the caller may still need errno */
     size_t len;
     va_list args;
 
@@ -73,8 +73,8 @@ void log_write(log_level level, const char *event, const char *format, ...)
     errno = cause;
 }
 
-/* What one character of the text becomes: itself if it is harmless UTF-8, else an escape. Gives
- * the bytes that it took. */
+/* Writes one character of the text: itself if it is printable UTF-8, else an escape. Returns the
+ * number of bytes read. */
 static size_t quote_one(char piece[8], view text)
 {
     size_t step = view_utf8_step(text);

@@ -17,8 +17,8 @@ extern const char *const log_level_names[LOG_LEVELS]; /* "error", ... */
 
 extern int log_threshold; /* LOG_LEVEL_INFO at start; set before threads start */
 
-/* `format` gives the pairs after ts, level and event: log_info("listening", "addr=%s", text).
- * Values that come from outside are quoted by the caller with log_quote. */
+/* `format` is for the pairs after ts, level and event: log_info("listening", "addr=%s", text). The
+ * caller quotes untrusted values with log_quote. */
 void log_write(log_level level, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,5 +1,5 @@
 /*
- * near.h: which word somebody may have meant who wrote another one. Knows no words.
+ * near.h: the edit distance of two words, for suggestions when a word is misspelt.
  */
 #ifndef APP_NEAR_H
 #define APP_NEAR_H
@@ -9,13 +9,13 @@
 /* Bytes of the longest word that is compared. */
 #define NEAR_WORD_MAX 32
 
-/* What near_words says of words that have nothing to do with each other. */
+/* The result of near_words for unrelated words. */
 #define NEAR_NOT 3
 
 /*
- * How far `given` is from `word`: the letters that are wrong, missing, too many, or swapped with
- * the next one; 2 for the beginning of a word, of three letters or more. NEAR_NOT, if they are over
- * 2, or half of the longer word.
+ * The edit distance of two words: the number of letters that are wrong, missing, extra, or swapped
+ * with the next one. A prefix of three letters or more has distance 2. NEAR_NOT: the distance is
+ * over 2, or at least half of the longer word.
  */
 int near_words(view given, view word);
 

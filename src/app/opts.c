@@ -289,7 +289,7 @@ int opts_parse_alone(const opt_spec *specs, void *target, int *argc, char **argv
 
 /* --- help --- */
 
-/* Spaces before an option and behind it; where texts begin if the options leave no room. */
+/* Spaces before and after an option; the column of a description that is on a line of its own. */
 enum { GAP = 2, BELOW = 16 };
 
 static int label_width(const opt_spec *spec)
@@ -299,7 +299,7 @@ static int label_width(const opt_spec *spec)
     return (int)(spec->value ? width + 1 + strlen(spec->value) : width);
 }
 
-/* One option; its text stands beside it, or below where there is no room for that. */
+/* Prints an option with its description beside it, or below if the line would be too long. */
 static void print_option(FILE *out, const opt_spec *spec, int column)
 {
     buf text = BUF_INIT(4096);

@@ -1,6 +1,6 @@
 /*
- * opts.h: command-line options from one table: parsing, environment, defaults and the help text all
- * come from it, so they can't differ.
+ * opts.h: command-line options from one table, which defines parsing, environment variables,
+ * defaults and the help text.
  */
 #ifndef APP_OPTS_H
 #define APP_OPTS_H
@@ -9,7 +9,7 @@
 #include "base/view.h"
 
 typedef enum opt_kind {
-    OPT_FLAG,  /* bool *: takes no value */
+    OPT_FLAG,  /* bool *: has no value */
     OPT_TEXT,  /* const char **: borrowed from argv or the environment */
     OPT_INT,   /* long *: min to max */
     OPT_SIZE,  /* long *: bytes, with an optional suffix K, M or G; min to max */
@@ -28,25 +28,24 @@ typedef struct opt_list {
 typedef struct opt_spec {
     const char *name;  /* "dsn" for --dsn */
     opt_kind kind;     /* OPT_END closes the table */
-    size_t offset;     /* of the field in the target struct */
+    size_t offset;     /* offset of the field in the target struct */
     const char *env;   /* environment variable read where the option is absent, or NULL */
-    const char *value; /* what the help calls the value, "DSN"; NULL for flags */
+    const char *value; /* name of the value in the help text, "DSN"; NULL for flags */
     const char *help;  /* one line, lower case */
     long min, max;     /* for OPT_INT and OPT_SIZE */
 } opt_spec;
 
 /*
- * Reads --name VALUE, --name=VALUE, flags, and -h / --help, in any order with the other arguments,
- * up to "--". Where an option is absent its variable counts, unless that is empty; a flag's says 1
- * or 0, yes or no, true or false. The rest moves to the front of argv (from argv[0] on) and *argc
- * says how many they are. Fields keep what they hold where neither the option nor its variable is
- * given. Returns 0; 1 if help was asked for; -1 with one line in `error` (size bytes) if the usage
- * is wrong.
+ * Reads --name VALUE, --name=VALUE, flags, and -h / --help, mixed with other arguments, up to "--".
+ * An absent option is read from its variable, unless that is empty; 1 or 0, yes or no, true or
+ * false for a flag. Without both, the field is unchanged. Other arguments move to the front of argv
+ * (from argv[0] on), and *argc becomes their number. Returns 0; 1: help was requested; -1: wrong
+ * usage, with one line in `error` (size bytes).
  */
 int opts_parse(const opt_spec *specs, void *target, int *argc, char **argv, char *error,
                size_t size);
 
-/* The same for programs that take options alone: an argument that is none is an error too. */
+/* The same for programs without arguments: any argument that is not an option is an error. */
 int opts_parse_alone(const opt_spec *specs, void *target, int *argc, char **argv, char *error,
                      size_t size);
 

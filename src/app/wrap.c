@@ -10,8 +10,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Columns of a help text; what a terminal has that does not say; more than any has; the least that
- * words are set beside something in, and where they begin below it. */
+/* Columns of a help text; of a terminal that reports none; the maximum. Words are printed beside
+ * other text if BESIDE_MIN columns are free, else below it from column BELOW on. */
 enum { HELP_WIDTH = 80, USUAL_WIDTH = 80, WIDTH_MAX = 10000, BESIDE_MIN = 35, BELOW = 4 };
 
 int wrap_terminal(FILE *out)

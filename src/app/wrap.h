@@ -1,13 +1,12 @@
 /*
- * wrap.h: text for people, set into lines as wide as the terminal. The text is ours, in ASCII; what
- * comes from outside is the business of others.
+ * wrap.h: wraps ASCII text to lines of the terminal's width.
  */
 #ifndef APP_WRAP_H
 #define APP_WRAP_H
 
 #include <stdio.h>
 
-/* Columns of the terminal that `out` is; 0: it is none. */
+/* Columns of the terminal that `out` writes to; 0: it is not a terminal. */
 int wrap_terminal(FILE *out);
 
 /* Where help texts are wrapped: 80, or what a narrower terminal has. */
@@ -17,12 +16,12 @@ int wrap_width(FILE *out);
  * ends the line. An end of line in the text is kept. */
 void wrap_text(FILE *out, const char *text, int column, int indent);
 
-/* Prints words beside what stands at the beginning of the line, up to `at`: from `column` on, up to
- * the terminal's width, or where that leaves them little room, below it. Where `out` is no terminal
- * they are one line, for grep. */
+/* Prints words after text that fills the line up to column `at`. They are wrapped between `column`
+ * and the terminal's width; if that is too narrow, they begin on the next line. If `out` is no
+ * terminal, they are one line, for grep. */
 void wrap_beside(FILE *out, const char *text, int at, int column);
 
-/* The same for a line of shell: a line that goes on ends in a backslash, and 'quoted words' stay
+/* The same for a shell command: a continued line ends in a backslash, and 'quoted words' stay
  * whole. */
 void wrap_command(FILE *out, const char *text, int column, int indent);
 

@@ -20,14 +20,14 @@ void base64_encode(buf *out, view bytes)
     }
 }
 
-/* The value of a digit; 64: it is none. */
+/* The value of a digit; 64: it is not a digit. */
 static uint32_t value_of(char digit)
 {
     const char *at = digit == '\0' ? NULL : strchr(DIGITS, digit);
     return at == NULL ? 64 : (uint32_t)(at - DIGITS);
 }
 
-/* Appends the bytes of four characters, of which `have` + 1 are digits. */
+/* Appends the bytes of four characters. The first `have` + 1 of them are digits. */
 static bool decode_group(buf *out, const char *text, size_t have)
 {
     uint32_t group = 0;

@@ -1,6 +1,5 @@
 /*
- * base64.h: bytes as text that JSON can hold (RFC 4648, with padding). Knows nothing of what they
- * are.
+ * base64.h: encodes bytes as text for JSON (RFC 4648, with padding).
  */
 #ifndef BASE_BASE64_H
 #define BASE_BASE64_H
@@ -10,8 +9,8 @@
 /* Appends the text of some bytes. */
 void base64_encode(buf *out, view bytes);
 
-/* Appends the bytes of a text. False, with nothing appended, if it is not what base64_encode gives
- * for any bytes. */
+/* Appends the decoded bytes of a text. If the text is not in the form that base64_encode writes,
+ * appends nothing and returns false. */
 bool base64_decode(buf *out, view text);
 
 #endif

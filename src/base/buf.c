@@ -1,6 +1,6 @@
 /*
- * buf.c: the growing, bounded, latching text buffer. Knows how to quote JSON strings and nothing
- * else of what is written with it.
+ * buf.c: the growing, bounded text buffer, which remembers its first failure. Knows how to quote
+ * JSON strings, and no other format.
  */
 #include "base/buf.h"
 #include <inttypes.h>
@@ -67,7 +67,8 @@ void buf_int(buf *b, int64_t number)
     buf_add(b, digits, (size_t)len);
 }
 
-/* Tries with the room there is; a text that does not fit is written again, into enough of it. */
+/* Formats into the free memory. A text that does not fit is formatted again after a reallocation.
+ */
 void buf_printf(buf *b, const char *format, ...)
 {
     va_list args;
@@ -88,7 +89,7 @@ void buf_printf(buf *b, const char *format, ...)
     }
     if (len < 0) {
         b->data[b->len] = '\0';
-        fail(b, BUF_TOO_LARGE); /* over INT_MAX: the only way in which it fails here */
+        fail(b, BUF_TOO_LARGE); /* over INT_MAX: it can't fail for another reason here */
         return;
     }
     b->len += (size_t)len;
@@ -116,7 +117,7 @@ static void add_escape(buf *b, char c)
     buf_add(b, escape, sizeof(escape));
 }
 
-/* How many bytes come before the first that must be escaped. */
+/* The number of bytes before the first one that must be escaped. */
 static size_t count_plain(view text)
 {
     size_t i = 0;

@@ -1,7 +1,7 @@
 /*
- * buf.h: the one way in which text is built. A buffer has a maximum from the start and latches its
- * first failure: appending to a failed buffer does nothing, so a chain of appends is checked once,
- * at its end, with buf_ok. What is inside is always NUL-terminated.
+ * buf.h: the buffer that all text is built in. It has a maximum size and remembers its first
+ * failure: appending to a failed buffer does nothing, so a chain of appends is checked once, at its
+ * end, with buf_ok. The contents are always NUL-terminated.
  */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
@@ -23,11 +23,11 @@ typedef struct buf {
 /* An empty buffer that may grow to `max` bytes. Nothing is allocated. */
 #define BUF_INIT(max_bytes) ((buf){NULL, 0, 0, (max_bytes), BUF_FINE})
 
-/* Makes room for `more` bytes at once, where their number is known. False: failed. */
+/* Allocates memory for `more` bytes in one step, if their number is known. False: failed. */
 bool buf_reserve(buf *b, size_t more);
 
-/* Answers are spliced from many small pieces, and mostly there is room for them; else the slow way
- * makes it, or latches. */
+/* Appends bytes that do not fit into the allocated memory: grows it, or fails. buf_add appends
+ * bytes that fit inline, because answers are built of many short texts. */
 void buf_add_slowly(buf *b, const void *bytes, size_t len);
 static inline void buf_add(buf *b, const void *bytes, size_t len)
 {
@@ -52,7 +52,7 @@ static inline void buf_char(buf *b, char c)
     buf_add(b, &c, 1);
 }
 
-/* NULL adds nothing. Here, so that the compiler counts the bytes of a literal. */
+/* NULL appends nothing. Inline, so that the compiler computes the length of a literal. */
 static inline void buf_text(buf *b, const char *text)
 {
     if (text != NULL)
@@ -62,10 +62,10 @@ static inline void buf_text(buf *b, const char *text)
 void buf_int(buf *b, int64_t number); /* decimal */
 void buf_printf(buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Appends UTF-8 text as a JSON string token with its quotes: '"', '\\' and bytes below 0x20 are
- * escaped, all else goes as it is. */
+/* Appends UTF-8 text as a JSON string token with its quotes. '"', '\\' and bytes below 0x20 are
+ * escaped; all other bytes are copied. */
 void buf_json_string(buf *b, view text);
-void buf_json_inside(buf *b, view text); /* what stands between them */
+void buf_json_inside(buf *b, view text); /* without the quotes */
 
 /* The same with its quotes; NULL, or a view whose ptr is NULL: null. */
 void buf_json_or_null(buf *b, view text);
@@ -74,7 +74,7 @@ void buf_json_text(buf *b, const char *text);
 /* Appends the inside of a JSON string token, escapes and all, with quotes around it. */
 void buf_json_quoted(buf *b, view inside);
 
-/* Whether every append since the start (or buf_reset) worked. */
+/* True if every append since the start (or buf_reset) worked. */
 bool buf_ok(const buf *b);
 
 /* The text so far; "" for an empty or failed buffer. Borrowed until the next append. */
@@ -83,14 +83,14 @@ const char *buf_str(const buf *b);
 /* The same as a view, which may hold NUL bytes; of a failed buffer empty. */
 view buf_as_view(const buf *b);
 
-/* What was appended since it was `start` bytes long; of a failed buffer empty. */
+/* The bytes from offset `start` on; empty if the buffer failed. */
 view buf_since(const buf *b, size_t start);
 
-/* Empties it and forgets a failure; keeps the memory, or gives it back if above `keep` bytes. */
+/* Empties the buffer and clears a failure. Frees the memory if it has more than `keep` bytes. */
 void buf_reset(buf *b, size_t keep);
 
-/* Gives the memory away (free() it); NULL if failed or out of memory, never NULL for an empty one.
- * The buffer is empty afterwards; a failure stays to be read in `failure`. */
+/* Returns the memory, which the caller frees with free(). NULL: the buffer failed, or memory is
+ * exhausted. An empty buffer returns "". The buffer is empty afterwards, but `failure` remains. */
 char *buf_take(buf *b);
 
 void buf_free(buf *b);

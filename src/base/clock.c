@@ -1,6 +1,5 @@
 /*
- * clock.c: the clocks of the system, and delays between retries. Knows nothing of what is waited
- * for.
+ * clock.c: the clocks of the system, and delays between retries.
  */
 #include "base/clock.h"
 #include <sys/random.h>
@@ -31,7 +30,7 @@ void clock_sleep_ms(int64_t ms)
         nanosleep(&pause, NULL);
 }
 
-/* Any spread will do here, so a machine without entropy yet takes the clock's low digits. */
+/* A number for jitter. If the machine has no entropy yet, the low digits of the clock suffice. */
 static uint64_t some_number(void)
 {
     uint64_t number;

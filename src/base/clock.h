@@ -13,7 +13,7 @@ int64_t clock_ms(void);
 /* The same clock, finer. */
 int64_t clock_us(void);
 
-/* A moment of it as pthread_cond_timedwait takes it. */
+/* A time of this clock in the form that pthread_cond_timedwait needs. */
 struct timespec clock_timespec(int64_t us);
 
 /* Microseconds since 1970: for people, not for measuring. */
@@ -22,8 +22,8 @@ int64_t clock_wall_micros(void);
 /* Sleeps; returns early on a signal. */
 void clock_sleep_ms(int64_t ms);
 
-/* A delay between retries: doubles from base_ms with each attempt (from 0) up to cap_ms, with half
- * of it at random, so that many clients do not come back at the same moment. */
+/* A delay between retries. It doubles from base_ms with each attempt (from 0) up to cap_ms. Half of
+ * it is random, so that many clients do not retry at the same moment. */
 int64_t clock_backoff_ms(unsigned attempt, int64_t base_ms, int64_t cap_ms);
 
 #endif

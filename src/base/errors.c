@@ -39,12 +39,13 @@ static const struct {
     cardbox_status status;
     bool retryable; /* the same transaction may succeed if it is run again */
 } SQLSTATES[] = {
-    {"40001", CARDBOX_UNAVAILABLE, true},  /* serialization failure */
-    {"40P01", CARDBOX_UNAVAILABLE, true},  /* deadlock */
-    {"55P03", CARDBOX_BUSY, true},         /* lock_timeout */
-    {"57014", CARDBOX_TIMEOUT, false},     /* statement_timeout or cancel */
-    {"26000", CARDBOX_UNAVAILABLE, true},  /* a prepared statement is gone (DISCARD, failover), or
-                                            * its result type has changed (migration) */
+    {"40001", CARDBOX_UNAVAILABLE, true}, /* serialization failure */
+    {"40P01", CARDBOX_UNAVAILABLE, true}, /* deadlock */
+    {"55P03", CARDBOX_BUSY, true},        /* lock_timeout */
+    {"57014", CARDBOX_TIMEOUT, false},    /* statement_timeout or cancel */
+    {"26000", CARDBOX_UNAVAILABLE,
+     true}, /* the prepared statement does not exist (DISCARD, failover), or its result type has
+               changed (migration) */
     {"42P05", CARDBOX_UNAVAILABLE, true},  /* ... or is there already */
     {"25006", CARDBOX_UNAVAILABLE, true},  /* read-only: the primary has moved */
     {"23001", CARDBOX_CONFLICT, false},    /* a sealed card */
@@ -88,7 +89,7 @@ const char *error_true_state(const char *sqlstate, const char *file)
     static const struct {
         const char *sqlstate, *file, *means;
     } MISLEADING[] = {
-        {"54000", "varsup.c", STATE_NO_TRANSACTIONS},    /* a limit, but none of the statement's */
+        {"54000", "varsup.c", STATE_NO_TRANSACTIONS},    /* a limit, but not one of the statement */
         {"54000", "multixact.c", STATE_NO_TRANSACTIONS}, /* ... likewise */
         {"42501", "md.c", STATE_FILES},             /* no right, but PostgreSQL's own: a file */
         {"42501", "fd.c", STATE_FILES},             /* system that only reads, for instance */
@@ -108,9 +109,9 @@ bool error_is_refusal(const cardbox_error *err)
            strncmp(err->sqlstate, "08", 2) != 0;
 }
 
-/* A connection that was not made by connect_begin has no SQLSTATE to give. In its words a server's
- * message begins with the severity, whatever the language, and two spaces; a password that nobody
- * gave was asked for. */
+/* The connection was not made by connect_begin, so there is no SQLSTATE. A server's message
+ * begins with the severity (in any language) and two spaces. Another case with an answer: a
+ * password is required. */
 bool error_message_is_answer(const char *message)
 {
     return strstr(message, ":  ") != NULL || strstr(message, "fe_sendauth: ") != NULL;

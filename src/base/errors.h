@@ -1,6 +1,5 @@
 /*
- * errors.h: how the store reports: filling a cardbox_error, and the one table from SQLSTATE to
- * status. Knows nothing of connections.
+ * errors.h: errors of the store: fills a cardbox_error, and has the table from SQLSTATE to status.
  */
 #ifndef BASE_ERRORS_H
 #define BASE_ERRORS_H
@@ -18,10 +17,10 @@ static inline cardbox_status error_status(cardbox_status status)
     return status;
 }
 
-/* The same, and gives the status; a macro, so that who analyses the code sees which. */
+/* The same, and returns the status. A macro, so that static analysis sees which one. */
 #define error_set(err, status, ...) (error_fill((err), (status), __VA_ARGS__), error_status(status))
 
-/* Adds to the message that nobody knows whether the statement was done. */
+/* Adds to the message that the outcome of the statement is unknown. */
 void error_add_unknown(cardbox_error *err);
 
 static inline cardbox_status error_nomem(cardbox_error *err)
@@ -48,7 +47,7 @@ cardbox_status error_json(cardbox_error *err, const char *what, const scan_error
 /* A cursor that no list gave. */
 cardbox_status error_cursor(cardbox_error *err, const char *cursor);
 
-/* What the builder of a text ran into. */
+/* Fills `err` with the failure of a buffer; `what` names the text that was built. */
 cardbox_status error_buf(cardbox_error *err, const buf *b, const char *what);
 
 /* The status of a failed arena: CARDBOX_NOMEM; CARDBOX_TOO_LARGE if it alone is over its budget;
@@ -58,37 +57,38 @@ cardbox_status error_arena(cardbox_error *err, const arena *memory, const char *
 /* Status of an SQLSTATE, and whether repeating the call can help. NULL or "": a lost connection. */
 cardbox_status error_of_sqlstate(const char *sqlstate, bool *retryable);
 
-/* What PostgreSQL means by an SQLSTATE that it has for other things too, where it raised it in
- * `file` of its source (NULL: not known); else the state as it is. */
+/* PostgreSQL uses some SQLSTATEs for several conditions. Returns a more precise one if the error
+ * was raised in `file` of its source (NULL: not known), else the same SQLSTATE. */
 #define STATE_NO_TRANSACTIONS "53000" /* its transaction ids run out: insufficient resources */
 #define STATE_FILES           "58030" /* I/O error */
 #define STATE_STALE_PLAN      "26000" /* a prepared statement can't be used any more */
 const char *error_true_state(const char *sqlstate, const char *file);
 
-/* Whether the server itself has said that a statement failed, and so that nothing of it was done.
- * If not, as after a lost connection, it may have been done all the same. */
+/* True if the server reported the failure, so that the statement had no effect. Otherwise, as after
+ * a lost connection, the statement may have been executed. */
 bool error_is_refusal(const cardbox_error *err);
 
-/* Whether a server is there: the message is one of its own, or asks for what it wants to hear. */
+/* True if a server answered: with an error message of its own, or with a request to authenticate.
+ */
 bool error_has_answer(const cardbox_error *err);
 
 /* The same of a message of libpq about a connection that failed. */
 bool error_message_is_answer(const char *message);
 
-/* Whether an SQLSTATE belongs to a class, such as "53". */
+/* True if an SQLSTATE belongs to a class, such as "53". */
 bool error_is_of_class(const char *sqlstate, const char *class_prefix);
 
-/* Whether the server has rolled the transaction back for another's sake: again it may succeed. */
+/* True for a serialization failure or a deadlock: a retry of the transaction may succeed. */
 bool error_is_rolled_back(const cardbox_error *err);
 
-/* Whether the database is one that only reads, such as a standby. */
+/* True if the database is read-only, such as a standby. */
 bool error_is_read_only(const char *sqlstate);
 
-/* Whether something that the migrations make is missing. */
+/* True if a table, column or function of the migrations is missing. */
 bool error_is_schema(const char *sqlstate);
 
-/* Whether a statement failed in a way that all statements do where the role lost its rights or the
- * schema is not ours. A single statement may do so as well: only a check can tell. */
+/* True if the role may have lost its rights, or the schema may not be ours. A single statement can
+ * fail with the same error, so the caller has to check the database. */
 bool error_may_be_unfit(const cardbox_error *err);
 
 #endif

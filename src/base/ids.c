@@ -10,9 +10,9 @@ _Static_assert(CARDBOX_UUID_SIZE == UUID_TEXT_SIZE, "the public size is the inte
 /* Bytes that are digested at once: more than a key and a part of the store's limits have. */
 enum { PIECE_SIZE = 2048 };
 
-/* A digest under way. libuuid digests a namespace and one run of bytes, so a text longer than a
- * piece is chained: each piece's UUID is the next one's namespace. No memory is allocated, since
- * there is no way to report that there is none. */
+/* A digest that is being computed. libuuid digests a namespace and one block of bytes. A longer
+ * text is digested in blocks: the UUID of each block is the namespace of the next one. No memory is
+ * allocated, since a failure could not be reported. */
 typedef struct digest {
     uuid_t uuid;
     char piece[PIECE_SIZE];

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include "base/arena.h"
 
-/* Bytes of the longest form, "2025-01-02T03:04:05.678901+05:30", with a NUL and room. */
+/* More than the bytes of the longest form, "2025-01-02T03:04:05.678901+05:30", and a NUL. */
 #define ISOTIME_SIZE 40
 
 typedef struct isotime {
@@ -25,13 +25,13 @@ typedef struct isotime {
 bool isotime_parse(view text, isotime *out);
 
 /*
- * YYYY-MM-DDTHH:MM:SS, six fraction digits if there is a fraction, then Z for a zero offset, +HH:MM
- * for others, nothing if none was given. Gives its length.
+ * Writes YYYY-MM-DDTHH:MM:SS, and six fraction digits if there is a fraction. Then follows Z for a
+ * zero offset, +HH:MM for another one, and nothing for none. Returns the length.
  */
 size_t isotime_format(char out[ISOTIME_SIZE], const isotime *time);
 void isotime_json(buf *out, const isotime *time); /* as a JSON string */
 
-/* The same of a moment in UTC, as isotime_from_micros gives it. */
+/* The same for a time in UTC, in microseconds as in isotime_from_micros. */
 size_t isotime_format_micros(char out[ISOTIME_SIZE], int64_t micros);
 void isotime_json_micros(buf *out, int64_t micros);
 const char *isotime_text(arena *memory, int64_t micros); /* NULL: out of memory */
@@ -39,8 +39,7 @@ const char *isotime_text(arena *memory, int64_t micros); /* NULL: out of memory 
 /* Microseconds since 1970-01-01T00:00:00Z; a missing offset counts as UTC. */
 int64_t isotime_to_micros(const isotime *time);
 
-/* Reads a moment that somebody names: as isotime_parse, with an offset, in years 1 to 9999 of UTC.
- */
+/* Reads a time given by a client: as isotime_parse, with an offset, in years 1 to 9999 of UTC. */
 bool isotime_moment(view text, int64_t *micros);
 
 /* The same moment in UTC. Outside of years 1 to 9999 it is clamped to them. */

@@ -1,6 +1,6 @@
 /*
  * scan.c: checks that a text is JSON by RFC 8259, in one pass, without recursion or allocation.
- * Builds nothing, and knows nothing of what the values mean.
+ * Builds no values.
  */
 #include "base/scan.h"
 #include "base/scan_token.h"
@@ -19,7 +19,7 @@ typedef struct checker {
     uint64_t objects[LEVELS_MAX / 64]; /* a level's bit is set if it is an object */
 } checker;
 
-/* What the text must go on with. */
+/* The token that is expected next. */
 typedef enum state { WANT_VALUE, WANT_NEXT, FINISHED, REFUSED } state;
 
 static state refuse(checker *c, const char *at, const char *message)

@@ -1,7 +1,7 @@
 /*
- * scan_compare.c: JSON values by what they say: numbers exactly and whatever their spelling,
- * strings with their escapes read, objects in any order. For texts that scan_check accepted: its
- * limit of depth bounds the recursion here.
+ * scan_compare.c: compares JSON values by meaning: numbers exactly and in any spelling, strings
+ * with their escapes decoded, objects in any order. For texts that scan_check accepted: its limit
+ * of depth bounds the recursion.
  */
 #include "base/scan.h"
 #include "base/scan_token.h"
@@ -12,7 +12,7 @@
 typedef struct plain_number {
     scan_number parts;
     size_t first, before; /* its digits, counted in whole and fraction together */
-    int64_t point;        /* the place of the point, counted from `first` */
+    int64_t point;        /* the position of the decimal point, counted from `first` */
 } plain_number;
 
 static void read_plain(plain_number *out, view number)

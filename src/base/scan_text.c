@@ -16,7 +16,7 @@ static view between(const char *from, const char *to)
     return (view){from, (size_t)(to - from)};
 }
 
-/* Room for `len` bytes, or as many as the buffer may still take: less may be written in the end. */
+/* Reserves `len` bytes, or as many as the buffer's maximum allows: fewer may be written. */
 static void reserve_up_to(buf *out, size_t len)
 {
     size_t left = out->max - out->len;
@@ -67,16 +67,16 @@ void scan_readable(buf *out, view text)
     }
 }
 
-/* --- what jsonb takes --- */
+/* --- text for jsonb --- */
 
-/* A copy under way: what is before `from` was written. */
+/* A copy in progress: the bytes before `from` are written. */
 typedef struct copy {
     buf *out;
     const char *from;
     const char *end;
 } copy;
 
-/* Writes up to `at`, then `instead`; the copy goes on at `next`. */
+/* Writes up to `at`, then `instead`; the copy continues at `next`. */
 static void replace(copy *c, const char *at, const char *instead, const char *next)
 {
     buf_view(c->out, between(c->from, at));
@@ -84,7 +84,7 @@ static void replace(copy *c, const char *at, const char *instead, const char *ne
     c->from = next;
 }
 
-/* U+FFFD takes the place of escapes that no text of PostgreSQL can hold. */
+/* Escapes that text in PostgreSQL can't represent are replaced by U+FFFD. */
 static const char *sanitise_string(copy *c, const char *at)
 {
     const char *after = scan_skip_string(at, c->end), *next;
@@ -101,7 +101,7 @@ static const char *sanitise_string(copy *c, const char *at)
     return after;
 }
 
-/* Goes behind a number. False: there is none. */
+/* Skips a number. False: there is none. */
 static bool sanitise_number(copy *c, const char **at)
 {
     scan_number number;

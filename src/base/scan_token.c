@@ -4,8 +4,8 @@
  */
 #include "base/scan_token.h"
 
-/* What numeric_in of PostgreSQL takes: digits before and after the point, and the exponent; and how
- * many digits jsonb may come to print for an exponent, which is a few bytes. */
+/* Limits of numeric_in in PostgreSQL: digits before and after the point. The last one limits how
+ * many digits jsonb may print for a short number with an exponent. */
 enum { WHOLE_DIGITS_MAX = 131072, FRACTION_DIGITS_MAX = 16383, EXPANDED_DIGITS_MAX = 40 };
 
 static bool is_digit(char c)
@@ -160,7 +160,7 @@ view scan_next_piece(view *rest, char storage[4], uint32_t *code)
     const char *end = rest->ptr + rest->len, *next;
     view piece;
 
-    *code = 'x'; /* of a plain run nobody asks more than that it is no special one */
+    *code = 'x'; /* a plain run needs no code but one that is not special */
     if (rest->len == 0)
         return *rest;
     if (rest->ptr[0] == '\\') {

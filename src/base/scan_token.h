@@ -1,6 +1,6 @@
 /*
- * scan_token.h: the tokens of JSON, for the scan_*.c files and who goes through a string character
- * by character. Knows the grammar of strings and numbers and nothing of arrays and objects.
+ * scan_token.h: the tokens of JSON, for the scan_*.c files and for code that reads a string
+ * character by character. Knows the grammar of strings and numbers, not of arrays and objects.
  */
 #ifndef BASE_SCAN_TOKEN_H
 #define BASE_SCAN_TOKEN_H
@@ -11,14 +11,14 @@
 #endif
 #include "base/scan.h"
 
-/* The value of a valid text from `from` up to `to`, its kind told by its first byte. */
+/* The value of a valid text from `from` up to `to`. Its first byte determines its kind. */
 scan_value scan_value_of(const char *from, const char *to);
 
 /* A number's parts, still as text. The exponent is clamped to +-SCAN_EXPONENT_MAX. */
 typedef struct scan_number {
     bool negative;
     view whole;    /* digits before the point, at least one */
-    view fraction; /* digits after it, may be none */
+    view fraction; /* digits after the point; may be empty */
     int64_t exponent;
     const char *end; /* after the number; where it failed, if it did */
 } scan_number;
@@ -38,18 +38,18 @@ static inline int scan_digit(const scan_number *number, size_t index)
 /* The SCAN_HAS_ flags that apply to it. */
 unsigned scan_number_flags(const scan_number *number);
 
-/* Half of a surrogate pair that stands alone. */
+/* True for half of a surrogate pair without the other half. */
 static inline bool scan_is_half(uint32_t code)
 {
     return code >= 0xD800 && code <= 0xDFFF;
 }
 
-/* Reads the escape at `at`, both of a surrogate pair. Gives its code point and the place after it,
- * NULL if it is malformed. */
+/* Reads the escape at `at`, or both escapes of a surrogate pair. Stores the code point. Returns the
+ * position after it, or NULL if it is malformed. */
 const char *scan_escape(const char *at, const char *end, uint32_t *code);
 
-/* The piece of a string's inside that comes next: a run of plain bytes, or what an escape says,
- * kept in `storage` with its `code`. Empty at the end. */
+/* Returns the next part of a string's contents: a run of plain bytes, or the character of an
+ * escape, which is stored in `storage` and in `code`. Empty at the end. */
 view scan_next_piece(view *rest, char storage[4], uint32_t *code);
 
 static inline bool scan_is_space(char c)
@@ -64,8 +64,8 @@ static inline const char *scan_skip_space(const char *at, const char *end)
     return at;
 }
 
-/* The next quote or backslash of a string, else `end` or what lies behind it. What tools print has
- * one every few bytes, and then a call of memchr for each costs more than the bytes do. */
+/* Returns the next quote or backslash of a string, else `end` or a position after it. The output of
+ * tools has one every few bytes, where a call of memchr for each costs too much. */
 static inline const char *scan_next_special(const char *at, const char *end)
 {
 #ifdef __SSE2__
@@ -99,9 +99,10 @@ static inline uint64_t scan_equal_64(const char *at, char c)
            scan_equal_16(at + 32, c) << 32 | scan_equal_16(at + 48, c) << 48;
 }
 
-/* Which of `width` bytes a backslash escapes: in a run of them each second, and what stands behind
- * an odd one. Taking off where a run begins carries through the run, so that all are seen at once.
- * `carry` says whether the first is escaped, then whether the one behind the last is. */
+/* Returns a mask of the bytes (of `width`) that a backslash escapes: every second backslash of a
+ * run, and the byte after a run of odd length. A subtraction at the start of a run carries through
+ * it, so that all runs are handled at once. `carry` is 1 if the first byte is escaped; on return,
+ * if the byte after the last one is. */
 static inline uint64_t scan_escaped(uint64_t backslashes, unsigned width, uint64_t *carry)
 {
     const uint64_t odd_bits = UINT64_C(0xAAAAAAAAAAAAAAAA);
@@ -114,11 +115,11 @@ static inline uint64_t scan_escaped(uint64_t backslashes, unsigned width, uint64
 }
 #endif
 
-/* From the opening quote of a valid string to the place after the closing one. Most are short, the
- * others long: sixteen bytes are looked at, then 64 at a time. */
+/* Returns the position after the closing quote of the valid string that starts at `at`. Most
+ * strings are short, others long: sixteen bytes are examined, then 64 at a time. */
 static inline const char *scan_skip_string(const char *at, const char *end)
 {
-    uint64_t carry = 0; /* whether the next byte is escaped */
+    uint64_t carry = 0; /* 1: the next byte is escaped */
 
     at++;
 #ifdef __SSE2__

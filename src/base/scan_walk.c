@@ -1,6 +1,6 @@
 /*
- * scan_walk.c: goes through the members and elements of a text that scan_check accepted, and reads
- * its strings and integers. Checks no grammar again, but never leaves the text either.
+ * scan_walk.c: iterates over the members and elements of a text that scan_check accepted, and reads
+ * its strings and integers. It does not check the grammar again, but never reads beyond the text.
  */
 #include "base/scan.h"
 #include "base/scan_token.h"
@@ -79,7 +79,7 @@ bool scan_take(scan_walk *walk, scan_value *value)
     if (from >= walk->end)
         return false;
     walk->at = skip_value(from, walk->end);
-    if (walk->at == from) /* no value: nobody checked this text */
+    if (walk->at == from) /* no value: the text was not checked */
         return false;
     *value = scan_value_of(from, walk->at);
     return true;
@@ -173,7 +173,7 @@ scan_value scan_find(scan_value object, const char *name)
     return found;
 }
 
-/* Whether there is an escape by number in a text. */
+/* True if a text has an escape of the form \uXXXX. */
 static bool has_numbered_escape(view text)
 {
     const char *at = text.ptr, *end = text.ptr + text.len;

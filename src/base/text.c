@@ -1,18 +1,18 @@
 /*
- * text.c: formats, and cuts what does not fit. Knows nothing of what is said.
+ * text.c: formats text, and cuts it between characters if it does not fit.
  */
 #include "base/text.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include "base/view.h"
 
-/* Whether a character goes on with this byte. */
+/* True if this byte continues a UTF-8 character. */
 static bool goes_on(char byte)
 {
     return ((unsigned char)byte & 0xC0) == 0x80;
 }
 
-/* Takes the first bytes of a last character away whose others did not fit. */
+/* Removes the last character if some of its bytes did not fit. */
 static void drop_part(char *out, size_t len)
 {
     size_t at = len;

@@ -27,8 +27,8 @@ void uuid16_format(char out[UUID_TEXT_SIZE], const uuid16 *id)
     uuid_unparse_lower(id->bytes, out);
 }
 
-/* Milliseconds since 1970 in the upper 48 bits and 4096ths of one in the lower 12: the fields
- * unix_ts_ms and rand_a of a UUIDv7, as one number that can be counted up. */
+/* Milliseconds since 1970 in the upper 48 bits and 4096ths of a millisecond in the lower 12. These
+ * are the fields unix_ts_ms and rand_a of a UUIDv7, as one number that can be incremented. */
 static uint64_t time_now(void)
 {
     struct timespec now;
@@ -40,8 +40,8 @@ static uint64_t time_now(void)
     return ms << 12 | rest_ns * 4096 / 1000000;
 }
 
-/* No two calls get the same time, and none an earlier one than a call before it, even where the
- * clock was set back: then time is counted on from the latest. */
+/* Every call returns a later time than all calls before. If the clock was set back, the time is
+ * counted up from the latest one. */
 static uint64_t time_next(void)
 {
     static _Atomic uint64_t latest;
@@ -53,8 +53,8 @@ static uint64_t time_next(void)
     return next;
 }
 
-/* Nothing is kept in stock, so a forked child can't repeat its parent's. libuuid has ways of its
- * own where the kernel has no getrandom. */
+/* No random bytes are buffered, so a forked child can't repeat those of its parent. If the kernel
+ * has no getrandom, libuuid makes them. */
 static void fill_random(uuid16 *out)
 {
     uuid_t bytes;

@@ -1,6 +1,6 @@
 /*
- * uuid.h: UUIDs as 16 bytes, the form in which they go to PostgreSQL. The public functions of
- * <cardbox/ids.h> are made of these.
+ * uuid.h: UUIDs as 16 bytes, the binary form of PostgreSQL. The public functions of <cardbox/ids.h>
+ * use it.
  */
 #ifndef BASE_UUID_H
 #define BASE_UUID_H
@@ -23,7 +23,7 @@ void uuid16_format(char out[UUID_TEXT_SIZE], const uuid16 *id);
 /* A new UUIDv7, later than all that this process made before. Thread-safe, also after fork. */
 void uuid16_v7(uuid16 *out);
 
-/* The text of such a one in the arena. ptr NULL: out of memory. */
+/* The text of a UUID in the arena. ptr NULL: out of memory. */
 view uuid16_new(arena *memory);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * view.c: the two questions that everything asks of text from outside: is it UTF-8, is it an id.
- * Knows nothing of JSON, HTTP or PostgreSQL.
+ * view.c: the two checks of all untrusted text: is it UTF-8, is it an id.
  */
 #include "base/view.h"
 #include <stdint.h>
@@ -86,8 +85,8 @@ bool view_is_utf8(view text)
     return true;
 }
 
-/* Whether eight bytes are ASCII, and none a control character: a byte below 0x20 borrows, 0x7F
- * carries, and only what follows such a byte can be taken for one by mistake. */
+/* True if eight bytes are ASCII without control characters. In the sum, a byte below 0x20 borrows
+ * and 0x7F carries. Only bytes after such a byte can be misjudged. */
 static bool is_printable(const char *at)
 {
     uint64_t word;

@@ -1,6 +1,6 @@
 /*
- * boxes.c: box:*, reads, as their HTTP endpoints. A read as of a moment asks for the box as it is
- * now too: that says whether it is the box or the moment that is missing.
+ * boxes.c: the reads of box:*, the same as their HTTP endpoints. A read of an earlier version also
+ * reads the present box, to find out whether the box or the version is missing.
  */
 #include "bus/abilities.h"
 #include "store/box/box_context.h"
@@ -8,7 +8,7 @@
 #include "base/errors.h"
 #include "store/list_json.h"
 
-/* Ids that box:get gives at once: it is not sent in pieces. */
+/* The most ids that box:get returns: its output is not streamed. */
 enum { BOX_IDS_MOST = 100000 };
 
 typedef struct box_wish {
@@ -112,7 +112,7 @@ BUS_RENDERS(box_cards)
     return CARDBOX_OK;
 }
 
-/* --- what an LLM is given of it --- */
+/* --- contexts --- */
 
 BUS_READS(box_context)
 {

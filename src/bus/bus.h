@@ -14,18 +14,18 @@
 #include "db/rows.h"
 #include "db/statement.h"
 
-/* What a token must be good for. */
+/* The scope that a token needs. */
 typedef enum bus_scope { BUS_READ, BUS_WRITE, BUS_TASKS } bus_scope;
 
 /* Levels of nested JSON in an input: more than a content in it may have, so that it can be said of
  * that content. */
 #define BUS_DEPTH_MAX 256
 
-/* A list's rows where no limit is asked for, and the most. */
+/* The default and the maximum number of rows of a list. */
 enum { BUS_LIMIT_DEFAULT = 200, BUS_LIMIT_MOST = 500 };
 
-/* Traits: doing it twice does the same as doing it once, whatever the input (as reads do anyway);
- * workers may have work after it, be it the task above one that ends. */
+/* Traits. BUS_AGAIN: idempotent for every input (reads are anyway). BUS_WAKES: there may be work
+ * for workers afterwards, for example the parent of a task that ends. */
 enum { BUS_ONCE = 0, BUS_AGAIN = 1, BUS_WAKES = 2 };
 
 typedef struct bus_ability bus_ability;
@@ -39,7 +39,7 @@ typedef struct bus_step {
     statement_id statement; /* BUS_NO_STATEMENT: it is answered from the program itself */
     bool writes;
     void (*build)(params *p, const bus_call *call);
-    /* Appends the output, or says what is in the way, or asks for another step with bus_next. */
+    /* Appends the output, or reports an error, or requests another step with bus_next. */
     cardbox_status (*render)(bus_call *call, const store_rows *rows, buf *out, cardbox_error *err);
 } bus_step;
 
@@ -47,15 +47,15 @@ typedef struct bus_step {
 struct bus_call {
     const bus_ability *ability;
     view tenant;
-    scan_value input; /* as the schema says */
-    arena *memory;    /* of the call */
-    void *plan;       /* what was read of the input: the ability's own struct */
+    scan_value input; /* valid by the schema */
+    arena *memory;    /* lives as long as the call */
+    void *plan;       /* the parameters read from the input: the ability's own struct */
     bool again;       /* doing it twice does the same as doing it once */
     bus_step step;    /* the next one, at first the ability's own */
     bool wakes;       /* workers may have work after it */
-    bool more;        /* it is to be run: the last one only prepared it */
-    view faults;      /* where the schema refuses the input, all that it says of it: JSON objects
-                         {"place","message"} with commas between them; else empty */
+    bool more;        /* the next step runs the statement: the last one only prepared it */
+    view faults;      /* violations of the schema: JSON objects {"place","message"},
+                         separated by commas; empty if there are none */
 };
 
 /* Description and schemas, of src/bus/abilities/NAME.json. */
@@ -68,10 +68,10 @@ struct bus_ability {
     const bus_text *text;
     bus_scope scope;
     unsigned traits;
-    size_t plan;            /* bytes of it; 0: there is nothing to read */
+    size_t plan;            /* its size in bytes; 0: there is nothing to read */
     statement_id statement; /* the first step's, and so are build and render: as in bus_step */
-    /* Reads the input into the plan, which is all zeros. CARDBOX_INVALID is for what a schema can't
-     * say. */
+    /* Reads the input into the plan, which is zeroed. CARDBOX_INVALID is for rules that a schema
+     * can't express. */
     void (*read)(input_reader *in);
     void (*build)(params *p, const bus_call *call);
     cardbox_status (*render)(bus_call *call, const store_rows *rows, buf *out, cardbox_error *err);
@@ -80,7 +80,7 @@ struct bus_ability {
 
 #define BUS_NO_STATEMENT STATEMENT_COUNT
 
-/* All of them, in order of registration: modules stand together. NULL: past the last. */
+/* All abilities, in order of registration, grouped by module. NULL: past the last. */
 const bus_ability *bus_at(size_t index);
 
 /* NULL: there is none. */
@@ -99,20 +99,20 @@ scan_value bus_output_schema(const bus_ability *ability);
 scan_value bus_description(const bus_ability *ability);
 
 /*
- * Begins a call: checks the input against the schema and reads it. `input` was scanned, up to
- * BUS_DEPTH_MAX, and must live as long as the call; of kind SCAN_NONE it is {}. CARDBOX_INVALID:
- * the input is not as it should be, the message says where; other statuses are the ability's.
- * bus_end in any case.
+ * Begins a call: checks the input against the schema and reads it. `input` was scanned with a depth
+ * of at most BUS_DEPTH_MAX, and must live as long as the call; kind SCAN_NONE means {}.
+ * CARDBOX_INVALID: the input is invalid, and the message names the member. Other statuses are the
+ * ability's. Call bus_end in any case.
  */
 cardbox_status bus_begin(bus_call *call, const bus_ability *ability, view tenant, scan_value input,
                          arena *memory, cardbox_error *err);
 void bus_end(bus_call *call);
 
-/* Renders the rows of call->step. With call->more the output is not there yet: the next is to be
- * run. */
+/* Renders the rows of call->step. With call->more, the output is not complete: run the next
+ * step. */
 cardbox_status bus_render(bus_call *call, const store_rows *rows, buf *out, cardbox_error *err);
 
-/* For abilities: asks for another step. */
+/* For abilities: requests another step. */
 cardbox_status bus_next(bus_call *call, const bus_step *step);
 
 #endif

@@ -83,7 +83,7 @@ view input_json(const input_reader *in, const char *name)
     return input_value(in, name).text;
 }
 
-/* What a string token says; ptr NULL, with the reason in `in`, if no UTF-8 text can say it. */
+/* The decoded string token. ptr NULL: UTF-8 can't represent it, and `in` has the reason. */
 view input_decode(input_reader *in, const char *name, view token)
 {
     buf text = BUF_INIT(token.len);

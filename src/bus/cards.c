@@ -16,7 +16,7 @@ static cardbox_status no_card(cardbox_error *err)
 typedef struct card_ids {
     card_key *keys;
     size_t count;
-    card_key only; /* of an ability that takes one */
+    card_key only; /* for an ability for one card */
 } card_ids;
 
 BUS_READS(card_get)
@@ -52,7 +52,7 @@ static bool has_key(const card_ids *ids, view id)
     return false;
 }
 
-/* Each id once, at its first place: there are a hundred of them at most. */
+/* Each id is read once, at its first position. There are at most a hundred. */
 BUS_READS(card_batch)
 {
     card_ids *ids = in->call->plan;
@@ -68,7 +68,7 @@ BUS_READS(card_batch)
     }
 }
 
-/* The row of the key-th id; -1: none. */
+/* The row of the key-th id; -1: no row. */
 static int row_of(const store_rows *rows, size_t key)
 {
     for (int row = 0; row < rows_count(rows); row++)

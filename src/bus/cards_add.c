@@ -1,6 +1,6 @@
 /*
- * cards_add.c: card:add and card:add_many. Content goes on by its span in the input, to the byte;
- * of many either all are added or none.
+ * cards_add.c: card:add and card:add_many. Content is passed as its span of the input, byte for
+ * byte. Several cards are all added, or none.
  */
 #include <stdio.h>
 #include "bus/abilities.h"
@@ -50,7 +50,7 @@ static card_given read_given(input_reader *one, bool sealed)
     return given;
 }
 
-/* Says of which of many cards it is what is wrong with it. */
+/* Adds the index of the card to an error message, if there are several cards. */
 static cardbox_status of_card(cardbox_status status, const char *place, cardbox_error *err)
 {
     if (err == NULL || status == CARDBOX_OK || status == CARDBOX_NOMEM || place[0] == '\0')
@@ -116,8 +116,8 @@ static void add_outcome(buf *out, const card_input *input, cardbox_outcome outco
     buf_printf(out, ",\"outcome\":\"%s\"}", cardbox_outcome_name(outcome));
 }
 
-/* What became of each card, in the order of the input; NULL, with the status that says so, if one
- * was refused, and with it all. */
+/* The outcome of each card, in the order of the input. NULL, and a status: one card was rejected,
+ * so none was written. */
 static card_outcome *read_outcomes(const bus_call *call, const store_rows *rows,
                                    cardbox_status *status, cardbox_error *err)
 {

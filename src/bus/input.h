@@ -1,6 +1,7 @@
 /*
- * input.h: readers of the input of a call, or of an object in it, which its schema has let pass:
- * what a member is, is known; what a schema can't say is checked here. The first fault latches.
+ * input.h: readers of the input of a call, or of an object in it, after validation by its schema.
+ * The kinds of members are known; rules that a schema can't express are checked here. The first
+ * fault is kept.
  */
 #ifndef BUS_INPUT_H
 #define BUS_INPUT_H

@@ -1,5 +1,5 @@
 /*
- * introspect.c: bus:*, what the bus says of itself. Needs no database.
+ * introspect.c: bus:*, which lists and describes abilities. Needs no database.
  */
 #include "bus/abilities.h"
 #include "bus/describe.h"
@@ -51,7 +51,7 @@ BUS_RENDERS(bus_abilities)
     return CARDBOX_OK;
 }
 
-/* The ability that the input names. NULL, with the status that says so: there is none. */
+/* The ability that the input names. NULL, and a status: there is none. */
 static const bus_ability *named(const bus_call *call, cardbox_error *err)
 {
     view token = scan_find(call->input, "abilityId").text;

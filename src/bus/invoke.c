@@ -1,5 +1,5 @@
 /*
- * invoke.c: the SDK's way to invoke an ability: blocking, on the caller's handle.
+ * invoke.c: invokes an ability for the SDK: blocking, on the caller's handle.
  */
 #include "bus/bus.h"
 #include "cardbox/bus.h"

@@ -1,6 +1,6 @@
 /*
- * ledger.c: ldg:*: tasks, calls and messages, saved one at a time and read by all that they are
- * asked for. What people and models say goes through as JSON string tokens, to the byte.
+ * ledger.c: ldg:*: saves tasks, calls and messages one at a time, and reads them by filters. Texts
+ * of people and models pass through as JSON string tokens, byte for byte.
  */
 #include "bus/abilities.h"
 #include "base/errors.h"
@@ -8,7 +8,7 @@
 
 enum { QUERY_DEFAULT = 100 };
 
-/* What is saved: one entity, as a batch. */
+/* The entity to save, as a batch of one. */
 typedef struct saved_entity {
     ledger_batch batch;
     task_input task;
@@ -32,7 +32,7 @@ static void finish(input_reader *in, const input_reader *entity, saved_entity *s
     in->call->wakes = ledger_may_wake(&saved->batch);
 }
 
-/* Of all three. */
+/* For all three entities. */
 BUS_BUILDS(ldg_save)
 {
     const saved_entity *saved = call->plan;

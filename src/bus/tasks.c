@@ -1,6 +1,6 @@
 /*
- * tasks.c: task:*: work is given, told more, taken back. A task that is not there or finished is an
- * output, not an error: who asked is often a model, and is to read why.
+ * tasks.c: task:*: starts tasks, sends messages to them and cancels them. An unknown or finished
+ * task is an output, not an error: the caller is often a model, which has to read the reason.
  */
 #include "bus/abilities.h"
 #include "base/errors.h"

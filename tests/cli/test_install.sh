@@ -42,7 +42,7 @@ soname_is() { readelf -d "$lib/libcardbox.so.$version" | grep -F "SONAME" | grep
 version_is() { [ "$(flags --modversion)" = "$version" ]; }
 says_where() { [ "$(make_it install | tail -n 1)" = "installed in $root/usr" ]; }
 names_no_destdir() { ! grep -rF "$dir" "$lib/pkgconfig/cardbox.pc"; }
-same_headers() { diff -r include "$root/usr/include"; }
+same_headers() { diff -r -x README.md include "$root/usr/include"; }
 manual_is_clean() { # FILE
     local complaints
     complaints=$(groff -mandoc -ww -z -Tutf8 "$root/usr/share/man/$1" 2>&1) && [ -z "$complaints" ] && return

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""README.md: what it tells people to type works, on a `cardbox dev` of its own.
+"""The README and the guides (README.md of each folder): their examples work, on a `cardbox dev` of the test's own.
 
 Each ```sh block between <!-- run --> and <!-- /run --> is one case: it must exit with 0 and print
-something, and each of its comments `# ... -> text` must be in what it prints, in that order. The C
-programs are compiled and run, and the worker is started with the tools file.
+something, and each of its comments `# ... -> text` must be in its output, in that order. The C
+programs are compiled and run, and the worker is started with the tools file. Links lead to files and headings.
 """
 
+import glob
 import json
 import os
 import re
@@ -19,8 +20,19 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import cardbox_test  # noqa: E402
 from cardbox_test import WAIT_S  # noqa: E402
 
-with open(os.path.join(cardbox_test.ROOT, "README.md"), encoding="utf-8") as _text:
-    README = _text.read()
+README_BYTES_MAX = 10000
+
+
+def read_guides():
+    """Path from the root of the repository -> text, the README first."""
+    found = {}
+    for path in ["README.md", *sorted(glob.glob("*/README.md", root_dir=cardbox_test.ROOT))]:
+        with open(os.path.join(cardbox_test.ROOT, path), encoding="utf-8") as text:
+            found[path] = text.read()
+    return found
+
+
+GUIDES = read_guides()
 
 
 class Dev:
@@ -73,8 +85,8 @@ class Dev:
         return {**os.environ, "CARDBOX_DSN": self.dsn, "NO_COLOR": "1", "base": f"http://127.0.0.1:{self.port}"}
 
 
-def marked_blocks():
-    for part in re.findall(r"<!-- run -->(.*?)<!-- /run -->", README, re.S):
+def marked_blocks(guide):
+    for part in re.findall(r"<!-- run -->(.*?)<!-- /run -->", guide, re.S):
         yield from re.findall(r"```sh\n(.*?)```", part, re.S)
 
 
@@ -102,25 +114,26 @@ def run_block(dev, block):
     assert not re.search(r"^(null|(\S+: )?error: .*)$", again, re.M), again
 
 
-def run_worker(dev, program):
+def run_program(dev, program):
+    """Compiles and runs a C program twice; the second run writes nothing new."""
     directory = cardbox_test.temp_dir()
-    source = os.path.join(directory, "worker.c")
+    source = os.path.join(directory, "program.c")
     with open(source, "w", encoding="utf-8") as text:
         text.write(program)
     # With the flags of the build: its library may be one for a sanitizer.
     with open(os.path.join(cardbox_test.BUILD, "flags"), encoding="utf-8") as text:
         flags = text.read().split()
-    binary = os.path.join(directory, "worker")
+    binary = os.path.join(directory, "program")
     library = os.path.join(cardbox_test.BUILD, "lib", "libcardbox.a")
     subprocess.run([*flags, "-o", binary, source, library, "-lpq", "-luuid"], check=True,
                    cwd=cardbox_test.ROOT)
-    said = []
-    for _ in range(2):  # the second time nothing new is written
+    outputs = []
+    for _ in range(2):
         done = subprocess.run([binary], capture_output=True, text=True, timeout=WAIT_S,
                               env=dev.environment())
         assert done.returncode == 0 and done.stdout.strip(), f"{done.stdout}{done.stderr}"
-        said.append(done.stdout)
-    assert said[0] == said[1], said
+        outputs.append(done.stdout)
+    assert outputs[0] == outputs[1], outputs
 
 
 def run_agents(dev, tools):
@@ -142,23 +155,47 @@ def run_agents(dev, tools):
     assert ready.startswith("ready: ") and worker.returncode == 0, said
 
 
-def test_readme():
+def examples(guide):
+    """(title, function, text) of each example of a guide."""
+    for block in marked_blocks(guide):
+        yield block.strip().splitlines()[0][:70], run_block, block
+    for program in re.findall(r"```c\n(.*?)```", guide, re.S):
+        yield "a C program", run_program, program
+    for tools in re.findall(r'```json\n({"tools".*?)```', guide, re.S):
+        yield "the tools file", run_agents, tools
+
+
+def test_examples():
     dev = Dev()
-    blocks = list(marked_blocks())
-    assert len(blocks) >= 2, "the README has no blocks to run"
-    for block in blocks:
-        first = block.strip().splitlines()[0]
-        yield first[:70], lambda block=block: run_block(dev, block)
-    for program in re.findall(r"```c\n(.*?)```", README, re.S):
-        yield "the C program", lambda program=program: run_worker(dev, program)
-    for tools in re.findall(r'```json\n({"tools".*?)```', README, re.S):
-        yield "the tools file", lambda tools=tools: run_agents(dev, tools)
+    cases = [(path, *example) for path, guide in GUIDES.items() for example in examples(guide)]
+    for path, least in (("README.md", 3), ("openapi/README.md", 6), ("include/README.md", 4)):
+        assert sum(1 for case in cases if case[0] == path) >= least, f"{path} has fewer than {least} examples"
+    for path, title, function, text in cases:
+        yield f"{path}: {title}", lambda function=function, text=text: function(dev, text)
     yield "stop", dev.stop
 
 
-def test_paths_exist():
-    for target in re.findall(r"\]\(([^)#:]+)\)", README):
-        assert os.path.exists(os.path.join(cardbox_test.ROOT, target)), target
+def anchors(guide):
+    """The names that links use for the headings of a guide."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", guide, flags=re.S), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def check_links(path, guide):
+    for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", guide):
+        file = os.path.normpath(os.path.join(os.path.dirname(path), target)) if target else path
+        assert os.path.exists(os.path.join(cardbox_test.ROOT, file)), f"{path}: {target}"
+        assert not anchor or anchor in anchors(GUIDES[file]), f"{path}: {target}#{anchor}"
+
+
+def test_links():
+    for path, guide in GUIDES.items():
+        yield path, lambda path=path, guide=guide: check_links(path, guide)
+
+
+def test_readme_is_short():
+    size = len(GUIDES["README.md"].encode())
+    assert size <= README_BYTES_MAX, f"{size} bytes, the limit is {README_BYTES_MAX}: move a part to a guide"
 
 
 if __name__ == "__main__":

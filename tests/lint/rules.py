@@ -79,6 +79,7 @@ def blank(text, comments=True, strings=True):
 
 
 def fail_with(findings):
+    findings = list(findings)
     assert not findings, "\n" + "\n".join(findings)
 
 

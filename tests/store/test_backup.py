@@ -80,7 +80,7 @@ def changes(server):
 
 
 def test_logical_replication():
-    """As the README says it: every change comes over, and after the switch it goes on there."""
+    """As docker/README.md describes it: every change comes over, and after the switch it goes on there."""
     here, there = Postgres("wal_level=logical"), Postgres()
     dsn = here.database()
     cardbox("token", "create", "--dsn", dsn, "--name", "t", "--tenant", "demo")
@@ -95,8 +95,8 @@ def test_logical_replication():
     await_(lambda: contents(here, dsn) == contents(there, target))
     server.stop()
     there.psql(target, "DROP SUBSCRIPTION everything")
-    with open(os.path.join(cardbox_test.ROOT, "README.md"), encoding="utf-8") as readme:
-        there.psql(target, re.search("SELECT setval.*?(?=`)", readme.read()).group(0))
+    with open(os.path.join(cardbox_test.ROOT, "docker", "README.md"), encoding="utf-8") as guide:
+        there.psql(target, re.search("SELECT setval.*?(?=`)", guide.read()).group(0))
     assert cardbox("token", "create", "--dsn", target, "--name", "after", "--tenant", "demo").stdout.startswith("cbx_")
     server = Server(target)
     assert server.get("/projects/p/cards/c1").json()["content"] == "another"

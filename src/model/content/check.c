@@ -1,7 +1,7 @@
 /*
- * check.c: the engine that checks content by the table of classes and writes its stored
- * form, in one pass. Must not know a class by name; the one relation between fields, of a tool's
- * result, is asked for by a mark in the table.
+ * check.c: checks content by the table of classes and writes its stored form, in one pass. Must not
+ * know a class by name: the only rule between two fields (of a tool's result) is a mark in the
+ * table.
  */
 #include "model/content/class.h"
 
@@ -17,11 +17,11 @@ typedef struct checker {
     content_fault *fault;
 } checker;
 
-/* The schemas that the table describes nest three deep (files, a file, its preview), so that these
- * calls within each other end, whatever the content is. */
+/* The table nests classes at most three deep (files, a file, its preview). This bounds the
+ * recursion for any content. */
 static bool put_object(checker *c, const content_class *class, scan_value object);
 
-/* --- faults: the innermost function says what is wrong, each floor above says where --- */
+/* --- faults: the innermost function adds the problem, each caller adds its part of the path --- */
 
 __attribute__((format(printf, 2, 3))) static bool refuse(checker *c, const char *format, ...)
 {
@@ -59,7 +59,7 @@ static bool at_element(checker *c, size_t index)
 
 /* --- single values --- */
 
-/* Decodes a string into the scratch buffer. False if it says what no text can hold. */
+/* Decodes a string into the scratch buffer. False: it has characters that UTF-8 can't represent. */
 static bool decode(checker *c, view token)
 {
     buf_reset(&c->scratch, CARDBOX_CONTENT_MAX);
@@ -163,7 +163,7 @@ static bool put_elements(checker *c, const content_field *field, scan_value arra
     return true;
 }
 
-/* Which kind of JSON value a kind of field takes. SCAN_NONE: looked at elsewhere. */
+/* The kind of JSON value for each kind of field. SCAN_NONE: checked elsewhere. */
 static const struct {
     scan_kind takes;
     const char *wanted;
@@ -231,8 +231,8 @@ static bool put_field(checker *c, const content_field *field, scan_value value)
     return true;
 }
 
-/* Reads the values of an object's fields, in the order of the class; of two members the last.
- * Tells whether there are members that the class does not know. */
+/* Reads the values of an object's fields, in the order of the class. If a member occurs twice, the
+ * last one counts. True: there are members that the class does not know. */
 static bool read_fields(scan_value values[CONTENT_FIELDS_MAX], const content_class *class,
                         scan_value object)
 {

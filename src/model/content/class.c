@@ -1,6 +1,6 @@
 /*
- * class.c: the table of content classes. A new class or field is a line here; the README's
- * table of classes says the same. Must not know how a rule is checked or a field written.
+ * class.c: the table of content classes. A new class or field is a line here. Must not know how a
+ * rule is checked or a field written.
  */
 #include "model/content/class.h"
 
@@ -65,7 +65,7 @@ static const content_field tool_result_fields[] = {
     {.name = "error", .kind = CONTENT_PART, .part = &result_error},
     {.name = NULL}};
 
-/* What every file has, first. */
+/* The first fields of every file class. */
 #define FILE_FIELDS                                                                                \
     {.name = "uri", .kind = CONTENT_URI, .rules = REQUIRED},                                       \
         {.name = "checksum", .kind = CONTENT_STRING, .rules = REQUIRED | CONTENT_NOT_EMPTY},       \

@@ -7,7 +7,7 @@
 
 #include "model/content/content.h"
 
-/* Fields of the class that has most of them, with room. */
+/* At least the number of fields of the largest class. */
 #define CONTENT_FIELDS_MAX 16
 
 typedef enum content_kind {
@@ -26,9 +26,9 @@ typedef enum content_kind {
 } content_kind;
 
 enum {
-    CONTENT_REQUIRED = 1 << 0,  /* neither absent nor null */
+    CONTENT_REQUIRED = 1 << 0,  /* must be present, and not null */
     CONTENT_NOT_EMPTY = 1 << 1, /* a string with a character, an array with an element */
-    CONTENT_TRIM = 1 << 2,      /* white space around a string goes, before all other rules */
+    CONTENT_TRIM = 1 << 2,      /* white space around a string is removed before all other rules */
     CONTENT_POSITIVE = 1 << 3,  /* above 0 */
     CONTENT_NATURAL = 1 << 4,   /* 0 or above */
     CONTENT_AFTER = 1 << 5      /* "suspend" or "terminate" */
@@ -45,7 +45,7 @@ typedef struct content_field {
 } content_field;
 
 struct content_class {
-    const char *name;            /* what "__type__" says; for a part only for people */
+    const char *name;            /* the value of "__type__"; of a part, a name for messages */
     const content_field *fields; /* required ones first; one without a name ends them */
     const char *text;            /* the field that is the content's plain text; NULL: none */
     bool is_part;                /* has no "__type__" */
@@ -59,34 +59,36 @@ const content_class *content_class_find(scan_value content);
 /* The class of a name, or NULL. */
 const content_class *content_class_named(const char *name);
 
-/* A field's place in its class, by its name as text or as a string token; -1 if it has none. */
+/* The index of a field in its class, by its name as text or as a string token; -1: no such field.
+ */
 int content_field_named(const content_class *class, const char *name);
 int content_field_find(const content_class *class, view key);
 
-/* Whether a member is neither a field nor the "__type__" that the class is known by. */
+/* True if a member is not a field of the class, and not its "__type__". */
 bool content_is_unknown(const content_class *class, view key);
 
 /* The next character of the inside of a valid string token: a code point, half a pair included.
  * Moves `rest` past it, which must not be empty. */
 uint32_t content_next_char(view *rest);
 
-/* The inside of a token without the white space (Unicode's White_Space, and the four separators
- * U+001C to U+001F) around what it says. */
+/* The inside of a token without leading and trailing white space: Unicode's White_Space, and the
+ * separators U+001C to U+001F. */
 view content_trim(view inside);
 
-/* Whether nobody would see anything of the inside of a token. */
+/* True if the inside of a token is empty or white space only. */
 bool content_is_blank(view inside);
 
-/* Whether the inside of a token says exactly `text`, which is ASCII. */
+/* True if the inside of a token, decoded, equals `text`, which is ASCII. */
 bool content_says(view inside, const char *text);
 
-/* Which of two insides of tokens comes first, by their characters, not by their spelling. */
+/* Compares the insides of two tokens by their decoded characters. */
 int content_compare(view a, view b);
 
-/* Whether a uri, decoded, is one of an allowed scheme. Else what it must be, as static text. */
+/* True if a decoded uri has an allowed scheme. Otherwise `must` becomes static text that describes
+ * an allowed uri. */
 bool content_uri_fits(view uri, const char **must);
 
-/* Whether a JSON number is above 0, or is 0; exact at any size. */
+/* True if a JSON number is above 0, or is 0; exact at any size. */
 bool content_number_is_positive(view number);
 bool content_number_is_zero(view number);
 

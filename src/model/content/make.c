@@ -1,6 +1,6 @@
 /*
- * make.c: the public constructors of content. They write what the caller gives as JSON and
- * pass it through the same check as content from elsewhere; so they must not know the rules.
+ * make.c: the public constructors of content. They write their arguments as JSON and pass it
+ * through the same check as other content, so they must not know the rules.
  */
 #include <cardbox/content.h>
 #include <cardbox/limits.h>
@@ -17,7 +17,7 @@ void cardbox_free(void *text)
     free(text);
 }
 
-/* Content on its way. The first failure is kept and makes all that follows do nothing. */
+/* Content that is being built. After the first failure, every further call does nothing. */
 typedef struct maker {
     buf json;
     cardbox_status status;
@@ -49,7 +49,7 @@ static cardbox_status fault_error(const content_fault *fault, cardbox_error *err
                      fault->message);
 }
 
-/* Checks JSON by its class and gives its stored form. */
+/* Checks JSON by its class and returns its stored form. */
 static cardbox_status give_checked(char **out, view json, cardbox_error *err)
 {
     content_fault fault;
@@ -156,7 +156,8 @@ cardbox_status cardbox_fields_content(char **out, const cardbox_field *fields, s
     maker m = maker_start("FieldsSchemaContent", err);
     buf_text(&m.json, ",\"fields\":[");
     for (size_t i = 0; i < count && m.status == CARDBOX_OK && buf_ok(&m.json); i++) {
-        /* The description comes first, having a value always: the name may then be left out. */
+        /* The description is first, because it always has a value: the name may then be left
+         * out. */
         buf_text(&m.json, i > 0 ? ",{\"description\":" : "{\"description\":");
         put_text(&m, "description", fields[i].description ? fields[i].description : "");
         add_text(&m, "name", fields[i].name);
@@ -229,7 +230,7 @@ static const struct file_member {
     {"bitrate", MEMBER_POSITIVE, offsetof(cardbox_file, bitrate)},
 };
 
-/* A member's value, whatever its type: what holds no text is NULL, no number 0. */
+/* A member's value of any type: NULL if it has no text, 0 if it has no number. */
 typedef struct member_value {
     const char *text;
     int64_t number;

@@ -11,7 +11,7 @@ static void put_json(buf *out, scan_value value)
     scan_compact(out, value.text);
 }
 
-/* What a string says. What no text can hold is replaced first. */
+/* Appends a decoded string. Characters that UTF-8 can't represent are replaced. */
 static void put_string(buf *out, view token)
 {
     if (scan_decode(out, token))
@@ -25,7 +25,7 @@ static void put_string(buf *out, view token)
     buf_free(&clean);
 }
 
-/* The uris of an array of files, one a line. Elements that have none have no line. */
+/* The uris of an array of files, one a line. An element without a uri has no line. */
 static void put_uris(buf *out, scan_value files)
 {
     bool first = true;

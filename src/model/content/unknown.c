@@ -1,7 +1,7 @@
 /*
- * unknown.c: members that a class does not know: kept as they came, the last of each name.
- * An object may have millions of them, so that names are sorted rather than compared each with
- * each. Must not know any rule.
+ * unknown.c: members that a class does not know. They are kept unchanged, the last one of each
+ * name. An object may have millions, so the names are sorted, not compared pairwise. Must not know
+ * any rule.
  */
 #include "model/content/class.h"
 
@@ -22,8 +22,8 @@ static int by_name(const void *left, const void *right)
     return order != 0 ? order : by_place(left, right);
 }
 
-/* Moves the keys that a later one of the same name supersedes to the front, in the order of the
- * text. Gives their number. */
+/* Moves the keys that have a later one of the same name to the front, in the order of the text.
+ * Returns their number. */
 static size_t find_superseded(view *keys, size_t count)
 {
     size_t found = 0;

@@ -1,6 +1,6 @@
 /*
- * value.c: what the rules ask of single values: the characters of a string token, white
- * space around them, uris, the sign of a number. Must not know fields or classes.
+ * value.c: properties of single values for the rules: the characters of a string token, white space
+ * around them, uris, the sign of a number. Must not know fields or classes.
  */
 #include "model/content/class.h"
 
@@ -107,7 +107,7 @@ typedef struct uri_parts {
     view path; /* with its first slash, without query and fragment */
 } uri_parts;
 
-/* The bytes of `text` before any of `ends`, or all of it. */
+/* The bytes of `text` before the first of `ends`, or all of it. */
 static size_t length_until(view text, const char *ends)
 {
     size_t n = 0;

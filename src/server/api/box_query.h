@@ -1,6 +1,6 @@
 /*
- * box_query.h: what the reads of one box have in common: which box, as of which moment, and what is
- * said when there is none. Knows no JSON of boxes.
+ * box_query.h: the common part of the reads of one box: its id, the version or time, and the answer
+ * if there is none. Knows no JSON of boxes.
  */
 #ifndef SERVER_BOX_QUERY_H
 #define SERVER_BOX_QUERY_H
@@ -28,8 +28,8 @@ enum { BOX_AT_VERSION, BOX_AT_LENGTH, BOX_AT_TIME, BOX_AT_FIELDS };
  * as it is now. *count is 1 or 2. NULL: answered. */
 box_read *box_query_reads(request *r, const field_value *query, size_t *count);
 
-/* Whether there is the box that a request is about, as of the moment that was asked for; answered
- * if not. `now`: as it is now; version 0: it is not there. */
+/* True if the box of the request exists at the requested version, length or time. Otherwise the
+ * request is answered. `now` is the present box; version 0: there is none. */
 bool box_query_exists(request *r, const box_view *box, const box_head *now);
 
 /* The box of the first key, in `memory`. False: out of memory. */

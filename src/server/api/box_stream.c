@@ -1,6 +1,6 @@
 /*
- * box_stream.c: a request that goes to the database again while its answer is being sent. The page
- * that is on its way out is the answer's body; versions stay readable, so pages fit together.
+ * box_stream.c: reads the next page of a box while the client receives the one before. All pages
+ * are read at one version, so they form one list.
  */
 #include "server/api/box_stream.h"
 #include "server/auth/auth.h"
@@ -8,13 +8,13 @@
 #include "store/box/boxes_read.h"
 
 typedef struct box_stream {
-    box_read read;  /* of the next page */
-    box_read last;  /* of the last id */
+    box_read read;  /* reads the next page */
+    box_read last;  /* reads the last id */
     int64_t length; /* ids to be given in all */
     int64_t created_micros, updated_micros;
     size_t at;  /* taken of the page */
-    view frame; /* what stands before and behind the ids */
-    view end;   /* what stands behind them */
+    view frame; /* the JSON before and after the ids */
+    view end;   /* the JSON after the ids */
 } box_stream;
 
 static bool has_more(const box_stream *s)
@@ -43,7 +43,7 @@ static bool is_same(const box_stream *s, const box_head *now)
     return now->created_micros == s->created_micros && now->updated_micros == s->updated_micros;
 }
 
-/* Whether all ids that were asked for came: the log may have another length than the box. */
+/* True if all requested ids were read: the log may have another length than the box. */
 static bool is_all(const box_read *read, const box_view *box)
 {
     return box->head.first == read->skip && box->head.before == read->skip + read->most &&
@@ -95,8 +95,8 @@ static void took(request *r, size_t len)
     s->at += len;
 }
 
-/* What stands before and behind the ids, in one text: it says which ids these are as surely as they
- * do themselves. */
+/* The JSON before and after the ids, in one text. It identifies the ids (box and version), so the
+ * ETag is computed from it. */
 static view write_frame(request *r, const box_view *box, const box_read *read, size_t *before)
 {
     buf frame = BUF_INIT((size_t)r->server->set->response_max);

@@ -24,7 +24,8 @@ context_request context_request_of(const field_value *format, const field_value 
 /* Bytes that a context is made of, at most. */
 size_t context_input_max(const request *r);
 
-/* Answers with what stands in the body, or says why not; `hint`: what helps if it is too large. */
+/* Answers with the request's body buffer, or with an error; `hint`: the remedy if it is too large.
+ */
 void context_view_answer(request *r, cardbox_status status, const cardbox_error *err,
                          const char *hint);
 

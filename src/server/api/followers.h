@@ -1,9 +1,9 @@
 /*
- * followers.h: clients that follow a task as server-sent events: what is durable, with numbers to
- * go on from, and the pieces of the message that is being said. All of a loop ask the database
- * together, a few times a second, and only those that have read what there was: and none of them
- * while what others have not read fills the memory that all may take. Whoever has waited longest
- * for an event is first when there is room again. Knows no HTTP library.
+ * followers.h: clients that follow a task by server-sent events: numbered durable events, and
+ * chunks of the message that is being generated. One query, a few times a second, reads the events
+ * for all followers of a loop that have received the events before. While unread events fill the
+ * memory of all followers, none is queried. Afterwards the follower that has waited longest is
+ * first. Knows no HTTP library.
  */
 #ifndef SERVER_FOLLOWERS_H
 #define SERVER_FOLLOWERS_H

@@ -1,6 +1,6 @@
 /*
- * handlers.h: what the routes' handlers have in common. A handler is two plain functions: one reads
- * the request and says what it wants of the database, one makes the answer of the rows.
+ * handlers.h: functions that the handlers of routes share. A handler is two plain functions: one
+ * turns the request into parameters of a statement, the other one turns the rows into the answer.
  */
 #ifndef SERVER_HANDLERS_H
 #define SERVER_HANDLERS_H
@@ -44,18 +44,18 @@ void handle_ui(request *r);
 void handle_ui_file(request *r);
 void handle_ui_redirect(request *r);
 
-/* What a token must be good for: as the route says, or, where the ability in the path decides, as
- * it does. One that does not exist may be asked for by who may read. */
+/* The scope that a token needs: the route's, or that of the ability in the path. For an ability
+ * that does not exist, it is `read`. */
 route_scope ability_scope(const request *r);
 
-/* What /readyz says: the database is fit, a loop has a connection of each group to the primary, and
- * it can be said who may do what. What one connection has run into awaits the others. */
+/* The state for /readyz: the database passed the checks, a loop has a connection of each group to
+ * the primary, and the tokens are known. A failed check of one connection counts for all. */
 bool handler_is_ready(const server_state *server);
 
 /* A shape for what the request brings; shape_free it. */
 void handler_shape(request *r, shape *s);
 
-/* Whether nothing is wrong with it; answered if something is. */
+/* True if the shape has no faults. Otherwise the request is answered. */
 bool handler_check_shape(request *r, const shape *s);
 
 /* Answers that one thing is wrong: with a member of "body", "query", "header" or "path", or (NULL)
@@ -73,7 +73,7 @@ field_value *handler_read_query(request *r, const field *table, size_t count, bo
  * Checks that there is no query, and the form of an Idempotency-Key. NULL: answered. */
 field_value *handler_read_change(request *r, const field *table, size_t count, bool may_be_empty);
 
-/* Whether the query has no parameter; answered if it has. */
+/* True if the query has no parameter. Otherwise the request is answered. */
 bool handler_no_query(request *r);
 
 /* The id in the path's `param`th parameter, of a session, an entry or a task: `what`.
@@ -95,11 +95,11 @@ void handler_join(request *r, join_lane lane, const void *keys, size_t count, si
 void handler_run(request *r, join_lane lane, statement_id what,
                  void (*build)(params *p, const void *keys), const void *keys, join_render render);
 
-/* A piece of the request's arena. NULL: answered. */
+/* Allocates from the request's arena. NULL: out of memory, and the request is answered. */
 void *handler_take(request *r, size_t count, size_t size);
 
-/* Whether the rows of `keys` keys fit the response budget, and room for their answer; answered if
- * not. */
+/* True if the rows of `keys` keys and their answer fit the response budget. Otherwise the request
+ * is answered. */
 bool handler_check_budget(request *r, const join_rows *found, size_t keys);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * import.c: POST .../import. The body goes into a ring as it comes, a thread takes lines out of it
- * and gives them to the store's importer; the answer says what became of them.
+ * import.c: POST .../import. The loop writes the body into a bounded pipe. A thread reads lines
+ * from it and passes them to the store's importer. The answer counts the outcomes.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static void note_refused(void *arg, uint64_t line, const char *reason)
         i->errors[i->error_count++] = (import_error){line, copy};
 }
 
-/* Gives every line to the importer. */
+/* Passes every line to the importer. */
 static cardbox_status take_lines(importing *i, cardbox_error *err)
 {
     cardbox_status status = CARDBOX_OK;

@@ -1,6 +1,6 @@
 /*
- * routes.c: the table of routes: what is served, to whom, and by which handler. 404, 405, 401, 403,
- * --routes and the metrics come from it too. And what is said at paths near them.
+ * routes.c: the table of routes: method, path, scope and handler. 404, 405, 401, 403, --routes and
+ * the metrics use it too. A second table has the hints for similar paths.
  */
 #include "server/api/handlers.h"
 #include "server/api/sessions.h"
@@ -122,7 +122,7 @@ _Static_assert(sizeof(ROUTES) / sizeof(ROUTES[0]) - 1 <= STATS_ROUTES_MAX,
 
 /* "..." is the project. */
 const route_hint ROUTE_HINTS[] = {
-    /* An empty id: nothing is said, as by the service whose clients these reads are for. */
+    /* An empty id: no hint, as in the original service. */
     {"GET", OF_PROJECT "/cards/", ""},
     {"GET", OF_PROJECT "/boxes/", ""},
     {"POST", "/projects", "write to it, which makes it: POST /projects/{project}/cards"},

@@ -1,7 +1,7 @@
 /*
- * task_events.c: one event a row, but for those that only move the number on. What is durable has
- * its number as id, so that a client that comes again misses nothing; the pieces of a message have
- * none, and come again from the first after a `start`.
+ * task_events.c: one event for each row, except rows that only advance the number. A durable event
+ * has its number as id, so that a client that reconnects misses none. Chunks of a message have no
+ * id; after a `start` event they are sent again from the first one.
  */
 #include "server/api/task_events.h"
 #include "base/scan.h"

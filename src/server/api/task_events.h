@@ -8,16 +8,16 @@
 #include "cardbox/limits.h"
 #include "store/task/tasks.h"
 
-/* Events and pieces of a task that are read at once, and so many bytes of them that one more may
- * begin. A client that reads nothing holds as much as that. */
+/* The most events and chunks of a task that one read returns. No further one is added after
+ * TASK_VIEW_BYTES. A client that reads nothing holds this much memory. */
 #define TASK_VIEW_MOST  100
 #define TASK_VIEW_BYTES (256 * 1024)
 
-/* What a follower has seen. */
+/* The position of a follower. */
 typedef struct task_view {
-    task_follow key;                  /* what it asks for next */
+    task_follow key;                  /* the key of its next read */
     bool finished;                    /* as of the last event that was seen */
-    char saying[CARDBOX_CARD_ID_MAX]; /* what key.message_id points to */
+    char saying[CARDBOX_CARD_ID_MAX]; /* key.message_id points to it */
 } task_view;
 
 /* Appends the events of rows of tasks_follow, and notes that they were seen. True: there are more,

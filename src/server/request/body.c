@@ -1,6 +1,6 @@
 /*
- * body.c: reads the bodies of batch reads by the spans that the scanner gives. The list of faults
- * has the form that clients of the original service know.
+ * body.c: reads the bodies of batch reads from the scanner's spans. The list of faults has the form
+ * of the original service.
  */
 #include "server/request/body.h"
 #include "base/uuid.h"
@@ -35,7 +35,7 @@ static void canonical_uuid(reader *in, body_id *id)
     in->faults->nomem = in->faults->nomem || id->text.ptr == NULL;
 }
 
-/* By what a token is known as a duplicate: what it says, else how it is spelt. */
+/* Finds duplicates by the decoded text, or by the token itself if it can't be decoded. */
 static idset_found see(reader *in, idset *seen, view token, view text)
 {
     idset_found found = idset_add(seen, text.ptr == NULL ? token : text);

@@ -14,10 +14,10 @@
 #define LIMIT_MOST    500
 #define LIMIT_DEFAULT 200
 
-/* One id of a list, at its first place. */
+/* One id of a list, at its first position. */
 typedef struct body_id {
     view token;   /* as the client sent it, quotes and all */
-    view text;    /* decoded; ptr NULL: it says something that no id can */
+    view text;    /* decoded; ptr NULL: it can't be an id */
     bool is_uuid; /* and then text is in canonical form */
 } body_id;
 
@@ -28,8 +28,8 @@ typedef struct body_batch {
     int64_t limit; /* clamped */
 } body_batch;
 
-/* What a batch may hold: the name of its list, and whether the ids are UUIDs, of which two
- * spellings are one, and whether hydrate and limit are read. */
+/* The form of a batch: the name of its list; true if the ids are UUIDs, which have several
+ * spellings; true if hydrate and limit are read. */
 typedef struct body_shape {
     const char *ids;
     bool boxes;

@@ -1,6 +1,6 @@
 /*
- * fields.c: the readers of each kind of field. What a kind accepts is the same in a body and in a
- * query, but for numbers and booleans, which are text in a query.
+ * fields.c: the readers of each kind of field. A kind accepts the same values in a body and in a
+ * query, but numbers and booleans are text in a query.
  */
 #include "server/request/fields.h"
 
@@ -8,7 +8,7 @@
 #include "cardbox/limits.h"
 #include "server/request/query.h"
 
-/* Bytes of what is said of a name that is not known: all that are. */
+/* Bytes of the message about an unknown name, which lists all known names. */
 #define KNOWN_MAX 2048
 
 /* Where a value is read, for its faults. */
@@ -35,14 +35,14 @@ static void fault_number(const here *h, const char *type, const char *begin, int
     buf_free(&message);
 }
 
-/* Whether more is to be read: not when there are as many faults as are told. A body has room for a
- * million, and other requests wait meanwhile. */
+/* False if the list of faults is full. A body could have a million faults, and reading them would
+ * delay other requests. */
 static bool goes_on(const shape *s)
 {
     return !s->nomem && s->faults < SHAPE_FAULTS_MAX;
 }
 
-/* --- what texts and numbers must be --- */
+/* --- rules of texts and numbers --- */
 
 static void take_id(const here *h, view text, int64_t most)
 {
@@ -193,7 +193,7 @@ static void (*const READERS[])(field_value *out, here *h) = {
     [FIELD_UUIDS] = read_ids,
 };
 
-/* The field of a name; `count`: none. */
+/* The index of the field of a name; `count`: there is none. */
 static size_t find_member(const field *table, size_t count, view key)
 {
     size_t i = 0;
@@ -202,7 +202,7 @@ static size_t find_member(const field *table, size_t count, view key)
     return i;
 }
 
-/* Says what there is: the name may be a slip of the pen. */
+/* Reports an unknown name, and lists the known ones: the name may be misspelt. */
 static void refuse_name(shape *s, const shape_place *at, view token, const field *table,
                         size_t count)
 {
@@ -255,7 +255,8 @@ void fields_read_object(field_value *values, const field *table, size_t count, s
 
 static const shape_place QUERY = {"query", NULL, 0};
 
-/* The field of a parameter; what follows its '.', if its name ends in one, goes to `rest`. */
+/* The field of a parameter. If its name in the table ends in '.', `rest` becomes the rest of the
+ * parameter's name. */
 static size_t find_parameter(const field *table, size_t count, view name, view *rest)
 {
     size_t i;
@@ -292,7 +293,7 @@ static void read_parameter(field_value *out, const here *h)
         fault(h, "int_parsing", "Input should be a valid integer");
 }
 
-/* One more of a parameter that may come often. */
+/* Adds a value of a parameter that may be repeated. */
 static void add_repeated(field_value *out, const here *h, view key, view text)
 {
     if (out->count == h->field->repeats) {

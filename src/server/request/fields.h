@@ -1,7 +1,7 @@
 /*
- * fields.h: members of a JSON object, or parameters of a query, read by a table that says what each
- * is called and must be. What is wrong goes to a shape; nothing is lost: a name that is not in the
- * table is a fault, unless the reader is told to ignore it. Knows no request.
+ * fields.h: reads the members of a JSON object, or the parameters of a query, by a table of names
+ * and kinds. Faults are collected in a shape. A name that is not in the table is a fault, unless
+ * the reader ignores unknown names. Knows no request.
  */
 #ifndef SERVER_FIELDS_H
 #define SERVER_FIELDS_H
@@ -19,17 +19,18 @@ typedef enum field_kind {
     FIELD_BOOL,    /* `number`, 0 or 1 */
     FIELD_INTEGER, /* `number`, `least` to `most` */
     FIELD_LIMIT,   /* `number`, brought into `least` to `most` */
-    FIELD_CHOICE,  /* one of `choices`: its place there in `number` */
+    FIELD_CHOICE,  /* one of `choices`; its index is stored in `number` */
     FIELD_TIME,    /* RFC 3339 with an offset: `number`, microseconds since 1970 */
-    FIELD_IDS,     /* an array of up to `most` card ids: `json`, how many in `count` */
-    FIELD_UUIDS    /* the same of UUIDs */
+    FIELD_IDS,  /* an array of up to `most` card ids: stored in `json`, their number in `count` */
+    FIELD_UUIDS /* the same of UUIDs */
 } field_kind;
 
 typedef struct field {
-    const char *name; /* in a query one that ends in '.' takes all that begin with it */
+    const char *name; /* in a query, a name that ends in '.' matches all that begin with it */
     field_kind kind;
     bool required;
-    size_t repeats; /* in a query: it may stand there so often, and each goes to `list` */
+    size_t repeats; /* in a query: the maximum number of repetitions; the values are stored in
+                       `list` */
     int64_t least, most;
     const char *const *choices; /* NULL ends them */
 } field;
@@ -39,7 +40,7 @@ typedef struct field {
 
 /* One of a repeated parameter. */
 typedef struct field_pair {
-    view key; /* what follows the '.' of the field's name */
+    view key; /* the part of the parameter's name after the '.' */
     view text;
 } field_pair;
 
@@ -53,13 +54,13 @@ typedef struct field_value {
     const field_pair *list;
 } field_value;
 
-/* Reads the members of an object into `values`, one for each of `count` fields. A name that stands
- * there twice makes the body malformed. */
+/* Reads the members of an object into `values`, one for each of `count` fields. If a name occurs
+ * twice, the body is malformed. */
 void fields_read_object(field_value *values, const field *table, size_t count, scan_value object,
                         const shape_place *at, shape *s);
 
-/* Reads what is behind the '?'. With `lenient` unknown parameters are ignored, and of several of
- * one name the last counts; else they are faults. */
+/* Reads the parameters of a query. With `lenient`, unknown parameters are ignored, and the last
+ * one of a name counts; otherwise both are faults. */
 void fields_read_query(field_value *values, const field *table, size_t count, view query,
                        bool lenient, shape *s);
 

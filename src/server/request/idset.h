@@ -1,6 +1,6 @@
 /*
- * idset.h: the set of texts seen so far, for dropping duplicates. The texts stay where they are.
- * The hash is seeded, so that nobody can choose ids that collide.
+ * idset.h: a set of texts for dropping duplicates. It borrows the texts. The hash is seeded, so
+ * that clients can't choose ids that collide.
  */
 #ifndef SERVER_IDSET_H
 #define SERVER_IDSET_H

@@ -25,7 +25,7 @@ bool percent_decode(char *out, size_t *len, view text, bool plus_is_blank)
     return true;
 }
 
-/* "scheme://authority" at the front of a target, as a proxy sends it; 0 if there is none. */
+/* Bytes of "scheme://authority" at the front of a target, as a proxy sends it; 0: there is none. */
 static size_t authority_end(view target)
 {
     size_t at = 0;

@@ -1,5 +1,5 @@
 /*
- * query.c: finding and decoding query parameters. What nobody asks for is not even decoded.
+ * query.c: finds and decodes query parameters. Only parameters that a caller reads are decoded.
  */
 #include "server/request/query.h"
 #include "server/request/path.h"
@@ -14,7 +14,7 @@ static view trim(view text)
     return text;
 }
 
-/* Whether an encoded name says `name`; one that is malformed says nothing. */
+/* True if an encoded name, decoded, equals `name`. False for a malformed one. */
 static bool says(view encoded, const char *name)
 {
     char decoded[64];

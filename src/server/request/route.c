@@ -13,7 +13,7 @@ static view next_segment(const char **pattern)
     return (view){from, len};
 }
 
-/* Segments that stand in braces go to `params`. */
+/* Segments in braces are stored in `params`. */
 static bool fits(const char *pattern, const url_path *where, view params[ROUTE_PARAMS_MAX])
 {
     size_t found = 0;

@@ -1,6 +1,6 @@
 /*
- * route.h: which handler serves which method and path: one table, from which --routes, 404 and 405
- * come too. Knows no HTTP library.
+ * route.h: the table of routes, from method and path to handler. --routes, 404 and 405 use it too.
+ * Knows no HTTP library.
  */
 #ifndef SERVER_ROUTE_H
 #define SERVER_ROUTE_H
@@ -15,23 +15,23 @@ struct request;
 #define ROUTE_PARAMS_MAX 3
 
 typedef enum route_body {
-    ROUTE_NO_BODY, /* one that comes all the same is read and ignored */
+    ROUTE_NO_BODY, /* a body is read and ignored */
     ROUTE_JSON,    /* JSON, whole in memory before the handler runs */
-    ROUTE_STREAM   /* of any length: goes piece by piece to where the handler says */
+    ROUTE_STREAM   /* has any length: passed to the handler in chunks */
 } route_body;
 
-/* What a token must be good for. */
+/* The scope that a token needs. */
 typedef enum route_scope {
-    SCOPE_OPEN, /* nothing: no token is asked for */
+    SCOPE_OPEN, /* no token is needed */
     SCOPE_READ,
     SCOPE_WRITE,
     SCOPE_TASKS,
     SCOPE_ADMIN,
-    SCOPE_ABILITY /* what the ability in the path needs: see ability_scope */
+    SCOPE_ABILITY /* the scope of the ability in the path: see ability_scope */
 } route_scope;
 
-/* Which of the headers that make a change safe it takes, or may ignore since it is safe anyway. Any
- * other is refused: one that is ignored would be believed in. */
+/* The headers that make a change safe to repeat and that the route accepts; it may ignore them if
+ * it is safe anyway. Others are rejected, because a client would rely on an ignored one. */
 enum { TAKES_NONE = 0, TAKES_KEY = 1 /* Idempotency-Key */, TAKES_IF_MATCH = 2 };
 
 typedef struct route {
@@ -40,8 +40,8 @@ typedef struct route {
     const char *name;    /* OpenAPI's operationId, for logs */
     route_body body;
     route_scope scope;
-    route_class class;                 /* what the metrics count it as */
-    unsigned takes;                    /* of a change */
+    route_class class;                 /* its class in the metrics */
+    unsigned takes;                    /* for a change: the accepted headers */
     void (*handle)(struct request *r); /* called once the whole request is there, or, with
                                         * ROUTE_STREAM, its head */
 } route;
@@ -55,7 +55,7 @@ typedef struct route_match {
 /* The table; one without a method ends it. */
 extern const route ROUTES[];
 
-/* Where that is done which a request at no route, or with another method, most likely wants. */
+/* The request that a client most likely meant, for a path or method without a route. */
 typedef struct route_hint {
     const char *method; /* "": any */
     const char *pattern;
@@ -65,24 +65,24 @@ typedef struct route_hint {
 /* The table; one without a method ends it. */
 extern const route_hint ROUTE_HINTS[];
 
-/* NULL: there is none; "": none shall be said. A slash at the end of the path need not be in the
- * table. */
+/* The hint for a path; NULL: there is none; "": show none. The table need not have the slash at
+ * the end of a path. */
 const char *route_hint_of(const route_hint *table, const char *method, const url_path *where);
 
-/* The route that a path which is none misses by little: a slash at its end, or some letters of its
- * fixed words, of which fewer than `most` are wrong. One that takes the method comes first. NULL:
- * none is near. */
+/* The route that is most similar to an unknown path: without a slash at the end, or with fewer than
+ * `most` letters of its fixed words changed. A route that accepts the method is preferred. NULL: no
+ * route is similar. */
 const route *route_near(const route *table, const char *method, const url_path *where, int most);
 
 void route_find(route_match *out, const route *table, const char *method, const url_path *where);
 
-/* Whether its path begins with a project. */
+/* True if its path begins with a project. */
 bool route_is_of_project(const route *r);
 
 /* "read", "write", ... */
 const char *route_scope_name(route_scope scope);
 
-/* Writes the methods that a path takes, "GET, HEAD, POST". HEAD goes with every GET. */
+/* Writes the methods that a path accepts, "GET, HEAD, POST". HEAD is accepted with every GET. */
 #define ROUTE_ALLOW_SIZE 64
 void route_allow(char out[ROUTE_ALLOW_SIZE], const route *table, const url_path *where);
 

@@ -1,6 +1,6 @@
 /*
- * shape.c: the list of faults, built as JSON while a request is read. At most so many are kept that
- * nobody can make the answer large.
+ * shape.c: the list of faults, built as JSON while a request is read. The number of faults is
+ * limited, so that the answer stays small.
  */
 #include "server/request/shape.h"
 
@@ -29,7 +29,7 @@ shape_result shape_check(const shape *s)
     return s->too_many == NULL ? SHAPE_OK : SHAPE_TOO_MANY;
 }
 
-/* The beginning of an item, up to the place in the request. False: enough have been reported. */
+/* Writes the beginning of an item, up to its position in the request. False: the list is full. */
 static bool begin(shape *s, const shape_place *at, const char *type)
 {
     if (s->faults++ >= SHAPE_FAULTS_MAX)

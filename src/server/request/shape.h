@@ -1,7 +1,7 @@
 /*
- * shape.h: what is wrong with the form of a request: every fault found, in the list that clients of
- * the original service know, or why the body is no JSON, or what it has too many of. Latches: the
- * readers go on after a fault and the end is checked once. Knows no HTTP and no database.
+ * shape.h: the validation of a request. It collects the faults in the form of the original service,
+ * or the reason why the body is no JSON, or a number that is too large. Readers continue after a
+ * fault, and the result is checked once at the end. Knows no HTTP and no database.
  */
 #ifndef SERVER_SHAPE_H
 #define SERVER_SHAPE_H
@@ -15,14 +15,14 @@
 
 typedef enum shape_result {
     SHAPE_OK,
-    SHAPE_MALFORMED, /* not JSON, a member twice, a broken escape: `message` says what */
+    SHAPE_MALFORMED, /* not JSON, a member twice, a broken escape: see `message` */
     SHAPE_FAULTS,    /* well-formed, but not what is wanted: `items` has the faults */
     SHAPE_TOO_MANY,  /* more than `most` of `too_many` */
     SHAPE_NOMEM
 } shape_result;
 
 typedef struct shape {
-    arena *memory;       /* for what has to be decoded */
+    arena *memory;       /* for decoded texts */
     view text;           /* the body */
     size_t position;     /* in it, of what is malformed */
     const char *message; /* NULL: nothing is */
@@ -34,10 +34,10 @@ typedef struct shape {
     bool nomem;
 } shape;
 
-/* Where a value stands: ["body","cards",3,...]. */
+/* The position of a value: ["body","cards",3,...]. */
 typedef struct shape_place {
     const char *in;   /* "body", "query", "header" or "path" */
-    const char *list; /* the list whose element it is in; NULL: none */
+    const char *list; /* the list that contains it; NULL: none */
     size_t index;
 } shape_place;
 
@@ -45,30 +45,30 @@ extern const shape_place SHAPE_BODY; /* the body itself */
 
 void shape_init(shape *s, view text, arena *memory);
 
-/* Gives back what the faults took. */
+/* Frees the memory of the faults. */
 void shape_free(shape *s);
 
-/* By precedence: what is malformed, then faults, then counts. */
+/* In order of precedence: malformed, faults, wrong counts. */
 shape_result shape_check(const shape *s);
 
 /*
- * Adds a fault of a member (NULL: of the whole), or of its element `index` (negative: of itself).
- * `input`, JSON, is shown if it is short; ptr NULL: none.
+ * Adds a fault of a member (NULL: of the whole value), or of its element `index` (negative: of the
+ * member itself). `input` is JSON and is shown if it is short; ptr NULL: none.
  */
 void shape_fault(shape *s, const shape_place *at, const char *member, int64_t index,
                  const char *type, const char *message, view input);
 
-/* Adds the fault of a member that nobody knows, by its name as a JSON string token. */
+/* Adds the fault of an unknown member, by its name as a JSON string token. */
 void shape_unknown(shape *s, const shape_place *at, view token, const char *message);
 
-/* The first of each counts. */
+/* Only the first call of each kind has an effect. */
 void shape_malformed(shape *s, const char *member, size_t position, const char *message);
 void shape_too_many(shape *s, const char *member, int64_t most);
 
-/* The body, which must be one object. SCAN_NONE, with the reason noted: it is not. */
+/* The body, which must be one object. SCAN_NONE: it is not, and the fault is recorded. */
 scan_value shape_body(shape *s, unsigned depth_max);
 
-/* What a string token says; ptr NULL if no UTF-8 text can say it, or out of memory. */
+/* The decoded string token; ptr NULL if UTF-8 can't represent it, or out of memory. */
 view shape_decode(shape *s, view token);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * failure_log.c: remembers when each kind of failure was logged last, in a small table: what a
- * client can provoke has few kinds, and a full table logs nothing new before an entry is old.
+ * failure_log.c: remembers when each kind of failure was logged last, in a small table. Clients can
+ * cause only few kinds. If the table is full, a new kind is logged only after an entry is old.
  */
 #include "server/response/failure_log.h"
 #include <pthread.h>
@@ -41,7 +41,8 @@ static failure_kind *find(const char *sqlstate, const char *statement)
     return oldest;
 }
 
-/* Whether a failure is to be logged now; and how many of its kind were not, since the last line. */
+/* True if a failure has to be logged now. Also the number of its kind that were not logged since
+ * the last line. */
 static bool is_due(const char *sqlstate, const char *statement, int64_t interval_ms,
                    unsigned *unlogged)
 {

@@ -1,6 +1,6 @@
 /*
- * failure_log.h: log lines about statements that PostgreSQL refused, at most one in an interval for
- * each kind. Any thread. Knows nothing of what clients are answered.
+ * failure_log.h: logs statements that PostgreSQL rejected, at most one line for each kind in an
+ * interval. Thread-safe.
  */
 #ifndef SERVER_FAILURE_LOG_H
 #define SERVER_FAILURE_LOG_H

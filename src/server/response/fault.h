@@ -1,6 +1,6 @@
 /*
- * fault.h: answers that are errors. One table says which error has which status, code and
- * Retry-After; the handlers only name the error.
+ * fault.h: error answers. One table has the status, code and Retry-After of each error; handlers
+ * only name the error.
  */
 #ifndef SERVER_FAULT_H
 #define SERVER_FAULT_H
@@ -58,11 +58,11 @@ fault fault_of_status(cardbox_status status);
  * `what` is mostly fault_of_status(err->status). Carries current_version where there is one. */
 void fault_answer_error(request *r, fault what, const cardbox_error *err);
 
-/* Whether a status of the store is none. If it is, it is answered, as the above does. */
+/* True if a status of the store is CARDBOX_OK. Otherwise the error is answered, as above. */
 bool fault_check(request *r, cardbox_status status, const cardbox_error *err);
 
-/* fault_answer_error of an ability: its code is `error`, and `reason` says which. `items` are all
- * faults of its input, JSON objects with commas between them; empty: the message says it. */
+/* fault_answer_error for an ability: the error_code is `error`, and `reason` is the more precise
+ * code. `items` are all faults of the input: JSON objects separated by commas, or empty. */
 void fault_answer_ability(request *r, const cardbox_error *err, view items);
 
 /* Answers what a failed statement comes to for a client: its message stays in our log. */
@@ -78,7 +78,7 @@ void fault_answer_away(request *r, const char *otherwise);
 /* 503, with what to do about a database that did not pass the server's check. */
 void fault_answer_unfit(request *r, unfit_cause cause);
 
-/* 503: out of memory; for the answer, where its ticket says that a write was run. */
+/* 503: out of memory; if the request's ticket shows that a write was executed, for the answer. */
 void fault_answer_memory(request *r);
 
 /* Nobody can say whether a write was done: `why`, and by its ticket whether it may be repeated. */

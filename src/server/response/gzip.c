@@ -1,6 +1,6 @@
 /*
- * gzip.c: zlib at its fastest level: it makes JSON some four times smaller at a tenth of the
- * cost of its best, and a loop that compresses serves nobody else meanwhile.
+ * gzip.c: zlib at its fastest level, because a loop serves no other request while it compresses.
+ * JSON gets about four times smaller, at a tenth of the cost of the best level.
  */
 #include "server/response/gzip.h"
 #include <limits.h>

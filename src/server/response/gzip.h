@@ -1,5 +1,5 @@
 /*
- * gzip.h: text as gzip, in one go or piece by piece. Knows neither requests nor where it goes.
+ * gzip.h: compresses text with gzip, whole or in parts. Knows no requests.
  */
 #ifndef SERVER_GZIP_H
 #define SERVER_GZIP_H
@@ -12,11 +12,12 @@ typedef struct gzip_stream gzip_stream;
 gzip_stream *gzip_new(void);
 void gzip_free(gzip_stream *s);
 
-/* The whole text, to be freed; NULL: no memory. `s` may be used again. */
+/* Compresses the whole text. The caller frees the result; NULL: out of memory. `s` may be used
+ * again. */
 char *gzip_all(gzip_stream *s, view text, size_t *len);
 
-/* Compresses from the front of `text`, which moves on, into `out`; `last`: nothing follows it.
- * Gives the bytes written; *ended: all is out. */
+/* Compresses bytes of `text` into `out` (at most `room` bytes), and removes them from `text`.
+ * `last`: no more text follows. Returns the bytes written; *ended: the output is complete. */
 size_t gzip_some(gzip_stream *s, view *text, bool last, char *out, size_t room, bool *ended);
 
 #endif

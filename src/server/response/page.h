@@ -31,7 +31,7 @@ bool page_read(request *r, int64_t *limit, list_cursor *from,
 /* Reads a cursor that is a number above 0; one that is not given leaves it. False: answered. */
 bool page_number(request *r, int64_t *out, const field_value *cursor);
 
-/* Answers that the cursor is none, or that there was no memory to read it. False. */
+/* Answers that the cursor is invalid, or that memory is exhausted. Returns false. */
 bool page_bad_cursor(request *r);
 
 /* A query of limit and cursor, in the request's arena, with the tenant filled in. NULL: answered.
@@ -39,10 +39,10 @@ bool page_bad_cursor(request *r);
 history *page_history(request *r);
 box_list *page_of_boxes(request *r);
 
-/* Whether all rows fit the response budget; answered if not. */
+/* True if all rows fit the response budget. Otherwise the request is answered. */
 bool page_check_budget(request *r, const store_rows *rows);
 
-/* Answers a page of boxes that the request's ticket asked for as box_list. */
+/* Answers a page of boxes, which the request's ticket read with box_list. */
 void page_render_boxes(request *r, const join_rows *found);
 
 #endif
