@@ -32,7 +32,7 @@ typedef struct server_state {
     struct waker *waker;             /* NULL: there is none */
     struct loop **loops;
     void (*wake)(struct loop *l); /* makes one look at what has changed; NULL: there are none */
-    stats *stats; /* of each loop, and then of each thread of the pool */
+    stats *stats;                 /* of each loop, and then of each thread of the pool */
     size_t stats_count;
     struct job_pool *jobs;   /* the threads for what takes long */
     atomic_size_t accepting; /* the loop that accepts connections; see acceptor.h */
