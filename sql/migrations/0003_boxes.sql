@@ -89,7 +89,7 @@ CREATE TABLE cardbox.card_box_log (
     request_digest bytea,
     at             timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, box_id, version),
-    CHECK (version >= 1 AND added BETWEEN 0 AND length AND op IN ('create', 'append', 'replace', 'fork')
+    CHECK (version >= 1 AND length >= 0 AND added >= 0 AND op IN ('create', 'append', 'replace', 'fork')
            AND octet_length(append_key) BETWEEN 1 AND 512)
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.02);
 CREATE UNIQUE INDEX card_box_log_by_key ON cardbox.card_box_log (tenant_id, box_id, append_key)

@@ -246,7 +246,7 @@ def test_owner_that_sees_no_rows():
     dsn, role = empty(), f"lazy_{os.getpid()}"
     cardbox("migrate", "--dsn", empty())  # the roles are there
     psql(dsn, f"CREATE ROLE {role} LOGIN CREATEROLE NOINHERIT; ALTER DATABASE " + dsn.split("dbname=")[1] + f" OWNER TO {role}")
-    cardbox_test.at_end(lambda: psql(dsn, f"DROP OWNED BY {role}; ALTER DATABASE " + dsn.split("dbname=")[1]
+    cardbox_test.at_end(lambda: psql(dsn, f"DROP OWNED BY {role} CASCADE; ALTER DATABASE " + dsn.split("dbname=")[1]
                                           + f" OWNER TO cardbox; DROP OWNED BY {role} CASCADE; DROP ROLE {role}"))
     done = cardbox("migrate", "--dsn", as_role(dsn, role), check=False)
     assert done.returncode == 1 and f"ALTER ROLE {role} INHERIT" in done.stderr, done

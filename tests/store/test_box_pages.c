@@ -127,7 +127,7 @@ static bool count_ids(void *arg, const cardbox_box *page)
     return true;
 }
 
-/* A worker may write any length into the log: no page shows more ids than were read. */
+/* A damaged log may have any length: no page shows more ids than were read. */
 static void log_of_another_length(void **state)
 {
     (void)state;
