@@ -187,8 +187,8 @@ def check_links(path, guide):
         assert os.path.exists(os.path.join(cardbox_test.ROOT, file)), f"{path}: {target}"
         assert not anchor or anchor in anchors(GUIDES[file]), f"{path}: {target}#{anchor}"
     for name in re.findall(r"`([a-z_/]+/[a-z_0-9.]+\.(?:c|h|sql|py|json|yaml))`", guide):
-        places = (os.path.join(cardbox_test.ROOT, folder, name) for folder in ("", os.path.dirname(path)))
-        assert name.startswith("build/") or any(map(os.path.exists, places)), f"{path}: {name}"
+        paths = (os.path.join(cardbox_test.ROOT, folder, name) for folder in ("", os.path.dirname(path)))
+        assert name.startswith("build/") or any(map(os.path.exists, paths)), f"{path}: {name}"
 
 
 def test_links():
