@@ -186,6 +186,9 @@ def check_links(path, guide):
         file = os.path.normpath(os.path.join(os.path.dirname(path), target)) if target else path
         assert os.path.exists(os.path.join(cardbox_test.ROOT, file)), f"{path}: {target}"
         assert not anchor or anchor in anchors(GUIDES[file]), f"{path}: {target}#{anchor}"
+    for name in re.findall(r"`([a-z_/]+/[a-z_0-9.]+\.(?:c|h|sql|py|json|yaml))`", guide):
+        paths = (os.path.join(cardbox_test.ROOT, folder, name) for folder in ("", os.path.dirname(path)))
+        assert name.startswith("build/") or any(map(os.path.exists, paths)), f"{path}: {name}"
 
 
 def test_links():

@@ -167,7 +167,7 @@ def findings_in(text):
             yield Finding(text.path, text.line, "word", f"{word}: {sentence}")
         if len(words(sentence)) > SENTENCE_WORDS_MAX:
             yield Finding(text.path, text.line, "long", f"{len(words(sentence))} words: {sentence}")
-        if STARTS.match(sentence):
+        if STARTS.match(sentence) and not sentence.endswith("?"):
             yield Finding(text.path, text.line, "start", sentence)
 
 

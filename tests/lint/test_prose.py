@@ -24,6 +24,7 @@ def test_prose_rules():
             ("An agent's turn ends.", []),
             ("Servers work in turn.", ["word"]),
             ("What is read.", ["start"]),
+            ("What is read?", []),
             ("whether it is read", ["start"]),
             ("It is read. Of these one is left.", ["start"]),
             ("Offsets are numbers.", []),
