@@ -446,7 +446,7 @@ def test_costs_of_branches():
 
 def test_the_test_sees():
     """What reads a project for one row, by itself or again and again."""
-    whole = "SELECT count(*) FROM cardbox.cards WHERE tenant_id = 'great' AND content::text = 'no'"
+    whole = "SELECT count(*) FROM cardbox.session_lines WHERE tenant_id = 'great' AND content::text = 'no'"
     again = "SELECT count(e.entry_id) FROM generate_series(1, 100) AS n, LATERAL (SELECT * FROM cardbox.session_lines OFFSET n) AS e"
     for sql in (whole, again):
         for about, wrong in ((1, ["pages", "rows"]), (10**6, [])):
