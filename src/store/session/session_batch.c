@@ -243,17 +243,17 @@ static void col_id_is_made(params *p, const pending_line *line)
 
 /* In the order of both statements; an append lacks some. */
 static const struct {
-    params_type type;
     put_column put;
+    params_type type;
     bool of_import_only;
 } COLUMNS[] = {
-    {PARAMS_TEXT, col_id, false},      {PARAMS_INT4, col_twin, false},
-    {PARAMS_TEXT, col_parent, false},  {PARAMS_INT4, col_ref, false},
-    {PARAMS_TEXT, col_type, false},    {PARAMS_TEXT, col_role, false},
-    {PARAMS_TEXT, col_sets, false},    {PARAMS_TEXT, col_target, false},
-    {PARAMS_INT8, col_index, true},    {PARAMS_JSON, col_label, false},
-    {PARAMS_JSON, col_content, false}, {PARAMS_BYTEA, col_before, true},
-    {PARAMS_BYTEA, col_after, true},   {PARAMS_BOOL, col_id_is_made, true},
+    {col_id, PARAMS_TEXT, false},      {col_twin, PARAMS_INT4, false},
+    {col_parent, PARAMS_TEXT, false},  {col_ref, PARAMS_INT4, false},
+    {col_type, PARAMS_TEXT, false},    {col_role, PARAMS_TEXT, false},
+    {col_sets, PARAMS_TEXT, false},    {col_target, PARAMS_TEXT, false},
+    {col_index, PARAMS_INT8, true},    {col_label, PARAMS_JSON, false},
+    {col_content, PARAMS_JSON, false}, {col_before, PARAMS_BYTEA, true},
+    {col_after, PARAMS_BYTEA, true},   {col_id_is_made, PARAMS_BOOL, true},
 };
 
 static void put_columns(params *p, const session_batch *batch)
