@@ -78,11 +78,11 @@ static void assert_entry(const cardbox_entry *entry, const session_tree *tree)
 {
     uint32_t at = session_tree_find(tree, view_of(entry->entry_id));
 
-    assert_true(at != SESSION_NONE);
+    assert_true(at != STRING_MAP_NONE);
     const session_node *node = &tree->nodes[at];
     assert_int_equal(entry->depth, node->depth);
     assert_int_equal(entry->line, tree->entries[at].line - 1);
-    if (node->parent == SESSION_NONE) {
+    if (node->parent == STRING_MAP_NONE) {
         assert_null(entry->parent_id);
         assert_int_equal(entry->missing_parent != NULL, node->is_dangling || node->is_cycle);
     } else {
@@ -108,7 +108,7 @@ static void assert_tree(const char *id, view bytes)
     cardbox_entries_free(page);
     assert_ok(cardbox_get_session(&got, db, T, id, &err), &err);
     const char *head = cardbox_sessions_at(got, 0)->head_entry_id;
-    if (file.tree.leaf == SESSION_NONE)
+    if (file.tree.leaf == STRING_MAP_NONE)
         assert_null(head);
     else
         assert_true(view_equal(view_of(head), file.entries[file.tree.leaf].id));
