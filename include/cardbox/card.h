@@ -155,6 +155,27 @@ CARDBOX_API cardbox_status cardbox_add_cards(cardbox_outcome *outcomes, cardbox 
                                              cardbox_error *err);
 
 /**
+ * Makes a sealed card of an entry's message, for use in boxes: its text or content, its tool calls,
+ * the id of the call that it answers, and its role in the metadata.
+ *
+ * @param outcome     receives what cardbox_add_card would return; may be NULL
+ * @param db          any handle
+ * @param tenant      the tenant
+ * @param session_id  the session
+ * @param entry_id    the entry
+ * @param card_id     the card's id: with the same one the function may be called again
+ * @param err         may be NULL
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND: no such session or entry; CARDBOX_INVALID: the entry gives
+ *         no message; CARDBOX_CONFLICT: the card exists with other content; and the connection's
+ *
+ * Thread safety: as the handle.
+ */
+CARDBOX_API cardbox_status cardbox_card_from_entry(cardbox_outcome *outcome, cardbox *db,
+                                                   const char *tenant, const char *session_id,
+                                                   const char *entry_id, const char *card_id,
+                                                   cardbox_error *err);
+
+/**
  * Deletes a card: it is unreadable from now on; the row goes after the retention period.
  *
  * @param db       any handle

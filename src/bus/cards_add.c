@@ -1,10 +1,11 @@
 /*
- * cards_add.c: card:add and card:add_many. Content goes on by its span in the input, to the byte;
- * of many either all are added or none.
+ * cards_add.c: card:add, card:add_many and card:from_entry. Content goes on by its span in the
+ * input, to the byte; of many either all are added or none.
  */
 #include <stdio.h>
 #include "bus/abilities.h"
 #include "base/errors.h"
+#include "store/session/entry_card.h"
 #include "store/write.h"
 
 typedef struct added {
@@ -160,11 +161,54 @@ BUS_RENDERS(card_add_many)
     return CARDBOX_OK;
 }
 
+/* --- of an entry of a session --- */
+
+typedef struct from_entry {
+    added added; /* first: the second step is that of card:add */
+    entry_card card;
+} from_entry;
+
+BUS_READS(card_from_entry)
+{
+    from_entry *f = in->call->plan;
+    f->card = (entry_card){in->call->tenant, input_id(in, "session_id", SESSION_ID_MAX),
+                           input_id(in, "entry_id", SESSION_ID_MAX),
+                           input_id(in, "card_id", CARDBOX_CARD_ID_MAX)};
+    if (f->card.card_id.ptr == NULL && in->status == CARDBOX_OK)
+        f->card.card_id =
+            view_of(session_make_id(f->card.session, f->card.entry, in->call->memory));
+    begin(in, 1);
+}
+
+BUS_BUILDS(card_from_entry)
+{
+    const from_entry *f = call->plan;
+    session_entries_params(p, call->tenant, f->card.session, &f->card.entry, 1);
+}
+
+BUS_RENDERS(card_from_entry)
+{
+    static const bus_step ADD = {STATEMENT_cards_add, true, card_add_build, card_add_render};
+    from_entry *f = call->plan;
+    session_node_row entry;
+    (void)out;
+    if (rows_count(rows) == 0)
+        return session_no_entry(f->card.session, f->card.entry, err);
+    session_node_read(&entry, rows, 0);
+    f->added.count = 1;
+    cardbox_status status =
+        entry_card_make(f->added.inputs, &f->card, entry.text, call->memory, err);
+    return status == CARDBOX_OK ? bus_next(call, &ADD) : status;
+}
+
 static const bus_ability TABLE[] = {
     {BUS_TEXT(card_add), BUS_WRITE, BUS_AGAIN, sizeof(added), STATEMENT_cards_add, card_add_read,
      card_add_build, card_add_render, card_add_drop},
     {BUS_TEXT(card_add_many), BUS_WRITE, BUS_AGAIN, sizeof(added), STATEMENT_cards_add,
      card_add_many_read, card_add_build, card_add_many_render, card_add_drop},
+    {BUS_TEXT(card_from_entry), BUS_WRITE, BUS_AGAIN, sizeof(from_entry),
+     STATEMENT_session_entries_get, card_from_entry_read, card_from_entry_build,
+     card_from_entry_render, card_add_drop},
 };
 
 const bus_table BUS_OF_NEW_CARDS = BUS_TABLE(TABLE);

@@ -28,9 +28,9 @@ static void check_session(const import_item *item)
 {
     const session_line_input *line = &item->session.line;
     require(view_is_id(item->session.tenant, CARDBOX_TENANT_MAX));
-    require(item->kind == TRANSFER_SESSION || line->seq >= -1);
+    require(item->kind == TRANSFER_SESSION || line->number >= 0);
     require(item->kind == TRANSFER_SESSION ||
-            (line->entry_id.ptr == NULL) == (line->line.ptr != NULL));
+            (line->entry_id.ptr == NULL) == (line->bytes.len > 0));
     require(line->entry_id.ptr == NULL || view_is_id(line->entry_id, CARDBOX_CARD_ID_MAX));
 }
 

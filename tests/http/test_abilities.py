@@ -118,6 +118,7 @@ GOOD = {
                          "created_at": "2025-01-02T03:04:05Z", "ttl_seconds": 2.0,
                          "sealed": False, "strict": True, "restore": True},
     "card:add_many": lambda: {"cards": [{"content": 1}, {"content": 2, "type": "x"}], "sealed": True},
+    "card:from_entry": lambda: {"session_id": a_session(), "entry_id": "e1", "card_id": str(uuid.uuid4())},
     "card:delete": lambda: {"card_id": new_card()},
     "box:get": lambda: {"box_id": new_box("a", "b"), "at_length": 1},
     "box:cards": lambda: {"box_id": new_box(new_card(), "not there"), "limit": 5},
@@ -260,6 +261,32 @@ def test_unknown_abilities():
         assert "hint" in detail
         assert server().get(f"/projects/acme/abilities/{name}").status == 404
     refused("bus:inspect", {"abilityId": "card:fly"}, 404, "error", "there is no ability")
+
+
+def test_card_from_entry():
+    """A box of such cards gives the messages that the session gives."""
+    plain = a_session(an_entry("u", None), an_entry("a", "u", type="assistant", toolCalls=[
+        {"id": "c1", "name": "t", "params": {"n": 1}}]), an_entry("r", "a", type="tool_result", toolCallId="c1", output="done",
+                                                                  success=True), an_entry("m", "r", type="metadata"))
+    pi = str(uuid.uuid4())
+    ask("session:create", {"session_id": pi, "dialect": "pi"})
+    ask("session:append", {"session_id": pi, "entries": [
+        {"type": "message", "id": "u", "message": {"role": "user", "content": "hello"}},
+        {"type": "message", "id": "a", "message": {"role": "assistant", "content": [
+            {"type": "text", "text": "hi"}, {"type": "toolCall", "id": "c1", "name": "t", "arguments": {"n": 1}}]}},
+        {"type": "message", "id": "r", "message": {"role": "toolResult", "toolCallId": "c1", "toolName": "t", "content": [
+            {"type": "text", "text": "done"}]}}]})
+    for session in plain, pi:
+        made = [ask("card:from_entry", {"session_id": session, "entry_id": entry}) for entry in "uar"]
+        again = [ask("card:from_entry", {"session_id": session, "entry_id": entry}) for entry in "uar"]
+        assert [card["outcome"] for card in made + again] == ["inserted"] * 3 + ["unchanged"] * 3, (made, again)
+        assert ask("card:get", {"card_id": made[0]["card_id"]})["sealed"] is True
+        box = new_box(*(card["card_id"] for card in made))
+        of_box, of_session = (ask(what, {**where, "format": "openai"})["messages"] for what, where in (
+            ("box:context", {"box_id": box}), ("session:context", {"session_id": session})))
+        assert of_box == of_session, (of_box, of_session)
+    refused("card:from_entry", {"session_id": plain, "entry_id": "no"}, 404, "not_found", "no")
+    refused("card:from_entry", {"session_id": plain, "entry_id": "m"}, 422, "invalid_input", "gives no message")
 
 
 def test_errors_of_abilities():

@@ -1,0 +1,186 @@
+/*
+ * entry_card.c: copies what an entry says into a card: its text or content, its calls, the id of
+ * the call that it answers.
+ */
+#include "store/session/entry_card.h"
+
+#include "base/errors.h"
+#include "cardbox/session.h"
+#include "model/session/message.h"
+#include "store/client/call.h"
+#include "store/client/check.h"
+#include "store/write.h"
+
+static bool is_call(scan_value block)
+{
+    return session_says(scan_find(block, "type"), "toolCall");
+}
+
+/* The elements of pi's content that are calls. */
+static view pick_calls(scan_value content, arena *memory)
+{
+    buf out = BUF_INIT(CARDBOX_CONTENT_MAX);
+    scan_value block;
+    size_t count = 0;
+
+    buf_char(&out, '[');
+    for (scan_walk walk = scan_enter(content); scan_element(&walk, &block);) {
+        if (!is_call(block))
+            continue;
+        buf_text(&out, count++ == 0 ? "" : ",");
+        buf_view(&out, block.text);
+    }
+    buf_char(&out, ']');
+    return arena_keep(memory, &out);
+}
+
+/* Puts the texts of pi's blocks together as the inside of one JSON string, a line feed between
+ * them. False: a block is no text. */
+static bool put_texts(buf *out, scan_value content)
+{
+    scan_value block, text;
+    size_t count = 0;
+
+    for (scan_walk walk = scan_enter(content); scan_element(&walk, &block);) {
+        if (is_call(block) || session_says(scan_find(block, "type"), "thinking"))
+            continue;
+        text = scan_find(block, "text");
+        if (text.kind != SCAN_STRING)
+            return false;
+        buf_text(out, count++ == 0 ? "" : "\\n");
+        buf_view(out, scan_inside(text.text));
+    }
+    return true;
+}
+
+/* A text becomes a TextContent, a call a ToolCallContent, all else stays as it is. */
+static view make_content(const session_entry *entry, arena *memory)
+{
+    buf out = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
+    scan_value content = entry->content, name = scan_find(entry->value, "name");
+    bool is_text = content.kind == SCAN_STRING || content.kind == SCAN_NONE;
+
+    if (entry->kind == SESSION_PLAIN_TOOL) {
+        buf_text(&out, "{\"__type__\":\"ToolCallContent\",\"tool_name\":");
+        buf_view(&out, name.kind == SCAN_STRING ? name.text : VIEW("\"\""));
+        buf_text(&out, ",\"arguments\":");
+        buf_view(&out, content.kind == SCAN_OBJECT ? content.text : VIEW("{}"));
+        buf_char(&out, '}');
+        return arena_keep(memory, &out);
+    }
+    buf_text(&out, "{\"__type__\":\"TextContent\",\"text\":\"");
+    if (content.kind == SCAN_STRING)
+        buf_view(&out, scan_inside(content.text));
+    else if (entry->kind == SESSION_MESSAGE && content.kind == SCAN_ARRAY)
+        is_text = put_texts(&out, content);
+    buf_text(&out, "\"}");
+    if (is_text)
+        return arena_keep(memory, &out);
+    buf_free(&out);
+    return content.text;
+}
+
+static view make_calls(const session_entry *entry, arena *memory)
+{
+    scan_value calls = scan_find(entry->value, "toolCalls");
+
+    if (entry->kind == SESSION_PLAIN_ASSISTANT && calls.kind == SCAN_ARRAY)
+        return calls.text;
+    if (entry->kind != SESSION_MESSAGE || entry->role != SESSION_ROLE_ASSISTANT ||
+        entry->content.kind != SCAN_ARRAY)
+        return (view){NULL, 0};
+    view picked = pick_calls(entry->content, memory);
+    return picked.len > 2 ? picked : (view){NULL, 0};
+}
+
+static view make_metadata(const entry_card *card, const session_entry *entry, arena *memory)
+{
+    buf out = BUF_INIT(8192);
+
+    buf_printf(&out, "{\"type\":\"session.%s\",\"role\":", session_kind_name(entry->kind));
+    buf_json_text(&out, session_role_shown(entry->role));
+    buf_text(&out, ",\"session_id\":");
+    buf_json_string(&out, card->session);
+    buf_text(&out, ",\"entry_id\":");
+    buf_json_string(&out, card->entry);
+    buf_char(&out, '}');
+    return arena_keep(memory, &out);
+}
+
+cardbox_status entry_card_make(card_input *out, const entry_card *card, view json, arena *memory,
+                               cardbox_error *err)
+{
+    const char *reason = NULL;
+    session_line line;
+    session_entry entry;
+    view call = {NULL, 0};
+    card_given given = {.tenant = card->tenant, .card_id = card->card_id, .sealed = true};
+
+    if (!session_line_from_store(&line, json) ||
+        !session_entry_read(&entry, &line, VIEW(""), memory, &reason))
+        return memory->failed ? error_nomem(err)
+                              : error_set(err, CARDBOX_INTERNAL, "the stored entry is damaged");
+    if (!entry.in_context)
+        return error_set(err, CARDBOX_INVALID, "entry %.*s gives no message",
+                         error_shown(card->entry), card->entry.ptr);
+    bool has_call = entry.kind == SESSION_PLAIN_TOOL || entry.role == SESSION_ROLE_TOOL_RESULT;
+    if (has_call && session_text_of(&call, entry.target, memory) &&
+        view_is_id(call, CARDBOX_CARD_ID_MAX))
+        given.tool_call_id = call;
+    given.content = make_content(&entry, memory);
+    given.tool_calls = make_calls(&entry, memory);
+    given.metadata = make_metadata(card, &entry, memory);
+    return memory->failed ? error_nomem(err) : card_input_make(out, &given, NULL, err);
+}
+
+/* --- the public function --- */
+
+static cardbox_status add_card(cardbox_outcome *outcome, cardbox *db, const card_input *input,
+                               cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    card_outcome added = {.ord = 0};
+    params p;
+
+    params_init(&p, REQUEST_MAX);
+    cards_add_params(&p, input, 1, false, false);
+    cardbox_status status = client_run(db, STATEMENT_cards_add, &p, RUN_AGAIN, &rows, err);
+    if (status == CARDBOX_OK) {
+        card_outcome_read(&added, rows, 0);
+        status = card_outcome_status(&added, input, err);
+    }
+    if (outcome != NULL)
+        *outcome = added.outcome;
+    rows_free(rows);
+    return status;
+}
+
+cardbox_status cardbox_card_from_entry(cardbox_outcome *outcome, cardbox *db, const char *tenant,
+                                       const char *session_id, const char *entry_id,
+                                       const char *card_id, cardbox_error *err)
+{
+    arena memory = ARENA_INIT;
+    card_input input = {.sealed = true};
+    cardbox_entries *found = NULL;
+    cardbox_status status = check_id("card_id", card_id, CARDBOX_CARD_ID_MAX, err);
+
+    if (status == CARDBOX_OK)
+        status = check_id("entry_id", entry_id, SESSION_ID_MAX, err);
+    if (status == CARDBOX_OK)
+        status = cardbox_session_get_entries(&found, db, tenant, session_id, &entry_id, 1, err);
+    if (status != CARDBOX_OK)
+        return status;
+    const cardbox_entry *entry = cardbox_entries_at(found, 0);
+    const entry_card card = {view_of(tenant), view_of(session_id), view_of(entry_id),
+                             view_of(card_id)};
+    if (entry == NULL)
+        status = session_no_entry(card.session, card.entry, err);
+    else
+        status = entry_card_make(&input, &card, view_of(entry->json), &memory, err);
+    if (status == CARDBOX_OK)
+        status = add_card(outcome, db, &input, err);
+    card_input_free(&input);
+    cardbox_entries_free(found);
+    arena_reset(&memory);
+    return status;
+}

@@ -1,0 +1,20 @@
+/*
+ * entry_card.h: the message of an entry as a sealed card, for boxes. Knows no connection.
+ */
+#ifndef STORE_ENTRY_CARD_H
+#define STORE_ENTRY_CARD_H
+
+#include "store/card/card_input.h"
+#include "store/session/sessions.h"
+
+typedef struct entry_card {
+    view tenant, session, entry;
+    view card_id;
+} entry_card;
+
+/* `json` is the entry's line. The card's parts live in `memory` and in `json`. CARDBOX_INVALID: the
+ * entry gives no message. */
+cardbox_status entry_card_make(card_input *out, const entry_card *card, view json, arena *memory,
+                               cardbox_error *err);
+
+#endif
