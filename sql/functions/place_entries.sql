@@ -27,14 +27,12 @@ BEGIN
         depths[i] := 0;
         CONTINUE WHEN parents[i] IS NULL;
         is_last := NULL;
-        IF refs[i] > 0 THEN
+        IF outcomes[refs[i]] = 'appended' THEN -- else that line is not the entry itself
             up_line := lines[refs[i]];
             up_branch := branches[refs[i]];
             up_depth := depths[refs[i]];
-            IF outcomes[refs[i]] = 'appended' THEN
-                is_last := NOT has_child[refs[i]];
-                has_child[refs[i]] := true;
-            END IF;
+            is_last := NOT has_child[refs[i]];
+            has_child[refs[i]] := true;
         ELSIF parents[i] = s.head_entry_id THEN
             up_line := s.head_line;
             up_branch := s.head_branch;

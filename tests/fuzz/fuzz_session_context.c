@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     require(session_file_read(&file, (view){(const char *)data, size}, VIEW("fuzz")));
     for (int format = CARDBOX_FORMAT_OPENAI;
-         file.tree.leaf != SESSION_NONE && format <= CARDBOX_FORMAT_ENTRIES; format++) {
+         file.tree.leaf != STRING_MAP_NONE && format <= CARDBOX_FORMAT_ENTRIES; format++) {
         check_context(&file, (cardbox_format)format, true);
         check_context(&file, (cardbox_format)format, false);
     }

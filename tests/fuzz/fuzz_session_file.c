@@ -37,17 +37,17 @@ static void check_entry(const session_file *file, uint32_t i)
     if (node->state != SESSION_IN_TREE)
         return;
     require(session_tree_find(&file->tree, entry->id) == i);
-    require((node->parent == SESSION_NONE) == (node->depth == 0));
-    if (node->parent != SESSION_NONE)
+    require((node->parent == STRING_MAP_NONE) == (node->depth == 0));
+    if (node->parent != STRING_MAP_NONE)
         require(file->tree.nodes[node->parent].depth + 1 == node->depth);
-    require(!(node->is_dangling || node->is_cycle) || node->parent == SESSION_NONE);
+    require(!(node->is_dangling || node->is_cycle) || node->parent == STRING_MAP_NONE);
 }
 
 static void check_children(const session_tree *tree, uint32_t i)
 {
     uint32_t children = 0;
 
-    for (uint32_t at = tree->nodes[i].first_child; at != SESSION_NONE;
+    for (uint32_t at = tree->nodes[i].first_child; at != STRING_MAP_NONE;
          at = tree->nodes[at].next_sibling) {
         require(tree->nodes[at].parent == i);
         children++;

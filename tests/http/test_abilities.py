@@ -285,7 +285,7 @@ def test_card_from_entry():
         of_box, of_session = (ask(what, {**where, "format": "openai"})["messages"] for what, where in (
             ("box:context", {"box_id": box}), ("session:context", {"session_id": session})))
         assert of_box == of_session, (of_box, of_session)
-    refused("card:from_entry", {"session_id": plain, "entry_id": "no"}, 404, "not_found", "no")
+    refused("card:from_entry", {"session_id": plain, "entry_id": "no"}, 404, "error", "no")
     refused("card:from_entry", {"session_id": plain, "entry_id": "m"}, 422, "invalid_input", "gives no message")
 
 

@@ -51,8 +51,8 @@ static inline bool convert_file(buf *out, const session_file *file, session_dial
         uint32_t parent = file->tree.nodes[i].parent;
         if (file->tree.nodes[i].state != SESSION_IN_TREE)
             continue;
-        items[count] = (session_item){&file->entries[i], parent != SESSION_NONE, {"", 0}};
-        if (parent != SESSION_NONE)
+        items[count] = (session_item){&file->entries[i], parent != STRING_MAP_NONE, {"", 0}};
+        if (parent != STRING_MAP_NONE)
             items[count].parent = file->entries[parent].id;
         count++;
     }

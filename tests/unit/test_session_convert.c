@@ -274,9 +274,9 @@ static void assert_same_session(const buf *text, session_dialect from)
         uint32_t at = session_tree_find(&file.tree, entry->id);
         uint32_t parent = again.tree.nodes[i].parent;
 
-        assert_int_not_equal(at, SESSION_NONE);
-        assert_int_equal(parent != SESSION_NONE, file.tree.nodes[at].parent != SESSION_NONE);
-        if (parent != SESSION_NONE)
+        assert_int_not_equal(at, STRING_MAP_NONE);
+        assert_int_equal(parent != STRING_MAP_NONE, file.tree.nodes[at].parent != STRING_MAP_NONE);
+        if (parent != STRING_MAP_NONE)
             assert_true(
                 view_equal(again.entries[parent].id, file.entries[file.tree.nodes[at].parent].id));
         assert_true(view_equal(entry->first_kept, file.entries[at].first_kept));

@@ -161,7 +161,7 @@ static void makes_ids_where_there_are_none(void **state)
     (void)state;
     assert_int_equal(file.count, 4);
     assert_int_equal(file.tree.nodes[1].parent, 0);
-    assert_int_equal(file.tree.nodes[2].parent, SESSION_NONE);
+    assert_int_equal(file.tree.nodes[2].parent, STRING_MAP_NONE);
     assert_int_equal(file.tree.nodes[3].parent, 2);
     assert_true(view_equal(file.entries[3].first_kept, file.entries[1].id));
     for (size_t i = 0; i < 4; i++) {
@@ -273,7 +273,7 @@ static void walks_the_tree(void **state)
     assert_int_equal(tree->nodes[0].children, 2);
     assert_int_equal(tree->nodes[1].next_sibling, 3);
     assert_int_equal(session_tree_find(tree, VIEW("e")), 4);
-    assert_int_equal(session_tree_find(tree, VIEW("none")), SESSION_NONE);
+    assert_int_equal(session_tree_find(tree, VIEW("none")), STRING_MAP_NONE);
     assert_int_equal(tree->nodes[4].parent, 1);
     assert_int_equal(tree->nodes[1].parent, 0);
     session_file_free(&file);
@@ -310,7 +310,7 @@ static void junk_is_counted_beyond_what_is_kept(void **state)
     assert_true(session_file_read(&file, buf_as_view(&text), VIEW("s")));
     assert_int_equal(file.report.issue_count, SESSION_ISSUES_MAX);
     assert_int_equal(file.report.totals[SESSION_ISSUE_BAD], SESSION_ISSUES_MAX + 500);
-    assert_int_equal(file.tree.leaf, SESSION_NONE);
+    assert_int_equal(file.tree.leaf, STRING_MAP_NONE);
     session_file_free(&file);
     buf_free(&text);
 }

@@ -46,7 +46,8 @@ static void add_label(session_tree_entry *out, const session_file *file, uint32_
 {
     uint32_t label = file->tree.nodes[i].label;
 
-    if (label == SESSION_NONE || !session_text_of(&out->label, file->entries[label].label, memory))
+    if (label == STRING_MAP_NONE ||
+        !session_text_of(&out->label, file->entries[label].label, memory))
         out->label = VIEW("");
 }
 
@@ -73,8 +74,8 @@ static bool print_tree(const session_file *file, const check_options *options)
             continue;
         session_preview_of(&says, &file->entries[i], &memory);
         *entry = (session_tree_entry){.id = file->entries[i].id,
-                                      .parent = parent == SESSION_NONE ? SESSION_TREE_ROOT
-                                                                       : places[parent],
+                                      .parent = parent == STRING_MAP_NONE ? SESSION_TREE_ROOT
+                                                                          : places[parent],
                                       .role = says.role,
                                       .text = says.text,
                                       .tools = says.tools,

@@ -7,7 +7,7 @@
 #include "cli/session/session_rows.h"
 #include "cli/session/session_draw.h"
 #include "base/errors.h"
-#include "model/session/names.h"
+#include "base/string_map.h"
 #include "model/session/preview.h"
 
 typedef struct tree_options {
@@ -20,7 +20,7 @@ typedef struct gathered {
     session_tree_entry *entries;
     view *parents; /* their ids; empty: roots */
     size_t count, capacity, parents_capacity;
-    session_names places;
+    string_map places;
     arena memory;
 } gathered;
 
@@ -55,7 +55,7 @@ static void gather(gathered *g, const cardbox_entry *entry, const char *head)
         .is_head = head != NULL && strcmp(head, entry->entry_id) == 0,
     };
     parents[g->count] = copy(memory, entry->parent_id);
-    session_names_set(&g->places, entries[g->count].id, (uint32_t)g->count);
+    string_map_set(&g->places, entries[g->count].id, (uint32_t)g->count);
     g->count++;
 }
 
@@ -64,9 +64,9 @@ static void link_parents(gathered *g)
 {
     for (size_t i = 0; i < g->count; i++) {
         uint32_t place =
-            g->parents[i].len > 0 ? session_names_get(&g->places, g->parents[i]) : SESSION_NONE;
+            g->parents[i].len > 0 ? string_map_get(&g->places, g->parents[i]) : STRING_MAP_NONE;
 
-        if (place != SESSION_NONE)
+        if (place != STRING_MAP_NONE)
             g->entries[i].parent = place;
     }
 }
@@ -121,7 +121,7 @@ static cli_exit draw(cardbox *db, const cardbox_session *session, const tree_opt
     drawing d = {.of = {.memory = ARENA_INIT}, .head = session->head_entry_id};
     cardbox_status status = cardbox_session_count(&counts, db, project, id, &err);
 
-    if (!session_names_init(&d.of.places, (size_t)session->entries, &d.of.memory))
+    if (!string_map_init(&d.of.places, (size_t)session->entries, &d.of.memory))
         status = error_nomem(&err);
     if (status == CARDBOX_OK)
         status = session_each_page(db, project, id, SESSION_PREVIEW_MAX, gather_page, &d, &err);

@@ -9,7 +9,7 @@ static bool begin(context *out, size_t count, arena *memory)
     *out = (context){.memory = memory, .most = CONTEXT_BYTES_MAX};
     if (memory->budget != NULL && memory->budget->answer_most < CONTEXT_BYTES_MAX)
         out->most = memory->budget->answer_most;
-    return session_names_init(&out->shown, count / 4, memory);
+    return string_map_init(&out->shown, count / 4, memory);
 }
 
 static bool finish(context *ctx, bool repair)

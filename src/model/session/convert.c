@@ -5,7 +5,7 @@
  */
 #include "model/session/convert.h"
 #include "model/session/convert_internal.h"
-#include "model/session/names.h"
+#include "base/string_map.h"
 #include "model/session/position.h"
 
 /* Levels by which a value may come to stand deeper: a tool's params become a block's arguments. */
@@ -15,9 +15,9 @@ typedef struct conversion {
     buf *out;
     const session_item *items;
     size_t count;
-    session_names children; /* how many entries hang on an id */
-    session_names calls;    /* where in `names` a call's tool is */
-    view *names;            /* JSON */
+    string_map children; /* how many entries hang on an id */
+    string_map calls;    /* where in `names` a call's tool is */
+    view *names;         /* JSON */
     size_t name_count, name_capacity;
     size_t not_in_context; /* entries of which a model saw something and sees less */
     session_position at;   /* in the file that is written */
@@ -253,9 +253,9 @@ static void pi_to_plain(conversion *c, const session_header *header)
 
 static void count_child(conversion *c, view id)
 {
-    uint32_t children = session_names_get(&c->children, id);
+    uint32_t children = string_map_get(&c->children, id);
 
-    session_names_set(&c->children, id, children == SESSION_NONE ? 1 : children + 1);
+    string_map_set(&c->children, id, children == STRING_MAP_NONE ? 1 : children + 1);
 }
 
 /* A label hangs on its target too, which has to stay an entry of its own. */
@@ -286,7 +286,7 @@ static size_t run_at(const conversion *c, size_t at)
     while (to < c->count && items[to].entry->kind == SESSION_PLAIN_TOOL && items[to].has_parent &&
            !items[to - 1].entry->id_is_made &&
            view_equal(items[to].parent, items[to - 1].entry->id) &&
-           session_names_get(&c->children, items[to].parent) == 1)
+           string_map_get(&c->children, items[to].parent) == 1)
         to++;
     return to - at;
 }
@@ -302,7 +302,7 @@ static void note_call(conversion *c, scan_value id, scan_value name)
         return;
     c->names = more;
     c->names[c->name_count] = name.text;
-    session_names_set(&c->calls, call, (uint32_t)c->name_count++);
+    string_map_set(&c->calls, call, (uint32_t)c->name_count++);
 }
 
 /* Remembers what tools are called, for the results that name a call only. */
@@ -325,13 +325,13 @@ static void note_calls(conversion *c, const session_entry *entry)
 /* The name of the tool whose result an entry is. */
 static view name_of(const conversion *c, const session_entry *entry)
 {
-    uint32_t at = SESSION_NONE;
+    uint32_t at = STRING_MAP_NONE;
     view call;
 
     if (entry->kind == SESSION_PLAIN_TOOL_RESULT &&
         session_text_of(&call, entry->target, c->memory))
-        at = session_names_get(&c->calls, call);
-    return at != SESSION_NONE ? c->names[at] : (view){"", 0};
+        at = string_map_get(&c->calls, call);
+    return at != STRING_MAP_NONE ? c->names[at] : (view){"", 0};
 }
 
 /* A header that went into plain as its first entry comes back; or none, if there was none. */
@@ -409,8 +409,8 @@ bool session_convert(buf *out, session_dialect from, const session_header *heade
 {
     conversion c = {.out = out, .items = items, .count = count, .memory = memory};
 
-    if (!session_names_init(&c.children, count, memory) ||
-        !session_names_init(&c.calls, count / 2, memory))
+    if (!string_map_init(&c.children, count, memory) ||
+        !string_map_init(&c.calls, count / 2, memory))
         return false;
     if (from == SESSION_PI)
         pi_to_plain(&c, header);
@@ -431,8 +431,8 @@ static session_item *items_of(const session_file *file, size_t *count, arena *me
 
         if (file->tree.nodes[i].state != SESSION_IN_TREE)
             continue;
-        items[*count] = (session_item){&file->entries[i], parent != SESSION_NONE, {"", 0}};
-        if (parent != SESSION_NONE)
+        items[*count] = (session_item){&file->entries[i], parent != STRING_MAP_NONE, {"", 0}};
+        if (parent != STRING_MAP_NONE)
             items[*count].parent = file->entries[parent].id;
         (*count)++;
     }

@@ -116,7 +116,7 @@ scan_value context_token(context *ctx, view text)
 
 bool context_is_waiting(const context *ctx, view call)
 {
-    return session_names_get(&ctx->shown, call) == 1;
+    return string_map_get(&ctx->shown, call) == 1;
 }
 
 /* A call that nobody gave an id is given one of its own. */
@@ -144,7 +144,7 @@ void context_add_call(context *ctx, context_message *message, scan_value id, sca
         part->call = part->call_id = made_call_id(ctx, message);
     part->name = scan_string_inside(name);
     part->arguments = arguments;
-    session_names_set(&ctx->shown, part->call, 1);
+    string_map_set(&ctx->shown, part->call, 1);
 }
 
 void context_set_call(context *ctx, context_message *result, scan_value id, scan_value name)
@@ -154,7 +154,7 @@ void context_set_call(context *ctx, context_message *result, scan_value id, scan
     result->call = context_call_of(ctx, id);
     result->call_id = scan_string_inside(id);
     result->name = scan_string_inside(name);
-    session_names_set(&ctx->shown, result->call, 0);
+    string_map_set(&ctx->shown, result->call, 0);
 }
 
 /* --- blocks --- */

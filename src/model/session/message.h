@@ -7,7 +7,7 @@
 #define MODEL_MESSAGE_H
 
 #include "model/session/entry.h"
-#include "model/session/names.h"
+#include "base/string_map.h"
 
 typedef enum context_role {
     CONTEXT_SYSTEM,
@@ -111,8 +111,8 @@ typedef struct context {
     bool is_over;  /* of that alone it has more; memory->failed too */
     bool is_repaired;
     context_repair *repairs, *last_repair;
-    session_names shown; /* calls that were seen: 1 while they wait for a result */
-    arena *memory;       /* out of memory: memory->failed, whatever else is here */
+    string_map shown; /* calls that were seen: 1 while they wait for a result */
+    arena *memory;    /* out of memory: memory->failed, whatever else is here */
 } context;
 
 /* Adds an empty message at the end, with its source. NULL: out of memory. */

@@ -30,8 +30,8 @@ typedef struct call_group {
 
 typedef struct pairing {
     context *ctx;
-    session_names groups; /* by the id of calls */
-    session_names taken;  /* ids as they are written */
+    string_map groups; /* by the id of calls */
+    string_map taken;  /* ids as they are written */
     call_group *all;
     size_t count, capacity;
 } pairing;
@@ -40,15 +40,15 @@ typedef struct pairing {
 
 static call_group *group_of(pairing *p, view call)
 {
-    uint32_t at = session_names_get(&p->groups, call);
+    uint32_t at = string_map_get(&p->groups, call);
 
-    return at != SESSION_NONE ? &p->all[at] : NULL;
+    return at != STRING_MAP_NONE ? &p->all[at] : NULL;
 }
 
 static call_group *new_group(pairing *p, view call)
 {
     call_group *more = arena_more(p->ctx->memory, p->all, p->count, &p->capacity, sizeof(*more));
-    if (more == NULL || !session_names_set(&p->groups, call, (uint32_t)p->count))
+    if (more == NULL || !string_map_set(&p->groups, call, (uint32_t)p->count))
         return NULL;
     p->all = more;
     return &p->all[p->count++];
@@ -127,7 +127,7 @@ static view new_id(pairing *p, view call, int64_t number)
         buf_text(&text, "use ");
         buf_int(&text, number);
         made = view_of(session_make_id(call, buf_as_view(&text), p->ctx->memory));
-        if (made.ptr != NULL && session_names_get(&p->taken, made) == SESSION_NONE)
+        if (made.ptr != NULL && string_map_get(&p->taken, made) == STRING_MAP_NONE)
             break;
     }
     buf_free(&text);
@@ -137,7 +137,7 @@ static view new_id(pairing *p, view call, int64_t number)
 static void mend_id(pairing *p, context_part *part, view id)
 {
     call_group *group = group_of(p, part->call);
-    bool is_free = session_names_get(&p->taken, part->call) == SESSION_NONE;
+    bool is_free = string_map_get(&p->taken, part->call) == STRING_MAP_NONE;
 
     group->uses++;
     if (is_free && is_name(part->call, CALL_ID_MAX)) {
@@ -146,7 +146,7 @@ static void mend_id(pairing *p, context_part *part, view id)
         part->call_id = new_id(p, part->call, group->uses);
         context_repaired(p->ctx, CONTEXT_CALL_ID, id, part->call);
     }
-    session_names_set(&p->taken, part->call_id, 1);
+    string_map_set(&p->taken, part->call_id, 1);
 }
 
 static view mended_name(pairing *p, view name)
@@ -316,8 +316,8 @@ static context_list paired(pairing *p)
 void context_pair(context *ctx)
 {
     pairing p = {.ctx = ctx};
-    bool fine = session_names_init(&p.groups, ctx->list.count / 2, ctx->memory) &&
-                session_names_init(&p.taken, ctx->list.count / 2, ctx->memory);
+    bool fine = string_map_init(&p.groups, ctx->list.count / 2, ctx->memory) &&
+                string_map_init(&p.taken, ctx->list.count / 2, ctx->memory);
 
     if (!fine)
         return;

@@ -17,13 +17,13 @@ static bool name_all(session_tree *tree)
     bool ok = true;
 
     for (uint32_t i = 0; ok && i < tree->count; i++) {
-        uint32_t first = session_names_get(&tree->ids, tree->entries[i].id);
+        uint32_t first = string_map_get(&tree->ids, tree->entries[i].id);
         session_node *node = &tree->nodes[i];
 
-        node->parent = node->first_child = node->last_child = SESSION_NONE;
-        node->next_sibling = node->label = SESSION_NONE;
-        if (first == SESSION_NONE)
-            ok = session_names_set(&tree->ids, tree->entries[i].id, i);
+        node->parent = node->first_child = node->last_child = STRING_MAP_NONE;
+        node->next_sibling = node->label = STRING_MAP_NONE;
+        if (first == STRING_MAP_NONE)
+            ok = string_map_set(&tree->ids, tree->entries[i].id, i);
         else
             node->state = same_bytes(&tree->entries[first], &tree->entries[i]) ? SESSION_DUPLICATE
                                                                                : SESSION_CONFLICT;
@@ -34,23 +34,23 @@ static bool name_all(session_tree *tree)
 /* The parent that a line names, or of a line without ids the entry of the line before. */
 static void resolve_all(session_tree *tree)
 {
-    uint32_t before = SESSION_NONE;
+    uint32_t before = STRING_MAP_NONE;
 
     for (uint32_t i = 0; i < tree->count; i++) {
         const session_entry *entry = &tree->entries[i];
         session_node *node = &tree->nodes[i];
 
         if (node->state != SESSION_IN_TREE) {
-            before = session_names_get(&tree->ids, entry->id);
+            before = string_map_get(&tree->ids, entry->id);
             continue;
         }
         if (entry->parent_state == SESSION_PARENT_NAMED)
-            node->parent = session_names_get(&tree->ids, entry->parent);
+            node->parent = string_map_get(&tree->ids, entry->parent);
         else if (entry->parent_state == SESSION_PARENT_ABSENT && entry->id_is_made)
             node->parent = before;
         node->is_dangling =
             entry->parent_state == SESSION_PARENT_UNUSABLE ||
-            (entry->parent_state == SESSION_PARENT_NAMED && node->parent == SESSION_NONE);
+            (entry->parent_state == SESSION_PARENT_NAMED && node->parent == STRING_MAP_NONE);
         before = i;
     }
 }
@@ -78,14 +78,14 @@ static bool cut_cycles(session_tree *tree, arena *memory)
     for (uint32_t i = 0; walks != NULL && i < tree->count; i++) {
         uint32_t at = i;
 
-        while (at != SESSION_NONE && walks[at] == 0) {
+        while (at != STRING_MAP_NONE && walks[at] == 0) {
             walks[at] = i + 1;
             at = tree->nodes[at].parent;
         }
-        if (at != SESSION_NONE && walks[at] == i + 1) {
+        if (at != STRING_MAP_NONE && walks[at] == i + 1) {
             session_node *root = &tree->nodes[last_link(tree, at)];
             root->is_cycle = true;
-            root->parent = SESSION_NONE;
+            root->parent = STRING_MAP_NONE;
         }
     }
     return walks != NULL;
@@ -97,7 +97,7 @@ static void link_child(session_tree *tree, uint32_t parent, uint32_t child)
 {
     session_node *above = &tree->nodes[parent];
 
-    if (above->first_child == SESSION_NONE)
+    if (above->first_child == STRING_MAP_NONE)
         above->first_child = child;
     else
         tree->nodes[above->last_child].next_sibling = child;
@@ -110,27 +110,28 @@ static void link_all(session_tree *tree)
     for (uint32_t i = 0; i < tree->count; i++) {
         session_node *node = &tree->nodes[i];
 
-        if (node->state == SESSION_IN_TREE && node->parent != SESSION_NONE)
+        if (node->state == SESSION_IN_TREE && node->parent != STRING_MAP_NONE)
             link_child(tree, node->parent, i);
     }
 }
 
 static uint32_t next_down(const session_tree *tree, uint32_t at, uint32_t root)
 {
-    if (tree->nodes[at].first_child != SESSION_NONE)
+    if (tree->nodes[at].first_child != STRING_MAP_NONE)
         return tree->nodes[at].first_child;
-    while (at != root && tree->nodes[at].next_sibling == SESSION_NONE)
+    while (at != root && tree->nodes[at].next_sibling == STRING_MAP_NONE)
         at = tree->nodes[at].parent;
-    return at == root ? SESSION_NONE : tree->nodes[at].next_sibling;
+    return at == root ? STRING_MAP_NONE : tree->nodes[at].next_sibling;
 }
 
 /* Depths from every root downwards: a parent may stand behind its children in the file. */
 static void measure(session_tree *tree)
 {
     for (uint32_t root = 0; root < tree->count; root++) {
-        if (tree->nodes[root].state != SESSION_IN_TREE || tree->nodes[root].parent != SESSION_NONE)
+        if (tree->nodes[root].state != SESSION_IN_TREE ||
+            tree->nodes[root].parent != STRING_MAP_NONE)
             continue;
-        for (uint32_t at = next_down(tree, root, root); at != SESSION_NONE;
+        for (uint32_t at = next_down(tree, root, root); at != STRING_MAP_NONE;
              at = next_down(tree, at, root)) {
             tree->nodes[at].depth = tree->nodes[tree->nodes[at].parent].depth + 1;
             if (tree->nodes[at].depth > tree->depth_max)
@@ -147,7 +148,7 @@ static void count_node(session_tree *tree, uint32_t i)
         return;
     tree->in_tree++;
     tree->leaf = i;
-    tree->roots += node->parent == SESSION_NONE;
+    tree->roots += node->parent == STRING_MAP_NONE;
     tree->dangling += node->is_dangling;
     tree->cycles += node->is_cycle;
     tree->leaves += node->children == 0;
@@ -165,15 +166,15 @@ static void read_label(session_tree *tree, uint32_t i, arena *memory)
         !session_text_of(&target, entry->target, memory))
         return;
     uint32_t at = session_tree_find(tree, target);
-    if (at != SESSION_NONE)
-        tree->nodes[at].label = has_text ? i : SESSION_NONE;
+    if (at != STRING_MAP_NONE)
+        tree->nodes[at].label = has_text ? i : STRING_MAP_NONE;
 }
 
 bool session_tree_build(session_tree *out, const session_entry *entries, size_t count,
                         arena *memory)
 {
-    *out = (session_tree){.entries = entries, .leaf = SESSION_NONE};
-    if (count >= SESSION_NONE || !session_names_init(&out->ids, count, memory))
+    *out = (session_tree){.entries = entries, .leaf = STRING_MAP_NONE};
+    if (count >= STRING_MAP_NONE || !string_map_init(&out->ids, count, memory))
         return false;
     out->count = (uint32_t)count;
     out->nodes = arena_zeros(memory, count, sizeof(*out->nodes));
@@ -193,7 +194,7 @@ bool session_tree_build(session_tree *out, const session_entry *entries, size_t 
 
 uint32_t session_tree_find(const session_tree *tree, view id)
 {
-    uint32_t at = session_names_get(&tree->ids, id);
+    uint32_t at = string_map_get(&tree->ids, id);
 
-    return at != SESSION_NONE && tree->nodes[at].state == SESSION_IN_TREE ? at : SESSION_NONE;
+    return at != STRING_MAP_NONE && tree->nodes[at].state == SESSION_IN_TREE ? at : STRING_MAP_NONE;
 }

@@ -6,7 +6,7 @@
 #define MODEL_TREE_H
 
 #include "model/session/entry.h"
-#include "model/session/names.h"
+#include "base/string_map.h"
 
 typedef enum session_node_state {
     SESSION_IN_TREE = 0,
@@ -18,7 +18,7 @@ typedef struct session_node {
     session_node_state state;
     bool is_dangling;                               /* a root only because its parent is missing */
     bool is_cycle;                                  /* a root only because its parent is below it */
-    uint32_t parent;                                /* SESSION_NONE: a root */
+    uint32_t parent;                                /* STRING_MAP_NONE: a root */
     uint32_t first_child, last_child, next_sibling; /* in the file's order */
     uint32_t children;
     uint32_t depth; /* entries above it */
@@ -29,7 +29,7 @@ typedef struct session_tree {
     const session_entry *entries;
     session_node *nodes; /* as many as entries; of those out of the tree only `state` means much */
     uint32_t count;
-    session_names ids;
+    string_map ids;
     uint32_t in_tree, roots, leaves, branch_points, dangling, cycles;
     uint32_t depth_max;
     uint32_t leaf; /* the last entry in the tree: where one goes on */
@@ -44,7 +44,7 @@ typedef struct session_tree {
 bool session_tree_build(session_tree *out, const session_entry *entries, size_t count,
                         arena *memory);
 
-/* The entry of an id, SESSION_NONE if the tree has none. */
+/* The entry of an id, STRING_MAP_NONE if the tree has none. */
 uint32_t session_tree_find(const session_tree *tree, view id);
 
 #endif

@@ -32,7 +32,7 @@ bool session_batch_reset(session_batch *batch)
     arena_reset(&batch->memory);
     batch->count = 0;
     batch->bytes = 0;
-    return session_names_init(&batch->ids, 64, &batch->memory);
+    return string_map_init(&batch->ids, 64, &batch->memory);
 }
 
 static pending_line *add_line(session_batch *batch)
@@ -51,13 +51,13 @@ static pending_line *add_line(session_batch *batch)
 
 static int32_t find_parent(const session_batch *batch, const session_entry *entry)
 {
-    uint32_t place = SESSION_NONE;
+    uint32_t place = STRING_MAP_NONE;
 
     if (entry->parent_state == SESSION_PARENT_ABSENT && !batch->import)
         return REF_HEAD;
     if (entry->parent_state == SESSION_PARENT_NAMED)
-        place = session_names_get(&batch->ids, entry->parent);
-    return place == SESSION_NONE ? REF_LOOKED_UP : (int32_t)place;
+        place = string_map_get(&batch->ids, entry->parent);
+    return place == STRING_MAP_NONE ? REF_LOOKED_UP : (int32_t)place;
 }
 
 static void set_before(session_batch *batch, view id)
@@ -69,20 +69,20 @@ static void set_before(session_batch *batch, view id)
 pending_line *session_batch_add(session_batch *batch, const session_entry *entry)
 {
     pending_line *line = add_line(batch);
-    uint32_t twin = session_names_get(&batch->ids, entry->id);
+    uint32_t twin = string_map_get(&batch->ids, entry->id);
 
     if (line == NULL)
         return NULL;
     line->is_entry = true;
     line->entry = *entry;
     line->content = entry->text;
-    line->twin = twin == SESSION_NONE ? 0 : (int32_t)twin;
+    line->twin = twin == STRING_MAP_NONE ? 0 : (int32_t)twin;
     line->ref = find_parent(batch, entry);
     if (batch->dialect < 0 && session_kind_has_dialect(entry->kind))
         batch->dialect = (int)session_kind_dialect(entry->kind);
     batch->bytes += line->content.len;
     set_before(batch, entry->id);
-    if (twin == SESSION_NONE && !session_names_set(&batch->ids, entry->id, (uint32_t)batch->count))
+    if (twin == STRING_MAP_NONE && !string_map_set(&batch->ids, entry->id, (uint32_t)batch->count))
         return NULL;
     return line;
 }
@@ -243,17 +243,17 @@ static void col_id_is_made(params *p, const pending_line *line)
 
 /* In the order of both statements; an append lacks some. */
 static const struct {
-    params_type type;
     put_column put;
+    params_type type;
     bool of_import_only;
 } COLUMNS[] = {
-    {PARAMS_TEXT, col_id, false},      {PARAMS_INT4, col_twin, false},
-    {PARAMS_TEXT, col_parent, false},  {PARAMS_INT4, col_ref, false},
-    {PARAMS_TEXT, col_type, false},    {PARAMS_TEXT, col_role, false},
-    {PARAMS_TEXT, col_sets, false},    {PARAMS_TEXT, col_target, false},
-    {PARAMS_INT8, col_index, true},    {PARAMS_JSON, col_label, false},
-    {PARAMS_JSON, col_content, false}, {PARAMS_BYTEA, col_before, true},
-    {PARAMS_BYTEA, col_after, true},   {PARAMS_BOOL, col_id_is_made, true},
+    {col_id, PARAMS_TEXT, false},      {col_twin, PARAMS_INT4, false},
+    {col_parent, PARAMS_TEXT, false},  {col_ref, PARAMS_INT4, false},
+    {col_type, PARAMS_TEXT, false},    {col_role, PARAMS_TEXT, false},
+    {col_sets, PARAMS_TEXT, false},    {col_target, PARAMS_TEXT, false},
+    {col_index, PARAMS_INT8, true},    {col_label, PARAMS_JSON, false},
+    {col_content, PARAMS_JSON, false}, {col_before, PARAMS_BYTEA, true},
+    {col_after, PARAMS_BYTEA, true},   {col_id_is_made, PARAMS_BOOL, true},
 };
 
 static void put_columns(params *p, const session_batch *batch)

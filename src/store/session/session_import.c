@@ -330,16 +330,20 @@ static cardbox_status link_parents(importer *in)
     return status;
 }
 
+static cardbox_status count(importer *in)
+{
+    return cardbox_session_count(&in->report.counts, in->db, in->tenant, in->session, in->err);
+}
+
 /* Counts the session, once late parents are linked. */
 static cardbox_status finish(importer *in)
 {
-    cardbox_session_counts *counts = &in->report.counts;
-    cardbox_status status = cardbox_session_count(counts, in->db, in->tenant, in->session, in->err);
+    cardbox_status status = count(in);
 
-    if (status == CARDBOX_OK && counts->dangling_parents > 0) {
+    if (status == CARDBOX_OK && in->report.counts.dangling_parents > 0) {
         status = link_parents(in);
         if (status == CARDBOX_OK)
-            status = cardbox_session_count(counts, in->db, in->tenant, in->session, in->err);
+            status = count(in);
     }
     if (status == CARDBOX_NOT_FOUND)
         status = error_set(in->err, CARDBOX_CONFLICT,

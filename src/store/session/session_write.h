@@ -5,7 +5,7 @@
 #ifndef STORE_SESSION_WRITE_H
 #define STORE_SESSION_WRITE_H
 
-#include "model/session/names.h"
+#include "base/string_map.h"
 #include "store/session/sessions.h"
 
 /* --- create: STATEMENT_session_create --- */
@@ -60,7 +60,7 @@ typedef struct session_batch {
     pending_line *lines;
     size_t count, capacity;
     size_t bytes; /* of the lines */
-    session_names ids;
+    string_map ids;
     char before[SESSION_ID_MAX + 1]; /* id of the last entry, of an import also of the batches
                                         before; empty: none. A reset keeps it */
     bool has_new_ids;                /* an entry was given an id */

@@ -14,8 +14,8 @@ typedef struct builder {
     const dialogue_input *in;
     context ctx;
     arena memory;
-    session_names by_message; /* start and end messages: the number of their call */
-    session_names by_call;
+    string_map by_message; /* start and end messages: the number of their call */
+    string_map by_call;
     bool *is_told; /* of each call: it stands in the context */
     bool has_system;
     bool is_due;
@@ -26,16 +26,16 @@ static bool index_calls(builder *b)
     const dialogue_input *in = b->in;
 
     b->is_told = arena_zeros(&b->memory, in->call_count + 1, sizeof(bool));
-    if (b->is_told == NULL || !session_names_init(&b->ctx.shown, in->call_count, &b->memory) ||
-        !session_names_init(&b->by_message, 2 * in->call_count, &b->memory) ||
-        !session_names_init(&b->by_call, in->call_count, &b->memory))
+    if (b->is_told == NULL || !string_map_init(&b->ctx.shown, in->call_count, &b->memory) ||
+        !string_map_init(&b->by_message, 2 * in->call_count, &b->memory) ||
+        !string_map_init(&b->by_call, in->call_count, &b->memory))
         return false;
     for (uint32_t i = 0; i < in->call_count; i++) {
         const call_row *call = &in->calls[i];
-        session_names_set(&b->by_call, call->call_id, i);
-        session_names_set(&b->by_message, call->start_id, i);
+        string_map_set(&b->by_call, call->call_id, i);
+        string_map_set(&b->by_message, call->start_id, i);
         if (call->end_id.len > 0)
-            session_names_set(&b->by_message, call->end_id, i);
+            string_map_set(&b->by_message, call->end_id, i);
     }
     return !b->memory.failed;
 }
@@ -98,8 +98,8 @@ static bool add_announced(builder *b, context_message *message, scan_value list)
     walk = scan_enter(list);
     while (scan_element(&walk, &call)) {
         scan_value function = scan_find(call, "function"), id = scan_find(call, "id");
-        uint32_t index = session_names_get(&b->by_call, context_call_of(&b->ctx, id));
-        if (function.kind == SCAN_OBJECT && index != SESSION_NONE && !b->is_told[index])
+        uint32_t index = string_map_get(&b->by_call, context_call_of(&b->ctx, id));
+        if (function.kind == SCAN_OBJECT && index != STRING_MAP_NONE && !b->is_told[index])
             add_result(b, index, id, scan_find(function, "name"));
     }
     return is_any;
@@ -176,10 +176,10 @@ static void add_answer(builder *b, context_message *message, const message_row *
 static void add_message(builder *b, size_t number)
 {
     const message_row *row = &b->in->messages[number];
-    uint32_t call = session_names_get(&b->by_message, row->message_id);
+    uint32_t call = string_map_get(&b->by_message, row->message_id);
 
     /* A user's message is never only the mark of a call, whatever a call says. */
-    if (call != SESSION_NONE && !view_equal(row->role, VIEW("user"))) {
+    if (call != STRING_MAP_NONE && !view_equal(row->role, VIEW("user"))) {
         if (!b->is_told[call])
             add_unannounced(b, call);
         return;

@@ -1,0 +1,31 @@
+/*
+ * string_map.h: a map from strings to numbers, in an arena. The strings are borrowed and must live
+ * as long as the map.
+ */
+#ifndef BASE_STRING_MAP_H
+#define BASE_STRING_MAP_H
+
+#include <stdint.h>
+#include "base/arena.h"
+
+/* The number of a string that is not in the map. */
+#define STRING_MAP_NONE UINT32_MAX
+
+typedef struct string_map_slot string_map_slot;
+
+typedef struct string_map {
+    string_map_slot *slots;
+    size_t size; /* a power of two */
+    size_t used;
+    arena *memory;
+} string_map;
+
+/* A map for about `expected` strings; it grows if there are more. False: out of memory. */
+bool string_map_init(string_map *map, size_t expected, arena *memory);
+
+uint32_t string_map_get(const string_map *map, view string);
+
+/* Sets the number of a string. False: out of memory. */
+bool string_map_set(string_map *map, view string, uint32_t number);
+
+#endif
