@@ -332,7 +332,13 @@ static cardbox_status link_parents(importer *in)
 
 static cardbox_status count(importer *in)
 {
-    return cardbox_session_count(&in->report.counts, in->db, in->tenant, in->session, in->err);
+    cardbox_session_counts counts;
+    cardbox_status status =
+        cardbox_session_count(&counts, in->db, in->tenant, in->session, in->err);
+
+    if (status == CARDBOX_OK)
+        in->report.counts = counts;
+    return status;
 }
 
 /* Counts the session, once late parents are linked. */
