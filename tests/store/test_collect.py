@@ -249,7 +249,7 @@ def test_locked_cards_do_not_keep_others():
     dsn = Postgres.shared().database()
     with connected(dsn) as s, connected(dsn) as locker:
         for kind, at in (("expires_at", "e"), ("deleted_at", "d")):
-            s.run(f"INSERT INTO cardbox.cards (tenant_id, card_id, created_at, {kind}) SELECT 'p', '{at}' || n,"
+            s.run(f"INSERT INTO cardbox.cards (tenant_id, card_id, content, created_at, {kind}) SELECT 'p', '{at}' || n, '1',"
                   " now(), now() - interval '1 day' + n * interval '1 second' FROM generate_series(1, 14) n")
         locker.run("BEGIN")
         locker.run("SELECT count(*) FROM (SELECT FROM cardbox.cards"
