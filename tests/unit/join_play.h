@@ -50,9 +50,9 @@ static struct {
     statement_id statement; /* that was sent last, as the next three */
     size_t keys;            /* elements of its first parameter, if that is an array */
     pipe_limits limits;
-    bool waits;     /* of boxes_append */
-    size_t sent;    /* statements since the start, but questions for the position */
-    size_t asked;   /* and those */
+    bool waits;   /* of boxes_append */
+    size_t sent;  /* statements since the start, but questions for the position */
+    size_t asked; /* and those */
     size_t doubted;
     play_flight flight[8]; /* in the order in which they were sent */
     size_t flights;

@@ -262,8 +262,8 @@ static void tenants_take_turns(void **state)
     }
 }
 
-/* Requests whose rows are locked go alone, one of a tenant at a time; its other requests and those of
- * other tenants do not wait for them. */
+/* Requests whose rows are locked go alone, one of a tenant at a time; its other requests and those
+ * of other tenants do not wait for them. */
 static void a_lock_keeps_nobody_else_waiting(void **state)
 {
     (void)state;
@@ -411,7 +411,8 @@ static void isolates_the_guilty(void **state)
     assert_int_equal(database.sent, 3);
 }
 
-/* A batch skips what is locked. The skipped append goes alone then, and waits a while for the lock. */
+/* A batch skips what is locked. The skipped append goes alone then, and waits a while for the lock.
+ */
 static void skipped_appends_wait_alone(void **state)
 {
     (void)state;
