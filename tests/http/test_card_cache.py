@@ -90,9 +90,9 @@ def test_changes_by_sql():
             assert found.json()[member] == value, (change, found)
         tags.add(found.header("ETag"))
     assert len(tags) == 5, tags
-    psql(dsn, f"BEGIN; SET LOCAL cardbox.deletes_session = 'on'; DELETE FROM cardbox.cards {where};"
+    psql(dsn, f"BEGIN; SET LOCAL session_replication_role = 'replica'; DELETE FROM cardbox.cards {where};"
               " INSERT INTO cardbox.cards (tenant_id, card_id, content, created_at)"
-              f" VALUES ('red', '{IDS[0]}', '8', now()); COMMIT")
+              f" VALUES ('red', '{IDS[0]}', '8', now()); COMMIT")  # the role disables the trigger of sealed cards
     assert server.get(card).json()["content"] == 8 and server.get(card).header("ETag") not in tags
     server.stop()
 

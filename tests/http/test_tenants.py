@@ -173,6 +173,7 @@ def changes(project, ids):
             "box:create": {"box_id": box}, "box:append": {"box_id": box, "card_ids": ["y"]},
             "box:replace": {"box_id": box, "card_ids": ["y"]}, "box:fork": {"box_id": box},
             "session:create": {"session_id": name}, "session:append": {"session_id": name, "entries": [{**entry, "id": "z"}]},
+            "card:from_entry": {"session_id": name, "entry_id": "a", "card_id": f"{name}-a"},
             "session:head": {"session_id": name, "entry_id": "a"}, "session:fork": {"session_id": name},
             "ldg:task:save": {"task": task_of(f"{name}-open", secret(project), updatedAt=3000)},
             "ldg:msg:save": {"message": message},

@@ -1,7 +1,7 @@
 /*
- * test_append_batcher.c: appends that many threads of a pool make at the same time share statements: each
- * still gets its own answer, nobody pays for another's mistake, nobody waits for another's lock,
- * and all is well where commits take long.
+ * test_append_batcher.c: appends that many threads of a pool make at the same time share
+ * statements: each still gets its own answer, nobody pays for another's mistake, nobody waits for
+ * another's lock, and all is well where commits take long.
  */
 #include "store/task_test.h"
 
@@ -180,8 +180,7 @@ static void a_lock_holds_up_its_box_alone(void **state)
     finish(others, other_count); /* with the lock still held: else this would end never */
     /* A box of the same id, but of another tenant, is another one. */
     assert_ok(cardbox_ensure_box(&change, db, "other", locked[0], &err), &err);
-    assert_ok(cardbox_append_to_box(&change, db, "other", locked[0], &card, 1, NULL, &err),
-              &err);
+    assert_ok(cardbox_append_to_box(&change, db, "other", locked[0], &card, 1, NULL, &err), &err);
     assert_int_equal(check_box(locked[0], 2), 0);
     PQclear(PQexec(pg, "COMMIT"));
     PQfinish(pg);

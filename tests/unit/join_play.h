@@ -49,7 +49,11 @@ static struct {
     play_group group[DB_GROUPS];
     statement_id statement; /* that was sent last, as the next three */
     size_t keys;            /* elements of its first parameter, if that is an array */
+<<<<<<< HEAD
     query_limits limits;
+=======
+    pipe_limits limits;
+>>>>>>> boxes
     bool waits;   /* of boxes_append */
     size_t sent;  /* statements since the start, but questions for the position */
     size_t asked; /* and those */
@@ -166,14 +170,19 @@ static inline void land(store_rows *rows, const cardbox_error *err)
     first.done(first.arg, rows, err);
 }
 
+/* Rows with their number, and for statements that append with an outcome. */
 static inline void give_rows(const int64_t *ords, size_t count)
 {
-    PGresAttDesc column = {.name = (char *)(uintptr_t) "ord", .format = 1, .typlen = 8};
+    PGresAttDesc columns[4] = {{.name = (char *)(uintptr_t) "ord", .format = 1, .typlen = 8}};
+    int32_t done = (int32_t)htobe32(BOX_DONE);
+    for (int i = 1; i < 4; i++)
+        columns[i] = (PGresAttDesc){.name = (char *)(uintptr_t) "x", .format = 1, .typlen = -1};
     PGresult *rows = PQmakeEmptyPGresult(NULL, PGRES_TUPLES_OK);
-    assert_true(PQsetResultAttrs(rows, 1, &column));
+    assert_true(PQsetResultAttrs(rows, 4, columns));
     for (size_t i = 0; i < count; i++) {
         int64_t wire = (int64_t)htobe64((uint64_t)ords[i]);
         assert_true(PQsetvalue(rows, (int)i, 0, (char *)&wire, sizeof(wire)));
+        assert_true(PQsetvalue(rows, (int)i, 1, (char *)&done, sizeof(done)));
     }
     land(rows, NULL);
 }

@@ -349,7 +349,8 @@ static cardbox_status apply_functions(migrator *m, const migration *with, const 
     for (size_t i = 0; status == CARDBOX_OK && i < m->build->function_count; i++)
         if (is_due(m, with, i))
             status = apply_function(m, &m->build->functions[i]);
-    return status == CARDBOX_OK ? exec_statement(m, STATEMENT_migrate_functions_end, doing) : status;
+    return status == CARDBOX_OK ? exec_statement(m, STATEMENT_migrate_functions_end, doing)
+                                : status;
 }
 
 static void note_applied(migrator *m, const migration *with)
