@@ -104,15 +104,8 @@ def test_the_database_refuses_them():
     pg.psql(guarded, f"INSERT INTO cardbox.tenant_grants (tenant_id, role_name) VALUES ('p', '{WORKER}')")
     with_rows = json_lines({"kind": "box", "box_id": "01970000-0000-7000-8000-000000000001", "card_ids": ["a"]})
     cardbox_test.cardbox("import", "--dsn", guarded, "--project", "p", stdin=with_rows.decode())
-<<<<<<< HEAD
-    # The length and the tail that row-level security lets pass, and the constraint does not.
-    changes = [f"cardbox.card_boxes SET length = jsonb_array_length('{tail}'), tail = '{tail}'"
-=======
-    cardbox_test.cardbox("session", "import", "--dsn", guarded, "--project", "p", "--session", "s", stdin=TREE.decode())
-    changes = [f"cardbox.session_entries SET depth = {depth}" for depth in DEPTHS]
     # A length and a tail that fit each other.
-    changes += [f"cardbox.card_boxes SET length = jsonb_array_length('{tail}'), tail = '{tail}'"
->>>>>>> boxes
+    changes = [f"cardbox.card_boxes SET length = jsonb_array_length('{tail}'), tail = '{tail}'"
                 for tail in TAILS if tail.startswith("[")]
     changes += ["cardbox.card_boxes SET length = 6400000000, tail = '[]'"]
     statements = [f"UPDATE {change} WHERE tenant_id = 'p'" for change in changes]

@@ -49,11 +49,7 @@ static struct {
     play_group group[DB_GROUPS];
     statement_id statement; /* that was sent last, as the next three */
     size_t keys;            /* elements of its first parameter, if that is an array */
-<<<<<<< HEAD
     query_limits limits;
-=======
-    pipe_limits limits;
->>>>>>> boxes
     bool waits;   /* of boxes_append */
     size_t sent;  /* statements since the start, but questions for the position */
     size_t asked; /* and those */
