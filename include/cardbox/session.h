@@ -422,11 +422,9 @@ cardbox_session_fork(int64_t *entries, cardbox *db, const char *tenant, const ch
                      const char *entry_id, const char *new_session_id, cardbox_error *err);
 
 /**
- * Deletes a session for good: its lines, and the cards of its entries but those that other
- * sessions, such as its forks, have too. In time proportional to its entries: it is gone at once,
- * and all of it goes before this returns, in a transaction of `db` or in several short ones. What
- * is left after a failure goes with the next call, or is collected; until then no session can be
- * made under its id.
+ * Deletes a session for good, with all its lines. The session becomes invisible at once. Its lines
+ * are removed before this returns, in a transaction of `db` or in several short ones. After a
+ * failure the next call, or gc, removes the rest; until then no session can be made under its id.
  *
  * @param db          any handle
  * @param tenant      the tenant

@@ -1,6 +1,6 @@
 -- append_entries: appends entries to a session, all or nothing, and locks its row. The arrays are
 -- parallel, one element an entry:
---   twins    place, from 1, of an earlier entry here with the same id; 0: none
+--   duplicate_of    place, from 1, of an earlier entry here with the same id; 0: none
 --   parents  the parent's id; NULL: a root
 --   refs     place of an earlier entry here that is the parent; 0: it is looked up; -1, of the first
 --            one: the head, which is then written into the entry's JSON. An entry that is in the
@@ -12,7 +12,7 @@
 --   nor before it
 CREATE OR REPLACE FUNCTION cardbox.append_entries(
     tenant text, session text, given_dialect text, expected bigint, key text, ids text[],
-    twins integer[], parents text[], refs integer[], types text[], roles text[], sets text[],
+    duplicate_of integer[], parents text[], refs integer[], types text[], roles text[], sets text[],
     targets text[], labels json[], contents json[],
     OUT outcome text, OUT version bigint, OUT outcomes text[], OUT lines bigint[])
 LANGUAGE plpgsql
@@ -48,8 +48,8 @@ BEGIN
     END IF;
     outcomes := ARRAY(
         SELECT CASE WHEN same[i] THEN 'unchanged' WHEN lines[i] IS NOT NULL THEN 'conflict'
-                    WHEN twins[i] = 0 THEN 'appended'
-                    WHEN given[i]::text = given[twins[i]]::text THEN 'unchanged' ELSE 'conflict' END
+                    WHEN duplicate_of[i] = 0 THEN 'appended'
+                    WHEN given[i]::text = given[duplicate_of[i]]::text THEN 'unchanged' ELSE 'conflict' END
           FROM generate_series(1, cardinality(ids)) AS g(i));
     lines := cardbox.number_lines(s.lines, outcomes, lines);
     SELECT p.branches, p.depths, p.parent_lines, p.missing INTO branches, depths, ups, missing

@@ -4,7 +4,7 @@
 --   since, file_id, restores  see lock_session_for_import()
 --   start, diverged_at        see compare_lines()
 --   ids       NULL: no entry
---   twins     place, from 1, of an earlier line here with the same id; 0: none
+--   duplicate_of     place, from 1, of an earlier line here with the same id; 0: none
 --   parents, refs  see place_entries()
 --   types     of an entry; session: a header
 --   indexes   see kept_targets()
@@ -16,7 +16,7 @@
 --   dangling: the parent is missing so far (see link_late_parents); not_kept: the session differs
 CREATE OR REPLACE FUNCTION cardbox.import_lines(
     tenant text, session text, given_dialect text, since timestamptz, file_id text, restores boolean,
-    start bigint, ids text[], twins integer[], parents text[], refs integer[], types text[],
+    start bigint, ids text[], duplicate_of integer[], parents text[], refs integer[], types text[],
     roles text[], sets text[], targets text[], indexes bigint[], labels json[], contents json[],
     befores bytea[], afters bytea[], made_ids boolean[], INOUT diverged_at bigint, OUT outcome text,
     OUT version bigint, OUT made timestamptz, OUT outcomes text[], OUT issues text[])
@@ -45,7 +45,7 @@ BEGIN
     SELECT k.lines, k.branches, k.depths, k.missing, k.same INTO lines, branches, depths, missing, same
       FROM cardbox.known_entries(tenant, session, ids, contents, false) AS k;
     SELECT o.outcomes, o.issues INTO outcomes, issues
-      FROM cardbox.import_outcomes(s, start, c.equal, diverged_at IS NOT NULL, restores, ids, twins, types,
+      FROM cardbox.import_outcomes(s, start, c.equal, diverged_at IS NOT NULL, restores, ids, duplicate_of, types,
                                    contents, lines, missing, same) AS o;
     lines := cardbox.number_lines(s.lines - (c.completes IS NOT NULL)::integer, outcomes, lines);
     SELECT p.branches, p.depths, p.parent_lines, p.missing INTO branches, depths, ups, missing

@@ -4,7 +4,7 @@
 --   lines, missing, same  of the session's entry that has the line's id: see known_entries()
 CREATE OR REPLACE FUNCTION cardbox.import_outcomes(
     s cardbox.sessions, start bigint, equal integer, diverged boolean, restores boolean, ids text[],
-    twins integer[], types text[], contents json[], lines bigint[], missing text[], same boolean[],
+    duplicate_of integer[], types text[], contents json[], lines bigint[], missing text[], same boolean[],
     OUT outcomes text[], OUT issues text[])
 LANGUAGE plpgsql
 AS $$
@@ -26,10 +26,10 @@ BEGIN
         ELSIF ids[i] IS NULL AND (types[i] IS NULL OR contents[i]::text IS DISTINCT FROM s.header::text) THEN
             outcomes[i] := 'not_kept';
             issues[i] := 'not_kept';
-        ELSIF ids[i] IS NOT NULL AND lines[i] IS NULL AND twins[i] = 0 THEN
+        ELSIF ids[i] IS NOT NULL AND lines[i] IS NULL AND duplicate_of[i] = 0 THEN
             outcomes[i] := 'appended';
         ELSIF ids[i] IS NOT NULL THEN
-            is_same := coalesce(same[i], contents[i]::text = contents[twins[i]]::text);
+            is_same := coalesce(same[i], contents[i]::text = contents[duplicate_of[i]]::text);
             issues[i] := CASE WHEN NOT is_same THEN 'conflict' WHEN NOT diverged THEN 'duplicate'
                               WHEN missing[i] IS NOT NULL THEN 'dangling' END;
             outcomes[i] := CASE WHEN NOT diverged THEN 'kept' WHEN is_same THEN 'unchanged' ELSE 'not_kept' END;

@@ -1,7 +1,7 @@
 -- Appends entries to a session: see the function append_entries. The row with place 0 is for the whole;
 -- the others, of entries, are in their order.
 -- $1 text tenant, $2 text session, $3 text dialect or NULL, $4 int8 expected version or NULL,
--- $5 text key or NULL, $6 text[] ids, $7 int4[] twins, $8 text[] parents, $9 int4[] refs, $10 text[] types,
+-- $5 text key or NULL, $6 text[] ids, $7 int4[] duplicate_of, $8 text[] parents, $9 int4[] refs, $10 text[] types,
 -- $11 text[] roles, $12 text[] sets, $13 text[] targets, $14 json[] labels, $15 json[] contents
 SELECT u.place, u.outcome, u.line, a.version
   FROM cardbox.append_entries(

@@ -2,7 +2,7 @@
 -- with place 0 is for the whole; the others, of lines, are in their order.
 -- $1 text tenant, $2 text session, $3 text dialect or NULL, $4 text the id of the file's header, '' it has
 -- none, NULL any file is accepted; $5 bool a project's import restores the session, $6 int8 number of the
--- first line in the file, $7 text[] ids, $8 int4[] twins, $9 text[] parents, $10 int4[] refs,
+-- first line in the file, $7 text[] ids, $8 int4[] duplicate_of, $9 text[] parents, $10 int4[] refs,
 -- $11 text[] types, $12 text[] roles, $13 text[] sets, $14 text[] targets, $15 int8[] indexes,
 -- $16 json[] labels, $17 json[] contents, $18 bytea[] before, $19 bytea[] after, $20 bool[] ids that were made
 -- Of the row of the lines before; NULL: there were none

@@ -127,7 +127,7 @@ def test_first_and_second_start():
     assert re.fullmatch(r"cardbox \d+\.\d+\.\d+", lines[0])
     assert re.fullmatch(rf"  database   private PostgreSQL \d+\.\d+ in {folder}/pg \(unix socket\), "
                         r"\d+ migrations applied", lines[1]), lines[1]
-    assert lines[2] == '  project    "demo": 3 boxes, 44 cards, 1 session'
+    assert lines[2] == '  project    "demo": 3 boxes, 19 cards, 1 session'
     assert lines[3] == f"dsn: host={folder}/pg port=5432 user=cardbox dbname=cardbox"
     assert lines[4] == f"ready: http://127.0.0.1:{dev.port}"
     assert lines[5] == f"inspector: http://127.0.0.1:{dev.port}/ui/#/demo"
@@ -314,7 +314,7 @@ def test_stop_while_it_starts():
         err = dev.ended(status=0)
         assert err == "" and time.monotonic() - started < 20, (delay, err)
     again = Dev(folder)
-    assert "3 boxes, 44 cards, 1 session" in again.text
+    assert "3 boxes, 19 cards, 1 session" in again.text
     again.stop()
 
 

@@ -106,7 +106,7 @@ def test_the_database_refuses_them():
     cardbox_test.cardbox("import", "--dsn", guarded, "--project", "p", stdin=with_rows.decode())
     # A length and a tail that fit each other.
     changes = [f"cardbox.card_boxes SET length = jsonb_array_length('{tail}'), tail = '{tail}'"
-                for tail in TAILS if tail.startswith("[")]
+               for tail in TAILS if tail.startswith("[")]
     changes += ["cardbox.card_boxes SET length = 6400000000, tail = '[]'"]
     statements = [f"UPDATE {change} WHERE tenant_id = 'p'" for change in changes]
     for role in (WORKER, "postgres"):

@@ -170,6 +170,7 @@ def changes(project, ids):
     yield "POST", "/sessions/{session_id}/fork", {}
     for ability_id, value in {
             "card:add": card, "card:add_many": {"cards": [{"card_id": name, "content": "another"}]},
+            "card:from_entry": {"session_id": name, "entry_id": "a"},
             "box:create": {"box_id": box}, "box:append": {"box_id": box, "card_ids": ["y"]},
             "box:replace": {"box_id": box, "card_ids": ["y"]}, "box:fork": {"box_id": box},
             "session:create": {"session_id": name}, "session:append": {"session_id": name, "entries": [{**entry, "id": "z"}]},

@@ -69,20 +69,21 @@ static void set_before(session_batch *batch, view id)
 pending_line *session_batch_add(session_batch *batch, const session_entry *entry)
 {
     pending_line *line = add_line(batch);
-    uint32_t twin = string_map_get(&batch->ids, entry->id);
+    uint32_t duplicate_of = string_map_get(&batch->ids, entry->id);
 
     if (line == NULL)
         return NULL;
     line->is_entry = true;
     line->entry = *entry;
     line->content = entry->text;
-    line->twin = twin == STRING_MAP_NONE ? 0 : (int32_t)twin;
+    line->duplicate_of = duplicate_of == STRING_MAP_NONE ? 0 : (int32_t)duplicate_of;
     line->ref = find_parent(batch, entry);
     if (batch->dialect < 0 && session_kind_has_dialect(entry->kind))
         batch->dialect = (int)session_kind_dialect(entry->kind);
     batch->bytes += line->content.len;
     set_before(batch, entry->id);
-    if (twin == STRING_MAP_NONE && !string_map_set(&batch->ids, entry->id, (uint32_t)batch->count))
+    if (duplicate_of == STRING_MAP_NONE &&
+        !string_map_set(&batch->ids, entry->id, (uint32_t)batch->count))
         return NULL;
     return line;
 }
@@ -150,9 +151,9 @@ static void col_id(params *p, const pending_line *line)
     params_text_or_null(p, line->is_entry ? line->entry.id : (view){NULL, 0});
 }
 
-static void col_twin(params *p, const pending_line *line)
+static void col_duplicate_of(params *p, const pending_line *line)
 {
-    params_int4(p, line->twin);
+    params_int4(p, line->duplicate_of);
 }
 
 /* Empty: it names something that is not an id. */
@@ -247,7 +248,7 @@ static const struct {
     params_type type;
     bool of_import_only;
 } COLUMNS[] = {
-    {col_id, PARAMS_TEXT, false},      {col_twin, PARAMS_INT4, false},
+    {col_id, PARAMS_TEXT, false},      {col_duplicate_of, PARAMS_INT4, false},
     {col_parent, PARAMS_TEXT, false},  {col_ref, PARAMS_INT4, false},
     {col_type, PARAMS_TEXT, false},    {col_role, PARAMS_TEXT, false},
     {col_sets, PARAMS_TEXT, false},    {col_target, PARAMS_TEXT, false},

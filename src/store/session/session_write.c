@@ -166,9 +166,9 @@ static void put_who(char *out, size_t size, const session_batch *batch, size_t i
 /* Whether an entry conflicts with one before it in the batch, and not with the session's. */
 static bool repeats(const store_rows *rows, const session_batch *batch, size_t i)
 {
-    int32_t twin = batch->lines[i].twin;
+    int32_t duplicate_of = batch->lines[i].duplicate_of;
 
-    return twin > 0 && is(session_line_outcome(rows, (size_t)twin - 1), "appended");
+    return duplicate_of > 0 && is(session_line_outcome(rows, (size_t)duplicate_of - 1), "appended");
 }
 
 cardbox_status session_append_status(const store_rows *rows, const session_batch *batch,
@@ -190,7 +190,7 @@ cardbox_status session_append_status(const store_rows *rows, const session_batch
             continue;
         if (is(outcome, "conflict") && repeats(rows, batch, i))
             error_set(err, status, "entries[%zu] repeats the id of entries[%d], with other content",
-                      i, batch->lines[i].twin - 1);
+                      i, batch->lines[i].duplicate_of - 1);
         if (status == CARDBOX_CONFLICT && err != NULL)
             err->current_version = written.version;
         return status;

@@ -42,8 +42,8 @@ typedef struct pending_line {
     uint64_t line;      /* number in the file, from 1 */
     view content;       /* JSON of an entry or a header; ptr NULL: the whole line is in `before` */
     view before, after; /* ptr NULL: nothing before, a line feed behind */
-    int32_t twin;       /* place, from 1, of an earlier line with this id; 0: none */
-    int32_t ref;        /* place of the parent, or as append_entries() documents it */
+    int32_t duplicate_of; /* place, from 1, of an earlier line with this id; 0: none */
+    int32_t ref;          /* place of the parent, or as append_entries() documents it */
 } pending_line;
 
 typedef struct session_batch {
