@@ -116,7 +116,8 @@ cardbox_status entry_card_make(card_input *out, const entry_card *card, view jso
     view call = {NULL, 0};
     card_given given = {.tenant = card->tenant, .card_id = card->card_id, .sealed = true};
 
-    if (!session_line_from_store(&line, json) ||
+    json.ptr = arena_copy(memory, json);
+    if (json.ptr == NULL || !session_line_from_store(&line, json) ||
         !session_entry_read(&entry, &line, VIEW(""), memory, &reason))
         return memory->failed ? error_nomem(err)
                               : error_set(err, CARDBOX_INTERNAL, "the stored entry is damaged");

@@ -12,8 +12,8 @@ typedef struct entry_card {
     view card_id;
 } entry_card;
 
-/* `json` is the entry's line. The card's parts live in `memory` and in `json`. CARDBOX_INVALID: the
- * entry gives no message. */
+/* `json` is the entry's line, of which `memory` gets a copy: the card's parts live there.
+ * CARDBOX_INVALID: the entry gives no message. */
 cardbox_status entry_card_make(card_input *out, const entry_card *card, view json, arena *memory,
                                cardbox_error *err);
 
