@@ -14,9 +14,10 @@
 #define MEMORY_SMALL ((size_t)64 * 1024)
 
 typedef struct memory_budget {
-    size_t most;         /* bytes */
-    atomic_size_t used;  /* bytes that are counted now */
-    atomic_size_t added; /* bytes that were ever counted; wraps around */
+    size_t most;          /* bytes */
+    size_t resident_most; /* bytes of the process's resident set; 0: not known */
+    atomic_size_t used;   /* bytes that are counted now */
+    atomic_size_t added;  /* bytes that were ever counted; wraps around */
 } memory_budget;
 
 static inline size_t memory_used(const memory_budget *b)
@@ -41,6 +42,14 @@ static inline void memory_hold(memory_budget *b, size_t *held, size_t now)
     }
     *held = now;
 }
+
+/* Bytes of this process that are in main memory; 0: /proc can't be read. Takes some 10 us. */
+size_t memory_resident(void);
+
+/* Whether the budget is used up. What is counted while libpq receives an answer is an estimate, and
+ * may be a fraction of the truth. So a budget that is used by a quarter is also compared with the
+ * resident set. */
+bool memory_is_used_up(const memory_budget *b);
 
 /* Gives freed memory back to the system, except some at the end of the heap. Threads that allocate
  * may have to wait meanwhile. */

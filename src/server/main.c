@@ -336,6 +336,8 @@ int main(int argc, char **argv)
     p.server.set = &p.set;
     p.server.started_s = time(NULL);
     p.server.memory.most = (size_t)p.set.memory_max;
+    p.server.memory.resident_most =
+        memory_resident() + (size_t)p.set.memory_max + (size_t)p.set.card_cache;
     slots_init(&p.server);
     block_signals(&waited_for);
     if (!raise_descriptor_limit(&p.set))

@@ -394,7 +394,7 @@ def test_cancelled_statement():
             check_error(alone.result(), 504, "timeout")
             await_(lambda: psql(database(), cancel))
             time.sleep(0.3)
-            assert not any(response.done() for response in joined)
+            assert not any(response.done() for response in joined), [r.result() for r in joined if r.done()]
         assert {response.result().status for response in joined} == {200}
 
 

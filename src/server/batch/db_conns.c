@@ -235,7 +235,7 @@ void db_conns_free(db_conns *l)
  * sent again. */
 static void check_memory(db_conn *k)
 {
-    if (async_conn_received(k->conn) == 0 || memory_has(&k->all->server->memory, 0))
+    if (async_conn_received(k->conn) == 0 || !memory_is_used_up(&k->all->server->memory))
         return;
     log_info("answer_refused", "reason=\"memory\" bytes=%zu", async_conn_received(k->conn));
     async_conn_refuse(k->conn, CARDBOX_TOO_LARGE,

@@ -36,7 +36,7 @@ struct join_batch {
                           * question for its position */
     bool alone;          /* its one request goes by itself */
     bool isolated;       /* it is of the isolated queue */
-    bool hurried;        /* its requests have more time than it has */
+    int64_t ends_ms;     /* when its time is over; INT64_MAX: its requests have no more time */
     tenant_use *tenant;  /* NULL: nobody remembers */
     bool sent;           /* the database may have run it */
     bool streams;        /* its one request takes the rows as they come */
@@ -180,8 +180,9 @@ static void prepare(join_batch *batch, const request *first, query_limits *limit
     const lane_kind *kind = &LANES[batch->lane];
     *limits = limits_of(batch, first);
     batch->in_flight = 1;
-    batch->hurried =
+    bool have_more =
         (long)limits->statement_ms < j->server->set->request_timeout_ms && !batch->alone;
+    batch->ends_ms = have_more ? clock_ms() + limits->statement_ms : INT64_MAX;
     if (batch->isolated || kind->in_turn)
         batch->tenant = tenant_begin(j, kind->group, first);
     if (kind->key_size > 0) {
@@ -426,6 +427,13 @@ static bool is_lost(const cardbox_error *err)
            !error_is_refusal(err);
 }
 
+/* Whether the time of the statement was over, and its requests have more. A timeout before that is
+ * a cancel request of somebody else. */
+static bool ran_out_of_time(const join_batch *batch, const cardbox_error *err)
+{
+    return err->status == CARDBOX_TIMEOUT && clock_ms() >= batch->ends_ms;
+}
+
 /* Whether a member runs again. What was refused had no effect; what is unknown is only repeated
  * where that does no harm. For a lock it waits until its time is over. */
 static bool again(const join_batch *batch, const request *r, const cardbox_error *err)
@@ -446,7 +454,7 @@ static bool again(const join_batch *batch, const request *r, const cardbox_error
         return false;
     if (is_lost(err))
         return !db_conns_away(batch->joiner->primary, LANES[batch->lane].group);
-    return batch->count > 1 || err->retryable || (batch->hurried && err->status == CARDBOX_TIMEOUT);
+    return batch->count > 1 || err->retryable || ran_out_of_time(batch, err);
 }
 
 /* How a member runs again: what one member asked must not fail the others, and so they go alone. A
@@ -454,7 +462,7 @@ static bool again(const join_batch *batch, const request *r, const cardbox_error
 static bool is_to_isolate(const join_batch *batch, const cardbox_error *err)
 {
     return batch->count == 1 && !is_lost(err) && !is_on_replica(batch) &&
-           (err->status == CARDBOX_BUSY || (batch->hurried && err->status == CARDBOX_TIMEOUT));
+           (err->status == CARDBOX_BUSY || ran_out_of_time(batch, err));
 }
 
 /* Others would fail in one statement with the tenant's next requests: where these can't skip what
