@@ -43,12 +43,13 @@ static inline void memory_hold(memory_budget *b, size_t *held, size_t now)
     *held = now;
 }
 
-/* Bytes of this process that are in main memory; 0: /proc can't be read. Takes some 10 us. */
+/* Bytes of this process that are in main memory; 0: /proc can't be read. Costs
+ * some 10 us. */
 size_t memory_resident(void);
 
-/* Whether the budget is used up. What is counted while libpq receives an answer is an estimate, and
- * may be a fraction of the truth. So a budget that is used by a quarter is also compared with the
- * resident set. */
+/* Returns whether the budget is used up. While libpq receives an answer its size is an estimate,
+ * which may be too low. So the resident set is checked too, once a quarter of the budget is used.
+ */
 bool memory_is_used_up(const memory_budget *b);
 
 /* Gives freed memory back to the system, except some at the end of the heap. Threads that allocate

@@ -428,7 +428,9 @@ def test_each_column():
 def test_all_together():
     """Every table has odd values at once, each row its own."""
     to, chance = new_server(), random.Random(SEED)
-    tables = sorted({table for table, *_ in columns()} - {"tokens", "token_changes", "tenant_grants"})
+    # Without the record of `cardbox migrate` a new connection finds a database that is not migrated.
+    tables = sorted({table for table, *_ in columns()}
+                    - {"tokens", "token_changes", "tenant_grants", "migrations", "functions"})
     asker, problems = Asker(to), []
     for turn in range(2 if LIGHT else 6):
         for table, column, kind, may_be_null in columns():

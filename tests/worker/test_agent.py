@@ -608,13 +608,16 @@ def test_more_calls_than_a_page():
 
 def test_sigterm_lets_tasks_end():
     """One task at a time, whose model answers when the worker is stopping: the other one must wait."""
+    workers = []
+
     def model(_):
-        await_(lambda: worker.events("stopping"))
+        await_(lambda: workers and workers[0].events("stopping"))
         return says("done")
 
     server, project = ModelServer(model), Project()
     task = project.spawn("go")
     worker = Worker(project, server, None, "--concurrency", "1")
+    workers.append(worker)
     await_(lambda: worker.events("task_claimed"))
     later = project.spawn("later")
     worker.stop()

@@ -427,8 +427,8 @@ static bool is_lost(const cardbox_error *err)
            !error_is_refusal(err);
 }
 
-/* Whether the time of the statement was over, and its requests have more. A timeout before that is
- * a cancel request of somebody else. */
+/* Returns true if the statement's time was over and its requests have more. A timeout before that
+ * is the effect of a cancel request. */
 static bool ran_out_of_time(const join_batch *batch, const cardbox_error *err)
 {
     return err->status == CARDBOX_TIMEOUT && clock_ms() >= batch->ends_ms;
