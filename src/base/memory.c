@@ -4,20 +4,21 @@
 #include "base/memory.h"
 #include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { KEPT_BYTES = 4 * 1024 * 1024, ESTIMATE_PART = 4 };
 
 size_t memory_resident(void)
 {
-    unsigned long pages = 0;
+    char line[128] = "", *second = line;
     FILE *file = fopen("/proc/self/statm", "re");
     if (file == NULL)
         return 0;
-    if (fscanf(file, "%*u %lu", &pages) != 1) /* size, resident, ... */
-        pages = 0;
+    if (fgets(line, sizeof(line), file) != NULL) /* pages: size, resident, ... */
+        strtoul(line, &second, 10);
     fclose(file);
-    return pages * (size_t)sysconf(_SC_PAGESIZE);
+    return strtoul(second, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 bool memory_is_used_up(const memory_budget *b)
