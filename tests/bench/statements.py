@@ -38,8 +38,7 @@ UPDATE public.plain_{kind} SET card_ids = card_ids || :ids::jsonb, updated_at = 
 
 # The lines of a whole path, as if it were known where they are.
 PATH_ROWS = """
-SELECT c.content FROM cardbox.session_entries e
-  JOIN cardbox.cards c ON c.tenant_id = e.tenant_id AND c.card_id = e.card_id
- WHERE e.tenant_id = 'tenant-0' AND e.session_id = 'path'
- ORDER BY e.seq;
+SELECT l.content FROM cardbox.session_lines l
+ WHERE l.tenant_id = 'tenant-0' AND l.session_id = 'path' AND l.entry_id IS NOT NULL
+ ORDER BY l.line;
 """
