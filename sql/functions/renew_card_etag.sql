@@ -1,4 +1,4 @@
--- renew_card_etag: trigger of cards: each update gives the row another etag, whoever makes it.
+-- renew_card_etag: trigger of cards: every UPDATE sets a new etag, also one by another program.
 CREATE OR REPLACE FUNCTION cardbox.renew_card_etag() RETURNS trigger
 LANGUAGE plpgsql
 AS $$

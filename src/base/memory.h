@@ -31,7 +31,7 @@ static inline bool memory_has(const memory_budget *b, size_t more)
     return used <= b->most && more <= b->most - used;
 }
 
-/* Counts `now` bytes for a user who has counted `*held` so far. */
+/* Counts `now` bytes for a user in place of the `*held` bytes that were counted before. */
 static inline void memory_hold(memory_budget *b, size_t *held, size_t now)
 {
     if (now > *held) {

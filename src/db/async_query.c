@@ -206,7 +206,7 @@ static void complete_first(async_conn *c)
         async_conn_drop(c, "its buffers have grown");
 }
 
-/* libpq's room is for one row at a time, so many small ones make no large message. */
+/* libpq's input buffer holds one row at a time, so many small rows do not make it grow. */
 static bool has_large_row(const PGresult *result)
 {
     if (PQresultMemorySize(result) < LARGE_BYTES)

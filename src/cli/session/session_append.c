@@ -125,7 +125,7 @@ static void print_appended(const char *answer, const char *session, int64_t vers
     buf_free(&last);
 }
 
-/* Warns of entries that no model sees, of which there is one kind. */
+/* Warns of entries that are never part of a context: those of unknown types. */
 static void warn_of_entries(const append_input *input, const char *answer)
 {
     char more[48] = "";

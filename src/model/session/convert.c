@@ -19,7 +19,7 @@ typedef struct conversion {
     string_map calls;    /* where in `names` a call's tool is */
     view *names;         /* JSON */
     size_t name_count, name_capacity;
-    size_t not_in_context; /* entries of which a model saw something and sees less */
+    size_t not_in_context; /* entries with less in the context than before */
     session_position at;   /* in the file that is written */
     arena *memory;
 } conversion;

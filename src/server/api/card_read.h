@@ -11,7 +11,7 @@
  * here. Then `render` is called. */
 void card_read(request *r, card_key *keys, size_t count, join_render render);
 
-/* The same for one card, of which the client may have the current text (If-None-Match). */
+/* The same for one card. The client may already have the current text (If-None-Match). */
 void card_read_one(request *r, card_key *key, join_render render);
 
 /* Appends the card object of a key to the answer's body. False: there is no such card. */

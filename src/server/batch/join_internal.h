@@ -15,8 +15,8 @@ typedef struct lane_kind {
                      * would leave a single connection to cards and none to boxes. */
     bool writes;
     bool may_be_slow; /* never on the last free connection of its group */
-    bool in_turn;   /* who has none of its group running goes first, and the last free connection of
-                     * it is kept for such a tenant */
+    bool in_turn;   /* Tenants with nothing running in the group go first. The last free connection
+                     * is reserved for them. */
     join_lane twin; /* the same of the other group, for DB_READS and DB_REPLICA */
     statement_id statement; /* joined; and the next three: */
     size_t key_size;        /* 0: not joined */
