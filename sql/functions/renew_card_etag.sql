@@ -8,4 +8,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.renew_card_etag FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.renew_card_etag TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.renew_card_etag TO cardbox_service;

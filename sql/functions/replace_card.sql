@@ -35,4 +35,4 @@ EXCEPTION WHEN unique_violation THEN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.replace_card FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.replace_card TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.replace_card TO cardbox_writer;

@@ -8,4 +8,4 @@ AS $$
        AND cardbox.same_json(a.content, b.content)
 $$;
 REVOKE ALL ON FUNCTION cardbox.same_card FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.same_card TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.same_card TO cardbox_writer;

@@ -2,10 +2,12 @@
 -- call.
 --   strict    other content is a conflict, not a repair
 --   restore   a deleted or expired card comes back; else it is gone
+--   waits     whether it waits for a locked card
 --   other_id  of a conflict: the card that already is the result of the call
--- Outcomes: 1 inserted  2 unchanged  3 repaired  4 restored  5 conflict  6 gone
+-- Outcomes: 1 inserted  2 unchanged  3 repaired  4 restored  5 conflict  6 gone  7 others have locked
+--   the card, or the result of its call
 CREATE OR REPLACE FUNCTION cardbox.upsert_card(
-    new_card cardbox.cards, strict boolean, restore boolean,
+    new_card cardbox.cards, strict boolean, restore boolean, waits boolean,
     OUT outcome integer, OUT other_id text)
 LANGUAGE plpgsql
 SET plan_cache_mode = auto
@@ -19,17 +21,18 @@ BEGIN
     -- Each round ends, or it has met a change that another connection made meanwhile. Only a card
     -- that is to be changed is locked: a replay writes nothing.
     FOR round IN 1 .. 10 LOOP
-        IF locked THEN
-            SELECT * INTO old_card FROM cardbox.cards c
-             WHERE c.tenant_id = new_card.tenant_id AND c.card_id = new_card.card_id FOR UPDATE;
-        ELSE
-            SELECT * INTO old_card FROM cardbox.cards c
-             WHERE c.tenant_id = new_card.tenant_id AND c.card_id = new_card.card_id;
-        END IF;
-        other_id := cardbox.other_result(new_card);
-        IF other_id IS NOT NULL THEN
-            outcome := 5;
+        IF locked AND NOT cardbox.lock_card(new_card.tenant_id, new_card.card_id, waits) THEN
+            outcome := 7;
             RETURN;
+        END IF;
+        SELECT * INTO old_card FROM cardbox.cards c
+         WHERE c.tenant_id = new_card.tenant_id AND c.card_id = new_card.card_id;
+        IF new_card.tool_call_id IS NOT NULL THEN
+            SELECT o.other_id, CASE WHEN o.is_locked THEN 7 WHEN o.other_id IS NOT NULL THEN 5 END
+              INTO other_id, outcome FROM cardbox.other_result(new_card, waits) AS o;
+            IF outcome IS NOT NULL THEN
+                RETURN;
+            END IF;
         END IF;
         IF old_card.card_id IS NULL THEN
             INSERT INTO cardbox.cards SELECT new_card.* ON CONFLICT DO NOTHING;
@@ -46,7 +49,7 @@ BEGIN
         outcome := CASE
             WHEN dead AND same AND coalesce(new_card.deleted_at, new_card.expires_at)
                                    <= clock_timestamp() THEN 2 -- an import of what is dead on both sides
-            WHEN dead AND NOT restore THEN 6
+            WHEN dead AND restore IS NOT TRUE THEN 6
             WHEN same AND NOT dead AND (old_card.sealed OR NOT new_card.sealed) THEN 2
             WHEN NOT same AND (strict OR old_card.sealed) THEN 5 END;
         IF outcome IS NOT NULL THEN
@@ -63,4 +66,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.upsert_card FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.upsert_card TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.upsert_card TO cardbox_writer;

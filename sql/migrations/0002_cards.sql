@@ -77,12 +77,9 @@ CREATE TABLE cardbox.card_revisions (
     PRIMARY KEY (tenant_id, card_id, revision)
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.02);
 
--- A role with UPDATE or DELETE on a whole table may also LOCK it, and so block all other tenants.
--- UPDATE on columns does not allow that: workers get those columns that their writes change, here
--- and in the other tables, and never a key.
-SELECT cardbox.protect('cardbox.cards', service => 'SELECT, INSERT, UPDATE, DELETE', worker => 'SELECT, INSERT');
-GRANT UPDATE (content, tool_calls, tool_call_id, ttl_seconds, expires_at, deleted_at, metadata,
-              created_at, sealed)
-    ON cardbox.cards TO cardbox_worker;
-SELECT cardbox.protect('cardbox.card_revisions', service => 'SELECT, INSERT, UPDATE, DELETE',
-                       worker => 'SELECT, INSERT');
+SELECT cardbox.protect('cardbox.cards', service => 'SELECT, INSERT, UPDATE, DELETE', worker => 'SELECT',
+                       writer => 'SELECT, INSERT, UPDATE');
+SELECT cardbox.protect('cardbox.card_revisions', service => 'SELECT, INSERT, UPDATE, DELETE', worker => 'SELECT',
+                       writer => 'SELECT, INSERT');
+-- Workers still add the cards of messages themselves: see save_message().
+GRANT INSERT, UPDATE (sealed) ON cardbox.cards TO cardbox_worker;

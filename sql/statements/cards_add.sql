@@ -1,10 +1,10 @@
--- Adds cards, all or none: see the function. Arrays are parallel.
+-- Adds cards, all or none, or each by itself: see the function write_cards. Arrays are parallel.
 -- $1 text[] tenants, $2 text[] card ids, $3 json[] content, $4 jsonb[] tool calls,
 -- $5 text[] tool call ids, $6 int4[] ttl_seconds, $7 jsonb[] metadata, $8 timestamptz[] created_at,
--- $9 timestamptz[] expires_at, $10 timestamptz[] deleted_at, $11 bool[] sealed, $12 bool strict,
--- $13 bool restore
-SELECT a.ord::int8, a.outcome, a.other_id
+-- $9 timestamptz[] expires_at, $10 timestamptz[] deleted_at, $11 bool[] sealed, $12 bool[] strict,
+-- $13 bool[] restore, $14 bool all or none
+SELECT a.ord, a.outcome, a.other_id
   FROM cardbox.write_cards(
            $1::text[], $2::text[], $3::json[], $4::jsonb[], $5::text[], $6::int4[], $7::jsonb[],
-           $8::timestamptz[], $9::timestamptz[], $10::timestamptz[], $11::bool[], $12::bool,
-           $13::bool) AS a
+           $8::timestamptz[], $9::timestamptz[], $10::timestamptz[], $11::bool[], $12::bool[],
+           $13::bool[], $14::bool) AS a

@@ -67,6 +67,8 @@ static void read_card(input_reader *in, scan_value card, bool sealed, const char
     added *a = in->call->plan;
     input_reader one = {in->call, card, in->err, CARDBOX_OK};
     card_given given = read_given(&one, sealed);
+    given.strict = a->strict;
+    given.restore = a->restore;
     if (one.status == CARDBOX_OK && !in->call->memory->failed)
         one.status = card_input_make(&a->inputs[a->count++], &given, NULL, in->err);
     in->status = of_card(one.status, place, in->err);
@@ -105,7 +107,7 @@ BUS_READS(card_add_many)
 BUS_BUILDS(card_add)
 {
     const added *a = call->plan;
-    cards_add_params(p, a->inputs, a->count, a->strict, a->restore);
+    cards_add_params(p, a->inputs, a->count, true);
 }
 
 /* --- outcomes --- */

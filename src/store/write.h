@@ -12,7 +12,10 @@
 
 /* --- cards --- */
 
-/* A row of cards_add and cards_put. */
+/* Others have locked a card that goes with others: of cards_add, and no outcome for callers. */
+enum { CARD_LOCKED = CARDBOX_OUTCOME_GONE + 1 };
+
+/* A row of cards_add. */
 typedef struct card_outcome {
     int64_t ord; /* index of the card + 1 */
     cardbox_outcome outcome;

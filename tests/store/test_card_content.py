@@ -28,15 +28,15 @@ def quoted(text):
     return "'" + text.replace("'", "''") + "'"
 
 
-def execute(tenant, content, *, name="cards_put", strict="f", restore="f", sealed="f"):
-    flags = f"'{{{strict}}}', '{{{restore}}}'" if name == "cards_put" else f"'{strict}', '{restore}'"
+def execute(tenant, content, *, whole="t", strict="f", restore="f", sealed="f"):
+    flags = f"'{{{strict}}}', '{{{restore}}}', '{whole}'"
     return (f"EXECUTE it('{{{tenant}}}', '{{card}}', ARRAY[{quoted(content)}]::json[], {NOTHING}, '{{NULL}}', '{{{sealed}}}',"
             f" {flags});")
 
 
-def add(*args, name="cards_put", **options):
+def add(*args, **options):
     """The outcome of a card."""
-    return int(psql(prepare(name) + execute(*args, name=name, **options)).split("|")[1])
+    return int(psql(prepare("cards_add") + execute(*args, **options)).split("|")[1])
 
 
 def stored(tenant, column="content"):
@@ -49,14 +49,14 @@ def test_same_content():
             ('"\\u00e9"', '"\u00e9"'), ('"\\u0000"', '"\\u0000"'), ('["\\ud800"]', '["\\ud800"]'), ("1e999999", "1e999999"))
     other = (("1", '"1"'), ('{"a": 1, "a": 2}', '{"a": 1}'), ('"\\u0000"', ' "\\u0000"'), ('["\\ud800"]', '["\\ud801"]'),
              ('"\\u0000"', '"x"'), ('"x"', '"\\u0000"'), ("1e999999", "1e999998"), ("null", "false"))
-    for name in ("cards_put", "cards_add"):
-        script = prepare(name)
+    for whole in ("t", "f"):
+        script = prepare("cards_add")
         for number, (first, second) in enumerate((*same, *other)):
-            tenant = f"same-{number}-{name}"
+            tenant = f"same-{number}-{whole}"
             state = f"SELECT content, etag FROM cardbox.cards WHERE tenant_id = '{tenant}';"
             script += "".join((
-                execute(tenant, first, name=name), state, execute(tenant, first, name=name), state,
-                execute(tenant, second, name=name, strict="t"), execute(tenant, second, name=name), state,
+                execute(tenant, first, whole=whole), state, execute(tenant, first, whole=whole), state,
+                execute(tenant, second, whole=whole, strict="t"), execute(tenant, second, whole=whole), state,
                 f"SELECT coalesce(max(content::text), '') FROM cardbox.card_revisions WHERE tenant_id = '{tenant}';"))
         lines = iter(psql(script).split("\n"))
         for number, (first, second) in enumerate((*same, *other)):

@@ -279,14 +279,14 @@ def all_cases(t, n):
     yield "sessions_export", f"{T}, NULL, 100", 2
     yield "sessions_list", f"{T}, NULL, NULL, 50", 2
 
-    yield "cards_add", card_arrays(new, ["1"] * BATCH, False) + ", false, false", BATCH
-    yield "cards_add", card_arrays(cards, ["2"] * BATCH, True) + ", false, false", BATCH
-    yield "cards_add", card_arrays(new, ["2"] * BATCH, True) + ", false, false", BATCH
-    yield "cards_put", f"{card_arrays(new, ['1'] * BATCH, False)}, {flags}, {flags}", BATCH
-    yield "cards_put", f"{card_arrays(cards, ['2'] * BATCH, True)}, {flags}, {flags}", BATCH
+    yield "cards_add", card_arrays(new, ["1"] * BATCH, False) + f", {flags}, {flags}, true", BATCH
+    yield "cards_add", card_arrays(cards, ["2"] * BATCH, True) + f", {flags}, {flags}, true", BATCH
+    yield "cards_add", card_arrays(new, ["2"] * BATCH, True) + f", {flags}, {flags}, true", BATCH
+    yield "cards_add", f"{card_arrays(new, ['1'] * BATCH, False)}, {flags}, {flags}, false", BATCH
+    yield "cards_add", f"{card_arrays(cards, ['2'] * BATCH, True)}, {flags}, {flags}, false", BATCH
     yield "card_revisions", f"{T}, 'card-0', 9223372036854775807, 50", 50
     yield "card_delete", f"{T}, 'card-1'", 1
-    yield "card_insert", f"{T}, 'card-1', '2', NULL, NULL, NULL, '{{}}', NULL, NULL, NULL, false", 1
+    yield "cards_add", f"ARRAY[{T}], ARRAY['card-1'], ARRAY['2'::json], '{{NULL}}', '{{NULL}}', '{{NULL}}', ARRAY['{{}}'::jsonb], '{{NULL}}', '{{NULL}}', '{{NULL}}', '{{f}}', '{{f}}', '{{f}}', true", 1
     yield "cards_get", f"{array('text', [t] * BATCH)}, {array('text', cards)}, {array('bigint', [0] * BATCH)}", BATCH
     yield "cards_export", f"{T}, 'card-1', 100", BATCH
     yield "cards_list", f"{T}, 'step', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 50, 20000", 50

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The statements that write for many requests at once, cards_put and boxes_append: each member gets what it would have got alone, in its order, whoever stands beside it."""
+"""The statements that write for many requests at once, cards_add and boxes_append: each member gets what it would have got alone, in its order, whoever stands beside it."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import cardbox_test
 from cardbox_test import Postgres, as_role, literal
 from sql_statements import prepare
 
-INSERTED, UNCHANGED, REPAIRED, RESTORED, CONFLICT, GONE = range(1, 7)
+INSERTED, UNCHANGED, REPAIRED, RESTORED, CONFLICT, GONE, SKIPPED = range(1, 8)
 DONE, DONE_BEFORE, NO_BOX, WRONG_VERSION, KEY_REUSED, LOCKED = 1, 2, 3, 4, 5, 9
 BOX = "01970000-0000-7000-8000-00000000000"
 
@@ -40,13 +40,13 @@ def put(*cards):
     """Outcomes of (tenant, id, content[, members...]) as (outcome, id of the other)."""
     def column(name, default=None):
         return [(card[3] if len(card) > 3 else {}).get(name, default) for card in cards]
-    rows = run("cards_put", array([card[0] for card in cards], "text"),
+    rows = run("cards_add", array([card[0] for card in cards], "text"),
                array([card[1] for card in cards], "text"), array([card[2] for card in cards], "json"),
                array(column("tool_calls"), "jsonb"), array(column("tool_call_id"), "text"), array(column("ttl_seconds"), "int4"),
                array(column("metadata", "{}"), "jsonb"), array(column("created_at"), "timestamptz"),
                array(column("expires_at"), "timestamptz"), array(column("deleted_at"), "timestamptz"),
                array(column("sealed", False), "bool"), array(column("strict", False), "bool"),
-               array(column("restore", False), "bool"))
+               array(column("restore", False), "bool"), "false")
     return [(int(outcome), other) for outcome, other in rows]
 
 
@@ -95,6 +95,22 @@ def test_what_is_written():
                 " deleted_at, metadata, extract(year FROM created_at AT TIME ZONE 'UTC'), sealed"
                 " FROM cardbox.cards WHERE tenant_id = 'all'").strip() == \
         '"\\u0000"|[1]|c|60|00:01:00||{"k": "v"}|2030|t'
+
+
+def test_locked_cards_are_skipped():
+    """What another session has locked or changed, in a batch and alone. What is the same is not locked, and so not skipped."""
+    result = {"metadata": '{"type": "tool.result"}', "tool_call_id": "call"}
+    put(("skip", "a", "1"), ("skip", "b", "1"), ("skip", "old", "1", {**result, "ttl_seconds": 1, "created_at": "2020-01-01"}))
+    with cardbox_test.connected(database()) as other:
+        for number, held in enumerate(("SELECT FROM cardbox.cards WHERE tenant_id = 'skip' FOR UPDATE",
+                                       "UPDATE cardbox.cards SET deleted_at = now() WHERE tenant_id = 'skip' AND card_id = 'a'")):
+            other.run("BEGIN")
+            other.run(held)
+            assert outcomes(("skip", "a", "2"), ("skip", "b", "1"), ("skip", f"new{number}", "1")) == [SKIPPED, UNCHANGED, INSERTED]
+            assert outcomes(("skip", "a", "2")) == [SKIPPED]
+            assert number > 0 or put(("skip", "r", "1", result)) == [(SKIPPED, "old")]
+            other.run("ROLLBACK")
+    assert outcomes(("skip", "a", "2"), ("skip", "r", "1", result)) == [REPAIRED, INSERTED]
 
 
 def test_many_cards():

@@ -33,6 +33,7 @@ SESSION = "'tenant-0', 's-0'"
 IDS = "'[\"card-1\", \"card-2\"]'"
 CARD_ARRAYS = ("'{tenant-0,tenant-0}', '{new-1,card-5}', '{1,1}', '{NULL,NULL}', '{call-x,NULL}', "
                "'{NULL,NULL}', ARRAY['{}','{}']::jsonb[], '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{f,f}'")
+ONE_CARD = "'{tenant-0}', '{new-1}', '{1}', '{NULL}', '{call-x}', '{NULL}', ARRAY['{}']::jsonb[], '{NULL}', '{NULL}', '{NULL}', '{f}'"
 
 TASK = "'task-42'"
 HELD = "'task-60', 1"
@@ -79,9 +80,8 @@ EXAMPLES = {
     "boxes_save": [f"'{{tenant-0}}', ARRAY[{BOX}::uuid], ARRAY[{IDS}::jsonb], '{{[]}}', '{{NULL}}'"],
     "boxes_with_card": [f"{TENANT}, {CARD}, 50, NULL, NULL, 400", f"{TENANT}, {CARD}, 50, '2026-01-02 00:00:00+00', {BOX}, 400"],
     "card_delete": [f"{TENANT}, {CARD}"],
-    "card_insert": [f"{TENANT}, 'new', '1', NULL, 'call', NULL, '{{}}', NULL, NULL, NULL, false"],
     "card_revisions": [f"{TENANT}, {CARD}, 9223372036854775807, 50"],
-    "cards_add": [f"{CARD_ARRAYS}, false, false"],
+    "cards_add": [f"{CARD_ARRAYS}, '{{f,f}}', '{{f,f}}', true", f"{CARD_ARRAYS}, '{{f,f}}', '{{f,f}}', false", f"{ONE_CARD}, '{{f}}', '{{f}}', false"],
     "cards_export": [f"{TENANT}, NULL, 100", f"{TENANT}, {CARD}, 100"],
     "cards_get": ["'{tenant-0}', '{card-1}', '{0}'", "'{tenant-0,tenant-1}', '{card-1,card-2}', '{0,1}'"],
     "cards_list": [list_cards(), list_cards(step="'step-7'"), list_cards(kind="'tool.call'"),
@@ -95,7 +95,6 @@ EXAMPLES = {
                    list_cards(kind="'tool.call'", members="'{\"no\": \"such\"}'")],
     "calls_export": [f"{TENANT}, NULL, NULL, NULL, 100", f"{TENANT}, {TASK}, 1, 1, 100"],
     "calls_list": [f"{TENANT}, {TASK}, -1, -1, 9223372036854775807", f"{TENANT}, {TASK}, 2, 3, 1000"],
-    "cards_put": [f"{CARD_ARRAYS}, '{{f,f}}', '{{f,f}}'"],
     "projects_list": ["NULL, 3, 1000", "'tenant-1', 100, 10"],
     "session_branch_points": [f"{SESSION}, -1, 50, 1000", f"{SESSION}, 1000, 50, NULL"],
     "session_children": [f"{SESSION}, 'e-1000', -1, 50, 1000", f"{SESSION}, '', -1, 50, NULL"],
@@ -152,7 +151,6 @@ EXAMPLES = {
 
 # What no worker runs, and why.
 NOT_OF_WORKERS = {
-    "boxes_created": "sets when boxes were made, as imports do: workers may not",
     "session_delete": "workers delete no sessions",
     "tokens_changed": "workers know no tokens",
 }
@@ -185,7 +183,6 @@ SORTS = {
     "boxes_read": "the one version of a box that was asked for",
     "card_revisions": "the rows of one page, which the index gave in order already",
     "cards_add": "what is given, so that two such statements lock in one order",
-    "cards_put": "what is given, so that two such statements lock in one order",
     "cards_list": "the cards of some calls, which are few, and those of one time",
     "projects_list": "a page",
     "session_append": "what is given",

@@ -20,7 +20,7 @@ def add(card, restore=False, ttl="NULL", created="NULL", metadata="{}", call="NU
     return (f"SELECT outcome FROM cardbox.write_cards(ARRAY['t'], ARRAY['{card}'], ARRAY['1'::json], "
             f"ARRAY[NULL::jsonb], ARRAY[{call}], ARRAY[{ttl}::int], "
             f"ARRAY['{metadata}'::jsonb], ARRAY[{created}::timestamptz], ARRAY[NULL::timestamptz], "
-            f"ARRAY[NULL::timestamptz], ARRAY[{sealed}], false, {restore})")
+            f"ARRAY[NULL::timestamptz], ARRAY[{sealed}], ARRAY[false], ARRAY[{restore}], true)")
 
 
 def result(card, call, **more):

@@ -50,7 +50,7 @@ static struct {
     statement_id statement; /* that was sent last, as the next three */
     size_t keys;            /* elements of its first parameter, if that is an array */
     query_limits limits;
-    bool waits;   /* of boxes_append */
+    bool waits;   /* of boxes_append and cards_add */
     size_t sent;  /* statements since the start, but questions for the position */
     size_t asked; /* and those */
     size_t doubted;
@@ -134,7 +134,8 @@ cardbox_status db_conn_send(db_conn *to, statement_id id, params *p, const query
         assert_true(buf_ok(&p->bytes));
         play.statement = id;
         play.limits = *limits;
-        play.waits = id == STATEMENT_boxes_append && p->bytes.data[p->offsets[p->count - 1]] != 0;
+        play.waits = (id == STATEMENT_boxes_append || id == STATEMENT_cards_add) &&
+                     p->bytes.data[p->offsets[p->count - 1]] != 0;
         play.keys = p->lengths[0] < 20 ? 0 : count_keys(p);
         params_free(p);
         on->free--;

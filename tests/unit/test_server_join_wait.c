@@ -4,14 +4,14 @@
  */
 #include "join_play.h"
 
-static card_put cards[2];
+static card_input cards[2];
 
 static void put(size_t number, bool has_new_ids)
 {
-    cards[number].input.tenant = VIEW("t");
-    cards[number].input.card_id = VIEW("c");
-    cards[number].input.metadata = cards[number].input.content = VIEW("{}");
-    add_ticket(number, &(join_ticket){.lane = JOIN_PUT_CARDS,
+    cards[number].tenant = VIEW("t");
+    cards[number].card_id = VIEW("c");
+    cards[number].metadata = cards[number].content = VIEW("{}");
+    add_ticket(number, &(join_ticket){.lane = JOIN_ADD_CARDS,
                                       .keys = &cards[number],
                                       .count = 1,
                                       .replayable = true,

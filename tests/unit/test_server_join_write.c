@@ -5,15 +5,15 @@
  */
 #include "join_play.h"
 
-static card_put cards[REQUESTS_MAX];
+static card_input cards[REQUESTS_MAX];
 static box_append appends[REQUESTS_MAX];
 
 static void put(size_t number)
 {
-    card_put *card = &cards[number];
-    card->input.tenant = card->input.card_id = VIEW("t");
-    card->input.metadata = card->input.content = VIEW("{}");
-    add_ticket(number, &(join_ticket){JOIN_PUT_CARDS, card, .count = 1, .replayable = true});
+    card_input *card = &cards[number];
+    card->tenant = card->card_id = VIEW("t");
+    card->metadata = card->content = VIEW("{}");
+    add_ticket(number, &(join_ticket){JOIN_ADD_CARDS, card, .count = 1, .replayable = true});
 }
 
 static void append(size_t number, bool has_key)
@@ -95,7 +95,7 @@ static void joins_adds(void **state)
     put(1);
     append(2, false);
     joiner_flush(j);
-    assert_int_equal(play.statement, STATEMENT_cards_put);
+    assert_int_equal(play.statement, STATEMENT_cards_add);
     assert_int_equal(play.keys, 2);
     assert_int_equal(play.sent, 1);
     give_rows((int64_t[]){2, 1}, 2);
@@ -173,7 +173,7 @@ static void groups_do_not_wait_for_each_other(void **state)
     assert_int_equal(play.sent, 1);
     play.group[DB_WRITES].free = 1;
     joiner_flush(j);
-    assert_int_equal(play.statement, STATEMENT_cards_put);
+    assert_int_equal(play.statement, STATEMENT_cards_add);
     assert_int_equal(status(2), 0);
 }
 
@@ -201,7 +201,7 @@ static void keeps_a_connection_for_what_is_quick(void **state)
     assert_int_equal(play.sent, 0);
     put(1);
     joiner_flush(j);
-    assert_int_equal(play.statement, STATEMENT_cards_put);
+    assert_int_equal(play.statement, STATEMENT_cards_add);
     refuse_write(CARDBOX_BUSY, "55P03"); /* now it may wait for a lock, and so take long */
     joiner_flush(j);
     assert_int_equal(play.sent, 1);
@@ -251,6 +251,10 @@ static void tenants_take_turns(void **state)
     trouble_three();
     tenant = VIEW("red");
     put(3);
+    play.group[DB_WRITES].is_last = true;
+    joiner_flush(j);
+    refuse_write(CARDBOX_BUSY, "55P03");
+    play.group[DB_WRITES].is_last = false;
     for (int round = 0; round < 20; round++) {
         joiner_flush(j);
         assert_int_equal(play.keys, 1);
@@ -422,7 +426,7 @@ static void skipped_appends_wait_alone(void **state)
     assert_int_equal(play.keys, 2);
     assert_false(play.waits);
     assert_int_equal(play.limits.statement_ms, TIMEOUT_MS / 2);
-    assert_int_equal(play.limits.lock_ms, 200);
+    assert_int_equal(play.limits.lock_ms, 20);
     give_appends((int[]){BOX_LOCKED, BOX_DONE}, 2);
     assert_int_equal(status(0), 0);
     assert_int_equal(status(1), 200);
@@ -441,7 +445,27 @@ static void skipped_appends_wait_alone(void **state)
     assert_int_equal(status(2), 200);
 }
 
-/* Adds can't skip locks: they go one by one, and the one that finds a lock then is isolated. */
+/* Adds skip locked cards too. */
+static void skipped_adds_wait_alone(void **state)
+{
+    (void)state;
+    put(0);
+    put(1);
+    joiner_flush(j);
+    assert_false(play.waits);
+    give_appends((int[]){CARD_LOCKED, CARDBOX_OUTCOME_INSERTED}, 2);
+    assert_int_equal(status(0), 0);
+    assert_int_equal(status(1), 200);
+    joiner_flush(j);
+    assert_int_equal(play.keys, 1);
+    assert_true(play.waits);
+    assert_int_equal(play.limits.lock_ms, 200);
+    give_appends((int[]){CARDBOX_OUTCOME_REPAIRED}, 1);
+    assert_int_equal(status(0), 200);
+}
+
+/* What another transaction has inserted can't be skipped: then adds go one by one, and the one that
+ * waits is isolated. */
 static void adds_find_out_who_waits(void **state)
 {
     (void)state;
@@ -449,14 +473,15 @@ static void adds_find_out_who_waits(void **state)
     tenant = VIEW("other");
     put(1);
     joiner_flush(j);
+    assert_int_equal(play.limits.lock_ms, 20);
     refuse_write(CARDBOX_BUSY, "55P03");
     joiner_flush(j);
     assert_int_equal(play.keys, 1);
-    assert_int_equal(play.limits.lock_ms, 200);
+    assert_int_equal(play.limits.lock_ms, 20);
     refuse_write(CARDBOX_BUSY, "55P03");
     play.group[DB_WRITES].is_last = true;
     joiner_flush(j);
-    assert_int_equal(play.limits.lock_ms, 200);
+    assert_int_equal(play.limits.lock_ms, 20);
     give_write((int64_t[]){1}, 1);
     assert_int_equal(status(1), 200);
     play.group[DB_WRITES].is_last = false;
@@ -478,7 +503,7 @@ static void a_single_one_waits_for_a_lock(void **state)
     for (size_t tries = 1; tries <= 20; tries++) {
         joiner_flush(j);
         assert_int_equal(play.sent, tries);
-        assert_int_equal(play.limits.lock_ms, 200);
+        assert_int_equal(play.limits.lock_ms, tries == 1 ? 20 : 200);
         refuse_write(CARDBOX_BUSY, "55P03");
     }
     joiner_flush(j);
@@ -526,12 +551,12 @@ static void weighs_writes_by_their_bytes(void **state)
     (void)state;
     memset(content, '1', sizeof(content));
     for (size_t i = 0; i < 2; i++)
-        cards[i].input.tool_calls = (view){content, sizeof(content)};
+        cards[i].tool_calls = (view){content, sizeof(content)};
     for (size_t i = 0; i < 3; i++)
         put(i);
     memset(cards, 0, 2 * sizeof(cards[0]));
     for (size_t i = 0; i < 2; i++)
-        cards[i].input.tenant = cards[i].input.card_id = cards[i].input.metadata = VIEW("{}");
+        cards[i].tenant = cards[i].card_id = cards[i].metadata = VIEW("{}");
     joiner_flush(j);
     assert_int_equal(play.keys, 1);
     give_write((int64_t[]){1}, 1);
@@ -580,6 +605,7 @@ int main(void)
         TEST(lists_leave_room_for_others),
         TEST(a_lock_keeps_nobody_else_waiting),
         TEST(skipped_appends_wait_alone),
+        TEST(skipped_adds_wait_alone),
         TEST(adds_find_out_who_waits),
         TEST(a_single_one_waits_for_a_lock),
         TEST(is_late_but_honest),

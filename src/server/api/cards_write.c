@@ -70,8 +70,7 @@ typedef struct posted {
     bool keyed;       /* it has an Idempotency-Key */
     bool has_new_ids; /* a card came without one */
     bool strict, restore;
-    bool sealed;     /* unless a card says otherwise */
-    card_put single; /* the first input again, as the joiner takes it */
+    bool sealed; /* unless a card says otherwise */
 } posted;
 
 static void drop_posted(void *plan)
@@ -115,6 +114,8 @@ static void give_card(card_given *out, posted *p, const field_value *values, con
         .created_at = values[C_CREATED].text,
         .ttl_seconds = (int32_t)values[C_TTL].number,
         .sealed = values[C_SEALED].given ? values[C_SEALED].number != 0 : p->sealed,
+        .strict = p->strict,
+        .restore = p->restore,
         .checked = true,
     };
     if (values[C_METADATA].given)
@@ -332,7 +333,7 @@ static void render_batch(request *r, const join_rows *found)
 static void build_batch(params *out, const void *keys)
 {
     const posted *p = keys;
-    cards_add_params(out, p->inputs, p->count, p->strict, p->restore);
+    cards_add_params(out, p->inputs, p->count, true);
 }
 
 void handle_add_cards(request *r)
@@ -353,8 +354,7 @@ void handle_add_cards(request *r)
     } else if (p->batch) {
         handler_run(r, JOIN_WRITE_ALONE, STATEMENT_cards_add, build_batch, p, render_batch);
     } else {
-        p->single = (card_put){p->inputs[0], p->strict, p->restore};
-        handler_join(r, JOIN_PUT_CARDS, &p->single, 1, 1, render_single);
+        handler_join(r, JOIN_ADD_CARDS, p->inputs, 1, 1, render_single);
     }
 }
 

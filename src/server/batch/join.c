@@ -37,10 +37,16 @@ static void build_follows(params *p, const void *keys, size_t count, bool waits)
     tasks_follow_params(p, keys, count, &LIMITS);
 }
 
-static void build_puts(params *p, const void *keys, size_t count, bool waits)
+static void build_adds(params *p, const void *keys, size_t count, bool waits)
 {
-    (void)waits;
-    cards_put_params(p, keys, count);
+    cards_add_params(p, keys, count, waits);
+}
+
+static bool add_is_locked(const store_rows *rows, int row)
+{
+    card_outcome got;
+    card_outcome_read(&got, rows, row);
+    return (int)got.outcome == CARD_LOCKED;
 }
 
 static void build_appends(params *p, const void *keys, size_t count, bool waits)
@@ -55,14 +61,12 @@ static bool append_is_locked(const store_rows *rows, int row)
     return change.outcome == BOX_LOCKED;
 }
 
-static size_t weigh_puts(const void *keys, size_t count)
+static size_t weigh_adds(const void *keys, size_t count)
 {
-    const card_put *puts = keys;
+    const card_input *adds = keys;
     size_t bytes = 0;
-    for (size_t i = 0; i < count; i++) {
-        const card_input *in = &puts[i].input;
-        bytes += in->content.len + in->metadata.len + in->tool_calls.len + 1024;
-    }
+    for (size_t i = 0; i < count; i++)
+        bytes += adds[i].content.len + adds[i].metadata.len + adds[i].tool_calls.len + 1024;
     return bytes / 1024;
 }
 
@@ -90,12 +94,13 @@ const lane_kind LANES[JOIN_LANES] = {
                       .key_size = sizeof(task_follow),
                       .build = build_follows},
     [JOIN_READ_ALONE] = {.group = DB_LISTS, .in_turn = true},
-    [JOIN_PUT_CARDS] = {.group = DB_WRITES,
+    [JOIN_ADD_CARDS] = {.group = DB_WRITES,
                         .writes = true,
-                        .statement = STATEMENT_cards_put,
-                        .key_size = sizeof(card_put),
-                        .build = build_puts,
-                        .weigh = weigh_puts},
+                        .statement = STATEMENT_cards_add,
+                        .key_size = sizeof(card_input),
+                        .build = build_adds,
+                        .weigh = weigh_adds,
+                        .is_locked = add_is_locked},
     [JOIN_APPENDS] = {.group = DB_WRITES,
                       .writes = true,
                       .statement = STATEMENT_boxes_append,

@@ -22,7 +22,7 @@ typedef enum join_lane {
     JOIN_REPLICA_BOXES,
     JOIN_FOLLOWS,     /* joined; task_follow, tasks_follow */
     JOIN_READ_ALONE,  /* a statement of its own, on connections where it holds no joined read up */
-    JOIN_PUT_CARDS,   /* joined; card_put, cards_put */
+    JOIN_ADD_CARDS,   /* joined; card_input, cards_add */
     JOIN_APPENDS,     /* joined; box_append, boxes_append */
     JOIN_WRITE_ALONE, /* a statement of its own */
     JOIN_LANES

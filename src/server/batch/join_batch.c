@@ -15,6 +15,8 @@ enum {
                         * before that is noticed */
     LOCK_MS = 200, /* a write waits no longer at a time for a lock that others hold: its neighbours
                     * must not wait for one tenant's long transaction */
+    JOINED_LOCK_MS = 20, /* a joined write skips locked rows. It can only wait for a transaction
+                          * that has inserted the same key and not ended yet */
     READ_BYTES_MAX = 4 * 1024 * 1024,
     WRITE_BYTES_MAX = 900 * 1024 * 1024 /* a message to PostgreSQL ends at 1 GiB */
 };
@@ -152,7 +154,9 @@ static query_limits limits_of(const join_batch *batch, const request *first)
 {
     unsigned whole_ms = (unsigned)batch->joiner->server->set->request_timeout_ms;
     unsigned half_ms = (whole_ms + 1) / 2;
-    unsigned lock_ms = half_ms < LOCK_MS ? half_ms : LOCK_MS;
+    unsigned lock_ms =
+        LANES[batch->lane].key_size == 0 || batch->isolated ? LOCK_MS : JOINED_LOCK_MS;
+    lock_ms = half_ms < lock_ms ? half_ms : lock_ms;
     query_limits limits = {half_ms, LANES[batch->lane].writes ? lock_ms : 0};
     if (batch->alone) {
         int64_t left_ms = first->ticket.since_ms + whole_ms - clock_ms();
@@ -465,14 +469,11 @@ static bool is_to_isolate(const join_batch *batch, const cardbox_error *err)
            (err->status == CARDBOX_BUSY || ran_out_of_time(batch, err));
 }
 
-/* Others would fail in one statement with the tenant's next requests: where these can't skip what
- * is locked, or give more than there is memory for. */
+/* Others would fail in one statement with the tenant's next reads: these give more than there is
+ * memory for. */
 static bool harms_others(const join_batch *batch, const cardbox_error *err)
 {
-    const lane_kind *kind = &LANES[batch->lane];
-    return batch->count == 1 &&
-           ((err->status == CARDBOX_TOO_LARGE && !kind->writes) ||
-            (err->status == CARDBOX_BUSY && kind->key_size > 0 && kind->is_locked == NULL));
+    return batch->count == 1 && err->status == CARDBOX_TOO_LARGE && !LANES[batch->lane].writes;
 }
 
 static void fail_member(join_batch *batch, request *r, const cardbox_error *err)

@@ -102,8 +102,8 @@ void join_give_up(joiner *j, request *r, fault what, const char *why);
 /* Whether new requests of a tenant go to the isolated queue of a group. */
 bool tenant_is_isolated(joiner *j, db_group group, view tenant);
 
-/* A statement for this tenant alone found a lock, or gave more than there was memory for: for a
- * while its new requests are isolated. */
+/* A read for this tenant alone gave more than there was memory for: for a while its new requests
+ * are isolated. */
 void tenant_isolate(joiner *j, db_group group, view tenant);
 
 /* The next request of an isolated queue; NULL: each tenant in it has a statement under way. */

@@ -25,17 +25,29 @@ static bool is_idle(const tenant_use *t)
     return true;
 }
 
-/* The entry of a tenant, perhaps a new one, in place of one that is idle. NULL: all are in use. */
+/* Of the idle ones the one that was served longest ago; NULL: none is idle. */
+static tenant_use *longest_idle(joiner *j)
+{
+    tenant_use *found = NULL;
+    for (size_t i = 0; i < j->tenant_count; i++) {
+        tenant_use *t = &j->tenants[i];
+        if (is_idle(t) && (found == NULL || t->served < found->served))
+            found = t;
+    }
+    return found;
+}
+
+/* The entry of a tenant, perhaps a new one, in place of the idle one that was served longest ago.
+ * NULL: all are in use. */
 static tenant_use *entry_of(joiner *j, view tenant)
 {
     tenant_use *entry = find(j, tenant);
     if (entry != NULL || tenant.len > sizeof(entry->name))
         return entry;
-    for (size_t i = 0; entry == NULL && i < j->tenant_count; i++)
-        if (is_idle(&j->tenants[i]))
-            entry = &j->tenants[i];
-    if (entry == NULL && j->tenant_count < TENANTS_MAX)
+    if (j->tenant_count < TENANTS_MAX)
         entry = &j->tenants[j->tenant_count++];
+    else
+        entry = longest_idle(j);
     if (entry == NULL)
         return NULL;
     *entry = (tenant_use){.tenant = {entry->name, tenant.len}};

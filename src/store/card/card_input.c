@@ -217,6 +217,8 @@ static cardbox_status read_life(card_input *out, const card_given *card, const c
     out->has_ttl = card->ttl_seconds > 0;
     out->ttl_seconds = card->ttl_seconds;
     out->sealed = card->sealed;
+    out->strict = card->strict;
+    out->restore = card->restore;
     if (card->created_at.ptr == NULL)
         return CARDBOX_OK;
     *member = "created_at";
@@ -255,7 +257,7 @@ static view named(const char *text)
 }
 
 cardbox_status card_input_read(card_input *out, const char *tenant, const cardbox_card *card,
-                               cardbox_error *err)
+                               const cardbox_add_options *options, cardbox_error *err)
 {
     const card_given given = {
         .tenant = view_of(tenant),
@@ -273,6 +275,8 @@ cardbox_status card_input_read(card_input *out, const char *tenant, const cardbo
         .created_at = view_of(card->created_at),
         .ttl_seconds = card->ttl_seconds,
         .sealed = card->sealed,
+        .strict = options != NULL && options->strict,
+        .restore = options != NULL && options->restore,
     };
     return card_input_make(out, &given, NULL, err);
 }
@@ -295,6 +299,8 @@ static const struct {
     {PARAMS_TIMESTAMPTZ, offsetof(card_input, expires_micros), offsetof(card_input, has_expires)},
     {PARAMS_TIMESTAMPTZ, offsetof(card_input, deleted_micros), offsetof(card_input, has_deleted)},
     {PARAMS_BOOL, offsetof(card_input, sealed), 0},
+    {PARAMS_BOOL, offsetof(card_input, strict), 0},
+    {PARAMS_BOOL, offsetof(card_input, restore), 0},
 };
 
 enum { COLUMN_COUNT = sizeof(COLUMNS) / sizeof(COLUMNS[0]) };
@@ -308,33 +314,13 @@ static void put_value(params *p, size_t column, const void *input)
         params_value(p, COLUMNS[column].type, base + COLUMNS[column].offset);
 }
 
-void card_insert_params(params *p, const card_input *input)
-{
-    for (size_t column = 0; column < COLUMN_COUNT; column++)
-        put_value(p, column, input);
-}
-
-/* One array a column; the inputs stand `stride` bytes apart. */
-static void put_columns(params *p, const card_input *first, size_t stride, size_t count)
+void cards_add_params(params *p, const card_input *inputs, size_t count, bool whole)
 {
     for (size_t column = 0; column < COLUMN_COUNT; column++) {
         params_array(p, COLUMNS[column].type);
         for (size_t i = 0; i < count; i++)
-            put_value(p, column, (const char *)first + i * stride);
+            put_value(p, column, &inputs[i]);
         params_array_end(p);
     }
-}
-
-void cards_add_params(params *p, const card_input *inputs, size_t count, bool strict, bool restore)
-{
-    put_columns(p, inputs, sizeof(*inputs), count);
-    params_bool(p, strict);
-    params_bool(p, restore);
-}
-
-void cards_put_params(params *p, const card_put *puts, size_t count)
-{
-    put_columns(p, &puts->input, sizeof(*puts), count);
-    params_column(p, PARAMS_BOOL, puts, count, PARAMS_FIELD(card_put, strict));
-    params_column(p, PARAMS_BOOL, puts, count, PARAMS_FIELD(card_put, restore));
+    params_bool(p, whole);
 }

@@ -9,7 +9,7 @@
 #include "cardbox/card.h"
 #include "db/params.h"
 
-/* A row for STATEMENT_cards_add and its like. A view with ptr NULL is SQL NULL. */
+/* A row for STATEMENT_cards_add. A view with ptr NULL is SQL NULL. */
 typedef struct card_input {
     view tenant;
     view card_id;
@@ -21,7 +21,9 @@ typedef struct card_input {
     int32_t ttl_seconds;
     int64_t created_micros, expires_micros, deleted_micros;
     bool sealed;
-    buf merged; /* what metadata points to */
+    bool strict;  /* other content is a conflict */
+    bool restore; /* a card that was deleted or has expired comes back */
+    buf merged;   /* what metadata points to */
 } card_input;
 
 /* A card as its writer gives it. A view with ptr NULL: not given. */
@@ -32,7 +34,7 @@ typedef struct card_given {
     view type, role, step_id, trace_id, agent_turn_id, author_id; /* members of the metadata */
     view created_at;
     int32_t ttl_seconds; /* 0: for ever */
-    bool sealed;
+    bool sealed, strict, restore;
     bool checked; /* content of a known class must keep its rules */
 } card_given;
 
@@ -41,25 +43,14 @@ typedef struct card_given {
 cardbox_status card_input_make(card_input *out, const card_given *card, const char **member,
                                cardbox_error *err);
 
-/* The same for a public card. */
+/* The same for a public card; options may be NULL. */
 cardbox_status card_input_read(card_input *out, const char *tenant, const cardbox_card *card,
-                               cardbox_error *err);
+                               const cardbox_add_options *options, cardbox_error *err);
 
 void card_input_free(card_input *input);
 
-/* The parameters of STATEMENT_card_insert. */
-void card_insert_params(params *p, const card_input *input);
-
-/* The parameters of STATEMENT_cards_add: all or none. */
-void cards_add_params(params *p, const card_input *inputs, size_t count, bool strict, bool restore);
-
-/* A card that is added by itself, whoever goes with it. */
-typedef struct card_put {
-    card_input input;
-    bool strict, restore;
-} card_put;
-
-/* The parameters of STATEMENT_cards_put. */
-void cards_put_params(params *p, const card_put *puts, size_t count);
+/* The parameters of STATEMENT_cards_add. `whole`: all or none, and it waits for locked cards.
+ * Otherwise each card is added by itself, and a locked one gives CARD_LOCKED. */
+void cards_add_params(params *p, const card_input *inputs, size_t count, bool whole);
 
 #endif

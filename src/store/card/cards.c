@@ -28,7 +28,8 @@ static const cardbox_card *card_at(const cardbox_card *cards, size_t index)
 }
 
 static cardbox_status read_cards(card_input *inputs, const char *tenant, const cardbox_card *cards,
-                                 size_t count, cardbox_error *err)
+                                 size_t count, const cardbox_add_options *options,
+                                 cardbox_error *err)
 {
     for (size_t i = 0; i < count; i++) {
         cardbox_error own = CARDBOX_ERROR_INIT;
@@ -36,7 +37,7 @@ static cardbox_status read_cards(card_input *inputs, const char *tenant, const c
         if (card->struct_size < sizeof(*card))
             return error_set(err, CARDBOX_INVALID, "cards[%zu] was not made by CARDBOX_CARD_INIT",
                              i);
-        cardbox_status status = card_input_read(&inputs[i], tenant, card, &own);
+        cardbox_status status = card_input_read(&inputs[i], tenant, card, options, &own);
         if (status == CARDBOX_OK)
             continue;
         if (count == 1)
@@ -68,38 +69,14 @@ static cardbox_status read_outcomes(cardbox_outcome *outcomes, const store_rows 
     return status;
 }
 
-/* Most cards are new: one that is alone is tried so first, which is cheaper by half. */
-static cardbox_status insert_card(bool *inserted, cardbox *db, const card_input *input,
-                                  cardbox_error *err)
-{
-    store_rows *rows = NULL;
-    params p;
-    params_init(&p, REQUEST_MAX);
-    card_insert_params(&p, input);
-    cardbox_status status = client_run(db, STATEMENT_card_insert, &p, RUN_AGAIN, &rows, err);
-    *inserted = rows_count(rows) > 0;
-    rows_free(rows);
-    return status;
-}
-
 static cardbox_status send_cards(cardbox_outcome *outcomes, cardbox *db, const card_input *inputs,
-                                 size_t count, const cardbox_add_options *options,
-                                 cardbox_error *err)
+                                 size_t count, cardbox_error *err)
 {
     store_rows *rows = NULL;
-    bool inserted = false;
     params p;
-    cardbox_status status = CARDBOX_OK;
-    if (count == 1)
-        status = insert_card(&inserted, db, inputs, err);
-    if (inserted && outcomes != NULL)
-        *outcomes = CARDBOX_OUTCOME_INSERTED;
-    if (inserted || status != CARDBOX_OK)
-        return status;
     params_init(&p, REQUEST_MAX);
-    cards_add_params(&p, inputs, count, options != NULL && options->strict,
-                     options != NULL && options->restore);
-    status = client_run(db, STATEMENT_cards_add, &p, RUN_AGAIN, &rows, err);
+    cards_add_params(&p, inputs, count, true);
+    cardbox_status status = client_run(db, STATEMENT_cards_add, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK)
         status = read_outcomes(outcomes, rows, inputs, count, err);
     rows_free(rows);
@@ -127,9 +104,9 @@ cardbox_status cardbox_add_cards(cardbox_outcome *outcomes, cardbox *db, const c
     inputs = calloc(count, sizeof(*inputs));
     if (inputs == NULL)
         return error_nomem(err);
-    status = read_cards(inputs, tenant, cards, count, err);
+    status = read_cards(inputs, tenant, cards, count, options, err);
     if (status == CARDBOX_OK)
-        status = send_cards(outcomes, db, inputs, count, options, err);
+        status = send_cards(outcomes, db, inputs, count, err);
     for (size_t i = 0; i < count; i++)
         card_input_free(&inputs[i]);
     free(inputs);

@@ -150,7 +150,7 @@ static cardbox_status send_cards(store_import *in, import_item *const *items, si
     for (size_t i = 0; i < count; i++)
         inputs[i] = items[i]->card;
     params_init(&p, REQUEST_MAX);
-    cards_add_params(&p, inputs, count, false, false);
+    cards_add_params(&p, inputs, count, true);
     status = client_run(in->db, STATEMENT_cards_add, &p, RUN_AGAIN, rows, err);
     free(inputs);
     return status;

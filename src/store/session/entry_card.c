@@ -144,7 +144,7 @@ static cardbox_status add_card(cardbox_outcome *outcome, cardbox *db, const card
     params p;
 
     params_init(&p, REQUEST_MAX);
-    cards_add_params(&p, input, 1, false, false);
+    cards_add_params(&p, input, 1, true);
     cardbox_status status = client_run(db, STATEMENT_cards_add, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK) {
         card_outcome_read(&added, rows, 0);

@@ -1,0 +1,26 @@
+-- delete_card: marks a card as deleted. Returns whether it stays, being sealed or in use; NULL: there is no
+-- such card.
+CREATE OR REPLACE FUNCTION cardbox.delete_card(tenant text, card text) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    old record;
+BEGIN
+    IF NOT cardbox.is_service() THEN
+        PERFORM cardbox.check_grants(ARRAY[tenant]);
+    END IF;
+    SELECT c.sealed, c.deleted_at INTO old FROM cardbox.cards c
+     WHERE c.tenant_id = tenant AND c.card_id = card FOR UPDATE;
+    IF NOT FOUND OR old.deleted_at IS NOT NULL THEN
+        RETURN CASE WHEN FOUND THEN false END;
+    ELSIF old.sealed OR cardbox.card_is_used(tenant, card) THEN
+        RETURN true;
+    END IF;
+    UPDATE cardbox.cards c SET deleted_at = clock_timestamp() WHERE c.tenant_id = tenant AND c.card_id = card;
+    RETURN false;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.delete_card FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.delete_card TO cardbox_service, cardbox_worker;
+ALTER FUNCTION cardbox.delete_card OWNER TO cardbox_writer;

@@ -1,0 +1,15 @@
+-- lock_card: locks a card, if there is one. Returns false if others have locked it and this does not wait.
+CREATE OR REPLACE FUNCTION cardbox.lock_card(tenant text, card text, waits boolean) RETURNS boolean
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    IF waits THEN
+        PERFORM FROM cardbox.cards c WHERE c.tenant_id = tenant AND c.card_id = card FOR UPDATE;
+        RETURN true;
+    END IF;
+    PERFORM FROM cardbox.cards c WHERE c.tenant_id = tenant AND c.card_id = card FOR UPDATE SKIP LOCKED;
+    RETURN FOUND OR NOT EXISTS (SELECT FROM cardbox.cards c WHERE c.tenant_id = tenant AND c.card_id = card);
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.lock_card FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.lock_card TO cardbox_writer;
