@@ -27,4 +27,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.accept_late_parents FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.accept_late_parents TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.accept_late_parents TO cardbox_writer;

@@ -15,7 +15,8 @@ CREATE OR REPLACE FUNCTION cardbox.append_entries(
     duplicate_of integer[], parents text[], refs integer[], types text[], roles text[], sets text[],
     targets text[], labels json[], contents json[],
     OUT outcome text, OUT version bigint, OUT outcomes text[], OUT lines bigint[])
-LANGUAGE plpgsql
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
@@ -28,6 +29,10 @@ DECLARE
     missing  text[];
     befores  bytea[];
 BEGIN
+    IF NOT cardbox.is_service() THEN
+        PERFORM cardbox.check_grants(ARRAY[tenant]);
+    END IF;
+    PERFORM cardbox.check_lines(ids, duplicate_of, parents, refs, types, roles, sets, targets, labels, contents, true);
     SELECT * INTO s FROM cardbox.sessions x
      WHERE x.tenant_id = tenant AND x.session_id = session AND x.state = 'live' FOR NO KEY UPDATE;
     SELECT c.outcome, c.version INTO outcome, version
@@ -72,3 +77,4 @@ END
 $$;
 REVOKE ALL ON FUNCTION cardbox.append_entries FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.append_entries TO cardbox_service, cardbox_worker;
+ALTER FUNCTION cardbox.append_entries OWNER TO cardbox_writer;

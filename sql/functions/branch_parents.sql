@@ -36,4 +36,4 @@ AS $$
                  ORDER BY x.line LIMIT 1) AS p ON true) AS f
 $$;
 REVOKE ALL ON FUNCTION cardbox.branch_parents FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.branch_parents TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.branch_parents TO cardbox_writer;

@@ -35,4 +35,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.check_append FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.check_append TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.check_append TO cardbox_writer;

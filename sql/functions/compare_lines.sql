@@ -63,4 +63,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.compare_lines FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.compare_lines TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.compare_lines TO cardbox_writer;

@@ -35,4 +35,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.copy_path FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.copy_path TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.copy_path TO cardbox_writer;

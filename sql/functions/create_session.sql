@@ -4,12 +4,19 @@
 CREATE OR REPLACE FUNCTION cardbox.create_session(
     tenant text, session text, given_dialect text, given_header json, source text,
     may_exist boolean, OUT outcome text, OUT version bigint)
-LANGUAGE plpgsql
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     made timestamptz := clock_timestamp();
     old  record;
 BEGIN
+    IF NOT cardbox.is_service() THEN
+        PERFORM cardbox.check_grants(ARRAY[tenant]);
+    END IF;
+    IF json_typeof(given_header) <> 'object' THEN
+        RAISE EXCEPTION 'a header must be an object' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
     INSERT INTO cardbox.sessions (tenant_id, session_id, dialect, header, forked_from, lines, version,
                                   created_at, updated_at)
     VALUES (tenant, session, given_dialect, given_header, source, (given_header IS NOT NULL)::integer, 1,
@@ -35,3 +42,4 @@ END
 $$;
 REVOKE ALL ON FUNCTION cardbox.create_session FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.create_session TO cardbox_service, cardbox_worker;
+ALTER FUNCTION cardbox.create_session OWNER TO cardbox_writer;

@@ -20,4 +20,4 @@ AS $$
      ORDER BY v.choice LIMIT 1
 $$;
 REVOKE ALL ON FUNCTION cardbox.fork_header FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.fork_header TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.fork_header TO cardbox_writer;

@@ -5,7 +5,8 @@
 CREATE OR REPLACE FUNCTION cardbox.fork_session(
     tenant text, session text, entry text, new_session text,
     OUT outcome text, OUT version bigint, OUT entries bigint)
-LANGUAGE plpgsql
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     s    record;
@@ -15,6 +16,9 @@ DECLARE
     new_header json;
     first bigint;
 BEGIN
+    IF NOT cardbox.is_service() THEN
+        PERFORM cardbox.check_grants(ARRAY[tenant]);
+    END IF;
     SELECT * INTO s FROM cardbox.sessions x
      WHERE x.tenant_id = tenant AND x.session_id = session AND x.state = 'live';
     IF NOT FOUND THEN
@@ -56,3 +60,4 @@ END
 $$;
 REVOKE ALL ON FUNCTION cardbox.fork_session FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.fork_session TO cardbox_service, cardbox_worker;
+ALTER FUNCTION cardbox.fork_session OWNER TO cardbox_writer;

@@ -15,17 +15,17 @@
 -- Issues: duplicate, conflict: an earlier line has this id, with the same or with other JSON;
 --   dangling: the parent is missing so far (see link_late_parents); not_kept: the session differs
 CREATE OR REPLACE FUNCTION cardbox.import_lines(
-    tenant text, session text, given_dialect text, since timestamptz, file_id text, restores boolean,
-    start bigint, ids text[], duplicate_of integer[], parents text[], refs integer[], types text[],
-    roles text[], sets text[], targets text[], indexes bigint[], labels json[], contents json[],
-    befores bytea[], afters bytea[], made_ids boolean[], INOUT diverged_at bigint, OUT outcome text,
-    OUT version bigint, OUT made timestamptz, OUT outcomes text[], OUT issues text[])
-LANGUAGE plpgsql
+    tenant text, session text, given_dialect text, since timestamptz, file_id text, restores boolean, start bigint,
+    ids text[], duplicate_of integer[], parents text[], refs integer[], types text[], roles text[], sets text[],
+    targets text[], indexes bigint[], labels json[], contents json[], befores bytea[], afters bytea[],
+    made_ids boolean[], INOUT diverged_at bigint, OUT outcome text, OUT version bigint, OUT made timestamptz,
+    OUT outcomes text[], OUT issues text[])
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
-    n        integer := cardinality(contents);
-    is_new   boolean := cardbox.lock_session_for_import(tenant, session, given_dialect, since, file_id, restores);
+    is_new   boolean;
     s        cardbox.sessions;
     c        record;
     lines    bigint[];
@@ -38,19 +38,22 @@ DECLARE
     first    integer; -- of the lines that are written
     last     integer;
 BEGIN
+    IF NOT cardbox.is_service() THEN
+        PERFORM cardbox.check_grants(ARRAY[tenant]);
+    END IF;
+    PERFORM cardbox.check_lines(ids, duplicate_of, parents, refs, types, roles, sets, targets, labels, contents, false);
+    is_new := cardbox.lock_session_for_import(tenant, session, given_dialect, since, file_id, restores);
     SELECT * INTO s FROM cardbox.sessions x WHERE x.tenant_id = tenant AND x.session_id = session;
     made := s.created_at;
     SELECT * INTO c FROM cardbox.compare_lines(s, start, ids, contents, befores, afters, diverged_at);
     diverged_at := c.diverged_at;
-    SELECT k.lines, k.branches, k.depths, k.missing, k.same INTO lines, branches, depths, missing, same
-      FROM cardbox.known_entries(tenant, session, ids, contents, false) AS k;
-    SELECT o.outcomes, o.issues INTO outcomes, issues
-      FROM cardbox.import_outcomes(s, start, c.equal, diverged_at IS NOT NULL, restores, ids, duplicate_of, types,
-                                   contents, lines, missing, same) AS o;
+    SELECT * INTO lines, branches, depths, missing, same FROM cardbox.known_entries(tenant, session, ids, contents, false);
+    SELECT * INTO outcomes, issues FROM cardbox.import_outcomes(
+        s, start, c.equal, diverged_at IS NOT NULL, restores, ids, duplicate_of, types, contents, lines, missing, same);
     lines := cardbox.number_lines(s.lines - (c.completes IS NOT NULL)::integer, outcomes, lines);
-    SELECT p.branches, p.depths, p.parent_lines, p.missing INTO branches, depths, ups, missing
-      FROM cardbox.place_entries(s, outcomes, parents, refs, lines, branches, depths) AS p;
-    FOR i IN c.equal + 1 .. n LOOP
+    SELECT * INTO branches, depths, ups, missing
+      FROM cardbox.place_entries(s, outcomes, parents, refs, lines, branches, depths);
+    FOR i IN c.equal + 1 .. cardinality(contents) LOOP
         IF missing[i] IS NOT NULL THEN
             issues[i] := 'dangling';
         END IF;
@@ -83,3 +86,4 @@ END
 $$;
 REVOKE ALL ON FUNCTION cardbox.import_lines FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.import_lines TO cardbox_service, cardbox_worker;
+ALTER FUNCTION cardbox.import_lines OWNER TO cardbox_writer;

@@ -38,4 +38,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.import_outcomes FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.import_outcomes TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.import_outcomes TO cardbox_writer;

@@ -47,4 +47,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.insert_lines FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.insert_lines TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.insert_lines TO cardbox_writer;

@@ -11,4 +11,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.is_leaf FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.is_leaf TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.is_leaf TO cardbox_writer;

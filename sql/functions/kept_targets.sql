@@ -22,4 +22,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.kept_targets FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.kept_targets TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.kept_targets TO cardbox_writer;

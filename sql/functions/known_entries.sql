@@ -23,4 +23,4 @@ AS $$
              ORDER BY e.entry_id LIMIT 1) AS x ON true
 $$;
 REVOKE ALL ON FUNCTION cardbox.known_entries FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.known_entries TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.known_entries TO cardbox_writer;

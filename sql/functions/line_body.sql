@@ -9,4 +9,4 @@ AS $$
                         THEN substr(line_body.bytes, 2) ELSE line_body.bytes END) AS b(bytes)
 $$;
 REVOKE ALL ON FUNCTION cardbox.line_body FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.line_body TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.line_body TO cardbox_writer;

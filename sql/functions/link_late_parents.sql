@@ -7,7 +7,8 @@
 CREATE OR REPLACE FUNCTION cardbox.link_late_parents(
     tenant text, session text, wanted text[], OUT version bigint, OUT links integer, OUT cycles integer,
     OUT issues text[])
-LANGUAGE plpgsql
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     b      record;
@@ -15,6 +16,9 @@ DECLARE
     ups    integer[];
     firsts boolean[];
 BEGIN
+    IF NOT cardbox.is_service() THEN
+        PERFORM cardbox.check_grants(ARRAY[tenant]);
+    END IF;
     SELECT x.version INTO version FROM cardbox.sessions x
      WHERE x.tenant_id = tenant AND x.session_id = session AND x.state <> 'deleted' FOR NO KEY UPDATE;
     SELECT * INTO b FROM cardbox.branch_parents(tenant, session);
@@ -59,3 +63,4 @@ END
 $$;
 REVOKE ALL ON FUNCTION cardbox.link_late_parents FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.link_late_parents TO cardbox_service, cardbox_worker;
+ALTER FUNCTION cardbox.link_late_parents OWNER TO cardbox_writer;

@@ -54,4 +54,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.lock_session_for_import FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.lock_session_for_import TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.lock_session_for_import TO cardbox_writer;

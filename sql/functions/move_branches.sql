@@ -36,4 +36,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.move_branches FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.move_branches TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.move_branches TO cardbox_writer;

@@ -5,12 +5,16 @@
 CREATE OR REPLACE FUNCTION cardbox.move_session_head(
     tenant text, session text, entry text, expected text, expected_version bigint,
     OUT outcome text, OUT version bigint, OUT head text)
-LANGUAGE plpgsql
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     s record;
     e record;
 BEGIN
+    IF NOT cardbox.is_service() THEN
+        PERFORM cardbox.check_grants(ARRAY[tenant]);
+    END IF;
     SELECT * INTO s FROM cardbox.sessions x
      WHERE x.tenant_id = tenant AND x.session_id = session AND x.state = 'live' FOR NO KEY UPDATE;
     IF NOT FOUND THEN
@@ -38,3 +42,4 @@ END
 $$;
 REVOKE ALL ON FUNCTION cardbox.move_session_head FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.move_session_head TO cardbox_service, cardbox_worker;
+ALTER FUNCTION cardbox.move_session_head OWNER TO cardbox_writer;

@@ -14,4 +14,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.number_lines FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.number_lines TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.number_lines TO cardbox_writer;

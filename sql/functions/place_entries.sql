@@ -62,4 +62,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.place_entries FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.place_entries TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.place_entries TO cardbox_writer;

@@ -12,4 +12,4 @@ EXCEPTION WHEN data_exception THEN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.readable_line FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.readable_line TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.readable_line TO cardbox_writer;

@@ -22,4 +22,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.refuse_entries FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.refuse_entries TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.refuse_entries TO cardbox_writer;

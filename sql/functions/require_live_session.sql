@@ -13,4 +13,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.require_live_session FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.require_live_session TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.require_live_session TO cardbox_writer;

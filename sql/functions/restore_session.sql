@@ -5,12 +5,17 @@ CREATE OR REPLACE FUNCTION cardbox.restore_session(
     tenant text, session text, given_dialect text, given_header json, given_name json, source text,
     head text, given_version bigint, created timestamptz, updated timestamptz)
 RETURNS text
-LANGUAGE plpgsql
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     s record;
     h record;
 BEGIN
+    IF NOT cardbox.is_service() THEN
+        PERFORM cardbox.check_grants(ARRAY[tenant]);
+    END IF;
+    PERFORM cardbox.check_time(created), cardbox.check_time(updated);
     PERFORM cardbox.lock_session_for_import(tenant, session, given_dialect, NULL, NULL, true);
     SELECT * INTO s FROM cardbox.sessions x WHERE x.tenant_id = tenant AND x.session_id = session;
     IF s.state = 'live' AND s.version >= given_version THEN
@@ -36,3 +41,4 @@ END
 $$;
 REVOKE ALL ON FUNCTION cardbox.restore_session FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.restore_session TO cardbox_service, cardbox_worker;
+ALTER FUNCTION cardbox.restore_session OWNER TO cardbox_writer;

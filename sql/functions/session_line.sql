@@ -7,4 +7,4 @@ AS $$
            ELSE convert_to(content::text, 'UTF8') || coalesce(after, '\x0a') END
 $$;
 REVOKE ALL ON FUNCTION cardbox.session_line FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.session_line TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.session_line TO cardbox_writer;

@@ -27,4 +27,4 @@ AS $$
       FROM path w
 $$;
 REVOKE ALL ON FUNCTION cardbox.session_path FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.session_path TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.session_path TO cardbox_service, cardbox_worker, cardbox_writer;

@@ -6,4 +6,4 @@ AS $$
       FROM cardbox.line_body(broken) AS b(body)
 $$;
 REVOKE ALL ON FUNCTION cardbox.starts_with_line FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.starts_with_line TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.starts_with_line TO cardbox_writer;

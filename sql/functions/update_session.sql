@@ -39,4 +39,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.update_session FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.update_session TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.update_session TO cardbox_writer;

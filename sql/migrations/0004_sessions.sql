@@ -30,7 +30,8 @@ CREATE TABLE cardbox.sessions (
     version       bigint NOT NULL, -- grows by one with every change
     created_at    timestamptz NOT NULL,
     updated_at    timestamptz NOT NULL,
-    PRIMARY KEY (tenant_id, session_id)
+    PRIMARY KEY (tenant_id, session_id),
+    CHECK (version >= 0 AND lines >= 0 AND entries >= 0 AND head_depth >= 0)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX sessions_by_time ON cardbox.sessions (tenant_id, created_at, session_id);
 CREATE INDEX sessions_deleted ON cardbox.sessions (tenant_id, session_id) WHERE state = 'deleted';
@@ -72,20 +73,13 @@ CREATE INDEX session_lines_labels ON cardbox.session_lines (tenant_id, session_i
 CREATE TABLE cardbox.session_append_keys (
     tenant_id  text COLLATE "C" NOT NULL,
     session_id text COLLATE "C" NOT NULL,
-    append_key text COLLATE "C" NOT NULL,
+    append_key text COLLATE "C" NOT NULL CHECK (octet_length(append_key) BETWEEN 1 AND 512),
     digest     bytea NOT NULL,
     version    bigint NOT NULL, -- after the append
     PRIMARY KEY (tenant_id, session_id, append_key)
 );
 
-SELECT cardbox.protect('cardbox.sessions', service => 'SELECT, INSERT, UPDATE, DELETE', worker => 'SELECT, INSERT');
-GRANT UPDATE (state, dialect, header, name, forked_from, head_line, head_entry_id, head_branch, head_depth,
-              head_is_leaf, lines, entries, open_end, version, created_at, updated_at)
-    ON cardbox.sessions TO cardbox_worker;
--- A worker restores sessions, and deletes none.
-CREATE POLICY worker_updates ON cardbox.sessions AS RESTRICTIVE FOR UPDATE TO cardbox_worker
-    USING (true) WITH CHECK (state <> 'deleted');
-SELECT cardbox.protect('cardbox.session_lines', service => 'SELECT, INSERT, UPDATE, DELETE',
-                       worker => 'SELECT, INSERT, UPDATE');
-SELECT cardbox.protect('cardbox.session_append_keys', service => 'SELECT, INSERT, UPDATE, DELETE',
-                       worker => 'SELECT, INSERT');
+SELECT cardbox.protect(t, service => 'SELECT, INSERT, UPDATE, DELETE', worker => 'SELECT', writer => 'SELECT, INSERT, UPDATE')
+  FROM unnest(ARRAY['cardbox.sessions', 'cardbox.session_lines']::regclass[]) AS t;
+SELECT cardbox.protect('cardbox.session_append_keys', service => 'SELECT, INSERT, UPDATE, DELETE', worker => 'SELECT',
+                       writer => 'SELECT, INSERT');
