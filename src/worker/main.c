@@ -108,14 +108,14 @@ static bool read_tools(worker *w)
     bool good = w->set.tools == NULL;
     if (!good)
         good = read_file(&text, w->set.tools, error, sizeof(error)) &&
-               tools_read(&w->tools, buf_as_view(&text), getenv("PATH"), error, sizeof(error));
+               tools_read(&w->tools, buf_as_slice(&text), getenv("PATH"), error, sizeof(error));
     buf_free(&text);
     if (!good) {
         fprintf(stderr, "cardbox-worker: %s: %s\n", w->set.tools, error);
         return false;
     }
     if (w->set.allow != NULL && !tools_allow(&w->tools, w->set.allow, error, sizeof(error))) {
-        fprintf(stderr, "cardbox-worker: --allow: %s\n", error);
+        fprintf(stderr, "cardbox-worker: --allow-abilities: %s\n", error);
         return false;
     }
     return true;
@@ -171,7 +171,7 @@ static void fill_shared(worker *w)
     w->shared = (agent_shared){.db = w->db,
                                .model = &w->model,
                                .tools = &w->tools,
-                               .offer = buf_as_view(&w->offer),
+                               .offer = buf_as_slice(&w->offer),
                                .max_iterations = set->max_iterations};
 }
 
