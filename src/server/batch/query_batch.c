@@ -16,8 +16,8 @@ enum {
                         * before that is noticed */
     LOCK_MS = 200, /* a write waits no longer at a time for a lock that others hold: its neighbours
                     * must not wait for one tenant's long transaction */
-    JOINED_LOCK_MS = 20, /* a batched write skips locked rows. It can only wait for a transaction
-                          * that has inserted the same key and not ended yet */
+    BATCHED_LOCK_MS = 20, /* a batched write skips locked rows. It can only wait for a transaction
+                           * that has inserted the same key and not ended yet */
     READ_BYTES_MAX = 4 * 1024 * 1024,
     WRITE_BYTES_MAX = 900 * 1024 * 1024 /* a message to PostgreSQL ends at 1 GiB */
 };
@@ -156,7 +156,7 @@ static query_limits limits_of(const query_batch *batch, const request *first)
     unsigned whole_ms = (unsigned)batch->batcher->server->set->database_timeout_ms;
     unsigned half_ms = (whole_ms + 1) / 2;
     unsigned lock_ms =
-        QUEUE_KINDS[batch->kind].key_size == 0 || batch->isolated ? LOCK_MS : JOINED_LOCK_MS;
+        QUEUE_KINDS[batch->kind].key_size == 0 || batch->isolated ? LOCK_MS : BATCHED_LOCK_MS;
     lock_ms = half_ms < lock_ms ? half_ms : lock_ms;
     query_limits limits = {half_ms, QUEUE_KINDS[batch->kind].writes ? lock_ms : 0};
     if (batch->alone) {

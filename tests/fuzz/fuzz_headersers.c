@@ -1,5 +1,9 @@
 /*
+<<<<<<<< HEAD:tests/fuzz/fuzz_headers.c
  * fuzz_headers.c: any lines as the fields of a request's head, "name:value" each. A head that is
+========
+ * fuzz_headersers.c: any lines as the fields of a request's head, "name:value" each. A head that is
+>>>>>>>> main:tests/fuzz/fuzz_headersers.c
  * not refused ends its request in one way only; what single fields say is within its bounds.
  */
 #include "fuzz/fuzz.h"

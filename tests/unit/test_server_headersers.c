@@ -1,5 +1,10 @@
 /*
+<<<<<<<< HEAD:tests/unit/test_server_headers.c
  * test_server_headers.c: header fields that decide where a request ends, and the frame around them.
+========
+ * test_server_headersers.c: header fields that decide where a request ends, and the frame around
+ * them.
+>>>>>>>> main:tests/unit/test_server_headersers.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
