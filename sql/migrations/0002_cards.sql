@@ -80,7 +80,8 @@ CREATE TABLE cardbox.card_revisions (
 -- A role with UPDATE or DELETE on a whole table may also LOCK it, and so block all other tenants.
 -- UPDATE on columns does not allow that: workers get those columns that their writes change, here
 -- and in the other tables, and never a key.
-SELECT cardbox.protect('cardbox.cards', service => 'SELECT, INSERT, UPDATE, DELETE', worker => 'SELECT, INSERT');
+SELECT cardbox.protect('cardbox.cards', service => 'SELECT, INSERT, UPDATE, DELETE', worker => 'SELECT, INSERT',
+                       writer => 'SELECT, INSERT, UPDATE');
 GRANT UPDATE (content, tool_calls, tool_call_id, ttl_seconds, expires_at, deleted_at, metadata,
               created_at, sealed)
     ON cardbox.cards TO cardbox_worker;
