@@ -136,6 +136,9 @@ cardbox_status operate_inspect(cardbox *db, operate_facts *out, cardbox_error *e
     if (status == CARDBOX_OK)
         status = inspect_names(db, STATEMENT_doctor_rls, out->open_tables, sizeof(out->open_tables),
                                err);
+    if (status == CARDBOX_OK)
+        status = inspect_names(db, STATEMENT_doctor_functions, out->stray_functions,
+                               sizeof(out->stray_functions), err);
     if (status == CARDBOX_OK && (out->in_service_role || out->in_worker_role))
         status =
             inspect_names(db, STATEMENT_doctor_statistics, out->telling, sizeof(out->telling), err);
