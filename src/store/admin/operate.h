@@ -34,16 +34,16 @@ typedef struct admin_facts {
     char oldest[64];     /* the cluster's database with the oldest transactions, */
     int age;             /* and how many ago those were */
     char encoding[32];
-    bool is_dev;               /* marked by `cardbox dev` */
-    int64_t bytes;             /* of the database */
-    int migration;             /* the newest that was applied */
-    char open_tables[256];     /* of ours that row-level security does not guard for everybody */
-    char stray_functions[256]; /* writing functions that are not of cardbox_writer */
-    char open_schemas[512];    /* on the role's search path, where others may make things: "public
-                                  (everybody)" */
-    char telling[256]; /* columns of which PostgreSQL's estimates tell all tenants' values */
-    int64_t granted;   /* projects that a worker's role sees, */
-    char grants[1024]; /* and the first of them */
+    bool is_dev;            /* marked by `cardbox dev` */
+    int64_t bytes;          /* of the database */
+    int migration;          /* the newest that was applied */
+    char open_tables[256];  /* of ours that row-level security does not guard for everybody */
+    char bad_writers[256];  /* writing functions that do not run as cardbox_writer */
+    char open_schemas[512]; /* on the role's search path, where others may make things: "public
+                               (everybody)" */
+    char telling[256];      /* columns of which PostgreSQL's estimates tell all tenants' values */
+    int64_t granted;        /* projects that a worker's role sees, */
+    char grants[1024];      /* and the first of them */
 } admin_facts;
 
 /* How many projects admin_facts.grants names. */
