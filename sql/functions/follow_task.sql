@@ -1,9 +1,9 @@
--- follow_task: part of follow_tasks(): what has happened in one task since event `known`, and the pieces
--- of `message` after `piece` (NULL: no message is in production). `room` is in bytes.
--- The contents are read one by one, so that what does not fit costs nothing. Details of a call are
+-- follow_task: part of follow_tasks(): the events of one task after event `known`, and the chunks of
+-- `message` after chunk `chunk`. `message` is NULL if none is being generated. `room` is in bytes.
+-- The contents are read one by one, so that those that do not fit cost nothing. Details of a call are
 -- sent with the event of its present status only.
 CREATE OR REPLACE FUNCTION cardbox.follow_task(
-    ord bigint, tenant text, task text, known bigint, message text, piece bigint, most bigint, room bigint)
+    ord bigint, tenant text, task text, known bigint, message text, chunk bigint, most bigint, room bigint)
 RETURNS SETOF cardbox.task_seen
 LANGUAGE plpgsql STABLE
 AS $$
@@ -42,11 +42,11 @@ BEGIN
     END LOOP;
     is_cut := is_cut OR count >= most;
     count := 0;
-    -- If the events are cut, the message of the pieces may be among those to come.
+    -- If the events are cut, the message of the chunks may be among those to come.
     IF message IS NOT NULL AND NOT is_cut THEN
         FOR v IN
             SELECT p.n, p.piece FROM cardbox.task_chunks p
-             WHERE p.tenant_id = tenant AND p.task_id = task AND p.message_id = message AND p.n > follow_task.piece
+             WHERE p.tenant_id = tenant AND p.task_id = task AND p.message_id = message AND p.n > chunk
              ORDER BY p.n LIMIT most
         LOOP
             is_cut := bytes >= room;

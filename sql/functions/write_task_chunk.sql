@@ -1,8 +1,8 @@
--- write_task_chunk: stores a piece of a message that is being generated, numbered from 1. The first
--- piece removes those of other messages, which were broken off. Returns false if the lease is lost.
--- The lock on the task excludes a claim or a cancel, which remove the pieces.
+-- write_task_chunk: stores a chunk of a message that is being generated. Chunks are numbered from 1. The
+-- first one deletes the chunks of other messages, which were broken off. Returns false if the lease is
+-- lost. The lock on the task excludes a claim and a cancel, which delete the chunks.
 CREATE OR REPLACE FUNCTION cardbox.write_task_chunk(
-    tenant text, task text, epoch bigint, message text, n bigint, piece json) RETURNS boolean
+    tenant text, task text, epoch bigint, message text, n bigint, chunk json) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -21,7 +21,7 @@ BEGIN
          WHERE k.tenant_id = tenant AND k.task_id = task AND k.message_id <> message;
     END IF;
     INSERT INTO cardbox.task_chunks (tenant_id, task_id, message_id, n, piece)
-    VALUES (tenant, task, message, write_task_chunk.n, write_task_chunk.piece)
+    VALUES (tenant, task, message, write_task_chunk.n, chunk)
     ON CONFLICT DO NOTHING;
     RETURN true;
 END

@@ -47,7 +47,7 @@ CREATE INDEX tasks_by_owner ON cardbox.tasks (tenant_id, lease_owner) WHERE leas
 
 -- A message is a sealed card. This row orders it: lists by ts, then seq; a model reads by seq, since
 -- a clock that is ahead would put its message last again and again. No foreign key leads to the
--- card: a sealed card without an expiry can't be changed, deleted or collected, and with a key the
+-- card: a sealed card without an expiry can't be changed, deleted or collected. With a key the
 -- collector would look here for each card that it removes.
 CREATE TABLE cardbox.messages (
     tenant_id  text COLLATE "C" NOT NULL,
@@ -109,14 +109,14 @@ CREATE TABLE cardbox.task_events (
 CREATE TRIGGER task_events_sealed BEFORE UPDATE OR DELETE ON cardbox.task_events
     FOR EACH ROW EXECUTE FUNCTION cardbox.refuse_change();
 
--- Pieces of a message while a model produces it. They are of no use afterwards, so the table is not
+-- Chunks of a message while a model generates it. They are of no use afterwards, so the table is not
 -- in the write-ahead log: it is empty after a crash, and standbys do not have it.
--- The pieces are deleted when the message is stored, when the next message begins, and when a lease
--- begins or ends.
+-- They are deleted when the message is stored, when the next message begins, and when a lease begins
+-- or ends.
 CREATE UNLOGGED TABLE cardbox.task_chunks (
     tenant_id  text COLLATE "C" NOT NULL,
     task_id    text COLLATE "C" NOT NULL,
-    message_id text COLLATE "C" NOT NULL CHECK (octet_length(message_id) BETWEEN 1 AND 512), -- of the message to come
+    message_id text COLLATE "C" NOT NULL CHECK (octet_length(message_id) BETWEEN 1 AND 512), -- its id when it is stored
     n          bigint NOT NULL,
     piece      json NOT NULL CHECK (json_typeof(piece) = 'string'),
     PRIMARY KEY (tenant_id, task_id, message_id, n)

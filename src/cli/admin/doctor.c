@@ -114,9 +114,8 @@ static void check_schema(doctor *d, const admin_facts *facts)
         say(d, FINDING_OK, "isolation", "the functions that write run as cardbox_writer");
     else
         say(d, FINDING_ERROR, "isolation",
-            "%s do not run as cardbox_writer, as after pg_restore --no-owner: run cardbox migrate "
-            "as "
-            "their owner",
+            "%s do not run as cardbox_writer, as after pg_restore --no-owner: as their owner run "
+            "cardbox migrate",
             facts->bad_writers);
 }
 
