@@ -20,4 +20,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.add_event FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.add_event TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.add_event TO cardbox_writer;

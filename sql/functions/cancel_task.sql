@@ -1,11 +1,15 @@
 -- cancel_task: cancels a task and ends its open calls.
 -- Outcomes: 3 cancelled  5 no such task  9 it is finished
 CREATE OR REPLACE FUNCTION cardbox.cancel_task(tenant text, task text, reason json) RETURNS integer
-LANGUAGE plpgsql
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     held cardbox.tasks;
 BEGIN
+    IF NOT cardbox.is_service() THEN
+        PERFORM cardbox.check_grants(ARRAY[tenant]);
+    END IF;
     PERFORM cardbox.lock_ending_task(tenant, task);
     SELECT * INTO held FROM cardbox.tasks t
      WHERE t.tenant_id = tenant AND t.task_id = task FOR NO KEY UPDATE;
@@ -22,3 +26,4 @@ END
 $$;
 REVOKE ALL ON FUNCTION cardbox.cancel_task FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.cancel_task TO cardbox_service, cardbox_worker;
+ALTER FUNCTION cardbox.cancel_task OWNER TO cardbox_writer;

@@ -1,12 +1,12 @@
 -- claim_tasks: claims up to `most` tasks that are due: for each tenant its share first, then
 -- whatever is left, so that a tenant with many tasks does not starve the others.
---   tenants        NULL: all that the role may serve
 --   most_attempts  a task that was claimed so often without success fails (outcome 12)
 --   take_over      also tasks that this owner holds: for a worker that was started again
 CREATE OR REPLACE FUNCTION cardbox.claim_tasks(
     tenants text[], owner text, lease_ms bigint, most integer, most_attempts integer, take_over boolean)
 RETURNS SETOF cardbox.claimed_task
-LANGUAGE plpgsql
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     moment CONSTANT timestamptz := clock_timestamp();
@@ -17,9 +17,15 @@ DECLARE
     room   integer := most;
     claimed cardbox.claimed_task;
 BEGIN
+    IF NOT cardbox.is_service() THEN
+        PERFORM cardbox.check_grants(tenants);
+    END IF;
+    IF owner IS NULL OR most IS NULL OR most < 1 THEN
+        RAISE EXCEPTION 'a claim needs an owner and a number of tasks' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
     -- those that have anything, in an order that is no one's favourite
     SELECT array_agg(n.id ORDER BY random()) INTO served
-      FROM unnest(coalesce(tenants, cardbox.served_tenants())) AS n(id)
+      FROM unnest(tenants) AS n(id)
      CROSS JOIN LATERAL (
            (SELECT FROM cardbox.tasks t
              WHERE t.tenant_id = n.id AND t.wake_at <= moment
@@ -61,3 +67,4 @@ END
 $$;
 REVOKE ALL ON FUNCTION cardbox.claim_tasks FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.claim_tasks TO cardbox_service, cardbox_worker;
+ALTER FUNCTION cardbox.claim_tasks OWNER TO cardbox_writer;

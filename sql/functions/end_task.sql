@@ -13,6 +13,7 @@ BEGIN
            lease_owner = NULL, lease_epoch = t.lease_epoch + 1
      WHERE t.tenant_id = tenant AND t.task_id = task
     RETURNING t.parent_task_id INTO parent;
+    DELETE FROM cardbox.task_chunks k WHERE k.tenant_id = tenant AND k.task_id = task;
     PERFORM cardbox.add_event(tenant, task, 'completed', NULL, status);
     IF parent IS NOT NULL THEN
         PERFORM FROM cardbox.tasks t
@@ -26,4 +27,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.end_task FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.end_task TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.end_task TO cardbox_writer;

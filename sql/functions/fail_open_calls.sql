@@ -43,4 +43,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.fail_open_calls FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.fail_open_calls TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.fail_open_calls TO cardbox_writer;

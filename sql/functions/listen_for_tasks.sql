@@ -7,9 +7,7 @@ DECLARE
     name  text;
     count bigint := 0;
 BEGIN
-    INSERT INTO cardbox.task_channels (tenant_id)
-    SELECT DISTINCT n.id FROM unnest(coalesce(tenants, cardbox.served_tenants())) AS n(id)
-    ON CONFLICT DO NOTHING;
+    PERFORM cardbox.make_task_channels(coalesce(tenants, cardbox.served_tenants()));
     FOR name IN SELECT c.channel FROM cardbox.task_channels c
                  WHERE tenants IS NULL OR c.tenant_id = ANY (tenants) LOOP
         EXECUTE format('LISTEN %I', name);

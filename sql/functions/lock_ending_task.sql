@@ -7,4 +7,4 @@ AS $$
                                                     WHERE t.tenant_id = tenant AND t.task_id = task)])
 $$;
 REVOKE ALL ON FUNCTION cardbox.lock_ending_task FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.lock_ending_task TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.lock_ending_task TO cardbox_writer;

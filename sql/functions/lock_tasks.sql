@@ -11,4 +11,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.lock_tasks FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.lock_tasks TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.lock_tasks TO cardbox_writer;

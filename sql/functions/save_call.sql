@@ -8,72 +8,65 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
     order_of CONSTANT jsonb := '{"pending": 1, "in_progress": 2, "completed": 3, "failed": 3}';
-    id       text := given ->> 'id';
-    task     text := given ->> 'task';
-    updated  bigint := coalesce((given ->> 'updated')::bigint, cardbox.now_ms());
-    finished boolean;
+    id       CONSTANT text := given ->> 'id';
+    task     CONSTANT text := given ->> 'task';
+    new_status CONSTANT text := given ->> 'status';
+    is_open  CONSTANT boolean := new_status IN ('pending', 'in_progress');
+    created  CONSTANT bigint := given ->> 'created';
+    updated  CONSTANT bigint := coalesce((given ->> 'updated')::bigint, cardbox.now_ms());
+    at_task  cardbox.tasks;
     old      cardbox.calls;
 BEGIN
-    SELECT t.completion_status IS NOT NULL INTO finished FROM cardbox.tasks t
+    SELECT * INTO at_task FROM cardbox.tasks t
      WHERE t.tenant_id = tenant AND t.task_id = task FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN 5;
     END IF;
     SELECT * INTO old FROM cardbox.calls c WHERE c.tenant_id = tenant AND c.call_id = id FOR NO KEY UPDATE;
-    -- that of an old call was looked at when it was new
-    IF EXISTS (SELECT FROM (VALUES (CASE WHEN old.call_id IS NULL THEN given ->> 'start' END),
-                                   (given ->> 'end')) AS w(id)
+    -- The start of a stored call was checked when it was new.
+    IF EXISTS (SELECT FROM unnest(ARRAY[CASE WHEN old.call_id IS NULL THEN given ->> 'start' END, given ->> 'end']) AS w(id)
                 WHERE w.id IS NOT NULL
                   AND NOT EXISTS (SELECT FROM cardbox.messages m
-                                   WHERE m.tenant_id = tenant AND m.message_id = w.id
-                                     AND m.task_id = task)) THEN
+                                   WHERE m.tenant_id = tenant AND m.message_id = w.id AND m.task_id = task)) THEN
         RETURN 6;
     END IF;
     IF old.call_id IS NULL THEN
-        IF finished AND given ->> 'status' IN ('pending', 'in_progress') THEN
+        IF is_open AND at_task.completion_status IS NOT NULL THEN
             RETURN 9;
         END IF;
         INSERT INTO cardbox.calls (tenant_id, call_id, task_id, ability_name, parameters, status, details,
                                    created_at, updated_at, start_message_id, end_message_id, seq)
-        SELECT tenant, id, task, given ->> 'ability', save_call.parameters, given ->> 'status',
-               coalesce(save_call.details, '"{}"'), coalesce((given ->> 'created')::bigint, updated),
-               updated, given ->> 'start', given ->> 'end', t.events + 1
-          FROM cardbox.tasks t WHERE t.tenant_id = tenant AND t.task_id = task
+        VALUES (tenant, id, task, given ->> 'ability', save_call.parameters, new_status,
+                coalesce(save_call.details, '"{}"'), coalesce(created, updated), updated,
+                given ->> 'start', given ->> 'end', at_task.events + 1)
         ON CONFLICT DO NOTHING;
-        IF FOUND THEN
-            PERFORM cardbox.add_event(tenant, task, 'call', id, given ->> 'status');
-            RETURN 1;
+        IF NOT FOUND THEN
+            RETURN 4; -- another task got it at this moment
         END IF;
-        RETURN 4; -- another task got it at this moment
+        PERFORM cardbox.add_event(tenant, task, 'call', id, new_status);
+        RETURN 1;
     END IF;
-    IF old.task_id <> task OR old.ability_name <> given ->> 'ability'
-       OR NOT cardbox.same_json(old.parameters, save_call.parameters)
-       OR old.start_message_id <> given ->> 'start'
-       OR old.created_at <> coalesce((given ->> 'created')::bigint, old.created_at) THEN
+    IF old.task_id <> task OR old.ability_name <> given ->> 'ability' OR old.start_message_id <> given ->> 'start'
+       OR old.created_at <> created OR NOT cardbox.same_json(old.parameters, save_call.parameters) THEN
         RETURN 4;
-    END IF;
-    IF (order_of -> (given ->> 'status'))::integer < (order_of -> old.status)::integer
-       OR (old.status IN ('completed', 'failed') AND old.status <> given ->> 'status') THEN
+    ELSIF order_of -> new_status < order_of -> old.status OR (old.status IN ('completed', 'failed') AND old.status <> new_status) THEN
         RETURN 7;
-    END IF;
-    IF old.status = given ->> 'status' AND updated <= old.updated_at
+    ELSIF old.status = new_status AND updated <= old.updated_at
        AND coalesce(cardbox.same_json(old.details, save_call.details), true)
        AND old.end_message_id IS NOT DISTINCT FROM coalesce(given ->> 'end', old.end_message_id) THEN
         RETURN 2;
-    END IF;
-    IF finished AND given ->> 'status' IN ('pending', 'in_progress') THEN
+    ELSIF is_open AND at_task.completion_status IS NOT NULL THEN
         RETURN 9;
     END IF;
     UPDATE cardbox.calls c
-       SET status = given ->> 'status', details = coalesce(save_call.details, c.details),
-           updated_at = greatest(c.updated_at, updated),
-           end_message_id = coalesce(given ->> 'end', c.end_message_id)
+       SET status = new_status, details = coalesce(save_call.details, c.details),
+           updated_at = greatest(c.updated_at, updated), end_message_id = coalesce(given ->> 'end', c.end_message_id)
      WHERE c.tenant_id = tenant AND c.call_id = id;
-    IF old.status <> given ->> 'status' THEN
-        PERFORM cardbox.add_event(tenant, task, 'call', id, given ->> 'status');
+    IF old.status <> new_status THEN
+        PERFORM cardbox.add_event(tenant, task, 'call', id, new_status);
     END IF;
     RETURN 3;
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.save_call FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.save_call TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.save_call TO cardbox_writer;

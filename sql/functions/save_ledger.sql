@@ -11,7 +11,8 @@ CREATE OR REPLACE FUNCTION cardbox.save_ledger(
     tenant text, tasks jsonb, prompts json[], messages jsonb, contents json[],
     calls jsonb, parameters json[], details json[])
 RETURNS TABLE (kind integer, ord integer, outcome integer)
-LANGUAGE plpgsql
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     kinds    integer[] := '{}';
@@ -19,9 +20,12 @@ DECLARE
     outcomes integer[] := '{}';
     one      record;
     done     integer;
-    -- a batch that ends a task may say as well how its calls ended
-    given_calls CONSTANT text[] := ARRAY(SELECT g.value ->> 'id' FROM jsonb_array_elements(save_ledger.calls) AS g);
+    given_calls text[]; -- a batch that ends a task may contain how its calls ended
 BEGIN
+    IF NOT cardbox.is_service() THEN
+        PERFORM cardbox.check_grants(ARRAY[tenant]);
+    END IF;
+    given_calls := ARRAY(SELECT g.value ->> 'id' FROM jsonb_array_elements(save_ledger.calls) AS g);
     IF jsonb_array_length(save_ledger.tasks) > 1 THEN
         PERFORM cardbox.lock_ledger(tenant);
     END IF;
@@ -70,3 +74,4 @@ END
 $$;
 REVOKE ALL ON FUNCTION cardbox.save_ledger FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.save_ledger TO cardbox_service, cardbox_worker;
+ALTER FUNCTION cardbox.save_ledger OWNER TO cardbox_writer;

@@ -42,11 +42,17 @@ BEGIN
         END IF;
     END LOOP;
     INSERT INTO cardbox.messages (tenant_id, message_id, task_id, role, ts, seq)
-    VALUES (tenant, id, task, save_message.role, ts,
-            cardbox.add_event(tenant, task, 'message', id, save_message.role))
+    SELECT tenant, id, task, save_message.role, ts, t.events + 1
+      FROM cardbox.tasks t WHERE t.tenant_id = tenant AND t.task_id = task
     ON CONFLICT DO NOTHING;
-    RETURN CASE WHEN FOUND THEN 1 ELSE 4 END; -- else another task got it at this moment
+    IF NOT FOUND THEN
+        RETURN 4; -- another task got it at this moment
+    END IF;
+    PERFORM cardbox.add_event(tenant, task, 'message', id, save_message.role);
+    DELETE FROM cardbox.task_chunks k
+     WHERE k.tenant_id = tenant AND k.task_id = task AND k.message_id = id;
+    RETURN 1;
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.save_message FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.save_message TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.save_message TO cardbox_writer;

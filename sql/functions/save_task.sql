@@ -52,4 +52,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.save_task FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.save_task TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.save_task TO cardbox_writer;

@@ -4,12 +4,16 @@
 CREATE OR REPLACE FUNCTION cardbox.send_to_task(
     tenant text, task text, message text, content json, metadata jsonb)
 RETURNS integer
-LANGUAGE plpgsql
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     held cardbox.tasks;
     done integer;
 BEGIN
+    IF NOT cardbox.is_service() THEN
+        PERFORM cardbox.check_grants(ARRAY[tenant]);
+    END IF;
     SELECT * INTO held FROM cardbox.tasks t
      WHERE t.tenant_id = tenant AND t.task_id = task FOR NO KEY UPDATE;
     IF NOT FOUND THEN
@@ -28,3 +32,4 @@ END
 $$;
 REVOKE ALL ON FUNCTION cardbox.send_to_task FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.send_to_task TO cardbox_service, cardbox_worker;
+ALTER FUNCTION cardbox.send_to_task OWNER TO cardbox_writer;

@@ -4,11 +4,15 @@
 CREATE OR REPLACE FUNCTION cardbox.spawn_task(
     tenant text, task text, parent text, prompt json, messages jsonb, contents json[])
 RETURNS integer
-LANGUAGE plpgsql
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     moment bigint := cardbox.now_ms();
 BEGIN
+    IF NOT cardbox.is_service() THEN
+        PERFORM cardbox.check_grants(ARRAY[tenant]);
+    END IF;
     IF parent IS NOT NULL AND NOT EXISTS (SELECT FROM cardbox.tasks t
                                            WHERE t.tenant_id = tenant AND t.task_id = parent) THEN
         RETURN 5;
@@ -38,3 +42,4 @@ END
 $$;
 REVOKE ALL ON FUNCTION cardbox.spawn_task FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.spawn_task TO cardbox_service, cardbox_worker;
+ALTER FUNCTION cardbox.spawn_task OWNER TO cardbox_writer;

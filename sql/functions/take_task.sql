@@ -24,9 +24,10 @@ BEGIN
        SET lease_owner = owner, lease_epoch = claimed.epoch, attempts = claimed.attempts,
            wake_at = clock_timestamp() + lease_ms * interval '1 millisecond'
      WHERE t.tenant_id = task.tenant_id AND t.task_id = task.task_id;
+    DELETE FROM cardbox.task_chunks k WHERE k.tenant_id = task.tenant_id AND k.task_id = task.task_id;
     PERFORM cardbox.add_event(task.tenant_id, task.task_id, 'claimed', NULL, owner);
     RETURN claimed;
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.take_task FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.take_task TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.take_task TO cardbox_writer;

@@ -14,13 +14,20 @@ CREATE OR REPLACE FUNCTION cardbox.write_task(
     parameters json[], details json[], ending integer, end_status text, seen bigint, awaits boolean,
     sleep_until timestamptz)
 RETURNS TABLE (kind integer, ord integer, outcome integer)
-LANGUAGE plpgsql
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     held cardbox.tasks;
     bad  boolean := false;
     last integer := 3;
 BEGIN
+    IF NOT cardbox.is_service() THEN
+        PERFORM cardbox.check_grants(ARRAY[tenant]);
+    END IF;
+    IF ending IS NULL OR ending NOT BETWEEN 0 AND 3 THEN
+        RAISE EXCEPTION 'an ending must be 0 to 3' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
     IF ending = 1 THEN
         PERFORM cardbox.lock_ending_task(tenant, task);
     END IF;
@@ -62,6 +69,7 @@ BEGIN
                wake_at = CASE WHEN ending = 2 THEN sleep_until ELSE clock_timestamp() END,
                attempts = CASE WHEN ending = 2 THEN 0 ELSE greatest(t.attempts - 1, 0) END
          WHERE t.tenant_id = tenant AND t.task_id = task;
+        DELETE FROM cardbox.task_chunks k WHERE k.tenant_id = tenant AND k.task_id = task;
         last := 11;
     END IF;
     RETURN QUERY SELECT 0, 0, last;
@@ -69,3 +77,4 @@ END
 $$;
 REVOKE ALL ON FUNCTION cardbox.write_task FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.write_task TO cardbox_service, cardbox_worker;
+ALTER FUNCTION cardbox.write_task OWNER TO cardbox_writer;

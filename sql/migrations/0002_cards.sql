@@ -81,5 +81,3 @@ SELECT cardbox.protect('cardbox.cards', service => 'SELECT, INSERT, UPDATE, DELE
                        writer => 'SELECT, INSERT, UPDATE');
 SELECT cardbox.protect('cardbox.card_revisions', service => 'SELECT, INSERT, UPDATE, DELETE', worker => 'SELECT',
                        writer => 'SELECT, INSERT');
--- Workers still add the cards of messages themselves: see save_message().
-GRANT INSERT, UPDATE (sealed) ON cardbox.cards TO cardbox_worker;

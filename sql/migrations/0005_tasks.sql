@@ -1,10 +1,6 @@
 -- The ledger: tasks, their calls, their messages and the order of events; and who runs which task.
 -- needs: protect
--- needs: check_message
 -- needs: refuse_change
--- needs: drop_chunks_of_message
--- needs: drop_chunks_of_lease
--- needs: drop_other_chunks
 --
 -- Times are Unix milliseconds, as clients give them. Texts of people and models are stored as JSON
 -- strings in columns of type json: such a text may contain \u0000 and half a surrogate pair, which
@@ -48,13 +44,11 @@ CREATE INDEX tasks_by_parent ON cardbox.tasks (tenant_id, parent_task_id, create
 -- Each renewal of a lease writes this one: it finds leases that have ended.
 CREATE INDEX tasks_by_wake ON cardbox.tasks (tenant_id, wake_at) WHERE wake_at IS NOT NULL;
 CREATE INDEX tasks_by_owner ON cardbox.tasks (tenant_id, lease_owner) WHERE lease_owner IS NOT NULL;
-CREATE TRIGGER tasks_let_go AFTER UPDATE OF lease_epoch ON cardbox.tasks
-    FOR EACH ROW WHEN (OLD.lease_epoch <> NEW.lease_epoch) EXECUTE FUNCTION cardbox.drop_chunks_of_lease();
 
 -- A message is a sealed card. This row orders it: lists by ts, then seq; a model reads by seq, since
 -- a clock that is ahead would put its message last again and again. No foreign key leads to the
--- card: messages_checked wants a card that can't be changed, deleted or collected, and with a key
--- the collector would look here for each card that it removes.
+-- card: a sealed card without an expiry can't be changed, deleted or collected. With a key the
+-- collector would look here for each card that it removes.
 CREATE TABLE cardbox.messages (
     tenant_id  text COLLATE "C" NOT NULL,
     message_id text COLLATE "C" NOT NULL,
@@ -68,12 +62,8 @@ CREATE TABLE cardbox.messages (
 CREATE INDEX messages_by_time ON cardbox.messages (tenant_id, task_id, ts, seq);
 CREATE INDEX messages_by_seq ON cardbox.messages (tenant_id, task_id, seq);
 CREATE INDEX messages_of_user ON cardbox.messages (tenant_id, task_id, seq) WHERE role = 'user';
-CREATE TRIGGER messages_checked BEFORE INSERT ON cardbox.messages
-    FOR EACH ROW EXECUTE FUNCTION cardbox.check_message();
 CREATE TRIGGER messages_sealed BEFORE UPDATE OR DELETE ON cardbox.messages
     FOR EACH ROW EXECUTE FUNCTION cardbox.refuse_change();
-CREATE TRIGGER messages_said AFTER INSERT ON cardbox.messages
-    FOR EACH ROW EXECUTE FUNCTION cardbox.drop_chunks_of_message();
 
 CREATE TABLE cardbox.calls (
     tenant_id        text COLLATE "C" NOT NULL,
@@ -114,25 +104,23 @@ CREATE TABLE cardbox.task_events (
     PRIMARY KEY (tenant_id, task_id, n),
     FOREIGN KEY (tenant_id, task_id) REFERENCES cardbox.tasks
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.02);
--- Events and messages never change. The roles have no privilege to change them; the triggers hold
--- should they be given one.
+-- Events and messages never change. No role has the privilege to change them; the triggers hold for
+-- the owner too.
 CREATE TRIGGER task_events_sealed BEFORE UPDATE OR DELETE ON cardbox.task_events
     FOR EACH ROW EXECUTE FUNCTION cardbox.refuse_change();
 
--- Pieces of a message while a model produces it. They are of no use afterwards, so the table is not
+-- Chunks of a message while a model generates it. They are of no use afterwards, so the table is not
 -- in the write-ahead log: it is empty after a crash, and standbys do not have it.
--- The pieces are deleted when the message is stored, when the next message begins, and when a lease
--- begins or ends. Triggers do that with the owner's rights, since workers may not delete.
+-- They are deleted when the message is stored, when the next message begins, and when a lease begins
+-- or ends.
 CREATE UNLOGGED TABLE cardbox.task_chunks (
     tenant_id  text COLLATE "C" NOT NULL,
     task_id    text COLLATE "C" NOT NULL,
-    message_id text COLLATE "C" NOT NULL, -- that the message will have
+    message_id text COLLATE "C" NOT NULL CHECK (octet_length(message_id) BETWEEN 1 AND 512), -- its id when it is stored
     n          bigint NOT NULL,
     piece      json NOT NULL CHECK (json_typeof(piece) = 'string'),
     PRIMARY KEY (tenant_id, task_id, message_id, n)
 );
-CREATE TRIGGER chunks_begun AFTER INSERT ON cardbox.task_chunks
-    FOR EACH ROW WHEN (NEW.n = 1) EXECUTE FUNCTION cardbox.drop_other_chunks();
 
 -- Names under which workers hear of work (LISTEN). Everybody who may connect to the database may
 -- listen on any name, and no privilege prevents that. So a name is random, and row-level security
@@ -155,12 +143,9 @@ CREATE TYPE cardbox.task_seen AS (
     ord bigint, n bigint, what text, ref text, how text, at bigint, text json, metadata jsonb, call json
 );
 
--- The first values of a task and a call never change.
-SELECT cardbox.protect(t, service => 'SELECT, INSERT', worker => 'SELECT, INSERT')
-  FROM unnest(ARRAY['cardbox.tasks', 'cardbox.messages', 'cardbox.calls', 'cardbox.task_events',
-                    'cardbox.task_chunks', 'cardbox.task_channels']::regclass[]) AS t;
-GRANT UPDATE (completion_status, updated_at, cancel_reason, events, messages, last_user, wake_at,
-              lease_owner, lease_epoch, attempts) ON cardbox.tasks TO cardbox_service, cardbox_worker;
-GRANT UPDATE (status, details, updated_at, end_message_id)
-    ON cardbox.calls TO cardbox_service, cardbox_worker;
-GRANT DELETE ON cardbox.task_chunks TO cardbox_service;
+-- Everybody writes through functions.
+SELECT cardbox.protect(t, service => 'SELECT', worker => 'SELECT', writer => 'SELECT, INSERT, UPDATE')
+  FROM unnest(ARRAY['cardbox.tasks', 'cardbox.calls']::regclass[]) AS t;
+SELECT cardbox.protect(t, service => 'SELECT', worker => 'SELECT', writer => 'SELECT, INSERT')
+  FROM unnest(ARRAY['cardbox.messages', 'cardbox.task_events', 'cardbox.task_channels']::regclass[]) AS t;
+SELECT cardbox.protect('cardbox.task_chunks', service => 'SELECT', worker => 'SELECT', writer => 'SELECT, INSERT, DELETE');

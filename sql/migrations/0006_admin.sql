@@ -57,5 +57,5 @@ CREATE TABLE cardbox.lock_rows (
     name      text COLLATE "C" NOT NULL,
     PRIMARY KEY (tenant_id, name)
 );
-SELECT cardbox.protect('cardbox.lock_rows', service => 'SELECT', worker => NULL);
+SELECT cardbox.protect('cardbox.lock_rows', service => 'SELECT', worker => NULL, writer => 'SELECT, INSERT, UPDATE');
 INSERT INTO cardbox.lock_rows (tenant_id, name) VALUES ('', 'gc');

@@ -1,4 +1,4 @@
--- As schema_check.sql, and whether this role may do on the database what a connection is for; null: a function is missing.
+-- As schema_check.sql, and whether our role may do what the connection is for; null: a function is missing.
 -- Takes no lock on the tables, so that it answers also while others hold them.
 -- $1 text[]  checksums of this build's functions
 -- $2 text    its release
@@ -7,10 +7,11 @@ SELECT (SELECT max(m.version) FROM cardbox.migrations m) AS version,
        (SELECT count(*) FILTER (WHERE f.checksum = ANY ($1::text[])) >= cardinality($1::text[])
                OR max(string_to_array(f.release, '.')::int4[]) > string_to_array($2::text, '.')::int4[]
           FROM cardbox.functions f) AS has_functions,
-       bool_and(has_table_privilege(t.name, 'SELECT')
-                AND (NOT $3::bool OR has_table_privilege(t.name, 'INSERT')))
-       AND has_function_privilege(
-               to_regproc(CASE WHEN $3::bool THEN 'cardbox.append_to_boxes'
-                               ELSE 'cardbox.chain_segments' END), 'EXECUTE') AS fit
+       bool_and(has_table_privilege(t.name, 'SELECT'))
+       AND has_function_privilege(to_regproc('cardbox.chain_segments'), 'EXECUTE')
+       AND (NOT $3::bool OR (has_function_privilege(to_regproc('cardbox.write_cards'), 'EXECUTE')
+                             AND has_function_privilege(to_regproc('cardbox.append_to_boxes'), 'EXECUTE')
+                             AND has_function_privilege(to_regproc('cardbox.append_entries'), 'EXECUTE')
+                             AND has_function_privilege(to_regproc('cardbox.save_ledger'), 'EXECUTE'))) AS fit
   FROM unnest(ARRAY['cardbox.cards', 'cardbox.card_boxes', 'cardbox.card_box_segments',
                     'cardbox.card_box_chains', 'cardbox.card_box_log']) AS t (name)

@@ -4,5 +4,6 @@
 -- $2 text  owner, $3 int8 lease in ms, $4 int4 how many, $5 int4 attempts that are allowed
 -- $6 bool  also those that the owner holds already
 SELECT c.tenant_id, c.task_id, c.epoch, c.attempts, c.outcome, c.failed_calls, c.parent_task_id
-  FROM cardbox.claim_tasks(CASE WHEN $1::text[] IS NOT NULL THEN ARRAY(SELECT DISTINCT unnest($1::text[])) END,
+  FROM cardbox.claim_tasks(CASE WHEN $1::text[] IS NULL THEN cardbox.served_tenants()
+                                ELSE ARRAY(SELECT DISTINCT unnest($1::text[])) END,
                            $2::text, $3::int8, $4::int4, $5::int4, $6::bool) AS c

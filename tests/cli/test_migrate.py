@@ -91,7 +91,7 @@ def test_functions_that_changed():
     text = psql(dsn, "SELECT prosrc, proacl FROM pg_proc WHERE proname = 'now_ms'")
     psql(dsn, "UPDATE cardbox.functions SET checksum = 'x' WHERE name IN ('now_ms', 'slice_ids');"
               "CREATE OR REPLACE FUNCTION cardbox.now_ms() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';"
-              "REVOKE ALL ON FUNCTION cardbox.now_ms FROM cardbox_worker;"
+              "REVOKE ALL ON FUNCTION cardbox.now_ms FROM cardbox_writer;"
               "ALTER FUNCTION cardbox.slice_ids OWNER TO postgres")
     record = psql(dsn, RECORD)
     done = cardbox("migrate", "--dsn", dsn, check=False)

@@ -76,6 +76,20 @@ def test_roles_with_too_many_rights():
     assert text.count("this role can't") == 3, text
 
 
+def test_roles_that_may_act_as_the_writer():
+    """Directly or through another role, with its rights at once or only by SET ROLE."""
+    dsn = Postgres.shared().database()
+    name, between = f"writer_{os.getpid()}", f"between_{os.getpid()}"
+    for group in ("cardbox_service", "cardbox_worker"):
+        psql(dsn, f"CREATE ROLE {between} NOINHERIT IN ROLE cardbox_writer; CREATE ROLE {name} LOGIN NOINHERIT IN ROLE {between};"
+                  f"CREATE ROLE {name}_of_all LOGIN IN ROLE {group}, {name}")
+        result, detail = findings(as_role(dsn, f"{name}_of_all"), status=1)["role"]
+        assert result == "error" and "is a member of cardbox_writer" in detail and "only a member of" in detail, detail
+        psql(dsn, f"REVOKE cardbox_writer FROM {between}")
+        assert findings(as_role(dsn, f"{name}_of_all"))["role"][0] == ("ok" if group == "cardbox_service" else "warning")
+        psql(dsn, f"DROP ROLE {name}_of_all, {name}, {between}")
+
+
 def test_roles_with_too_many_rights_in_dev():
     dsn = Postgres.shared().database()
     psql(dsn, f"ALTER DATABASE {dsn.split('dbname=')[1]} SET cardbox.dev = on")

@@ -228,8 +228,7 @@ class Terminal:
 
 def piece(task, message, n, text):
     """As a worker shows it."""
-    Postgres.shared().psql(dsn(), "INSERT INTO cardbox.task_chunks (tenant_id, task_id, message_id, n, piece)"
-                           f" VALUES ('acme', '{task}', '{message}', {n}, '{json.dumps(text)}')")
+    cardbox_test.say_pieces(dsn(), "acme", task, message, n, text)
 
 
 def work(task, terminal):
@@ -348,8 +347,7 @@ def test_follow_and_show_end():
     """Whatever is said at the moment, and whatever was saved after the end."""
     task = run("task", "run", "count").stdout.strip()
     for message in ("first", "second"):
-        Postgres.shared().psql(dsn(), "INSERT INTO cardbox.task_chunks (tenant_id, task_id, message_id, n, piece)"
-                               f" SELECT 'acme', '{task}', '{message}', n, '\"x\"' FROM generate_series(1, 300) AS n")
+        cardbox_test.say_pieces(dsn(), "acme", task, message, 1, *["x"] * 300)
     shown = [json.loads(line) for line in run("task", "show", task, "--json").stdout.splitlines()]
     pieces = [e for e in shown if e["event"] == "chunk"]
     assert pieces and all(e == {"event": "chunk", "ref": "second", "text": "x"} for e in pieces), shown

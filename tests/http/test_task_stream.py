@@ -40,8 +40,7 @@ def say(task, content, tenant="acme"):
 
 def piece(task, message_id, n, text):
     """As a worker's chunk; the rules of leases are tested with the store."""
-    Postgres.shared().psql(dsn(), "INSERT INTO cardbox.task_chunks (tenant_id, task_id, message_id, n, piece)"
-                           f" VALUES ('acme', '{task}', '{message_id}', {n}, '{json.dumps(text)}')")
+    cardbox_test.say_pieces(dsn(), "acme", task, message_id, n, text)
 
 
 class Stream:

@@ -242,6 +242,16 @@ def psql(dsn_, sql):
     return Postgres.shared().psql(dsn_, sql)
 
 
+def say_pieces(dsn_, tenant, task, message, first, *texts):
+    """Pieces of a message, from number `first` on, as the worker writes them that holds the task. Its claim is not seen."""
+    where = f"tenant_id = '{tenant}' AND task_id = '{task}'"
+    pieces = ",".join("'" + json.dumps(text).replace("'", "''") + "'" for text in texts)
+    psql(dsn_, f"UPDATE cardbox.tasks SET lease_owner = 'w' WHERE {where};"
+               f"SELECT cardbox.write_task_chunk('{tenant}', '{task}', t.lease_epoch, '{message}', {first} - 1 + p.n, p.text)"
+               f"  FROM cardbox.tasks t, unnest(ARRAY[{pieces}]::json[]) WITH ORDINALITY AS p(text, n) WHERE {where};"
+               f"UPDATE cardbox.tasks SET lease_owner = NULL WHERE {where}")
+
+
 def await_locks(dsn_, count=1):
     """Until so many sessions in the DSN's database wait for locks, at least."""
     ask = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"

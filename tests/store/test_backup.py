@@ -48,6 +48,24 @@ def test_restored_whole():
     cardbox("token", "create", "--dsn", copy, "--name", "t2", "--tenant", "demo")  # its sequence came along
 
 
+def test_restored_without_owners():
+    """The writing functions are then of the role that restores: the doctor sees that, and migrating mends it."""
+    dsn = original()
+    folder, done = dump(as_role(dsn, "postgres"))
+    assert done.returncode == 0, done
+    copy = cardbox_test.Postgres.shared().database(migrate=False)
+    subprocess.run(["pg_restore", "-j2", "-e", "--no-owner", "-d", as_role(copy, "postgres"), folder], check=True)
+    writers = "SELECT proname FROM pg_proc WHERE proowner = 'cardbox_writer'::regrole ORDER BY 1"
+    assert psql(copy, writers) == ""
+    found = cardbox("doctor", "--dsn", as_role(copy, "cardbox_app"), check=False)
+    said = " ".join(found.stdout.split())
+    assert found.returncode == 1 and "append_to_boxes, " in said and "do not run as cardbox_writer" in said, said
+    assert re.search("[1-9]\\d functions applied", cardbox("migrate", "--dsn", as_role(copy, "postgres")).stdout)
+    assert psql(copy, writers) == psql(dsn, writers)
+    assert cardbox("doctor", "--dsn", as_role(copy, "cardbox_app")).returncode == 0
+    assert "nothing to do" in cardbox("migrate", "--dsn", as_role(copy, "postgres")).stdout
+
+
 def test_the_owner_makes_no_half_dump():
     """Row-level security is forced on the owner too: pg_dump stops rather than leave rows out."""
     _, done = dump(original())

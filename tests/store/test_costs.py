@@ -459,6 +459,7 @@ NOT_RUN = {
     "collectable": "counts all there is, for operators",
     "estimates_that_tell": "asks the planner, for operators",
     "listen_for_tasks": "reads the names of channels, of which each tenant has one",
+    "make_task_channels": "gives each tenant one",
     "notify_workers": "reads the names of channels, of which each tenant has one",
     "count_token_change": "of tokens, which are few",
     "protect": "reads no table of ours, for migrations",

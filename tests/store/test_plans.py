@@ -163,7 +163,7 @@ NOT_PLANNED = {
                      "migrate_lock", "migrate_release", "migrate_tables", "lock_holder", "lock_row_holder", "migrate_member", "migrate_record",
                      "migrate_record_function", "migrate_session", "dev_database", "dev_role", "dev_mark"), "not at work"),
     **dict.fromkeys(("ping", "free_slots", "ready", "schema_check", "wal_position", "analyze_grown", "lineage", "replayed"), "reads no tenant's table"),
-    **dict.fromkeys(("doctor", "doctor_grants", "doctor_make_grant", "doctor_make_token", "doctor_read_past", "doctor_rls",
+    **dict.fromkeys(("doctor", "doctor_functions", "doctor_grants", "doctor_make_grant", "doctor_make_token", "doctor_read_past", "doctor_rls",
                      "doctor_row_security_off", "doctor_schemas", "doctor_statistics", "role_rights"), "for operators, and reads no rows of tenants"),
     **dict.fromkeys(("tasks_listen", "tasks_notify"), "reads the names of channels, of which each tenant has one"),
     "collect": "removes what is dead of all tenants at once, by indexes of time that have no tenant",
@@ -212,7 +212,6 @@ SORTS = {
     "tasks_claim": "the tenants that a worker serves",
     "tasks_export": "a page",
     "tasks_query": "what a filter leaves, where that is little more than a page",
-    "tasks_renew": "the leases of one worker",
     "tokens_changed": "the tokens, which are few",
 }
 # The only list that may sort all its rows.

@@ -28,8 +28,8 @@ def result(card, call, **more):
 
 
 @contextlib.contextmanager
-def sessions(dsn):
-    with connected(dsn) as one, connected(dsn) as other:
+def sessions(dsn, *role):
+    with connected(dsn, *role) as one, connected(dsn, *role) as other:
         yield one, other
 
 
@@ -234,7 +234,7 @@ def test_tasks_are_locked_in_one_order():
                          (f"SELECT outcome FROM cardbox.write_task('t', 'z', 1, {nothing}, 1, 'success', NULL, false, NULL)", "3"),
                          (f"SELECT outcome FROM cardbox.save_ledger('t', {ended}, {nothing})", "3")):
         dsn = Postgres.shared().database()
-        with sessions(dsn) as (x, y):
+        with sessions(dsn, "cardbox") as (x, y):
             y.run("INSERT INTO cardbox.tasks (tenant_id, task_id, parent_task_id, system_prompt, created_at, updated_at, wake_at,"
                   " lease_owner, lease_epoch) SELECT 't', id, parent, '\"x\"', 1, 1, now(), 'w', 1"
                   " FROM (VALUES ('a', NULL), ('z', 'a')) AS v(id, parent)")

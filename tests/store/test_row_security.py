@@ -91,7 +91,7 @@ def test_worker_rewrites_no_history():
     dsn = database()
     Postgres.shared().psql(dsn, "INSERT INTO cardbox.tenant_grants (tenant_id, role_name) VALUES ('other', 'somebody')")
     assert sql(dsn, ROLE, "SELECT tenant_id FROM cardbox.tenant_grants").stdout.split() == ["mine"]
-    for table in ("card_revisions", "card_box_segments", "card_box_chains", "card_box_log", "messages", "task_events"):
+    for table in ("card_revisions", "card_box_segments", "card_box_chains", "card_box_log"):
         for text in (f"UPDATE cardbox.{table} SET tenant_id = tenant_id", f"DELETE FROM cardbox.{table}"):
             refused = sql(dsn, ROLE, text)
             assert "permission denied" in refused.stderr, (text, refused)
@@ -100,7 +100,7 @@ def test_worker_rewrites_no_history():
 def test_worker_locks_no_table_of_all():
     """Rows of its own, yes; but no table with the rows of others in it, though it may change them."""
     dsn = database()
-    for table in ("cards", "card_boxes", "sessions", "tasks", "messages", "calls", "task_events", "task_chunks", "task_channels"):
+    for table in ("cards", "sessions"):
         for mode in ("SHARE", "SHARE ROW EXCLUSIVE", "EXCLUSIVE", "ACCESS EXCLUSIVE"):
             refused = sql(dsn, ROLE, f"BEGIN; LOCK TABLE cardbox.{table} IN {mode} MODE")
             assert "permission denied" in refused.stderr, (table, mode, refused)
@@ -119,12 +119,14 @@ def test_worker_holds_no_lock_of_others():
         assert "permission denied" in sql(dsn, "cardbox_app", text).stderr, text
     assert sql(dsn, "cardbox_app", ledger).stdout.strip() == "2"
     with cardbox_test.connected(dsn, ROLE) as worker:
-        worker.run("BEGIN; SELECT cardbox.lock_ledger('other'), cardbox.lock_ledger('mine')")
+        for name in ("lock_ledger('other')", "lock_tasks('other', '{same}')"):
+            assert "permission denied" in sql(dsn, ROLE, f"SELECT cardbox.{name}").stderr, name
+        assert worker.run("BEGIN; " + ledger.replace("other", "mine")) == "2"
         worker.run("SELECT pg_advisory_lock(hashtextextended('cardbox.collect', 0)),"
                    " pg_advisory_lock(hashtextextended('other', hashtextextended('cardbox.save_ledger', 0)))")
         assert sql(dsn, "cardbox_app", "SET lock_timeout = 5000; " + ledger).stdout.strip() == "2"
         assert sql(dsn, "cardbox_app", "SELECT (cardbox.collect(0, 10)).busy").stdout.strip() == "f"
-        own = sql(dsn, "cardbox_app", "SET lock_timeout = 100; SELECT cardbox.lock_ledger('mine')")
+        own = sql(dsn, "cardbox_app", "SET lock_timeout = 100; " + ledger.replace("other", "mine"))
         assert "lock timeout" in own.stderr, own
 
 
@@ -147,27 +149,27 @@ def test_boxes_keep_their_shape():
 def test_worker_claims_its_tenant_only():
     dsn = database()
     claim = "SELECT tenant_id FROM cardbox.claim_tasks({}, 'w', 15000, 10, 5, false)"
-    assert sql(dsn, ROLE, claim.format("ARRAY['other']")).stdout.split() == []
-    assert sql(dsn, ROLE, claim.format("NULL")).stdout.split() == ["mine"]
-    assert sql(dsn, "cardbox_app", claim.format("NULL")).stdout.split() == ["other"]
-    assert sql(dsn, ROLE, "SELECT cardbox.cancel_task('other', 'same', '\"\"')").stdout.strip() == "5"
-    refused = sql(dsn, ROLE, "SELECT cardbox.listen_for_tasks(ARRAY['third'])")
-    assert "row-level security" in refused.stderr, refused
+    assert sql(dsn, ROLE, claim.format("cardbox.served_tenants()")).stdout.split() == ["mine"]
+    assert sql(dsn, "cardbox_app", claim.format("cardbox.served_tenants()")).stdout.split() == ["other"]
+    for call in ("claim_tasks(ARRAY['other'], 'w', 15000, 10, 5, false)", "cancel_task('other', 'same', '\"\"')",
+                 "listen_for_tasks(ARRAY['other'])"):
+        refused = sql(dsn, ROLE, f"SELECT cardbox.{call}")
+        assert 'may not write to project "other"' in refused.stderr, refused
 
 
 def test_what_was_said_stays():
-    """Not even the owner changes a message by mistake, nor may a message's card be one that can change."""
+    """Not even the owner changes a message or its card by mistake, and others write none without the functions."""
     dsn = database()
     for role in (ROLE, "cardbox_app", "cardbox"):
         for text in ("UPDATE cardbox.messages SET role = 'system' WHERE tenant_id = 'mine'",
                      "DELETE FROM cardbox.messages WHERE tenant_id = 'mine'",
                      "DELETE FROM cardbox.task_events WHERE tenant_id = 'mine'",
-                     "UPDATE cardbox.cards SET content = '2' WHERE card_id = 'same-1' AND tenant_id = 'mine'",
-                     "INSERT INTO cardbox.messages VALUES ('mine', 'same', 'same', 'user', 1, 9)"):
+                     "UPDATE cardbox.cards SET content = '2' WHERE card_id = 'same-1' AND tenant_id = 'mine'"):
             refused = sql(dsn, role, text)
             assert refused.returncode != 0, (role, text)
     for role in (ROLE, "cardbox_app"):
-        for text in ("UPDATE cardbox.tasks SET system_prompt = '\"other\"'", "UPDATE cardbox.calls SET parameters = '\"other\"'"):
+        for text in ("UPDATE cardbox.tasks SET system_prompt = '\"other\"'", "UPDATE cardbox.calls SET parameters = '\"other\"'",
+                     "INSERT INTO cardbox.messages VALUES ('mine', 'same', 'same', 'user', 1, 9)"):
             assert "permission denied" in sql(dsn, role, text).stderr, (role, text)
     seen = sql(dsn, ROLE, "SELECT role, ts > 1 FROM cardbox.messages")
     assert seen.stdout.strip() == "user|t", seen

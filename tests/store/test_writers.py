@@ -14,16 +14,18 @@ from cardbox_test import Postgres, as_role, once, psql  # noqa: E402
 
 ROLE = f"writer_{os.getpid()}"
 BOX = "00000000-0000-7000-8000-000000000001"
-# Tables that a worker's role reads only.
-READ_ONLY = ("card_revisions", "card_boxes", "card_box_segments", "card_box_chains", "card_box_log", "sessions", "session_lines", "session_append_keys")
 REFUSED = "42501"
 
+# What save_ledger() accepts for a task, a message and a call of the task x, and the same with other types.
+LEDGER = ("'[{\"id\": \"x\", \"task\": \"x\", \"role\": \"user\", \"status\": \"pending\", \"ability\": \"x\", \"start\": \"m\","
+          " \"created\": 1, \"updated\": 9223372036854775807, \"metadata\": {}}]'")
+ODD_LEDGER = "'[{\"id\": \"x\", \"task\": \"x\", \"role\": 7, \"status\": [1], \"created\": \"no\", \"ts\": 9e99, \"metadata\": 1}]'"
 # Values of each type, as SQL: of what there is, the largest and the least, what is odd. NULL and an empty array are added.
 VALUES = {
     "text": ("'x'", "''", "repeat('k', 600)", "repeat('k', 100000)"),
     "uuid": (f"'{BOX}'", "'ffffffff-ffff-ffff-ffff-ffffffffffff'"),
-    "jsonb": ("'[\"x\"]'", "'[]'", "'{}'", "'null'", "'[1]'", "(SELECT jsonb_agg('i' || i) FROM generate_series(1, 70) AS i)"),
-    "json": ("'[\"x\"]'", "'null'"),
+    "jsonb": ("'[\"x\"]'", LEDGER, ODD_LEDGER, "'[]'", "'{}'", "'null'", "'[1]'", "(SELECT jsonb_agg('i' || i) FROM generate_series(1, 70) AS i)"),
+    "json": ("'[\"x\"]'", "'null'", "'\"x\"'"),
     "integer": ("1", "-2147483648", "2147483647"),
     "bigint": ("1", "0", "-9223372036854775808", "9223372036854775807"),
     "boolean": ("true", "false"),
@@ -54,13 +56,15 @@ SELECT p.proname || ': ' || w.flaw
 
 @once
 def database():
-    """A box of two tenants, one of which is granted to a worker's role."""
+    """A box and a held task of two tenants, one of which is granted to a worker's role."""
     dsn = Postgres.shared().database()
     psql(dsn, f"CREATE ROLE {ROLE} LOGIN IN ROLE cardbox_worker;"
               f"INSERT INTO cardbox.tenant_grants (tenant_id, role_name) VALUES ('mine', '{ROLE}'), ('other', 'somebody')")
     cardbox_test.at_end(lambda: psql(as_role(dsn, "postgres"), f"DROP ROLE {ROLE}"))
     for tenant in ("mine", "other"):
         psql(dsn, f"SELECT cardbox.create_box('{tenant}', '{BOX}', (SELECT jsonb_agg('i' || i) FROM generate_series(1, 100) AS i), '[]', NULL, false)")
+        psql(dsn, f"SELECT cardbox.spawn_task('{tenant}', 'x', NULL, '\"\"', '[{{\"id\": \"m\", \"role\": \"user\"}}]', ARRAY['1'::json]);"
+                  f"SELECT cardbox.claim_tasks('{{{tenant}}}', 'x', 100000, 1, 1, false)")
     return dsn
 
 
@@ -108,9 +112,10 @@ def calls(tenants):
 
 def test_writers_are_made_as_they_must_be():
     assert not psql(database(), FLAWED), psql(database(), FLAWED)
-    assert {name for name, _, _ in writers()} >= {"append_to_boxes", "create_box", "save_box", "fork_box", "delete_box", "date_boxes", "write_cards", "delete_card",
-                                                    "create_session", "append_entries", "import_lines", "link_late_parents", "move_session_head", "fork_session",
-                                                    "restore_session"}
+    assert {name for name, _, _ in writers()} >= {
+        "append_to_boxes", "create_box", "save_box", "fork_box", "delete_box", "date_boxes", "write_cards", "delete_card",
+        "create_session", "append_entries", "import_lines", "link_late_parents", "move_session_head", "fork_session",
+        "restore_session", "claim_tasks", "renew_tasks", "write_task", "write_task_chunk", "save_ledger"}
 
 
 def test_a_flaw_is_found():
@@ -173,20 +178,32 @@ def test_the_caller_is_who_is_asked_about():
     assert states[:2] == ["", REFUSED], states
 
 
+def tables(condition="true"):
+    return psql(database(), f"SELECT relname FROM pg_class WHERE relnamespace = 'cardbox'::regnamespace AND relkind IN ('r', 'p') AND {condition}").split()
+
+
 def test_tables_are_read_only():
     """No row is written or locked without a function, and no table is locked more than a reader locks it."""
-    for table in READ_ONLY:
-        refused = [f"INSERT INTO cardbox.{table} SELECT * FROM cardbox.{table}", f"UPDATE cardbox.{table} SET tenant_id = tenant_id",
+    for table in sorted(tables()):
+        refused = [f"INSERT INTO cardbox.{table} DEFAULT VALUES",
+                   *(f"UPDATE cardbox.{table} SET {column} = {column}" for column in psql(database(), f"SELECT attname FROM pg_attribute"
+                     f" WHERE attrelid = 'cardbox.{table}'::regclass AND attnum > 0 AND attidentity = '' AND attgenerated = ''").split()),
                    f"DELETE FROM cardbox.{table}", f"TRUNCATE cardbox.{table}", f"COPY cardbox.{table} FROM '/dev/null'",
                    *(f"SELECT FROM cardbox.{table} FOR {lock}" for lock in ("UPDATE", "NO KEY UPDATE", "SHARE", "KEY SHARE")),
                    *(f"BEGIN; LOCK TABLE cardbox.{table} IN {mode} MODE; ROLLBACK" for mode in
                      ("ROW SHARE", "ROW EXCLUSIVE", "SHARE UPDATE EXCLUSIVE", "SHARE", "SHARE ROW EXCLUSIVE", "EXCLUSIVE", "ACCESS EXCLUSIVE"))]
         states = run(list(itertools.chain.from_iterable((one, "ROLLBACK") for one in refused)))[::2]
-        assert set(states) == {REFUSED}, [pair for pair in zip(refused, states) if pair[1] != REFUSED]
-        assert run([f"SELECT FROM cardbox.{table}", f"BEGIN; LOCK TABLE cardbox.{table} IN ACCESS SHARE MODE; ROLLBACK"]) == ["", ""]
+        wrong = [pair for pair in zip(refused, states, strict=True) if pair[1] != REFUSED]
+        assert len(refused) > 16 and not wrong, wrong
         granted = psql(database(), "SELECT DISTINCT privilege_type FROM information_schema.column_privileges"
                                    f" WHERE table_schema = 'cardbox' AND table_name = '{table}' AND grantee = 'cardbox_worker'")
-        assert granted == "SELECT\n", (table, granted)
+        assert granted in ("", "SELECT\n"), (table, granted)
+
+
+def test_tables_can_be_read():
+    """Those of a worker's tenants."""
+    for table in tables("has_table_privilege('cardbox_worker', oid, 'SELECT')"):
+        assert run([f"SELECT FROM cardbox.{table}", f"BEGIN; LOCK TABLE cardbox.{table} IN ACCESS SHARE MODE; ROLLBACK"]) == ["", ""], table
 
 
 if __name__ == "__main__":

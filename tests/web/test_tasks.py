@@ -55,8 +55,7 @@ def call(task, message, identifier, status, details="{}", name="read_log"):
 
 
 def piece(task, message, n, text):
-    Postgres.shared().psql(dsn(), "INSERT INTO cardbox.task_chunks (tenant_id, task_id, message_id, n, piece)"
-                           f" VALUES ('demo', '{task}', '{message}', {n}, '{json.dumps(text)}')")
+    cardbox_test.say_pieces(dsn(), "demo", task, message, n, text)
 
 
 def visit(view, port=None):

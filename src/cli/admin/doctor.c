@@ -110,6 +110,13 @@ static void check_schema(doctor *d, const admin_facts *facts)
             "row-level security is not on and forced on %s: ALTER TABLE ... ENABLE, and FORCE, ROW "
             "LEVEL SECURITY",
             facts->open_tables);
+    if (*facts->bad_writers == '\0')
+        say(d, FINDING_OK, "isolation", "the functions that write run as cardbox_writer");
+    else
+        say(d, FINDING_ERROR, "isolation",
+            "%s do not run as cardbox_writer, as after pg_restore --no-owner: as their owner run "
+            "cardbox migrate",
+            facts->bad_writers);
 }
 
 /* A role sees what its own queries are expected to give, and that is asked of statistics. */

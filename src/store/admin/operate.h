@@ -38,6 +38,7 @@ typedef struct admin_facts {
     int64_t bytes;          /* of the database */
     int migration;          /* the newest that was applied */
     char open_tables[256];  /* of ours that row-level security does not guard for everybody */
+    char bad_writers[256];  /* writing functions that do not run as cardbox_writer */
     char open_schemas[512]; /* on the role's search path, where others may make things: "public
                                (everybody)" */
     char telling[256];      /* columns of which PostgreSQL's estimates tell all tenants' values */

@@ -16,7 +16,8 @@ cardbox_status role_rights_get(role_rights *out, cardbox *db, cardbox_error *err
         out->superuser = rows_bool(rows, 0, 1);
         out->bypasses_rls = rows_bool(rows, 0, 2);
         out->owner = rows_bool(rows, 0, 3);
-        out->on_standby = rows_bool(rows, 0, 4);
+        out->writer = rows_bool(rows, 0, 4);
+        out->on_standby = rows_bool(rows, 0, 5);
     }
     rows_free(rows);
     return status;
@@ -48,5 +49,7 @@ const char *role_excess(const role_rights *rights)
         return "has BYPASSRLS, and so passes row-level security";
     if (rights->owner)
         return "owns tables of cardbox, and could change their rules";
+    if (rights->writer)
+        return "is a member of cardbox_writer, and could write to every project";
     return NULL;
 }

@@ -12,6 +12,7 @@ typedef struct role_rights {
     bool superuser;
     bool bypasses_rls;
     bool owner;      /* of at least one of our tables, or a member of their owner */
+    bool writer;     /* a member of cardbox_writer, which owns the writing functions */
     bool on_standby; /* where nobody may write */
 } role_rights;
 
@@ -20,7 +21,7 @@ cardbox_status role_rights_get(role_rights *out, cardbox *db, cardbox_error *err
 /* The server's own check of a connection for writes, for threads that have no such connection. */
 typedef struct role_check {
     bool has_schema; /* the migrations and functions of this build, or newer ones */
-    bool has_rights; /* to write to all tables */
+    bool has_rights; /* to read the tables and to run the functions that write */
 } role_check;
 
 cardbox_status role_check_get(role_check *out, cardbox *db, cardbox_error *err);
@@ -29,6 +30,8 @@ cardbox_status role_check_get(role_check *out, cardbox *db, cardbox_error *err);
 const char *role_excess(const role_rights *rights);
 
 /* What to do about that. */
-#define ROLE_REMEDY "let services log in as a role that is only a member of cardbox_service"
+#define ROLE_REMEDY                                                                                \
+    "let services log in as a role that is only a member of cardbox_service, and workers as one "  \
+    "that is only a member of cardbox_worker"
 
 #endif
