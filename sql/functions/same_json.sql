@@ -15,4 +15,4 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.same_json FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.same_json TO cardbox_service, cardbox_worker, cardbox_writer;
+GRANT EXECUTE ON FUNCTION cardbox.same_json TO cardbox_writer;

@@ -97,15 +97,6 @@ def test_worker_rewrites_no_history():
             assert "permission denied" in refused.stderr, (text, refused)
 
 
-def test_worker_locks_no_table_of_all():
-    """Rows of its own, yes; but no table with the rows of others in it, though it may change them."""
-    dsn = database()
-    for table in ("cards", "sessions"):
-        for mode in ("SHARE", "SHARE ROW EXCLUSIVE", "EXCLUSIVE", "ACCESS EXCLUSIVE"):
-            refused = sql(dsn, ROLE, f"BEGIN; LOCK TABLE cardbox.{table} IN {mode} MODE")
-            assert "permission denied" in refused.stderr, (table, mode, refused)
-
-
 def test_worker_holds_no_lock_of_others():
     """Of gc, or of another project's imports: not those of today, and nobody asks for those of former releases."""
     dsn = database()
