@@ -4,15 +4,17 @@
 --   keys       idempotency keys, or NULL
 --   waits      a single append waits for a locked box. Several never do: two such calls would deadlock
 -- Outcomes: those of append_to_box, and 9: others have locked the box
--- One statement appends to all boxes that need no more than a longer tail. The row of the log is
--- inserted first: its unique index finds a used key as it is written, which costs less than a look
--- beforehand. The new tail is made of the locked row: the UPDATE may see an older one, if others
--- appended after the statement's snapshot was taken. The other appends are done one by one.
+-- One statement makes the first append to each box, if the append only makes the tail longer. It inserts
+-- the row of the log first: the unique index finds a used key, which costs less than a query. It makes
+-- the new tail from the locked row: the UPDATE may see an older one, if others appended after the
+-- statement's snapshot was taken. All other appends are done one by one.
+-- plan_cache_mode: PostgreSQL would plan the statement again for each call, which costs more than to run it.
 CREATE OR REPLACE FUNCTION cardbox.append_to_boxes(
     tenants text[], boxes uuid[], id_lists jsonb[], expecteds bigint[], keys text[], waits boolean)
 RETURNS TABLE (ord bigint, outcome integer, version bigint, length bigint)
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -27,18 +29,18 @@ BEGIN
     FOR ord, version, length IN
         WITH locked AS (
             SELECT u.ord, u.ids, u.key, h.*
-              FROM (SELECT x.*, row_number() OVER (PARTITION BY x.tenant_id COLLATE "C", x.box_id ORDER BY x.ord) AS nth
-                      FROM unnest(tenants, boxes, id_lists, expecteds, keys)
-                           WITH ORDINALITY AS x(tenant_id, box_id, ids, expected, key, ord)) AS u
+              FROM unnest(tenants, boxes, id_lists, expecteds, keys)
+                   WITH ORDINALITY AS u(tenant_id, box_id, ids, expected, key, ord)
              CROSS JOIN LATERAL (
                     SELECT b.tenant_id, b.box_id, b.chain_id, b.version + 1 AS version, b.tail || u.ids AS tail,
                            b.length + jsonb_array_length(u.ids) AS length,
                            greatest(clock_timestamp(), b.updated_at) AS at
                       FROM cardbox.card_boxes b
-                     WHERE u.nth = 1 AND b.tenant_id = u.tenant_id COLLATE "C" AND b.box_id = u.box_id
+                     WHERE b.tenant_id = u.tenant_id COLLATE "C" AND b.box_id = u.box_id
                        AND b.deleted_at IS NULL AND (u.expected IS NULL OR b.version = u.expected)
                        AND jsonb_array_length(u.ids) BETWEEN 1 AND 63 - b.length % 64
                        FOR NO KEY UPDATE SKIP LOCKED) AS h
+             WHERE u.ord = array_position(boxes, u.box_id)
         ), logged AS (
             INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, length, added,
                                               append_key, request_digest, at)

@@ -131,6 +131,14 @@ def session_lines(count):
         yield session_entry(dice, number)
 
 
+def session_of_documents(count):
+    """A session of so many messages of 2 KB."""
+    dice = random.Random(5)
+    for number in range(count):
+        yield {"type": "user", "id": f"e{number}", "parentId": f"e{number - 1}" if number else None,
+               "timestamp": "2026-01-01T00:00:00.000Z", "content": document(dice)}
+
+
 # --- the database ---
 
 
@@ -219,6 +227,31 @@ class Database:
                                              created_at timestamptz, PRIMARY KEY (tenant_id, card_id));
             INSERT INTO public.plain_cards SELECT tenant_id, card_id, content, metadata, created_at FROM public.own_cards;
             SELECT pg_total_relation_size('public.own_cards'), pg_total_relation_size('public.plain_cards');
+            ROLLBACK""")
+        own, plain = map(int, sizes.split("|"))
+        return own, plain
+
+    def make_plain_messages(self):
+        """The table of messages that one would make without us; empty."""
+        self.sql("""
+            SET client_min_messages = warning;
+            DROP TABLE IF EXISTS public.plain_messages;
+            CREATE TABLE public.plain_messages (
+                id bigint GENERATED ALWAYS AS IDENTITY, session_id text NOT NULL, content jsonb NOT NULL,
+                created_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (session_id, id));
+            GRANT SELECT, INSERT ON public.plain_messages TO cardbox_app""")
+
+    def bytes_of_session_and_plain_messages(self, session):
+        """Bytes of copies of a session's lines: in a table like ours with all indexes, and in the plain table."""
+        self.make_plain_messages()
+        sizes = self.sql(f"""
+            BEGIN;
+            CREATE TABLE public.own_lines (LIKE cardbox.session_lines INCLUDING ALL);
+            INSERT INTO public.own_lines SELECT * FROM cardbox.session_lines
+             WHERE tenant_id = 'tenant-0' AND session_id = '{session}' ORDER BY line;
+            INSERT INTO public.plain_messages (session_id, content)
+            SELECT session_id, content FROM public.own_lines ORDER BY line;
+            SELECT pg_total_relation_size('public.own_lines'), pg_total_relation_size('public.plain_messages');
             ROLLBACK""")
         own, plain = map(int, sizes.split("|"))
         return own, plain

@@ -74,15 +74,15 @@ class Reference:
         return float(re.search(r"tps = ([\d.]+) \(without initial connection time\)", out).group(1))
 
 
-# --- the SDK ---
+# --- programs of this folder ---
 
 
-def compile_sdk_load():
-    """Built as the library is, whose flags are for the project's folder, and linked with it."""
+def compiled(name):
+    """Builds a program of this folder with the flags of the library, and links it with the library."""
     with open(os.path.join(cardbox_test.BUILD, "flags"), encoding="utf-8") as file:
         flags = file.read().split()
-    program = os.path.join(temp_dir(), "sdk_load")
-    run(*[flag for flag in flags if flag != "-fPIC"], "-o", program, os.path.join(HERE, "sdk_load.c"),
+    program = os.path.join(temp_dir(), name)
+    run(*[flag for flag in flags if flag != "-fPIC"], "-o", program, os.path.join(HERE, name + ".c"),
         os.path.join(cardbox_test.BUILD, "lib", "libcardbox.a"), "-lpq", "-luuid", cwd=cardbox_test.ROOT)
     return program
 
@@ -91,7 +91,7 @@ class Sdk:
     """tests/bench/sdk_load.c"""
 
     def __init__(self, dsn, document_file):
-        self.program = compile_sdk_load()
+        self.program = compiled("sdk_load")
         self.dsn = dsn
         self.document_file = document_file
 
@@ -109,6 +109,10 @@ class Sdk:
         """Cards a second, in calls of `batch` cards."""
         return self._run("add", threads, seconds, self.document_file, batch)
 
+    def append_entries(self, threads, seconds, message_file):
+        """Entries a second; each thread appends to a session of its own."""
+        return self._run("entries", threads, seconds, message_file)
+
     def write_range(self, first, count):
         """The same cards whenever it is asked for the same numbers."""
         return self._run("range", 1, 0, self.document_file, first, count)
@@ -120,3 +124,15 @@ class Sdk:
     def context(self, seconds, session):
         """Contexts a second of the head of a session of tenant-0."""
         return self._run("context", 1, seconds, session)
+
+
+class PlainServer:
+    """tests/bench/plain_server.c"""
+
+    def __init__(self, dsn):
+        self.process = subprocess.Popen([compiled("plain_server"), dsn], stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline())
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()

@@ -1,5 +1,6 @@
 -- What wrk asks: requests are put together once, in init, and then sent in random order.
---   card CARDS                     GET of one of so many cards
+--   card CARDS                     GET of one of so many cards; 5,000 different ones
+--   any_card CARDS                 the same, of all of them
 --   cards_batch CARDS IDS          POST cards/batch
 --   box_cards PREFIX BOXES LIMIT   GET box/cards of one of so many boxes
 --   boxes_batch PREFIX BOXES IDS LIMIT   POST boxes/batch, hydrated; boxes that follow one another
@@ -94,6 +95,10 @@ function init(args)
     end
     for i, value in ipairs(args) do
         args[i] = tonumber(value) or value
+    end
+    if what == "any_card" then
+        request = function() return makers.card(args[1]) end
+        return
     end
     for i = 1, MADE / (what == "boxes_batch" and 50 or 1) do
         made[i] = makers[what](unpack(args))

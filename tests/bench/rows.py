@@ -8,6 +8,7 @@ import os
 import random
 import resource
 import socket
+import statistics
 import subprocess
 import sys
 import time
@@ -19,13 +20,16 @@ import cardbox_test  # noqa: E402
 import data  # noqa: E402
 import statements  # noqa: E402
 from cardbox_test import Server, free_port, temp_dir  # noqa: E402
-from load import Reference, Sdk, Wrk  # noqa: E402
+from load import PlainServer, Reference, Sdk, Wrk  # noqa: E402
 
 BATCH = 50           # cards of a batch, and of a page of a box
 BOXES_BATCH = 100
 SCRIPTS = 16         # with as many different lists of ids
 WAL_APPENDS = 640    # ten sealed segments
 REPLAYED = 10_000
+SESSION_BYTES = 1500  # entries
+TURN_AT = 200         # messages of the session
+TURNS = 20            # of one session: it grows by three messages in each
 
 
 class Bench:
@@ -45,6 +49,7 @@ class Bench:
         self.document_file = document_file
         self.sdk = Sdk(self.dsn, document_file)
         self.folder = temp_dir()
+        self.uncached = None
         self.has_path = False
         self._references = {}
         self._ranges = 0
@@ -122,6 +127,13 @@ def get_card(connections):
         bench.checked("GET", f"/projects/{data.tenant(5)}/cards/{data.card_id(5)}", None, 13)
         return bench.wrk(connections, "card", bench.sizes["cards"]).rate
     return ours
+
+
+def get_card_cold(bench):
+    """A server without a cache, and all cards."""
+    if bench.uncached is None:
+        bench.uncached = Server(bench.database.owner, "--card-cache", "0")
+    return Wrk(bench.uncached.port, 64, bench.seconds, "any_card", bench.sizes["cards"]).rate
 
 
 def cards_batch(bench):
@@ -235,6 +247,77 @@ def path_rows(bench):
 
 def path_rows_ms(bench):
     return 1000 / bench.reference("path_rows", path_rows, clients=1)
+
+
+def append_entries(bench):
+    return bench.sdk.append_entries(8, bench.seconds, bench.document_file)
+
+
+def plain_message(bench):
+    bench.database.make_plain_messages()
+    return Reference(statements.PLAIN_MESSAGE, message=json.dumps({"type": "user", "content": bench.document}))
+
+
+def bytes_of_session(bench):
+    path = os.path.join(bench.folder, "documents.jsonl")
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(line) + "\n" for line in data.session_of_documents(SESSION_BYTES))
+    cardbox_test.cardbox("session", "import", "--dsn", bench.database.owner, "--project", data.tenant(0),
+                         "--session", "documents", path)
+    return bench.database.bytes_of_session_and_plain_messages("documents")
+
+
+# --- turns over HTTP ---
+
+
+def exchange(connection, method, path, value=None):
+    body = None if value is None else json.dumps(value)
+    connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
+    answer = connection.getresponse()
+    text = answer.read()
+    if answer.status != 200:
+        raise RuntimeError(f"{method} {path}: {answer.status} {text[:500]}")
+    return text
+
+
+def turn_ms(bench, port, path_of, body_of):
+    """The median time of a turn: three entries are appended, then all messages are read.
+    path_of(name) returns where a session is appended to and where it is read, body_of(entries) the body."""
+    times = []
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    end = time.monotonic() + bench.seconds
+    while not times or time.monotonic() < end:
+        dice = random.Random(6)
+        entries = [data.session_entry(dice, number) for number in range(TURN_AT + 3 * TURNS)]
+        append, read = path_of(f"turns-{time.monotonic_ns()}")
+        exchange(connection, "POST", append, body_of(entries[:TURN_AT]))
+        for first in range(TURN_AT, len(entries), 3):
+            body = body_of(entries[first:first + 3])
+            began = time.monotonic()
+            exchange(connection, "POST", append, body)
+            text = exchange(connection, "GET", read)
+            times.append(1000 * (time.monotonic() - began))
+        if len(json.loads(text)["messages"] if text[:1] == b"{" else json.loads(text)) != len(entries):
+            raise RuntimeError(f"{read}: not all messages")
+    connection.close()
+    return statistics.median(times)
+
+
+def turn(bench):
+    def path_of(name):
+        path = f"/projects/{data.tenant(0)}/sessions"
+        bench.server.request("PUT", f"{path}/{name}", json.dumps({"dialect": "pi"}), {"Content-Type": "application/json"})
+        return f"{path}/{name}/entries", f"{path}/{name}/context"
+    return turn_ms(bench, bench.server.port, path_of, lambda entries: {"entries": entries})
+
+
+def plain_turn(bench):
+    bench.database.make_plain_messages()
+    server = PlainServer(bench.dsn)
+    try:
+        return turn_ms(bench, server.port, lambda name: (f"/{name}", f"/{name}"), lambda entries: entries)
+    finally:
+        server.stop()
 
 
 # --- bytes of WAL ---
@@ -383,25 +466,29 @@ class Row:
 
 ROWS = [
     Row("get_card", 1.35, "higher", "requests/s", get_card(64), reference("one_card", one_card)),
-    Row("get_card_low", 0.8, "higher", "requests/s", get_card(8), reference("one_card", one_card)),
+    Row("get_card_cold", 1.15, "higher", "requests/s", get_card_cold, reference("one_card", one_card)),
+    Row("get_card_low", 0.7, "higher", "requests/s", get_card(8), reference("one_card", one_card)),
     Row("cards_batch_50", 0.8, "higher", "requests/s", cards_batch, reference("cards", batch_of_cards)),
     Row("box_cards_50", 0.8, "higher", "requests/s", box_cards("fifty", 8), reference("box", one_box)),
-    Row("boxes_batch_100", 0.2, "lower", "ms", boxes_batch_ms, boxes_one_by_one_ms),
+    Row("boxes_batch_100", 0.6, "lower", "ms", boxes_batch_ms, boxes_one_by_one_ms),
     Row("box_tail_flat", 0.9, "higher", "requests/s", box_cards("ten_thousand", 8), tail_of_small),
     Row("append_flat", 1.2, "lower", "ms", append_ms("ten_thousand"), append_ms("ten")),
     Row("append_wal", 0.01, "lower", "bytes", append_wal, ids_in_big_box),
-    Row("append_rate", 0.7, "higher", "appends/s", append_rate("mixed"),
+    Row("append_rate", 0.75, "higher", "appends/s", append_rate("mixed"),
         reference("plain_mixed", plain_append("mixed"))),
-    Row("append_rate_1000", 5, "higher", "appends/s", append_rate("thousand"),
+    Row("append_rate_1000", 3, "higher", "appends/s", append_rate("thousand"),
         reference("plain_thousand", plain_append("thousand"))),
     Row("fork_flat", 1.5, "lower", "ms", fork_ms("ten_thousand"), fork_ms("ten")),
     Row("add_card", 0.9, "higher", "cards/s", add_cards(8, 1), reference("insert", plain_insert)),
-    Row("post_card", 1.2, "higher", "cards/s", post_card, reference("insert", plain_insert)),
-    Row("add_cards_100", 8, "higher", "cards/s", add_cards(1, 100), add_cards(1, 1)),
+    Row("post_card", 1.5, "higher", "cards/s", post_card, reference("insert", plain_insert)),
+    Row("add_cards_100", 6, "higher", "cards/s", add_cards(1, 100), add_cards(1, 1)),
     Row("replay_free", 0.01, "lower", "bytes", replayed_and_written_wal, pair=True),
     Row("card_bytes", 1.3, "lower", "bytes", bytes_of_cards, pair=True),
+    Row("session_append", 0.45, "higher", "entries/s", append_entries, reference("message", plain_message)),
+    Row("session_bytes", 1.2, "lower", "bytes", bytes_of_session, pair=True),
     Row("import", 0.4, "higher", "MB/s", import_rate, copy_rate),
-    Row("context_1000", 1.5, "lower", "ms", context_ms, path_rows_ms),
+    Row("context_1000", 1.2, "lower", "ms", context_ms, path_rows_ms),
+    Row("turn_200", 1.2, "lower", "ms", turn, plain_turn),
     Row("p99_over_p50", 4, "lower", "ms", latency_p99_and_p50, pair=True),
     Row("rss_idle", 64, "lower", "MB", rss_idle),
     Row("idle_wakeups", 5, "lower", "1/s", idle_wakeups),

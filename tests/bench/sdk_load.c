@@ -7,7 +7,8 @@
  *   sdk_load DSN add    THREADS SECONDS FILE BATCH     new cards; an operation is a card
  *   sdk_load DSN range  1 0 FILE FIRST COUNT           the cards of these numbers, in calls of 100
  *   sdk_load DSN import 1 0 SESSION_FILE               into a new session; an operation is a byte
- *   sdk_load DSN context THREADS SECONDS SESSION       the context of its head
+ *   sdk_load DSN entries THREADS SECONDS FILE          one entry each to a session of the thread's
+ * own sdk_load DSN context THREADS SECONDS SESSION       the context of its head
  *
  * FILE has a content in its first line and a metadata object in its second. Ids are as in data.py.
  */
@@ -33,6 +34,7 @@ struct job {
     work work;
     uint64_t dice; /* of this thread's own */
     int64_t done;
+    char session[CARDBOX_UUID_SIZE]; /* that it appends to; empty: none yet */
     pthread_t thread;
 };
 
@@ -181,6 +183,23 @@ static int64_t build_context(job *j)
     return ok;
 }
 
+/* The content of FILE as a message. */
+static int64_t append_entry(job *j)
+{
+    static const char *const before = "{\"type\":\"user\",\"content\":", *const after = "}";
+    char entry[LINE_MAX_BYTES + 64];
+    const char *entries[] = {entry};
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    if (j->session[0] == '\0') {
+        cardbox_uuid7(j->session);
+        if (!succeeded(cardbox_session_create(NULL, db, "tenant-0", j->session, NULL, &err), &err))
+            return 0;
+    }
+    snprintf(entry, sizeof(entry), "%s%s%s", before, content, after);
+    return succeeded(
+        cardbox_session_append(NULL, db, "tenant-0", j->session, entries, 1, NULL, &err), &err);
+}
+
 static void *run_thread(void *arg)
 {
     job *j = arg;
@@ -193,7 +212,7 @@ static void *run_thread(void *arg)
 
 static bool run_threads(work what, unsigned threads)
 {
-    job jobs[THREADS_MAX] = {{NULL, 0, 0, 0}};
+    job jobs[THREADS_MAX] = {{NULL, 0, 0, "", 0}};
     int64_t operations = 0;
     struct timespec t;
     if (clock_gettime(CLOCK_REALTIME, &t) != 0) /* two short runs of one second differ too */
@@ -248,6 +267,8 @@ static work read_work(int argc, char **argv)
         batch = strtoul(argv[6], NULL, 10);
         return batch >= 1 && batch <= BATCH_MAX ? add : NULL;
     }
+    if (strcmp(what, "entries") == 0 && argc == 6 && read_document(argv[5]))
+        return append_entry;
     if (argc == 6 && (strcmp(what, "import") == 0 || strcmp(what, "context") == 0)) {
         session = argv[5];
         range_count = what[0] == 'i'; /* one import, however long it takes */

@@ -31,6 +31,10 @@ SELECT 'tenant-0', gen_random_uuid()::text, d.doc::json, :metadata::jsonb, clock
   FROM (SELECT :content::text) AS d (doc);
 """
 
+PLAIN_MESSAGE = """
+INSERT INTO public.plain_messages (session_id, content) VALUES ('session-' || :client_id, :message::jsonb);
+"""
+
 PLAIN_APPEND = """
 UPDATE public.plain_{kind} SET card_ids = card_ids || :ids::jsonb, updated_at = now()
  WHERE box_id = ('{prefix}' || :n)::uuid AND tenant_id = 'tenant-' || :t;
