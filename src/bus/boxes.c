@@ -154,15 +154,11 @@ BUS_READS(box_list)
     input_cursor(in, &list->from, list_cursor_read_box);
 }
 
-BUS_BUILDS(box_list)
-{
-    boxes_list_params(p, call->plan);
-}
+BUS_BUILDS_FROM_PLAN(box_list, boxes_list_params)
 
 BUS_RENDERS(box_list)
 {
     const box_list *list = call->plan;
-    (void)err;
     list_json_boxes(out, rows, list->limit, call->memory);
     return CARDBOX_OK;
 }
@@ -179,10 +175,7 @@ BUS_READS(box_log)
     h->limit = input_limit(in);
 }
 
-BUS_BUILDS(box_log)
-{
-    box_log_params(p, call->plan);
-}
+BUS_BUILDS_FROM_PLAN(box_log, box_log_params)
 
 BUS_RENDERS(box_log)
 {
@@ -194,16 +187,13 @@ BUS_RENDERS(box_log)
 }
 
 static const bus_ability TABLE[] = {
-    {BUS_TEXT(box_get), BUS_READ, BUS_AGAIN, sizeof(box_wish), STATEMENT_boxes_read, box_get_read,
-     box_read_build, box_get_render, NULL},
-    {BUS_TEXT(box_cards), BUS_READ, BUS_AGAIN, sizeof(box_wish), STATEMENT_boxes_read,
-     box_cards_read, box_read_build, box_cards_render, NULL},
-    {BUS_TEXT(box_context), BUS_READ, BUS_AGAIN, sizeof(box_wish), STATEMENT_box_context,
-     box_context_read, box_context_build, box_context_render, NULL},
-    {BUS_TEXT(box_list), BUS_READ, BUS_AGAIN, sizeof(box_list), STATEMENT_boxes_list, box_list_read,
-     box_list_build, box_list_render, NULL},
-    {BUS_TEXT(box_log), BUS_READ, BUS_AGAIN, sizeof(history), STATEMENT_box_log, box_log_read,
-     box_log_build, box_log_render, NULL},
+    BUS_ABILITY_WITH(box_get, READ, BUS_AGAIN, box_wish, boxes_read, box_get, box_read, box_get,
+                     NULL),
+    BUS_ABILITY_WITH(box_cards, READ, BUS_AGAIN, box_wish, boxes_read, box_cards, box_read,
+                     box_cards, NULL),
+    BUS_ABILITY(box_context, READ, BUS_AGAIN, box_wish, box_context),
+    BUS_ABILITY(box_list, READ, BUS_AGAIN, box_list, boxes_list),
+    BUS_ABILITY(box_log, READ, BUS_AGAIN, history, box_log),
 };
 
 const bus_table BUS_OF_BOXES = BUS_TABLE(TABLE);

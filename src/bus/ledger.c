@@ -81,7 +81,6 @@ BUS_BUILDS(ldg_task_get)
 BUS_RENDERS(ldg_task_get)
 {
     task_row task;
-    (void)call, (void)err;
     buf_text(out, "{\"task\":");
     if (rows_count(rows) > 0 && task_row_read(&task, rows, 0))
         task_json(out, &task);
@@ -110,16 +109,12 @@ BUS_READS(ldg_task_query)
     query->offset = input_integer(in, "offset", 0);
 }
 
-BUS_BUILDS(ldg_task_query)
-{
-    tasks_query_params(p, call->plan);
-}
+BUS_BUILDS_FROM_PLAN(ldg_task_query, tasks_query_params)
 
 BUS_RENDERS(ldg_task_query)
 {
     task_row task;
     const char *between = "";
-    (void)call, (void)err;
     buf_text(out, "{\"tasks\":[");
     for (int row = 0; row < rows_count(rows); row++) {
         if (!task_row_read(&task, rows, row))
@@ -178,7 +173,6 @@ BUS_BUILDS(ldg_call_list)
 
 BUS_RENDERS(ldg_call_list)
 {
-    (void)call, (void)err;
     buf_text(out, "{\"calls\":[");
     for (int row = 0; row < rows_count(rows); row++) {
         call_row listed;
@@ -243,7 +237,6 @@ BUS_RENDERS(ldg_msg_list)
 {
     message_row message;
     const char *between = "";
-    (void)call, (void)err;
     buf_text(out, "{\"messages\":[");
     for (int row = 0; row < rows_count(rows); row++) {
         if (!message_row_read(&message, rows, row))
@@ -259,20 +252,17 @@ BUS_RENDERS(ldg_msg_list)
 }
 
 static const bus_ability TABLE[] = {
-    {BUS_TEXT(ldg_task_save), BUS_WRITE, BUS_AGAIN, sizeof(saved_entity), STATEMENT_ledger_save,
-     ldg_task_save_read, ldg_save_build, ldg_save_render, NULL},
-    {BUS_TEXT(ldg_task_get), BUS_READ, BUS_AGAIN, sizeof(slice), STATEMENT_task_get,
-     ldg_task_get_read, ldg_task_get_build, ldg_task_get_render, NULL},
-    {BUS_TEXT(ldg_task_query), BUS_READ, BUS_AGAIN, sizeof(task_query), STATEMENT_tasks_query,
-     ldg_task_query_read, ldg_task_query_build, ldg_task_query_render, NULL},
-    {BUS_TEXT(ldg_call_save), BUS_WRITE, BUS_AGAIN, sizeof(saved_entity), STATEMENT_ledger_save,
-     ldg_call_save_read, ldg_save_build, ldg_save_render, NULL},
-    {BUS_TEXT(ldg_call_list), BUS_READ, BUS_AGAIN, sizeof(slice), STATEMENT_calls_list,
-     ldg_task_get_read, ldg_call_list_build, ldg_call_list_render, NULL},
-    {BUS_TEXT(ldg_msg_save), BUS_WRITE, BUS_AGAIN, sizeof(saved_entity), STATEMENT_ledger_save,
-     ldg_msg_save_read, ldg_save_build, ldg_msg_save_render, NULL},
-    {BUS_TEXT(ldg_msg_list), BUS_READ, BUS_AGAIN, sizeof(message_page), STATEMENT_messages_list,
-     ldg_msg_list_read, ldg_msg_list_build, ldg_msg_list_render, NULL},
+    BUS_ABILITY_WITH(ldg_task_save, WRITE, BUS_AGAIN, saved_entity, ledger_save, ldg_task_save,
+                     ldg_save, ldg_save, NULL),
+    BUS_ABILITY(ldg_task_get, READ, BUS_AGAIN, slice, task_get),
+    BUS_ABILITY(ldg_task_query, READ, BUS_AGAIN, task_query, tasks_query),
+    BUS_ABILITY_WITH(ldg_call_save, WRITE, BUS_AGAIN, saved_entity, ledger_save, ldg_call_save,
+                     ldg_save, ldg_save, NULL),
+    BUS_ABILITY_WITH(ldg_call_list, READ, BUS_AGAIN, slice, calls_list, ldg_task_get, ldg_call_list,
+                     ldg_call_list, NULL),
+    BUS_ABILITY_WITH(ldg_msg_save, WRITE, BUS_AGAIN, saved_entity, ledger_save, ldg_msg_save,
+                     ldg_save, ldg_msg_save, NULL),
+    BUS_ABILITY(ldg_msg_list, READ, BUS_AGAIN, message_page, messages_list),
 };
 
 const bus_table BUS_OF_LEDGER = BUS_TABLE(TABLE);
