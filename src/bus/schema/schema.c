@@ -206,9 +206,8 @@ static bool check_types(schema_run *run, scan_value argument, const schema_place
     for (scan_walk walk = scan_enter(argument); scan_element(&walk, &item); count++)
         if (argument.kind != SCAN_ARRAY || item.kind != SCAN_STRING || !is_type_name(item.text))
             return schema_refuse(run, at, "is not a list of the names of types");
-    return argument.kind == SCAN_ARRAY && count > 0
-               ? true
-               : schema_refuse(run, at, "is not the name of a type, or a list of such");
+    return (argument.kind == SCAN_ARRAY && count > 0) ||
+           schema_refuse(run, at, "is not the name of a type, or a list of such");
 }
 
 static bool check_names(schema_run *run, scan_value argument, const schema_place *at)
@@ -217,7 +216,7 @@ static bool check_names(schema_run *run, scan_value argument, const schema_place
     bool fine = argument.kind == SCAN_ARRAY;
     for (scan_walk walk = scan_enter(argument); fine && scan_element(&walk, &item);)
         fine = item.kind == SCAN_STRING;
-    return fine ? true : schema_refuse(run, at, "is not a list of names");
+    return fine || schema_refuse(run, at, "is not a list of names");
 }
 
 static bool check_list(schema_run *run, scan_value argument, bool schemas, const schema_place *at)
@@ -231,7 +230,7 @@ static bool check_list(schema_run *run, scan_value argument, bool schemas, const
         if (schemas && !check_schema(run, item, &place))
             return false;
     }
-    return count > 0 ? true : schema_refuse(run, at, "is empty");
+    return count > 0 || schema_refuse(run, at, "is empty");
 }
 
 static bool check_map(schema_run *run, scan_value argument, const schema_place *at)
@@ -280,7 +279,7 @@ static bool check_argument(schema_run *run, schema_argument wanted, scan_value a
     case ARGUMENT_COUNT:
         return check_count(run, argument, at);
     case ARGUMENT_NUMBER:
-        return argument.kind == SCAN_NUMBER ? true : schema_refuse(run, at, "is not a number");
+        return argument.kind == SCAN_NUMBER || schema_refuse(run, at, "is not a number");
     case ARGUMENT_NAMES:
         return check_names(run, argument, at);
     case ARGUMENT_VALUES:

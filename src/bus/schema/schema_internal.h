@@ -58,13 +58,15 @@ typedef enum schema_argument {
     ARGUMENT_REFERENCE
 } schema_argument;
 
+struct keyword_check;
+
 typedef struct schema_keyword {
     const char *name;
     schema_argument argument;
-    /* Whether the value is as the keyword says, beside the others of its schema; NULL: an
-     * annotation. */
-    bool (*holds)(schema_run *run, scan_value schema, scan_value argument, scan_value value,
-                  const schema_place *at);
+    bool (*holds)(const struct keyword_check *c); /* NULL: an annotation */
+    scan_kind applies_to;                         /* of counts */
+    bool is_maximum, is_exclusive;                /* of counts and bounds */
+    const char *words;                            /* for their messages */
 } schema_keyword;
 
 /* By its name, a string token. NULL: not one of ours. */
