@@ -4,6 +4,7 @@
  */
 #include "model/session/format.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include "model/content/class.h"
 
@@ -67,11 +68,23 @@ void context_put_inside(context_writer *w, buf *out, context_text text)
         buf_slice(out, text.bytes);
 }
 
-void context_put_string(context_writer *w, buf *out, context_text text)
+void context_put_form(context_writer *w, buf *out, const char *form, ...)
 {
-    buf_char(out, '"');
-    context_put_inside(w, out, text);
-    buf_char(out, '"');
+    va_list args;
+
+    va_start(args, form);
+    for (size_t len = strcspn(form, "$"); *form != '\0'; len = strcspn(form, "$")) {
+        buf_add(out, form, len);
+        if (form[len] == '$')
+            context_put_inside(w, out, va_arg(args, context_text));
+        form += len + (form[len] == '$');
+    }
+    va_end(args);
+}
+
+void context_put_text(context_writer *w, buf *out, context_text text)
+{
+    context_put_form(w, out, "{\"type\":\"text\",\"text\":\"$\"}", text);
 }
 
 bool context_is_blank(context_text text)

@@ -24,9 +24,14 @@ void context_end_message(context_writer *w);
 /* Digests what is sent before all messages. */
 void context_digest_system(context_writer *w);
 
-/* Appends a text between quotes that are there, or with them. */
+/* Appends a text for the inside of a JSON string. */
 void context_put_inside(context_writer *w, buf *out, context_text text);
-void context_put_string(context_writer *w, buf *out, context_text text);
+
+/* Appends JSON. Each '$' in `form` stands for the inside of a string: the next context_text. */
+void context_put_form(context_writer *w, buf *out, const char *form, ...);
+
+/* Appends {"type":"text","text":...}. */
+void context_put_text(context_writer *w, buf *out, context_text text);
 
 /* A text that is an inside. */
 static inline context_text context_plain(slice inside)

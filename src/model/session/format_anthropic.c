@@ -56,39 +56,28 @@ static buf *begin_block(turns *t, const context_message *message)
 
 /* --- blocks --- */
 
-static void put_text(turns *t, buf *out, context_text text)
-{
-    buf_text(out, "{\"type\":\"text\",\"text\":");
-    context_put_string(t->w, out, text);
-    buf_char(out, '}');
-}
-
 static void put_image(turns *t, buf *out, const context_part *part)
 {
-    buf_text(out, "{\"type\":\"image\",\"source\":{\"type\":");
-    if (part->url.len > 0) {
-        buf_text(out, "\"url\",\"url\":");
-        context_put_string(t->w, out, context_plain(part->url));
-    } else {
-        buf_text(out, "\"base64\",\"media_type\":");
-        context_put_string(t->w, out, context_plain(part->mime));
-        buf_text(out, ",\"data\":");
-        context_put_string(t->w, out, context_plain(part->data));
-    }
-    buf_text(out, "}}");
+    if (part->url.len > 0)
+        context_put_form(t->w, out,
+                         "{\"type\":\"image\",\"source\":{\"type\":\"url\",\"url\":\"$\"}}",
+                         context_plain(part->url));
+    else
+        context_put_form(t->w, out,
+                         "{\"type\":\"image\",\"source\":{\"type\":\"base64\","
+                         "\"media_type\":\"$\",\"data\":\"$\"}}",
+                         context_plain(part->mime), context_plain(part->data));
 }
 
 static void put_thinking(turns *t, buf *out, const context_part *part)
 {
-    if (part->is_redacted) {
-        buf_text(out, "{\"type\":\"redacted_thinking\",\"data\":");
-    } else {
-        buf_text(out, "{\"type\":\"thinking\",\"thinking\":");
-        context_put_string(t->w, out, part->text);
-        buf_text(out, ",\"signature\":");
-    }
-    context_put_string(t->w, out, context_plain(part->signature));
-    buf_char(out, '}');
+    if (part->is_redacted)
+        context_put_form(t->w, out, "{\"type\":\"redacted_thinking\",\"data\":\"$\"}",
+                         context_plain(part->signature));
+    else
+        context_put_form(t->w, out,
+                         "{\"type\":\"thinking\",\"thinking\":\"$\",\"signature\":\"$\"}",
+                         part->text, context_plain(part->signature));
 }
 
 /* Arguments that a string holds, if they are an object. */
@@ -122,11 +111,8 @@ static void put_input(turns *t, buf *out, scan_value arguments)
 
 static void put_call(turns *t, buf *out, const context_part *part)
 {
-    buf_text(out, "{\"type\":\"tool_use\",\"id\":");
-    context_put_string(t->w, out, context_plain(part->call_id));
-    buf_text(out, ",\"name\":");
-    context_put_string(t->w, out, context_plain(part->name));
-    buf_text(out, ",\"input\":");
+    context_put_form(t->w, out, "{\"type\":\"tool_use\",\"id\":\"$\",\"name\":\"$\",\"input\":",
+                     context_plain(part->call_id), context_plain(part->name));
     put_input(t, out, part->arguments);
     buf_char(out, '}');
 }
@@ -186,7 +172,7 @@ static void put_part(turns *t, buf *out, const context_message *message, const c
 
     switch (part->kind) {
     case CONTEXT_TEXT:
-        put_text(t, out, is_cut ? without_end(part->text) : part->text);
+        context_put_text(t->w, out, is_cut ? without_end(part->text) : part->text);
         break;
     case CONTEXT_THINKING:
         put_thinking(t, out, part);
@@ -221,9 +207,8 @@ static void put_result(turns *t, const context_message *message)
     buf *out = begin_block(t, message);
     bool is_first = true;
 
-    buf_text(out, "{\"type\":\"tool_result\",\"tool_use_id\":");
-    context_put_string(t->w, out, context_plain(message->call_id));
-    buf_text(out, ",\"content\":[");
+    context_put_form(t->w, out, "{\"type\":\"tool_result\",\"tool_use_id\":\"$\",\"content\":[",
+                     context_plain(message->call_id));
     for (const context_part *part = message->parts; part != NULL; part = part->next) {
         if (context_is_empty(t->w, part))
             continue;
@@ -237,7 +222,7 @@ static void put_result(turns *t, const context_message *message)
         is_first = false;
     }
     if (is_first && t->w->mends) {
-        put_text(t, out, context_plain(SLICE("(no output)")));
+        context_put_text(t->w, out, context_plain(SLICE("(no output)")));
         context_repaired(t->w->ctx, CONTEXT_EMPTY_RESULT, message->id, message->call);
     }
     buf_text(out, message->is_error ? "],\"is_error\":true}" : "]}");
@@ -252,7 +237,7 @@ static void put_system(turns *t, const context_message *message)
         if (part->kind != CONTEXT_TEXT || context_is_empty(t->w, part))
             continue;
         buf_char(out, out->len == 0 ? '[' : ',');
-        put_text(t, out, part->text);
+        context_put_text(t->w, out, part->text);
         is_said = true;
     }
     if (!is_said && t->w->mends)
