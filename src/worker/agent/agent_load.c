@@ -58,30 +58,6 @@ static bool keep(pages *p, store_rows *rows)
     return rows_count(rows) < PAGE;
 }
 
-static bool add_message(pages *p, const store_rows *rows, int row)
-{
-    p->messages = arena_more(&p->memory, p->messages, p->input.message_count, &p->message_room,
-                             sizeof(*p->messages));
-    if (p->messages == NULL)
-        return false;
-    message_row *message = &p->messages[p->input.message_count++];
-    message_row_read(message, rows, row);
-    p->bytes += message->content.len + message->tool_calls.len;
-    return true;
-}
-
-static bool add_call(pages *p, const store_rows *rows, int row)
-{
-    p->calls =
-        arena_more(&p->memory, p->calls, p->input.call_count, &p->call_room, sizeof(*p->calls));
-    if (p->calls == NULL)
-        return false;
-    call_row *call = &p->calls[p->input.call_count++];
-    call_row_read(call, rows, row);
-    p->bytes += call->parameters.len + call->details.len;
-    return true;
-}
-
 static cardbox_status read_messages(pages *p, const agent *a, int64_t *seen, cardbox_error *err)
 {
     store_rows *rows = NULL;
@@ -94,11 +70,15 @@ static cardbox_status read_messages(pages *p, const agent *a, int64_t *seen, car
             return status;
         is_last = keep(p, rows);
         for (int i = 0; i < rows_count(rows); i++) {
-            if (!add_message(p, rows, i))
+            p->messages = arena_more(&p->memory, p->messages, p->input.message_count,
+                                     &p->message_room, sizeof(*p->messages));
+            if (p->messages == NULL)
                 return out_of_memory(err);
+            message_row *message = &p->messages[p->input.message_count++];
+            message_row_read(message, rows, i);
+            p->bytes += message->content.len + message->tool_calls.len;
+            *seen = message->seq;
         }
-        if (p->input.message_count > 0)
-            *seen = p->messages[p->input.message_count - 1].seq;
     }
     p->input.messages = p->messages;
     return is_last ? CARDBOX_OK : too_large(err);
@@ -107,18 +87,24 @@ static cardbox_status read_messages(pages *p, const agent *a, int64_t *seen, car
 static cardbox_status read_calls(pages *p, const agent *a, cardbox_error *err)
 {
     store_rows *rows = NULL;
+    const call_row *last = NULL;
     bool is_last = false;
 
     while (!is_last && has_room(p)) {
-        const call_row *last = p->input.call_count > 0 ? &p->calls[p->input.call_count - 1] : NULL;
         cardbox_status status =
             work_calls(&rows, a->shared->db, a->lease.tenant, a->lease.task_id, last, PAGE, err);
         if (status != CARDBOX_OK)
             return status;
         is_last = keep(p, rows);
         for (int i = 0; i < rows_count(rows); i++) {
-            if (!add_call(p, rows, i))
+            p->calls = arena_more(&p->memory, p->calls, p->input.call_count, &p->call_room,
+                                  sizeof(*p->calls));
+            if (p->calls == NULL)
                 return out_of_memory(err);
+            call_row *call = &p->calls[p->input.call_count++];
+            call_row_read(call, rows, i);
+            p->bytes += call->parameters.len + call->details.len;
+            last = call;
         }
     }
     p->input.calls = p->calls;

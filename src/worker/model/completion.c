@@ -7,7 +7,7 @@
 #include "base/scan.h"
 #include "model/content/class.h"
 #include "worker/format_line.h"
-#include "worker/model/half_pairs.h"
+#include "worker/model/surrogates.h"
 
 /* Limit of integers in a chunk, far above any count of tokens: doubles hold them exactly, and sums
  * of them fit. */
@@ -275,7 +275,7 @@ static bool take_chunk(completion *c, const json_t *chunk, slice *piece)
 bool completion_take(completion *c, slice data, slice *piece)
 {
     json_error_t error;
-    buf text = BUF_INIT(2 * data.len + 64); /* each batched half adds six bytes to six */
+    buf text = BUF_INIT(2 * data.len + 64); /* each completed pair adds six bytes to six */
 
     *piece = (slice){"", 0};
     if (c->is_done || c->error[0] != '\0')
@@ -284,7 +284,7 @@ bool completion_take(completion *c, slice data, slice *piece)
         c->is_done = true;
         return false;
     }
-    half_pairs_join(&text, c->half, data);
+    surrogates_replace(&text, c->high_surrogate, data);
     bool is_whole = buf_ok(&text);
     json_t *chunk = json_text_read(buf_as_slice(&text), 0, &error);
     buf_free(&text);

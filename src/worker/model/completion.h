@@ -28,7 +28,8 @@ typedef struct completion_usage {
 
 typedef struct completion {
     buf text;
-    char half[5]; /* hexadecimal digits of a high surrogate whose low one has not come; "": none */
+    char high_surrogate[5]; /* four hexadecimal digits, if the low one is in the next chunk; else ""
+                             */
     completion_call calls[COMPLETION_CALLS_MAX];
     size_t call_count;
     char finish_reason[32]; /* "stop", "tool_calls", "length", ...; "": not said yet */
