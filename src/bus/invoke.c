@@ -14,7 +14,8 @@ static cardbox_status check_name(const char *what, const char *text, cardbox_err
     return text == NULL ? CARDBOX_OK : check_id(what, text, CARDBOX_KEY_MAX, err);
 }
 
-static cardbox_status run(const bus_call *call, cardbox *db, store_rows **rows, cardbox_error *err)
+static cardbox_status run_statement(const bus_call *call, cardbox *db, store_rows **rows,
+                                    cardbox_error *err)
 {
     const bus_step *step = &call->step;
     params p;
@@ -31,14 +32,14 @@ static cardbox_status run(const bus_call *call, cardbox *db, store_rows **rows, 
 static cardbox_status run_step(bus_call *call, cardbox *db, buf *out, cardbox_error *err)
 {
     store_rows *rows = NULL;
-    cardbox_status status = run(call, db, &rows, err);
+    cardbox_status status = run_statement(call, db, &rows, err);
     if (status == CARDBOX_OK)
         status = bus_render(call, rows, out, err);
     rows_free(rows);
     return status;
 }
 
-static cardbox_status invoke(char **out, cardbox *db, bus_call *call, cardbox_error *err)
+static cardbox_status run_steps(char **out, cardbox *db, bus_call *call, cardbox_error *err)
 {
     buf text = BUF_INIT(OUTPUT_MAX);
     cardbox_status status = run_step(call, db, &text, err);
@@ -81,7 +82,7 @@ cardbox_status cardbox_invoke(char **out, cardbox *db, const char *tenant, const
         return error_json(err, "the input", &fault);
     status = bus_begin(&call, ability, slice_of(tenant), value, &memory, err);
     if (status == CARDBOX_OK)
-        status = invoke(out, db, &call, err);
+        status = run_steps(out, db, &call, err);
     bus_end(&call);
     arena_reset(&memory);
     return status;

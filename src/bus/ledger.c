@@ -17,14 +17,14 @@ typedef struct saved_entity {
 } saved_entity;
 
 /* The entity of the input. */
-static input_reader enter(const input_reader *in, const char *name)
+static input_reader enter_member(const input_reader *in, const char *name)
 {
     input_reader entity = *in;
     entity.object = input_value(in, name);
     return entity;
 }
 
-static void finish(input_reader *in, const input_reader *entity, saved_entity *saved)
+static void finish_save(input_reader *in, const input_reader *entity, saved_entity *saved)
 {
     saved->batch.tenant = in->call->tenant;
     in->status =
@@ -54,7 +54,7 @@ BUS_READS(ldg_task_save)
 {
     saved_entity *saved = in->call->plan;
     task_input *task = &saved->task;
-    input_reader of = enter(in, "task");
+    input_reader of = enter_member(in, "task");
     task->task_id = input_text(&of, "id");
     task->parent_id = input_text(&of, "parentTaskId");
     task->status = input_text(&of, "completionStatus");
@@ -63,7 +63,7 @@ BUS_READS(ldg_task_save)
     task->updated_ms = input_integer(&of, "updatedAt", 0);
     saved->batch.tasks = task;
     saved->batch.task_count = 1;
-    finish(in, &of, saved);
+    finish_save(in, &of, saved);
 }
 
 BUS_READS(ldg_task_get)
@@ -146,7 +146,7 @@ BUS_READS(ldg_call_save)
 {
     saved_entity *saved = in->call->plan;
     call_input *call = &saved->call;
-    input_reader of = enter(in, "call");
+    input_reader of = enter_member(in, "call");
     call->call_id = input_text(&of, "id");
     call->task_id = input_text(&of, "taskId");
     call->ability = input_text(&of, "abilityName");
@@ -162,7 +162,7 @@ BUS_READS(ldg_call_save)
     call->updated_ms = input_integer(&of, "updatedAt", 0);
     saved->batch.calls = call;
     saved->batch.call_count = 1;
-    finish(in, &of, saved);
+    finish_save(in, &of, saved);
 }
 
 BUS_BUILDS(ldg_call_list)
@@ -190,7 +190,7 @@ BUS_READS(ldg_msg_save)
 {
     saved_entity *saved = in->call->plan;
     message_input *message = &saved->message;
-    input_reader of = enter(in, "message");
+    input_reader of = enter_member(in, "message");
     message->message_id = input_text(&of, "id");
     message->task_id = input_text(&of, "taskId");
     message->role = input_text(&of, "role");
@@ -199,7 +199,7 @@ BUS_READS(ldg_msg_save)
     message->ts_ms = input_integer(&of, "timestamp", 0);
     saved->batch.messages = message;
     saved->batch.message_count = 1;
-    finish(in, &of, saved);
+    finish_save(in, &of, saved);
 }
 
 BUS_RENDERS(ldg_msg_save)

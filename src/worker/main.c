@@ -23,17 +23,17 @@
 enum {
     EXIT_USAGE = 2,
     TOOLS_FILE_MAX = 4 * 1024 * 1024,
-    OFFER_MAX = 8 * 1024 * 1024,
+    TOOLS_JSON_MAX = 8 * 1024 * 1024,
     POOL_MOST = 16, /* tasks wait for models and tools most of their time, not for the database */
     POOL_FOR_THREADS = 2,
-    LOOK_NS = 20 * 1000 * 1000
+    WAIT_NS = 20 * 1000 * 1000
 };
 
 typedef struct worker {
     worker_settings set;
     model model;
     tools tools;
-    buf offer;
+    buf tools_json;
     cardbox *db;
     agent_shared shared;
     worker_pool *pool;
@@ -70,9 +70,9 @@ static void hide_memory(void)
 /* Whether SIGTERM or SIGINT came within a moment. */
 static bool has_signal(void)
 {
-    const struct timespec look = {.tv_nsec = LOOK_NS};
+    const struct timespec wait = {.tv_nsec = WAIT_NS};
     const sigset_t waited_for = signals_for_us();
-    int number = sigtimedwait(&waited_for, NULL, &look);
+    int number = sigtimedwait(&waited_for, NULL, &wait);
     if (number == SIGHUP)
         log_info("signal_ignored", "signal=SIGHUP hint=\"settings need a restart\"");
     return number == SIGTERM || number == SIGINT;
@@ -114,7 +114,8 @@ static bool read_tools(worker *w)
         fprintf(stderr, "cardbox-worker: %s: %s\n", w->set.tools, error);
         return false;
     }
-    if (w->set.allow != NULL && !tools_allow(&w->tools, w->set.allow, error, sizeof(error))) {
+    if (w->set.allow != NULL &&
+        !tools_add_abilities(&w->tools, w->set.allow, error, sizeof(error))) {
         fprintf(stderr, "cardbox-worker: --allow-abilities: %s\n", error);
         return false;
     }
@@ -166,12 +167,12 @@ static void fill_shared(worker *w)
                        .retries = set->model_retries,
                        .retry_ms = set->model_retry_ms,
                        .retry_longest_ms = 60 * 1000};
-    w->offer = BUF_INIT(OFFER_MAX);
-    tools_offer(&w->offer, &w->tools);
+    w->tools_json = BUF_INIT(TOOLS_JSON_MAX);
+    tools_put_list(&w->tools_json, &w->tools);
     w->shared = (agent_shared){.db = w->db,
                                .model = &w->model,
                                .tools = &w->tools,
-                               .offer = buf_as_slice(&w->offer),
+                               .tools_json = buf_as_slice(&w->tools_json),
                                .max_iterations = set->max_iterations};
 }
 
@@ -203,10 +204,10 @@ static void work_until_signal(worker *w)
     log_info("stopping", "drain_timeout_ms=%ld", w->set.drain_timeout_ms);
     worker_pool_drain(w->pool);
     int64_t end_ms = clock_ms() + w->set.drain_timeout_ms;
-    bool hurry = false;
-    while (!worker_pool_is_idle(w->pool) && !hurry)
-        hurry = has_signal() || clock_ms() >= end_ms;
-    worker_pool_hurry(w->pool); /* whom worker_pool_free then waits for */
+    bool is_over = false;
+    while (!worker_pool_is_idle(w->pool) && !is_over)
+        is_over = has_signal() || clock_ms() >= end_ms;
+    worker_pool_stop_tasks(w->pool); /* whom worker_pool_free then waits for */
 }
 
 int main(int argc, char **argv)
@@ -249,7 +250,7 @@ done:
     worker_pool_free(w.pool);
     cardbox_close(w.db);
     tools_free(&w.tools);
-    buf_free(&w.offer);
+    buf_free(&w.tools_json);
     if (status == EXIT_SUCCESS)
         log_info("stopped", "name=%s", w.set.own_name);
     return status;

@@ -122,12 +122,12 @@ static bool has_project(const worker_settings *s, const char *name)
 /* One that is named twice counts once: its tasks would be claimed twice. */
 static bool split_projects(worker_settings *s, char *error, size_t size)
 {
-    size_t room = strlen(s->project) + 1;
-    if (room > sizeof(s->project_text)) {
+    size_t size_needed = strlen(s->project) + 1;
+    if (size_needed > sizeof(s->project_text)) {
         format_line(error, size, "--project is too long");
         return false;
     }
-    memcpy(s->project_text, s->project, room);
+    memcpy(s->project_text, s->project, size_needed);
     for (char *at = s->project_text; at != NULL;) {
         char *comma = strchr(at, ',');
         if (comma != NULL)
@@ -171,7 +171,7 @@ static bool choose_name(worker_settings *s, char *error, size_t size)
 }
 
 /* A key is one word; the white space around it in a file is not part of it. */
-static bool take_key(worker_settings *s, const char *text, char *error, size_t size)
+static bool set_key(worker_settings *s, const char *text, char *error, size_t size)
 {
     size_t from = strspn(text, " \t\r\n");
     size_t len = strcspn(text + from, " \t\r\n");
@@ -192,7 +192,7 @@ static bool read_key(worker_settings *s, char *error, size_t size)
     const char *given = getenv("CARDBOX_MODEL_KEY");
 
     if (s->model_key_file == NULL)
-        return given == NULL || given[0] == '\0' || take_key(s, given, error, size);
+        return given == NULL || given[0] == '\0' || set_key(s, given, error, size);
     FILE *file = fopen(s->model_key_file, "re");
     size_t len = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
     bool failed = file == NULL || ferror(file) != 0;
@@ -203,10 +203,10 @@ static bool read_key(worker_settings *s, char *error, size_t size)
                     (int)slice_cut(slice_of(s->model_key_file), 200), s->model_key_file);
         return false;
     }
-    return take_key(s, text, error, size);
+    return set_key(s, text, error, size);
 }
 
-static bool check(worker_settings *s, char *error, size_t size)
+static bool check_settings(worker_settings *s, char *error, size_t size)
 {
     if (s->project == NULL || s->model_url == NULL || s->model == NULL) {
         format_line(error, size, "--project, --model-url and --model are needed");
@@ -235,7 +235,7 @@ settings_result worker_settings_read(worker_settings *out, int argc, char **argv
         print_help();
     else if (parsed == 0 && out->version)
         printf("cardbox-worker %s\n", CARDBOX_VERSION);
-    else if (parsed < 0 || !check(out, error, sizeof(error))) {
+    else if (parsed < 0 || !check_settings(out, error, sizeof(error))) {
         fprintf(stderr, "cardbox-worker: %s; see `cardbox-worker --help`\n", error);
         return SETTINGS_WRONG;
     } else {

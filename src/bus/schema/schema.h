@@ -33,19 +33,19 @@ cardbox_status schema_check(buf *unchecked, slice schema, cardbox_error *err);
 
 /* Faults of one value that are told of; how many more there are is counted, up to so many: then the
  * check ends. */
-#define SCHEMA_FAULTS_MAX 10
+#define SCHEMA_ERRORS_MAX 10
 #define SCHEMA_MORE_MAX   1000
 
-typedef struct schema_fault {
+typedef struct schema_error {
     char place[208];   /* a JSON pointer; "" for the whole value */
     char message[264]; /* what is wrong there */
     unsigned depth;    /* of the place */
-} schema_fault;
+} schema_error;
 
-typedef struct schema_faults {
+typedef struct schema_errors {
     size_t count, more;
-    schema_fault list[SCHEMA_FAULTS_MAX];
-} schema_faults;
+    schema_error list[SCHEMA_ERRORS_MAX];
+} schema_errors;
 
 /*
  * Whether a value is as the schema says, which schema_check has accepted: CARDBOX_OK, or
@@ -55,7 +55,7 @@ typedef struct schema_faults {
  * oneOf counts as anyOf, additionalProperties beside patternProperties as true, and so does items
  * beside prefixItems.
  */
-cardbox_status schema_validate(schema_faults *out, scan_value schema, scan_value value,
+cardbox_status schema_validate(schema_errors *out, scan_value schema, scan_value value,
                                cardbox_error *err);
 
 #endif

@@ -8,27 +8,27 @@
 #include "bus/schema/schema.h"
 
 /* Where one is, as a chain on the stack: only a fault makes text of it. */
-typedef struct schema_place {
-    const struct schema_place *up; /* NULL: the whole */
-    slice key;                     /* a string token or plain name; ptr NULL: an element */
+typedef struct schema_location {
+    const struct schema_location *up; /* NULL: the whole */
+    slice key;                        /* a string token or plain name; ptr NULL: an element */
     size_t index;
     unsigned depth;
-} schema_place;
+} schema_location;
 
-static inline schema_place schema_member(const schema_place *up, slice key)
+static inline schema_location schema_member(const schema_location *up, slice key)
 {
-    return (schema_place){up, key, 0, up->depth + 1};
+    return (schema_location){up, key, 0, up->depth + 1};
 }
 
-static inline schema_place schema_element(const schema_place *up, size_t index)
+static inline schema_location schema_element(const schema_location *up, size_t index)
 {
-    return (schema_place){up, {NULL, 0}, index, up->depth + 1};
+    return (schema_location){up, {NULL, 0}, index, up->depth + 1};
 }
 
 /* One walk: a schema and all that it refers to, against one value. */
 typedef struct schema_run {
     scan_value root;
-    schema_faults *faults;
+    schema_errors *errors;
     bool all; /* are wanted; else it ends with the first, and of several forms the one that got
                  deepest is kept */
     unsigned depth;
@@ -37,12 +37,12 @@ typedef struct schema_run {
 } schema_run;
 
 /* Notes a fault and gives false. */
-bool schema_refuse(schema_run *run, const schema_place *at, const char *format, ...)
+bool schema_refuse(schema_run *run, const schema_location *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* CARDBOX_INVALID with as many faults, of which there is one at least, as its message has room for.
  */
-cardbox_status schema_say(const schema_faults *faults, cardbox_error *err);
+cardbox_status schema_status(const schema_errors *errors, cardbox_error *err);
 
 /* What a keyword's value must be. */
 typedef enum schema_argument {

@@ -15,15 +15,16 @@ typedef struct keyword_check {
     schema_run *run;
     const schema_keyword *keyword;
     scan_value schema, argument, value;
-    const schema_place *at;
+    const schema_location *at;
 } keyword_check;
 
-static bool validate(schema_run *run, scan_value schema, scan_value value, const schema_place *at);
+static bool validate(schema_run *run, scan_value schema, scan_value value,
+                     const schema_location *at);
 
 /* Whether the check continues after a member or an element. */
 static bool may_continue(const schema_run *run, bool is_valid)
 {
-    return is_valid || (run->all && *run->steps > 0 && run->faults->more < SCHEMA_MORE_MAX);
+    return is_valid || (run->all && *run->steps > 0 && run->errors->more < SCHEMA_MORE_MAX);
 }
 
 static int shown(slice text)
@@ -78,7 +79,7 @@ static scan_value find_property(scan_value properties, slice token, size_t *inde
 }
 
 /* Says as well what is known, as far as there is room. */
-static bool refuse_unknown(schema_run *run, scan_value properties, const schema_place *at)
+static bool refuse_unknown(schema_run *run, scan_value properties, const schema_location *at)
 {
     char known[2 * SHOWN_MAX];
     size_t len = 0;
@@ -99,7 +100,7 @@ static bool refuse_unknown(schema_run *run, scan_value properties, const schema_
 
 /* Each member once: it is as its property says, or, if it has none, as `additional` does. */
 static bool check_members(schema_run *run, scan_value properties, scan_value additional,
-                          scan_value value, const schema_place *at)
+                          scan_value value, const schema_location *at)
 {
     uint64_t seen[SCHEMA_PROPERTIES_MAX / 64] = {0};
     slice key;
@@ -110,7 +111,7 @@ static bool check_members(schema_run *run, scan_value properties, scan_value add
                                              may_continue(run, is_valid) &&
                                              scan_member(&walk, &key, &member);) {
         scan_value wanted = find_property(properties, key, &index);
-        schema_place place = schema_member(at, key);
+        schema_location place = schema_member(at, key);
         bool known = wanted.kind != SCAN_NONE;
         if (!known && additional.kind == SCAN_FALSE) {
             is_valid = refuse_unknown(run, properties, &place);
@@ -154,7 +155,7 @@ static bool holds_required(const keyword_check *c)
     for (scan_walk walk = scan_enter(c->argument); c->value.kind == SCAN_OBJECT &&
                                                    may_continue(c->run, is_valid) &&
                                                    scan_element(&walk, &name);) {
-        schema_place place = schema_member(c->at, name.text);
+        schema_location place = schema_member(c->at, name.text);
         if (find_property(c->value, name.text, &index).kind == SCAN_NONE)
             is_valid = schema_refuse(c->run, &place, "is missing");
     }
@@ -209,7 +210,7 @@ static bool holds_items(const keyword_check *c)
     for (scan_walk walk = scan_enter(c->value); c->value.kind == SCAN_ARRAY &&
                                                 may_continue(c->run, is_valid) &&
                                                 scan_element(&walk, &item);) {
-        schema_place place = schema_element(c->at, index++);
+        schema_location place = schema_element(c->at, index++);
         is_valid = validate(c->run, c->argument, item, &place) && is_valid;
     }
     return is_valid;
@@ -217,7 +218,7 @@ static bool holds_items(const keyword_check *c)
 
 /* --- other schemas --- */
 
-static bool holds_all(const keyword_check *c)
+static bool holds_all_of(const keyword_check *c)
 {
     scan_value item;
     for (scan_walk walk = scan_enter(c->argument); scan_element(&walk, &item);)
@@ -228,43 +229,43 @@ static bool holds_all(const keyword_check *c)
 
 /* Counts the alternatives that a value satisfies. `nearest` receives the violation at the deepest
  * location: most likely that alternative was meant. */
-static size_t count_matches(const keyword_check *c, schema_faults *nearest)
+static size_t count_matches(const keyword_check *c, schema_errors *nearest)
 {
     scan_value item;
     schema_run own = *c->run;
     size_t count = 0;
-    own.faults = nearest;
+    own.errors = nearest;
     own.all = false;
     for (scan_walk walk = scan_enter(c->argument); scan_element(&walk, &item);)
         count += validate(&own, item, c->value, c->at);
     return count;
 }
 
-static bool refuse_no_match(const keyword_check *c, const schema_faults *nearest)
+static bool refuse_no_match(const keyword_check *c, const schema_errors *nearest)
 {
     schema_run *run = c->run;
-    schema_faults *faults = run->faults;
+    schema_errors *errors = run->errors;
     if (nearest->count == 0)
         return schema_refuse(run, c->at, "is none of the forms that are allowed");
-    size_t at_fault = run->all ? faults->count : 0;
-    if (at_fault == SCHEMA_FAULTS_MAX) {
-        faults->more++;
-    } else if (run->all || faults->count == 0 || faults->list[0].depth < nearest->list[0].depth) {
-        faults->list[at_fault] = nearest->list[0];
-        faults->count = at_fault + 1;
+    size_t at_fault = run->all ? errors->count : 0;
+    if (at_fault == SCHEMA_ERRORS_MAX) {
+        errors->more++;
+    } else if (run->all || errors->count == 0 || errors->list[0].depth < nearest->list[0].depth) {
+        errors->list[at_fault] = nearest->list[0];
+        errors->count = at_fault + 1;
     }
     return false;
 }
 
-static bool holds_any(const keyword_check *c)
+static bool holds_any_of(const keyword_check *c)
 {
-    schema_faults nearest = {0};
+    schema_errors nearest = {0};
     return count_matches(c, &nearest) > 0 || refuse_no_match(c, &nearest);
 }
 
-static bool holds_one(const keyword_check *c)
+static bool holds_one_of(const keyword_check *c)
 {
-    schema_faults nearest = {0};
+    schema_errors nearest = {0};
     size_t count = count_matches(c, &nearest);
     if (count == 1 || (count > 1 && schema_is_partial(c->run->root)))
         return true;
@@ -312,9 +313,9 @@ static const schema_keyword KEYWORDS[] = {
     BOUND_KEYWORD("maximum", true, false, "of at most"),
     BOUND_KEYWORD("exclusiveMinimum", false, true, "above"),
     BOUND_KEYWORD("exclusiveMaximum", true, true, "below"),
-    KEYWORD("anyOf", ARGUMENT_SCHEMAS, holds_any),
-    KEYWORD("allOf", ARGUMENT_SCHEMAS, holds_all),
-    KEYWORD("oneOf", ARGUMENT_SCHEMAS, holds_one),
+    KEYWORD("anyOf", ARGUMENT_SCHEMAS, holds_any_of),
+    KEYWORD("allOf", ARGUMENT_SCHEMAS, holds_all_of),
+    KEYWORD("oneOf", ARGUMENT_SCHEMAS, holds_one_of),
     KEYWORD("$ref", ARGUMENT_REFERENCE, holds_reference),
     KEYWORD("$defs", ARGUMENT_MAP, NULL),
     KEYWORD("definitions", ARGUMENT_MAP, NULL),
@@ -341,7 +342,7 @@ const schema_keyword *schema_keyword_find(slice token)
 /* Checks `required` first: an unknown member is often a missing one under another name. After a
  * violation of the value itself its members are not checked. */
 static bool validate_keywords(schema_run *run, scan_value schema, scan_value value,
-                              const schema_place *at)
+                              const schema_location *at)
 {
     slice key;
     keyword_check c = {run, NULL, schema, scan_find(schema, "required"), value, at};
@@ -356,7 +357,8 @@ static bool validate_keywords(schema_run *run, scan_value schema, scan_value val
     return is_valid && has_all;
 }
 
-static bool validate(schema_run *run, scan_value schema, scan_value value, const schema_place *at)
+static bool validate(schema_run *run, scan_value schema, scan_value value,
+                     const schema_location *at)
 {
     if (schema.kind == SCAN_TRUE)
         return true;
@@ -373,20 +375,20 @@ static bool validate(schema_run *run, scan_value schema, scan_value value, const
     return is_valid;
 }
 
-cardbox_status schema_validate(schema_faults *out, scan_value schema, scan_value value,
+cardbox_status schema_validate(schema_errors *out, scan_value schema, scan_value value,
                                cardbox_error *err)
 {
-    schema_faults own = {.count = 0}, *faults = out == NULL ? &own : out;
+    schema_errors own = {.count = 0}, *errors = out == NULL ? &own : out;
     size_t steps = SCHEMA_STEPS_MAX;
-    faults->count = faults->more = 0;
-    const schema_place top = {NULL, {NULL, 0}, 0, 0};
-    schema_run run = {schema, faults, true, 0, &steps, NULL};
+    errors->count = errors->more = 0;
+    const schema_location top = {NULL, {NULL, 0}, 0, 0};
+    schema_run run = {schema, errors, true, 0, &steps, NULL};
     bool is_valid = validate(&run, schema, value, &top);
     if (steps > 0 && is_valid)
         return CARDBOX_OK;
     if (steps == 0) { /* the violations so far may be those of another alternative */
-        faults->count = faults->more = 0;
+        errors->count = errors->more = 0;
         schema_refuse(&run, &top, "takes %d steps to check, give less at once", SCHEMA_STEPS_MAX);
     }
-    return schema_say(faults, err);
+    return schema_status(errors, err);
 }

@@ -10,7 +10,7 @@
 typedef struct context_writer {
     context_output *out;
     context *ctx;
-    bool mends;            /* leave out and replace what the API refuses */
+    bool repairs_text;     /* leave out and replace what the API refuses */
     size_t from;           /* where the message under way began */
     context_digest prefix; /* of all that was written */
 } context_writer;
@@ -34,7 +34,7 @@ void context_put_form(context_writer *w, buf *out, const char *form, ...);
 void context_put_text(context_writer *w, buf *out, context_text text);
 
 /* A text that is an inside. */
-static inline context_text context_plain(slice inside)
+static inline context_text context_inside(slice inside)
 {
     return (context_text){inside, false};
 }

@@ -21,7 +21,7 @@ static void put_linked(context_writer *w, const context_message *result, slice p
 static void put_synthetic(context_writer *w, const context_message *result, slice parent)
 {
     buf *out = &w->out->messages;
-    context_text call_id = context_plain(result->call_id), text = result->parts->text;
+    context_text call_id = context_inside(result->call_id), text = result->parts->text;
 
     context_begin_message(w);
     if (result->origin == CONTEXT_OF_PI) {
@@ -31,7 +31,7 @@ static void put_synthetic(context_writer *w, const context_message *result, slic
             w, out,
             ",\"message\":{\"role\":\"toolResult\",\"toolCallId\":\"$\",\"toolName\":"
             "\"$\",\"content\":[{\"type\":\"text\",\"text\":\"$\"}],\"isError\":true}}",
-            call_id, context_plain(result->name), text);
+            call_id, context_inside(result->name), text);
     } else if (result->origin == CONTEXT_OF_PLAIN) {
         buf_char(out, '{');
         put_linked(w, result, parent);

@@ -13,11 +13,11 @@ static void put_part(context_writer *w, const context_part *part)
         context_put_text(w, out, part->text);
     else if (part->url.len > 0)
         context_put_form(w, out, "{\"type\":\"image_url\",\"image_url\":{\"url\":\"$\"}}",
-                         context_plain(part->url));
+                         context_inside(part->url));
     else
         context_put_form(w, out,
                          "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:$;base64,$\"}}",
-                         context_plain(part->mime), context_plain(part->data));
+                         context_inside(part->mime), context_inside(part->data));
 }
 
 /* The parts of a kind that are worth sending. */
@@ -87,9 +87,9 @@ static void put_spoken(context_writer *w, const context_message *message, const 
 static context_text arguments_of(scan_value arguments)
 {
     if (arguments.kind == SCAN_STRING && arguments.text.len > 2)
-        return context_plain(scan_string_inside(arguments));
+        return context_inside(scan_string_inside(arguments));
     if (arguments.kind == SCAN_NONE || arguments.kind == SCAN_NULL || arguments.kind == SCAN_STRING)
-        return context_plain(SLICE("{}"));
+        return context_inside(SLICE("{}"));
     return (context_text){arguments.text, true};
 }
 
@@ -106,7 +106,7 @@ static void put_calls(context_writer *w, const context_message *message)
         context_put_form(w, out,
                          "{\"id\":\"$\",\"type\":\"function\",\"function\":{\"name\":\"$\","
                          "\"arguments\":\"$\"}}",
-                         context_plain(part->call_id), context_plain(part->name),
+                         context_inside(part->call_id), context_inside(part->name),
                          arguments_of(part->arguments));
         is_first = false;
     }
@@ -137,12 +137,12 @@ static void put_result(context_writer *w, const context_message *message)
 
     context_begin_message(w);
     context_put_form(w, out, "{\"role\":\"tool\",\"tool_call_id\":\"$\",\"content\":",
-                     context_plain(message->call_id));
+                     context_inside(message->call_id));
     if (texts == 0 && images > 0) {
         buf_text(out, "\"(see the image below)\"");
-    } else if (texts == 0 && w->mends) {
+    } else if (texts == 0 && w->repairs_text) {
         buf_text(out, "\"(no output)\"");
-        context_repaired(w->ctx, CONTEXT_EMPTY_RESULT, message->id, message->call);
+        context_add_repair(w->ctx, CONTEXT_EMPTY_RESULT, message->id, message->call);
     } else {
         put_texts(w, message, "\\n");
     }
@@ -188,9 +188,9 @@ static const context_message *put_results(context_writer *w, const context_messa
 }
 
 /* Whether a message has anything that this API takes. */
-static bool is_worth(const context_writer *w, const context_message *message)
+static bool has_content(const context_writer *w, const context_message *message)
 {
-    if (!w->mends || count_parts(w, message, CONTEXT_TEXT) > 0)
+    if (!w->repairs_text || count_parts(w, message, CONTEXT_TEXT) > 0)
         return true;
     if (message->role == CONTEXT_ASSISTANT)
         return count_parts(w, message, CONTEXT_CALL) > 0;
@@ -206,8 +206,8 @@ void context_write_openai(context_writer *w)
             at = put_results(w, at);
             continue;
         }
-        if (!is_worth(w, at))
-            context_repaired(w->ctx, CONTEXT_EMPTY_MESSAGE, at->id, (slice){"", 0});
+        if (!has_content(w, at))
+            context_add_repair(w->ctx, CONTEXT_EMPTY_MESSAGE, at->id, (slice){"", 0});
         else if (at->role == CONTEXT_ASSISTANT)
             put_assistant(w, at);
         else

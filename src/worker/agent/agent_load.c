@@ -1,5 +1,5 @@
 /*
- * agent_load.c: reads a task out of the ledger, page by page, and makes the dialogue of it.
+ * agent_load.c: reads a task from the ledger in pages and builds its dialogue.
  */
 #include <stdlib.h>
 #include "model/session/context.h"
@@ -8,15 +8,15 @@
 
 enum { PAGE = 1000, PAGES_MAX = 1000 };
 
-/* What was read, whose texts the rows own. */
+/* The pages read so far. The rows own the texts. */
 typedef struct pages {
     store_rows *rows[PAGES_MAX];
     size_t count;
-    size_t bytes; /* of the texts: no more are read than can be written */
+    size_t bytes; /* of the texts, limited to the size of a request */
     store_rows *task;
     arena memory;
     dialogue_input input;
-    size_t message_room, call_room;
+    size_t message_capacity, call_capacity;
     message_row *messages;
     call_row *calls;
 } pages;
@@ -46,13 +46,13 @@ static cardbox_status too_large(cardbox_error *err)
     return CARDBOX_TOO_LARGE;
 }
 
-static bool has_room(const pages *p)
+static bool may_read_more(const pages *p)
 {
     return p->count < PAGES_MAX && p->bytes <= CONTEXT_BYTES_MAX;
 }
 
-/* Keeps a page. Gives whether it is the last one. */
-static bool keep(pages *p, store_rows *rows)
+/* Keeps a page. Returns true if it is the last one. */
+static bool add_page(pages *p, store_rows *rows)
 {
     p->rows[p->count++] = rows;
     return rows_count(rows) < PAGE;
@@ -63,15 +63,15 @@ static cardbox_status read_messages(pages *p, const agent *a, int64_t *seen, car
     store_rows *rows = NULL;
     bool is_last = false;
 
-    while (!is_last && has_room(p)) {
+    while (!is_last && may_read_more(p)) {
         cardbox_status status = work_messages(&rows, a->shared->db, a->lease.tenant,
                                               a->lease.task_id, *seen, PAGE, err);
         if (status != CARDBOX_OK)
             return status;
-        is_last = keep(p, rows);
+        is_last = add_page(p, rows);
         for (int i = 0; i < rows_count(rows); i++) {
             p->messages = arena_more(&p->memory, p->messages, p->input.message_count,
-                                     &p->message_room, sizeof(*p->messages));
+                                     &p->message_capacity, sizeof(*p->messages));
             if (p->messages == NULL)
                 return out_of_memory(err);
             message_row *message = &p->messages[p->input.message_count++];
@@ -90,14 +90,14 @@ static cardbox_status read_calls(pages *p, const agent *a, cardbox_error *err)
     const call_row *last = NULL;
     bool is_last = false;
 
-    while (!is_last && has_room(p)) {
+    while (!is_last && may_read_more(p)) {
         cardbox_status status =
             work_calls(&rows, a->shared->db, a->lease.tenant, a->lease.task_id, last, PAGE, err);
         if (status != CARDBOX_OK)
             return status;
-        is_last = keep(p, rows);
+        is_last = add_page(p, rows);
         for (int i = 0; i < rows_count(rows); i++) {
-            p->calls = arena_more(&p->memory, p->calls, p->input.call_count, &p->call_room,
+            p->calls = arena_more(&p->memory, p->calls, p->input.call_count, &p->call_capacity,
                                   sizeof(*p->calls));
             if (p->calls == NULL)
                 return out_of_memory(err);
@@ -111,7 +111,8 @@ static cardbox_status read_calls(pages *p, const agent *a, cardbox_error *err)
     return is_last ? CARDBOX_OK : too_large(err);
 }
 
-/* A task that was only written down has its prompt in its row alone. */
+/* Reads the system prompt from the task's row if the task has no system message, as for tasks
+ * that were saved without task:spawn. */
 static cardbox_status read_prompt(pages *p, const agent *a, cardbox_error *err)
 {
     task_row row;
@@ -125,7 +126,8 @@ static cardbox_status read_prompt(pages *p, const agent *a, cardbox_error *err)
     return status;
 }
 
-/* A model that can send to tasks must know which one it is, and who waits for it. */
+/* If the model can send messages to tasks, tells it the id of its own task and of the parent
+ * task. */
 static void make_note(char *out, size_t size, const agent *a)
 {
     static const char *const NAMES[] = {"task:send", "task:spawn"};

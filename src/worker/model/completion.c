@@ -45,7 +45,7 @@ static bool fail(completion *c, const char *reason)
 }
 
 /* For limits of ours: a model that passes one would most often do so again, at the same price. */
-static bool fail_for_good(completion *c, const char *reason)
+static bool fail_finally(completion *c, const char *reason)
 {
     c->is_final = true;
     return fail(c, reason);
@@ -71,7 +71,7 @@ static void add_string(buf *out, const json_t *object, const char *name)
 
 /* --- tool calls --- */
 
-/* The last one: servers that number all of them alike are told apart by begins_anew. */
+/* The last one: servers that number all of them alike are told apart by begins_next_call. */
 static completion_call *find_call(completion *c, int64_t index)
 {
     for (size_t i = c->call_count; i-- > 0;)
@@ -93,7 +93,7 @@ static completion_call *add_call(completion *c, int64_t index)
 /* Whether a piece that seems to continue a call, since its index or id is the same or missing,
  * begins another one: it names another function, or names one and has arguments although those of
  * the call are complete. */
-static bool begins_anew(const completion_call *call, const json_t *piece)
+static bool begins_next_call(const completion_call *call, const json_t *piece)
 {
     const json_t *function = json_object_get(piece, "function");
     const json_t *arguments = json_object_get(function, "arguments");
@@ -116,12 +116,12 @@ static completion_call *call_of(completion *c, const json_t *piece, slice id, bo
 
     if (read_integer(&index, json_object_get(piece, "index"))) {
         completion_call *found = find_call(c, index);
-        return found != NULL && !begins_anew(found, piece) ? found : add_call(c, index);
+        return found != NULL && !begins_next_call(found, piece) ? found : add_call(c, index);
     }
     if (c->call_count > 0 && is_first) {
         completion_call *last = &c->calls[c->call_count - 1];
         bool is_same = id.len == 0 || slice_equal(id, buf_as_slice(&last->id));
-        if (is_same && !begins_anew(last, piece))
+        if (is_same && !begins_next_call(last, piece))
             return last;
     }
     return add_call(c, (int64_t)c->call_count);
@@ -135,12 +135,12 @@ static void set_once(buf *out, slice text)
 }
 
 /* Some servers give arguments as an object instead of its text. */
-static bool take_function(completion *c, completion_call *call, slice id, const json_t *function)
+static bool add_function(completion *c, completion_call *call, slice id, const json_t *function)
 {
     json_t *arguments = json_object_get(function, "arguments");
 
     if (call == NULL)
-        return fail_for_good(c, "the model asked for more tool calls than a message may have");
+        return fail_finally(c, "the model asked for more tool calls than a message may have");
     set_once(&call->id, id);
     set_once(&call->name, json_text_of(json_object_get(function, "name")));
     if (json_is_object(arguments))
@@ -148,11 +148,11 @@ static bool take_function(completion *c, completion_call *call, slice id, const 
     else
         buf_slice(&call->arguments, json_text_of(arguments));
     if (!buf_ok(&call->id) || !buf_ok(&call->name) || !buf_ok(&call->arguments))
-        return fail_for_good(c, "a tool call of the model is too large");
+        return fail_finally(c, "a tool call of the model is too large");
     return true;
 }
 
-static bool take_calls(completion *c, const json_t *calls)
+static bool add_calls(completion *c, const json_t *calls)
 {
     const json_t *piece;
     size_t i;
@@ -163,7 +163,7 @@ static bool take_calls(completion *c, const json_t *calls)
             continue;
         slice id = json_text_of(json_object_get(piece, "id"));
         completion_call *call = call_of(c, piece, id, is_first);
-        if (!take_function(c, call, id, json_object_get(piece, "function")))
+        if (!add_function(c, call, id, json_object_get(piece, "function")))
             return false;
         is_first = false;
     }
@@ -173,7 +173,7 @@ static bool take_calls(completion *c, const json_t *calls)
 /* --- chunks --- */
 
 /* A text, or a list of parts of it; a refusal of the model is its answer too. */
-static void take_text(completion *c, const json_t *delta)
+static void add_text(completion *c, const json_t *delta)
 {
     const json_t *part, *content = json_object_get(delta, "content");
     size_t i;
@@ -186,24 +186,24 @@ static void take_text(completion *c, const json_t *delta)
     add_string(&c->text, delta, "refusal");
 }
 
-static bool take_delta(completion *c, const json_t *delta, slice *piece)
+static bool add_delta(completion *c, const json_t *delta, slice *piece)
 {
     const json_t *function = json_object_get(delta, "function_call"); /* the form before tools */
     size_t before = c->text.len;
 
-    take_text(c, delta);
+    add_text(c, delta);
     if (!buf_ok(&c->text))
-        return fail_for_good(c, "the model's message is too large");
+        return fail_finally(c, "the model's message is too large");
     *piece = buf_since(&c->text, before);
-    if (!take_calls(c, json_object_get(delta, "tool_calls")))
+    if (!add_calls(c, json_object_get(delta, "tool_calls")))
         return false;
     if (!json_is_object(function))
         return true;
     completion_call *call = find_call(c, 0);
-    return take_function(c, call != NULL ? call : add_call(c, 0), (slice){"", 0}, function);
+    return add_function(c, call != NULL ? call : add_call(c, 0), (slice){"", 0}, function);
 }
 
-static void take_finish(completion *c, slice text)
+static void set_finish_reason(completion *c, slice text)
 {
     if (text.len == 0)
         return;
@@ -217,7 +217,7 @@ static void take_finish(completion *c, slice text)
 }
 
 /* Some servers repeat the counts in every chunk: the last ones count. */
-static void take_count(int64_t *out, const json_t *usage, const char *name)
+static void set_count(int64_t *out, const json_t *usage, const char *name)
 {
     int64_t count;
 
@@ -225,7 +225,7 @@ static void take_count(int64_t *out, const json_t *usage, const char *name)
         *out = count;
 }
 
-static bool take_error(completion *c, const json_t *error)
+static bool set_error(completion *c, const json_t *error)
 {
     const json_t *message = json_is_object(error) ? json_object_get(error, "message") : error;
 
@@ -250,7 +250,7 @@ static const json_t *find_choice(const json_t *choices)
     return NULL;
 }
 
-static bool take_chunk(completion *c, const json_t *chunk, slice *piece)
+static bool add_chunk(completion *c, const json_t *chunk, slice *piece)
 {
     const json_t *error = json_object_get(chunk, "error");
     const json_t *usage = json_object_get(chunk, "usage");
@@ -260,19 +260,19 @@ static bool take_chunk(completion *c, const json_t *chunk, slice *piece)
     if (!json_is_object(chunk))
         return fail(c, "the model's server sent a chunk that is no JSON object");
     if (error != NULL && !json_is_null(error))
-        return take_error(c, error);
+        return set_error(c, error);
     if (!json_is_object(delta)) /* some servers send a whole message instead of a piece of it */
         delta = json_object_get(choice, "message");
-    if (!take_delta(c, delta, piece))
+    if (!add_delta(c, delta, piece))
         return false;
-    take_finish(c, json_text_of(json_object_get(choice, "finish_reason")));
-    take_count(&c->usage.prompt_tokens, usage, "prompt_tokens");
-    take_count(&c->usage.completion_tokens, usage, "completion_tokens");
-    take_count(&c->usage.total_tokens, usage, "total_tokens");
+    set_finish_reason(c, json_text_of(json_object_get(choice, "finish_reason")));
+    set_count(&c->usage.prompt_tokens, usage, "prompt_tokens");
+    set_count(&c->usage.completion_tokens, usage, "completion_tokens");
+    set_count(&c->usage.total_tokens, usage, "total_tokens");
     return true;
 }
 
-bool completion_take(completion *c, slice data, slice *piece)
+bool completion_add_chunk(completion *c, slice data, slice *piece)
 {
     json_error_t error;
     buf text = BUF_INIT(2 * data.len + 64); /* each completed pair adds six bytes to six */
@@ -290,7 +290,7 @@ bool completion_take(completion *c, slice data, slice *piece)
     buf_free(&text);
     if (!is_whole || (chunk == NULL && json_error_code(&error) == json_error_out_of_memory))
         return fail(c, "out of memory");
-    bool goes_on = take_chunk(c, chunk, piece);
+    bool goes_on = add_chunk(c, chunk, piece);
     json_decref(chunk);
     return goes_on;
 }

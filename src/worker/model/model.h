@@ -23,9 +23,9 @@ typedef struct model {
 
 /* How a request is watched by who made it. */
 typedef struct model_watch {
-    void (*piece)(void *arg, slice text);         /* the message's text, as it comes */
-    void (*again)(void *arg, const char *reason); /* what came is void: there is another attempt */
-    void (*tick)(void *arg);                      /* about every 50 ms */
+    void (*on_text)(void *arg, slice text);         /* the message's text, as it comes */
+    void (*on_retry)(void *arg, const char *reason); /* what came is void: there is another attempt */
+    void (*on_tick)(void *arg);                      /* about every 50 ms */
     void *arg;
     atomic_int *stop;
 } model_watch;
@@ -34,7 +34,7 @@ typedef enum model_end { MODEL_ANSWERED, MODEL_FAILED, MODEL_STOPPED } model_end
 
 /* Appends a request's body. `messages` is a JSON array, and `tools` too; an empty one is left out.
  */
-void model_request(buf *out, const model *m, slice messages, slice tools);
+void model_put_request(buf *out, const model *m, slice messages, slice tools);
 
 /* Asks. `out` is to be freed in any case; it is whole only after MODEL_ANSWERED. */
 model_end model_ask(completion *out, net *n, const model *m, slice request,

@@ -14,19 +14,19 @@ typedef enum net_end {
     NET_ANSWERED,    /* the whole answer came: look at its status */
     NET_UNREACHABLE, /* no connection, or it broke */
     NET_TIMEOUT,     /* in connecting, in silence, or in all */
-    NET_REFUSED,     /* the sink did not want the answer */
+    NET_ABORTED,     /* the sink did not want the answer */
     NET_STOPPED,     /* `stop` was set */
     NET_UNUSABLE     /* no such URL, out of memory: the same again fails again */
 } net_end;
 
-typedef enum net_wish {
-    NET_MORE,
-    NET_ENOUGH, /* all is there: the end of the answer is waited for a moment only */
-    NET_REFUSE
-} net_wish;
+typedef enum net_sink_result {
+    NET_CONTINUE,
+    NET_DONE, /* all is there: the end of the answer is waited for a moment only */
+    NET_ABORT
+} net_sink_result;
 
 /* Takes the answer's body piece by piece. */
-typedef net_wish (*net_sink)(void *arg, long status, slice bytes);
+typedef net_sink_result (*net_sink)(void *arg, long status, slice bytes);
 
 typedef struct net_request {
     const char *url;
@@ -35,7 +35,7 @@ typedef struct net_request {
     long connect_ms, idle_ms, total_ms;
     net_sink sink;
     void *arg;
-    void (*tick)(void *arg); /* called about every 50 ms while it runs; NULL: nothing */
+    void (*on_tick)(void *arg); /* called about every 50 ms while it runs; NULL: nothing */
     atomic_int *stop;        /* anything but 0: break off */
 } net_request;
 

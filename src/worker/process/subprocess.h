@@ -7,8 +7,8 @@
  * subreaper and kills until none is left. It does the same when the worker dies, of kill -9 too.
  * Exceptions: if a command kills its supervisor, its process group is killed, but what has left
  * that group lives on until the service manager ends the worker's control group; processes that the
- * kernel can't end, or that fork faster than they die, have PATIENCE_MS (subprocess.c); on kernels
- * without /proc/PID/task/TID/children only the command's group is killed.
+ * kernel can't end, or that fork faster than they die, have KILL_TIMEOUT_MS (subprocess.c); on
+ * kernels without /proc/PID/task/TID/children only the command's group is killed.
  */
 #ifndef WORKER_SUBPROCESS_H
 #define WORKER_SUBPROCESS_H
@@ -31,7 +31,7 @@ typedef enum subprocess_end {
     SUBPROCESS_KILLED,      /* by the signal `number`, and not by us */
     SUBPROCESS_NOT_STARTED, /* `number` is the errno */
     SUBPROCESS_TIMEOUT,
-    SUBPROCESS_TOO_MUCH, /* it wrote more than it may */
+    SUBPROCESS_OUTPUT_LIMIT, /* it wrote more than it may */
     SUBPROCESS_STOPPED,
     SUBPROCESS_LOST /* its supervisor was killed */
 } subprocess_end;

@@ -20,7 +20,7 @@ enum {
     NOT_REAPED = -1 /* no status of waitpid */
 };
 
-static void on_child(int number)
+static void ignore_signal(int number)
 {
     (void)number;
 }
@@ -33,7 +33,7 @@ static void report(supervisor_event event, int number)
         continue;
 }
 
-static _Noreturn void become_command(char *const *argv, char *const *environment, pid_t parent)
+static _Noreturn void exec_command(char *const *argv, char *const *environment, pid_t parent)
 {
     sigset_t none;
 
@@ -95,7 +95,7 @@ static void kill_all(pid_t command, int *status)
 
 /* Waits until the command has ended or an order comes, and reaps orphans. True: it has ended, with
  * `status`. */
-static bool wait_for_end(pid_t command, int *status, int timeout_ms, const sigset_t *waiting)
+static bool wait_for_end(pid_t command, int *status, int timeout_ms, const sigset_t *wait_mask)
 {
     struct pollfd orders = {.fd = SUPERVISOR_ORDERS, .events = POLLIN};
     struct timespec timeout = {timeout_ms / 1000, (long)(timeout_ms % 1000) * 1000000};
@@ -109,19 +109,19 @@ static bool wait_for_end(pid_t command, int *status, int timeout_ms, const sigse
         }
         if (pid > 0)
             continue;
-        int ready = ppoll(&orders, 1, timeout_ms < 0 ? NULL : &timeout, waiting);
+        int ready = ppoll(&orders, 1, timeout_ms < 0 ? NULL : &timeout, wait_mask);
         if (ready >= 0 || timeout_ms >= 0)
             return false;
     }
 }
 
 /* Sends SIGTERM and gives the command a moment, unless the orders end meanwhile. */
-static void end_gently(pid_t command, int *status, const sigset_t *waiting)
+static void terminate(pid_t command, int *status, const sigset_t *wait_mask)
 {
     kill(-command, SIGTERM);
     for (int i = 0; i < GRACE_ROUNDS; i++) {
         char order;
-        if (wait_for_end(command, status, GRACE_MS, waiting))
+        if (wait_for_end(command, status, GRACE_MS, wait_mask))
             return;
         struct pollfd orders = {.fd = SUPERVISOR_ORDERS, .events = POLLIN};
         if (poll(&orders, 1, 0) > 0 && read(SUPERVISOR_ORDERS, &order, 1) == 0)
@@ -129,14 +129,14 @@ static void end_gently(pid_t command, int *status, const sigset_t *waiting)
     }
 }
 
-static void supervise(pid_t command, const sigset_t *waiting)
+static void supervise(pid_t command, const sigset_t *wait_mask)
 {
     int status = NOT_REAPED;
     char order = 0;
-    bool has_ended = wait_for_end(command, &status, -1, waiting);
+    bool has_ended = wait_for_end(command, &status, -1, wait_mask);
 
     if (!has_ended && read(SUPERVISOR_ORDERS, &order, 1) == 1 && order == SUPERVISOR_ORDER_TERM)
-        end_gently(command, &status, waiting);
+        terminate(command, &status, wait_mask);
     kill_all(command, &status);
     if (status != NOT_REAPED && WIFEXITED(status))
         report(SUPERVISOR_EXITED, WEXITSTATUS(status));
@@ -150,9 +150,9 @@ static void supervise(pid_t command, const sigset_t *waiting)
 /* Signals for the worker (Ctrl-C on its terminal) are the worker's to act on: a session of its own,
  * all of them blocked, and none ignored, as a command expects. The worker's sockets and pipes are
  * closed: a pipe's end that is held here would never be seen to be closed there. */
-static bool leave_worker(const int fds[SUPERVISOR_FDS], sigset_t *waiting)
+static bool detach_from_worker(const int fds[SUPERVISOR_FDS], sigset_t *wait_mask)
 {
-    struct sigaction action = {.sa_handler = on_child};
+    struct sigaction action = {.sa_handler = ignore_signal};
 
     for (int i = 0; i < SUPERVISOR_FDS; i++)
         if (dup2(fds[i], i) < 0)
@@ -161,8 +161,8 @@ static bool leave_worker(const int fds[SUPERVISOR_FDS], sigset_t *waiting)
     setsid();
     prctl(PR_SET_DUMPABLE, 0); /* a command of the same user can't read its memory */
     prctl(PR_SET_NAME, SUPERVISOR_NAME);
-    sigfillset(waiting);
-    sigdelset(waiting, SIGCHLD);
+    sigfillset(wait_mask);
+    sigdelset(wait_mask, SIGCHLD);
     sigaction(SIGCHLD, &action, NULL);
     signal(SIGPIPE, SIG_DFL);
     return fcntl(SUPERVISOR_ORDERS, F_SETFD, FD_CLOEXEC) == 0 &&
@@ -173,15 +173,15 @@ static bool leave_worker(const int fds[SUPERVISOR_FDS], sigset_t *waiting)
 static _Noreturn void run_supervisor(char *const *argv, char *const *environment,
                                      const int fds[SUPERVISOR_FDS])
 {
-    sigset_t waiting;
+    sigset_t wait_mask;
 
-    if (!leave_worker(fds, &waiting)) {
+    if (!detach_from_worker(fds, &wait_mask)) {
         report(SUPERVISOR_NOT_STARTED, errno);
         _exit(1);
     }
     pid_t self = getpid(), command = fork();
     if (command == 0)
-        become_command(argv, environment, self);
+        exec_command(argv, environment, self);
     if (command < 0)
         report(SUPERVISOR_NOT_STARTED, errno);
     /* Held here too, its pipes would look open when it has closed them. */
@@ -191,7 +191,7 @@ static _Noreturn void run_supervisor(char *const *argv, char *const *environment
     if (command > 0) {
         setpgid(command, command);
         report(SUPERVISOR_STARTED, command);
-        supervise(command, &waiting);
+        supervise(command, &wait_mask);
     }
     _exit(0);
 }

@@ -122,8 +122,8 @@ static void format_exit(char reason[TOOLRUN_REASON_SIZE], const char *how,
                 said.len > 0 ? ": " : "", (int)said.len, said.ptr);
 }
 
-static void conclude_command(tool_outcome *out, const tool_call *call, const subprocess_result *r,
-                             slice output)
+static void set_command_result(tool_outcome *out, const tool_call *call, const subprocess_result *r,
+                               slice output)
 {
     char reason[TOOLRUN_REASON_SIZE] = "";
 
@@ -144,7 +144,7 @@ static void conclude_command(tool_outcome *out, const tool_call *call, const sub
     case SUBPROCESS_TIMEOUT:
         format_line(reason, sizeof(reason), "not done within %ld ms", call->tool->time_ms);
         break;
-    case SUBPROCESS_TOO_MUCH:
+    case SUBPROCESS_OUTPUT_LIMIT:
         format_line(reason, sizeof(reason), "over %ld bytes of output", call->tool->output_max);
         break;
     case SUBPROCESS_STOPPED:
@@ -168,20 +168,20 @@ static void run_command(tool_outcome *out, const tool_call *call)
     subprocess_spec spec = {call->tool->argv, variables.list, call->arguments, call->tool->time_ms,
                             call->stop};
     subprocess_run(&result, &output, &spec);
-    conclude_command(out, call, &result, buf_as_slice(&output));
+    set_command_result(out, call, &result, buf_as_slice(&output));
     buf_free(&output);
     arena_reset(&variables.memory);
 }
 
 /* --- URLs --- */
 
-static net_wish take_answer(void *arg, long status, slice bytes)
+static net_sink_result take_answer(void *arg, long status, slice bytes)
 {
     buf *answer = arg;
 
     (void)status;
     buf_slice(answer, bytes);
-    return buf_ok(answer) ? NET_MORE : NET_REFUSE;
+    return buf_ok(answer) ? NET_CONTINUE : NET_ABORT;
 }
 
 static void run_url(tool_outcome *out, const tool_call *call)
@@ -204,7 +204,7 @@ static void run_url(tool_outcome *out, const tool_call *call)
     net_post(&answer, call->net, &request);
     slice given = buf_as_slice(&body);
     out->is_stopped = answer.end == NET_STOPPED;
-    if (answer.end == NET_REFUSED)
+    if (answer.end == NET_ABORTED)
         format_line(reason, sizeof(reason), "over %ld bytes of output", call->tool->output_max);
     else if (answer.end != NET_ANSWERED)
         format_line(reason, sizeof(reason), "%s", answer.error);
@@ -222,7 +222,7 @@ static void run_url(tool_outcome *out, const tool_call *call)
 
 /* A subtask's parent is the task that spawns it, unless the model names another: it wakes its
  * parent when it ends. */
-static void put_input(buf *out, const tool_call *call)
+static void put_ability_input(buf *out, const tool_call *call)
 {
     scan_value input = scan_whole(call->arguments), first;
     slice key;
@@ -246,7 +246,7 @@ static void run_ability(tool_outcome *out, const tool_call *call)
     buf input = BUF_INIT(DETAILS_MAX);
     char *output = NULL;
 
-    put_input(&input, call);
+    put_ability_input(&input, call);
     if (cardbox_invoke(&output, call->db, call->tenant, call->tool->name, call->call_id,
                        call->task_id, buf_str(&input), &err) == CARDBOX_OK)
         set_result(out, slice_of(output));

@@ -11,7 +11,7 @@
 
 enum {
     TOOLS_MAX = 128,
-    TOOL_OFFERED_MAX = 64, /* bytes of a name that OpenAI's API takes */
+    TOOL_API_NAME_MAX = 64, /* bytes of a name that OpenAI's API takes */
     TOOL_TIME_MS = 30 * 1000,
     TOOL_TIME_MS_MAX = 3600 * 1000,
     TOOL_OUTPUT = 64 * 1024,
@@ -22,8 +22,8 @@ typedef enum tool_kind { TOOL_COMMAND, TOOL_URL, TOOL_ABILITY } tool_kind;
 
 typedef struct tool {
     tool_kind kind;
-    const char *name;                   /* the ledger's and the operator's */
-    char offered[TOOL_OFFERED_MAX + 1]; /* the model's: each ':' is "__" */
+    const char *name;                     /* the ledger's and the operator's */
+    char api_name[TOOL_API_NAME_MAX + 1]; /* the model's: each ':' is "__" */
     const char *description;
     slice parameters;      /* a JSON Schema, as it was written but for white space */
     const char *unchecked; /* its keywords that calls are not checked by, with commas; "": none */
@@ -49,22 +49,22 @@ bool tools_read(tools *list, slice text, const char *path, char *error, size_t s
 
 /* Adds a tool, whose texts the caller keeps, and makes its name for the model. False: `error` says
  * why not. */
-bool tools_put(tools *list, const tool *t, char *error, size_t size);
+bool tools_add(tools *list, const tool *t, char *error, size_t size);
 
 /* Adds the abilities that a list with commas names. */
-bool tools_allow(tools *list, const char *ids, char *error, size_t size);
+bool tools_add_abilities(tools *list, const char *ids, char *error, size_t size);
 
 /* Copies a schema without its white space into the memory of the list. An empty slice: no memory.
  */
 slice tools_copy_schema(tools *list, slice schema);
 
 /* Appends a name as models are told it: each ':' is "__". */
-void tools_put_offered(buf *out, slice name);
+void tools_put_api_name(buf *out, slice name);
 
 /* The tool that was offered under this name; NULL: none was. */
-const tool *tools_find(const tools *list, slice offered);
+const tool *tools_find(const tools *list, slice api_name);
 
 /* Appends the request's array of tools. */
-void tools_offer(buf *out, const tools *list);
+void tools_put_list(buf *out, const tools *list);
 
 #endif

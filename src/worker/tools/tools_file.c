@@ -175,7 +175,7 @@ static bool read_tool(reader *r, json_t *object, slice text)
         return false;
     if (r->list->memory.failed)
         return refuse(r, "out of memory");
-    return tools_put(r->list, &t, why, sizeof(why)) || refuse(r, "%s", why);
+    return tools_add(r->list, &t, why, sizeof(why)) || refuse(r, "%s", why);
 }
 
 /* Only {"tools":[...]}: this version would not do what a later version may add. */
