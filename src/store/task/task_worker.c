@@ -280,12 +280,13 @@ struct cardbox_waiter {
     arena memory; /* what the options and tenants point to */
     const slice *tenants;
     size_t tenant_count;
-    work_bell *bell; /* NULL: lost */
+    work_listener *listener; /* NULL: lost */
 };
 
 static cardbox_status listen_again(cardbox_waiter *waiter, cardbox_error *err)
 {
-    return bell_open(&waiter->bell, &waiter->options, waiter->tenants, waiter->tenant_count, err);
+    return work_listener_open(&waiter->listener, &waiter->options, waiter->tenants,
+                              waiter->tenant_count, err);
 }
 
 /* What the caller need not keep is copied. */
@@ -337,21 +338,21 @@ bool cardbox_waiter_wait(cardbox_waiter *waiter, unsigned timeout_ms)
     int64_t end_ms = clock_ms() + timeout_ms;
     if (waiter == NULL)
         return false;
-    if (waiter->bell == NULL && listen_again(waiter, NULL) == CARDBOX_OK)
+    if (waiter->listener == NULL && listen_again(waiter, NULL) == CARDBOX_OK)
         return true;
-    bell_event event = bell_wait(waiter->bell, -1, end_ms - clock_ms());
-    if (event == BELL_LOST) {
-        bell_close(waiter->bell);
-        waiter->bell = NULL;
+    work_listener_event event = work_listener_wait(waiter->listener, -1, end_ms - clock_ms());
+    if (event == LISTENER_LOST) {
+        work_listener_close(waiter->listener);
+        waiter->listener = NULL;
     }
-    return event != BELL_SILENT;
+    return event != LISTENER_TIMEOUT;
 }
 
 void cardbox_waiter_close(cardbox_waiter *waiter)
 {
     if (waiter == NULL)
         return;
-    bell_close(waiter->bell);
+    work_listener_close(waiter->listener);
     arena_reset(&waiter->memory);
     free(waiter);
 }

@@ -16,7 +16,7 @@ enum {
 /* Used by the claimer's thread only. */
 typedef struct claimer {
     worker_pool *pool;
-    work_bell *listener;
+    work_listener *listener;
     int64_t listener_retry_ms; /* time of the next attempt to open it */
     bool may_have_more;        /* the last claim returned as many tasks as it asked for */
     bool is_first;             /* no claim yet: the first takes over the tasks of an earlier run */
@@ -109,8 +109,8 @@ static void claim_tasks(claimer *k, size_t slots)
 
     if (work_claim(&rows, pool->shared->db, &wanted, &err) != CARDBOX_OK) {
         log_failure("claim_failed", &err);
-        bell_wait(NULL, pool->wake_fd,
-                  clock_backoff_ms(k->failures++, RETRY_BASE_MS, RETRY_CAP_MS));
+        work_listener_wait(NULL, pool->wake_fd,
+                           clock_backoff_ms(k->failures++, RETRY_BASE_MS, RETRY_CAP_MS));
         clear_wakeups(pool); /* otherwise the next wait would return at once */
         return;
     }
@@ -133,8 +133,8 @@ static void open_listener(claimer *k)
 
     if (k->listener != NULL || pool->set->no_named_statements || clock_ms() < k->listener_retry_ms)
         return;
-    if (bell_open(&k->listener, pool->options, pool->tenants, pool->set->project_count, &err) !=
-        CARDBOX_OK) {
+    if (work_listener_open(&k->listener, pool->options, pool->tenants, pool->set->project_count,
+                           &err) != CARDBOX_OK) {
         log_failure("listen_failed", &err);
         k->listener_retry_ms = clock_ms() + RETRY_CAP_MS;
     }
@@ -150,19 +150,19 @@ static void wait_for_work(claimer *k, bool has_slot)
     if (k->listener == NULL && !pool->set->no_named_statements && retry_ms < poll_ms)
         poll_ms = retry_ms > 0 ? retry_ms : 1;
 
-    switch (bell_wait(has_slot ? k->listener : NULL, pool->wake_fd, poll_ms)) {
-    case BELL_RANG:
-    case BELL_SILENT:
+    switch (work_listener_wait(has_slot ? k->listener : NULL, pool->wake_fd, poll_ms)) {
+    case LISTENER_NOTIFIED:
+    case LISTENER_TIMEOUT:
         k->may_have_more = true;
         break;
-    case BELL_WOKEN:
+    case LISTENER_WOKEN:
         clear_wakeups(pool);
         if (k->may_have_more)
             clock_sleep_ms(WAIT_FOR_SLOTS_MS);
         break;
-    case BELL_LOST:
+    case LISTENER_LOST:
         log_warn("listen_lost", "hint=\"tasks are looked for every %ld ms\"", pool->set->poll_ms);
-        bell_close(k->listener);
+        work_listener_close(k->listener);
         k->listener = NULL;
         k->listener_retry_ms = clock_ms() + clock_backoff_ms(0, RETRY_BASE_MS, RETRY_CAP_MS);
         break;
@@ -199,6 +199,6 @@ void *claimer_run(void *arg)
         else
             wait_for_work(&k, slots > 0);
     }
-    bell_close(k.listener);
+    work_listener_close(k.listener);
     return NULL;
 }
