@@ -90,7 +90,7 @@ static cardbox_status check_claim(cardbox_claims **out, cardbox *db,
     return check_id("owner", options->owner, CARDBOX_WORKER_NAME_MAX, err);
 }
 
-cardbox_status cardbox_claim_tasks(cardbox_claims **out, cardbox *db,
+cardbox_status cardbox_tasks_claim(cardbox_claims **out, cardbox *db,
                                    const cardbox_claim_options *options, cardbox_error *err)
 {
     arena memory = ARENA_INIT;
@@ -161,7 +161,7 @@ static void read_states(cardbox_lease_state *states, size_t count, const store_r
     }
 }
 
-cardbox_status cardbox_renew_tasks(cardbox_lease_state *states, cardbox *db,
+cardbox_status cardbox_tasks_renew(cardbox_lease_state *states, cardbox *db,
                                    const cardbox_lease *leases, size_t count, unsigned lease_ms,
                                    cardbox_error *err)
 {
@@ -226,8 +226,8 @@ static cardbox_ending ending_of(ledger_outcome outcome, cardbox_ending asked)
     return outcome == LEDGER_UPDATED ? CARDBOX_FINISHED : CARDBOX_GOES_ON;
 }
 
-cardbox_status cardbox_write_task(cardbox_ending *ended, cardbox *db, const cardbox_lease *lease,
-                                  const cardbox_task_write *write, cardbox_error *err)
+cardbox_status cardbox_task_update(cardbox_ending *ended, cardbox *db, const cardbox_lease *lease,
+                                   const cardbox_task_write *write, cardbox_error *err)
 {
     arena memory = ARENA_INIT;
     task_write made;
@@ -249,8 +249,9 @@ cardbox_status cardbox_write_task(cardbox_ending *ended, cardbox *db, const card
     return status;
 }
 
-cardbox_status cardbox_show_piece(cardbox *db, const cardbox_lease *lease, const char *message_id,
-                                  int64_t n, const char *text, size_t length, cardbox_error *err)
+cardbox_status cardbox_task_show_piece(cardbox *db, const cardbox_lease *lease,
+                                       const char *message_id, int64_t n, const char *text,
+                                       size_t length, cardbox_error *err)
 {
     buf token = BUF_INIT(6 * (size_t)CARDBOX_CONTENT_MAX);
     task_lease made;

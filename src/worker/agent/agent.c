@@ -311,7 +311,7 @@ static agent_end end_of_lost_lease(const agent *a)
     cardbox_ledger *found = NULL;
     bool is_cancelled = false;
 
-    if (cardbox_get_task(&found, a->shared->db, a->lease.tenant.ptr, a->lease.task_id.ptr, NULL) ==
+    if (cardbox_task_get(&found, a->shared->db, a->lease.tenant.ptr, a->lease.task_id.ptr, NULL) ==
         CARDBOX_OK) {
         const char *status = cardbox_ledger_task(found, 0)->completion_status;
         is_cancelled = status != NULL && strcmp(status, "cancelled") == 0;
