@@ -1,6 +1,6 @@
 /*
- * main.c: cardbox-worker. Opens what the worker pool needs, starts it, waits for
- * a signal, stops it.
+ * main.c: cardbox-worker. Reads the settings, starts the worker pool, waits for a signal and stops
+ * the pool.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -24,7 +24,7 @@ enum {
     EXIT_USAGE = 2,
     TOOLS_FILE_MAX = 4 * 1024 * 1024,
     TOOLS_JSON_MAX = 8 * 1024 * 1024,
-    POOL_MOST = 16, /* tasks wait for models and tools most of their time, not for the database */
+    POOL_MOST = 16, /* most of the time tasks wait for models and tools, not for the database */
     POOL_FOR_THREADS = 2,
     WAIT_NS = 20 * 1000 * 1000
 };
@@ -37,7 +37,7 @@ typedef struct worker {
     cardbox *db;
     agent_shared shared;
     worker_pool *pool;
-    char dev_dsn[DEV_DSN_SIZE]; /* of ./var, if that is where the database is */
+    char dev_dsn[DEV_DSN_SIZE]; /* of the database of `cardbox dev` in ./var, if it is used */
 } worker;
 
 static sigset_t signals_for_us(void)
@@ -50,7 +50,7 @@ static sigset_t signals_for_us(void)
     return all;
 }
 
-/* Signals are for this thread alone: it waits for them. */
+/* Blocks signals in all threads: the main thread waits for them. */
 static void block_signals(void)
 {
     const sigset_t waited_for = signals_for_us();
@@ -58,16 +58,16 @@ static void block_signals(void)
     pthread_sigmask(SIG_BLOCK, &waited_for, NULL);
 }
 
-/* Tools run as the same user: without this they could read the model's key and the database's
- * password out of /proc. The price is that there are no core dumps. */
+/* Tools run as the same user and could read the model's key and the database's password from
+ * /proc. This prevents it, and core dumps too. */
 static void hide_memory(void)
 {
-#ifndef __SANITIZE_ADDRESS__ /* which looks for leaks by tracing itself */
+#ifndef __SANITIZE_ADDRESS__ /* its leak checker traces the process */
     prctl(PR_SET_DUMPABLE, 0);
 #endif
 }
 
-/* Whether SIGTERM or SIGINT came within a moment. */
+/* Waits briefly. Returns true if SIGTERM or SIGINT arrived. */
 static bool has_signal(void)
 {
     const struct timespec wait = {.tv_nsec = WAIT_NS};
@@ -78,9 +78,9 @@ static bool has_signal(void)
     return number == SIGTERM || number == SIGINT;
 }
 
-/* --- what it needs --- */
+/* --- preparation --- */
 
-/* `error` says why not. */
+/* Reads a file. If that fails, `error` gets the reason. */
 static bool read_file(buf *out, const char *path, char *error, size_t size)
 {
     char chunk[65536];
@@ -154,7 +154,7 @@ static bool open_database(worker *w, cardbox_options *options)
     return false;
 }
 
-/* What all tasks use. */
+/* Fills the data that all tasks share. */
 static void fill_shared(worker *w)
 {
     const worker_settings *set = &w->set;
@@ -178,7 +178,7 @@ static void fill_shared(worker *w)
 
 /* --- the work --- */
 
-/* The model reads these keywords; calls are not checked by them. */
+/* Logs schema keywords that the model gets but the worker does not check. */
 static void log_unchecked(const tools *all)
 {
     char name[LOG_QUOTE_SIZE], keywords[LOG_QUOTE_SIZE];
@@ -207,7 +207,7 @@ static void work_until_signal(worker *w)
     bool is_over = false;
     while (!worker_pool_is_idle(w->pool) && !is_over)
         is_over = has_signal() || clock_ms() >= end_ms;
-    worker_pool_stop_tasks(w->pool); /* whom worker_pool_free then waits for */
+    worker_pool_stop_tasks(w->pool); /* worker_pool_free waits for them */
 }
 
 int main(int argc, char **argv)
@@ -229,7 +229,7 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     block_signals();
-    json_object_seed(0); /* before there are threads */
+    json_object_seed(0); /* before threads start */
     hide_memory();
     tools_init(&w.tools);
     if (!can_read_dsn(&w) || !read_tools(&w)) {

@@ -1,5 +1,6 @@
 /*
- * settings.c: the table of cardbox-worker's options. Help, environment and defaults come from it.
+ * settings.c: the table of cardbox-worker's options, from which help, environment variables and
+ * defaults are made.
  */
 #include "worker/settings.h"
 #include <stdio.h>
@@ -119,7 +120,8 @@ static bool has_project(const worker_settings *s, const char *name)
     return false;
 }
 
-/* One that is named twice counts once: its tasks would be claimed twice. */
+/* Splits the list of projects. A project that is named twice is used once, or its tasks would
+ * be claimed twice. */
 static bool split_projects(worker_settings *s, char *error, size_t size)
 {
     size_t size_needed = strlen(s->project) + 1;
@@ -150,8 +152,8 @@ static bool split_projects(worker_settings *s, char *error, size_t size)
     return true;
 }
 
-/* The name must differ between workers that run at the same time, or they would take each other's
- * tasks: host and process do. */
+/* Sets the worker's name, by default from host and process id. Workers that run at the same
+ * time need different names, or they take each other's tasks. */
 static bool choose_name(worker_settings *s, char *error, size_t size)
 {
     char host[128] = "";
@@ -170,7 +172,7 @@ static bool choose_name(worker_settings *s, char *error, size_t size)
     return true;
 }
 
-/* A key is one word; the white space around it in a file is not part of it. */
+/* Sets the key: one word. White space around it is ignored. */
 static bool set_key(worker_settings *s, const char *text, char *error, size_t size)
 {
     size_t from = strspn(text, " \t\r\n");

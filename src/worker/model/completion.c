@@ -1,6 +1,7 @@
 /*
- * completion.c: reads the chunks of a chat completion. Lenient where servers differ (missing
- * members, repeated ids, calls without an index), strict about JSON, limits and the end.
+ * completion.c: reads the chunks of a chat completion. It accepts the differences between servers:
+ * missing members, repeated ids, calls without an index. It does not accept invalid JSON, exceeded
+ * limits or a missing end.
  */
 #include "worker/model/completion.h"
 #include "app/json_text.h"
@@ -9,11 +10,11 @@
 #include "worker/format_line.h"
 #include "worker/model/surrogates.h"
 
-/* Limit of integers in a chunk, far above any count of tokens: doubles hold them exactly, and sums
- * of them fit. */
+/* Limit of integers in a chunk, far above any token count. Doubles represent such integers
+ * exactly, and their sums fit. */
 #define INTEGER_MAX INT64_C(1000000000000)
 
-/* Ends of a text that are not where the model wanted to end. */
+/* Finish reasons of an incomplete text. */
 static const struct {
     const char *finish_reason, *says;
 } CUTS[] = {
@@ -44,7 +45,7 @@ static bool fail(completion *c, const char *reason)
     return false;
 }
 
-/* For limits of ours: a model that passes one would most often do so again, at the same price. */
+/* Fails without a retry. A model that exceeds a limit would most often do it again. */
 static bool fail_finally(completion *c, const char *reason)
 {
     c->is_final = true;
@@ -53,7 +54,8 @@ static bool fail_finally(completion *c, const char *reason)
 
 /* --- values --- */
 
-/* An integer, which may be a real such as 2.0. False: it is none, or too large. */
+/* Reads an integer, which may be written as 2.0. Returns false if the value is none or is too
+ * large. */
 static bool read_integer(int64_t *out, const json_t *value)
 {
     double number = json_number_value(value);
@@ -71,7 +73,8 @@ static void add_string(buf *out, const json_t *object, const char *name)
 
 /* --- tool calls --- */
 
-/* The last one: servers that number all of them alike are told apart by begins_next_call. */
+/* Returns the last call with this index. Some servers give all calls the same index: see
+ * begins_next_call. */
 static completion_call *find_call(completion *c, int64_t index)
 {
     for (size_t i = c->call_count; i-- > 0;)
@@ -90,9 +93,8 @@ static completion_call *add_call(completion *c, int64_t index)
     return call;
 }
 
-/* Whether a piece that seems to continue a call, since its index or id is the same or missing,
- * begins another one: it names another function, or names one and has arguments although those of
- * the call are complete. */
+/* Whether a fragment with the same or no index begins the next call: it has another function
+ * name, or a name and arguments although the call's arguments are complete. */
 static bool begins_next_call(const completion_call *call, const json_t *piece)
 {
     const json_t *function = json_object_get(piece, "function");
@@ -108,8 +110,9 @@ static bool begins_next_call(const completion_call *call, const json_t *piece)
            scan_check(buf_as_slice(&call->arguments), COMPLETION_DEPTH_MAX, NULL, NULL, NULL);
 }
 
-/* The call that a piece belongs to. Some servers give no index: there an id begins the next call,
- * and a piece without one continues the last call, unless that came in the same chunk. */
+/* Returns the call that a fragment belongs to. If the server gives no index, an id begins the
+ * next call. A fragment without an id continues the last call, unless that began in the same
+ * chunk. */
 static completion_call *call_of(completion *c, const json_t *piece, slice id, bool is_first)
 {
     int64_t index;
@@ -127,14 +130,15 @@ static completion_call *call_of(completion *c, const json_t *piece, slice id, bo
     return add_call(c, (int64_t)c->call_count);
 }
 
-/* Ids and names come whole, and from some servers with every piece: the first one counts. */
+/* Ids and names arrive complete. Some servers repeat them in every fragment: the first one is
+ * used. */
 static void set_once(buf *out, slice text)
 {
     if (out->len == 0)
         buf_slice(out, text);
 }
 
-/* Some servers give arguments as an object instead of its text. */
+/* Some servers send the arguments as an object instead of a string. */
 static bool add_function(completion *c, completion_call *call, slice id, const json_t *function)
 {
     json_t *arguments = json_object_get(function, "arguments");
@@ -172,7 +176,7 @@ static bool add_calls(completion *c, const json_t *calls)
 
 /* --- chunks --- */
 
-/* A text, or a list of parts of it; a refusal of the model is its answer too. */
+/* The content is a string or an array of parts. A refusal counts as text. */
 static void add_text(completion *c, const json_t *delta)
 {
     const json_t *part, *content = json_object_get(delta, "content");
@@ -188,7 +192,8 @@ static void add_text(completion *c, const json_t *delta)
 
 static bool add_delta(completion *c, const json_t *delta, slice *piece)
 {
-    const json_t *function = json_object_get(delta, "function_call"); /* the form before tools */
+    const json_t *function =
+        json_object_get(delta, "function_call"); /* the older form of a single call */
     size_t before = c->text.len;
 
     add_text(c, delta);
@@ -216,7 +221,7 @@ static void set_finish_reason(completion *c, slice text)
     c->finish_reason[len] = '\0';
 }
 
-/* Some servers repeat the counts in every chunk: the last ones count. */
+/* Some servers repeat the counts in every chunk: the last ones are used. */
 static void set_count(int64_t *out, const json_t *usage, const char *name)
 {
     int64_t count;
@@ -234,7 +239,7 @@ static bool set_error(completion *c, const json_t *error)
     return false;
 }
 
-/* Only one choice is asked for, so only the one of index 0 counts; without an index, the first. */
+/* One choice was requested. Returns the one with index 0 or, without an index, the first. */
 static const json_t *find_choice(const json_t *choices)
 {
     const json_t *choice;
@@ -261,7 +266,7 @@ static bool add_chunk(completion *c, const json_t *chunk, slice *piece)
         return fail(c, "the model's server sent a chunk that is no JSON object");
     if (error != NULL && !json_is_null(error))
         return set_error(c, error);
-    if (!json_is_object(delta)) /* some servers send a whole message instead of a piece of it */
+    if (!json_is_object(delta)) /* some servers send the whole message */
         delta = json_object_get(choice, "message");
     if (!add_delta(c, delta, piece))
         return false;
@@ -275,7 +280,7 @@ static bool add_chunk(completion *c, const json_t *chunk, slice *piece)
 bool completion_add_chunk(completion *c, slice data, slice *piece)
 {
     json_error_t error;
-    buf text = BUF_INIT(2 * data.len + 64); /* each completed pair adds six bytes to six */
+    buf text = BUF_INIT(2 * data.len + 64); /* each completed pair adds six bytes */
 
     *piece = (slice){"", 0};
     if (c->is_done || c->error[0] != '\0')
@@ -295,8 +300,8 @@ bool completion_add_chunk(completion *c, slice data, slice *piece)
     return goes_on;
 }
 
-/* The reason for the end comes behind the last piece: with it the message is whole, even from a
- * server that never says [DONE]; without it, nobody knows what is missing. */
+/* The finish reason follows the last text. With it the message is complete, even if the server
+ * never sends [DONE]. Without it, text may be missing. */
 bool completion_end(completion *c)
 {
     if (c->error[0] != '\0')

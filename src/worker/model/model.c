@@ -1,7 +1,6 @@
 /*
- * model.c: one request to a model, with its retries. What may be tried again: the server is away,
- * busy (429) or broken (5xx), or its stream was cut, junk or silent. Anything else it refuses would
- * be refused again.
+ * model.c: a request to a model, with retries if the server is unreachable, busy (429) or failing
+ * (5xx), or if its stream is cut, invalid or silent. Other refusals are final.
  */
 #include "worker/model/model.h"
 #include "app/json_text.h"
@@ -12,26 +11,26 @@
 enum {
     URL_MAX = 4096,
     KEY_MAX = 8192,
-    REFUSAL_MAX = 16 * 1024,       /* bytes read of an answer that is no stream */
-    EVENT_MAX = 2 * 1024 * 1024,   /* of one chunk of a stream */
-    STREAM_MAX = 64 * 1024 * 1024, /* of a whole stream: each chunk repeats a lot */
+    REFUSAL_MAX = 16 * 1024,       /* bytes read of an answer that is not a stream */
+    EVENT_MAX = 2 * 1024 * 1024,   /* bytes of one event */
+    STREAM_MAX = 64 * 1024 * 1024, /* bytes of a stream */
     CHECK_MS = 20
 };
 
-/* An attempt under way. */
+/* State of one attempt. */
 typedef struct attempt {
     completion *answer;
     const model_watch *watch;
     sse stream;
     size_t received;
-    bool is_stream; /* an event has come */
-    buf refusal;    /* the beginning of what is none */
+    bool is_stream; /* an event was received */
+    buf refusal;    /* the beginning of an answer that is not a stream */
 } attempt;
 
 typedef enum verdict { IS_COMPLETE, IS_FINAL, MAY_RETRY, IS_STOPPED } verdict;
 
-/* Messages and tools are text already: the same input gives the same bytes, as the prompt caches
- * of servers require. */
+/* Messages and tools are inserted as text, so that the same input gives the same bytes, as
+ * prompt caches of servers require. */
 void model_put_request(buf *out, const model *m, slice messages, slice tools)
 {
     buf_json_open_take(out, json_pack("{s:s, s:b, s:{s:b}}", "model", m->name, "stream", 1,
@@ -84,10 +83,10 @@ static void on_tick(void *arg)
     a->watch->on_tick(a->watch->arg);
 }
 
-/* --- what became of it --- */
+/* --- the result of an attempt --- */
 
-/* The message in an answer's body: {"error":{"message":"..."}}, {"error":"..."} or its beginning.
- */
+/* Extracts the message of an error answer: {"error":{"message":"..."}}, {"error":"..."},
+ * {"message":"..."}, or the beginning of the body. */
 static void refusal_text(char *out, size_t size, const buf *body)
 {
     json_error_t unused;
@@ -181,7 +180,7 @@ static verdict try_request(completion *out, net *n, const model *m, slice body,
     return result;
 }
 
-/* False: it was stopped meanwhile. */
+/* Waits before a retry. Returns false if `stop` was set. */
 static bool pause_before_retry(const model *m, unsigned number, long retry_after_s,
                                atomic_int *stop)
 {

@@ -1,6 +1,6 @@
 /*
- * net.c: POST through libcurl's multi interface, since only that lets a thread look around while it
- * waits. Redirects are not followed: a body with a conversation goes where the operator said.
+ * net.c: POST with libcurl's multi interface, which lets the thread check `stop` while it waits.
+ * Redirects are not followed: the conversation goes only to the configured URL.
  */
 #include "worker/model/net.h"
 #include <curl/curl.h>
@@ -9,8 +9,8 @@
 #include "worker/format_line.h"
 
 enum {
-    POLL_MS = 50,    /* between two looks at `stop` and the clock */
-    LINGER_MS = 500, /* for the end of an answer that has said all */
+    POLL_MS = 50,    /* between two checks of `stop` and the clock */
+    LINGER_MS = 500, /* wait for the end of an answer whose content is complete */
     IDLE_CONNECTIONS = 4
 };
 
@@ -19,13 +19,13 @@ struct net {
     CURL *easy;
 };
 
-/* A request under way. */
+/* State of a request. */
 typedef struct exchange {
     const net_request *request;
     CURL *easy;
-    int64_t last_byte_ms;     /* when the last bytes came or went */
-    int64_t deadline_ms;      /* the deadline for all */
-    int64_t done_deadline_ms; /* until when the end is waited for; 0: more is wanted */
+    int64_t last_byte_ms;     /* time of the last bytes received or sent */
+    int64_t deadline_ms;      /* deadline of the whole request */
+    int64_t done_deadline_ms; /* deadline for the end of a complete answer; 0: not complete */
     curl_off_t bytes_moved;
     bool is_aborted;
     net_answer *out;
@@ -97,7 +97,8 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
     return size * count;
 }
 
-/* Hears every byte, headers and comments of a stream too: silence is when nothing comes at all. */
+/* Notes the time of every byte, including headers and comments of a stream. The idle timeout
+ * runs only when nothing arrives. */
 static int on_progress(void *arg, curl_off_t total_in, curl_off_t in, curl_off_t total_out,
                        curl_off_t sent)
 {
@@ -114,7 +115,7 @@ static int on_progress(void *arg, curl_off_t total_in, curl_off_t in, curl_off_t
 /* NULL: out of memory. */
 static struct curl_slist *list_headers(const net_request *request)
 {
-    /* libcurl would wait for a 100 before long bodies, which few of these servers send. */
+    /* prevents that libcurl waits for a 100 response, which few servers send */
     struct curl_slist *list = curl_slist_append(NULL, "Expect:");
 
     for (size_t i = 0; i < NET_HEADERS_MAX && request->headers[i] != NULL && list != NULL; i++) {
@@ -148,7 +149,7 @@ static void set_options(exchange *x, struct curl_slist *headers, char *error)
     curl_easy_setopt(easy, CURLOPT_USERAGENT, "cardbox-worker");
 }
 
-/* Whether to break off, and then the end that it is. */
+/* Returns whether to abort the request. `out` then gets the reason. */
 static bool must_stop(exchange *x)
 {
     int64_t now = clock_ms();
@@ -190,7 +191,7 @@ static net_end end_of_code(CURLcode code)
     }
 }
 
-/* What libcurl says of a transfer that has come to an end by itself. */
+/* Sets the result of a transfer that ended by itself. */
 static void set_result(exchange *x, CURLcode code, const char *error)
 {
     net_answer *out = x->out;

@@ -1,6 +1,6 @@
 /*
- * subprocess.c: the worker's side of a command that runs: its pipes, its limits, and the orders to
- * its supervisor.
+ * subprocess.c: the worker's side of a running command: its pipes, its limits and the orders to its
+ * supervisor.
  */
 #include "worker/process/subprocess.h"
 #include <errno.h>
@@ -13,21 +13,21 @@
 #include "worker/process/supervisor.h"
 
 enum {
-    POLL_MS = 20,           /* between two looks at `stop` and the clock */
-    KILL_TIMEOUT_MS = 5000, /* for the supervisor to kill what can't be killed at once */
+    POLL_MS = 20,           /* between two checks of `stop` and the clock */
+    KILL_TIMEOUT_MS = 5000, /* time for the supervisor to kill all processes of the command */
     CHUNK = 65536
 };
 
-/* A command that runs: our ends of its pipes, -1 where closed. */
+/* State of a command. */
 typedef struct running_command {
     const subprocess_spec *spec;
     subprocess_result *out;
     buf *output;
     int pipes[SUPERVISOR_FDS];
-    size_t written; /* of the input */
+    size_t written; /* bytes of the input written so far */
     int64_t deadline_ms;
-    int64_t kill_deadline_ms; /* 0: it was not told to end yet */
-    pid_t group;              /* of the command; 0: it was not started */
+    int64_t kill_deadline_ms; /* no end was requested */
+    pid_t group;              /* process group of the command; 0: not started */
     bool has_report;
     supervisor_report report;
 } running_command;
@@ -45,14 +45,14 @@ static void close_all(int fds[SUPERVISOR_FDS])
         close_pipe(&fds[i]);
 }
 
-/* The pipes that we write to; we read from the others. */
+/* Whether we write to a pipe. We read from the others. */
 static bool is_ours_to_write(int name)
 {
     return name == SUPERVISOR_INPUT || name == SUPERVISOR_ORDERS;
 }
 
-/* Theirs are beyond the numbers that they will have in the supervisor, so that none is overwritten
- * on the way there. */
+/* Makes the pipes. The supervisor's ends get numbers above those that they are moved to later,
+ * so that no dup2 overwrites one. */
 static bool make_pipes(int ours[SUPERVISOR_FDS], int theirs[SUPERVISOR_FDS])
 {
     for (int i = 0; i < SUPERVISOR_FDS; i++)
@@ -87,7 +87,7 @@ static void write_input(running_command *r)
         close_pipe(&r->pipes[SUPERVISOR_INPUT]);
 }
 
-/* Keeps the last that was said. */
+/* Keeps the last bytes of standard error. */
 static void keep_errors(subprocess_result *out, const char *text, size_t len)
 {
     size_t room = sizeof(out->errors) - 1;
@@ -106,7 +106,7 @@ static void keep_errors(subprocess_result *out, const char *text, size_t len)
     out->errors[out->errors_len] = '\0';
 }
 
-/* 0: the pipe is closed; negative: nothing now. */
+/* Returns the bytes read; 0: the pipe was closed; negative: nothing to read. */
 static ssize_t read_pipe(int *fd, char *to, size_t size)
 {
     ssize_t len = read(*fd, to, size);
@@ -136,8 +136,8 @@ static void read_errors(running_command *r, char *chunk)
         keep_errors(r->out, chunk, (size_t)len);
 }
 
-/* The first report of an end counts: after a command that could not be started the supervisor
- * reports the exit too. */
+/* Reads a report. Only the first report of an end is used: if the command could not be started,
+ * the supervisor reports its exit too. */
 static void read_report(running_command *r)
 {
     supervisor_report report;
@@ -184,7 +184,7 @@ static void request_end(running_command *r, subprocess_end why)
         return;
     r->out->end = why;
     r->kill_deadline_ms = clock_ms() + KILL_TIMEOUT_MS;
-    /* One that floods is not asked: the end of the orders means to kill at once. */
+    /* A command that writes too much is killed at once: closing the pipe of orders means that. */
     if (why == SUBPROCESS_OUTPUT_LIMIT || write(r->pipes[SUPERVISOR_ORDERS], &order, 1) != 1)
         close_pipe(&r->pipes[SUPERVISOR_ORDERS]);
 }
@@ -210,9 +210,8 @@ static bool is_past_kill_deadline(const running_command *r)
     return r->kill_deadline_ms > 0 && clock_ms() >= r->kill_deadline_ms;
 }
 
-/* The supervisor holds the report's pipe open as long as it lives. After its report all that could
- * write have ended, and what they wrote is to be read. If it was killed, the command's group is
- * killed here. */
+/* Waits until the supervisor closes the pipe of reports, then reads the remaining output. If
+ * the supervisor was killed, kills the command's process group. */
 static void await_end(running_command *r, pid_t supervisor)
 {
     while (r->pipes[SUPERVISOR_REPORT] >= 0 && !is_past_kill_deadline(r))

@@ -1,7 +1,7 @@
 /*
- * supervisor.c: the subreaper of one command. A descendant whose parent ends becomes a child of the
- * supervisor, so killing its children until none is left kills all descendants. It is forked from
- * a process with threads: it calls async-signal-safe functions only.
+ * supervisor.c: the subreaper of one command. If a descendant's parent ends, the descendant becomes
+ * a child of the supervisor, so killing children until none is left kills all. It is forked from a
+ * process with threads, so it calls only async-signal-safe functions.
  */
 #include "worker/process/supervisor.h"
 #include <errno.h>
@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 enum {
-    GRACE_ROUNDS = 10, /* after SIGTERM, before SIGKILL */
+    GRACE_ROUNDS = 10, /* waits between SIGTERM and SIGKILL */
     GRACE_MS = 50,     /* of each round */
     LIST_SIZE = 4096,
-    NOT_REAPED = -1 /* no status of waitpid */
+    NOT_REAPED = -1 /* waitpid has not returned the command's status */
 };
 
 static void ignore_signal(int number)
@@ -40,7 +40,7 @@ static _Noreturn void exec_command(char *const *argv, char *const *environment, 
     setpgid(0, 0);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* for a supervisor that is killed; if it was already: */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the supervisor dies; it may be dead already */
     if (getppid() == parent)
         execve(argv[0], argv, environment);
     report(SUPERVISOR_NOT_STARTED, errno);
@@ -49,8 +49,9 @@ static _Noreturn void exec_command(char *const *argv, char *const *environment, 
 
 /* --- killing --- */
 
-/* Kills the children in the kernel's list, numbers with a space behind each. A number that the end
- * of the buffer cuts comes whole in a later round. False: this kernel has no such list. */
+/* Kills the children in the kernel's list of process ids, each followed by a space. An id that
+ * the end of the buffer cuts is read in a later round. Returns false if the kernel has no such
+ * list. */
 static bool kill_children(void)
 {
     char list[LIST_SIZE];
@@ -72,8 +73,8 @@ static bool kill_children(void)
     return len >= 0;
 }
 
-/* Kills and reaps until no descendant is left. Stores the command's status when it is reaped: from
- * then on its number may belong to another process. */
+/* Kills and reaps until no descendant is left. `status` receives the command's status when the
+ * command is reaped. After that its process id may be reused. */
 static void kill_all(pid_t command, int *status)
 {
     for (;;) {
@@ -93,8 +94,8 @@ static void kill_all(pid_t command, int *status)
     }
 }
 
-/* Waits until the command has ended or an order comes, and reaps orphans. True: it has ended, with
- * `status`. */
+/* Waits until the command ends or an order arrives, and reaps orphans. Returns true if the
+ * command ended, with its `status`. */
 static bool wait_for_end(pid_t command, int *status, int timeout_ms, const sigset_t *wait_mask)
 {
     struct pollfd orders = {.fd = SUPERVISOR_ORDERS, .events = POLLIN};
@@ -115,7 +116,7 @@ static bool wait_for_end(pid_t command, int *status, int timeout_ms, const sigse
     }
 }
 
-/* Sends SIGTERM and gives the command a moment, unless the orders end meanwhile. */
+/* Sends SIGTERM and waits for the end of the command, or of the orders. */
 static void terminate(pid_t command, int *status, const sigset_t *wait_mask)
 {
     kill(-command, SIGTERM);
@@ -147,9 +148,10 @@ static void supervise(pid_t command, const sigset_t *wait_mask)
 
 /* --- the process --- */
 
-/* Signals for the worker (Ctrl-C on its terminal) are the worker's to act on: a session of its own,
- * all of them blocked, and none ignored, as a command expects. The worker's sockets and pipes are
- * closed: a pipe's end that is held here would never be seen to be closed there. */
+/* Detaches from the worker. The supervisor gets its own session, because only the worker reacts
+ * to signals such as Ctrl-C. Signals are blocked, but not ignored, since commands expect that.
+ * The worker's descriptors are closed: while a copy of a pipe's end is open here, its reader
+ * sees no end of file. */
 static bool detach_from_worker(const int fds[SUPERVISOR_FDS], sigset_t *wait_mask)
 {
     struct sigaction action = {.sa_handler = ignore_signal};
@@ -159,7 +161,7 @@ static bool detach_from_worker(const int fds[SUPERVISOR_FDS], sigset_t *wait_mas
             return false;
     closefrom(SUPERVISOR_FDS);
     setsid();
-    prctl(PR_SET_DUMPABLE, 0); /* a command of the same user can't read its memory */
+    prctl(PR_SET_DUMPABLE, 0); /* commands of the same user can't read its memory */
     prctl(PR_SET_NAME, SUPERVISOR_NAME);
     sigfillset(wait_mask);
     sigdelset(wait_mask, SIGCHLD);
@@ -184,7 +186,7 @@ static _Noreturn void run_supervisor(char *const *argv, char *const *environment
         exec_command(argv, environment, self);
     if (command < 0)
         report(SUPERVISOR_NOT_STARTED, errno);
-    /* Held here too, its pipes would look open when it has closed them. */
+    /* Closed here, so that the command's pipes close with the command. */
     close(SUPERVISOR_INPUT);
     close(SUPERVISOR_OUTPUT);
     close(SUPERVISOR_ERRORS);

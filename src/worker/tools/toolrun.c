@@ -1,6 +1,6 @@
 /*
- * toolrun.c: runs commands, URLs and abilities. What they give is JSON if it reads as JSON, else a
- * text.
+ * toolrun.c: runs commands, URLs and abilities. An output that is valid JSON is kept as JSON, any
+ * other as a string.
  */
 #include "worker/tools/toolrun.h"
 #include <stdlib.h>
@@ -15,10 +15,11 @@ enum {
     VARIABLE_MAX = 32 * 1024,
     VARIABLES_MAX = 16,
     CONNECT_MS = 10000,
-    DETAILS_MAX = 8 * TOOL_OUTPUT_MAX /* every byte may become an escape */
+    DETAILS_MAX = 8 * TOOL_OUTPUT_MAX /* every byte may become a JSON escape */
 };
 
-/* What a program sees of our environment: never the database or the key of the model. */
+/* Variables that a command inherits. They contain neither the database's password nor the
+ * model's key. */
 static const char *const PASSED_ON[] = {"PATH", "HOME",   "USER",  "LANG",   "LC_ALL",
                                         "TZ",   "TMPDIR", "SHELL", "LOGNAME"};
 enum { PASSED_ON_COUNT = sizeof(PASSED_ON) / sizeof(PASSED_ON[0]) };
@@ -41,7 +42,7 @@ void tool_fail(tool_outcome *outcome, const char *reason)
     buf_json_take(&outcome->details, json_pack("{s:s}", "error", outcome->reason));
 }
 
-/* Appends text as UTF-8: bytes that are none become U+FFFD. */
+/* Appends text with U+FFFD in place of invalid UTF-8. */
 static void put_clean(buf *out, slice text)
 {
     while (text.len > 0) {
@@ -109,7 +110,7 @@ static void fill_environment(environment *e, const tool_call *call)
     add_variable(e, "CARDBOX_CALL_ID", call->call_id);
 }
 
-/* How it ended, the number of that, and the end of its standard error, in one line. */
+/* Writes in one line how the command ended and the end of its standard error. */
 static void format_exit(char reason[TOOLRUN_REASON_SIZE], const char *how,
                         const subprocess_result *r)
 {
@@ -220,8 +221,8 @@ static void run_url(tool_outcome *out, const tool_call *call)
 
 /* --- abilities --- */
 
-/* A subtask's parent is the task that spawns it, unless the model names another: it wakes its
- * parent when it ends. */
+/* Adds the running task as the parent of a task that it spawns, unless the model names another
+ * parent. The end of a task wakes its parent. */
 static void put_ability_input(buf *out, const tool_call *call)
 {
     scan_value input = scan_whole(call->arguments), first;
@@ -256,7 +257,7 @@ static void run_ability(tool_outcome *out, const tool_call *call)
     buf_free(&input);
 }
 
-/* Whether the arguments are what the tool asked for. The bus looks at those of its own. */
+/* Checks the arguments against the tool's schema. The bus checks those of abilities. */
 static bool are_valid(tool_outcome *out, const tool_call *call)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;

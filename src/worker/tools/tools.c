@@ -30,7 +30,7 @@ void tools_put_api_name(buf *out, slice name)
         buf_add(out, name.ptr[i] == ':' ? "__" : name.ptr + i, name.ptr[i] == ':' ? 2 : 1);
 }
 
-/* False: the model's API takes no such name. */
+/* Makes the name for the model's API. Returns false if the API does not allow such a name. */
 static bool set_api_name(char out[TOOL_API_NAME_MAX + 1], const char *name)
 {
     buf api_name = BUF_INIT(TOOL_API_NAME_MAX);
@@ -53,7 +53,7 @@ const tool *tools_find(const tools *list, slice api_name)
     return NULL;
 }
 
-/* "a:b" and "a__b" would be one to the model: who declares them has to decide. */
+/* "a:b" and "a__b" would have the same name in the model's API. The operator must rename one. */
 bool tools_add(tools *list, const tool *t, char *error, size_t size)
 {
     tool *added = &list->at[list->count];
@@ -82,7 +82,7 @@ bool tools_add(tools *list, const tool *t, char *error, size_t size)
     return true;
 }
 
-/* Schemas are written with white space for people; each request would carry it. */
+/* White space in a schema would be sent with each request. */
 slice tools_copy_schema(tools *list, slice schema)
 {
     buf text = BUF_INIT(schema.len + 1);
@@ -105,7 +105,8 @@ static bool add_ability(tools *list, slice id, char *error, size_t size)
         return false;
     }
     buf description = BUF_INIT(SIZE_MAX / 4);
-    scan_decode(&description, bus_description(ability).text); /* our own text */
+    scan_decode(&description,
+                bus_description(ability).text); /* a text of our own, so it is valid */
     const tool t = {.kind = TOOL_ABILITY,
                     .name = ability->text->id,
                     .description = arena_copy(&list->memory, buf_as_slice(&description)),
