@@ -1,6 +1,6 @@
 /*
- * abilities.h: what the files that have abilities share. Each has a table of its own, whose
- * functions only it knows; the registry puts the tables together. Only for these files.
+ * abilities.h: macros and declarations for the files that define abilities. Each file has a table;
+ * registry.c combines them.
  */
 #ifndef BUS_ABILITIES_H
 #define BUS_ABILITIES_H
@@ -15,14 +15,14 @@
                                               BUS_UNUSED buf *out, BUS_UNUSED cardbox_error *err)
 #define BUS_UNUSED __attribute__((unused))
 
-/* Defines a build function whose parameters are the whole plan. */
+/* Defines a build function that passes the plan to a function of the store. */
 #define BUS_BUILDS_FROM_PLAN(name, add_params)                                                     \
     BUS_BUILDS(name)                                                                               \
     {                                                                                              \
         add_params(p, call->plan);                                                                 \
     }
 
-/* The texts of src/bus/abilities, each by the name of its file. */
+/* The texts of src/bus/abilities, by file name. */
 enum {
 #define ABILITY(name, id, json) TEXT_##name,
 #include "abilities.inc"
@@ -34,7 +34,8 @@ extern const bus_text BUS_TEXTS[TEXT_COUNT];
 
 #define BUS_TEXT(name) (&BUS_TEXTS[TEXT_##name])
 
-/* A row of a table, and one whose functions have other names than the ability. */
+/* A row of a table. BUS_ABILITY_WITH is for an ability that shares the functions of another, or
+ * has a function that frees its plan. */
 #define BUS_ABILITY(name, scope, traits, plan, statement)                                          \
     BUS_ABILITY_WITH(name, scope, traits, plan, statement, name, name, name, NULL)
 #define BUS_ABILITY_WITH(name, scope, traits, plan, statement, reads, builds, renders, drop)       \

@@ -1,6 +1,6 @@
 /*
- * boxes.c: the reads of box:*, the same as their HTTP endpoints. A read of an earlier version also
- * reads the present box, to find out whether the box or the version is missing.
+ * boxes.c: the abilities that read boxes, equal to the HTTP endpoints. A read of an earlier version
+ * also reads the current box, to distinguish a missing box from a missing version.
  */
 #include "bus/abilities.h"
 #include "store/box/box_context.h"
@@ -33,7 +33,7 @@ static void read_moment(input_reader *in, box_read *read)
             error_set(in->err, CARDBOX_INVALID, "give one of at_version, at_length and at_time");
 }
 
-/* The box and the moment that the input names. */
+/* Reads the box id and the version, length or time from the input. */
 static box_request *read_request(input_reader *in)
 {
     box_request *request = in->call->plan;
@@ -164,7 +164,7 @@ BUS_RENDERS(box_list)
     return CARDBOX_OK;
 }
 
-/* A change that added more ids than this is shown without them. */
+/* The log omits the ids of a change that added more than this. */
 enum { LOG_IDS_MAX = 1000 };
 
 BUS_READS(box_log)

@@ -1,13 +1,13 @@
 /*
- * boxes_change.c: box:*, what makes boxes and changes them, as their HTTP endpoints. Ids go on as
- * the JSON of the input.
+ * boxes_change.c: the abilities that create and change boxes, equal to the HTTP endpoints. Card ids
+ * are passed on as the JSON of the input.
  */
 #include "bus/abilities.h"
 #include "base/errors.h"
 #include "store/box/append.h"
 #include "store/list_json.h"
 
-/* The one row of a change, whose columns begin at `first`. */
+/* Renders the row of a change. Its columns begin at `first`. */
 static cardbox_status render_change(const uuid16 *box, const store_rows *rows, int first, buf *out,
                                     cardbox_error *err)
 {

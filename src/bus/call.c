@@ -1,6 +1,5 @@
 /*
- * call.c: a call of an ability from its input on: what every ability checks, and readers of members
- * of an input that the schema has let pass. Runs nothing.
+ * call.c: checks the input of a call and reads its members. Runs no statement.
  */
 #include "base/isotime.h"
 #include "bus/input.h"
@@ -83,7 +82,7 @@ slice input_json(const input_reader *in, const char *name)
     return input_value(in, name).text;
 }
 
-/* The decoded string token. ptr NULL: UTF-8 can't represent it, and `in` has the reason. */
+/* Decodes a string token. ptr NULL: UTF-8 can't represent it, and `in` has the error. */
 slice input_decode(input_reader *in, const char *name, slice token)
 {
     buf text = BUF_INIT(token.len);

@@ -1,5 +1,5 @@
 /*
- * cards.c: card:*, reads and deletion, as their HTTP endpoints.
+ * cards.c: the abilities that read and delete cards, equal to the HTTP endpoints.
  */
 #include "bus/abilities.h"
 #include "store/card/card_json.h"
@@ -105,7 +105,7 @@ BUS_RENDERS(card_batch)
     return CARDBOX_OK;
 }
 
-/* --- by what they say of themselves --- */
+/* --- by filters --- */
 
 static void read_calls(input_reader *in, card_list *list)
 {
@@ -162,7 +162,7 @@ BUS_RENDERS(card_list)
     return CARDBOX_OK;
 }
 
-/* --- what became of one --- */
+/* --- history of a card --- */
 
 BUS_READS(card_revisions)
 {

@@ -1,6 +1,6 @@
 /*
- * cards_add.c: card:add, card:add_many and card:from_entry. Content is passed as its span of the
- * input, byte for byte. Several cards are all added, or none.
+ * cards_add.c: card:add, card:add_many and card:from_entry. The content is passed on as the bytes
+ * of the input. Several cards are added all or none.
  */
 #include <stdio.h>
 #include "bus/abilities.h"
@@ -161,10 +161,10 @@ BUS_RENDERS(card_add_many)
     return CARDBOX_OK;
 }
 
-/* --- of an entry of a session --- */
+/* --- from an entry of a session --- */
 
 typedef struct from_entry {
-    added added; /* first: the second step is that of card:add */
+    added added; /* first member: the second step is that of card:add */
     entry_card card;
 } from_entry;
 

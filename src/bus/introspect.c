@@ -1,11 +1,11 @@
 /*
- * introspect.c: bus:*, which lists and describes abilities. Needs no database.
+ * introspect.c: the abilities of bus:*, which list and describe abilities without a database.
  */
 #include "bus/abilities.h"
 #include "bus/describe.h"
 #include "base/errors.h"
 
-/* The first from there on that is not of this module, or the end. */
+/* Returns the first index from `from` on that is not of this module. */
 static size_t module_end(slice module, size_t from)
 {
     const bus_ability *ability;
@@ -49,7 +49,7 @@ BUS_RENDERS(abilities)
     return CARDBOX_OK;
 }
 
-/* The ability that the input names. NULL, and a status: there is none. */
+/* Returns the ability that the input names. NULL: there is none, and `err` is set. */
 static const bus_ability *named(const bus_call *call, cardbox_error *err)
 {
     slice token = scan_find(call->input, "abilityId").text;

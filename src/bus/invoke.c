@@ -1,12 +1,12 @@
 /*
- * invoke.c: invokes an ability for the SDK: blocking, on the caller's handle.
+ * invoke.c: runs an ability for the SDK on the caller's handle. Blocks.
  */
 #include "bus/bus.h"
 #include "cardbox/bus.h"
 #include "store/client/call.h"
 #include "store/task/work.h"
 
-/* Bytes of an output. */
+/* Maximum bytes of an output. */
 #define OUTPUT_MAX ((size_t)1024 * 1024 * 1024)
 
 static cardbox_status check_name(const char *what, const char *text, cardbox_error *err)
@@ -25,7 +25,8 @@ static cardbox_status run_statement(const bus_call *call, cardbox *db, store_row
         return error_set(err, CARDBOX_INVALID, "db must not be NULL");
     params_init(&p, REQUEST_MAX);
     step->build(&p, call);
-    client_safety write = call->again ? RUN_AGAIN_HERE : RUN_ONCE; /* ids may be new, as a task's */
+    client_safety write =
+        call->again ? RUN_AGAIN_HERE : RUN_ONCE; /* each run may make new ids, as for a task */
     return client_run(db, step->statement, &p, step->writes ? write : RUN_AGAIN, rows, err);
 }
 

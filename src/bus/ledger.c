@@ -1,6 +1,6 @@
 /*
- * ledger.c: ldg:*: saves tasks, calls and messages one at a time, and reads them by filters. Texts
- * of people and models pass through as JSON string tokens, byte for byte.
+ * ledger.c: the abilities of ldg:*, which save tasks, calls and messages one at a time and query
+ * them. Texts are passed on as the JSON strings of the input.
  */
 #include "bus/abilities.h"
 #include "base/errors.h"
@@ -16,7 +16,7 @@ typedef struct saved_entity {
     call_input call;
 } saved_entity;
 
-/* The entity of the input. */
+/* Returns a reader for the object `name` of the input. */
 static input_reader enter_member(const input_reader *in, const char *name)
 {
     input_reader entity = *in;
@@ -131,7 +131,8 @@ BUS_RENDERS(ldg_task_query)
 
 /* --- calls --- */
 
-/* A text that is JSON. Only here: what a worker saves is as the model wrote it. */
+/* Checks that a text is JSON. Workers save texts of models, which may not be JSON, so the
+ * ledger does not check. */
 static void check_json(input_reader *in, const char *name)
 {
     slice text = input_text(in, name);

@@ -1,6 +1,6 @@
 /*
- * sessions.c: session:*, what agents and services ask of sessions most: which there are, what one
- * has, and the messages that a model is given at an entry of it.
+ * sessions.c: the most used abilities of sessions: the list, one session, and the context of an
+ * entry.
  */
 #include "bus/abilities.h"
 #include "base/errors.h"

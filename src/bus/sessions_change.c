@@ -1,5 +1,5 @@
 /*
- * sessions_change.c: session:*, what makes sessions and changes them, as their HTTP endpoints.
+ * sessions_change.c: the abilities that create and change sessions, equal to the HTTP endpoints.
  */
 #include <inttypes.h>
 #include "bus/abilities.h"
@@ -8,7 +8,7 @@
 
 /* --- create --- */
 
-/* Sessions of pi have a header: the one that is given, or one that is made. */
+/* Sets the header of a pi session: the given one, or one that is made from `cwd`. */
 static cardbox_status take_header(session_create *create, input_reader *in)
 {
     arena *memory = in->call->memory;

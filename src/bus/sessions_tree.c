@@ -1,19 +1,19 @@
 /*
- * sessions_tree.c: session:*, reads of a session's tree, as their HTTP endpoints. An empty list
- * does not tell whether there is such a session: that is asked then.
+ * sessions_tree.c: the abilities that read a session's tree, equal to the HTTP endpoints. After an
+ * empty result, a second statement checks that the session exists.
  */
 #include "bus/abilities.h"
 #include "base/errors.h"
 #include "store/session/session_pages.h"
 
 typedef struct tree_request {
-    session_page page; /* one row more than is shown */
+    session_page page; /* limit: one row more than is returned */
     const session_pages *of;
-    session_path_read path; /* also of the question whether there is such a session */
+    session_path_read path; /* also used to check that the session exists */
     slice entry, other;
 } tree_request;
 
-/* What all these inputs may have. */
+/* Reads the members that all these inputs share. */
 static tree_request *read_request(input_reader *in)
 {
     tree_request *plan = in->call->plan;
@@ -30,7 +30,7 @@ static tree_request *read_request(input_reader *in)
     return plan;
 }
 
-/* --- the way to an entry --- */
+/* --- the path of an entry --- */
 
 BUS_READS(session_path)
 {
@@ -58,7 +58,7 @@ BUS_RENDERS(session_path)
     return status;
 }
 
-/* --- whether there is one --- */
+/* --- existence --- */
 
 static cardbox_status render_existence(bus_call *call, const store_rows *rows, buf *out,
                                        cardbox_error *err)
@@ -66,7 +66,8 @@ static cardbox_status render_existence(bus_call *call, const store_rows *rows, b
     const tree_request *plan = call->plan;
     session_path path;
     cardbox_status status = session_path_take(&path, rows, &plan->path, call->memory, err);
-    if (status == CARDBOX_OK && plan->of == NULL) /* it came between two statements */
+    if (status == CARDBOX_OK &&
+        plan->of == NULL) /* the entry was added between the two statements */
         status = session_no_entry(plan->path.session, plan->path.entry, err);
     if (status == CARDBOX_OK)
         buf_text(out, "{\"entries\":[],\"next_cursor\":null}");
@@ -145,7 +146,7 @@ BUS_RENDERS(session_pages)
     return CARDBOX_OK;
 }
 
-/* --- where two part --- */
+/* --- the difference of two entries --- */
 
 BUS_READS(session_diff)
 {

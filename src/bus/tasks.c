@@ -1,6 +1,7 @@
 /*
- * tasks.c: task:*: starts tasks, sends messages to them and cancels them. An unknown or finished
- * task is an output, not an error: the caller is often a model, which has to read the reason.
+ * tasks.c: the abilities of task:*, which start, message and cancel tasks. An unknown or finished
+ * task is an output and not an error, because the caller is often a model that has to read the
+ * reason.
  */
 #include "bus/abilities.h"
 #include "base/errors.h"
@@ -10,7 +11,7 @@ enum { ACTIVE_DEFAULT = 100 };
 
 /* --- spawn --- */
 
-/* The ids are made here, so that sending the statement again makes no second task. */
+/* The ids are made here, so that repeating the statement makes no second task. */
 BUS_READS(task_spawn)
 {
     task_spawn *spawn = in->call->plan;
@@ -99,7 +100,7 @@ BUS_RENDERS(task_cancel)
     return render_done(out, task_change_status(rows, cancel->task_id, &own), &own);
 }
 
-/* --- what is going on --- */
+/* --- active tasks --- */
 
 BUS_READS(task_active)
 {

@@ -37,7 +37,7 @@ typedef struct worker {
     cardbox *db;
     agent_shared shared;
     worker_pool *pool;
-    char dev_dsn[DEV_DSN_SIZE]; /* of the database of `cardbox dev` in ./var, if it is used */
+    char dev_dsn[DEV_DSN_SIZE]; /* connection string of `cardbox dev` in ./var, if it is used */
 } worker;
 
 static sigset_t signals_for_us(void)

@@ -412,7 +412,7 @@ static void tells_of_the_nearest_form(void **state)
     assert_fault(FORMS, "{\"b\":1}", "/a: is missing");
     assert_fault(FORMS, "1", "expected \"string\", got a number");
     assert_fault("{\"oneOf\":[{\"minimum\":1},{\"maximum\":3}]}", "2",
-                 "is more than one of the forms of which one is allowed");
+                 "matches more than one of the forms, and only one is allowed");
 }
 
 static void is_exact(void **state)

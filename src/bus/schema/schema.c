@@ -1,7 +1,7 @@
 /*
- * schema.c: what both sides of JSON Schema share: places and faults, types, references; and the
- * check of a schema itself, by the table of keywords, so that a rule that would be ignored is found
- * when the schema is loaded and not when it is needed.
+ * schema.c: checks a JSON Schema by the table of keywords, and has the functions that checking
+ * schemas and checking values share: locations, errors, types and references. So an unusable rule
+ * is found when the schema is loaded.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 /* --- faults --- */
 
-/* A name as a step of a JSON pointer, of a plain name or a string token. */
+/* Appends a name, plain or a string token, as a step of a JSON pointer. */
 static void put_step(buf *out, slice key)
 {
     buf plain = BUF_INIT(CARDBOX_MESSAGE_SIZE);
@@ -135,7 +135,7 @@ static bool is_type_name(slice token)
 
 /* --- references --- */
 
-/* One step of a pointer, unescaped, in `name`. False: it can't be read. */
+/* Reads one step of a JSON pointer, unescaped, to `name`. Returns false if it is invalid. */
 static bool read_step(slice *rest, char *name, size_t size)
 {
     size_t len = 0;
@@ -159,7 +159,7 @@ static bool read_step(slice *rest, char *name, size_t size)
     return true;
 }
 
-/* Whether a member of a schema is another one, or a map of such: in all else nothing is checked. */
+/* Returns whether a member of a schema is a schema or a map of schemas. */
 static bool holds_schemas(const char *name, bool *is_map)
 {
     buf token = BUF_INIT(2048);
@@ -174,7 +174,7 @@ scan_value schema_resolve(scan_value root, slice token)
 {
     const scan_value none = {SCAN_NONE, {NULL, 0}};
     char name[256];
-    bool is_map = false; /* whose next name is anybody's */
+    bool is_map = false; /* the next step is a key of the map */
     buf text = BUF_INIT(1024);
     scan_value at = none;
     if (scan_decode(&text, token) && buf_ok(&text) && text.len > 0 && text.data[0] == '#') {
@@ -297,7 +297,7 @@ static bool check_argument(schema_run *run, schema_argument wanted, scan_value a
     return false;
 }
 
-/* Adds a name to the list, unless it is there: such lists are short. */
+/* Adds a name to the list, which is short, unless the list has it. */
 static void note_unchecked(buf *list, slice key)
 {
     slice name = scan_inside(key), rest = buf_as_slice(list);
@@ -358,7 +358,7 @@ cardbox_status schema_check(buf *unchecked, slice schema, cardbox_error *err)
 
 bool schema_is_partial(scan_value root)
 {
-    buf unchecked = BUF_INIT(1); /* one name is too large already */
+    buf unchecked = BUF_INIT(1); /* one name exceeds it */
 
     schema_check(&unchecked, root.text, NULL);
     bool is_partial = !buf_ok(&unchecked) || unchecked.len > 0;

@@ -21,7 +21,7 @@ typedef struct keyword_check {
 static bool validate(schema_run *run, scan_value schema, scan_value value,
                      const schema_location *at);
 
-/* Whether the check continues after a member or an element. */
+/* Returns whether the check continues after a member or an element. */
 static bool may_continue(const schema_run *run, bool is_valid)
 {
     return is_valid || (run->all && *run->steps > 0 && run->errors->more < SCHEMA_MORE_MAX);
@@ -66,7 +66,8 @@ static bool holds_const(const keyword_check *c)
 
 /* --- objects --- */
 
-/* The property that a string token names, and which one it is; of none, how many there are. */
+/* Returns the property that a string token names, and its index. If there is none, `index`
+ * receives the number of properties. */
 static scan_value find_property(scan_value properties, slice token, size_t *index)
 {
     slice key;
@@ -78,7 +79,7 @@ static scan_value find_property(scan_value properties, slice token, size_t *inde
     return (scan_value){SCAN_NONE, {NULL, 0}};
 }
 
-/* Says as well what is known, as far as there is room. */
+/* Rejects an unknown member. The message lists the known ones, shortened. */
 static bool refuse_unknown(schema_run *run, scan_value properties, const schema_location *at)
 {
     char known[2 * SHOWN_MAX];
@@ -98,7 +99,8 @@ static bool refuse_unknown(schema_run *run, scan_value properties, const schema_
     return schema_refuse(run, at, "is not known here (known: %s)", known);
 }
 
-/* Each member once: it is as its property says, or, if it has none, as `additional` does. */
+/* Checks each member against its property or, if it has none, against `additional`. Rejects
+ * repeated members. */
 static bool check_members(schema_run *run, scan_value properties, scan_value additional,
                           scan_value value, const schema_location *at)
 {
@@ -246,7 +248,7 @@ static bool refuse_no_match(const keyword_check *c, const schema_errors *nearest
     schema_run *run = c->run;
     schema_errors *errors = run->errors;
     if (nearest->count == 0)
-        return schema_refuse(run, c->at, "is none of the forms that are allowed");
+        return schema_refuse(run, c->at, "matches none of the forms that are allowed");
     size_t at_fault = run->all ? errors->count : 0;
     if (at_fault == SCHEMA_ERRORS_MAX) {
         errors->more++;
@@ -271,7 +273,7 @@ static bool holds_one_of(const keyword_check *c)
         return true;
     if (count > 1)
         return schema_refuse(c->run, c->at,
-                             "is more than one of the forms of which one is allowed");
+                             "matches more than one of the forms, and only one is allowed");
     return refuse_no_match(c, &nearest);
 }
 

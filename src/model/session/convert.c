@@ -109,7 +109,7 @@ static void put_restored(conversion *c, const session_item *item)
     session_position_entry(&c->at, entry->id);
 }
 
-/* Whether a conversion gives this line, but for its newline. */
+/* Returns whether a conversion gives this line, but for its newline. */
 static bool is_line(const buf *made, slice text)
 {
     return buf_ok(made) && made->len == text.len + 1 && memcmp(made->data, text.ptr, text.len) == 0;
@@ -207,7 +207,7 @@ static void count_not_in_context(conversion *c, const session_entry *entry)
 /* Stands for the header of a file without one, so that no other is made on the way back. */
 static const session_header NO_HEADER = {.text = {"null", 4}, .id = {"", 0}};
 
-/* Whether an entry leaves something to the lines before it, of which a header is one. */
+/* Returns whether an entry leaves something to the lines before it, of which a header is one. */
 static bool depends_on_position(const session_entry *entry)
 {
     return entry->id_is_made ||

@@ -39,10 +39,10 @@ static inline context_text context_inside(slice inside)
     return (context_text){inside, false};
 }
 
-/* Whether a text has nothing but white space. */
+/* Returns whether a text has nothing but white space. */
 bool context_is_blank(context_text text);
 
-/* Whether a part can be left out: a blank text, where the writer mends. */
+/* Returns whether a part can be left out: a blank text, where the writer mends. */
 bool context_is_empty(const context_writer *w, const context_part *part);
 
 /* Writes all messages. */

@@ -119,7 +119,7 @@ static void put_call(turns *t, buf *out, const context_part *part)
 
 /* --- messages --- */
 
-/* Whether an inside ends in a visible character of ASCII, for sure: most do. */
+/* Returns whether an inside ends in a visible character of ASCII, for sure: most do. */
 static bool ends_plainly(slice inside)
 {
     size_t tail = inside.len < 6 ? inside.len : 6; /* an escape has no more bytes */

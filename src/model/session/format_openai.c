@@ -187,7 +187,7 @@ static const context_message *put_results(context_writer *w, const context_messa
     return at;
 }
 
-/* Whether a message has anything that this API takes. */
+/* Returns whether a message has anything that this API takes. */
 static bool has_content(const context_writer *w, const context_message *message)
 {
     if (!w->repairs_text || count_parts(w, message, CONTEXT_TEXT) > 0)

@@ -136,7 +136,8 @@ void context_add_content(context *ctx, context_message *message, scan_value cont
 void context_add_call(context *ctx, context_message *message, scan_value id, scan_value name,
                       scan_value arguments);
 
-/* Whether a call of this id was made and has no result so far: seen again, it is the same one. */
+/* Returns whether a call of this id was made and has no result so far: seen again, it is the same
+ * one. */
 bool context_call_is_open(const context *ctx, slice call);
 
 /* Makes a message the result of a call. */

@@ -160,8 +160,8 @@ static void add_listed_calls(context *ctx, context_message *message, const conte
         add_listed_call(ctx, message, call);
 }
 
-/* Whether a card lists a call that is not waiting for its result; `message`, unless NULL, makes
- * each of those. */
+/* Returns whether a card lists a call that is not waiting for its result; `message`, unless NULL,
+ * makes each of those. */
 static bool add_new_calls(context *ctx, context_message *message, const context_card *card)
 {
     scan_value calls = scan_whole(card->tool_calls), call;

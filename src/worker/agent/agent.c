@@ -122,9 +122,8 @@ static bool hand_task_back(turn *t, agent_end *end)
 
 /* --- the model's answer --- */
 
-/* `seen` is the sequence number of the newest message that the answer takes into account. A
- * message that arrived during the request has a larger number and is answered later
- * (dialogue.c). */
+/* `seen` is the sequence number of the newest message that the model read. A message that
+ * arrived during the request has a larger number and is answered later (dialogue.c). */
 static void put_metadata(buf *out, const turn *t)
 {
     const completion_usage *used = &t->answer.usage;

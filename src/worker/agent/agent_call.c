@@ -17,7 +17,7 @@ typedef struct call_run {
     agent *a;
     const agent_call *call;
     const tool *tool;     /* NULL: no tool has this name */
-    char name[NAME_SIZE]; /* of the tool, or the model's name for it */
+    char name[NAME_SIZE]; /* the tool's name, or the model's name for an unknown tool */
     slice arguments;      /* the model's text; should be a JSON object */
     buf parameters;       /* the arguments as a JSON string */
     char start_id[UUID_TEXT_SIZE];

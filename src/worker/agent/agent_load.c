@@ -12,7 +12,7 @@ enum { PAGE = 1000, PAGES_MAX = 1000 };
 typedef struct pages {
     store_rows *rows[PAGES_MAX];
     size_t count;
-    size_t bytes; /* of the texts, limited to the size of a request */
+    size_t bytes; /* bytes of the texts, limited to the size of a request */
     store_rows *task;
     arena memory;
     dialogue_input input;
@@ -126,8 +126,7 @@ static cardbox_status read_prompt(pages *p, const agent *a, cardbox_error *err)
     return status;
 }
 
-/* If the model can send messages to tasks, tells it the id of its own task and of the parent
- * task. */
+/* Adds the ids of the task and of its parent task for a model that can send messages to tasks. */
 static void make_note(char *out, size_t size, const agent *a)
 {
     static const char *const NAMES[] = {"task:send", "task:spawn"};

@@ -1,6 +1,6 @@
 /*
- * claimer.c: the thread that claims tasks for free slots: after a notification, after a claim that
- * returned all it asked for, and every poll interval in case a notification was lost.
+ * claimer.c: the thread that claims tasks for free slots. It claims after a notification, after a
+ * claim that returned all it asked for, and every poll interval.
  */
 #include <unistd.h>
 #include "base/clock.h"
@@ -19,8 +19,8 @@ typedef struct claimer {
     work_listener *listener;
     int64_t listener_retry_ms; /* time of the next attempt to open it */
     bool may_have_more;        /* the last claim returned as many tasks as it asked for */
-    bool is_first;             /* no claim yet: the first takes over the tasks of an earlier run */
-    unsigned failures;         /* consecutive failed claims */
+    bool is_first;     /* before the first claim, which also claims the tasks of an earlier run */
+    unsigned failures; /* consecutive failed claims */
 } claimer;
 
 static void log_failure(const char *event, const cardbox_error *err)

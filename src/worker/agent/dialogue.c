@@ -155,7 +155,7 @@ static void add_note(builder *b, context_message *message)
         context_add_value(&b->ctx, message, context_token(&b->ctx, b->in->note));
 }
 
-/* Whether a user's message is blank. The writer of contexts leaves it out, so it needs no
+/* Returns whether a user's message is blank. The writer of contexts leaves it out, so it needs no
  * answer. */
 static bool is_blank_user_message(const message_row *row)
 {
@@ -204,8 +204,8 @@ static void add_message(builder *b, size_t number)
 
 /* --- their order --- */
 
-/* Whether a user's message arrived while the model wrote its next message. It is answered after
- * that message. */
+/* Returns whether a user's message arrived while the model wrote its next message. It is answered
+ * after that message. */
 static bool is_late(const builder *b, size_t number, const int64_t *next_seen)
 {
     const message_row *row = &b->in->messages[number];

@@ -27,7 +27,7 @@ typedef struct dialogue {
  * frees `out` in all cases. */
 cardbox_status dialogue_build(dialogue *out, const dialogue_input *input);
 
-/* Whether a message has the role system. */
+/* Returns whether a message has the role system. */
 bool dialogue_has_system(const dialogue_input *input);
 
 void dialogue_free(dialogue *d);

@@ -11,15 +11,15 @@ typedef struct stream_preview {
     cardbox *db;
     const task_lease *lease;
     char message_id[UUID_TEXT_SIZE]; /* the id of the message */
-    int64_t number;                  /* of the last published piece */
+    int64_t number;                  /* number of the last publication */
     int64_t shown_ms;                /* time of the last publication, or of the request */
     buf pending;                     /* text not yet published */
 } stream_preview;
 
-/* Begins a message and gives it a new id. */
+/* Begins a message with a new id. */
 void stream_preview_begin(stream_preview *p, cardbox *db, const task_lease *lease);
 
-/* Adds a piece of text. */
+/* Adds text. */
 void stream_preview_add(stream_preview *p, slice text);
 
 /* Publishes the collected text if the interval is over. Returns false if the lease is lost. */

@@ -17,7 +17,7 @@ worker_pool *worker_pool_start(const agent_shared *shared, const worker_settings
 /* Stops claiming. Running tasks continue. */
 void worker_pool_drain(worker_pool *pool);
 
-/* Whether no task is running. */
+/* Returns whether no task is running. */
 bool worker_pool_is_idle(worker_pool *pool);
 
 /* Stops the running tasks at once and hands them back. Call worker_pool_drain first. */

@@ -17,7 +17,7 @@ typedef struct slot {
     bool is_busy;
     uint64_t task_number; /* grows by one with each task of the slot */
     int64_t renewed_ms;   /* time of the last successful renewal of the lease */
-    arena memory;         /* of the task's texts */
+    arena memory;         /* holds the task's texts */
     agent agent;
     net *net;
 } slot;
@@ -45,7 +45,7 @@ void *lease_keeper_run(void *arg);
 /* Records that the workers of this tenant must be notified. The caller holds the lock. */
 void worker_pool_notify_later(struct worker_pool *pool, slice tenant);
 
-/* Gives a claimed task to a free slot. The caller holds the lock. Returns false if the worker
+/* Assigns a claimed task to a free slot. The caller holds the lock. Returns false if the worker
  * stops or is out of memory. */
 bool worker_pool_assign(struct worker_pool *pool, const claimed_task *task);
 

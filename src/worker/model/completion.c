@@ -93,8 +93,8 @@ static completion_call *add_call(completion *c, int64_t index)
     return call;
 }
 
-/* Whether a fragment with the same or no index begins the next call: it has another function
- * name, or a name and arguments although the call's arguments are complete. */
+/* Returns whether a fragment with the same or no index begins the next call. It does if it has
+ * another function name, or a name and arguments although the call's arguments are complete. */
 static bool begins_next_call(const completion_call *call, const json_t *piece)
 {
     const json_t *function = json_object_get(piece, "function");
@@ -110,9 +110,8 @@ static bool begins_next_call(const completion_call *call, const json_t *piece)
            scan_check(buf_as_slice(&call->arguments), COMPLETION_DEPTH_MAX, NULL, NULL, NULL);
 }
 
-/* Returns the call that a fragment belongs to. If the server gives no index, an id begins the
- * next call. A fragment without an id continues the last call, unless that began in the same
- * chunk. */
+/* Returns the call that a fragment belongs to. Without an index, an id begins the next call. A
+ * fragment without an id continues the last call, unless that began in the same chunk. */
 static completion_call *call_of(completion *c, const json_t *piece, slice id, bool is_first)
 {
     int64_t index;

@@ -11,7 +11,7 @@
 enum {
     COMPLETION_CALLS_MAX =
         64, /* tool calls of one message: a model that makes more repeats itself */
-    COMPLETION_DEPTH_MAX = 64,              /* of the JSON of a call's arguments */
+    COMPLETION_DEPTH_MAX = 64,              /* levels of nested JSON in a call's arguments */
     COMPLETION_TEXT_MAX = 4 * 1024 * 1024,  /* bytes of a message's text */
     COMPLETION_ARGUMENTS_MAX = 1024 * 1024, /* bytes of one call's arguments */
     COMPLETION_NAME_MAX = 256               /* bytes of a tool's name */
@@ -46,7 +46,8 @@ void completion_free(completion *c);
  * Returns false at the end of the stream: after [DONE], or for the reason in `error`. */
 bool completion_add_chunk(completion *c, slice data, slice *piece);
 
-/* Whether the text is blank, by the rule of the context code, which leaves blank messages out. */
+/* Returns whether the text is blank, by the rule of the context code, which leaves blank messages
+ * out. */
 bool completion_is_blank(const completion *c);
 
 /* Returns why the text is incomplete, by its finish reason; NULL: it is complete. */

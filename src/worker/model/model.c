@@ -29,8 +29,8 @@ typedef struct attempt {
 
 typedef enum verdict { IS_COMPLETE, IS_FINAL, MAY_RETRY, IS_STOPPED } verdict;
 
-/* Messages and tools are inserted as text, so that the same input gives the same bytes, as
- * prompt caches of servers require. */
+/* Messages and tools are inserted as text. So equal input makes equal bytes, as prompt caches
+ * of servers require. */
 void model_put_request(buf *out, const model *m, slice messages, slice tools)
 {
     buf_json_open_take(out, json_pack("{s:s, s:b, s:{s:b}}", "model", m->name, "stream", 1,

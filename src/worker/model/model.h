@@ -1,7 +1,6 @@
 /*
- * model.h: asks a model's server (OpenAI's chat completions, streamed) and does not give up at the
- * first trouble. Gives a whole message or a reason, never part of a message. Knows nothing of
- * tasks.
+ * model.h: sends a request to a model's server (OpenAI's chat completions, streamed) and retries
+ * it. The result is a complete message or a reason.
  */
 #ifndef WORKER_MODEL_H
 #define WORKER_MODEL_H

@@ -30,7 +30,7 @@ typedef net_sink_result (*net_sink)(void *arg, long status, slice bytes);
 typedef struct net_request {
     const char *url;
     const char *headers[NET_HEADERS_MAX]; /* "Name: value", up to the first NULL */
-    slice body;                           /* of a POST */
+    slice body;                           /* the body of the POST */
     long connect_ms, idle_ms, total_ms;
     net_sink sink;
     void *arg;
@@ -56,7 +56,7 @@ void net_free(net *n);
 
 void net_post(net_answer *out, net *n, const net_request *request);
 
-/* Whether a text is an http or https URL that libcurl accepts. */
+/* Returns whether a text is an http or https URL that libcurl accepts. */
 bool net_is_url(const char *url);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * sse.c: parses server-sent events. Only data is read, because servers of models use neither event
- * names nor ids nor the reconnection time.
+ * sse.c: parses server-sent events. Only data is read: event names, ids and reconnection times are
+ * ignored, because servers of models do not use them.
  */
 #include "worker/model/sse.h"
 

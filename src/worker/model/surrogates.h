@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 
-/* Appends `json` with U+FFFD in place of NUL and of unpaired surrogates. A high surrogate at the
+/* Appends `json`. NUL and unpaired surrogates are replaced by U+FFFD. A high surrogate at the
  * end of a string is kept in `high` (its four digits; "": none). It is written before a low
  * surrogate at the start of a later string. */
 void surrogates_replace(buf *out, char high[5], slice json);

@@ -45,7 +45,7 @@ static void close_all(int fds[SUPERVISOR_FDS])
         close_pipe(&fds[i]);
 }
 
-/* Whether we write to a pipe. We read from the others. */
+/* Returns whether we write to a pipe. We read from the others. */
 static bool is_ours_to_write(int name)
 {
     return name == SUPERVISOR_INPUT || name == SUPERVISOR_ORDERS;

@@ -15,7 +15,7 @@
 
 enum {
     GRACE_ROUNDS = 10, /* waits between SIGTERM and SIGKILL */
-    GRACE_MS = 50,     /* of each round */
+    GRACE_MS = 50,     /* duration of each wait */
     LIST_SIZE = 4096,
     NOT_REAPED = -1 /* waitpid has not returned the command's status */
 };

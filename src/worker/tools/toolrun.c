@@ -18,8 +18,8 @@ enum {
     DETAILS_MAX = 8 * TOOL_OUTPUT_MAX /* every byte may become a JSON escape */
 };
 
-/* Variables that a command inherits. They contain neither the database's password nor the
- * model's key. */
+/* Variables that a command inherits. The database's password and the model's key are not among
+ * them. */
 static const char *const PASSED_ON[] = {"PATH", "HOME",   "USER",  "LANG",   "LC_ALL",
                                         "TZ",   "TMPDIR", "SHELL", "LOGNAME"};
 enum { PASSED_ON_COUNT = sizeof(PASSED_ON) / sizeof(PASSED_ON[0]) };
@@ -42,7 +42,7 @@ void tool_fail(tool_outcome *outcome, const char *reason)
     buf_json_take(&outcome->details, json_pack("{s:s}", "error", outcome->reason));
 }
 
-/* Appends text with U+FFFD in place of invalid UTF-8. */
+/* Appends text. Invalid UTF-8 is replaced by U+FFFD. */
 static void put_clean(buf *out, slice text)
 {
     while (text.len > 0) {

@@ -1,6 +1,5 @@
 /*
- * toolrun.h: runs one call of a tool of any kind. Gives its result as JSON, or the reason of its
- * failure.
+ * toolrun.h: runs one call of a tool of any kind. Its outcome is JSON or the reason of a failure.
  */
 #ifndef WORKER_TOOLRUN_H
 #define WORKER_TOOLRUN_H

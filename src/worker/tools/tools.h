@@ -26,7 +26,7 @@ typedef struct tool {
     const char *description;
     slice parameters;      /* a JSON Schema without white space */
     const char *unchecked; /* keywords of the schema that are not checked, separated by commas */
-    char **argv;           /* of a command, ends with NULL; argv[0] is a path */
+    char **argv;           /* arguments of a command, ended by NULL; argv[0] is a path */
     const char *url;
     long time_ms;
     long output_max; /* bytes */
