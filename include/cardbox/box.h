@@ -46,11 +46,11 @@ typedef struct cardbox_box_options {
  * @param err      may be NULL
  * @return CARDBOX_OK; CARDBOX_CONFLICT if options->box_id exists; CARDBOX_GONE if it was deleted;
  *         CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's. Not retried after a lost
- *         connection: use cardbox_ensure_box for that
+ *         connection: use cardbox_box_ensure for that
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API cardbox_status cardbox_create_box(cardbox_box_change *out, cardbox *db,
+CARDBOX_API cardbox_status cardbox_box_create(cardbox_box_change *out, cardbox *db,
                                               const char *tenant,
                                               const cardbox_box_options *options,
                                               cardbox_error *err);
@@ -68,7 +68,7 @@ CARDBOX_API cardbox_status cardbox_create_box(cardbox_box_change *out, cardbox *
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API cardbox_status cardbox_ensure_box(cardbox_box_change *out, cardbox *db,
+CARDBOX_API cardbox_status cardbox_box_ensure(cardbox_box_change *out, cardbox *db,
                                               const char *tenant, const char *box_id,
                                               cardbox_error *err);
 
@@ -165,7 +165,7 @@ typedef struct cardbox_fork_options {
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API cardbox_status cardbox_fork_box(cardbox_box_change *out, cardbox *db,
+CARDBOX_API cardbox_status cardbox_box_fork(cardbox_box_change *out, cardbox *db,
                                             const char *tenant, const char *box_id,
                                             const cardbox_fork_options *options,
                                             cardbox_error *err);
@@ -181,7 +181,7 @@ CARDBOX_API cardbox_status cardbox_fork_box(cardbox_box_change *out, cardbox *db
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API cardbox_status cardbox_delete_box(cardbox *db, const char *tenant, const char *box_id,
+CARDBOX_API cardbox_status cardbox_box_delete(cardbox *db, const char *tenant, const char *box_id,
                                               cardbox_error *err);
 
 /**
@@ -236,7 +236,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_load_box(cardbox_boxes **ou
                                                               cardbox_error *err);
 
 /**
- * Called by cardbox_each_box_page for each page of a box.
+ * Called by cardbox_box_each_page for each page of a box.
  *
  * @param arg   as given
  * @param page  the box as of the version that is read; `first`, `card_ids` and `card_count` are
@@ -261,7 +261,7 @@ typedef bool (*cardbox_box_page)(void *arg, const cardbox_box *page);
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_each_box_page(
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_box_each_page(
     cardbox *db, const char *tenant, const char *box_id, const cardbox_read_options *options,
     cardbox_box_page page, void *arg, cardbox_error *err);
 
@@ -320,9 +320,11 @@ cardbox_get_box_cards(cardbox_cards **out, cardbox *db, const char *tenant, cons
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API CARDBOX_MUSTCHECK cardbox_status
-cardbox_boxes_with_card(cardbox_boxes **out, cardbox *db, const char *tenant, const char *card_id,
-                        const char *cursor, unsigned limit, cardbox_error *err);
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_card_boxes(cardbox_boxes **out, cardbox *db,
+                                                                const char *tenant,
+                                                                const char *card_id,
+                                                                const char *cursor, unsigned limit,
+                                                                cardbox_error *err);
 
 /**
  * Lists the boxes of a tenant, newest first (by creation, ties by id), one page.
@@ -339,7 +341,7 @@ cardbox_boxes_with_card(cardbox_boxes **out, cardbox *db, const char *tenant, co
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_list_boxes(cardbox_boxes **out, cardbox *db,
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_boxes_list(cardbox_boxes **out, cardbox *db,
                                                                 const char *tenant,
                                                                 const char *cursor, unsigned limit,
                                                                 cardbox_error *err);

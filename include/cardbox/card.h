@@ -187,7 +187,7 @@ CARDBOX_API cardbox_status cardbox_card_from_entry(cardbox_outcome *outcome, car
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API cardbox_status cardbox_delete_card(cardbox *db, const char *tenant, const char *card_id,
+CARDBOX_API cardbox_status cardbox_card_delete(cardbox *db, const char *tenant, const char *card_id,
                                                cardbox_error *err);
 
 /** The cards that a read found, and the missing ids. Opaque; free with cardbox_cards_free. */
@@ -206,7 +206,7 @@ typedef struct cardbox_cards cardbox_cards;
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_get_card(cardbox_cards **out, cardbox *db,
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_card_get(cardbox_cards **out, cardbox *db,
                                                               const char *tenant,
                                                               const char *card_id,
                                                               cardbox_error *err);
@@ -226,7 +226,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_get_card(cardbox_cards **ou
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_get_cards(cardbox_cards **out, cardbox *db,
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_cards_get(cardbox_cards **out, cardbox *db,
                                                                const char *tenant,
                                                                const char *const *card_ids,
                                                                size_t count, cardbox_error *err);
@@ -275,7 +275,7 @@ typedef struct cardbox_card_filter {
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_list_cards(cardbox_cards **out, cardbox *db,
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_cards_list(cardbox_cards **out, cardbox *db,
                                                                 const char *tenant,
                                                                 const cardbox_card_filter *filter,
                                                                 cardbox_error *err);
@@ -293,7 +293,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_list_cards(cardbox_cards **
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_latest_card(cardbox_cards **out, cardbox *db,
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_card_latest(cardbox_cards **out, cardbox *db,
                                                                  const char *tenant,
                                                                  const char *step_id,
                                                                  const char *type,
@@ -327,7 +327,7 @@ CARDBOX_API const char *cardbox_cards_missing_at(const cardbox_cards *cards, siz
 /**
  * The value of filter.cursor for the next page of a list.
  *
- * @param cards  a result of cardbox_list_cards
+ * @param cards  a result of cardbox_cards_list
  * @return borrowed text, or NULL on the last page
  */
 CARDBOX_API const char *cardbox_cards_cursor(const cardbox_cards *cards);

@@ -36,7 +36,7 @@ typedef struct cardbox_task {
     int64_t wake_at; /**< read: when a worker may claim it, ms; while it runs, the end of its lease;
                         0: it sleeps or is finished */
     int64_t message_count; /**< read: messages that it has */
-    int64_t event_count;   /**< read: number of its last event, see cardbox_follow_task */
+    int64_t event_count;   /**< read: number of its last event, see cardbox_task_follow */
     int32_t attempts;      /**< read: claims since a worker last let go of it in good order */
 } cardbox_task;
 
@@ -112,7 +112,7 @@ typedef struct cardbox_ledger_batch {
  * Tasks and calls are inserted or updated, messages only inserted. The same message again is fine;
  * the same id with other content is a conflict. A finished task is opened again, or given another
  * status, only by a save with a later updated_at; a cancelled one is given no other. Saving a
- * task does not make it run: cardbox_spawn_task and cardbox_send_to_task do. A save that finishes a
+ * task does not make it run: cardbox_task_spawn and cardbox_task_send do. A save that finishes a
  * task takes it from the worker that runs it.
  *
  * @param db      any handle
@@ -124,50 +124,50 @@ typedef struct cardbox_ledger_batch {
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API cardbox_status cardbox_save_ledger(cardbox *db, const char *tenant,
+CARDBOX_API cardbox_status cardbox_ledger_save(cardbox *db, const char *tenant,
                                                const cardbox_ledger_batch *batch,
                                                cardbox_error *err);
 
 /**
- * Saves one task, as cardbox_save_ledger does.
+ * Saves one task, as cardbox_ledger_save does.
  *
  * @param db      any handle
  * @param tenant  the tenant
  * @param task    the task
  * @param err     may be NULL
- * @return as cardbox_save_ledger
+ * @return as cardbox_ledger_save
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API cardbox_status cardbox_save_task(cardbox *db, const char *tenant,
+CARDBOX_API cardbox_status cardbox_task_save(cardbox *db, const char *tenant,
                                              const cardbox_task *task, cardbox_error *err);
 
 /**
- * Saves one message, as cardbox_save_ledger does.
+ * Saves one message, as cardbox_ledger_save does.
  *
  * @param db       any handle
  * @param tenant   the tenant
  * @param message  the message
  * @param err      may be NULL
- * @return as cardbox_save_ledger
+ * @return as cardbox_ledger_save
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API cardbox_status cardbox_save_message(cardbox *db, const char *tenant,
+CARDBOX_API cardbox_status cardbox_message_save(cardbox *db, const char *tenant,
                                                 const cardbox_message *message, cardbox_error *err);
 
 /**
- * Saves one call, as cardbox_save_ledger does.
+ * Saves one call, as cardbox_ledger_save does.
  *
  * @param db      any handle
  * @param tenant  the tenant
  * @param call    the call
  * @param err     may be NULL
- * @return as cardbox_save_ledger
+ * @return as cardbox_ledger_save
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API cardbox_status cardbox_save_call(cardbox *db, const char *tenant,
+CARDBOX_API cardbox_status cardbox_call_save(cardbox *db, const char *tenant,
                                              const cardbox_call *call, cardbox_error *err);
 
 /** Entities that a read found: tasks, messages or calls. Opaque; free with cardbox_ledger_free. */
@@ -185,7 +185,7 @@ typedef struct cardbox_ledger cardbox_ledger;
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_get_task(cardbox_ledger **out, cardbox *db,
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_task_get(cardbox_ledger **out, cardbox *db,
                                                               const char *tenant,
                                                               const char *task_id,
                                                               cardbox_error *err);
@@ -220,7 +220,7 @@ typedef struct cardbox_task_filter {
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_query_tasks(cardbox_ledger **out, cardbox *db,
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_tasks_query(cardbox_ledger **out, cardbox *db,
                                                                  const char *tenant,
                                                                  const cardbox_task_filter *filter,
                                                                  cardbox_error *err);
@@ -237,7 +237,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_query_tasks(cardbox_ledger 
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_active_tasks(cardbox_ledger **out, cardbox *db,
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_tasks_active(cardbox_ledger **out, cardbox *db,
                                                                   const char *tenant,
                                                                   unsigned limit,
                                                                   cardbox_error *err);
@@ -256,7 +256,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_active_tasks(cardbox_ledger
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_list_messages(cardbox_ledger **out,
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_messages_list(cardbox_ledger **out,
                                                                    cardbox *db, const char *tenant,
                                                                    const char *task_id,
                                                                    uint64_t limit, uint64_t offset,
@@ -274,7 +274,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_list_messages(cardbox_ledge
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_list_calls(cardbox_ledger **out, cardbox *db,
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_calls_list(cardbox_ledger **out, cardbox *db,
                                                                 const char *tenant,
                                                                 const char *task_id,
                                                                 cardbox_error *err);

@@ -31,8 +31,8 @@
 /* Ids in one append, save or create of a box: the same. */
 #define CARDBOX_IDS_PER_APPEND_MAX 10000
 
-/* Ids in one cardbox_get_cards, boxes in one cardbox_load_boxes, ids on a page of
- * cardbox_each_box_page, tool call ids in one filter. */
+/* Ids in one cardbox_cards_get, boxes in one cardbox_load_boxes, ids on a page of
+ * cardbox_box_each_page, tool call ids in one filter. */
 #define CARDBOX_IDS_PER_READ_MAX 10000
 
 /* Rows on one page of a list, and the number where none is asked for. */
@@ -57,7 +57,7 @@
 /* Bytes of the name under which a worker holds tasks: it is an index key. */
 #define CARDBOX_WORKER_NAME_MAX 255
 
-/* Tasks, messages and calls in one cardbox_save_ledger: as for cards. */
+/* Tasks, messages and calls in one cardbox_ledger_save: as for cards. */
 #define CARDBOX_LEDGER_BATCH_MAX 1000
 
 /* Entries in one cardbox_session_append, and those that a writer sends together: as for cards. */

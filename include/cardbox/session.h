@@ -86,7 +86,7 @@ cardbox_session_create(bool *is_new, cardbox *db, const char *tenant, const char
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_get_session(cardbox_sessions **out,
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_get(cardbox_sessions **out,
                                                                  cardbox *db, const char *tenant,
                                                                  const char *session_id,
                                                                  cardbox_error *err);
@@ -104,7 +104,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_get_session(cardbox_session
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_list_sessions(cardbox_sessions **out,
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_sessions_list(cardbox_sessions **out,
                                                                    cardbox *db, const char *tenant,
                                                                    const char *cursor,
                                                                    unsigned limit,
@@ -136,7 +136,7 @@ CARDBOX_API const cardbox_session *cardbox_sessions_at(const cardbox_sessions *s
  * Where the next page begins.
  *
  * @param sessions  a result
- * @return what to pass to cardbox_list_sessions, borrowed; NULL: this page is the last one
+ * @return what to pass to cardbox_sessions_list, borrowed; NULL: this page is the last one
  *
  * Thread safety: any thread, but one at a time.
  */

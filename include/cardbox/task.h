@@ -38,7 +38,7 @@ typedef struct cardbox_spawn {
  * Makes a task with a system message and a message of a user, runnable at once, in one transaction.
  *
  * Workers that wait are woken, unless `db` is a transaction: they find it when they next look, or
- * by cardbox_wake_workers.
+ * by cardbox_workers_wake.
  *
  * A task that exists is left as it is, finished or not: with the same task_id and goal_id (NULL is
  * the same each time) the call is CARDBOX_OK, since one that is sent again must not make a second
@@ -57,7 +57,7 @@ typedef struct cardbox_spawn {
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API cardbox_status cardbox_spawn_task(char task_id[CARDBOX_UUID_SIZE], cardbox *db,
+CARDBOX_API cardbox_status cardbox_task_spawn(char task_id[CARDBOX_UUID_SIZE], cardbox *db,
                                               const char *tenant, const cardbox_spawn *spawn,
                                               cardbox_error *err);
 
@@ -75,8 +75,8 @@ CARDBOX_API cardbox_status cardbox_spawn_task(char task_id[CARDBOX_UUID_SIZE], c
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API cardbox_status cardbox_send_to_task(cardbox *db, const char *tenant,
-                                                const cardbox_message *message, cardbox_error *err);
+CARDBOX_API cardbox_status cardbox_task_send(cardbox *db, const char *tenant,
+                                             const cardbox_message *message, cardbox_error *err);
 
 /**
  * Cancels a task: its completion status is "cancelled", its open calls have failed, and nothing of
@@ -90,11 +90,11 @@ CARDBOX_API cardbox_status cardbox_send_to_task(cardbox *db, const char *tenant,
  * @param task_id  the task
  * @param reason   a text, kept with the task; NULL counts as ""
  * @param err      may be NULL
- * @return as cardbox_send_to_task
+ * @return as cardbox_task_send
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API cardbox_status cardbox_cancel_task(cardbox *db, const char *tenant, const char *task_id,
+CARDBOX_API cardbox_status cardbox_task_cancel(cardbox *db, const char *tenant, const char *task_id,
                                                const char *reason, cardbox_error *err);
 
 /**
@@ -108,7 +108,7 @@ CARDBOX_API cardbox_status cardbox_cancel_task(cardbox *db, const char *tenant, 
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API cardbox_status cardbox_wake_workers(cardbox *db, const char *tenant,
+CARDBOX_API cardbox_status cardbox_workers_wake(cardbox *db, const char *tenant,
                                                 cardbox_error *err);
 
 /* --- for workers --- */
@@ -168,7 +168,7 @@ typedef struct cardbox_claim {
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_claim_tasks(
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_tasks_claim(
     cardbox_claims **out, cardbox *db, const cardbox_claim_options *options, cardbox_error *err);
 
 /** How many were claimed. @param claims a result or NULL @return the number */
@@ -207,7 +207,7 @@ typedef enum cardbox_lease_state {
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API cardbox_status cardbox_renew_tasks(cardbox_lease_state *states, cardbox *db,
+CARDBOX_API cardbox_status cardbox_tasks_renew(cardbox_lease_state *states, cardbox *db,
                                                const cardbox_lease *leases, size_t count,
                                                unsigned lease_ms, cardbox_error *err);
 
@@ -258,14 +258,14 @@ typedef struct cardbox_task_write {
  * @param write  what
  * @param err    may be NULL
  * @return CARDBOX_OK; CARDBOX_CONFLICT (the lease is lost: err->lease_lost; or as
- *         cardbox_save_ledger);
+ *         cardbox_ledger_save);
  *         CARDBOX_NOT_FOUND; CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API cardbox_status cardbox_write_task(cardbox_ending *ended, cardbox *db,
-                                              const cardbox_lease *lease,
-                                              const cardbox_task_write *write, cardbox_error *err);
+CARDBOX_API cardbox_status cardbox_task_update(cardbox_ending *ended, cardbox *db,
+                                               const cardbox_lease *lease,
+                                               const cardbox_task_write *write, cardbox_error *err);
 
 /**
  * Shows a piece of a message that is being said to who follows the task. Gone when the message is
@@ -282,9 +282,10 @@ CARDBOX_API cardbox_status cardbox_write_task(cardbox_ending *ended, cardbox *db
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API cardbox_status cardbox_show_piece(cardbox *db, const cardbox_lease *lease,
-                                              const char *message_id, int64_t n, const char *text,
-                                              size_t length, cardbox_error *err);
+CARDBOX_API cardbox_status cardbox_task_show_piece(cardbox *db, const cardbox_lease *lease,
+                                                   const char *message_id, int64_t n,
+                                                   const char *text, size_t length,
+                                                   cardbox_error *err);
 
 /** Waits for work on a connection of its own. Opaque; free with cardbox_waiter_close. */
 typedef struct cardbox_waiter cardbox_waiter;
@@ -374,7 +375,7 @@ typedef struct cardbox_task_events cardbox_task_events;
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_follow_task(cardbox_task_events **out,
+CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_task_follow(cardbox_task_events **out,
                                                                  cardbox *db, const char *tenant,
                                                                  const cardbox_follow *follow,
                                                                  cardbox_error *err);

@@ -1,19 +1,28 @@
 /*
- * abilities.h: what the files that have abilities share. Each has a table of its own, whose
- * functions only it knows; the registry puts the tables together. Only for these files.
+ * abilities.h: macros and declarations for the files that define abilities. Each file has a table;
+ * registry.c combines them.
  */
 #ifndef BUS_ABILITIES_H
 #define BUS_ABILITIES_H
 
 #include "bus/input.h"
 
-#define BUS_READS(name)  static void name##_read(input_reader *in)
-#define BUS_BUILDS(name) static void name##_build(params *p, const bus_call *call)
+#define BUS_READS(name)  static void bus_##name##_read(input_reader *in)
+#define BUS_BUILDS(name) static void bus_##name##_build(params *p, const bus_call *call)
 #define BUS_RENDERS(name)                                                                          \
-    static cardbox_status name##_render(bus_call *call, const store_rows *rows, buf *out,          \
-                                        cardbox_error *err)
+    static cardbox_status bus_##name##_render(BUS_UNUSED bus_call *call,                           \
+                                              BUS_UNUSED const store_rows *rows,                   \
+                                              BUS_UNUSED buf *out, BUS_UNUSED cardbox_error *err)
+#define BUS_UNUSED __attribute__((unused))
 
-/* The texts of src/bus/abilities, each by the name of its file. */
+/* Defines a build function that passes the plan to a function of the store. */
+#define BUS_BUILDS_FROM_PLAN(name, add_params)                                                     \
+    BUS_BUILDS(name)                                                                               \
+    {                                                                                              \
+        add_params(p, call->plan);                                                                 \
+    }
+
+/* The texts of src/bus/abilities, by file name. */
 enum {
 #define ABILITY(name, id, json) TEXT_##name,
 #include "abilities.inc"
@@ -24,6 +33,16 @@ enum {
 extern const bus_text BUS_TEXTS[TEXT_COUNT];
 
 #define BUS_TEXT(name) (&BUS_TEXTS[TEXT_##name])
+
+/* A row of a table. BUS_ABILITY_WITH is for an ability that shares the functions of another, or
+ * has a function that frees its plan. */
+#define BUS_ABILITY(name, scope, traits, plan, statement)                                          \
+    BUS_ABILITY_WITH(name, scope, traits, plan, statement, name, name, name, NULL)
+#define BUS_ABILITY_WITH(name, scope, traits, plan, statement, reads, builds, renders, drop)       \
+    {                                                                                              \
+        BUS_TEXT(name), BUS_##scope, traits, sizeof(plan), STATEMENT_##statement,                  \
+            bus_##reads##_read, bus_##builds##_build, bus_##renders##_render, drop                 \
+    }
 
 /* Some abilities of one module. */
 typedef struct bus_table {

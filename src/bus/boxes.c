@@ -1,6 +1,6 @@
 /*
- * boxes.c: the reads of box:*, the same as their HTTP endpoints. A read of an earlier version also
- * reads the present box, to find out whether the box or the version is missing.
+ * boxes.c: the abilities that read boxes, equal to the HTTP endpoints. A read of an earlier version
+ * also reads the current box, to distinguish a missing box from a missing version.
  */
 #include "bus/abilities.h"
 #include "store/box/box_context.h"
@@ -11,11 +11,11 @@
 /* The most ids that box:get returns: its output is not streamed. */
 enum { BOX_IDS_MOST = 100000 };
 
-typedef struct box_wish {
+typedef struct box_request {
     box_read reads[2];
     size_t count;
     box_context_request context;
-} box_wish;
+} box_request;
 
 static cardbox_status no_box(cardbox_error *err)
 {
@@ -33,26 +33,26 @@ static void read_moment(input_reader *in, box_read *read)
             error_set(in->err, CARDBOX_INVALID, "give one of at_version, at_length and at_time");
 }
 
-/* The box and the moment that the input names. */
-static box_wish *read_wish(input_reader *in)
+/* Reads the box id and the version, length or time from the input. */
+static box_request *read_request(input_reader *in)
 {
-    box_wish *wish = in->call->plan;
-    wish->reads[1] = (box_read)BOX_READ_INIT;
-    wish->reads[1].tenant = in->call->tenant;
-    wish->reads[1].most = 0;
-    input_uuid(in, "box_id", &wish->reads[1].box_id);
-    wish->reads[0] = wish->reads[1];
-    wish->reads[0].most = -1;
-    read_moment(in, &wish->reads[0]);
-    const box_read *first = wish->reads;
-    wish->count = first->at_version >= 0 || first->at_length >= 0 || first->at_time ? 2 : 1;
-    return wish;
+    box_request *request = in->call->plan;
+    request->reads[1] = (box_read)BOX_READ_INIT;
+    request->reads[1].tenant = in->call->tenant;
+    request->reads[1].most = 0;
+    input_uuid(in, "box_id", &request->reads[1].box_id);
+    request->reads[0] = request->reads[1];
+    request->reads[0].most = -1;
+    read_moment(in, &request->reads[0]);
+    const box_read *first = request->reads;
+    request->count = first->at_version >= 0 || first->at_length >= 0 || first->at_time ? 2 : 1;
+    return request;
 }
 
 BUS_BUILDS(box_read)
 {
-    const box_wish *wish = call->plan;
-    boxes_read_params(p, wish->reads, wish->count);
+    const box_request *request = call->plan;
+    boxes_read_params(p, request->reads, request->count);
 }
 
 /* The rows of the first read. */
@@ -71,13 +71,13 @@ static cardbox_status open_box(const bus_call *call, const store_rows *rows, box
 
 BUS_READS(box_get)
 {
-    box_wish *wish = read_wish(in);
-    wish->reads[0].most = BOX_IDS_MOST;
+    box_request *request = read_request(in);
+    request->reads[0].most = BOX_IDS_MOST;
 }
 
 BUS_RENDERS(box_get)
 {
-    const box_wish *wish = call->plan;
+    const box_request *request = call->plan;
     box_view box;
     cardbox_status status = open_box(call, rows, &box, err);
     if (status != CARDBOX_OK)
@@ -85,7 +85,7 @@ BUS_RENDERS(box_get)
     if (box.head.before < box.head.length)
         return error_set(err, CARDBOX_TOO_LARGE, "the box has over %d ids; ask box:cards for them",
                          BOX_IDS_MOST);
-    box_view_object(out, &box, &wish->reads[0].box_id);
+    box_view_object(out, &box, &request->reads[0].box_id);
     return CARDBOX_OK;
 }
 
@@ -93,9 +93,9 @@ BUS_RENDERS(box_get)
 
 BUS_READS(box_cards)
 {
-    box_wish *wish = read_wish(in);
-    wish->reads[0].want = BOX_WANT_CARDS;
-    wish->reads[0].tail = input_limit(in);
+    box_request *request = read_request(in);
+    request->reads[0].want = BOX_WANT_CARDS;
+    request->reads[0].tail = input_limit(in);
 }
 
 BUS_RENDERS(box_cards)
@@ -116,33 +116,34 @@ BUS_RENDERS(box_cards)
 
 BUS_READS(box_context)
 {
-    box_wish *wish = read_wish(in);
-    wish->context = (box_context_request){
-        .reads = wish->reads,
-        .count = wish->count,
+    box_request *request = read_request(in);
+    request->context = (box_context_request){
+        .reads = request->reads,
+        .count = request->count,
         .how = input_context(in),
         .whole = input_value(in, "limit").kind == SCAN_NONE,
         .bytes_max = CONTEXT_INPUT_MAX,
     };
-    wish->reads[0].want = BOX_WANT_CARDS;
-    wish->reads[0].tail = input_integer(in, "limit", -1);
-    if (wish->context.whole)
-        wish->reads[0].most = BOX_CONTEXT_CARDS_MAX;
+    request->reads[0].want = BOX_WANT_CARDS;
+    request->reads[0].tail = input_integer(in, "limit", -1);
+    if (request->context.whole)
+        request->reads[0].most = BOX_CONTEXT_CARDS_MAX;
 }
 
 BUS_BUILDS(box_context)
 {
-    const box_wish *wish = call->plan;
-    box_context_params(p, &wish->context);
+    const box_request *request = call->plan;
+    box_context_params(p, &request->context);
 }
 
 BUS_RENDERS(box_context)
 {
-    const box_wish *wish = call->plan;
+    const box_request *request = call->plan;
     box_view box = {0};
     cardbox_status status = open_box(call, rows, &box, err);
-    return status != CARDBOX_OK ? status
-                                : box_context_answer(out, &box, &wish->context, call->memory, err);
+    return status != CARDBOX_OK
+               ? status
+               : box_context_answer(out, &box, &request->context, call->memory, err);
 }
 
 /* --- lists --- */
@@ -154,20 +155,16 @@ BUS_READS(box_list)
     input_cursor(in, &list->from, list_cursor_read_box);
 }
 
-BUS_BUILDS(box_list)
-{
-    boxes_list_params(p, call->plan);
-}
+BUS_BUILDS_FROM_PLAN(box_list, boxes_list_params)
 
 BUS_RENDERS(box_list)
 {
     const box_list *list = call->plan;
-    (void)err;
     list_json_boxes(out, rows, list->limit, call->memory);
     return CARDBOX_OK;
 }
 
-/* A change that added more ids than this is shown without them. */
+/* The log omits the ids of a change that added more than this. */
 enum { LOG_IDS_MAX = 1000 };
 
 BUS_READS(box_log)
@@ -179,10 +176,7 @@ BUS_READS(box_log)
     h->limit = input_limit(in);
 }
 
-BUS_BUILDS(box_log)
-{
-    box_log_params(p, call->plan);
-}
+BUS_BUILDS_FROM_PLAN(box_log, box_log_params)
 
 BUS_RENDERS(box_log)
 {
@@ -194,16 +188,13 @@ BUS_RENDERS(box_log)
 }
 
 static const bus_ability TABLE[] = {
-    {BUS_TEXT(box_get), BUS_READ, BUS_AGAIN, sizeof(box_wish), STATEMENT_boxes_read, box_get_read,
-     box_read_build, box_get_render, NULL},
-    {BUS_TEXT(box_cards), BUS_READ, BUS_AGAIN, sizeof(box_wish), STATEMENT_boxes_read,
-     box_cards_read, box_read_build, box_cards_render, NULL},
-    {BUS_TEXT(box_context), BUS_READ, BUS_AGAIN, sizeof(box_wish), STATEMENT_box_context,
-     box_context_read, box_context_build, box_context_render, NULL},
-    {BUS_TEXT(box_list), BUS_READ, BUS_AGAIN, sizeof(box_list), STATEMENT_boxes_list, box_list_read,
-     box_list_build, box_list_render, NULL},
-    {BUS_TEXT(box_log), BUS_READ, BUS_AGAIN, sizeof(history), STATEMENT_box_log, box_log_read,
-     box_log_build, box_log_render, NULL},
+    BUS_ABILITY_WITH(box_get, READ, BUS_AGAIN, box_request, boxes_read, box_get, box_read, box_get,
+                     NULL),
+    BUS_ABILITY_WITH(box_cards, READ, BUS_AGAIN, box_request, boxes_read, box_cards, box_read,
+                     box_cards, NULL),
+    BUS_ABILITY(box_context, READ, BUS_AGAIN, box_request, box_context),
+    BUS_ABILITY(box_list, READ, BUS_AGAIN, box_list, boxes_list),
+    BUS_ABILITY(box_log, READ, BUS_AGAIN, history, box_log),
 };
 
 const bus_table BUS_OF_BOXES = BUS_TABLE(TABLE);

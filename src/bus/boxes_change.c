@@ -1,13 +1,13 @@
 /*
- * boxes_change.c: box:*, what makes boxes and changes them, as their HTTP endpoints. Ids go on as
- * the JSON of the input.
+ * boxes_change.c: the abilities that create and change boxes, equal to the HTTP endpoints. Card ids
+ * are passed on as the JSON of the input.
  */
 #include "bus/abilities.h"
 #include "base/errors.h"
 #include "store/box/append.h"
 #include "store/list_json.h"
 
-/* The one row of a change, whose columns begin at `first`. */
+/* Renders the row of a change. Its columns begin at `first`. */
 static cardbox_status render_change(const uuid16 *box, const store_rows *rows, int first, buf *out,
                                     cardbox_error *err)
 {
@@ -34,10 +34,7 @@ BUS_READS(box_create)
         in->status = error_set(in->err, CARDBOX_INVALID, "parent_ids: " BOX_OWN_PARENT);
 }
 
-BUS_BUILDS(box_create)
-{
-    box_create_params(p, call->plan);
-}
+BUS_BUILDS_FROM_PLAN(box_create, box_create_params)
 
 BUS_RENDERS(box_create)
 {
@@ -81,10 +78,7 @@ BUS_READS(box_replace)
     in->call->again = save->expected_version == 0;
 }
 
-BUS_BUILDS(box_replace)
-{
-    box_save_params(p, call->plan);
-}
+BUS_BUILDS_FROM_PLAN(box_replace, box_save_params)
 
 BUS_RENDERS(box_replace)
 {
@@ -107,10 +101,7 @@ BUS_READS(box_fork)
         in->status = error_set(in->err, CARDBOX_INVALID, "give at_version or at_length, not both");
 }
 
-BUS_BUILDS(box_fork)
-{
-    box_fork_params(p, call->plan);
-}
+BUS_BUILDS_FROM_PLAN(box_fork, box_fork_params)
 
 BUS_RENDERS(box_fork)
 {
@@ -142,16 +133,11 @@ BUS_RENDERS(box_delete)
 }
 
 static const bus_ability TABLE[] = {
-    {BUS_TEXT(box_create), BUS_WRITE, BUS_ONCE, sizeof(box_create), STATEMENT_box_create,
-     box_create_read, box_create_build, box_create_render, NULL},
-    {BUS_TEXT(box_append), BUS_WRITE, BUS_ONCE, sizeof(box_append), STATEMENT_boxes_append,
-     box_append_read, box_append_build, box_append_render, NULL},
-    {BUS_TEXT(box_replace), BUS_WRITE, BUS_ONCE, sizeof(box_save), STATEMENT_box_save,
-     box_replace_read, box_replace_build, box_replace_render, NULL},
-    {BUS_TEXT(box_fork), BUS_WRITE, BUS_ONCE, sizeof(box_fork), STATEMENT_box_fork, box_fork_read,
-     box_fork_build, box_fork_render, NULL},
-    {BUS_TEXT(box_delete), BUS_WRITE, BUS_AGAIN, sizeof(uuid16), STATEMENT_box_delete,
-     box_delete_read, box_delete_build, box_delete_render, NULL},
+    BUS_ABILITY(box_create, WRITE, BUS_ONCE, box_create, box_create),
+    BUS_ABILITY(box_append, WRITE, BUS_ONCE, box_append, boxes_append),
+    BUS_ABILITY(box_replace, WRITE, BUS_ONCE, box_save, box_save),
+    BUS_ABILITY(box_fork, WRITE, BUS_ONCE, box_fork, box_fork),
+    BUS_ABILITY(box_delete, WRITE, BUS_AGAIN, uuid16, box_delete),
 };
 
 const bus_table BUS_OF_BOX_CHANGES = BUS_TABLE(TABLE);

@@ -1,8 +1,8 @@
 /*
- * bus.h: abilities: named operations with JSON in and JSON out, each with a description, JSON
- * Schemas and a scope. One table serves the SDK, the server, the command line and the worker's
- * tools. An ability is plain functions over the store's plain data: read the input, build a
- * statement, render its rows; who runs the statement, and how, is not known here.
+ * bus.h: abilities: named operations with JSON input and JSON output, each with a description, JSON
+ * Schemas and a scope. One table serves the SDK, the server, the command line and the worker. An
+ * ability consists of functions that read its input, build a statement and render its rows. Running
+ * the statement is the caller's task.
  */
 #ifndef BUS_BUS_H
 #define BUS_BUS_H
@@ -17,15 +17,15 @@
 /* The scope that a token needs. */
 typedef enum bus_scope { BUS_READ, BUS_WRITE, BUS_TASKS } bus_scope;
 
-/* Levels of nested JSON in an input: more than a content in it may have, so that it can be said of
- * that content. */
+/* Levels of nested JSON in an input. More than a content may have, so that the content's own
+ * check reports the error. */
 #define BUS_DEPTH_MAX 256
 
 /* The default and the maximum number of rows of a list. */
 enum { BUS_LIMIT_DEFAULT = 200, BUS_LIMIT_MOST = 500 };
 
-/* Traits. BUS_AGAIN: idempotent for every input (reads are anyway). BUS_WAKES: there may be work
- * for workers afterwards, for example the parent of a task that ends. */
+/* Traits. BUS_AGAIN: idempotent for every input, as reads always are. BUS_WAKES: workers may
+ * have work afterwards, for example the parent of a task that ends. */
 enum { BUS_ONCE = 0, BUS_AGAIN = 1, BUS_WAKES = 2 };
 
 typedef struct bus_ability bus_ability;
@@ -36,7 +36,7 @@ typedef struct input_reader input_reader; /* input.h */
 
 /* One statement of a call. */
 typedef struct bus_step {
-    statement_id statement; /* BUS_NO_STATEMENT: it is answered from the program itself */
+    statement_id statement; /* no statement is needed */
     bool writes;
     void (*build)(params *p, const bus_call *call);
     /* Appends the output, or reports an error, or requests another step with bus_next. */
@@ -47,13 +47,13 @@ typedef struct bus_step {
 struct bus_call {
     const bus_ability *ability;
     slice tenant;
-    scan_value input; /* valid by the schema */
+    scan_value input; /* valid according to the schema */
     arena *memory;    /* lives as long as the call */
-    void *plan;       /* the parameters read from the input: the ability's own struct */
-    bool again;       /* doing it twice does the same as doing it once */
-    bus_step step;    /* the next one, at first the ability's own */
+    void *plan;       /* the parameters from the input, in a struct of the ability */
+    bool again;       /* the call is idempotent */
+    bus_step step;    /* the next step; at first the ability's own */
     bool wakes;       /* workers may have work after it */
-    bool more;        /* the next step runs the statement: the last one only prepared it */
+    bool more;        /* another step follows */
     slice faults;     /* violations of the schema: JSON objects {"place","message"},
                         separated by commas; empty if there are none */
 };
@@ -68,8 +68,8 @@ struct bus_ability {
     const bus_text *text;
     bus_scope scope;
     unsigned traits;
-    size_t plan;            /* its size in bytes; 0: there is nothing to read */
-    statement_id statement; /* the first step's, and so are build and render: as in bus_step */
+    size_t plan;            /* size of the plan in bytes; 0: the ability reads no input */
+    statement_id statement; /* statement of the first step, to which build and render belong too */
     /* Reads the input into the plan, which is zeroed. CARDBOX_INVALID is for rules that a schema
      * can't express. */
     void (*read)(input_reader *in);
@@ -93,7 +93,7 @@ slice bus_name(const bus_ability *ability);
 /* "read", "write", "tasks". */
 const char *bus_scope_name(bus_scope scope);
 
-/* Members of its text: borrowed for ever, with white space in them. */
+/* Members of the ability's text, with white space. They are never freed. */
 scan_value bus_input_schema(const bus_ability *ability);
 scan_value bus_output_schema(const bus_ability *ability);
 scan_value bus_description(const bus_ability *ability);

@@ -1,6 +1,5 @@
 /*
- * call.c: a call of an ability from its input on: what every ability checks, and readers of members
- * of an input that the schema has let pass. Runs nothing.
+ * call.c: checks the input of a call and reads its members. Runs no statement.
  */
 #include "base/isotime.h"
 #include "bus/input.h"
@@ -8,9 +7,9 @@
 #include "store/client/check.h"
 #include "base/errors.h"
 
-static void note_faults(bus_call *call, const schema_faults *faults)
+static void note_faults(bus_call *call, const schema_errors *faults)
 {
-    buf items = BUF_INIT(SCHEMA_FAULTS_MAX * 6 * sizeof(schema_fault));
+    buf items = BUF_INIT(SCHEMA_ERRORS_MAX * 6 * sizeof(schema_error));
     for (size_t i = 0; i < faults->count; i++) {
         buf_text(&items, i == 0 ? "{\"place\":" : ",{\"place\":");
         buf_json_string(&items, slice_of(faults->list[i].place));
@@ -33,7 +32,7 @@ static cardbox_status read_plan(bus_call *call, cardbox_error *err)
 cardbox_status bus_begin(bus_call *call, const bus_ability *ability, slice tenant, scan_value input,
                          arena *memory, cardbox_error *err)
 {
-    schema_faults faults;
+    schema_errors faults;
     *call = (bus_call){
         .ability = ability,
         .tenant = tenant,
@@ -83,7 +82,7 @@ slice input_json(const input_reader *in, const char *name)
     return input_value(in, name).text;
 }
 
-/* The decoded string token. ptr NULL: UTF-8 can't represent it, and `in` has the reason. */
+/* Decodes a string token. ptr NULL: UTF-8 can't represent it, and `in` has the error. */
 slice input_decode(input_reader *in, const char *name, slice token)
 {
     buf text = BUF_INIT(token.len);
@@ -194,12 +193,12 @@ slice input_box_ids(input_reader *in, const char *name)
 
 context_request input_context(input_reader *in)
 {
-    context_request wish = {CARDBOX_FORMAT_OPENAI,
-                            !scan_string_is(input_json(in, "repair"), SLICE("off"))};
+    context_request request = {CARDBOX_FORMAT_OPENAI,
+                               !scan_string_is(input_json(in, "repair"), SLICE("off"))};
     slice format = input_text(in, "format");
     if (format.ptr != NULL)
-        context_format_of(&wish.format, format);
-    return wish;
+        context_format_of(&request.format, format);
+    return request;
 }
 
 void input_cursor(input_reader *in, list_cursor *out,

@@ -1,5 +1,5 @@
 /*
- * cards.c: card:*, reads and deletion, as their HTTP endpoints.
+ * cards.c: the abilities that read and delete cards, equal to the HTTP endpoints.
  */
 #include "bus/abilities.h"
 #include "store/card/card_json.h"
@@ -81,7 +81,6 @@ BUS_RENDERS(card_batch)
 {
     const card_ids *ids = call->plan;
     const char *between = "";
-    (void)err;
     buf_text(out, "{\"cards\":[");
     for (size_t i = 0; i < ids->count; i++) {
         card_row card;
@@ -106,7 +105,7 @@ BUS_RENDERS(card_batch)
     return CARDBOX_OK;
 }
 
-/* --- by what they say of themselves --- */
+/* --- by filters --- */
 
 static void read_calls(input_reader *in, card_list *list)
 {
@@ -154,20 +153,16 @@ BUS_READS(card_list)
     input_cursor(in, &list->from, list_cursor_read);
 }
 
-BUS_BUILDS(card_list)
-{
-    cards_list_params(p, call->plan);
-}
+BUS_BUILDS_FROM_PLAN(card_list, cards_list_params)
 
 BUS_RENDERS(card_list)
 {
     const card_list *list = call->plan;
-    (void)err;
     list_json_cards(out, rows, list->limit, call->tenant, call->memory);
     return CARDBOX_OK;
 }
 
-/* --- what became of one --- */
+/* --- history of a card --- */
 
 BUS_READS(card_revisions)
 {
@@ -178,10 +173,7 @@ BUS_READS(card_revisions)
     h->limit = input_limit(in);
 }
 
-BUS_BUILDS(card_revisions)
-{
-    card_revisions_params(p, call->plan);
-}
+BUS_BUILDS_FROM_PLAN(card_revisions, card_revisions_params)
 
 BUS_RENDERS(card_revisions)
 {
@@ -200,15 +192,11 @@ BUS_READS(card_boxes)
     input_cursor(in, &list->from, list_cursor_read_box);
 }
 
-BUS_BUILDS(card_boxes)
-{
-    boxes_with_card_params(p, call->plan);
-}
+BUS_BUILDS_FROM_PLAN(card_boxes, boxes_with_card_params)
 
 BUS_RENDERS(card_boxes)
 {
     const box_list *list = call->plan;
-    (void)err;
     list_json_boxes(out, rows, list->limit, call->memory);
     return CARDBOX_OK;
 }
@@ -232,18 +220,14 @@ BUS_RENDERS(card_delete)
 }
 
 static const bus_ability TABLE[] = {
-    {BUS_TEXT(card_get), BUS_READ, BUS_AGAIN, sizeof(card_ids), STATEMENT_cards_get, card_get_read,
-     card_get_build, card_get_render, NULL},
-    {BUS_TEXT(card_batch), BUS_READ, BUS_AGAIN, sizeof(card_ids), STATEMENT_cards_get,
-     card_batch_read, card_get_build, card_batch_render, NULL},
-    {BUS_TEXT(card_list), BUS_READ, BUS_AGAIN, sizeof(card_list), STATEMENT_cards_list,
-     card_list_read, card_list_build, card_list_render, NULL},
-    {BUS_TEXT(card_revisions), BUS_READ, BUS_AGAIN, sizeof(history), STATEMENT_card_revisions,
-     card_revisions_read, card_revisions_build, card_revisions_render, NULL},
-    {BUS_TEXT(card_boxes), BUS_READ, BUS_AGAIN, sizeof(box_list), STATEMENT_boxes_with_card,
-     card_boxes_read, card_boxes_build, card_boxes_render, NULL},
-    {BUS_TEXT(card_delete), BUS_WRITE, BUS_AGAIN, sizeof(card_ids), STATEMENT_card_delete,
-     card_get_read, card_delete_build, card_delete_render, NULL},
+    BUS_ABILITY(card_get, READ, BUS_AGAIN, card_ids, cards_get),
+    BUS_ABILITY_WITH(card_batch, READ, BUS_AGAIN, card_ids, cards_get, card_batch, card_get,
+                     card_batch, NULL),
+    BUS_ABILITY(card_list, READ, BUS_AGAIN, card_list, cards_list),
+    BUS_ABILITY(card_revisions, READ, BUS_AGAIN, history, card_revisions),
+    BUS_ABILITY(card_boxes, READ, BUS_AGAIN, box_list, boxes_with_card),
+    BUS_ABILITY_WITH(card_delete, WRITE, BUS_AGAIN, card_ids, card_delete, card_get, card_delete,
+                     card_delete, NULL),
 };
 
 const bus_table BUS_OF_CARDS = BUS_TABLE(TABLE);

@@ -1,6 +1,6 @@
 /*
- * cards_add.c: card:add, card:add_many and card:from_entry. Content is passed as its span of the
- * input, byte for byte. Several cards are all added, or none.
+ * cards_add.c: card:add, card:add_many and card:from_entry. The content is passed on as the bytes
+ * of the input. Several cards are added all or none.
  */
 #include <stdio.h>
 #include "bus/abilities.h"
@@ -163,10 +163,10 @@ BUS_RENDERS(card_add_many)
     return CARDBOX_OK;
 }
 
-/* --- of an entry of a session --- */
+/* --- from an entry of a session --- */
 
 typedef struct from_entry {
-    added added; /* first: the second step is that of card:add */
+    added added; /* first member: the second step is that of card:add */
     entry_card card;
 } from_entry;
 
@@ -190,10 +190,10 @@ BUS_BUILDS(card_from_entry)
 
 BUS_RENDERS(card_from_entry)
 {
-    static const bus_step ADD = {STATEMENT_cards_add, true, card_add_build, card_add_render};
+    static const bus_step ADD = {STATEMENT_cards_add, true, bus_card_add_build,
+                                 bus_card_add_render};
     from_entry *f = call->plan;
     session_node_row entry;
-    (void)out;
     if (rows_count(rows) == 0)
         return session_no_entry(f->card.session, f->card.entry, err);
     session_node_read(&entry, rows, 0);
@@ -204,13 +204,12 @@ BUS_RENDERS(card_from_entry)
 }
 
 static const bus_ability TABLE[] = {
-    {BUS_TEXT(card_add), BUS_WRITE, BUS_AGAIN, sizeof(added), STATEMENT_cards_add, card_add_read,
-     card_add_build, card_add_render, card_add_drop},
-    {BUS_TEXT(card_add_many), BUS_WRITE, BUS_AGAIN, sizeof(added), STATEMENT_cards_add,
-     card_add_many_read, card_add_build, card_add_many_render, card_add_drop},
-    {BUS_TEXT(card_from_entry), BUS_WRITE, BUS_AGAIN, sizeof(from_entry),
-     STATEMENT_session_entries_get, card_from_entry_read, card_from_entry_build,
-     card_from_entry_render, card_add_drop},
+    BUS_ABILITY_WITH(card_add, WRITE, BUS_AGAIN, added, cards_add, card_add, card_add, card_add,
+                     card_add_drop),
+    BUS_ABILITY_WITH(card_add_many, WRITE, BUS_AGAIN, added, cards_add, card_add_many, card_add,
+                     card_add_many, card_add_drop),
+    BUS_ABILITY_WITH(card_from_entry, WRITE, BUS_AGAIN, from_entry, session_entries_get,
+                     card_from_entry, card_from_entry, card_from_entry, card_add_drop),
 };
 
 const bus_table BUS_OF_NEW_CARDS = BUS_TABLE(TABLE);

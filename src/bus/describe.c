@@ -1,5 +1,5 @@
 /*
- * describe.c: what abilities say of themselves, spliced from their texts.
+ * describe.c: descriptions of abilities as JSON, made from their texts.
  */
 #include "bus/describe.h"
 

@@ -1,5 +1,5 @@
 /*
- * describe.h: abilities as JSON, for those who look for one and for those who call it.
+ * describe.h: descriptions of abilities as JSON.
  */
 #ifndef BUS_DESCRIBE_H
 #define BUS_DESCRIBE_H
@@ -16,7 +16,7 @@ void describe_schemas(buf *out, const bus_ability *ability);
  * the scope. */
 void describe_whole(buf *out, const bus_ability *ability);
 
-/* {"abilities":[...]}: all of them, each with its module and its tag and without its schemas. */
+/* {"abilities":[...]}: all abilities, each with its module and its tag, without schemas. */
 void describe_all(buf *out);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * input.h: readers of the input of a call, or of an object in it, after validation by its schema.
- * The kinds of members are known; rules that a schema can't express are checked here. The first
- * fault is kept.
+ * input.h: readers for members of an input that its schema has accepted. They check the rules that
+ * a schema can't express. The first error is kept.
  */
 #ifndef BUS_INPUT_H
 #define BUS_INPUT_H
@@ -19,7 +18,7 @@ struct input_reader {
     cardbox_status status;
 };
 
-/* SCAN_NONE, or a text with ptr NULL: it is not there. */
+/* SCAN_NONE, or a text with ptr NULL: the member is absent. */
 scan_value input_value(const input_reader *in, const char *name);
 slice input_json(const input_reader *in, const char *name);
 slice input_text(input_reader *in, const char *name);
@@ -27,24 +26,25 @@ slice input_decode(input_reader *in, const char *name, slice token);
 slice input_id(input_reader *in, const char *name,
                size_t most); /* bytes without control characters */
 
-/* False: it is not there. */
+/* Return false if the member is absent. */
 bool input_uuid(input_reader *in, const char *name, uuid16 *out);
 bool input_time(input_reader *in, const char *name, int64_t *micros);
 
 int64_t input_integer(const input_reader *in, const char *name, int64_t otherwise);
 bool input_flag(const input_reader *in, const char *name);
 
-/* `limit`, brought into its bounds. */
+/* Reads `limit` and clamps it to 1 to BUS_LIMIT_MOST. */
 int64_t input_limit(const input_reader *in);
 
-/* A JSON array of ids, [] if it is not there. */
+/* Return a JSON array of ids; [] if the member is absent. */
 slice input_card_ids(input_reader *in, const char *name);
 slice input_box_ids(input_reader *in, const char *name);
 
-/* `format` and `repair`. */
+/* Reads `format` and `repair`. */
 context_request input_context(input_reader *in);
 
-/* `cursor`, by one of list.h's functions; and where it is a number, what is below it. */
+/* Reads `cursor` with a function of list.h. input_before reads a cursor that is a number: the
+ * rows below it follow. */
 void input_cursor(input_reader *in, list_cursor *out,
                   bool (*read)(list_cursor *out, slice text, arena *memory));
 int64_t input_before(input_reader *in);

@@ -1,11 +1,11 @@
 /*
- * introspect.c: bus:*, which lists and describes abilities. Needs no database.
+ * introspect.c: the abilities of bus:*, which list and describe abilities without a database.
  */
 #include "bus/abilities.h"
 #include "bus/describe.h"
 #include "base/errors.h"
 
-/* The first from there on that is not of this module, or the end. */
+/* Returns the first index from `from` on that is not of this module. */
 static size_t module_end(slice module, size_t from)
 {
     const bus_ability *ability;
@@ -14,10 +14,9 @@ static size_t module_end(slice module, size_t from)
     return from;
 }
 
-BUS_RENDERS(bus_list)
+BUS_RENDERS(list)
 {
     const bus_ability *first;
-    (void)call, (void)rows, (void)err;
     buf_text(out, "{\"modules\":[");
     for (size_t from = 0, end; (first = bus_at(from)) != NULL; from = end) {
         end = module_end(bus_module(first), from);
@@ -31,12 +30,11 @@ BUS_RENDERS(bus_list)
     return CARDBOX_OK;
 }
 
-BUS_RENDERS(bus_abilities)
+BUS_RENDERS(abilities)
 {
     scan_value wanted = scan_find(call->input, "moduleName");
     const bus_ability *ability;
     const char *between = "";
-    (void)rows, (void)err;
     buf_text(out, "{\"moduleName\":");
     buf_slice(out, wanted.text);
     buf_text(out, ",\"abilities\":[");
@@ -51,7 +49,7 @@ BUS_RENDERS(bus_abilities)
     return CARDBOX_OK;
 }
 
-/* The ability that the input names. NULL, and a status: there is none. */
+/* Returns the ability that the input names. NULL: there is none, and `err` is set. */
 static const bus_ability *named(const bus_call *call, cardbox_error *err)
 {
     slice token = scan_find(call->input, "abilityId").text;
@@ -64,10 +62,9 @@ static const bus_ability *named(const bus_call *call, cardbox_error *err)
     return NULL;
 }
 
-BUS_RENDERS(bus_schema)
+BUS_RENDERS(schema)
 {
     const bus_ability *ability = named(call, err);
-    (void)rows;
     if (ability == NULL)
         return CARDBOX_NOT_FOUND;
     buf_printf(out, "{\"abilityId\":\"%s\"", ability->text->id);
@@ -76,10 +73,9 @@ BUS_RENDERS(bus_schema)
     return CARDBOX_OK;
 }
 
-BUS_RENDERS(bus_inspect)
+BUS_RENDERS(inspect)
 {
     const bus_ability *ability = named(call, err);
-    (void)rows;
     if (ability == NULL)
         return CARDBOX_NOT_FOUND;
     buf_text(out, "{\"meta\":");
@@ -88,15 +84,17 @@ BUS_RENDERS(bus_inspect)
     return CARDBOX_OK;
 }
 
+#define BUS_DESCRIBES(name)                                                                        \
+    {                                                                                              \
+        BUS_TEXT(bus_##name), BUS_READ, BUS_AGAIN, 0, BUS_NO_STATEMENT, NULL, NULL,                \
+            bus_##name##_render, NULL                                                              \
+    }
+
 static const bus_ability TABLE[] = {
-    {BUS_TEXT(bus_list), BUS_READ, BUS_AGAIN, 0, BUS_NO_STATEMENT, NULL, NULL, bus_list_render,
-     NULL},
-    {BUS_TEXT(bus_abilities), BUS_READ, BUS_AGAIN, 0, BUS_NO_STATEMENT, NULL, NULL,
-     bus_abilities_render, NULL},
-    {BUS_TEXT(bus_schema), BUS_READ, BUS_AGAIN, 0, BUS_NO_STATEMENT, NULL, NULL, bus_schema_render,
-     NULL},
-    {BUS_TEXT(bus_inspect), BUS_READ, BUS_AGAIN, 0, BUS_NO_STATEMENT, NULL, NULL,
-     bus_inspect_render, NULL},
+    BUS_DESCRIBES(list),
+    BUS_DESCRIBES(abilities),
+    BUS_DESCRIBES(schema),
+    BUS_DESCRIBES(inspect),
 };
 
 const bus_table BUS_OF_BUS = BUS_TABLE(TABLE);

@@ -1,12 +1,12 @@
 /*
- * invoke.c: invokes an ability for the SDK: blocking, on the caller's handle.
+ * invoke.c: runs an ability for the SDK on the caller's handle. Blocks.
  */
 #include "bus/bus.h"
 #include "cardbox/bus.h"
 #include "store/client/call.h"
 #include "store/task/work.h"
 
-/* Bytes of an output. */
+/* Maximum bytes of an output. */
 #define OUTPUT_MAX ((size_t)1024 * 1024 * 1024)
 
 static cardbox_status check_name(const char *what, const char *text, cardbox_error *err)
@@ -14,7 +14,8 @@ static cardbox_status check_name(const char *what, const char *text, cardbox_err
     return text == NULL ? CARDBOX_OK : check_id(what, text, CARDBOX_KEY_MAX, err);
 }
 
-static cardbox_status run(const bus_call *call, cardbox *db, store_rows **rows, cardbox_error *err)
+static cardbox_status run_statement(const bus_call *call, cardbox *db, store_rows **rows,
+                                    cardbox_error *err)
 {
     const bus_step *step = &call->step;
     params p;
@@ -24,21 +25,22 @@ static cardbox_status run(const bus_call *call, cardbox *db, store_rows **rows, 
         return error_set(err, CARDBOX_INVALID, "db must not be NULL");
     params_init(&p, REQUEST_MAX);
     step->build(&p, call);
-    client_safety write = call->again ? RUN_AGAIN_HERE : RUN_ONCE; /* ids may be new, as a task's */
+    client_safety write =
+        call->again ? RUN_AGAIN_HERE : RUN_ONCE; /* each run may make new ids, as for a task */
     return client_run(db, step->statement, &p, step->writes ? write : RUN_AGAIN, rows, err);
 }
 
 static cardbox_status run_step(bus_call *call, cardbox *db, buf *out, cardbox_error *err)
 {
     store_rows *rows = NULL;
-    cardbox_status status = run(call, db, &rows, err);
+    cardbox_status status = run_statement(call, db, &rows, err);
     if (status == CARDBOX_OK)
         status = bus_render(call, rows, out, err);
     rows_free(rows);
     return status;
 }
 
-static cardbox_status invoke(char **out, cardbox *db, bus_call *call, cardbox_error *err)
+static cardbox_status run_steps(char **out, cardbox *db, bus_call *call, cardbox_error *err)
 {
     buf text = BUF_INIT(OUTPUT_MAX);
     cardbox_status status = run_step(call, db, &text, err);
@@ -81,7 +83,7 @@ cardbox_status cardbox_invoke(char **out, cardbox *db, const char *tenant, const
         return error_json(err, "the input", &fault);
     status = bus_begin(&call, ability, slice_of(tenant), value, &memory, err);
     if (status == CARDBOX_OK)
-        status = invoke(out, db, &call, err);
+        status = run_steps(out, db, &call, err);
     bus_end(&call);
     arena_reset(&memory);
     return status;

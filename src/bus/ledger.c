@@ -1,6 +1,6 @@
 /*
- * ledger.c: ldg:*: saves tasks, calls and messages one at a time, and reads them by filters. Texts
- * of people and models pass through as JSON string tokens, byte for byte.
+ * ledger.c: the abilities of ldg:*, which save tasks, calls and messages one at a time and query
+ * them. Texts are passed on as the JSON strings of the input.
  */
 #include "bus/abilities.h"
 #include "base/errors.h"
@@ -16,15 +16,15 @@ typedef struct saved_entity {
     call_input call;
 } saved_entity;
 
-/* The entity of the input. */
-static input_reader enter(const input_reader *in, const char *name)
+/* Returns a reader for the object `name` of the input. */
+static input_reader enter_member(const input_reader *in, const char *name)
 {
     input_reader entity = *in;
     entity.object = input_value(in, name);
     return entity;
 }
 
-static void finish(input_reader *in, const input_reader *entity, saved_entity *saved)
+static void finish_save(input_reader *in, const input_reader *entity, saved_entity *saved)
 {
     saved->batch.tenant = in->call->tenant;
     in->status =
@@ -54,7 +54,7 @@ BUS_READS(ldg_task_save)
 {
     saved_entity *saved = in->call->plan;
     task_input *task = &saved->task;
-    input_reader of = enter(in, "task");
+    input_reader of = enter_member(in, "task");
     task->task_id = input_text(&of, "id");
     task->parent_id = input_text(&of, "parentTaskId");
     task->status = input_text(&of, "completionStatus");
@@ -63,7 +63,7 @@ BUS_READS(ldg_task_save)
     task->updated_ms = input_integer(&of, "updatedAt", 0);
     saved->batch.tasks = task;
     saved->batch.task_count = 1;
-    finish(in, &of, saved);
+    finish_save(in, &of, saved);
 }
 
 BUS_READS(ldg_task_get)
@@ -81,7 +81,6 @@ BUS_BUILDS(ldg_task_get)
 BUS_RENDERS(ldg_task_get)
 {
     task_row task;
-    (void)call, (void)err;
     buf_text(out, "{\"task\":");
     if (rows_count(rows) > 0 && task_row_read(&task, rows, 0))
         task_json(out, &task);
@@ -110,16 +109,12 @@ BUS_READS(ldg_task_query)
     query->offset = input_integer(in, "offset", 0);
 }
 
-BUS_BUILDS(ldg_task_query)
-{
-    tasks_query_params(p, call->plan);
-}
+BUS_BUILDS_FROM_PLAN(ldg_task_query, tasks_query_params)
 
 BUS_RENDERS(ldg_task_query)
 {
     task_row task;
     const char *between = "";
-    (void)call, (void)err;
     buf_text(out, "{\"tasks\":[");
     for (int row = 0; row < rows_count(rows); row++) {
         if (!task_row_read(&task, rows, row))
@@ -136,7 +131,8 @@ BUS_RENDERS(ldg_task_query)
 
 /* --- calls --- */
 
-/* A text that is JSON. Only here: what a worker saves is as the model wrote it. */
+/* Checks that a text is JSON. Workers save texts of models, which may not be JSON, so the
+ * ledger does not check. */
 static void check_json(input_reader *in, const char *name)
 {
     slice text = input_text(in, name);
@@ -151,7 +147,7 @@ BUS_READS(ldg_call_save)
 {
     saved_entity *saved = in->call->plan;
     call_input *call = &saved->call;
-    input_reader of = enter(in, "call");
+    input_reader of = enter_member(in, "call");
     call->call_id = input_text(&of, "id");
     call->task_id = input_text(&of, "taskId");
     call->ability = input_text(&of, "abilityName");
@@ -167,7 +163,7 @@ BUS_READS(ldg_call_save)
     call->updated_ms = input_integer(&of, "updatedAt", 0);
     saved->batch.calls = call;
     saved->batch.call_count = 1;
-    finish(in, &of, saved);
+    finish_save(in, &of, saved);
 }
 
 BUS_BUILDS(ldg_call_list)
@@ -178,7 +174,6 @@ BUS_BUILDS(ldg_call_list)
 
 BUS_RENDERS(ldg_call_list)
 {
-    (void)call, (void)err;
     buf_text(out, "{\"calls\":[");
     for (int row = 0; row < rows_count(rows); row++) {
         call_row listed;
@@ -196,7 +191,7 @@ BUS_READS(ldg_msg_save)
 {
     saved_entity *saved = in->call->plan;
     message_input *message = &saved->message;
-    input_reader of = enter(in, "message");
+    input_reader of = enter_member(in, "message");
     message->message_id = input_text(&of, "id");
     message->task_id = input_text(&of, "taskId");
     message->role = input_text(&of, "role");
@@ -205,7 +200,7 @@ BUS_READS(ldg_msg_save)
     message->ts_ms = input_integer(&of, "timestamp", 0);
     saved->batch.messages = message;
     saved->batch.message_count = 1;
-    finish(in, &of, saved);
+    finish_save(in, &of, saved);
 }
 
 BUS_RENDERS(ldg_msg_save)
@@ -243,7 +238,6 @@ BUS_RENDERS(ldg_msg_list)
 {
     message_row message;
     const char *between = "";
-    (void)call, (void)err;
     buf_text(out, "{\"messages\":[");
     for (int row = 0; row < rows_count(rows); row++) {
         if (!message_row_read(&message, rows, row))
@@ -259,20 +253,17 @@ BUS_RENDERS(ldg_msg_list)
 }
 
 static const bus_ability TABLE[] = {
-    {BUS_TEXT(ldg_task_save), BUS_WRITE, BUS_AGAIN, sizeof(saved_entity), STATEMENT_ledger_save,
-     ldg_task_save_read, ldg_save_build, ldg_save_render, NULL},
-    {BUS_TEXT(ldg_task_get), BUS_READ, BUS_AGAIN, sizeof(slice), STATEMENT_task_get,
-     ldg_task_get_read, ldg_task_get_build, ldg_task_get_render, NULL},
-    {BUS_TEXT(ldg_task_query), BUS_READ, BUS_AGAIN, sizeof(task_query), STATEMENT_tasks_query,
-     ldg_task_query_read, ldg_task_query_build, ldg_task_query_render, NULL},
-    {BUS_TEXT(ldg_call_save), BUS_WRITE, BUS_AGAIN, sizeof(saved_entity), STATEMENT_ledger_save,
-     ldg_call_save_read, ldg_save_build, ldg_save_render, NULL},
-    {BUS_TEXT(ldg_call_list), BUS_READ, BUS_AGAIN, sizeof(slice), STATEMENT_calls_list,
-     ldg_task_get_read, ldg_call_list_build, ldg_call_list_render, NULL},
-    {BUS_TEXT(ldg_msg_save), BUS_WRITE, BUS_AGAIN, sizeof(saved_entity), STATEMENT_ledger_save,
-     ldg_msg_save_read, ldg_save_build, ldg_msg_save_render, NULL},
-    {BUS_TEXT(ldg_msg_list), BUS_READ, BUS_AGAIN, sizeof(message_page), STATEMENT_messages_list,
-     ldg_msg_list_read, ldg_msg_list_build, ldg_msg_list_render, NULL},
+    BUS_ABILITY_WITH(ldg_task_save, WRITE, BUS_AGAIN, saved_entity, ledger_save, ldg_task_save,
+                     ldg_save, ldg_save, NULL),
+    BUS_ABILITY(ldg_task_get, READ, BUS_AGAIN, slice, task_get),
+    BUS_ABILITY(ldg_task_query, READ, BUS_AGAIN, task_query, tasks_query),
+    BUS_ABILITY_WITH(ldg_call_save, WRITE, BUS_AGAIN, saved_entity, ledger_save, ldg_call_save,
+                     ldg_save, ldg_save, NULL),
+    BUS_ABILITY_WITH(ldg_call_list, READ, BUS_AGAIN, slice, calls_list, ldg_task_get, ldg_call_list,
+                     ldg_call_list, NULL),
+    BUS_ABILITY_WITH(ldg_msg_save, WRITE, BUS_AGAIN, saved_entity, ledger_save, ldg_msg_save,
+                     ldg_save, ldg_msg_save, NULL),
+    BUS_ABILITY(ldg_msg_list, READ, BUS_AGAIN, message_page, messages_list),
 };
 
 const bus_table BUS_OF_LEDGER = BUS_TABLE(TABLE);

@@ -1,6 +1,6 @@
 /*
- * registry.c: all abilities with their texts. To add one, write src/bus/abilities/MODULE.NAME.json,
- * its functions, and a row in the table of their file.
+ * registry.c: the table of all abilities with their texts. To add one, write
+ * src/bus/abilities/MODULE.NAME.json, its functions, and a row in the table of their file.
  */
 #include "bus/abilities.h"
 

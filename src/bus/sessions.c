@@ -1,6 +1,6 @@
 /*
- * sessions.c: session:*, what agents and services ask of sessions most: which there are, what one
- * has, and the messages that a model is given at an entry of it.
+ * sessions.c: the most used abilities of sessions: the list, one session, and the context of an
+ * entry.
  */
 #include "bus/abilities.h"
 #include "base/errors.h"
@@ -15,42 +15,41 @@ typedef struct session_request {
     slice session;
 } session_request;
 
-BUS_READS(bus_session_list)
+BUS_READS(session_list)
 {
     session_request *plan = in->call->plan;
     plan->limit = input_limit(in);
     input_cursor(in, &plan->from, list_cursor_read);
 }
 
-BUS_BUILDS(bus_session_list)
+BUS_BUILDS(session_list)
 {
     const session_request *plan = call->plan;
     sessions_list_params(p, call->tenant, &plan->from, plan->limit);
 }
 
-BUS_RENDERS(bus_session_list)
+BUS_RENDERS(session_list)
 {
     const session_request *plan = call->plan;
-    (void)err;
     session_list_json(out, rows, plan->limit, call->tenant, call->memory);
     return CARDBOX_OK;
 }
 
 /* --- get --- */
 
-BUS_READS(bus_session_get)
+BUS_READS(session_get)
 {
     session_request *plan = in->call->plan;
     plan->session = input_id(in, "session_id", SESSION_ID_MAX);
 }
 
-BUS_BUILDS(bus_session_get)
+BUS_BUILDS(session_get)
 {
     const session_request *plan = call->plan;
     session_get_params(p, call->tenant, plan->session);
 }
 
-BUS_RENDERS(bus_session_get)
+BUS_RENDERS(session_get)
 {
     const session_request *plan = call->plan;
     session_row session;
@@ -63,7 +62,7 @@ BUS_RENDERS(bus_session_get)
 
 /* --- context --- */
 
-BUS_READS(bus_session_context)
+BUS_READS(session_context)
 {
     session_context_request *plan = in->call->plan;
     plan->read.tenant = in->call->tenant;
@@ -78,13 +77,13 @@ BUS_READS(bus_session_context)
     session_context_begin(plan);
 }
 
-BUS_BUILDS(bus_session_context)
+BUS_BUILDS(session_context)
 {
     const session_context_request *plan = call->plan;
     session_context_params(p, &plan->read);
 }
 
-BUS_RENDERS(bus_session_context)
+BUS_RENDERS(session_context)
 {
     bool more;
     cardbox_status status = session_context_answer(out, &more, call->plan, rows, call->memory, err);
@@ -92,13 +91,9 @@ BUS_RENDERS(bus_session_context)
 }
 
 static const bus_ability TABLE[] = {
-    {BUS_TEXT(session_list), BUS_READ, BUS_AGAIN, sizeof(session_request), STATEMENT_sessions_list,
-     bus_session_list_read, bus_session_list_build, bus_session_list_render, NULL},
-    {BUS_TEXT(session_get), BUS_READ, BUS_AGAIN, sizeof(session_request), STATEMENT_session_get,
-     bus_session_get_read, bus_session_get_build, bus_session_get_render, NULL},
-    {BUS_TEXT(session_context), BUS_READ, BUS_AGAIN, sizeof(session_context_request),
-     STATEMENT_session_context, bus_session_context_read, bus_session_context_build,
-     bus_session_context_render, NULL},
+    BUS_ABILITY(session_list, READ, BUS_AGAIN, session_request, sessions_list),
+    BUS_ABILITY(session_get, READ, BUS_AGAIN, session_request, session_get),
+    BUS_ABILITY(session_context, READ, BUS_AGAIN, session_context_request, session_context),
 };
 
 const bus_table BUS_OF_SESSIONS = BUS_TABLE(TABLE);

@@ -1,5 +1,5 @@
 /*
- * sessions_change.c: session:*, what makes sessions and changes them, as their HTTP endpoints.
+ * sessions_change.c: the abilities that create and change sessions, equal to the HTTP endpoints.
  */
 #include <inttypes.h>
 #include "bus/abilities.h"
@@ -8,7 +8,7 @@
 
 /* --- create --- */
 
-/* Sessions of pi have a header: the one that is given, or one that is made. */
+/* Sets the header of a pi session: the given one, or one that is made from `cwd`. */
 static cardbox_status take_header(session_create *create, input_reader *in)
 {
     arena *memory = in->call->memory;
@@ -28,7 +28,7 @@ static cardbox_status take_header(session_create *create, input_reader *in)
               : CARDBOX_OK;
 }
 
-BUS_READS(bus_session_create)
+BUS_READS(session_create)
 {
     session_create *create = in->call->plan;
     create->tenant = in->call->tenant;
@@ -38,10 +38,7 @@ BUS_READS(bus_session_create)
     in->status = take_header(create, in);
 }
 
-BUS_BUILDS(bus_session_create)
-{
-    session_create_params(p, call->plan);
-}
+BUS_BUILDS_FROM_PLAN(session_create, session_create_params)
 
 /* {"session_id": begins the object. */
 static void begin_object(buf *out, slice session)
@@ -50,7 +47,7 @@ static void begin_object(buf *out, slice session)
     buf_json_string(out, session);
 }
 
-BUS_RENDERS(bus_session_create)
+BUS_RENDERS(session_create)
 {
     const session_create *create = call->plan;
     int64_t version = 0;
@@ -75,7 +72,7 @@ static cardbox_status of_entry(cardbox_status status, size_t place, cardbox_erro
     return error_set(err, status, "/entries/%zu: %s", place, own.message);
 }
 
-BUS_READS(bus_session_append)
+BUS_READS(session_append)
 {
     size_t bad = 0;
     session_batch *batch = in->call->plan;
@@ -99,12 +96,9 @@ static void bus_session_append_drop(void *plan)
     session_batch_free(plan);
 }
 
-BUS_BUILDS(bus_session_append)
-{
-    session_append_params(p, call->plan);
-}
+BUS_BUILDS_FROM_PLAN(session_append, session_append_params)
 
-BUS_RENDERS(bus_session_append)
+BUS_RENDERS(session_append)
 {
     cardbox_status status = session_append_status(rows, call->plan, err);
     if (status == CARDBOX_OK)
@@ -114,7 +108,7 @@ BUS_RENDERS(bus_session_append)
 
 /* --- the head --- */
 
-BUS_READS(bus_session_head)
+BUS_READS(session_head)
 {
     session_move *move = in->call->plan;
     move->tenant = in->call->tenant;
@@ -125,12 +119,9 @@ BUS_READS(bus_session_head)
     in->call->again = move->expected.ptr == NULL && move->expected_version == 0;
 }
 
-BUS_BUILDS(bus_session_head)
-{
-    session_head_params(p, call->plan);
-}
+BUS_BUILDS_FROM_PLAN(session_head, session_head_params)
 
-BUS_RENDERS(bus_session_head)
+BUS_RENDERS(session_head)
 {
     const session_move *move = call->plan;
     int64_t version = 0;
@@ -146,7 +137,7 @@ BUS_RENDERS(bus_session_head)
 
 /* --- fork --- */
 
-BUS_READS(bus_session_fork)
+BUS_READS(session_fork)
 {
     session_fork *fork = in->call->plan;
     fork->tenant = in->call->tenant;
@@ -157,12 +148,9 @@ BUS_READS(bus_session_fork)
         fork->new_session = uuid16_new(in->call->memory);
 }
 
-BUS_BUILDS(bus_session_fork)
-{
-    session_fork_params(p, call->plan);
-}
+BUS_BUILDS_FROM_PLAN(session_fork, session_fork_params)
 
-BUS_RENDERS(bus_session_fork)
+BUS_RENDERS(session_fork)
 {
     const session_fork *fork = call->plan;
     int64_t entries = 0;
@@ -178,19 +166,16 @@ BUS_RENDERS(bus_session_fork)
 
 /* --- delete --- */
 
-BUS_READS(bus_session_delete)
+BUS_READS(session_delete)
 {
     session_deletion *deletion = in->call->plan;
     deletion->tenant = in->call->tenant;
     deletion->session = input_id(in, "session_id", SESSION_ID_MAX);
 }
 
-BUS_BUILDS(bus_session_delete)
-{
-    session_delete_params(p, call->plan);
-}
+BUS_BUILDS_FROM_PLAN(session_delete, session_delete_params)
 
-BUS_RENDERS(bus_session_delete)
+BUS_RENDERS(session_delete)
 {
     session_deletion *deletion = call->plan;
     bool more;
@@ -205,19 +190,12 @@ BUS_RENDERS(bus_session_delete)
 }
 
 static const bus_ability TABLE[] = {
-    {BUS_TEXT(session_create), BUS_WRITE, BUS_ONCE, sizeof(session_create),
-     STATEMENT_session_create, bus_session_create_read, bus_session_create_build,
-     bus_session_create_render, NULL},
-    {BUS_TEXT(session_append), BUS_WRITE, BUS_ONCE, sizeof(session_batch), STATEMENT_session_append,
-     bus_session_append_read, bus_session_append_build, bus_session_append_render,
-     bus_session_append_drop},
-    {BUS_TEXT(session_head), BUS_WRITE, BUS_ONCE, sizeof(session_move), STATEMENT_session_head,
-     bus_session_head_read, bus_session_head_build, bus_session_head_render, NULL},
-    {BUS_TEXT(session_fork), BUS_WRITE, BUS_ONCE, sizeof(session_fork), STATEMENT_session_fork,
-     bus_session_fork_read, bus_session_fork_build, bus_session_fork_render, NULL},
-    {BUS_TEXT(session_delete), BUS_WRITE, BUS_ONCE, sizeof(session_deletion),
-     STATEMENT_session_delete, bus_session_delete_read, bus_session_delete_build,
-     bus_session_delete_render, NULL},
+    BUS_ABILITY(session_create, WRITE, BUS_ONCE, session_create, session_create),
+    BUS_ABILITY_WITH(session_append, WRITE, BUS_ONCE, session_batch, session_append, session_append,
+                     session_append, session_append, bus_session_append_drop),
+    BUS_ABILITY(session_head, WRITE, BUS_ONCE, session_move, session_head),
+    BUS_ABILITY(session_fork, WRITE, BUS_ONCE, session_fork, session_fork),
+    BUS_ABILITY(session_delete, WRITE, BUS_ONCE, session_deletion, session_delete),
 };
 
 const bus_table BUS_OF_SESSION_CHANGES = BUS_TABLE(TABLE);

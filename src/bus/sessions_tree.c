@@ -1,19 +1,19 @@
 /*
- * sessions_tree.c: session:*, reads of a session's tree, as their HTTP endpoints. An empty list
- * does not tell whether there is such a session: that is asked then.
+ * sessions_tree.c: the abilities that read a session's tree, equal to the HTTP endpoints. After an
+ * empty result, a second statement checks that the session exists.
  */
 #include "bus/abilities.h"
 #include "base/errors.h"
 #include "store/session/session_pages.h"
 
 typedef struct tree_request {
-    session_page page; /* one row more than is shown */
+    session_page page; /* limit: one row more than is returned */
     const session_pages *of;
-    session_path_read path; /* also of the question whether there is such a session */
+    session_path_read path; /* also used to check that the session exists */
     slice entry, other;
 } tree_request;
 
-/* What all these inputs may have. */
+/* Reads the members that all these inputs share. */
 static tree_request *read_request(input_reader *in)
 {
     tree_request *plan = in->call->plan;
@@ -30,9 +30,9 @@ static tree_request *read_request(input_reader *in)
     return plan;
 }
 
-/* --- the way to an entry --- */
+/* --- the path of an entry --- */
 
-BUS_READS(bus_session_path)
+BUS_READS(session_path)
 {
     tree_request *plan = read_request(in);
     if (input_value(in, "cursor").kind != SCAN_NONE)
@@ -41,13 +41,13 @@ BUS_READS(bus_session_path)
     plan->path.with_text = plan->page.text_max >= 0;
 }
 
-BUS_BUILDS(bus_session_path)
+BUS_BUILDS(session_path)
 {
     const tree_request *plan = call->plan;
     session_path_params(p, &plan->path);
 }
 
-BUS_RENDERS(bus_session_path)
+BUS_RENDERS(session_path)
 {
     const tree_request *plan = call->plan;
     session_path path;
@@ -58,7 +58,7 @@ BUS_RENDERS(bus_session_path)
     return status;
 }
 
-/* --- whether there is one --- */
+/* --- existence --- */
 
 static cardbox_status render_existence(bus_call *call, const store_rows *rows, buf *out,
                                        cardbox_error *err)
@@ -66,7 +66,8 @@ static cardbox_status render_existence(bus_call *call, const store_rows *rows, b
     const tree_request *plan = call->plan;
     session_path path;
     cardbox_status status = session_path_take(&path, rows, &plan->path, call->memory, err);
-    if (status == CARDBOX_OK && plan->of == NULL) /* it came between two statements */
+    if (status == CARDBOX_OK &&
+        plan->of == NULL) /* the entry was added between the two statements */
         status = session_no_entry(plan->path.session, plan->path.entry, err);
     if (status == CARDBOX_OK)
         buf_text(out, "{\"entries\":[],\"next_cursor\":null}");
@@ -84,21 +85,20 @@ static cardbox_status ask_existence(bus_call *call)
 
 /* --- one entry --- */
 
-BUS_READS(bus_session_entry)
+BUS_READS(session_entry)
 {
     read_request(in);
 }
 
-BUS_BUILDS(bus_session_entry)
+BUS_BUILDS(session_entry)
 {
     const tree_request *plan = call->plan;
     session_entries_params(p, call->tenant, plan->page.session, &plan->entry, 1);
 }
 
-BUS_RENDERS(bus_session_entry)
+BUS_RENDERS(session_entry)
 {
     session_node_row node;
-    (void)err;
     if (rows_count(rows) == 0)
         return ask_existence(call);
     session_node_read(&node, rows, 0);
@@ -118,7 +118,7 @@ static const session_pages *pages_of(statement_id id)
     return ALL[i];
 }
 
-BUS_READS(bus_session_pages)
+BUS_READS(session_pages)
 {
     tree_request *plan = read_request(in);
     arena *memory = in->call->memory;
@@ -131,39 +131,38 @@ BUS_READS(bus_session_pages)
         in->status = error_cursor(in->err, cursor.ptr);
 }
 
-BUS_BUILDS(bus_session_pages)
+BUS_BUILDS(session_pages)
 {
     const tree_request *plan = call->plan;
     plan->of->params(p, &plan->page);
 }
 
-BUS_RENDERS(bus_session_pages)
+BUS_RENDERS(session_pages)
 {
     const tree_request *plan = call->plan;
-    (void)err;
     if (rows_count(rows) == 0)
         return ask_existence(call);
     session_pages_json(out, rows, &plan->page, plan->of, call->memory);
     return CARDBOX_OK;
 }
 
-/* --- where two part --- */
+/* --- the difference of two entries --- */
 
-BUS_READS(bus_session_diff)
+BUS_READS(session_diff)
 {
     tree_request *plan = read_request(in);
     plan->entry = input_id(in, "a", SESSION_ID_MAX);
     plan->other = input_id(in, "b", SESSION_ID_MAX);
 }
 
-BUS_BUILDS(bus_session_diff)
+BUS_BUILDS(session_diff)
 {
     const tree_request *plan = call->plan;
     session_diff_params(p, call->tenant, plan->page.session, plan->entry, plan->other,
                         plan->page.limit, plan->page.text_max);
 }
 
-BUS_RENDERS(bus_session_diff)
+BUS_RENDERS(session_diff)
 {
     const tree_request *plan = call->plan;
     cardbox_status status =
@@ -174,26 +173,19 @@ BUS_RENDERS(bus_session_diff)
     return status;
 }
 
+#define PAGES(name)                                                                                \
+    BUS_ABILITY_WITH(name, READ, BUS_AGAIN, tree_request, name, session_pages, session_pages,      \
+                     session_pages, NULL)
+
 static const bus_ability TABLE[] = {
-    {BUS_TEXT(session_entry), BUS_READ, BUS_AGAIN, sizeof(tree_request),
-     STATEMENT_session_entries_get, bus_session_entry_read, bus_session_entry_build,
-     bus_session_entry_render, NULL},
-    {BUS_TEXT(session_tree), BUS_READ, BUS_AGAIN, sizeof(tree_request), STATEMENT_session_tree,
-     bus_session_pages_read, bus_session_pages_build, bus_session_pages_render, NULL},
-    {BUS_TEXT(session_children), BUS_READ, BUS_AGAIN, sizeof(tree_request),
-     STATEMENT_session_children, bus_session_pages_read, bus_session_pages_build,
-     bus_session_pages_render, NULL},
-    {BUS_TEXT(session_leaves), BUS_READ, BUS_AGAIN, sizeof(tree_request), STATEMENT_session_leaves,
-     bus_session_pages_read, bus_session_pages_build, bus_session_pages_render, NULL},
-    {BUS_TEXT(session_branch_points), BUS_READ, BUS_AGAIN, sizeof(tree_request),
-     STATEMENT_session_branch_points, bus_session_pages_read, bus_session_pages_build,
-     bus_session_pages_render, NULL},
-    {BUS_TEXT(session_labels), BUS_READ, BUS_AGAIN, sizeof(tree_request), STATEMENT_session_labels,
-     bus_session_pages_read, bus_session_pages_build, bus_session_pages_render, NULL},
-    {BUS_TEXT(session_path), BUS_READ, BUS_AGAIN, sizeof(tree_request), STATEMENT_session_path,
-     bus_session_path_read, bus_session_path_build, bus_session_path_render, NULL},
-    {BUS_TEXT(session_diff), BUS_READ, BUS_AGAIN, sizeof(tree_request), STATEMENT_session_diff,
-     bus_session_diff_read, bus_session_diff_build, bus_session_diff_render, NULL},
+    BUS_ABILITY(session_entry, READ, BUS_AGAIN, tree_request, session_entries_get),
+    PAGES(session_tree),
+    PAGES(session_children),
+    PAGES(session_leaves),
+    PAGES(session_branch_points),
+    PAGES(session_labels),
+    BUS_ABILITY(session_path, READ, BUS_AGAIN, tree_request, session_path),
+    BUS_ABILITY(session_diff, READ, BUS_AGAIN, tree_request, session_diff),
 };
 
 const bus_table BUS_OF_SESSION_TREES = BUS_TABLE(TABLE);

@@ -1,6 +1,7 @@
 /*
- * tasks.c: task:*: starts tasks, sends messages to them and cancels them. An unknown or finished
- * task is an output, not an error: the caller is often a model, which has to read the reason.
+ * tasks.c: the abilities of task:*, which start, message and cancel tasks. An unknown or finished
+ * task is an output and not an error, because the caller is often a model that has to read the
+ * reason.
  */
 #include "bus/abilities.h"
 #include "base/errors.h"
@@ -10,7 +11,7 @@ enum { ACTIVE_DEFAULT = 100 };
 
 /* --- spawn --- */
 
-/* The ids are made here, so that sending the statement again makes no second task. */
+/* The ids are made here, so that repeating the statement makes no second task. */
 BUS_READS(task_spawn)
 {
     task_spawn *spawn = in->call->plan;
@@ -25,10 +26,7 @@ BUS_READS(task_spawn)
         in->status = task_spawn_check(spawn, in->err);
 }
 
-BUS_BUILDS(task_spawn)
-{
-    task_spawn_params(p, call->plan);
-}
+BUS_BUILDS_FROM_PLAN(task_spawn, task_spawn_params)
 
 BUS_RENDERS(task_spawn)
 {
@@ -66,16 +64,12 @@ BUS_READS(task_send)
         in->status = task_send_check(send, in->err);
 }
 
-BUS_BUILDS(task_send)
-{
-    task_send_params(p, call->plan);
-}
+BUS_BUILDS_FROM_PLAN(task_send, task_send_params)
 
 BUS_RENDERS(task_send)
 {
     const task_send *send = call->plan;
     cardbox_error own = CARDBOX_ERROR_INIT;
-    (void)err;
     return render_done(out, task_change_status(rows, send->task_id, &own), &own);
 }
 
@@ -103,11 +97,10 @@ BUS_RENDERS(task_cancel)
 {
     const task_cancel *cancel = call->plan;
     cardbox_error own = CARDBOX_ERROR_INIT;
-    (void)err;
     return render_done(out, task_change_status(rows, cancel->task_id, &own), &own);
 }
 
-/* --- what is going on --- */
+/* --- active tasks --- */
 
 BUS_READS(task_active)
 {
@@ -123,7 +116,6 @@ BUS_BUILDS(task_active)
 
 BUS_RENDERS(task_active)
 {
-    (void)call, (void)err;
     buf_text(out, "{\"tasks\":[");
     for (int row = 0; row < rows_count(rows); row++) {
         task_row task;
@@ -137,14 +129,10 @@ BUS_RENDERS(task_active)
 }
 
 static const bus_ability TABLE[] = {
-    {BUS_TEXT(task_spawn), BUS_TASKS, BUS_AGAIN | BUS_WAKES, sizeof(task_spawn),
-     STATEMENT_task_spawn, task_spawn_read, task_spawn_build, task_spawn_render, NULL},
-    {BUS_TEXT(task_send), BUS_TASKS, BUS_AGAIN | BUS_WAKES, sizeof(task_send), STATEMENT_task_send,
-     task_send_read, task_send_build, task_send_render, NULL},
-    {BUS_TEXT(task_cancel), BUS_TASKS, BUS_WAKES, sizeof(task_cancel), STATEMENT_task_cancel,
-     task_cancel_read, task_cancel_build, task_cancel_render, NULL},
-    {BUS_TEXT(task_active), BUS_TASKS, BUS_AGAIN, sizeof(int64_t), STATEMENT_tasks_active,
-     task_active_read, task_active_build, task_active_render, NULL},
+    BUS_ABILITY(task_spawn, TASKS, BUS_AGAIN | BUS_WAKES, task_spawn, task_spawn),
+    BUS_ABILITY(task_send, TASKS, BUS_AGAIN | BUS_WAKES, task_send, task_send),
+    BUS_ABILITY(task_cancel, TASKS, BUS_WAKES, task_cancel, task_cancel),
+    BUS_ABILITY(task_active, TASKS, BUS_AGAIN, int64_t, tasks_active),
 };
 
 const bus_table BUS_OF_TASKS = BUS_TABLE(TABLE);

@@ -1,5 +1,5 @@
 /*
- * format_line.c: formats a reason and makes it harmless. Knows nothing of what it says.
+ * format_line.c: formats a text and replaces control characters and invalid UTF-8.
  */
 #include "worker/format_line.h"
 #include <stdarg.h>

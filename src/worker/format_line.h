@@ -1,6 +1,6 @@
 /*
- * format_line.h: one line of bounded text, for reasons that people read and that become JSON:
- * whatever was put into it, it is UTF-8 without control characters, cut between characters.
+ * format_line.h: formats one line of limited length for messages and JSON. The result is always
+ * UTF-8 without control characters.
  */
 #ifndef WORKER_FORMAT_LINE_H
 #define WORKER_FORMAT_LINE_H

@@ -1,6 +1,6 @@
 /*
- * main.c: cardbox-worker. Opens what the worker pool needs, starts it, waits for
- * a signal, stops it.
+ * main.c: cardbox-worker. Reads the settings, starts the worker pool, waits for a signal and stops
+ * the pool.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -23,21 +23,21 @@
 enum {
     EXIT_USAGE = 2,
     TOOLS_FILE_MAX = 4 * 1024 * 1024,
-    OFFER_MAX = 8 * 1024 * 1024,
-    POOL_MOST = 16, /* tasks wait for models and tools most of their time, not for the database */
+    TOOLS_JSON_MAX = 8 * 1024 * 1024,
+    POOL_MOST = 16, /* most of the time tasks wait for models and tools, not for the database */
     POOL_FOR_THREADS = 2,
-    LOOK_NS = 20 * 1000 * 1000
+    WAIT_NS = 20 * 1000 * 1000
 };
 
 typedef struct worker {
     worker_settings set;
     model model;
     tools tools;
-    buf offer;
+    buf tools_json;
     cardbox *db;
     agent_shared shared;
     worker_pool *pool;
-    char dev_dsn[DEV_DSN_SIZE]; /* of ./var, if that is where the database is */
+    char dev_dsn[DEV_DSN_SIZE]; /* connection string of `cardbox dev` in ./var, if it is used */
 } worker;
 
 static sigset_t signals_for_us(void)
@@ -50,7 +50,7 @@ static sigset_t signals_for_us(void)
     return all;
 }
 
-/* Signals are for this thread alone: it waits for them. */
+/* Blocks signals in all threads: the main thread waits for them. */
 static void block_signals(void)
 {
     const sigset_t waited_for = signals_for_us();
@@ -58,29 +58,29 @@ static void block_signals(void)
     pthread_sigmask(SIG_BLOCK, &waited_for, NULL);
 }
 
-/* Tools run as the same user: without this they could read the model's key and the database's
- * password out of /proc. The price is that there are no core dumps. */
+/* Tools run as the same user and could read the model's key and the database's password from
+ * /proc. This prevents it, and core dumps too. */
 static void hide_memory(void)
 {
-#ifndef __SANITIZE_ADDRESS__ /* which looks for leaks by tracing itself */
+#ifndef __SANITIZE_ADDRESS__ /* its leak checker traces the process */
     prctl(PR_SET_DUMPABLE, 0);
 #endif
 }
 
-/* Whether SIGTERM or SIGINT came within a moment. */
+/* Waits briefly. Returns true if SIGTERM or SIGINT arrived. */
 static bool has_signal(void)
 {
-    const struct timespec look = {.tv_nsec = LOOK_NS};
+    const struct timespec wait = {.tv_nsec = WAIT_NS};
     const sigset_t waited_for = signals_for_us();
-    int number = sigtimedwait(&waited_for, NULL, &look);
+    int number = sigtimedwait(&waited_for, NULL, &wait);
     if (number == SIGHUP)
         log_info("signal_ignored", "signal=SIGHUP hint=\"settings need a restart\"");
     return number == SIGTERM || number == SIGINT;
 }
 
-/* --- what it needs --- */
+/* --- preparation --- */
 
-/* `error` says why not. */
+/* Reads a file. If that fails, `error` gets the reason. */
 static bool read_file(buf *out, const char *path, char *error, size_t size)
 {
     char chunk[65536];
@@ -114,7 +114,8 @@ static bool read_tools(worker *w)
         fprintf(stderr, "cardbox-worker: %s: %s\n", w->set.tools, error);
         return false;
     }
-    if (w->set.allow != NULL && !tools_allow(&w->tools, w->set.allow, error, sizeof(error))) {
+    if (w->set.allow != NULL &&
+        !tools_add_abilities(&w->tools, w->set.allow, error, sizeof(error))) {
         fprintf(stderr, "cardbox-worker: --allow-abilities: %s\n", error);
         return false;
     }
@@ -153,7 +154,7 @@ static bool open_database(worker *w, cardbox_options *options)
     return false;
 }
 
-/* What all tasks use. */
+/* Fills the data that all tasks share. */
 static void fill_shared(worker *w)
 {
     const worker_settings *set = &w->set;
@@ -166,18 +167,18 @@ static void fill_shared(worker *w)
                        .retries = set->model_retries,
                        .retry_ms = set->model_retry_ms,
                        .retry_longest_ms = 60 * 1000};
-    w->offer = BUF_INIT(OFFER_MAX);
-    tools_offer(&w->offer, &w->tools);
+    w->tools_json = BUF_INIT(TOOLS_JSON_MAX);
+    tools_put_list(&w->tools_json, &w->tools);
     w->shared = (agent_shared){.db = w->db,
                                .model = &w->model,
                                .tools = &w->tools,
-                               .offer = buf_as_slice(&w->offer),
+                               .tools_json = buf_as_slice(&w->tools_json),
                                .max_iterations = set->max_iterations};
 }
 
 /* --- the work --- */
 
-/* The model reads these keywords; calls are not checked by them. */
+/* Logs schema keywords that the model gets but the worker does not check. */
 static void log_unchecked(const tools *all)
 {
     char name[LOG_QUOTE_SIZE], keywords[LOG_QUOTE_SIZE];
@@ -203,10 +204,10 @@ static void work_until_signal(worker *w)
     log_info("stopping", "drain_timeout_ms=%ld", w->set.drain_timeout_ms);
     worker_pool_drain(w->pool);
     int64_t end_ms = clock_ms() + w->set.drain_timeout_ms;
-    bool hurry = false;
-    while (!worker_pool_is_idle(w->pool) && !hurry)
-        hurry = has_signal() || clock_ms() >= end_ms;
-    worker_pool_hurry(w->pool); /* whom worker_pool_free then waits for */
+    bool is_over = false;
+    while (!worker_pool_is_idle(w->pool) && !is_over)
+        is_over = has_signal() || clock_ms() >= end_ms;
+    worker_pool_stop_tasks(w->pool); /* worker_pool_free waits for them */
 }
 
 int main(int argc, char **argv)
@@ -228,7 +229,7 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     block_signals();
-    json_object_seed(0); /* before there are threads */
+    json_object_seed(0); /* before threads start */
     hide_memory();
     tools_init(&w.tools);
     if (!can_read_dsn(&w) || !read_tools(&w)) {
@@ -249,7 +250,7 @@ done:
     worker_pool_free(w.pool);
     cardbox_close(w.db);
     tools_free(&w.tools);
-    buf_free(&w.offer);
+    buf_free(&w.tools_json);
     if (status == EXIT_SUCCESS)
         log_info("stopped", "name=%s", w.set.own_name);
     return status;

@@ -1,5 +1,6 @@
 /*
- * settings.c: the table of cardbox-worker's options. Help, environment and defaults come from it.
+ * settings.c: the table of cardbox-worker's options, from which help, environment variables and
+ * defaults are made.
  */
 #include "worker/settings.h"
 #include <stdio.h>
@@ -27,43 +28,45 @@ static const opt_spec SPECS[] = {
            "`cardbox dev` in ./" DEV_FOLDER,
            0, 0),
     OPTION("project", OPT_TEXT, project, "CARDBOX_PROJECT", "NAME,...",
-           "whose tasks to run, one project or several", 0, 0),
+           "projects whose tasks the worker runs", 0, 0),
     OPTION("name", OPT_TEXT, name, "CARDBOX_WORKER_NAME", "NAME",
-           "of this worker; started again under the same one it takes its tasks over at once; "
+           "name of this worker; a worker that restarts with its name continues its tasks at once; "
            "default HOST-PID",
            0, 0),
     OPTION("model-url", OPT_TEXT, model_url, "CARDBOX_MODEL_URL", "URL",
            "base of an OpenAI-compatible API, such as http://127.0.0.1:8000/v1", 0, 0),
-    OPTION("model", OPT_TEXT, model, "CARDBOX_MODEL", "NAME", "the model to ask", 0, 0),
+    OPTION("model", OPT_TEXT, model, "CARDBOX_MODEL", "NAME", "name of the model", 0, 0),
     OPTION("model-key-file", OPT_TEXT, model_key_file, "CARDBOX_MODEL_KEY_FILE", "FILE",
-           "holds the API's key; or set CARDBOX_MODEL_KEY; default none", 0, 0),
+           "file with the API's key, or set CARDBOX_MODEL_KEY; default none", 0, 0),
     OPTION("model-connect-timeout-ms", OPT_INT, model_connect_timeout_ms,
            "CARDBOX_MODEL_CONNECT_TIMEOUT_MS", "MS",
            "for the model's server to accept a connection; default 10000", 1, HOUR_MS),
     OPTION("model-idle-timeout-ms", OPT_INT, model_idle_timeout_ms, "CARDBOX_MODEL_IDLE_TIMEOUT_MS",
-           "MS", "without a byte from the model; default 120000", 1, HOUR_MS),
+           "MS", "maximum time without a byte from the model; default 120000", 1, HOUR_MS),
     OPTION("model-timeout-ms", OPT_INT, model_timeout_ms, "CARDBOX_MODEL_TIMEOUT_MS", "MS",
-           "for one whole answer of the model; default 600000", 1, HOUR_MS),
+           "maximum duration of an answer of the model; default 600000", 1, HOUR_MS),
     OPTION("model-retries", OPT_INT, model_retries, "CARDBOX_MODEL_RETRIES", "N",
-           "after 429, 5xx, a lost connection or a broken stream; default 5", 0, 100),
+           "retries after 429, 5xx, a lost connection or a broken stream; default 5", 0, 100),
     OPTION("model-retry-ms", OPT_INT, model_retry_ms, "CARDBOX_MODEL_RETRY_MS", "MS",
-           "before the first of them, then doubling; default 1000", 1, HOUR_MS),
+           "wait before the first retry, doubled each time; default 1000", 1, HOUR_MS),
     OPTION("tools", OPT_TEXT, tools, "CARDBOX_TOOLS", "FILE",
-           "declares commands and URLs that the model may call; default none", 0, 0),
+           "file with the commands and URLs that the model may call; default none", 0, 0),
     OPTION("allow-abilities", OPT_TEXT, allow, "CARDBOX_ALLOW_ABILITIES", "ABILITY,...",
            "abilities that the model may call, such as task:send; default none", 0, 0),
     OPTION("concurrency", OPT_INT, concurrency, "CARDBOX_CONCURRENCY", "N",
            "tasks at once; default 8", 1, 256),
     OPTION("max-iterations", OPT_INT, max_iterations, "CARDBOX_MAX_ITERATIONS", "N",
-           "calls of the model in one run of a task; then it fails; default 10", 1, 10000),
+           "calls of the model in one run of a task; then the task fails; default 10", 1, 10000),
     OPTION("max-attempts", OPT_INT, max_attempts, "CARDBOX_MAX_ATTEMPTS", "N",
-           "workers that may die over a task; then it fails; default 3", 1, 1000),
-    OPTION("lease-s", OPT_INT, lease_s, "CARDBOX_LEASE_S", "S",
-           "after which another worker takes over the tasks of one that died; default 30", 1, 3600),
+           "workers that may die while they run a task; then it fails; default 3", 1, 1000),
+    OPTION(
+        "lease-s", OPT_INT, lease_s, "CARDBOX_LEASE_S", "S",
+        "lease of a task: if a worker dies, another one continues its tasks after this; default 30",
+        1, 3600),
     OPTION("poll-ms", OPT_INT, poll_ms, "CARDBOX_POLL_MS", "MS",
-           "between two looks for tasks that nobody announced; default 5000", 10, HOUR_MS),
+           "between two checks for tasks without a notification; default 5000", 10, HOUR_MS),
     OPTION("drain-timeout-ms", OPT_INT, drain_timeout_ms, "CARDBOX_DRAIN_TIMEOUT_MS", "MS",
-           "for tasks that are under way when the worker stops; default 25000", 0, HOUR_MS),
+           "for running tasks when the worker stops; default 25000", 0, HOUR_MS),
     OPTION("no-prepared-statements", OPT_FLAG, no_named_statements,
            "CARDBOX_NO_PREPARED_STATEMENTS", NULL, "for PgBouncer in transaction mode", 0, 0),
     OPTION("log-level", OPT_LEVEL, log_level, "CARDBOX_LOG_LEVEL", "LEVEL",
@@ -119,15 +122,16 @@ static bool has_project(const worker_settings *s, const char *name)
     return false;
 }
 
-/* One that is named twice counts once: its tasks would be claimed twice. */
+/* Splits the list of projects. A project that is named twice is used once, or its tasks would
+ * be claimed twice. */
 static bool split_projects(worker_settings *s, char *error, size_t size)
 {
-    size_t room = strlen(s->project) + 1;
-    if (room > sizeof(s->project_text)) {
+    size_t size_needed = strlen(s->project) + 1;
+    if (size_needed > sizeof(s->project_text)) {
         format_line(error, size, "--project is too long");
         return false;
     }
-    memcpy(s->project_text, s->project, room);
+    memcpy(s->project_text, s->project, size_needed);
     for (char *at = s->project_text; at != NULL;) {
         char *comma = strchr(at, ',');
         if (comma != NULL)
@@ -150,8 +154,8 @@ static bool split_projects(worker_settings *s, char *error, size_t size)
     return true;
 }
 
-/* The name must differ between workers that run at the same time, or they would take each other's
- * tasks: host and process do. */
+/* Sets the worker's name, by default from host and process id. Workers that run at the same
+ * time need different names, or they take each other's tasks. */
 static bool choose_name(worker_settings *s, char *error, size_t size)
 {
     char host[128] = "";
@@ -170,8 +174,8 @@ static bool choose_name(worker_settings *s, char *error, size_t size)
     return true;
 }
 
-/* A key is one word; the white space around it in a file is not part of it. */
-static bool take_key(worker_settings *s, const char *text, char *error, size_t size)
+/* Sets the key: one word. White space around it is ignored. */
+static bool set_key(worker_settings *s, const char *text, char *error, size_t size)
 {
     size_t from = strspn(text, " \t\r\n");
     size_t len = strcspn(text + from, " \t\r\n");
@@ -192,7 +196,7 @@ static bool read_key(worker_settings *s, char *error, size_t size)
     const char *given = getenv("CARDBOX_MODEL_KEY");
 
     if (s->model_key_file == NULL)
-        return given == NULL || given[0] == '\0' || take_key(s, given, error, size);
+        return given == NULL || given[0] == '\0' || set_key(s, given, error, size);
     FILE *file = fopen(s->model_key_file, "re");
     size_t len = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
     bool failed = file == NULL || ferror(file) != 0;
@@ -203,10 +207,10 @@ static bool read_key(worker_settings *s, char *error, size_t size)
                     (int)slice_cut(slice_of(s->model_key_file), 200), s->model_key_file);
         return false;
     }
-    return take_key(s, text, error, size);
+    return set_key(s, text, error, size);
 }
 
-static bool check(worker_settings *s, char *error, size_t size)
+static bool check_settings(worker_settings *s, char *error, size_t size)
 {
     if (s->project == NULL || s->model_url == NULL || s->model == NULL) {
         format_line(error, size, "--project, --model-url and --model are needed");
@@ -235,7 +239,7 @@ settings_result worker_settings_read(worker_settings *out, int argc, char **argv
         print_help();
     else if (parsed == 0 && out->version)
         printf("cardbox-worker %s\n", CARDBOX_VERSION);
-    else if (parsed < 0 || !check(out, error, sizeof(error))) {
+    else if (parsed < 0 || !check_settings(out, error, sizeof(error))) {
         fprintf(stderr, "cardbox-worker: %s; see `cardbox-worker --help`\n", error);
         return SETTINGS_WRONG;
     } else {

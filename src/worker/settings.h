@@ -1,5 +1,5 @@
 /*
- * settings.h: what the command line and the environment say, as one plain struct.
+ * settings.h: the settings of a worker, from the command line and the environment.
  */
 #ifndef WORKER_SETTINGS_H
 #define WORKER_SETTINGS_H
@@ -10,8 +10,8 @@ enum { SETTINGS_PROJECTS_MAX = 64, SETTINGS_NAME_MAX = 255, SETTINGS_KEY_MAX = 4
 
 typedef struct worker_settings {
     const char *dsn;
-    const char *project; /* several, with commas */
-    const char *name;    /* as which tasks are held; see worker_settings_read */
+    const char *project; /* names separated by commas */
+    const char *name;    /* owner of the claimed tasks; NULL: made of host and process id */
     const char *model_url;
     const char *model;
     const char *model_key_file;
@@ -20,8 +20,8 @@ typedef struct worker_settings {
     long model_timeout_ms;
     long model_retries;
     long model_retry_ms;
-    const char *tools; /* a file; NULL: none */
-    const char *allow; /* abilities, with commas; NULL: none */
+    const char *tools; /* path of the tools file; NULL: none */
+    const char *allow; /* abilities separated by commas; NULL: none */
     long concurrency;
     long max_iterations;
     long max_attempts;
@@ -32,7 +32,7 @@ typedef struct worker_settings {
     int log_level; /* a log_level */
     bool version;
 
-    /* made of the above */
+    /* derived from the options */
     const char *projects[SETTINGS_PROJECTS_MAX];
     size_t project_count;
     char project_text[SETTINGS_PROJECTS_MAX * (SETTINGS_NAME_MAX + 1)];
@@ -42,7 +42,7 @@ typedef struct worker_settings {
 
 typedef enum settings_result { SETTINGS_WORK, SETTINGS_DONE, SETTINGS_WRONG } settings_result;
 
-/* Reads them, or does what --help and --version ask. Says on stderr what is wrong. */
+/* Reads the settings, or executes --help or --version. Errors are printed to stderr. */
 settings_result worker_settings_read(worker_settings *out, int argc, char **argv);
 
 #endif

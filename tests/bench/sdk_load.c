@@ -105,7 +105,7 @@ static int64_t fork_one(job *j)
     char tenant[16], box[CARDBOX_UUID_SIZE];
     cardbox_error err = CARDBOX_ERROR_INIT;
     choose_box(j, tenant, box);
-    return succeeded(cardbox_fork_box(NULL, db, tenant, box, NULL, &err), &err);
+    return succeeded(cardbox_box_fork(NULL, db, tenant, box, NULL, &err), &err);
 }
 
 static int64_t add(job *j)

@@ -114,7 +114,7 @@ static void appends_survive_restarts(void **state)
     cardbox_box_change box;
     cardbox_error err = CARDBOX_ERROR_INIT;
     int appends = test_times(2000, 300);
-    assert_ok(cardbox_ensure_box(&box, db, "t", NULL, &err), &err);
+    assert_ok(cardbox_box_ensure(&box, db, "t", NULL, &err), &err);
     for (int i = 0; i < THREADS; i++) {
         jobs[i] = (job){.box = box.box_id, .number = i, .appends = appends};
         pthread_create(&threads[i], NULL, append_many, &jobs[i]);

@@ -58,7 +58,7 @@ def test_cap():
         server = Server(dsn, "--database-connections", str(most), "--loops", "8", "--read-connections", "64")
         server.await_ready()
         check_serves(server)
-        for _ in range(4):  # a transfer's, and the worker's bell
+        for _ in range(4):  # a transfer's, and the worker's listener
             assert server.post("/projects/p/abilities/task:spawn", {"goal": "x"}).status == 200
             assert server.get("/projects/p/export").status == 200
         await_(lambda: usable(server, "reads") == links(server, "reads"), server.log)

@@ -30,11 +30,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status != CARDBOX_OK || !scan_check(text, CARDBOX_JSON_DEPTH_MAX, &value, NULL, NULL))
         return 0;
     require(scan_equal(value, value) || memchr(text.ptr, '{', text.len) != NULL);
-    schema_faults faults;
+    schema_errors faults;
     status = schema_validate(&faults, scan_whole(schema), value, &err);
     require_reason(status, &err);
-    require(faults.count <= SCHEMA_FAULTS_MAX &&
-            (faults.more == 0 || faults.count == SCHEMA_FAULTS_MAX));
+    require(faults.count <= SCHEMA_ERRORS_MAX &&
+            (faults.more == 0 || faults.count == SCHEMA_ERRORS_MAX));
     for (size_t i = 0; i < faults.count; i++)
         require(slice_is_utf8(slice_of(faults.list[i].place)) &&
                 slice_is_utf8(slice_of(faults.list[i].message)));

@@ -9,7 +9,7 @@
 static bool take(void *arg, slice data)
 {
     slice piece;
-    return completion_take(arg, data, &piece);
+    return completion_add_chunk(arg, data, &piece);
 }
 
 static bool read_stream(completion *c, slice text, size_t step)

@@ -103,7 +103,7 @@ static inline int64_t test_session_version(const char *tenant, const char *sessi
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *got = NULL;
-    assert_ok(cardbox_get_session(&got, db, tenant, session, &err), &err);
+    assert_ok(cardbox_session_get(&got, db, tenant, session, &err), &err);
     int64_t version = cardbox_sessions_at(got, 0)->version;
     cardbox_sessions_free(got);
     return version;

@@ -33,7 +33,7 @@ static inline cardbox_status test_spawn(const char *tenant, const char *id, cons
     spawn.parent_task_id = parent;
     spawn.goal = "go";
     spawn.goal_id = goal;
-    return cardbox_spawn_task(NULL, db, tenant, &spawn, err);
+    return cardbox_task_spawn(NULL, db, tenant, &spawn, err);
 }
 
 static inline cardbox_status test_claim(cardbox_claims **out, cardbox *with, const char *tenant,
@@ -48,7 +48,7 @@ static inline cardbox_status test_claim(cardbox_claims **out, cardbox *with, con
     options.lease_ms = lease_ms;
     options.max_attempts = TEST_ATTEMPTS;
     options.take_over = take_over;
-    return cardbox_claim_tasks(out, with, &options, err);
+    return cardbox_tasks_claim(out, with, &options, err);
 }
 
 /* The first cell of what a statement gives, as a number. `text` is its $1, or NULL. */
@@ -125,7 +125,7 @@ static inline cardbox_status say(const test_lease *lease, const char *id, const 
     message.content = text;
     write.messages = &message;
     write.message_count = 1;
-    return cardbox_write_task(NULL, db, &lease->lease, &write, err);
+    return cardbox_task_update(NULL, db, &lease->lease, &write, err);
 }
 
 static inline cardbox_status end(cardbox_ending *ended, const test_lease *lease,
@@ -135,7 +135,7 @@ static inline cardbox_status end(cardbox_ending *ended, const test_lease *lease,
     write.ending = ending;
     write.completion_status = ending == CARDBOX_FINISHED ? "success" : NULL;
     write.seen = seen;
-    return cardbox_write_task(ended, db, &lease->lease, &write, err);
+    return cardbox_task_update(ended, db, &lease->lease, &write, err);
 }
 
 static inline cardbox_status send_text(const char *tenant, const char *task, const char *text,
@@ -144,7 +144,7 @@ static inline cardbox_status send_text(const char *tenant, const char *task, con
     cardbox_message message = CARDBOX_MESSAGE_INIT;
     message.task_id = task;
     message.content = text;
-    return cardbox_send_to_task(db, tenant, &message, err);
+    return cardbox_task_send(db, tenant, &message, err);
 }
 
 /* seq of the last message. */
@@ -152,7 +152,7 @@ static inline int64_t last_seq(const char *tenant, const char *task)
 {
     cardbox_ledger *found = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    assert_ok(cardbox_list_messages(&found, db, tenant, task, 0, 0, &err), &err);
+    assert_ok(cardbox_messages_list(&found, db, tenant, task, 0, 0, &err), &err);
     int64_t seq = 0;
     for (size_t i = 0; i < cardbox_ledger_count(found); i++)
         if (cardbox_ledger_message(found, i)->seq > seq)
@@ -165,7 +165,7 @@ static inline void check_status(const char *tenant, const char *id, const char *
 {
     cardbox_ledger *found = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    assert_ok(cardbox_get_task(&found, db, tenant, id, &err), &err);
+    assert_ok(cardbox_task_get(&found, db, tenant, id, &err), &err);
     const char *now = cardbox_ledger_task(found, 0)->completion_status;
     if (status == NULL)
         assert_null(now);
@@ -194,7 +194,7 @@ static inline void open_call(const test_lease *lease, const char *id, const char
     write.message_count = 1;
     write.calls = &call;
     write.call_count = 1;
-    assert_ok(cardbox_write_task(NULL, db, &lease->lease, &write, &err), &err);
+    assert_ok(cardbox_task_update(NULL, db, &lease->lease, &write, &err), &err);
 }
 
 #endif

@@ -18,7 +18,7 @@ static int make_boxes(void **state)
     cardbox_error err = CARDBOX_ERROR_INIT;
     open_db(state);
     for (int i = 0; i < BOXES; i++) {
-        assert_ok(cardbox_ensure_box(&change, db, "batch", NULL, &err), &err);
+        assert_ok(cardbox_box_ensure(&change, db, "batch", NULL, &err), &err);
         memcpy(boxes[i], change.box_id, CARDBOX_UUID_SIZE);
     }
     return 0;
@@ -164,7 +164,7 @@ static void a_lock_holds_up_its_box_alone(void **state)
     PGconn *pg = PQconnectdb(test_dsn());
     PQclear(PQexec(pg, "BEGIN"));
     for (int i = 0; i < 2; i++) {
-        assert_ok(cardbox_ensure_box(&change, db, "batch", NULL, &err), &err);
+        assert_ok(cardbox_box_ensure(&change, db, "batch", NULL, &err), &err);
         memcpy(locked[i], change.box_id, CARDBOX_UUID_SIZE);
         PQclear(ask(pg,
                     "SELECT FROM cardbox.card_boxes WHERE tenant_id = 'batch' AND box_id = $1 "
@@ -179,7 +179,7 @@ static void a_lock_holds_up_its_box_alone(void **state)
     start(others, other_count);
     finish(others, other_count); /* with the lock still held: else this would end never */
     /* A box of the same id, but of another tenant, is another one. */
-    assert_ok(cardbox_ensure_box(&change, db, "other", locked[0], &err), &err);
+    assert_ok(cardbox_box_ensure(&change, db, "other", locked[0], &err), &err);
     assert_ok(cardbox_append_to_box(&change, db, "other", locked[0], &card, 1, NULL, &err), &err);
     assert_int_equal(check_box(locked[0], 2), 0);
     PQclear(PQexec(pg, "COMMIT"));
@@ -221,7 +221,7 @@ static void append_apart(int turns)
     cardbox_box_change change;
     cardbox_error err = CARDBOX_ERROR_INIT;
     for (int i = 0; i < THREADS; i++) {
-        assert_ok(cardbox_ensure_box(&change, db, "batch", NULL, &err), &err);
+        assert_ok(cardbox_box_ensure(&change, db, "batch", NULL, &err), &err);
         memcpy(own[i], change.box_id, CARDBOX_UUID_SIZE);
         jobs[i] = (job){.number = i, .turns = turns - i, .only = own[i]};
     }

@@ -23,7 +23,7 @@ static void append_some(const char *to, int from, int count)
 static int make_box(void **state)
 {
     cardbox_box_change made;
-    if (open_db(state) != 0 || cardbox_create_box(&made, db, "t", NULL, NULL) != CARDBOX_OK)
+    if (open_db(state) != 0 || cardbox_box_create(&made, db, "t", NULL, NULL) != CARDBOX_OK)
         return -1;
     memcpy(box, made.box_id, sizeof(box));
     for (int from = 0; from < LENGTH; from += APPENDED)
@@ -68,7 +68,7 @@ static void check(cardbox_read_options options, int64_t first, int64_t before, i
 {
     seen s = {0};
     cardbox_error err = CARDBOX_ERROR_INIT;
-    assert_ok(cardbox_each_box_page(db, "t", box, &options, look, &s, &err), &err);
+    assert_ok(cardbox_box_each_page(db, "t", box, &options, look, &s, &err), &err);
     assert_int_equal(s.first, first);
     assert_int_equal(s.next, before);
     assert_int_equal(s.pages, pages);
@@ -97,7 +97,7 @@ static void ended_by_the_callback(void **state)
     (void)state;
     seen s = {.stop_after = 2};
     cardbox_error err = CARDBOX_ERROR_INIT;
-    assert_ok(cardbox_each_box_page(db, "t", box, NULL, look, &s, &err), &err);
+    assert_ok(cardbox_box_each_page(db, "t", box, NULL, look, &s, &err), &err);
     assert_int_equal(s.pages, 2);
     assert_int_equal(s.next, 20000);
 }
@@ -109,13 +109,13 @@ static void refused(void **state)
     cardbox_error err = CARDBOX_ERROR_INIT;
     const cardbox_read_options both = {.tail = 1, .limit = 1}, future = {.at_version = 99};
     const char *none = "01970000-0000-7000-8000-000000000000";
-    assert_int_equal(cardbox_each_box_page(db, "t", box, NULL, NULL, &s, &err), CARDBOX_INVALID);
-    assert_int_equal(cardbox_each_box_page(db, "t", box, &both, look, &s, &err), CARDBOX_INVALID);
-    assert_int_equal(cardbox_each_box_page(db, "t", box, &future, look, &s, &err),
+    assert_int_equal(cardbox_box_each_page(db, "t", box, NULL, NULL, &s, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_box_each_page(db, "t", box, &both, look, &s, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_box_each_page(db, "t", box, &future, look, &s, &err),
                      CARDBOX_NOT_FOUND);
-    assert_int_equal(cardbox_each_box_page(db, "t", none, NULL, look, &s, &err), CARDBOX_NOT_FOUND);
-    assert_int_equal(cardbox_each_box_page(db, "u", box, NULL, look, &s, &err), CARDBOX_NOT_FOUND);
-    assert_int_equal(cardbox_each_box_page(NULL, "t", box, NULL, look, &s, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_box_each_page(db, "t", none, NULL, look, &s, &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_box_each_page(db, "u", box, NULL, look, &s, &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_box_each_page(NULL, "t", box, NULL, look, &s, &err), CARDBOX_INVALID);
     assert_int_equal(s.pages, 0);
 }
 
@@ -136,7 +136,7 @@ static void log_of_another_length(void **state)
     size_t bytes = 0;
     cardbox_box_change made;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    assert_ok(cardbox_create_box(&made, db, "t", NULL, &err), &err);
+    assert_ok(cardbox_box_create(&made, db, "t", NULL, &err), &err);
     append_some(made.box_id, 0, 20);
     parameters[0] = made.box_id;
     PGconn *pg = PQconnectdb(getenv("CARDBOX_TEST_DSN"));
@@ -145,7 +145,7 @@ static void log_of_another_length(void **state)
     assert_string_equal(PQcmdTuples(result), "2");
     PQclear(result);
     PQfinish(pg);
-    assert_int_equal(cardbox_each_box_page(db, "t", made.box_id, NULL, count_ids, &bytes, &err),
+    assert_int_equal(cardbox_box_each_page(db, "t", made.box_id, NULL, count_ids, &bytes, &err),
                      CARDBOX_INTERNAL);
     assert_int_equal(bytes, 0);
 }
@@ -156,7 +156,7 @@ static void one_version_while_it_changes(void **state)
     (void)state;
     seen s = {.change = true};
     cardbox_error err = CARDBOX_ERROR_INIT;
-    assert_ok(cardbox_each_box_page(db, "t", box, NULL, look, &s, &err), &err);
+    assert_ok(cardbox_box_each_page(db, "t", box, NULL, look, &s, &err), &err);
     assert_int_equal(s.next, LENGTH);
     assert_int_equal(s.pages, 3);
 }

@@ -35,7 +35,7 @@ static void make_box(char box[CARDBOX_UUID_SIZE], int count)
     cardbox_box_options options = CARDBOX_BOX_OPTIONS_INIT;
     options.card_ids = numbered(0, count);
     options.card_count = (size_t)count;
-    assert_ok(cardbox_create_box(&change, db, "t", &options, &err), &err);
+    assert_ok(cardbox_box_create(&change, db, "t", &options, &err), &err);
     assert_int_equal(change.version, 1);
     assert_int_equal(change.length, count);
     memcpy(box, change.box_id, CARDBOX_UUID_SIZE);
@@ -69,22 +69,22 @@ static void create_and_ensure(void **state)
     for (int i = 0; i < CARDBOX_UUID_SIZE; i++)
         upper[i] = (char)(id[i] >= 'a' && id[i] <= 'f' ? id[i] - 32 : id[i]);
 
-    assert_ok(cardbox_ensure_box(&change, db, "t", upper, &err), &err);
+    assert_ok(cardbox_box_ensure(&change, db, "t", upper, &err), &err);
     assert_false(change.replayed);
     assert_string_equal(change.box_id, id);
     append(id, 0, 3);
-    assert_ok(cardbox_ensure_box(&change, db, "t", id, &err), &err);
+    assert_ok(cardbox_box_ensure(&change, db, "t", id, &err), &err);
     assert_true(change.replayed);
     assert_int_equal(change.version, 2);
     assert_int_equal(change.length, 3);
     options.box_id = id;
-    assert_int_equal(cardbox_create_box(&change, db, "t", &options, &err), CARDBOX_CONFLICT);
+    assert_int_equal(cardbox_box_create(&change, db, "t", &options, &err), CARDBOX_CONFLICT);
     assert_int_equal(err.current_version, 2);
     const char *parents[] = {id};
     options.box_id = NULL;
     options.parent_ids = parents;
     options.parent_count = 1;
-    assert_ok(cardbox_create_box(&change, db, "t", &options, &err), &err);
+    assert_ok(cardbox_box_create(&change, db, "t", &options, &err), &err);
     assert_ok(cardbox_load_box(&boxes, db, "t", change.box_id, NULL, &err), &err);
     assert_int_equal(cardbox_boxes_at(boxes, 0)->parent_count, 1);
     assert_string_equal(cardbox_boxes_at(boxes, 0)->parent_ids[0], id);
@@ -92,7 +92,7 @@ static void create_and_ensure(void **state)
     char own[CARDBOX_UUID_SIZE];
     cardbox_uuid7(own);
     options.box_id = parents[0] = own;
-    assert_int_equal(cardbox_create_box(&change, db, "t", &options, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_box_create(&change, db, "t", &options, &err), CARDBOX_INVALID);
     assert_non_null(strstr(err.message, "its own parent"));
 }
 
@@ -107,13 +107,13 @@ static void delete_takes_the_id(void **state)
     const char *ids[] = {"x"};
     make_box(box, 3);
     options.box_id = box;
-    assert_ok(cardbox_delete_box(db, "t", box, &err), &err);
-    assert_ok(cardbox_delete_box(db, "t", box, &err), &err);
+    assert_ok(cardbox_box_delete(db, "t", box, &err), &err);
+    assert_ok(cardbox_box_delete(db, "t", box, &err), &err);
     assert_int_equal(cardbox_load_box(&boxes, db, "t", box, NULL, &err), CARDBOX_NOT_FOUND);
     assert_int_equal(cardbox_append_to_box(NULL, db, "t", box, ids, 1, NULL, &err),
                      CARDBOX_NOT_FOUND);
-    assert_int_equal(cardbox_ensure_box(&change, db, "t", box, &err), CARDBOX_GONE);
-    assert_int_equal(cardbox_create_box(&change, db, "t", &options, &err), CARDBOX_GONE);
+    assert_int_equal(cardbox_box_ensure(&change, db, "t", box, &err), CARDBOX_GONE);
+    assert_int_equal(cardbox_box_create(&change, db, "t", &options, &err), CARDBOX_GONE);
     assert_int_equal(err.status, CARDBOX_GONE);
     assert_int_equal(cardbox_save_box(&change, db, "t", box, ids, 1, 0, &err), CARDBOX_GONE);
 }
@@ -234,7 +234,7 @@ static void fork_at(char out[CARDBOX_UUID_SIZE], const char *box, int64_t versio
     cardbox_fork_options how = CARDBOX_FORK_OPTIONS_INIT;
     how.at_version = version;
     how.at_length = length;
-    assert_ok(cardbox_fork_box(&change, db, "t", box, &how, &err), &err);
+    assert_ok(cardbox_box_fork(&change, db, "t", box, &how, &err), &err);
     assert_int_equal(change.version, 1);
     memcpy(out, change.box_id, CARDBOX_UUID_SIZE);
 }
@@ -266,14 +266,14 @@ static void forks_of_forks(void **state)
     check_part(two, (cardbox_read_options){0}, 0, 0);
 
     how.at_length = 301;
-    assert_int_equal(cardbox_fork_box(&change, db, "t", box, &how, &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_box_fork(&change, db, "t", box, &how, &err), CARDBOX_NOT_FOUND);
     how.at_length = -1;
     how.at_version = 99;
-    assert_int_equal(cardbox_fork_box(&change, db, "t", box, &how, &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_box_fork(&change, db, "t", box, &how, &err), CARDBOX_NOT_FOUND);
     how.at_version = 0;
     how.new_box_id = one;
-    assert_int_equal(cardbox_fork_box(&change, db, "t", box, &how, &err), CARDBOX_CONFLICT);
-    assert_int_equal(cardbox_fork_box(&change, db, "other", box, NULL, &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_box_fork(&change, db, "t", box, &how, &err), CARDBOX_CONFLICT);
+    assert_int_equal(cardbox_box_fork(&change, db, "other", box, NULL, &err), CARDBOX_NOT_FOUND);
 }
 
 /* What an ancestor has behind any fork on the way is not the box's, whether the nearer fork was
@@ -413,7 +413,7 @@ static bool is_held_by(const char *card, const char *box)
     cardbox_boxes *boxes = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
     bool found = false;
-    assert_ok(cardbox_boxes_with_card(&boxes, db, "holders", card, NULL, 0, &err), &err);
+    assert_ok(cardbox_card_boxes(&boxes, db, "holders", card, NULL, 0, &err), &err);
     for (size_t i = 0; i < cardbox_boxes_count(boxes); i++)
         found = found || strcmp(cardbox_boxes_at(boxes, i)->box_id, box) == 0;
     cardbox_boxes_free(boxes);
@@ -427,13 +427,13 @@ static void holders_of_a_card(void **state)
     cardbox_box_change box, early, late;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_fork_options how = CARDBOX_FORK_OPTIONS_INIT;
-    assert_ok(cardbox_ensure_box(&box, db, "holders", NULL, &err), &err);
+    assert_ok(cardbox_box_ensure(&box, db, "holders", NULL, &err), &err);
     assert_ok(
         cardbox_append_to_box(NULL, db, "holders", box.box_id, numbered(0, 100), 100, NULL, &err),
         &err);
     how.at_length = 20;
-    assert_ok(cardbox_fork_box(&early, db, "holders", box.box_id, &how, &err), &err);
-    assert_ok(cardbox_fork_box(&late, db, "holders", box.box_id, NULL, &err), &err);
+    assert_ok(cardbox_box_fork(&early, db, "holders", box.box_id, &how, &err), &err);
+    assert_ok(cardbox_box_fork(&late, db, "holders", box.box_id, NULL, &err), &err);
     assert_true(is_held_by("c5", box.box_id));
     assert_true(is_held_by("c5", early.box_id));
     assert_true(is_held_by("c5", late.box_id));
@@ -454,12 +454,12 @@ static void forks_hold_what_is_before_them(void **state)
     cardbox_box_change box, fork;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_fork_options how = CARDBOX_FORK_OPTIONS_INIT;
-    assert_ok(cardbox_ensure_box(&box, db, "holders", NULL, &err), &err);
+    assert_ok(cardbox_box_ensure(&box, db, "holders", NULL, &err), &err);
     assert_ok(
         cardbox_append_to_box(NULL, db, "holders", box.box_id, numbered(300, 200), 200, NULL, &err),
         &err);
     how.at_length = 70;
-    assert_ok(cardbox_fork_box(&fork, db, "holders", box.box_id, &how, &err), &err);
+    assert_ok(cardbox_box_fork(&fork, db, "holders", box.box_id, &how, &err), &err);
     assert_true(is_held_by("c363", fork.box_id));
     assert_true(is_held_by("c369", fork.box_id));
     assert_false(is_held_by("c370", fork.box_id));
@@ -507,12 +507,12 @@ static void bad_input(void **state)
     assert_int_equal(cardbox_append_to_box(NULL, db, "t", box, good, 1, &how, &err),
                      CARDBOX_INVALID);
     assert_int_equal(cardbox_save_box(NULL, db, "t", box, good, 1, -1, &err), CARDBOX_INVALID);
-    assert_int_equal(cardbox_fork_box(NULL, db, "t", box, &fork_how, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_box_fork(NULL, db, "t", box, &fork_how, &err), CARDBOX_INVALID);
     assert_int_equal(cardbox_box_log(&log, db, "t", box, -5, 0, &err), CARDBOX_INVALID);
     assert_int_equal(
         cardbox_load_box(&boxes, db, "t", box, &(cardbox_read_options){.at_version = -1}, &err),
         CARDBOX_INVALID);
-    assert_int_equal(cardbox_create_box(NULL, db, "t", &box_how, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_box_create(NULL, db, "t", &box_how, &err), CARDBOX_INVALID);
     assert_int_equal(cardbox_load_box(NULL, db, "t", box, NULL, &err), CARDBOX_INVALID);
     assert_int_equal(cardbox_box_log(NULL, db, "t", box, 0, 0, &err), CARDBOX_INVALID);
     check_part(box, (cardbox_read_options){.offset = 5, .limit = INT64_MAX}, 0, 0);

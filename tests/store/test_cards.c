@@ -10,7 +10,7 @@ static void check_content(const char *tenant, const char *id, const char *conten
 {
     cardbox_cards *cards = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    assert_ok(cardbox_get_card(&cards, db, tenant, id, &err), &err);
+    assert_ok(cardbox_card_get(&cards, db, tenant, id, &err), &err);
     const cardbox_card *card = cardbox_cards_at(cards, 0);
     assert_string_equal(card->card_id, id);
     assert_string_equal(card->content, content);
@@ -73,15 +73,15 @@ static void deleted_cards_stay_gone(void **state)
     cardbox_card card = test_card("d-1", "1");
     restore.restore = true;
 
-    assert_int_equal(cardbox_delete_card(db, "t", "d-1", &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_card_delete(db, "t", "d-1", &err), CARDBOX_NOT_FOUND);
     assert_int_equal(test_add("t", "d-1", "1"), CARDBOX_OUTCOME_INSERTED);
-    assert_ok(cardbox_delete_card(db, "t", "d-1", &err), &err);
-    assert_ok(cardbox_delete_card(db, "t", "d-1", &err), &err);
-    assert_int_equal(cardbox_get_card(&cards, db, "t", "d-1", &err), CARDBOX_NOT_FOUND);
+    assert_ok(cardbox_card_delete(db, "t", "d-1", &err), &err);
+    assert_ok(cardbox_card_delete(db, "t", "d-1", &err), &err);
+    assert_int_equal(cardbox_card_get(&cards, db, "t", "d-1", &err), CARDBOX_NOT_FOUND);
     assert_null(cards);
     assert_int_equal(cardbox_add_card(&outcome, db, "t", &card, NULL, &err), CARDBOX_GONE);
     assert_int_equal(outcome, CARDBOX_OUTCOME_GONE);
-    assert_int_equal(cardbox_get_card(&cards, db, "t", "d-1", &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_card_get(&cards, db, "t", "d-1", &err), CARDBOX_NOT_FOUND);
     assert_ok(cardbox_add_card(&outcome, db, "t", &card, &restore, &err), &err);
     assert_int_equal(outcome, CARDBOX_OUTCOME_RESTORED);
     check_content("t", "d-1", "1");
@@ -99,7 +99,7 @@ static void sealed_cards_never_change(void **state)
     assert_int_equal(outcome, CARDBOX_OUTCOME_UNCHANGED);
     card.content = "2";
     assert_int_equal(cardbox_add_card(&outcome, db, "t", &card, NULL, &err), CARDBOX_CONFLICT);
-    assert_int_equal(cardbox_delete_card(db, "t", "s-1", &err), CARDBOX_CONFLICT);
+    assert_int_equal(cardbox_card_delete(db, "t", "s-1", &err), CARDBOX_CONFLICT);
     check_content("t", "s-1", "1");
 
     /* A card that is there can be sealed later. */
@@ -143,14 +143,14 @@ static void one_result_a_call(void **state)
     second.tool_call_id = "call-r3";
     assert_ok(cardbox_add_card(&outcome, tx, "t", &second, NULL, &err), &err);
     assert_ok(cardbox_commit(tx, &err), &err);
-    assert_ok(cardbox_get_card(&cards, db, "t", "r-3", &err), &err);
+    assert_ok(cardbox_card_get(&cards, db, "t", "r-3", &err), &err);
     assert_string_equal(cardbox_cards_at(cards, 0)->role, "tool");
     cardbox_cards_free(cards);
     /* Another tenant has calls of its own. */
     second = tool_result("r-2", "call-r", "2");
     assert_ok(cardbox_add_card(NULL, db, "other", &second, NULL, &err), &err);
     /* A deleted result makes room. */
-    assert_ok(cardbox_delete_card(db, "t", "r-1", &err), &err);
+    assert_ok(cardbox_card_delete(db, "t", "r-1", &err), &err);
     assert_ok(cardbox_add_card(NULL, db, "t", &second, NULL, &err), &err);
 }
 
@@ -172,7 +172,7 @@ static void batches_are_all_or_nothing(void **state)
     assert_int_equal(outcomes_[1], CARDBOX_OUTCOME_CONFLICT);
     assert_int_equal(outcomes_[2], CARDBOX_OUTCOME_INSERTED);
     assert_int_equal(outcomes_[3], CARDBOX_OUTCOME_UNCHANGED);
-    assert_int_equal(cardbox_get_card(&cards, db, "t", "b-1", &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_card_get(&cards, db, "t", "b-1", &err), CARDBOX_NOT_FOUND);
     assert_ok(cardbox_add_cards(outcomes_, db, "t", batch, 4, NULL, &err), &err);
     assert_int_equal(outcomes_[0], CARDBOX_OUTCOME_INSERTED);
     assert_int_equal(outcomes_[1], CARDBOX_OUTCOME_REPAIRED);
@@ -209,7 +209,7 @@ static void metadata_is_merged(void **state)
     card.step_id = "step \"1\"";
     card.metadata = "{\"type\": \"agent.thought\", \"extra\": [1]}";
     assert_ok(cardbox_add_card(NULL, db, "t", &card, NULL, &err), &err);
-    assert_ok(cardbox_get_card(&cards, db, "t", "m-1", &err), &err);
+    assert_ok(cardbox_card_get(&cards, db, "t", "m-1", &err), &err);
     const cardbox_card *read = cardbox_cards_at(cards, 0);
     assert_string_equal(read->type, "agent.thought");
     assert_string_equal(read->role, "assistant");
@@ -260,18 +260,18 @@ static void bad_input(void **state)
     assert_int_equal(cardbox_add_card(NULL, NULL, "t", &card, NULL, &err), CARDBOX_INVALID);
     assert_int_equal(cardbox_add_cards(NULL, db, "t", &card, 1001, NULL, &err), CARDBOX_TOO_LARGE);
     cardbox_cards *cards = NULL;
-    assert_int_equal(cardbox_get_card(&cards, db, "t", "bad", &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_card_get(&cards, db, "t", "bad", &err), CARDBOX_NOT_FOUND);
     card.created_at = "9999-12-31T23:59:59-23:59"; /* a year later in UTC */
     assert_int_equal(cardbox_add_card(NULL, db, "t", &card, NULL, &err), CARDBOX_INVALID);
     cardbox_card_filter filter = CARDBOX_CARD_FILTER_INIT;
     filter.match_count = 1;
-    assert_int_equal(cardbox_list_cards(&cards, db, "t", &filter, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_cards_list(&cards, db, "t", &filter, &err), CARDBOX_INVALID);
     filter.match_count = 0;
     filter.tool_call_count = 1;
-    assert_int_equal(cardbox_list_cards(&cards, db, "t", &filter, &err), CARDBOX_INVALID);
-    assert_int_equal(cardbox_get_card(NULL, db, "t", "bad", &err), CARDBOX_INVALID);
-    assert_int_equal(cardbox_list_cards(NULL, db, "t", NULL, &err), CARDBOX_INVALID);
-    assert_int_equal(cardbox_latest_card(NULL, db, "t", "s", NULL, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_cards_list(&cards, db, "t", &filter, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_card_get(NULL, db, "t", "bad", &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_cards_list(NULL, db, "t", NULL, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_card_latest(NULL, db, "t", "s", NULL, &err), CARDBOX_INVALID);
 }
 
 static void deep_and_large(void **state)
@@ -307,7 +307,7 @@ static void many_in_order(void **state)
         snprintf(content, sizeof(content), "%d", i);
         test_add("t", id, content);
     }
-    assert_ok(cardbox_get_cards(&cards, db, "t", WANTED, 7, &err), &err);
+    assert_ok(cardbox_cards_get(&cards, db, "t", WANTED, 7, &err), &err);
     assert_int_equal(cardbox_cards_count(cards), 3);
     assert_string_equal(cardbox_cards_at(cards, 0)->card_id, "n-3");
     assert_string_equal(cardbox_cards_at(cards, 1)->card_id, "n-1");
@@ -317,7 +317,7 @@ static void many_in_order(void **state)
     assert_string_equal(cardbox_cards_missing_at(cards, 0), "no-1");
     assert_string_equal(cardbox_cards_missing_at(cards, 1), "no-2");
     cardbox_cards_free(cards);
-    assert_ok(cardbox_get_cards(&cards, db, "t", NULL, 0, &err), &err);
+    assert_ok(cardbox_cards_get(&cards, db, "t", NULL, 0, &err), &err);
     assert_int_equal(cardbox_cards_count(cards), 0);
     cardbox_cards_free(cards);
 }
@@ -353,7 +353,7 @@ static void lists(void **state)
             snprintf(cursor, sizeof(cursor), "%s", cardbox_cards_cursor(cards));
         filter.cursor = cursor[0] == '\0' ? NULL : cursor;
         cardbox_cards_free(cards);
-        assert_ok(cardbox_list_cards(&cards, db, "lists", &filter, &err), &err);
+        assert_ok(cardbox_cards_list(&cards, db, "lists", &filter, &err), &err);
         for (size_t i = 0; i < cardbox_cards_count(cards); i++)
             seen[seen_count++] = cardbox_cards_at(cards, i)->card_id[2];
     } while (cardbox_cards_cursor(cards) != NULL);
@@ -369,26 +369,26 @@ static void lists(void **state)
     filter.tool_call_count = 2;
     filter.matches = &match;
     filter.match_count = 1;
-    assert_ok(cardbox_list_cards(&cards, db, "lists", &filter, &err), &err);
+    assert_ok(cardbox_cards_list(&cards, db, "lists", &filter, &err), &err);
     assert_int_equal(cardbox_cards_count(cards), 1);
     assert_string_equal(cardbox_cards_at(cards, 0)->card_id, "l-d");
     cardbox_cards_free(cards);
     filter.matches = &wrong;
-    assert_ok(cardbox_list_cards(&cards, db, "lists", &filter, &err), &err);
+    assert_ok(cardbox_cards_list(&cards, db, "lists", &filter, &err), &err);
     assert_int_equal(cardbox_cards_count(cards), 0);
     cardbox_cards_free(cards);
 
-    assert_ok(cardbox_latest_card(&cards, db, "lists", "even", "x", &err), &err);
+    assert_ok(cardbox_card_latest(&cards, db, "lists", "even", "x", &err), &err);
     assert_string_equal(cardbox_cards_at(cards, 0)->card_id, "l-s");
     cardbox_cards_free(cards);
-    assert_int_equal(cardbox_latest_card(&cards, db, "lists", "never", NULL, &err),
+    assert_int_equal(cardbox_card_latest(&cards, db, "lists", "never", NULL, &err),
                      CARDBOX_NOT_FOUND);
     filter = (cardbox_card_filter)CARDBOX_CARD_FILTER_INIT;
     filter.cursor = "123.zz";
-    assert_int_equal(cardbox_list_cards(&cards, db, "lists", &filter, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_cards_list(&cards, db, "lists", &filter, &err), CARDBOX_INVALID);
     filter.cursor = NULL;
     filter.created_after = "yesterday";
-    assert_int_equal(cardbox_list_cards(&cards, db, "lists", &filter, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_cards_list(&cards, db, "lists", &filter, &err), CARDBOX_INVALID);
 }
 
 /* Lets the life of a card end now. */
@@ -408,7 +408,7 @@ static void check_expiry(const char *id, const char *expires_at)
 {
     cardbox_cards *cards = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    assert_ok(cardbox_get_card(&cards, db, "t", id, &err), &err);
+    assert_ok(cardbox_card_get(&cards, db, "t", id, &err), &err);
     assert_string_equal(cardbox_cards_at(cards, 0)->expires_at, expires_at);
     cardbox_cards_free(cards);
 }
@@ -434,7 +434,7 @@ static void expiry_is_the_instant(void **state)
     assert_int_equal(outcome, CARDBOX_OUTCOME_REPAIRED);
     check_expiry("ttl-1", "2034-12-30T00:00:00Z");
     expire("ttl-1");
-    assert_int_equal(cardbox_get_card(&cards, db, "t", "ttl-1", &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_card_get(&cards, db, "t", "ttl-1", &err), CARDBOX_NOT_FOUND);
     assert_int_equal(cardbox_add_card(&outcome, db, "t", &card, NULL, &err), CARDBOX_GONE);
     /* An expired result does not stand in the way of another. */
     cardbox_card next = tool_result("ttl-2", "call-ttl", "2");
@@ -452,9 +452,9 @@ static void tenants_do_not_meet(void **state)
     assert_int_equal(test_add("blue", "same", "\"navy\""), CARDBOX_OUTCOME_REPAIRED);
     check_content("red", "same", "\"red\"");
     check_content("blue", "same", "\"navy\"");
-    assert_ok(cardbox_delete_card(db, "blue", "same", &err), &err);
+    assert_ok(cardbox_card_delete(db, "blue", "same", &err), &err);
     check_content("red", "same", "\"red\"");
-    assert_int_equal(cardbox_get_card(&cards, db, "green", "same", &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_card_get(&cards, db, "green", "same", &err), CARDBOX_NOT_FOUND);
 }
 
 int main(void)

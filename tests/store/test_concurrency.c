@@ -82,7 +82,7 @@ static void new_box(char out[CARDBOX_UUID_SIZE])
 {
     cardbox_box_change change;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    assert_ok(cardbox_ensure_box(&change, db, "t", NULL, &err), &err);
+    assert_ok(cardbox_box_ensure(&change, db, "t", NULL, &err), &err);
     memcpy(out, change.box_id, CARDBOX_UUID_SIZE);
 }
 
@@ -258,19 +258,19 @@ static void transactions(void **state)
 
     assert_ok(cardbox_begin(&tx, db, &err), &err);
     assert_ok(cardbox_add_card(NULL, tx, "t", &card, NULL, &err), &err);
-    assert_int_equal(cardbox_get_card(&cards, db, "t", "tx-1", &err), CARDBOX_NOT_FOUND);
-    assert_ok(cardbox_get_card(&cards, tx, "t", "tx-1", &err), &err);
+    assert_int_equal(cardbox_card_get(&cards, db, "t", "tx-1", &err), CARDBOX_NOT_FOUND);
+    assert_ok(cardbox_card_get(&cards, tx, "t", "tx-1", &err), &err);
     cardbox_cards_free(cards);
     assert_int_equal(cardbox_begin(&nested, tx, &err), CARDBOX_INVALID);
     cardbox_rollback(tx);
-    assert_int_equal(cardbox_get_card(&cards, db, "t", "tx-1", &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_card_get(&cards, db, "t", "tx-1", &err), CARDBOX_NOT_FOUND);
 
     /* Bad input is refused before it is sent: the transaction goes on. */
     assert_ok(cardbox_begin(&tx, db, &err), &err);
     assert_int_equal(cardbox_add_card(NULL, tx, "t", &bad, NULL, &err), CARDBOX_INVALID);
     assert_ok(cardbox_add_card(NULL, tx, "t", &card, NULL, &err), &err);
     assert_ok(cardbox_commit(tx, &err), &err);
-    assert_ok(cardbox_get_card(&cards, db, "t", "tx-1", &err), &err);
+    assert_ok(cardbox_card_get(&cards, db, "t", "tx-1", &err), &err);
     cardbox_cards_free(cards);
     assert_int_equal(cardbox_commit(NULL, &err), CARDBOX_INVALID);
     assert_int_equal(cardbox_commit(db, &err), CARDBOX_INVALID);
@@ -313,10 +313,10 @@ static void lent_connection(void **state)
         assert_ok(cardbox_borrow(&tx, pg, &err), &err);
         assert_ok(cardbox_add_card(NULL, tx, "t", &card, NULL, &err), &err);
         assert_ok(cardbox_commit(tx, &err), &err); /* ends the handle, not the transaction */
-        assert_int_equal(cardbox_get_card(&cards, db, "t", "lent-1", &err), CARDBOX_NOT_FOUND);
+        assert_int_equal(cardbox_card_get(&cards, db, "t", "lent-1", &err), CARDBOX_NOT_FOUND);
         PQclear(PQexec(pg, turn == 0 ? "ROLLBACK" : "COMMIT"));
     }
-    assert_ok(cardbox_get_card(&cards, db, "t", "lent-1", &err), &err);
+    assert_ok(cardbox_card_get(&cards, db, "t", "lent-1", &err), &err);
     cardbox_cards_free(cards);
     PGresult *result = PQexec(pg, "SELECT count(*) FROM mine");
     assert_string_equal(PQgetvalue(result, 0, 0), "1");
@@ -414,8 +414,8 @@ static void after_fork(void **state)
     waitpid(child, &status, 0);
     assert_int_equal(status, 0);
     assert_ok(cardbox_commit(h.tx, &err), &err);
-    assert_ok(cardbox_delete_card(db, "fork", "parent", &err), &err);
-    assert_int_equal(cardbox_delete_card(db, "fork", "child", &err), CARDBOX_NOT_FOUND);
+    assert_ok(cardbox_card_delete(db, "fork", "parent", &err), &err);
+    assert_int_equal(cardbox_card_delete(db, "fork", "child", &err), CARDBOX_NOT_FOUND);
     assert_ok(cardbox_ping(h.lent, &err), &err);
     assert_false(cardbox_waiter_wait(h.waiter, 0));
     cardbox_waiter_close(h.waiter);

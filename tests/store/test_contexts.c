@@ -17,7 +17,7 @@ static const char *make_box(const char *const *ids, size_t count)
 
     options.card_ids = ids;
     options.card_count = count;
-    assert_ok(cardbox_create_box(&change, db, T, &options, &err), &err);
+    assert_ok(cardbox_box_create(&change, db, T, &options, &err), &err);
     memcpy(ids_made[next % 8], change.box_id, CARDBOX_UUID_SIZE);
     return ids_made[next++ % 8];
 }

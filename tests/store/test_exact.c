@@ -113,7 +113,7 @@ static void write_all(void)
     assert_ok(cardbox_add_cards(NULL, db, "t", batch, in_batch, NULL, &err), &err);
     options.card_ids = listed;
     options.card_count = count;
-    assert_ok(cardbox_create_box(&change, db, "t", &options, &err), &err);
+    assert_ok(cardbox_box_create(&change, db, "t", &options, &err), &err);
     memcpy(box, change.box_id, sizeof(box));
 }
 
@@ -140,16 +140,16 @@ static void comes_out_as_it_went_in(void **state)
             continue;
         id_of(ids[i], i);
         wanted[count++] = ids[i];
-        assert_ok(cardbox_get_card(&cards, db, "t", ids[i], &err), &err);
+        assert_ok(cardbox_card_get(&cards, db, "t", ids[i], &err), &err);
         check_cards(cards, 1);
     }
-    assert_ok(cardbox_get_cards(&cards, db, "t", wanted, count, &err), &err);
+    assert_ok(cardbox_cards_get(&cards, db, "t", wanted, count, &err), &err);
     check_cards(cards, count);
     assert_ok(cardbox_get_box_cards(&cards, db, "t", box, NULL, &err), &err);
     check_cards(cards, count);
     filter.type = "odd"; /* filters know nothing of the content */
     filter.limit = CARDBOX_PAGE_MAX;
-    assert_ok(cardbox_list_cards(&cards, db, "t", &filter, &err), &err);
+    assert_ok(cardbox_cards_list(&cards, db, "t", &filter, &err), &err);
     check_cards(cards, count);
 }
 
@@ -170,7 +170,7 @@ static void is_refused(void **state)
         assert_true(err.position <= texts[i].len);
     }
     cardbox_error err = CARDBOX_ERROR_INIT;
-    assert_int_equal(cardbox_get_card(&cards, db, "t", "refused", &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_card_get(&cards, db, "t", "refused", &err), CARDBOX_NOT_FOUND);
     assert_int_equal(test_add("t", "refused", "1"), CARDBOX_OUTCOME_INSERTED);
 }
 
@@ -197,7 +197,7 @@ static void replay_in_another_form(void **state)
         snprintf(id, sizeof(id), "form-%zu", i);
         assert_int_equal(test_add("t", id, forms[i][0]), CARDBOX_OUTCOME_INSERTED);
         assert_int_equal(test_add("t", id, forms[i][1]), CARDBOX_OUTCOME_UNCHANGED);
-        assert_ok(cardbox_get_card(&cards, db, "t", id, &err), &err);
+        assert_ok(cardbox_card_get(&cards, db, "t", id, &err), &err);
         assert_string_equal(cardbox_cards_at(cards, 0)->content, forms[i][0]);
         cardbox_cards_free(cards);
         snprintf(id, sizeof(id), "other-%zu", i);
@@ -224,7 +224,7 @@ static void metadata_takes_what_jsonb_holds(void **state)
         card.tool_calls = calls;
         assert_int_equal(cardbox_add_card(NULL, db, "t", &card, NULL, &err), CARDBOX_INVALID);
         assert_non_null(strstr(err.message, "tool_calls"));
-        assert_int_equal(cardbox_get_card(&cards, db, "t", "meta", &err), CARDBOX_NOT_FOUND);
+        assert_int_equal(cardbox_card_get(&cards, db, "t", "meta", &err), CARDBOX_NOT_FOUND);
     }
 }
 
@@ -241,13 +241,13 @@ static void filters_find_odd_cards(void **state)
     card.step_id = "odd-step";
     assert_ok(cardbox_add_card(NULL, db, "t", &card, NULL, &err), &err);
     filter.type = card.type;
-    assert_ok(cardbox_list_cards(&cards, db, "t", &filter, &err), &err);
+    assert_ok(cardbox_cards_list(&cards, db, "t", &filter, &err), &err);
     assert_int_equal(cardbox_cards_count(cards), 1);
     assert_string_equal(cardbox_cards_at(cards, 0)->content, card.content);
     cardbox_cards_free(cards);
     filter.type = NULL;
     filter.step_id = card.step_id;
-    assert_ok(cardbox_list_cards(&cards, db, "t", &filter, &err), &err);
+    assert_ok(cardbox_cards_list(&cards, db, "t", &filter, &err), &err);
     assert_int_equal(cardbox_cards_count(cards), 1);
     cardbox_cards_free(cards);
 }

@@ -193,7 +193,7 @@ static void make_jobs(job *jobs, int count, cardbox *with, int appends)
     cardbox_box_change change;
     for (int i = 0; i < count; i++) {
         jobs[i] = (job){.with = with, .appends = appends, .err = CARDBOX_ERROR_INIT};
-        assert_ok(cardbox_ensure_box(&change, db, "hang", NULL, &err), &err);
+        assert_ok(cardbox_box_ensure(&change, db, "hang", NULL, &err), &err);
         memcpy(jobs[i].box, change.box_id, CARDBOX_UUID_SIZE);
     }
 }

@@ -53,7 +53,7 @@ static size_t messages_of(const char *task_id)
 {
     cardbox_ledger *found = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    assert_ok(cardbox_list_messages(&found, db, "invoke", task_id, 0, 0, &err), &err);
+    assert_ok(cardbox_messages_list(&found, db, "invoke", task_id, 0, 0, &err), &err);
     size_t count = cardbox_ledger_count(found);
     cardbox_ledger_free(found);
     return count;

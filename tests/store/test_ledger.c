@@ -46,14 +46,14 @@ static cardbox_status save_task(const char *tenant, const char *id, const char *
                                 int64_t created, int64_t updated, cardbox_error *err)
 {
     cardbox_task task = task_of(id, status, created, updated);
-    return cardbox_save_task(db, tenant, &task, err);
+    return cardbox_task_save(db, tenant, &task, err);
 }
 
 static cardbox_status save_message(const char *id, const char *task, const char *role,
                                    const char *content, int64_t timestamp, cardbox_error *err)
 {
     cardbox_message message = message_of(id, task, role, content, timestamp);
-    return cardbox_save_message(db, "t", &message, err);
+    return cardbox_message_save(db, "t", &message, err);
 }
 
 /* --- tasks --- */
@@ -62,7 +62,7 @@ static void check_status(const char *id, const char *status)
 {
     cardbox_ledger *found = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    assert_ok(cardbox_get_task(&found, db, "t", id, &err), &err);
+    assert_ok(cardbox_task_get(&found, db, "t", id, &err), &err);
     const char *now = cardbox_ledger_task(found, 0)->completion_status;
     if (status == NULL)
         assert_null(now);
@@ -76,10 +76,10 @@ static void life_of_a_task(void **state)
     (void)state;
     cardbox_ledger *found = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    assert_int_equal(cardbox_get_task(&found, db, "t", "life", &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_task_get(&found, db, "t", "life", &err), CARDBOX_NOT_FOUND);
     assert_ok(save_task("t", "life", NULL, 1000, 1000, &err), &err);
     assert_ok(save_task("t", "life", NULL, 1000, 1000, &err), &err);
-    assert_ok(cardbox_get_task(&found, db, "t", "life", &err), &err);
+    assert_ok(cardbox_task_get(&found, db, "t", "life", &err), &err);
     const cardbox_task *task = cardbox_ledger_task(found, 0);
     assert_string_equal(task->task_id, "life");
     assert_string_equal(task->system_prompt, "be good");
@@ -112,10 +112,10 @@ static void what_a_task_began_with_stays(void **state)
     assert_int_equal(save_task("t", "stays", NULL, 1001, 2000, &err), CARDBOX_CONFLICT);
     cardbox_task task = task_of("stays", NULL, 1000, 2000);
     task.system_prompt = "be bad";
-    assert_int_equal(cardbox_save_task(db, "t", &task, &err), CARDBOX_CONFLICT);
+    assert_int_equal(cardbox_task_save(db, "t", &task, &err), CARDBOX_CONFLICT);
     task = task_of("stays", NULL, 1000, 2000);
     task.parent_task_id = "nobody";
-    assert_int_equal(cardbox_save_task(db, "t", &task, &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_task_save(db, "t", &task, &err), CARDBOX_NOT_FOUND);
     assert_int_equal(save_task("t", "cancelled", "cancelled", 1, 1, &err), CARDBOX_OK);
     assert_int_equal(save_task("t", "cancelled", "success", 1, 2, &err), CARDBOX_CONFLICT);
     check_status("cancelled", "cancelled");
@@ -138,20 +138,20 @@ static void messages_never_change(void **state)
     assert_non_null(strstr(err.message, "talk-1"));
     assert_int_equal(save_message("talk-1", "talk", "assistant", "hi", 5, &err), CARDBOX_CONFLICT);
     assert_int_equal(save_message("talk-1", "talk", "user", "hi", 6, &err), CARDBOX_CONFLICT);
-    assert_ok(cardbox_list_messages(&found, db, "t", "talk", 0, 0, &err), &err);
+    assert_ok(cardbox_messages_list(&found, db, "t", "talk", 0, 0, &err), &err);
     assert_int_equal(cardbox_ledger_count(found), 1);
     assert_int_equal(cardbox_ledger_total(found), 1);
     assert_string_equal(cardbox_ledger_message(found, 0)->content, "hi");
     cardbox_ledger_free(found);
     /* It is a sealed card. */
-    assert_ok(cardbox_get_card(&cards, db, "t", "talk-1", &err), &err);
+    assert_ok(cardbox_card_get(&cards, db, "t", "talk-1", &err), &err);
     const cardbox_card *card = cardbox_cards_at(cards, 0);
     assert_true(card->sealed);
     assert_string_equal(card->role, "user");
     assert_string_equal(card->type, CARDBOX_TYPE_INSTRUCTION);
     assert_string_equal(cardbox_card_text(card), "hi");
     cardbox_cards_free(cards);
-    assert_int_equal(cardbox_delete_card(db, "t", "talk-1", &err), CARDBOX_CONFLICT);
+    assert_int_equal(cardbox_card_delete(db, "t", "talk-1", &err), CARDBOX_CONFLICT);
     /* A card of somebody else's is no message. */
     assert_int_equal(test_add("t", "talk-2", "1"), CARDBOX_OUTCOME_INSERTED);
     assert_int_equal(save_message("talk-2", "talk", "user", "hi", 5, &err), CARDBOX_CONFLICT);
@@ -168,17 +168,17 @@ static void messages_in_the_order_of_time(void **state)
     assert_ok(save_message("o-2", "order", "system", "2", 10, &err), &err);
     assert_ok(save_message("o-3", "order", "user", "3", 20, &err), &err);
     assert_ok(save_message("o-4", "order", "assistant", "4", 30, &err), &err);
-    assert_ok(cardbox_list_messages(&found, db, "t", "order", 0, 0, &err), &err);
+    assert_ok(cardbox_messages_list(&found, db, "t", "order", 0, 0, &err), &err);
     assert_int_equal(cardbox_ledger_count(found), 4);
     for (size_t i = 0; i < 4; i++)
         assert_string_equal(cardbox_ledger_message(found, i)->message_id, ORDER[i]);
     cardbox_ledger_free(found);
-    assert_ok(cardbox_list_messages(&found, db, "t", "order", 2, 1, &err), &err);
+    assert_ok(cardbox_messages_list(&found, db, "t", "order", 2, 1, &err), &err);
     assert_int_equal(cardbox_ledger_count(found), 2);
     assert_int_equal(cardbox_ledger_total(found), 4);
     assert_string_equal(cardbox_ledger_message(found, 0)->message_id, "o-1");
     cardbox_ledger_free(found);
-    assert_ok(cardbox_list_messages(&found, db, "t", "order", 2, 9, &err), &err);
+    assert_ok(cardbox_messages_list(&found, db, "t", "order", 2, 9, &err), &err);
     assert_int_equal(cardbox_ledger_count(found), 0);
     assert_int_equal(cardbox_ledger_total(found), 4);
     cardbox_ledger_free(found);
@@ -198,20 +198,20 @@ static void exact_texts(void **state)
         snprintf(id, sizeof(id), "exact-%zu", i);
         cardbox_task task = task_of(id, NULL, 1, 1);
         task.system_prompt_json = TOKENS[i];
-        assert_ok(cardbox_save_task(db, "t", &task, &err), &err);
-        assert_ok(cardbox_save_task(db, "t", &task, &err), &err);
+        assert_ok(cardbox_task_save(db, "t", &task, &err), &err);
+        assert_ok(cardbox_task_save(db, "t", &task, &err), &err);
         cardbox_message message = message_of(id, id, "user", NULL, 1);
         message.content_json = TOKENS[i];
-        assert_ok(cardbox_save_message(db, "t", &message, &err), &err);
-        assert_ok(cardbox_save_message(db, "t", &message, &err), &err);
-        assert_ok(cardbox_list_messages(&found, db, "t", id, 0, 0, &err), &err);
+        assert_ok(cardbox_message_save(db, "t", &message, &err), &err);
+        assert_ok(cardbox_message_save(db, "t", &message, &err), &err);
+        assert_ok(cardbox_messages_list(&found, db, "t", id, 0, 0, &err), &err);
         assert_string_equal(cardbox_ledger_message(found, 0)->content_json, TOKENS[i]);
         cardbox_ledger_free(found);
-        assert_ok(cardbox_get_task(&found, db, "t", id, &err), &err);
+        assert_ok(cardbox_task_get(&found, db, "t", id, &err), &err);
         assert_string_equal(cardbox_ledger_task(found, 0)->system_prompt_json, TOKENS[i]);
         cardbox_ledger_free(found);
     }
-    assert_ok(cardbox_list_messages(&found, db, "t", "exact-0", 0, 0, &err), &err);
+    assert_ok(cardbox_messages_list(&found, db, "t", "exact-0", 0, 0, &err), &err);
     assert_string_equal(cardbox_ledger_message(found, 0)->content, "a\xef\xbf\xbd"
                                                                    "b");
     cardbox_ledger_free(found);
@@ -226,7 +226,7 @@ static cardbox_status save_call(const char *status, int64_t at, const char *deta
     call.details = details;
     call.start_message_id = "calls-1";
     call.end_message_id = end;
-    return cardbox_save_call(db, "t", &call, err);
+    return cardbox_call_save(db, "t", &call, err);
 }
 
 static void life_of_a_call(void **state)
@@ -246,7 +246,7 @@ static void life_of_a_call(void **state)
     assert_int_equal(save_call("failed", 9, NULL, NULL, &err), CARDBOX_CONFLICT);
     assert_int_equal(save_call("in_progress", 9, NULL, NULL, &err), CARDBOX_CONFLICT);
     assert_int_equal(save_call("completed", 9, NULL, "nothing", &err), CARDBOX_NOT_FOUND);
-    assert_ok(cardbox_list_calls(&found, db, "t", "calls", &err), &err);
+    assert_ok(cardbox_calls_list(&found, db, "t", "calls", &err), &err);
     assert_int_equal(cardbox_ledger_count(found), 1);
     const cardbox_call *call = cardbox_ledger_call(found, 0);
     assert_string_equal(call->status, "completed");
@@ -260,7 +260,7 @@ static void life_of_a_call(void **state)
     cardbox_call other = call_of("call-1", "calls", "completed", 10);
     other.start_message_id = "calls-1";
     other.parameters = "{}";
-    assert_int_equal(cardbox_save_call(db, "t", &other, &err), CARDBOX_CONFLICT);
+    assert_int_equal(cardbox_call_save(db, "t", &other, &err), CARDBOX_CONFLICT);
 }
 
 static void calls_belong_to_their_task(void **state)
@@ -273,27 +273,27 @@ static void calls_belong_to_their_task(void **state)
     assert_ok(save_message("apart-1", "apart", "assistant", "Calling", 1, &err), &err);
     cardbox_call call = call_of("over-call", "over", "pending", 1000);
     call.start_message_id = "apart-1";
-    assert_int_equal(cardbox_save_call(db, "t", &call, &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_call_save(db, "t", &call, &err), CARDBOX_NOT_FOUND);
     assert_non_null(strstr(err.message, "that its task does not have"));
     call.start_message_id = "over-1";
     call.end_message_id = "apart-1";
-    assert_int_equal(cardbox_save_call(db, "t", &call, &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_call_save(db, "t", &call, &err), CARDBOX_NOT_FOUND);
     call.end_message_id = NULL;
-    assert_ok(cardbox_save_call(db, "t", &call, &err), &err);
+    assert_ok(cardbox_call_save(db, "t", &call, &err), &err);
     /* Where the task is over nothing begins or goes on, but what has ended may be written down. */
     cardbox_task task = task_of("over", NULL, 1000, 2000);
     task.completion_status = "success";
-    assert_ok(cardbox_save_task(db, "t", &task, &err), &err);
+    assert_ok(cardbox_task_save(db, "t", &task, &err), &err);
     cardbox_call late = call_of("late-call", "over", "pending", 1000);
     late.start_message_id = "over-1";
     for (int i = 0; i < 2; i++) {
         late.status = i == 0 ? "pending" : "in_progress";
-        assert_int_equal(cardbox_save_call(db, "t", &late, &err), CARDBOX_CONFLICT);
+        assert_int_equal(cardbox_call_save(db, "t", &late, &err), CARDBOX_CONFLICT);
         assert_non_null(strstr(err.message, "already completed"));
     }
     late.status = "completed";
-    assert_ok(cardbox_save_call(db, "t", &late, &err), &err);
-    assert_ok(cardbox_save_call(db, "t", &late, &err), &err);
+    assert_ok(cardbox_call_save(db, "t", &late, &err), &err);
+    assert_ok(cardbox_call_save(db, "t", &late, &err), &err);
 }
 
 /* --- queries --- */
@@ -302,7 +302,7 @@ static size_t query(const cardbox_task_filter *filter, int64_t *total, const cha
 {
     cardbox_ledger *found = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    assert_ok(cardbox_query_tasks(&found, db, "q", filter, &err), &err);
+    assert_ok(cardbox_tasks_query(&found, db, "q", filter, &err), &err);
     size_t count = cardbox_ledger_count(found);
     *total = cardbox_ledger_total(found);
     if (first != NULL)
@@ -326,7 +326,7 @@ static void queries(void **state)
                                                  : "failed: x",
                                     i * 10, i * 10);
         task.parent_task_id = i > 0 && i <= 5 ? "q-00" : NULL;
-        assert_ok(cardbox_save_task(db, "q", &task, &err), &err);
+        assert_ok(cardbox_task_save(db, "q", &task, &err), &err);
     }
     cardbox_task_filter filter = CARDBOX_TASK_FILTER_INIT;
     assert_int_equal(query(&filter, &total, "q-19"), 20);
@@ -351,12 +351,12 @@ static void queries(void **state)
     filter.to_time = 80;
     assert_int_equal(query(&filter, &total, "q-08"), 4);
     assert_int_equal(total, 4);
-    assert_ok(cardbox_active_tasks(&found, db, "q", 2, &err), &err);
+    assert_ok(cardbox_tasks_active(&found, db, "q", 2, &err), &err);
     assert_int_equal(cardbox_ledger_count(found), 2);
     assert_string_equal(cardbox_ledger_task(found, 0)->task_id, "q-16");
     cardbox_ledger_free(found);
     /* Another tenant sees nothing of it. */
-    assert_int_equal(cardbox_get_task(&found, db, "t", "q-00", &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_task_get(&found, db, "t", "q-00", &err), CARDBOX_NOT_FOUND);
 }
 
 /* --- batches and bad input --- */
@@ -380,21 +380,21 @@ static void batches_are_whole(void **state)
     batch.message_count = 2;
     batch.calls = &call;
     batch.call_count = 1;
-    assert_int_equal(cardbox_save_ledger(db, "t", &batch, &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_ledger_save(db, "t", &batch, &err), CARDBOX_NOT_FOUND);
     assert_non_null(strstr(err.message, "b-m2"));
-    assert_int_equal(cardbox_get_task(&found, db, "t", "b-1", &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_task_get(&found, db, "t", "b-1", &err), CARDBOX_NOT_FOUND);
     messages[1].task_id = "b-2";
     assert_ok(cardbox_begin(&tx, db, &err), &err);
-    assert_ok(cardbox_save_ledger(tx, "t", &batch, &err), &err);
+    assert_ok(cardbox_ledger_save(tx, "t", &batch, &err), &err);
     /* A conflict does not abort the caller's transaction. */
     messages[0].content = "stop";
-    assert_int_equal(cardbox_save_ledger(tx, "t", &batch, &err), CARDBOX_CONFLICT);
+    assert_int_equal(cardbox_ledger_save(tx, "t", &batch, &err), CARDBOX_CONFLICT);
     cardbox_rollback(tx);
-    assert_int_equal(cardbox_get_task(&found, db, "t", "b-1", &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_task_get(&found, db, "t", "b-1", &err), CARDBOX_NOT_FOUND);
     messages[0].content = "go";
-    assert_ok(cardbox_save_ledger(db, "t", &batch, &err), &err);
-    assert_ok(cardbox_save_ledger(db, "t", &batch, &err), &err);
-    assert_ok(cardbox_list_calls(&found, db, "t", "b-2", &err), &err);
+    assert_ok(cardbox_ledger_save(db, "t", &batch, &err), &err);
+    assert_ok(cardbox_ledger_save(db, "t", &batch, &err), &err);
+    assert_ok(cardbox_calls_list(&found, db, "t", "b-2", &err), &err);
     assert_int_equal(cardbox_ledger_count(found), 1);
     cardbox_ledger_free(found);
 }
@@ -426,26 +426,26 @@ static void bad_input(void **state)
             message_of(MESSAGES[i].id, "bad", MESSAGES[i].role, NULL, MESSAGES[i].timestamp);
         message.content_json = MESSAGES[i].json;
         message.metadata = MESSAGES[i].metadata;
-        assert_int_equal(cardbox_save_message(db, "t", &message, &err), CARDBOX_INVALID);
+        assert_int_equal(cardbox_message_save(db, "t", &message, &err), CARDBOX_INVALID);
         if (strstr(err.message, MESSAGES[i].message) == NULL)
             fail_msg("case %zu: %s", i, err.message);
     }
     cardbox_call call = call_of("bad-c", "bad", "done", 1);
     call.start_message_id = "x";
-    assert_int_equal(cardbox_save_call(db, "t", &call, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_call_save(db, "t", &call, &err), CARDBOX_INVALID);
     assert_non_null(strstr(err.message, "call bad-c: status must be"));
     assert_int_equal(save_task("t", "bad", "", 1, 1, &err), CARDBOX_INVALID);
     assert_int_equal(save_task("t", "bad", NULL, -1, 1, &err), CARDBOX_INVALID);
     assert_int_equal(save_task("", "bad", NULL, 1, 1, &err), CARDBOX_INVALID);
     cardbox_task self = task_of("self", NULL, 1, 1);
     self.parent_task_id = "self";
-    assert_int_equal(cardbox_save_task(db, "t", &self, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_task_save(db, "t", &self, &err), CARDBOX_INVALID);
     cardbox_message none = {0};
-    assert_int_equal(cardbox_save_message(db, "t", &none, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_message_save(db, "t", &none, &err), CARDBOX_INVALID);
     cardbox_ledger *found = NULL;
-    assert_int_equal(cardbox_list_messages(&found, db, "t", NULL, 0, 0, &err), CARDBOX_INVALID);
-    assert_int_equal(cardbox_get_task(&found, db, "t", NULL, &err), CARDBOX_INVALID);
-    assert_int_equal(cardbox_query_tasks(NULL, db, "t", NULL, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_messages_list(&found, db, "t", NULL, 0, 0, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_task_get(&found, db, "t", NULL, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_tasks_query(NULL, db, "t", NULL, &err), CARDBOX_INVALID);
 }
 
 int main(void)

@@ -12,9 +12,9 @@ static cardbox_boxes *page_of(const char *tenant, const char *card, const char *
     cardbox_boxes *boxes = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
     if (card == NULL)
-        assert_ok(cardbox_list_boxes(&boxes, db, tenant, from, limit, &err), &err);
+        assert_ok(cardbox_boxes_list(&boxes, db, tenant, from, limit, &err), &err);
     else
-        assert_ok(cardbox_boxes_with_card(&boxes, db, tenant, card, from, limit, &err), &err);
+        assert_ok(cardbox_card_boxes(&boxes, db, tenant, card, from, limit, &err), &err);
     return boxes;
 }
 
@@ -27,11 +27,11 @@ static void make_boxes(char made[7][CARDBOX_UUID_SIZE])
     with_card.card_count = 1;
     for (size_t i = 0; i < 7; i++) {
         cardbox_box_change change;
-        assert_ok(cardbox_create_box(&change, db, "pages", &with_card, &err), &err);
+        assert_ok(cardbox_box_create(&change, db, "pages", &with_card, &err), &err);
         memcpy(made[i], change.box_id, sizeof(made[i]));
     }
-    assert_ok(cardbox_create_box(NULL, db, "pages-of-others", &with_card, &err), &err);
-    assert_ok(cardbox_delete_box(db, "pages", made[3], &err), &err);
+    assert_ok(cardbox_box_create(NULL, db, "pages-of-others", &with_card, &err), &err);
+    assert_ok(cardbox_box_delete(db, "pages", made[3], &err), &err);
 }
 
 /* Every box once, the newest first, whatever the size of the pages; deleted ones and those of
@@ -121,7 +121,7 @@ static void order_of_a_batch(void **state)
     }
     assert_ok(cardbox_add_cards(NULL, db, "batch", given, COUNT, NULL, &err), &err);
     filter.limit = COUNT;
-    assert_ok(cardbox_list_cards(&cards, db, "batch", &filter, &err), &err);
+    assert_ok(cardbox_cards_list(&cards, db, "batch", &filter, &err), &err);
     assert_int_equal(cardbox_cards_count(cards), COUNT);
     for (size_t i = 0; i < COUNT; i++)
         assert_string_equal(cardbox_cards_at(cards, i)->card_id, ids[COUNT - 1 - i]);
@@ -136,10 +136,10 @@ static void cursors_of_nobody(void **state)
     cardbox_boxes *boxes = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++)
-        assert_int_equal(cardbox_list_boxes(&boxes, db, "t", BAD[i], 0, &err), CARDBOX_INVALID);
-    assert_int_equal(cardbox_list_boxes(&boxes, db, "t", NULL, CARDBOX_PAGE_MAX + 1, &err),
+        assert_int_equal(cardbox_boxes_list(&boxes, db, "t", BAD[i], 0, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_boxes_list(&boxes, db, "t", NULL, CARDBOX_PAGE_MAX + 1, &err),
                      CARDBOX_INVALID);
-    assert_int_equal(cardbox_list_boxes(NULL, db, "t", NULL, 0, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_boxes_list(NULL, db, "t", NULL, 0, &err), CARDBOX_INVALID);
     assert_null(cardbox_boxes_cursor(NULL));
 }
 
@@ -190,7 +190,7 @@ static void revisions_of_nothing(void **state)
     test_add("revs", "gone", "1");
     test_add("revs", "gone", "2");
     assert_int_equal(cardbox_card_revisions(&page, db, "t", "gone", 0, 0, &err), CARDBOX_NOT_FOUND);
-    assert_ok(cardbox_delete_card(db, "revs", "gone", &err), &err);
+    assert_ok(cardbox_card_delete(db, "revs", "gone", &err), &err);
     assert_int_equal(cardbox_card_revisions(&page, db, "revs", "gone", 0, 0, &err),
                      CARDBOX_NOT_FOUND);
     assert_int_equal(cardbox_card_revisions(&page, db, "revs", "", 0, 0, &err), CARDBOX_INVALID);

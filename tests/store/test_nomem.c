@@ -43,7 +43,7 @@ void *__wrap_realloc(void *memory, size_t size)
 static int make_box(void **state)
 {
     cardbox_box_change box;
-    if (open_db(state) != 0 || cardbox_ensure_box(&box, db, "nomem", NULL, NULL) != CARDBOX_OK)
+    if (open_db(state) != 0 || cardbox_box_ensure(&box, db, "nomem", NULL, NULL) != CARDBOX_OK)
         return -1;
     memcpy(box_id, box.box_id, sizeof(box_id));
     return 0;
@@ -64,7 +64,7 @@ static cardbox_status get(cardbox_error *err)
 {
     cardbox_cards *cards = NULL;
     const char *ids[] = {"n-1", "n-2", "no", "n-1"};
-    cardbox_status status = cardbox_get_cards(&cards, db, "nomem", ids, 4, err);
+    cardbox_status status = cardbox_cards_get(&cards, db, "nomem", ids, 4, err);
     if (status == CARDBOX_OK)
         cardbox_card_text(cardbox_cards_at(cards, 0)); /* "" where memory runs out */
     cardbox_cards_free(cards);
@@ -79,7 +79,7 @@ static cardbox_status list(cardbox_error *err)
     filter.limit = 1;
     filter.matches = &match;
     filter.match_count = 1;
-    cardbox_status status = cardbox_list_cards(&cards, db, "nomem", &filter, err);
+    cardbox_status status = cardbox_cards_list(&cards, db, "nomem", &filter, err);
     cardbox_cards_free(cards);
     return status;
 }
@@ -110,7 +110,7 @@ static cardbox_status hydrate(cardbox_error *err)
 static cardbox_status holders(cardbox_error *err)
 {
     cardbox_boxes *boxes = NULL;
-    cardbox_status status = cardbox_boxes_with_card(&boxes, db, "nomem", "n-1", NULL, 0, err);
+    cardbox_status status = cardbox_card_boxes(&boxes, db, "nomem", "n-1", NULL, 0, err);
     cardbox_boxes_free(boxes);
     return status;
 }
@@ -118,7 +118,7 @@ static cardbox_status holders(cardbox_error *err)
 static cardbox_status newest(cardbox_error *err)
 {
     cardbox_boxes *boxes = NULL;
-    cardbox_status status = cardbox_list_boxes(&boxes, db, "nomem", NULL, 1, err);
+    cardbox_status status = cardbox_boxes_list(&boxes, db, "nomem", NULL, 1, err);
     cardbox_boxes_free(boxes);
     return status;
 }
@@ -131,7 +131,7 @@ static bool take_page(void *arg, const cardbox_box *page)
 
 static cardbox_status pages(cardbox_error *err)
 {
-    return cardbox_each_box_page(db, "nomem", box_id, NULL, take_page, NULL, err);
+    return cardbox_box_each_page(db, "nomem", box_id, NULL, take_page, NULL, err);
 }
 
 static cardbox_status change_boxes(cardbox_error *err)
@@ -143,12 +143,12 @@ static cardbox_status change_boxes(cardbox_error *err)
     options.card_count = 2;
     options.parent_ids = parents;
     options.parent_count = 1;
-    cardbox_status status = cardbox_create_box(&box, db, "nomem", &options, err);
+    cardbox_status status = cardbox_box_create(&box, db, "nomem", &options, err);
     if (status == CARDBOX_OK)
         status = cardbox_save_box(NULL, db, "nomem", box.box_id, ids, 1, 0, err);
     if (status == CARDBOX_OK)
-        status = cardbox_fork_box(&fork, db, "nomem", box.box_id, NULL, err);
-    return status == CARDBOX_OK ? cardbox_delete_box(db, "nomem", fork.box_id, err) : status;
+        status = cardbox_box_fork(&fork, db, "nomem", box.box_id, NULL, err);
+    return status == CARDBOX_OK ? cardbox_box_delete(db, "nomem", fork.box_id, err) : status;
 }
 
 static cardbox_status revise(cardbox_error *err)
@@ -168,7 +168,7 @@ static cardbox_status revise(cardbox_error *err)
 static cardbox_status latest(cardbox_error *err)
 {
     cardbox_cards *cards = NULL;
-    cardbox_status status = cardbox_latest_card(&cards, db, "nomem", "step", NULL, err);
+    cardbox_status status = cardbox_card_latest(&cards, db, "nomem", "step", NULL, err);
     cardbox_cards_free(cards);
     return status;
 }
@@ -178,7 +178,7 @@ static cardbox_status delete_card(cardbox_error *err)
     cardbox_card card = test_card("n-gone", "1");
     const cardbox_add_options back = {sizeof(back), false, true};
     cardbox_status status = cardbox_add_card(NULL, db, "nomem", &card, &back, err);
-    return status == CARDBOX_OK ? cardbox_delete_card(db, "nomem", "n-gone", err) : status;
+    return status == CARDBOX_OK ? cardbox_card_delete(db, "nomem", "n-gone", err) : status;
 }
 
 static cardbox_status read_log(cardbox_error *err)
@@ -226,7 +226,7 @@ static cardbox_status spawn(cardbox_error *err)
     task.task_id = "n-task";
     task.goal_json = "\"\\u0000 \\ud800\"";
     task.system_prompt = "be good";
-    return cardbox_spawn_task(NULL, db, "nomem", &task, err);
+    return cardbox_task_spawn(NULL, db, "nomem", &task, err);
 }
 
 static cardbox_status send_message(cardbox_error *err)
@@ -235,7 +235,7 @@ static cardbox_status send_message(cardbox_error *err)
     message.task_id = "n-task";
     message.message_id = "n-sent";
     message.content = "hi";
-    return cardbox_send_to_task(db, "nomem", &message, err);
+    return cardbox_task_send(db, "nomem", &message, err);
 }
 
 static cardbox_status save(cardbox_error *err)
@@ -258,19 +258,19 @@ static cardbox_status save(cardbox_error *err)
     batch.messages = &message;
     batch.calls = &call;
     batch.task_count = batch.message_count = batch.call_count = 1;
-    return cardbox_save_ledger(db, "nomem", &batch, err);
+    return cardbox_ledger_save(db, "nomem", &batch, err);
 }
 
 static cardbox_status read_ledger(cardbox_error *err)
 {
     cardbox_ledger *found[4] = {NULL};
-    cardbox_status status = cardbox_query_tasks(&found[0], db, "nomem", NULL, err);
+    cardbox_status status = cardbox_tasks_query(&found[0], db, "nomem", NULL, err);
     if (status == CARDBOX_OK)
-        status = cardbox_active_tasks(&found[1], db, "nomem", 0, err);
+        status = cardbox_tasks_active(&found[1], db, "nomem", 0, err);
     if (status == CARDBOX_OK)
-        status = cardbox_list_messages(&found[2], db, "nomem", "n-task", 0, 0, err);
+        status = cardbox_messages_list(&found[2], db, "nomem", "n-task", 0, 0, err);
     if (status == CARDBOX_OK)
-        status = cardbox_list_calls(&found[3], db, "nomem", "n-saved", err);
+        status = cardbox_calls_list(&found[3], db, "nomem", "n-saved", err);
     for (size_t i = 0; i < 4; i++)
         cardbox_ledger_free(found[i]);
     return status;
@@ -284,7 +284,7 @@ static cardbox_status claim(cardbox_error *err)
     options.tenants = &lease.tenant;
     options.tenant_count = 1;
     options.lease_ms = 3600000;
-    cardbox_status status = cardbox_claim_tasks(&claims, db, &options, err);
+    cardbox_status status = cardbox_tasks_claim(&claims, db, &options, err);
     cardbox_claims_free(claims);
     return status;
 }
@@ -299,10 +299,10 @@ static cardbox_status work(cardbox_error *err)
     message.content = "done";
     write.messages = &message;
     write.message_count = 1;
-    cardbox_status status = cardbox_renew_tasks(&held, db, &lease, 1, 3600000, err);
+    cardbox_status status = cardbox_tasks_renew(&held, db, &lease, 1, 3600000, err);
     if (status == CARDBOX_OK)
-        status = cardbox_show_piece(db, &lease, "n-said", 1, "do", 2, err);
-    return status == CARDBOX_OK ? cardbox_write_task(NULL, db, &lease, &write, err) : status;
+        status = cardbox_task_show_piece(db, &lease, "n-said", 1, "do", 2, err);
+    return status == CARDBOX_OK ? cardbox_task_update(NULL, db, &lease, &write, err) : status;
 }
 
 static cardbox_status cancel(cardbox_error *err)
@@ -311,13 +311,13 @@ static cardbox_status cancel(cardbox_error *err)
     cardbox_spawn task = CARDBOX_SPAWN_INIT;
     char id[CARDBOX_UUID_SIZE];
     task.goal = "nothing";
-    cardbox_status status = cardbox_spawn_task(id, db, "nomem", &task, err);
+    cardbox_status status = cardbox_task_spawn(id, db, "nomem", &task, err);
     if (status == CARDBOX_OK)
-        status = cardbox_cancel_task(db, "nomem", id, "why not", err);
+        status = cardbox_task_cancel(db, "nomem", id, "why not", err);
     if (status == CARDBOX_OK)
-        status = cardbox_get_task(&found, db, "nomem", id, err);
+        status = cardbox_task_get(&found, db, "nomem", id, err);
     cardbox_ledger_free(found);
-    return status == CARDBOX_OK ? cardbox_wake_workers(db, "nomem", err) : status;
+    return status == CARDBOX_OK ? cardbox_workers_wake(db, "nomem", err) : status;
 }
 
 static cardbox_status follow(cardbox_error *err)
@@ -325,7 +325,7 @@ static cardbox_status follow(cardbox_error *err)
     cardbox_task_events *events = NULL;
     cardbox_follow from = CARDBOX_FOLLOW_INIT;
     from.task_id = "n-task";
-    cardbox_status status = cardbox_follow_task(&events, db, "nomem", &from, err);
+    cardbox_status status = cardbox_task_follow(&events, db, "nomem", &from, err);
     cardbox_task_events_free(events);
     return status;
 }
@@ -372,9 +372,9 @@ static cardbox_status read_session(cardbox_error *err)
     if (status == CARDBOX_OK)
         status = cardbox_session_path(&entries[1], db, "nomem", "n-session", "l", 0, 0, true, err);
     if (status == CARDBOX_OK)
-        status = cardbox_get_session(&sessions[0], db, "nomem", "n-session", err);
+        status = cardbox_session_get(&sessions[0], db, "nomem", "n-session", err);
     if (status == CARDBOX_OK)
-        status = cardbox_list_sessions(&sessions[1], db, "nomem", NULL, 1, err);
+        status = cardbox_sessions_list(&sessions[1], db, "nomem", NULL, 1, err);
     if (status == CARDBOX_OK)
         status = cardbox_session_export(db, "nomem", "n-session", NULL, take_piece, NULL, err);
     if (status == CARDBOX_OK)

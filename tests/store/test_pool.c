@@ -101,7 +101,7 @@ static void a_failed_transaction_is_not_committed(void **state)
     assert_int_equal(cardbox_add_card(NULL, tx, "failed", &bad, NULL, &err), CARDBOX_INVALID);
     assert_int_equal(cardbox_commit(tx, &err), CARDBOX_CONFLICT);
     assert_non_null(strstr(err.message, "nothing was kept"));
-    assert_int_equal(cardbox_get_card(&cards, db, "failed", "first", &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_card_get(&cards, db, "failed", "first", &err), CARDBOX_NOT_FOUND);
     run("ALTER TABLE cardbox.cards DROP CONSTRAINT none_bad");
 }
 
@@ -126,13 +126,13 @@ static void what_nobody_knows_is_not_repeated(void **state)
     cardbox_options options = test_options();
     options.retry_timeout_ms = 2000;
     cardbox *pool = open_with(options);
-    assert_ok(cardbox_ensure_box(&box, pool, "dying", NULL, &err), &err);
+    assert_ok(cardbox_box_ensure(&box, pool, "dying", NULL, &err), &err);
     run(DIES);
     assert_int_equal(cardbox_append_to_box(NULL, pool, "dying", box.box_id, ids, 1, NULL, &err),
                      CARDBOX_UNAVAILABLE);
     assert_false(err.retryable);
     assert_int_equal(test_count("SELECT last_value FROM public.tries", NULL), 1);
-    assert_int_equal(cardbox_fork_box(NULL, pool, "dying", box.box_id, NULL, &err),
+    assert_int_equal(cardbox_box_fork(NULL, pool, "dying", box.box_id, NULL, &err),
                      CARDBOX_UNAVAILABLE);
     assert_false(err.retryable);
     assert_int_equal(test_count("SELECT last_value FROM public.tries", NULL), 2);
@@ -176,7 +176,7 @@ static void ids_of_ours_are_not_the_callers(void **state)
     spawn.goal = message.content = "go";
     for (int named = 0; named < 2; named++) {
         spawn.task_id = named ? "task" : NULL;
-        assert_int_equal(cardbox_spawn_task(NULL, pool, "ids", &spawn, &err), CARDBOX_UNAVAILABLE);
+        assert_int_equal(cardbox_task_spawn(NULL, pool, "ids", &spawn, &err), CARDBOX_UNAVAILABLE);
         assert_int_equal(err.retryable, named);
         assert_int_equal(
             cardbox_session_append(NULL, pool, "ids", "s", &ENTRIES[named], 1, NULL, &err),
@@ -184,12 +184,12 @@ static void ids_of_ours_are_not_the_callers(void **state)
         assert_int_equal(err.retryable, named);
     }
     run("ALTER TABLE cardbox.messages DISABLE TRIGGER dies");
-    assert_ok(cardbox_spawn_task(NULL, pool, "ids", &spawn, &err), &err);
+    assert_ok(cardbox_task_spawn(NULL, pool, "ids", &spawn, &err), &err);
     run("ALTER TABLE cardbox.messages ENABLE TRIGGER dies");
     message.task_id = "task";
     for (int named = 0; named < 2; named++) {
         message.message_id = named ? "message" : NULL;
-        assert_int_equal(cardbox_send_to_task(pool, "ids", &message, &err), CARDBOX_UNAVAILABLE);
+        assert_int_equal(cardbox_task_send(pool, "ids", &message, &err), CARDBOX_UNAVAILABLE);
         assert_int_equal(err.retryable, named);
     }
     run("DROP FUNCTION public.dies CASCADE");

@@ -27,11 +27,11 @@ static void zeros_are_no_options(void **state)
     REFUSES_ZEROS(cardbox_options, cardbox_open(&opened, &zeros, &err));
     REFUSES_ZEROS(cardbox_add_options, cardbox_add_card(NULL, db, "t", &card, &zeros, &err));
     REFUSES_ZEROS(cardbox_card, cardbox_add_card(NULL, db, "t", &zeros, NULL, &err));
-    REFUSES_ZEROS(cardbox_card_filter, cardbox_list_cards(&cards, db, "t", &zeros, &err));
-    REFUSES_ZEROS(cardbox_box_options, cardbox_create_box(NULL, db, "t", &zeros, &err));
+    REFUSES_ZEROS(cardbox_card_filter, cardbox_cards_list(&cards, db, "t", &zeros, &err));
+    REFUSES_ZEROS(cardbox_box_options, cardbox_box_create(NULL, db, "t", &zeros, &err));
     REFUSES_ZEROS(cardbox_append_options,
                   cardbox_append_to_box(NULL, db, "t", BOX, ids, 1, &zeros, &err));
-    REFUSES_ZEROS(cardbox_fork_options, cardbox_fork_box(NULL, db, "t", BOX, &zeros, &err));
+    REFUSES_ZEROS(cardbox_fork_options, cardbox_box_fork(NULL, db, "t", BOX, &zeros, &err));
     assert_null(opened);
     assert_null(cards);
 }
@@ -57,7 +57,7 @@ static void zeros_are_no_sessions_options(void **state)
                   cardbox_build_box_context(&context, db, "t", BOX, NULL, &zeros, &err));
     REFUSES_ZEROS(cardbox_writer_options,
                   cardbox_session_open(&writer, db, "t", "zeros", &zeros, &err));
-    REFUSES_ZEROS(cardbox_task_filter, cardbox_query_tasks(&ledger, db, "t", &zeros, &err));
+    REFUSES_ZEROS(cardbox_task_filter, cardbox_tasks_query(&ledger, db, "t", &zeros, &err));
     REFUSES_ZEROS(cardbox_options, cardbox_waiter_open(&waiter, &zeros, NULL, 0, &err));
 }
 
@@ -74,7 +74,7 @@ static void copies_of_cards(void **state)
     given[0].type = NULL;
     given[1].type = NULL;
     assert_ok(cardbox_add_cards(NULL, db, "copies", given, 2, NULL, &err), &err);
-    assert_ok(cardbox_get_cards(&cards, db, "copies", ids, 2, &err), &err);
+    assert_ok(cardbox_cards_get(&cards, db, "copies", ids, 2, &err), &err);
     cardbox_card *copies = malloc(2 * sizeof(*copies));
     assert_non_null(copies);
     copies[0] = *cardbox_cards_at(cards, 0);
@@ -168,9 +168,9 @@ static void messages_in_utf8(void **state)
     char text[64] = "x";
     for (size_t i = 1; i + 2 < sizeof(text); i += 2)
         memcpy(text + i, "\xc3\xa9", 3);
-    assert_int_equal(cardbox_delete_box(db, "t", text, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_box_delete(db, "t", text, &err), CARDBOX_INVALID);
     assert_non_null(strstr(err.message, "\xc3\xa9\""));
-    assert_int_equal(cardbox_list_boxes(&boxes, db, "t", text, 0, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_boxes_list(&boxes, db, "t", text, 0, &err), CARDBOX_INVALID);
     assert_non_null(strstr(err.message, "\xc3\xa9\" is not"));
 }
 
@@ -233,16 +233,16 @@ static void what_workers_say(void **state)
     cardbox_message message = CARDBOX_MESSAGE_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     write.ending = (cardbox_ending)9;
-    assert_int_equal(cardbox_write_task(NULL, db, &lease, &write, &err), CARDBOX_INVALID);
-    assert_int_equal(cardbox_show_piece(db, &lease, "m", 0, "x", 1, &err), CARDBOX_INVALID);
-    assert_int_equal(cardbox_show_piece(db, &lease, "m", 1, "x", 1, &err), CARDBOX_CONFLICT);
-    assert_ok(cardbox_renew_tasks(NULL, db, NULL, 0, 0, &err), &err);
+    assert_int_equal(cardbox_task_update(NULL, db, &lease, &write, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_task_show_piece(db, &lease, "m", 0, "x", 1, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_task_show_piece(db, &lease, "m", 1, "x", 1, &err), CARDBOX_CONFLICT);
+    assert_ok(cardbox_tasks_renew(NULL, db, NULL, 0, 0, &err), &err);
     write.ending = CARDBOX_SLEEPS;
     write.sleep_until = INT64_MAX;
-    assert_int_equal(cardbox_write_task(NULL, db, &lease, &write, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_task_update(NULL, db, &lease, &write, &err), CARDBOX_INVALID);
     assert_non_null(strstr(err.message, "sleep_until"));
     message.content = "x";
-    assert_int_equal(cardbox_send_to_task(db, "t", &message, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_task_send(db, "t", &message, &err), CARDBOX_INVALID);
     assert_non_null(strstr(err.message, "task_id"));
 }
 
@@ -256,10 +256,10 @@ static void one_key_twice(void **state)
     cardbox_error err = CARDBOX_ERROR_INIT;
     filter.matches = matches;
     filter.match_count = 3;
-    assert_int_equal(cardbox_list_cards(&cards, db, "t", &filter, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_cards_list(&cards, db, "t", &filter, &err), CARDBOX_INVALID);
     assert_string_equal(err.message, "metadata filter a is there twice");
     filter.match_count = 2;
-    assert_ok(cardbox_list_cards(&cards, db, "t", &filter, &err), &err);
+    assert_ok(cardbox_cards_list(&cards, db, "t", &filter, &err), &err);
     cardbox_cards_free(cards);
 }
 

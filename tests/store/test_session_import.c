@@ -106,7 +106,7 @@ static void assert_tree(const char *id, slice bytes)
     for (size_t i = 0; i < cardbox_entries_count(page); i++)
         assert_entry(cardbox_entries_at(page, i), &file.tree);
     cardbox_entries_free(page);
-    assert_ok(cardbox_get_session(&got, db, T, id, &err), &err);
+    assert_ok(cardbox_session_get(&got, db, T, id, &err), &err);
     const char *head = cardbox_sessions_at(got, 0)->head_entry_id;
     if (file.tree.leaf == STRING_MAP_NONE)
         assert_null(head);

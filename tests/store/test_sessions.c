@@ -304,7 +304,7 @@ static void test_labels(void **state)
     assert_string_equal(cardbox_entries_at(entries, 0)->type, "message");
     assert_string_equal(cardbox_entries_at(entries, 0)->json, labels[0]);
     cardbox_entries_free(entries);
-    assert_ok(cardbox_get_session(&got, db, T, s, &err), &err);
+    assert_ok(cardbox_session_get(&got, db, T, s, &err), &err);
     assert_string_equal(cardbox_sessions_at(got, 0)->name, "\"first\"");
     assert_string_equal(cardbox_sessions_at(got, 0)->head_entry_id, "i2");
     cardbox_sessions_free(got);
@@ -410,7 +410,7 @@ static void test_headers(void **state)
         out.bytes, "{\"type\":\"session\",\"version\":3,\"id\":\"x\",\"cwd\":\"/w\",\"own\":1}\n"
                    "{\"id\":\"a\",\"parentId\":null,\"type\":\"custom\"}\n");
     assert_ok(cardbox_session_fork(NULL, db, T, id, NULL, fork, &err), &err);
-    assert_ok(cardbox_get_session(&got, db, T, fork, &err), &err);
+    assert_ok(cardbox_session_get(&got, db, T, fork, &err), &err);
     const char *header = cardbox_sessions_at(got, 0)->header;
     assert_int_equal(cardbox_sessions_at(got, 0)->dialect, CARDBOX_DIALECT_PI);
     snprintf(expected, sizeof(expected), "{\"type\":\"session\",\"id\":\"%s\",\"timestamp\":\"",
@@ -436,7 +436,7 @@ static void test_list_of_sessions(void **state)
     }
     do {
         assert_ok(
-            cardbox_list_sessions(&page, db, "sessions-listed", *cursor ? cursor : NULL, 2, &err),
+            cardbox_sessions_list(&page, db, "sessions-listed", *cursor ? cursor : NULL, 2, &err),
             &err);
         for (size_t i = 0; i < cardbox_sessions_count(page) && seen < 5; i++)
             assert_string_equal(cardbox_sessions_at(page, i)->session_id, ids[4 - seen++]);
@@ -445,7 +445,7 @@ static void test_list_of_sessions(void **state)
         cardbox_sessions_free(page);
     } while (*cursor != '\0');
     assert_int_equal(seen, 5);
-    assert_int_equal(cardbox_list_sessions(&page, db, T, "nonsense", 2, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_sessions_list(&page, db, T, "nonsense", 2, &err), CARDBOX_INVALID);
 }
 
 static void test_writer(void **state)

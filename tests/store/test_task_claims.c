@@ -43,7 +43,7 @@ static cardbox_claims *claim_some(cardbox *mine, const char *tenant, int number,
     options.limit = limit;
     options.lease_ms = 600000;
     options.max_attempts = 1000;
-    if (cardbox_claim_tasks(&claims, mine, &options, &err) != CARDBOX_OK)
+    if (cardbox_tasks_claim(&claims, mine, &options, &err) != CARDBOX_OK)
         fprintf(stderr, "claim: %s\n", err.message);
     return claims;
 }
@@ -128,9 +128,9 @@ static cardbox_status run_turn(cardbox *mine, const cardbox_lease *lease)
     write.call_count = 1;
     for (size_t i = 0; status == CARDBOX_OK && i < 3; i++) {
         call.status = STATES[i];
-        status = cardbox_write_task(NULL, mine, lease, &write, &err);
+        status = cardbox_task_update(NULL, mine, lease, &write, &err);
         if (status == CARDBOX_OK)
-            status = cardbox_show_piece(mine, lease, answer, (int64_t)i + 1, "done", 4, &err);
+            status = cardbox_task_show_piece(mine, lease, answer, (int64_t)i + 1, "done", 4, &err);
     }
     message.message_id = answer;
     message.content = "done";
@@ -138,7 +138,7 @@ static cardbox_status run_turn(cardbox *mine, const cardbox_lease *lease)
     write.ending = CARDBOX_FINISHED;
     write.completion_status = "success";
     if (status == CARDBOX_OK)
-        status = cardbox_write_task(NULL, mine, lease, &write, &err);
+        status = cardbox_task_update(NULL, mine, lease, &write, &err);
     if (status != CARDBOX_OK && status != CARDBOX_CONFLICT)
         fprintf(stderr, "turn: %s\n", err.message);
     return status;
@@ -277,7 +277,7 @@ static void cancel_during_everything(void **state)
     for (int i = 0; i < tasks; i++) {
         char id[20];
         snprintf(id, sizeof(id), "stopped-%d", i);
-        cardbox_status status = cardbox_cancel_task(db, "stopped", id, "enough", &err);
+        cardbox_status status = cardbox_task_cancel(db, "stopped", id, "enough", &err);
         if (status != CARDBOX_OK && status != CARDBOX_CONFLICT)
             fail_msg("cancel: %s", err.message);
     }

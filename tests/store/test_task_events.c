@@ -15,7 +15,7 @@ static cardbox_ending finish_awaiting(const test_lease *lease)
     write.ending = CARDBOX_FINISHED;
     write.completion_status = "success";
     write.awaits_subtasks = true;
-    assert_ok(cardbox_write_task(&ended, db, &lease->lease, &write, &err), &err);
+    assert_ok(cardbox_task_update(&ended, db, &lease->lease, &write, &err), &err);
     return ended;
 }
 
@@ -62,7 +62,7 @@ static void subtask_ends_at_the_same_moment(void **state)
     write.ending = CARDBOX_FINISHED;
     write.completion_status = "success";
     assert_ok(cardbox_begin(&tx, db, &err), &err);
-    assert_ok(cardbox_write_task(NULL, tx, &child.lease, &write, &err), &err);
+    assert_ok(cardbox_task_update(NULL, tx, &child.lease, &write, &err), &err);
     assert_int_equal(pthread_create(&thread, NULL, finish_in_a_thread, &parent), 0);
     /* It waits for the subtask's transaction, or has gone to sleep. */
     test_wait_for("SELECT count(*) FROM cardbox.tasks t WHERE t.tenant_id = 'race' AND t.task_id = "
@@ -85,7 +85,7 @@ static cardbox_task_events *follow(const char *tenant, const char *task, int64_t
     cardbox_follow from = CARDBOX_FOLLOW_INIT;
     from.task_id = task;
     from.after = after;
-    assert_ok(cardbox_follow_task(&events, db, tenant, &from, &err), &err);
+    assert_ok(cardbox_task_follow(&events, db, tenant, &from, &err), &err);
     return events;
 }
 
@@ -104,9 +104,9 @@ static void followers_see_all_in_order(void **state)
     spawn("story", "a", NULL);
     claim("story", "w", &lease);
     open_call(&lease, "story-1", "in_progress");
-    assert_ok(cardbox_show_piece(db, &lease.lease, "story-m", 1, "I t", 3, &err), &err);
-    assert_ok(cardbox_show_piece(db, &lease.lease, "story-m", 2, "hink", 4, &err), &err);
-    assert_ok(cardbox_show_piece(db, &lease.lease, "story-m", 2, "hink", 4, &err), &err);
+    assert_ok(cardbox_task_show_piece(db, &lease.lease, "story-m", 1, "I t", 3, &err), &err);
+    assert_ok(cardbox_task_show_piece(db, &lease.lease, "story-m", 2, "hink", 4, &err), &err);
+    assert_ok(cardbox_task_show_piece(db, &lease.lease, "story-m", 2, "hink", 4, &err), &err);
     cardbox_task_events *events = follow("story", "a", 5);
     assert_int_equal(cardbox_task_events_count(events), 2);
     assert_string_equal(cardbox_task_events_at(events, 1)->what, "chunk");
@@ -120,7 +120,7 @@ static void followers_see_all_in_order(void **state)
     assert_int_equal(cardbox_task_events_count(events), 1);
     assert_string_equal(cardbox_task_events_at(events, 0)->what, "message");
     cardbox_task_events_free(events);
-    assert_ok(cardbox_cancel_task(db, "story", "a", "no", &err), &err);
+    assert_ok(cardbox_task_cancel(db, "story", "a", "no", &err), &err);
     events = follow("story", "a", 0);
     assert_int_equal(cardbox_task_events_count(events), STORY_LENGTH);
     for (size_t i = 0; i < STORY_LENGTH; i++) {
@@ -154,11 +154,11 @@ static void waiters_hear_of_their_tenants_only(void **state)
     if (options.no_named_statements)
         skip(); /* behind a pooler nothing is heard */
     assert_ok(cardbox_waiter_open(&waiter, &options, TENANTS, 2, &err), &err);
-    assert_ok(cardbox_wake_workers(db, "not heard", &err), &err);
+    assert_ok(cardbox_workers_wake(db, "not heard", &err), &err);
     assert_false(cardbox_waiter_wait(waiter, 50));
     spawn("also heard", "a", NULL);
     assert_true(cardbox_waiter_wait(waiter, 60000));
-    assert_ok(cardbox_cancel_task(db, "also heard", "a", NULL, &err), &err);
+    assert_ok(cardbox_task_cancel(db, "also heard", "a", NULL, &err), &err);
     assert_true(cardbox_waiter_wait(waiter, 60000));
     assert_false(cardbox_waiter_wait(waiter, 50));
     test_count("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE "
@@ -199,17 +199,17 @@ static void the_end_of_a_subtask_is_heard(void **state)
     assert_ok(cardbox_waiter_open(&waiter, &options, TENANT, 1, &err), &err);
     end.ending = CARDBOX_FINISHED;
     end.completion_status = "success";
-    assert_ok(cardbox_write_task(NULL, db, &claim->lease, &end, &err), &err);
+    assert_ok(cardbox_task_update(NULL, db, &claim->lease, &end, &err), &err);
     assert_true(cardbox_waiter_wait(waiter, 60000));
     assert_ok(cardbox_invoke(&out, db, "bell", "task:cancel", NULL, NULL, CANCEL, &err), &err);
     assert_true(cardbox_waiter_wait(waiter, 60000));
     saved.task_id = "d";
     saved.parent_task_id = "a";
     saved.system_prompt = "";
-    assert_ok(cardbox_save_task(db, "bell", &saved, &err), &err);
+    assert_ok(cardbox_task_save(db, "bell", &saved, &err), &err);
     assert_false(cardbox_waiter_wait(waiter, 50));
     saved.completion_status = "success";
-    assert_ok(cardbox_save_task(db, "bell", &saved, &err), &err);
+    assert_ok(cardbox_task_save(db, "bell", &saved, &err), &err);
     assert_true(cardbox_waiter_wait(waiter, 60000));
     cardbox_free(out);
     cardbox_claims_free(claims);
@@ -224,7 +224,7 @@ static void messages_are_never_collected(void **state)
     cardbox_error err = CARDBOX_ERROR_INIT;
     spawn("kept", "a", NULL);
     test_count("SELECT cardbox.collect(0, 100000)", NULL);
-    assert_ok(cardbox_list_messages(&found, db, "kept", "a", 0, 0, &err), &err);
+    assert_ok(cardbox_messages_list(&found, db, "kept", "a", 0, 0, &err), &err);
     assert_string_equal(cardbox_ledger_message(found, 0)->content, "go");
     cardbox_ledger_free(found);
 }

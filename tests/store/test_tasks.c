@@ -16,46 +16,46 @@ static void spawned_tasks_are_whole(void **state)
     cardbox_spawn given = CARDBOX_SPAWN_INIT;
     given.goal_json = "\"find \\ud800\"";
     given.system_prompt = "be good";
-    assert_ok(cardbox_spawn_task(id, db, "spawn", &given, &err), &err);
-    assert_ok(cardbox_list_messages(&found, db, "spawn", id, 0, 0, &err), &err);
+    assert_ok(cardbox_task_spawn(id, db, "spawn", &given, &err), &err);
+    assert_ok(cardbox_messages_list(&found, db, "spawn", id, 0, 0, &err), &err);
     assert_int_equal(cardbox_ledger_count(found), 2);
     assert_string_equal(cardbox_ledger_message(found, 0)->role, "system");
     assert_string_equal(cardbox_ledger_message(found, 1)->content_json, "\"find \\ud800\"");
     cardbox_ledger_free(found);
-    assert_ok(cardbox_active_tasks(&found, db, "spawn", 0, &err), &err);
+    assert_ok(cardbox_tasks_active(&found, db, "spawn", 0, &err), &err);
     assert_string_equal(cardbox_ledger_task(found, 0)->goal_json, "\"find \\ud800\"");
     assert_int_equal(cardbox_ledger_task(found, 0)->message_count, 2);
     cardbox_ledger_free(found);
     given.parent_task_id = "nobody";
-    assert_int_equal(cardbox_spawn_task(id, db, "spawn", &given, &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_task_spawn(id, db, "spawn", &given, &err), CARDBOX_NOT_FOUND);
     /* The same again is the same task; another with its id is none. */
     given.parent_task_id = NULL;
     given.task_id = "mine";
-    assert_ok(cardbox_spawn_task(NULL, db, "spawn", &given, &err), &err);
-    assert_ok(cardbox_spawn_task(NULL, db, "spawn", &given, &err), &err);
+    assert_ok(cardbox_task_spawn(NULL, db, "spawn", &given, &err), &err);
+    assert_ok(cardbox_task_spawn(NULL, db, "spawn", &given, &err), &err);
     /* Also with another goal, which is not taken. */
     given.goal_json = "\"lose\"";
-    assert_ok(cardbox_spawn_task(NULL, db, "spawn", &given, &err), &err);
+    assert_ok(cardbox_task_spawn(NULL, db, "spawn", &given, &err), &err);
     given.system_prompt = NULL;
-    assert_ok(cardbox_spawn_task(NULL, db, "spawn", &given, &err), &err);
-    assert_ok(cardbox_list_messages(&found, db, "spawn", "mine", 0, 0, &err), &err);
+    assert_ok(cardbox_task_spawn(NULL, db, "spawn", &given, &err), &err);
+    assert_ok(cardbox_messages_list(&found, db, "spawn", "mine", 0, 0, &err), &err);
     assert_int_equal(cardbox_ledger_count(found), 2);
     assert_string_equal(cardbox_ledger_message(found, 1)->content_json, "\"find \\ud800\"");
     cardbox_ledger_free(found);
     given.task_id = "bare";
-    assert_ok(cardbox_spawn_task(NULL, db, "spawn", &given, &err), &err);
+    assert_ok(cardbox_task_spawn(NULL, db, "spawn", &given, &err), &err);
     given.system_prompt = "be good";
-    assert_int_equal(cardbox_spawn_task(NULL, db, "spawn", &given, &err), CARDBOX_CONFLICT);
+    assert_int_equal(cardbox_task_spawn(NULL, db, "spawn", &given, &err), CARDBOX_CONFLICT);
     given.task_id = "mine";
     given.goal_id = "other";
-    assert_int_equal(cardbox_spawn_task(NULL, db, "spawn", &given, &err), CARDBOX_CONFLICT);
-    assert_ok(cardbox_list_messages(&found, db, "spawn", "mine", 0, 0, &err), &err);
+    assert_int_equal(cardbox_task_spawn(NULL, db, "spawn", &given, &err), CARDBOX_CONFLICT);
+    assert_ok(cardbox_messages_list(&found, db, "spawn", "mine", 0, 0, &err), &err);
     assert_int_equal(cardbox_ledger_count(found), 2);
     cardbox_ledger_free(found);
     given.goal_json = "junk";
-    assert_int_equal(cardbox_spawn_task(NULL, db, "spawn", &given, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_task_spawn(NULL, db, "spawn", &given, &err), CARDBOX_INVALID);
     given.goal_json = NULL;
-    assert_int_equal(cardbox_spawn_task(NULL, db, "spawn", &given, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_task_spawn(NULL, db, "spawn", &given, &err), CARDBOX_INVALID);
 }
 
 static void send_wakes_or_refuses(void **state)
@@ -112,7 +112,7 @@ static void cancel_subtask_of(const char *parent)
     char id[40];
     snprintf(id, sizeof(id), "of-%s", parent);
     spawn("family", id, parent);
-    assert_ok(cardbox_cancel_task(db, "family", id, "enough", &err), &err);
+    assert_ok(cardbox_task_cancel(db, "family", id, "enough", &err), &err);
 }
 
 /* A parent that sleeps; not one that is finished, nor one that was only written down here. */
@@ -132,7 +132,7 @@ static void the_end_of_a_subtask_wakes_its_parent(void **state)
     written.system_prompt = "be good";
     batch.tasks = &written;
     batch.task_count = 1;
-    assert_ok(cardbox_save_ledger(db, "family", &batch, &err), &err);
+    assert_ok(cardbox_ledger_save(db, "family", &batch, &err), &err);
     cancel_subtask_of("written");
     assert_int_equal(claimable("family"), 0);
     spawn("family", "asleep", NULL);
@@ -167,7 +167,7 @@ static void renewing(void **state)
     claim("renew", "w1", &old);
     expire("renew");
     cardbox_lease leases[3] = {old.lease, {"renew", "nobody", 1}, {"renew", "a", 99}};
-    assert_ok(cardbox_renew_tasks(states, db, leases, 3, 60000, &err), &err);
+    assert_ok(cardbox_tasks_renew(states, db, leases, 3, 60000, &err), &err);
     assert_int_equal(states[0], CARDBOX_LEASE_RENEWED);
     assert_int_equal(states[1], CARDBOX_LEASE_LOST);
     assert_int_equal(states[2], CARDBOX_LEASE_LOST);
@@ -175,11 +175,11 @@ static void renewing(void **state)
     expire("renew");
     claim("renew", "w2", &now);
     leases[1] = now.lease;
-    assert_ok(cardbox_renew_tasks(states, db, leases, 2, 60000, &err), &err);
+    assert_ok(cardbox_tasks_renew(states, db, leases, 2, 60000, &err), &err);
     assert_int_equal(states[0], CARDBOX_LEASE_LOST);
     assert_int_equal(states[1], CARDBOX_LEASE_RENEWED);
-    assert_ok(cardbox_cancel_task(db, "renew", "a", "enough", &err), &err);
-    assert_ok(cardbox_renew_tasks(states, db, leases, 2, 60000, &err), &err);
+    assert_ok(cardbox_task_cancel(db, "renew", "a", "enough", &err), &err);
+    assert_ok(cardbox_tasks_renew(states, db, leases, 2, 60000, &err), &err);
     assert_int_equal(states[1], CARDBOX_LEASE_CANCELLED);
 }
 
@@ -204,7 +204,7 @@ static void each_tenant_has_its_share(void **state)
     for (int turn = 0; turn < TURNS; turn++) {
         cardbox_claims *claims = NULL;
         size_t of_one = 0;
-        assert_ok(cardbox_claim_tasks(&claims, db, &options, &err), &err);
+        assert_ok(cardbox_tasks_claim(&claims, db, &options, &err), &err);
         assert_int_equal(cardbox_claims_count(claims), LIMIT);
         for (size_t i = 0; i < LIMIT; i++)
             of_one += strcmp(cardbox_claims_at(claims, i)->lease.tenant, TENANTS[0]) == 0;
@@ -229,7 +229,7 @@ static void a_tenant_that_is_named_twice_counts_once(void **state)
     options.tenant_count = 2;
     options.limit = 4;
     options.take_over = true;
-    assert_ok(cardbox_claim_tasks(&claims, db, &options, &err), &err);
+    assert_ok(cardbox_tasks_claim(&claims, db, &options, &err), &err);
     assert_int_equal(cardbox_claims_count(claims), 1);
     assert_int_equal(cardbox_claims_at(claims, 0)->attempts, 2);
     cardbox_claims_free(claims);
@@ -249,11 +249,11 @@ static void renewing_waits_for_nobody(void **state)
     message.task_id = "a";
     message.content = "hi";
     assert_ok(cardbox_begin(&tx, db, &err), &err);
-    assert_ok(cardbox_send_to_task(tx, "busy", &message, &err), &err);
-    assert_ok(cardbox_renew_tasks(&held, db, &lease.lease, 1, 60000, &err), &err);
+    assert_ok(cardbox_task_send(tx, "busy", &message, &err), &err);
+    assert_ok(cardbox_tasks_renew(&held, db, &lease.lease, 1, 60000, &err), &err);
     assert_int_equal(held, CARDBOX_LEASE_HELD);
     cardbox_rollback(tx);
-    assert_ok(cardbox_renew_tasks(&held, db, &lease.lease, 1, 60000, &err), &err);
+    assert_ok(cardbox_tasks_renew(&held, db, &lease.lease, 1, 60000, &err), &err);
     assert_int_equal(held, CARDBOX_LEASE_RENEWED);
 }
 
@@ -267,7 +267,7 @@ static void check_fenced(const char *tenant, const test_lease *lease)
     assert_int_equal(end(&ended, lease, CARDBOX_FINISHED, -1, &err), CARDBOX_CONFLICT);
     assert_int_equal(end(&ended, lease, CARDBOX_SLEEPS, -1, &err), CARDBOX_CONFLICT);
     assert_int_equal(end(&ended, lease, CARDBOX_HANDED_BACK, -1, &err), CARDBOX_CONFLICT);
-    assert_int_equal(cardbox_show_piece(db, &lease->lease, "stale", 1, "x", 1, &err),
+    assert_int_equal(cardbox_task_show_piece(db, &lease->lease, "stale", 1, "x", 1, &err),
                      CARDBOX_CONFLICT);
     assert_true(err.lease_lost);
     assert_int_equal(test_count("SELECT count(*) FROM cardbox.messages WHERE tenant_id = $1 AND "
@@ -328,7 +328,7 @@ static void open_calls_fail_once(void **state)
     assert_int_equal(claim("crash", "w2", &lease).failed_calls, 3);
     expire("crash");
     assert_int_equal(claim("crash", "w3", &lease).failed_calls, 0);
-    assert_ok(cardbox_list_calls(&calls, db, "crash", "a", &err), &err);
+    assert_ok(cardbox_calls_list(&calls, db, "crash", "a", &err), &err);
     assert_int_equal(cardbox_ledger_count(calls), 4);
     for (size_t i = 0; i < 3; i++) {
         const cardbox_call *call = cardbox_ledger_call(calls, i);
@@ -337,7 +337,7 @@ static void open_calls_fail_once(void **state)
         assert_non_null(call->end_message_id);
     }
     assert_string_equal(cardbox_ledger_call(calls, 3)->status, "completed");
-    assert_ok(cardbox_list_messages(&messages, db, "crash", "a", 0, 0, &err), &err);
+    assert_ok(cardbox_messages_list(&messages, db, "crash", "a", 0, 0, &err), &err);
     assert_int_equal(cardbox_ledger_count(messages), 1 + 4 + 3);
     const cardbox_message *last = cardbox_ledger_message(messages, 7);
     assert_string_equal(last->content, "card:get failed due to process crash");
@@ -408,22 +408,22 @@ static void cancelled_stays_cancelled(void **state)
     test_lease lease;
     cardbox_ledger *found = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    assert_int_equal(cardbox_cancel_task(db, "cancel", "a", "no", &err), CARDBOX_NOT_FOUND);
+    assert_int_equal(cardbox_task_cancel(db, "cancel", "a", "no", &err), CARDBOX_NOT_FOUND);
     spawn("cancel", "a", NULL);
     claim("cancel", "w", &lease);
     open_call(&lease, "cancel-1", "in_progress");
     open_call(&lease, "cancel-2", "pending");
     open_call(&lease, "cancel-3", "completed");
-    assert_ok(cardbox_show_piece(db, &lease.lease, "cancel-m", 1, "I thi", 5, &err), &err);
-    assert_ok(cardbox_cancel_task(db, "cancel", "a", "no more", &err), &err);
+    assert_ok(cardbox_task_show_piece(db, &lease.lease, "cancel-m", 1, "I thi", 5, &err), &err);
+    assert_ok(cardbox_task_cancel(db, "cancel", "a", "no more", &err), &err);
     check_fenced("cancel", &lease);
-    assert_int_equal(cardbox_cancel_task(db, "cancel", "a", "again", &err), CARDBOX_CONFLICT);
+    assert_int_equal(cardbox_task_cancel(db, "cancel", "a", "again", &err), CARDBOX_CONFLICT);
     assert_string_equal(err.message, "Task a is already completed");
     check_status("cancel", "a", "cancelled");
-    assert_ok(cardbox_get_task(&found, db, "cancel", "a", &err), &err);
+    assert_ok(cardbox_task_get(&found, db, "cancel", "a", &err), &err);
     assert_string_equal(cardbox_ledger_task(found, 0)->cancel_reason, "no more");
     cardbox_ledger_free(found);
-    assert_ok(cardbox_list_calls(&found, db, "cancel", "a", &err), &err);
+    assert_ok(cardbox_calls_list(&found, db, "cancel", "a", &err), &err);
     assert_string_equal(cardbox_ledger_call(found, 0)->status, "failed");
     assert_string_equal(cardbox_ledger_call(found, 0)->details, "{\"error\":\"Task cancelled\"}");
     assert_string_equal(cardbox_ledger_call(found, 1)->status, "failed");
@@ -434,7 +434,7 @@ static void cancelled_stays_cancelled(void **state)
     assert_int_equal(claimable("cancel"), 0);
     /* One that sleeps or was never run is cancelled as well. */
     spawn("cancel", "b", NULL);
-    assert_ok(cardbox_cancel_task(db, "cancel", "b", NULL, &err), &err);
+    assert_ok(cardbox_task_cancel(db, "cancel", "b", NULL, &err), &err);
     assert_int_equal(claimable("cancel"), 0);
 }
 
@@ -446,27 +446,27 @@ static void bad_input(void **state)
     cardbox_claim_options options = CARDBOX_CLAIM_OPTIONS_INIT;
     cardbox_task_write write = CARDBOX_TASK_WRITE_INIT;
     test_lease lease;
-    assert_int_equal(cardbox_claim_tasks(&claims, db, &options, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_tasks_claim(&claims, db, &options, &err), CARDBOX_INVALID);
     options.owner = "w";
     options.limit = 0;
-    assert_int_equal(cardbox_claim_tasks(&claims, db, &options, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_tasks_claim(&claims, db, &options, &err), CARDBOX_INVALID);
     options.limit = 1;
     options.tenants = (const char *const[]){"ok", ""};
     options.tenant_count = 2;
-    assert_int_equal(cardbox_claim_tasks(&claims, db, &options, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_tasks_claim(&claims, db, &options, &err), CARDBOX_INVALID);
     options.tenant_count = 0;
-    assert_int_equal(cardbox_claim_tasks(&claims, db, &options, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_tasks_claim(&claims, db, &options, &err), CARDBOX_INVALID);
     spawn("bad", "a", NULL);
     claim("bad", "w", &lease);
     write.ending = CARDBOX_FINISHED;
-    assert_int_equal(cardbox_write_task(NULL, db, &lease.lease, &write, &err), CARDBOX_INVALID);
-    assert_int_equal(cardbox_write_task(NULL, db, NULL, &write, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_task_update(NULL, db, &lease.lease, &write, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_task_update(NULL, db, NULL, &write, &err), CARDBOX_INVALID);
     char reason[3000];
     memset(reason, 'x', sizeof(reason) - 1);
     reason[sizeof(reason) - 1] = '\0';
     memcpy(reason, "failed: \xc3\xa9", 10);
     write.completion_status = reason;
-    assert_ok(cardbox_write_task(NULL, db, &lease.lease, &write, &err), &err);
+    assert_ok(cardbox_task_update(NULL, db, &lease.lease, &write, &err), &err);
     cardbox_message other = CARDBOX_MESSAGE_INIT;
     other.task_id = "b";
     other.message_id = "m";
@@ -474,8 +474,8 @@ static void bad_input(void **state)
     other.content = "x";
     write.messages = &other;
     write.message_count = 1;
-    assert_int_equal(cardbox_write_task(NULL, db, &lease.lease, &write, &err), CARDBOX_INVALID);
-    assert_int_equal(cardbox_show_piece(db, &lease.lease, "m", 1, "\xff", 1, &err),
+    assert_int_equal(cardbox_task_update(NULL, db, &lease.lease, &write, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_task_show_piece(db, &lease.lease, "m", 1, "\xff", 1, &err),
                      CARDBOX_INVALID);
 }
 

@@ -74,7 +74,7 @@ static void tells_of_itself(void **state)
                    "{\"moduleName\":\"nothing\",\"abilities\":[]}");
     assert_invoked("bus:abilities", "{\"moduleName\":\"b\\u0075s\"}",
                    "{\"moduleName\":\"b\\u0075s\",\"abilities\":[{\"id\":\"bus:list\",\"name\":"
-                   "\"list\",\"description\":\"The modules of the bus.\",\"isStream\":false}");
+                   "\"list\",\"description\":\"Lists the modules of the bus.\",\"isStream\":false}");
     assert_invoked("bus:schema", "{\"abilityId\":\"bus:list\"}",
                    "{\"abilityId\":\"bus:list\",\"inputSchema\":{\"type\":\"object\",");
     assert_invoked(

@@ -90,7 +90,7 @@ static bool read_stream(void)
     slice piece;
     completion_init(&c);
     for (size_t i = 0; i < 3; i++)
-        if (!completion_take(&c, slice_of(CHUNKS[i]), &piece))
+        if (!completion_add_chunk(&c, slice_of(CHUNKS[i]), &piece))
             break;
     bool is_whole = completion_end(&c);
     if (is_whole) {
@@ -105,7 +105,7 @@ static bool write_request(void)
 {
     const model m = {.name = "m\"1"};
     buf request = BUF_INIT(4096);
-    model_request(&request, &m, SLICE("[{\"role\": \"user\"}]"), SLICE("[{}]"));
+    model_put_request(&request, &m, SLICE("[{\"role\": \"user\"}]"), SLICE("[{}]"));
     bool is_whole = buf_ok(&request);
     if (is_whole)
         assert_string_equal(
@@ -130,7 +130,7 @@ static bool read_tools(void)
         "/bin", error, sizeof(error));
     assert_true(is_whole || error[0] != '\0');
     if (is_whole) {
-        tools_offer(&offered, &list);
+        tools_put_list(&offered, &list);
         is_whole = buf_ok(&offered);
         assert_string_equal(list.at[0].argv[1], "-c");
     }

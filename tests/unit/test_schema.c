@@ -291,7 +291,7 @@ static void tells_all(void **state)
         "\"type\":\"string\",\"maxLength\":1},\"b\":{\"anyOf\":[{\"const\":1},{\"type\":\"array\","
         "\"items\":{\"type\":\"null\"}}]}}}}";
     static const char MANY[] = "[1,2,3,4,5,6,7,8,9,10,11,12,13]";
-    schema_faults faults;
+    schema_errors faults;
     cardbox_error err = CARDBOX_ERROR_INIT;
     (void)state;
     assert_fault(
@@ -302,7 +302,7 @@ static void tells_all(void **state)
     assert_int_equal(
         schema_validate(&faults, scan_whole(slice_of(LIST)), scan_whole(slice_of(MANY)), &err),
         CARDBOX_INVALID);
-    assert_int_equal(faults.count, SCHEMA_FAULTS_MAX);
+    assert_int_equal(faults.count, SCHEMA_ERRORS_MAX);
     assert_int_equal(faults.more, 3);
     assert_string_equal(faults.list[9].place, "/9");
     assert_string_equal(faults.list[9].message, "expected \"object\", got a number");
@@ -333,7 +333,7 @@ static void ends_behind_what_it_tells(void **state)
         "{\"items\":{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"null\"}]}}",
         "{\"items\":{\"items\":{\"required\":[\"a\"],\"type\":\"string\"}}}",
     };
-    schema_faults faults;
+    schema_errors faults;
     buf list = BUF_INIT(1 << 20);
     (void)state;
     for (int i = 0; i < ITEMS; i++)
@@ -347,7 +347,7 @@ static void ends_behind_what_it_tells(void **state)
         assert_int_equal(
             schema_validate(&faults, scan_whole(slice_of(SCHEMAS[i])), scan_whole(value), &err),
             CARDBOX_INVALID);
-        assert_int_equal(faults.count, SCHEMA_FAULTS_MAX);
+        assert_int_equal(faults.count, SCHEMA_ERRORS_MAX);
         assert_int_equal(faults.more, SCHEMA_MORE_MAX);
         assert_string_equal(strrchr(err.message, ';'), "; and more");
     }
@@ -363,7 +363,7 @@ static void says_once_that_it_takes_long(void **state)
     enum { DEPTH = 60 };
     buf value = BUF_INIT(1 << 10);
     cardbox_error err = CARDBOX_ERROR_INIT;
-    schema_faults faults;
+    schema_errors faults;
     (void)state;
     buf_text(&value, "[1,");
     for (int i = 0; i < DEPTH; i++)
@@ -412,7 +412,7 @@ static void tells_of_the_nearest_form(void **state)
     assert_fault(FORMS, "{\"b\":1}", "/a: is missing");
     assert_fault(FORMS, "1", "expected \"string\", got a number");
     assert_fault("{\"oneOf\":[{\"minimum\":1},{\"maximum\":3}]}", "2",
-                 "is more than one of the forms of which one is allowed");
+                 "matches more than one of the forms, and only one is allowed");
 }
 
 static void is_exact(void **state)

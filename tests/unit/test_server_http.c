@@ -32,7 +32,7 @@ static bool is_ready(int fd, int wait_ms)
     return poll(&one, 1, wait_ms) == 1;
 }
 
-static bool is_due(void)
+static bool needs_answer(void)
 {
     return http_next_ms(h, now_ms) <= now_ms;
 }
@@ -66,7 +66,7 @@ static int batch_in(void)
     assert_int_equal(connect(fd, (struct sockaddr *)&to, len), 0);
     assert_true(is_ready(listener, PATIENCE_MS));
     assert_int_equal(http_accept(h, listener), 0);
-    assert_true(is_due());
+    assert_true(needs_answer());
     run();
     return fd;
 }
@@ -93,8 +93,8 @@ static bool await_turn(int fd)
 {
     bool looks = looks_soon();
     struct pollfd either[] = {{fd, POLLIN, 0}, {http_fd(h), POLLIN, 0}};
-    int ready = poll(either, 2, is_due() ? 0 : looks ? 1 : PATIENCE_MS);
-    assert_true(ready > 0 || is_due() || looks);
+    int ready = poll(either, 2, needs_answer() ? 0 : looks ? 1 : PATIENCE_MS);
+    assert_true(ready > 0 || needs_answer() || looks);
     now_ms += ready == 0 && looks;
     return either[0].revents == 0;
 }
@@ -156,7 +156,7 @@ static int stop(void **state)
     batcher_abort(j);
     while (play.flights > 0)
         give_error(CARDBOX_UNAVAILABLE);
-    while (http_active(h) > 0 && is_due())
+    while (http_active(h) > 0 && needs_answer())
         run();
     http_free(h);
     close(listener);
@@ -177,10 +177,10 @@ static void waiting_costs_nothing(void **state)
     }
     assert_true(looks > 0);
     run(); /* the library looks once more what there is to do */
-    assert_false(is_due());
+    assert_false(needs_answer());
     assert_true(http_next_ms(h, now_ms) > now_ms + 1);
     give_rows(NULL, 0);
-    assert_true(is_due());
+    assert_true(needs_answer());
     turn_until_answered(fd);
     assert_int_equal(hear(fd, NULL), 404);
     close(fd);
@@ -195,17 +195,17 @@ static void answers_leave_in_one_run(void **state)
     run_when_it_comes();
     say(fd[2], GET);
     run_when_it_comes();
-    assert_false(is_due());
+    assert_false(needs_answer());
     give_rows(NULL, 0);
     for (int i = 0; i < 3; i += 2) {
-        assert_true(is_due());
+        assert_true(needs_answer());
         run();
         assert_int_equal(hear(fd[i], NULL), 404);
         if (i == 0)
             give_rows(NULL, 0); /* of the other two */
     }
     assert_int_equal(hear(fd[1], NULL), 404);
-    assert_false(is_due() || looks_soon());
+    assert_false(needs_answer() || looks_soon());
     for (int i = 0; i < 3; i++)
         close(fd[i]);
     close(idle);
@@ -216,7 +216,7 @@ static void lists_are_suspended_at_once(void **state)
 {
     (void)state;
     int fd = ask(LIST);
-    assert_false(is_due() || looks_soon());
+    assert_false(needs_answer() || looks_soon());
     leave(fd);
     assert_false(is_ready(http_fd(h), 0));
     assert_int_equal(http_active(h), 1);
@@ -314,7 +314,7 @@ static void who_leaves_is_forgotten(void **state)
     leave(fd[1]);
     while (http_active(h) > 1)
         run_when_it_comes();
-    assert_false(is_due());
+    assert_false(needs_answer());
     assert_int_equal(tally_get(&counts.waiting), 1);
     give_rows(NULL, 0); /* for nobody */
     batcher_flush(j);

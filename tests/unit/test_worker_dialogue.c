@@ -31,23 +31,23 @@
     "{\"id\":\"" id "\",\"type\":\"function\",\"function\":{\"name\":\"" name                      \
     "\",\"arguments\":\"{}\"}}"
 
-static void expect(const dialogue_input *input, bool is_due, const char *json)
+static void expect(const dialogue_input *input, bool needs_answer, const char *json)
 {
     dialogue d;
     assert_int_equal(dialogue_build(&d, input), CARDBOX_OK);
     assert_string_equal(buf_str(&d.messages), json);
-    assert_int_equal(d.is_due, is_due);
+    assert_int_equal(d.needs_answer, needs_answer);
     dialogue_free(&d);
 }
 
-#define EXPECT(messages, calls, is_due, json)                                                      \
+#define EXPECT(messages, calls, needs_answer, json)                                                \
     expect(&(dialogue_input){(messages),                                                           \
                              sizeof(messages) / sizeof((messages)[0]),                             \
                              (calls),                                                              \
                              sizeof(calls) / sizeof((calls)[0]),                                   \
                              {NULL, 0},                                                            \
                              {"", 0}},                                                             \
-           (is_due), (json))
+           (needs_answer), (json))
 
 static void puts_calls_in_place_of_their_messages(void **state)
 {

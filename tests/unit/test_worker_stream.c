@@ -93,7 +93,7 @@ static bool take_all(completion *c, const char *const *chunks)
     for (; *chunks != NULL; chunks++) {
         buf copy = BUF_INIT(4096); /* on the heap: a read past the end is seen */
         buf_text(&copy, *chunks);
-        bool goes_on = completion_take(c, buf_as_slice(&copy), &piece);
+        bool goes_on = completion_add_chunk(c, buf_as_slice(&copy), &piece);
         buf_free(&copy);
         if (!goes_on)
             break;
@@ -129,13 +129,13 @@ static void lends_pieces(void **state)
     slice piece;
     (void)state;
     completion_init(&c);
-    assert_true(completion_take(&c, SLICE(DELTA("{\"content\":\"a\\nb\"}")), &piece));
+    assert_true(completion_add_chunk(&c, SLICE(DELTA("{\"content\":\"a\\nb\"}")), &piece));
     assert_true(slice_equal(piece, SLICE("a\nb")));
-    assert_true(completion_take(&c, SLICE(FINISH("stop")), &piece));
+    assert_true(completion_add_chunk(&c, SLICE(FINISH("stop")), &piece));
     assert_int_equal(piece.len, 0);
-    assert_false(completion_take(&c, SLICE("[DONE]"), &piece));
+    assert_false(completion_add_chunk(&c, SLICE("[DONE]"), &piece));
     assert_true(c.is_done);
-    assert_false(completion_take(&c, SLICE(DELTA("{\"content\":\"late\"}")), &piece));
+    assert_false(completion_add_chunk(&c, SLICE(DELTA("{\"content\":\"late\"}")), &piece));
     assert_string_equal(buf_str(&c.text), "a\nb");
     completion_free(&c);
 }
@@ -356,7 +356,7 @@ static void bounds_calls(void **state)
     for (; taken < 1000; taken++) {
         snprintf(chunk, sizeof(chunk),
                  CALL("{\"index\":%d,\"id\":\"i\",\"function\":{\"name\":\"f\"}}"), taken);
-        if (!completion_take(&c, slice_of(chunk), &piece))
+        if (!completion_add_chunk(&c, slice_of(chunk), &piece))
             break;
     }
     assert_int_equal(taken, COMPLETION_CALLS_MAX);

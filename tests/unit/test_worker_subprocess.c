@@ -124,7 +124,7 @@ static void stops_floods(void **state)
     buf output = BUF_INIT(OUTPUT_MAX);
     (void)state;
     subprocess_result r = RUN(&output, "yes | head -c 100000000; sleep 1000");
-    assert_int_equal(r.end, SUBPROCESS_TOO_MUCH);
+    assert_int_equal(r.end, SUBPROCESS_OUTPUT_LIMIT);
     r = RUN(&output, "yes | head -c 5000000 >&2; echo last >&2; echo fine");
     assert_int_equal(r.end, SUBPROCESS_EXITED);
     assert_string_equal(buf_str(&output), "fine\n");

@@ -36,7 +36,7 @@ static void reads_tools(void **state)
     assert_int_equal(list.at[0].output_max, 7);
     assert_int_equal(list.at[1].kind, TOOL_URL);
     assert_int_equal(list.at[1].time_ms, TOOL_TIME_MS);
-    tools_offer(&offered, &list);
+    tools_put_list(&offered, &list);
     assert_string_equal(
         buf_str(&offered),
         "[{\"type\":\"function\",\"function\":{\"name\":\"weather\",\"description\":"
@@ -63,7 +63,7 @@ static void passes_schemas_on(void **state)
     assert_true(tools_read(&list, buf_as_slice(&text), PATH, error, sizeof(error)));
     assert_string_equal(list.at[0].unchecked, "multipleOf, pattern");
     assert_int_equal(list.at[0].time_ms, 7);
-    tools_offer(&offered, &list);
+    tools_put_list(&offered, &list);
     assert_non_null(strstr(buf_str(&offered), SCHEMA));
     buf_free(&text);
     buf_free(&offered);
@@ -123,7 +123,7 @@ static void refuses_mistakes(void **state)
 static bool put(tools *list, const char *name, char error[300])
 {
     const tool t = {.name = name, .description = "d", .parameters = SLICE("{}"), .unchecked = ""};
-    return tools_put(list, &t, error, 300);
+    return tools_add(list, &t, error, 300);
 }
 
 static void finds_by_offered_name(void **state)

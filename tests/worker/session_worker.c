@@ -176,7 +176,7 @@ int main(int argc, char **argv)
         goto done;
     }
     if (cardbox_open(&w.db, &options, &err) != CARDBOX_OK ||
-        cardbox_ensure_box(NULL, w.db, w.tenant, w.box_id, &err) != CARDBOX_OK) {
+        cardbox_box_ensure(NULL, w.db, w.tenant, w.box_id, &err) != CARDBOX_OK) {
         fprintf(stderr, "session_worker: %s\n", err.message);
         goto done;
     }

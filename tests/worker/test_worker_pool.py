@@ -52,7 +52,7 @@ def test_many_tasks():
     assert len(ran) == len(set(ran)) == TASKS, "a task was run twice"
     assert len(server.requests) == 2 * TASKS
     counted = statements(project)
-    looks = WORKERS * (seconds / 2.5 + 4)  # a bell each, and polling at half of its interval or more
+    looks = WORKERS * (seconds / 2.5 + 4)  # a listener each, and polling at half of its interval or more
     assert counted["claim_tasks"] <= TASKS + looks, counted
     assert counted["renew_tasks"] <= WORKERS * (seconds / 2 + 2), counted
     assert counted["write_task"] == 4 * TASKS, counted
@@ -88,7 +88,7 @@ def test_the_bell_is_found_again():
     time.sleep(0.5)
     project.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
                  "current_database() AND pid <> pg_backend_pid()")
-    for _ in range(2):  # the first may be found because the bell was lost
+    for _ in range(2):  # the first may be found because the listener was lost
         project.await_status(project.spawn("go"), "success")
     worker.stop()
     assert statements(project)["claim_tasks"] <= 20, statements(project)

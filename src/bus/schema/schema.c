@@ -1,7 +1,7 @@
 /*
- * schema.c: what both sides of JSON Schema share: places and faults, types, references; and the
- * check of a schema itself, by the table of keywords, so that a rule that would be ignored is found
- * when the schema is loaded and not when it is needed.
+ * schema.c: checks a JSON Schema by the table of keywords, and has the functions that checking
+ * schemas and checking values share: locations, errors, types and references. So an unusable rule
+ * is found when the schema is loaded.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -13,8 +13,8 @@
 
 /* --- faults --- */
 
-/* A name as a step of a JSON pointer, of a plain name or a string token. */
-static void add_step(buf *out, slice key)
+/* Appends a name, plain or a string token, as a step of a JSON pointer. */
+static void put_step(buf *out, slice key)
 {
     buf plain = BUF_INIT(CARDBOX_MESSAGE_SIZE);
     if (key.len < 2 || key.ptr[0] != '"')
@@ -34,62 +34,62 @@ static void add_step(buf *out, slice key)
     buf_free(&plain);
 }
 
-static void add_place(buf *out, const schema_place *at)
+static void put_location(buf *out, const schema_location *at)
 {
-    const schema_place *steps[4 * SCHEMA_DEPTH_MAX];
+    const schema_location *steps[4 * SCHEMA_DEPTH_MAX];
     size_t count = 0;
     for (; at->up != NULL && count < sizeof(steps) / sizeof(steps[0]); at = at->up)
         steps[count++] = at;
     while (count-- > 0) {
         buf_char(out, '/');
         if (steps[count]->key.ptr != NULL)
-            add_step(out, steps[count]->key);
+            put_step(out, steps[count]->key);
         else
             buf_int(out, (int64_t)steps[count]->index);
     }
 }
 
-bool schema_refuse(schema_run *run, const schema_place *at, const char *format, ...)
+bool schema_refuse(schema_run *run, const schema_location *at, const char *format, ...)
 {
-    schema_faults *faults = run->faults;
-    size_t count = run->all ? faults->count : 0;
-    schema_fault *fault = &faults->list[count];
-    buf place = BUF_INIT(sizeof(fault->place) - 1);
+    schema_errors *errors = run->errors;
+    size_t count = run->all ? errors->count : 0;
+    schema_error *error = &errors->list[count];
+    buf place = BUF_INIT(sizeof(error->place) - 1);
     va_list args;
-    if (!run->all && faults->count > 0 && fault->depth >= at->depth)
+    if (!run->all && errors->count > 0 && error->depth >= at->depth)
         return false;
-    if (count == SCHEMA_FAULTS_MAX) {
-        faults->more++;
+    if (count == SCHEMA_ERRORS_MAX) {
+        errors->more++;
         return false;
     }
     va_start(args, format);
-    text_format(fault->message, sizeof(fault->message), format, args);
+    text_format(error->message, sizeof(error->message), format, args);
     va_end(args);
-    add_place(&place, at);
-    snprintf(fault->place, sizeof(fault->place), "%s",
+    put_location(&place, at);
+    snprintf(error->place, sizeof(error->place), "%s",
              buf_ok(&place) ? buf_str(&place) : "far inside");
-    fault->depth = at->depth;
-    faults->count = count + 1;
+    error->depth = at->depth;
+    errors->count = count + 1;
     buf_free(&place);
     return false;
 }
 
-cardbox_status schema_say(const schema_faults *faults, cardbox_error *err)
+cardbox_status schema_status(const schema_errors *errors, cardbox_error *err)
 {
     char text[CARDBOX_MESSAGE_SIZE];
     size_t len = 0, i = 0, room = sizeof(text) - sizeof("; 18446744073709551615 more");
-    for (; i < faults->count; i++) {
-        const schema_fault *fault = &faults->list[i];
-        size_t need = strlen(fault->place) + strlen(fault->message) + 4;
+    for (; i < errors->count; i++) {
+        const schema_error *error = &errors->list[i];
+        size_t need = strlen(error->place) + strlen(error->message) + 4;
         if (len + need > room)
             break;
-        len += (size_t)snprintf(text + len, need + 1, "%s%s%s%s", i == 0 ? "" : "; ", fault->place,
-                                fault->place[0] == '\0' ? "" : ": ", fault->message);
+        len += (size_t)snprintf(text + len, need + 1, "%s%s%s%s", i == 0 ? "" : "; ", error->place,
+                                error->place[0] == '\0' ? "" : ": ", error->message);
     }
-    if (faults->more >= SCHEMA_MORE_MAX)
+    if (errors->more >= SCHEMA_MORE_MAX)
         snprintf(text + len, sizeof(text) - len, "; and more");
-    else if (i < faults->count || faults->more > 0)
-        snprintf(text + len, sizeof(text) - len, "; %zu more", faults->count - i + faults->more);
+    else if (i < errors->count || errors->more > 0)
+        snprintf(text + len, sizeof(text) - len, "; %zu more", errors->count - i + errors->more);
     return error_set(err, CARDBOX_INVALID, "%s", text);
 }
 
@@ -135,7 +135,7 @@ static bool is_type_name(slice token)
 
 /* --- references --- */
 
-/* One step of a pointer, unescaped, in `name`. False: it can't be read. */
+/* Reads one step of a JSON pointer, unescaped, to `name`. Returns false if it is invalid. */
 static bool read_step(slice *rest, char *name, size_t size)
 {
     size_t len = 0;
@@ -159,7 +159,7 @@ static bool read_step(slice *rest, char *name, size_t size)
     return true;
 }
 
-/* Whether a member of a schema is another one, or a map of such: in all else nothing is checked. */
+/* Returns whether a member of a schema is a schema or a map of schemas. */
 static bool holds_schemas(const char *name, bool *is_map)
 {
     buf token = BUF_INIT(2048);
@@ -174,7 +174,7 @@ scan_value schema_resolve(scan_value root, slice token)
 {
     const scan_value none = {SCAN_NONE, {NULL, 0}};
     char name[256];
-    bool is_map = false; /* whose next name is anybody's */
+    bool is_map = false; /* the next step is a key of the map */
     buf text = BUF_INIT(1024);
     scan_value at = none;
     if (scan_decode(&text, token) && buf_ok(&text) && text.len > 0 && text.data[0] == '#') {
@@ -195,9 +195,9 @@ scan_value schema_resolve(scan_value root, slice token)
 
 /* --- the check of a schema --- */
 
-static bool check_schema(schema_run *run, scan_value schema, const schema_place *at);
+static bool check_schema(schema_run *run, scan_value schema, const schema_location *at);
 
-static bool check_types(schema_run *run, scan_value argument, const schema_place *at)
+static bool check_types(schema_run *run, scan_value argument, const schema_location *at)
 {
     scan_value item;
     size_t count = 0;
@@ -206,35 +206,35 @@ static bool check_types(schema_run *run, scan_value argument, const schema_place
     for (scan_walk walk = scan_enter(argument); scan_element(&walk, &item); count++)
         if (argument.kind != SCAN_ARRAY || item.kind != SCAN_STRING || !is_type_name(item.text))
             return schema_refuse(run, at, "is not a list of the names of types");
-    return argument.kind == SCAN_ARRAY && count > 0
-               ? true
-               : schema_refuse(run, at, "is not the name of a type, or a list of such");
+    return (argument.kind == SCAN_ARRAY && count > 0) ||
+           schema_refuse(run, at, "is not the name of a type, or a list of such");
 }
 
-static bool check_names(schema_run *run, scan_value argument, const schema_place *at)
+static bool check_names(schema_run *run, scan_value argument, const schema_location *at)
 {
     scan_value item;
     bool fine = argument.kind == SCAN_ARRAY;
     for (scan_walk walk = scan_enter(argument); fine && scan_element(&walk, &item);)
         fine = item.kind == SCAN_STRING;
-    return fine ? true : schema_refuse(run, at, "is not a list of names");
+    return fine || schema_refuse(run, at, "is not a list of names");
 }
 
-static bool check_list(schema_run *run, scan_value argument, bool schemas, const schema_place *at)
+static bool check_list(schema_run *run, scan_value argument, bool schemas,
+                       const schema_location *at)
 {
     scan_value item;
     size_t count = 0;
     if (argument.kind != SCAN_ARRAY)
         return schema_refuse(run, at, "is not a list");
     for (scan_walk walk = scan_enter(argument); scan_element(&walk, &item); count++) {
-        schema_place place = schema_element(at, count);
+        schema_location place = schema_element(at, count);
         if (schemas && !check_schema(run, item, &place))
             return false;
     }
-    return count > 0 ? true : schema_refuse(run, at, "is empty");
+    return count > 0 || schema_refuse(run, at, "is empty");
 }
 
-static bool check_map(schema_run *run, scan_value argument, const schema_place *at)
+static bool check_map(schema_run *run, scan_value argument, const schema_location *at)
 {
     slice key;
     scan_value value;
@@ -244,14 +244,14 @@ static bool check_map(schema_run *run, scan_value argument, const schema_place *
     for (scan_walk walk = scan_enter(argument); scan_member(&walk, &key, &value);) {
         if (++count > SCHEMA_PROPERTIES_MAX)
             return schema_refuse(run, at, "has over %d members", SCHEMA_PROPERTIES_MAX);
-        schema_place place = schema_member(at, key);
+        schema_location place = schema_member(at, key);
         if (!check_schema(run, value, &place))
             return false;
     }
     return true;
 }
 
-static bool check_count(schema_run *run, scan_value argument, const schema_place *at)
+static bool check_count(schema_run *run, scan_value argument, const schema_location *at)
 {
     int64_t count;
     if (argument.kind == SCAN_NUMBER && scan_integer(argument.text, &count) && count >= 0)
@@ -259,7 +259,7 @@ static bool check_count(schema_run *run, scan_value argument, const schema_place
     return schema_refuse(run, at, "is not an integer from 0 on");
 }
 
-static bool check_reference(schema_run *run, scan_value argument, const schema_place *at)
+static bool check_reference(schema_run *run, scan_value argument, const schema_location *at)
 {
     scan_value to = {SCAN_NONE, {NULL, 0}};
     if (argument.kind == SCAN_STRING)
@@ -270,7 +270,7 @@ static bool check_reference(schema_run *run, scan_value argument, const schema_p
 }
 
 static bool check_argument(schema_run *run, schema_argument wanted, scan_value argument,
-                           const schema_place *at)
+                           const schema_location *at)
 {
     switch (wanted) {
     case ARGUMENT_ANY:
@@ -280,7 +280,7 @@ static bool check_argument(schema_run *run, schema_argument wanted, scan_value a
     case ARGUMENT_COUNT:
         return check_count(run, argument, at);
     case ARGUMENT_NUMBER:
-        return argument.kind == SCAN_NUMBER ? true : schema_refuse(run, at, "is not a number");
+        return argument.kind == SCAN_NUMBER || schema_refuse(run, at, "is not a number");
     case ARGUMENT_NAMES:
         return check_names(run, argument, at);
     case ARGUMENT_VALUES:
@@ -297,7 +297,7 @@ static bool check_argument(schema_run *run, schema_argument wanted, scan_value a
     return false;
 }
 
-/* Adds a name to the list, unless it is there: such lists are short. */
+/* Adds a name to the list, which is short, unless the list has it. */
 static void note_unchecked(buf *list, slice key)
 {
     slice name = scan_inside(key), rest = buf_as_slice(list);
@@ -314,13 +314,13 @@ static void note_unchecked(buf *list, slice key)
     buf_slice(list, name);
 }
 
-static bool check_keywords(schema_run *run, scan_value schema, const schema_place *at)
+static bool check_keywords(schema_run *run, scan_value schema, const schema_location *at)
 {
     slice key;
     scan_value value;
     for (scan_walk walk = scan_enter(schema); scan_member(&walk, &key, &value);) {
         const schema_keyword *keyword = schema_keyword_find(key);
-        schema_place place = schema_member(at, key);
+        schema_location place = schema_member(at, key);
         if (keyword == NULL)
             note_unchecked(run->unchecked, key);
         else if (!check_argument(run, keyword->argument, value, &place))
@@ -329,7 +329,7 @@ static bool check_keywords(schema_run *run, scan_value schema, const schema_plac
     return true;
 }
 
-static bool check_schema(schema_run *run, scan_value schema, const schema_place *at)
+static bool check_schema(schema_run *run, scan_value schema, const schema_location *at)
 {
     if (schema.kind == SCAN_TRUE || schema.kind == SCAN_FALSE)
         return true;
@@ -347,18 +347,18 @@ cardbox_status schema_check(buf *unchecked, slice schema, cardbox_error *err)
 {
     scan_value root;
     scan_error error;
-    schema_faults faults = {0};
+    schema_errors errors = {0};
     if (!scan_check(schema, CARDBOX_JSON_DEPTH_MAX, &root, NULL, &error))
         return error_json(err, "the schema", &error);
-    schema_run run = {root, &faults, false, 0, NULL, unchecked};
-    if (check_schema(&run, root, &(schema_place){NULL, {NULL, 0}, 0, 0}))
+    schema_run run = {root, &errors, false, 0, NULL, unchecked};
+    if (check_schema(&run, root, &(schema_location){NULL, {NULL, 0}, 0, 0}))
         return CARDBOX_OK;
-    return schema_say(&faults, err);
+    return schema_status(&errors, err);
 }
 
 bool schema_is_partial(scan_value root)
 {
-    buf unchecked = BUF_INIT(1); /* one name is too large already */
+    buf unchecked = BUF_INIT(1); /* one name exceeds it */
 
     schema_check(&unchecked, root.text, NULL);
     bool is_partial = !buf_ok(&unchecked) || unchecked.len > 0;

@@ -1,12 +1,13 @@
 /*
- * schema.h: JSON Schema, the part of it that tools use: whether a value is as a schema says, and
- * whether a schema says only what is checked here. Pure: texts in, a message out. Knows no ability.
+ * schema.h: checks values against the part of JSON Schema that tools use, and schemas themselves.
  *
- * Keywords: type, enum, const, properties, required, additionalProperties, items, minItems,
- * maxItems, minProperties, maxProperties, minLength, maxLength, minimum, maximum,
- * exclusiveMinimum, exclusiveMaximum, anyOf, allOf, oneOf, $ref within the schema ("#/$defs/x"),
- * and the annotations, format among them. They mean what 2020-12 and draft 7 agree on. `pattern` is
- * not among them on purpose: C's regular expressions are not those of JSON Schema.
+ * Keywords of values: type, enum, const, $ref within the schema ("#/$defs/x"), anyOf, allOf, oneOf.
+ * Of objects: properties, required, additionalProperties, minProperties, maxProperties. Of arrays:
+ * items, minItems, maxItems. Of strings: minLength, maxLength. Of numbers: minimum, maximum,
+ * exclusiveMinimum, exclusiveMaximum. Annotations such as format are accepted.
+ *
+ * They follow the rules common to 2020-12 and draft 7. `pattern` is not supported, because C's
+ * regular expressions differ from those of JSON Schema.
  */
 #ifndef BUS_SCHEMA_H
 #define BUS_SCHEMA_H
@@ -14,48 +15,47 @@
 #include "base/scan.h"
 #include "cardbox/status.h"
 
-/* Levels of schemas that are followed, references included: one that refers to itself for ever
- * ends there. */
+/* Maximum levels of schemas, including references. It ends a schema that refers to itself. */
 #define SCHEMA_DEPTH_MAX 64
 
-/* Properties of one schema: what was seen of them is a bit each. */
+/* Maximum properties of one schema: a bit set records those seen. */
 #define SCHEMA_PROPERTIES_MAX 256
 
-/* Times that a schema meets a value in one check: forms within forms multiply, and a list may be as
- * long as a request. Some 50 ms, in which a server's loop does nothing else; the largest input of
- * an ability, 10,000 ids or 1,000 cards, is a tenth of it. */
+/* Maximum schema checks in one validation, because nested alternatives multiply. They take
+ * about 50 ms, in which a server's loop does nothing else. The largest input of an ability,
+ * 10,000 ids or 1,000 cards, needs a tenth of them. */
 #define SCHEMA_STEPS_MAX 100000
 
-/* Whether a text is a schema: CARDBOX_OK, or CARDBOX_INVALID (CARDBOX_TOO_LARGE if its JSON is
- * nested too deeply) with the place and the error there. Keywords other than those above are
- * appended to `unchecked`, each once, with commas between. */
+/* Returns CARDBOX_OK if a text is a schema. Otherwise returns CARDBOX_INVALID with the location
+ * and the error, or CARDBOX_TOO_LARGE if its JSON is nested too deeply. Keywords other than
+ * those above are appended to `unchecked`, each once, separated by commas. */
 cardbox_status schema_check(buf *unchecked, slice schema, cardbox_error *err);
 
-/* Faults of one value that are told of; how many more there are is counted, up to so many: then the
- * check ends. */
-#define SCHEMA_FAULTS_MAX 10
+/* Maximum errors that are listed, and that are counted. At the second limit validation stops. */
+#define SCHEMA_ERRORS_MAX 10
 #define SCHEMA_MORE_MAX   1000
 
-typedef struct schema_fault {
-    char place[208];   /* a JSON pointer; "" for the whole value */
-    char message[264]; /* what is wrong there */
-    unsigned depth;    /* of the place */
-} schema_fault;
+typedef struct schema_error {
+    char place[208];   /* a JSON pointer; "": the whole value */
+    char message[264]; /* the violated rule */
+    unsigned depth;    /* depth of the location */
+} schema_error;
 
-typedef struct schema_faults {
+typedef struct schema_errors {
     size_t count, more;
-    schema_fault list[SCHEMA_FAULTS_MAX];
-} schema_faults;
+    schema_error list[SCHEMA_ERRORS_MAX];
+} schema_errors;
 
 /*
- * Whether a value is as the schema says, which schema_check has accepted: CARDBOX_OK, or
- * CARDBOX_INVALID with all that is wrong, in an object what is missing first: in `out`, and as many
- * as fit in the message. In an object whose members the schema names, none of these may stand
- * twice. `out` may be NULL. A schema with unchecked keywords never refuses a value that it allows:
- * oneOf counts as anyOf, additionalProperties beside patternProperties as true, and so does items
- * beside prefixItems.
+ * Validates a value against a schema that schema_check has accepted. Returns CARDBOX_OK, or
+ * CARDBOX_INVALID with the errors in `out`, which may be NULL, and in the message. Missing members
+ * come first. A known member that occurs twice is an error.
+ *
+ * If the schema has unchecked keywords, validation accepts too much rather than too little. Then
+ * oneOf counts as anyOf, and additionalProperties beside patternProperties and items beside
+ * prefixItems are ignored.
  */
-cardbox_status schema_validate(schema_faults *out, scan_value schema, scan_value value,
+cardbox_status schema_validate(schema_errors *out, scan_value schema, scan_value value,
                                cardbox_error *err);
 
 #endif

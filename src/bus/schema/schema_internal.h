@@ -1,53 +1,53 @@
 /*
- * schema_internal.h: what the schema*.c files share: the table of keywords, and places in a value
- * or a schema. Nobody else may include it.
+ * schema_internal.h: shared by the schema*.c files: the table of keywords, and locations in a value
+ * or a schema.
  */
 #ifndef BUS_SCHEMA_INTERNAL_H
 #define BUS_SCHEMA_INTERNAL_H
 
 #include "bus/schema/schema.h"
 
-/* Where one is, as a chain on the stack: only a fault makes text of it. */
-typedef struct schema_place {
-    const struct schema_place *up; /* NULL: the whole */
-    slice key;                     /* a string token or plain name; ptr NULL: an element */
+/* A location, as a chain on the stack. It becomes text only for an error. */
+typedef struct schema_location {
+    const struct schema_location *up; /* NULL: the whole */
+    slice key; /* a string token or a plain name; ptr NULL: an array element */
     size_t index;
     unsigned depth;
-} schema_place;
+} schema_location;
 
-static inline schema_place schema_member(const schema_place *up, slice key)
+static inline schema_location schema_member(const schema_location *up, slice key)
 {
-    return (schema_place){up, key, 0, up->depth + 1};
+    return (schema_location){up, key, 0, up->depth + 1};
 }
 
-static inline schema_place schema_element(const schema_place *up, size_t index)
+static inline schema_location schema_element(const schema_location *up, size_t index)
 {
-    return (schema_place){up, {NULL, 0}, index, up->depth + 1};
+    return (schema_location){up, {NULL, 0}, index, up->depth + 1};
 }
 
-/* One walk: a schema and all that it refers to, against one value. */
+/* State of the validation of one value, or of the check of one schema. */
 typedef struct schema_run {
     scan_value root;
-    schema_faults *faults;
-    bool all; /* are wanted; else it ends with the first, and of several forms the one that got
-                 deepest is kept */
+    schema_errors *errors;
+    bool all; /* collect all errors; otherwise stop at the first, and of alternatives keep the
+                 deepest error */
     unsigned depth;
-    size_t *steps;  /* that are left */
-    buf *unchecked; /* of a check of a schema */
+    size_t *steps;  /* remaining steps, see SCHEMA_STEPS_MAX */
+    buf *unchecked; /* names of unchecked keywords, when a schema is checked */
 } schema_run;
 
-/* Notes a fault and gives false. */
-bool schema_refuse(schema_run *run, const schema_place *at, const char *format, ...)
+/* Adds an error and returns false. */
+bool schema_refuse(schema_run *run, const schema_location *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* CARDBOX_INVALID with as many faults, of which there is one at least, as its message has room for.
- */
-cardbox_status schema_say(const schema_faults *faults, cardbox_error *err);
+/* Returns CARDBOX_INVALID with a message that lists as many of the errors as it can hold. There
+ * is at least one. */
+cardbox_status schema_status(const schema_errors *errors, cardbox_error *err);
 
-/* What a keyword's value must be. */
+/* The kind of a keyword's value. */
 typedef enum schema_argument {
     ARGUMENT_ANY,
-    ARGUMENT_TYPES, /* a type's name, or a list of such */
+    ARGUMENT_TYPES, /* the name of a type, or a list of names */
     ARGUMENT_COUNT, /* an integer from 0 on */
     ARGUMENT_NUMBER,
     ARGUMENT_NAMES,  /* a list of strings */
@@ -58,25 +58,28 @@ typedef enum schema_argument {
     ARGUMENT_REFERENCE
 } schema_argument;
 
+struct keyword_check;
+
 typedef struct schema_keyword {
     const char *name;
     schema_argument argument;
-    /* Whether the value is as the keyword says, beside the others of its schema; NULL: an
-     * annotation. */
-    bool (*holds)(schema_run *run, scan_value schema, scan_value argument, scan_value value,
-                  const schema_place *at);
+    bool (*holds)(const struct keyword_check *c); /* NULL: an annotation */
+    scan_kind applies_to;                         /* of counts */
+    bool is_maximum, is_exclusive;                /* for counts and bounds */
+    const char *words;                            /* for the messages of counts and bounds */
 } schema_keyword;
 
-/* By its name, a string token. NULL: not one of ours. */
+/* Finds a keyword by its name, a string token. NULL: it is not supported. */
 const schema_keyword *schema_keyword_find(slice token);
 
-/* Whether a value is of the type that a string token names. */
+/* Returns whether a value has the type that a string token names. */
 bool schema_is_type(scan_value value, slice token);
 
-/* Whether an accepted schema has keywords that are not checked. As slow as checking the schema. */
+/* Returns whether a valid schema has keywords that are not checked. As slow as checking the
+ * schema. */
 bool schema_is_partial(scan_value root);
 
-/* What a reference, "#/$defs/x", refers to. SCAN_NONE: nothing. */
+/* Returns the schema that a reference such as "#/$defs/x" names. SCAN_NONE: there is none. */
 scan_value schema_resolve(scan_value root, slice token);
 
 #endif

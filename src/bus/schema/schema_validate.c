@@ -1,6 +1,6 @@
 /*
- * schema_validate.c: the keywords of JSON Schema, one function each and a table of them. A keyword
- * that is about another kind of value holds, as the standard has it.
+ * schema_validate.c: the keywords of JSON Schema as a table, with the functions that check them. A
+ * keyword for another kind of value is satisfied, as the standard requires.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,12 +10,21 @@
 /* Bytes of a value or name that a message shows. */
 enum { SHOWN_MAX = 100 };
 
-static bool validate(schema_run *run, scan_value schema, scan_value value, const schema_place *at);
+/* One keyword of a schema and the value that it restricts. */
+typedef struct keyword_check {
+    schema_run *run;
+    const schema_keyword *keyword;
+    scan_value schema, argument, value;
+    const schema_location *at;
+} keyword_check;
 
-/* Whether what stands beside a fault is looked at too. */
-static bool may_go_on(const schema_run *run, bool fine)
+static bool validate(schema_run *run, scan_value schema, scan_value value,
+                     const schema_location *at);
+
+/* Returns whether the check continues after a member or an element. */
+static bool may_continue(const schema_run *run, bool is_valid)
 {
-    return fine || (run->all && *run->steps > 0 && run->faults->more < SCHEMA_MORE_MAX);
+    return is_valid || (run->all && *run->steps > 0 && run->errors->more < SCHEMA_MORE_MAX);
 }
 
 static int shown(slice text)
@@ -23,45 +32,42 @@ static int shown(slice text)
     return (int)slice_cut(text, SHOWN_MAX);
 }
 
-/* --- of any value --- */
+/* --- any value --- */
 
-static bool holds_type(schema_run *run, scan_value schema, scan_value argument, scan_value value,
-                       const schema_place *at)
+static bool holds_type(const keyword_check *c)
 {
     scan_value item;
-    (void)schema;
-    if (argument.kind == SCAN_STRING && schema_is_type(value, argument.text))
+    if (c->argument.kind == SCAN_STRING && schema_is_type(c->value, c->argument.text))
         return true;
-    for (scan_walk walk = scan_enter(argument); scan_element(&walk, &item);)
-        if (schema_is_type(value, item.text))
+    for (scan_walk walk = scan_enter(c->argument); scan_element(&walk, &item);)
+        if (schema_is_type(c->value, item.text))
             return true;
-    return schema_refuse(run, at, "expected %.*s, got %s", shown(argument.text), argument.text.ptr,
-                         value.kind == SCAN_NUMBER ? "a number" : scan_kind_name(value.kind));
+    return schema_refuse(c->run, c->at, "expected %.*s, got %s", shown(c->argument.text),
+                         c->argument.text.ptr,
+                         c->value.kind == SCAN_NUMBER ? "a number" : scan_kind_name(c->value.kind));
 }
 
-static bool holds_enum(schema_run *run, scan_value schema, scan_value argument, scan_value value,
-                       const schema_place *at)
+static bool holds_enum(const keyword_check *c)
 {
     scan_value item;
-    (void)schema;
-    for (scan_walk walk = scan_enter(argument); scan_element(&walk, &item);)
-        if (scan_equal(item, value))
+    for (scan_walk walk = scan_enter(c->argument); scan_element(&walk, &item);)
+        if (scan_equal(item, c->value))
             return true;
-    return schema_refuse(run, at, "expected one of %.*s", shown(argument.text), argument.text.ptr);
+    return schema_refuse(c->run, c->at, "expected one of %.*s", shown(c->argument.text),
+                         c->argument.text.ptr);
 }
 
-static bool holds_const(schema_run *run, scan_value schema, scan_value argument, scan_value value,
-                        const schema_place *at)
+static bool holds_const(const keyword_check *c)
 {
-    (void)schema;
-    if (scan_equal(argument, value))
-        return true;
-    return schema_refuse(run, at, "expected %.*s", shown(argument.text), argument.text.ptr);
+    return scan_equal(c->argument, c->value) ||
+           schema_refuse(c->run, c->at, "expected %.*s", shown(c->argument.text),
+                         c->argument.text.ptr);
 }
 
-/* --- of objects --- */
+/* --- objects --- */
 
-/* The property that a string token names, and which one it is; of none, how many there are. */
+/* Returns the property that a string token names, and its index. If there is none, `index`
+ * receives the number of properties. */
 static scan_value find_property(scan_value properties, slice token, size_t *index)
 {
     slice key;
@@ -73,8 +79,8 @@ static scan_value find_property(scan_value properties, slice token, size_t *inde
     return (scan_value){SCAN_NONE, {NULL, 0}};
 }
 
-/* Says as well what is known, as far as there is room. */
-static bool refuse_unknown(schema_run *run, scan_value properties, const schema_place *at)
+/* Rejects an unknown member. The message lists the known ones, shortened. */
+static bool refuse_unknown(schema_run *run, scan_value properties, const schema_location *at)
 {
     char known[2 * SHOWN_MAX];
     size_t len = 0;
@@ -93,34 +99,36 @@ static bool refuse_unknown(schema_run *run, scan_value properties, const schema_
     return schema_refuse(run, at, "is not known here (known: %s)", known);
 }
 
-/* Each member once: it is as its property says, or, if it has none, as `additional` does. */
+/* Checks each member against its property or, if it has none, against `additional`. Rejects
+ * repeated members. */
 static bool check_members(schema_run *run, scan_value properties, scan_value additional,
-                          scan_value value, const schema_place *at)
+                          scan_value value, const schema_location *at)
 {
     uint64_t seen[SCHEMA_PROPERTIES_MAX / 64] = {0};
     slice key;
     scan_value member;
     size_t index;
-    bool fine = true;
-    for (scan_walk walk = scan_enter(value);
-         value.kind == SCAN_OBJECT && may_go_on(run, fine) && scan_member(&walk, &key, &member);) {
+    bool is_valid = true;
+    for (scan_walk walk = scan_enter(value); value.kind == SCAN_OBJECT &&
+                                             may_continue(run, is_valid) &&
+                                             scan_member(&walk, &key, &member);) {
         scan_value wanted = find_property(properties, key, &index);
-        schema_place place = schema_member(at, key);
+        schema_location place = schema_member(at, key);
         bool known = wanted.kind != SCAN_NONE;
         if (!known && additional.kind == SCAN_FALSE) {
-            fine = refuse_unknown(run, properties, &place);
+            is_valid = refuse_unknown(run, properties, &place);
         } else if (known && (seen[index / 64] >> (index % 64) & 1) != 0) {
-            fine = schema_refuse(run, &place, "is there more than once");
+            is_valid = schema_refuse(run, &place, "is there more than once");
         } else if (known || additional.kind != SCAN_NONE) {
-            fine = validate(run, known ? wanted : additional, member, &place) && fine;
+            is_valid = validate(run, known ? wanted : additional, member, &place) && is_valid;
             if (known)
                 seen[index / 64] |= UINT64_C(1) << (index % 64);
         }
     }
-    return fine;
+    return is_valid;
 }
 
-/* patternProperties are not checked: any other member may be one of them. */
+/* patternProperties are not checked: any other member may match one of them. */
 static scan_value additional_of(scan_value schema)
 {
     if (scan_find(schema, "patternProperties").kind != SCAN_NONE)
@@ -128,229 +136,201 @@ static scan_value additional_of(scan_value schema)
     return scan_find(schema, "additionalProperties");
 }
 
-static bool holds_properties(schema_run *run, scan_value schema, scan_value argument,
-                             scan_value value, const schema_place *at)
+static bool holds_properties(const keyword_check *c)
 {
-    return check_members(run, argument, additional_of(schema), value, at);
+    return check_members(c->run, c->argument, additional_of(c->schema), c->value, c->at);
 }
 
-/* Where there are properties they have looked at it. */
-static bool holds_additional(schema_run *run, scan_value schema, scan_value argument,
-                             scan_value value, const schema_place *at)
+/* If the schema has properties, holds_properties checks the additional ones too. */
+static bool holds_additional(const keyword_check *c)
 {
     const scan_value none = {SCAN_NONE, {NULL, 0}};
-    (void)argument;
-    if (scan_find(schema, "properties").kind != SCAN_NONE)
-        return true;
-    return check_members(run, none, additional_of(schema), value, at);
+    return scan_find(c->schema, "properties").kind != SCAN_NONE ||
+           check_members(c->run, none, additional_of(c->schema), c->value, c->at);
 }
 
-static bool holds_required(schema_run *run, scan_value schema, scan_value argument,
-                           scan_value value, const schema_place *at)
+static bool holds_required(const keyword_check *c)
 {
     scan_value name;
     size_t index;
-    bool fine = true;
-    (void)schema;
-    for (scan_walk walk = scan_enter(argument);
-         value.kind == SCAN_OBJECT && may_go_on(run, fine) && scan_element(&walk, &name);) {
-        schema_place place = schema_member(at, name.text);
-        if (find_property(value, name.text, &index).kind == SCAN_NONE)
-            fine = schema_refuse(run, &place, "is missing");
+    bool is_valid = true;
+    for (scan_walk walk = scan_enter(c->argument); c->value.kind == SCAN_OBJECT &&
+                                                   may_continue(c->run, is_valid) &&
+                                                   scan_element(&walk, &name);) {
+        schema_location place = schema_member(c->at, name.text);
+        if (find_property(c->value, name.text, &index).kind == SCAN_NONE)
+            is_valid = schema_refuse(c->run, &place, "is missing");
     }
-    return fine;
+    return is_valid;
 }
 
-/* --- counts --- */
+/* --- counts and bounds --- */
 
-static bool check_least(schema_run *run, scan_value argument, int64_t count, const char *what,
-                        const schema_place *at)
+static bool holds_count(const keyword_check *c)
 {
-    int64_t least = 0;
-    scan_integer(argument.text, &least);
-    if (count >= least)
+    const schema_keyword *keyword = c->keyword;
+    int64_t limit = keyword->is_maximum ? INT64_MAX : 0, count;
+    if (c->value.kind != keyword->applies_to)
         return true;
-    return schema_refuse(run, at, "has %" PRId64 " %s, at least %" PRId64 " are expected", count,
-                         what, least);
+    scan_integer(c->argument.text, &limit);
+    count = (int64_t)(c->value.kind == SCAN_STRING ? scan_string_length(c->value.text)
+                                                   : scan_count(c->value));
+    if (keyword->is_maximum)
+        return count <= limit ||
+               schema_refuse(c->run, c->at, "has %" PRId64 " %s, at most %" PRId64 " are allowed",
+                             count, keyword->words, limit);
+    return count >= limit ||
+           schema_refuse(c->run, c->at, "has %" PRId64 " %s, at least %" PRId64 " are expected",
+                         count, keyword->words, limit);
 }
 
-static bool check_most(schema_run *run, scan_value argument, int64_t count, const char *what,
-                       const schema_place *at)
+static bool holds_bound(const keyword_check *c)
 {
-    int64_t most = INT64_MAX;
-    scan_integer(argument.text, &most);
-    if (count <= most)
+    const schema_keyword *keyword = c->keyword;
+    if (c->value.kind != SCAN_NUMBER)
         return true;
-    return schema_refuse(run, at, "has %" PRId64 " %s, at most %" PRId64 " are allowed", count,
-                         what, most);
+    int order = scan_number_order(c->value.text, c->argument.text);
+    return (order == 0 && !keyword->is_exclusive) ||
+           (order != 0 && (order < 0) == keyword->is_maximum) ||
+           schema_refuse(c->run, c->at, "expected a number %s %.*s", keyword->words,
+                         shown(c->argument.text), c->argument.text.ptr);
 }
 
-#define COUNT_KEYWORD(name, kind_of, check, count, what)                                           \
-    static bool name(schema_run *run, scan_value schema, scan_value argument, scan_value value,    \
-                     const schema_place *at)                                                       \
-    {                                                                                              \
-        (void)schema;                                                                              \
-        return value.kind != (kind_of) || check(run, argument, count, what, at);                   \
-    }
+/* --- arrays --- */
 
-COUNT_KEYWORD(holds_min_items, SCAN_ARRAY, check_least, (int64_t)scan_count(value), "items")
-COUNT_KEYWORD(holds_max_items, SCAN_ARRAY, check_most, (int64_t)scan_count(value), "items")
-COUNT_KEYWORD(holds_min_members, SCAN_OBJECT, check_least, (int64_t)scan_count(value), "members")
-COUNT_KEYWORD(holds_max_members, SCAN_OBJECT, check_most, (int64_t)scan_count(value), "members")
-COUNT_KEYWORD(holds_min_length, SCAN_STRING, check_least, (int64_t)scan_string_length(value.text),
-              "characters")
-COUNT_KEYWORD(holds_max_length, SCAN_STRING, check_most, (int64_t)scan_string_length(value.text),
-              "characters")
-
-/* --- of lists --- */
-
-static bool holds_items(schema_run *run, scan_value schema, scan_value argument, scan_value value,
-                        const schema_place *at)
+static bool holds_items(const keyword_check *c)
 {
-    scan_value item, most = scan_find(schema, "maxItems");
+    scan_value item, most = scan_find(c->schema, "maxItems");
+    const schema_keyword *max_items = schema_keyword_find(SLICE("\"maxItems\""));
     size_t index = 0;
-    bool fine = true;
-    if (scan_find(schema, "prefixItems").kind != SCAN_NONE)
-        return true; /* not checked: which items the others are is not known */
-    if (most.kind != SCAN_NONE && !holds_max_items(run, schema, most, value, at))
-        return false; /* too long anyway: not walked */
-    for (scan_walk walk = scan_enter(value);
-         value.kind == SCAN_ARRAY && may_go_on(run, fine) && scan_element(&walk, &item);) {
-        schema_place place = schema_element(at, index++);
-        fine = validate(run, argument, item, &place) && fine;
+    bool is_valid = true;
+    if (scan_find(c->schema, "prefixItems").kind != SCAN_NONE)
+        return true; /* not checked, so it is unknown which items are the rest */
+    if (most.kind != SCAN_NONE &&
+        !holds_count(&(keyword_check){c->run, max_items, c->schema, most, c->value, c->at}))
+        return false; /* too long: its items are not checked */
+    for (scan_walk walk = scan_enter(c->value); c->value.kind == SCAN_ARRAY &&
+                                                may_continue(c->run, is_valid) &&
+                                                scan_element(&walk, &item);) {
+        schema_location place = schema_element(c->at, index++);
+        is_valid = validate(c->run, c->argument, item, &place) && is_valid;
     }
-    return fine;
+    return is_valid;
 }
-
-/* --- bounds --- */
-
-#define BOUND_KEYWORD(name, holds, words)                                                          \
-    static bool name(schema_run *run, scan_value schema, scan_value argument, scan_value value,    \
-                     const schema_place *at)                                                       \
-    {                                                                                              \
-        (void)schema;                                                                              \
-        if (value.kind != SCAN_NUMBER)                                                             \
-            return true;                                                                           \
-        int order = scan_number_order(value.text, argument.text);                                  \
-        if (holds)                                                                                 \
-            return true;                                                                           \
-        return schema_refuse(run, at, "expected a number " words " %.*s", shown(argument.text),    \
-                             argument.text.ptr);                                                   \
-    }
-
-BOUND_KEYWORD(holds_minimum, order >= 0, "of at least")
-BOUND_KEYWORD(holds_maximum, order <= 0, "of at most")
-BOUND_KEYWORD(holds_above, order > 0, "above")
-BOUND_KEYWORD(holds_below, order < 0, "below")
 
 /* --- other schemas --- */
 
-static bool holds_all(schema_run *run, scan_value schema, scan_value argument, scan_value value,
-                      const schema_place *at)
+static bool holds_all_of(const keyword_check *c)
 {
     scan_value item;
-    (void)schema;
-    for (scan_walk walk = scan_enter(argument); scan_element(&walk, &item);)
-        if (!validate(run, item, value, at))
+    for (scan_walk walk = scan_enter(c->argument); scan_element(&walk, &item);)
+        if (!validate(c->run, item, c->value, c->at))
             return false;
     return true;
 }
 
-/* How many of the forms a value has. The fault that got deepest is the one of the form that was
- * meant, most likely. */
-static size_t count_forms(schema_run *run, scan_value argument, scan_value value,
-                          const schema_place *at, schema_faults *nearest)
+/* Counts the alternatives that a value satisfies. `nearest` receives the violation at the deepest
+ * location: most likely that alternative was meant. */
+static size_t count_matches(const keyword_check *c, schema_errors *nearest)
 {
     scan_value item;
-    schema_run own = *run;
+    schema_run own = *c->run;
     size_t count = 0;
-    own.faults = nearest;
+    own.errors = nearest;
     own.all = false;
-    for (scan_walk walk = scan_enter(argument); scan_element(&walk, &item);)
-        count += validate(&own, item, value, at);
+    for (scan_walk walk = scan_enter(c->argument); scan_element(&walk, &item);)
+        count += validate(&own, item, c->value, c->at);
     return count;
 }
 
-/* Of what has none of the forms. */
-static bool refuse_forms(schema_run *run, const schema_place *at, const schema_faults *nearest)
+static bool refuse_no_match(const keyword_check *c, const schema_errors *nearest)
 {
-    schema_faults *faults = run->faults;
+    schema_run *run = c->run;
+    schema_errors *errors = run->errors;
     if (nearest->count == 0)
-        return schema_refuse(run, at, "is none of the forms that are allowed");
-    size_t at_fault = run->all ? faults->count : 0;
-    if (at_fault == SCHEMA_FAULTS_MAX) {
-        faults->more++;
-    } else if (run->all || faults->count == 0 || faults->list[0].depth < nearest->list[0].depth) {
-        faults->list[at_fault] = nearest->list[0];
-        faults->count = at_fault + 1;
+        return schema_refuse(run, c->at, "matches none of the forms that are allowed");
+    size_t at_fault = run->all ? errors->count : 0;
+    if (at_fault == SCHEMA_ERRORS_MAX) {
+        errors->more++;
+    } else if (run->all || errors->count == 0 || errors->list[0].depth < nearest->list[0].depth) {
+        errors->list[at_fault] = nearest->list[0];
+        errors->count = at_fault + 1;
     }
     return false;
 }
 
-static bool holds_any(schema_run *run, scan_value schema, scan_value argument, scan_value value,
-                      const schema_place *at)
+static bool holds_any_of(const keyword_check *c)
 {
-    schema_faults nearest = {0};
-    (void)schema;
-    return count_forms(run, argument, value, at, &nearest) > 0 || refuse_forms(run, at, &nearest);
+    schema_errors nearest = {0};
+    return count_matches(c, &nearest) > 0 || refuse_no_match(c, &nearest);
 }
 
-static bool holds_one(schema_run *run, scan_value schema, scan_value argument, scan_value value,
-                      const schema_place *at)
+static bool holds_one_of(const keyword_check *c)
 {
-    schema_faults nearest = {0};
-    (void)schema;
-    size_t count = count_forms(run, argument, value, at, &nearest);
-    if (count == 1 || (count > 1 && schema_is_partial(run->root)))
+    schema_errors nearest = {0};
+    size_t count = count_matches(c, &nearest);
+    if (count == 1 || (count > 1 && schema_is_partial(c->run->root)))
         return true;
     if (count > 1)
-        return schema_refuse(run, at, "is more than one of the forms of which one is allowed");
-    return refuse_forms(run, at, &nearest);
+        return schema_refuse(c->run, c->at,
+                             "matches more than one of the forms, and only one is allowed");
+    return refuse_no_match(c, &nearest);
 }
 
-static bool holds_reference(schema_run *run, scan_value schema, scan_value argument,
-                            scan_value value, const schema_place *at)
+static bool holds_reference(const keyword_check *c)
 {
-    (void)schema;
-    return validate(run, schema_resolve(run->root, argument.text), value, at);
+    return validate(c->run, schema_resolve(c->run->root, c->argument.text), c->value, c->at);
 }
 
 /* --- the table --- */
 
+#define COUNT_KEYWORD(name, kind, is_maximum, words)                                               \
+    {                                                                                              \
+        name, ARGUMENT_COUNT, holds_count, kind, is_maximum, false, words                          \
+    }
+#define BOUND_KEYWORD(name, is_maximum, is_exclusive, words)                                       \
+    {                                                                                              \
+        name, ARGUMENT_NUMBER, holds_bound, SCAN_NUMBER, is_maximum, is_exclusive, words           \
+    }
+#define KEYWORD(name, argument, holds)                                                             \
+    {                                                                                              \
+        name, argument, holds, SCAN_NONE, false, false, NULL                                       \
+    }
+
 static const schema_keyword KEYWORDS[] = {
-    {"type", ARGUMENT_TYPES, holds_type},
-    {"properties", ARGUMENT_MAP, holds_properties},
-    {"required", ARGUMENT_NAMES, holds_required},
-    {"additionalProperties", ARGUMENT_SCHEMA, holds_additional},
-    {"items", ARGUMENT_SCHEMA, holds_items},
-    {"enum", ARGUMENT_VALUES, holds_enum},
-    {"const", ARGUMENT_ANY, holds_const},
-    {"minLength", ARGUMENT_COUNT, holds_min_length},
-    {"maxLength", ARGUMENT_COUNT, holds_max_length},
-    {"minItems", ARGUMENT_COUNT, holds_min_items},
-    {"maxItems", ARGUMENT_COUNT, holds_max_items},
-    {"minProperties", ARGUMENT_COUNT, holds_min_members},
-    {"maxProperties", ARGUMENT_COUNT, holds_max_members},
-    {"minimum", ARGUMENT_NUMBER, holds_minimum},
-    {"maximum", ARGUMENT_NUMBER, holds_maximum},
-    {"exclusiveMinimum", ARGUMENT_NUMBER, holds_above},
-    {"exclusiveMaximum", ARGUMENT_NUMBER, holds_below},
-    {"anyOf", ARGUMENT_SCHEMAS, holds_any},
-    {"allOf", ARGUMENT_SCHEMAS, holds_all},
-    {"oneOf", ARGUMENT_SCHEMAS, holds_one},
-    {"$ref", ARGUMENT_REFERENCE, holds_reference},
-    {"$defs", ARGUMENT_MAP, NULL},
-    {"definitions", ARGUMENT_MAP, NULL},
-    {"title", ARGUMENT_ANY, NULL},
-    {"description", ARGUMENT_ANY, NULL},
-    {"default", ARGUMENT_ANY, NULL},
-    {"examples", ARGUMENT_ANY, NULL},
-    {"format", ARGUMENT_ANY, NULL},
-    {"deprecated", ARGUMENT_ANY, NULL},
-    {"readOnly", ARGUMENT_ANY, NULL},
-    {"writeOnly", ARGUMENT_ANY, NULL},
-    {"$schema", ARGUMENT_ANY, NULL},
-    {"$comment", ARGUMENT_ANY, NULL},
+    KEYWORD("type", ARGUMENT_TYPES, holds_type),
+    KEYWORD("properties", ARGUMENT_MAP, holds_properties),
+    KEYWORD("required", ARGUMENT_NAMES, holds_required),
+    KEYWORD("additionalProperties", ARGUMENT_SCHEMA, holds_additional),
+    KEYWORD("items", ARGUMENT_SCHEMA, holds_items),
+    KEYWORD("enum", ARGUMENT_VALUES, holds_enum),
+    KEYWORD("const", ARGUMENT_ANY, holds_const),
+    COUNT_KEYWORD("minLength", SCAN_STRING, false, "characters"),
+    COUNT_KEYWORD("maxLength", SCAN_STRING, true, "characters"),
+    COUNT_KEYWORD("minItems", SCAN_ARRAY, false, "items"),
+    COUNT_KEYWORD("maxItems", SCAN_ARRAY, true, "items"),
+    COUNT_KEYWORD("minProperties", SCAN_OBJECT, false, "members"),
+    COUNT_KEYWORD("maxProperties", SCAN_OBJECT, true, "members"),
+    BOUND_KEYWORD("minimum", false, false, "of at least"),
+    BOUND_KEYWORD("maximum", true, false, "of at most"),
+    BOUND_KEYWORD("exclusiveMinimum", false, true, "above"),
+    BOUND_KEYWORD("exclusiveMaximum", true, true, "below"),
+    KEYWORD("anyOf", ARGUMENT_SCHEMAS, holds_any_of),
+    KEYWORD("allOf", ARGUMENT_SCHEMAS, holds_all_of),
+    KEYWORD("oneOf", ARGUMENT_SCHEMAS, holds_one_of),
+    KEYWORD("$ref", ARGUMENT_REFERENCE, holds_reference),
+    KEYWORD("$defs", ARGUMENT_MAP, NULL),
+    KEYWORD("definitions", ARGUMENT_MAP, NULL),
+    KEYWORD("title", ARGUMENT_ANY, NULL),
+    KEYWORD("description", ARGUMENT_ANY, NULL),
+    KEYWORD("default", ARGUMENT_ANY, NULL),
+    KEYWORD("examples", ARGUMENT_ANY, NULL),
+    KEYWORD("format", ARGUMENT_ANY, NULL),
+    KEYWORD("deprecated", ARGUMENT_ANY, NULL),
+    KEYWORD("readOnly", ARGUMENT_ANY, NULL),
+    KEYWORD("writeOnly", ARGUMENT_ANY, NULL),
+    KEYWORD("$schema", ARGUMENT_ANY, NULL),
+    KEYWORD("$comment", ARGUMENT_ANY, NULL),
 };
 
 const schema_keyword *schema_keyword_find(slice token)
@@ -361,26 +341,26 @@ const schema_keyword *schema_keyword_find(slice token)
     return NULL;
 }
 
-/* What is missing comes first: a member that is not known is often that one under another name. One
- * fault of the value itself is enough; then what is in it may be anything. */
+/* Checks `required` first: an unknown member is often a missing one under another name. After a
+ * violation of the value itself its members are not checked. */
 static bool validate_keywords(schema_run *run, scan_value schema, scan_value value,
-                              const schema_place *at)
+                              const schema_location *at)
 {
     slice key;
-    scan_value argument = scan_find(schema, "required");
-    bool whole = argument.kind == SCAN_NONE || holds_required(run, schema, argument, value, at);
-    bool fine = true;
-    if (!may_go_on(run, whole))
+    keyword_check c = {run, NULL, schema, scan_find(schema, "required"), value, at};
+    bool has_all = c.argument.kind == SCAN_NONE || holds_required(&c), is_valid = true;
+    if (!may_continue(run, has_all))
         return false;
-    for (scan_walk walk = scan_enter(schema); fine && scan_member(&walk, &key, &argument);) {
-        const schema_keyword *keyword = schema_keyword_find(key);
-        if (keyword != NULL && keyword->holds != NULL && keyword->holds != holds_required)
-            fine = keyword->holds(run, schema, argument, value, at);
+    for (scan_walk walk = scan_enter(schema); is_valid && scan_member(&walk, &key, &c.argument);) {
+        c.keyword = schema_keyword_find(key);
+        if (c.keyword != NULL && c.keyword->holds != NULL && c.keyword->holds != holds_required)
+            is_valid = c.keyword->holds(&c);
     }
-    return fine && whole;
+    return is_valid && has_all;
 }
 
-static bool validate(schema_run *run, scan_value schema, scan_value value, const schema_place *at)
+static bool validate(schema_run *run, scan_value schema, scan_value value,
+                     const schema_location *at)
 {
     if (schema.kind == SCAN_TRUE)
         return true;
@@ -392,25 +372,25 @@ static bool validate(schema_run *run, scan_value schema, scan_value value, const
         return false;
     --*run->steps;
     run->depth++;
-    bool fine = validate_keywords(run, schema, value, at);
+    bool is_valid = validate_keywords(run, schema, value, at);
     run->depth--;
-    return fine;
+    return is_valid;
 }
 
-cardbox_status schema_validate(schema_faults *out, scan_value schema, scan_value value,
+cardbox_status schema_validate(schema_errors *out, scan_value schema, scan_value value,
                                cardbox_error *err)
 {
-    schema_faults own = {.count = 0}, *faults = out == NULL ? &own : out;
+    schema_errors own = {.count = 0}, *errors = out == NULL ? &own : out;
     size_t steps = SCHEMA_STEPS_MAX;
-    faults->count = faults->more = 0;
-    const schema_place top = {NULL, {NULL, 0}, 0, 0};
-    schema_run run = {schema, faults, true, 0, &steps, NULL};
-    bool fine = validate(&run, schema, value, &top);
-    if (steps > 0 && fine)
+    errors->count = errors->more = 0;
+    const schema_location top = {NULL, {NULL, 0}, 0, 0};
+    schema_run run = {schema, errors, true, 0, &steps, NULL};
+    bool is_valid = validate(&run, schema, value, &top);
+    if (steps > 0 && is_valid)
         return CARDBOX_OK;
-    if (steps == 0) { /* what was found so far may be of a form that was not meant */
-        faults->count = faults->more = 0;
+    if (steps == 0) { /* the violations so far may be those of another alternative */
+        errors->count = errors->more = 0;
         schema_refuse(&run, &top, "takes %d steps to check, give less at once", SCHEMA_STEPS_MAX);
     }
-    return schema_say(faults, err);
+    return schema_status(errors, err);
 }

@@ -52,7 +52,7 @@ static cli_exit run_create(cardbox *db, const void *given, char **arguments)
     how.card_count = cli_count(arguments);
     how.parent_ids = options->parents.at;
     how.parent_count = options->parents.count;
-    status = cardbox_create_box(&change, db, options->common.project, &how, &err);
+    status = cardbox_box_create(&change, db, options->common.project, &how, &err);
     return finish(status, &change, &err, origins, options->common.json);
 }
 
@@ -204,7 +204,7 @@ static cli_exit run_fork(const void *given, char **arguments)
     db = cli_open(&options->common);
     if (db == NULL)
         return CLI_FAILED;
-    status = cardbox_fork_box(&change, db, options->common.project, arguments[0], &how, &err);
+    status = cardbox_box_fork(&change, db, options->common.project, arguments[0], &how, &err);
     return finish(status, &change, &err, origins, options->common.json);
 }
 

@@ -43,7 +43,7 @@ static cli_exit run_list(cardbox *db, const void *given, char **arguments)
     cardbox_boxes *boxes = NULL;
 
     (void)arguments;
-    if (cardbox_list_boxes(&boxes, db, common->project, common->cursor, (unsigned)common->limit,
+    if (cardbox_boxes_list(&boxes, db, common->project, common->cursor, (unsigned)common->limit,
                            &err) != CARDBOX_OK)
         return cli_refused(&err, cli_page_origins);
     listing found = listing_of(boxes);
@@ -73,8 +73,8 @@ static cli_exit run_with_card(cardbox *db, const void *given, char **arguments)
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_boxes *boxes = NULL;
 
-    if (cardbox_boxes_with_card(&boxes, db, common->project, arguments[0], common->cursor,
-                                (unsigned)common->limit, &err) != CARDBOX_OK)
+    if (cardbox_card_boxes(&boxes, db, common->project, arguments[0], common->cursor,
+                           (unsigned)common->limit, &err) != CARDBOX_OK)
         return cli_refused(&err, origins);
     listing found = listing_of(boxes);
     cli_exit status = listing_print(&found, common->json, "no box of project %s holds %s now",

@@ -100,7 +100,7 @@ static cli_exit run_get(cardbox *db, const void *given, char **arguments)
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_cards *cards = NULL;
 
-    if (cardbox_get_cards(&cards, db, common->project, (const char *const *)(const void *)arguments,
+    if (cardbox_cards_get(&cards, db, common->project, (const char *const *)(const void *)arguments,
                           cli_count(arguments), &err) != CARDBOX_OK)
         return cli_failed(&err);
     cli_exit status = print_cards(cards, common);
@@ -362,7 +362,7 @@ static cli_exit list_cards(const list_options *options, const cardbox_match *mat
     db = cli_open(&options->common);
     if (db == NULL)
         return CLI_FAILED;
-    if (cardbox_list_cards(&cards, db, options->common.project, &filter, &err) != CARDBOX_OK)
+    if (cardbox_cards_list(&cards, db, options->common.project, &filter, &err) != CARDBOX_OK)
         return cli_refused(&err, LIST_ORIGINS);
     status = print_found(cards, options);
     cardbox_cards_free(cards);

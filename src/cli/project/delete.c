@@ -44,7 +44,7 @@ static cli_exit delete_each(cardbox *db, const char *kind, delete_one *run,
 
 static cli_exit delete_cards(cardbox *db, const void *common, char **arguments)
 {
-    return delete_each(db, "card", cardbox_delete_card, common, arguments);
+    return delete_each(db, "card", cardbox_card_delete, common, arguments);
 }
 
 const cli_command cli_card_delete = {
@@ -63,7 +63,7 @@ const cli_command cli_card_delete = {
 
 static cli_exit delete_boxes(cardbox *db, const void *common, char **arguments)
 {
-    return delete_each(db, "box", cardbox_delete_box, common, arguments);
+    return delete_each(db, "box", cardbox_box_delete, common, arguments);
 }
 
 const cli_command cli_box_delete = {

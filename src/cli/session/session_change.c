@@ -91,7 +91,7 @@ static cli_exit show_head(cardbox *db, const head_options *options, const char *
     cardbox_sessions *found = NULL;
     cli_exit status;
 
-    if (cardbox_get_session(&found, db, options->common.project, session, &err) == CARDBOX_OK) {
+    if (cardbox_session_get(&found, db, options->common.project, session, &err) == CARDBOX_OK) {
         const cardbox_session *one = cardbox_sessions_at(found, 0);
 
         status =
@@ -180,7 +180,7 @@ static cardbox_status put_label(cardbox *db, const char *project, const char *se
     cardbox_sessions *found = NULL;
     buf line = BUF_INIT(1 << 20);
     const char *lines[1];
-    cardbox_status status = cardbox_get_session(&found, db, project, session, err);
+    cardbox_status status = cardbox_session_get(&found, db, project, session, err);
 
     if (status == CARDBOX_OK) {
         const cardbox_session *now = cardbox_sessions_at(found, 0);

@@ -58,7 +58,7 @@ static cli_exit list_entries(cardbox *db, const cli_common *common, const char *
     page.cursor = common->cursor;
     page.limit = (unsigned)common->limit;
     page.json_max = SESSION_PREVIEW_MAX;
-    if (cardbox_get_session(&found, db, common->project, session, &err) != CARDBOX_OK ||
+    if (cardbox_session_get(&found, db, common->project, session, &err) != CARDBOX_OK ||
         cardbox_session_entries(&entries, db, common->project, session, list, &page, &err) !=
             CARDBOX_OK)
         status = cli_refused(&err, cli_page_origins);
@@ -140,7 +140,7 @@ static cli_exit run_path(cardbox *db, const void *given, char **arguments)
 
     if (!session_find_entry(db, common->project, arguments[0], &entry, &id))
         return CLI_FAILED;
-    if (cardbox_get_session(&found, db, common->project, arguments[0], &err) != CARDBOX_OK ||
+    if (cardbox_session_get(&found, db, common->project, arguments[0], &err) != CARDBOX_OK ||
         cardbox_session_path(&entries, db, common->project, arguments[0], entry,
                              (size_t)options->from, (size_t)common->limit, true,
                              &err) != CARDBOX_OK) {

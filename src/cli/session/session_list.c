@@ -62,7 +62,7 @@ static cli_exit run_list(cardbox *db, const void *given, char **arguments)
     cardbox_sessions *sessions = NULL;
 
     (void)arguments;
-    if (cardbox_list_sessions(&sessions, db, common->project, common->cursor,
+    if (cardbox_sessions_list(&sessions, db, common->project, common->cursor,
                               (unsigned)common->limit, &err) != CARDBOX_OK)
         return cli_refused(&err, cli_page_origins);
     cli_exit status = print_list(sessions, common);
@@ -139,7 +139,7 @@ static cli_exit run_show(cardbox *db, const void *given, char **arguments)
     cardbox_sessions *found = NULL;
     cli_exit status;
 
-    if (cardbox_get_session(&found, db, common->project, arguments[0], &err) != CARDBOX_OK ||
+    if (cardbox_session_get(&found, db, common->project, arguments[0], &err) != CARDBOX_OK ||
         cardbox_session_count(&counts, db, common->project, arguments[0], &err) != CARDBOX_OK)
         status = cli_failed(&err);
     else

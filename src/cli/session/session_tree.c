@@ -151,7 +151,7 @@ static cli_exit run_tree(cardbox *db, const void *given, char **arguments)
     cardbox_sessions *found = NULL;
     cli_exit status;
 
-    if (cardbox_get_session(&found, db, options->common.project, arguments[0], &err) != CARDBOX_OK)
+    if (cardbox_session_get(&found, db, options->common.project, arguments[0], &err) != CARDBOX_OK)
         status = cli_failed(&err);
     else
         status =

@@ -37,7 +37,7 @@ static cli_exit run_run(cardbox *db, const void *given, char **arguments)
     spawn.goal = arguments[0];
     spawn.system_prompt = options->system;
     spawn.parent_task_id = options->parent;
-    if (cardbox_spawn_task(id, db, common->project, &spawn, &err) != CARDBOX_OK)
+    if (cardbox_task_spawn(id, db, common->project, &spawn, &err) != CARDBOX_OK)
         return cli_failed(&err);
     print_id(id, common->json);
     return options->follow ? task_follow_print(db, common, id, true) : CLI_DONE;
@@ -73,7 +73,7 @@ static bool is_over(cardbox *db, const cli_common *common, const char *task_id, 
 {
     cardbox_ledger *found = NULL;
     const cardbox_task *task = NULL;
-    if (cardbox_get_task(&found, db, common->project, task_id, NULL) == CARDBOX_OK)
+    if (cardbox_task_get(&found, db, common->project, task_id, NULL) == CARDBOX_OK)
         task = cardbox_ledger_task(found, 0);
     bool over = task != NULL && task->completion_status != NULL;
     if (over)
@@ -132,7 +132,7 @@ static cli_exit run_send(const void *given, char **arguments)
     cardbox *db = cli_open(common);
     if (db == NULL)
         return CLI_FAILED;
-    cardbox_status status = cardbox_send_to_task(db, common->project, &message, &err);
+    cardbox_status status = cardbox_task_send(db, common->project, &message, &err);
     return finish(db, common, message.task_id, status, true, &err);
 }
 
@@ -147,7 +147,7 @@ static cli_exit run_cancel(cardbox *db, const void *given, char **arguments)
     const cli_common *common = &options->common;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status =
-        cardbox_cancel_task(db, common->project, arguments[0], options->reason, &err);
+        cardbox_task_cancel(db, common->project, arguments[0], options->reason, &err);
     return finish(db, common, arguments[0], status, false, &err);
 }
 
@@ -264,7 +264,7 @@ static cli_exit run_list(cardbox *db, const void *given, char **arguments)
     filter.goals = true;
     filter.limit = common->limit > 0 ? (unsigned)common->limit : CARDBOX_PAGE_DEFAULT;
     filter.offset = (uint64_t)options->skip;
-    if (cardbox_query_tasks(&tasks, db, common->project, &filter, &err) != CARDBOX_OK)
+    if (cardbox_tasks_query(&tasks, db, common->project, &filter, &err) != CARDBOX_OK)
         return cli_failed(&err);
     cli_exit status = print_list(tasks, options);
     cardbox_ledger_free(tasks);

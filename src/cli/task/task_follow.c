@@ -313,7 +313,7 @@ static bool look(watcher *w, cardbox *db, const char *project, size_t *count, cl
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_task_events *events = NULL;
-    if (cardbox_follow_task(&events, db, project, &w->follow, &err) != CARDBOX_OK) {
+    if (cardbox_task_follow(&events, db, project, &w->follow, &err) != CARDBOX_OK) {
         *status = cli_failed(&err);
         return false;
     }
@@ -374,7 +374,7 @@ static cardbox_ledger *find(cardbox *db, const char *project, const char *task_i
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_ledger *found = NULL;
-    if (cardbox_get_task(&found, db, project, task_id, &err) != CARDBOX_OK)
+    if (cardbox_task_get(&found, db, project, task_id, &err) != CARDBOX_OK)
         *status = cli_failed(&err);
     return found;
 }

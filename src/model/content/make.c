@@ -43,12 +43,6 @@ static cardbox_status check_json(slice json, const char *what, cardbox_error *er
     return error_json(err, what, &fault);
 }
 
-static cardbox_status fault_error(const content_fault *fault, cardbox_error *err)
-{
-    return error_set(err, CARDBOX_INVALID, "field %s of %s %s", fault->field, fault->class_name,
-                     fault->message);
-}
-
 /* Checks JSON by its class and returns its stored form. */
 static cardbox_status give_checked(char **out, slice json, cardbox_error *err)
 {
@@ -59,7 +53,8 @@ static cardbox_status give_checked(char **out, slice json, cardbox_error *err)
     if (status != CARDBOX_OK)
         goto done;
     if (!content_normalise(&stored, json, &fault)) {
-        status = fault_error(&fault, err);
+        status = error_set(err, CARDBOX_INVALID, "field %s of %s %s", fault.field, fault.class_name,
+                           fault.message);
         goto done;
     }
     if (!buf_ok(&stored)) {
@@ -230,37 +225,6 @@ static const struct file_member {
     {"bitrate", MEMBER_POSITIVE, offsetof(cardbox_file, bitrate)},
 };
 
-/* A member's value of any type: NULL if it has no text, 0 if it has no number. */
-typedef struct member_value {
-    const char *text;
-    int64_t number;
-    double seconds;
-    bool is_set;
-} member_value;
-
-static member_value member_of(const cardbox_file *file, const struct file_member *member)
-{
-    const char *at = (const char *)file + member->offset;
-    member_value value = {NULL, 0, 0, false};
-    switch (member->kind) {
-    case MEMBER_TEXT:
-    case MEMBER_JSON:
-        memcpy(&value.text, at, sizeof value.text);
-        value.is_set = value.text != NULL;
-        break;
-    case MEMBER_COUNT:
-    case MEMBER_POSITIVE:
-        memcpy(&value.number, at, sizeof value.number);
-        value.is_set = member->kind == MEMBER_COUNT ? value.number >= 0 : value.number != 0;
-        break;
-    case MEMBER_SECONDS:
-        memcpy(&value.seconds, at, sizeof value.seconds);
-        value.is_set = value.seconds < 0 || value.seconds > 0 || isnan(value.seconds);
-        break;
-    }
-    return value;
-}
-
 /* The shortest digits that give the same number back. */
 static void put_seconds(maker *m, double seconds)
 {
@@ -283,18 +247,37 @@ static void put_seconds(maker *m, double seconds)
     buf_text(&m->json, text + rest);
 }
 
-static void add_member(maker *m, const struct file_member *member, member_value value)
+/* Adds a member, if it is set. */
+static void add_member(maker *m, const struct file_member *member, const cardbox_file *file)
 {
-    if (member->kind == MEMBER_TEXT) {
-        add_text(m, member->name, value.text);
-    } else if (member->kind == MEMBER_JSON) {
-        add_json(m, member->name, value.text);
-    } else {
+    const void *at = (const char *)file + member->offset;
+    const char *text;
+    int64_t number;
+    double seconds;
+    switch (member->kind) {
+    case MEMBER_TEXT:
+        memcpy(&text, at, sizeof text);
+        add_text(m, member->name, text);
+        break;
+    case MEMBER_JSON:
+        memcpy(&text, at, sizeof text);
+        add_json(m, member->name, text);
+        break;
+    case MEMBER_COUNT:
+    case MEMBER_POSITIVE:
+        memcpy(&number, at, sizeof number);
+        if (member->kind == MEMBER_COUNT ? number < 0 : number == 0)
+            return;
         add_name(m, member->name);
-        if (member->kind == MEMBER_SECONDS)
-            put_seconds(m, value.seconds);
-        else
-            buf_int(&m->json, value.number);
+        buf_int(&m->json, number);
+        break;
+    case MEMBER_SECONDS:
+        memcpy(&seconds, at, sizeof seconds);
+        if (!(seconds < 0 || seconds > 0 || isnan(seconds)))
+            return;
+        add_name(m, member->name);
+        put_seconds(m, seconds);
+        break;
     }
 }
 
@@ -329,12 +312,10 @@ static void add_file_members(maker *m, const content_class *class, const cardbox
 {
     size_t count = sizeof file_members / sizeof *file_members;
     for (size_t i = 0; i < count && m->status == CARDBOX_OK; i++) {
-        member_value value = member_of(file, &file_members[i]);
-        if (!value.is_set)
-            continue;
-        if (content_field_named(class, file_members[i].name) >= 0)
-            add_member(m, &file_members[i], value);
-        else
+        size_t before = m->json.len;
+        add_member(m, &file_members[i], file);
+        if (m->status == CARDBOX_OK && m->json.len > before &&
+            content_field_named(class, file_members[i].name) < 0)
             m->status = error_set(m->err, CARDBOX_INVALID, "%s is no field of %s: leave it unset",
                                   file_members[i].name, class->name);
     }

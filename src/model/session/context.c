@@ -4,7 +4,7 @@
  */
 #include "model/session/context.h"
 
-static bool begin(context *out, size_t count, arena *memory)
+static bool init_context(context *out, size_t count, arena *memory)
 {
     *out = (context){.memory = memory, .most = CONTEXT_BYTES_MAX};
     if (memory->budget != NULL && memory->budget->answer_most < CONTEXT_BYTES_MAX)
@@ -12,7 +12,7 @@ static bool begin(context *out, size_t count, arena *memory)
     return string_map_init(&out->shown, count / 4, memory);
 }
 
-static bool finish(context *ctx, bool repair)
+static bool finish_context(context *ctx, bool repair)
 {
     ctx->before = ctx->list.count;
     if (repair)
@@ -31,7 +31,7 @@ static void set_model(context_settings *settings, scan_value provider, scan_valu
 }
 
 /* The last one that says something holds: a change, or an assistant's message. */
-static void follow(context_settings *settings, const session_entry *entry)
+static void apply_settings(context_settings *settings, const session_entry *entry)
 {
     const scan_value *fields = entry->fields;
 
@@ -44,7 +44,7 @@ static void follow(context_settings *settings, const session_entry *entry)
     }
 }
 
-static void begin_settings(context_settings *settings, const session_header *header)
+static void apply_header(context_settings *settings, const session_header *header)
 {
     if (header == NULL)
         return;
@@ -79,11 +79,11 @@ bool context_of_path(context *out, const session_header *header, const session_e
 {
     size_t compaction = count;
 
-    if (!begin(out, count, memory))
+    if (!init_context(out, count, memory))
         return false;
-    begin_settings(&out->settings, header);
+    apply_header(&out->settings, header);
     for (size_t i = 0; i < count; i++) {
-        follow(&out->settings, path[i]);
+        apply_settings(&out->settings, path[i]);
         if (path[i]->kind == SESSION_COMPACTION)
             compaction = i;
     }
@@ -94,17 +94,17 @@ bool context_of_path(context *out, const session_header *header, const session_e
     } else {
         add_range(out, path, 0, count);
     }
-    return finish(out, repair);
+    return finish_context(out, repair);
 }
 
 bool context_of_cards(context *out, const context_card *cards, size_t count, bool repair,
                       arena *memory)
 {
-    if (!begin(out, count, memory))
+    if (!init_context(out, count, memory))
         return false;
     for (size_t i = 0; i < count && !memory->failed; i++)
         context_add_card(out, &cards[i]);
-    return finish(out, repair);
+    return finish_context(out, repair);
 }
 
 /* --- the report --- */

@@ -109,7 +109,7 @@ static void put_restored(conversion *c, const session_item *item)
     session_position_entry(&c->at, entry->id);
 }
 
-/* Whether a conversion gives this line, but for its newline. */
+/* Returns whether a conversion gives this line, but for its newline. */
 static bool is_line(const buf *made, slice text)
 {
     return buf_ok(made) && made->len == text.len + 1 && memcmp(made->data, text.ptr, text.len) == 0;
@@ -207,19 +207,19 @@ static void count_not_in_context(conversion *c, const session_entry *entry)
 /* Stands for the header of a file without one, so that no other is made on the way back. */
 static const session_header NO_HEADER = {.text = {"null", 4}, .id = {"", 0}};
 
-/* Whether an entry leaves something to the lines before it, of which a header is one. */
-static bool needs_place(const session_entry *entry)
+/* Returns whether an entry leaves something to the lines before it, of which a header is one. */
+static bool depends_on_position(const session_entry *entry)
 {
     return entry->id_is_made ||
            (entry->kind == SESSION_COMPACTION && entry->target.kind == SCAN_NUMBER);
 }
 
-static bool any_needs_place(const conversion *c)
+static bool any_depends_on_position(const conversion *c)
 {
     bool found = false;
 
     for (size_t i = 0; !found && i < c->count; i++)
-        found = needs_place(c->items[i].entry);
+        found = depends_on_position(c->items[i].entry);
     return found;
 }
 
@@ -235,7 +235,7 @@ static bool is_made_header(const session_header *header)
 
 static void pi_to_plain(conversion *c, const session_header *header)
 {
-    if (header == NULL && any_needs_place(c))
+    if (header == NULL && any_depends_on_position(c))
         header = &NO_HEADER;
     if (header != NULL && !is_made_header(header))
         session_position_entry(&c->at, convert_header_to_plain(c->out, header, c->memory));
@@ -275,7 +275,7 @@ static void count_children(conversion *c)
 
 /* How many entries are one message: an assistant's or a tool's, and tools that follow it in the
  * file as its only child. All but the last need an id of their own, because the message has one. */
-static size_t run_at(const conversion *c, size_t at)
+static size_t run_length(const conversion *c, size_t at)
 {
     const session_item *items = c->items;
     session_kind kind = items[at].entry->kind;
@@ -291,7 +291,7 @@ static size_t run_at(const conversion *c, size_t at)
     return to - at;
 }
 
-static void note_call(conversion *c, scan_value id, scan_value name)
+static void add_call_name(conversion *c, scan_value id, scan_value name)
 {
     slice call;
 
@@ -306,19 +306,19 @@ static void note_call(conversion *c, scan_value id, scan_value name)
 }
 
 /* Remembers what tools are called, for the results that name a call only. */
-static void note_calls(conversion *c, const session_entry *entry)
+static void add_call_names(conversion *c, const session_entry *entry)
 {
     static const char *const NAMES[] = {"id", "name"};
     scan_value calls = scan_find(entry->value, "toolCalls"), call, found[2];
     scan_walk walk = scan_enter(calls);
 
     if (entry->kind == SESSION_PLAIN_TOOL)
-        note_call(c, entry->target, scan_find(entry->value, "name"));
+        add_call_name(c, entry->target, scan_find(entry->value, "name"));
     if (entry->kind != SESSION_PLAIN_ASSISTANT || calls.kind != SCAN_ARRAY)
         return;
     while (scan_element(&walk, &call)) {
         session_pick(call, NAMES, found, 2);
-        note_call(c, found[0], found[1]);
+        add_call_name(c, found[0], found[1]);
     }
 }
 
@@ -371,7 +371,7 @@ static void put_run(conversion *c, const session_item *run, size_t count)
 }
 
 /* The header was written, from `start` on. */
-static void pass_header(conversion *c, size_t start)
+static void step_over_header(conversion *c, size_t start)
 {
     session_lines lines = session_lines_of((slice){c->out->data + start, c->out->len - start});
     session_line line;
@@ -392,11 +392,11 @@ static void plain_to_pi(conversion *c, slice session_id)
         convert_make_header(c->out, session_id,
                             c->count > 0 ? c->items[0].entry->timestamp : (slice){"", 0});
     if (c->out->len > start)
-        pass_header(c, start);
+        step_over_header(c, start);
     while (at < c->count && !c->memory->failed) {
-        size_t count = run_at(c, at);
+        size_t count = run_length(c, at);
         for (size_t i = at; i < at + count; i++)
-            note_calls(c, c->items[i].entry);
+            add_call_names(c, c->items[i].entry);
         if (count > 1 || !restore_pi(c, &c->items[at]))
             put_run(c, &c->items[at], count);
         at += count;

@@ -6,7 +6,7 @@
 
 #include "model/session/convert.h"
 
-/* Whether a text is nested so deeply that it would be too deep inside another line. */
+/* Returns whether a text is nested so deeply that it would be too deep inside another line. */
 bool convert_is_deep(slice text);
 
 /* Appends an entry's whole text as a JSON value: itself, or as a string if it is too deep. */

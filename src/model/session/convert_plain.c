@@ -13,7 +13,7 @@ typedef struct parts {
     bool is_less; /* than what a model saw: plain has no images, and no signatures of thinking */
 } parts;
 
-static void join(buf *to, bool *has_any, scan_value string)
+static void add_text(buf *to, bool *has_any, scan_value string)
 {
     if (string.kind != SCAN_STRING)
         return;
@@ -24,10 +24,10 @@ static void join(buf *to, bool *has_any, scan_value string)
 }
 
 /* In the words around it in which a model is given it. */
-static void batch_summary(parts *p, scan_value summary)
+static void put_summary(parts *p, scan_value summary)
 {
     buf_text(&p->content, SESSION_BRANCH_BEGINS);
-    join(&p->content, &p->has_text, summary);
+    add_text(&p->content, &p->has_text, summary);
     buf_text(&p->content, SESSION_SUMMARY_ENDS);
 }
 
@@ -56,9 +56,9 @@ static void add_block(parts *p, scan_value block, bool is_result)
     p->is_less = p->is_less || session_says(type, "image") ||
                  (is_thinking && scan_string_inside(scan_find(block, "thinkingSignature")).len > 0);
     if (session_says(type, "text"))
-        join(&p->content, &p->has_text, scan_find(block, "text"));
+        add_text(&p->content, &p->has_text, scan_find(block, "text"));
     else if (is_thinking && !is_result)
-        join(&p->thinking, &p->has_thinking, scan_find(block, "thinking"));
+        add_text(&p->thinking, &p->has_thinking, scan_find(block, "thinking"));
     else if (session_says(type, "toolCall") && !is_result)
         add_call(p, block);
 }
@@ -71,9 +71,9 @@ static void read_parts(parts *p, const session_entry *entry)
 
     *p = (parts){.content = BUF_INIT(most), .thinking = BUF_INIT(most), .calls = BUF_INIT(most)};
     if (entry->kind == SESSION_BRANCH_SUMMARY)
-        batch_summary(p, entry->content);
+        put_summary(p, entry->content);
     else if (entry->content.kind == SCAN_STRING)
-        join(&p->content, &p->has_text, entry->content);
+        add_text(&p->content, &p->has_text, entry->content);
     while (entry->content.kind == SCAN_ARRAY && scan_element(&walk, &block))
         add_block(p, block, entry->role == SESSION_ROLE_TOOL_RESULT);
 }

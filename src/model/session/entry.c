@@ -199,7 +199,7 @@ static void read_message(session_entry *entry, const scan_value *found)
         entry->in_context = found[BODY_EXCLUDED].kind != SCAN_TRUE;
 }
 
-/* Whether a member's name says `name`; most differ in their first letter. */
+/* Returns whether a member's name says `name`; most differ in their first letter. */
 static bool is_named(slice key, const char *name)
 {
     return name != NULL && key.len > 2 && (key.ptr[1] == name[0] || key.ptr[1] == '\\') &&

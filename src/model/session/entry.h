@@ -136,7 +136,7 @@ int session_dialect_named(slice name);
 /* The dialect that an entry of this kind belongs to. Of unknown ones: plain. */
 session_dialect session_kind_dialect(session_kind kind);
 
-/* Whether a kind tells the dialect: labels and names are put on sessions of either. */
+/* Returns whether a kind tells the dialect: labels and names are put on sessions of either. */
 bool session_kind_has_dialect(session_kind kind);
 
 /* "message", "tool_result", ...; "" for SESSION_OTHER. */
@@ -168,7 +168,7 @@ void session_pick(scan_value object, const char *const *names, scan_value *out, 
 scan_value session_pick_next(scan_walk *walk, const char *const *names, scan_value *out,
                              size_t count);
 
-/* Whether a value is a string that says exactly this. */
+/* Returns whether a value is a string that says exactly this. */
 bool session_says(scan_value value, const char *text);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "model/session/format.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include "model/content/class.h"
 
@@ -31,7 +32,7 @@ bool context_format_of(cardbox_format *out, slice name)
 /* --- texts --- */
 
 /* Halves of surrogate pairs are refused by every API that reads JSON into UTF-8. */
-static void put_mended(buf *out, slice inside)
+static void put_without_halves(buf *out, slice inside)
 {
     slice rest = inside, from = inside;
     const char *escape;
@@ -61,17 +62,29 @@ void context_put_inside(context_writer *w, buf *out, context_text text)
         return;
     if (text.is_raw)
         buf_json_inside(out, text.bytes);
-    else if (w->mends && scan_may_say_half(text.bytes))
-        put_mended(out, text.bytes);
+    else if (w->repairs_text && scan_may_say_half(text.bytes))
+        put_without_halves(out, text.bytes);
     else
         buf_slice(out, text.bytes);
 }
 
-void context_put_string(context_writer *w, buf *out, context_text text)
+void context_put_form(context_writer *w, buf *out, const char *form, ...)
 {
-    buf_char(out, '"');
-    context_put_inside(w, out, text);
-    buf_char(out, '"');
+    va_list args;
+
+    va_start(args, form);
+    for (size_t len = strcspn(form, "$"); *form != '\0'; len = strcspn(form, "$")) {
+        buf_add(out, form, len);
+        if (form[len] == '$')
+            context_put_inside(w, out, va_arg(args, context_text));
+        form += len + (form[len] == '$');
+    }
+    va_end(args);
+}
+
+void context_put_text(context_writer *w, buf *out, context_text text)
+{
+    context_put_form(w, out, "{\"type\":\"text\",\"text\":\"$\"}", text);
 }
 
 bool context_is_blank(context_text text)
@@ -91,7 +104,7 @@ bool context_is_blank(context_text text)
 
 bool context_is_empty(const context_writer *w, const context_part *part)
 {
-    return part->kind == CONTEXT_TEXT && w->mends && context_is_blank(part->text);
+    return part->kind == CONTEXT_TEXT && w->repairs_text && context_is_blank(part->text);
 }
 
 /* --- messages and digests --- */
@@ -151,7 +164,7 @@ void context_end_message(context_writer *w)
 
 bool context_write(context_output *out, context *ctx, cardbox_format format)
 {
-    context_writer w = {.out = out, .ctx = ctx, .mends = ctx->is_repaired};
+    context_writer w = {.out = out, .ctx = ctx, .repairs_text = ctx->is_repaired};
 
     *out = (context_output){BUF_INIT(ctx->most), BUF_INIT(ctx->most), NULL, 0};
     buf_char(&out->messages, '[');

@@ -10,7 +10,7 @@
 typedef struct context_writer {
     context_output *out;
     context *ctx;
-    bool mends;            /* leave out and replace what the API refuses */
+    bool repairs_text;     /* leave out and replace what the API refuses */
     size_t from;           /* where the message under way began */
     context_digest prefix; /* of all that was written */
 } context_writer;
@@ -24,20 +24,25 @@ void context_end_message(context_writer *w);
 /* Digests what is sent before all messages. */
 void context_digest_system(context_writer *w);
 
-/* Appends a text between quotes that are there, or with them. */
+/* Appends a text for the inside of a JSON string. */
 void context_put_inside(context_writer *w, buf *out, context_text text);
-void context_put_string(context_writer *w, buf *out, context_text text);
+
+/* Appends JSON. Each '$' in `form` stands for the inside of a string: the next context_text. */
+void context_put_form(context_writer *w, buf *out, const char *form, ...);
+
+/* Appends {"type":"text","text":...}. */
+void context_put_text(context_writer *w, buf *out, context_text text);
 
 /* A text that is an inside. */
-static inline context_text context_plain(slice inside)
+static inline context_text context_inside(slice inside)
 {
     return (context_text){inside, false};
 }
 
-/* Whether a text has nothing but white space. */
+/* Returns whether a text has nothing but white space. */
 bool context_is_blank(context_text text);
 
-/* Whether a part can be left out: a blank text, where the writer mends. */
+/* Returns whether a part can be left out: a blank text, where the writer mends. */
 bool context_is_empty(const context_writer *w, const context_part *part);
 
 /* Writes all messages. */

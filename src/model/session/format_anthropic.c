@@ -40,11 +40,11 @@ static buf *begin_block(turns *t, const context_message *message)
     side wanted = message->role == CONTEXT_ASSISTANT ? SIDE_ASSISTANT : SIDE_USER;
     buf *out = &t->w->out->messages;
 
-    if (wanted == SIDE_ASSISTANT && !t->is_after_any && t->w->mends) {
+    if (wanted == SIDE_ASSISTANT && !t->is_after_any && t->w->repairs_text) {
         open_turn(t, SIDE_USER);
         buf_text(out, "{\"type\":\"text\",\"text\":\"(the conversation begins with the "
                       "assistant)\"}");
-        context_repaired(t->w->ctx, CONTEXT_FIRST_MESSAGE, message->id, (slice){"", 0});
+        context_add_repair(t->w->ctx, CONTEXT_FIRST_MESSAGE, message->id, (slice){"", 0});
     }
     if (t->open != wanted)
         open_turn(t, wanted);
@@ -56,39 +56,28 @@ static buf *begin_block(turns *t, const context_message *message)
 
 /* --- blocks --- */
 
-static void put_text(turns *t, buf *out, context_text text)
-{
-    buf_text(out, "{\"type\":\"text\",\"text\":");
-    context_put_string(t->w, out, text);
-    buf_char(out, '}');
-}
-
 static void put_image(turns *t, buf *out, const context_part *part)
 {
-    buf_text(out, "{\"type\":\"image\",\"source\":{\"type\":");
-    if (part->url.len > 0) {
-        buf_text(out, "\"url\",\"url\":");
-        context_put_string(t->w, out, context_plain(part->url));
-    } else {
-        buf_text(out, "\"base64\",\"media_type\":");
-        context_put_string(t->w, out, context_plain(part->mime));
-        buf_text(out, ",\"data\":");
-        context_put_string(t->w, out, context_plain(part->data));
-    }
-    buf_text(out, "}}");
+    if (part->url.len > 0)
+        context_put_form(t->w, out,
+                         "{\"type\":\"image\",\"source\":{\"type\":\"url\",\"url\":\"$\"}}",
+                         context_inside(part->url));
+    else
+        context_put_form(t->w, out,
+                         "{\"type\":\"image\",\"source\":{\"type\":\"base64\","
+                         "\"media_type\":\"$\",\"data\":\"$\"}}",
+                         context_inside(part->mime), context_inside(part->data));
 }
 
 static void put_thinking(turns *t, buf *out, const context_part *part)
 {
-    if (part->is_redacted) {
-        buf_text(out, "{\"type\":\"redacted_thinking\",\"data\":");
-    } else {
-        buf_text(out, "{\"type\":\"thinking\",\"thinking\":");
-        context_put_string(t->w, out, part->text);
-        buf_text(out, ",\"signature\":");
-    }
-    context_put_string(t->w, out, context_plain(part->signature));
-    buf_char(out, '}');
+    if (part->is_redacted)
+        context_put_form(t->w, out, "{\"type\":\"redacted_thinking\",\"data\":\"$\"}",
+                         context_inside(part->signature));
+    else
+        context_put_form(t->w, out,
+                         "{\"type\":\"thinking\",\"thinking\":\"$\",\"signature\":\"$\"}",
+                         part->text, context_inside(part->signature));
 }
 
 /* Arguments that a string holds, if they are an object. */
@@ -100,7 +89,7 @@ static bool put_decoded(turns *t, buf *out, scan_value arguments)
     if (!session_text_of(&text, arguments, t->w->ctx->memory) ||
         !scan_check(text, CARDBOX_JSON_DEPTH_MAX, &value, NULL, NULL) || value.kind != SCAN_OBJECT)
         return false;
-    context_put_inside(t->w, out, context_plain(value.text));
+    context_put_inside(t->w, out, context_inside(value.text));
     return true;
 }
 
@@ -109,31 +98,28 @@ static bool put_decoded(turns *t, buf *out, scan_value arguments)
 static void put_input(turns *t, buf *out, scan_value arguments)
 {
     if (arguments.kind == SCAN_OBJECT) {
-        context_put_inside(t->w, out, context_plain(arguments.text));
+        context_put_inside(t->w, out, context_inside(arguments.text));
     } else if (arguments.kind == SCAN_NONE || arguments.kind == SCAN_NULL ||
                (arguments.kind == SCAN_STRING && arguments.text.len == 2)) {
         buf_text(out, "{}");
     } else if (arguments.kind != SCAN_STRING || !put_decoded(t, out, arguments)) {
         buf_text(out, "{\"arguments\":");
-        context_put_inside(t->w, out, context_plain(arguments.text));
+        context_put_inside(t->w, out, context_inside(arguments.text));
         buf_char(out, '}');
     }
 }
 
 static void put_call(turns *t, buf *out, const context_part *part)
 {
-    buf_text(out, "{\"type\":\"tool_use\",\"id\":");
-    context_put_string(t->w, out, context_plain(part->call_id));
-    buf_text(out, ",\"name\":");
-    context_put_string(t->w, out, context_plain(part->name));
-    buf_text(out, ",\"input\":");
+    context_put_form(t->w, out, "{\"type\":\"tool_use\",\"id\":\"$\",\"name\":\"$\",\"input\":",
+                     context_inside(part->call_id), context_inside(part->name));
     put_input(t, out, part->arguments);
     buf_char(out, '}');
 }
 
 /* --- messages --- */
 
-/* Whether an inside ends in a visible character of ASCII, for sure: most do. */
+/* Returns whether an inside ends in a visible character of ASCII, for sure: most do. */
 static bool ends_plainly(slice inside)
 {
     size_t tail = inside.len < 6 ? inside.len : 6; /* an escape has no more bytes */
@@ -165,7 +151,7 @@ static bool is_sent(const turns *t, const context_part *part)
     if (part->kind != CONTEXT_THINKING)
         return !context_is_empty(t->w, part);
     return part->signature.len > 0 &&
-           (part->is_redacted || !t->w->mends || !context_is_blank(part->text));
+           (part->is_redacted || !t->w->repairs_text || !context_is_blank(part->text));
 }
 
 /* Thinking behind the last of the other blocks is refused. */
@@ -174,7 +160,7 @@ static const context_part *last_sent(const turns *t, const context_message *mess
     const context_part *last = NULL;
 
     for (const context_part *part = message->parts; part != NULL; part = part->next) {
-        if (is_sent(t, part) && (part->kind != CONTEXT_THINKING || !t->w->mends))
+        if (is_sent(t, part) && (part->kind != CONTEXT_THINKING || !t->w->repairs_text))
             last = part;
     }
     return last;
@@ -182,11 +168,11 @@ static const context_part *last_sent(const turns *t, const context_message *mess
 
 static void put_part(turns *t, buf *out, const context_message *message, const context_part *part)
 {
-    bool is_cut = message->role == CONTEXT_ASSISTANT && t->w->mends;
+    bool is_cut = message->role == CONTEXT_ASSISTANT && t->w->repairs_text;
 
     switch (part->kind) {
     case CONTEXT_TEXT:
-        put_text(t, out, is_cut ? without_end(part->text) : part->text);
+        context_put_text(t->w, out, is_cut ? without_end(part->text) : part->text);
         break;
     case CONTEXT_THINKING:
         put_thinking(t, out, part);
@@ -204,8 +190,8 @@ static void put_spoken(turns *t, const context_message *message)
 {
     const context_part *last = last_sent(t, message);
 
-    if (last == NULL && t->w->mends) {
-        context_repaired(t->w->ctx, CONTEXT_EMPTY_MESSAGE, message->id, (slice){"", 0});
+    if (last == NULL && t->w->repairs_text) {
+        context_add_repair(t->w->ctx, CONTEXT_EMPTY_MESSAGE, message->id, (slice){"", 0});
         return;
     }
     for (const context_part *part = message->parts; last != NULL; part = part->next) {
@@ -221,14 +207,13 @@ static void put_result(turns *t, const context_message *message)
     buf *out = begin_block(t, message);
     bool is_first = true;
 
-    buf_text(out, "{\"type\":\"tool_result\",\"tool_use_id\":");
-    context_put_string(t->w, out, context_plain(message->call_id));
-    buf_text(out, ",\"content\":[");
+    context_put_form(t->w, out, "{\"type\":\"tool_result\",\"tool_use_id\":\"$\",\"content\":[",
+                     context_inside(message->call_id));
     for (const context_part *part = message->parts; part != NULL; part = part->next) {
         if (context_is_empty(t->w, part))
             continue;
-        if (message->is_error && part->kind != CONTEXT_TEXT && t->w->mends) {
-            context_repaired(t->w->ctx, CONTEXT_DROPPED_BLOCK, message->id, message->call);
+        if (message->is_error && part->kind != CONTEXT_TEXT && t->w->repairs_text) {
+            context_add_repair(t->w->ctx, CONTEXT_DROPPED_BLOCK, message->id, message->call);
             continue; /* an error may hold text only */
         }
         if (!is_first)
@@ -236,9 +221,9 @@ static void put_result(turns *t, const context_message *message)
         put_part(t, out, message, part);
         is_first = false;
     }
-    if (is_first && t->w->mends) {
-        put_text(t, out, context_plain(SLICE("(no output)")));
-        context_repaired(t->w->ctx, CONTEXT_EMPTY_RESULT, message->id, message->call);
+    if (is_first && t->w->repairs_text) {
+        context_put_text(t->w, out, context_inside(SLICE("(no output)")));
+        context_add_repair(t->w->ctx, CONTEXT_EMPTY_RESULT, message->id, message->call);
     }
     buf_text(out, message->is_error ? "],\"is_error\":true}" : "]}");
 }
@@ -252,11 +237,11 @@ static void put_system(turns *t, const context_message *message)
         if (part->kind != CONTEXT_TEXT || context_is_empty(t->w, part))
             continue;
         buf_char(out, out->len == 0 ? '[' : ',');
-        put_text(t, out, part->text);
+        context_put_text(t->w, out, part->text);
         is_said = true;
     }
-    if (!is_said && t->w->mends)
-        context_repaired(t->w->ctx, CONTEXT_EMPTY_MESSAGE, message->id, (slice){"", 0});
+    if (!is_said && t->w->repairs_text)
+        context_add_repair(t->w->ctx, CONTEXT_EMPTY_MESSAGE, message->id, (slice){"", 0});
 }
 
 void context_write_anthropic(context_writer *w)

@@ -18,62 +18,37 @@ static void put_linked(context_writer *w, const context_message *result, slice p
     }
 }
 
-static void put_call_id(context_writer *w, const context_message *result)
-{
-    context_put_string(w, &w->out->messages, context_plain(result->call_id));
-}
-
-static void put_synthetic_pi(context_writer *w, const context_message *result, slice parent)
-{
-    buf *out = &w->out->messages;
-
-    buf_text(out, "{\"type\":\"message\",");
-    put_linked(w, result, parent);
-    buf_text(out, ",\"message\":{\"role\":\"toolResult\",\"toolCallId\":");
-    put_call_id(w, result);
-    buf_text(out, ",\"toolName\":");
-    context_put_string(w, out, context_plain(result->name));
-    buf_text(out, ",\"content\":[{\"type\":\"text\",\"text\":");
-    context_put_string(w, out, result->parts->text);
-    buf_text(out, "}],\"isError\":true}}");
-}
-
-static void put_synthetic_plain(context_writer *w, const context_message *result, slice parent)
-{
-    buf *out = &w->out->messages;
-
-    buf_char(out, '{');
-    put_linked(w, result, parent);
-    buf_text(out, ",\"type\":\"tool_result\",\"toolCallId\":");
-    put_call_id(w, result);
-    buf_text(out, ",\"output\":");
-    context_put_string(w, out, result->parts->text);
-    buf_text(out, ",\"success\":false}");
-}
-
-static void put_synthetic_card(context_writer *w, const context_message *result)
-{
-    buf *out = &w->out->messages;
-
-    buf_text(out, "{\"card_id\":");
-    buf_json_string(out, result->id);
-    buf_text(out, ",\"type\":\"tool.result\",\"content\":{\"status\":\"error\",\"after_execution\":"
-                  "\"suspend\",\"result\":null,\"error\":{\"code\":\"no_result\",\"message\":");
-    context_put_string(w, out, result->parts->text);
-    buf_text(out, "}},\"metadata\":{\"type\":\"tool.result\",\"role\":\"tool\"},\"tool_call_id\":");
-    put_call_id(w, result);
-    buf_char(out, '}');
-}
-
 static void put_synthetic(context_writer *w, const context_message *result, slice parent)
 {
+    buf *out = &w->out->messages;
+    context_text call_id = context_inside(result->call_id), text = result->parts->text;
+
     context_begin_message(w);
-    if (result->origin == CONTEXT_OF_PI)
-        put_synthetic_pi(w, result, parent);
-    else if (result->origin == CONTEXT_OF_PLAIN)
-        put_synthetic_plain(w, result, parent);
-    else
-        put_synthetic_card(w, result);
+    if (result->origin == CONTEXT_OF_PI) {
+        buf_text(out, "{\"type\":\"message\",");
+        put_linked(w, result, parent);
+        context_put_form(
+            w, out,
+            ",\"message\":{\"role\":\"toolResult\",\"toolCallId\":\"$\",\"toolName\":"
+            "\"$\",\"content\":[{\"type\":\"text\",\"text\":\"$\"}],\"isError\":true}}",
+            call_id, context_inside(result->name), text);
+    } else if (result->origin == CONTEXT_OF_PLAIN) {
+        buf_char(out, '{');
+        put_linked(w, result, parent);
+        context_put_form(w, out,
+                         ",\"type\":\"tool_result\",\"toolCallId\":\"$\",\"output\":\"$\","
+                         "\"success\":false}",
+                         call_id, text);
+    } else {
+        buf_text(out, "{\"card_id\":");
+        buf_json_string(out, result->id);
+        context_put_form(w, out,
+                         ",\"type\":\"tool.result\",\"content\":{\"status\":\"error\","
+                         "\"after_execution\":\"suspend\",\"result\":null,\"error\":{\"code\":"
+                         "\"no_result\",\"message\":\"$\"}},\"metadata\":{\"type\":\"tool.result\","
+                         "\"role\":\"tool\"},\"tool_call_id\":\"$\"}",
+                         text, call_id);
+    }
     context_end_message(w);
 }
 

@@ -5,26 +5,19 @@
  */
 #include "model/session/format.h"
 
-static void put_text_part(context_writer *w, const context_part *part)
+static void put_part(context_writer *w, const context_part *part)
 {
     buf *out = &w->out->messages;
 
-    if (part->kind == CONTEXT_TEXT) {
-        buf_text(out, "{\"type\":\"text\",\"text\":");
-        context_put_string(w, out, part->text);
-        buf_char(out, '}');
-        return;
-    }
-    buf_text(out, "{\"type\":\"image_url\",\"image_url\":{\"url\":\"");
-    if (part->url.len > 0) {
-        context_put_inside(w, out, context_plain(part->url));
-    } else {
-        buf_text(out, "data:");
-        context_put_inside(w, out, context_plain(part->mime));
-        buf_text(out, ";base64,");
-        context_put_inside(w, out, context_plain(part->data));
-    }
-    buf_text(out, "\"}}");
+    if (part->kind == CONTEXT_TEXT)
+        context_put_text(w, out, part->text);
+    else if (part->url.len > 0)
+        context_put_form(w, out, "{\"type\":\"image_url\",\"image_url\":{\"url\":\"$\"}}",
+                         context_inside(part->url));
+    else
+        context_put_form(w, out,
+                         "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:$;base64,$\"}}",
+                         context_inside(part->mime), context_inside(part->data));
 }
 
 /* The parts of a kind that are worth sending. */
@@ -68,7 +61,7 @@ static void put_list(context_writer *w, const context_message *message)
             continue;
         if (!is_first)
             buf_char(out, ',');
-        put_text_part(w, part);
+        put_part(w, part);
         is_first = false;
     }
     buf_char(out, ']');
@@ -90,19 +83,14 @@ static void put_spoken(context_writer *w, const context_message *message, const 
     context_end_message(w);
 }
 
-/* This API wants arguments as a string of JSON: the exact bytes, escaped. */
-static void put_arguments(context_writer *w, scan_value arguments)
+/* This API requires arguments as a string of JSON: the exact bytes, escaped. */
+static context_text arguments_of(scan_value arguments)
 {
-    buf *out = &w->out->messages;
-    bool is_missing = arguments.kind == SCAN_NONE || arguments.kind == SCAN_NULL ||
-                      (arguments.kind == SCAN_STRING && arguments.text.len == 2);
-
-    if (is_missing)
-        buf_text(out, "\"{}\"");
-    else if (arguments.kind == SCAN_STRING)
-        context_put_string(w, out, context_plain(scan_string_inside(arguments)));
-    else
-        context_put_string(w, out, (context_text){arguments.text, true});
+    if (arguments.kind == SCAN_STRING && arguments.text.len > 2)
+        return context_inside(scan_string_inside(arguments));
+    if (arguments.kind == SCAN_NONE || arguments.kind == SCAN_NULL || arguments.kind == SCAN_STRING)
+        return context_inside(SLICE("{}"));
+    return (context_text){arguments.text, true};
 }
 
 static void put_calls(context_writer *w, const context_message *message)
@@ -114,13 +102,12 @@ static void put_calls(context_writer *w, const context_message *message)
     for (const context_part *part = message->parts; part != NULL; part = part->next) {
         if (part->kind != CONTEXT_CALL)
             continue;
-        buf_text(out, is_first ? "{\"id\":" : ",{\"id\":");
-        context_put_string(w, out, context_plain(part->call_id));
-        buf_text(out, ",\"type\":\"function\",\"function\":{\"name\":");
-        context_put_string(w, out, context_plain(part->name));
-        buf_text(out, ",\"arguments\":");
-        put_arguments(w, part->arguments);
-        buf_text(out, "}}");
+        buf_text(out, is_first ? "" : ",");
+        context_put_form(w, out,
+                         "{\"id\":\"$\",\"type\":\"function\",\"function\":{\"name\":\"$\","
+                         "\"arguments\":\"$\"}}",
+                         context_inside(part->call_id), context_inside(part->name),
+                         arguments_of(part->arguments));
         is_first = false;
     }
     buf_char(out, ']');
@@ -149,14 +136,13 @@ static void put_result(context_writer *w, const context_message *message)
     size_t images = count_parts(w, message, CONTEXT_IMAGE);
 
     context_begin_message(w);
-    buf_text(out, "{\"role\":\"tool\",\"tool_call_id\":");
-    context_put_string(w, out, context_plain(message->call_id));
-    buf_text(out, ",\"content\":");
+    context_put_form(w, out, "{\"role\":\"tool\",\"tool_call_id\":\"$\",\"content\":",
+                     context_inside(message->call_id));
     if (texts == 0 && images > 0) {
         buf_text(out, "\"(see the image below)\"");
-    } else if (texts == 0 && w->mends) {
+    } else if (texts == 0 && w->repairs_text) {
         buf_text(out, "\"(no output)\"");
-        context_repaired(w->ctx, CONTEXT_EMPTY_RESULT, message->id, message->call);
+        context_add_repair(w->ctx, CONTEXT_EMPTY_RESULT, message->id, message->call);
     } else {
         put_texts(w, message, "\\n");
     }
@@ -181,7 +167,7 @@ static void put_images(context_writer *w, const context_message *from, const con
                 is_open = true;
             }
             buf_char(out, ',');
-            put_text_part(w, part);
+            put_part(w, part);
         }
     }
     if (is_open) {
@@ -201,10 +187,10 @@ static const context_message *put_results(context_writer *w, const context_messa
     return at;
 }
 
-/* Whether a message has anything that this API takes. */
-static bool is_worth(const context_writer *w, const context_message *message)
+/* Returns whether a message has anything that this API takes. */
+static bool has_content(const context_writer *w, const context_message *message)
 {
-    if (!w->mends || count_parts(w, message, CONTEXT_TEXT) > 0)
+    if (!w->repairs_text || count_parts(w, message, CONTEXT_TEXT) > 0)
         return true;
     if (message->role == CONTEXT_ASSISTANT)
         return count_parts(w, message, CONTEXT_CALL) > 0;
@@ -220,8 +206,8 @@ void context_write_openai(context_writer *w)
             at = put_results(w, at);
             continue;
         }
-        if (!is_worth(w, at))
-            context_repaired(w->ctx, CONTEXT_EMPTY_MESSAGE, at->id, (slice){"", 0});
+        if (!has_content(w, at))
+            context_add_repair(w->ctx, CONTEXT_EMPTY_MESSAGE, at->id, (slice){"", 0});
         else if (at->role == CONTEXT_ASSISTANT)
             put_assistant(w, at);
         else

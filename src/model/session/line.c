@@ -29,7 +29,7 @@ void session_lines_give(session_lines *lines, slice bytes, bool is_last)
 }
 
 /* Takes the first `len` bytes of what is there. */
-static slice take(session_lines *lines, size_t len)
+static slice take_bytes(session_lines *lines, size_t len)
 {
     slice taken = {lines->rest.ptr, len};
 
@@ -40,18 +40,18 @@ static slice take(session_lines *lines, size_t len)
 
 /* Cuts off one line with its end. What is of a line that is longer than it may be is passed over as
  * it comes, so that a stream needs no more memory than for one line. */
-static bool cut(session_lines *lines, session_line *out)
+static bool cut_line(session_lines *lines, session_line *out)
 {
     const char *end = lines->rest.len > 0 ? memchr(lines->rest.ptr, '\n', lines->rest.len) : NULL;
     bool ends = end != NULL || (lines->is_last && lines->rest.len + lines->skipped > 0);
 
     if (!ends && lines->rest.len > WHOLE_MAX)
-        lines->skipped += take(lines, lines->rest.len).len;
+        lines->skipped += take_bytes(lines, lines->rest.len).len;
     if (!ends)
         return false;
     size_t len = end != NULL ? (size_t)(end - lines->rest.ptr) + 1 : lines->rest.len;
     *out = (session_line){.number = ++lines->number, .offset = lines->offset - lines->skipped};
-    out->whole = take(lines, len);
+    out->whole = take_bytes(lines, len);
     out->length = out->whole.len + lines->skipped;
     lines->skipped = 0;
     return true;
@@ -76,7 +76,7 @@ static void find_text(session_line *line)
     line->text = (slice){from, (size_t)(to - from)};
 }
 
-static void refuse(session_line *line, const char *reason, size_t at)
+static void set_bad(session_line *line, const char *reason, size_t at)
 {
     line->kind = SESSION_LINE_BAD;
     line->reason = reason;
@@ -98,14 +98,14 @@ static void classify(session_line *line)
     scan_error error;
 
     if (line->length > WHOLE_MAX || line->text.len > SESSION_LINE_MAX) {
-        refuse(line, "line is longer than 64 MiB, split its content", 0);
+        set_bad(line, "line is longer than 64 MiB, split its content", 0);
     } else if (line->text.len == 0) {
         line->kind = SESSION_LINE_BLANK;
     } else if (!scan_check(line->text, CARDBOX_JSON_DEPTH_MAX, &line->value, &line->flags,
                            &error)) {
-        refuse(line, error.message, lead + error.position);
+        set_bad(line, error.message, lead + error.position);
     } else if (line->value.kind != SCAN_OBJECT) {
-        refuse(line, "line is no JSON object", lead);
+        set_bad(line, "line is no JSON object", lead);
     } else {
         line->kind = is_header(line->value) ? SESSION_LINE_HEADER : SESSION_LINE_ENTRY;
     }
@@ -113,7 +113,7 @@ static void classify(session_line *line)
 
 bool session_lines_next(session_lines *lines, session_line *out)
 {
-    if (!cut(lines, out))
+    if (!cut_line(lines, out))
         return false;
     find_text(out);
     classify(out);

@@ -55,7 +55,7 @@ context_part *context_add_part(context *ctx, context_message *message, context_p
     return part;
 }
 
-bool context_makes(context *ctx, size_t bytes)
+bool context_count_added(context *ctx, size_t bytes)
 {
     ctx->made += bytes;
     ctx->is_over = ctx->is_over || ctx->made > ctx->most;
@@ -63,7 +63,7 @@ bool context_makes(context *ctx, size_t bytes)
     return !ctx->memory->failed;
 }
 
-void context_repaired(context *ctx, context_repair_kind kind, slice id, slice call)
+void context_add_repair(context *ctx, context_repair_kind kind, slice id, slice call)
 {
     context_repair *repair = arena_zeros(ctx->memory, 1, sizeof(*repair));
 
@@ -114,7 +114,7 @@ scan_value context_token(context *ctx, slice text)
     return (scan_value){kept.ptr != NULL ? SCAN_STRING : SCAN_NONE, kept};
 }
 
-bool context_is_waiting(const context *ctx, slice call)
+bool context_call_is_open(const context *ctx, slice call)
 {
     return string_map_get(&ctx->shown, call) == 1;
 }
@@ -256,6 +256,6 @@ void context_add_content(context *ctx, context_message *message, scan_value cont
         if (session_pick_next(&walk, NAMES, found, BLOCK_MEMBERS).kind == SCAN_NONE)
             break;
         if (!add_block(ctx, message, found))
-            context_repaired(ctx, CONTEXT_DROPPED_BLOCK, message->id, (slice){"", 0});
+            context_add_repair(ctx, CONTEXT_DROPPED_BLOCK, message->id, (slice){"", 0});
     }
 }

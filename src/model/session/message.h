@@ -136,17 +136,18 @@ void context_add_content(context *ctx, context_message *message, scan_value cont
 void context_add_call(context *ctx, context_message *message, scan_value id, scan_value name,
                       scan_value arguments);
 
-/* Whether a call of this id was made and has no result so far: seen again, it is the same one. */
-bool context_is_waiting(const context *ctx, slice call);
+/* Returns whether a call of this id was made and has no result so far: seen again, it is the same
+ * one. */
+bool context_call_is_open(const context *ctx, slice call);
 
 /* Makes a message the result of a call. */
 void context_set_call(context *ctx, context_message *result, scan_value id, scan_value name);
 
 /* Counts bytes that will be written of what nobody has stored. False: it is over what it may have,
  * and nothing more is to be added. */
-bool context_makes(context *ctx, size_t bytes);
+bool context_count_added(context *ctx, size_t bytes);
 
-void context_repaired(context *ctx, context_repair_kind kind, slice id, slice call);
+void context_add_repair(context *ctx, context_repair_kind kind, slice id, slice call);
 
 /* The id in a string token as results are compared by, {"", 0} if there is none. */
 slice context_call_of(context *ctx, scan_value id);

@@ -160,8 +160,8 @@ static void add_listed_calls(context *ctx, context_message *message, const conte
         add_listed_call(ctx, message, call);
 }
 
-/* Whether a card lists a call that is not waiting for its result; `message`, unless NULL, makes
- * each of those. */
+/* Returns whether a card lists a call that is not waiting for its result; `message`, unless NULL,
+ * makes each of those. */
 static bool add_new_calls(context *ctx, context_message *message, const context_card *card)
 {
     scan_value calls = scan_whole(card->tool_calls), call;
@@ -169,7 +169,7 @@ static bool add_new_calls(context *ctx, context_message *message, const context_
     bool has_new = false;
 
     while (scan_element(&walk, &call)) {
-        if (context_is_waiting(ctx, context_call_of(ctx, listed_id(call))))
+        if (context_call_is_open(ctx, context_call_of(ctx, listed_id(call))))
             continue;
         has_new = true;
         if (message != NULL)
@@ -185,7 +185,7 @@ static void add_call(context *ctx, const context_card *card)
     static const char *const NAMES[] = {"tool_name", "arguments"};
     context_message *last = ctx->list.last;
     scan_value found[2];
-    bool is_known = card->tool_call_id.len > 0 && context_is_waiting(ctx, card->tool_call_id);
+    bool is_known = card->tool_call_id.len > 0 && context_call_is_open(ctx, card->tool_call_id);
 
     if (last != NULL && is_known && !add_new_calls(ctx, NULL, card)) {
         context_add_source(ctx, last, card->card_id, card->text);
@@ -200,7 +200,7 @@ static void add_call(context *ctx, const context_card *card)
     if (last->time.ptr == NULL)
         last->time = card->created_at;
     add_new_calls(ctx, last, card);
-    if (card->tool_call_id.len > 0 && context_is_waiting(ctx, card->tool_call_id))
+    if (card->tool_call_id.len > 0 && context_call_is_open(ctx, card->tool_call_id))
         return;
     session_pick(scan_whole(card->content), NAMES, found, 2);
     context_add_call(ctx, last, context_token(ctx, card->tool_call_id), found[0], found[1]);

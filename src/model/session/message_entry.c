@@ -192,7 +192,7 @@ static void add_plain_tool(context *ctx, const session_entry *entry)
     slice call = context_call_of(ctx, entry->target);
     scan_value name = scan_find(entry->value, "name");
 
-    if (last != NULL && call.len > 0 && context_is_waiting(ctx, call)) {
+    if (last != NULL && call.len > 0 && context_call_is_open(ctx, call)) {
         context_add_source(ctx, last, entry->id, entry->text);
         return;
     }

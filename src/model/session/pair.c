@@ -18,20 +18,20 @@ typedef struct context_call {
     context_message *message;
     context_part *part;
     context_message *result;
-    bool is_placed;
+    bool is_appended;
 } call_record;
 
 /* The calls of one id in the latest message that makes any. */
 typedef struct call_group {
-    call_record *waiting; /* the first without a result */
+    call_record *unanswered; /* the first without a result */
     call_record *last;
     int64_t uses; /* calls of this id that were written, in all messages */
 } call_group;
 
 typedef struct pairing {
     context *ctx;
-    string_map groups; /* by the id of calls */
-    string_map taken;  /* ids as they are written */
+    string_map groups;   /* by the id of calls */
+    string_map used_ids; /* ids as they are written */
     call_group *all;
     size_t count, capacity;
 } pairing;
@@ -54,7 +54,7 @@ static call_group *new_group(pairing *p, slice call)
     return &p->all[p->count++];
 }
 
-static void note_call(pairing *p, context_message *message, context_part *part, call_record **last)
+static void add_call(pairing *p, context_message *message, context_part *part, call_record **last)
 {
     call_record *record = arena_zeros(p->ctx->memory, 1, sizeof(*record));
     call_group *group = group_of(p, part->call);
@@ -68,10 +68,10 @@ static void note_call(pairing *p, context_message *message, context_part *part, 
     if (group->last != NULL && group->last->message == message)
         group->last->next_same = record;
     else
-        group->waiting = NULL;
+        group->unanswered = NULL;
     group->last = record;
-    if (group->waiting == NULL)
-        group->waiting = record;
+    if (group->unanswered == NULL)
+        group->unanswered = record;
     if (*last != NULL)
         (*last)->next = record;
     else
@@ -79,27 +79,27 @@ static void note_call(pairing *p, context_message *message, context_part *part, 
     *last = record;
 }
 
-static void note_calls(pairing *p, context_message *message)
+static void add_calls(pairing *p, context_message *message)
 {
     call_record *last = NULL;
 
     for (context_part *part = message->parts; part != NULL; part = part->next) {
         if (part->kind == CONTEXT_CALL)
-            note_call(p, message, part, &last);
+            add_call(p, message, part, &last);
     }
 }
 
-static void note_result(pairing *p, context_message *result)
+static void add_result(pairing *p, context_message *result)
 {
     call_group *group = result->call.len > 0 ? group_of(p, result->call) : NULL;
 
     if (group == NULL || group->last == NULL)
         return;
-    result->answers = group->waiting != NULL ? group->waiting : group->last;
-    if (group->waiting == NULL)
+    result->answers = group->unanswered != NULL ? group->unanswered : group->last;
+    if (group->unanswered == NULL)
         return;
-    group->waiting->result = result;
-    group->waiting = group->waiting->next_same;
+    group->unanswered->result = result;
+    group->unanswered = group->unanswered->next_same;
 }
 
 /* --- what APIs take --- */
@@ -127,29 +127,29 @@ static slice new_id(pairing *p, slice call, int64_t number)
         buf_text(&text, "use ");
         buf_int(&text, number);
         made = slice_of(session_make_id(call, buf_as_slice(&text), p->ctx->memory));
-        if (made.ptr != NULL && string_map_get(&p->taken, made) == STRING_MAP_NONE)
+        if (made.ptr != NULL && string_map_get(&p->used_ids, made) == STRING_MAP_NONE)
             break;
     }
     buf_free(&text);
     return made;
 }
 
-static void mend_id(pairing *p, context_part *part, slice id)
+static void repair_id(pairing *p, context_part *part, slice id)
 {
     call_group *group = group_of(p, part->call);
-    bool is_free = string_map_get(&p->taken, part->call) == STRING_MAP_NONE;
+    bool is_free = string_map_get(&p->used_ids, part->call) == STRING_MAP_NONE;
 
     group->uses++;
     if (is_free && is_name(part->call, CALL_ID_MAX)) {
         part->call_id = part->call;
     } else {
         part->call_id = new_id(p, part->call, group->uses);
-        context_repaired(p->ctx, CONTEXT_CALL_ID, id, part->call);
+        context_add_repair(p->ctx, CONTEXT_CALL_ID, id, part->call);
     }
-    string_map_set(&p->taken, part->call_id, 1);
+    string_map_set(&p->used_ids, part->call_id, 1);
 }
 
-static slice mended_name(pairing *p, slice name)
+static slice repaired_name(pairing *p, slice name)
 {
     slice whole = name.len > 0 ? name : SLICE("unknown");
     char *mended = arena_copy(
@@ -163,15 +163,15 @@ static slice mended_name(pairing *p, slice name)
     return (slice){mended, len};
 }
 
-static void mend_call(pairing *p, call_record *record)
+static void repair_call(pairing *p, call_record *record)
 {
     context_part *part = record->part;
 
-    mend_id(p, part, record->message->id);
+    repair_id(p, part, record->message->id);
     if (is_name(part->name, TOOL_NAME_MAX))
         return;
-    part->name = mended_name(p, part->name);
-    context_repaired(p->ctx, CONTEXT_TOOL_NAME, record->message->id, part->call);
+    part->name = repaired_name(p, part->name);
+    context_add_repair(p->ctx, CONTEXT_TOOL_NAME, record->message->id, part->call);
 }
 
 /* --- the new list --- */
@@ -187,9 +187,9 @@ static void append(context_list *list, context_message *message)
     list->count++;
 }
 
-static void place_result(context_list *list, call_record *record, context_message *result)
+static void append_result(context_list *list, call_record *record, context_message *result)
 {
-    record->is_placed = true;
+    record->is_appended = true;
     result->call_id = record->part->call_id;
     result->name = record->part->name;
     append(list, result);
@@ -200,7 +200,7 @@ static context_message *synthetic_result(pairing *p, const call_record *record)
 {
     size_t bytes = SYNTHETIC_BYTES + 2 * record->part->call.len + record->message->id.len;
     context_message *result =
-        context_makes(p->ctx, bytes) ? arena_zeros(p->ctx->memory, 1, sizeof(*result)) : NULL;
+        context_count_added(p->ctx, bytes) ? arena_zeros(p->ctx->memory, 1, sizeof(*result)) : NULL;
     context_part *part;
 
     if (result == NULL)
@@ -232,7 +232,7 @@ static bool is_refused(context_repair_kind *why, const context_message *result)
 }
 
 /* Leaves a message out, if it is one of those. */
-static bool drop(pairing *p, const context_message *message)
+static bool drop_message(pairing *p, const context_message *message)
 {
     context_repair_kind why = CONTEXT_DROPPED_MESSAGE;
     bool is_dropped = message->role == CONTEXT_ASSISTANT && message->has_failed;
@@ -240,22 +240,22 @@ static bool drop(pairing *p, const context_message *message)
     if (message->role == CONTEXT_RESULT)
         is_dropped = is_refused(&why, message);
     if (is_dropped)
-        context_repaired(p->ctx, why, message->id, message->call);
+        context_add_repair(p->ctx, why, message->id, message->call);
     return is_dropped;
 }
 
 /* The results that follow their calls' message at once stay in their order. Gives the message after
  * them. */
-static context_message *take_results(pairing *p, context_list *list, const context_message *caller,
-                                     context_message *at)
+static context_message *append_results(pairing *p, context_list *list,
+                                       const context_message *caller, context_message *at)
 {
     while (at != NULL) {
         context_message *next = at->next;
 
-        if (!drop(p, at)) {
+        if (!drop_message(p, at)) {
             if (at->role != CONTEXT_RESULT || at->answers->message != caller)
                 break;
-            place_result(list, at->answers, at);
+            append_result(list, at->answers, at);
         }
         at = next;
     }
@@ -273,23 +273,23 @@ static context_message *copy_of(pairing *p, const context_message *result)
 }
 
 /* Calls that have their result later, or none. */
-static void fill_in(pairing *p, context_list *list, const context_message *caller)
+static void add_missing_results(pairing *p, context_list *list, const context_message *caller)
 {
     for (call_record *record = caller->calls; record != NULL && !p->ctx->memory->failed;
          record = record->next) {
         context_message *result = record->result;
 
-        if (record->is_placed)
+        if (record->is_appended)
             continue;
-        context_repaired(p->ctx, result != NULL ? CONTEXT_MOVED_RESULT : CONTEXT_SYNTHETIC_RESULT,
-                         result != NULL ? result->id : caller->id, record->part->call);
+        context_add_repair(p->ctx, result != NULL ? CONTEXT_MOVED_RESULT : CONTEXT_SYNTHETIC_RESULT,
+                           result != NULL ? result->id : caller->id, record->part->call);
         result = result == NULL ? synthetic_result(p, record) : copy_of(p, result);
         if (result != NULL)
-            place_result(list, record, result);
+            append_result(list, record, result);
     }
 }
 
-static context_list paired(pairing *p)
+static context_list pair_messages(pairing *p)
 {
     context_list list = {NULL, NULL, 0};
     context_message *at = p->ctx->list.first;
@@ -298,16 +298,16 @@ static context_list paired(pairing *p)
         context_message *message = at;
 
         at = at->next;
-        if (drop(p, message))
+        if (drop_message(p, message))
             continue;
         if (message->role == CONTEXT_RESULT) /* it was put behind its call */
             continue;
         append(&list, message);
         for (call_record *record = message->calls; record != NULL; record = record->next)
-            mend_call(p, record);
+            repair_call(p, record);
         if (message->calls != NULL) {
-            at = take_results(p, &list, message, at);
-            fill_in(p, &list, message);
+            at = append_results(p, &list, message, at);
+            add_missing_results(p, &list, message);
         }
     }
     return list;
@@ -316,18 +316,18 @@ static context_list paired(pairing *p)
 void context_pair(context *ctx)
 {
     pairing p = {.ctx = ctx};
-    bool fine = string_map_init(&p.groups, ctx->list.count / 2, ctx->memory) &&
-                string_map_init(&p.taken, ctx->list.count / 2, ctx->memory);
+    bool ok = string_map_init(&p.groups, ctx->list.count / 2, ctx->memory) &&
+              string_map_init(&p.used_ids, ctx->list.count / 2, ctx->memory);
 
-    if (!fine)
+    if (!ok)
         return;
     for (context_message *at = ctx->list.first; at != NULL; at = at->next) {
         if (at->role == CONTEXT_ASSISTANT)
-            note_calls(&p, at);
+            add_calls(&p, at);
         else if (at->role == CONTEXT_RESULT)
-            note_result(&p, at);
+            add_result(&p, at);
     }
     if (!ctx->memory->failed)
-        ctx->list = paired(&p);
+        ctx->list = pair_messages(&p);
     ctx->is_repaired = true;
 }

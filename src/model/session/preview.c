@@ -11,9 +11,9 @@ enum {
 
 typedef struct preview {
     buf text, tools;
-    slice tool;   /* the last one, as JSON has it, */
-    size_t calls; /* and how often in a row it is called */
-    bool thinks;  /* what is there so far are thoughts only */
+    slice tool;       /* the last one, as JSON has it, */
+    size_t calls;     /* and how often in a row it is called */
+    bool is_thinking; /* what is there so far are thoughts only */
 } preview;
 
 /* --- contents --- */
@@ -31,200 +31,200 @@ static void add_gap(buf *out, const char *gap)
         buf_text(out, gap);
 }
 
-static void add_text(preview *w, scan_value text)
+static void add_text(preview *p, scan_value text)
 {
-    if (w->thinks)
-        buf_reset(&w->text, SIZE_MAX);
-    w->thinks = false;
-    add_gap(&w->text, " ");
-    session_say_value(&w->text, text);
+    if (p->is_thinking)
+        buf_reset(&p->text, SIZE_MAX);
+    p->is_thinking = false;
+    add_gap(&p->text, " ");
+    session_say_value(&p->text, text);
 }
 
-static void end_calls(preview *w)
+static void end_calls(preview *p)
 {
-    if (w->calls > 1)
-        buf_printf(&w->tools, " x%zu", w->calls);
-    w->calls = 0;
+    if (p->calls > 1)
+        buf_printf(&p->tools, " x%zu", p->calls);
+    p->calls = 0;
 }
 
-static void add_tool(preview *w, scan_value name)
+static void add_tool(preview *p, scan_value name)
 {
     if (name.kind != SCAN_STRING)
         return;
-    if (w->calls == 0 || !slice_equal(name.text, w->tool)) {
-        end_calls(w);
-        add_gap(&w->tools, ", ");
-        session_say_value(&w->tools, name);
-        w->tool = name.text;
+    if (p->calls == 0 || !slice_equal(name.text, p->tool)) {
+        end_calls(p);
+        add_gap(&p->tools, ", ");
+        session_say_value(&p->tools, name);
+        p->tool = name.text;
     }
-    w->calls++;
+    p->calls++;
 }
 
-static void add_block(preview *w, scan_value block)
+static void add_block(preview *p, scan_value block)
 {
     scan_value type = scan_find(block, "type");
 
     if (session_says(type, "text")) {
-        add_text(w, scan_find(block, "text"));
+        add_text(p, scan_find(block, "text"));
     } else if (session_says(type, "toolCall")) {
-        add_tool(w, scan_find(block, "name"));
+        add_tool(p, scan_find(block, "name"));
     } else if (session_says(type, "image")) {
-        add_gap(&w->text, " ");
-        buf_text(&w->text, "(image)");
-    } else if (session_says(type, "thinking") && (w->text.len == 0 || w->thinks)) {
-        add_text(w, scan_find(block, "thinking"));
-        w->thinks = true;
+        add_gap(&p->text, " ");
+        buf_text(&p->text, "(image)");
+    } else if (session_says(type, "thinking") && (p->text.len == 0 || p->is_thinking)) {
+        add_text(p, scan_find(block, "thinking"));
+        p->is_thinking = true;
     }
 }
 
-static void add_content(preview *w, scan_value content)
+static void add_content(preview *p, scan_value content)
 {
     scan_walk walk = scan_enter(content);
     scan_value block;
 
     if (content.kind != SCAN_ARRAY) {
         if (content.kind != SCAN_NONE)
-            add_text(w, content);
+            add_text(p, content);
         return;
     }
-    while (w->text.len <= TEXT_KEPT && scan_element(&walk, &block)) {
+    while (p->text.len <= TEXT_KEPT && scan_element(&walk, &block)) {
         if (block.kind == SCAN_OBJECT)
-            add_block(w, block);
+            add_block(p, block);
     }
 }
 
 /* --- entries --- */
 
-static void add_assistant(preview *w, const session_entry *entry)
+static void add_assistant(preview *p, const session_entry *entry)
 {
     scan_value calls = scan_find(entry->value, "toolCalls"), call;
     scan_value error = scan_find(entry->body, "errorMessage");
     scan_walk walk = scan_enter(calls);
 
-    add_content(w, entry->content);
+    add_content(p, entry->content);
     while (calls.kind == SCAN_ARRAY && scan_element(&walk, &call)) {
         if (call.kind == SCAN_OBJECT)
-            add_tool(w, scan_find(call, "name"));
+            add_tool(p, scan_find(call, "name"));
     }
     if (session_says(scan_find(entry->body, "stopReason"), "aborted")) {
-        add_gap(&w->text, " ");
-        buf_text(&w->text, "(aborted)");
+        add_gap(&p->text, " ");
+        buf_text(&p->text, "(aborted)");
     } else if (error.kind == SCAN_STRING) {
-        add_gap(&w->text, " ");
-        buf_text(&w->text, "(error) ");
-        session_say_value(&w->text, error);
+        add_gap(&p->text, " ");
+        buf_text(&p->text, "(error) ");
+        session_say_value(&p->text, error);
     }
 }
 
-static void add_message(preview *w, const session_entry *entry)
+static void add_message(preview *p, const session_entry *entry)
 {
     if (entry->role == SESSION_ROLE_ASSISTANT) {
-        add_assistant(w, entry);
+        add_assistant(p, entry);
     } else if (entry->role == SESSION_ROLE_BASH) {
-        buf_text(&w->text, "$ ");
-        session_say_value(&w->text, scan_find(entry->body, "command"));
+        buf_text(&p->text, "$ ");
+        session_say_value(&p->text, scan_find(entry->body, "command"));
     } else {
         if (scan_find(entry->body, "isError").kind == SCAN_TRUE)
-            buf_text(&w->text, "(error)");
-        add_content(w, entry->content);
+            buf_text(&p->text, "(error)");
+        add_content(p, entry->content);
     }
 }
 
-static void add_model(preview *w, const session_entry *entry)
+static void add_model(preview *p, const session_entry *entry)
 {
-    buf_text(&w->text, "model ");
-    session_say_value(&w->text, scan_find(entry->value, "provider"));
-    buf_char(&w->text, '/');
-    session_say_value(&w->text, scan_find(entry->value, "modelId"));
+    buf_text(&p->text, "model ");
+    session_say_value(&p->text, scan_find(entry->value, "provider"));
+    buf_char(&p->text, '/');
+    session_say_value(&p->text, scan_find(entry->value, "modelId"));
 }
 
-static void add_thinking(preview *w, const session_entry *entry)
+static void add_thinking(preview *p, const session_entry *entry)
 {
-    buf_text(&w->text, "thinking ");
-    session_say_value(&w->text, scan_find(entry->value, "thinkingLevel"));
+    buf_text(&p->text, "thinking ");
+    session_say_value(&p->text, scan_find(entry->value, "thinkingLevel"));
 }
 
-static void add_label(preview *w, const session_entry *entry)
+static void add_label(preview *p, const session_entry *entry)
 {
-    buf_text(&w->text, entry->label.kind == SCAN_STRING ? "[" : "none any more");
+    buf_text(&p->text, entry->label.kind == SCAN_STRING ? "[" : "none any more");
     if (entry->label.kind == SCAN_STRING) {
-        session_say_value(&w->text, entry->label);
-        buf_char(&w->text, ']');
+        session_say_value(&p->text, entry->label);
+        buf_char(&p->text, ']');
     }
-    buf_text(&w->text, " for ");
-    session_say_value(&w->text, entry->target);
+    buf_text(&p->text, " for ");
+    session_say_value(&p->text, entry->target);
 }
 
-static void add_name(preview *w, const session_entry *entry)
+static void add_name(preview *p, const session_entry *entry)
 {
-    session_say_value(&w->text, entry->label);
+    session_say_value(&p->text, entry->label);
 }
 
-static void add_custom(preview *w, const session_entry *entry)
+static void add_custom(preview *p, const session_entry *entry)
 {
-    session_say_value(&w->text, scan_find(entry->value, "customType"));
+    session_say_value(&p->text, scan_find(entry->value, "customType"));
 }
 
-static void add_call(preview *w, const session_entry *entry)
+static void add_call(preview *p, const session_entry *entry)
 {
-    add_tool(w, scan_find(entry->value, "name"));
-    scan_compact(&w->text, scan_find(entry->value, "params").text);
+    add_tool(p, scan_find(entry->value, "name"));
+    scan_compact(&p->text, scan_find(entry->value, "params").text);
 }
 
-static void add_result(preview *w, const session_entry *entry)
+static void add_result(preview *p, const session_entry *entry)
 {
     if (scan_find(entry->value, "success").kind == SCAN_FALSE)
-        buf_text(&w->text, "(error)");
-    add_content(w, entry->content);
+        buf_text(&p->text, "(error)");
+    add_content(p, entry->content);
 }
 
-static void add_said(preview *w, const session_entry *entry)
+static void add_entry_content(preview *p, const session_entry *entry)
 {
-    add_content(w, entry->content);
+    add_content(p, entry->content);
 }
 
 /* What an entry has besides what every entry has. */
-static void add_rest(preview *w, const session_entry *entry)
+static void add_members(preview *p, const session_entry *entry)
 {
     static const char *const EVERY[] = {"id", "parentId", "timestamp", "type"};
     scan_walk walk = scan_enter(entry->value);
     scan_value value;
     slice key;
 
-    while (w->text.len <= TEXT_KEPT && scan_member(&walk, &key, &value)) {
+    while (p->text.len <= TEXT_KEPT && scan_member(&walk, &key, &value)) {
         size_t i = 0;
 
         while (i < sizeof(EVERY) / sizeof(EVERY[0]) && !scan_string_is(key, slice_of(EVERY[i])))
             i++;
         if (i < sizeof(EVERY) / sizeof(EVERY[0]))
             continue;
-        add_gap(&w->text, ", ");
-        session_say_value(&w->text, (scan_value){SCAN_STRING, key});
-        buf_text(&w->text, ": ");
-        session_say_value(&w->text, value);
+        add_gap(&p->text, ", ");
+        session_say_value(&p->text, (scan_value){SCAN_STRING, key});
+        buf_text(&p->text, ": ");
+        session_say_value(&p->text, value);
     }
 }
 
 static const struct {
     const char *role; /* NULL: as the message says */
-    void (*add)(preview *w, const session_entry *entry);
+    void (*add)(preview *p, const session_entry *entry);
 } KINDS[SESSION_KINDS] = {
-    [SESSION_OTHER] = {"", add_rest},
+    [SESSION_OTHER] = {"", add_members},
     [SESSION_MESSAGE] = {NULL, add_message},
     [SESSION_THINKING_LEVEL_CHANGE] = {"setting", add_thinking},
     [SESSION_MODEL_CHANGE] = {"setting", add_model},
-    [SESSION_COMPACTION] = {"summary", add_said},
-    [SESSION_BRANCH_SUMMARY] = {"summary", add_said},
+    [SESSION_COMPACTION] = {"summary", add_entry_content},
+    [SESSION_BRANCH_SUMMARY] = {"summary", add_entry_content},
     [SESSION_CUSTOM] = {"custom", add_custom},
-    [SESSION_CUSTOM_MESSAGE] = {"custom", add_said},
+    [SESSION_CUSTOM_MESSAGE] = {"custom", add_entry_content},
     [SESSION_LABEL] = {"label", add_label},
     [SESSION_INFO] = {"name", add_name},
-    [SESSION_PLAIN_USER] = {"user", add_said},
+    [SESSION_PLAIN_USER] = {"user", add_entry_content},
     [SESSION_PLAIN_ASSISTANT] = {"assistant", add_assistant},
     [SESSION_PLAIN_TOOL] = {"call", add_call},
     [SESSION_PLAIN_TOOL_RESULT] = {"result", add_result},
-    [SESSION_PLAIN_SYSTEM] = {"system", add_said},
-    [SESSION_PLAIN_METADATA] = {"metadata", add_rest},
+    [SESSION_PLAIN_SYSTEM] = {"system", add_entry_content},
+    [SESSION_PLAIN_METADATA] = {"metadata", add_members},
 };
 
 static const char *const SPEAKERS[] = {
@@ -250,19 +250,19 @@ static slice keep(const buf *text, size_t most, arena *memory)
 void session_preview_of(session_preview *out, const session_entry *entry, arena *memory)
 {
     const char *role = KINDS[entry->kind].role;
-    preview w = {.text = BUF_INIT(SIZE_MAX / 4), .tools = BUF_INIT(SIZE_MAX / 4)};
+    preview p = {.text = BUF_INIT(SIZE_MAX / 4), .tools = BUF_INIT(SIZE_MAX / 4)};
 
-    KINDS[entry->kind].add(&w, entry);
-    end_calls(&w);
-    memory->failed = memory->failed || !buf_ok(&w.text) || !buf_ok(&w.tools);
+    KINDS[entry->kind].add(&p, entry);
+    end_calls(&p);
+    memory->failed = memory->failed || !buf_ok(&p.text) || !buf_ok(&p.tools);
     out->role = slice_of(role ? role : SPEAKERS[entry->role]);
     if (out->role.len == 0)
         out->role = entry->type;
-    out->text = keep(&w.text, TEXT_KEPT, memory);
-    out->tools = keep(&w.tools, NAMES_KEPT, memory);
+    out->text = keep(&p.text, TEXT_KEPT, memory);
+    out->tools = keep(&p.tools, NAMES_KEPT, memory);
     out->time = entry->timestamp;
-    buf_free(&w.text);
-    buf_free(&w.tools);
+    buf_free(&p.text);
+    buf_free(&p.tools);
 }
 
 void session_preview_of_line(session_preview *out, slice line, slice type, arena *memory)

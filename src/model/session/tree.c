@@ -12,7 +12,7 @@ static bool same_bytes(const session_entry *a, const session_entry *b)
 }
 
 /* Gives every id to the first line that has it. */
-static bool name_all(session_tree *tree)
+static bool index_ids(session_tree *tree)
 {
     bool ok = true;
 
@@ -32,7 +32,7 @@ static bool name_all(session_tree *tree)
 }
 
 /* The parent that a line names, or of a line without ids the entry of the line before. */
-static void resolve_all(session_tree *tree)
+static void find_parents(session_tree *tree)
 {
     uint32_t before = STRING_MAP_NONE;
 
@@ -58,7 +58,7 @@ static void resolve_all(session_tree *tree)
 /* --- cycles --- */
 
 /* Of the entries of the cycle that `start` is on, the last whose parent is not before it. */
-static uint32_t last_link(const session_tree *tree, uint32_t start)
+static uint32_t last_link_of_cycle(const session_tree *tree, uint32_t start)
 {
     uint32_t last = 0, at = start;
 
@@ -83,7 +83,7 @@ static bool cut_cycles(session_tree *tree, arena *memory)
             at = tree->nodes[at].parent;
         }
         if (at != STRING_MAP_NONE && walks[at] == i + 1) {
-            session_node *root = &tree->nodes[last_link(tree, at)];
+            session_node *root = &tree->nodes[last_link_of_cycle(tree, at)];
             root->is_cycle = true;
             root->parent = STRING_MAP_NONE;
         }
@@ -105,7 +105,7 @@ static void link_child(session_tree *tree, uint32_t parent, uint32_t child)
     above->children++;
 }
 
-static void link_all(session_tree *tree)
+static void link_children(session_tree *tree)
 {
     for (uint32_t i = 0; i < tree->count; i++) {
         session_node *node = &tree->nodes[i];
@@ -115,7 +115,7 @@ static void link_all(session_tree *tree)
     }
 }
 
-static uint32_t next_down(const session_tree *tree, uint32_t at, uint32_t root)
+static uint32_t next_in_preorder(const session_tree *tree, uint32_t at, uint32_t root)
 {
     if (tree->nodes[at].first_child != STRING_MAP_NONE)
         return tree->nodes[at].first_child;
@@ -125,14 +125,14 @@ static uint32_t next_down(const session_tree *tree, uint32_t at, uint32_t root)
 }
 
 /* Depths from every root downwards: a parent may stand behind its children in the file. */
-static void measure(session_tree *tree)
+static void set_depths(session_tree *tree)
 {
     for (uint32_t root = 0; root < tree->count; root++) {
         if (tree->nodes[root].state != SESSION_IN_TREE ||
             tree->nodes[root].parent != STRING_MAP_NONE)
             continue;
-        for (uint32_t at = next_down(tree, root, root); at != STRING_MAP_NONE;
-             at = next_down(tree, at, root)) {
+        for (uint32_t at = next_in_preorder(tree, root, root); at != STRING_MAP_NONE;
+             at = next_in_preorder(tree, at, root)) {
             tree->nodes[at].depth = tree->nodes[tree->nodes[at].parent].depth + 1;
             if (tree->nodes[at].depth > tree->depth_max)
                 tree->depth_max = tree->nodes[at].depth;
@@ -178,13 +178,13 @@ bool session_tree_build(session_tree *out, const session_entry *entries, size_t 
         return false;
     out->count = (uint32_t)count;
     out->nodes = arena_zeros(memory, count, sizeof(*out->nodes));
-    if (out->nodes == NULL || !name_all(out))
+    if (out->nodes == NULL || !index_ids(out))
         return false;
-    resolve_all(out);
+    find_parents(out);
     if (!cut_cycles(out, memory))
         return false;
-    link_all(out);
-    measure(out);
+    link_children(out);
+    set_depths(out);
     for (uint32_t i = 0; i < out->count; i++) {
         count_node(out, i);
         read_label(out, i, memory);

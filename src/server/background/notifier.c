@@ -58,7 +58,7 @@ static int64_t notify(void *arg)
         if (background_db_open_later(&w->db, w->server, "cardboxd-notifier", PATIENCE_MS) !=
             CARDBOX_OK)
             break;
-        if (cardbox_wake_workers(w->db, tenant, &err) != CARDBOX_OK)
+        if (cardbox_workers_wake(w->db, tenant, &err) != CARDBOX_OK)
             background_db_note(w->server, SLOTS_BACKGROUND, &err);
     }
     if (w->db != NULL)

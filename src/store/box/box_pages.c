@@ -69,7 +69,7 @@ static cardbox_status give_page(box_range *range, bool *more, cardbox *db, const
     return status;
 }
 
-cardbox_status cardbox_each_box_page(cardbox *db, const char *tenant, const char *box_id,
+cardbox_status cardbox_box_each_page(cardbox *db, const char *tenant, const char *box_id,
                                      const cardbox_read_options *options, cardbox_box_page page,
                                      void *arg, cardbox_error *err)
 {

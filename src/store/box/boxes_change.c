@@ -153,7 +153,7 @@ static cardbox_status create(cardbox_box_change *out, cardbox *db, const char *t
     return run_change(out, db, STATEMENT_box_create, &p, may_exist ? safety : RUN_ONCE, &box, err);
 }
 
-cardbox_status cardbox_create_box(cardbox_box_change *out, cardbox *db, const char *tenant,
+cardbox_status cardbox_box_create(cardbox_box_change *out, cardbox *db, const char *tenant,
                                   const cardbox_box_options *options, cardbox_error *err)
 {
     const cardbox_box_options empty = CARDBOX_BOX_OPTIONS_INIT;
@@ -163,7 +163,7 @@ cardbox_status cardbox_create_box(cardbox_box_change *out, cardbox *db, const ch
     return create(out, db, tenant, options == NULL ? &empty : options, false, err);
 }
 
-cardbox_status cardbox_ensure_box(cardbox_box_change *out, cardbox *db, const char *tenant,
+cardbox_status cardbox_box_ensure(cardbox_box_change *out, cardbox *db, const char *tenant,
                                   const char *box_id, cardbox_error *err)
 {
     cardbox_box_options options = CARDBOX_BOX_OPTIONS_INIT;
@@ -250,7 +250,7 @@ cardbox_status cardbox_save_box(cardbox_box_change *out, cardbox *db, const char
                       &box, err);
 }
 
-cardbox_status cardbox_fork_box(cardbox_box_change *out, cardbox *db, const char *tenant,
+cardbox_status cardbox_box_fork(cardbox_box_change *out, cardbox *db, const char *tenant,
                                 const char *box_id, const cardbox_fork_options *options,
                                 cardbox_error *err)
 {
@@ -275,7 +275,7 @@ cardbox_status cardbox_fork_box(cardbox_box_change *out, cardbox *db, const char
     return run_change(out, db, STATEMENT_box_fork, &p, RUN_ONCE, &new_box, err);
 }
 
-cardbox_status cardbox_delete_box(cardbox *db, const char *tenant, const char *box_id,
+cardbox_status cardbox_box_delete(cardbox *db, const char *tenant, const char *box_id,
                                   cardbox_error *err)
 {
     store_rows *rows = NULL;

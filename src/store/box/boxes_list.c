@@ -81,7 +81,7 @@ static cardbox_status list_boxes(cardbox_boxes **out, cardbox *db, box_list *lis
     return status;
 }
 
-cardbox_status cardbox_list_boxes(cardbox_boxes **out, cardbox *db, const char *tenant,
+cardbox_status cardbox_boxes_list(cardbox_boxes **out, cardbox *db, const char *tenant,
                                   const char *cursor, unsigned limit, cardbox_error *err)
 {
     cardbox_status status = check_read(out, db, tenant, err);
@@ -91,9 +91,9 @@ cardbox_status cardbox_list_boxes(cardbox_boxes **out, cardbox *db, const char *
     return list_boxes(out, db, &(box_list){.tenant = slice_of(tenant)}, cursor, limit, err);
 }
 
-cardbox_status cardbox_boxes_with_card(cardbox_boxes **out, cardbox *db, const char *tenant,
-                                       const char *card_id, const char *cursor, unsigned limit,
-                                       cardbox_error *err)
+cardbox_status cardbox_card_boxes(cardbox_boxes **out, cardbox *db, const char *tenant,
+                                  const char *card_id, const char *cursor, unsigned limit,
+                                  cardbox_error *err)
 {
     cardbox_status status = check_read(out, db, tenant, err);
     if (status == CARDBOX_OK)

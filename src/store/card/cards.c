@@ -120,7 +120,7 @@ cardbox_status cardbox_add_card(cardbox_outcome *outcome, cardbox *db, const cha
     return cardbox_add_cards(outcome, db, tenant, card, 1, options, err);
 }
 
-cardbox_status cardbox_delete_card(cardbox *db, const char *tenant, const char *card_id,
+cardbox_status cardbox_card_delete(cardbox *db, const char *tenant, const char *card_id,
                                    cardbox_error *err)
 {
     store_rows *rows = NULL;
@@ -172,7 +172,7 @@ static cardbox_status order_cards(cardbox_cards **out, store_rows *rows,
     return cards_finish(out, cards, err);
 }
 
-cardbox_status cardbox_get_cards(cardbox_cards **out, cardbox *db, const char *tenant,
+cardbox_status cardbox_cards_get(cardbox_cards **out, cardbox *db, const char *tenant,
                                  const char *const *card_ids, size_t count, cardbox_error *err)
 {
     store_rows *rows = NULL;
@@ -209,10 +209,10 @@ static cardbox_status expect_one(cardbox_cards **out, const char *whose, const c
     return error_set(err, CARDBOX_NOT_FOUND, "card not found: %s%s", whose, id);
 }
 
-cardbox_status cardbox_get_card(cardbox_cards **out, cardbox *db, const char *tenant,
+cardbox_status cardbox_card_get(cardbox_cards **out, cardbox *db, const char *tenant,
                                 const char *card_id, cardbox_error *err)
 {
-    cardbox_status status = cardbox_get_cards(out, db, tenant, &card_id, 1, err);
+    cardbox_status status = cardbox_cards_get(out, db, tenant, &card_id, 1, err);
     return status == CARDBOX_OK ? expect_one(out, "", card_id, err) : status;
 }
 
@@ -388,7 +388,7 @@ static cardbox_status list_cards(cardbox_cards **out, cardbox *db, card_list *li
     return status;
 }
 
-cardbox_status cardbox_list_cards(cardbox_cards **out, cardbox *db, const char *tenant,
+cardbox_status cardbox_cards_list(cardbox_cards **out, cardbox *db, const char *tenant,
                                   const cardbox_card_filter *filter, cardbox_error *err)
 {
     const cardbox_card_filter all = CARDBOX_CARD_FILTER_INIT;
@@ -412,7 +412,7 @@ cardbox_status cardbox_list_cards(cardbox_cards **out, cardbox *db, const char *
     return status;
 }
 
-cardbox_status cardbox_latest_card(cardbox_cards **out, cardbox *db, const char *tenant,
+cardbox_status cardbox_card_latest(cardbox_cards **out, cardbox *db, const char *tenant,
                                    const char *step_id, const char *type, cardbox_error *err)
 {
     cardbox_card_filter filter = CARDBOX_CARD_FILTER_INIT;
@@ -421,6 +421,6 @@ cardbox_status cardbox_latest_card(cardbox_cards **out, cardbox *db, const char 
     filter.step_id = step_id;
     filter.type = type;
     filter.limit = 1;
-    cardbox_status status = cardbox_list_cards(out, db, tenant, &filter, err);
+    cardbox_status status = cardbox_cards_list(out, db, tenant, &filter, err);
     return status == CARDBOX_OK ? expect_one(out, "none of step ", step_id, err) : status;
 }

@@ -24,7 +24,7 @@ static cardbox_status send_batch(cardbox *db, const ledger_batch *batch, cardbox
     return status;
 }
 
-cardbox_status cardbox_save_ledger(cardbox *db, const char *tenant,
+cardbox_status cardbox_ledger_save(cardbox *db, const char *tenant,
                                    const cardbox_ledger_batch *batch, cardbox_error *err)
 {
     arena memory = ARENA_INIT;
@@ -54,31 +54,31 @@ cardbox_status cardbox_save_ledger(cardbox *db, const char *tenant,
     return status;
 }
 
-cardbox_status cardbox_save_task(cardbox *db, const char *tenant, const cardbox_task *task,
+cardbox_status cardbox_task_save(cardbox *db, const char *tenant, const cardbox_task *task,
                                  cardbox_error *err)
 {
     cardbox_ledger_batch batch = CARDBOX_LEDGER_BATCH_INIT;
     batch.tasks = task;
     batch.task_count = 1;
-    return cardbox_save_ledger(db, tenant, &batch, err);
+    return cardbox_ledger_save(db, tenant, &batch, err);
 }
 
-cardbox_status cardbox_save_message(cardbox *db, const char *tenant, const cardbox_message *message,
+cardbox_status cardbox_message_save(cardbox *db, const char *tenant, const cardbox_message *message,
                                     cardbox_error *err)
 {
     cardbox_ledger_batch batch = CARDBOX_LEDGER_BATCH_INIT;
     batch.messages = message;
     batch.message_count = 1;
-    return cardbox_save_ledger(db, tenant, &batch, err);
+    return cardbox_ledger_save(db, tenant, &batch, err);
 }
 
-cardbox_status cardbox_save_call(cardbox *db, const char *tenant, const cardbox_call *call,
+cardbox_status cardbox_call_save(cardbox *db, const char *tenant, const cardbox_call *call,
                                  cardbox_error *err)
 {
     cardbox_ledger_batch batch = CARDBOX_LEDGER_BATCH_INIT;
     batch.calls = call;
     batch.call_count = 1;
-    return cardbox_save_ledger(db, tenant, &batch, err);
+    return cardbox_ledger_save(db, tenant, &batch, err);
 }
 
 /* --- results --- */
@@ -226,7 +226,7 @@ static cardbox_status check_limit(unsigned *limit, cardbox_error *err)
     return check_page(limit, err);
 }
 
-cardbox_status cardbox_get_task(cardbox_ledger **out, cardbox *db, const char *tenant,
+cardbox_status cardbox_task_get(cardbox_ledger **out, cardbox *db, const char *tenant,
                                 const char *task_id, cardbox_error *err)
 {
     params p;
@@ -242,7 +242,7 @@ cardbox_status cardbox_get_task(cardbox_ledger **out, cardbox *db, const char *t
     return error_set(err, CARDBOX_NOT_FOUND, "Task not found: %s", task_id);
 }
 
-cardbox_status cardbox_query_tasks(cardbox_ledger **out, cardbox *db, const char *tenant,
+cardbox_status cardbox_tasks_query(cardbox_ledger **out, cardbox *db, const char *tenant,
                                    const cardbox_task_filter *filter, cardbox_error *err)
 {
     const cardbox_task_filter all = CARDBOX_TASK_FILTER_INIT;
@@ -278,7 +278,7 @@ cardbox_status cardbox_query_tasks(cardbox_ledger **out, cardbox *db, const char
     return read_ledger(out, db, STATEMENT_tasks_query, &p, take_queried, err);
 }
 
-cardbox_status cardbox_active_tasks(cardbox_ledger **out, cardbox *db, const char *tenant,
+cardbox_status cardbox_tasks_active(cardbox_ledger **out, cardbox *db, const char *tenant,
                                     unsigned limit, cardbox_error *err)
 {
     params p;
@@ -291,7 +291,7 @@ cardbox_status cardbox_active_tasks(cardbox_ledger **out, cardbox *db, const cha
     return read_ledger(out, db, STATEMENT_tasks_active, &p, take_tasks, err);
 }
 
-cardbox_status cardbox_list_messages(cardbox_ledger **out, cardbox *db, const char *tenant,
+cardbox_status cardbox_messages_list(cardbox_ledger **out, cardbox *db, const char *tenant,
                                      const char *task_id, uint64_t limit, uint64_t offset,
                                      cardbox_error *err)
 {
@@ -306,7 +306,7 @@ cardbox_status cardbox_list_messages(cardbox_ledger **out, cardbox *db, const ch
     return read_ledger(out, db, STATEMENT_messages_list, &p, take_messages, err);
 }
 
-cardbox_status cardbox_list_calls(cardbox_ledger **out, cardbox *db, const char *tenant,
+cardbox_status cardbox_calls_list(cardbox_ledger **out, cardbox *db, const char *tenant,
                                   const char *task_id, cardbox_error *err)
 {
     params p;

@@ -23,7 +23,7 @@ cardbox_status check_session_read(void *out, cardbox *db, const char *tenant,
 
 /* --- sessions --- */
 
-cardbox_status cardbox_get_session(cardbox_sessions **out, cardbox *db, const char *tenant,
+cardbox_status cardbox_session_get(cardbox_sessions **out, cardbox *db, const char *tenant,
                                    const char *session_id, cardbox_error *err)
 {
     store_rows *rows = NULL;
@@ -43,7 +43,7 @@ cardbox_status cardbox_get_session(cardbox_sessions **out, cardbox *db, const ch
     return status == CARDBOX_OK ? sessions_take(out, rows, 1, err) : status;
 }
 
-cardbox_status cardbox_list_sessions(cardbox_sessions **out, cardbox *db, const char *tenant,
+cardbox_status cardbox_sessions_list(cardbox_sessions **out, cardbox *db, const char *tenant,
                                      const char *cursor, unsigned limit, cardbox_error *err)
 {
     arena memory = ARENA_INIT;

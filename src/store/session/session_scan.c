@@ -19,7 +19,7 @@ static cardbox_status find_session(cardbox *db, const char *tenant, const char *
                                    cardbox_error *err)
 {
     cardbox_sessions *got = NULL;
-    cardbox_status status = cardbox_get_session(&got, db, tenant, session_id, err);
+    cardbox_status status = cardbox_session_get(&got, db, tenant, session_id, err);
 
     cardbox_sessions_free(got);
     return status;

@@ -60,7 +60,7 @@ static cardbox_status read_session(cardbox_session_writer *writer, const char *t
     cardbox_status status = cardbox_session_create(NULL, writer->db, tenant, session_id, NULL, err);
 
     if (status == CARDBOX_OK)
-        status = cardbox_get_session(&got, writer->db, tenant, session_id, err);
+        status = cardbox_session_get(&got, writer->db, tenant, session_id, err);
     if (status != CARDBOX_OK)
         return status;
     const cardbox_session *session = cardbox_sessions_at(got, 0);

@@ -11,7 +11,7 @@
 
 /* --- giving work --- */
 
-cardbox_status cardbox_wake_workers(cardbox *db, const char *tenant, cardbox_error *err)
+cardbox_status cardbox_workers_wake(cardbox *db, const char *tenant, cardbox_error *err)
 {
     slice name = slice_of(tenant);
     cardbox_status status = check_call(db, tenant, err);
@@ -47,7 +47,7 @@ static cardbox_status run_spawn(cardbox *db, const task_spawn *spawn, client_saf
     return status;
 }
 
-cardbox_status cardbox_spawn_task(char task_id[CARDBOX_UUID_SIZE], cardbox *db, const char *tenant,
+cardbox_status cardbox_task_spawn(char task_id[CARDBOX_UUID_SIZE], cardbox *db, const char *tenant,
                                   const cardbox_spawn *spawn, cardbox_error *err)
 {
     arena memory = ARENA_INIT;
@@ -87,8 +87,8 @@ static cardbox_status run_change(cardbox *db, statement_id id, params *p, client
     return status;
 }
 
-cardbox_status cardbox_send_to_task(cardbox *db, const char *tenant, const cardbox_message *message,
-                                    cardbox_error *err)
+cardbox_status cardbox_task_send(cardbox *db, const char *tenant, const cardbox_message *message,
+                                 cardbox_error *err)
 {
     arena memory = ARENA_INIT;
     char id[CARDBOX_UUID_SIZE];
@@ -121,7 +121,7 @@ cardbox_status cardbox_send_to_task(cardbox *db, const char *tenant, const cardb
     return status;
 }
 
-cardbox_status cardbox_cancel_task(cardbox *db, const char *tenant, const char *task_id,
+cardbox_status cardbox_task_cancel(cardbox *db, const char *tenant, const char *task_id,
                                    const char *reason, cardbox_error *err)
 {
     arena memory = ARENA_INIT;
@@ -205,7 +205,7 @@ static cardbox_status take_events(cardbox_task_events **out, store_rows *rows, c
     return CARDBOX_OK;
 }
 
-cardbox_status cardbox_follow_task(cardbox_task_events **out, cardbox *db, const char *tenant,
+cardbox_status cardbox_task_follow(cardbox_task_events **out, cardbox *db, const char *tenant,
                                    const cardbox_follow *follow, cardbox_error *err)
 {
     store_rows *rows = NULL;

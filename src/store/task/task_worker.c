@@ -90,7 +90,7 @@ static cardbox_status check_claim(cardbox_claims **out, cardbox *db,
     return check_id("owner", options->owner, CARDBOX_WORKER_NAME_MAX, err);
 }
 
-cardbox_status cardbox_claim_tasks(cardbox_claims **out, cardbox *db,
+cardbox_status cardbox_tasks_claim(cardbox_claims **out, cardbox *db,
                                    const cardbox_claim_options *options, cardbox_error *err)
 {
     arena memory = ARENA_INIT;
@@ -161,7 +161,7 @@ static void read_states(cardbox_lease_state *states, size_t count, const store_r
     }
 }
 
-cardbox_status cardbox_renew_tasks(cardbox_lease_state *states, cardbox *db,
+cardbox_status cardbox_tasks_renew(cardbox_lease_state *states, cardbox *db,
                                    const cardbox_lease *leases, size_t count, unsigned lease_ms,
                                    cardbox_error *err)
 {
@@ -226,8 +226,8 @@ static cardbox_ending ending_of(ledger_outcome outcome, cardbox_ending asked)
     return outcome == LEDGER_UPDATED ? CARDBOX_FINISHED : CARDBOX_GOES_ON;
 }
 
-cardbox_status cardbox_write_task(cardbox_ending *ended, cardbox *db, const cardbox_lease *lease,
-                                  const cardbox_task_write *write, cardbox_error *err)
+cardbox_status cardbox_task_update(cardbox_ending *ended, cardbox *db, const cardbox_lease *lease,
+                                   const cardbox_task_write *write, cardbox_error *err)
 {
     arena memory = ARENA_INIT;
     task_write made;
@@ -249,8 +249,9 @@ cardbox_status cardbox_write_task(cardbox_ending *ended, cardbox *db, const card
     return status;
 }
 
-cardbox_status cardbox_show_piece(cardbox *db, const cardbox_lease *lease, const char *message_id,
-                                  int64_t n, const char *text, size_t length, cardbox_error *err)
+cardbox_status cardbox_task_show_piece(cardbox *db, const cardbox_lease *lease,
+                                       const char *message_id, int64_t n, const char *text,
+                                       size_t length, cardbox_error *err)
 {
     buf token = BUF_INIT(6 * (size_t)CARDBOX_CONTENT_MAX);
     task_lease made;
@@ -280,12 +281,13 @@ struct cardbox_waiter {
     arena memory; /* what the options and tenants point to */
     const slice *tenants;
     size_t tenant_count;
-    work_bell *bell; /* NULL: lost */
+    work_listener *listener; /* NULL: lost */
 };
 
 static cardbox_status listen_again(cardbox_waiter *waiter, cardbox_error *err)
 {
-    return bell_open(&waiter->bell, &waiter->options, waiter->tenants, waiter->tenant_count, err);
+    return work_listener_open(&waiter->listener, &waiter->options, waiter->tenants,
+                              waiter->tenant_count, err);
 }
 
 /* What the caller need not keep is copied. */
@@ -337,21 +339,21 @@ bool cardbox_waiter_wait(cardbox_waiter *waiter, unsigned timeout_ms)
     int64_t end_ms = clock_ms() + timeout_ms;
     if (waiter == NULL)
         return false;
-    if (waiter->bell == NULL && listen_again(waiter, NULL) == CARDBOX_OK)
+    if (waiter->listener == NULL && listen_again(waiter, NULL) == CARDBOX_OK)
         return true;
-    bell_event event = bell_wait(waiter->bell, -1, end_ms - clock_ms());
-    if (event == BELL_LOST) {
-        bell_close(waiter->bell);
-        waiter->bell = NULL;
+    work_listener_event event = work_listener_wait(waiter->listener, -1, end_ms - clock_ms());
+    if (event == LISTENER_LOST) {
+        work_listener_close(waiter->listener);
+        waiter->listener = NULL;
     }
-    return event != BELL_SILENT;
+    return event != LISTENER_TIMEOUT;
 }
 
 void cardbox_waiter_close(cardbox_waiter *waiter)
 {
     if (waiter == NULL)
         return;
-    bell_close(waiter->bell);
+    work_listener_close(waiter->listener);
     arena_reset(&waiter->memory);
     free(waiter);
 }

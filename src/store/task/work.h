@@ -1,7 +1,6 @@
 /*
- * work.h: what a worker does in the database, one blocking call each, over the plain data of
- * ledger.h and tasks.h: so the worker needs neither statements nor connections. And the bell, a
- * connection of its own that hears of new work.
+ * work.h: the statements of a worker, one blocking call each, and a listener for notifications of
+ * new work. So the worker needs neither statements nor connections.
  */
 #ifndef STORE_WORK_H
 #define STORE_WORK_H
@@ -43,23 +42,23 @@ void work_wake(cardbox *db, slice tenant);
 /* Wakes the workers of these tenants. */
 cardbox_status work_notify(cardbox *db, const slice *tenants, size_t count, cardbox_error *err);
 
-/* --- the bell --- */
+/* --- the listener --- */
 
-typedef struct store_conn work_bell;
+typedef struct store_conn work_listener;
 
-typedef enum bell_event {
-    BELL_RANG,   /* there may be work */
-    BELL_SILENT, /* the time is over */
-    BELL_WOKEN,  /* wake_fd became readable */
-    BELL_LOST    /* the connection is gone: open another one */
-} bell_event;
+typedef enum work_listener_event {
+    LISTENER_NOTIFIED, /* there may be work */
+    LISTENER_TIMEOUT,  /* the timeout expired */
+    LISTENER_WOKEN,    /* wake_fd became readable */
+    LISTENER_LOST      /* the connection is lost: open another one */
+} work_listener_event;
 
-/* Listens for work of these tenants; none: of all that the role may serve. */
-cardbox_status bell_open(work_bell **out, const cardbox_options *options, const slice *tenants,
-                         size_t count, cardbox_error *err);
-void bell_close(work_bell *bell);
+/* Listens for work of these tenants. None: of all tenants that the role may serve. */
+cardbox_status work_listener_open(work_listener **out, const cardbox_options *options,
+                                  const slice *tenants, size_t count, cardbox_error *err);
+void work_listener_close(work_listener *listener);
 
-/* Waits. NULL is a bell that never rings. */
-bell_event bell_wait(work_bell *bell, int wake_fd, int64_t timeout_ms);
+/* Waits. NULL never reports LISTENER_NOTIFIED. */
+work_listener_event work_listener_wait(work_listener *listener, int wake_fd, int64_t timeout_ms);
 
 #endif

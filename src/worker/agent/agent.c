@@ -1,6 +1,6 @@
 /*
- * agent.c: the loop of a task. Each turn begins with what the ledger says, so a task that another
- * worker began, or that got a message meanwhile, is no special case.
+ * agent.c: the loop of a task. Each turn begins by reading the ledger. So it needs no special case
+ * for a task that another worker began, or that got a message in the meantime.
  */
 #include "worker/agent/agent.h"
 #include <stdlib.h>
@@ -20,7 +20,7 @@ typedef struct turn {
     dialogue dialogue;
     int64_t seen;
     completion answer;
-    stream_preview shown;
+    stream_preview preview;
     agent_call calls[COMPLETION_CALLS_MAX];
 } turn;
 
@@ -34,7 +34,7 @@ void agent_stop(agent *a, stop_reason why)
 
 /* --- writing --- */
 
-static void log_fault(const agent *a, const char *event, const cardbox_error *err)
+static void log_database_error(const agent *a, const char *event, const cardbox_error *err)
 {
     char task[LOG_QUOTE_SIZE], reason[LOG_QUOTE_SIZE];
 
@@ -43,20 +43,20 @@ static void log_fault(const agent *a, const char *event, const cardbox_error *er
         cardbox_status_name(err->status), log_quote(reason, err->message, strlen(err->message)));
 }
 
-/* What the ledger would refuse again, or never give: no reason to try again when the lease is
- * over. */
+/* Errors that a retry after the lease has expired would not remove. */
 static bool is_final(cardbox_status status)
 {
     return status == CARDBOX_INVALID || status == CARDBOX_TOO_LARGE ||
            status == CARDBOX_NOT_FOUND || status == CARDBOX_CONFLICT || status == CARDBOX_INTERNAL;
 }
 
-/* The task fails, if waiting would not help. */
-static agent_end give_up(agent *a, const char *event, const cardbox_error *err)
+/* Ends the task as failed if the error is final. Otherwise another worker continues it after
+ * the lease expires. */
+static agent_end fail_after_error(agent *a, const char *event, const cardbox_error *err)
 {
     ledger_outcome ended;
 
-    log_fault(a, event, err);
+    log_database_error(a, event, err);
     format_line(a->status, AGENT_STATUS_SIZE, "failed: the ledger refused: %s", err->message);
     task_write write = {
         .lease = a->lease, .ending = CARDBOX_FINISHED, .status = slice_of(a->status), .seen = -1};
@@ -78,7 +78,7 @@ bool agent_write(agent *a, task_write *write, agent_end *end)
         if (err.lease_lost)
             agent_stop(a, STOP_LOST);
         else
-            *end = give_up(a, "task_write_failed", &err);
+            *end = fail_after_error(a, "task_write_failed", &err);
         return false;
     }
     if (ended == LEDGER_UPDATED)
@@ -88,9 +88,9 @@ bool agent_write(agent *a, task_write *write, agent_end *end)
     return ended != LEDGER_UPDATED && ended != LEDGER_ASLEEP;
 }
 
-/* A write that ends the task as its agent's status says. A success is none while there is a newer
- * message to answer, or a subtask to wait for. */
-static task_write as_ending(const turn *t, bool is_success)
+/* Returns a write that ends the task with the agent's status. A success does not end the task
+ * while it has a newer message to answer or an unfinished subtask. */
+static task_write ending_write(const turn *t, bool is_success)
 {
     return (task_write){.ending = CARDBOX_FINISHED,
                         .status = slice_of(t->a->status),
@@ -98,22 +98,22 @@ static task_write as_ending(const turn *t, bool is_success)
                         .awaits = is_success};
 }
 
-/* Ends the task. True: it goes on all the same. */
-static bool succeed(turn *t, agent_end *end)
+/* Tries to end the task as a success. Returns true if the task continues. */
+static bool succeed_task(turn *t, agent_end *end)
 {
     format_line(t->a->status, AGENT_STATUS_SIZE, "success");
-    task_write write = as_ending(t, true);
+    task_write write = ending_write(t, true);
     return agent_write(t->a, &write, end);
 }
 
-static bool fail(turn *t, const char *reason, agent_end *end)
+static bool fail_task(turn *t, const char *reason, agent_end *end)
 {
     format_line(t->a->status, AGENT_STATUS_SIZE, "failed: %s", reason);
-    task_write write = as_ending(t, false);
+    task_write write = ending_write(t, false);
     return agent_write(t->a, &write, end);
 }
 
-static bool hand_back(turn *t, agent_end *end)
+static bool hand_task_back(turn *t, agent_end *end)
 {
     task_write write = {.ending = CARDBOX_HANDED_BACK, .seen = -1};
 
@@ -122,8 +122,8 @@ static bool hand_back(turn *t, agent_end *end)
 
 /* --- the model's answer --- */
 
-/* `seen` is the number of the newest message that it answers: a message that came meanwhile stands
- * before it in time, and is to be answered after it (dialogue.c). */
+/* `seen` is the sequence number of the newest message that the model read. A message that
+ * arrived during the request has a larger number and is answered later (dialogue.c). */
 static void put_metadata(buf *out, const turn *t)
 {
     const completion_usage *used = &t->answer.usage;
@@ -138,20 +138,21 @@ static void put_metadata(buf *out, const turn *t)
                                  (json_int_t)t->seen, "usage", usage));
 }
 
-/* The calls in the form of OpenAI's API, with ids of ours: those of models repeat. */
+/* Writes the calls in the format of OpenAI's API. They get new ids, because the ids of models
+ * repeat. */
 static void put_calls(buf *out, turn *t)
 {
     json_t *list = json_array();
 
     for (size_t i = 0; i < t->answer.call_count; i++) {
-        const completion_call *asked = &t->answer.calls[i];
+        const completion_call *requested = &t->answer.calls[i];
         agent_call *call = &t->calls[i];
         cardbox_uuid7(call->id);
-        call->asked = asked;
-        json_array_append_new(list, json_pack("{s:s, s:s, s:{s:s%, s:s%}}", "id", call->id, "type",
-                                              "function", "function", "name", buf_str(&asked->name),
-                                              asked->name.len, "arguments",
-                                              buf_str(&asked->arguments), asked->arguments.len));
+        call->requested = requested;
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:{s:s%, s:s%}}", "id", call->id, "type", "function",
+                            "function", "name", buf_str(&requested->name), requested->name.len,
+                            "arguments", buf_str(&requested->arguments), requested->arguments.len));
     }
     if (json_array_size(list) < t->answer.call_count) { /* out of memory */
         json_decref(list);
@@ -160,9 +161,8 @@ static void put_calls(buf *out, turn *t)
     buf_json_take(out, list);
 }
 
-/* Saves the message; without calls it ends the task. Half a text is kept, but is no success:
- * writing on would need a server that goes on with its own words, and few do. True: the task goes
- * on. */
+/* Saves the message. Without calls it ends the task. An incomplete text is saved, but the task
+ * fails, since few servers can continue a text. Returns true if the task continues. */
 static bool save_answer(turn *t, agent_end *end)
 {
     buf content = BUF_INIT((size_t)6 * COMPLETION_TEXT_MAX + 2), metadata = BUF_INIT(METADATA_MAX);
@@ -173,7 +173,7 @@ static bool save_answer(turn *t, agent_end *end)
 
     buf_json_string(&content, buf_as_slice(&t->answer.text));
     put_metadata(&metadata, t);
-    message_input message = {.message_id = slice_of(t->shown.message_id),
+    message_input message = {.message_id = slice_of(t->preview.message_id),
                              .task_id = t->a->lease.task_id,
                              .role = SLICE("assistant"),
                              .content = buf_as_slice(&content),
@@ -181,7 +181,7 @@ static bool save_answer(turn *t, agent_end *end)
     if (is_last) {
         format_line(t->a->status, AGENT_STATUS_SIZE, "%s%s", cut != NULL ? "failed: " : "success",
                     cut != NULL ? cut : "");
-        write = as_ending(t, cut == NULL);
+        write = ending_write(t, cut == NULL);
     } else {
         put_calls(&calls, t);
         message.tool_calls = buf_as_slice(&calls);
@@ -190,29 +190,29 @@ static bool save_answer(turn *t, agent_end *end)
     write.message_count = is_last && completion_is_blank(&t->answer) ? 0 : 1;
     bool goes_on = agent_write(t->a, &write, end);
     if (goes_on && is_last)
-        t->a->iterations = 0; /* somebody has said more: that is another turn of theirs */
+        t->a->iterations = 0; /* a new message arrived: count from zero for it */
     buf_free(&content);
     buf_free(&metadata);
     buf_free(&calls);
     return goes_on;
 }
 
-static void take_piece(void *arg, slice text)
+static void add_preview_text(void *arg, slice text)
 {
     turn *t = arg;
 
-    stream_preview_add(&t->shown, text);
+    stream_preview_add(&t->preview, text);
 }
 
-static void show_pieces(void *arg)
+static void show_preview(void *arg)
 {
     turn *t = arg;
 
-    if (!stream_preview_show(&t->shown))
+    if (!stream_preview_show(&t->preview))
         agent_stop(t->a, STOP_LOST);
 }
 
-static void begin_again(void *arg, const char *reason)
+static void restart_preview(void *arg, const char *reason)
 {
     turn *t = arg;
     char task[LOG_QUOTE_SIZE], why[LOG_QUOTE_SIZE];
@@ -220,19 +220,22 @@ static void begin_again(void *arg, const char *reason)
     log_warn("model_asked_again", "task=%s reason=%s",
              log_quote(task, t->a->lease.task_id.ptr, t->a->lease.task_id.len),
              log_quote(why, reason, strlen(reason)));
-    stream_preview_free(&t->shown);
-    stream_preview_begin(&t->shown, t->a->shared->db, &t->a->lease);
+    stream_preview_free(&t->preview);
+    stream_preview_begin(&t->preview, t->a->shared->db, &t->a->lease);
 }
 
-static model_end ask(turn *t, char reason[MODEL_REASON_SIZE])
+static model_end ask_model(turn *t, char reason[MODEL_REASON_SIZE])
 {
     agent *a = t->a;
     slice messages = buf_as_slice(&t->dialogue.messages);
-    buf request = BUF_INIT(messages.len + a->shared->offer.len + METADATA_MAX);
-    model_watch watch = {
-        .piece = take_piece, .again = begin_again, .tick = show_pieces, .arg = t, .stop = &a->stop};
+    buf request = BUF_INIT(messages.len + a->shared->tools_json.len + METADATA_MAX);
+    model_watch watch = {.on_text = add_preview_text,
+                         .on_retry = restart_preview,
+                         .on_tick = show_preview,
+                         .arg = t,
+                         .stop = &a->stop};
 
-    model_request(&request, a->shared->model, messages, a->shared->offer);
+    model_put_request(&request, a->shared->model, messages, a->shared->tools_json);
     a->model_calls++;
     model_end end =
         model_ask(&t->answer, a->net, a->shared->model, buf_as_slice(&request), &watch, reason);
@@ -250,63 +253,64 @@ static bool run_calls(turn *t, agent_end *end)
 {
     for (size_t i = 0; i < t->answer.call_count; i++) {
         if (atomic_load(&t->a->stop) != STOP_NONE)
-            return hand_back(t, end);
+            return hand_task_back(t, end);
         if (!agent_run_call(t->a, &t->calls[i], end))
             return false;
     }
     return true;
 }
 
-/* Asks and does what the answer says. True: again. */
-static bool converse(turn *t, agent_end *end)
+/* Asks the model, saves its answer and runs its calls. Returns true for another turn. */
+static bool ask_and_act(turn *t, agent_end *end)
 {
     char reason[MODEL_REASON_SIZE];
 
-    switch (ask(t, reason)) {
+    switch (ask_model(t, reason)) {
     case MODEL_STOPPED:
-        return hand_back(t, end);
+        return hand_task_back(t, end);
     case MODEL_FAILED:
-        return fail(t, reason, end);
+        return fail_task(t, reason, end);
     case MODEL_ANSWERED:
         break;
     }
     return save_answer(t, end) && run_calls(t, end);
 }
 
-/* True: again. */
-static bool take_turn(turn *t, agent_end *end)
+/* Runs one turn. Returns true for another turn. */
+static bool run_turn(turn *t, agent_end *end)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     agent *a = t->a;
 
     if (atomic_load(&a->stop) != STOP_NONE)
-        return hand_back(t, end);
+        return hand_task_back(t, end);
     cardbox_status status = agent_load(&t->dialogue, &t->seen, a, &err);
     if (status == CARDBOX_TOO_LARGE)
-        return fail(t, err.message, end);
+        return fail_task(t, err.message, end);
     if (status != CARDBOX_OK) {
-        *end = give_up(a, "task_load_failed", &err);
+        *end = fail_after_error(a, "task_load_failed", &err);
         return false;
     }
-    if (!t->dialogue.is_due) {
+    if (!t->dialogue.needs_answer) {
         a->iterations = 0;
-        return succeed(t, end);
+        return succeed_task(t, end);
     }
     if (a->iterations >= a->shared->max_iterations)
-        return fail(t, "Maximum iterations reached", end);
+        return fail_task(t, "Maximum iterations reached", end);
     a->iterations++;
-    stream_preview_begin(&t->shown, a->shared->db, &a->lease);
-    return converse(t, end);
+    stream_preview_begin(&t->preview, a->shared->db, &a->lease);
+    return ask_and_act(t, end);
 }
 
-/* Why the lease is lost, as far as the ledger can be asked: of the places that notice, only the
- * auth_watcher is told, and it is seldom first. */
-static agent_end why_lost(const agent *a)
+/* Reads from the ledger why the lease is lost: the task was cancelled, or another worker has
+ * it. Only the lease keeper learns the reason with the loss, and other writes often notice the
+ * loss first. */
+static agent_end end_of_lost_lease(const agent *a)
 {
     cardbox_ledger *found = NULL;
     bool is_cancelled = false;
 
-    if (cardbox_get_task(&found, a->shared->db, a->lease.tenant.ptr, a->lease.task_id.ptr, NULL) ==
+    if (cardbox_task_get(&found, a->shared->db, a->lease.tenant.ptr, a->lease.task_id.ptr, NULL) ==
         CARDBOX_OK) {
         const char *status = cardbox_ledger_task(found, 0)->completion_status;
         is_cancelled = status != NULL && strcmp(status, "cancelled") == 0;
@@ -327,11 +331,11 @@ agent_end agent_run(agent *a)
             return AGENT_FAILED;
         t->a = a;
         completion_init(&t->answer);
-        again = take_turn(t, &end);
-        stream_preview_free(&t->shown);
+        again = run_turn(t, &end);
+        stream_preview_free(&t->preview);
         completion_free(&t->answer);
         dialogue_free(&t->dialogue);
         free(t);
     }
-    return end == AGENT_LOST ? why_lost(a) : end;
+    return end == AGENT_LOST ? end_of_lost_lease(a) : end;
 }

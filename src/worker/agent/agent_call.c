@@ -1,7 +1,7 @@
 /*
- * agent_call.c: a call from its beginning to its end, as the ledger tells it: pending, a start
- * message, in progress, the tool's work, completed or failed, an end message. What changes together
- * is written together. A call is run only once it is written that it began.
+ * agent_call.c: runs one tool call and records it in the ledger: pending with a start message, in
+ * progress, then completed or failed with an end message. The tool runs only after the ledger has
+ * the start. Changes that belong together are one write.
  */
 #include "app/json_text.h"
 #include "cardbox/ids.h"
@@ -12,18 +12,18 @@
 
 enum { NAME_SIZE = 300, TEXT_SIZE = 1024, TOKEN_MAX = 4096, ARGUMENTS_DEPTH_MAX = 64 };
 
-/* A call under way. */
+/* A call that is running. */
 typedef struct call_run {
     agent *a;
     const agent_call *call;
-    const tool *tool;     /* NULL: there is none of that name */
-    char name[NAME_SIZE]; /* of the tool, or as the model says it */
-    slice arguments;      /* as the model wrote them: JSON of an object, most often */
+    const tool *tool;     /* NULL: no tool has this name */
+    char name[NAME_SIZE]; /* the tool's name, or the model's name for an unknown tool */
+    slice arguments;      /* the model's text; should be a JSON object */
     buf parameters;       /* the arguments as a JSON string */
     char start_id[UUID_TEXT_SIZE];
 } call_run;
 
-static call_input call_as(const call_run *r, slice status)
+static call_input call_with_status(const call_run *r, slice status)
 {
     return (call_input){.call_id = slice_of(r->call->id),
                         .task_id = r->a->lease.task_id,
@@ -33,9 +33,10 @@ static call_input call_as(const call_run *r, slice status)
                         .start_id = slice_of(r->start_id)};
 }
 
-/* Writes what has changed of the call, with the message that tells people so: its metadata says
- * which call that is. */
-static bool tell(call_run *r, task_write write, slice id, const char *text, agent_end *end)
+/* Writes the changes of the call together with a message for people. The message's metadata
+ * contains the call's id. */
+static bool write_with_message(call_run *r, task_write write, slice id, const char *text,
+                               agent_end *end)
 {
     buf content = BUF_INIT(TOKEN_MAX), metadata = BUF_INIT(TOKEN_MAX);
 
@@ -61,14 +62,15 @@ static bool tell(call_run *r, task_write write, slice id, const char *text, agen
 static bool write_start(call_run *r, agent_end *end)
 {
     char text[TEXT_SIZE];
-    const call_input calls[] = {call_as(r, SLICE("pending")), call_as(r, SLICE("in_progress"))};
+    const call_input calls[] = {call_with_status(r, SLICE("pending")),
+                                call_with_status(r, SLICE("in_progress"))};
     task_write write = {.calls = calls, .call_count = 2, .ending = CARDBOX_GOES_ON};
 
     format_line(text, sizeof(text), "🔧 Calling %s...", r->name);
-    return tell(r, write, slice_of(r->start_id), text, end);
+    return write_with_message(r, write, slice_of(r->start_id), text, end);
 }
 
-/* Whether it can be run; else `out` says why not. */
+/* Returns whether the call can run. If not, `out` gets the reason. */
 static bool check_call(tool_outcome *out, call_run *r)
 {
     char reason[NAME_SIZE + 100];
@@ -89,8 +91,8 @@ static bool check_call(tool_outcome *out, call_run *r)
 
 /* --- after --- */
 
-/* The details as the ledger keeps them. What it would refuse for its size is no reason to leave the
- * call open: the call fails, and the model hears why. */
+/* Writes the result as the ledger stores it. If the result is too large for the ledger, the
+ * call fails, so that the model learns why. */
 static void put_details(buf *out, tool_outcome *outcome)
 {
     char reason[NAME_SIZE];
@@ -106,14 +108,15 @@ static void put_details(buf *out, tool_outcome *outcome)
     buf_json_string(out, buf_as_slice(&outcome->details));
 }
 
-/* A call whose worker stops may have done its work or not, and is not run again. */
+/* If the worker stopped during the call, its effect is unknown and it is not repeated. */
 static bool write_end(call_run *r, tool_outcome *outcome, agent_end *end)
 {
     char text[TEXT_SIZE], end_id[UUID_TEXT_SIZE];
     buf details = BUF_INIT(CARDBOX_CONTENT_MAX);
 
     put_details(&details, outcome);
-    call_input call = call_as(r, outcome->has_failed ? SLICE("failed") : SLICE("completed"));
+    call_input call =
+        call_with_status(r, outcome->has_failed ? SLICE("failed") : SLICE("completed"));
     task_write write = {.calls = &call,
                         .call_count = 1,
                         .ending = outcome->is_stopped ? CARDBOX_HANDED_BACK : CARDBOX_GOES_ON};
@@ -124,7 +127,7 @@ static bool write_end(call_run *r, tool_outcome *outcome, agent_end *end)
     cardbox_uuid7(end_id);
     call.details = buf_as_slice(&details);
     call.end_id = slice_of(end_id);
-    bool goes_on = tell(r, write, slice_of(end_id), text, end);
+    bool goes_on = write_with_message(r, write, slice_of(end_id), text, end);
     buf_free(&details);
     return goes_on;
 }
@@ -147,10 +150,10 @@ static void run_tool(tool_outcome *out, call_run *r)
         tool_fail(out, "Worker stopped during execution");
 }
 
-/* The tool and its name; a name that no tool has is cut to one line. */
+/* Finds the tool. If no tool has the name, the name is shortened to one line. */
 static void find_tool(call_run *r)
 {
-    const buf *name = &r->call->asked->name;
+    const buf *name = &r->call->requested->name;
 
     r->tool = tools_find(r->a->shared->tools, buf_as_slice(name));
     format_line(r->name, sizeof(r->name), "%s", r->tool != NULL ? r->tool->name : buf_str(name));
@@ -158,7 +161,7 @@ static void find_tool(call_run *r)
 
 bool agent_run_call(agent *a, const agent_call *call, agent_end *end)
 {
-    slice arguments = buf_as_slice(&call->asked->arguments);
+    slice arguments = buf_as_slice(&call->requested->arguments);
     call_run r = {.a = a,
                   .call = call,
                   .arguments = arguments.len > 0 ? arguments : SLICE("{}"),

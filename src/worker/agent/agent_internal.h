@@ -1,5 +1,5 @@
 /*
- * agent_internal.h: what the agent*.c files share.
+ * agent_internal.h: functions shared by the agent*.c files.
  */
 #ifndef WORKER_AGENT_INTERNAL_H
 #define WORKER_AGENT_INTERNAL_H
@@ -7,20 +7,22 @@
 #include "worker/agent/agent.h"
 #include "worker/agent/dialogue.h"
 
-/* A call of the message that the model has just said. */
+/* A tool call of the model's last message. */
 typedef struct agent_call {
-    const completion_call *asked;
-    char id[UUID_TEXT_SIZE]; /* the ledger's, and from then on the model's too */
+    const completion_call *requested;
+    char id[UUID_TEXT_SIZE]; /* our id, for the ledger and later requests */
 } agent_call;
 
-/* Loads the task as the model is to read it. `seen` is the number of the newest message in it. */
+/* Loads the task's messages for the model. `seen` receives the sequence number of the newest
+ * one. */
 cardbox_status agent_load(dialogue *out, int64_t *seen, const agent *a, cardbox_error *err);
 
-/* Writes with the lease. True: the task goes on; else `*end` says how it ended: as the write's own
- * outcome says, where that ended the lease, or AGENT_LOST, or what a refusal made of it. */
+/* Writes to the task under its lease. Returns true if the task continues. Otherwise `*end`
+ * receives how the run ended. */
 bool agent_write(agent *a, task_write *write, agent_end *end);
 
-/* Runs one call and writes its story. True: the task goes on; else `*end` says how it ended. */
+/* Runs one call and records it. Returns true if the task continues. Otherwise `*end` receives
+ * how the run ended. */
 bool agent_run_call(agent *a, const agent_call *call, agent_end *end);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * agent_load.c: reads a task out of the ledger, page by page, and makes the dialogue of it.
+ * agent_load.c: reads a task from the ledger in pages and builds its dialogue.
  */
 #include <stdlib.h>
 #include "model/session/context.h"
@@ -8,15 +8,15 @@
 
 enum { PAGE = 1000, PAGES_MAX = 1000 };
 
-/* What was read, whose texts the rows own. */
+/* The pages read so far. The rows own the texts. */
 typedef struct pages {
     store_rows *rows[PAGES_MAX];
     size_t count;
-    size_t bytes; /* of the texts: no more are read than can be written */
+    size_t bytes; /* bytes of the texts, limited to the size of a request */
     store_rows *task;
     arena memory;
     dialogue_input input;
-    size_t message_room, call_room;
+    size_t message_capacity, call_capacity;
     message_row *messages;
     call_row *calls;
 } pages;
@@ -46,40 +46,16 @@ static cardbox_status too_large(cardbox_error *err)
     return CARDBOX_TOO_LARGE;
 }
 
-static bool has_room(const pages *p)
+static bool may_read_more(const pages *p)
 {
     return p->count < PAGES_MAX && p->bytes <= CONTEXT_BYTES_MAX;
 }
 
-/* Keeps a page. Gives whether it is the last one. */
-static bool keep(pages *p, store_rows *rows)
+/* Keeps a page. Returns true if it is the last one. */
+static bool add_page(pages *p, store_rows *rows)
 {
     p->rows[p->count++] = rows;
     return rows_count(rows) < PAGE;
-}
-
-static bool add_message(pages *p, const store_rows *rows, int row)
-{
-    p->messages = arena_more(&p->memory, p->messages, p->input.message_count, &p->message_room,
-                             sizeof(*p->messages));
-    if (p->messages == NULL)
-        return false;
-    message_row *message = &p->messages[p->input.message_count++];
-    message_row_read(message, rows, row);
-    p->bytes += message->content.len + message->tool_calls.len;
-    return true;
-}
-
-static bool add_call(pages *p, const store_rows *rows, int row)
-{
-    p->calls =
-        arena_more(&p->memory, p->calls, p->input.call_count, &p->call_room, sizeof(*p->calls));
-    if (p->calls == NULL)
-        return false;
-    call_row *call = &p->calls[p->input.call_count++];
-    call_row_read(call, rows, row);
-    p->bytes += call->parameters.len + call->details.len;
-    return true;
 }
 
 static cardbox_status read_messages(pages *p, const agent *a, int64_t *seen, cardbox_error *err)
@@ -87,18 +63,22 @@ static cardbox_status read_messages(pages *p, const agent *a, int64_t *seen, car
     store_rows *rows = NULL;
     bool is_last = false;
 
-    while (!is_last && has_room(p)) {
+    while (!is_last && may_read_more(p)) {
         cardbox_status status = work_messages(&rows, a->shared->db, a->lease.tenant,
                                               a->lease.task_id, *seen, PAGE, err);
         if (status != CARDBOX_OK)
             return status;
-        is_last = keep(p, rows);
+        is_last = add_page(p, rows);
         for (int i = 0; i < rows_count(rows); i++) {
-            if (!add_message(p, rows, i))
+            p->messages = arena_more(&p->memory, p->messages, p->input.message_count,
+                                     &p->message_capacity, sizeof(*p->messages));
+            if (p->messages == NULL)
                 return out_of_memory(err);
+            message_row *message = &p->messages[p->input.message_count++];
+            message_row_read(message, rows, i);
+            p->bytes += message->content.len + message->tool_calls.len;
+            *seen = message->seq;
         }
-        if (p->input.message_count > 0)
-            *seen = p->messages[p->input.message_count - 1].seq;
     }
     p->input.messages = p->messages;
     return is_last ? CARDBOX_OK : too_large(err);
@@ -107,25 +87,32 @@ static cardbox_status read_messages(pages *p, const agent *a, int64_t *seen, car
 static cardbox_status read_calls(pages *p, const agent *a, cardbox_error *err)
 {
     store_rows *rows = NULL;
+    const call_row *last = NULL;
     bool is_last = false;
 
-    while (!is_last && has_room(p)) {
-        const call_row *last = p->input.call_count > 0 ? &p->calls[p->input.call_count - 1] : NULL;
+    while (!is_last && may_read_more(p)) {
         cardbox_status status =
             work_calls(&rows, a->shared->db, a->lease.tenant, a->lease.task_id, last, PAGE, err);
         if (status != CARDBOX_OK)
             return status;
-        is_last = keep(p, rows);
+        is_last = add_page(p, rows);
         for (int i = 0; i < rows_count(rows); i++) {
-            if (!add_call(p, rows, i))
+            p->calls = arena_more(&p->memory, p->calls, p->input.call_count, &p->call_capacity,
+                                  sizeof(*p->calls));
+            if (p->calls == NULL)
                 return out_of_memory(err);
+            call_row *call = &p->calls[p->input.call_count++];
+            call_row_read(call, rows, i);
+            p->bytes += call->parameters.len + call->details.len;
+            last = call;
         }
     }
     p->input.calls = p->calls;
     return is_last ? CARDBOX_OK : too_large(err);
 }
 
-/* A task that was only written down has its prompt in its row alone. */
+/* Reads the system prompt from the task's row if the task has no system message, as for tasks
+ * that were saved without task:spawn. */
 static cardbox_status read_prompt(pages *p, const agent *a, cardbox_error *err)
 {
     task_row row;
@@ -139,7 +126,7 @@ static cardbox_status read_prompt(pages *p, const agent *a, cardbox_error *err)
     return status;
 }
 
-/* A model that can send to tasks must know which one it is, and who waits for it. */
+/* Adds the ids of the task and of its parent task for a model that can send messages to tasks. */
 static void make_note(char *out, size_t size, const agent *a)
 {
     static const char *const NAMES[] = {"task:send", "task:spawn"};

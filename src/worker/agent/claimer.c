@@ -1,6 +1,6 @@
 /*
- * claimer.c: the thread that claims tasks: as many as there are free slots, when the bell rings,
- * when there was more than could be taken, and now and then, should nobody have rung.
+ * claimer.c: the thread that claims tasks for free slots. It claims after a notification, after a
+ * claim that returned all it asked for, and every poll interval.
  */
 #include <unistd.h>
 #include "base/clock.h"
@@ -8,19 +8,19 @@
 #include "worker/agent/worker_pool_internal.h"
 
 enum {
-    GATHER_MS = 10, /* for more slots to come free before a claim for them */
+    WAIT_FOR_SLOTS_MS = 10, /* wait this long for more free slots before a claim */
     RETRY_BASE_MS = 200,
     RETRY_CAP_MS = 5000
 };
 
-/* State of the claimer alone. */
+/* Used by the claimer's thread only. */
 typedef struct claimer {
     worker_pool *pool;
-    work_bell *bell;
-    int64_t bell_due_ms; /* when to try to get one again */
-    bool may_have_more;  /* the last claim got all that it asked for */
-    bool is_first;       /* nothing was claimed yet: take over what an earlier run left */
-    unsigned failures;   /* claims that failed, in a row */
+    work_listener *listener;
+    int64_t listener_retry_ms; /* time of the next attempt to open it */
+    bool may_have_more;        /* the last claim returned as many tasks as it asked for */
+    bool is_first;     /* before the first claim, which also claims the tasks of an earlier run */
+    unsigned failures; /* consecutive failed claims */
 } claimer;
 
 static void log_failure(const char *event, const cardbox_error *err)
@@ -59,8 +59,8 @@ static void log_task(const char *event, const claimed_task *task)
              (int)task->attempts, (int)task->failed_calls);
 }
 
-/* A claim that was under way when all was told to stop. */
-static void give_back(worker_pool *pool, const claimed_task *task)
+/* Hands back a task that was claimed while the worker began to stop. */
+static void hand_task_back(worker_pool *pool, const claimed_task *task)
 {
     ledger_outcome ended;
     task_write write = {.lease = {task->tenant, task->task_id, task->epoch},
@@ -71,7 +71,7 @@ static void give_back(worker_pool *pool, const claimed_task *task)
     work_write(&ended, pool->shared->db, &write, NULL);
 }
 
-static void take(worker_pool *pool, const store_rows *rows)
+static void assign_tasks(worker_pool *pool, const store_rows *rows)
 {
     for (int i = 0; i < rows_count(rows); i++) {
         claimed_task task;
@@ -79,22 +79,22 @@ static void take(worker_pool *pool, const store_rows *rows)
         log_task(task.given_up ? "task_given_up" : "task_claimed", &task);
         pthread_mutex_lock(&pool->lock);
         bool is_assigned = !task.given_up && worker_pool_assign(pool, &task);
-        if (task.given_up && task.parent_id.len > 0) /* this end may be what its parent waits for */
-            worker_pool_announce(pool, task.tenant);
+        if (task.given_up && task.parent_id.len > 0) /* the parent may wait for this end */
+            worker_pool_notify_later(pool, task.tenant);
         pthread_mutex_unlock(&pool->lock);
         if (!is_assigned && !task.given_up)
-            give_back(pool, &task);
+            hand_task_back(pool, &task);
     }
 }
 
-static void drain_wakes(worker_pool *pool)
+static void clear_wakeups(worker_pool *pool)
 {
     uint64_t count;
     ssize_t len = read(pool->wake_fd, &count, sizeof(count));
     (void)len;
 }
 
-static void claim(claimer *k, size_t slots)
+static void claim_tasks(claimer *k, size_t slots)
 {
     worker_pool *pool = k->pool;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -109,76 +109,77 @@ static void claim(claimer *k, size_t slots)
 
     if (work_claim(&rows, pool->shared->db, &wanted, &err) != CARDBOX_OK) {
         log_failure("claim_failed", &err);
-        bell_wait(NULL, pool->wake_fd,
-                  clock_backoff_ms(k->failures++, RETRY_BASE_MS, RETRY_CAP_MS));
-        drain_wakes(pool); /* else it would wake from each of these waits */
+        work_listener_wait(NULL, pool->wake_fd,
+                           clock_backoff_ms(k->failures++, RETRY_BASE_MS, RETRY_CAP_MS));
+        clear_wakeups(pool); /* otherwise the next wait would return at once */
         return;
     }
-    /* What was taken over says nothing of what else there is. */
+    /* A takeover doesn't show whether other tasks are waiting. */
     k->may_have_more = k->is_first || (size_t)rows_count(rows) >= slots;
     k->is_first = false;
     k->failures = 0;
-    take(pool, rows);
+    assign_tasks(pool, rows);
     rows_free(rows);
 }
 
 /* --- waiting --- */
 
-/* A pooler in transaction mode can't pass on what a session listens for. */
-static void keep_bell(claimer *k)
+/* Opens the listener if it is not open. A connection pooler in transaction mode can't deliver
+ * notifications. */
+static void open_listener(claimer *k)
 {
     worker_pool *pool = k->pool;
     cardbox_error err = CARDBOX_ERROR_INIT;
 
-    if (k->bell != NULL || pool->set->no_named_statements || clock_ms() < k->bell_due_ms)
+    if (k->listener != NULL || pool->set->no_named_statements || clock_ms() < k->listener_retry_ms)
         return;
-    if (bell_open(&k->bell, pool->options, pool->tenants, pool->set->project_count, &err) !=
-        CARDBOX_OK) {
+    if (work_listener_open(&k->listener, pool->options, pool->tenants, pool->set->project_count,
+                           &err) != CARDBOX_OK) {
         log_failure("listen_failed", &err);
-        k->bell_due_ms = clock_ms() + RETRY_CAP_MS;
+        k->listener_retry_ms = clock_ms() + RETRY_CAP_MS;
     }
-    k->may_have_more = true; /* what rang before nobody heard */
+    k->may_have_more = true; /* a notification may have been missed */
 }
 
 static void wait_for_work(claimer *k, bool has_slot)
 {
     worker_pool *pool = k->pool;
     int64_t poll_ms = clock_backoff_ms(0, pool->set->poll_ms, pool->set->poll_ms);
-    int64_t bell_ms = k->bell_due_ms - clock_ms();
+    int64_t retry_ms = k->listener_retry_ms - clock_ms();
 
-    if (k->bell == NULL && !pool->set->no_named_statements && bell_ms < poll_ms)
-        poll_ms = bell_ms > 0 ? bell_ms : 1;
+    if (k->listener == NULL && !pool->set->no_named_statements && retry_ms < poll_ms)
+        poll_ms = retry_ms > 0 ? retry_ms : 1;
 
-    switch (bell_wait(has_slot ? k->bell : NULL, pool->wake_fd, poll_ms)) {
-    case BELL_RANG:
-    case BELL_SILENT:
+    switch (work_listener_wait(has_slot ? k->listener : NULL, pool->wake_fd, poll_ms)) {
+    case LISTENER_NOTIFIED:
+    case LISTENER_TIMEOUT:
         k->may_have_more = true;
         break;
-    case BELL_WOKEN:
-        drain_wakes(pool);
+    case LISTENER_WOKEN:
+        clear_wakeups(pool);
         if (k->may_have_more)
-            clock_sleep_ms(GATHER_MS);
+            clock_sleep_ms(WAIT_FOR_SLOTS_MS);
         break;
-    case BELL_LOST:
+    case LISTENER_LOST:
         log_warn("listen_lost", "hint=\"tasks are looked for every %ld ms\"", pool->set->poll_ms);
-        bell_close(k->bell);
-        k->bell = NULL;
-        k->bell_due_ms = clock_ms() + clock_backoff_ms(0, RETRY_BASE_MS, RETRY_CAP_MS);
+        work_listener_close(k->listener);
+        k->listener = NULL;
+        k->listener_retry_ms = clock_ms() + clock_backoff_ms(0, RETRY_BASE_MS, RETRY_CAP_MS);
         break;
     }
 }
 
-/* Tells other workers, and our own bell, of what our tasks made runnable. */
-static void ring(worker_pool *pool)
+/* Notifies workers, this one included, of tasks that our tasks made runnable. */
+static void notify_workers(worker_pool *pool)
 {
     slice tenants[SETTINGS_PROJECTS_MAX];
     size_t count = 0;
 
     pthread_mutex_lock(&pool->lock);
     for (size_t i = 0; i < pool->set->project_count; i++) {
-        if (pool->is_announced[i])
+        if (pool->must_notify[i])
             tenants[count++] = pool->tenants[i];
-        pool->is_announced[i] = false;
+        pool->must_notify[i] = false;
     }
     pthread_mutex_unlock(&pool->lock);
     if (count > 0)
@@ -190,14 +191,14 @@ void *claimer_run(void *arg)
     claimer k = {.pool = arg, .may_have_more = true, .is_first = true};
 
     while (!is_stopping(k.pool)) {
-        keep_bell(&k);
-        ring(k.pool);
+        open_listener(&k);
+        notify_workers(k.pool);
         size_t slots = free_slots(k.pool);
         if (slots > 0 && k.may_have_more)
-            claim(&k, slots);
+            claim_tasks(&k, slots);
         else
             wait_for_work(&k, slots > 0);
     }
-    bell_close(k.bell);
+    work_listener_close(k.listener);
     return NULL;
 }

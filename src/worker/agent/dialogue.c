@@ -1,6 +1,6 @@
 /*
- * dialogue.c: builds the context of a task. Pairing of calls and results, and the writing, are the
- * sessions' (store/session/core/context.h). Knows no database.
+ * dialogue.c: builds a task's messages for the model, with the context code of
+ * model/session/context.h. Does not use the database.
  */
 #include "worker/agent/dialogue.h"
 #include "model/content/class.h"
@@ -9,24 +9,24 @@
 
 enum { DEPTH_MAX = 128, DETAILS_MAX = 64 * 1024 * 1024 };
 
-/* The work under way. */
+/* State of dialogue_build. */
 typedef struct builder {
     const dialogue_input *in;
     context ctx;
     arena memory;
-    string_map by_message; /* start and end messages: the number of their call */
+    string_map by_message; /* start and end messages, by id: the index of their call */
     string_map by_call;
-    bool *is_told; /* of each call: it stands in the context */
+    bool *is_added; /* by call: its result was added */
     bool has_system;
-    bool is_due;
+    bool needs_answer;
 } builder;
 
 static bool index_calls(builder *b)
 {
     const dialogue_input *in = b->in;
 
-    b->is_told = arena_zeros(&b->memory, in->call_count + 1, sizeof(bool));
-    if (b->is_told == NULL || !string_map_init(&b->ctx.shown, in->call_count, &b->memory) ||
+    b->is_added = arena_zeros(&b->memory, in->call_count + 1, sizeof(bool));
+    if (b->is_added == NULL || !string_map_init(&b->ctx.shown, in->call_count, &b->memory) ||
         !string_map_init(&b->by_message, 2 * in->call_count, &b->memory) ||
         !string_map_init(&b->by_call, in->call_count, &b->memory))
         return false;
@@ -42,8 +42,8 @@ static bool index_calls(builder *b)
 
 /* --- calls --- */
 
-/* What a call's details say to the model: they are JSON in a string; of a string in it, what that
- * says, of anything else its JSON. */
+/* Returns a call's details as a value for the model. The details are JSON in a JSON string, so
+ * they are decoded once. */
 static scan_value details_of(builder *b, slice details)
 {
     buf text = BUF_INIT(DETAILS_MAX);
@@ -58,13 +58,14 @@ static scan_value details_of(builder *b, slice details)
     return value;
 }
 
-/* A call that is still open has no result here, and is given one by the pairing. */
+/* Adds the result of a call, unless the call is still open: context_pair then adds a synthetic
+ * result. */
 static void add_result(builder *b, size_t index, scan_value id, scan_value name)
 {
     const call_row *call = &b->in->calls[index];
     bool has_failed = slice_equal(call->status, SLICE("failed"));
 
-    b->is_told[index] = true;
+    b->is_added[index] = true;
     if (!has_failed && !slice_equal(call->status, SLICE("completed")))
         return;
     context_message *result =
@@ -76,9 +77,9 @@ static void add_result(builder *b, size_t index, scan_value id, scan_value name)
     context_add_value(&b->ctx, result, details_of(b, call->details));
 }
 
-/* The calls that an assistant's message announces, each with its result right behind. False: none.
- */
-static bool add_announced(builder *b, context_message *message, scan_value list)
+/* Adds the calls that an assistant's message lists, and their results after them. Returns false
+ * if it lists none. */
+static bool add_listed_calls(builder *b, context_message *message, scan_value list)
 {
     bool is_any = false;
     scan_value call;
@@ -99,31 +100,31 @@ static bool add_announced(builder *b, context_message *message, scan_value list)
     while (scan_element(&walk, &call)) {
         scan_value function = scan_find(call, "function"), id = scan_find(call, "id");
         uint32_t index = string_map_get(&b->by_call, context_call_of(&b->ctx, id));
-        if (function.kind == SCAN_OBJECT && index != STRING_MAP_NONE && !b->is_told[index])
+        if (function.kind == SCAN_OBJECT && index != STRING_MAP_NONE && !b->is_added[index])
             add_result(b, index, id, scan_find(function, "name"));
     }
     return is_any;
 }
 
-/* A call that no message announces, as in a ledger from elsewhere: its start message is the place.
- */
-static void add_unannounced(builder *b, size_t index)
+/* Adds a call that no message lists, as in an imported ledger, at the position of its start
+ * message. */
+static void add_unlisted_call(builder *b, size_t index)
 {
     enum { OFFERED_MAX = 1024 };
     const call_row *call = &b->in->calls[index];
-    buf offered = BUF_INIT(OFFERED_MAX);
+    buf api_name = BUF_INIT(OFFERED_MAX);
     scan_value id = context_token(&b->ctx, call->call_id);
 
-    tools_put_offered(&offered, call->ability);
-    scan_value name = context_token(&b->ctx, buf_as_slice(&offered));
-    buf_free(&offered);
+    tools_put_api_name(&api_name, call->ability);
+    scan_value name = context_token(&b->ctx, buf_as_slice(&api_name));
+    buf_free(&api_name);
     context_message *message =
         context_add(&b->ctx, CONTEXT_ASSISTANT, CONTEXT_OF_CARD, call->start_id, call->parameters);
     if (message == NULL)
         return;
     context_add_call(&b->ctx, message, id, name, scan_whole(call->parameters));
     add_result(b, index, id, name);
-    b->is_due = true;
+    b->needs_answer = true;
 }
 
 /* --- messages --- */
@@ -135,8 +136,8 @@ static context_role role_of(slice role)
     return slice_equal(role, SLICE("system")) ? CONTEXT_SYSTEM : CONTEXT_USER;
 }
 
-/* What an assistant's message says that it had seen; negative: it does not say, so it is not of
- * this loop. */
+/* Returns the `seen` number of an assistant's message. -1: it has none, so it was not written
+ * by this loop. */
 static int64_t seen_by(const message_row *row)
 {
     int64_t seen;
@@ -154,23 +155,23 @@ static void add_note(builder *b, context_message *message)
         context_add_value(&b->ctx, message, context_token(&b->ctx, b->in->note));
 }
 
-/* Whether the writer leaves this message of a user out, by the rule that it has itself. Then it is
- * nothing to answer either: a request that ends in the model's own words is refused. */
-static bool says_nothing(const message_row *row)
+/* Returns whether a user's message is blank. The writer of contexts leaves it out, so it needs no
+ * answer. */
+static bool is_blank_user_message(const message_row *row)
 {
     return slice_equal(row->role, SLICE("user")) &&
            content_trim(scan_string_inside(scan_whole(row->content))).len == 0;
 }
 
-/* A result is there to be answered even if somebody put words of their own into the ledger
- * meanwhile: only what the loop wrote is the model's answer. */
+/* Only a message of this loop counts as the model's answer. Others may have written to the
+ * ledger in the meantime. */
 static void add_answer(builder *b, context_message *message, const message_row *row)
 {
-    bool is_asking =
-        row->tool_calls.len > 0 && add_announced(b, message, scan_whole(row->tool_calls));
+    bool has_calls =
+        row->tool_calls.len > 0 && add_listed_calls(b, message, scan_whole(row->tool_calls));
 
-    if (is_asking || seen_by(row) >= 0)
-        b->is_due = is_asking;
+    if (has_calls || seen_by(row) >= 0)
+        b->needs_answer = has_calls;
 }
 
 static void add_message(builder *b, size_t number)
@@ -178,13 +179,13 @@ static void add_message(builder *b, size_t number)
     const message_row *row = &b->in->messages[number];
     uint32_t call = string_map_get(&b->by_message, row->message_id);
 
-    /* A user's message is never only the mark of a call, whatever a call says. */
+    /* A user's message is added even if a call names it as its start or end. */
     if (call != STRING_MAP_NONE && !slice_equal(row->role, SLICE("user"))) {
-        if (!b->is_told[call])
-            add_unannounced(b, call);
+        if (!b->is_added[call])
+            add_unlisted_call(b, call);
         return;
     }
-    if (says_nothing(row))
+    if (is_blank_user_message(row))
         return;
     context_message *message =
         context_add(&b->ctx, role_of(row->role), CONTEXT_OF_CARD, row->message_id, row->content);
@@ -198,13 +199,13 @@ static void add_message(builder *b, size_t number)
     if (message->role == CONTEXT_ASSISTANT)
         add_answer(b, message, row);
     else if (message->role == CONTEXT_USER)
-        b->is_due = true;
+        b->needs_answer = true;
 }
 
 /* --- their order --- */
 
-/* Whether a message of a user came while the model was saying its next one: it stands before that
- * in time, and is answered after it. */
+/* Returns whether a user's message arrived while the model wrote its next message. It is answered
+ * after that message. */
 static bool is_late(const builder *b, size_t number, const int64_t *next_seen)
 {
     const message_row *row = &b->in->messages[number];
@@ -213,10 +214,10 @@ static bool is_late(const builder *b, size_t number, const int64_t *next_seen)
            row->seq > next_seen[number];
 }
 
-/* Adds all messages, late ones after the answer that they missed. */
+/* Adds all messages. Late ones are added after the answer that was written without them. */
 static bool add_messages(builder *b)
 {
-    size_t count = b->in->message_count, held = 0, still;
+    size_t count = b->in->message_count, late_count = 0, still;
     int64_t *next_seen = arena_zeros(&b->memory, count + 1, sizeof(*next_seen));
     size_t *late = arena_zeros(&b->memory, count + 1, sizeof(*late));
 
@@ -229,27 +230,27 @@ static bool add_messages(builder *b)
     }
     for (size_t i = 0; i < count; i++) {
         if (is_late(b, i, next_seen)) {
-            late[held++] = i;
+            late[late_count++] = i;
             continue;
         }
         add_message(b, i);
         if (seen_by(&b->in->messages[i]) < 0)
             continue;
         still = 0;
-        for (size_t k = 0; k < held; k++) {
+        for (size_t k = 0; k < late_count; k++) {
             if (b->in->messages[late[k]].seq > next_seen[i + 1] && next_seen[i + 1] >= 0)
                 late[still++] = late[k];
             else
                 add_message(b, late[k]);
         }
-        held = still;
+        late_count = still;
     }
     return true;
 }
 
-/* What others put in after that which is to be answered stands before it: servers refuse a request
- * that ends in the model's own words or in a system's. */
-static void end_in_question(context_list *list)
+/* Moves the last user message or tool call behind the messages that follow it. Servers reject a
+ * request that ends with a message of the assistant or the system. */
+static void move_question_last(context_list *list)
 {
     context_message **question = NULL, **link = &list->first;
 
@@ -281,7 +282,7 @@ bool dialogue_has_system(const dialogue_input *in)
     return false;
 }
 
-/* What a system's message would have said, where there is none. */
+/* Adds the task's prompt as a system message if the dialogue has none. */
 static void add_prompt(builder *b)
 {
     const dialogue_input *in = b->in;
@@ -313,8 +314,8 @@ cardbox_status dialogue_build(dialogue *out, const dialogue_input *input)
         goto done;
     b.ctx.before = b.ctx.list.count;
     context_pair(&b.ctx);
-    if (b.is_due)
-        end_in_question(&b.ctx.list);
+    if (b.needs_answer)
+        move_question_last(&b.ctx.list);
     if (b.memory.failed) {
         if (b.ctx.is_over)
             status = CARDBOX_TOO_LARGE;
@@ -325,7 +326,7 @@ cardbox_status dialogue_build(dialogue *out, const dialogue_input *input)
             status = CARDBOX_TOO_LARGE;
         goto done;
     }
-    out->is_due = b.is_due;
+    out->needs_answer = b.needs_answer;
     out->messages = written.messages;
     written.messages = BUF_INIT(0);
     status = CARDBOX_OK;

@@ -1,27 +1,26 @@
 /*
- * lease_keeper.c: the thread that renews the leases of all running tasks, in one statement, and
- * stops those whose lease is lost: to a cancel, to another worker, or because nobody could renew
- * it.
+ * lease_keeper.c: the thread that renews the leases of all running tasks in one statement. It stops
+ * tasks whose lease is lost: cancelled, taken over by another worker, or expired.
  */
 #include "base/clock.h"
 #include "app/log.h"
 #include "worker/agent/worker_pool_internal.h"
 
 enum {
-    RENEW_MOST_MS = 2000, /* also how soon a cancel is seen by a task that writes nothing */
-    LOOK_MS = 50
+    RENEW_MOST_MS = 2000, /* a cancel is noticed within this time even if the task writes nothing */
+    CHECK_MS = 50
 };
 
-/* The leases of a moment, copied: their tasks may end meanwhile. */
+/* Copies of the leases, since their tasks may end during the statement. */
 typedef struct leases {
     task_lease *at;
     size_t *slots;
-    uint64_t *turns;
+    uint64_t *task_numbers;
     size_t count;
     arena memory;
 } leases;
 
-static bool note(leases *l, const slot *s, size_t number)
+static bool copy_lease(leases *l, const slot *s, size_t number)
 {
     const task_lease *lease = &s->agent.lease;
     slice tenant = {arena_copy(&l->memory, lease->tenant), lease->tenant.len};
@@ -29,23 +28,23 @@ static bool note(leases *l, const slot *s, size_t number)
 
     l->at[l->count] = (task_lease){tenant, task, lease->epoch};
     l->slots[l->count] = number;
-    l->turns[l->count++] = s->turn;
+    l->task_numbers[l->count++] = s->task_number;
     return !l->memory.failed;
 }
 
-static bool collect(leases *l, worker_pool *pool)
+static bool copy_leases(leases *l, worker_pool *pool)
 {
     bool good;
 
     *l = (leases){.memory = ARENA_INIT};
     l->at = arena_zeros(&l->memory, pool->slot_count, sizeof(*l->at));
     l->slots = arena_zeros(&l->memory, pool->slot_count, sizeof(*l->slots));
-    l->turns = arena_zeros(&l->memory, pool->slot_count, sizeof(*l->turns));
+    l->task_numbers = arena_zeros(&l->memory, pool->slot_count, sizeof(*l->task_numbers));
     good = !l->memory.failed;
     pthread_mutex_lock(&pool->lock);
     for (size_t i = 0; good && i < pool->slot_count; i++)
         if (pool->slots[i].is_busy)
-            good = note(l, &pool->slots[i], i);
+            good = copy_lease(l, &pool->slots[i], i);
     pthread_mutex_unlock(&pool->lock);
     return good;
 }
@@ -59,14 +58,14 @@ static void log_lost(const leases *l, size_t i, slice status)
              log_quote(said, status.ptr, status.len));
 }
 
-static void take_states(worker_pool *pool, const leases *l, const store_rows *rows,
-                        int64_t asked_ms)
+static void apply_states(worker_pool *pool, const leases *l, const store_rows *rows,
+                         int64_t asked_ms)
 {
     pthread_mutex_lock(&pool->lock);
     for (int row = 0; row < rows_count(rows); row++) {
         size_t i = (size_t)rows_int8(rows, row, RENEWED_COL_ORD) - 1;
         slot *s = i < l->count ? &pool->slots[l->slots[i]] : NULL;
-        if (s == NULL || !s->is_busy || s->turn != l->turns[i])
+        if (s == NULL || !s->is_busy || s->task_number != l->task_numbers[i])
             continue;
         int state = rows_int4(rows, row, RENEWED_COL_STATE);
         if (state == CARDBOX_LEASE_RENEWED)
@@ -79,7 +78,8 @@ static void take_states(worker_pool *pool, const leases *l, const store_rows *ro
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Past its lease a task may be somebody else's, whether or not the database can be asked. */
+/* Stops tasks whose lease has expired: another worker may have claimed them, even if the
+ * database can't be reached from here. */
 static void stop_expired(worker_pool *pool)
 {
     int64_t now = clock_ms();
@@ -93,17 +93,17 @@ static void stop_expired(worker_pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-static void renew(worker_pool *pool)
+static void renew_leases(worker_pool *pool)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     store_rows *rows = NULL;
     int64_t asked_ms = clock_ms();
     leases l;
 
-    if (collect(&l, pool) && l.count > 0) {
+    if (copy_leases(&l, pool) && l.count > 0) {
         if (work_renew(&rows, pool->shared->db, l.at, l.count, pool->set->lease_s * 1000, &err) ==
             CARDBOX_OK)
-            take_states(pool, &l, rows, asked_ms);
+            apply_states(pool, &l, rows, asked_ms);
         else
             log_warn("renew_failed", "error=%s", cardbox_status_name(err.status));
     }
@@ -129,10 +129,10 @@ void *lease_keeper_run(void *arg)
 
     while (!has_ended(pool)) {
         if (clock_ms() >= due_ms) {
-            renew(pool);
+            renew_leases(pool);
             due_ms = clock_ms() + every_ms;
         }
-        clock_sleep_ms(LOOK_MS);
+        clock_sleep_ms(CHECK_MS);
     }
     return NULL;
 }

@@ -1,6 +1,6 @@
 /*
- * stream_preview.h: the text of a message on its way to whoever watches, some pieces a second,
- * while the model says it. Knows nothing of the message that it becomes.
+ * stream_preview.h: publishes the text of a message to the followers of the task while the model
+ * generates it.
  */
 #ifndef WORKER_STREAM_PREVIEW_H
 #define WORKER_STREAM_PREVIEW_H
@@ -10,21 +10,21 @@
 typedef struct stream_preview {
     cardbox *db;
     const task_lease *lease;
-    char message_id[UUID_TEXT_SIZE]; /* that the message will have */
-    int64_t number;                  /* of the last piece */
-    int64_t shown_ms;                /* when that was, or when the model was asked */
-    buf waiting;                     /* text that was not shown yet */
+    char message_id[UUID_TEXT_SIZE]; /* the id of the message */
+    int64_t number;                  /* number of the last publication */
+    int64_t shown_ms;                /* time of the last publication, or of the request */
+    buf pending;                     /* text not yet published */
 } stream_preview;
 
-/* Begins a message, with a new id. */
-void stream_preview_begin(stream_preview *c, cardbox *db, const task_lease *lease);
+/* Begins a message with a new id. */
+void stream_preview_begin(stream_preview *p, cardbox *db, const task_lease *lease);
 
-/* Keeps a piece. */
-void stream_preview_add(stream_preview *c, slice text);
+/* Adds text. */
+void stream_preview_add(stream_preview *p, slice text);
 
-/* Shows what has gathered, if it is time to. False: the lease is lost. */
-bool stream_preview_show(stream_preview *c);
+/* Publishes the collected text if the interval is over. Returns false if the lease is lost. */
+bool stream_preview_show(stream_preview *p);
 
-void stream_preview_free(stream_preview *c);
+void stream_preview_free(stream_preview *p);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * worker_pool.c: the slots, and starting and stopping all threads.
+ * worker_pool.c: the slots; starts and stops all threads.
  */
 #include "worker/agent/worker_pool.h"
 #include <stdlib.h>
@@ -10,11 +10,11 @@
 #include "worker/agent/worker_pool_internal.h"
 
 /* Wakes the claimer. */
-static void wake(worker_pool *pool)
+static void wake_claimer(worker_pool *pool)
 {
     uint64_t one = 1;
     ssize_t written = write(pool->wake_fd, &one, sizeof(one));
-    (void)written; /* it can only fail where so many are there already */
+    (void)written; /* fails only if the counter is full, and then the claimer wakes anyway */
 }
 
 /* --- slots --- */
@@ -36,7 +36,7 @@ bool worker_pool_assign(worker_pool *pool, const claimed_task *task)
                            .lease = {tenant, task_id, task->epoch},
                            .parent_id = parent};
         s->renewed_ms = clock_ms();
-        s->turn++;
+        s->task_number++;
         s->is_busy = true;
         pool->busy++;
         pthread_cond_broadcast(&pool->changed);
@@ -69,27 +69,28 @@ static void log_end(const agent *a, agent_end end, int64_t ms)
              (long long)a->completion_tokens, (long long)ms);
 }
 
-void worker_pool_announce(worker_pool *pool, slice tenant)
+void worker_pool_notify_later(worker_pool *pool, slice tenant)
 {
     for (size_t i = 0; i < pool->set->project_count; i++)
-        pool->is_announced[i] |= slice_equal(pool->tenants[i], tenant);
+        pool->must_notify[i] |= slice_equal(pool->tenants[i], tenant);
 }
 
-/* What its end may have made runnable: its parent, or itself. */
-static void leave(slot *s, agent_end end)
+/* Frees the slot. A task that was handed back, and the parent of a finished one, may have
+ * become runnable. */
+static void free_slot(slot *s, agent_end end)
 {
     worker_pool *pool = s->pool;
 
     pthread_mutex_lock(&pool->lock);
     if (end == AGENT_RETURNED || (end == AGENT_FINISHED && s->agent.parent_id.len > 0))
-        worker_pool_announce(pool, s->agent.lease.tenant);
+        worker_pool_notify_later(pool, s->agent.lease.tenant);
     s->is_busy = false;
     pool->busy--;
     pthread_mutex_unlock(&pool->lock);
-    wake(pool);
+    wake_claimer(pool);
 }
 
-/* False: there will be none. */
+/* Waits for a task. Returns false if the worker stops. */
 static bool await_task(slot *s)
 {
     worker_pool *pool = s->pool;
@@ -110,7 +111,7 @@ static void *run_slot(void *arg)
         int64_t began_ms = clock_ms();
         agent_end end = agent_run(&s->agent);
         log_end(&s->agent, end, clock_ms() - began_ms);
-        leave(s, end);
+        free_slot(s, end);
     }
     return NULL;
 }
@@ -151,9 +152,10 @@ worker_pool *worker_pool_start(const agent_shared *shared, const worker_settings
     pthread_cond_init(&pool->changed, NULL);
     pool->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (pool->wake_fd >= 0 && start_slots(pool)) {
-        pool->has_keeper = pthread_create(&pool->auth_watcher, NULL, lease_keeper_run, pool) == 0;
+        pool->has_lease_keeper =
+            pthread_create(&pool->lease_keeper, NULL, lease_keeper_run, pool) == 0;
         pool->has_claimer =
-            pool->has_keeper && pthread_create(&pool->claimer, NULL, claimer_run, pool) == 0;
+            pool->has_lease_keeper && pthread_create(&pool->claimer, NULL, claimer_run, pool) == 0;
     }
     if (!pool->has_claimer) {
         worker_pool_drain(pool);
@@ -169,7 +171,7 @@ void worker_pool_drain(worker_pool *pool)
     pool->is_stopping = true;
     pthread_cond_broadcast(&pool->changed);
     pthread_mutex_unlock(&pool->lock);
-    wake(pool);
+    wake_claimer(pool);
 }
 
 bool worker_pool_is_idle(worker_pool *pool)
@@ -180,7 +182,7 @@ bool worker_pool_is_idle(worker_pool *pool)
     return is_idle;
 }
 
-void worker_pool_hurry(worker_pool *pool)
+void worker_pool_stop_tasks(worker_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     for (size_t i = 0; i < pool->slot_count; i++)
@@ -189,8 +191,8 @@ void worker_pool_hurry(worker_pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* The claimer ends first: it must not assign a task to a slot whose thread has ended. What was
- * handed back is announced at the very end. */
+/* Joins the claimer first, so that it can't assign a task to a slot whose thread has ended.
+ * Notifies workers of handed-back tasks last. */
 void worker_pool_free(worker_pool *pool)
 {
     if (pool == NULL)
@@ -200,10 +202,10 @@ void worker_pool_free(worker_pool *pool)
     for (size_t i = 0; i < pool->slot_count; i++)
         if (pool->slots[i].has_thread)
             pthread_join(pool->slots[i].thread, NULL);
-    if (pool->has_keeper)
-        pthread_join(pool->auth_watcher, NULL);
+    if (pool->has_lease_keeper)
+        pthread_join(pool->lease_keeper, NULL);
     for (size_t i = 0; i < pool->set->project_count; i++)
-        if (pool->is_announced[i])
+        if (pool->must_notify[i])
             work_notify(pool->shared->db, &pool->tenants[i], 1, NULL);
     for (size_t i = 0; i < pool->slot_count; i++) {
         net_free(pool->slots[i].net);

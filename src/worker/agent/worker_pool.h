@@ -1,6 +1,6 @@
 /*
- * worker_pool.h: the threads of a worker: slots that run one task each, a claimer that takes tasks
- * for free slots, and a auth_watcher of their leases. Knows nothing of what running a task is.
+ * worker_pool.h: the threads of a worker: one for each slot, which runs one task at a time, the
+ * claimer, which claims tasks for free slots, and the lease keeper.
  */
 #ifndef WORKER_POOL_H
 #define WORKER_POOL_H
@@ -10,20 +10,20 @@
 
 typedef struct worker_pool worker_pool;
 
-/* Starts working. NULL: no memory or no threads. `shared` and `set` must outlive it. */
+/* Starts the threads. NULL: out of memory or threads. `shared` and `set` must outlive the pool. */
 worker_pool *worker_pool_start(const agent_shared *shared, const worker_settings *set,
                                const cardbox_options *options);
 
-/* Claims nothing more; tasks that are under way go on. */
+/* Stops claiming. Running tasks continue. */
 void worker_pool_drain(worker_pool *pool);
 
-/* Whether no task is under way. */
+/* Returns whether no task is running. */
 bool worker_pool_is_idle(worker_pool *pool);
 
-/* Tasks that are under way stop at once and are handed back. After worker_pool_drain. */
-void worker_pool_hurry(worker_pool *pool);
+/* Stops the running tasks at once and hands them back. Call worker_pool_drain first. */
+void worker_pool_stop_tasks(worker_pool *pool);
 
-/* Waits for the threads, after worker_pool_drain, and frees it. NULL is fine. */
+/* Waits for the threads and frees the pool. Call worker_pool_drain first. NULL is allowed. */
 void worker_pool_free(worker_pool *pool);
 
 #endif

@@ -1,19 +1,20 @@
 /*
- * completion.c: reads the chunks of a chat completion. Lenient where servers differ (missing
- * members, repeated ids, calls without an index), strict about JSON, limits and the end.
+ * completion.c: reads the chunks of a chat completion. It accepts the differences between servers:
+ * missing members, repeated ids, calls without an index. It does not accept invalid JSON, exceeded
+ * limits or a missing end.
  */
 #include "worker/model/completion.h"
 #include "app/json_text.h"
 #include "base/scan.h"
 #include "model/content/class.h"
 #include "worker/format_line.h"
-#include "worker/model/half_pairs.h"
+#include "worker/model/surrogates.h"
 
-/* Limit of integers in a chunk, far above any count of tokens: doubles hold them exactly, and sums
- * of them fit. */
+/* Limit of integers in a chunk, far above any token count. Doubles represent such integers
+ * exactly, and their sums fit. */
 #define INTEGER_MAX INT64_C(1000000000000)
 
-/* Ends of a text that are not where the model wanted to end. */
+/* Finish reasons of an incomplete text. */
 static const struct {
     const char *finish_reason, *says;
 } CUTS[] = {
@@ -44,8 +45,8 @@ static bool fail(completion *c, const char *reason)
     return false;
 }
 
-/* For limits of ours: a model that passes one would most often do so again, at the same price. */
-static bool fail_for_good(completion *c, const char *reason)
+/* Fails without a retry. A model that exceeds a limit would most often do it again. */
+static bool fail_finally(completion *c, const char *reason)
 {
     c->is_final = true;
     return fail(c, reason);
@@ -53,7 +54,8 @@ static bool fail_for_good(completion *c, const char *reason)
 
 /* --- values --- */
 
-/* An integer, which may be a real such as 2.0. False: it is none, or too large. */
+/* Reads an integer, which may be written as 2.0. Returns false if the value is none or is too
+ * large. */
 static bool read_integer(int64_t *out, const json_t *value)
 {
     double number = json_number_value(value);
@@ -71,7 +73,8 @@ static void add_string(buf *out, const json_t *object, const char *name)
 
 /* --- tool calls --- */
 
-/* The last one: servers that number all of them alike are told apart by begins_anew. */
+/* Returns the last call with this index. Some servers give all calls the same index: see
+ * begins_next_call. */
 static completion_call *find_call(completion *c, int64_t index)
 {
     for (size_t i = c->call_count; i-- > 0;)
@@ -90,10 +93,9 @@ static completion_call *add_call(completion *c, int64_t index)
     return call;
 }
 
-/* Whether a piece that seems to continue a call, since its index or id is the same or missing,
- * begins another one: it names another function, or names one and has arguments although those of
- * the call are complete. */
-static bool begins_anew(const completion_call *call, const json_t *piece)
+/* Returns whether a fragment with the same or no index begins the next call. It does if it has
+ * another function name, or a name and arguments although the call's arguments are complete. */
+static bool begins_next_call(const completion_call *call, const json_t *piece)
 {
     const json_t *function = json_object_get(piece, "function");
     const json_t *arguments = json_object_get(function, "arguments");
@@ -108,39 +110,40 @@ static bool begins_anew(const completion_call *call, const json_t *piece)
            scan_check(buf_as_slice(&call->arguments), COMPLETION_DEPTH_MAX, NULL, NULL, NULL);
 }
 
-/* The call that a piece belongs to. Some servers give no index: there an id begins the next call,
- * and a piece without one continues the last call, unless that came in the same chunk. */
+/* Returns the call that a fragment belongs to. Without an index, an id begins the next call. A
+ * fragment without an id continues the last call, unless that began in the same chunk. */
 static completion_call *call_of(completion *c, const json_t *piece, slice id, bool is_first)
 {
     int64_t index;
 
     if (read_integer(&index, json_object_get(piece, "index"))) {
         completion_call *found = find_call(c, index);
-        return found != NULL && !begins_anew(found, piece) ? found : add_call(c, index);
+        return found != NULL && !begins_next_call(found, piece) ? found : add_call(c, index);
     }
     if (c->call_count > 0 && is_first) {
         completion_call *last = &c->calls[c->call_count - 1];
         bool is_same = id.len == 0 || slice_equal(id, buf_as_slice(&last->id));
-        if (is_same && !begins_anew(last, piece))
+        if (is_same && !begins_next_call(last, piece))
             return last;
     }
     return add_call(c, (int64_t)c->call_count);
 }
 
-/* Ids and names come whole, and from some servers with every piece: the first one counts. */
+/* Ids and names arrive complete. Some servers repeat them in every fragment: the first one is
+ * used. */
 static void set_once(buf *out, slice text)
 {
     if (out->len == 0)
         buf_slice(out, text);
 }
 
-/* Some servers give arguments as an object instead of its text. */
-static bool take_function(completion *c, completion_call *call, slice id, const json_t *function)
+/* Some servers send the arguments as an object instead of a string. */
+static bool add_function(completion *c, completion_call *call, slice id, const json_t *function)
 {
     json_t *arguments = json_object_get(function, "arguments");
 
     if (call == NULL)
-        return fail_for_good(c, "the model asked for more tool calls than a message may have");
+        return fail_finally(c, "the model asked for more tool calls than a message may have");
     set_once(&call->id, id);
     set_once(&call->name, json_text_of(json_object_get(function, "name")));
     if (json_is_object(arguments))
@@ -148,11 +151,11 @@ static bool take_function(completion *c, completion_call *call, slice id, const 
     else
         buf_slice(&call->arguments, json_text_of(arguments));
     if (!buf_ok(&call->id) || !buf_ok(&call->name) || !buf_ok(&call->arguments))
-        return fail_for_good(c, "a tool call of the model is too large");
+        return fail_finally(c, "a tool call of the model is too large");
     return true;
 }
 
-static bool take_calls(completion *c, const json_t *calls)
+static bool add_calls(completion *c, const json_t *calls)
 {
     const json_t *piece;
     size_t i;
@@ -163,7 +166,7 @@ static bool take_calls(completion *c, const json_t *calls)
             continue;
         slice id = json_text_of(json_object_get(piece, "id"));
         completion_call *call = call_of(c, piece, id, is_first);
-        if (!take_function(c, call, id, json_object_get(piece, "function")))
+        if (!add_function(c, call, id, json_object_get(piece, "function")))
             return false;
         is_first = false;
     }
@@ -172,8 +175,8 @@ static bool take_calls(completion *c, const json_t *calls)
 
 /* --- chunks --- */
 
-/* A text, or a list of parts of it; a refusal of the model is its answer too. */
-static void take_text(completion *c, const json_t *delta)
+/* The content is a string or an array of parts. A refusal counts as text. */
+static void add_text(completion *c, const json_t *delta)
 {
     const json_t *part, *content = json_object_get(delta, "content");
     size_t i;
@@ -186,24 +189,25 @@ static void take_text(completion *c, const json_t *delta)
     add_string(&c->text, delta, "refusal");
 }
 
-static bool take_delta(completion *c, const json_t *delta, slice *piece)
+static bool add_delta(completion *c, const json_t *delta, slice *piece)
 {
-    const json_t *function = json_object_get(delta, "function_call"); /* the form before tools */
+    const json_t *function =
+        json_object_get(delta, "function_call"); /* the older form of a single call */
     size_t before = c->text.len;
 
-    take_text(c, delta);
+    add_text(c, delta);
     if (!buf_ok(&c->text))
-        return fail_for_good(c, "the model's message is too large");
+        return fail_finally(c, "the model's message is too large");
     *piece = buf_since(&c->text, before);
-    if (!take_calls(c, json_object_get(delta, "tool_calls")))
+    if (!add_calls(c, json_object_get(delta, "tool_calls")))
         return false;
     if (!json_is_object(function))
         return true;
     completion_call *call = find_call(c, 0);
-    return take_function(c, call != NULL ? call : add_call(c, 0), (slice){"", 0}, function);
+    return add_function(c, call != NULL ? call : add_call(c, 0), (slice){"", 0}, function);
 }
 
-static void take_finish(completion *c, slice text)
+static void set_finish_reason(completion *c, slice text)
 {
     if (text.len == 0)
         return;
@@ -216,8 +220,8 @@ static void take_finish(completion *c, slice text)
     c->finish_reason[len] = '\0';
 }
 
-/* Some servers repeat the counts in every chunk: the last ones count. */
-static void take_count(int64_t *out, const json_t *usage, const char *name)
+/* Some servers repeat the counts in every chunk: the last ones are used. */
+static void set_count(int64_t *out, const json_t *usage, const char *name)
 {
     int64_t count;
 
@@ -225,7 +229,7 @@ static void take_count(int64_t *out, const json_t *usage, const char *name)
         *out = count;
 }
 
-static bool take_error(completion *c, const json_t *error)
+static bool set_error(completion *c, const json_t *error)
 {
     const json_t *message = json_is_object(error) ? json_object_get(error, "message") : error;
 
@@ -234,7 +238,7 @@ static bool take_error(completion *c, const json_t *error)
     return false;
 }
 
-/* Only one choice is asked for, so only the one of index 0 counts; without an index, the first. */
+/* One choice was requested. Returns the one with index 0 or, without an index, the first. */
 static const json_t *find_choice(const json_t *choices)
 {
     const json_t *choice;
@@ -250,7 +254,7 @@ static const json_t *find_choice(const json_t *choices)
     return NULL;
 }
 
-static bool take_chunk(completion *c, const json_t *chunk, slice *piece)
+static bool add_chunk(completion *c, const json_t *chunk, slice *piece)
 {
     const json_t *error = json_object_get(chunk, "error");
     const json_t *usage = json_object_get(chunk, "usage");
@@ -260,22 +264,22 @@ static bool take_chunk(completion *c, const json_t *chunk, slice *piece)
     if (!json_is_object(chunk))
         return fail(c, "the model's server sent a chunk that is no JSON object");
     if (error != NULL && !json_is_null(error))
-        return take_error(c, error);
-    if (!json_is_object(delta)) /* some servers send a whole message instead of a piece of it */
+        return set_error(c, error);
+    if (!json_is_object(delta)) /* some servers send the whole message */
         delta = json_object_get(choice, "message");
-    if (!take_delta(c, delta, piece))
+    if (!add_delta(c, delta, piece))
         return false;
-    take_finish(c, json_text_of(json_object_get(choice, "finish_reason")));
-    take_count(&c->usage.prompt_tokens, usage, "prompt_tokens");
-    take_count(&c->usage.completion_tokens, usage, "completion_tokens");
-    take_count(&c->usage.total_tokens, usage, "total_tokens");
+    set_finish_reason(c, json_text_of(json_object_get(choice, "finish_reason")));
+    set_count(&c->usage.prompt_tokens, usage, "prompt_tokens");
+    set_count(&c->usage.completion_tokens, usage, "completion_tokens");
+    set_count(&c->usage.total_tokens, usage, "total_tokens");
     return true;
 }
 
-bool completion_take(completion *c, slice data, slice *piece)
+bool completion_add_chunk(completion *c, slice data, slice *piece)
 {
     json_error_t error;
-    buf text = BUF_INIT(2 * data.len + 64); /* each batched half adds six bytes to six */
+    buf text = BUF_INIT(2 * data.len + 64); /* each completed pair adds six bytes */
 
     *piece = (slice){"", 0};
     if (c->is_done || c->error[0] != '\0')
@@ -284,19 +288,19 @@ bool completion_take(completion *c, slice data, slice *piece)
         c->is_done = true;
         return false;
     }
-    half_pairs_join(&text, c->half, data);
+    surrogates_replace(&text, c->high_surrogate, data);
     bool is_whole = buf_ok(&text);
     json_t *chunk = json_text_read(buf_as_slice(&text), 0, &error);
     buf_free(&text);
     if (!is_whole || (chunk == NULL && json_error_code(&error) == json_error_out_of_memory))
         return fail(c, "out of memory");
-    bool goes_on = take_chunk(c, chunk, piece);
+    bool goes_on = add_chunk(c, chunk, piece);
     json_decref(chunk);
     return goes_on;
 }
 
-/* The reason for the end comes behind the last piece: with it the message is whole, even from a
- * server that never says [DONE]; without it, nobody knows what is missing. */
+/* The finish reason follows the last text. With it the message is complete, even if the server
+ * never sends [DONE]. Without it, text may be missing. */
 bool completion_end(completion *c)
 {
     if (c->error[0] != '\0')

@@ -1,8 +1,7 @@
 /*
- * completion.h: a chat completion, assembled from the chunks of its stream: text, tool calls, the
- * reason of its end, tokens used. Pure. A completion counts only if it came to its end and is not
- * empty: completion_end checks that. All texts are UTF-8 without NUL: U+FFFD stands for NUL and for
- * half a surrogate pair. A pair of which each half comes in a chunk of its own is one character.
+ * completion.h: assembles a chat completion from the chunks of its stream: text, tool calls, finish
+ * reason and token counts. completion_end checks that it is complete and not empty. All texts are
+ * UTF-8 without NUL: U+FFFD replaces NUL and unpaired surrogates.
  */
 #ifndef WORKER_COMPLETION_H
 #define WORKER_COMPLETION_H
@@ -10,15 +9,16 @@
 #include "base/buf.h"
 
 enum {
-    COMPLETION_CALLS_MAX = 64, /* tool calls of one message: more is a model that loops */
-    COMPLETION_DEPTH_MAX = 64, /* of the JSON of a call's arguments */
+    COMPLETION_CALLS_MAX =
+        64, /* tool calls of one message: a model that makes more repeats itself */
+    COMPLETION_DEPTH_MAX = 64,              /* levels of nested JSON in a call's arguments */
     COMPLETION_TEXT_MAX = 4 * 1024 * 1024,  /* bytes of a message's text */
     COMPLETION_ARGUMENTS_MAX = 1024 * 1024, /* bytes of one call's arguments */
     COMPLETION_NAME_MAX = 256               /* bytes of a tool's name */
 };
 
 typedef struct completion_call {
-    int64_t index; /* the server's number of it */
+    int64_t index; /* the server's index of the call */
     buf id, name, arguments;
 } completion_call;
 
@@ -28,32 +28,33 @@ typedef struct completion_usage {
 
 typedef struct completion {
     buf text;
-    char half[5]; /* hexadecimal digits of a high surrogate whose low one has not come; "": none */
+    char high_surrogate[5]; /* four hexadecimal digits, if the low one is in the next chunk; else ""
+                             */
     completion_call calls[COMPLETION_CALLS_MAX];
     size_t call_count;
-    char finish_reason[32]; /* "stop", "tool_calls", "length", ...; "": not said yet */
-    completion_usage usage; /* -1: not said */
-    bool is_done;           /* [DONE] came */
-    bool is_final;          /* `error` would be the same if it was asked again: a limit of ours */
-    char error[256];        /* why it is no completion; "": nothing wrong so far */
+    char finish_reason[32]; /* "stop", "tool_calls", "length", ...; "": not yet received */
+    completion_usage usage; /* -1: unknown */
+    bool is_done;           /* [DONE] was received */
+    bool is_final;          /* a retry would fail too: one of our limits was exceeded */
+    char error[256];        /* reason of the failure; "": none so far */
 } completion;
 
 void completion_init(completion *c);
 void completion_free(completion *c);
 
-/* Reads an event's data. `piece` receives the text that came with it, borrowed until the next one
- * is read. False: the stream is over, by [DONE] or for the reason in `error`. */
-bool completion_take(completion *c, slice data, slice *piece);
+/* Reads an event's data. `piece` receives the text in it, which is valid until the next event.
+ * Returns false at the end of the stream: after [DONE], or for the reason in `error`. */
+bool completion_add_chunk(completion *c, slice data, slice *piece);
 
-/* Whether the text says nothing, by the rule by which messages without words are left out of what
- * a model reads. */
+/* Returns whether the text is blank, by the rule of the context code, which leaves blank messages
+ * out. */
 bool completion_is_blank(const completion *c);
 
-/* Why a text that ended, ended before it was all said: NULL if it was. */
+/* Returns why the text is incomplete, by its finish reason; NULL: it is complete. */
 const char *completion_cut_reason(const completion *c);
 
-/* Called when the stream has ended without a fault of the transport. True: the message is whole.
- * False: it was cut, and `error` says so. */
+/* Checks the completion at the end of the stream. Returns false if it is incomplete: `error`
+ * has the reason. */
 bool completion_end(completion *c);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * model.c: one request to a model, with its retries. What may be tried again: the server is away,
- * busy (429) or broken (5xx), or its stream was cut, junk or silent. Anything else it refuses would
- * be refused again.
+ * model.c: a request to a model, with retries if the server is unreachable, busy (429) or failing
+ * (5xx), or if its stream is cut, invalid or silent. Other refusals are final.
  */
 #include "worker/model/model.h"
 #include "app/json_text.h"
@@ -12,27 +11,27 @@
 enum {
     URL_MAX = 4096,
     KEY_MAX = 8192,
-    REFUSAL_MAX = 16 * 1024,       /* bytes read of an answer that is no stream */
-    EVENT_MAX = 2 * 1024 * 1024,   /* of one chunk of a stream */
-    STREAM_MAX = 64 * 1024 * 1024, /* of a whole stream: each chunk repeats a lot */
-    LOOK_MS = 20
+    REFUSAL_MAX = 16 * 1024,       /* bytes read of an answer that is not a stream */
+    EVENT_MAX = 2 * 1024 * 1024,   /* bytes of one event */
+    STREAM_MAX = 64 * 1024 * 1024, /* bytes of a stream */
+    CHECK_MS = 20
 };
 
-/* An attempt under way. */
+/* State of one attempt. */
 typedef struct attempt {
     completion *answer;
     const model_watch *watch;
     sse stream;
     size_t received;
-    bool is_stream; /* an event has come */
-    buf refusal;    /* the beginning of what is none */
+    bool is_stream; /* an event was received */
+    buf refusal;    /* the beginning of an answer that is not a stream */
 } attempt;
 
-typedef enum verdict { IS_GOOD, IS_FINAL, MAY_CHANGE, IS_STOPPED } verdict;
+typedef enum verdict { IS_COMPLETE, IS_FINAL, MAY_RETRY, IS_STOPPED } verdict;
 
-/* Messages and tools are text already: the same input gives the same bytes, as the prompt caches
+/* Messages and tools are inserted as text. So equal input makes equal bytes, as prompt caches
  * of servers require. */
-void model_request(buf *out, const model *m, slice messages, slice tools)
+void model_put_request(buf *out, const model *m, slice messages, slice tools)
 {
     buf_json_open_take(out, json_pack("{s:s, s:b, s:{s:b}}", "model", m->name, "stream", 1,
                                       "stream_options", "include_usage", 1));
@@ -45,20 +44,20 @@ void model_request(buf *out, const model *m, slice messages, slice tools)
     buf_char(out, '}');
 }
 
-static bool take_event(void *arg, slice data)
+static bool on_event(void *arg, slice data)
 {
     attempt *a = arg;
     slice piece;
 
     a->is_stream = true;
-    bool goes_on = completion_take(a->answer, data, &piece);
+    bool goes_on = completion_add_chunk(a->answer, data, &piece);
 
     if (piece.len > 0)
-        a->watch->piece(a->watch->arg, piece);
+        a->watch->on_text(a->watch->arg, piece);
     return goes_on;
 }
 
-static net_wish take_bytes(void *arg, long status, slice bytes)
+static net_sink_result on_bytes(void *arg, long status, slice bytes)
 {
     attempt *a = arg;
     size_t room = REFUSAL_MAX - a->refusal.len;
@@ -66,28 +65,28 @@ static net_wish take_bytes(void *arg, long status, slice bytes)
     if (!a->is_stream)
         buf_add(&a->refusal, bytes.ptr, bytes.len < room ? bytes.len : room);
     if (status != 200)
-        return room > bytes.len ? NET_MORE : NET_ENOUGH;
+        return room > bytes.len ? NET_CONTINUE : NET_DONE;
     a->received += bytes.len;
     if (a->received <= STREAM_MAX && sse_feed(&a->stream, bytes))
-        return NET_MORE;
+        return NET_CONTINUE;
     if (a->answer->is_done)
-        return NET_ENOUGH;
+        return NET_DONE;
     if (a->answer->error[0] == '\0')
         format_line(a->answer->error, sizeof(a->answer->error), "the model's answer is too large");
-    return NET_REFUSE;
+    return NET_ABORT;
 }
 
-static void pass_tick(void *arg)
+static void on_tick(void *arg)
 {
     attempt *a = arg;
 
-    a->watch->tick(a->watch->arg);
+    a->watch->on_tick(a->watch->arg);
 }
 
-/* --- what became of it --- */
+/* --- the result of an attempt --- */
 
-/* The message in an answer's body: {"error":{"message":"..."}}, {"error":"..."} or its beginning.
- */
+/* Extracts the message of an error answer: {"error":{"message":"..."}}, {"error":"..."},
+ * {"message":"..."}, or the beginning of the body. */
 static void refusal_text(char *out, size_t size, const buf *body)
 {
     json_error_t unused;
@@ -103,7 +102,7 @@ static void refusal_text(char *out, size_t size, const buf *body)
     json_decref(whole);
 }
 
-static verdict judge_refusal(const attempt *a, long status, char *reason)
+static verdict classify_refusal(const attempt *a, long status, char *reason)
 {
     char said[256], number[32];
 
@@ -111,10 +110,10 @@ static verdict judge_refusal(const attempt *a, long status, char *reason)
     format_line(number, sizeof(number), "%ld", status);
     format_line(reason, MODEL_REASON_SIZE, "the model's server answered %s%s%s",
                 status != 200 ? number : "without a stream", said[0] != '\0' ? ": " : "", said);
-    return status == 200 || status == 408 || status == 429 || status >= 500 ? MAY_CHANGE : IS_FINAL;
+    return status == 200 || status == 408 || status == 429 || status >= 500 ? MAY_RETRY : IS_FINAL;
 }
 
-static verdict judge(attempt *a, const net_answer *answer, char *reason)
+static verdict classify_answer(attempt *a, const net_answer *answer, char *reason)
 {
     completion *c = a->answer;
 
@@ -127,17 +126,17 @@ static verdict judge(attempt *a, const net_answer *answer, char *reason)
     case NET_TIMEOUT:
         format_line(reason, MODEL_REASON_SIZE, "no answer from the model's server: %s",
                     answer->error);
-        return answer->end == NET_UNUSABLE ? IS_FINAL : MAY_CHANGE;
-    case NET_REFUSED:
+        return answer->end == NET_UNUSABLE ? IS_FINAL : MAY_RETRY;
+    case NET_ABORTED:
     case NET_ANSWERED:
         break;
     }
     if (answer->status != 200 || (answer->end == NET_ANSWERED && !a->is_stream))
-        return judge_refusal(a, answer->status, reason);
+        return classify_refusal(a, answer->status, reason);
     if (answer->end == NET_ANSWERED && completion_end(c))
-        return IS_GOOD;
+        return IS_COMPLETE;
     format_line(reason, MODEL_REASON_SIZE, "%s", c->error);
-    return c->is_final ? IS_FINAL : MAY_CHANGE;
+    return c->is_final ? IS_FINAL : MAY_RETRY;
 }
 
 static void url_of(char out[URL_MAX], const char *base)
@@ -149,8 +148,8 @@ static void url_of(char out[URL_MAX], const char *base)
     format_line(out, URL_MAX, "%.*s/chat/completions", (int)len, base);
 }
 
-static verdict try_once(completion *out, net *n, const model *m, slice body,
-                        const model_watch *watch, char *reason, long *retry_after_s)
+static verdict try_request(completion *out, net *n, const model *m, slice body,
+                           const model_watch *watch, char *reason, long *retry_after_s)
 {
     char url[URL_MAX], key[KEY_MAX];
     net_answer answer;
@@ -163,25 +162,25 @@ static verdict try_once(completion *out, net *n, const model *m, slice body,
                            .connect_ms = m->connect_ms,
                            .idle_ms = m->idle_ms,
                            .total_ms = m->total_ms,
-                           .sink = take_bytes,
+                           .sink = on_bytes,
                            .arg = &a,
-                           .tick = pass_tick,
+                           .on_tick = on_tick,
                            .stop = watch->stop};
 
     url_of(url, m->url);
     if (m->key != NULL)
         format_line(key, sizeof(key), "Authorization: Bearer %s", m->key);
-    sse_init(&a.stream, EVENT_MAX, take_event, &a);
+    sse_init(&a.stream, EVENT_MAX, on_event, &a);
     completion_init(out);
     net_post(&answer, n, &request);
     *retry_after_s = answer.retry_after_s;
-    result = judge(&a, &answer, reason);
+    result = classify_answer(&a, &answer, reason);
     sse_free(&a.stream);
     buf_free(&a.refusal);
     return result;
 }
 
-/* False: it was stopped meanwhile. */
+/* Waits before a retry. Returns false if `stop` was set. */
 static bool pause_before_retry(const model *m, unsigned number, long retry_after_s,
                                atomic_int *stop)
 {
@@ -190,7 +189,7 @@ static bool pause_before_retry(const model *m, unsigned number, long retry_after
 
     if (pause_ms < asked_ms)
         pause_ms = asked_ms < m->retry_longest_ms ? asked_ms : m->retry_longest_ms;
-    for (int64_t end_ms = clock_ms() + pause_ms; clock_ms() < end_ms; clock_sleep_ms(LOOK_MS))
+    for (int64_t end_ms = clock_ms() + pause_ms; clock_ms() < end_ms; clock_sleep_ms(CHECK_MS))
         if (atomic_load(stop) != 0)
             return false;
     return true;
@@ -203,14 +202,14 @@ model_end model_ask(completion *out, net *n, const model *m, slice request,
     long retry_after_s;
 
     for (unsigned number = 0;; number++) {
-        switch (try_once(out, n, m, request, watch, reason, &retry_after_s)) {
-        case IS_GOOD:
+        switch (try_request(out, n, m, request, watch, reason, &retry_after_s)) {
+        case IS_COMPLETE:
             return MODEL_ANSWERED;
         case IS_STOPPED:
             return MODEL_STOPPED;
         case IS_FINAL:
             return MODEL_FAILED;
-        case MAY_CHANGE:
+        case MAY_RETRY:
             break;
         }
         if (number >= (unsigned long)m->retries) {
@@ -218,7 +217,7 @@ model_end model_ask(completion *out, net *n, const model *m, slice request,
             format_line(reason, MODEL_REASON_SIZE, "%s (after %u attempts)", last, number + 1);
             return MODEL_FAILED;
         }
-        watch->again(watch->arg, reason);
+        watch->on_retry(watch->arg, reason);
         completion_free(out);
         if (!pause_before_retry(m, number, retry_after_s, watch->stop)) {
             completion_init(out);

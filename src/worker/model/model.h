@@ -1,7 +1,6 @@
 /*
- * model.h: asks a model's server (OpenAI's chat completions, streamed) and does not give up at the
- * first trouble. Gives a whole message or a reason, never part of a message. Knows nothing of
- * tasks.
+ * model.h: sends a request to a model's server (OpenAI's chat completions, streamed) and retries
+ * it. The result is a complete message or a reason.
  */
 #ifndef WORKER_MODEL_H
 #define WORKER_MODEL_H
@@ -17,26 +16,27 @@ typedef struct model {
     const char *key; /* NULL: none is sent */
     long connect_ms, idle_ms, total_ms;
     long retries;          /* after the first attempt */
-    long retry_ms;         /* before the first one, then doubling */
-    long retry_longest_ms; /* of one pause, also where the server asks for more */
+    long retry_ms;         /* before the first retry; doubled each time */
+    long retry_longest_ms; /* maximum of one wait, even if the server's Retry-After is longer */
 } model;
 
-/* How a request is watched by who made it. */
+/* The caller's functions that are called during a request. */
 typedef struct model_watch {
-    void (*piece)(void *arg, slice text);         /* the message's text, as it comes */
-    void (*again)(void *arg, const char *reason); /* what came is void: there is another attempt */
-    void (*tick)(void *arg);                      /* about every 50 ms */
+    void (*on_text)(void *arg, slice text); /* receives the message's text as it arrives */
+    void (*on_retry)(void *arg,
+                     const char *reason); /* discard the text received: there is another attempt */
+    void (*on_tick)(void *arg);           /* about every 50 ms */
     void *arg;
     atomic_int *stop;
 } model_watch;
 
 typedef enum model_end { MODEL_ANSWERED, MODEL_FAILED, MODEL_STOPPED } model_end;
 
-/* Appends a request's body. `messages` is a JSON array, and `tools` too; an empty one is left out.
- */
-void model_request(buf *out, const model *m, slice messages, slice tools);
+/* Appends a request's body. `messages` and `tools` are JSON arrays. Empty `tools` are left out. */
+void model_put_request(buf *out, const model *m, slice messages, slice tools);
 
-/* Asks. `out` is to be freed in any case; it is whole only after MODEL_ANSWERED. */
+/* Sends a request and waits for the answer. The caller frees `out` in all cases. It is complete
+ * only after MODEL_ANSWERED. */
 model_end model_ask(completion *out, net *n, const model *m, slice request,
                     const model_watch *watch, char reason[MODEL_REASON_SIZE]);
 

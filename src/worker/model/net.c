@@ -1,6 +1,6 @@
 /*
- * net.c: POST through libcurl's multi interface, since only that lets a thread look around while it
- * waits. Redirects are not followed: a body with a conversation goes where the operator said.
+ * net.c: POST with libcurl's multi interface, which lets the thread check `stop` while it waits.
+ * Redirects are not followed: the conversation goes only to the configured URL.
  */
 #include "worker/model/net.h"
 #include <curl/curl.h>
@@ -9,8 +9,8 @@
 #include "worker/format_line.h"
 
 enum {
-    LOOK_MS = 50,    /* between two looks at `stop` and the clock */
-    LINGER_MS = 500, /* for the end of an answer that has said all */
+    POLL_MS = 50,    /* between two checks of `stop` and the clock */
+    LINGER_MS = 500, /* wait for the end of an answer whose content is complete */
     IDLE_CONNECTIONS = 4
 };
 
@@ -19,15 +19,15 @@ struct net {
     CURL *easy;
 };
 
-/* A request under way. */
+/* State of a request. */
 typedef struct exchange {
     const net_request *request;
     CURL *easy;
-    int64_t heard_ms;  /* when the last bytes came or went */
-    int64_t end_ms;    /* the deadline for all */
-    int64_t enough_ms; /* until when the end is waited for; 0: more is wanted */
-    curl_off_t moved;
-    bool is_refused;
+    int64_t last_byte_ms;     /* time of the last bytes received or sent */
+    int64_t deadline_ms;      /* deadline of the whole request */
+    int64_t done_deadline_ms; /* deadline for the end of a complete answer; 0: not complete */
+    curl_off_t bytes_moved;
+    bool is_aborted;
     net_answer *out;
 } exchange;
 
@@ -76,45 +76,46 @@ bool net_is_url(const char *url)
     return good;
 }
 
-static size_t take_body(char *bytes, size_t size, size_t count, void *arg)
+static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
 {
     exchange *x = arg;
     long status = 0;
 
-    if (x->enough_ms > 0)
+    if (x->done_deadline_ms > 0)
         return size * count;
     curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status);
     switch (x->request->sink(x->request->arg, status, (slice){bytes, size * count})) {
-    case NET_MORE:
+    case NET_CONTINUE:
         break;
-    case NET_ENOUGH:
-        x->enough_ms = clock_ms() + LINGER_MS;
+    case NET_DONE:
+        x->done_deadline_ms = clock_ms() + LINGER_MS;
         break;
-    case NET_REFUSE:
-        x->is_refused = true;
+    case NET_ABORT:
+        x->is_aborted = true;
         return CURL_WRITEFUNC_ERROR;
     }
     return size * count;
 }
 
-/* Hears every byte, headers and comments of a stream too: silence is when nothing comes at all. */
-static int note_progress(void *arg, curl_off_t total_in, curl_off_t in, curl_off_t total_out,
-                         curl_off_t sent)
+/* Notes the time of every byte, including headers and comments of a stream. The idle timeout
+ * runs only when nothing arrives. */
+static int on_progress(void *arg, curl_off_t total_in, curl_off_t in, curl_off_t total_out,
+                       curl_off_t sent)
 {
     exchange *x = arg;
 
     (void)total_in;
     (void)total_out;
-    if (in + sent != x->moved)
-        x->heard_ms = clock_ms();
-    x->moved = in + sent;
+    if (in + sent != x->bytes_moved)
+        x->last_byte_ms = clock_ms();
+    x->bytes_moved = in + sent;
     return 0;
 }
 
 /* NULL: out of memory. */
 static struct curl_slist *list_headers(const net_request *request)
 {
-    /* libcurl would wait for a 100 before long bodies, which few of these servers send. */
+    /* prevents that libcurl waits for a 100 response, which few servers send */
     struct curl_slist *list = curl_slist_append(NULL, "Expect:");
 
     for (size_t i = 0; i < NET_HEADERS_MAX && request->headers[i] != NULL && list != NULL; i++) {
@@ -126,7 +127,7 @@ static struct curl_slist *list_headers(const net_request *request)
     return list;
 }
 
-static void prepare(exchange *x, struct curl_slist *headers, char *error)
+static void set_options(exchange *x, struct curl_slist *headers, char *error)
 {
     CURL *easy = x->easy;
     const net_request *request = x->request;
@@ -139,17 +140,17 @@ static void prepare(exchange *x, struct curl_slist *headers, char *error)
     curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->body.ptr);
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.len);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, request->connect_ms);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, x);
-    curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, note_progress);
+    curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, on_progress);
     curl_easy_setopt(easy, CURLOPT_XFERINFODATA, x);
     curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, error);
     curl_easy_setopt(easy, CURLOPT_USERAGENT, "cardbox-worker");
 }
 
-/* Whether to break off, and then the end that it is. */
-static bool is_over(exchange *x)
+/* Returns whether to abort the request. `out` then gets the reason. */
+static bool must_stop(exchange *x)
 {
     int64_t now = clock_ms();
     net_answer *out = x->out;
@@ -157,13 +158,13 @@ static bool is_over(exchange *x)
     if (x->request->stop != NULL && atomic_load(x->request->stop) != 0) {
         out->end = NET_STOPPED;
         format_line(out->error, sizeof(out->error), "stopped");
-    } else if (x->enough_ms > 0 && now >= x->enough_ms) {
+    } else if (x->done_deadline_ms > 0 && now >= x->done_deadline_ms) {
         out->end = NET_ANSWERED;
-    } else if (now >= x->end_ms) {
+    } else if (now >= x->deadline_ms) {
         out->end = NET_TIMEOUT;
         format_line(out->error, sizeof(out->error), "no complete answer within %ld ms",
                     x->request->total_ms);
-    } else if (now - x->heard_ms >= x->request->idle_ms) {
+    } else if (now - x->last_byte_ms >= x->request->idle_ms) {
         out->end = NET_TIMEOUT;
         format_line(out->error, sizeof(out->error), "nothing came for %ld ms", x->request->idle_ms);
     } else {
@@ -172,7 +173,7 @@ static bool is_over(exchange *x)
     return true;
 }
 
-static net_end end_of(CURLcode code)
+static net_end end_of_code(CURLcode code)
 {
     switch (code) {
     case CURLE_OK:
@@ -190,39 +191,39 @@ static net_end end_of(CURLcode code)
     }
 }
 
-/* What libcurl says of a transfer that has come to an end by itself. */
-static void take_result(exchange *x, CURLcode code, const char *error)
+/* Sets the result of a transfer that ended by itself. */
+static void set_result(exchange *x, CURLcode code, const char *error)
 {
     net_answer *out = x->out;
 
-    out->end = end_of(code);
-    if (code != CURLE_OK && x->enough_ms > 0)
+    out->end = end_of_code(code);
+    if (code != CURLE_OK && x->done_deadline_ms > 0)
         out->end = NET_ANSWERED;
-    else if (x->is_refused)
-        out->end = NET_REFUSED;
+    else if (x->is_aborted)
+        out->end = NET_ABORTED;
     if (out->end != NET_ANSWERED)
         format_line(out->error, sizeof(out->error), "%s",
                     error[0] != '\0' ? error : curl_easy_strerror(code));
 }
 
-static void run(exchange *x, CURLM *multi, const char *error)
+static void perform(exchange *x, CURLM *multi, const char *error)
 {
     int running = 1, left;
 
     while (running > 0) {
         if (curl_multi_perform(multi, &running) != CURLM_OK)
             break;
-        if (running > 0 && is_over(x))
+        if (running > 0 && must_stop(x))
             return;
         if (running > 0)
-            curl_multi_poll(multi, NULL, 0, LOOK_MS, NULL);
-        if (running > 0 && x->request->tick != NULL)
-            x->request->tick(x->request->arg);
+            curl_multi_poll(multi, NULL, 0, POLL_MS, NULL);
+        if (running > 0 && x->request->on_tick != NULL)
+            x->request->on_tick(x->request->arg);
     }
     for (CURLMsg *m = curl_multi_info_read(multi, &left); m != NULL;
          m = curl_multi_info_read(multi, &left))
         if (m->msg == CURLMSG_DONE && m->easy_handle == x->easy)
-            take_result(x, m->data.result, error);
+            set_result(x, m->data.result, error);
 }
 
 void net_post(net_answer *out, net *n, const net_request *request)
@@ -237,9 +238,9 @@ void net_post(net_answer *out, net *n, const net_request *request)
     if (headers == NULL)
         return;
     exchange x = {request, n->easy, now, now + request->total_ms, 0, 0, false, out};
-    prepare(&x, headers, error);
+    set_options(&x, headers, error);
     if (curl_multi_add_handle(n->multi, n->easy) == CURLM_OK) {
-        run(&x, n->multi, error);
+        perform(&x, n->multi, error);
         curl_easy_getinfo(n->easy, CURLINFO_RESPONSE_CODE, &out->status);
         if (curl_easy_getinfo(n->easy, CURLINFO_RETRY_AFTER, &after) == CURLE_OK)
             out->retry_after_s = after < 86400 ? (long)after : 86400;

@@ -1,6 +1,5 @@
 /*
- * net.h: one HTTP request at a time, by one thread, that another thread can break off. The only
- * room of the worker that knows libcurl. Knows nothing of models and tools.
+ * net.h: sends one HTTP request at a time. Another thread can stop it. Only net.c uses libcurl.
  */
 #ifndef WORKER_NET_H
 #define WORKER_NET_H
@@ -11,53 +10,53 @@
 enum { NET_HEADERS_MAX = 6, NET_ERROR_SIZE = 256 };
 
 typedef enum net_end {
-    NET_ANSWERED,    /* the whole answer came: look at its status */
-    NET_UNREACHABLE, /* no connection, or it broke */
-    NET_TIMEOUT,     /* in connecting, in silence, or in all */
-    NET_REFUSED,     /* the sink did not want the answer */
+    NET_ANSWERED,    /* the answer is complete: check its status */
+    NET_UNREACHABLE, /* no connection, or the connection was lost */
+    NET_TIMEOUT,     /* connecting, an idle connection, or the whole request took too long */
+    NET_ABORTED,     /* the sink returned NET_ABORT */
     NET_STOPPED,     /* `stop` was set */
-    NET_UNUSABLE     /* no such URL, out of memory: the same again fails again */
+    NET_UNUSABLE     /* unusable URL or out of memory: a retry would fail too */
 } net_end;
 
-typedef enum net_wish {
-    NET_MORE,
-    NET_ENOUGH, /* all is there: the end of the answer is waited for a moment only */
-    NET_REFUSE
-} net_wish;
+typedef enum net_sink_result {
+    NET_CONTINUE,
+    NET_DONE, /* the content is complete: wait only briefly for the end of the answer */
+    NET_ABORT
+} net_sink_result;
 
-/* Takes the answer's body piece by piece. */
-typedef net_wish (*net_sink)(void *arg, long status, slice bytes);
+/* Receives the answer's body in parts. */
+typedef net_sink_result (*net_sink)(void *arg, long status, slice bytes);
 
 typedef struct net_request {
     const char *url;
     const char *headers[NET_HEADERS_MAX]; /* "Name: value", up to the first NULL */
-    slice body;                           /* of a POST */
+    slice body;                           /* the body of the POST */
     long connect_ms, idle_ms, total_ms;
     net_sink sink;
     void *arg;
-    void (*tick)(void *arg); /* called about every 50 ms while it runs; NULL: nothing */
-    atomic_int *stop;        /* anything but 0: break off */
+    void (*on_tick)(void *arg); /* called about every 50 ms; may be NULL */
+    atomic_int *stop; /* set to a value other than 0 by another thread to stop the request */
 } net_request;
 
 typedef struct net_answer {
     net_end end;
     long status;
-    long retry_after_s; /* 0: not said */
+    long retry_after_s; /* 0: no Retry-After */
     char error[NET_ERROR_SIZE];
 } net_answer;
 
 typedef struct net net;
 
-/* Once, before threads start. False: libcurl can't work here. */
+/* Call once, before threads start. Returns false if libcurl can't be used. */
 bool net_global_init(void);
 
-/* A thread's connections, kept between requests. NULL: out of memory. */
+/* The connections of one thread, which are reused by later requests. NULL: out of memory. */
 net *net_new(void);
 void net_free(net *n);
 
 void net_post(net_answer *out, net *n, const net_request *request);
 
-/* Whether libcurl can read it and it is http or https. */
+/* Returns whether a text is an http or https URL that libcurl accepts. */
 bool net_is_url(const char *url);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * sse.c: lines, fields and events of a stream of server-sent events. Names of events, ids and the
- * time to reconnect are read over: models' servers say all they have to say in the data.
+ * sse.c: parses server-sent events. Only data is read: event names, ids and reconnection times are
+ * ignored, because servers of models do not use them.
  */
 #include "worker/model/sse.h"
 
@@ -27,7 +27,7 @@ static slice without(slice text, size_t count)
     return (slice){text.ptr + count, text.len - count};
 }
 
-/* The empty line: gives the event out, if it has data. */
+/* Handles an empty line: passes the event on if it has data. */
 static bool end_event(sse *s)
 {
     bool goes_on = true;

@@ -1,6 +1,6 @@
 /*
- * subprocess.c: the worker's side of a command that runs: its pipes, its limits, and the orders to
- * its supervisor.
+ * subprocess.c: the worker's side of a running command: its pipes, its limits and the orders to its
+ * supervisor.
  */
 #include "worker/process/subprocess.h"
 #include <errno.h>
@@ -13,26 +13,26 @@
 #include "worker/process/supervisor.h"
 
 enum {
-    LOOK_MS = 20,       /* between two looks at `stop` and the clock */
-    PATIENCE_MS = 5000, /* for the supervisor to kill what can't be killed at once */
+    POLL_MS = 20,           /* between two checks of `stop` and the clock */
+    KILL_TIMEOUT_MS = 5000, /* time for the supervisor to kill all processes of the command */
     CHUNK = 65536
 };
 
-/* A command that runs: our ends of its pipes, -1 where closed. */
-typedef struct run {
+/* State of a command. */
+typedef struct running_command {
     const subprocess_spec *spec;
     subprocess_result *out;
     buf *output;
-    int ends[SUPERVISOR_FDS];
-    size_t written; /* of the input */
+    int pipes[SUPERVISOR_FDS];
+    size_t written; /* bytes of the input written so far */
     int64_t deadline_ms;
-    int64_t give_up_ms; /* 0: it was not told to end yet */
-    pid_t group;        /* of the command; 0: it was not started */
+    int64_t kill_deadline_ms; /* no end was requested */
+    pid_t group;              /* process group of the command; 0: not started */
     bool has_report;
     supervisor_report report;
-} run;
+} running_command;
 
-static void close_end(int *fd)
+static void close_pipe(int *fd)
 {
     if (*fd >= 0)
         close(*fd);
@@ -42,17 +42,17 @@ static void close_end(int *fd)
 static void close_all(int fds[SUPERVISOR_FDS])
 {
     for (int i = 0; i < SUPERVISOR_FDS; i++)
-        close_end(&fds[i]);
+        close_pipe(&fds[i]);
 }
 
-/* The pipes that we write to; we read from the others. */
+/* Returns whether we write to a pipe. We read from the others. */
 static bool is_ours_to_write(int name)
 {
     return name == SUPERVISOR_INPUT || name == SUPERVISOR_ORDERS;
 }
 
-/* Theirs are beyond the numbers that they will have in the supervisor, so that none is overwritten
- * on the way there. */
+/* Makes the pipes. The supervisor's ends get numbers above those that they are moved to later,
+ * so that no dup2 overwrites one. */
 static bool make_pipes(int ours[SUPERVISOR_FDS], int theirs[SUPERVISOR_FDS])
 {
     for (int i = 0; i < SUPERVISOR_FDS; i++)
@@ -73,21 +73,21 @@ static bool make_pipes(int ours[SUPERVISOR_FDS], int theirs[SUPERVISOR_FDS])
 
 /* --- the pipes --- */
 
-static void write_input(run *r)
+static void write_input(running_command *r)
 {
     slice input = r->spec->input;
     ssize_t some = 0;
 
     if (r->written < input.len)
-        some = write(r->ends[SUPERVISOR_INPUT], input.ptr + r->written, input.len - r->written);
+        some = write(r->pipes[SUPERVISOR_INPUT], input.ptr + r->written, input.len - r->written);
     if (some > 0)
         r->written += (size_t)some;
     bool must_wait = some < 0 && (errno == EAGAIN || errno == EINTR);
     if ((some < 0 && !must_wait) || r->written == input.len)
-        close_end(&r->ends[SUPERVISOR_INPUT]);
+        close_pipe(&r->pipes[SUPERVISOR_INPUT]);
 }
 
-/* Keeps the last that was said. */
+/* Keeps the last bytes of standard error. */
 static void keep_errors(subprocess_result *out, const char *text, size_t len)
 {
     size_t room = sizeof(out->errors) - 1;
@@ -106,42 +106,42 @@ static void keep_errors(subprocess_result *out, const char *text, size_t len)
     out->errors[out->errors_len] = '\0';
 }
 
-/* 0: the pipe is closed; negative: nothing now. */
-static ssize_t read_end(int *fd, char *to, size_t size)
+/* Returns the bytes read; 0: the pipe was closed; negative: nothing to read. */
+static ssize_t read_pipe(int *fd, char *to, size_t size)
 {
     ssize_t len = read(*fd, to, size);
 
     if (len < 0 && (errno == EAGAIN || errno == EINTR))
         return -1;
     if (len <= 0) {
-        close_end(fd);
+        close_pipe(fd);
         return 0;
     }
     return len;
 }
 
-static void read_output(run *r, char *chunk)
+static void read_output(running_command *r, char *chunk)
 {
-    ssize_t len = read_end(&r->ends[SUPERVISOR_OUTPUT], chunk, CHUNK);
+    ssize_t len = read_pipe(&r->pipes[SUPERVISOR_OUTPUT], chunk, CHUNK);
 
     if (len > 0)
         buf_add(r->output, chunk, (size_t)len);
 }
 
-static void read_errors(run *r, char *chunk)
+static void read_errors(running_command *r, char *chunk)
 {
-    ssize_t len = read_end(&r->ends[SUPERVISOR_ERRORS], chunk, CHUNK);
+    ssize_t len = read_pipe(&r->pipes[SUPERVISOR_ERRORS], chunk, CHUNK);
 
     if (len > 0)
         keep_errors(r->out, chunk, (size_t)len);
 }
 
-/* The first report of an end counts: after a command that could not be started the supervisor
- * reports the exit too. */
-static void read_report(run *r)
+/* Reads a report. Only the first report of an end is used: if the command could not be started,
+ * the supervisor reports its exit too. */
+static void read_report(running_command *r)
 {
     supervisor_report report;
-    ssize_t len = read_end(&r->ends[SUPERVISOR_REPORT], (char *)&report, sizeof(report));
+    ssize_t len = read_pipe(&r->pipes[SUPERVISOR_REPORT], (char *)&report, sizeof(report));
 
     if (len != (ssize_t)sizeof(report))
         return;
@@ -153,16 +153,16 @@ static void read_report(run *r)
     }
 }
 
-static void serve_pipes(run *r)
+static void poll_pipes(running_command *r)
 {
     char chunk[CHUNK];
     struct pollfd fds[SUPERVISOR_FDS];
 
     for (int i = 0; i < SUPERVISOR_FDS; i++)
         fds[i] =
-            (struct pollfd){.fd = r->ends[i], .events = is_ours_to_write(i) ? POLLOUT : POLLIN};
+            (struct pollfd){.fd = r->pipes[i], .events = is_ours_to_write(i) ? POLLOUT : POLLIN};
     fds[SUPERVISOR_ORDERS].fd = -1;
-    if (poll(fds, SUPERVISOR_FDS, LOOK_MS) <= 0)
+    if (poll(fds, SUPERVISOR_FDS, POLL_MS) <= 0)
         return;
     if (fds[SUPERVISOR_INPUT].revents != 0)
         write_input(r);
@@ -176,60 +176,59 @@ static void serve_pipes(run *r)
 
 /* --- the limits --- */
 
-static void tell_to_end(run *r, subprocess_end why)
+static void request_end(running_command *r, subprocess_end why)
 {
     const char order = SUPERVISOR_ORDER_TERM;
 
-    if (r->give_up_ms > 0)
+    if (r->kill_deadline_ms > 0)
         return;
     r->out->end = why;
-    r->give_up_ms = clock_ms() + PATIENCE_MS;
-    /* One that floods is not asked: the end of the orders means to kill at once. */
-    if (why == SUBPROCESS_TOO_MUCH || write(r->ends[SUPERVISOR_ORDERS], &order, 1) != 1)
-        close_end(&r->ends[SUPERVISOR_ORDERS]);
+    r->kill_deadline_ms = clock_ms() + KILL_TIMEOUT_MS;
+    /* A command that writes too much is killed at once: closing the pipe of orders means that. */
+    if (why == SUBPROCESS_OUTPUT_LIMIT || write(r->pipes[SUPERVISOR_ORDERS], &order, 1) != 1)
+        close_pipe(&r->pipes[SUPERVISOR_ORDERS]);
 }
 
-static void look_at_limits(run *r)
+static void check_limits(running_command *r)
 {
     if (!buf_ok(r->output))
-        tell_to_end(r, SUBPROCESS_TOO_MUCH);
+        request_end(r, SUBPROCESS_OUTPUT_LIMIT);
     else if (r->spec->stop != NULL && atomic_load(r->spec->stop) != 0)
-        tell_to_end(r, SUBPROCESS_STOPPED);
+        request_end(r, SUBPROCESS_STOPPED);
     else if (clock_ms() >= r->deadline_ms)
-        tell_to_end(r, SUBPROCESS_TIMEOUT);
+        request_end(r, SUBPROCESS_TIMEOUT);
 }
 
-static void attend(run *r)
+static void serve_command(running_command *r)
 {
-    serve_pipes(r);
-    look_at_limits(r);
+    poll_pipes(r);
+    check_limits(r);
 }
 
-static bool has_given_up(const run *r)
+static bool is_past_kill_deadline(const running_command *r)
 {
-    return r->give_up_ms > 0 && clock_ms() >= r->give_up_ms;
+    return r->kill_deadline_ms > 0 && clock_ms() >= r->kill_deadline_ms;
 }
 
-/* The supervisor holds the report's pipe open as long as it lives. After its report all that could
- * write have ended, and what they wrote is to be read. If it was killed, the command's group is
- * killed here. */
-static void follow(run *r, pid_t supervisor)
+/* Waits until the supervisor closes the pipe of reports, then reads the remaining output. If
+ * the supervisor was killed, kills the command's process group. */
+static void await_end(running_command *r, pid_t supervisor)
 {
-    while (r->ends[SUPERVISOR_REPORT] >= 0 && !has_given_up(r))
-        attend(r);
+    while (r->pipes[SUPERVISOR_REPORT] >= 0 && !is_past_kill_deadline(r))
+        serve_command(r);
     supervisor_end(supervisor);
     if (!r->has_report && r->group > 0)
         kill(-r->group, SIGKILL);
-    while (r->has_report && !has_given_up(r) &&
-           (r->ends[SUPERVISOR_OUTPUT] >= 0 || r->ends[SUPERVISOR_ERRORS] >= 0))
-        attend(r);
+    while (r->has_report && !is_past_kill_deadline(r) &&
+           (r->pipes[SUPERVISOR_OUTPUT] >= 0 || r->pipes[SUPERVISOR_ERRORS] >= 0))
+        serve_command(r);
 }
 
-static void conclude(run *r)
+static void set_end(running_command *r)
 {
     subprocess_result *out = r->out;
 
-    if (r->give_up_ms > 0)
+    if (r->kill_deadline_ms > 0)
         return;
     out->number = r->report.number;
     if (!r->has_report)
@@ -244,16 +243,17 @@ static void conclude(run *r)
 void subprocess_run(subprocess_result *out, buf *output, const subprocess_spec *spec)
 {
     int theirs[SUPERVISOR_FDS];
-    run r = {.spec = spec, .out = out, .output = output, .deadline_ms = clock_ms() + spec->time_ms};
+    running_command r = {
+        .spec = spec, .out = out, .output = output, .deadline_ms = clock_ms() + spec->time_ms};
 
     *out = (subprocess_result){.end = SUBPROCESS_NOT_STARTED};
     pid_t supervisor =
-        make_pipes(r.ends, theirs) ? supervisor_start(spec->argv, spec->environment, theirs) : -1;
+        make_pipes(r.pipes, theirs) ? supervisor_start(spec->argv, spec->environment, theirs) : -1;
     out->number = errno; /* if there is none */
     close_all(theirs);
     if (supervisor > 0) {
-        follow(&r, supervisor);
-        conclude(&r);
+        await_end(&r, supervisor);
+        set_end(&r);
     }
-    close_all(r.ends);
+    close_all(r.pipes);
 }

@@ -1,14 +1,15 @@
 /*
- * subprocess.h: runs a command with limits on its time, its output and its descendants, without a
- * shell. Knows nothing of tools and tasks.
+ * subprocess.h: runs a command, without a shell, with limits on its time, its output and its
+ * descendants.
  *
- * When subprocess_run returns, the command and all processes that it started are dead, those that
- * left its group or session too: all are descendants of a supervisor (supervisor.h), which is their
- * subreaper and kills until none is left. It does the same when the worker dies, of kill -9 too.
- * Exceptions: if a command kills its supervisor, its process group is killed, but what has left
- * that group lives on until the service manager ends the worker's control group; processes that the
- * kernel can't end, or that fork faster than they die, have PATIENCE_MS (subprocess.c); on kernels
- * without /proc/PID/task/TID/children only the command's group is killed.
+ * When subprocess_run returns, the command and all processes that it started are dead, even those
+ * in other process groups or sessions. All are descendants of a supervisor (supervisor.h), a
+ * subreaper that kills them all. It does so as well if the worker dies, even by kill -9.
+ *
+ * Exceptions: If a command kills its supervisor, only the command's process group is killed.
+ * Processes that the kernel can't kill, or that fork faster than they die, may outlive
+ * KILL_TIMEOUT_MS (subprocess.c). On kernels without /proc/PID/task/TID/children only the process
+ * group is killed.
  */
 #ifndef WORKER_SUBPROCESS_H
 #define WORKER_SUBPROCESS_H
@@ -20,18 +21,18 @@ enum { SUBPROCESS_ERRORS_MAX = 2048 };
 
 typedef struct subprocess_spec {
     char *const *argv;        /* argv[0] is a path */
-    char *const *environment; /* all that the command sees */
-    slice input;              /* its standard input */
+    char *const *environment; /* the command's whole environment */
+    slice input;              /* the command's standard input */
     long time_ms;
-    atomic_int *stop; /* anything but 0: break off */
+    atomic_int *stop; /* set to a value other than 0 by another thread to end the command */
 } subprocess_spec;
 
 typedef enum subprocess_end {
     SUBPROCESS_EXITED,      /* `number` is its exit status */
-    SUBPROCESS_KILLED,      /* by the signal `number`, and not by us */
+    SUBPROCESS_KILLED,      /* killed by the signal `number`, but not by us */
     SUBPROCESS_NOT_STARTED, /* `number` is the errno */
     SUBPROCESS_TIMEOUT,
-    SUBPROCESS_TOO_MUCH, /* it wrote more than it may */
+    SUBPROCESS_OUTPUT_LIMIT, /* its output exceeded the limit */
     SUBPROCESS_STOPPED,
     SUBPROCESS_LOST /* its supervisor was killed */
 } subprocess_end;
@@ -39,12 +40,12 @@ typedef enum subprocess_end {
 typedef struct subprocess_result {
     subprocess_end end;
     int number;
-    char errors[SUBPROCESS_ERRORS_MAX]; /* the end of what it wrote to standard error, and NUL */
+    char errors[SUBPROCESS_ERRORS_MAX]; /* the last bytes of its standard error, NUL-terminated */
     size_t errors_len;
 } subprocess_result;
 
-/* Runs it and puts its standard output into `output`, whose maximum is the limit. Many threads may
- * run subprocesses at once; SIGPIPE must be ignored. */
+/* Runs a command and writes its standard output to `output`, whose maximum is the limit.
+ * Several threads may do so at once. SIGPIPE must be ignored. */
 void subprocess_run(subprocess_result *out, buf *output, const subprocess_spec *spec);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * supervisor.c: the subreaper of one command. A descendant whose parent ends becomes a child of the
- * supervisor, so killing its children until none is left kills all descendants. It is forked from
- * a process with threads: it calls async-signal-safe functions only.
+ * supervisor.c: the subreaper of one command. If a descendant's parent ends, the descendant becomes
+ * a child of the supervisor, so killing children until none is left kills all. It is forked from a
+ * process with threads, so it calls only async-signal-safe functions.
  */
 #include "worker/process/supervisor.h"
 #include <errno.h>
@@ -14,13 +14,13 @@
 #include <unistd.h>
 
 enum {
-    GRACE_ROUNDS = 10, /* after SIGTERM, before SIGKILL */
-    GRACE_MS = 50,     /* of each round */
+    GRACE_ROUNDS = 10, /* waits between SIGTERM and SIGKILL */
+    GRACE_MS = 50,     /* duration of each wait */
     LIST_SIZE = 4096,
-    NOT_REAPED = -1 /* no status of waitpid */
+    NOT_REAPED = -1 /* waitpid has not returned the command's status */
 };
 
-static void on_child(int number)
+static void ignore_signal(int number)
 {
     (void)number;
 }
@@ -33,14 +33,14 @@ static void report(supervisor_event event, int number)
         continue;
 }
 
-static _Noreturn void become_command(char *const *argv, char *const *environment, pid_t parent)
+static _Noreturn void exec_command(char *const *argv, char *const *environment, pid_t parent)
 {
     sigset_t none;
 
     setpgid(0, 0);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* for a supervisor that is killed; if it was already: */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the supervisor dies; it may be dead already */
     if (getppid() == parent)
         execve(argv[0], argv, environment);
     report(SUPERVISOR_NOT_STARTED, errno);
@@ -49,8 +49,9 @@ static _Noreturn void become_command(char *const *argv, char *const *environment
 
 /* --- killing --- */
 
-/* Kills the children in the kernel's list, numbers with a space behind each. A number that the end
- * of the buffer cuts comes whole in a later round. False: this kernel has no such list. */
+/* Kills the children in the kernel's list of process ids, each followed by a space. An id that
+ * the end of the buffer cuts is read in a later round. Returns false if the kernel has no such
+ * list. */
 static bool kill_children(void)
 {
     char list[LIST_SIZE];
@@ -72,8 +73,8 @@ static bool kill_children(void)
     return len >= 0;
 }
 
-/* Kills and reaps until no descendant is left. Stores the command's status when it is reaped: from
- * then on its number may belong to another process. */
+/* Kills and reaps until no descendant is left. `status` receives the command's status when the
+ * command is reaped. After that its process id may be reused. */
 static void kill_all(pid_t command, int *status)
 {
     for (;;) {
@@ -93,9 +94,9 @@ static void kill_all(pid_t command, int *status)
     }
 }
 
-/* Waits until the command has ended or an order comes, and reaps orphans. True: it has ended, with
- * `status`. */
-static bool wait_for_end(pid_t command, int *status, int timeout_ms, const sigset_t *waiting)
+/* Waits until the command ends or an order arrives, and reaps orphans. Returns true if the
+ * command ended, with its `status`. */
+static bool wait_for_end(pid_t command, int *status, int timeout_ms, const sigset_t *wait_mask)
 {
     struct pollfd orders = {.fd = SUPERVISOR_ORDERS, .events = POLLIN};
     struct timespec timeout = {timeout_ms / 1000, (long)(timeout_ms % 1000) * 1000000};
@@ -109,19 +110,19 @@ static bool wait_for_end(pid_t command, int *status, int timeout_ms, const sigse
         }
         if (pid > 0)
             continue;
-        int ready = ppoll(&orders, 1, timeout_ms < 0 ? NULL : &timeout, waiting);
+        int ready = ppoll(&orders, 1, timeout_ms < 0 ? NULL : &timeout, wait_mask);
         if (ready >= 0 || timeout_ms >= 0)
             return false;
     }
 }
 
-/* Sends SIGTERM and gives the command a moment, unless the orders end meanwhile. */
-static void end_gently(pid_t command, int *status, const sigset_t *waiting)
+/* Sends SIGTERM and waits for the end of the command, or of the orders. */
+static void terminate(pid_t command, int *status, const sigset_t *wait_mask)
 {
     kill(-command, SIGTERM);
     for (int i = 0; i < GRACE_ROUNDS; i++) {
         char order;
-        if (wait_for_end(command, status, GRACE_MS, waiting))
+        if (wait_for_end(command, status, GRACE_MS, wait_mask))
             return;
         struct pollfd orders = {.fd = SUPERVISOR_ORDERS, .events = POLLIN};
         if (poll(&orders, 1, 0) > 0 && read(SUPERVISOR_ORDERS, &order, 1) == 0)
@@ -129,14 +130,14 @@ static void end_gently(pid_t command, int *status, const sigset_t *waiting)
     }
 }
 
-static void supervise(pid_t command, const sigset_t *waiting)
+static void supervise(pid_t command, const sigset_t *wait_mask)
 {
     int status = NOT_REAPED;
     char order = 0;
-    bool has_ended = wait_for_end(command, &status, -1, waiting);
+    bool has_ended = wait_for_end(command, &status, -1, wait_mask);
 
     if (!has_ended && read(SUPERVISOR_ORDERS, &order, 1) == 1 && order == SUPERVISOR_ORDER_TERM)
-        end_gently(command, &status, waiting);
+        terminate(command, &status, wait_mask);
     kill_all(command, &status);
     if (status != NOT_REAPED && WIFEXITED(status))
         report(SUPERVISOR_EXITED, WEXITSTATUS(status));
@@ -147,22 +148,23 @@ static void supervise(pid_t command, const sigset_t *waiting)
 
 /* --- the process --- */
 
-/* Signals for the worker (Ctrl-C on its terminal) are the worker's to act on: a session of its own,
- * all of them blocked, and none ignored, as a command expects. The worker's sockets and pipes are
- * closed: a pipe's end that is held here would never be seen to be closed there. */
-static bool leave_worker(const int fds[SUPERVISOR_FDS], sigset_t *waiting)
+/* Detaches from the worker. The supervisor gets its own session, because only the worker reacts
+ * to signals such as Ctrl-C. Signals are blocked, but not ignored, since commands expect that.
+ * The worker's descriptors are closed: while a copy of a pipe's end is open here, its reader
+ * sees no end of file. */
+static bool detach_from_worker(const int fds[SUPERVISOR_FDS], sigset_t *wait_mask)
 {
-    struct sigaction action = {.sa_handler = on_child};
+    struct sigaction action = {.sa_handler = ignore_signal};
 
     for (int i = 0; i < SUPERVISOR_FDS; i++)
         if (dup2(fds[i], i) < 0)
             return false;
     closefrom(SUPERVISOR_FDS);
     setsid();
-    prctl(PR_SET_DUMPABLE, 0); /* a command of the same user can't read its memory */
+    prctl(PR_SET_DUMPABLE, 0); /* commands of the same user can't read its memory */
     prctl(PR_SET_NAME, SUPERVISOR_NAME);
-    sigfillset(waiting);
-    sigdelset(waiting, SIGCHLD);
+    sigfillset(wait_mask);
+    sigdelset(wait_mask, SIGCHLD);
     sigaction(SIGCHLD, &action, NULL);
     signal(SIGPIPE, SIG_DFL);
     return fcntl(SUPERVISOR_ORDERS, F_SETFD, FD_CLOEXEC) == 0 &&
@@ -173,25 +175,25 @@ static bool leave_worker(const int fds[SUPERVISOR_FDS], sigset_t *waiting)
 static _Noreturn void run_supervisor(char *const *argv, char *const *environment,
                                      const int fds[SUPERVISOR_FDS])
 {
-    sigset_t waiting;
+    sigset_t wait_mask;
 
-    if (!leave_worker(fds, &waiting)) {
+    if (!detach_from_worker(fds, &wait_mask)) {
         report(SUPERVISOR_NOT_STARTED, errno);
         _exit(1);
     }
     pid_t self = getpid(), command = fork();
     if (command == 0)
-        become_command(argv, environment, self);
+        exec_command(argv, environment, self);
     if (command < 0)
         report(SUPERVISOR_NOT_STARTED, errno);
-    /* Held here too, its pipes would look open when it has closed them. */
+    /* Closed here, so that the command's pipes close with the command. */
     close(SUPERVISOR_INPUT);
     close(SUPERVISOR_OUTPUT);
     close(SUPERVISOR_ERRORS);
     if (command > 0) {
         setpgid(command, command);
         report(SUPERVISOR_STARTED, command);
-        supervise(command, &waiting);
+        supervise(command, &wait_mask);
     }
     _exit(0);
 }

@@ -1,17 +1,16 @@
 /*
- * supervisor.h: the process between the worker and a command that it runs: a fork of the worker
- * that starts the command, reports how it ended, and kills all that it has started. Knows nothing
- * of tools.
+ * supervisor.h: a process between the worker and a command, forked from the worker. It starts the
+ * command, reports its end and kills all processes that the command started.
  */
 #ifndef WORKER_SUPERVISOR_H
 #define WORKER_SUPERVISOR_H
 
 #include <sys/types.h>
 
-/* The name that lists of processes show. */
+/* The name in process lists. */
 #define SUPERVISOR_NAME "tool-supervisor"
 
-/* The descriptors of a supervisor: the command's own, orders to read, and the report to write. */
+/* The descriptors of a supervisor: the command's three, orders to read, and reports to write. */
 typedef enum supervisor_fd {
     SUPERVISOR_INPUT = 0,
     SUPERVISOR_OUTPUT,
@@ -28,20 +27,21 @@ typedef enum supervisor_event {
     SUPERVISOR_NOT_STARTED
 } supervisor_event;
 
-/* Written to the report's pipe: that the command was started, and how it ended. */
+/* Written to the pipe of reports when the command starts and when it ends. */
 typedef struct supervisor_report {
     int event;
     int number; /* process group, exit status, signal or errno */
 } supervisor_report;
 
-/* Orders, one byte each. The end of the orders' pipe is one too: kill at once. */
+/* An order is one byte. Closing the pipe orders to kill at once. */
 #define SUPERVISOR_ORDER_TERM 'T'
 
-/* Forks a supervisor that runs argv[0], a path. `fds`, each SUPERVISOR_FDS or more, become its
- * descriptors of these numbers; it has no others. Its pid, or -1 with errno. */
+/* Forks a supervisor that runs argv[0], a path. Each of `fds` is at least SUPERVISOR_FDS and
+ * becomes the descriptor with its index. All others are closed. Returns the supervisor's pid,
+ * or -1 with errno. */
 pid_t supervisor_start(char *const *argv, char *const *environment, const int fds[SUPERVISOR_FDS]);
 
-/* Kills it, unless it has ended, and waits for its end. */
+/* Kills the supervisor, if it runs, and reaps it. */
 void supervisor_end(pid_t supervisor);
 
 #endif

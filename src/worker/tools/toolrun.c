@@ -1,6 +1,6 @@
 /*
- * toolrun.c: runs commands, URLs and abilities. What they give is JSON if it reads as JSON, else a
- * text.
+ * toolrun.c: runs commands, URLs and abilities. An output that is valid JSON is kept as JSON, any
+ * other as a string.
  */
 #include "worker/tools/toolrun.h"
 #include <stdlib.h>
@@ -15,10 +15,11 @@ enum {
     VARIABLE_MAX = 32 * 1024,
     VARIABLES_MAX = 16,
     CONNECT_MS = 10000,
-    DETAILS_MAX = 8 * TOOL_OUTPUT_MAX /* every byte may become an escape */
+    DETAILS_MAX = 8 * TOOL_OUTPUT_MAX /* every byte may become a JSON escape */
 };
 
-/* What a program sees of our environment: never the database or the key of the model. */
+/* Variables that a command inherits. The database's password and the model's key are not among
+ * them. */
 static const char *const PASSED_ON[] = {"PATH", "HOME",   "USER",  "LANG",   "LC_ALL",
                                         "TZ",   "TMPDIR", "SHELL", "LOGNAME"};
 enum { PASSED_ON_COUNT = sizeof(PASSED_ON) / sizeof(PASSED_ON[0]) };
@@ -41,7 +42,7 @@ void tool_fail(tool_outcome *outcome, const char *reason)
     buf_json_take(&outcome->details, json_pack("{s:s}", "error", outcome->reason));
 }
 
-/* Appends text as UTF-8: bytes that are none become U+FFFD. */
+/* Appends text. Invalid UTF-8 is replaced by U+FFFD. */
 static void put_clean(buf *out, slice text)
 {
     while (text.len > 0) {
@@ -109,7 +110,7 @@ static void fill_environment(environment *e, const tool_call *call)
     add_variable(e, "CARDBOX_CALL_ID", call->call_id);
 }
 
-/* How it ended, the number of that, and the end of its standard error, in one line. */
+/* Writes in one line how the command ended and the end of its standard error. */
 static void format_exit(char reason[TOOLRUN_REASON_SIZE], const char *how,
                         const subprocess_result *r)
 {
@@ -122,8 +123,8 @@ static void format_exit(char reason[TOOLRUN_REASON_SIZE], const char *how,
                 said.len > 0 ? ": " : "", (int)said.len, said.ptr);
 }
 
-static void conclude_command(tool_outcome *out, const tool_call *call, const subprocess_result *r,
-                             slice output)
+static void set_command_result(tool_outcome *out, const tool_call *call, const subprocess_result *r,
+                               slice output)
 {
     char reason[TOOLRUN_REASON_SIZE] = "";
 
@@ -144,7 +145,7 @@ static void conclude_command(tool_outcome *out, const tool_call *call, const sub
     case SUBPROCESS_TIMEOUT:
         format_line(reason, sizeof(reason), "not done within %ld ms", call->tool->time_ms);
         break;
-    case SUBPROCESS_TOO_MUCH:
+    case SUBPROCESS_OUTPUT_LIMIT:
         format_line(reason, sizeof(reason), "over %ld bytes of output", call->tool->output_max);
         break;
     case SUBPROCESS_STOPPED:
@@ -168,20 +169,20 @@ static void run_command(tool_outcome *out, const tool_call *call)
     subprocess_spec spec = {call->tool->argv, variables.list, call->arguments, call->tool->time_ms,
                             call->stop};
     subprocess_run(&result, &output, &spec);
-    conclude_command(out, call, &result, buf_as_slice(&output));
+    set_command_result(out, call, &result, buf_as_slice(&output));
     buf_free(&output);
     arena_reset(&variables.memory);
 }
 
 /* --- URLs --- */
 
-static net_wish take_answer(void *arg, long status, slice bytes)
+static net_sink_result take_answer(void *arg, long status, slice bytes)
 {
     buf *answer = arg;
 
     (void)status;
     buf_slice(answer, bytes);
-    return buf_ok(answer) ? NET_MORE : NET_REFUSE;
+    return buf_ok(answer) ? NET_CONTINUE : NET_ABORT;
 }
 
 static void run_url(tool_outcome *out, const tool_call *call)
@@ -204,7 +205,7 @@ static void run_url(tool_outcome *out, const tool_call *call)
     net_post(&answer, call->net, &request);
     slice given = buf_as_slice(&body);
     out->is_stopped = answer.end == NET_STOPPED;
-    if (answer.end == NET_REFUSED)
+    if (answer.end == NET_ABORTED)
         format_line(reason, sizeof(reason), "over %ld bytes of output", call->tool->output_max);
     else if (answer.end != NET_ANSWERED)
         format_line(reason, sizeof(reason), "%s", answer.error);
@@ -220,9 +221,9 @@ static void run_url(tool_outcome *out, const tool_call *call)
 
 /* --- abilities --- */
 
-/* A subtask's parent is the task that spawns it, unless the model names another: it wakes its
- * parent when it ends. */
-static void put_input(buf *out, const tool_call *call)
+/* Adds the running task as the parent of a task that it spawns, unless the model names another
+ * parent. The end of a task wakes its parent. */
+static void put_ability_input(buf *out, const tool_call *call)
 {
     scan_value input = scan_whole(call->arguments), first;
     slice key;
@@ -246,7 +247,7 @@ static void run_ability(tool_outcome *out, const tool_call *call)
     buf input = BUF_INIT(DETAILS_MAX);
     char *output = NULL;
 
-    put_input(&input, call);
+    put_ability_input(&input, call);
     if (cardbox_invoke(&output, call->db, call->tenant, call->tool->name, call->call_id,
                        call->task_id, buf_str(&input), &err) == CARDBOX_OK)
         set_result(out, slice_of(output));
@@ -256,7 +257,7 @@ static void run_ability(tool_outcome *out, const tool_call *call)
     buf_free(&input);
 }
 
-/* Whether the arguments are what the tool asked for. The bus looks at those of its own. */
+/* Checks the arguments against the tool's schema. The bus checks those of abilities. */
 static bool are_valid(tool_outcome *out, const tool_call *call)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;

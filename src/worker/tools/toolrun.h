@@ -1,6 +1,5 @@
 /*
- * toolrun.h: one call of a tool, whatever it is made of: what it gives as JSON, or why it failed.
- * Knows nothing of the ledger.
+ * toolrun.h: runs one call of a tool of any kind. Its outcome is JSON or the reason of a failure.
  */
 #ifndef WORKER_TOOLRUN_H
 #define WORKER_TOOLRUN_H
@@ -14,7 +13,7 @@ enum { TOOLRUN_REASON_SIZE = 400, TOOLRUN_DEPTH_MAX = 64 };
 typedef struct tool_call {
     const tool *tool;
     const char *tenant, *task_id, *call_id;
-    slice arguments; /* a JSON object, of the model's writing */
+    slice arguments; /* a JSON object, as the model wrote it */
     cardbox *db;
     net *net;
     atomic_int *stop;
@@ -22,17 +21,17 @@ typedef struct tool_call {
 
 typedef struct tool_outcome {
     bool has_failed;
-    bool is_stopped; /* by `stop`: it may have done its work or not */
+    bool is_stopped; /* ended by `stop`: its effect is unknown */
     char reason[TOOLRUN_REASON_SIZE];
-    buf details; /* JSON: what it gave, or {"error":...} */
+    buf details; /* JSON: the result, or {"error":...} */
 } tool_outcome;
 
 void tool_outcome_init(tool_outcome *outcome);
 
-/* Runs it. */
+/* Runs the call. */
 void tool_run(tool_outcome *out, const tool_call *call);
 
-/* Whatever came of it, the call has failed, and this is why. */
+/* Marks the call as failed and replaces its result by the reason. */
 void tool_fail(tool_outcome *outcome, const char *reason);
 
 void tool_outcome_free(tool_outcome *outcome);

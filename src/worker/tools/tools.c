@@ -18,71 +18,71 @@ void tools_free(tools *list)
     list->count = 0;
 }
 
-static bool is_letter_of_name(char c)
+static bool is_name_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-';
 }
 
-void tools_put_offered(buf *out, slice name)
+void tools_put_api_name(buf *out, slice name)
 {
     for (size_t i = 0; i < name.len; i++)
         buf_add(out, name.ptr[i] == ':' ? "__" : name.ptr + i, name.ptr[i] == ':' ? 2 : 1);
 }
 
-/* False: the model's API takes no such name. */
-static bool make_offered(char out[TOOL_OFFERED_MAX + 1], const char *name)
+/* Makes the name for the model's API. Returns false if the API does not allow such a name. */
+static bool set_api_name(char out[TOOL_API_NAME_MAX + 1], const char *name)
 {
-    buf offered = BUF_INIT(TOOL_OFFERED_MAX);
+    buf api_name = BUF_INIT(TOOL_API_NAME_MAX);
     bool good = true;
 
     for (const char *at = name; *at != '\0'; at++)
-        good = good && (*at == ':' || is_letter_of_name(*at));
-    tools_put_offered(&offered, slice_of(name));
-    good = good && buf_ok(&offered) && offered.len > 0;
-    format_line(out, TOOL_OFFERED_MAX + 1, "%s", buf_str(&offered));
-    buf_free(&offered);
+        good = good && (*at == ':' || is_name_letter(*at));
+    tools_put_api_name(&api_name, slice_of(name));
+    good = good && buf_ok(&api_name) && api_name.len > 0;
+    format_line(out, TOOL_API_NAME_MAX + 1, "%s", buf_str(&api_name));
+    buf_free(&api_name);
     return good;
 }
 
-const tool *tools_find(const tools *list, slice offered)
+const tool *tools_find(const tools *list, slice api_name)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (slice_equal(slice_of(list->at[i].offered), offered))
+        if (slice_equal(slice_of(list->at[i].api_name), api_name))
             return &list->at[i];
     return NULL;
 }
 
-/* "a:b" and "a__b" would be one to the model: who declares them has to decide. */
-bool tools_put(tools *list, const tool *t, char *error, size_t size)
+/* "a:b" and "a__b" would have the same name in the model's API. The operator must rename one. */
+bool tools_add(tools *list, const tool *t, char *error, size_t size)
 {
-    tool *place = &list->at[list->count];
+    tool *added = &list->at[list->count];
     const tool *other;
 
     if (list->count == TOOLS_MAX) {
         format_line(error, size, "more than %d tools: offer fewer", TOOLS_MAX);
         return false;
     }
-    *place = *t;
-    if (!make_offered(place->offered, t->name)) {
+    *added = *t;
+    if (!set_api_name(added->api_name, t->name)) {
         format_line(
             error, size,
             "\"%s\" is no name for a tool: use letters, digits, '_', '-' and ':' (which counts "
             "twice), at most %d",
-            t->name, TOOL_OFFERED_MAX);
+            t->name, TOOL_API_NAME_MAX);
         return false;
     }
-    other = tools_find(list, slice_of(place->offered));
+    other = tools_find(list, slice_of(added->api_name));
     if (other != NULL) {
         format_line(error, size, "\"%s\" and \"%s\" would both be \"%s\" to the model: rename one",
-                    other->name, t->name, place->offered);
+                    other->name, t->name, added->api_name);
         return false;
     }
     list->count++;
     return true;
 }
 
-/* Schemas are written with white space for people; each request would carry it. */
+/* White space in a schema would be sent with each request. */
 slice tools_copy_schema(tools *list, slice schema)
 {
     buf text = BUF_INIT(schema.len + 1);
@@ -95,7 +95,7 @@ slice tools_copy_schema(tools *list, slice schema)
     return copy;
 }
 
-static bool allow(tools *list, slice id, char *error, size_t size)
+static bool add_ability(tools *list, slice id, char *error, size_t size)
 {
     const bus_ability *ability = bus_find(id);
 
@@ -105,7 +105,8 @@ static bool allow(tools *list, slice id, char *error, size_t size)
         return false;
     }
     buf description = BUF_INIT(SIZE_MAX / 4);
-    scan_decode(&description, bus_description(ability).text); /* our own text */
+    scan_decode(&description,
+                bus_description(ability).text); /* a text of our own, so it is valid */
     const tool t = {.kind = TOOL_ABILITY,
                     .name = ability->text->id,
                     .description = arena_copy(&list->memory, buf_as_slice(&description)),
@@ -116,22 +117,22 @@ static bool allow(tools *list, slice id, char *error, size_t size)
         format_line(error, size, "out of memory");
         return false;
     }
-    return tools_put(list, &t, error, size);
+    return tools_add(list, &t, error, size);
 }
 
-bool tools_allow(tools *list, const char *ids, char *error, size_t size)
+bool tools_add_abilities(tools *list, const char *ids, char *error, size_t size)
 {
     bool good = true;
 
     while (good && *ids != '\0') {
         size_t len = strcspn(ids, ",");
-        good = allow(list, (slice){ids, len}, error, size);
+        good = add_ability(list, (slice){ids, len}, error, size);
         ids += len + (ids[len] == ',');
     }
     return good;
 }
 
-void tools_offer(buf *out, const tools *list)
+void tools_put_list(buf *out, const tools *list)
 {
     buf_char(out, '[');
     for (size_t i = 0; i < list->count; i++) {
@@ -139,7 +140,7 @@ void tools_offer(buf *out, const tools *list)
         buf_text(out, i > 0 ? "," : "");
         buf_text(out, "{\"type\":\"function\",\"function\":");
         buf_json_open_take(
-            out, json_pack("{s:s, s:s}", "name", t->offered, "description", t->description));
+            out, json_pack("{s:s, s:s}", "name", t->api_name, "description", t->description));
         buf_text(out, ",\"parameters\":");
         buf_slice(out, t->parameters);
         buf_text(out, "}}");

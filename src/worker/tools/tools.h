@@ -1,7 +1,6 @@
 /*
- * tools.h: what a model may call: abilities of the bus that were allowed, and the commands and URLs
- * of a tools file. One list gives each its name for the model, and finds it by that name again.
- * Knows how a tool is declared, not how it is run.
+ * tools.h: the list of tools that a model may call: allowed abilities, and the commands and URLs of
+ * a tools file. Each tool has a name for the model's API. Running tools is toolrun.h's task.
  */
 #ifndef WORKER_TOOLS_H
 #define WORKER_TOOLS_H
@@ -11,7 +10,7 @@
 
 enum {
     TOOLS_MAX = 128,
-    TOOL_OFFERED_MAX = 64, /* bytes of a name that OpenAI's API takes */
+    TOOL_API_NAME_MAX = 64, /* bytes of a name in OpenAI's API */
     TOOL_TIME_MS = 30 * 1000,
     TOOL_TIME_MS_MAX = 3600 * 1000,
     TOOL_OUTPUT = 64 * 1024,
@@ -22,12 +21,12 @@ typedef enum tool_kind { TOOL_COMMAND, TOOL_URL, TOOL_ABILITY } tool_kind;
 
 typedef struct tool {
     tool_kind kind;
-    const char *name;                   /* the ledger's and the operator's */
-    char offered[TOOL_OFFERED_MAX + 1]; /* the model's: each ':' is "__" */
+    const char *name;                     /* name in the ledger and the tools file */
+    char api_name[TOOL_API_NAME_MAX + 1]; /* name in the model's API: ':' is replaced by "__" */
     const char *description;
-    slice parameters;      /* a JSON Schema, as it was written but for white space */
-    const char *unchecked; /* its keywords that calls are not checked by, with commas; "": none */
-    char **argv;           /* of a command: argv[0] is a path; ended by NULL */
+    slice parameters;      /* a JSON Schema without white space */
+    const char *unchecked; /* keywords of the schema that are not checked, separated by commas */
+    char **argv;           /* arguments of a command, ended by NULL; argv[0] is a path */
     const char *url;
     long time_ms;
     long output_max; /* bytes */
@@ -42,29 +41,28 @@ typedef struct tools {
 void tools_init(tools *list);
 void tools_free(tools *list);
 
-/* Adds the tools that the text of a tools file declares: {"tools":[{"name","description",
- * "parameters","command"|"url","timeout_ms","output_max"}]}. A command without a '/' is looked up
- * in `path`, as in $PATH. False: `error` says what is wrong and where. */
+/* Adds the tools of a tools file: {"tools":[{"name","description","parameters",
+ * "command"|"url","timeout_ms","output_max"}]}. A command without a '/' is searched in `path`,
+ * a list like $PATH. Returns false if the file is invalid: `error` has the reason. */
 bool tools_read(tools *list, slice text, const char *path, char *error, size_t size);
 
-/* Adds a tool, whose texts the caller keeps, and makes its name for the model. False: `error` says
- * why not. */
-bool tools_put(tools *list, const tool *t, char *error, size_t size);
+/* Adds a tool and makes its name for the model's API. The tool's texts must outlive the list.
+ * Returns false on failure: `error` has the reason. */
+bool tools_add(tools *list, const tool *t, char *error, size_t size);
 
-/* Adds the abilities that a list with commas names. */
-bool tools_allow(tools *list, const char *ids, char *error, size_t size);
+/* Adds abilities. `ids` are separated by commas. */
+bool tools_add_abilities(tools *list, const char *ids, char *error, size_t size);
 
-/* Copies a schema without its white space into the memory of the list. An empty slice: no memory.
- */
+/* Copies a schema without white space into the list's memory. ptr NULL: out of memory. */
 slice tools_copy_schema(tools *list, slice schema);
 
-/* Appends a name as models are told it: each ':' is "__". */
-void tools_put_offered(buf *out, slice name);
+/* Appends a name as it is in the model's API: ':' is replaced by "__". */
+void tools_put_api_name(buf *out, slice name);
 
-/* The tool that was offered under this name; NULL: none was. */
-const tool *tools_find(const tools *list, slice offered);
+/* Returns the tool with this API name; NULL: none. */
+const tool *tools_find(const tools *list, slice api_name);
 
-/* Appends the request's array of tools. */
-void tools_offer(buf *out, const tools *list);
+/* Appends the JSON array of tools for requests. */
+void tools_put_list(buf *out, const tools *list);
 
 #endif

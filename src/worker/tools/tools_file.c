@@ -1,6 +1,6 @@
 /*
- * tools_file.c: the strict reader of a tools file: unknown and repeated members are refused, and
- * each error names the tool. A tool's schema stays the text that it is.
+ * tools_file.c: reads a tools file. Unknown and repeated members are errors, and each message names
+ * the tool. The text of a schema is kept.
  */
 #include <stdarg.h>
 #include <sys/stat.h>
@@ -14,17 +14,17 @@
 
 enum { DEPTH_MAX = 64, PATH_SIZE = 4096, ARGUMENTS_MAX = 64, UNCHECKED_MAX = 4096 };
 
-/* Where the reader is. */
+/* State of the reader. */
 typedef struct reader {
     tools *list;
     const char *path;
-    size_t number;    /* of the tool in the file, from 0 */
-    const char *name; /* its name, once known */
+    size_t number;    /* index of the tool in the file */
+    const char *name; /* name of the tool; NULL: not read yet */
     char *error;
     size_t size;
 } reader;
 
-/* The members of a tool, as json_unpack reads them; NULL: not there. */
+/* The members of a tool, filled by json_unpack; NULL: absent. */
 typedef struct members {
     const char *name, *description, *url;
     json_t *parameters, *command, *time_ms, *output_max;
@@ -52,10 +52,10 @@ static char *copy(reader *r, const char *text)
 
 /* --- limits, programs --- */
 
-/* An integer, which may be a real such as 5.0. NULL leaves the default. */
+/* Reads an integer, which may be written as 5.0. If `value` is NULL, `out` is unchanged. */
 static bool read_limit(reader *r, long *out, const json_t *value, long most, const char *name)
 {
-    double number = json_number_value(value); /* 0 for a value that is no number */
+    double number = json_number_value(value); /* 0 if it is not a number */
 
     if (value == NULL)
         return true;
@@ -71,7 +71,7 @@ static bool is_program(const char *path)
     return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0;
 }
 
-/* The path of the program, found once and before anything runs. NULL: there is none. */
+/* Returns the program's path, which is resolved once, at start. NULL: not found. */
 static char *find_program(reader *r, const char *name)
 {
     char full[PATH_SIZE];
@@ -175,10 +175,10 @@ static bool read_tool(reader *r, json_t *object, slice text)
         return false;
     if (r->list->memory.failed)
         return refuse(r, "out of memory");
-    return tools_put(r->list, &t, why, sizeof(why)) || refuse(r, "%s", why);
+    return tools_add(r->list, &t, why, sizeof(why)) || refuse(r, "%s", why);
 }
 
-/* Only {"tools":[...]}: this version would not do what a later version may add. */
+/* Reads {"tools":[...]}. Other members are errors: they may belong to a later version. */
 static bool read_tools(reader *r, json_t *whole, slice text)
 {
     json_error_t error;
