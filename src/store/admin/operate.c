@@ -136,9 +136,6 @@ cardbox_status operate_inspect(cardbox *db, operate_facts *out, cardbox_error *e
     if (status == CARDBOX_OK)
         status = inspect_names(db, STATEMENT_doctor_rls, out->open_tables, sizeof(out->open_tables),
                                err);
-    if (status == CARDBOX_OK && (out->in_service_role || out->in_worker_role))
-        status =
-            inspect_names(db, STATEMENT_doctor_statistics, out->telling, sizeof(out->telling), err);
     return status;
 }
 

@@ -40,7 +40,6 @@ typedef struct operate_facts {
     char open_tables[256];  /* of ours that row-level security does not guard for everybody */
     char open_schemas[512]; /* on the role's search path, where others may make things: "public
                                (everybody)" */
-    char telling[256];      /* columns of which PostgreSQL's estimates tell all tenants' values */
     int64_t granted;        /* projects that a worker's role sees, */
     char grants[1024];      /* and the first of them */
 } operate_facts;
