@@ -24,7 +24,7 @@ static bool has_pg_variables(void)
     return false;
 }
 
-static dev_found read_dsn(FILE *file, char out[DEV_DSN_SIZE])
+static dev_found standby_dsn(FILE *file, char out[DEV_DSN_SIZE])
 {
     struct stat about;
 
@@ -45,7 +45,7 @@ dev_found dev_dsn_find(char out[DEV_DSN_SIZE])
     FILE *file = fopen(DEV_FOLDER "/dsn", "re");
     if (file == NULL)
         return errno == ENOENT && lstat(DEV_FOLDER "/pg", &about) == 0 ? DEV_STOPPED : DEV_NONE;
-    found = read_dsn(file, out);
+    found = standby_dsn(file, out);
     fclose(file);
     return found;
 }

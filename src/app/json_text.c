@@ -28,7 +28,7 @@ void buf_json_open_take(buf *out, json_t *object)
 }
 
 /* Where memory runs out jansson leaves the error's code as it was, and the text empty. */
-static json_t *load(view text, size_t flags, json_error_t *error)
+static json_t *load(slice text, size_t flags, json_error_t *error)
 {
     static const char NOMEM[] = "out of memory";
 
@@ -41,7 +41,7 @@ static json_t *load(view text, size_t flags, json_error_t *error)
     return value;
 }
 
-json_t *json_text_read(view text, size_t flags, json_error_t *error)
+json_t *json_text_read(slice text, size_t flags, json_error_t *error)
 {
     json_t *value = load(text, flags, error);
 

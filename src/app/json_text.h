@@ -20,13 +20,13 @@ void buf_json_open_take(buf *out, json_t *object);
 /* Reads any JSON value as a new reference; of members with one name the last one counts, unless
  * `flags` has JSON_REJECT_DUPLICATES. Integers of over 64 bits make all numbers of the text
  * reals. NULL: `error` says why. */
-json_t *json_text_read(view text, size_t flags, json_error_t *error);
+json_t *json_text_read(slice text, size_t flags, json_error_t *error);
 
 /* The text of a string, which may hold NUL bytes only if it was read with JSON_ALLOW_NUL. Empty for
  * any other value and for NULL. Borrowed. */
-static inline view json_text_of(const json_t *string)
+static inline slice json_text_of(const json_t *string)
 {
-    return (view){json_string_value(string), json_string_length(string)};
+    return (slice){json_string_value(string), json_string_length(string)};
 }
 
 #endif

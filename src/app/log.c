@@ -75,9 +75,9 @@ void log_write(log_level level, const char *event, const char *format, ...)
 
 /* Writes one character of the text: itself if it is printable UTF-8, else an escape. Returns the
  * number of bytes read. */
-static size_t quote_one(char piece[8], view text)
+static size_t quote_one(char piece[8], slice text)
 {
-    size_t step = view_utf8_step(text);
+    size_t step = slice_utf8_step(text);
     unsigned char byte = (unsigned char)text.ptr[0];
 
     if (step == 0 || byte < 0x20 || byte == 0x7F) {
@@ -96,7 +96,7 @@ const char *log_quote(char out[LOG_QUOTE_SIZE], const char *text, unsigned long 
     out[used++] = '"';
     while (text != NULL && at < len) {
         char piece[8];
-        size_t step = quote_one(piece, (view){text + at, len - at});
+        size_t step = quote_one(piece, (slice){text + at, len - at});
 
         if (used + strlen(piece) + sizeof(cut) > LOG_QUOTE_SIZE) {
             memcpy(out + used, cut, sizeof(cut));

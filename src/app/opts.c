@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include "base/buf.h"
 #include "app/log.h"
-#include "app/near.h"
+#include "app/edit_distance.h"
 #include "base/text.h"
-#include "app/wrap.h"
+#include "app/word_wrap.h"
 
 enum { SPECS_MAX = 128 };
 
@@ -146,27 +146,27 @@ static bool set_value(parser *p, const opt_spec *spec, const char *source, const
 /* --- the command line --- */
 
 /* `name` with its hyphens. */
-static const opt_spec *find_spec(const parser *p, view name)
+static const opt_spec *find_spec(const parser *p, slice name)
 {
     if (name.len < 2 || memcmp(name.ptr, "--", 2) != 0)
         return NULL;
-    name = (view){name.ptr + 2, name.len - 2};
+    name = (slice){name.ptr + 2, name.len - 2};
     for (const opt_spec *spec = p->specs; spec->kind != OPT_END; spec++) {
-        if (view_equal(view_of(spec->name), name))
+        if (slice_equal(slice_of(spec->name), name))
             return spec;
     }
     return NULL;
 }
 
-static bool fail_unknown(parser *p, view name)
+static bool fail_unknown(parser *p, slice name)
 {
     size_t hyphens = name.len > 1 && name.ptr[1] == '-' ? 2 : 1;
-    view word = {name.ptr + hyphens, name.len - hyphens};
+    slice word = {name.ptr + hyphens, name.len - hyphens};
     const opt_spec *meant = NULL;
-    int nearest = NEAR_NOT;
+    int nearest = EDIT_DISTANCE_NONE;
 
     for (const opt_spec *spec = p->specs; spec->kind != OPT_END; spec++) {
-        int apart = near_words(word, view_of(spec->name));
+        int apart = edit_distance(word, slice_of(spec->name));
 
         if (apart >= nearest)
             continue;
@@ -183,7 +183,7 @@ static bool fail_unknown(parser *p, view name)
 static bool read_option(parser *p, int *at, int argc, char **argv)
 {
     const char *option = argv[*at], *equals = strchr(option, '=');
-    view name = {option, equals ? (size_t)(equals - option) : strlen(option)};
+    slice name = {option, equals ? (size_t)(equals - option) : strlen(option)};
     const opt_spec *spec = find_spec(p, name);
     char source[64];
 
@@ -280,8 +280,8 @@ int opts_parse_alone(const opt_spec *specs, void *target, int *argc, char **argv
     int result = opts_parse(specs, target, argc, argv, error, size);
 
     if (result == 0 && *argc > 1) {
-        snprintf(error, size, "unexpected argument \"%.*s\"", (int)view_cut(view_of(argv[1]), 200),
-                 argv[1]);
+        snprintf(error, size, "unexpected argument \"%.*s\"",
+                 (int)slice_cut(slice_of(argv[1]), 200), argv[1]);
         result = -1;
     }
     return result;
@@ -312,7 +312,7 @@ static void print_option(FILE *out, const opt_spec *spec, int column)
     if (at + GAP > column)
         fputc('\n', out);
     fprintf(out, "%*s", at + GAP > column ? column : column - at, "");
-    wrap_text(out, buf_str(&text), column, column);
+    word_wrap_text(out, buf_str(&text), column, column);
     buf_free(&text);
 }
 
@@ -324,7 +324,7 @@ void opts_print(FILE *out, const opt_spec *specs)
     for (const opt_spec *spec = specs; spec->kind != OPT_END; spec++)
         column = label_width(spec) > column ? label_width(spec) : column;
     column += 2 * GAP;
-    if (column > wrap_width(out) / 2)
+    if (column > word_wrap_width(out) / 2)
         column = BELOW;
     for (const opt_spec *spec = specs; spec->kind != OPT_END; spec++)
         print_option(out, spec, column);

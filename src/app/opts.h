@@ -6,7 +6,7 @@
 #define APP_OPTS_H
 
 #include <stdio.h>
-#include "base/view.h"
+#include "base/slice.h"
 
 typedef enum opt_kind {
     OPT_FLAG,  /* bool *: has no value */

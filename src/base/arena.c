@@ -142,7 +142,7 @@ void *arena_more(arena *a, void *array, size_t count, size_t *capacity, size_t s
     return more;
 }
 
-char *arena_copy(arena *a, view text)
+char *arena_copy(arena *a, slice text)
 {
     char *copy = arena_take(a, text.len + 1);
     if (copy == NULL)
@@ -153,10 +153,10 @@ char *arena_copy(arena *a, view text)
     return copy;
 }
 
-view arena_keep(arena *a, buf *text)
+slice arena_keep(arena *a, buf *text)
 {
-    char *copy = buf_ok(text) ? arena_copy(a, buf_as_view(text)) : NULL;
-    view kept = {copy, copy == NULL ? 0 : text->len};
+    char *copy = buf_ok(text) ? arena_copy(a, buf_as_slice(text)) : NULL;
+    slice kept = {copy, copy == NULL ? 0 : text->len};
     if (copy == NULL)
         end(a, ARENA_NOMEM);
     buf_free(text);

@@ -66,11 +66,11 @@ void *arena_zeros(arena *a, size_t count, size_t size);
 void *arena_more(arena *a, void *array, size_t count, size_t *capacity, size_t size);
 
 /* A copy with a NUL behind it. NULL: out of memory. */
-char *arena_copy(arena *a, view text);
+char *arena_copy(arena *a, slice text);
 
 /* Moves the text of a buffer here, with a NUL behind it, and frees the buffer. ptr NULL: the buffer
  * had failed, or memory is out; the arena has failed then. */
-view arena_keep(arena *a, buf *text);
+slice arena_keep(arena *a, buf *text);
 
 /* Gives everything back. The arena is as new, its budget the same. */
 void arena_reset(arena *a);

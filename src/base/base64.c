@@ -8,7 +8,7 @@
 
 static const char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-void base64_encode(buf *out, view bytes)
+void base64_encode(buf *out, slice bytes)
 {
     for (size_t i = 0; i < bytes.len; i += 3) {
         size_t have = bytes.len - i < 3 ? bytes.len - i : 3;
@@ -42,7 +42,7 @@ static bool decode_group(buf *out, const char *text, size_t have)
     return (group & (have == 3 ? 0U : (1U << (24 - 8 * have)) - 1)) == 0;
 }
 
-bool base64_decode(buf *out, view text)
+bool base64_decode(buf *out, slice text)
 {
     size_t start = out->len;
     bool good = text.len % 4 == 0;

@@ -7,10 +7,10 @@
 #include "base/buf.h"
 
 /* Appends the text of some bytes. */
-void base64_encode(buf *out, view bytes);
+void base64_encode(buf *out, slice bytes);
 
 /* Appends the decoded bytes of a text. If the text is not in the form that base64_encode writes,
  * appends nothing and returns false. */
-bool base64_decode(buf *out, view text);
+bool base64_decode(buf *out, slice text);
 
 #endif

@@ -118,7 +118,7 @@ static void add_escape(buf *b, char c)
 }
 
 /* The number of bytes before the first one that must be escaped. */
-static size_t count_plain(view text)
+static size_t count_plain(slice text)
 {
     size_t i = 0;
 #ifdef __SSE2__
@@ -139,7 +139,7 @@ static size_t count_plain(view text)
     return i;
 }
 
-void buf_json_inside(buf *b, view text)
+void buf_json_inside(buf *b, slice text)
 {
     while (text.len > 0) {
         size_t plain = count_plain(text);
@@ -148,18 +148,18 @@ void buf_json_inside(buf *b, view text)
         if (plain == text.len)
             return;
         add_escape(b, text.ptr[plain]);
-        text = (view){text.ptr + plain + 1, text.len - plain - 1};
+        text = (slice){text.ptr + plain + 1, text.len - plain - 1};
     }
 }
 
-void buf_json_string(buf *b, view text)
+void buf_json_string(buf *b, slice text)
 {
     buf_char(b, '"');
     buf_json_inside(b, text);
     buf_char(b, '"');
 }
 
-void buf_json_or_null(buf *b, view text)
+void buf_json_or_null(buf *b, slice text)
 {
     if (text.ptr != NULL)
         buf_json_string(b, text);
@@ -169,13 +169,13 @@ void buf_json_or_null(buf *b, view text)
 
 void buf_json_text(buf *b, const char *text)
 {
-    buf_json_or_null(b, view_of(text));
+    buf_json_or_null(b, slice_of(text));
 }
 
-void buf_json_quoted(buf *b, view inside)
+void buf_json_quoted(buf *b, slice inside)
 {
     buf_char(b, '"');
-    buf_view(b, inside);
+    buf_slice(b, inside);
     buf_char(b, '"');
 }
 
@@ -189,14 +189,14 @@ const char *buf_str(const buf *b)
     return b->failure == BUF_FINE && b->data != NULL ? b->data : "";
 }
 
-view buf_as_view(const buf *b)
+slice buf_as_slice(const buf *b)
 {
     return buf_since(b, 0);
 }
 
-view buf_since(const buf *b, size_t start)
+slice buf_since(const buf *b, size_t start)
 {
-    return buf_ok(b) ? (view){buf_str(b) + start, b->len - start} : (view){"", 0};
+    return buf_ok(b) ? (slice){buf_str(b) + start, b->len - start} : (slice){"", 0};
 }
 
 void buf_reset(buf *b, size_t keep)

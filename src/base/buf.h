@@ -8,7 +8,7 @@
 
 #include <stdarg.h>
 #include <stdint.h>
-#include "base/view.h"
+#include "base/slice.h"
 
 typedef enum buf_failure { BUF_FINE = 0, BUF_TOO_LARGE, BUF_NOMEM } buf_failure;
 
@@ -42,7 +42,7 @@ static inline void buf_add(buf *b, const void *bytes, size_t len)
     b->data[b->len] = '\0';
 }
 
-static inline void buf_view(buf *b, view text)
+static inline void buf_slice(buf *b, slice text)
 {
     buf_add(b, text.ptr, text.len);
 }
@@ -64,15 +64,15 @@ void buf_printf(buf *b, const char *format, ...) __attribute__((format(printf, 2
 
 /* Appends UTF-8 text as a JSON string token with its quotes. '"', '\\' and bytes below 0x20 are
  * escaped; all other bytes are copied. */
-void buf_json_string(buf *b, view text);
-void buf_json_inside(buf *b, view text); /* without the quotes */
+void buf_json_string(buf *b, slice text);
+void buf_json_inside(buf *b, slice text); /* without the quotes */
 
-/* The same with its quotes; NULL, or a view whose ptr is NULL: null. */
-void buf_json_or_null(buf *b, view text);
+/* The same with its quotes; NULL, or a slice whose ptr is NULL: null. */
+void buf_json_or_null(buf *b, slice text);
 void buf_json_text(buf *b, const char *text);
 
 /* Appends the inside of a JSON string token, escapes and all, with quotes around it. */
-void buf_json_quoted(buf *b, view inside);
+void buf_json_quoted(buf *b, slice inside);
 
 /* True if every append since the start (or buf_reset) worked. */
 bool buf_ok(const buf *b);
@@ -80,11 +80,11 @@ bool buf_ok(const buf *b);
 /* The text so far; "" for an empty or failed buffer. Borrowed until the next append. */
 const char *buf_str(const buf *b);
 
-/* The same as a view, which may hold NUL bytes; of a failed buffer empty. */
-view buf_as_view(const buf *b);
+/* The same as a slice, which may hold NUL bytes; of a failed buffer empty. */
+slice buf_as_slice(const buf *b);
 
 /* The bytes from offset `start` on; empty if the buffer failed. */
-view buf_since(const buf *b, size_t start);
+slice buf_since(const buf *b, size_t start);
 
 /* Empties the buffer and clears a failure. Frees the memory if it has more than `keep` bytes. */
 void buf_reset(buf *b, size_t keep);

@@ -146,7 +146,7 @@ bool error_is_schema(const char *sqlstate)
     return false;
 }
 
-bool error_may_be_unfit(const cardbox_error *err)
+bool error_may_be_incompatible(const cardbox_error *err)
 {
     return err->status == CARDBOX_FORBIDDEN || error_is_schema(err->sqlstate);
 }
@@ -182,7 +182,7 @@ cardbox_status error_json(cardbox_error *err, const char *what, const scan_error
 cardbox_status error_cursor(cardbox_error *err, const char *cursor)
 {
     return error_set(err, CARDBOX_INVALID, "cursor \"%.*s\" is not one that a list gave",
-                     error_shown(view_of(cursor)), cursor);
+                     error_shown(slice_of(cursor)), cursor);
 }
 
 cardbox_status error_arena(cardbox_error *err, const arena *memory, const char *what)

@@ -36,9 +36,9 @@ static inline cardbox_status error_forked(cardbox_error *err)
 }
 
 /* How many bytes of a text from outside a message shows: characters stay whole. */
-static inline int error_shown(view text)
+static inline int error_shown(slice text)
 {
-    return (int)view_cut(text, 60);
+    return (int)slice_cut(text, 60);
 }
 
 /* A JSON text that scan_check refused: `what` names the argument ("content"). */
@@ -89,6 +89,6 @@ bool error_is_schema(const char *sqlstate);
 
 /* True if the role may have lost its rights, or the schema may not be ours. A single statement can
  * fail with the same error, so the caller has to check the database. */
-bool error_may_be_unfit(const cardbox_error *err);
+bool error_may_be_incompatible(const cardbox_error *err);
 
 #endif

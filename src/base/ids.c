@@ -63,7 +63,7 @@ void cardbox_uuid7_from_key(char out[CARDBOX_UUID_SIZE], const char *key, const 
 {
     digest d = {.len = 0};
     uuid16 id, origin;
-    view key_text = view_of(key), part_text = view_of(part);
+    slice key_text = slice_of(key), part_text = slice_of(part);
 
     if (out == NULL)
         return;
@@ -82,7 +82,7 @@ bool cardbox_uuid_parse(char out[CARDBOX_UUID_SIZE], const char *text)
 {
     uuid16 id;
 
-    if (!uuid16_parse(&id, view_of(text)))
+    if (!uuid16_parse(&id, slice_of(text)))
         return false;
     if (out != NULL)
         uuid16_format(out, &id);

@@ -25,7 +25,7 @@ static int days_in_month(int year, int month)
 
 /* --- reading --- */
 
-static bool take_char(view *text, char wanted)
+static bool take_char(slice *text, char wanted)
 {
     if (text->len == 0 || text->ptr[0] != wanted)
         return false;
@@ -34,7 +34,7 @@ static bool take_char(view *text, char wanted)
     return true;
 }
 
-static bool take_digit(view *text, int *digit)
+static bool take_digit(slice *text, int *digit)
 {
     if (text->len == 0 || text->ptr[0] < '0' || text->ptr[0] > '9')
         return false;
@@ -42,7 +42,7 @@ static bool take_digit(view *text, int *digit)
     return take_char(text, text->ptr[0]);
 }
 
-static bool take_number(view *text, int digits, int min, int max, int *out)
+static bool take_number(slice *text, int digits, int min, int max, int *out)
 {
     int number = 0, digit;
 
@@ -55,14 +55,14 @@ static bool take_number(view *text, int digits, int min, int max, int *out)
     return number >= min && number <= max;
 }
 
-static bool take_date(view *text, isotime *time)
+static bool take_date(slice *text, isotime *time)
 {
     return take_number(text, 4, 1, 9999, &time->year) && take_char(text, '-') &&
            take_number(text, 2, 1, 12, &time->month) && take_char(text, '-') &&
            take_number(text, 2, 1, days_in_month(time->year, time->month), &time->day);
 }
 
-static bool take_fraction(view *text, isotime *time)
+static bool take_fraction(slice *text, isotime *time)
 {
     int digit, unit = 100000;
 
@@ -75,7 +75,7 @@ static bool take_fraction(view *text, isotime *time)
     return true;
 }
 
-static bool take_time(view *text, isotime *time)
+static bool take_time(slice *text, isotime *time)
 {
     if (!take_number(text, 2, 0, 23, &time->hour))
         return false;
@@ -92,7 +92,7 @@ static bool take_time(view *text, isotime *time)
     return true;
 }
 
-static bool take_offset(view *text, isotime *time)
+static bool take_offset(slice *text, isotime *time)
 {
     int hours, minutes = 0, sign = 1;
 
@@ -111,7 +111,7 @@ static bool take_offset(view *text, isotime *time)
     return true;
 }
 
-bool isotime_parse(view text, isotime *out)
+bool isotime_parse(slice text, isotime *out)
 {
     isotime time = {0};
 
@@ -245,7 +245,7 @@ void isotime_from_micros(isotime *out, int64_t micros)
     date_from_days(out, days);
 }
 
-bool isotime_moment(view text, int64_t *micros)
+bool isotime_moment(slice text, int64_t *micros)
 {
     isotime time;
     if (!isotime_parse(text, &time) || !time.has_offset)
@@ -258,7 +258,7 @@ void isotime_json(buf *out, const isotime *time)
 {
     char text[ISOTIME_SIZE];
     size_t len = isotime_format(text, time);
-    buf_json_quoted(out, (view){text, len});
+    buf_json_quoted(out, (slice){text, len});
 }
 
 size_t isotime_format_micros(char out[ISOTIME_SIZE], int64_t micros)
@@ -272,7 +272,7 @@ const char *isotime_text(arena *memory, int64_t micros)
 {
     char text[ISOTIME_SIZE];
     size_t len = isotime_format_micros(text, micros);
-    return arena_copy(memory, (view){text, len});
+    return arena_copy(memory, (slice){text, len});
 }
 
 void isotime_json_micros(buf *out, int64_t micros)

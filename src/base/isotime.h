@@ -22,7 +22,7 @@ typedef struct isotime {
  * Reads YYYY-MM-DD, or with 'T' or a space HH[:MM[:SS[(.|,)digits]]] and then Z, +HH:MM or +HH.
  * Year 1 to 9999; no leap seconds, no 24:00, lower-case t and z refused. The whole text must match.
  */
-bool isotime_parse(view text, isotime *out);
+bool isotime_parse(slice text, isotime *out);
 
 /*
  * Writes YYYY-MM-DDTHH:MM:SS, and six fraction digits if there is a fraction. Then follows Z for a
@@ -40,7 +40,7 @@ const char *isotime_text(arena *memory, int64_t micros); /* NULL: out of memory 
 int64_t isotime_to_micros(const isotime *time);
 
 /* Reads a time given by a client: as isotime_parse, with an offset, in years 1 to 9999 of UTC. */
-bool isotime_moment(view text, int64_t *micros);
+bool isotime_moment(slice text, int64_t *micros);
 
 /* The same moment in UTC. Outside of years 1 to 9999 it is clamped to them. */
 void isotime_from_micros(isotime *out, int64_t micros);

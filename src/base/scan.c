@@ -91,7 +91,7 @@ static const char *check_special(checker *c, const char *at)
         refuse(c, at, "control character in a string, write it as an escape");
         return NULL;
     }
-    step = view_utf8_step((view){at, (size_t)(c->end - at)});
+    step = slice_utf8_step((slice){at, (size_t)(c->end - at)});
     if (step == 0) {
         refuse(c, at, "bytes that are not UTF-8 in a string");
         return NULL;
@@ -257,7 +257,7 @@ scan_value scan_value_of(const char *from, const char *to)
     return (scan_value){kind_of(*from), {from, (size_t)(to - from)}};
 }
 
-bool scan_check(view text, unsigned max_depth, scan_value *value, unsigned *flags,
+bool scan_check(slice text, unsigned max_depth, scan_value *value, unsigned *flags,
                 scan_error *error)
 {
     const char *start = text.len > 0 ? text.ptr : "", *first, *last;

@@ -38,7 +38,7 @@ enum {
  */
 typedef struct scan_value {
     scan_kind kind;
-    view text;
+    slice text;
 } scan_value;
 
 /* Why a text is refused. */
@@ -53,12 +53,12 @@ typedef struct scan_error {
  * `max_depth` levels, in UTF-8 without a byte order mark. Gives its span and the SCAN_HAS_ flags.
  * Each out-parameter may be NULL. Not recursive.
  */
-bool scan_check(view text, unsigned max_depth, scan_value *value, unsigned *flags,
+bool scan_check(slice text, unsigned max_depth, scan_value *value, unsigned *flags,
                 scan_error *error);
 
 /* The one value of a text that scan_check accepted, or that PostgreSQL printed. SCAN_NONE for an
  * empty text. */
-scan_value scan_whole(view text);
+scan_value scan_whole(slice text);
 
 /* Walks an object or array that scan_check accepted (or a value inside one). */
 typedef struct scan_walk {
@@ -70,7 +70,7 @@ scan_walk scan_enter(scan_value container);
 
 /* The next member of an object: its key as a string token, quotes and escapes included, and its
  * value. False at the end. */
-bool scan_member(scan_walk *walk, view *key, scan_value *value);
+bool scan_member(scan_walk *walk, slice *key, scan_value *value);
 
 /* The next element of an array. False at the end. */
 bool scan_element(scan_walk *walk, scan_value *value);
@@ -81,7 +81,7 @@ bool scan_element(scan_walk *walk, scan_value *value);
  * up to its end, and scan_leave. So its bytes are looked at once: to tell where a value ends costs
  * what walking it does.
  */
-bool scan_to_member(scan_walk *walk, view *key);
+bool scan_to_member(scan_walk *walk, slice *key);
 bool scan_to_element(scan_walk *walk);
 
 /* The value there, and steps over it. False: there is none. */
@@ -99,21 +99,21 @@ scan_value scan_leave(scan_walk *walk, const scan_walk *inner);
 size_t scan_count(scan_value container);
 
 /* What stands between the quotes of a string token, escapes as they are. */
-static inline view scan_inside(view string)
+static inline slice scan_inside(slice string)
 {
-    return string.len < 2 ? (view){"", 0} : (view){string.ptr + 1, string.len - 2};
+    return string.len < 2 ? (slice){"", 0} : (slice){string.ptr + 1, string.len - 2};
 }
 
 /* The same of a value; empty for one that is no string. */
-static inline view scan_string_inside(scan_value value)
+static inline slice scan_string_inside(scan_value value)
 {
-    return value.kind == SCAN_STRING ? scan_inside(value.text) : (view){"", 0};
+    return value.kind == SCAN_STRING ? scan_inside(value.text) : (slice){"", 0};
 }
 
 /* Whether a string token says exactly `text` (escapes decoded). An escape is never shorter than
  * what it says, and most names that are compared differ in their length or first byte. */
-bool scan_string_says(view string, view text);
-static inline bool scan_string_is(view string, view text)
+bool scan_string_says(slice string, slice text);
+static inline bool scan_string_is(slice string, slice text)
 {
     if (string.len < text.len + 2 ||
         (text.len > 0 && string.ptr[1] != text.ptr[0] && string.ptr[1] != '\\'))
@@ -127,33 +127,33 @@ scan_value scan_find(scan_value object, const char *name);
 /* Whether the bytes of a text let it hold the name of a member `name`: spelled so, or with an
  * escape that might be one of its letters. False is certain, and found by searching instead of
  * walking. */
-bool scan_may_name(view text, view name);
+bool scan_may_name(slice text, slice name);
 
 /* Takes the member `name` off an object where it comes first, is not alone, and no other may have
  * that name: gives its value and what stands from the next member's key up to the closing brace.
  * False: it is not so, or that can't be seen without walking. */
-bool scan_take_first(scan_value object, view name, scan_value *value, view *rest);
+bool scan_take_first(scan_value object, slice name, scan_value *value, slice *rest);
 
 /* Whether the inside of a string token may say half a surrogate pair: there is an escape of one, of
  * a pair, or what looks so behind an escaped backslash. False is certain. */
-bool scan_may_say_half(view inside);
+bool scan_may_say_half(slice inside);
 
 /* Appends what a string token says, as UTF-8. False, with nothing appended, if it says NUL or half
  * a surrogate pair, which no UTF-8 C string can hold. */
-bool scan_decode(buf *out, view token);
+bool scan_decode(buf *out, slice token);
 
 /* A JSON number that is an integer of any size, "2.0" and "2e0" too. Gives it clamped to int64's
  * range. False for any other number. */
-bool scan_integer(view number, int64_t *out);
+bool scan_integer(slice number, int64_t *out);
 
 /* The order of two JSON numbers by value, exact whatever their size: below 0, 0, above 0. */
-int scan_number_order(view a, view b);
+int scan_number_order(slice a, slice b);
 
 /* Characters (code points) that a string token says; half a surrogate pair counts as one. */
-size_t scan_string_length(view token);
+size_t scan_string_length(slice token);
 
 /* Whether two string tokens say the same. */
-bool scan_string_equal(view a, view b);
+bool scan_string_equal(slice a, slice b);
 
 /* Whether two values are the same: 1 and 1.0, objects in any order. Of objects with a name twice
  * nothing is promised. */
@@ -161,14 +161,14 @@ bool scan_equal(scan_value a, scan_value b);
 
 /* Appends JSON with the characters that its escapes stand for, other than ASCII and controls: for
  * people, since some write all of a language so. */
-void scan_readable(buf *out, view text);
+void scan_readable(buf *out, slice text);
 
 /* Appends valid JSON without the white space between tokens. */
-void scan_compact(buf *out, view text);
+void scan_compact(buf *out, slice text);
 
 /* Appends a projection that jsonb accepts: \u0000 and half pairs become U+FFFD, numbers with
  * SCAN_HAS_LONG_NUMBER become strings of their digits. For filters only, never shown. */
-void scan_sanitise(buf *out, view text);
+void scan_sanitise(buf *out, slice text);
 
 /* "string", "object", ... for messages. */
 const char *scan_kind_name(scan_kind kind);

@@ -15,7 +15,7 @@ typedef struct plain_number {
     int64_t point;        /* the position of the decimal point, counted from `first` */
 } plain_number;
 
-static void read_plain(plain_number *out, view number)
+static void read_plain(plain_number *out, slice number)
 {
     *out = (plain_number){.first = 0};
     if (!scan_number_read(&out->parts, number.ptr, number.ptr + number.len))
@@ -46,7 +46,7 @@ static int order_magnitudes(const plain_number *a, const plain_number *b)
     return (i < a->before) - (k < b->before);
 }
 
-int scan_number_order(view a, view b)
+int scan_number_order(slice a, slice b)
 {
     plain_number one, other;
     read_plain(&one, a);
@@ -59,26 +59,26 @@ int scan_number_order(view a, view b)
 
 /* --- strings --- */
 
-size_t scan_string_length(view token)
+size_t scan_string_length(slice token)
 {
-    view rest = scan_inside(token);
+    slice rest = scan_inside(token);
     char storage[4];
     uint32_t code;
     size_t length = 0;
     while (rest.len > 0) {
-        view piece = scan_next_piece(&rest, storage, &code);
+        slice piece = scan_next_piece(&rest, storage, &code);
         for (size_t i = 0; i < piece.len; i++)
             length += ((unsigned char)piece.ptr[i] & 0xC0) != 0x80;
     }
     return length;
 }
 
-bool scan_string_equal(view a, view b)
+bool scan_string_equal(slice a, slice b)
 {
-    view rest[2] = {scan_inside(a), scan_inside(b)}, piece[2] = {{NULL, 0}, {NULL, 0}};
+    slice rest[2] = {scan_inside(a), scan_inside(b)}, piece[2] = {{NULL, 0}, {NULL, 0}};
     char storage[2][4];
     uint32_t code;
-    if (view_equal(a, b))
+    if (slice_equal(a, b))
         return true;
     for (;;) {
         for (int i = 0; i < 2; i++)
@@ -90,7 +90,7 @@ bool scan_string_equal(view a, view b)
         if (memcmp(piece[0].ptr, piece[1].ptr, len) != 0)
             return false;
         for (int i = 0; i < 2; i++)
-            piece[i] = (view){piece[i].ptr + len, piece[i].len - len};
+            piece[i] = (slice){piece[i].ptr + len, piece[i].len - len};
     }
 }
 
@@ -111,9 +111,9 @@ static bool arrays_equal(scan_value a, scan_value b)
     }
 }
 
-static bool has_member(scan_value object, view wanted, scan_value like)
+static bool has_member(scan_value object, slice wanted, scan_value like)
 {
-    view key;
+    slice key;
     scan_value value;
     for (scan_walk walk = scan_enter(object); scan_member(&walk, &key, &value);)
         if (scan_string_equal(key, wanted))
@@ -123,7 +123,7 @@ static bool has_member(scan_value object, view wanted, scan_value like)
 
 static bool objects_equal(scan_value a, scan_value b)
 {
-    view key;
+    slice key;
     scan_value value;
     if (scan_count(a) != scan_count(b))
         return false;

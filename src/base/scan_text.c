@@ -5,15 +5,15 @@
 #include "base/scan.h"
 #include "base/scan_token.h"
 
-/* A view whose pointer may be used in sums, also where it is empty. */
-static view with_pointer(view text)
+/* A slice whose pointer may be used in sums, also where it is empty. */
+static slice with_pointer(slice text)
 {
-    return text.len > 0 ? text : (view){"", 0};
+    return text.len > 0 ? text : (slice){"", 0};
 }
 
-static view between(const char *from, const char *to)
+static slice between(const char *from, const char *to)
 {
-    return (view){from, (size_t)(to - from)};
+    return (slice){from, (size_t)(to - from)};
 }
 
 /* Reserves `len` bytes, or as many as the buffer's maximum allows: fewer may be written. */
@@ -25,7 +25,7 @@ static void reserve_up_to(buf *out, size_t len)
         buf_reserve(out, len < left ? len : left);
 }
 
-void scan_compact(buf *out, view text)
+void scan_compact(buf *out, slice text)
 {
     const char *at, *from, *end;
 
@@ -37,16 +37,16 @@ void scan_compact(buf *out, view text)
         if (*at == '"') {
             at = scan_skip_string(at, end);
         } else if (scan_is_space(*at)) {
-            buf_view(out, between(from, at));
+            buf_slice(out, between(from, at));
             from = at = scan_skip_space(at, end);
         } else {
             at++;
         }
     }
-    buf_view(out, between(from, end));
+    buf_slice(out, between(from, end));
 }
 
-void scan_readable(buf *out, view text)
+void scan_readable(buf *out, slice text)
 {
     char storage[4];
     uint32_t code;
@@ -54,16 +54,16 @@ void scan_readable(buf *out, view text)
     text = with_pointer(text);
     for (const char *at = text.ptr, *end = text.ptr + text.len; at < end;) {
         const char *escape = memchr(at, '\\', (size_t)(end - at));
-        view rest, said;
+        slice rest, said;
 
         if (escape == NULL)
             escape = end;
-        buf_view(out, between(at, escape));
+        buf_slice(out, between(at, escape));
         rest = between(escape, end);
         said = scan_next_piece(&rest, storage, &code);
         at = said.len > 0 ? rest.ptr : end;
-        buf_view(out,
-                 said.len > 0 && code >= 0xA0 && !scan_is_half(code) ? said : between(escape, at));
+        buf_slice(out,
+                  said.len > 0 && code >= 0xA0 && !scan_is_half(code) ? said : between(escape, at));
     }
 }
 
@@ -79,7 +79,7 @@ typedef struct copy {
 /* Writes up to `at`, then `instead`; the copy continues at `next`. */
 static void replace(copy *c, const char *at, const char *instead, const char *next)
 {
-    buf_view(c->out, between(c->from, at));
+    buf_slice(c->out, between(c->from, at));
     buf_text(c->out, instead);
     c->from = next;
 }
@@ -116,7 +116,7 @@ static bool sanitise_number(copy *c, const char **at)
     return true;
 }
 
-void scan_sanitise(buf *out, view text)
+void scan_sanitise(buf *out, slice text)
 {
     copy c;
     const char *at;

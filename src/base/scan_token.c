@@ -13,13 +13,13 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static view take_digits(const char **at, const char *end)
+static slice take_digits(const char **at, const char *end)
 {
     const char *from = *at;
 
     while (*at < end && is_digit(**at))
         ++*at;
-    return (view){from, (size_t)(*at - from)};
+    return (slice){from, (size_t)(*at - from)};
 }
 
 static bool stop(scan_number *out, const char *at, bool good)
@@ -31,7 +31,7 @@ static bool stop(scan_number *out, const char *at, bool good)
 static bool read_exponent(scan_number *out, const char *at, const char *end)
 {
     bool negative = at < end && *at == '-';
-    view digits;
+    slice digits;
 
     if (at < end && (*at == '-' || *at == '+'))
         at++;
@@ -66,7 +66,7 @@ bool scan_number_read(scan_number *out, const char *at, const char *end)
     return stop(out, at, true);
 }
 
-static size_t count_zeros(view digits)
+static size_t count_zeros(slice digits)
 {
     size_t zeros = 0;
 
@@ -109,7 +109,7 @@ static bool read_unit(const char *at, const char *end, uint32_t *unit)
         return false;
     *unit = 0;
     for (int i = 2; i < 6; i++) {
-        int digit = view_hex_digit(at[i]);
+        int digit = slice_hex_digit(at[i]);
 
         if (digit < 0)
             return false;
@@ -155,23 +155,23 @@ static size_t encode(char out[4], uint32_t code)
     return len;
 }
 
-view scan_next_piece(view *rest, char storage[4], uint32_t *code)
+slice scan_next_piece(slice *rest, char storage[4], uint32_t *code)
 {
     const char *end = rest->ptr + rest->len, *next;
-    view piece;
+    slice piece;
 
     *code = 'x'; /* a plain run needs no code but one that is not special */
     if (rest->len == 0)
         return *rest;
     if (rest->ptr[0] == '\\') {
         next = scan_escape(rest->ptr, end, code);
-        piece = (view){storage, next != NULL ? encode(storage, *code) : 0};
+        piece = (slice){storage, next != NULL ? encode(storage, *code) : 0};
     } else {
         next = memchr(rest->ptr, '\\', rest->len);
         next = next != NULL ? next : end;
-        piece = (view){rest->ptr, (size_t)(next - rest->ptr)};
+        piece = (slice){rest->ptr, (size_t)(next - rest->ptr)};
     }
     next = next != NULL ? next : end;
-    *rest = (view){next, (size_t)(end - next)};
+    *rest = (slice){next, (size_t)(end - next)};
     return piece;
 }

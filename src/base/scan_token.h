@@ -17,8 +17,8 @@ scan_value scan_value_of(const char *from, const char *to);
 /* A number's parts, still as text. The exponent is clamped to +-SCAN_EXPONENT_MAX. */
 typedef struct scan_number {
     bool negative;
-    view whole;    /* digits before the point, at least one */
-    view fraction; /* digits after the point; may be empty */
+    slice whole;    /* digits before the point, at least one */
+    slice fraction; /* digits after the point; may be empty */
     int64_t exponent;
     const char *end; /* after the number; where it failed, if it did */
 } scan_number;
@@ -50,7 +50,7 @@ const char *scan_escape(const char *at, const char *end, uint32_t *code);
 
 /* Returns the next part of a string's contents: a run of plain bytes, or the character of an
  * escape, which is stored in `storage` and in `code`. Empty at the end. */
-view scan_next_piece(view *rest, char storage[4], uint32_t *code);
+slice scan_next_piece(slice *rest, char storage[4], uint32_t *code);
 
 static inline bool scan_is_space(char c)
 {

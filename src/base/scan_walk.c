@@ -5,7 +5,7 @@
 #include "base/scan.h"
 #include "base/scan_token.h"
 
-scan_value scan_whole(view text)
+scan_value scan_whole(slice text)
 {
     if (text.len == 0)
         return (scan_value){SCAN_NONE, text};
@@ -85,7 +85,7 @@ bool scan_take(scan_walk *walk, scan_value *value)
     return true;
 }
 
-bool scan_to_member(scan_walk *walk, view *key)
+bool scan_to_member(scan_walk *walk, slice *key)
 {
     const char *from;
 
@@ -93,7 +93,7 @@ bool scan_to_member(scan_walk *walk, view *key)
         return false;
     from = walk->at;
     walk->at = scan_skip_string(from, walk->end);
-    *key = (view){from, (size_t)(walk->at - from)};
+    *key = (slice){from, (size_t)(walk->at - from)};
     return next_token(walk, ':');
 }
 
@@ -110,7 +110,7 @@ scan_value scan_leave(scan_walk *walk, const scan_walk *inner)
     return scan_value_of(from, walk->at);
 }
 
-bool scan_member(scan_walk *walk, view *key, scan_value *value)
+bool scan_member(scan_walk *walk, slice *key, scan_value *value)
 {
     return scan_to_member(walk, key) && scan_take(walk, value);
 }
@@ -122,7 +122,7 @@ bool scan_element(scan_walk *walk, scan_value *value)
 
 size_t scan_count(scan_value container)
 {
-    view key;
+    slice key;
     scan_value value;
     size_t count = 0;
 
@@ -135,25 +135,25 @@ size_t scan_count(scan_value container)
 
 /* --- strings --- */
 
-static bool has_escapes(view text)
+static bool has_escapes(slice text)
 {
     return text.len > 0 && memchr(text.ptr, '\\', text.len) != NULL;
 }
 
-bool scan_string_says(view token, view text)
+bool scan_string_says(slice token, slice text)
 {
-    view rest = scan_inside(token);
+    slice rest = scan_inside(token);
     char storage[4];
     uint32_t code;
 
     if (rest.len == text.len || !has_escapes(rest))
-        return view_equal(rest, text);
+        return slice_equal(rest, text);
     while (rest.len > 0) {
-        view piece = scan_next_piece(&rest, storage, &code);
+        slice piece = scan_next_piece(&rest, storage, &code);
         if (piece.len == 0 || scan_is_half(code) || piece.len > text.len ||
             memcmp(piece.ptr, text.ptr, piece.len) != 0)
             return false;
-        text = (view){text.ptr + piece.len, text.len - piece.len};
+        text = (slice){text.ptr + piece.len, text.len - piece.len};
     }
     return text.len == 0;
 }
@@ -161,7 +161,7 @@ bool scan_string_says(view token, view text)
 scan_value scan_find(scan_value object, const char *name)
 {
     scan_value found = {SCAN_NONE, {NULL, 0}}, value;
-    view wanted = view_of(name), key;
+    slice wanted = slice_of(name), key;
     scan_walk walk = scan_enter(object);
 
     if (object.kind != SCAN_OBJECT)
@@ -174,7 +174,7 @@ scan_value scan_find(scan_value object, const char *name)
 }
 
 /* True if a text has an escape of the form \uXXXX. */
-static bool has_numbered_escape(view text)
+static bool has_numbered_escape(slice text)
 {
     const char *at = text.ptr, *end = text.ptr + text.len;
 
@@ -187,7 +187,7 @@ static bool has_numbered_escape(view text)
 }
 
 /* memchr is several times as fast as memmem where the first byte of `name` is rare. */
-static bool has_bytes(view text, view name)
+static bool has_bytes(slice text, slice name)
 {
     const char *at = text.ptr, *end = text.ptr + text.len;
 
@@ -200,12 +200,12 @@ static bool has_bytes(view text, view name)
     return false;
 }
 
-bool scan_may_name(view text, view name)
+bool scan_may_name(slice text, slice name)
 {
     return text.len > 0 && (has_bytes(text, name) || has_numbered_escape(text));
 }
 
-bool scan_may_say_half(view inside)
+bool scan_may_say_half(slice inside)
 {
     const char *at = inside.ptr, *end = inside.ptr + inside.len;
 
@@ -223,21 +223,21 @@ bool scan_may_say_half(view inside)
     return false;
 }
 
-bool scan_take_first(scan_value object, view name, scan_value *value, view *rest)
+bool scan_take_first(scan_value object, slice name, scan_value *value, slice *rest)
 {
     scan_walk walk = scan_enter(object);
-    view key;
+    slice key;
 
     if (object.kind != SCAN_OBJECT || !scan_member(&walk, &key, value) ||
         !scan_string_is(key, name))
         return false;
     if (!next_token(&walk, ','))
         return false;
-    *rest = (view){walk.at, (size_t)(walk.end - walk.at)};
+    *rest = (slice){walk.at, (size_t)(walk.end - walk.at)};
     return !scan_may_name(*rest, name);
 }
 
-static bool can_decode(view rest)
+static bool can_decode(slice rest)
 {
     char storage[4];
     uint32_t code;
@@ -249,20 +249,20 @@ static bool can_decode(view rest)
     return true;
 }
 
-bool scan_decode(buf *out, view token)
+bool scan_decode(buf *out, slice token)
 {
-    view rest = scan_inside(token);
+    slice rest = scan_inside(token);
     char storage[4];
     uint32_t code;
 
     if (!has_escapes(rest)) {
-        buf_view(out, rest);
+        buf_slice(out, rest);
         return true;
     }
     if (!can_decode(rest))
         return false;
     while (rest.len > 0)
-        buf_view(out, scan_next_piece(&rest, storage, &code));
+        buf_slice(out, scan_next_piece(&rest, storage, &code));
     return true;
 }
 
@@ -279,7 +279,7 @@ static int64_t shift_in(int64_t number, int digit, bool negative)
     return number;
 }
 
-bool scan_integer(view number, int64_t *out)
+bool scan_integer(slice number, int64_t *out)
 {
     scan_number parts;
     size_t digits;

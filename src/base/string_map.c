@@ -7,7 +7,7 @@
 #include <xxhash.h>
 
 struct string_map_slot {
-    view string; /* ptr NULL: free */
+    slice string; /* ptr NULL: free */
     uint32_t number;
     uint32_t hash;
 };
@@ -22,23 +22,23 @@ bool string_map_init(string_map *map, size_t expected, arena *memory)
     return map->slots != NULL;
 }
 
-static uint32_t hash_of(view string)
+static uint32_t hash_of(slice string)
 {
     return (uint32_t)XXH3_64bits(string.ptr, string.len);
 }
 
 /* The string's slot, or the free one where it belongs. */
-static string_map_slot *find(const string_map *map, view string, uint32_t hash)
+static string_map_slot *find(const string_map *map, slice string, uint32_t hash)
 {
     size_t at = hash & (map->size - 1);
 
     while (map->slots[at].string.ptr != NULL &&
-           (map->slots[at].hash != hash || !view_equal(map->slots[at].string, string)))
+           (map->slots[at].hash != hash || !slice_equal(map->slots[at].string, string)))
         at = (at + 1) & (map->size - 1);
     return &map->slots[at];
 }
 
-uint32_t string_map_get(const string_map *map, view string)
+uint32_t string_map_get(const string_map *map, slice string)
 {
     const string_map_slot *slot = find(map, string, hash_of(string));
 
@@ -60,13 +60,13 @@ static bool grow(string_map *map)
     return true;
 }
 
-bool string_map_set(string_map *map, view string, uint32_t number)
+bool string_map_set(string_map *map, slice string, uint32_t number)
 {
     if (map->used * 2 >= map->size && !grow(map))
         return false;
     uint32_t hash = hash_of(string);
     string_map_slot *slot = find(map, string, hash);
     map->used += slot->string.ptr == NULL;
-    *slot = (string_map_slot){string.ptr != NULL ? string : (view){"", 0}, number, hash};
+    *slot = (string_map_slot){string.ptr != NULL ? string : (slice){"", 0}, number, hash};
     return true;
 }

@@ -23,9 +23,9 @@ typedef struct string_map {
 /* A map for about `expected` strings; it grows if there are more. False: out of memory. */
 bool string_map_init(string_map *map, size_t expected, arena *memory);
 
-uint32_t string_map_get(const string_map *map, view string);
+uint32_t string_map_get(const string_map *map, slice string);
 
 /* Sets the number of a string. False: out of memory. */
-bool string_map_set(string_map *map, view string, uint32_t number);
+bool string_map_set(string_map *map, slice string, uint32_t number);
 
 #endif

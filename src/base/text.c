@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include <stdbool.h>
 #include <stdio.h>
-#include "base/view.h"
+#include "base/slice.h"
 
 /* True if this byte continues a UTF-8 character. */
 static bool goes_on(char byte)
@@ -20,7 +20,7 @@ static void drop_part(char *out, size_t len)
     while (at > 0 && len - at < 3 && goes_on(out[at - 1]))
         at--;
     if (at > 0 && ((unsigned char)out[at - 1] & 0x80) != 0 &&
-        view_utf8_step((view){out + at - 1, len - at + 1}) != len - at + 1)
+        slice_utf8_step((slice){out + at - 1, len - at + 1}) != len - at + 1)
         out[at - 1] = '\0';
 }
 

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <uuid/uuid.h>
 
-bool uuid16_parse(uuid16 *out, view text)
+bool uuid16_parse(uuid16 *out, slice text)
 {
     char copy[UUID_TEXT_SIZE] = "";
     uuid_t bytes;
@@ -79,12 +79,12 @@ void uuid16_v7(uuid16 *out)
     *out = id;
 }
 
-view uuid16_new(arena *memory)
+slice uuid16_new(arena *memory)
 {
     char text[UUID_TEXT_SIZE];
     uuid16 id;
     uuid16_v7(&id);
     uuid16_format(text, &id);
-    const char *copy = arena_copy(memory, (view){text, UUID_TEXT_SIZE - 1});
-    return (view){copy, copy == NULL ? 0 : UUID_TEXT_SIZE - 1};
+    const char *copy = arena_copy(memory, (slice){text, UUID_TEXT_SIZE - 1});
+    return (slice){copy, copy == NULL ? 0 : UUID_TEXT_SIZE - 1};
 }

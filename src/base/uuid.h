@@ -15,7 +15,7 @@ typedef struct uuid16 {
 } uuid16;
 
 /* 36 characters with hyphens, either case; anything else is false. */
-bool uuid16_parse(uuid16 *out, view text);
+bool uuid16_parse(uuid16 *out, slice text);
 
 /* Lower case, with a NUL. */
 void uuid16_format(char out[UUID_TEXT_SIZE], const uuid16 *id);
@@ -24,6 +24,6 @@ void uuid16_format(char out[UUID_TEXT_SIZE], const uuid16 *id);
 void uuid16_v7(uuid16 *out);
 
 /* The text of a UUID in the arena. ptr NULL: out of memory. */
-view uuid16_new(arena *memory);
+slice uuid16_new(arena *memory);
 
 #endif

@@ -46,7 +46,7 @@ typedef struct bus_step {
 /* One invocation, from its input to its output. */
 struct bus_call {
     const bus_ability *ability;
-    view tenant;
+    slice tenant;
     scan_value input; /* valid by the schema */
     arena *memory;    /* lives as long as the call */
     void *plan;       /* the parameters read from the input: the ability's own struct */
@@ -54,8 +54,8 @@ struct bus_call {
     bus_step step;    /* the next one, at first the ability's own */
     bool wakes;       /* workers may have work after it */
     bool more;        /* the next step runs the statement: the last one only prepared it */
-    view faults;      /* violations of the schema: JSON objects {"place","message"},
-                         separated by commas; empty if there are none */
+    slice faults;     /* violations of the schema: JSON objects {"place","message"},
+                        separated by commas; empty if there are none */
 };
 
 /* Description and schemas, of src/bus/abilities/NAME.json. */
@@ -84,11 +84,11 @@ struct bus_ability {
 const bus_ability *bus_at(size_t index);
 
 /* NULL: there is none. */
-const bus_ability *bus_find(view id);
+const bus_ability *bus_find(slice id);
 
 /* "card" of "card:get", and "get". */
-view bus_module(const bus_ability *ability);
-view bus_name(const bus_ability *ability);
+slice bus_module(const bus_ability *ability);
+slice bus_name(const bus_ability *ability);
 
 /* "read", "write", "tasks". */
 const char *bus_scope_name(bus_scope scope);
@@ -104,7 +104,7 @@ scan_value bus_description(const bus_ability *ability);
  * CARDBOX_INVALID: the input is invalid, and the message names the member. Other statuses are the
  * ability's. Call bus_end in any case.
  */
-cardbox_status bus_begin(bus_call *call, const bus_ability *ability, view tenant, scan_value input,
+cardbox_status bus_begin(bus_call *call, const bus_ability *ability, slice tenant, scan_value input,
                          arena *memory, cardbox_error *err);
 void bus_end(bus_call *call);
 

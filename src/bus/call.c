@@ -13,9 +13,9 @@ static void note_faults(bus_call *call, const schema_faults *faults)
     buf items = BUF_INIT(SCHEMA_FAULTS_MAX * 6 * sizeof(schema_fault));
     for (size_t i = 0; i < faults->count; i++) {
         buf_text(&items, i == 0 ? "{\"place\":" : ",{\"place\":");
-        buf_json_string(&items, view_of(faults->list[i].place));
+        buf_json_string(&items, slice_of(faults->list[i].place));
         buf_text(&items, ",\"message\":");
-        buf_json_string(&items, view_of(faults->list[i].message));
+        buf_json_string(&items, slice_of(faults->list[i].message));
         buf_char(&items, '}');
     }
     call->faults = arena_keep(call->memory, &items);
@@ -30,7 +30,7 @@ static cardbox_status read_plan(bus_call *call, cardbox_error *err)
     return in.status;
 }
 
-cardbox_status bus_begin(bus_call *call, const bus_ability *ability, view tenant, scan_value input,
+cardbox_status bus_begin(bus_call *call, const bus_ability *ability, slice tenant, scan_value input,
                          arena *memory, cardbox_error *err)
 {
     schema_faults faults;
@@ -41,7 +41,7 @@ cardbox_status bus_begin(bus_call *call, const bus_ability *ability, view tenant
         .step = {ability->statement, ability->scope != BUS_READ, ability->build, ability->render},
         .again = (ability->traits & BUS_AGAIN) != 0,
         .wakes = (ability->traits & BUS_WAKES) != 0};
-    call->input = input.kind == SCAN_NONE ? scan_whole(VIEW("{}")) : input;
+    call->input = input.kind == SCAN_NONE ? scan_whole(SLICE("{}")) : input;
     cardbox_status status = schema_validate(&faults, bus_input_schema(ability), call->input, err);
     if (status != CARDBOX_OK)
         note_faults(call, &faults);
@@ -78,45 +78,45 @@ scan_value input_value(const input_reader *in, const char *name)
     return scan_find(in->object, name);
 }
 
-view input_json(const input_reader *in, const char *name)
+slice input_json(const input_reader *in, const char *name)
 {
     return input_value(in, name).text;
 }
 
 /* The decoded string token. ptr NULL: UTF-8 can't represent it, and `in` has the reason. */
-view input_decode(input_reader *in, const char *name, view token)
+slice input_decode(input_reader *in, const char *name, slice token)
 {
     buf text = BUF_INIT(token.len);
     if (!scan_decode(&text, token)) {
         in->status = error_set(in->err, CARDBOX_INVALID,
                                "/%s: holds \\u0000 or half a surrogate pair", name);
-        return (view){NULL, 0};
+        return (slice){NULL, 0};
     }
-    view said = arena_keep(in->call->memory, &text);
+    slice said = arena_keep(in->call->memory, &text);
     if (said.ptr == NULL)
         in->status = error_nomem(in->err);
     return said;
 }
 
-view input_text(input_reader *in, const char *name)
+slice input_text(input_reader *in, const char *name)
 {
     scan_value value = input_value(in, name);
     if (value.kind != SCAN_STRING || in->status != CARDBOX_OK)
-        return (view){NULL, 0};
+        return (slice){NULL, 0};
     return input_decode(in, name, value.text);
 }
 
-view input_id(input_reader *in, const char *name, size_t most)
+slice input_id(input_reader *in, const char *name, size_t most)
 {
-    view text = input_text(in, name);
+    slice text = input_text(in, name);
     if (in->status == CARDBOX_OK && text.ptr != NULL)
-        in->status = check_id_view(name, text, most, in->err);
+        in->status = check_id_slice(name, text, most, in->err);
     return text;
 }
 
 bool input_uuid(input_reader *in, const char *name, uuid16 *out)
 {
-    view text = input_text(in, name);
+    slice text = input_text(in, name);
     if (text.ptr == NULL)
         return false;
     if (!uuid16_parse(out, text))
@@ -140,7 +140,7 @@ bool input_flag(const input_reader *in, const char *name)
 
 bool input_time(input_reader *in, const char *name, int64_t *micros)
 {
-    view text = input_text(in, name);
+    slice text = input_text(in, name);
     if (text.ptr == NULL)
         return false;
     if (in->status == CARDBOX_OK)
@@ -154,26 +154,26 @@ int64_t input_limit(const input_reader *in)
     return limit < 1 ? 1 : limit > BUS_LIMIT_MOST ? BUS_LIMIT_MOST : limit;
 }
 
-static bool is_card_id(input_reader *in, const char *name, view token)
+static bool is_card_id(input_reader *in, const char *name, slice token)
 {
-    view text = input_decode(in, name, token);
-    return text.ptr == NULL || view_is_id(text, CARDBOX_CARD_ID_MAX);
+    slice text = input_decode(in, name, token);
+    return text.ptr == NULL || slice_is_id(text, CARDBOX_CARD_ID_MAX);
 }
 
-static bool is_uuid(input_reader *in, const char *name, view token)
+static bool is_uuid(input_reader *in, const char *name, slice token)
 {
     uuid16 id;
-    view text = input_decode(in, name, token);
+    slice text = input_decode(in, name, token);
     return text.ptr == NULL || uuid16_parse(&id, text);
 }
 
-static view input_list(input_reader *in, const char *name, const char *what,
-                       bool (*is)(input_reader *in, const char *name, view token))
+static slice input_list(input_reader *in, const char *name, const char *what,
+                        bool (*is)(input_reader *in, const char *name, slice token))
 {
     scan_value list = input_value(in, name), item;
     size_t index = 0;
     if (list.kind != SCAN_ARRAY)
-        return VIEW("[]");
+        return SLICE("[]");
     for (scan_walk walk = scan_enter(list); scan_element(&walk, &item); index++) {
         if (in->status == CARDBOX_OK && !is(in, name, item.text))
             in->status =
@@ -182,12 +182,12 @@ static view input_list(input_reader *in, const char *name, const char *what,
     return list.text;
 }
 
-view input_card_ids(input_reader *in, const char *name)
+slice input_card_ids(input_reader *in, const char *name)
 {
     return input_list(in, name, "a card id: 1 to 512 bytes without control characters", is_card_id);
 }
 
-view input_box_ids(input_reader *in, const char *name)
+slice input_box_ids(input_reader *in, const char *name)
 {
     return input_list(in, name, "a UUID", is_uuid);
 }
@@ -195,17 +195,17 @@ view input_box_ids(input_reader *in, const char *name)
 context_request input_context(input_reader *in)
 {
     context_request wish = {CARDBOX_FORMAT_OPENAI,
-                            !scan_string_is(input_json(in, "repair"), VIEW("off"))};
-    view format = input_text(in, "format");
+                            !scan_string_is(input_json(in, "repair"), SLICE("off"))};
+    slice format = input_text(in, "format");
     if (format.ptr != NULL)
         context_format_of(&wish.format, format);
     return wish;
 }
 
 void input_cursor(input_reader *in, list_cursor *out,
-                  bool (*read)(list_cursor *out, view text, arena *memory))
+                  bool (*read)(list_cursor *out, slice text, arena *memory))
 {
-    view text = input_text(in, "cursor");
+    slice text = input_text(in, "cursor");
     if (in->status == CARDBOX_OK && text.ptr != NULL && !read(out, text, in->call->memory))
         in->status =
             in->call->memory->failed ? error_nomem(in->err) : error_cursor(in->err, text.ptr);
@@ -213,7 +213,7 @@ void input_cursor(input_reader *in, list_cursor *out,
 
 int64_t input_before(input_reader *in)
 {
-    view text = input_text(in, "cursor");
+    slice text = input_text(in, "cursor");
     int64_t before = 0;
     if (text.ptr == NULL)
         return INT64_MAX;

@@ -44,10 +44,10 @@ BUS_RENDERS(card_get)
     return CARDBOX_OK;
 }
 
-static bool has_key(const card_ids *ids, view id)
+static bool has_key(const card_ids *ids, slice id)
 {
     for (size_t i = 0; i < ids->count; i++)
-        if (view_equal(ids->keys[i].card_id, id))
+        if (slice_equal(ids->keys[i].card_id, id))
             return true;
     return false;
 }
@@ -62,7 +62,7 @@ BUS_READS(card_batch)
     ids->keys = keys;
     for (scan_walk walk = scan_enter(list);
          keys != NULL && in->status == CARDBOX_OK && scan_element(&walk, &item);) {
-        view id = input_decode(in, "card_ids", item.text);
+        slice id = input_decode(in, "card_ids", item.text);
         if (!has_key(ids, id))
             keys[ids->count++] = (card_key){.tenant = in->call->tenant, .card_id = id};
     }
@@ -111,7 +111,7 @@ BUS_RENDERS(card_batch)
 static void read_calls(input_reader *in, card_list *list)
 {
     scan_value given = input_value(in, "tool_call_ids"), item;
-    view *ids = arena_zeros(in->call->memory, scan_count(given) + 1, sizeof(*ids));
+    slice *ids = arena_zeros(in->call->memory, scan_count(given) + 1, sizeof(*ids));
     list->call_ids = ids;
     for (scan_walk walk = scan_enter(given); ids != NULL && scan_element(&walk, &item);)
         ids[list->call_count++] = input_decode(in, "tool_call_ids", item.text);
@@ -120,7 +120,7 @@ static void read_calls(input_reader *in, card_list *list)
 static void read_meta(input_reader *in, card_list *list)
 {
     scan_value given = input_value(in, "meta"), value;
-    view key;
+    slice key;
     card_match *matches = arena_zeros(in->call->memory, scan_count(given) + 1, sizeof(*matches));
     list->matches = matches;
     for (scan_walk walk = scan_enter(given); matches != NULL && scan_member(&walk, &key, &value);) {
@@ -128,9 +128,9 @@ static void read_meta(input_reader *in, card_list *list)
         match->key = input_decode(in, "meta", key);
         match->value = input_decode(in, "meta", value.text);
         for (size_t i = 0; in->status == CARDBOX_OK && i + 1 < list->match_count; i++)
-            if (view_equal(matches[i].key, match->key))
+            if (slice_equal(matches[i].key, match->key))
                 in->status = error_set(in->err, CARDBOX_INVALID, "/meta: a key is there twice");
-        if (in->status == CARDBOX_OK && !view_is_id(match->key, CARDBOX_KEY_MAX))
+        if (in->status == CARDBOX_OK && !slice_is_id(match->key, CARDBOX_KEY_MAX))
             in->status = error_set(in->err, CARDBOX_INVALID,
                                    "/meta: a key has 1 to %d bytes without control characters",
                                    CARDBOX_KEY_MAX);

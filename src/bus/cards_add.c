@@ -176,7 +176,7 @@ BUS_READS(card_from_entry)
                            input_id(in, "card_id", CARDBOX_CARD_ID_MAX)};
     if (f->card.card_id.ptr == NULL && in->status == CARDBOX_OK)
         f->card.card_id =
-            view_of(session_make_id(f->card.session, f->card.entry, in->call->memory));
+            slice_of(session_make_id(f->card.session, f->card.entry, in->call->memory));
     begin(in, 1);
 }
 

@@ -18,7 +18,7 @@ void describe_short(buf *out, const bus_ability *ability)
     add_names(out, ability, "name");
     buf_json_string(out, bus_name(ability));
     buf_text(out, ",\"description\":");
-    buf_view(out, bus_description(ability).text);
+    buf_slice(out, bus_description(ability).text);
     buf_text(out, ",\"isStream\":false}");
 }
 
@@ -37,7 +37,7 @@ static void add_module(buf *out, const bus_ability *ability)
     buf_text(out, ",\"abilityName\":");
     buf_json_string(out, bus_name(ability));
     buf_text(out, ",\"description\":");
-    buf_view(out, bus_description(ability).text);
+    buf_slice(out, bus_description(ability).text);
 }
 
 void describe_whole(buf *out, const bus_ability *ability)

@@ -21,11 +21,11 @@ struct input_reader {
 
 /* SCAN_NONE, or a text with ptr NULL: it is not there. */
 scan_value input_value(const input_reader *in, const char *name);
-view input_json(const input_reader *in, const char *name);
-view input_text(input_reader *in, const char *name);
-view input_decode(input_reader *in, const char *name, view token);
-view input_id(input_reader *in, const char *name,
-              size_t most); /* bytes without control characters */
+slice input_json(const input_reader *in, const char *name);
+slice input_text(input_reader *in, const char *name);
+slice input_decode(input_reader *in, const char *name, slice token);
+slice input_id(input_reader *in, const char *name,
+               size_t most); /* bytes without control characters */
 
 /* False: it is not there. */
 bool input_uuid(input_reader *in, const char *name, uuid16 *out);
@@ -38,15 +38,15 @@ bool input_flag(const input_reader *in, const char *name);
 int64_t input_limit(const input_reader *in);
 
 /* A JSON array of ids, [] if it is not there. */
-view input_card_ids(input_reader *in, const char *name);
-view input_box_ids(input_reader *in, const char *name);
+slice input_card_ids(input_reader *in, const char *name);
+slice input_box_ids(input_reader *in, const char *name);
 
 /* `format` and `repair`. */
 context_request input_context(input_reader *in);
 
 /* `cursor`, by one of list.h's functions; and where it is a number, what is below it. */
 void input_cursor(input_reader *in, list_cursor *out,
-                  bool (*read)(list_cursor *out, view text, arena *memory));
+                  bool (*read)(list_cursor *out, slice text, arena *memory));
 int64_t input_before(input_reader *in);
 
 #endif

@@ -6,10 +6,10 @@
 #include "base/errors.h"
 
 /* The first from there on that is not of this module, or the end. */
-static size_t module_end(view module, size_t from)
+static size_t module_end(slice module, size_t from)
 {
     const bus_ability *ability;
-    while ((ability = bus_at(from)) != NULL && view_equal(bus_module(ability), module))
+    while ((ability = bus_at(from)) != NULL && slice_equal(bus_module(ability), module))
         from++;
     return from;
 }
@@ -38,7 +38,7 @@ BUS_RENDERS(bus_abilities)
     const char *between = "";
     (void)rows, (void)err;
     buf_text(out, "{\"moduleName\":");
-    buf_view(out, wanted.text);
+    buf_slice(out, wanted.text);
     buf_text(out, ",\"abilities\":[");
     for (size_t i = 0; (ability = bus_at(i)) != NULL; i++) {
         if (!scan_string_is(wanted.text, bus_module(ability)))
@@ -54,12 +54,12 @@ BUS_RENDERS(bus_abilities)
 /* The ability that the input names. NULL, and a status: there is none. */
 static const bus_ability *named(const bus_call *call, cardbox_error *err)
 {
-    view token = scan_find(call->input, "abilityId").text;
+    slice token = scan_find(call->input, "abilityId").text;
     const bus_ability *ability;
     for (size_t i = 0; (ability = bus_at(i)) != NULL; i++)
-        if (scan_string_is(token, view_of(ability->text->id)))
+        if (scan_string_is(token, slice_of(ability->text->id)))
             return ability;
-    error_set(err, CARDBOX_NOT_FOUND, "there is no ability %.*s", (int)view_cut(token, 80),
+    error_set(err, CARDBOX_NOT_FOUND, "there is no ability %.*s", (int)slice_cut(token, 80),
               token.ptr);
     return NULL;
 }

@@ -72,13 +72,14 @@ cardbox_status cardbox_invoke(char **out, cardbox *db, const char *tenant, const
         status = check_name("caller_id", caller_id, err);
     if (status != CARDBOX_OK)
         return status;
-    const bus_ability *ability = bus_find(view_of(ability_id));
+    const bus_ability *ability = bus_find(slice_of(ability_id));
     if (ability == NULL)
         return error_set(err, CARDBOX_NOT_FOUND, "there is no ability %.*s",
-                         (int)view_cut(view_of(ability_id), 80), ability_id);
-    if (view_of(input).len > 0 && !scan_check(view_of(input), BUS_DEPTH_MAX, &value, NULL, &fault))
+                         (int)slice_cut(slice_of(ability_id), 80), ability_id);
+    if (slice_of(input).len > 0 &&
+        !scan_check(slice_of(input), BUS_DEPTH_MAX, &value, NULL, &fault))
         return error_json(err, "the input", &fault);
-    status = bus_begin(&call, ability, view_of(tenant), value, &memory, err);
+    status = bus_begin(&call, ability, slice_of(tenant), value, &memory, err);
     if (status == CARDBOX_OK)
         status = invoke(out, db, &call, err);
     bus_end(&call);

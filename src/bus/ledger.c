@@ -68,13 +68,13 @@ BUS_READS(ldg_task_save)
 
 BUS_READS(ldg_task_get)
 {
-    view *id = in->call->plan;
+    slice *id = in->call->plan;
     *id = input_id(in, "taskId", CARDBOX_CARD_ID_MAX);
 }
 
 BUS_BUILDS(ldg_task_get)
 {
-    const view *id = call->plan;
+    const slice *id = call->plan;
     task_get_params(p, call->tenant, *id);
 }
 
@@ -95,8 +95,8 @@ BUS_READS(ldg_task_query)
 {
     task_query *query = in->call->plan;
     query->tenant = in->call->tenant;
-    view status = input_text(in, "completionStatus");
-    query->active = view_equal(status, VIEW("null"));
+    slice status = input_text(in, "completionStatus");
+    query->active = slice_equal(status, SLICE("null"));
     if (!query->active)
         query->status = status;
     query->parent_id = input_id(in, "parentTaskId", CARDBOX_CARD_ID_MAX);
@@ -139,7 +139,7 @@ BUS_RENDERS(ldg_task_query)
 /* A text that is JSON. Only here: what a worker saves is as the model wrote it. */
 static void check_json(input_reader *in, const char *name)
 {
-    view text = input_text(in, name);
+    slice text = input_text(in, name);
     scan_error fault;
     if (text.ptr != NULL && !scan_check(text, CARDBOX_JSON_DEPTH_MAX, NULL, NULL, &fault))
         in->status = error_set(in->err, CARDBOX_INVALID,
@@ -172,7 +172,7 @@ BUS_READS(ldg_call_save)
 
 BUS_BUILDS(ldg_call_list)
 {
-    const view *id = call->plan;
+    const slice *id = call->plan;
     calls_list_params(p, call->tenant, *id, NULL, INT64_MAX);
 }
 
@@ -221,7 +221,7 @@ BUS_RENDERS(ldg_msg_save)
 }
 
 typedef struct message_page {
-    view task_id;
+    slice task_id;
     int64_t limit, offset;
 } message_page;
 
@@ -261,13 +261,13 @@ BUS_RENDERS(ldg_msg_list)
 static const bus_ability TABLE[] = {
     {BUS_TEXT(ldg_task_save), BUS_WRITE, BUS_AGAIN, sizeof(saved_entity), STATEMENT_ledger_save,
      ldg_task_save_read, ldg_save_build, ldg_save_render, NULL},
-    {BUS_TEXT(ldg_task_get), BUS_READ, BUS_AGAIN, sizeof(view), STATEMENT_task_get,
+    {BUS_TEXT(ldg_task_get), BUS_READ, BUS_AGAIN, sizeof(slice), STATEMENT_task_get,
      ldg_task_get_read, ldg_task_get_build, ldg_task_get_render, NULL},
     {BUS_TEXT(ldg_task_query), BUS_READ, BUS_AGAIN, sizeof(task_query), STATEMENT_tasks_query,
      ldg_task_query_read, ldg_task_query_build, ldg_task_query_render, NULL},
     {BUS_TEXT(ldg_call_save), BUS_WRITE, BUS_AGAIN, sizeof(saved_entity), STATEMENT_ledger_save,
      ldg_call_save_read, ldg_save_build, ldg_save_render, NULL},
-    {BUS_TEXT(ldg_call_list), BUS_READ, BUS_AGAIN, sizeof(view), STATEMENT_calls_list,
+    {BUS_TEXT(ldg_call_list), BUS_READ, BUS_AGAIN, sizeof(slice), STATEMENT_calls_list,
      ldg_task_get_read, ldg_call_list_build, ldg_call_list_render, NULL},
     {BUS_TEXT(ldg_msg_save), BUS_WRITE, BUS_AGAIN, sizeof(saved_entity), STATEMENT_ledger_save,
      ldg_msg_save_read, ldg_save_build, ldg_msg_save_render, NULL},

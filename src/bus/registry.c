@@ -26,23 +26,23 @@ const bus_ability *bus_at(size_t index)
     return NULL;
 }
 
-const bus_ability *bus_find(view id)
+const bus_ability *bus_find(slice id)
 {
     const bus_ability *ability;
     for (size_t i = 0; (ability = bus_at(i)) != NULL; i++)
-        if (view_equal(id, view_of(ability->text->id)))
+        if (slice_equal(id, slice_of(ability->text->id)))
             return ability;
     return NULL;
 }
 
-view bus_module(const bus_ability *ability)
+slice bus_module(const bus_ability *ability)
 {
-    return (view){ability->text->id, strcspn(ability->text->id, ":")};
+    return (slice){ability->text->id, strcspn(ability->text->id, ":")};
 }
 
-view bus_name(const bus_ability *ability)
+slice bus_name(const bus_ability *ability)
 {
-    return view_of(ability->text->id + bus_module(ability).len + 1);
+    return slice_of(ability->text->id + bus_module(ability).len + 1);
 }
 
 const char *bus_scope_name(bus_scope scope)
@@ -54,7 +54,7 @@ const char *bus_scope_name(bus_scope scope)
 
 static scan_value member(const bus_ability *ability, const char *name)
 {
-    return scan_find(scan_whole(view_of(ability->text->json)), name);
+    return scan_find(scan_whole(slice_of(ability->text->json)), name);
 }
 
 scan_value bus_input_schema(const bus_ability *ability)

@@ -12,7 +12,7 @@
 typedef struct session_request {
     list_cursor from;
     int64_t limit;
-    view session;
+    slice session;
 } session_request;
 
 BUS_READS(bus_session_list)
@@ -71,7 +71,7 @@ BUS_READS(bus_session_context)
     plan->read.bytes_max = (int64_t)CONTEXT_INPUT_MAX;
     plan->leaf = input_id(in, "entry_id", SESSION_ID_MAX);
     if (plan->leaf.ptr == NULL)
-        plan->leaf = VIEW("");
+        plan->leaf = SLICE("");
     plan->compare = input_id(in, "compare", SESSION_ID_MAX);
     plan->leaf_name = "entry_id";
     plan->how = input_context(in);

@@ -12,16 +12,16 @@
 static cardbox_status take_header(session_create *create, input_reader *in)
 {
     arena *memory = in->call->memory;
-    view dialect = input_json(in, "dialect"), header = input_json(in, "header");
-    view cwd = input_text(in, "cwd");
+    slice dialect = input_json(in, "dialect"), header = input_json(in, "header");
+    slice cwd = input_text(in, "cwd");
     bool described = header.ptr != NULL || cwd.ptr != NULL;
-    bool plain = scan_string_is(dialect, VIEW("plain"));
+    bool plain = scan_string_is(dialect, SLICE("plain"));
     if (in->status != CARDBOX_OK)
         return in->status;
     if ((plain && described) || (header.ptr != NULL && cwd.ptr != NULL))
         return error_set(in->err, CARDBOX_INVALID,
                          "give a header or a cwd, and neither with dialect plain");
-    bool pi = described || scan_string_is(dialect, VIEW("pi"));
+    bool pi = described || scan_string_is(dialect, SLICE("pi"));
     create->dialect = pi ? SESSION_PI : plain ? SESSION_PLAIN : -1;
     create->header = header;
     return pi ? session_header_take(&create->header, create->session, cwd, memory, in->err)
@@ -44,7 +44,7 @@ BUS_BUILDS(bus_session_create)
 }
 
 /* {"session_id": begins the object. */
-static void begin_object(buf *out, view session)
+static void begin_object(buf *out, slice session)
 {
     buf_text(out, "{\"session_id\":");
     buf_json_string(out, session);
@@ -79,8 +79,8 @@ BUS_READS(bus_session_append)
 {
     size_t bad = 0;
     session_batch *batch = in->call->plan;
-    view session = input_id(in, "session_id", SESSION_ID_MAX);
-    view key = input_id(in, "idempotency_key", CARDBOX_KEY_MAX);
+    slice session = input_id(in, "session_id", SESSION_ID_MAX);
+    slice key = input_id(in, "idempotency_key", CARDBOX_KEY_MAX);
     if (!session_batch_init(batch, in->call->tenant, session)) {
         in->status = error_nomem(in->err);
         return;

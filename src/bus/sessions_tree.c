@@ -10,7 +10,7 @@ typedef struct tree_request {
     session_page page; /* one row more than is shown */
     const session_pages *of;
     session_path_read path; /* also of the question whether there is such a session */
-    view entry, other;
+    slice entry, other;
 } tree_request;
 
 /* What all these inputs may have. */
@@ -20,13 +20,13 @@ static tree_request *read_request(input_reader *in)
     plan->page = (session_page)SESSION_PAGE_INIT;
     plan->page.tenant = in->call->tenant;
     plan->page.session = input_id(in, "session_id", SESSION_ID_MAX);
-    plan->page.entry = VIEW("");
+    plan->page.entry = SLICE("");
     plan->page.limit = input_limit(in) + 1;
     plan->page.text_max = input_integer(in, "lines", -1);
     plan->entry = input_id(in, "entry_id", SESSION_ID_MAX);
     plan->path = (session_path_read){.tenant = in->call->tenant,
                                      .session = plan->page.session,
-                                     .entry = plan->entry.ptr == NULL ? VIEW("") : plan->entry};
+                                     .entry = plan->entry.ptr == NULL ? SLICE("") : plan->entry};
     return plan;
 }
 
@@ -125,7 +125,7 @@ BUS_READS(bus_session_pages)
     plan->of = pages_of(in->call->ability->statement);
     if (plan->of->of_entry)
         plan->page.entry = plan->entry;
-    view cursor = input_text(in, "cursor");
+    slice cursor = input_text(in, "cursor");
     if (in->status == CARDBOX_OK && cursor.ptr != NULL &&
         !session_pages_cursor(&plan->page, plan->of, cursor, memory))
         in->status = error_cursor(in->err, cursor.ptr);

@@ -50,7 +50,7 @@ static cardbox_status render_done(buf *out, cardbox_status status, const cardbox
         return status;
     buf_text(out, status == CARDBOX_OK ? "{\"success\":true" : "{\"success\":false,\"error\":");
     if (status != CARDBOX_OK)
-        buf_json_string(out, view_of(own->message));
+        buf_json_string(out, slice_of(own->message));
     buf_char(out, '}');
     return CARDBOX_OK;
 }
@@ -80,8 +80,8 @@ BUS_RENDERS(task_send)
 }
 
 typedef struct task_cancel {
-    view task_id;
-    view reason; /* token */
+    slice task_id;
+    slice reason; /* token */
 } task_cancel;
 
 BUS_READS(task_cancel)

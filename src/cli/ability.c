@@ -3,7 +3,7 @@
  * last the database.
  */
 #include <stdlib.h>
-#include "app/wrap.h"
+#include "app/word_wrap.h"
 #include "bus/describe.h"
 #include "cli/commands.h"
 #include "cli/source.h"
@@ -25,13 +25,13 @@ static void print_line(const bus_ability *ability, int name_width)
     printf("%s", term_on(STYLE_DIM));
     at += printf("%s", bus_scope_name(ability->scope));
     printf("%s", term_off(STYLE_DIM));
-    wrap_beside(stdout, buf_str(&text), at, name_width + 2 + SCOPE_WIDTH + 2);
+    word_wrap_beside(stdout, buf_str(&text), at, name_width + 2 + SCOPE_WIDTH + 2);
     buf_free(&text);
 }
 
 static bool is_wanted(const bus_ability *ability, const char *module)
 {
-    return module == NULL || view_equal(bus_module(ability), view_of(module));
+    return module == NULL || slice_equal(bus_module(ability), slice_of(module));
 }
 
 static bool print_all(const char *module, bool json)
@@ -139,7 +139,7 @@ static void print_ability(const bus_ability *ability)
     scan_decode(&text, bus_description(ability).text);
     printf("%s%s%s  (scope %s)\n", term_on(STYLE_BOLD), ability->text->id, term_off(STYLE_BOLD),
            bus_scope_name(ability->scope));
-    wrap_text(stdout, buf_str(&text), 0, 0);
+    word_wrap_text(stdout, buf_str(&text), 0, 0);
     print_schema("input", bus_input_schema(ability));
     print_schema("output", bus_output_schema(ability));
     buf_free(&text);
@@ -148,7 +148,7 @@ static void print_ability(const bus_ability *ability)
 static cli_exit run_show(const void *given, char **arguments)
 {
     const cli_common *common = given;
-    const bus_ability *ability = bus_find(view_of(arguments[0]));
+    const bus_ability *ability = bus_find(slice_of(arguments[0]));
     buf line = BUF_INIT(1 << 20);
     if (ability == NULL) {
         cli_error("there is no ability \"%s\"; see `cardbox ability list`", arguments[0]);

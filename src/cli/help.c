@@ -1,7 +1,7 @@
 /*
  * help.c: `cardbox`, `cardbox help`, and --help of every command, all from the table of commands.
  */
-#include "app/wrap.h"
+#include "app/word_wrap.h"
 #include "cli/cli.h"
 
 /* Width of the overview's first column. */
@@ -23,7 +23,7 @@ static void print_examples(FILE *out, const char *examples)
         buf_text(&line, *examples == ' ' ? "" : "cardbox ");
         buf_add(&line, examples, length);
         fprintf(out, "%*s", *examples == ' ' ? 6 : 2, "");
-        wrap_command(out, buf_str(&line), *examples == ' ' ? 6 : 2, 6);
+        word_wrap_command(out, buf_str(&line), *examples == ' ' ? 6 : 2, 6);
         examples += length;
         examples += *examples == '\n';
     }
@@ -37,7 +37,7 @@ static void print_line(FILE *out, const char *begin, const char *name, const cha
     buf line = BUF_INIT(4096);
 
     buf_printf(&line, "%s%s%s%s", begin, name, middle, end);
-    wrap_text(out, buf_str(&line), 0, 4);
+    word_wrap_text(out, buf_str(&line), 0, 4);
     buf_free(&line);
 }
 
@@ -48,7 +48,7 @@ void cli_help_command(FILE *out, const cli_command *command)
     print_line(out, "Usage: cardbox ", command->name, " [options] ", command->arguments);
     if (command->description != NULL) {
         fputc('\n', out);
-        wrap_text(out, command->description, 0, 0);
+        word_wrap_text(out, command->description, 0, 0);
     }
     fputs("\nOptions:\n", out);
     opts_print(out, command->options);
@@ -58,7 +58,7 @@ void cli_help_command(FILE *out, const cli_command *command)
 static void print_command(FILE *out, const char *name, const char *summary)
 {
     fprintf(out, "  %-*s  ", NAME_WIDTH, name);
-    wrap_text(out, summary, NAME_WIDTH + 4, NAME_WIDTH + 4);
+    word_wrap_text(out, summary, NAME_WIDTH + 4, NAME_WIDTH + 4);
 }
 
 static const struct {
@@ -83,7 +83,7 @@ static void print_overview(FILE *out)
     fputs("\nOptions go after the command. These mean the same wherever they are taken:\n", out);
     for (size_t i = 0; i < sizeof(SHARED) / sizeof(SHARED[0]); i++) {
         fprintf(out, "  %-*s  ", SHARED_WIDTH, SHARED[i].option);
-        wrap_text(out, SHARED[i].takers, SHARED_WIDTH + 4, SHARED_WIDTH + 4);
+        word_wrap_text(out, SHARED[i].takers, SHARED_WIDTH + 4, SHARED_WIDTH + 4);
     }
     fputs("\nExit status: 0 done, 1 failed or partly failed, 2 wrong usage.\n", out);
     print_examples(out, "dev\n"

@@ -36,7 +36,7 @@ static void print_line(const char *begin, const char *format, va_list args)
     }
     fflush(stdout);
     fputs(begin, stderr);
-    term_print_text(stderr, view_of(text));
+    term_print_text(stderr, slice_of(text));
 }
 
 static void begin_line(char out[64], const char *kind)
@@ -99,7 +99,7 @@ cli_exit cli_print_line(buf *line, bool json)
     if (fine && json)
         term_print_json(buf_str(line));
     else if (fine)
-        term_print_text(stdout, buf_as_view(line));
+        term_print_text(stdout, buf_as_slice(line));
     buf_free(line);
     return fine ? CLI_DONE : cli_nomem();
 }

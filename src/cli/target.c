@@ -34,7 +34,7 @@ bool target_open(cli_target *target)
     return false;
 }
 
-bool target_write(cli_target *target, view bytes)
+bool target_write(cli_target *target, slice bytes)
 {
     if (target->out == stdout && isatty(STDOUT_FILENO)) {
         term_put_json(bytes);

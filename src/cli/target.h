@@ -22,7 +22,7 @@ cli_target target_of(const char *name);
 bool target_open(cli_target *target);
 
 /* False: it failed, and target_close will say why. */
-bool target_write(cli_target *target, view bytes);
+bool target_write(cli_target *target, slice bytes);
 
 /* Closes it; gives the file its name if what is to be in it is `whole`, else removes it. True: all
  * is there. False is said, but for the standard output, of which the end of the program speaks. */

@@ -2,7 +2,7 @@
  * unknown.c: what is said to words that are no command, and which one they may stand for. Knows the
  * commands through their table.
  */
-#include "app/near.h"
+#include "app/edit_distance.h"
 #include "cli/cli.h"
 
 /* Verbs that other programs have for what a command here does. */
@@ -13,36 +13,36 @@ static const struct {
             {"create", "run"},   {"add", "run"},    {"spawn", "run"},    {"stop", "cancel"},
             {"entries", "tree"}, {"entry", "path"}, {"stream", "follow"}};
 
-static int verb_apart(const char *given, view verb)
+static int verb_apart(const char *given, slice verb)
 {
     for (size_t i = 0; i < sizeof(SAME) / sizeof(SAME[0]); i++) {
-        if (strcmp(given, SAME[i].given) == 0 && view_equal(verb, view_of(SAME[i].word)))
+        if (strcmp(given, SAME[i].given) == 0 && slice_equal(verb, slice_of(SAME[i].word)))
             return 1;
     }
-    return near_words(view_of(given), verb);
+    return edit_distance(slice_of(given), verb);
 }
 
 /* The first word of a command's name: its group, if there is a second one. */
-static view group_of(const char *name)
+static slice group_of(const char *name)
 {
-    return (view){name, strcspn(name, " ")};
+    return (slice){name, strcspn(name, " ")};
 }
 
 /* How far two words are from a command of two. */
 static int apart_of(const char *name, const char *group, const char *verb)
 {
-    view own = group_of(name);
+    slice own = group_of(name);
 
     if (name[own.len] == '\0')
-        return NEAR_NOT;
-    return near_words(view_of(group), own) + verb_apart(verb, view_of(name + own.len + 1));
+        return EDIT_DISTANCE_NONE;
+    return edit_distance(slice_of(group), own) + verb_apart(verb, slice_of(name + own.len + 1));
 }
 
 /* The command that two words, in either order, are nearest to; its length is 0: none is near. */
-static view find_command(const char *first, const char *second)
+static slice find_command(const char *first, const char *second)
 {
-    view found = VIEW("");
-    int nearest = NEAR_NOT;
+    slice found = SLICE("");
+    int nearest = EDIT_DISTANCE_NONE;
 
     for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
         const char *name = (*command)->name;
@@ -52,24 +52,24 @@ static view find_command(const char *first, const char *second)
             apart = swapped;
         if (apart < nearest) {
             nearest = apart;
-            found = view_of(name);
+            found = slice_of(name);
         }
     }
     return found;
 }
 
 /* The command of one word, help, which is none, or the group, that a word is nearest to. */
-static view find_group(const char *word)
+static slice find_group(const char *word)
 {
-    view found = VIEW("help");
-    int nearest = near_words(view_of(word), found);
+    slice found = SLICE("help");
+    int nearest = edit_distance(slice_of(word), found);
 
-    if (nearest == NEAR_NOT)
-        found = VIEW("");
+    if (nearest == EDIT_DISTANCE_NONE)
+        found = SLICE("");
 
     for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
-        view group = group_of((*command)->name);
-        int apart = near_words(view_of(word), group);
+        slice group = group_of((*command)->name);
+        int apart = edit_distance(slice_of(word), group);
 
         if (apart < nearest) {
             nearest = apart;
@@ -83,9 +83,9 @@ cli_exit cli_unknown(char **words, int count)
 {
     const char *first = words[0];
     const char *second = count > 1 && words[1][0] != '-' ? words[1] : NULL;
-    view group = find_group(first);
-    bool is_group = view_equal(group, view_of(first));
-    view meant = second != NULL ? find_command(first, second) : VIEW("");
+    slice group = find_group(first);
+    bool is_group = slice_equal(group, slice_of(first));
+    slice meant = second != NULL ? find_command(first, second) : SLICE("");
 
     if (first[0] == '-')
         cli_error("options go after the command: `cardbox COMMAND %s ...`; see `cardbox help`",

@@ -79,7 +79,8 @@ static void close_connection(async_conn *c, int64_t due_ms)
 void async_set_reason(async_conn *c, const char *reason)
 {
     snprintf(c->reason, sizeof(c->reason), "%.*s",
-             (int)view_cut((view){reason, strcspn(reason, "\r\n")}, sizeof(c->reason) - 1), reason);
+             (int)slice_cut((slice){reason, strcspn(reason, "\r\n")}, sizeof(c->reason) - 1),
+             reason);
 }
 
 /* The first attempt follows at once, the later ones at growing distances. */

@@ -58,7 +58,7 @@ void params_null(params *p)
     begin_value(p, -1);
 }
 
-void params_text(params *p, view text)
+void params_text(params *p, slice text)
 {
     put_bytes(p, text.ptr, text.len);
 }
@@ -68,10 +68,10 @@ void params_cstr(params *p, const char *text)
     if (text == NULL)
         params_null(p);
     else
-        params_text(p, view_of(text));
+        params_text(p, slice_of(text));
 }
 
-void params_text_or_null(params *p, view text)
+void params_text_or_null(params *p, slice text)
 {
     if (text.ptr == NULL)
         params_null(p);
@@ -79,7 +79,7 @@ void params_text_or_null(params *p, view text)
         params_text(p, text);
 }
 
-void params_jsonb(params *p, view text)
+void params_jsonb(params *p, slice text)
 {
     if (text.len > INT_MAX / 2) {
         p->bytes.failure = BUF_TOO_LARGE;
@@ -87,7 +87,7 @@ void params_jsonb(params *p, view text)
     }
     begin_value(p, (int)text.len + 1);
     buf_char(&p->bytes, 1); /* version of the format */
-    buf_view(&p->bytes, text);
+    buf_slice(&p->bytes, text);
 }
 
 void params_bool(params *p, bool value)
@@ -188,15 +188,15 @@ void params_value(params *p, params_type type, const void *at)
         params_uuid(p, at);
         break;
     case PARAMS_JSONB:
-        if (((const view *)at)->ptr == NULL)
+        if (((const slice *)at)->ptr == NULL)
             params_null(p);
         else
-            params_jsonb(p, *(const view *)at);
+            params_jsonb(p, *(const slice *)at);
         break;
     case PARAMS_TEXT:
     case PARAMS_JSON:
     case PARAMS_BYTEA:
-        params_text_or_null(p, *(const view *)at);
+        params_text_or_null(p, *(const slice *)at);
         break;
     }
 }

@@ -44,10 +44,10 @@ void params_free(params *p);
 
 /* Each of these adds one parameter; between params_array and params_array_end one element. */
 void params_null(params *p);
-void params_text(params *p, view text);         /* json too: its binary form is the same */
-void params_cstr(params *p, const char *text);  /* NULL: a null */
-void params_text_or_null(params *p, view text); /* ptr NULL: a null */
-void params_jsonb(params *p, view text);        /* valid JSON that jsonb accepts */
+void params_text(params *p, slice text);         /* json too: its binary form is the same */
+void params_cstr(params *p, const char *text);   /* NULL: a null */
+void params_text_or_null(params *p, slice text); /* ptr NULL: a null */
+void params_jsonb(params *p, slice text);        /* valid JSON that jsonb accepts */
 void params_bool(params *p, bool value);
 void params_int4(params *p, int32_t value);
 void params_int8(params *p, int64_t value);
@@ -61,7 +61,7 @@ void params_array_end(params *p);
 
 /* The value at `at`, of the C type that its type has: bool, int32_t, int64_t, uuid16, an int64_t of
  * microseconds since 1970 for PARAMS_TIMESTAMPTZ;
- * else a view, whose ptr NULL is a null. */
+ * else a slice, whose ptr NULL is a null. */
 void params_value(params *p, params_type type, const void *at);
 
 /* An array of one field of each of `count` structs:

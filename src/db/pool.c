@@ -180,8 +180,9 @@ static bool wait_in_line(store_pool *pool, int64_t began_us, store_conn **out)
     return self.served;
 }
 
-/* The most recently used idle connection that is fit; unfit ones go to `unfit`. Lock held. */
-static store_conn *take_idle(store_pool *pool, store_conn **unfit)
+/* The most recently used idle connection that is fit; incompatible ones go to `incompatible`. Lock
+ * held. */
+static store_conn *take_idle(store_pool *pool, store_conn **incompatible)
 {
     int64_t now = clock_ms();
     while (pool->idle != NULL) {
@@ -194,14 +195,14 @@ static store_conn *take_idle(store_pool *pool, store_conn **unfit)
             return conn;
         pool->stats.lost += old ? 0 : 1;
         pool->stats.open--;
-        conn->next = *unfit;
-        *unfit = conn;
+        conn->next = *incompatible;
+        *incompatible = conn;
     }
     return NULL;
 }
 
 /* Idle connections over their time, beyond pool_min. Lock held. */
-static void trim_idle(store_pool *pool, store_conn **unfit)
+static void trim_idle(store_pool *pool, store_conn **incompatible)
 {
     int64_t limit = clock_ms() - (int64_t)pool->options.idle_timeout_s * 1000;
     for (store_conn **at = &pool->idle; *at != NULL;) {
@@ -213,26 +214,26 @@ static void trim_idle(store_pool *pool, store_conn **unfit)
         *at = conn->next;
         pool->stats.idle--;
         pool->stats.open--;
-        conn->next = *unfit;
-        *unfit = conn;
+        conn->next = *incompatible;
+        *incompatible = conn;
     }
 }
 
 static cardbox_status acquire(store_pool *pool, int64_t began_us, store_conn **out,
                               cardbox_error *err)
 {
-    store_conn *unfit = NULL, *conn = NULL;
+    store_conn *incompatible = NULL, *conn = NULL;
     if (pool_is_forked(pool))
         return error_forked(err);
     pthread_mutex_lock(&pool->lock);
-    conn = take_idle(pool, &unfit);
+    conn = take_idle(pool, &incompatible);
     bool served = true;
     if (conn == NULL && pool->stats.open < pool->options.pool_max)
         pool->stats.open++;
     else if (conn == NULL)
         served = wait_in_line(pool, began_us, &conn);
     pthread_mutex_unlock(&pool->lock);
-    free_list(unfit);
+    free_list(incompatible);
     if (!served) {
         error_set(err, CARDBOX_BUSY, "all %u connections were in use for %u ms: raise pool_max",
                   pool->options.pool_max, pool->options.acquire_timeout_ms);
@@ -251,7 +252,7 @@ cardbox_status pool_acquire(store_pool *pool, store_conn **out, cardbox_error *e
 
 void pool_release(store_pool *pool, store_conn *conn, bool broken)
 {
-    store_conn *unfit = NULL;
+    store_conn *incompatible = NULL;
     if (pool_is_forked(pool)) {
         conn_close(conn);
         return;
@@ -264,16 +265,16 @@ void pool_release(store_pool *pool, store_conn *conn, bool broken)
         pool->stats.lost += lost ? 1 : 0;
         give_up_place(pool);
         conn->next = NULL;
-        unfit = conn;
+        incompatible = conn;
     } else if (!serve_waiter(pool, conn)) {
         conn->idle_since_ms = now;
         conn->next = pool->idle;
         pool->idle = conn;
         pool->stats.idle++;
-        trim_idle(pool, &unfit);
+        trim_idle(pool, &incompatible);
     }
     pthread_mutex_unlock(&pool->lock);
-    free_list(unfit);
+    free_list(incompatible);
 }
 
 /* --- a statement --- */

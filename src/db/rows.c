@@ -51,25 +51,25 @@ bool rows_null(const store_rows *rows, int row, int column)
     return PQgetisnull(rows, row, column) != 0;
 }
 
-static view read_cell(const store_rows *rows, int row, int column)
+static slice read_cell(const store_rows *rows, int row, int column)
 {
     int length = PQgetlength(rows, row, column);
     if (length == 0 && rows_null(rows, row, column))
-        return (view){NULL, 0};
-    return (view){PQgetvalue(rows, row, column), (size_t)length};
+        return (slice){NULL, 0};
+    return (slice){PQgetvalue(rows, row, column), (size_t)length};
 }
 
-view rows_text(const store_rows *rows, int row, int column)
+slice rows_text(const store_rows *rows, int row, int column)
 {
     check_type(rows, column, PARAMS_TEXT);
     return read_cell(rows, row, column);
 }
 
-view rows_jsonb(const store_rows *rows, int row, int column)
+slice rows_jsonb(const store_rows *rows, int row, int column)
 {
     check_type(rows, column, PARAMS_JSONB);
-    view cell = read_cell(rows, row, column);
-    return cell.len == 0 ? (view){NULL, 0} : (view){cell.ptr + 1, cell.len - 1};
+    slice cell = read_cell(rows, row, column);
+    return cell.len == 0 ? (slice){NULL, 0} : (slice){cell.ptr + 1, cell.len - 1};
 }
 
 /* Copies a cell of exactly `size` bytes; zeros for any other. */
@@ -77,7 +77,7 @@ static void read_fixed(void *out, size_t size, params_type type, const store_row
                        int column)
 {
     check_type(rows, column, type);
-    view cell = read_cell(rows, row, column);
+    slice cell = read_cell(rows, row, column);
     memset(out, 0, size);
     if (cell.len == size)
         memcpy(out, cell.ptr, size);
@@ -127,8 +127,8 @@ int64_t rows_micros(const store_rows *rows, int row, int column)
 
 void rows_copy_text(char *out, size_t size, const store_rows *rows, int row, int column)
 {
-    view text = rows_text(rows, row, column);
-    size_t len = view_cut(text, size - 1);
+    slice text = rows_text(rows, row, column);
+    size_t len = slice_cut(text, size - 1);
     if (text.ptr != NULL)
         memcpy(out, text.ptr, len);
     out[len] = '\0';

@@ -14,8 +14,8 @@ int rows_count(const store_rows *rows);
 void rows_free(store_rows *rows);
 
 bool rows_null(const store_rows *rows, int row, int column);
-view rows_text(const store_rows *rows, int row, int column);  /* text, json; NULL: {NULL, 0} */
-view rows_jsonb(const store_rows *rows, int row, int column); /* jsonb's text; NUL-terminated */
+slice rows_text(const store_rows *rows, int row, int column);  /* text, json; NULL: {NULL, 0} */
+slice rows_jsonb(const store_rows *rows, int row, int column); /* jsonb's text; NUL-terminated */
 int32_t rows_int4(const store_rows *rows, int row, int column);
 int64_t rows_int8(const store_rows *rows, int row, int column);
 bool rows_bool(const store_rows *rows, int row, int column);

@@ -100,7 +100,7 @@ static cardbox_status fill(loop *l, size_t number, cardbox_error *err)
     if (l->transfers == NULL || l->followers == NULL || l->jobs == NULL)
         return CARDBOX_NOMEM;
     l->http = http_new(l->server, l->stats,
-                       &(http_parts){.joiner = l->database.joiner,
+                       &(http_parts){.batcher = l->database.batcher,
                                      .transfers = l->transfers,
                                      .followers = l->followers,
                                      .jobs = l->jobs});
@@ -148,7 +148,7 @@ static void start_draining(loop *l, int64_t now_ms)
 static void abort_all(loop *l)
 {
     jobs_abort(l->jobs);
-    joiner_abort(l->database.joiner);
+    batcher_abort(l->database.batcher);
     transfers_abort(l->transfers);
     followers_tick(l->followers, clock_ms());
 }
@@ -226,7 +226,7 @@ static void work(loop *l, const struct epoll_event *events, int count, int64_t n
     go_on_stopping(l, now_ms);
     if (http_ready || http_next_ms(l->http, now_ms) <= now_ms)
         http_run(l->http, clock_ms());
-    joiner_flush(l->database.joiner);
+    batcher_flush(l->database.batcher);
 }
 
 static void turn(loop *l)

@@ -12,9 +12,9 @@
 #include "base/clock.h"
 #include "app/log.h"
 #include "server/background/jobs.h"
-#include "server/background/keeper.h"
-#include "server/background/sweeper.h"
-#include "server/background/waker.h"
+#include "server/background/auth_watcher.h"
+#include "server/background/gc_thread.h"
+#include "server/background/notifier.h"
 #include "server/auth/token_list.h"
 #include "server/net/http.h"
 #include "server/net/http_check.h"
@@ -41,8 +41,8 @@ typedef struct process {
     settings set;
     server_state server;
     token_board tokens;
-    keeper *keeper;
-    sweeper *sweeper;
+    auth_watcher *auth_watcher;
+    gc_thread *gc_thread;
     listener listener;
     loop **loops;
     size_t count;
@@ -55,7 +55,7 @@ static bool raise_descriptor_limit(settings *set)
 {
     struct rlimit limit;
     long connections = set->read_connections + set->write_connections + set->list_connections;
-    if (set->read_dsn != NULL)
+    if (set->standby_dsn != NULL)
         connections += set->standby_connections + 1; /* a timer */
     long rest =
         DESCRIPTORS_KEPT + set->transfers_max + set->loops * (connections + DESCRIPTORS_OF_LOOP);
@@ -162,18 +162,18 @@ static void *hurry_on_signal(void *arg)
 /* Whether the loops have their connections, or the database is known not to be fit. */
 static bool is_settled(const process *p)
 {
-    int last = atomic_load(&p->server.database.primary.told);
-    if (last == TOLD_UP)
+    int last = atomic_load(&p->server.database.primary.last_logged);
+    if (last == LOGGED_UP)
         return slots_all_serve(&p->server) || slots_are_missing(&p->server.database.primary);
-    return last != TOLD_NOTHING;
+    return last != LOGGED_NOTHING;
 }
 
-/* Who is told "ready" sends requests at once: so first the database is there, or is known not to
- * be. */
+/* Who is last_logged "ready" sends requests at once: so first the database is there, or is known
+ * not to be. */
 static void await_database(const process *p)
 {
     int64_t end_ms = clock_ms() + READY_WAIT_MS;
-    while ((!is_settled(p) || !keeper_has_looked(p->keeper)) && clock_ms() < end_ms)
+    while ((!is_settled(p) || !auth_watcher_has_looked(p->auth_watcher)) && clock_ms() < end_ms)
         clock_sleep_ms(2);
 }
 
@@ -182,7 +182,7 @@ static void await_database(const process *p)
 static bool may_serve(const process *p)
 {
     char reason[512];
-    if (!keeper_objects(p->keeper, reason, sizeof(reason)))
+    if (!auth_watcher_objects(p->auth_watcher, reason, sizeof(reason)))
         return true;
     fprintf(stderr, "cardboxd: %s\n", reason);
     return false;
@@ -191,12 +191,12 @@ static bool may_serve(const process *p)
 /* Behind "ready", which is true all the same: without a database it waits for one. */
 static void print_what_is_missing(const process *p)
 {
-    static const char *const WHY[] = {[TOLD_NOTHING] = "has not answered so far",
-                                      [TOLD_UP] = NULL,
-                                      [TOLD_DOWN] = "is away",
-                                      [TOLD_UNFIT] = "is not migrated",
-                                      [TOLD_FORBIDDEN] = "may not be read by this role"};
-    const char *why = WHY[atomic_load(&p->server.database.primary.told)];
+    static const char *const WHY[] = {[LOGGED_NOTHING] = "has not answered so far",
+                                      [LOGGED_UP] = NULL,
+                                      [LOGGED_DOWN] = "is away",
+                                      [LOGGED_INCOMPATIBLE] = "is not migrated",
+                                      [LOGGED_FORBIDDEN] = "may not be read by this role"};
+    const char *why = WHY[atomic_load(&p->server.database.primary.last_logged)];
     if (why != NULL)
         printf("the database %s: requests get 503 until that has changed; the log says more\n",
                why);
@@ -229,8 +229,8 @@ static void serve_until_signal(process *p, const sigset_t *waited_for)
 /* Without them memory and dead rows would only grow, and plans would not follow. */
 static bool start_tidying(process *p)
 {
-    p->sweeper = sweeper_start(&p->server);
-    return p->sweeper != NULL;
+    p->gc_thread = gc_thread_start(&p->server);
+    return p->gc_thread != NULL;
 }
 
 static int cannot_start(const cardbox_error *err)
@@ -256,7 +256,7 @@ static int start(process *p)
     char error[512] = "";
     cardbox_error err = CARDBOX_ERROR_INIT;
     if (!is_connection_string(p->set.dsn, "--dsn or CARDBOX_DSN") ||
-        !is_connection_string(p->set.read_dsn, "--read-dsn or CARDBOX_READ_DSN"))
+        !is_connection_string(p->set.standby_dsn, "--standby-dsn or CARDBOX_STANDBY_DSN"))
         return EXIT_USAGE;
     if (!http_check_library(error, sizeof(error))) {
         fprintf(stderr, "cardboxd: %s\n", error);
@@ -282,9 +282,10 @@ static int start(process *p)
     p->server.transfers = transfer_pool_new(&p->server);
     bool made = p->server.transfers != NULL && database_open(&p->server.database, &p->set) &&
                 make_loops(p, &err);
-    p->keeper = made ? keeper_start(&p->server) : NULL; /* first: the loops wait for it */
-    p->server.waker = p->keeper == NULL ? NULL : waker_start(&p->server);
-    if (p->server.waker == NULL || !start_loops(p))
+    p->auth_watcher =
+        made ? auth_watcher_start(&p->server) : NULL; /* first: the loops wait for it */
+    p->server.notifier = p->auth_watcher == NULL ? NULL : notifier_start(&p->server);
+    if (p->server.notifier == NULL || !start_loops(p))
         return cannot_start(&err);
     await_database(p);
     if (!may_serve(p))
@@ -298,9 +299,9 @@ static bool stop_threads(process *p)
 {
     for (size_t i = 0; i < p->count; i++)
         loop_wait(p->loops[i]);
-    bool ended = keeper_stop(p->keeper);
-    ended = waker_stop(p->server.waker) && ended;
-    ended = sweeper_stop(p->sweeper) && ended;
+    bool ended = auth_watcher_stop(p->auth_watcher);
+    ended = notifier_stop(p->server.notifier) && ended;
+    ended = gc_thread_stop(p->gc_thread) && ended;
     if (!ended)
         return false;
     for (size_t i = 0; i < p->count; i++)

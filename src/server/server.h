@@ -16,7 +16,7 @@ struct loop;
 struct token_board;
 struct card_cache;
 struct transfer_pool;
-struct waker;
+struct notifier;
 
 /* How far stopping has come. It never goes back. */
 typedef enum stop_phase {
@@ -29,7 +29,7 @@ typedef struct server_state {
     const settings *set;
     tls tls;
     struct transfer_pool *transfers; /* exports and imports */
-    struct waker *waker;             /* NULL: there is none */
+    struct notifier *notifier;       /* NULL: there is none */
     struct loop **loops;
     void (*wake)(struct loop *l); /* makes one look at what has changed; NULL: there are none */
     stats *stats;                 /* of each loop, and then of each thread of the pool */

@@ -6,7 +6,7 @@
 #include "app/cpus.h"
 #include "app/log.h"
 #include "app/opts.h"
-#include "app/wrap.h"
+#include "app/word_wrap.h"
 #include "cardbox/version.h"
 #include "server/request/route.h"
 #include "store/admin/collect.h"
@@ -27,7 +27,7 @@ enum {
 static const opt_spec SPECS[] = {
     OPTION("dsn", OPT_TEXT, dsn, "CARDBOX_DSN", "DSN",
            "libpq connection string or URI of the database; default libpq's PG*", 0, 0),
-    OPTION("read-dsn", OPT_TEXT, read_dsn, "CARDBOX_READ_DSN", "DSN",
+    OPTION("standby-dsn", OPT_TEXT, standby_dsn, "CARDBOX_STANDBY_DSN", "DSN",
            "of its standbys, for reads of cards and boxes, which may be behind; default off", 0, 0),
     OPTION("listen", OPT_TEXT, listen, "CARDBOX_LISTEN", "ADDR:PORT",
            "where to serve, or unix:/path; port 0 is any free one; default 127.0.0.1:8099", 0, 0),
@@ -54,16 +54,16 @@ static const opt_spec SPECS[] = {
            "most of them in each loop for lists and logs; default 3", 1, 64),
     OPTION("read-only", OPT_FLAG, read_only, "CARDBOX_READ_ONLY", NULL,
            "refuse every change, with 403", 0, 0),
-    OPTION("no-named-statements", OPT_FLAG, no_named_statements, "CARDBOX_NO_NAMED_STATEMENTS",
-           NULL, "for PgBouncer in transaction mode", 0, 0),
+    OPTION("no-prepared-statements", OPT_FLAG, no_named_statements,
+           "CARDBOX_NO_PREPARED_STATEMENTS", NULL, "for PgBouncer in transaction mode", 0, 0),
     OPTION("queue-max", OPT_INT, queue_max, "CARDBOX_QUEUE_MAX", "N",
            "requests of each loop that may wait for the database; default 1024", 1, 1000000),
     OPTION("connections-max", OPT_INT, connections_max, "CARDBOX_CONNECTIONS_MAX", "N",
            "connections of clients at once; default 4096", 1, 1000000),
-    OPTION("request-timeout-ms", OPT_INT, request_timeout_ms, "CARDBOX_REQUEST_TIMEOUT_MS", "MS",
+    OPTION("database-timeout-ms", OPT_INT, database_timeout_ms, "CARDBOX_DATABASE_TIMEOUT_MS", "MS",
            "for the database to answer a request; default 10000", 1, HOUR_MS),
-    OPTION("slow-request-timeout-ms", OPT_INT, slow_request_timeout_ms,
-           "CARDBOX_SLOW_REQUEST_TIMEOUT_MS", "MS", "for a client to send a request; default 10000",
+    OPTION("request-read-timeout-ms", OPT_INT, request_read_timeout_ms,
+           "CARDBOX_REQUEST_READ_TIMEOUT_MS", "MS", "for a client to send a request; default 10000",
            1, HOUR_MS),
     OPTION("idle-timeout-s", OPT_INT, idle_timeout_s, "CARDBOX_IDLE_TIMEOUT_S", "S",
            "for a client that sends and reads nothing; default 75", 1, 86400),
@@ -77,7 +77,7 @@ static const opt_spec SPECS[] = {
            TRANSFERS_MOST),
     OPTION("project-transfers-max", OPT_INT, project_transfers_max, "CARDBOX_PROJECT_TRANSFERS_MAX",
            "N", "exports and imports of one project at once; default 2", 1, TRANSFERS_MOST),
-    OPTION("sweep-interval-s", OPT_INT, sweep_interval_s, "CARDBOX_SWEEP_INTERVAL_S", "S",
+    OPTION("gc-interval-s", OPT_INT, gc_interval_s, "CARDBOX_GC_INTERVAL_S", "S",
            "between removals of what is dead; 0: never; default 60", 0, 86400),
     OPTION("gc-warn-s", OPT_INT, gc_warn_s, "CARDBOX_GC_WARN_S", "S",
            "log it when other sessions have kept these removals out for longer; default 600", 1,
@@ -114,14 +114,14 @@ static const settings DEFAULTS = {
     .list_connections = 3,
     .queue_max = 1024,
     .connections_max = 4096,
-    .request_timeout_ms = 10000,
-    .slow_request_timeout_ms = 10000,
+    .database_timeout_ms = 10000,
+    .request_read_timeout_ms = 10000,
     .idle_timeout_s = 75,
     .connect_timeout_ms = 5000,
     .drain_timeout_ms = 25000,
     .transfers_max = 4,
     .project_transfers_max = 2,
-    .sweep_interval_s = 60,
+    .gc_interval_s = 60,
     .gc_warn_s = 600,
     .retention_days = COLLECT_RETENTION_DAYS,
     .body_max = 4L << 20,
@@ -137,10 +137,11 @@ static void print_help(void)
            "usage: cardboxd [OPTION]...\n\n");
     opts_print(stdout, SPECS);
     putchar('\n');
-    wrap_text(stdout,
-              "Once it serves it prints \"ready: http://ADDR:PORT\". SIGTERM and SIGINT stop it "
-              "after the requests that are under way; a second one hurries.",
-              0, 0);
+    word_wrap_text(
+        stdout,
+        "Once it serves it prints \"ready: http://ADDR:PORT\". SIGTERM and SIGINT stop it "
+        "after the requests that are under way; a second one hurries.",
+        0, 0);
     printf("\nexamples:\n"
            "  cardboxd --dsn 'host=/var/run/postgresql dbname=cardbox'\n"
            "  cardboxd --dsn postgresql://cardbox@db/cardbox --listen unix:/run/cardbox/http\n"

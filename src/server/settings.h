@@ -11,7 +11,7 @@
 
 typedef struct settings {
     const char *dsn;
-    const char *read_dsn; /* of standbys; NULL: none */
+    const char *standby_dsn; /* of standbys; NULL: none */
     const char *listen;
     bool insecure_no_auth;
     opt_list allow_host;  /* names, or several with commas between */
@@ -26,8 +26,8 @@ typedef struct settings {
     long standby_connections;
     long queue_max;       /* requests that wait for the database, of each loop */
     long connections_max; /* of clients, of all loops */
-    long request_timeout_ms;
-    long slow_request_timeout_ms;
+    long database_timeout_ms;
+    long request_read_timeout_ms;
     long idle_timeout_s;
     long connect_timeout_ms;
     long drain_timeout_ms;
@@ -38,7 +38,7 @@ typedef struct settings {
     long memory_max;            /* bytes: see server.memory */
     long card_cache;            /* bytes; 0: none */
     bool read_only;
-    long sweep_interval_s; /* 0: never */
+    long gc_interval_s; /* 0: never */
     long gc_warn_s;
     long retention_days;
     bool no_named_statements;
@@ -49,8 +49,8 @@ typedef struct settings {
 
 typedef enum settings_result { SETTINGS_SERVE, SETTINGS_DONE, SETTINGS_WRONG } settings_result;
 
-/* Connections to the primary that are no loop's and no transfer's: one each of the keeper, the
- * sweeper and the waker. */
+/* Connections to the primary that are no loop's and no transfer's: one each of the auth_watcher,
+ * the gc_thread and the notifier. */
 #define BACKGROUND_CONNECTIONS 3
 
 /* Shares database_connections (0: as many as the CPUs are worth) among the loops (0: likewise) and

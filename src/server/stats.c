@@ -32,7 +32,7 @@ void stats_request(stats *s, size_t route, route_class class, unsigned status, i
 
 bool stats_serves(const stats *loop)
 {
-    for (int group = 0; group < DB_REPLICA; group++)
+    for (int group = 0; group < DB_STANDBY; group++)
         if (tally_get(&loop->db_conns[group][DB_CONN_USABLE]) == 0)
             return false;
     return true;

@@ -46,9 +46,9 @@ typedef enum route_class {
 
 /* What a database connection is good for. */
 typedef enum db_conn_state {
-    DB_CONN_DOWN,     /* not connected */
-    DB_CONN_CHECKING, /* which migration is it at, may it be read? */
-    DB_CONN_UNFIT,    /* not migrated, or not ours to read; asked again after a while */
+    DB_CONN_DOWN,         /* not connected */
+    DB_CONN_CHECKING,     /* which migration is it at, may it be read? */
+    DB_CONN_INCOMPATIBLE, /* not migrated, or not ours to read; asked again after a while */
     DB_CONN_USABLE,
     DB_CONN_STATES
 } db_conn_state;
@@ -58,7 +58,7 @@ typedef enum db_group {
     DB_READS,   /* cards and boxes by id */
     DB_LISTS,   /* lists and logs, which may be slow */
     DB_WRITES,  /* of cards and boxes */
-    DB_REPLICA, /* as DB_READS, of standbys */
+    DB_STANDBY, /* as DB_READS, of standbys */
     DB_GROUPS
 } db_group;
 
@@ -73,18 +73,18 @@ typedef struct stats {
     tally clients_busy;   /* of them */
     tally clients_opened; /* since the start */
     tally body_bytes_in, body_bytes_out;
-    tally errors[STATS_FAULTS_MAX]; /* by fault */
+    tally errors[STATS_FAULTS_MAX]; /* by http_error */
     tally db_conns[DB_GROUPS][DB_CONN_STATES];
     tally statements[STATEMENT_COUNT]; /* sent */
-    tally joined[STATEMENT_COUNT];     /* of them, those made of waiting requests */
+    tally batched[STATEMENT_COUNT];    /* of them, those made of waiting requests */
     tally members[STATEMENT_COUNT];    /* the requests in those */
     tally waiting;                     /* requests in the queue */
     tally jobs;                        /* that threads of the pool have begun */
     tally jobs_open;                   /* that they have, or will get */
     tally retries;                     /* requests whose statement was sent again */
     tally rows;                        /* that came */
-    tally replica_reads;               /* requests that a standby has answered */
-    tally replica_passed;              /* that it could not, and the primary was asked */
+    tally standby_reads;               /* requests that a standby has answered */
+    tally standby_passed;              /* that it could not, and the primary was asked */
     char apart[64];                    /* no two write to one line of the cache */
 } stats;
 

@@ -10,7 +10,7 @@
 
 /* --- cursors --- */
 
-const char *list_cursor_text(arena *memory, int64_t micros, view id)
+const char *list_cursor_text(arena *memory, int64_t micros, slice id)
 {
     size_t size = 24 + 2 * id.len;
     char *cursor = arena_take(memory, size);
@@ -22,7 +22,7 @@ const char *list_cursor_text(arena *memory, int64_t micros, view id)
     return cursor;
 }
 
-bool list_number_read(int64_t *out, view text)
+bool list_number_read(int64_t *out, slice text)
 {
     *out = 0;
     if (text.len == 0 || text.len > 18)
@@ -36,9 +36,9 @@ bool list_number_read(int64_t *out, view text)
 }
 
 /* Digits, perhaps with a sign, up to a point. Gives what is behind it; ptr NULL: malformed. */
-static view read_micros(view text, int64_t *micros)
+static slice read_micros(slice text, int64_t *micros)
 {
-    const view bad = {NULL, 0};
+    const slice bad = {NULL, 0};
     bool negative = text.len > 0 && text.ptr[0] == '-';
     size_t at = negative ? 1 : 0, first = at;
     uint64_t value = 0, most = (uint64_t)INT64_MAX + negative;
@@ -51,10 +51,10 @@ static view read_micros(view text, int64_t *micros)
     if (at == first || at == text.len || text.ptr[at] != '.')
         return bad;
     *micros = negative ? (int64_t)(0 - value) : (int64_t)value;
-    return (view){text.ptr + at + 1, text.len - at - 1};
+    return (slice){text.ptr + at + 1, text.len - at - 1};
 }
 
-static bool read_id(view *out, view hex, arena *memory)
+static bool read_id(slice *out, slice hex, arena *memory)
 {
     size_t len = hex.len / 2;
     if (hex.len % 2 != 0 || len == 0 || len > CARDBOX_CARD_ID_MAX)
@@ -63,24 +63,24 @@ static bool read_id(view *out, view hex, arena *memory)
     if (id == NULL)
         return false;
     for (size_t i = 0; i < len; i++) {
-        int high = view_hex_digit(hex.ptr[2 * i]), low = view_hex_digit(hex.ptr[2 * i + 1]);
+        int high = slice_hex_digit(hex.ptr[2 * i]), low = slice_hex_digit(hex.ptr[2 * i + 1]);
         if (high < 0 || low < 0)
             return false;
         id[i] = (char)(high * 16 + low);
     }
     id[len] = '\0';
-    *out = (view){id, len};
-    return view_is_id(*out, CARDBOX_CARD_ID_MAX);
+    *out = (slice){id, len};
+    return slice_is_id(*out, CARDBOX_CARD_ID_MAX);
 }
 
-bool list_cursor_read(list_cursor *out, view text, arena *memory)
+bool list_cursor_read(list_cursor *out, slice text, arena *memory)
 {
     *out = (list_cursor){.given = true};
-    view hex = read_micros(text, &out->micros);
+    slice hex = read_micros(text, &out->micros);
     return hex.ptr != NULL && read_id(&out->id, hex, memory);
 }
 
-bool list_cursor_read_box(list_cursor *out, view text, arena *memory)
+bool list_cursor_read_box(list_cursor *out, slice text, arena *memory)
 {
     uuid16 box;
     return list_cursor_read(out, text, memory) && uuid16_parse(&box, out->id);
@@ -94,7 +94,7 @@ static void put_call_ids(params *p, const card_list *list)
         params_null(p);
         return;
     }
-    params_column(p, PARAMS_TEXT, list->call_ids, list->call_count, sizeof(view), 0);
+    params_column(p, PARAMS_TEXT, list->call_ids, list->call_count, sizeof(slice), 0);
 }
 
 static void put_matches(params *p, const card_list *list)
@@ -111,7 +111,7 @@ static void put_matches(params *p, const card_list *list)
         buf_json_string(&json, list->matches[i].value);
     }
     buf_char(&json, '}');
-    params_jsonb(p, buf_as_view(&json));
+    params_jsonb(p, buf_as_slice(&json));
     params_made_of(p, &json);
     buf_free(&json);
 }
@@ -199,7 +199,7 @@ void box_page_read(box_page *out, const store_rows *rows, int64_t limit, arena *
         uuid16 box = rows_uuid(rows, last, LIST_COL_BOX);
         uuid16_format(id, &box);
         out->next =
-            list_cursor_text(memory, rows_micros(rows, last, LIST_COL_CREATED), view_of(id));
+            list_cursor_text(memory, rows_micros(rows, last, LIST_COL_CREATED), slice_of(id));
     }
 }
 

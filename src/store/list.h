@@ -11,22 +11,22 @@
 #include "db/rows.h"
 
 typedef struct card_match {
-    view key;
-    view value;
+    slice key;
+    slice value;
 } card_match;
 
 /* A place in a list that goes by time and then by id. */
 typedef struct list_cursor {
     bool given;
     int64_t micros;
-    view id;
+    slice id;
 } list_cursor;
 
-/* What STATEMENT_cards_list takes. A view with ptr NULL: any. */
+/* What STATEMENT_cards_list takes. A slice with ptr NULL: any. */
 typedef struct card_list {
-    view tenant;
-    view step_id, type, trace_id, agent_turn_id, role;
-    const view *call_ids;
+    slice tenant;
+    slice step_id, type, trace_id, agent_turn_id, role;
+    const slice *call_ids;
     size_t call_count; /* 0: any card */
     const card_match *matches;
     size_t match_count;
@@ -49,8 +49,8 @@ void card_page_read(card_page *out, const store_rows *rows, int64_t limit);
 /* What STATEMENT_boxes_list and, with a card id, STATEMENT_boxes_with_card take. The cursor's id is
  * a UUID as text. */
 typedef struct box_list {
-    view tenant;
-    view card_id;
+    slice tenant;
+    slice card_id;
     list_cursor from;
     int64_t limit; /* as in card_list */
 } box_list;
@@ -79,8 +79,8 @@ void box_page_read(box_page *out, const store_rows *rows, int64_t limit, arena *
 
 /* What STATEMENT_card_revisions and STATEMENT_box_log take: a history, newest first. */
 typedef struct history {
-    view tenant;
-    view card_id;   /* of the card ... */
+    slice tenant;
+    slice card_id;  /* of the card ... */
     uuid16 box;     /* ... or of the box */
     int64_t before; /* only what is below this number */
     int64_t limit;  /* as in card_list */
@@ -106,16 +106,16 @@ enum {
 };
 
 /* A cursor as text: the time in microseconds and the id in hexadecimal. NULL: out of memory. */
-const char *list_cursor_text(arena *memory, int64_t micros, view id);
+const char *list_cursor_text(arena *memory, int64_t micros, slice id);
 
 /* Reads a cursor that list_cursor_text made; the id is given memory in the arena. False: it is
  * none, or out of memory, which the arena remembers. */
-bool list_cursor_read(list_cursor *out, view text, arena *memory);
+bool list_cursor_read(list_cursor *out, slice text, arena *memory);
 
 /* The same for a list of boxes, whose ids are UUIDs. */
-bool list_cursor_read_box(list_cursor *out, view text, arena *memory);
+bool list_cursor_read_box(list_cursor *out, slice text, arena *memory);
 
 /* Reads a cursor that is a number above 0. */
-bool list_number_read(int64_t *out, view text);
+bool list_number_read(int64_t *out, slice text);
 
 #endif

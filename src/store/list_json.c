@@ -54,7 +54,7 @@ void list_json_projects(buf *out, const store_rows *rows, int64_t limit, arena *
 
 /* --- cards --- */
 
-void list_json_cards(buf *out, const store_rows *rows, int64_t limit, view tenant, arena *memory)
+void list_json_cards(buf *out, const store_rows *rows, int64_t limit, slice tenant, arena *memory)
 {
     card_page page;
     card_page_read(&page, rows, limit);
@@ -69,7 +69,7 @@ void list_json_cards(buf *out, const store_rows *rows, int64_t limit, view tenan
              memory);
 }
 
-void list_json_revisions(buf *out, const store_rows *rows, int64_t limit, view tenant)
+void list_json_revisions(buf *out, const store_rows *rows, int64_t limit, slice tenant)
 {
     int64_t number = 0;
     int count = rows_count(rows);

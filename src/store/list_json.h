@@ -10,11 +10,11 @@
 #include "store/write.h"
 
 /* Each appends {"cards":[...],"next_cursor":...} or its like of up to `limit` rows. */
-void list_json_cards(buf *out, const store_rows *rows, int64_t limit, view tenant, arena *memory);
+void list_json_cards(buf *out, const store_rows *rows, int64_t limit, slice tenant, arena *memory);
 
 void list_json_boxes(buf *out, const store_rows *rows, int64_t limit, arena *memory);
 void list_json_projects(buf *out, const store_rows *rows, int64_t limit, arena *memory);
-void list_json_revisions(buf *out, const store_rows *rows, int64_t limit, view tenant);
+void list_json_revisions(buf *out, const store_rows *rows, int64_t limit, slice tenant);
 void list_json_log(buf *out, const store_rows *rows, int64_t limit);
 
 /* Ends a list and the object around it with the cursor of the next page; NULL: this is the last. */

@@ -69,10 +69,10 @@ int64_t box_position(const store_rows *rows, int row)
     return clamp(rows_int8(rows, row, BOX_COL_POS), 0, INT64_MAX - BOX_RUN_MAX);
 }
 
-view box_run_ids(const store_rows *rows, int row)
+slice box_run_ids(const store_rows *rows, int row)
 {
-    view ids = rows_jsonb(rows, row, BOX_COL_IDS);
-    return ids.len > 0 && ids.ptr[0] == '[' ? ids : VIEW("[]");
+    slice ids = rows_jsonb(rows, row, BOX_COL_IDS);
+    return ids.len > 0 && ids.ptr[0] == '[' ? ids : SLICE("[]");
 }
 
 /* 0 <= first <= before <= length, whatever the row has. */

@@ -12,21 +12,21 @@
 /* --- cards by id: STATEMENT_cards_get --- */
 
 typedef struct card_key {
-    view tenant;
-    view card_id;
+    slice tenant;
+    slice card_id;
     int64_t etag; /* of the card that the asker has; 0: none */
-    view text;    /* the asker's own: what it has */
+    slice text;   /* the asker's own: what it has */
 } card_key;
 
 void cards_get_params(params *p, const card_key *keys, size_t count);
 
 /* One card of a row. Views are borrowed from the rows; a NULL column is {NULL, 0}. */
 typedef struct card_row {
-    view card_id;
-    view content; /* exactly as it was written */
-    view tool_calls;
-    view tool_call_id;
-    view metadata;
+    slice card_id;
+    slice content; /* exactly as it was written */
+    slice tool_calls;
+    slice tool_call_id;
+    slice metadata;
     bool has_ttl;
     int32_t ttl_seconds;
     bool has_expiry;
@@ -63,7 +63,7 @@ void card_row_read(card_row *out, const store_rows *rows, int row, int first);
 enum { BOX_WANT_IDS = 1, BOX_WANT_CARDS = 2, BOX_WANT_ALL_IDS = 4 };
 
 typedef struct box_read {
-    view tenant;
+    slice tenant;
     uuid16 box_id;
     int want;
     int64_t tail; /* the last n; negative: by skip and most */
@@ -106,13 +106,13 @@ enum box_column {
 
 /* A head row. */
 typedef struct box_head {
-    view parent_ids; /* JSON array */
+    slice parent_ids; /* JSON array */
     int64_t version, length, first, before;
     int64_t created_micros, updated_micros;
 } box_head;
 
 /* The array of ids of a run; an empty one for what is no array. */
-view box_run_ids(const store_rows *rows, int row);
+slice box_run_ids(const store_rows *rows, int row);
 
 /* The position of a run or a card: 0 or more, and a run's end can be computed. */
 int64_t box_position(const store_rows *rows, int row);

@@ -20,7 +20,7 @@ void card_outcome_read(card_outcome *out, const store_rows *rows, int row)
 cardbox_status card_outcome_status(const card_outcome *outcome, const card_input *input,
                                    cardbox_error *err)
 {
-    view id = input->card_id, call = input->tool_call_id, other = outcome->other_id;
+    slice id = input->card_id, call = input->tool_call_id, other = outcome->other_id;
     switch (outcome->outcome) {
     case CARDBOX_OUTCOME_GONE:
         return error_set(err, CARDBOX_GONE,
@@ -43,13 +43,13 @@ cardbox_status card_outcome_status(const card_outcome *outcome, const card_input
     return CARDBOX_OK;
 }
 
-void card_delete_params(params *p, view tenant, view card_id)
+void card_delete_params(params *p, slice tenant, slice card_id)
 {
     params_text(p, tenant);
     params_text(p, card_id);
 }
 
-cardbox_status card_delete_status(const store_rows *rows, view card_id, cardbox_error *err)
+cardbox_status card_delete_status(const store_rows *rows, slice card_id, cardbox_error *err)
 {
     if (rows_count(rows) == 0)
         return error_set(err, CARDBOX_NOT_FOUND, "card not found");
@@ -74,7 +74,7 @@ void box_create_params(params *p, const box_create *create)
 /* Bytes: more than a UUID has. What is longer is none. */
 enum { PARENT_MAX = 64 };
 
-bool box_is_own_parent(const uuid16 *box, view parent_ids)
+bool box_is_own_parent(const uuid16 *box, slice parent_ids)
 {
     bool found = false;
     scan_value id;
@@ -83,7 +83,7 @@ bool box_is_own_parent(const uuid16 *box, view parent_ids)
         uuid16 parent;
         buf_reset(&text, PARENT_MAX);
         found = id.kind == SCAN_STRING && scan_decode(&text, id.text) && buf_ok(&text) &&
-                uuid16_parse(&parent, buf_as_view(&text)) &&
+                uuid16_parse(&parent, buf_as_slice(&text)) &&
                 memcmp(&parent, box, sizeof(parent)) == 0;
     }
     buf_free(&text);
@@ -95,7 +95,7 @@ void box_save_params(params *p, const box_save *save)
     params_text(p, save->tenant);
     params_uuid(p, &save->box_id);
     params_jsonb(p, save->ids);
-    params_jsonb(p, VIEW("[]"));
+    params_jsonb(p, SLICE("[]"));
     if (save->must_exist && save->expected_version == 0)
         params_int8(p, 0);
     else
@@ -112,7 +112,7 @@ void box_fork_params(params *p, const box_fork *fork)
     params_int8_or_null(p, fork->at_length >= 0, fork->at_length);
 }
 
-void box_delete_params(params *p, view tenant, const uuid16 *box_id)
+void box_delete_params(params *p, slice tenant, const uuid16 *box_id)
 {
     params_text(p, tenant);
     params_uuid(p, box_id);

@@ -16,7 +16,7 @@
 typedef struct card_outcome {
     int64_t ord; /* index of the card + 1 */
     cardbox_outcome outcome;
-    view other_id; /* of a conflict: the card that is the tool.result of its call; or {NULL, 0} */
+    slice other_id; /* of a conflict: the card that is the tool.result of its call; or {NULL, 0} */
 } card_outcome;
 
 void card_outcome_read(card_outcome *out, const store_rows *rows, int row);
@@ -26,35 +26,35 @@ cardbox_status card_outcome_status(const card_outcome *outcome, const card_input
                                    cardbox_error *err);
 
 /* STATEMENT_card_delete. */
-void card_delete_params(params *p, view tenant, view card_id);
+void card_delete_params(params *p, slice tenant, slice card_id);
 
 /* CARDBOX_OK, CARDBOX_NOT_FOUND, or CARDBOX_CONFLICT if it is sealed. */
-cardbox_status card_delete_status(const store_rows *rows, view card_id, cardbox_error *err);
+cardbox_status card_delete_status(const store_rows *rows, slice card_id, cardbox_error *err);
 
 /* --- boxes --- */
 
 /* STATEMENT_box_create. */
 typedef struct box_create {
-    view tenant;
+    slice tenant;
     uuid16 box_id;
-    view ids;        /* a JSON array of strings */
-    view parent_ids; /* likewise */
-    bool may_exist;  /* then it is as it is: BOX_DONE_BEFORE */
+    slice ids;        /* a JSON array of strings */
+    slice parent_ids; /* likewise */
+    bool may_exist;   /* then it is as it is: BOX_DONE_BEFORE */
 } box_create;
 
 void box_create_params(params *p, const box_create *create);
 
 /* Whether a JSON array of parents has the box itself. */
-bool box_is_own_parent(const uuid16 *box, view parent_ids);
+bool box_is_own_parent(const uuid16 *box, slice parent_ids);
 
 #define BOX_OWN_PARENT "a box can't be its own parent"
 
 /* STATEMENT_box_save: a box that is missing is made, unless it must exist or a version is expected.
  */
 typedef struct box_save {
-    view tenant;
+    slice tenant;
     uuid16 box_id;
-    view ids;                 /* a JSON array of strings */
+    slice ids;                /* a JSON array of strings */
     int64_t expected_version; /* 0: any */
     bool must_exist;
 } box_save;
@@ -63,7 +63,7 @@ void box_save_params(params *p, const box_save *save);
 
 /* STATEMENT_box_fork. */
 typedef struct box_fork {
-    view tenant;
+    slice tenant;
     uuid16 box_id, new_box_id;
     int64_t at_version; /* 0: not so */
     int64_t at_length;  /* negative: not so */
@@ -72,7 +72,7 @@ typedef struct box_fork {
 void box_fork_params(params *p, const box_fork *fork);
 
 /* STATEMENT_box_delete: one row if there is such a box. */
-void box_delete_params(params *p, view tenant, const uuid16 *box_id);
+void box_delete_params(params *p, slice tenant, const uuid16 *box_id);
 
 /* What the functions of boxes in sql/functions answer. */
 typedef enum box_outcome {

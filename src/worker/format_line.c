@@ -4,7 +4,7 @@
 #include "worker/format_line.h"
 #include <stdarg.h>
 #include "base/text.h"
-#include "base/view.h"
+#include "base/slice.h"
 
 void format_line(char *out, size_t size, const char *format, ...)
 {
@@ -16,7 +16,7 @@ void format_line(char *out, size_t size, const char *format, ...)
     va_end(args);
     len = strlen(out);
     while (at < len) {
-        step = view_utf8_step((view){out + at, len - at});
+        step = slice_utf8_step((slice){out + at, len - at});
         if (step == 0)
             out[at] = '?';
         else if ((unsigned char)out[at] < 0x20 || out[at] == 0x7F)

@@ -108,7 +108,7 @@ static bool read_tools(worker *w)
     bool good = w->set.tools == NULL;
     if (!good)
         good = read_file(&text, w->set.tools, error, sizeof(error)) &&
-               tools_read(&w->tools, buf_as_view(&text), getenv("PATH"), error, sizeof(error));
+               tools_read(&w->tools, buf_as_slice(&text), getenv("PATH"), error, sizeof(error));
     buf_free(&text);
     if (!good) {
         fprintf(stderr, "cardbox-worker: %s: %s\n", w->set.tools, error);
@@ -171,7 +171,7 @@ static void fill_shared(worker *w)
     w->shared = (agent_shared){.db = w->db,
                                .model = &w->model,
                                .tools = &w->tools,
-                               .offer = buf_as_view(&w->offer),
+                               .offer = buf_as_slice(&w->offer),
                                .max_iterations = set->max_iterations};
 }
 

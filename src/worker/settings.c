@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "app/log.h"
-#include "app/wrap.h"
+#include "app/word_wrap.h"
 #include "cardbox/limits.h"
 #include "cardbox/version.h"
 #include "app/dev_dsn.h"
@@ -64,8 +64,8 @@ static const opt_spec SPECS[] = {
            "between two looks for tasks that nobody announced; default 5000", 10, HOUR_MS),
     OPTION("drain-timeout-ms", OPT_INT, drain_timeout_ms, "CARDBOX_DRAIN_TIMEOUT_MS", "MS",
            "for tasks that are under way when the worker stops; default 25000", 0, HOUR_MS),
-    OPTION("no-named-statements", OPT_FLAG, no_named_statements, "CARDBOX_NO_NAMED_STATEMENTS",
-           NULL, "for PgBouncer in transaction mode", 0, 0),
+    OPTION("no-prepared-statements", OPT_FLAG, no_named_statements,
+           "CARDBOX_NO_PREPARED_STATEMENTS", NULL, "for PgBouncer in transaction mode", 0, 0),
     OPTION("log-level", OPT_LEVEL, log_level, "CARDBOX_LOG_LEVEL", "LEVEL",
            "error, warn, info or debug; default info", 0, 0),
     OPTION("version", OPT_FLAG, version, NULL, NULL, "print the version", 0, 0),
@@ -90,7 +90,7 @@ static const worker_settings DEFAULTS = {
 
 static void print_help(void)
 {
-    wrap_text(
+    word_wrap_text(
         stdout,
         "cardbox-worker runs the tasks of a CardBox database: it asks a model, runs the tools "
         "that the model calls, and writes all of it to the ledger.\n\n"
@@ -98,7 +98,7 @@ static void print_help(void)
         0, 0);
     opts_print(stdout, SPECS);
     putchar('\n');
-    wrap_text(
+    word_wrap_text(
         stdout,
         "Once it works it prints \"ready: NAME\". SIGTERM and SIGINT stop it: tasks go on for "
         "the drain time and are then handed back; a second signal hands them back at once.",
@@ -132,7 +132,7 @@ static bool split_projects(worker_settings *s, char *error, size_t size)
         char *comma = strchr(at, ',');
         if (comma != NULL)
             *comma = '\0';
-        if (!view_is_id(view_of(at), CARDBOX_TENANT_MAX)) {
+        if (!slice_is_id(slice_of(at), CARDBOX_TENANT_MAX)) {
             format_line(error, size,
                         "--project has a name that is empty or too long, or no plain text: \"%s\"",
                         at);
@@ -161,7 +161,7 @@ static bool choose_name(worker_settings *s, char *error, size_t size)
         format_line(s->own_name, sizeof(s->own_name), "%s-%ld", host, (long)getpid());
         return true;
     }
-    if (!view_is_id(view_of(s->name), SETTINGS_NAME_MAX)) {
+    if (!slice_is_id(slice_of(s->name), SETTINGS_NAME_MAX)) {
         format_line(error, size, "--name must have 1 to %d bytes, no control characters",
                     SETTINGS_NAME_MAX);
         return false;
@@ -200,7 +200,7 @@ static bool read_key(worker_settings *s, char *error, size_t size)
         fclose(file);
     if (failed || len == sizeof(text) - 1) {
         format_line(error, size, "cannot read a key from \"%.*s\" (--model-key-file)",
-                    (int)view_cut(view_of(s->model_key_file), 200), s->model_key_file);
+                    (int)slice_cut(slice_of(s->model_key_file), 200), s->model_key_file);
         return false;
     }
     return take_key(s, text, error, size);
@@ -212,7 +212,7 @@ static bool check(worker_settings *s, char *error, size_t size)
         format_line(error, size, "--project, --model-url and --model are needed");
         return false;
     }
-    if (!view_is_utf8(view_of(s->model))) {
+    if (!slice_is_utf8(slice_of(s->model))) {
         format_line(error, size, "--model must be UTF-8");
         return false;
     }

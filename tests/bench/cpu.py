@@ -55,7 +55,7 @@ class Callgrind:
 
     def __init__(self, owner):
         self.folder = temp_dir()
-        self.server = Server(owner, "--request-timeout-ms", "60000", wait=120, prefix=(
+        self.server = Server(owner, "--database-timeout-ms", "60000", wait=120, prefix=(
             "valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={self.folder}/out"))
 
     def _control(self, option):

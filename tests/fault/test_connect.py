@@ -129,7 +129,7 @@ def test_standbys_that_hang():
     dsn = Postgres.shared().database()
     with Silent() as silent:
         standby = as_role(alone(dsn, silent.port), "cardbox_app")
-        server = Server(dsn, "--read-dsn", standby, "--connect-timeout-ms", "60000")
+        server = Server(dsn, "--standby-dsn", standby, "--connect-timeout-ms", "60000")
         server.await_ready()
         await_(lambda: silent.connections() > 0)
         begun = time.monotonic()

@@ -96,7 +96,7 @@ def setting():
     postgres = cluster()
     dsn = postgres.database()
     seed(dsn)
-    server = Server(dsn, "--request-timeout-ms", str(DEADLINE_S * 1000))
+    server = Server(dsn, "--database-timeout-ms", str(DEADLINE_S * 1000))
     try:
         wait_for(lambda: server.get(CARD).status == 200, RECOVERY_S)
         yield postgres, dsn, server
@@ -269,7 +269,7 @@ def test_start_while_away():
     dsn = postgres.database()
     seed(dsn)
     postgres.stop()
-    server = Server(dsn, "--request-timeout-ms", str(DEADLINE_S * 1000))
+    server = Server(dsn, "--database-timeout-ms", str(DEADLINE_S * 1000))
     wait_for(lambda: len(server.output) > 1, DEADLINE_S)
     assert server.output[1].startswith("the database is away: requests get 503"), server.output
     assert server.get("/healthz").status == 200

@@ -112,7 +112,7 @@ def answers(dsn):
     project = "p ä'\\"
     file = "\n".join(json.dumps(row) for row in rows())
     cardbox("import", "--dsn", dsn, "--project", project, stdin=file)
-    server = Server(dsn, "--request-timeout-ms", "120000")
+    server = Server(dsn, "--database-timeout-ms", "120000")
     given = []
 
     def ask(method, path, body):

@@ -112,7 +112,7 @@ def test_too_few_places():
     the one that reads the tokens does not go without for those that only make it quicker."""
     postgres = Postgres("max_connections=12")
     dsn = postgres.database()
-    server = Server(dsn, "--loops", "2", "--sweep-interval-s", "0")
+    server = Server(dsn, "--loops", "2", "--gc-interval-s", "0")
 
     def serves():
         return [server.post("/projects/p/cards", {"card_id": "a", "content": 1}).status,

@@ -93,7 +93,7 @@ def test_cpus_of_affinity():
 def test_role_with_three():
     """The keeper has one, so that a group has none: the server is not ready, answers at once, and says why."""
     with limited(3) as (postgres, dsn):
-        server = Server(dsn, "--request-timeout-ms", "5000")
+        server = Server(dsn, "--database-timeout-ms", "5000")
         await_(lambda: "53300" in server.log(), server.log)
         time.sleep(2)
         assert server.get("/readyz").status == 503

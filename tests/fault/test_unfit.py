@@ -155,7 +155,7 @@ def test_loop_without_a_fit_connection():
     """A loop that has found all of its connections unfit says so at once, although those of other
     loops have not been used since and pass for usable."""
     postgres, dsn = setting()
-    server = Server(dsn, "--loops", "8", "--request-timeout-ms", "3000")
+    server = Server(dsn, "--loops", "8", "--database-timeout-ms", "3000")
     try:
         postgres.psql(dsn, "REVOKE cardbox_service FROM cardbox_app")
         answers = [server.get(CARD) for _ in range(60)]  # on as many connections, to any loop

@@ -5,7 +5,7 @@
 #include "fuzz/fuzz.h"
 #include "server/request/body.h"
 
-static void check_ids(const body_batch *batch, view text)
+static void check_ids(const body_batch *batch, slice text)
 {
     require(batch->count <= BODY_IDS_MAX);
     require(batch->limit >= LIMIT_LEAST && batch->limit <= LIMIT_MOST);
@@ -15,7 +15,7 @@ static void check_ids(const body_batch *batch, view text)
         require(id->token.len >= 2 && id->token.ptr[0] == '"');
         require(id->text.ptr != NULL || !id->is_uuid);
         for (size_t k = 0; k < i && id->text.ptr != NULL; k++)
-            require(batch->ids[k].text.ptr == NULL || !view_equal(batch->ids[k].text, id->text));
+            require(batch->ids[k].text.ptr == NULL || !slice_equal(batch->ids[k].text, id->text));
     }
 }
 
@@ -23,35 +23,35 @@ static void check_items(const buf *items)
 {
     buf list = BUF_INIT(items->len + 2);
     buf_char(&list, '[');
-    buf_view(&list, buf_as_view(items));
+    buf_slice(&list, buf_as_slice(items));
     buf_char(&list, ']');
-    require(items->len > 0 && scan_check(buf_as_view(&list), 200, NULL, NULL, NULL));
+    require(items->len > 0 && scan_check(buf_as_slice(&list), 200, NULL, NULL, NULL));
     buf_free(&list);
 }
 
-static void run(view text, const body_shape *wanted)
+static void run(slice text, const body_rules *wanted)
 {
     body_batch batch;
-    shape s;
+    validation s;
     arena memory = ARENA_INIT;
 
-    shape_init(&s, text, &memory);
+    validation_init(&s, text, &memory);
     body_read(&batch, wanted, &s);
-    shape_result result = shape_check(&s);
-    if (result == SHAPE_OK)
+    validation_result result = validation_check(&s);
+    if (result == VALIDATION_OK)
         check_ids(&batch, text);
-    else if (result == SHAPE_FAULTS)
+    else if (result == VALIDATION_FAULTS)
         check_items(&s.items);
-    else if (result == SHAPE_MALFORMED)
+    else if (result == VALIDATION_MALFORMED)
         require(s.message != NULL && s.position <= text.len);
-    shape_free(&s);
+    validation_free(&s);
     arena_reset(&memory);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const body_shape CARDS = {"card_ids", false}, BOXES = {"box_ids", true};
-    view text = {(const char *)data, size};
+    static const body_rules CARDS = {"card_ids", false}, BOXES = {"box_ids", true};
+    slice text = {(const char *)data, size};
     run(text, &CARDS);
     run(text, &BOXES);
     return 0;

@@ -7,17 +7,17 @@
 
 #include <cardbox/limits.h>
 
-static void check_text(view content)
+static void check_text(slice content)
 {
     buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
     content_text(&text, content);
-    require(buf_ok(&text) && view_is_utf8(buf_as_view(&text)));
+    require(buf_ok(&text) && slice_is_utf8(buf_as_slice(&text)));
     buf_free(&text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    view content = {(const char *)data, size};
+    slice content = {(const char *)data, size};
     buf stored = BUF_INIT(CARDBOX_CONTENT_MAX);
     buf again = BUF_INIT(CARDBOX_CONTENT_MAX);
     content_fault fault = {NULL, "", ""};
@@ -28,14 +28,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!content_normalise(&stored, content, &fault)) {
         require(fault.class_name == content_class_of(value));
         require(fault.field[0] && fault.message[0]);
-        require(view_is_utf8(view_of(fault.field)) && view_is_utf8(view_of(fault.message)));
+        require(slice_is_utf8(slice_of(fault.field)) && slice_is_utf8(slice_of(fault.message)));
         goto done;
     }
-    view first = buf_as_view(&stored);
+    slice first = buf_as_slice(&stored);
     require(buf_ok(&stored));
     require(scan_check(first, CARDBOX_JSON_DEPTH_MAX, NULL, NULL, NULL));
     require(content_normalise(&again, first, &fault) && buf_ok(&again));
-    require(view_equal(first, buf_as_view(&again)));
+    require(slice_equal(first, buf_as_slice(&again)));
     check_text(first);
 done:
     buf_free(&stored);

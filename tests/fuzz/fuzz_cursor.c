@@ -12,12 +12,12 @@ static void check_place(const list_cursor *place, arena *memory)
 {
     list_cursor again;
     const char *text = list_cursor_text(memory, place->micros, place->id);
-    require(place->given && view_is_id(place->id, CARDBOX_CARD_ID_MAX));
-    require(text != NULL && list_cursor_read(&again, view_of(text), memory));
-    require(again.micros == place->micros && view_equal(again.id, place->id));
+    require(place->given && slice_is_id(place->id, CARDBOX_CARD_ID_MAX));
+    require(text != NULL && list_cursor_read(&again, slice_of(text), memory));
+    require(again.micros == place->micros && slice_equal(again.id, place->id));
 }
 
-static void check_pages(view text, arena *memory)
+static void check_pages(slice text, arena *memory)
 {
     static const session_pages *const LISTS[] = {&SESSION_TREE, &SESSION_CHILDREN, &SESSION_LEAVES,
                                                  &SESSION_BRANCH_POINTS, &SESSION_LABELS};
@@ -30,7 +30,7 @@ static void check_pages(view text, arena *memory)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    view text = {(const char *)data, size};
+    slice text = {(const char *)data, size};
     arena memory = ARENA_INIT;
     list_cursor place;
     uuid16 box;

@@ -34,25 +34,25 @@ static const field QUERY[] = {
     {.name = "c", .kind = FIELD_CHOICE, .choices = CHOICES},
 };
 
-static void check_reason(const shape *s)
+static void check_reason(const validation *s)
 {
     buf list = BUF_INIT(s->items.len + 2);
-    if (shape_check(s) == SHAPE_FAULTS) {
+    if (validation_check(s) == VALIDATION_FAULTS) {
         buf_char(&list, '[');
-        buf_view(&list, buf_as_view(&s->items));
+        buf_slice(&list, buf_as_slice(&s->items));
         buf_char(&list, ']');
         require(s->items.len > 0);
-        require(scan_check(buf_as_view(&list), 200, NULL, NULL, NULL));
+        require(scan_check(buf_as_slice(&list), 200, NULL, NULL, NULL));
     }
-    require(shape_check(s) != SHAPE_MALFORMED || s->position <= s->text.len);
+    require(validation_check(s) != VALIDATION_MALFORMED || s->position <= s->text.len);
     buf_free(&list);
 }
 
 static void check_body(const field_value *values)
 {
     require(values[ANY].given && values[ANY].json.text.len > 0);
-    require(values[TEXT].text.len <= 8 && view_is_utf8(values[TEXT].text));
-    require(!values[ID].given || view_is_id(values[ID].text, 8));
+    require(values[TEXT].text.len <= 8 && slice_is_utf8(values[TEXT].text));
+    require(!values[ID].given || slice_is_id(values[ID].text, 8));
     require(values[INTEGER].number >= -3 && values[INTEGER].number <= 9);
     require(!values[LIMIT].given || (values[LIMIT].number >= 1 && values[LIMIT].number <= 9));
     require(!values[IDS].given || (values[IDS].count >= 1 && values[IDS].count <= 5));
@@ -60,45 +60,45 @@ static void check_body(const field_value *values)
     require(values[CHOICE].number >= 0 && values[CHOICE].number <= 1);
 }
 
-static void run_body(view text)
+static void run_body(slice text)
 {
-    static const shape_place AT = {"body", "list", 7};
+    static const validation_path AT = {"body", "list", 7};
     field_value values[COUNT];
     arena memory = ARENA_INIT;
-    shape s;
-    shape_init(&s, text, &memory);
-    scan_value body = shape_body(&s, 16);
+    validation s;
+    validation_init(&s, text, &memory);
+    scan_value body = validation_body(&s, 16);
     if (body.kind != SCAN_NONE)
         fields_read_object(values, BODY, COUNT, body, &AT, &s);
-    if (shape_check(&s) == SHAPE_OK)
+    if (validation_check(&s) == VALIDATION_OK)
         check_body(values);
     check_reason(&s);
-    shape_free(&s);
+    validation_free(&s);
     arena_reset(&memory);
 }
 
-static void run_query(view text, bool lenient)
+static void run_query(slice text, bool lenient)
 {
     enum { FIELDS = sizeof(QUERY) / sizeof(QUERY[0]) };
     field_value values[FIELDS];
     arena memory = ARENA_INIT;
-    shape s;
-    shape_init(&s, (view){"", 0}, &memory);
+    validation s;
+    validation_init(&s, (slice){"", 0}, &memory);
     fields_read_query(values, QUERY, FIELDS, text, lenient, &s);
-    if (shape_check(&s) == SHAPE_OK) {
-        require(values[0].text.len <= 8 && view_is_utf8(values[0].text));
+    if (validation_check(&s) == VALIDATION_OK) {
+        require(values[0].text.len <= 8 && slice_is_utf8(values[0].text));
         require(values[3].count <= 2 && values[4].count <= 2);
         for (size_t i = 0; i < values[3].count; i++)
-            require(view_is_id(values[3].list[i].text, 8));
+            require(slice_is_id(values[3].list[i].text, 8));
     }
     check_reason(&s);
-    shape_free(&s);
+    validation_free(&s);
     arena_reset(&memory);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    view text = {(const char *)data, size};
+    slice text = {(const char *)data, size};
     run_body(text);
     run_query(text, false);
     run_query(text, true);

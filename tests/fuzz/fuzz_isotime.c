@@ -24,7 +24,7 @@ static void check_written(const isotime *time)
     isotime again;
 
     isotime_format(text, time);
-    require(isotime_parse(view_of(text), &again));
+    require(isotime_parse(slice_of(text), &again));
     require(isotime_to_micros(&again) == isotime_to_micros(time));
     require(again.has_offset == time->has_offset);
     isotime_format(twice, &again);
@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     isotime time;
     int64_t micros;
 
-    if (isotime_parse((view){(const char *)data, size}, &time)) {
+    if (isotime_parse((slice){(const char *)data, size}, &time)) {
         check_ranges(&time);
         check_written(&time);
         check_micros(isotime_to_micros(&time));

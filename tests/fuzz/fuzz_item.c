@@ -5,7 +5,7 @@
 #include "fuzz/fuzz.h"
 #include "store/project/item.h"
 
-static bool is_jsonb(view json)
+static bool is_jsonb(slice json)
 {
     unsigned flags = 0;
     return scan_check(json, CARDBOX_JSON_DEPTH_MAX, NULL, &flags, NULL) &&
@@ -14,8 +14,8 @@ static bool is_jsonb(view json)
 
 static void check_card(const card_input *card)
 {
-    require(view_is_id(card->tenant, CARDBOX_TENANT_MAX));
-    require(view_is_id(card->card_id, CARDBOX_CARD_ID_MAX));
+    require(slice_is_id(card->tenant, CARDBOX_TENANT_MAX));
+    require(slice_is_id(card->card_id, CARDBOX_CARD_ID_MAX));
     require(card->content.ptr == NULL ||
             scan_check(card->content, CARDBOX_JSON_DEPTH_MAX, NULL, NULL, NULL));
     require(card->metadata.ptr == NULL || is_jsonb(card->metadata));
@@ -25,11 +25,11 @@ static void check_card(const card_input *card)
 static void check_session(const import_item *item)
 {
     const session_line_input *line = &item->session.line;
-    require(view_is_id(item->session.tenant, CARDBOX_TENANT_MAX));
+    require(slice_is_id(item->session.tenant, CARDBOX_TENANT_MAX));
     require(item->kind == TRANSFER_SESSION || line->number >= 0);
     require(item->kind == TRANSFER_SESSION ||
             (line->entry_id.ptr == NULL) == (line->bytes.len > 0));
-    require(line->entry_id.ptr == NULL || view_is_id(line->entry_id, CARDBOX_CARD_ID_MAX));
+    require(line->entry_id.ptr == NULL || slice_is_id(line->entry_id, CARDBOX_CARD_ID_MAX));
 }
 
 static void check_item(const import_item *item)
@@ -41,10 +41,11 @@ static void check_item(const import_item *item)
     else if (item->kind < TRANSFER_TASK)
         check_session(item);
     else
-        require(item->kind < TRANSFER_OTHER && view_is_id(item->ledger.tenant, CARDBOX_TENANT_MAX));
+        require(item->kind < TRANSFER_OTHER &&
+                slice_is_id(item->ledger.tenant, CARDBOX_TENANT_MAX));
 }
 
-static void run(view line, const char *tenant, bool only_own)
+static void run(slice line, const char *tenant, bool only_own)
 {
     import_item item;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -54,13 +55,13 @@ static void run(view line, const char *tenant, bool only_own)
     else
         require(status == CARDBOX_INVALID || status == CARDBOX_TOO_LARGE);
     require((status == CARDBOX_OK) == (err.message[0] == '\0'));
-    require(view_is_utf8(view_of(err.message)) && view_is_utf8(view_of(item.ignored_name)));
+    require(slice_is_utf8(slice_of(err.message)) && slice_is_utf8(slice_of(item.ignored_name)));
     import_item_free(&item);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    view line = {(const char *)data, size};
+    slice line = {(const char *)data, size};
     run(line, NULL, false);
     run(line, "own", false);
     run(line, "own", true);

@@ -6,15 +6,15 @@
 #include "server/request/query.h"
 #include "server/request/route.h"
 
-static void check_path(const url_path *found, view raw)
+static void check_path(const url_path *found, slice raw)
 {
     char allow[ROUTE_ALLOW_SIZE];
     size_t bytes = 0;
     route_match match;
     require(found->count <= PATH_SEGMENTS_MAX);
     for (size_t i = 0; i < found->count; i++) {
-        view segment = found->segments[i];
-        require(segment.len > 0 && view_is_utf8(segment));
+        slice segment = found->segments[i];
+        require(segment.len > 0 && slice_is_utf8(segment));
         require(memchr(segment.ptr, '\0', segment.len) == NULL);
         bytes += segment.len;
     }
@@ -27,13 +27,13 @@ static void check_path(const url_path *found, view raw)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    view raw, query, name, value, decoded;
+    slice raw, query, name, value, decoded;
     const char *reason = NULL;
     int64_t number;
     url_path found;
     arena memory = ARENA_INIT;
 
-    target_split((view){(const char *)data, size}, &raw, &query);
+    target_split((slice){(const char *)data, size}, &raw, &query);
     require(raw.len + query.len <= size + 1);
     path_result result = path_decode(&found, raw, &memory, &reason);
     require(result != PATH_MALFORMED || reason != NULL);
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while (query_next(&query, &name, &value)) {
         if (query_decode(&decoded, value, &memory) != QUERY_FOUND)
             continue;
-        require(view_is_utf8(decoded) && decoded.len <= value.len);
+        require(slice_is_utf8(decoded) && decoded.len <= value.len);
         query_integer(decoded, &number);
     }
     arena_reset(&memory);

@@ -7,13 +7,13 @@
 
 enum { DEPTH = 64, OUT_MAX = 1 << 24 };
 
-static view written(const buf *out)
+static slice written(const buf *out)
 {
     require(buf_ok(out));
-    return buf_as_view(out);
+    return buf_as_slice(out);
 }
 
-static bool is_inside(view part, view whole)
+static bool is_inside(slice part, slice whole)
 {
     return part.ptr >= whole.ptr && part.len <= whole.len &&
            part.ptr - whole.ptr <= (ptrdiff_t)(whole.len - part.len);
@@ -21,7 +21,7 @@ static bool is_inside(view part, view whole)
 
 /* --- tokens --- */
 
-static void check_string(view token, bool decodes)
+static void check_string(slice token, bool decodes)
 {
     buf out = BUF_INIT(OUT_MAX), quoted = BUF_INIT(OUT_MAX);
     bool decoded = scan_decode(&out, token);
@@ -29,11 +29,11 @@ static void check_string(view token, bool decodes)
     require(decoded || out.len == 0);
     require(decoded || !decodes);
     if (decoded) {
-        view text = written(&out);
+        slice text = written(&out);
         scan_value value;
         unsigned flags;
 
-        require(view_is_utf8(text));
+        require(slice_is_utf8(text));
         require(text.len == 0 || memchr(text.ptr, '\0', text.len) == NULL);
         require(scan_string_is(token, text));
         buf_json_string(&quoted, text);
@@ -44,7 +44,7 @@ static void check_string(view token, bool decodes)
     buf_free(&quoted);
 }
 
-static void check_number(view text)
+static void check_number(slice text)
 {
     char *rest, *copy = malloc(text.len + 1);
     int64_t number = 7;
@@ -75,7 +75,7 @@ static void write_members(buf *out, scan_value object, unsigned depth)
 {
     scan_walk walk = scan_enter(object);
     scan_value value;
-    view key;
+    slice key;
     bool first = true;
 
     buf_char(out, '{');
@@ -83,7 +83,7 @@ static void write_members(buf *out, scan_value object, unsigned depth)
         if (!first)
             buf_char(out, ',');
         require(is_inside(key, object.text) && is_inside(value.text, object.text));
-        buf_view(out, key);
+        buf_slice(out, key);
         buf_char(out, ':');
         scan_compact(out, value.text);
         check_string(key, false);
@@ -115,7 +115,7 @@ static void check_leave(scan_value object)
     scan_walk walk = {object.text.ptr, object.text.ptr + object.text.len};
     scan_walk inner = scan_into(&walk);
     scan_value value;
-    view key;
+    slice key;
 
     while (scan_member(&inner, &key, &value))
         continue;
@@ -135,7 +135,7 @@ static void check_container(scan_value value, unsigned depth)
         write_elements(&walked, value, depth);
     }
     scan_compact(&compact, value.text);
-    require(view_equal(written(&walked), written(&compact)));
+    require(slice_equal(written(&walked), written(&compact)));
     buf_free(&walked);
     buf_free(&compact);
 }
@@ -147,7 +147,7 @@ static void check_value(scan_value value, unsigned depth)
 
     require(depth <= DEPTH);
     require(scan_check(value.text, DEPTH - depth, &again, &flags, NULL));
-    require(again.kind == value.kind && view_equal(again.text, value.text));
+    require(again.kind == value.kind && slice_equal(again.text, value.text));
     if (value.kind == SCAN_OBJECT || value.kind == SCAN_ARRAY)
         check_container(value, depth);
     else if (value.kind == SCAN_STRING)
@@ -158,7 +158,7 @@ static void check_value(scan_value value, unsigned depth)
 
 /* --- whole texts --- */
 
-static void check_compact(view text, unsigned flags)
+static void check_compact(slice text, unsigned flags)
 {
     buf once = BUF_INIT(text.len), twice = BUF_INIT(text.len);
     unsigned flags_again;
@@ -167,12 +167,12 @@ static void check_compact(view text, unsigned flags)
     require(scan_check(written(&once), DEPTH, NULL, &flags_again, NULL));
     require(flags_again == flags);
     scan_compact(&twice, written(&once));
-    require(view_equal(written(&once), written(&twice)));
+    require(slice_equal(written(&once), written(&twice)));
     buf_free(&once);
     buf_free(&twice);
 }
 
-static void check_sanitise(view text, scan_value value, unsigned flags)
+static void check_sanitise(slice text, scan_value value, unsigned flags)
 {
     buf out = BUF_INIT(OUT_MAX);
     scan_value again;
@@ -183,13 +183,13 @@ static void check_sanitise(view text, scan_value value, unsigned flags)
     require((flags_again & SCAN_NOT_JSONB) == 0);
     require(again.kind == value.kind || value.kind == SCAN_NUMBER);
     if ((flags & SCAN_NOT_JSONB) == 0)
-        require(view_equal(written(&out), text));
+        require(slice_equal(written(&out), text));
     buf_free(&out);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    view text = {(const char *)data, size};
+    slice text = {(const char *)data, size};
     scan_value value;
     scan_error error;
     unsigned flags;
@@ -198,7 +198,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(error.message != NULL && error.position <= size && value.kind == SCAN_NONE);
         return 0;
     }
-    require(view_is_utf8(text) && is_inside(value.text, text));
+    require(slice_is_utf8(text) && is_inside(value.text, text));
     check_value(value, 0);
     check_compact(text, flags);
     check_sanitise(text, value, flags);

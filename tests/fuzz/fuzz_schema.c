@@ -11,7 +11,7 @@ static void require_reason(cardbox_status status, const cardbox_error *err)
     /* A text that is nested too deeply is too large. */
     require(status == CARDBOX_OK || status == CARDBOX_INVALID || status == CARDBOX_TOO_LARGE);
     require((status == CARDBOX_OK) == (err->message[0] == '\0'));
-    require(view_is_utf8(view_of(err->message)));
+    require(slice_is_utf8(slice_of(err->message)));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -19,8 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t *end = size > 0 ? memchr(data, '\n', size) : NULL;
     if (end == NULL)
         return 0;
-    view schema = {(const char *)data, (size_t)(end - data)};
-    view text = {(const char *)end + 1, size - schema.len - 1};
+    slice schema = {(const char *)data, (size_t)(end - data)};
+    slice text = {(const char *)end + 1, size - schema.len - 1};
     cardbox_error err = CARDBOX_ERROR_INIT;
     scan_value value;
     buf unchecked = BUF_INIT(100);
@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(faults.count <= SCHEMA_FAULTS_MAX &&
             (faults.more == 0 || faults.count == SCHEMA_FAULTS_MAX));
     for (size_t i = 0; i < faults.count; i++)
-        require(view_is_utf8(view_of(faults.list[i].place)) &&
-                view_is_utf8(view_of(faults.list[i].message)));
+        require(slice_is_utf8(slice_of(faults.list[i].place)) &&
+                slice_is_utf8(slice_of(faults.list[i].message)));
     return 0;
 }

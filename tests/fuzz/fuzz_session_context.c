@@ -8,12 +8,12 @@
 #include "model/session/file.h"
 
 /* How many of the results that follow answer this call. */
-static size_t answers(const context_message *at, view call_id)
+static size_t answers(const context_message *at, slice call_id)
 {
     size_t count = 0;
 
     for (; at != NULL && at->role == CONTEXT_RESULT; at = at->next)
-        count += view_equal(at->call_id, call_id);
+        count += slice_equal(at->call_id, call_id);
     return count;
 }
 
@@ -51,8 +51,8 @@ static void check_context(const session_file *file, cardbox_format format, bool 
     if (repair)
         check_pairs(&ctx);
     require(context_write(&out, &ctx, format));
-    require(scan_check(buf_as_view(&out.messages), 200, NULL, NULL, NULL));
-    require(out.system.len == 0 || scan_check(buf_as_view(&out.system), 200, NULL, NULL, NULL));
+    require(scan_check(buf_as_slice(&out.messages), 200, NULL, NULL, NULL));
+    require(out.system.len == 0 || scan_check(buf_as_slice(&out.system), 200, NULL, NULL, NULL));
     context_output_free(&out);
     arena_reset(&memory);
 }
@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     session_file file;
 
-    require(session_file_read(&file, (view){(const char *)data, size}, VIEW("fuzz")));
+    require(session_file_read(&file, (slice){(const char *)data, size}, SLICE("fuzz")));
     for (int format = CARDBOX_FORMAT_OPENAI;
          file.tree.leaf != STRING_MAP_NONE && format <= CARDBOX_FORMAT_ENTRIES; format++) {
         check_context(&file, (cardbox_format)format, true);

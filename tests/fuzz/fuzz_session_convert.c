@@ -17,15 +17,15 @@ static bool is_native(const session_file *file)
 }
 
 /* What an entry leaves to its place is written at its end, where that is another one now. */
-static bool is_said(view line, const session_entry *entry)
+static bool is_said(slice line, const session_entry *entry)
 {
     static const char *const MORE[] = {",\"id\":", ",\"firstKeptEntryId\":"};
     size_t same = entry->text.len - 1;
 
-    if (view_equal(line, entry->text))
+    if (slice_equal(line, entry->text))
         return true;
     for (size_t i = 0; i < 2; i++) {
-        view more = view_of(MORE[i]);
+        slice more = slice_of(MORE[i]);
         if (line.len > same + more.len && memcmp(line.ptr, entry->text.ptr, same) == 0 &&
             memcmp(line.ptr + same, more.ptr, more.len) == 0)
             return i == 1 || entry->id_is_made;
@@ -34,7 +34,7 @@ static bool is_said(view line, const session_entry *entry)
 }
 
 /* The entries in the tree, and nothing else, are in the other text in their order. */
-static void check_back(const session_file *file, view back)
+static void check_back(const session_file *file, slice back)
 {
     session_lines lines = session_lines_of(back);
     session_line line;
@@ -56,13 +56,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     session_file file, other;
     buf there, back;
 
-    require(session_file_read(&file, (view){(const char *)data, size}, VIEW("")));
+    require(session_file_read(&file, (slice){(const char *)data, size}, SLICE("")));
     require(convert_file(&there, &file, file.dialect));
-    require(session_file_read(&other, buf_as_view(&there), VIEW("")));
+    require(session_file_read(&other, buf_as_slice(&there), SLICE("")));
     require(other.report.totals[SESSION_ISSUE_BAD] + other.report.totals[SESSION_ISSUE_TORN] == 0);
     require(convert_file(&back, &other, file.dialect == SESSION_PI ? SESSION_PLAIN : SESSION_PI));
     if (is_native(&file))
-        check_back(&file, buf_as_view(&back));
+        check_back(&file, buf_as_slice(&back));
     session_file_free(&file);
     session_file_free(&other);
     buf_free(&there);

@@ -5,25 +5,25 @@
 #include "fuzz/fuzz.h"
 #include "model/session/file.h"
 
-static void check_lines(view bytes)
+static void check_lines(slice bytes)
 {
     session_lines lines = session_lines_of(bytes), stream = session_lines_stream();
     session_line line, same;
     size_t at = 0, half = bytes.len / 2;
 
-    session_lines_give(&stream, (view){bytes.ptr, half}, false);
+    session_lines_give(&stream, (slice){bytes.ptr, half}, false);
     while (session_lines_next(&lines, &line)) {
         require(line.whole.ptr == bytes.ptr + at && line.length == line.whole.len);
         require(line.offset == at && (line.kind == SESSION_LINE_BAD) == (line.reason != NULL));
         at += line.whole.len;
         if (!session_lines_next(&stream, &same)) {
             size_t rest = stream.rest.len;
-            session_lines_give(&stream, (view){bytes.ptr + half - rest, bytes.len - half + rest},
+            session_lines_give(&stream, (slice){bytes.ptr + half - rest, bytes.len - half + rest},
                                true);
             require(session_lines_next(&stream, &same));
         }
         require(same.number == line.number && same.kind == line.kind);
-        require(view_equal(same.whole, line.whole));
+        require(slice_equal(same.whole, line.whole));
     }
     require(at == bytes.len);
 }
@@ -33,7 +33,7 @@ static void check_entry(const session_file *file, uint32_t i)
     const session_entry *entry = &file->entries[i];
     const session_node *node = &file->tree.nodes[i];
 
-    require(view_is_id(entry->id, SESSION_ID_MAX));
+    require(slice_is_id(entry->id, SESSION_ID_MAX));
     if (node->state != SESSION_IN_TREE)
         return;
     require(session_tree_find(&file->tree, entry->id) == i);
@@ -57,12 +57,12 @@ static void check_children(const session_tree *tree, uint32_t i)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    view bytes = {(const char *)data, size};
+    slice bytes = {(const char *)data, size};
     buf report = BUF_INIT(1u << 26);
     session_file file;
 
-    check_lines(size > 0 ? bytes : (view){"", 0});
-    require(session_file_read(&file, bytes, VIEW("fuzz")));
+    check_lines(size > 0 ? bytes : (slice){"", 0});
+    require(session_file_read(&file, bytes, SLICE("fuzz")));
     for (uint32_t i = 0; i < file.tree.count; i++) {
         check_entry(&file, i);
         check_children(&file.tree, i);
@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                               file.report.totals[SESSION_ISSUE_CONFLICT]);
     session_report_json(&report, &file.report);
     require(buf_ok(&report));
-    require(scan_check(buf_as_view(&report), 4, NULL, NULL, NULL));
+    require(scan_check(buf_as_slice(&report), 4, NULL, NULL, NULL));
     buf_free(&report);
     session_file_free(&file);
     return 0;

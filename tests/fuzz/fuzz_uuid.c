@@ -7,7 +7,7 @@
 #include <cardbox/ids.h>
 #include "base/uuid.h"
 
-static bool has_form(view text)
+static bool has_form(slice text)
 {
     for (size_t i = 0; i < text.len; i++) {
         bool hyphen = i == 8 || i == 13 || i == 18 || i == 23;
@@ -18,13 +18,13 @@ static bool has_form(view text)
     return text.len == 36;
 }
 
-static void check_written(const uuid16 *id, view text)
+static void check_written(const uuid16 *id, slice text)
 {
     char lower[UUID_TEXT_SIZE];
     uuid16 again;
 
     uuid16_format(lower, id);
-    require(uuid16_parse(&again, view_of(lower)));
+    require(uuid16_parse(&again, slice_of(lower)));
     require(memcmp(again.bytes, id->bytes, sizeof(id->bytes)) == 0);
     for (size_t i = 0; i < text.len; i++)
         require(lower[i] == tolower((unsigned char)text.ptr[i]));
@@ -45,14 +45,14 @@ static void check_key(const uint8_t *data, size_t size)
     cardbox_uuid7_from_key(first, key, part);
     cardbox_uuid7_from_key(second, key, part);
     require(strcmp(first, second) == 0);
-    require(has_form(view_of(first)) && first[14] == '7');
+    require(has_form(slice_of(first)) && first[14] == '7');
     require(strchr("89ab", first[19]) != NULL);
     free(key);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    view text = {(const char *)data, size};
+    slice text = {(const char *)data, size};
     uuid16 id;
     bool taken = uuid16_parse(&id, text);
 

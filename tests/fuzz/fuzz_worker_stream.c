@@ -6,37 +6,37 @@
 #include "worker/model/completion.h"
 #include "worker/model/sse.h"
 
-static bool take(void *arg, view data)
+static bool take(void *arg, slice data)
 {
-    view piece;
+    slice piece;
     return completion_take(arg, data, &piece);
 }
 
-static bool read_stream(completion *c, view text, size_t step)
+static bool read_stream(completion *c, slice text, size_t step)
 {
     sse s;
     bool goes_on = true;
     completion_init(c);
     sse_init(&s, 1 << 16, take, c);
     for (size_t at = 0; at < text.len && goes_on; at += step)
-        goes_on = sse_feed(&s, (view){text.ptr + at, text.len - at < step ? text.len - at : step});
+        goes_on = sse_feed(&s, (slice){text.ptr + at, text.len - at < step ? text.len - at : step});
     sse_free(&s);
     return completion_end(c);
 }
 
 static void check_text(const buf *text)
 {
-    require(view_is_utf8(buf_as_view(text)) && strlen(buf_str(text)) == text->len);
+    require(slice_is_utf8(buf_as_slice(text)) && strlen(buf_str(text)) == text->len);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static completion whole, pieces; /* too large for the stack */
-    view text = {(const char *)data, size};
+    slice text = {(const char *)data, size};
     bool is_whole = read_stream(&whole, text, size > 0 ? size : 1);
     require(read_stream(&pieces, text, size > 0 ? data[0] % 7 + 1U : 1) == is_whole);
     require(whole.call_count == pieces.call_count);
-    require(view_equal(buf_as_view(&whole.text), buf_as_view(&pieces.text)));
+    require(slice_equal(buf_as_slice(&whole.text), buf_as_slice(&pieces.text)));
     check_text(&whole.text);
     for (size_t i = 0; i < whole.call_count; i++) {
         check_text(&whole.calls[i].name);

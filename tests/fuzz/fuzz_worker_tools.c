@@ -11,14 +11,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char error[300] = "";
     buf offered = BUF_INIT(16 * size + 65536);
     tools_init(&list);
-    if (tools_read(&list, (view){(const char *)data, size}, "/bin", error, sizeof(error))) {
+    if (tools_read(&list, (slice){(const char *)data, size}, "/bin", error, sizeof(error))) {
         tools_offer(&offered, &list);
         require(buf_ok(&offered));
-        require(scan_check(buf_as_view(&offered), 80, NULL, NULL, NULL));
+        require(scan_check(buf_as_slice(&offered), 80, NULL, NULL, NULL));
         for (size_t i = 0; i < list.count; i++)
-            require(tools_find(&list, view_of(list.at[i].offered)) == &list.at[i]);
+            require(tools_find(&list, slice_of(list.at[i].offered)) == &list.at[i]);
     } else {
-        require(error[0] != '\0' && view_is_utf8(view_of(error)));
+        require(error[0] != '\0' && slice_is_utf8(slice_of(error)));
     }
     buf_free(&offered);
     tools_free(&list);

@@ -379,7 +379,7 @@ class Asker:
 
 def new_server():
     owner()
-    return Server(dsn(), "--request-timeout-ms", "10000", "--slow-request-timeout-ms", "10000")
+    return Server(dsn(), "--database-timeout-ms", "10000", "--request-read-timeout-ms", "10000")
 
 
 def check_end(to):

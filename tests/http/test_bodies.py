@@ -129,14 +129,14 @@ def test_given_back():
     assert endless.answer()[0] == 413
     assert begun().send(b"{" * len(LARGE)).answer()[0] == 400
     await_held(0, 0)
-    own = Server(dsn(), *OPTIONS, "--slow-request-timeout-ms", "1000")
+    own = Server(dsn(), *OPTIONS, "--request-read-timeout-ms", "1000")
     own.await_ready()
     slow = begun(on=own).send(LARGE[:1000])
     cut_off = cardbox_test.read_all(slow.connection.sock)
     assert cut_off == b"", cut_off
     await_held(0, 0, own)
     own.stop()
-    own = Server(dsn(), *OPTIONS, "--request-timeout-ms", "5000")
+    own = Server(dsn(), *OPTIONS, "--database-timeout-ms", "5000")
     own.await_ready()
     with holding(dsn(), "LOCK TABLE cardbox.cards IN ACCESS EXCLUSIVE MODE"):
         late, left = begun(on=own).send(LARGE), begun(on=own).send(LARGE)

@@ -111,7 +111,7 @@ def test_statements_heal():
 
 
 def test_without_named_statements():
-    unnamed = once(lambda: Server(dsn(), "--no-named-statements"))
+    unnamed = once(lambda: Server(dsn(), "--no-prepared-statements"))
     for _ in range(3):
         assert ask(50, asked=unnamed).body == expected()
     unnamed().stop()
@@ -132,7 +132,7 @@ def test_over_the_budget():
 
 def test_over_its_time():
     """504 while the statement waits, and all is well afterwards."""
-    hasty = once(lambda: Server(dsn(), "--request-timeout-ms", "600"))
+    hasty = once(lambda: Server(dsn(), "--database-timeout-ms", "600"))
     await_(lambda: ask(50, asked=hasty).body == expected())
     with holding(dsn(), "LOCK TABLE cardbox.cards IN ACCESS EXCLUSIVE MODE"):
         assert ask(50, asked=hasty).status == 504

@@ -222,7 +222,7 @@ def prepare():
     shared_file("contract", "cases.jsonl")
     dsn = Postgres.shared().database()
     # Some rows have expired or were deleted long ago: the server is not to remove them meanwhile.
-    return dsn, run_import(dsn), Server(dsn, "--sweep-interval-s", "0")
+    return dsn, run_import(dsn), Server(dsn, "--gc-interval-s", "0")
 
 
 def stored_rows(dsn):

@@ -39,7 +39,7 @@ def psql(to, sql):
 
 @once
 def server():
-    return Server(dsn(), "--request-timeout-ms", "10000", "--slow-request-timeout-ms", "10000")
+    return Server(dsn(), "--database-timeout-ms", "10000", "--request-read-timeout-ms", "10000")
 
 
 def get(path):

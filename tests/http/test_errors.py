@@ -208,7 +208,7 @@ def test_ignored_body():
 
 
 def test_deadline():
-    with serving("--request-timeout-ms", "500") as server, locked(database()):
+    with serving("--database-timeout-ms", "500") as server, locked(database()):
         with server.client() as client:
             started = time.monotonic()
             check_error(client.request("GET", CARD), 504, "timeout")
@@ -219,7 +219,7 @@ def test_deadline():
 
 def test_deadline_over():
     """Once the lock is gone everything is as before, on the connection that waited too."""
-    with serving("--request-timeout-ms", "3000") as server:
+    with serving("--database-timeout-ms", "3000") as server:
         with server.client() as client:
             with locked(database()):
                 check_error(client.request("GET", CARD), 504, "timeout")
@@ -328,7 +328,7 @@ def dribble(connection, data):
 
 def test_slow_requests():
     """A request that dribbles in is cut off, however alive it looks; an idle connection is not."""
-    with serving("--slow-request-timeout-ms", "1500") as server:
+    with serving("--request-read-timeout-ms", "1500") as server:
         idle = server.client()
         assert idle.request("GET", CARD).status == 200
         head = b"GET " + CARD.encode() + b" HTTP/1.1\r\nHost: x\r\nX: x"
@@ -341,7 +341,7 @@ def test_slow_requests():
 
 
 def test_second_request_dribbles():
-    with serving("--slow-request-timeout-ms", "1000") as server:
+    with serving("--request-read-timeout-ms", "1000") as server:
         with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_S) as connection:
             connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
             assert connection.recv(65536).startswith(b"HTTP/1.1 200")
@@ -414,7 +414,7 @@ def test_prepared_statements_heal():
 
 
 def test_without_named_statements():
-    with serving("--no-named-statements") as server:
+    with serving("--no-prepared-statements") as server:
         for _ in range(10):
             assert server.get(CARD).status == 200
             assert server.get(f"/projects/p/boxes/{BOX}/cards").header("Cardbox-Missing") == "0"

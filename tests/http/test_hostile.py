@@ -58,7 +58,7 @@ def prepare():
     with open(path, "w", encoding="utf-8") as rows:
         rows.writelines(json.dumps(row) + "\n" for row in ROWS)
     cardbox_test.cardbox("import", "--dsn", dsn, "--project", "p", path)
-    server = Server(dsn, "--slow-request-timeout-ms", str(SLOW_MS))
+    server = Server(dsn, "--request-read-timeout-ms", str(SLOW_MS))
     assert server.request("PUT", hostile.SESSION.decode()).status == 200
     Seen.files = open_files(server)
     return server

@@ -117,7 +117,7 @@ def test_requests_are_counted():
                  reason="not_found") == 1
     assert moved(before, after, "cardbox_request_body_bytes_total") == len(sent)
     assert moved(before, after, "cardbox_response_body_bytes_total") > 6 * len(answer.body) / 2
-    for name in ("cardbox_statements_total", "cardbox_statement_members_sum", "cardbox_statement_members_count"):
+    for name in ("cardbox_statements_total", "cardbox_batch_requests_sum", "cardbox_batch_requests_count"):
         assert moved(before, after, name, statement="cards_get") == 7, name
     assert moved(before, after, "cardbox_rows_total") == 6
     assert moved(before, after, DURATION + "_count", **{"class": "read"}) == 7
@@ -168,12 +168,12 @@ def test_process():
     found = settled()
     version = cardbox_test.cardbox("--version").stdout.split()[-1]
     assert value(found, "cardbox_build_info", version=version) == 1
-    assert abs(value(found, "cardbox_process_start_time_seconds") - time.time()) < 3600
+    assert abs(value(found, "process_start_time_seconds") - time.time()) < 3600
     kb = server().rss_kb()
-    assert 0.5 * kb < value(found, "cardbox_process_resident_memory_bytes") / 1024 < 2 * kb
-    descriptors = value(found, "cardbox_process_open_fds")
-    assert 5 < descriptors < value(found, "cardbox_process_max_fds")
-    assert value(found, "cardbox_process_cpu_seconds_total") > 0
+    assert 0.5 * kb < value(found, "process_resident_memory_bytes") / 1024 < 2 * kb
+    descriptors = value(found, "process_open_fds")
+    assert 5 < descriptors < value(found, "process_max_fds")
+    assert value(found, "process_cpu_seconds_total") > 0
     assert value(found, "cardbox_loops") == 2
 
 

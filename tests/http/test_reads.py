@@ -76,7 +76,7 @@ def test_methods():
     assert server.request("BREW", "/nope").status == 404
 
 
-def test_near_paths():
+def test_edit_distance_paths():
     """Where there is no such path, or no such method, what was most likely wanted is told, and is there."""
     server = prepare()
     routes = {re.sub("{[^}]*}", "{}", line.rsplit(" ", 1)[0]) for line in cardboxd("--routes").stdout.splitlines()}

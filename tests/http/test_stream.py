@@ -296,7 +296,7 @@ def test_expect_continue():
 
 def test_slow_upload_that_goes_on():
     """It takes longer than a request may, but never stops for so long."""
-    patient = Server(dsn(), "--slow-request-timeout-ms", "3000")
+    patient = Server(dsn(), "--request-read-timeout-ms", "3000")
     body = lines_of(card(n, content="s" * 2000) for n in range(12))
     with connect(patient) as connection:
         connection.sendall(head("POST", "/projects/slow/import", f"Content-Length: {len(body)}"))
@@ -309,7 +309,7 @@ def test_slow_upload_that_goes_on():
 
 def test_upload_that_stalls():
     """It is cut, and its thread and its place are free again."""
-    strict = Server(dsn(), "--slow-request-timeout-ms", "500", "--transfers-max", "1")
+    strict = Server(dsn(), "--request-read-timeout-ms", "500", "--transfers-max", "1")
     with connect(strict) as connection:
         connection.sendall(head("POST", "/projects/stalled/import", "Transfer-Encoding: chunked") +
                            chunk(lines_of([card(1, content=1)])))
@@ -320,7 +320,7 @@ def test_upload_that_stalls():
 
 def test_upload_that_dribbles():
     """A byte now and then is no progress."""
-    strict = Server(dsn(), "--slow-request-timeout-ms", "800")
+    strict = Server(dsn(), "--request-read-timeout-ms", "800")
     with connect(strict) as connection:
         connection.sendall(head("POST", "/projects/drip/import", "Content-Length: 100000"))
         cut = False

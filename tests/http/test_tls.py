@@ -95,7 +95,7 @@ def server():
 
 @once
 def hasty():
-    return Secure(filled(), "--slow-request-timeout-ms", "2000")
+    return Secure(filled(), "--request-read-timeout-ms", "2000")
 
 
 def test_reads_and_keep_alive():

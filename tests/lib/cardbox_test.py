@@ -360,7 +360,7 @@ def free_port():
 
 # No token is needed. Raw requests may name the host x.
 OPEN = ("--insecure-no-auth", "--allow-host", "x")
-PATIENT = ("--request-timeout-ms", str(1000 * WAIT_S), "--slow-request-timeout-ms", str(1000 * WAIT_S))
+PATIENT = ("--database-timeout-ms", str(1000 * WAIT_S), "--request-read-timeout-ms", str(1000 * WAIT_S))
 
 
 class Server:
@@ -374,7 +374,7 @@ class Server:
     def __init__(self, dsn, *options, wait=WAIT_S, prefix=(), port=0, auth=False):
         self.log_path = os.path.join(temp_dir(), "cardboxd.log")
         if POOLED:
-            dsn, options = pooled(dsn), (*options, "--no-named-statements")
+            dsn, options = pooled(dsn), (*options, "--no-prepared-statements")
         command = [*prefix, CARDBOXD,
                    "--dsn", as_role(dsn, "cardbox_app"),
                    "--listen", f"127.0.0.1:{port}", *([] if auth else OPEN), *PATIENT, *options]

@@ -364,7 +364,7 @@ def test_collectors_take_turns():
 
 def test_two_servers_sweep():
     dsn = Postgres.shared().database()
-    options = ("--sweep-interval-s", "1", "--retention-days", "0")
+    options = ("--gc-interval-s", "1", "--retention-days", "0")
     left = {**dict.fromkeys(TABLES, 0), "card_boxes": 1, "card_box_log": 1, "card_box_segments": 1}
     with connected(dsn) as s:
         servers = [Server(dsn, *options) for _ in range(2)]
@@ -388,7 +388,7 @@ def test_two_servers_sweep():
 
 def test_a_session_that_keeps_gc_out_is_logged():
     dsn = Postgres.shared().database()
-    server = Server(dsn, "--sweep-interval-s", "1", "--gc-warn-s", "1")
+    server = Server(dsn, "--gc-interval-s", "1", "--gc-warn-s", "1")
     for sql, why in (("SELECT FROM cardbox.lock_rows WHERE name = 'gc' FOR UPDATE", "holds the lock of gc"), ("LOCK TABLE cardbox.cards", "has locked tables")):
         seen = len(server.log())
         with holding(dsn, sql) as pid:

@@ -43,7 +43,7 @@ def plans_before_and_after(dsn):
 def test_plans_follow_the_size_of_tables():
     dsn = Postgres.shared().database()
     cardbox_test.psql(dsn, "ALTER TABLE cardbox.cards SET (autovacuum_enabled = off)")
-    server = Server(dsn, "--sweep-interval-s", "0")
+    server = Server(dsn, "--gc-interval-s", "0")
     before, after = plans_before_and_after(dsn)
     server.stop()
     by_key = "(card_id = (k.id)::text)"

@@ -18,7 +18,7 @@ static const char *new_id(void)
 
 /* Gives a file in pieces of odd sizes. */
 typedef struct source {
-    view rest;
+    slice rest;
     size_t piece;
 } source;
 
@@ -30,11 +30,11 @@ static ptrdiff_t give(void *arg, char *to, size_t room)
     len = len < room ? len : room;
     if (len > 0)
         memcpy(to, from->rest.ptr, len);
-    from->rest = (view){from->rest.ptr + len, from->rest.len - len};
+    from->rest = (slice){from->rest.ptr + len, from->rest.len - len};
     return (ptrdiff_t)len;
 }
 
-static cardbox_session_report *import(const char *id, view bytes, size_t piece)
+static cardbox_session_report *import(const char *id, slice bytes, size_t piece)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_session_report *report = NULL;
@@ -44,7 +44,7 @@ static cardbox_session_report *import(const char *id, view bytes, size_t piece)
     return report;
 }
 
-static void assert_exports(const char *id, view bytes)
+static void assert_exports(const char *id, slice bytes)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     buf out = BUF_INIT((size_t)1 << 28);
@@ -56,7 +56,7 @@ static void assert_exports(const char *id, view bytes)
     buf_free(&out);
 }
 
-static void assert_counts(const char *id, const session_tree *tree, view bytes)
+static void assert_counts(const char *id, const session_tree *tree, slice bytes)
 {
     cardbox_session_counts counts;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -76,7 +76,7 @@ static void assert_counts(const char *id, const session_tree *tree, view bytes)
 
 static void assert_entry(const cardbox_entry *entry, const session_tree *tree)
 {
-    uint32_t at = session_tree_find(tree, view_of(entry->entry_id));
+    uint32_t at = session_tree_find(tree, slice_of(entry->entry_id));
 
     assert_true(at != STRING_MAP_NONE);
     const session_node *node = &tree->nodes[at];
@@ -86,12 +86,12 @@ static void assert_entry(const cardbox_entry *entry, const session_tree *tree)
         assert_null(entry->parent_id);
         assert_int_equal(entry->missing_parent != NULL, node->is_dangling || node->is_cycle);
     } else {
-        assert_true(view_equal(view_of(entry->parent_id), tree->entries[node->parent].id));
+        assert_true(slice_equal(slice_of(entry->parent_id), tree->entries[node->parent].id));
     }
 }
 
 /* What is stored is the tree that the whole file's reader makes. */
-static void assert_tree(const char *id, view bytes)
+static void assert_tree(const char *id, slice bytes)
 {
     session_file file;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -99,7 +99,7 @@ static void assert_tree(const char *id, view bytes)
     cardbox_sessions *got = NULL;
     cardbox_entry_page want = CARDBOX_ENTRY_PAGE_INIT;
 
-    assert_true(session_file_read(&file, bytes, VIEW("")));
+    assert_true(session_file_read(&file, bytes, SLICE("")));
     assert_counts(id, &file.tree, bytes);
     want.limit = CARDBOX_PAGE_MAX;
     assert_ok(cardbox_session_entries(&page, db, T, id, CARDBOX_ENTRIES_ALL, &want, &err), &err);
@@ -111,7 +111,7 @@ static void assert_tree(const char *id, view bytes)
     if (file.tree.leaf == STRING_MAP_NONE)
         assert_null(head);
     else
-        assert_true(view_equal(view_of(head), file.entries[file.tree.leaf].id));
+        assert_true(slice_equal(slice_of(head), file.entries[file.tree.leaf].id));
     cardbox_sessions_free(got);
     for (uint32_t i = 0; i < file.tree.count; i += 7) {
         if (file.tree.nodes[i].state != SESSION_IN_TREE)
@@ -122,21 +122,21 @@ static void assert_tree(const char *id, view bytes)
         assert_int_equal(cardbox_entries_count(page), file.tree.nodes[i].depth + 1);
         uint32_t at = i;
         for (size_t k = cardbox_entries_count(page); k > 0; k--, at = file.tree.nodes[at].parent)
-            assert_true(view_equal(view_of(cardbox_entries_at(page, k - 1)->entry_id),
-                                   file.entries[at].id));
+            assert_true(slice_equal(slice_of(cardbox_entries_at(page, k - 1)->entry_id),
+                                    file.entries[at].id));
         cardbox_entries_free(page);
     }
     session_file_free(&file);
 }
 
 /* What is said of lines is what the whole file's reader says of them. */
-static void assert_issues(const cardbox_session_report *report, view bytes)
+static void assert_issues(const cardbox_session_report *report, slice bytes)
 {
     const char *said = strstr(cardbox_session_report_json(report), "\"issues\":");
     session_file file;
     buf out = BUF_INIT((size_t)1 << 28);
 
-    assert_true(session_file_read(&file, bytes, VIEW("")));
+    assert_true(session_file_read(&file, bytes, SLICE("")));
     session_report_json(&out, &file.report);
     if (said == NULL || strcmp(said, strstr(buf_str(&out), "\"issues\":")) != 0)
         fail_msg("%s\nis not as in\n%s", said, buf_str(&out));
@@ -145,7 +145,7 @@ static void assert_issues(const cardbox_session_report *report, view bytes)
 }
 
 /* Imports, and then again: nothing is written. */
-static void check_file(view bytes, size_t piece)
+static void check_file(slice bytes, size_t piece)
 {
     const char *id = new_id();
     cardbox_session_report *report = import(id, bytes, piece);
@@ -165,12 +165,12 @@ static void check_file(view bytes, size_t piece)
 }
 
 /* A part first, up to any byte, and then all of it. */
-static void check_longer(view bytes, size_t cut)
+static void check_longer(slice bytes, size_t cut)
 {
     const char *id = new_id();
 
-    cardbox_session_report_free(import(id, (view){bytes.ptr, cut}, 1 << 16));
-    assert_exports(id, (view){bytes.ptr, cut});
+    cardbox_session_report_free(import(id, (slice){bytes.ptr, cut}, 1 << 16));
+    assert_exports(id, (slice){bytes.ptr, cut});
     cardbox_session_report *report = import(id, bytes, 1 << 16);
     assert_issues(report, bytes);
     cardbox_session_report_free(report);
@@ -183,7 +183,7 @@ static void check_longer(view bytes, size_t cut)
         literal, sizeof(literal) - 1                                                               \
     }
 
-static const view ODD[] = {
+static const slice ODD[] = {
     FILE_OF(""),
     FILE_OF("\n"),
     FILE_OF("\n\n  \n"),
@@ -258,8 +258,8 @@ static void test_any_file(void **state)
     for (int i = 0; i < test_times(150, 20); i++) {
         buf bytes = BUF_INIT(1 << 20);
         put_file(&bytes, &dice);
-        check_file(buf_as_view(&bytes), 1 + roll(&dice, 100));
-        check_longer(buf_as_view(&bytes), bytes.len == 0 ? 0 : roll(&dice, (unsigned)bytes.len));
+        check_file(buf_as_slice(&bytes), 1 + roll(&dice, 100));
+        check_longer(buf_as_slice(&bytes), bytes.len == 0 ? 0 : roll(&dice, (unsigned)bytes.len));
         buf_free(&bytes);
     }
 }
@@ -272,14 +272,15 @@ static void test_appended_since(void **state)
                *entry = "{\"id\":\"n\",\"parentId\":\"a\",\"type\":\"user\",\"content\":\"x\"}";
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_session_report *report = NULL;
-    view first = VIEW("{\"id\":\"a\",\"type\":\"user\"}");
-    view other = VIEW("{\"id\":\"a\",\"type\":\"user\"}\nbad\n{\"id\":\"z\",\"parentId\":\"a\"}\n");
+    slice first = SLICE("{\"id\":\"a\",\"type\":\"user\"}");
+    slice other =
+        SLICE("{\"id\":\"a\",\"type\":\"user\"}\nbad\n{\"id\":\"z\",\"parentId\":\"a\"}\n");
 
     cardbox_session_report_free(import(id, first, 100));
     assert_ok(cardbox_session_append(NULL, db, T, id, &entry, 1, NULL, &err), &err);
-    assert_exports(id,
-                   VIEW("{\"id\":\"a\",\"type\":\"user\"}\n"
-                        "{\"id\":\"n\",\"parentId\":\"a\",\"type\":\"user\",\"content\":\"x\"}\n"));
+    assert_exports(
+        id, SLICE("{\"id\":\"a\",\"type\":\"user\"}\n"
+                  "{\"id\":\"n\",\"parentId\":\"a\",\"type\":\"user\",\"content\":\"x\"}\n"));
     report = import(id, first, 100);
     assert_non_null(strstr(cardbox_session_report_json(report), "\"changed\":false"));
     cardbox_session_report_free(report);
@@ -295,10 +296,11 @@ static void test_other_files(void **state)
     const char *id = new_id();
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_session_report *report = NULL;
-    view first = VIEW("{\"type\":\"session\",\"id\":\"x\"}\n{\"type\":\"custom\",\"id\":\"a\"}\n");
-    const view others[] = {
-        VIEW("{\"type\":\"session\",\"id\":\"y\"}\n{\"type\":\"custom\",\"id\":\"b\"}\nbad\n"),
-        VIEW("{\"id\":\"c\",\"type\":\"user\"}\n"),
+    slice first =
+        SLICE("{\"type\":\"session\",\"id\":\"x\"}\n{\"type\":\"custom\",\"id\":\"a\"}\n");
+    const slice others[] = {
+        SLICE("{\"type\":\"session\",\"id\":\"y\"}\n{\"type\":\"custom\",\"id\":\"b\"}\nbad\n"),
+        SLICE("{\"id\":\"c\",\"type\":\"user\"}\n"),
     };
 
     cardbox_session_report_free(import(id, first, 100));
@@ -325,7 +327,7 @@ typedef struct meanwhile {
     const char *id;
     size_t left;  /* it happens where no more than these are left; 0: it has */
     bool deletes; /* the session */
-    view file;    /* is imported then; ptr NULL: none */
+    slice file;   /* is imported then; ptr NULL: none */
 } meanwhile;
 
 static ptrdiff_t give_meanwhile(void *arg, char *to, size_t room)
@@ -352,12 +354,13 @@ static void test_meanwhile(void **state)
     (void)state;
     enum { LINES = 12000, LINE = 700, PART = 1024 * 1024 };
     buf bytes = BUF_INIT((size_t)1 << 28);
-    view small = VIEW("{\"type\":\"session\",\"id\":\"y\"}\n{\"type\":\"custom\",\"id\":\"b\"}\n");
-    view plain = VIEW("{\"type\":\"user\",\"id\":\"b\"}\n");
+    slice small =
+        SLICE("{\"type\":\"session\",\"id\":\"y\"}\n{\"type\":\"custom\",\"id\":\"b\"}\n");
+    slice plain = SLICE("{\"type\":\"user\",\"id\":\"b\"}\n");
     const struct {
         bool force, deletes;
         int parts;
-        view file;
+        slice file;
         const char *why; /* NULL: it is imported */
     } cases[] = {
         {false, false, 1, small, "header has another id"},
@@ -376,7 +379,7 @@ static void test_meanwhile(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const char *id = new_id();
         cardbox_error err = CARDBOX_ERROR_INIT;
-        meanwhile reader = {{buf_as_view(&bytes), SIZE_MAX},
+        meanwhile reader = {{buf_as_slice(&bytes), SIZE_MAX},
                             id,
                             bytes.len - (size_t)cases[i].parts * PART,
                             cases[i].deletes,
@@ -410,7 +413,7 @@ static void test_names(void **state)
               &err);
     assert_string_equal(cardbox_session_report_id(report), id);
     cardbox_session_report_free(report);
-    assert_exports(id, view_of(file));
+    assert_exports(id, slice_of(file));
     assert_int_equal(
         cardbox_session_import_bytes(NULL, db, T, NULL, false, "{\"id\":\"a\"}", 10, &err),
         CARDBOX_INVALID);
@@ -424,12 +427,12 @@ static void test_real_session(void **state)
 
     if (bytes.len == 0)
         return;
-    cardbox_session_report *report = import(id, buf_as_view(&bytes), 4096);
+    cardbox_session_report *report = import(id, buf_as_slice(&bytes), 4096);
     assert_int_equal(cardbox_session_report_counts(report).appended, 1018);
     assert_int_equal(cardbox_session_report_counts(report).issues, 0);
     cardbox_session_report_free(report);
-    check_longer(buf_as_view(&bytes), 500000);
-    assert_exports(id, buf_as_view(&bytes));
+    check_longer(buf_as_slice(&bytes), 500000);
+    assert_exports(id, buf_as_slice(&bytes));
     buf_free(&bytes);
 }
 
@@ -450,9 +453,9 @@ static void test_long_lines(void **state)
         for (size_t at = 0; at < sizes[i]; at += 100)
             buf_printf(&bytes, "%0100zu", at);
         buf_text(&bytes, "\"}\n{\"id\":\"c\",\"parentId\":\"a\",\"type\":\"metadata\"}\n");
-        report = import(id, buf_as_view(&bytes), 1 << 20);
+        report = import(id, buf_as_slice(&bytes), 1 << 20);
         if (i == 0)
-            assert_exports(id, buf_as_view(&bytes));
+            assert_exports(id, buf_as_slice(&bytes));
         assert_int_equal(cardbox_session_report_counts(report).appended, i == 0 ? 3 : 2);
         assert_int_equal(cardbox_session_report_counts(report).issues, i == 0 ? 0 : 1);
         cardbox_session_report_free(report);
@@ -500,23 +503,23 @@ static void test_parts(void **state)
         buf_printf(&bytes,
                    "{\"id\":\"e%d\",\"parentId\":\"e%d\",\"type\":\"user\",\"x\":\"%0*d\"}\n", i,
                    i - 1 - i % 3, LINE, i);
-    asking reader = {{buf_as_view(&bytes), SIZE_MAX}, NULL, bytes.len * 9 / 10, 0};
+    asking reader = {{buf_as_slice(&bytes), SIZE_MAX}, NULL, bytes.len * 9 / 10, 0};
     assert_ok(cardbox_begin(&tx, db, &err), &err);
     reader.tx = tx;
     assert_int_equal(cardbox_session_import(NULL, tx, T, id, false, ask_and_give, &reader, &err),
                      CARDBOX_INVALID);
     assert_ok(cardbox_session_count(&counts, tx, T, id, &err), &err);
     assert_in_range(counts.entries, LINES / 2, LINES * 9 / 10);
-    reader = (asking){{buf_as_view(&bytes), SIZE_MAX}, tx, SIZE_MAX, 0};
+    reader = (asking){{buf_as_slice(&bytes), SIZE_MAX}, tx, SIZE_MAX, 0};
     assert_ok(cardbox_session_import(&report, tx, T, id, false, ask_and_give, &reader, &err), &err);
     assert_true(reader.calls > 3);
     assert_int_equal(cardbox_session_report_counts(report).appended, LINES - counts.entries);
     assert_int_equal(cardbox_session_report_counts(report).unchanged, counts.entries);
     cardbox_session_report_free(report);
     assert_ok(cardbox_commit(tx, &err), &err);
-    assert_exports(id, buf_as_view(&bytes));
-    assert_true(session_file_read(&file, buf_as_view(&bytes), VIEW("")));
-    assert_counts(id, &file.tree, VIEW(""));
+    assert_exports(id, buf_as_slice(&bytes));
+    assert_true(session_file_read(&file, buf_as_slice(&bytes), SLICE("")));
+    assert_counts(id, &file.tree, SLICE(""));
     session_file_free(&file);
     buf_free(&bytes);
 }
@@ -556,8 +559,8 @@ static void test_borders(void **state)
     for (int i = 0; i < test_times(20, 4); i++) {
         buf bytes = BUF_INIT(1 << 20);
         put_border_file(&bytes, &dice);
-        check_file(buf_as_view(&bytes), 1 << 16);
-        check_longer(buf_as_view(&bytes), bytes.len - roll(&dice, 200));
+        check_file(buf_as_slice(&bytes), 1 << 16);
+        check_longer(buf_as_slice(&bytes), bytes.len - roll(&dice, 200));
         buf_free(&bytes);
     }
 }

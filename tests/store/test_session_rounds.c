@@ -29,7 +29,7 @@ static void new_id(char out[CARDBOX_UUID_SIZE])
 }
 
 /* "changed" of the report. */
-static bool import(const char *id, view bytes)
+static bool import(const char *id, slice bytes)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_session_report *report = NULL;
@@ -80,12 +80,12 @@ static void check_round(const char *id, const char *leaf)
     new_id(again);
     export(&bytes, id, leaf);
     put_tree(&tree, id, leaf);
-    import(again, buf_as_view(&bytes));
+    import(again, buf_as_slice(&bytes));
     put_tree(&other, again, NULL);
     if (strcmp(buf_str(&tree), buf_str(&other)) != 0)
         fail_msg("the tree\n%sis, read again,\n%sof the export\n%s", buf_str(&tree),
                  buf_str(&other), buf_str(&bytes));
-    if (leaf == NULL && import(id, buf_as_view(&bytes)))
+    if (leaf == NULL && import(id, buf_as_slice(&bytes)))
         fail_msg("its own export changes the session:\n%s", buf_str(&bytes));
     buf_free(&bytes);
     buf_free(&tree);
@@ -152,7 +152,7 @@ static void part(char id[CARDBOX_UUID_SIZE], const char *leaf, bool by_fork)
         assert_ok(cardbox_session_fork(NULL, db, T, id, leaf, other, &err), &err);
     } else {
         export(&bytes, id, leaf);
-        import(other, buf_as_view(&bytes));
+        import(other, buf_as_slice(&bytes));
         buf_free(&bytes);
     }
     memcpy(id, other, CARDBOX_UUID_SIZE);
@@ -172,7 +172,7 @@ static void test_rounds(void **state)
             buf file = BUF_INIT(1 << 20);
             put_file(&file, lines, i);
             if (step == 0 || what == 1)
-                import(id, buf_as_view(&file));
+                import(id, buf_as_slice(&file));
             buf_free(&file);
             choose(target, id, &dice);
             if (what == 2 || what == 3)
@@ -200,10 +200,10 @@ static void test_real_session(void **state)
     new_id(id);
     while (lines < 11)
         lines += buf_str(&bytes)[part_len++] == '\n';
-    import(id, (view){buf_str(&bytes), part_len});
+    import(id, (slice){buf_str(&bytes), part_len});
     choose(target, id, &dice);
     append(id, target, true);
-    import(id, buf_as_view(&bytes));
+    import(id, buf_as_slice(&bytes));
     check_round(id, NULL);
     buf_free(&bytes);
 }
@@ -225,7 +225,7 @@ static void test_parts_of_a_file(void **state)
     for (unsigned size = PART / 2; size <= 2 * PART + PART / 2; size += PART / 2) {
         for (; lines < size; lines++)
             buf_printf(&bytes, "{\"type\":\"custom\",\"n\":%u}\n", lines);
-        import(id, buf_as_view(&bytes));
+        import(id, buf_as_slice(&bytes));
         if (size == PART / 2)
             choose(first, id, &dice);
         append(id, first, false);

@@ -1,6 +1,6 @@
 /*
  * test_task_events.c: what tasks mean to each other and to who watches them: subtasks and their
- * parents, the story that followers read, wake-ups, and the collector.
+ * parents, the story that followers read, wake-connect_count, and the collector.
  */
 #include <pthread.h>
 #include "store/task_test.h"
@@ -142,7 +142,7 @@ static void followers_see_all_in_order(void **state)
     cardbox_task_events_free(events);
 }
 
-/* --- wake-ups --- */
+/* --- wake-connect_count --- */
 
 static void waiters_hear_of_their_tenants_only(void **state)
 {

@@ -27,7 +27,7 @@ static inline void assert_entries(const context_output *out)
     scan_value list, element;
     size_t count = 0;
 
-    assert_true(scan_check(buf_as_view(&out->messages), 200, &list, NULL, NULL));
+    assert_true(scan_check(buf_as_slice(&out->messages), 200, &list, NULL, NULL));
     scan_walk walk = scan_enter(list);
     while (scan_element(&walk, &element))
         count++;
@@ -82,8 +82,8 @@ static inline void assert_sendable(const session_file *file, uint32_t leaf)
         assert_true(context_write(&out, &first, (cardbox_format)format));
         assert_true(context_write(&again, &second, (cardbox_format)format));
         assert_accepted(&out, (cardbox_format)format);
-        assert_true(view_equal(buf_as_view(&out.messages), buf_as_view(&again.messages)));
-        assert_true(view_equal(buf_as_view(&out.system), buf_as_view(&again.system)));
+        assert_true(slice_equal(buf_as_slice(&out.messages), buf_as_slice(&again.messages)));
+        assert_true(slice_equal(buf_as_slice(&out.system), buf_as_slice(&again.system)));
         assert_int_equal(
             context_first_difference(out.digests, out.count, again.digests, again.count),
             out.count);
@@ -106,7 +106,7 @@ static inline char *written_as(const char *text, cardbox_format format, bool rep
     arena memory = ARENA_INIT;
     context_output out;
 
-    assert_true(session_file_read(&file, view_of(text), VIEW("s1")));
+    assert_true(session_file_read(&file, slice_of(text), SLICE("s1")));
     context ctx = build(&file, file.tree.leaf, repair, &memory);
     assert_true(context_write(&out, &ctx, format));
     if (repair) {
@@ -114,7 +114,7 @@ static inline char *written_as(const char *text, cardbox_format format, bool rep
         assert_sendable(&file, file.tree.leaf);
     }
     if (out.system.len > 0)
-        buf_view(&out.messages, buf_as_view(&out.system));
+        buf_slice(&out.messages, buf_as_slice(&out.system));
     char *written = buf_take(&out.messages);
     assert_non_null(written);
     context_output_free(&out);

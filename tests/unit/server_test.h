@@ -11,10 +11,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "base/arena.h"
-#include "server/request/shape.h"
+#include "server/request/validation.h"
 
 static arena memory;
-static shape s;
+static validation s;
 
 static inline int set_up(void **state)
 {
@@ -26,7 +26,7 @@ static inline int set_up(void **state)
 static inline int tear_down(void **state)
 {
     (void)state;
-    shape_free(&s);
+    validation_free(&s);
     arena_reset(&memory);
     return 0;
 }

@@ -57,7 +57,7 @@ static inline bool convert_file(buf *out, const session_file *file, session_dial
         count++;
     }
     bool done = session_convert(out, from, file->has_header ? &file->header : NULL, items, count,
-                                VIEW("made"), &not_in_context, &memory);
+                                SLICE("made"), &not_in_context, &memory);
     arena_reset(&memory);
     return done;
 }

@@ -16,9 +16,9 @@ static void goes_both_ways(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(TEXTS) / sizeof(TEXTS[0]); i++) {
         buf text = BUF_INIT(100), bytes = BUF_INIT(100);
-        base64_encode(&text, (view){BYTES[i], LENGTHS[i]});
+        base64_encode(&text, (slice){BYTES[i], LENGTHS[i]});
         assert_string_equal(buf_str(&text), TEXTS[i]);
-        assert_true(base64_decode(&bytes, view_of(TEXTS[i])));
+        assert_true(base64_decode(&bytes, slice_of(TEXTS[i])));
         assert_int_equal(bytes.len, LENGTHS[i]);
         assert_memory_equal(buf_str(&bytes), BYTES[i], LENGTHS[i]);
         buf_free(&text);
@@ -35,12 +35,12 @@ static void refuses_what_is_none(void **state)
     for (size_t i = 0; i < sizeof(TEXTS) / sizeof(TEXTS[0]); i++) {
         buf bytes = BUF_INIT(100);
         buf_text(&bytes, "x");
-        assert_false(base64_decode(&bytes, view_of(TEXTS[i])));
+        assert_false(base64_decode(&bytes, slice_of(TEXTS[i])));
         assert_string_equal(buf_str(&bytes), "x");
         buf_free(&bytes);
     }
     buf bytes = BUF_INIT(100);
-    assert_false(base64_decode(&bytes, (view){"AA\0A", 4}));
+    assert_false(base64_decode(&bytes, (slice){"AA\0A", 4}));
     buf_free(&bytes);
 }
 

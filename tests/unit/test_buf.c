@@ -18,8 +18,8 @@ static void appends(void **state)
     buf_text(&b, "text ");
     buf_text(&b, NULL);
     buf_text(&b, "");
-    buf_view(&b, VIEW("view "));
-    buf_view(&b, (view){NULL, 0});
+    buf_slice(&b, SLICE("slice "));
+    buf_slice(&b, (slice){NULL, 0});
     buf_char(&b, 'c');
     buf_int(&b, 0);
     buf_char(&b, ' ');
@@ -30,7 +30,7 @@ static void appends(void **state)
     buf_add(&b, "\0!", 2);
     assert_true(buf_ok(&b));
     assert_string_equal(buf_str(&b),
-                        "text view c0 -9223372036854775808 9223372036854775807 printf-7%");
+                        "text slice c0 -9223372036854775808 9223372036854775807 printf-7%");
     assert_int_equal(b.len, strlen(buf_str(&b)) + 2);
     assert_int_equal(b.data[b.len], '\0');
     buf_free(&b);
@@ -141,7 +141,7 @@ static void prints_across_its_capacity(void **state)
     }
 }
 
-static void check_quoted(view text, const char *wanted)
+static void check_quoted(slice text, const char *wanted)
 {
     buf b = BUF_INIT(1000);
 
@@ -153,11 +153,11 @@ static void check_quoted(view text, const char *wanted)
 static void quotes_json(void **state)
 {
     (void)state;
-    check_quoted((view){NULL, 0}, "\"\"");
-    check_quoted(VIEW("plain / \xC3\xA9\x7F"), "\"plain / \xC3\xA9\x7F\"");
-    check_quoted(VIEW("\"\\"), "\"\\\"\\\\\"");
-    check_quoted(VIEW("a\b\t\n\f\rz"), "\"a\\b\\t\\n\\f\\rz\"");
-    check_quoted(VIEW("\0\x01\x0B\x1F"), "\"\\u0000\\u0001\\u000b\\u001f\"");
+    check_quoted((slice){NULL, 0}, "\"\"");
+    check_quoted(SLICE("plain / \xC3\xA9\x7F"), "\"plain / \xC3\xA9\x7F\"");
+    check_quoted(SLICE("\"\\"), "\"\\\"\\\\\"");
+    check_quoted(SLICE("a\b\t\n\f\rz"), "\"a\\b\\t\\n\\f\\rz\"");
+    check_quoted(SLICE("\0\x01\x0B\x1F"), "\"\\u0000\\u0001\\u000b\\u001f\"");
 }
 
 /* Bytes are looked at sixteen at a time: what one becomes must not depend on where it stands. */
@@ -168,16 +168,16 @@ static void quotes_every_byte_at_every_place(void **state)
     for (int byte = 0; byte < 256; byte++) {
         char one = (char)byte, text[LENGTH];
         buf alone = BUF_INIT(10);
-        buf_json_inside(&alone, (view){&one, 1});
+        buf_json_inside(&alone, (slice){&one, 1});
         for (size_t place = 0; place < LENGTH; place++) {
             buf b = BUF_INIT(100), wanted = BUF_INIT(100);
             memset(text, 'a', LENGTH);
             buf_add(&wanted, text, place);
-            buf_view(&wanted, buf_as_view(&alone));
+            buf_slice(&wanted, buf_as_slice(&alone));
             buf_add(&wanted, text, LENGTH - 1 - place);
             text[place] = one;
-            buf_json_inside(&b, (view){text, LENGTH});
-            assert_true(view_equal(buf_as_view(&b), buf_as_view(&wanted)));
+            buf_json_inside(&b, (slice){text, LENGTH});
+            assert_true(slice_equal(buf_as_slice(&b), buf_as_slice(&wanted)));
             buf_free(&b);
             buf_free(&wanted);
         }
@@ -211,14 +211,14 @@ static void is_a_view_of_what_it_holds(void **state)
     buf b = BUF_INIT(6);
 
     (void)state;
-    assert_true(view_equal(buf_as_view(&b), VIEW("")));
-    buf_json_quoted(&b, VIEW("\\n\0"));
-    assert_true(view_equal(buf_as_view(&b), VIEW("\"\\n\0\"")));
-    assert_true(view_equal(buf_since(&b, 3), VIEW("\0\"")));
+    assert_true(slice_equal(buf_as_slice(&b), SLICE("")));
+    buf_json_quoted(&b, SLICE("\\n\0"));
+    assert_true(slice_equal(buf_as_slice(&b), SLICE("\"\\n\0\"")));
+    assert_true(slice_equal(buf_since(&b, 3), SLICE("\0\"")));
     assert_int_equal(buf_since(&b, b.len).len, 0);
     buf_text(&b, "too much");
-    assert_int_equal(buf_as_view(&b).len, 0); /* its text can't be had any more */
-    assert_true(view_equal(buf_since(&b, 3), VIEW("")));
+    assert_int_equal(buf_as_slice(&b).len, 0); /* its text can't be had any more */
+    assert_true(slice_equal(buf_since(&b, 3), SLICE("")));
     buf_free(&b);
 }
 
@@ -228,10 +228,10 @@ static void moves_to_an_arena(void **state)
     buf good = BUF_INIT(6), bad = BUF_INIT(6);
 
     (void)state;
-    assert_true(view_equal(arena_keep(&memory, &good), VIEW("")));
+    assert_true(slice_equal(arena_keep(&memory, &good), SLICE("")));
     buf_add(&good, "a\0b", 3);
-    view kept = arena_keep(&memory, &good);
-    assert_true(view_equal(kept, VIEW("a\0b")));
+    slice kept = arena_keep(&memory, &good);
+    assert_true(slice_equal(kept, SLICE("a\0b")));
     assert_int_equal(kept.ptr[3], '\0');
     assert_null(good.data);
     assert_false(memory.failed);

@@ -27,15 +27,15 @@ static void every_ability_is_complete(void **state)
     const bus_ability *a;
     for (size_t i = 0; (a = bus_at(i)) != NULL; i++) {
         scan_value input = bus_input_schema(a);
-        assert_true(scan_check(view_of(a->text->json), CARDBOX_JSON_DEPTH_MAX, NULL, NULL, NULL));
+        assert_true(scan_check(slice_of(a->text->json), CARDBOX_JSON_DEPTH_MAX, NULL, NULL, NULL));
         assert_schema(a, input);
         assert_schema(a, bus_output_schema(a));
-        assert_true(scan_string_is(scan_find(input, "type").text, VIEW("object")));
+        assert_true(scan_string_is(scan_find(input, "type").text, SLICE("object")));
         assert_int_equal(scan_find(input, "additionalProperties").kind, SCAN_FALSE);
         assert_int_equal(scan_find(input, "anyOf").kind, SCAN_NONE);
         assert_true(bus_description(a).text.len > 10);
         assert_true(bus_module(a).len > 0 && bus_name(a).len > 0);
-        assert_ptr_equal(bus_find(view_of(a->text->id)), a);
+        assert_ptr_equal(bus_find(slice_of(a->text->id)), a);
         assert_non_null(a->render);
         assert_true((a->statement == BUS_NO_STATEMENT) == (a->build == NULL));
         assert_true((a->plan == 0) == (a->read == NULL));
@@ -47,11 +47,11 @@ static void modules_stand_together(void **state)
 {
     (void)state;
     for (size_t i = 1; bus_at(i) != NULL; i++) {
-        view module = bus_module(bus_at(i));
-        if (view_equal(module, bus_module(bus_at(i - 1))))
+        slice module = bus_module(bus_at(i));
+        if (slice_equal(module, bus_module(bus_at(i - 1))))
             continue;
         for (size_t k = 0; k < i; k++)
-            assert_false(view_equal(module, bus_module(bus_at(k))));
+            assert_false(slice_equal(module, bus_module(bus_at(k))));
     }
 }
 

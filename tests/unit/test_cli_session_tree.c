@@ -40,7 +40,7 @@ static void check(const session_tree_entry *entries, size_t count, session_tree_
 static session_tree_entry entry(size_t parent, const char *role, const char *text)
 {
     return (session_tree_entry){
-        .id = VIEW("id"), .parent = parent, .role = view_of(role), .text = view_of(text)};
+        .id = SLICE("id"), .parent = parent, .role = slice_of(role), .text = slice_of(text)};
 }
 
 /* The picture that the design promises. */
@@ -55,8 +55,8 @@ static void draws_branches_and_marks(void **state)
                                          entry(2, "user", "add tests")};
 
     (void)state;
-    entries[1].tools = VIEW("write");
-    entries[4].label = VIEW("good");
+    entries[1].tools = SLICE("write");
+    entries[4].label = SLICE("good");
     for (size_t i = 6; i < COUNT; i++)
         entries[i] = entry(i - 1, "assistant", "all 14 tests pass");
     entries[COUNT - 1].is_head = true;
@@ -105,7 +105,7 @@ static void folds_only_what_is_worth_it(void **state)
           "o user       even\no user       odd\n: 37 more (--all shows them)\no user       odd\n"
           "o user       even\n");
     for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
-        entries[labels[i]].label = VIEW("here"); /* is never folded, and leaves four between */
+        entries[labels[i]].label = SLICE("here"); /* is never folded, and leaves four between */
     text = draw_chain(entries, WHOLE + 1);
     assert_non_null(strstr(text, "even\no user       odd   [here]\n: 4 more (--all shows them)\n"));
     assert_null(strstr(text, ": 3 more"));
@@ -126,14 +126,14 @@ static void shows_ids_and_roots(void **state)
                                     entry(7, "user", "its parent is none")};
 
     (void)state;
-    entries[0].id = VIEW("first");
+    entries[0].id = SLICE("first");
     check(entries, 4, (session_tree_look){.ids = true},
           "o first  user       a\n"
           "o id     bashlonge" TERM_ELLIPSIS " b\n\n"
           "o id     user       c\n\n"
           "o id     user       its parent is none\n");
     check(entries, 0, (session_tree_look){.ids = true}, "");
-    entries[0].id = VIEW("an-id-that-is-much-longer-than-those-that-we-make-ourselves");
+    entries[0].id = SLICE("an-id-that-is-much-longer-than-those-that-we-make-ourselves");
     check(entries, 1, (session_tree_look){.ids = true},
           "o an-id-that-is-much-longer-than-those-that-we-make-ourselves  user       a\n");
     check(entries, 1, (session_tree_look){.ids = true, .width = 60},
@@ -179,7 +179,7 @@ static int widest_of(const char *text)
 
     while (*text != '\0') {
         size_t length = strcspn(text, "\n");
-        int columns = term_columns((view){text, length});
+        int columns = term_columns((slice){text, length});
 
         widest = columns > widest ? columns : widest;
         text += length + 1;
@@ -228,7 +228,7 @@ static void draws_many_in_any_shape(void **state)
         for (size_t i = 0; i < MANY; i++) {
             entries[i] =
                 entry(shapes[s](i), "assistant", "some words that are said again and again");
-            entries[i].tools = VIEW("read, write, edit, bash, and a very long name of a tool");
+            entries[i].tools = SLICE("read, write, edit, bash, and a very long name of a tool");
         }
         char *all = draw(entries, MANY, (session_tree_look){.width = 80, .all = true});
         char *wide = draw(entries, MANY, (session_tree_look){.all = true});

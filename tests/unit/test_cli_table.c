@@ -62,8 +62,8 @@ static void counts_columns(void **state)
                                           {"abcd", "1", "\xf0\x9f\x98\x80", "x"}};
 
     (void)state;
-    assert_int_equal(term_columns(VIEW("\xe6\x97\xa5\xe6\x9c\xac")), 4);
-    assert_int_equal(term_fit(VIEW("\xe6\x97\xa5\xe6\x9c\xac"), 3), 3);
+    assert_int_equal(term_columns(SLICE("\xe6\x97\xa5\xe6\x9c\xac")), 4);
+    assert_int_equal(term_fit(SLICE("\xe6\x97\xa5\xe6\x9c\xac"), 3), 3);
     check(rows, 3, 0,
           " id    n  text\n"
           " \xe6\x97\xa5\xe6\x9c\xac  1  wide  x\n"
@@ -217,7 +217,7 @@ static void cuts_long_ids_in_the_middle(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++)
         check_columns(COLUMNS, CELLS, CASES[i].width, CASES[i].expected);
-    assert_string_equal(term_end(VIEW("a\xe6\x97\xa5\xe6\x9c\xac"), 3).ptr, "\xe6\x9c\xac");
+    assert_string_equal(term_end(SLICE("a\xe6\x97\xa5\xe6\x9c\xac"), 3).ptr, "\xe6\x9c\xac");
 }
 
 /* What an entry is marked with is there beside a UUID too, which is cut for it. */
@@ -355,8 +355,8 @@ static void ends_long_cells(void **state)
     (void)state;
     memset(text, 'x', 5000000);
     table_init(&t, columns, 4);
-    table_add(&t, (view){text, 5000000}, STYLE_PLAIN);
-    table_add(&t, (view){text, TABLE_CELL_MAX}, STYLE_PLAIN);
+    table_add(&t, (slice){text, 5000000}, STYLE_PLAIN);
+    table_add(&t, (slice){text, TABLE_CELL_MAX}, STYLE_PLAIN);
     assert_int_equal(t.cells[0].columns, TABLE_CELL_MAX + 1);
     assert_int_equal(t.cells[1].columns, TABLE_CELL_MAX);
     table_free(&t);

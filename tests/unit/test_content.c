@@ -153,12 +153,12 @@ static void expect_stored(const char *content, const char *stored)
 {
     buf out = BUF_INIT(CARDBOX_CONTENT_MAX);
     content_fault fault = {NULL, "", ""};
-    assert_true(scan_check(view_of(content), CARDBOX_JSON_DEPTH_MAX, NULL, NULL, NULL));
-    if (!content_normalise(&out, view_of(content), &fault))
+    assert_true(scan_check(slice_of(content), CARDBOX_JSON_DEPTH_MAX, NULL, NULL, NULL));
+    if (!content_normalise(&out, slice_of(content), &fault))
         fail_msg("%s: %s %s", content, fault.field, fault.message);
     assert_true(buf_ok(&out));
     assert_string_equal(buf_str(&out), stored);
-    assert_true(scan_check(view_of(stored), CARDBOX_JSON_DEPTH_MAX, NULL, NULL, NULL));
+    assert_true(scan_check(slice_of(stored), CARDBOX_JSON_DEPTH_MAX, NULL, NULL, NULL));
     buf_free(&out);
 }
 
@@ -297,7 +297,7 @@ static void refuses_what_does_not_fit(void **state)
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         buf out = BUF_INIT(CARDBOX_CONTENT_MAX);
         content_fault fault = {NULL, "", ""};
-        view content = view_of(refused[i].content);
+        slice content = slice_of(refused[i].content);
         scan_value value;
         assert_true(scan_check(content, CARDBOX_JSON_DEPTH_MAX, &value, NULL, NULL));
         if (content_normalise(&out, content, &fault))
@@ -359,7 +359,7 @@ static void knows_uris(void **state)
         buf out = BUF_INIT(1024);
         content_fault fault = {NULL, "", ""};
         buf_printf(&in, FILE_OF("FileContent", "%s") "}", uris[i].uri);
-        bool fits = content_normalise(&out, (view){in.data, in.len}, &fault);
+        bool fits = content_normalise(&out, (slice){in.data, in.len}, &fault);
         if (fits != uris[i].fits)
             fail_msg("%s: %s", uris[i].uri, fits ? "taken" : fault.message);
         if (!fits)
@@ -381,7 +381,7 @@ static const char *const class_names[] = {
 static const char *class_of(const char *content)
 {
     scan_value value;
-    assert_true(scan_check(view_of(content), CARDBOX_JSON_DEPTH_MAX, &value, NULL, NULL));
+    assert_true(scan_check(slice_of(content), CARDBOX_JSON_DEPTH_MAX, &value, NULL, NULL));
     return content_class_of(value);
 }
 
@@ -433,7 +433,7 @@ static void shows_plain_text(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         buf out = BUF_INIT(CARDBOX_CONTENT_MAX);
-        content_text(&out, view_of(texts[i].content));
+        content_text(&out, slice_of(texts[i].content));
         assert_true(buf_ok(&out));
         assert_string_equal(buf_str(&out), texts[i].text);
         buf_free(&out);
@@ -460,8 +460,8 @@ static void keeps_many_unknown_members(void **state)
     }
     buf_char(&in, '}');
     buf_char(&expected, '}');
-    assert_true(content_normalise(&out, (view){in.data, in.len}, &fault));
-    assert_true(view_equal((view){out.data, out.len}, (view){expected.data, expected.len}));
+    assert_true(content_normalise(&out, (slice){in.data, in.len}, &fault));
+    assert_true(slice_equal((slice){out.data, out.len}, (slice){expected.data, expected.len}));
     buf_free(&in);
     buf_free(&out);
     buf_free(&expected);
@@ -477,7 +477,7 @@ static void latches_a_full_buffer(void **state)
     for (size_t max = 1000; max > 0; max = max > needed ? needed : max - 1) {
         buf out = BUF_INIT(max);
         content_fault fault = {NULL, "", ""};
-        assert_true(content_normalise(&out, view_of(content), &fault));
+        assert_true(content_normalise(&out, slice_of(content), &fault));
         assert_int_equal(out.failure, max < needed ? BUF_TOO_LARGE : BUF_FINE);
         needed = buf_ok(&out) ? out.len : needed;
         buf_free(&out);

@@ -15,7 +15,7 @@ static void check_read(const char *text, const char *wanted)
     char out[ISOTIME_SIZE];
     isotime time;
 
-    if (!isotime_parse(view_of(text), &time))
+    if (!isotime_parse(slice_of(text), &time))
         fail_msg("%s was refused", text);
     isotime_format(out, &time);
     assert_string_equal(out, wanted);
@@ -104,19 +104,19 @@ static void refuses(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        if (isotime_parse(view_of(texts[i]), &time))
+        if (isotime_parse(slice_of(texts[i]), &time))
             fail_msg("%s was taken", texts[i]);
         assert_int_equal(time.year, 77);
     }
-    assert_false(isotime_parse(VIEW("2025-01-02\0"), &time));
-    assert_false(isotime_parse((view){NULL, 0}, &time));
+    assert_false(isotime_parse(SLICE("2025-01-02\0"), &time));
+    assert_false(isotime_parse((slice){NULL, 0}, &time));
 }
 
 static int64_t micros_of(const char *text)
 {
     isotime time;
 
-    assert_true(isotime_parse(view_of(text), &time));
+    assert_true(isotime_parse(slice_of(text), &time));
     return isotime_to_micros(&time);
 }
 

@@ -87,10 +87,10 @@ static bool read_stream(void)
         "{\"name\":\"f\",\"arguments\":{\"a\":[1]}}}]}}]}",
         "{\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}],\"usage\":{\"total_tokens\":3}}"};
     static completion c;
-    view piece;
+    slice piece;
     completion_init(&c);
     for (size_t i = 0; i < 3; i++)
-        if (!completion_take(&c, view_of(CHUNKS[i]), &piece))
+        if (!completion_take(&c, slice_of(CHUNKS[i]), &piece))
             break;
     bool is_whole = completion_end(&c);
     if (is_whole) {
@@ -105,7 +105,7 @@ static bool write_request(void)
 {
     const model m = {.name = "m\"1"};
     buf request = BUF_INIT(4096);
-    model_request(&request, &m, VIEW("[{\"role\": \"user\"}]"), VIEW("[{}]"));
+    model_request(&request, &m, SLICE("[{\"role\": \"user\"}]"), SLICE("[{}]"));
     bool is_whole = buf_ok(&request);
     if (is_whole)
         assert_string_equal(
@@ -124,9 +124,9 @@ static bool read_tools(void)
     tools_init(&list);
     bool is_whole = tools_read(
         &list,
-        VIEW("{\"tools\":[{\"name\":\"a\",\"description\":\"d\",\"command\":[\"sh\",\"-c\"]},{"
-             "\"name\":\"b\",\"description\":\"e\",\"url\":\"http://x\",\"parameters\":{\"type\":"
-             "\"object\",\"pattern\":\"x\"}}]}"),
+        SLICE("{\"tools\":[{\"name\":\"a\",\"description\":\"d\",\"command\":[\"sh\",\"-c\"]},{"
+              "\"name\":\"b\",\"description\":\"e\",\"url\":\"http://x\",\"parameters\":{\"type\":"
+              "\"object\",\"pattern\":\"x\"}}]}"),
         "/bin", error, sizeof(error));
     assert_true(is_whole || error[0] != '\0');
     if (is_whole) {

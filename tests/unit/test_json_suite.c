@@ -24,7 +24,7 @@ static bool check(const char *text, size_t len)
     copy = realloc(copy, len > 0 ? len : 1);
     assert_non_null(copy);
     memcpy(copy, text, len);
-    good = scan_check((view){copy, len}, DEPTH, &value, &flags, &error);
+    good = scan_check((slice){copy, len}, DEPTH, &value, &flags, &error);
     assert_true(good ? error.message == NULL : error.message != NULL);
     assert_true(good ? value.kind != SCAN_NONE : value.kind == SCAN_NONE);
     assert_true(error.position <= len);

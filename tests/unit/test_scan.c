@@ -29,25 +29,25 @@ static void gives_kind_and_span(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        assert_true(scan_check(view_of(cases[i].text), 9, &value, NULL, NULL));
+        assert_true(scan_check(slice_of(cases[i].text), 9, &value, NULL, NULL));
         assert_int_equal(value.kind, cases[i].kind);
-        assert_true(view_equal(value.text, view_of(cases[i].span)));
+        assert_true(slice_equal(value.text, slice_of(cases[i].span)));
     }
 }
 
 static void out_parameters_may_be_null(void **state)
 {
     (void)state;
-    assert_true(scan_check(VIEW("[1]"), 1, NULL, NULL, NULL));
-    assert_false(scan_check(VIEW("[1"), 1, NULL, NULL, NULL));
-    assert_false(scan_check((view){NULL, 0}, 1, NULL, NULL, NULL));
+    assert_true(scan_check(SLICE("[1]"), 1, NULL, NULL, NULL));
+    assert_false(scan_check(SLICE("[1"), 1, NULL, NULL, NULL));
+    assert_false(scan_check((slice){NULL, 0}, 1, NULL, NULL, NULL));
 }
 
 static unsigned flags_of(const char *text)
 {
     unsigned flags = ~0u;
 
-    assert_true(scan_check(view_of(text), 9, NULL, &flags, NULL));
+    assert_true(scan_check(slice_of(text), 9, NULL, &flags, NULL));
     return flags;
 }
 
@@ -176,7 +176,7 @@ static void says_where_and_why(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        assert_false(scan_check(view_of(cases[i].text), 9, NULL, NULL, &error));
+        assert_false(scan_check(slice_of(cases[i].text), 9, NULL, NULL, &error));
         assert_string_equal(error.message, cases[i].message);
         assert_int_equal(error.position, cases[i].position);
         assert_false(error.too_deep);
@@ -196,15 +196,15 @@ static void finds_special_bytes_in_every_place(void **state)
 
             memset(text, 'a', sizeof(text));
             text[0] = text[41] = '"';
-            assert_true(scan_check((view){text, 42}, 0, NULL, NULL, NULL));
+            assert_true(scan_check((slice){text, 42}, 0, NULL, NULL, NULL));
             text[at] = '\x7F';
-            assert_true(scan_check((view){text, 42}, 0, NULL, NULL, NULL));
+            assert_true(scan_check((slice){text, 42}, 0, NULL, NULL, NULL));
             text[at] = wrong[i];
-            assert_false(scan_check((view){text, 42}, 0, NULL, NULL, &error));
+            assert_false(scan_check((slice){text, 42}, 0, NULL, NULL, &error));
             assert_int_equal(error.position, at);
         }
         text[at] = '"';
-        assert_int_equal(scan_check((view){text, 42}, 0, NULL, NULL, NULL), at == 41);
+        assert_int_equal(scan_check((slice){text, 42}, 0, NULL, NULL, NULL), at == 41);
     }
 }
 
@@ -214,15 +214,15 @@ static void every_prefix_is_refused(void **state)
         "{\"a\\u00e9\\ud83d\\ude00\":[1.5e-3,true,false,null,\"\xE2\x82\xAC\xF0\x9F\x98\x80\",{}]}";
 
     (void)state;
-    assert_true(scan_check(view_of(text), 9, NULL, NULL, NULL));
+    assert_true(scan_check(slice_of(text), 9, NULL, NULL, NULL));
     for (size_t len = 0; len < sizeof(text) - 1; len++) {
         char *copy = malloc(len + 1);
         scan_error error;
 
         assert_non_null(copy);
         memcpy(copy, text, len);
-        copy[len] = '!'; /* not part of the view */
-        assert_false(scan_check((view){copy, len}, 9, NULL, NULL, &error));
+        copy[len] = '!'; /* not part of the slice */
+        assert_false(scan_check((slice){copy, len}, 9, NULL, NULL, &error));
         assert_true(error.position <= len);
         free(copy);
     }
@@ -238,7 +238,7 @@ static bool check_depth(size_t levels, unsigned max_depth, scan_error *error)
     buf_text(&text, "1");
     for (size_t i = levels; i > 0; i--)
         buf_text(&text, (i - 1) % 2 ? "}" : "]");
-    good = scan_check((view){text.data, text.len}, max_depth, NULL, NULL, error);
+    good = scan_check((slice){text.data, text.len}, max_depth, NULL, NULL, error);
     buf_free(&text);
     return good;
 }
@@ -265,8 +265,8 @@ static void depth_counts_open_levels_only(void **state)
     scan_error error;
 
     (void)state;
-    assert_true(scan_check(VIEW("[[],[],{\"a\":1},[1],{}]"), 2, NULL, NULL, NULL));
-    assert_false(scan_check(VIEW("[[],[[]]]"), 2, NULL, NULL, &error));
+    assert_true(scan_check(SLICE("[[],[],{\"a\":1},[1],{}]"), 2, NULL, NULL, NULL));
+    assert_false(scan_check(SLICE("[[],[[]]]"), 2, NULL, NULL, &error));
     assert_int_equal(error.position, 5);
 }
 
@@ -274,10 +274,10 @@ static void depth_counts_open_levels_only(void **state)
 static void brackets_must_match(void **state)
 {
     (void)state;
-    assert_false(scan_check(VIEW("[{\"a\":1]"), 9, NULL, NULL, NULL));
-    assert_false(scan_check(VIEW("[{\"a\":[1}]}"), 9, NULL, NULL, NULL));
-    assert_false(scan_check(VIEW("{\"a\":[1,\"b\":2]}"), 9, NULL, NULL, NULL));
-    assert_true(scan_check(VIEW("[{\"a\":[{}],\"b\":[[]]},[{}]]"), 9, NULL, NULL, NULL));
+    assert_false(scan_check(SLICE("[{\"a\":1]"), 9, NULL, NULL, NULL));
+    assert_false(scan_check(SLICE("[{\"a\":[1}]}"), 9, NULL, NULL, NULL));
+    assert_false(scan_check(SLICE("{\"a\":[1,\"b\":2]}"), 9, NULL, NULL, NULL));
+    assert_true(scan_check(SLICE("[{\"a\":[{}],\"b\":[[]]},[{}]]"), 9, NULL, NULL, NULL));
 }
 
 static void names_kinds(void **state)

@@ -147,7 +147,7 @@ static void check_compact(const buf *text, const json_t *tree)
     bool undecided;
     json_t *again;
 
-    scan_compact(&out, (view){text->data, text->len});
+    scan_compact(&out, (slice){text->data, text->len});
     again = load(&out, &undecided);
     assert_non_null(again);
     assert_true(json_equal(tree, again));
@@ -161,7 +161,7 @@ static void compare(const buf *text)
     unsigned flags;
     json_t *tree;
 
-    ours = scan_check((view){text->data, text->len}, DEPTH, NULL, &flags, NULL);
+    ours = scan_check((slice){text->data, text->len}, DEPTH, NULL, &flags, NULL);
     tree = load(text, &undecided);
     undecided = undecided || (flags & SCAN_HAS_SURROGATE) != 0;
     if (!undecided && ours != (tree != NULL))
@@ -182,14 +182,14 @@ static void agrees_with_jansson(void **state)
     for (int i = 0; i < texts; i++) {
         buf_reset(&text, SIZE_MAX);
         add_value(&text, 1 + random_below(5));
-        assert_true(scan_check((view){text.data, text.len}, DEPTH, NULL, NULL, NULL));
+        assert_true(scan_check((slice){text.data, text.len}, DEPTH, NULL, NULL, NULL));
         compare(&text);
         for (int k = 0; k < DAMAGED_EACH; k++) {
             buf_reset(&damaged, SIZE_MAX);
-            buf_view(&damaged, (view){text.data, text.len});
+            buf_slice(&damaged, (slice){text.data, text.len});
             damage(&damaged);
             compare(&damaged);
-            if (scan_check((view){damaged.data, damaged.len}, DEPTH, NULL, NULL, NULL))
+            if (scan_check((slice){damaged.data, damaged.len}, DEPTH, NULL, NULL, NULL))
                 taken++;
             else
                 refused++;

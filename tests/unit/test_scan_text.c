@@ -9,14 +9,14 @@
 #include <cmocka.h>
 #include "base/scan.h"
 
-typedef void (*rewriter)(buf *out, view text);
+typedef void (*rewriter)(buf *out, slice text);
 
 static void check_rewrite(rewriter rewrite, const char *text, const char *wanted)
 {
     buf out = BUF_INIT(1000);
 
-    assert_true(scan_check(view_of(text), 9, NULL, NULL, NULL));
-    rewrite(&out, view_of(text));
+    assert_true(scan_check(slice_of(text), 9, NULL, NULL, NULL));
+    rewrite(&out, slice_of(text));
     assert_true(buf_ok(&out));
     assert_string_equal(buf_str(&out), wanted);
     buf_free(&out);
@@ -38,10 +38,10 @@ static void compacting_keeps_to_the_maximum_of_what_is_left(void **state)
     buf out = BUF_INIT(5);
 
     (void)state;
-    scan_compact(&out, VIEW("     [ 1 , 2 ]     "));
+    scan_compact(&out, SLICE("     [ 1 , 2 ]     "));
     assert_true(buf_ok(&out));
     assert_string_equal(buf_str(&out), "[1,2]");
-    scan_compact(&out, VIEW(" 3"));
+    scan_compact(&out, SLICE(" 3"));
     assert_int_equal(out.failure, BUF_TOO_LARGE);
     buf_free(&out);
 }
@@ -51,9 +51,9 @@ static void empty_texts_add_nothing(void **state)
     buf out = BUF_INIT(5);
 
     (void)state;
-    scan_compact(&out, (view){NULL, 0});
-    scan_sanitise(&out, (view){NULL, 0});
-    scan_readable(&out, (view){NULL, 0});
+    scan_compact(&out, (slice){NULL, 0});
+    scan_sanitise(&out, (slice){NULL, 0});
+    scan_readable(&out, (slice){NULL, 0});
     assert_int_equal(out.len, 0);
     buf_free(&out);
 }
@@ -67,7 +67,7 @@ static void shows_what_escapes_stand_for(void **state)
                   "{\"\xe6\x97\xa5\": \"\xf0\x9f\x98\x80 \xc3\xa9\"}");
     check_rewrite(scan_readable, "\"\\u001b\\u009b\\n\\\"\\\\u65e5\\ud83d\"",
                   "\"\\u001b\\u009b\\n\\\"\\\\u65e5\\ud83d\"");
-    scan_readable(&out, VIEW("no \\x JSON \\u65e5"));
+    scan_readable(&out, SLICE("no \\x JSON \\u65e5"));
     assert_string_equal(buf_str(&out), "no \\x JSON \\u65e5");
     buf_free(&out);
 }

@@ -14,7 +14,7 @@ static scan_value parse(const char *text)
 {
     scan_value value;
 
-    assert_true(scan_check(view_of(text), 99, &value, NULL, NULL));
+    assert_true(scan_check(slice_of(text), 99, &value, NULL, NULL));
     return value;
 }
 
@@ -37,14 +37,14 @@ static void walks_members(void **state)
               "\"d\" :[[1], 2],\"e\":null,\"f\":true } ");
     scan_walk walk = scan_enter(object);
     scan_value value;
-    view key;
+    slice key;
 
     (void)state;
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
         assert_true(scan_member(&walk, &key, &value));
-        assert_true(view_equal(key, view_of(wanted[i].key)));
+        assert_true(slice_equal(key, slice_of(wanted[i].key)));
         assert_int_equal(value.kind, wanted[i].kind);
-        assert_true(view_equal(value.text, view_of(wanted[i].text)));
+        assert_true(slice_equal(value.text, slice_of(wanted[i].text)));
     }
     assert_false(scan_member(&walk, &key, &value));
     assert_false(scan_member(&walk, &key, &value));
@@ -59,7 +59,7 @@ static void walks_elements(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
         assert_true(scan_element(&walk, &value));
-        assert_true(view_equal(value.text, view_of(wanted[i])));
+        assert_true(slice_equal(value.text, slice_of(wanted[i])));
     }
     assert_false(scan_element(&walk, &value));
 }
@@ -68,7 +68,7 @@ static void walks_nothing_where_nothing_is(void **state)
 {
     static const char *const texts[] = {"[]", "[ ]", "{}", "{ \n }", "1", "\"[1]\"", "null"};
     scan_value value;
-    view key;
+    slice key;
 
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -87,11 +87,11 @@ static void ends_on_unchecked_text(void **state)
     static const char *const texts[] = {"[]]]",     "[,,]",        "{\"a\"}",
                                         "{\"a\":}", "{\"a\":\"b}", "[\"}"};
     scan_value value;
-    view key;
+    slice key;
 
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        scan_value container = {*texts[i] == '{' ? SCAN_OBJECT : SCAN_ARRAY, view_of(texts[i])};
+        scan_value container = {*texts[i] == '{' ? SCAN_OBJECT : SCAN_ARRAY, slice_of(texts[i])};
         scan_walk walk = scan_enter(container);
         int steps = 0;
 
@@ -106,12 +106,12 @@ static void finds_the_last_of_a_name(void **state)
     scan_value object = parse("{\"a\":1,\"b\":2,\"\\u0061\":3,\"aa\":4}");
 
     (void)state;
-    assert_true(view_equal(scan_find(object, "a").text, VIEW("3")));
-    assert_true(view_equal(scan_find(object, "b").text, VIEW("2")));
+    assert_true(slice_equal(scan_find(object, "a").text, SLICE("3")));
+    assert_true(slice_equal(scan_find(object, "b").text, SLICE("2")));
     assert_int_equal(scan_find(object, "c").kind, SCAN_NONE);
     assert_int_equal(scan_find(object, "").kind, SCAN_NONE);
     assert_int_equal(scan_find(parse("[\"a\",1]"), "a").kind, SCAN_NONE);
-    assert_true(view_equal(scan_find(parse("{\"\":{}}"), "").text, VIEW("{}")));
+    assert_true(slice_equal(scan_find(parse("{\"\":{}}"), "").text, SLICE("{}")));
 }
 
 static void takes_a_first_member_that_is_the_only_one_so_named(void **state)
@@ -135,47 +135,47 @@ static void takes_a_first_member_that_is_the_only_one_so_named(void **state)
         {"\"tag\"", NULL, NULL},
     };
     scan_value value;
-    view rest;
+    slice rest;
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        bool taken = scan_take_first(parse(cases[i].object), VIEW("tag"), &value, &rest);
+        bool taken = scan_take_first(parse(cases[i].object), SLICE("tag"), &value, &rest);
 
         assert_int_equal(taken, cases[i].value != NULL);
         if (!taken)
             continue;
-        assert_true(view_equal(value.text, view_of(cases[i].value)));
-        assert_true(view_equal(rest, view_of(cases[i].rest)));
+        assert_true(slice_equal(value.text, slice_of(cases[i].value)));
+        assert_true(slice_equal(rest, slice_of(cases[i].rest)));
     }
 }
 
 static void sees_what_may_be_a_name(void **state)
 {
     (void)state;
-    assert_true(scan_may_name(VIEW("{\"a\":1,\"tag\":2}"), VIEW("tag")));
-    assert_true(scan_may_name(VIEW("tag"), VIEW("tag")));
-    assert_true(scan_may_name(VIEW("{\"\\u0061\":1}"), VIEW("tag")));
-    assert_false(scan_may_name(VIEW("{\"ta\":\"ttag"), VIEW("tagt")));
-    assert_false(scan_may_name(VIEW("\"\\\\u0061\\n\""), VIEW("tag")));
-    assert_false(scan_may_name(VIEW("\\"), VIEW("tag")));
-    assert_false(scan_may_name(VIEW(""), VIEW("tag")));
+    assert_true(scan_may_name(SLICE("{\"a\":1,\"tag\":2}"), SLICE("tag")));
+    assert_true(scan_may_name(SLICE("tag"), SLICE("tag")));
+    assert_true(scan_may_name(SLICE("{\"\\u0061\":1}"), SLICE("tag")));
+    assert_false(scan_may_name(SLICE("{\"ta\":\"ttag"), SLICE("tagt")));
+    assert_false(scan_may_name(SLICE("\"\\\\u0061\\n\""), SLICE("tag")));
+    assert_false(scan_may_name(SLICE("\\"), SLICE("tag")));
+    assert_false(scan_may_name(SLICE(""), SLICE("tag")));
 }
 
 static void compares_strings(void **state)
 {
     (void)state;
-    assert_true(scan_string_is(VIEW("\"abc\""), VIEW("abc")));
-    assert_true(scan_string_is(VIEW("\"\""), VIEW("")));
-    assert_true(scan_string_is(VIEW("\"a\\u0062c\""), VIEW("abc")));
-    assert_true(scan_string_is(VIEW("\"\\u0061bc\""), VIEW("abc")));
-    assert_true(scan_string_is(VIEW("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\""), VIEW("\"\\/\b\f\n\r\t")));
-    assert_true(scan_string_is(VIEW("\"\\ud83d\\uDE00\""), VIEW("\xF0\x9F\x98\x80")));
-    assert_true(scan_string_is(VIEW("\"a\\u0000b\""), VIEW("a\0b")));
-    assert_false(scan_string_is(VIEW("\"abc\""), VIEW("abd")));
-    assert_false(scan_string_is(VIEW("\"abc\""), VIEW("ab")));
-    assert_false(scan_string_is(VIEW("\"ab\\u0063\""), VIEW("ab")));
-    assert_false(scan_string_is(VIEW("\"ab\\u0063\""), VIEW("abcd")));
-    assert_false(scan_string_is(VIEW("\"\\ud800\""), VIEW("\xED\xA0\x80")));
+    assert_true(scan_string_is(SLICE("\"abc\""), SLICE("abc")));
+    assert_true(scan_string_is(SLICE("\"\""), SLICE("")));
+    assert_true(scan_string_is(SLICE("\"a\\u0062c\""), SLICE("abc")));
+    assert_true(scan_string_is(SLICE("\"\\u0061bc\""), SLICE("abc")));
+    assert_true(scan_string_is(SLICE("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\""), SLICE("\"\\/\b\f\n\r\t")));
+    assert_true(scan_string_is(SLICE("\"\\ud83d\\uDE00\""), SLICE("\xF0\x9F\x98\x80")));
+    assert_true(scan_string_is(SLICE("\"a\\u0000b\""), SLICE("a\0b")));
+    assert_false(scan_string_is(SLICE("\"abc\""), SLICE("abd")));
+    assert_false(scan_string_is(SLICE("\"abc\""), SLICE("ab")));
+    assert_false(scan_string_is(SLICE("\"ab\\u0063\""), SLICE("ab")));
+    assert_false(scan_string_is(SLICE("\"ab\\u0063\""), SLICE("abcd")));
+    assert_false(scan_string_is(SLICE("\"\\ud800\""), SLICE("\xED\xA0\x80")));
 }
 
 static void check_decode(const char *token, const char *wanted, size_t len)
@@ -183,9 +183,9 @@ static void check_decode(const char *token, const char *wanted, size_t len)
     buf out = BUF_INIT(100);
 
     buf_text(&out, "> ");
-    assert_true(scan_decode(&out, view_of(token)));
+    assert_true(scan_decode(&out, slice_of(token)));
     assert_true(buf_ok(&out));
-    assert_true(view_equal((view){out.data + 2, out.len - 2}, (view){wanted, len}));
+    assert_true(slice_equal((slice){out.data + 2, out.len - 2}, (slice){wanted, len}));
     buf_free(&out);
 }
 
@@ -210,7 +210,7 @@ static void decodes_no_nul_and_no_half(void **state)
     (void)state;
     buf_text(&out, "before");
     for (size_t i = 0; i < sizeof(tokens) / sizeof(tokens[0]); i++) {
-        assert_false(scan_decode(&out, view_of(tokens[i])));
+        assert_false(scan_decode(&out, slice_of(tokens[i])));
         assert_true(buf_ok(&out));
         assert_string_equal(buf_str(&out), "before");
     }
@@ -222,9 +222,9 @@ static void decoding_keeps_to_the_buffers_maximum(void **state)
     buf out = BUF_INIT(3);
 
     (void)state;
-    assert_true(scan_decode(&out, VIEW("\"ab\\n\"")));
+    assert_true(scan_decode(&out, SLICE("\"ab\\n\"")));
     assert_string_equal(buf_str(&out), "ab\n");
-    assert_true(scan_decode(&out, VIEW("\"\\n\"")));
+    assert_true(scan_decode(&out, SLICE("\"\\n\"")));
     assert_int_equal(out.failure, BUF_TOO_LARGE);
     buf_free(&out);
 }
@@ -266,7 +266,7 @@ static void reads_integers(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int64_t number = 99;
 
-        if (!scan_integer(view_of(cases[i].text), &number) || number != cases[i].number)
+        if (!scan_integer(slice_of(cases[i].text), &number) || number != cases[i].number)
             fail_msg("%s gave %lld", cases[i].text, (long long)number);
     }
 }
@@ -280,10 +280,10 @@ static void refuses_other_numbers_as_integers(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        if (scan_integer(view_of(texts[i]), &number))
+        if (scan_integer(slice_of(texts[i]), &number))
             fail_msg("%s was taken", texts[i]);
     }
-    assert_false(scan_integer((view){NULL, 0}, &number));
+    assert_false(scan_integer((slice){NULL, 0}, &number));
     assert_int_equal(number, 99);
 }
 
@@ -306,7 +306,7 @@ static void finds_the_end_of_strings(void **state)
         assert_true(scan_element(&walk, &value));
         assert_int_equal(value.text.len, len - 4);
         assert_true(scan_element(&walk, &value));
-        assert_true(view_equal(value.text, VIEW("7")));
+        assert_true(slice_equal(value.text, SLICE("7")));
     }
 }
 
@@ -341,25 +341,25 @@ static void goes_into_values(void **state)
     scan_value array = parse("[ {\"a\" : {} , \"b\":[1, {\"c\":\"}\"} ] } ,\"x\", { } ,7]");
     scan_walk walk = scan_enter(array), inner;
     scan_value value;
-    view key;
+    slice key;
 
     (void)state;
     assert_true(scan_to_element(&walk));
     inner = scan_into(&walk);
-    assert_true(scan_to_member(&inner, &key) && view_equal(key, VIEW("\"a\"")));
-    assert_true(scan_take(&inner, &value) && view_equal(value.text, VIEW("{}")));
+    assert_true(scan_to_member(&inner, &key) && slice_equal(key, SLICE("\"a\"")));
+    assert_true(scan_take(&inner, &value) && slice_equal(value.text, SLICE("{}")));
     assert_true(scan_member(&inner, &key, &value));
-    assert_true(view_equal(value.text, VIEW("[1, {\"c\":\"}\"} ]")));
+    assert_true(slice_equal(value.text, SLICE("[1, {\"c\":\"}\"} ]")));
     assert_false(scan_to_member(&inner, &key));
     value = scan_leave(&walk, &inner);
     assert_int_equal(value.kind, SCAN_OBJECT);
-    assert_true(view_equal(value.text, VIEW("{\"a\" : {} , \"b\":[1, {\"c\":\"}\"} ] }")));
-    assert_true(scan_element(&walk, &value) && view_equal(value.text, VIEW("\"x\"")));
+    assert_true(slice_equal(value.text, SLICE("{\"a\" : {} , \"b\":[1, {\"c\":\"}\"} ] }")));
+    assert_true(scan_element(&walk, &value) && slice_equal(value.text, SLICE("\"x\"")));
     assert_true(scan_to_element(&walk));
     inner = scan_into(&walk);
     assert_false(scan_to_member(&inner, &key));
-    assert_true(view_equal(scan_leave(&walk, &inner).text, VIEW("{ }")));
-    assert_true(scan_element(&walk, &value) && view_equal(value.text, VIEW("7")));
+    assert_true(slice_equal(scan_leave(&walk, &inner).text, SLICE("{ }")));
+    assert_true(scan_element(&walk, &value) && slice_equal(value.text, SLICE("7")));
     assert_false(scan_to_element(&walk));
 }
 
@@ -380,13 +380,13 @@ static void sees_what_may_be_half_a_pair(void **state)
         assert_non_null(text);
         memset(text, 'd', size);
         memcpy(text + lead, PIECES[i % 7].piece, 3);
-        if (scan_may_say_half((view){text, size}) != PIECES[i % 7].may_be)
+        if (scan_may_say_half((slice){text, size}) != PIECES[i % 7].may_be)
             fail_msg("%.*s", (int)size, text);
         free(text);
     }
-    assert_true(scan_may_say_half(VIEW("\\\\ud")));
-    assert_false(scan_may_say_half(VIEW("\\u")));
-    assert_false(scan_may_say_half(VIEW("")));
+    assert_true(scan_may_say_half(SLICE("\\\\ud")));
+    assert_false(scan_may_say_half(SLICE("\\u")));
+    assert_false(scan_may_say_half(SLICE("")));
 }
 
 static void counts(void **state)

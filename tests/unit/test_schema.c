@@ -100,7 +100,7 @@ static size_t run_file(const char *name, size_t *refused, size_t *partial)
     scan_value groups, one;
     snprintf(path, sizeof(path), "%s/%s", SUITE, name);
     char *text = read_file(path, &len);
-    assert_true(scan_check((view){text, len}, CARDBOX_JSON_DEPTH_MAX, &groups, NULL, NULL));
+    assert_true(scan_check((slice){text, len}, CARDBOX_JSON_DEPTH_MAX, &groups, NULL, NULL));
     for (scan_walk walk = scan_enter(groups); scan_element(&walk, &one);) {
         scan_value schema = scan_find(one, "schema");
         cardbox_error err = CARDBOX_ERROR_INIT;
@@ -150,7 +150,7 @@ static void public_suite(void **state)
 /* --- ours --- */
 
 /* Whether it is a schema, whose keywords are all checked. */
-static cardbox_status check(view schema, cardbox_error *err)
+static cardbox_status check(slice schema, cardbox_error *err)
 {
     buf unchecked = BUF_INIT(100);
     cardbox_status status = schema_check(&unchecked, schema, err);
@@ -162,7 +162,7 @@ static cardbox_status check(view schema, cardbox_error *err)
 static void assert_refused(const char *schema, const char *message)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
-    assert_int_equal(check(view_of(schema), &err), CARDBOX_INVALID);
+    assert_int_equal(check(slice_of(schema), &err), CARDBOX_INVALID);
     assert_string_equal(err.message, message);
 }
 
@@ -204,15 +204,15 @@ static void lists_other_keywords(void **state)
     scan_value value;
     buf unchecked = BUF_INIT(100);
     (void)state;
-    assert_int_equal(schema_check(&unchecked, view_of(SCHEMA), &err), CARDBOX_OK);
+    assert_int_equal(schema_check(&unchecked, slice_of(SCHEMA), &err), CARDBOX_OK);
     assert_string_equal(buf_str(&unchecked),
                         "pattern, uniqueItems, not, prefixItems, a, b,, patternProperties");
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-        assert_true(scan_check(view_of(CASES[i].value), 9, &value, NULL, NULL));
-        assert_int_equal(schema_validate(NULL, scan_whole(view_of(SCHEMA)), value, &err),
+        assert_true(scan_check(slice_of(CASES[i].value), 9, &value, NULL, NULL));
+        assert_int_equal(schema_validate(NULL, scan_whole(slice_of(SCHEMA)), value, &err),
                          CASES[i].status);
     }
-    assert_int_equal(schema_check(&unchecked, VIEW("{\"pattern\":\"\",\"minLength\":-1}"), &err),
+    assert_int_equal(schema_check(&unchecked, SLICE("{\"pattern\":\"\",\"minLength\":-1}"), &err),
                      CARDBOX_INVALID);
     buf_free(&unchecked);
 }
@@ -227,8 +227,8 @@ static void follows_references_to_schemas_alone(void **state)
     assert_refused("{\"$ref\":\"#/default\",\"default\":{\"$ref\":5}}", REFUSED);
     assert_refused("{\"$ref\":\"#/$defs/a/const\",\"$defs\":{\"a\":{\"const\":{}}}}", REFUSED);
     assert_refused("{\"$ref\":\"#/$defs\",\"$defs\":{\"$ref\":{}}}", REFUSED);
-    assert_int_equal(check(VIEW("{\"properties\":{\"default\":{\"items\":{}},\"b\":{\"$ref\":"
-                                "\"#/properties/default/items\"}}}"),
+    assert_int_equal(check(SLICE("{\"properties\":{\"default\":{\"items\":{}},\"b\":{\"$ref\":"
+                                 "\"#/properties/default/items\"}}}"),
                            &err),
                      CARDBOX_OK);
 }
@@ -244,7 +244,7 @@ static void refuses_deep_schemas(void **state)
         buf_text(&text, "}");
     assert_true(buf_ok(&text));
     cardbox_error err = CARDBOX_ERROR_INIT;
-    assert_int_equal(check((view){text.data, text.len}, &err), CARDBOX_INVALID);
+    assert_int_equal(check((slice){text.data, text.len}, &err), CARDBOX_INVALID);
     assert_non_null(strstr(err.message, "is over 64 schemas deep"));
     buf_free(&text);
 }
@@ -253,9 +253,9 @@ static void assert_fault(const char *schema, const char *value, const char *mess
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     scan_value checked;
-    assert_int_equal(check(view_of(schema), &err), CARDBOX_OK);
-    assert_true(scan_check(view_of(value), CARDBOX_JSON_DEPTH_MAX, &checked, NULL, NULL));
-    cardbox_status status = schema_validate(NULL, scan_whole(view_of(schema)), checked, &err);
+    assert_int_equal(check(slice_of(schema), &err), CARDBOX_OK);
+    assert_true(scan_check(slice_of(value), CARDBOX_JSON_DEPTH_MAX, &checked, NULL, NULL));
+    cardbox_status status = schema_validate(NULL, scan_whole(slice_of(schema)), checked, &err);
     assert_int_equal(status, message == NULL ? CARDBOX_OK : CARDBOX_INVALID);
     assert_string_equal(err.message, message == NULL ? "" : message);
 }
@@ -300,7 +300,7 @@ static void tells_all(void **state)
         "/1/b: is missing; /1/a: has 2 characters, at most 1 are allowed; "
         "/3: expected \"object\", got array");
     assert_int_equal(
-        schema_validate(&faults, scan_whole(view_of(LIST)), scan_whole(view_of(MANY)), &err),
+        schema_validate(&faults, scan_whole(slice_of(LIST)), scan_whole(slice_of(MANY)), &err),
         CARDBOX_INVALID);
     assert_int_equal(faults.count, SCHEMA_FAULTS_MAX);
     assert_int_equal(faults.more, 3);
@@ -343,9 +343,9 @@ static void ends_behind_what_it_tells(void **state)
     buf_printf(&nested, "[%s,%s]", buf_str(&list), buf_str(&list));
     for (size_t i = 0; i < sizeof(SCHEMAS) / sizeof(SCHEMAS[0]); i++) {
         cardbox_error err = CARDBOX_ERROR_INIT;
-        view value = buf_as_view(i == 2 ? &nested : &list);
+        slice value = buf_as_slice(i == 2 ? &nested : &list);
         assert_int_equal(
-            schema_validate(&faults, scan_whole(view_of(SCHEMAS[i])), scan_whole(value), &err),
+            schema_validate(&faults, scan_whole(slice_of(SCHEMAS[i])), scan_whole(value), &err),
             CARDBOX_INVALID);
         assert_int_equal(faults.count, SCHEMA_FAULTS_MAX);
         assert_int_equal(faults.more, SCHEMA_MORE_MAX);
@@ -371,8 +371,8 @@ static void says_once_that_it_takes_long(void **state)
     buf_char(&value, '1');
     for (int i = 0; i <= DEPTH; i++)
         buf_char(&value, ']');
-    assert_int_equal(schema_validate(&faults, scan_whole(view_of(SCHEMA)),
-                                     scan_whole(buf_as_view(&value)), &err),
+    assert_int_equal(schema_validate(&faults, scan_whole(slice_of(SCHEMA)),
+                                     scan_whole(buf_as_slice(&value)), &err),
                      CARDBOX_INVALID);
     assert_string_equal(err.message, "takes 100000 steps to check, give less at once");
     assert_int_equal(faults.count, 1);
@@ -398,7 +398,7 @@ static void says_that_a_list_is_too_long(void **state)
         buf_text(&list, ",0");
     buf_char(&list, ']');
     assert_int_equal(
-        schema_validate(NULL, scan_whole(view_of(SCHEMA)), scan_whole(buf_as_view(&list)), &err),
+        schema_validate(NULL, scan_whole(slice_of(SCHEMA)), scan_whole(buf_as_slice(&list)), &err),
         CARDBOX_INVALID);
     assert_string_equal(err.message, "has 100001 items, at most 2 are allowed");
     buf_free(&list);

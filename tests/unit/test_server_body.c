@@ -6,17 +6,17 @@
 #include <stdio.h>
 #include "server/request/body.h"
 
-static const body_shape CARDS = {"card_ids", false};
-static const body_shape BOXES = {"box_ids", true};
+static const body_rules CARDS = {"card_ids", false};
+static const body_rules BOXES = {"box_ids", true};
 
 static body_batch batch;
 
-static shape_result read_text(const char *text, const body_shape *wanted)
+static validation_result read_text(const char *text, const body_rules *wanted)
 {
-    shape_free(&s);
-    shape_init(&s, view_of(text), &memory);
+    validation_free(&s);
+    validation_init(&s, slice_of(text), &memory);
     body_read(&batch, wanted, &s);
-    return shape_check(&s);
+    return validation_check(&s);
 }
 
 static void assert_id(size_t index, const char *token, const char *text)
@@ -36,7 +36,8 @@ static void takes_ids(void **state)
 {
     (void)state;
     assert_int_equal(
-        read_text("{\"card_ids\":[\"a\",\"\",\"b/\\u0063\",\"a\",\"\\u0061\"]}", &CARDS), SHAPE_OK);
+        read_text("{\"card_ids\":[\"a\",\"\",\"b/\\u0063\",\"a\",\"\\u0061\"]}", &CARDS),
+        VALIDATION_OK);
     assert_int_equal(batch.count, 3);
     assert_id(0, "\"a\"", "a");
     assert_id(1, "\"\"", "");
@@ -47,7 +48,7 @@ static void keeps_ids_that_cannot_be(void **state)
 {
     (void)state;
     assert_int_equal(read_text("{\"card_ids\":[\"\\u0000\",\"\\ud800\",\"\\u0000\"]}", &CARDS),
-                     SHAPE_OK);
+                     VALIDATION_OK);
     assert_int_equal(batch.count, 2);
     assert_id(0, "\"\\u0000\"", NULL);
     assert_id(1, "\"\\ud800\"", NULL);
@@ -56,11 +57,11 @@ static void keeps_ids_that_cannot_be(void **state)
 static void takes_defaults(void **state)
 {
     (void)state;
-    assert_int_equal(read_text(" {} ", &BOXES), SHAPE_OK);
+    assert_int_equal(read_text(" {} ", &BOXES), VALIDATION_OK);
     assert_int_equal(batch.count, 0);
     assert_false(batch.hydrate);
     assert_int_equal(batch.limit, 200);
-    assert_int_equal(read_text("{\"cardIds\":3,\"x\":{\"a\":1,\"a\":2}}", &CARDS), SHAPE_OK);
+    assert_int_equal(read_text("{\"cardIds\":3,\"x\":{\"a\":1,\"a\":2}}", &CARDS), VALIDATION_OK);
 }
 
 static void joins_spellings_of_a_uuid(void **state)
@@ -69,7 +70,7 @@ static void joins_spellings_of_a_uuid(void **state)
     assert_int_equal(read_text("{\"box_ids\":[\"ABCDEFAB-cdef-7abc-8def-abcdefabcdef\","
                                "\"abcdefab-cdef-7abc-8def-abcdefabcdef\",\"x\"]}",
                                &BOXES),
-                     SHAPE_OK);
+                     VALIDATION_OK);
     assert_int_equal(batch.count, 2);
     assert_true(batch.ids[0].is_uuid);
     assert_id(0, "\"ABCDEFAB-cdef-7abc-8def-abcdefabcdef\"",
@@ -89,7 +90,7 @@ static void takes_limits(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         snprintf(text, sizeof(text), "{\"hydrate\":true,\"limit\":%s}", CASES[i].limit);
-        assert_int_equal(read_text(text, &BOXES), SHAPE_OK);
+        assert_int_equal(read_text(text, &BOXES), VALIDATION_OK);
         assert_int_equal(batch.limit, CASES[i].expected);
         assert_true(batch.hydrate);
     }
@@ -102,7 +103,7 @@ static void refuses_what_is_no_json(void **state)
         "'a'"};
     (void)state;
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-        assert_int_equal(read_text(CASES[i], &CARDS), SHAPE_MALFORMED);
+        assert_int_equal(read_text(CASES[i], &CARDS), VALIDATION_MALFORMED);
         assert_non_null(s.message);
     }
 }
@@ -110,10 +111,12 @@ static void refuses_what_is_no_json(void **state)
 static void refuses_members_twice(void **state)
 {
     (void)state;
-    assert_int_equal(read_text("{\"card_ids\":[],\"card_ids\":[\"a\"]}", &CARDS), SHAPE_MALFORMED);
+    assert_int_equal(read_text("{\"card_ids\":[],\"card_ids\":[\"a\"]}", &CARDS),
+                     VALIDATION_MALFORMED);
     assert_int_equal(s.position, 15);
-    assert_int_equal(read_text("{\"card_ids\":[],\"card\\u005fids\":[]}", &CARDS), SHAPE_MALFORMED);
-    assert_int_equal(read_text("{\"x\":1,\"x\":2}", &CARDS), SHAPE_MALFORMED);
+    assert_int_equal(read_text("{\"card_ids\":[],\"card\\u005fids\":[]}", &CARDS),
+                     VALIDATION_MALFORMED);
+    assert_int_equal(read_text("{\"x\":1,\"x\":2}", &CARDS), VALIDATION_MALFORMED);
 }
 
 static void lists_all_faults(void **state)
@@ -138,7 +141,7 @@ static void lists_all_faults(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-        assert_int_equal(read_text(CASES[i].text, &BOXES), SHAPE_FAULTS);
+        assert_int_equal(read_text(CASES[i].text, &BOXES), VALIDATION_FAULTS);
         assert_string_equal(buf_str(&s.items), CASES[i].items);
     }
 }
@@ -151,7 +154,7 @@ static char *list_of(size_t count, const char *quote)
     for (size_t i = 0; i < count; i++)
         buf_printf(&text, "%s%s%zu%s", i == 0 ? "" : ",", quote, i, quote);
     buf_text(&text, "]}");
-    char *copy = arena_copy(&memory, view_of(buf_str(&text)));
+    char *copy = arena_copy(&memory, slice_of(buf_str(&text)));
     buf_free(&text);
     return copy;
 }
@@ -160,10 +163,10 @@ static void bounds_ids_and_faults(void **state)
 {
     size_t faults = 0;
     (void)state;
-    assert_int_equal(read_text(list_of(100, "\""), &CARDS), SHAPE_OK);
+    assert_int_equal(read_text(list_of(100, "\""), &CARDS), VALIDATION_OK);
     assert_int_equal(batch.count, 100);
-    assert_int_equal(read_text(list_of(101, "\""), &CARDS), SHAPE_TOO_MANY);
-    assert_int_equal(read_text(list_of(1000, ""), &CARDS), SHAPE_FAULTS);
+    assert_int_equal(read_text(list_of(101, "\""), &CARDS), VALIDATION_TOO_MANY);
+    assert_int_equal(read_text(list_of(1000, ""), &CARDS), VALIDATION_FAULTS);
     for (const char *at = buf_str(&s.items); (at = strstr(at, "string_type")) != NULL; at++)
         faults++;
     assert_int_equal(faults, 100);
@@ -178,7 +181,7 @@ static void reports_shape_first(void **state)
     text.len -= 2;
     text.data[text.len] = '\0';
     buf_text(&text, ",7]}");
-    assert_int_equal(read_text(buf_str(&text), &CARDS), SHAPE_FAULTS);
+    assert_int_equal(read_text(buf_str(&text), &CARDS), VALIDATION_FAULTS);
     buf_free(&text);
 }
 

@@ -2,7 +2,7 @@
  * test_server_boxes_batch.c: the answer for many boxes, whichever way their rows come: one by one
  * in order or out of it, together, or again after they broke off. The database is played.
  */
-#include "join_play.h"
+#include "batcher_play.h"
 #include "server/api/handlers.h"
 
 #define BOX "00000000-0000-0000-0000-00000000000"
@@ -123,12 +123,12 @@ static void ask_within(size_t number, long most)
     set.response_max = most;
     request_init(r, &server, &counts, j);
     r->host = &HOST;
-    r->id = VIEW("test");
+    r->id = SLICE("test");
     r->match.params[0] = tenant;
     buf_text(&r->body, ASKED);
     request_move(r, REQUEST_WORKING);
     handle_boxes_batch(r);
-    joiner_flush(j);
+    batcher_flush(j);
 }
 
 static void ask(size_t number)
@@ -212,7 +212,7 @@ static void among_others(void **state)
     for (size_t i = 0; i <= ASKING; i++)
         ask(i);
     land(make_rows(SCRIPT, SCRIPT_ROWS), NULL);
-    joiner_flush(j);
+    batcher_flush(j);
     assert_int_equal(play.sent, 2);
     assert_null(play.flight[0].some);
     land(make_rows(rows, ASKING * SCRIPT_ROWS), NULL);
@@ -228,7 +228,7 @@ static void kinds_mixed(void **state)
     assert_true(stream(SCRIPT, 1) && stream(SCRIPT + 5, 1) && stream(SCRIPT + 1, 4));
     land(make_rows(NULL, 0), NULL);
     assert_int_equal(status(0), 0);
-    joiner_flush(j);
+    batcher_flush(j);
     assert_int_equal(play.sent, 2);
     assert_null(play.flight[0].some);
     land(make_rows(SCRIPT, SCRIPT_ROWS), NULL);
@@ -242,7 +242,7 @@ static void broken_off(void **state)
     for (size_t rows = 0; rows < 7; rows++) {
         assert_true(stream(SCRIPT, rows));
         give_error(CARDBOX_UNAVAILABLE);
-        joiner_flush(j);
+        batcher_flush(j);
     }
     assert_int_equal(play.sent, TIMES);
     assert_true(stream(SCRIPT, SCRIPT_ROWS));
@@ -269,7 +269,7 @@ static void over_its_time(void **state)
     (void)state;
     ask(0);
     assert_true(stream(SCRIPT, 6));
-    joiner_tick(j, joiner_next_ms(j) + TIMEOUT_MS);
+    batcher_tick(j, batcher_next_ms(j) + TIMEOUT_MS);
     assert_int_equal(status(0), 504);
     assert_true(stream(SCRIPT + 6, SCRIPT_ROWS - 6)); /* goes by */
     land(make_rows(NULL, 0), NULL);

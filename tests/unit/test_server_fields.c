@@ -30,23 +30,23 @@ static const field NEEDED[] = {{.name = "any", .kind = FIELD_ANY, .required = tr
 
 static field_value values[COUNT];
 
-static shape_result read_with(const field *table, size_t count, view text)
+static validation_result read_with(const field *table, size_t count, slice text)
 {
-    static const shape_place AT = {"body", NULL, 0};
-    shape_free(&s);
-    shape_init(&s, text, &memory);
-    scan_value body = shape_body(&s, 8);
+    static const validation_path AT = {"body", NULL, 0};
+    validation_free(&s);
+    validation_init(&s, text, &memory);
+    scan_value body = validation_body(&s, 8);
     if (body.kind != SCAN_NONE)
         fields_read_object(values, table, count, body, &AT, &s);
-    return shape_check(&s);
+    return validation_check(&s);
 }
 
-static shape_result read_body(const char *text)
+static validation_result read_body(const char *text)
 {
-    return read_with(TABLE, COUNT, view_of(text));
+    return read_with(TABLE, COUNT, slice_of(text));
 }
 
-static void assert_text(view found, const char *expected)
+static void assert_text(slice found, const char *expected)
 {
     assert_int_equal(found.len, strlen(expected));
     assert_memory_equal(found.ptr, expected, found.len);
@@ -60,7 +60,7 @@ static void takes_each_kind(void **state)
                   "\"id\":\"a/b\",\"uuid\":\"ABCDEFAB-cdef-7abc-8def-abcdefabcdef\",\"bool\":true,"
                   "\"integer\":9.0,\"limit\":1e3,\"time\":\"1970-01-01T01:00:00.5+01:00\","
                   "\"ids\":[\"a\",\"a\"],\"uuids\":[],\"choice\":\"off\"}"),
-        SHAPE_OK);
+        VALIDATION_OK);
     for (size_t i = 0; i < COUNT; i++)
         assert_true(values[i].given);
     assert_text(values[ANY].json.text, "[1 ,2]");
@@ -79,14 +79,14 @@ static void takes_each_kind(void **state)
 static void null_is_absent_unless_required(void **state)
 {
     (void)state;
-    assert_int_equal(read_body("{\"text\":null,\"ids\":null,\"any\":null}"), SHAPE_OK);
+    assert_int_equal(read_body("{\"text\":null,\"ids\":null,\"any\":null}"), VALIDATION_OK);
     assert_false(values[TEXT].given || values[IDS].given || values[ANY].given);
-    assert_int_equal(read_with(NEEDED, 2, VIEW("{\"any\":null,\"ids\":[]}")), SHAPE_OK);
+    assert_int_equal(read_with(NEEDED, 2, SLICE("{\"any\":null,\"ids\":[]}")), VALIDATION_OK);
     assert_true(values[0].given);
-    assert_int_equal(read_with(NEEDED, 2, VIEW("{\"any\":1,\"ids\":null}")), SHAPE_FAULTS);
+    assert_int_equal(read_with(NEEDED, 2, SLICE("{\"any\":1,\"ids\":null}")), VALIDATION_FAULTS);
 }
 
-/* One line a case: a body, and the type and place of its only fault. */
+/* One line a case: a body, and the type and place of its only http_error. */
 static void names_each_fault(void **state)
 {
     static const struct {
@@ -124,11 +124,11 @@ static void names_each_fault(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-        assert_int_equal(read_body(CASES[i].body), SHAPE_FAULTS);
+        assert_int_equal(read_body(CASES[i].body), VALIDATION_FAULTS);
         assert_int_equal(s.faults, 1);
         assert_memory_equal(buf_str(&s.items), CASES[i].item, strlen(CASES[i].item));
     }
-    assert_int_equal(read_with(NEEDED, 2, VIEW("{}")), SHAPE_FAULTS);
+    assert_int_equal(read_with(NEEDED, 2, SLICE("{}")), VALIDATION_FAULTS);
     assert_int_equal(s.faults, 2);
 }
 
@@ -136,15 +136,15 @@ static void names_each_fault(void **state)
 static void judges_in_order(void **state)
 {
     (void)state;
-    assert_int_equal(read_body("{\"ids\":[\"a\",\"b\",\"c\",\"d\"]}"), SHAPE_TOO_MANY);
+    assert_int_equal(read_body("{\"ids\":[\"a\",\"b\",\"c\",\"d\"]}"), VALIDATION_TOO_MANY);
     assert_string_equal(s.too_many, "ids");
     assert_int_equal(s.most, 3);
-    assert_int_equal(read_body("{\"ids\":[\"a\",\"b\",\"c\",1]}"), SHAPE_FAULTS);
-    assert_int_equal(read_body("{\"ids\":[1],\"ids\":[]}"), SHAPE_MALFORMED);
+    assert_int_equal(read_body("{\"ids\":[\"a\",\"b\",\"c\",1]}"), VALIDATION_FAULTS);
+    assert_int_equal(read_body("{\"ids\":[1],\"ids\":[]}"), VALIDATION_MALFORMED);
     assert_int_equal(s.position, 11);
-    assert_int_equal(read_body("{\"text\":\"a\",\"t\\u0065xt\":\"b\"}"), SHAPE_MALFORMED);
-    assert_int_equal(read_body("{\"text\":\"a\""), SHAPE_MALFORMED);
-    assert_int_equal(read_body("[[[[[[[[[]]]]]]]]]"), SHAPE_MALFORMED);
+    assert_int_equal(read_body("{\"text\":\"a\",\"t\\u0065xt\":\"b\"}"), VALIDATION_MALFORMED);
+    assert_int_equal(read_body("{\"text\":\"a\""), VALIDATION_MALFORMED);
+    assert_int_equal(read_body("[[[[[[[[[]]]]]]]]]"), VALIDATION_MALFORMED);
 }
 
 /* --- queries --- */
@@ -160,12 +160,12 @@ static const field QUERY[Q_COUNT] = {
     [Q_CHOICE] = {.name = "choice", .kind = FIELD_CHOICE, .choices = CHOICES},
 };
 
-static shape_result read_query(const char *query, bool lenient)
+static validation_result read_query(const char *query, bool lenient)
 {
-    shape_free(&s);
-    shape_init(&s, (view){"", 0}, &memory);
-    fields_read_query(values, QUERY, Q_COUNT, view_of(query), lenient, &s);
-    return shape_check(&s);
+    validation_free(&s);
+    validation_init(&s, (slice){"", 0}, &memory);
+    fields_read_query(values, QUERY, Q_COUNT, slice_of(query), lenient, &s);
+    return validation_check(&s);
 }
 
 static void takes_parameters(void **state)
@@ -174,7 +174,7 @@ static void takes_parameters(void **state)
     assert_int_equal(read_query("&text=a+b%26&limit=%2020&&call=x&call=y&meta.a.b=1&meta.%C3%A9=&"
                                 "time=2025-01-01T00:00:00%2B01:00&choice=on",
                                 false),
-                     SHAPE_OK);
+                     VALIDATION_OK);
     assert_text(values[Q_TEXT].text, "a b&");
     assert_int_equal(values[Q_LIMIT].number, 9);
     assert_true(values[Q_CHOICE].given && values[Q_CHOICE].number == 0);
@@ -185,7 +185,7 @@ static void takes_parameters(void **state)
     assert_text(values[Q_META].list[0].text, "1");
     assert_text(values[Q_META].list[1].key, "\xC3\xA9");
     assert_text(values[Q_META].list[1].text, "");
-    assert_int_equal(read_query("", false), SHAPE_OK);
+    assert_int_equal(read_query("", false), VALIDATION_OK);
     for (size_t i = 0; i < Q_COUNT; i++)
         assert_false(values[i].given);
 }
@@ -194,31 +194,31 @@ static void refuses_parameters(void **state)
 {
     static const struct {
         const char *query;
-        shape_result result;
+        validation_result result;
         const char *said; /* in the items, or the member that is malformed */
     } CASES[] = {
-        {"texts=a", SHAPE_FAULTS, "\"loc\":[\"query\",\"texts\"]"},
-        {"a%22b=1", SHAPE_FAULTS, "[\"query\",\"a\\\"b\"]"},
-        {"meta.=1", SHAPE_FAULTS, "extra_forbidden"},
-        {"text=a&text=a", SHAPE_FAULTS, "given once"},
-        {"choice=On", SHAPE_FAULTS, "on, off"},
-        {"limit=x", SHAPE_FAULTS, "int_parsing"},
-        {"limit", SHAPE_FAULTS, "int_parsing"},
-        {"text=1234567890", SHAPE_FAULTS, "string_too_long"},
-        {"call=", SHAPE_FAULTS, "value_error"},
-        {"time=2025-01-01T00:00:00+01:00", SHAPE_FAULTS, "%2B"},
-        {"call=1&call=2&call=3", SHAPE_TOO_MANY, "call"},
-        {"text=%zz", SHAPE_MALFORMED, "text"},
-        {"text=%00", SHAPE_MALFORMED, "text"},
-        {"%zz=1", SHAPE_MALFORMED, ""},
+        {"texts=a", VALIDATION_FAULTS, "\"loc\":[\"query\",\"texts\"]"},
+        {"a%22b=1", VALIDATION_FAULTS, "[\"query\",\"a\\\"b\"]"},
+        {"meta.=1", VALIDATION_FAULTS, "extra_forbidden"},
+        {"text=a&text=a", VALIDATION_FAULTS, "given once"},
+        {"choice=On", VALIDATION_FAULTS, "on, off"},
+        {"limit=x", VALIDATION_FAULTS, "int_parsing"},
+        {"limit", VALIDATION_FAULTS, "int_parsing"},
+        {"text=1234567890", VALIDATION_FAULTS, "string_too_long"},
+        {"call=", VALIDATION_FAULTS, "value_error"},
+        {"time=2025-01-01T00:00:00+01:00", VALIDATION_FAULTS, "%2B"},
+        {"call=1&call=2&call=3", VALIDATION_TOO_MANY, "call"},
+        {"text=%zz", VALIDATION_MALFORMED, "text"},
+        {"text=%00", VALIDATION_MALFORMED, "text"},
+        {"%zz=1", VALIDATION_MALFORMED, ""},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         assert_int_equal(read_query(CASES[i].query, false), CASES[i].result);
-        if (CASES[i].result == SHAPE_FAULTS)
+        if (CASES[i].result == VALIDATION_FAULTS)
             assert_non_null(strstr(buf_str(&s.items), CASES[i].said));
         else
-            assert_string_equal(CASES[i].result == SHAPE_TOO_MANY ? s.too_many : s.member,
+            assert_string_equal(CASES[i].result == VALIDATION_TOO_MANY ? s.too_many : s.member,
                                 CASES[i].said);
     }
 }
@@ -227,14 +227,14 @@ static void refuses_parameters(void **state)
 static void lenient_is_as_before(void **state)
 {
     (void)state;
-    assert_int_equal(read_query("x=1&%zz=2&text=%zz&text=a&limit=x&limit=3", true), SHAPE_OK);
+    assert_int_equal(read_query("x=1&%zz=2&text=%zz&text=a&limit=x&limit=3", true), VALIDATION_OK);
     assert_text(values[Q_TEXT].text, "a");
     assert_int_equal(values[Q_LIMIT].number, 3);
-    assert_int_equal(read_query("limit=3&limit=x", true), SHAPE_FAULTS);
-    assert_int_equal(read_query("text=%zz", true), SHAPE_MALFORMED);
+    assert_int_equal(read_query("limit=3&limit=x", true), VALIDATION_FAULTS);
+    assert_int_equal(read_query("text=%zz", true), VALIDATION_MALFORMED);
 }
 
-/* Of a body that holds a million faults no more are looked for than are told. */
+/* Of a body that holds a million faults no more are looked for than are last_logged. */
 static void stops_at_as_many_as_are_told(void **state)
 {
     static const char *const FORMS[][3] = {
@@ -243,11 +243,11 @@ static void stops_at_as_many_as_are_told(void **state)
     for (size_t i = 0; i < sizeof(FORMS) / sizeof(FORMS[0]); i++) {
         buf body = BUF_INIT(10000);
         buf_text(&body, FORMS[i][0]);
-        for (int fault = 0; fault < SHAPE_FAULTS_MAX + 50; fault++)
+        for (int http_error = 0; http_error < VALIDATION_FAULTS_MAX + 50; http_error++)
             buf_text(&body, FORMS[i][1]);
         buf_text(&body, FORMS[i][2]);
-        assert_int_equal(read_body(buf_str(&body)), SHAPE_FAULTS);
-        assert_int_equal(s.faults, SHAPE_FAULTS_MAX);
+        assert_int_equal(read_body(buf_str(&body)), VALIDATION_FAULTS);
+        assert_int_equal(s.faults, VALIDATION_FAULTS_MAX);
         buf_free(&body);
     }
 }

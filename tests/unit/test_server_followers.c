@@ -2,7 +2,7 @@
  * test_server_followers.c: how often those are looked at who follow a task and wait. The database
  * is played.
  */
-#include "join_play.h"
+#include "batcher_play.h"
 #include "server/api/handlers.h"
 #include "server/api/followers.h"
 
@@ -27,15 +27,15 @@ static void follow(size_t number)
 {
     static const request_host HOST = {.resume = resume, .left = left};
     request *r = &requests[number];
-    view piece;
+    slice piece;
     request_init(r, &server, &counts, j);
     r->host = &HOST;
     r->followers = all;
     r->match.params[0] = tenant;
-    r->match.params[1] = VIEW("task");
+    r->match.params[1] = SLICE("task");
     request_move(r, REQUEST_WORKING);
     handle_task_stream(r);
-    joiner_flush(j);
+    batcher_flush(j);
     give_task();
     assert_int_equal(status(number), 200);
     request_move(r, REQUEST_SENDING);
@@ -63,11 +63,11 @@ static int stop(void **state)
 /* Some who have asked once, and found nothing new. */
 static void wait_for_news(size_t count)
 {
-    view piece;
+    slice piece;
     for (size_t i = 0; i < count; i++)
         follow(i);
     followers_tick(all, clock_ms());
-    joiner_flush(j);
+    batcher_flush(j);
     give_rows(NULL, 0);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(requests[i].answer.stream->peek(&requests[i], &piece), STREAM_WAIT);

@@ -3,7 +3,7 @@
  * by the test, which runs the library itself and so can count how often it has to: requests that
  * wait must neither keep it busy nor keep others waiting, and their clients may leave.
  */
-#include "join_play.h"
+#include "batcher_play.h"
 #include <arpa/inet.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -47,7 +47,7 @@ static bool looks_soon(void)
 static void run(void)
 {
     http_run(h, now_ms);
-    joiner_flush(j);
+    batcher_flush(j);
 }
 
 /* What a client did has reached the library's sockets. */
@@ -57,7 +57,7 @@ static void run_when_it_comes(void)
     run();
 }
 
-static int join_in(void)
+static int batch_in(void)
 {
     struct sockaddr_in to;
     socklen_t len = sizeof(to);
@@ -80,7 +80,7 @@ static void say(int fd, const char *text)
 static int ask(const char *text)
 {
     size_t sent = play.sent, active = http_active(h);
-    int fd = join_in();
+    int fd = batch_in();
     say(fd, text);
     run_when_it_comes();
     assert_int_equal(http_active(h), active + 1);
@@ -139,13 +139,13 @@ static int start(void **state)
     set.insecure_no_auth = true;
     set.connections_max = 100;
     set.idle_timeout_s = 75;
-    set.slow_request_timeout_ms = PATIENCE_MS;
+    set.request_read_timeout_ms = PATIENCE_MS;
     set.memory_max = 1L << 30;
     set.body_max = 16 * 1024;
     listener = socket(AF_INET, SOCK_STREAM, 0);
     if (bind(listener, (struct sockaddr *)&any, sizeof(any)) != 0 || listen(listener, 100) != 0)
         return -1;
-    h = http_new(&server, &counts, &(http_parts){.joiner = j});
+    h = http_new(&server, &counts, &(http_parts){.batcher = j});
     now_ms = clock_ms();
     http_tick(h, now_ms);
     return h == NULL;
@@ -153,7 +153,7 @@ static int start(void **state)
 
 static int stop(void **state)
 {
-    joiner_abort(j);
+    batcher_abort(j);
     while (play.flights > 0)
         give_error(CARDBOX_UNAVAILABLE);
     while (http_active(h) > 0 && is_due())
@@ -189,8 +189,8 @@ static void waiting_costs_nothing(void **state)
 static void answers_leave_in_one_run(void **state)
 {
     (void)state;
-    int idle = join_in(); /* the library looks twice at who was silent for longest */
-    int fd[] = {ask(GET), join_in(), join_in()};
+    int idle = batch_in(); /* the library looks twice at who was silent for longest */
+    int fd[] = {ask(GET), batch_in(), batch_in()};
     say(fd[1], GET);
     run_when_it_comes();
     say(fd[2], GET);
@@ -229,7 +229,7 @@ static void others_are_served(void **state)
                                "100-continue\r\nContent-Type: application/json\r\n"
                                "Content-Length: 12000\r\n\r\n";
     char piece[4001], target[9000];
-    int waits = ask(GET), fd = join_in();
+    int waits = ask(GET), fd = batch_in();
     say(fd, HEALTH);
     turn_until_answered(fd);
     assert_int_equal(hear(fd, NULL), 200);
@@ -264,7 +264,7 @@ static void others_are_served(void **state)
 static void pipelined_ones_are_answered(void **state)
 {
     (void)state;
-    int other = ask(GET), fd = join_in();
+    int other = ask(GET), fd = batch_in();
     say(fd, GET);
     run_when_it_comes();
     say(fd, HEALTH HEALTH);
@@ -272,8 +272,8 @@ static void pipelined_ones_are_answered(void **state)
     leave(other); /* it was alone in the first statement */
     run_when_it_comes();
     give_rows(NULL, 0);
-    joiner_flush(j);
-    other = join_in();
+    batcher_flush(j);
+    other = batch_in();
     say(other, GET);
     run_when_it_comes();
     give_rows(NULL, 0);
@@ -305,7 +305,7 @@ static void half_closed_ones_are_answered(void **state)
 static void who_leaves_is_forgotten(void **state)
 {
     (void)state;
-    int fd[] = {ask(GET), join_in(), join_in()};
+    int fd[] = {ask(GET), batch_in(), batch_in()};
     for (int i = 1; i < 3; i++) {
         say(fd[i], GET);
         run_when_it_comes();
@@ -317,7 +317,7 @@ static void who_leaves_is_forgotten(void **state)
     assert_false(is_due());
     assert_int_equal(tally_get(&counts.waiting), 1);
     give_rows(NULL, 0); /* for nobody */
-    joiner_flush(j);
+    batcher_flush(j);
     assert_int_equal(play.keys, 1);
     give_rows(NULL, 0);
     turn_until_answered(fd[2]);
@@ -329,11 +329,11 @@ static void stops_while_some_wait(void **state)
 {
     (void)state;
     int fd = ask(GET);
-    joiner_abort(j);
+    batcher_abort(j);
     turn_until_answered(fd);
     assert_int_equal(hear(fd, NULL), 503);
     close(fd);
-    fd = join_in();
+    fd = batch_in();
     say(fd, GET);
     run_when_it_comes(); /* the connection is busy: it waits for its turn when all ends */
     assert_int_equal(http_active(h), 1);

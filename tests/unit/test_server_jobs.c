@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "server/background/jobs.h"
-#include "server/response/fault.h"
+#include "server/response/http_error.h"
 
 enum { REQUESTS_MAX = 400, LOOPS = 2, OF_PROJECT = 64, IN_ALL = 256, PATIENCE_MS = 120000 };
 
@@ -47,7 +47,7 @@ static void work_now(request *r, void *arg)
 {
     (void)arg;
     assert_false(pthread_equal(pthread_self(), loop_thread));
-    request_answer_fixed(r, 200, VIEW("{}"));
+    request_answer_fixed(r, 200, SLICE("{}"));
 }
 
 /* Waits until the test lets it go. */
@@ -74,7 +74,7 @@ static bool add(size_t number, const char *tenant, job_work how)
     request_init(r, &server, &counts[0], NULL);
     r->host = &HOST;
     r->jobs = all;
-    r->match.params[0] = view_of(tenant);
+    r->match.params[0] = slice_of(tenant);
     request_move(r, REQUEST_WORKING);
     return jobs_add(r, how, note_done, r);
 }
@@ -119,7 +119,7 @@ static void open_gate(size_t count)
 static int set_up(void **state)
 {
     (void)state;
-    set = (settings){.loops = LOOPS, .request_timeout_ms = PATIENCE_MS, .memory_max = 64L << 20};
+    set = (settings){.loops = LOOPS, .database_timeout_ms = PATIENCE_MS, .memory_max = 64L << 20};
     server.set = &set;
     memset(counts, 0, sizeof(counts));
     memset(resumed, 0, sizeof(resumed));
@@ -238,7 +238,7 @@ static void test_time_is_over(void **state)
     for (size_t i = 0; i < threads; i++)
         assert_true(add(i, "a", work_later));
     await_begun(threads - 1);
-    set.request_timeout_ms = 1;
+    set.database_timeout_ms = 1;
     while (!resumed[threads - 1])
         turn();
     assert_int_equal(status(threads - 1), 504);
@@ -267,18 +267,18 @@ static void test_server_stops(void **state)
 
 /* --- it asks for a statement --- */
 
-static void render_none(request *r, const join_rows *found)
+static void render_none(request *r, const batch_rows *found)
 {
     (void)found;
     assert_true(pthread_equal(pthread_self(), loop_thread));
-    request_answer_fixed(r, 200, VIEW("{}"));
+    request_answer_fixed(r, 200, SLICE("{}"));
 }
 
 static void ask(request *r, void *arg)
 {
     (void)arg;
-    r->ticket = (join_ticket){.lane = JOIN_CARDS, .render = render_none};
-    joiner_add(r->joiner, r); /* no thread of the joiner's: it has none here */
+    r->ticket = (batch_ticket){.kind = BATCH_CARDS, .render = render_none};
+    batcher_add(r->batcher, r); /* no thread of the batcher's: it has none here */
 }
 
 static void test_statement_is_asked_for_by_the_loop(void **state)

@@ -6,7 +6,7 @@
 #include "server/request/path.h"
 #include "server/request/query.h"
 
-static void assert_view(view found, const char *expected)
+static void assert_view(slice found, const char *expected)
 {
     assert_int_equal(found.len, strlen(expected));
     assert_memory_equal(found.ptr, expected, found.len);
@@ -35,14 +35,14 @@ static void splits_targets(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-        view raw, query;
-        target_split(view_of(CASES[i].target), &raw, &query);
+        slice raw, query;
+        target_split(slice_of(CASES[i].target), &raw, &query);
         assert_view(raw, CASES[i].path);
         assert_view(query, CASES[i].query);
     }
 }
 
-static path_result decode(url_path *out, view raw)
+static path_result decode(url_path *out, slice raw)
 {
     const char *reason = NULL;
     path_result result = path_decode(out, raw, &memory, &reason);
@@ -54,18 +54,18 @@ static void decodes_segments(void **state)
 {
     url_path found;
     (void)state;
-    assert_int_equal(decode(&found, VIEW("/projects/p%2Fq/cards/%C3%BC%20a")), PATH_OK);
+    assert_int_equal(decode(&found, SLICE("/projects/p%2Fq/cards/%C3%BC%20a")), PATH_OK);
     assert_int_equal(found.count, 4);
     assert_view(found.segments[0], "projects");
     assert_view(found.segments[1], "p/q");
     assert_view(found.segments[3], "\xC3\xBC a");
-    assert_int_equal(decode(&found, VIEW("/a/../%2e%2E/+/%25zz")), PATH_OK);
+    assert_int_equal(decode(&found, SLICE("/a/../%2e%2E/+/%25zz")), PATH_OK);
     assert_int_equal(found.count, 5);
     assert_view(found.segments[1], "..");
     assert_view(found.segments[2], "..");
     assert_view(found.segments[3], "+");
     assert_view(found.segments[4], "%zz");
-    assert_int_equal(decode(&found, VIEW("/a%0Ab")), PATH_OK);
+    assert_int_equal(decode(&found, SLICE("/a%0Ab")), PATH_OK);
     assert_view(found.segments[0], "a\nb");
 }
 
@@ -79,11 +79,11 @@ static void knows_what_is_no_path(void **state)
     url_path found;
     (void)state;
     for (size_t i = 0; i < sizeof(UNKNOWN) / sizeof(UNKNOWN[0]); i++)
-        assert_int_equal(decode(&found, view_of(UNKNOWN[i])), PATH_UNKNOWN);
+        assert_int_equal(decode(&found, slice_of(UNKNOWN[i])), PATH_UNKNOWN);
     for (size_t i = 0; i < sizeof(MALFORMED) / sizeof(MALFORMED[0]); i++)
-        assert_int_equal(decode(&found, view_of(MALFORMED[i])), PATH_MALFORMED);
-    assert_int_equal(decode(&found, VIEW("/a\0b")), PATH_MALFORMED);
-    assert_int_equal(decode(&found, VIEW("/1/2/3/4/5/6/7/8")), PATH_OK);
+        assert_int_equal(decode(&found, slice_of(MALFORMED[i])), PATH_MALFORMED);
+    assert_int_equal(decode(&found, SLICE("/a\0b")), PATH_MALFORMED);
+    assert_int_equal(decode(&found, SLICE("/1/2/3/4/5/6/7/8")), PATH_OK);
     assert_false(found.folder);
 }
 
@@ -91,12 +91,12 @@ static void tells_a_folder(void **state)
 {
     url_path found;
     (void)state;
-    assert_int_equal(decode(&found, VIEW("/a/b/")), PATH_OK);
+    assert_int_equal(decode(&found, SLICE("/a/b/")), PATH_OK);
     assert_true(found.folder);
     assert_int_equal(found.count, 2);
-    assert_int_equal(decode(&found, VIEW("/a/b")), PATH_OK);
+    assert_int_equal(decode(&found, SLICE("/a/b")), PATH_OK);
     assert_false(found.folder);
-    assert_int_equal(decode(&found, VIEW("/")), PATH_OK);
+    assert_int_equal(decode(&found, SLICE("/")), PATH_OK);
     assert_true(found.folder);
     assert_int_equal(found.count, 0);
 }
@@ -131,10 +131,11 @@ static void finds_parameters(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         field_value value;
-        shape_init(&s, (view){NULL, 0}, &memory);
-        assert_int_equal(query_has(view_of(CASES[i].query), "limit"), CASES[i].found);
-        fields_read_query(&value, &LIMIT, 1, view_of(CASES[i].query), true, &s);
-        assert_int_equal(shape_check(&s), CASES[i].value == NULL ? SHAPE_MALFORMED : SHAPE_OK);
+        validation_init(&s, (slice){NULL, 0}, &memory);
+        assert_int_equal(query_has(slice_of(CASES[i].query), "limit"), CASES[i].found);
+        fields_read_query(&value, &LIMIT, 1, slice_of(CASES[i].query), true, &s);
+        assert_int_equal(validation_check(&s),
+                         CASES[i].value == NULL ? VALIDATION_MALFORMED : VALIDATION_OK);
         assert_int_equal(value.given, CASES[i].found && CASES[i].value != NULL);
         if (value.given)
             assert_view(value.text, CASES[i].value);
@@ -164,12 +165,12 @@ static void reads_integers(void **state)
     int64_t found;
     (void)state;
     for (size_t i = 0; i < sizeof(GOOD) / sizeof(GOOD[0]); i++) {
-        assert_true(query_integer(view_of(GOOD[i].text), &found));
+        assert_true(query_integer(slice_of(GOOD[i].text), &found));
         assert_true(found == GOOD[i].value);
     }
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++)
-        assert_false(query_integer(view_of(BAD[i]), &found));
-    assert_false(query_integer(VIEW("1\0"), &found));
+        assert_false(query_integer(slice_of(BAD[i]), &found));
+    assert_false(query_integer(SLICE("1\0"), &found));
 }
 
 int main(void)

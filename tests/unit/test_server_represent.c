@@ -6,19 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "server/response/represent.h"
+#include "server/response/response_format.h"
 
 static void tags_tell_texts_apart(void **state)
 {
     char one[ETAG_SIZE], other[ETAG_SIZE], same[ETAG_SIZE];
     (void)state;
-    etag_make(one, VIEW("{\"a\":1}"), 0);
-    etag_make(same, VIEW("{\"a\":1}"), 0);
-    etag_make(other, VIEW("{\"a\":2}"), 0);
+    etag_make(one, SLICE("{\"a\":1}"), 0);
+    etag_make(same, SLICE("{\"a\":1}"), 0);
+    etag_make(other, SLICE("{\"a\":2}"), 0);
     assert_string_equal(one, same);
     assert_string_not_equal(one, other);
     assert_int_equal(strlen(one), 34);
-    etag_make(other, VIEW("{\"a\":1}"), 17);
+    etag_make(other, SLICE("{\"a\":1}"), 17);
     assert_memory_equal(other, "\"17-", 4);
     assert_string_equal(other + 4, one + 1);
 }
@@ -28,7 +28,7 @@ static void marks_the_coding(void **state)
 {
     char etag[ETAG_SIZE];
     (void)state;
-    etag_make(etag, VIEW("x"), INT64_MAX);
+    etag_make(etag, SLICE("x"), INT64_MAX);
     etag_mark_gzip(etag);
     assert_int_equal(strlen(etag), 1 + 19 + 1 + 32 + 3 + 1);
     assert_string_equal(etag + strlen(etag) - 4, "-gz\"");
@@ -49,19 +49,19 @@ static void finds_a_tag_in_a_list(void **state)
     etag_mark_gzip(marked);
     assert_string_equal(marked, "\"abc-gz\"");
     for (size_t i = 0; i < sizeof(HAS) / sizeof(HAS[0]); i++) {
-        assert_true(etag_list_has(view_of(HAS[i]), "\"abc\""));
-        assert_true(etag_list_has(view_of(HAS[i]), marked));
+        assert_true(etag_list_has(slice_of(HAS[i]), "\"abc\""));
+        assert_true(etag_list_has(slice_of(HAS[i]), marked));
     }
     for (size_t i = 0; i < sizeof(HAS_NOT) / sizeof(HAS_NOT[0]); i++)
-        assert_false(etag_list_has(view_of(HAS_NOT[i]), "\"abc\""));
+        assert_false(etag_list_has(slice_of(HAS_NOT[i]), "\"abc\""));
 }
 
 static bool wants_gzip(const char *one, const char *two)
 {
     codings c = CODINGS_INIT;
-    codings_note(&c, view_of(one));
+    codings_note(&c, slice_of(one));
     if (two != NULL)
-        codings_note(&c, view_of(two));
+        codings_note(&c, slice_of(two));
     return codings_gzip(&c);
 }
 

@@ -24,7 +24,7 @@ static url_path cut(const char *text)
     snprintf(copy, sizeof(copy), "%s", text + 1);
     for (char *rest = copy; (at = strsep(&rest, "/")) != NULL;)
         if (at[0] != '\0')
-            out.segments[out.count++] = view_of(at);
+            out.segments[out.count++] = slice_of(at);
     out.folder = text[strlen(text) - 1] == '/';
     return out;
 }
@@ -41,11 +41,11 @@ static void finds_routes(void **state)
     route_match match;
     (void)state;
     assert_string_equal(found("GET", "/p/x/cards/y", &match), "card");
-    assert_true(view_equal(match.params[0], VIEW("x")));
-    assert_true(view_equal(match.params[1], VIEW("y")));
+    assert_true(slice_equal(match.params[0], SLICE("x")));
+    assert_true(slice_equal(match.params[1], SLICE("y")));
     assert_string_equal(found("HEAD", "/p/x/cards/y", &match), "card");
     assert_string_equal(found("GET", "/p/x/cards/batch", &match), "card");
-    assert_true(view_equal(match.params[1], VIEW("batch")));
+    assert_true(slice_equal(match.params[1], SLICE("batch")));
     assert_string_equal(found("POST", "/p/x/cards/batch", &match), "batch");
     assert_null(match.params[1].ptr);
     assert_string_equal(found("POST", "/p/x/cards/y", &match), "405");

@@ -79,7 +79,7 @@ static int allowed(size_t loop)
                            [DB_LISTS] = set.list_connections,
                            [DB_WRITES] = set.write_connections};
     int count = 0;
-    for (int group = 0; group < DB_REPLICA; group++)
+    for (int group = 0; group < DB_STANDBY; group++)
         for (long i = 0; i < counts[group]; i++)
             count += slots_allow(&server.database.primary,
                                  slots_rank(&server, loop, (db_group)group, (size_t)i));
@@ -124,7 +124,7 @@ static void no_slot_is_left_unused(void **state)
     int all = (int)set.loops * (int)of_loop();
     assert_int_equal(set.list_connections, 3);
     assert_int_equal(server.database.primary.ranks, all);
-    for (int slots = all; slots >= (int)set.loops * DB_REPLICA; slots--) {
+    for (int slots = all; slots >= (int)set.loops * DB_STANDBY; slots--) {
         refuse(SLOTS_LOOP, slots, SLOTS_NONE);
         assert_int_equal(allowed(0) + allowed(1), slots);
     }
@@ -134,11 +134,11 @@ static void the_keeper_comes_first(void **state)
 {
     (void)state;
     share(2, 2, 24);
-    refuse(SLOTS_KEEPER, 2, SLOTS_NONE);
+    refuse(SLOTS_AUTH_WATCHER, 2, SLOTS_NONE);
     assert_int_equal(allowed(0), 1);
-    refuse(SLOTS_KEEPER, 1, SLOTS_NONE);
+    refuse(SLOTS_AUTH_WATCHER, 1, SLOTS_NONE);
     assert_int_equal(allowed(0), 0);
-    slots_keeper_is_in(&server, clock_ms());
+    slots_auth_watcher_is_in(&server, clock_ms());
     assert_int_equal(allowed(0), 3);
     assert_int_equal(allowed(1), 0);
 }

@@ -170,7 +170,7 @@ static void broken_sessions_are_accepted(void **state)
         session_file file;
 
         put_session(&text, &dice, 1 + roll(&dice, 40));
-        assert_true(session_file_read(&file, buf_as_view(&text), VIEW("s")));
+        assert_true(session_file_read(&file, buf_as_slice(&text), SLICE("s")));
         for (uint32_t i = 0; i < file.count; i++) {
             if (file.tree.nodes[i].state == SESSION_IN_TREE &&
                 (file.tree.nodes[i].children == 0 || roll(&dice, 10) == 0))
@@ -192,20 +192,20 @@ static void the_real_session_broken(void **state)
         skip();
     for (int round = 0; round < rounds(20); round++) {
         buf text = BUF_INIT(1u << 24);
-        session_lines lines = session_lines_of(buf_as_view(&bytes));
+        session_lines lines = session_lines_of(buf_as_slice(&bytes));
         session_line line, kept = {.number = 0};
         session_file file;
 
         while (session_lines_next(&lines, &line)) {
             unsigned fate = roll(&dice, 20);
             if (fate > 1)
-                buf_view(&text, line.whole);
+                buf_slice(&text, line.whole);
             if (fate == 2 && kept.number > 0)
-                buf_view(&text, kept.whole);
+                buf_slice(&text, kept.whole);
             if (fate == 3)
                 kept = line;
         }
-        assert_true(session_file_read(&file, buf_as_view(&text), VIEW("s")));
+        assert_true(session_file_read(&file, buf_as_slice(&text), SLICE("s")));
         assert_sendable(&file, file.tree.leaf);
         session_file_free(&file);
         buf_free(&text);
@@ -227,7 +227,7 @@ static void one_id_for_all_calls(void **state)
                    "\"message\",\"message\":{\"role\":\"toolResult\",\"toolCallId\":\"0\","
                    "\"content\":\"%d\"}}\n",
                    i);
-    assert_true(session_file_read(&file, buf_as_view(&text), VIEW("s")));
+    assert_true(session_file_read(&file, buf_as_slice(&text), SLICE("s")));
     assert_sendable(&file, file.tree.leaf);
     session_file_free(&file);
     buf_free(&text);

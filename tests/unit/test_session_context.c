@@ -162,7 +162,7 @@ static void assert_repairs(const char *text, const char *expected)
     arena memory = ARENA_INIT;
     buf report = BUF_INIT(1u << 20);
 
-    assert_true(session_file_read(&file, view_of(text), VIEW("s1")));
+    assert_true(session_file_read(&file, slice_of(text), SLICE("s1")));
     context ctx = build(&file, file.tree.leaf, true, &memory);
     assert_sendable(&file, file.tree.leaf);
     buf_char(&report, '{');
@@ -220,7 +220,7 @@ static void assert_counted(const char *text, cardbox_format format, size_t writt
     buf report = BUF_INIT(1u << 20);
     context_output out;
 
-    assert_true(session_file_read(&file, view_of(text), VIEW("s1")));
+    assert_true(session_file_read(&file, slice_of(text), SLICE("s1")));
     context ctx = build(&file, file.tree.leaf, true, &memory);
     assert_true(context_write(&out, &ctx, format));
     assert_int_equal(out.count, written);
@@ -307,8 +307,8 @@ static void what_a_format_leaves_out_is_reported(void **state)
 
     (void)state;
     assert_true(session_file_read(
-        &file, view_of(USER("a", "", "x") SAID("b", "a", TEXT(" ")) USER("c", "b", "\\n")),
-        VIEW("s")));
+        &file, slice_of(USER("a", "", "x") SAID("b", "a", TEXT(" ")) USER("c", "b", "\\n")),
+        SLICE("s")));
     for (int format = CARDBOX_FORMAT_OPENAI; format <= CARDBOX_FORMAT_ANTHROPIC; format++) {
         context ctx = build(&file, 2, true, &memory);
         context_output out;
@@ -386,48 +386,50 @@ static void assert_cards(const context_card *cards, size_t count, cardbox_format
 static void cards_become_messages(void **state)
 {
     static const context_card CARDS[] = {
-        {.card_id = VIEW("1"),
-         .content = VIEW("{\"__type__\":\"TextContent\",\"text\":\"do\\u00e9\"}"),
-         .metadata = VIEW("{\"type\":\"task.instruction\"}"),
-         .text = VIEW("{\"card_id\":\"1\"}")},
-        {.card_id = VIEW("2"),
-         .content = VIEW("\"thinking\""),
-         .metadata = VIEW("{\"role\":\"assistant\"}"),
-         .tool_calls = VIEW("[{\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"find\","
-                            "\"arguments\":\"{\\\"q\\\":1.0}\"}}]"),
-         .text = VIEW("{\"card_id\":\"2\"}")},
-        {.card_id = VIEW("3"),
-         .content = VIEW("{\"__type__\":\"ToolCallContent\",\"tool_name\":\"find\",\"arguments\":{"
-                         "\"q\":1.0},\"status\":\"called\"}"),
-         .metadata = VIEW("{\"type\":\"tool.call\"}"),
-         .tool_call_id = VIEW("c1"),
-         .text = VIEW("{\"card_id\":\"3\"}")},
-        {.card_id = VIEW("4"),
-         .content = VIEW("{\"__type__\":\"ToolCallContent\",\"tool_name\":\"get\",\"arguments\":{},"
-                         "\"status\":\"called\"}"),
-         .metadata = VIEW("{}"),
-         .tool_call_id = VIEW("c2"),
-         .text = VIEW("{\"card_id\":\"4\"}")},
-        {.card_id = VIEW("5"),
+        {.card_id = SLICE("1"),
+         .content = SLICE("{\"__type__\":\"TextContent\",\"text\":\"do\\u00e9\"}"),
+         .metadata = SLICE("{\"type\":\"task.instruction\"}"),
+         .text = SLICE("{\"card_id\":\"1\"}")},
+        {.card_id = SLICE("2"),
+         .content = SLICE("\"thinking\""),
+         .metadata = SLICE("{\"role\":\"assistant\"}"),
+         .tool_calls =
+             SLICE("[{\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"find\","
+                   "\"arguments\":\"{\\\"q\\\":1.0}\"}}]"),
+         .text = SLICE("{\"card_id\":\"2\"}")},
+        {.card_id = SLICE("3"),
+         .content = SLICE("{\"__type__\":\"ToolCallContent\",\"tool_name\":\"find\",\"arguments\":{"
+                          "\"q\":1.0},\"status\":\"called\"}"),
+         .metadata = SLICE("{\"type\":\"tool.call\"}"),
+         .tool_call_id = SLICE("c1"),
+         .text = SLICE("{\"card_id\":\"3\"}")},
+        {.card_id = SLICE("4"),
          .content =
-             VIEW("{\"__type__\":\"ToolResultContent\",\"status\":\"failed\","
-                  "\"after_execution\":\"suspend\",\"result\":null,\"error\":{\"code\":\"E\","
-                  "\"message\":\"m\"}}"),
-         .metadata = VIEW("{\"type\":\"tool.result\"}"),
-         .tool_call_id = VIEW("c1"),
-         .text = VIEW("{\"card_id\":\"5\"}")},
-        {.card_id = VIEW("6"),
-         .content = VIEW("{\"__type__\":\"JsonContent\",\"data\":{\"n\":[1.50]}}"),
-         .metadata = VIEW("{\"role\":\"user\"}"),
-         .text = VIEW("{\"card_id\":\"6\"}")},
-        {.card_id = VIEW("7"), /* and these become none, whatever role they name */
-         .content = VIEW("{\"__type__\":\"ToolContent\",\"tools\":[]}"),
-         .metadata = VIEW("{\"type\":\"sys.tools\",\"role\":\"system\"}"),
-         .text = VIEW("{\"card_id\":\"7\"}")},
-        {.card_id = VIEW("8"),
-         .content = VIEW("{}"),
-         .metadata = VIEW("{\"type\":\"meta.parent_pointer\"}"),
-         .text = VIEW("{\"card_id\":\"8\"}")},
+             SLICE("{\"__type__\":\"ToolCallContent\",\"tool_name\":\"get\",\"arguments\":{},"
+                   "\"status\":\"called\"}"),
+         .metadata = SLICE("{}"),
+         .tool_call_id = SLICE("c2"),
+         .text = SLICE("{\"card_id\":\"4\"}")},
+        {.card_id = SLICE("5"),
+         .content =
+             SLICE("{\"__type__\":\"ToolResultContent\",\"status\":\"failed\","
+                   "\"after_execution\":\"suspend\",\"result\":null,\"error\":{\"code\":\"E\","
+                   "\"message\":\"m\"}}"),
+         .metadata = SLICE("{\"type\":\"tool.result\"}"),
+         .tool_call_id = SLICE("c1"),
+         .text = SLICE("{\"card_id\":\"5\"}")},
+        {.card_id = SLICE("6"),
+         .content = SLICE("{\"__type__\":\"JsonContent\",\"data\":{\"n\":[1.50]}}"),
+         .metadata = SLICE("{\"role\":\"user\"}"),
+         .text = SLICE("{\"card_id\":\"6\"}")},
+        {.card_id = SLICE("7"), /* and these become none, whatever role they name */
+         .content = SLICE("{\"__type__\":\"ToolContent\",\"tools\":[]}"),
+         .metadata = SLICE("{\"type\":\"sys.tools\",\"role\":\"system\"}"),
+         .text = SLICE("{\"card_id\":\"7\"}")},
+        {.card_id = SLICE("8"),
+         .content = SLICE("{}"),
+         .metadata = SLICE("{\"type\":\"meta.parent_pointer\"}"),
+         .text = SLICE("{\"card_id\":\"8\"}")},
     };
 
     (void)state;
@@ -457,21 +459,23 @@ static void cards_become_messages(void **state)
 static void a_known_call_lists_new_ones(void **state)
 {
     static const context_card CARDS[] = {
-        {.card_id = VIEW("1"),
-         .content = VIEW("\"a\""),
-         .metadata = VIEW("{\"role\":\"assistant\"}"),
-         .tool_calls = VIEW("[{\"id\":\"c1\",\"name\":\"t\"}]")},
-        {.card_id = VIEW("2"), .content = VIEW("\"b\""), .metadata = VIEW("{}")},
-        {.card_id = VIEW("3"),
-         .content = VIEW("{\"__type__\":\"ToolCallContent\",\"tool_name\":\"t\",\"arguments\":{}}"),
-         .metadata = VIEW("{}"),
-         .tool_calls = VIEW("[{\"id\":\"c1\",\"name\":\"t\"},{\"id\":\"c2\",\"name\":\"u\"}]"),
-         .tool_call_id = VIEW("c1")},
-        {.card_id = VIEW("4"),
-         .content = VIEW("{\"__type__\":\"ToolCallContent\",\"tool_name\":\"t\",\"arguments\":{}}"),
-         .metadata = VIEW("{}"),
-         .tool_calls = VIEW("[{\"id\":\"c2\",\"name\":\"u\"}]"),
-         .tool_call_id = VIEW("c1")},
+        {.card_id = SLICE("1"),
+         .content = SLICE("\"a\""),
+         .metadata = SLICE("{\"role\":\"assistant\"}"),
+         .tool_calls = SLICE("[{\"id\":\"c1\",\"name\":\"t\"}]")},
+        {.card_id = SLICE("2"), .content = SLICE("\"b\""), .metadata = SLICE("{}")},
+        {.card_id = SLICE("3"),
+         .content =
+             SLICE("{\"__type__\":\"ToolCallContent\",\"tool_name\":\"t\",\"arguments\":{}}"),
+         .metadata = SLICE("{}"),
+         .tool_calls = SLICE("[{\"id\":\"c1\",\"name\":\"t\"},{\"id\":\"c2\",\"name\":\"u\"}]"),
+         .tool_call_id = SLICE("c1")},
+        {.card_id = SLICE("4"),
+         .content =
+             SLICE("{\"__type__\":\"ToolCallContent\",\"tool_name\":\"t\",\"arguments\":{}}"),
+         .metadata = SLICE("{}"),
+         .tool_calls = SLICE("[{\"id\":\"c2\",\"name\":\"u\"}]"),
+         .tool_call_id = SLICE("c1")},
     };
 
     (void)state;
@@ -495,13 +499,14 @@ static void the_last_word_on_the_model_holds(void **state)
     (void)state;
     assert_true(session_file_read(
         &file,
-        view_of("{\"type\":\"session\",\"provider\":\"p0\",\"modelId\":\"m0\",\"thinkingLevel\":"
-                "\"high\"}\n" ENTRY("a", "",
-                                    "\"type\":\"model_change\",\"provider\":\"p1\","
-                                    "\"modelId\":\"m1\"")
-                    MESSAGE("b", "a", "\"role\":\"assistant\",\"provider\":\"p2\",\"model\":\"m2\"")
-                        MESSAGE("c", "b", "\"role\":\"assistant\",\"content\":[]")),
-        VIEW("s")));
+        slice_of(
+            "{\"type\":\"session\",\"provider\":\"p0\",\"modelId\":\"m0\",\"thinkingLevel\":"
+            "\"high\"}\n" ENTRY("a", "",
+                                "\"type\":\"model_change\",\"provider\":\"p1\","
+                                "\"modelId\":\"m1\"")
+                MESSAGE("b", "a", "\"role\":\"assistant\",\"provider\":\"p2\",\"model\":\"m2\"")
+                    MESSAGE("c", "b", "\"role\":\"assistant\",\"content\":[]")),
+        SLICE("s")));
     context ctx = build(&file, 0, true, &memory);
     assert_true(session_says(ctx.settings.model, "m1"));
     assert_true(session_says(ctx.settings.thinking_level, "high"));
@@ -518,9 +523,9 @@ static void the_last_word_on_the_model_holds(void **state)
 static void digests_hold_all_that_is_before(void **state)
 {
     static const context_card CARDS[] = {
-        {.card_id = VIEW("1"), .content = VIEW("\"a\""), .metadata = VIEW("{}")},
-        {.card_id = VIEW("2"), .content = VIEW("\"b\""), .metadata = VIEW("{}")},
-        {.card_id = VIEW("3"), .content = VIEW("\"b\""), .metadata = VIEW("{}")},
+        {.card_id = SLICE("1"), .content = SLICE("\"a\""), .metadata = SLICE("{}")},
+        {.card_id = SLICE("2"), .content = SLICE("\"b\""), .metadata = SLICE("{}")},
+        {.card_id = SLICE("3"), .content = SLICE("\"b\""), .metadata = SLICE("{}")},
     };
     arena memory = ARENA_INIT;
     context_output a, b;

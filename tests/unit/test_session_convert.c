@@ -22,7 +22,7 @@ static session_file read_file(const buf *text)
 {
     session_file file;
 
-    assert_true(session_file_read(&file, buf_as_view(text), VIEW("")));
+    assert_true(session_file_read(&file, buf_as_slice(text), SLICE("")));
     return file;
 }
 
@@ -38,7 +38,7 @@ static void assert_same_entries(const session_file *a, const session_file *b)
             j++;
         if (i == a->count || j == b->count)
             break;
-        if (!view_equal(a->entries[i].text, b->entries[j].text))
+        if (!slice_equal(a->entries[i].text, b->entries[j].text))
             fail_msg("\n%.*s\nbecame\n%.*s", (int)a->entries[i].text.len, a->entries[i].text.ptr,
                      (int)b->entries[j].text.len, b->entries[j].text.ptr);
     }
@@ -61,11 +61,11 @@ static void assert_round_trip(const buf *text, session_dialect from)
     assert_int_equal(other.tree.in_tree, other.count);
     assert_same_entries(&file, &again);
     if (file.has_header)
-        assert_true(view_equal(file.header.text, again.header.text));
+        assert_true(slice_equal(file.header.text, again.header.text));
     if (!file.has_header || from == SESSION_PLAIN)
         assert_true(from == SESSION_PI || !again.has_header);
     if (again.has_header == file.has_header)
-        assert_true(view_equal(buf_as_view(&there), buf_as_view(&twice)));
+        assert_true(slice_equal(buf_as_slice(&there), buf_as_slice(&twice)));
     session_file_free(&file);
     session_file_free(&other);
     session_file_free(&again);
@@ -198,7 +198,7 @@ static void labels_are_the_same(void **state)
     other = read_file(&out);
     assert_non_null(strstr(buf_str(&out), LABEL));
     assert_int_equal(other.tree.in_tree, 3);
-    assert_true(view_equal(other.entries[0].id, VIEW("b")));
+    assert_true(slice_equal(other.entries[0].id, SLICE("b")));
     assert_int_equal(other.tree.nodes[0].label, 2);
     session_file_free(&file);
     session_file_free(&other);
@@ -278,8 +278,8 @@ static void assert_same_session(const buf *text, session_dialect from)
         assert_int_equal(parent != STRING_MAP_NONE, file.tree.nodes[at].parent != STRING_MAP_NONE);
         if (parent != STRING_MAP_NONE)
             assert_true(
-                view_equal(again.entries[parent].id, file.entries[file.tree.nodes[at].parent].id));
-        assert_true(view_equal(entry->first_kept, file.entries[at].first_kept));
+                slice_equal(again.entries[parent].id, file.entries[file.tree.nodes[at].parent].id));
+        assert_true(slice_equal(entry->first_kept, file.entries[at].first_kept));
     }
     session_file_free(&file);
     session_file_free(&other);

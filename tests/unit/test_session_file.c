@@ -15,7 +15,7 @@ static session_file read_text(const char *text)
 {
     session_file file;
 
-    assert_true(session_file_read(&file, view_of(text), VIEW("s1")));
+    assert_true(session_file_read(&file, slice_of(text), SLICE("s1")));
     return file;
 }
 
@@ -24,15 +24,15 @@ static void assert_report(session_file *file, const char *part)
     buf report = BUF_INIT(1u << 20);
 
     session_report_json(&report, &file->report);
-    assert_true(scan_check(buf_as_view(&report), 10, NULL, NULL, NULL));
+    assert_true(scan_check(buf_as_slice(&report), 10, NULL, NULL, NULL));
     if (strstr(buf_str(&report), part) == NULL)
         fail_msg("%s is not in %s", part, buf_str(&report));
     buf_free(&report);
 }
 
-static void assert_text(view text, const char *expected)
+static void assert_text(slice text, const char *expected)
 {
-    if (!view_equal(text, view_of(expected)))
+    if (!slice_equal(text, slice_of(expected)))
         fail_msg("%.*s is not %s", (int)text.len, text.ptr, expected);
 }
 
@@ -117,7 +117,7 @@ static void reads_messages_wherever_they_stand(void **state)
         if (EXPECTED[i].body != NULL)
             assert_text(entry->body.text, EXPECTED[i].body);
         else
-            assert_true(view_equal(entry->body.text, entry->value.text));
+            assert_true(slice_equal(entry->body.text, entry->value.text));
         assert_text(entry->content.text, EXPECTED[i].content);
         assert_int_equal(entry->fields[SESSION_FIELD_TOOL_NAME].kind, SCAN_NONE);
     }
@@ -163,17 +163,17 @@ static void makes_ids_where_there_are_none(void **state)
     assert_int_equal(file.tree.nodes[1].parent, 0);
     assert_int_equal(file.tree.nodes[2].parent, STRING_MAP_NONE);
     assert_int_equal(file.tree.nodes[3].parent, 2);
-    assert_true(view_equal(file.entries[3].first_kept, file.entries[1].id));
+    assert_true(slice_equal(file.entries[3].first_kept, file.entries[1].id));
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(file.entries[i].id_is_made, i != 2);
-        assert_true(view_equal(file.entries[i].id, again.entries[i].id));
+        assert_true(slice_equal(file.entries[i].id, again.entries[i].id));
     }
-    assert_true(session_file_read(&other, view_of(TEXT), VIEW("s2")));
-    assert_true(view_equal(file.entries[0].id, other.entries[0].id)); /* under any name */
+    assert_true(session_file_read(&other, slice_of(TEXT), SLICE("s2")));
+    assert_true(slice_equal(file.entries[0].id, other.entries[0].id)); /* under any name */
     session_file_free(&other);
     other = read_text("{\"type\":\"session\",\"id\":\"s2\"}\n{\"type\":\"message\"}\n");
-    assert_false(view_equal(file.entries[0].id, other.entries[0].id));
-    assert_false(view_equal(file.entries[0].id, file.entries[1].id));
+    assert_false(slice_equal(file.entries[0].id, other.entries[0].id));
+    assert_false(slice_equal(file.entries[0].id, file.entries[1].id));
     session_file_free(&file);
     session_file_free(&again);
     session_file_free(&other);
@@ -249,7 +249,7 @@ static void reports_what_no_model_sees(void **state)
     session_file_free(&file);
     for (size_t i = 0; i < 2 * SESSION_NOT_IN_CONTEXT_MAX; i++)
         buf_text(&many, UNKNOWN);
-    assert_true(session_file_read(&file, buf_as_view(&many), VIEW("")));
+    assert_true(session_file_read(&file, buf_as_slice(&many), SLICE("")));
     assert_int_equal(file.report.totals[SESSION_ISSUE_NOT_IN_CONTEXT],
                      2 * SESSION_NOT_IN_CONTEXT_MAX);
     assert_int_equal(file.report.issue_count, SESSION_NOT_IN_CONTEXT_MAX);
@@ -272,8 +272,8 @@ static void walks_the_tree(void **state)
     assert_int_equal(tree->leaves, 4);
     assert_int_equal(tree->nodes[0].children, 2);
     assert_int_equal(tree->nodes[1].next_sibling, 3);
-    assert_int_equal(session_tree_find(tree, VIEW("e")), 4);
-    assert_int_equal(session_tree_find(tree, VIEW("none")), STRING_MAP_NONE);
+    assert_int_equal(session_tree_find(tree, SLICE("e")), 4);
+    assert_int_equal(session_tree_find(tree, SLICE("none")), STRING_MAP_NONE);
     assert_int_equal(tree->nodes[4].parent, 1);
     assert_int_equal(tree->nodes[1].parent, 0);
     session_file_free(&file);
@@ -289,7 +289,7 @@ static void a_long_chain_backwards(void **state)
     (void)state;
     for (int i = COUNT; i > 0; i--)
         buf_printf(&text, "{\"type\":\"user\",\"id\":\"%d\",\"parentId\":\"%d\"}\n", i, i - 1);
-    assert_true(session_file_read(&file, buf_as_view(&text), VIEW("s")));
+    assert_true(session_file_read(&file, buf_as_slice(&text), SLICE("s")));
     assert_int_equal(file.tree.in_tree, COUNT);
     assert_int_equal(file.tree.depth_max, COUNT - 1);
     assert_int_equal(file.tree.dangling, 1);
@@ -307,7 +307,7 @@ static void junk_is_counted_beyond_what_is_kept(void **state)
     (void)state;
     for (int i = 0; i < SESSION_ISSUES_MAX + 500; i++)
         buf_text(&text, "?\n");
-    assert_true(session_file_read(&file, buf_as_view(&text), VIEW("s")));
+    assert_true(session_file_read(&file, buf_as_slice(&text), SLICE("s")));
     assert_int_equal(file.report.issue_count, SESSION_ISSUES_MAX);
     assert_int_equal(file.report.totals[SESSION_ISSUE_BAD], SESSION_ISSUES_MAX + 500);
     assert_int_equal(file.tree.leaf, STRING_MAP_NONE);
@@ -324,7 +324,7 @@ static void the_real_session(void **state)
     (void)state;
     if (bytes.len == 0)
         skip();
-    assert_true(session_file_read(&file, buf_as_view(&bytes), VIEW("")));
+    assert_true(session_file_read(&file, buf_as_slice(&bytes), SLICE("")));
     assert_int_equal(file.report.lines, 1019);
     assert_int_equal(file.tree.in_tree, 1018);
     assert_int_equal(file.tree.roots, 1);

@@ -11,7 +11,7 @@
 #include "model/session/line.h"
 #include "unit/session_test.h"
 
-static session_line only_line(view bytes)
+static session_line only_line(slice bytes)
 {
     session_lines lines = session_lines_of(bytes);
     session_line line, more;
@@ -25,29 +25,30 @@ static session_line only_line(view bytes)
 static void tells_lines_apart(void **state)
 {
     static const struct {
-        view bytes;
+        slice bytes;
         session_line_kind kind;
         const char *text; /* NULL: not asked */
     } CASES[] = {
-        {VIEW("{\"type\":\"user\"}\n"), SESSION_LINE_ENTRY, "{\"type\":\"user\"}"},
-        {VIEW("{\"type\":\"user\"}\r\n"), SESSION_LINE_ENTRY, "{\"type\":\"user\"}"},
-        {VIEW(" \t{ } \n"), SESSION_LINE_ENTRY, "{ }"},
-        {VIEW("\xEF\xBB\xBF{\"a\":1}"), SESSION_LINE_ENTRY, "{\"a\":1}"},
-        {VIEW("{\"type\":\"session\",\"id\":\"x\"}\n"), SESSION_LINE_HEADER, NULL},
-        {VIEW("{\"type\":\"session\",\"id\":\"x\",\"parentId\":null}\n"), SESSION_LINE_ENTRY, NULL},
-        {VIEW("{\"type\":\"\\u0073ession\"}"), SESSION_LINE_HEADER, NULL},
-        {VIEW("\n"), SESSION_LINE_BLANK, ""},
-        {VIEW(" \r\n"), SESSION_LINE_BLANK, ""},
-        {VIEW("\xEF\xBB\xBF"), SESSION_LINE_BLANK, ""},
-        {VIEW("\0\0\0"), SESSION_LINE_BLANK, ""},
-        {VIEW("\0\0{\"a\":\"\\ud800\"}\0\n"), SESSION_LINE_ENTRY, "{\"a\":\"\\ud800\"}"},
-        {VIEW("{\"a\":\"\xED\xA0\x80\"}\n"), SESSION_LINE_BAD, NULL},
-        {VIEW("{\"a\":\"\0\"}\n"), SESSION_LINE_BAD, NULL},
-        {VIEW("{\"a\":1} {\n"), SESSION_LINE_BAD, NULL},
-        {VIEW("[1]\n"), SESSION_LINE_BAD, NULL},
-        {VIEW("5\n"), SESSION_LINE_BAD, NULL},
-        {VIEW("\x7F"
-              "ELF\x02\x01\n"),
+        {SLICE("{\"type\":\"user\"}\n"), SESSION_LINE_ENTRY, "{\"type\":\"user\"}"},
+        {SLICE("{\"type\":\"user\"}\r\n"), SESSION_LINE_ENTRY, "{\"type\":\"user\"}"},
+        {SLICE(" \t{ } \n"), SESSION_LINE_ENTRY, "{ }"},
+        {SLICE("\xEF\xBB\xBF{\"a\":1}"), SESSION_LINE_ENTRY, "{\"a\":1}"},
+        {SLICE("{\"type\":\"session\",\"id\":\"x\"}\n"), SESSION_LINE_HEADER, NULL},
+        {SLICE("{\"type\":\"session\",\"id\":\"x\",\"parentId\":null}\n"), SESSION_LINE_ENTRY,
+         NULL},
+        {SLICE("{\"type\":\"\\u0073ession\"}"), SESSION_LINE_HEADER, NULL},
+        {SLICE("\n"), SESSION_LINE_BLANK, ""},
+        {SLICE(" \r\n"), SESSION_LINE_BLANK, ""},
+        {SLICE("\xEF\xBB\xBF"), SESSION_LINE_BLANK, ""},
+        {SLICE("\0\0\0"), SESSION_LINE_BLANK, ""},
+        {SLICE("\0\0{\"a\":\"\\ud800\"}\0\n"), SESSION_LINE_ENTRY, "{\"a\":\"\\ud800\"}"},
+        {SLICE("{\"a\":\"\xED\xA0\x80\"}\n"), SESSION_LINE_BAD, NULL},
+        {SLICE("{\"a\":\"\0\"}\n"), SESSION_LINE_BAD, NULL},
+        {SLICE("{\"a\":1} {\n"), SESSION_LINE_BAD, NULL},
+        {SLICE("[1]\n"), SESSION_LINE_BAD, NULL},
+        {SLICE("5\n"), SESSION_LINE_BAD, NULL},
+        {SLICE("\x7F"
+               "ELF\x02\x01\n"),
          SESSION_LINE_BAD, NULL},
     };
 
@@ -58,31 +59,31 @@ static void tells_lines_apart(void **state)
             fail_msg("case %zu is %d", i, (int)line.kind);
         assert_true((line.kind == SESSION_LINE_BAD) == (line.reason != NULL));
         if (CASES[i].text != NULL)
-            assert_true(view_equal(line.text, view_of(CASES[i].text)));
+            assert_true(slice_equal(line.text, slice_of(CASES[i].text)));
     }
 }
 
 static void says_where_and_torn(void **state)
 {
-    session_line line = only_line(VIEW(" {\"type\":\"user\",\"conte"));
+    session_line line = only_line(SLICE(" {\"type\":\"user\",\"conte"));
 
     (void)state;
     assert_int_equal(line.kind, SESSION_LINE_BAD);
     assert_true(line.is_torn);
     assert_int_equal(line.reason_at, 22);
-    line = only_line(VIEW("{\"type\"\n"));
+    line = only_line(SLICE("{\"type\"\n"));
     assert_int_equal(line.kind, SESSION_LINE_BAD);
     assert_false(line.is_torn);
-    line = only_line(VIEW("{\"type\":\"x\"}"));
+    line = only_line(SLICE("{\"type\":\"x\"}"));
     assert_int_equal(line.kind, SESSION_LINE_ENTRY);
     assert_false(line.is_torn);
-    line = only_line(VIEW("\0{\"a\":1}\n"));
+    line = only_line(SLICE("\0{\"a\":1}\n"));
     assert_true(line.has_nul);
 }
 
 static void an_empty_file_has_no_lines(void **state)
 {
-    session_lines lines = session_lines_of((view){NULL, 0});
+    session_lines lines = session_lines_of((slice){NULL, 0});
     session_line line;
 
     (void)state;
@@ -93,7 +94,7 @@ static void an_empty_file_has_no_lines(void **state)
 static void a_stream_gives_the_same_lines(void **state)
 {
     static const char FILE_TEXT[] = "{\"a\":1}\n\n{\"b\":\r\n{\"c\":\"d\"}\r\nlast";
-    view bytes = {FILE_TEXT, sizeof(FILE_TEXT) - 1};
+    slice bytes = {FILE_TEXT, sizeof(FILE_TEXT) - 1};
 
     (void)state;
     for (size_t piece = 1; piece <= bytes.len; piece++) {
@@ -105,13 +106,14 @@ static void a_stream_gives_the_same_lines(void **state)
             size_t rest = stream.rest.len;
             given = given + piece < bytes.len ? given + piece : bytes.len;
             size_t from = given - rest - (given % piece == 0 ? piece : given % piece);
-            session_lines_give(&stream, (view){bytes.ptr + from, given - from}, given == bytes.len);
+            session_lines_give(&stream, (slice){bytes.ptr + from, given - from},
+                               given == bytes.len);
             while (session_lines_next(&stream, &line)) {
                 assert_true(session_lines_next(&at_once, &same));
                 assert_int_equal(line.kind, same.kind);
                 assert_int_equal(line.number, same.number);
                 assert_int_equal(line.offset, same.offset);
-                assert_true(view_equal(line.whole, same.whole));
+                assert_true(slice_equal(line.whole, same.whole));
             }
         }
         assert_false(session_lines_next(&at_once, &same));
@@ -138,12 +140,12 @@ static void long_lines_are_taken_up_to_the_limit(void **state)
     session_line line;
 
     (void)state;
-    assert_int_equal(only_line(buf_as_view(&fits)).kind, SESSION_LINE_ENTRY);
-    assert_int_equal(only_line(buf_as_view(&not )).kind, SESSION_LINE_BAD);
-    session_lines_give(&stream, (view){not .data, not .len - 1}, false);
+    assert_int_equal(only_line(buf_as_slice(&fits)).kind, SESSION_LINE_ENTRY);
+    assert_int_equal(only_line(buf_as_slice(&not )).kind, SESSION_LINE_BAD);
+    session_lines_give(&stream, (slice){not .data, not .len - 1}, false);
     assert_false(session_lines_next(&stream, &line));
     buf_text(&not, "{}\n");
-    session_lines_give(&stream, buf_as_view(&not ), true);
+    session_lines_give(&stream, buf_as_slice(&not ), true);
     assert_true(session_lines_next(&stream, &line));
     assert_int_equal(line.kind, SESSION_LINE_BAD);
     assert_true(session_lines_next(&stream, &line));
@@ -161,11 +163,11 @@ static void an_endless_line_needs_no_memory(void **state)
 
     (void)state;
     for (int i = 0; i < 3; i++) {
-        session_lines_give(&stream, (view){piece.data, piece.len - 1}, false);
+        session_lines_give(&stream, (slice){piece.data, piece.len - 1}, false);
         assert_false(session_lines_next(&stream, &line));
         assert_int_equal(stream.rest.len, 0);
     }
-    session_lines_give(&stream, VIEW("{ } \n{}"), true);
+    session_lines_give(&stream, SLICE("{ } \n{}"), true);
     assert_true(session_lines_next(&stream, &line));
     assert_int_equal(line.kind, SESSION_LINE_BAD);
     assert_int_equal(line.number, 1);
@@ -180,7 +182,7 @@ static void an_endless_line_needs_no_memory(void **state)
 static void the_real_session_comes_out_again(void **state)
 {
     buf bytes = read_real_session(), again = BUF_INIT(1u << 24);
-    session_lines lines = session_lines_of(buf_as_view(&bytes));
+    session_lines lines = session_lines_of(buf_as_slice(&bytes));
     session_line line;
     int kinds[4] = {0};
 
@@ -190,12 +192,12 @@ static void the_real_session_comes_out_again(void **state)
     while (session_lines_next(&lines, &line)) {
         kinds[line.kind]++;
         assert_int_equal(line.offset, again.len);
-        buf_view(&again, line.whole);
+        buf_slice(&again, line.whole);
     }
     assert_int_equal(kinds[SESSION_LINE_HEADER], 1);
     assert_int_equal(kinds[SESSION_LINE_ENTRY], 1018);
     assert_int_equal(kinds[SESSION_LINE_BAD] + kinds[SESSION_LINE_BLANK], 0);
-    assert_true(view_equal(buf_as_view(&bytes), buf_as_view(&again)));
+    assert_true(slice_equal(buf_as_slice(&bytes), buf_as_slice(&again)));
     buf_free(&bytes);
     buf_free(&again);
 }

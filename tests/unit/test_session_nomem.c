@@ -81,7 +81,7 @@ static bool convert_all(const session_file *file, session_dialect from)
 
     for (size_t i = 0; i < file->count; i++)
         items[i] = (session_item){&file->entries[i], i > 0, file->entries[i > 0 ? i - 1 : 0].id};
-    fine = session_convert(&out, from, &file->header, items, file->count, VIEW("s"),
+    fine = session_convert(&out, from, &file->header, items, file->count, SLICE("s"),
                            &not_in_context, &memory);
     buf_free(&out);
     arena_reset(&memory);
@@ -91,7 +91,7 @@ static bool convert_all(const session_file *file, session_dialect from)
 static bool all_of_it(void)
 {
     session_file file;
-    bool fine = session_file_read(&file, view_of(SESSION), VIEW("s"));
+    bool fine = session_file_read(&file, slice_of(SESSION), SLICE("s"));
 
     for (int format = CARDBOX_FORMAT_OPENAI; fine && format <= CARDBOX_FORMAT_ENTRIES; format++)
         fine = build_all(&file, (cardbox_format)format);

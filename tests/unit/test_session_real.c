@@ -17,7 +17,7 @@ static int load(void **state)
 {
     (void)state;
     bytes = read_real_session();
-    return session_file_read(&file, buf_as_view(&bytes), VIEW("")) ? 0 : -1;
+    return session_file_read(&file, buf_as_slice(&bytes), SLICE("")) ? 0 : -1;
 }
 
 static int unload(void **state)
@@ -33,18 +33,18 @@ static int unload(void **state)
 enum { MESSAGES_MAX = 2000, CALLS_MAX = 64 };
 
 typedef struct pi_list {
-    view ids[MESSAGES_MAX]; /* of the entries; of a synthetic result: of its call */
+    slice ids[MESSAGES_MAX]; /* of the entries; of a synthetic result: of its call */
     bool is_of_dropped[MESSAGES_MAX];
     size_t count;
 } pi_list;
 
 typedef struct pi_calls {
-    view calls[CALLS_MAX];
+    slice calls[CALLS_MAX];
     bool answered[CALLS_MAX];
     size_t count;
 } pi_calls;
 
-static void pi_push(pi_list *list, view id, bool is_of_dropped)
+static void pi_push(pi_list *list, slice id, bool is_of_dropped)
 {
     assert_true(list->count < MESSAGES_MAX);
     list->is_of_dropped[list->count] = is_of_dropped;
@@ -84,7 +84,7 @@ static void pi_pairs(pi_list *list, const context *raw)
         if (at->role != CONTEXT_RESULT)
             pi_flush(list, &pending);
         for (size_t i = 0; at->role == CONTEXT_RESULT && i < pending.count; i++) {
-            bool is_this = view_equal(pending.calls[i], at->call);
+            bool is_this = slice_equal(pending.calls[i], at->call);
             pending.answered[i] = pending.answered[i] || is_this;
             is_pending = is_pending || is_this;
         }
@@ -118,7 +118,7 @@ static difference compare(const pi_list *theirs, const context *ours)
             found.at_end++;
             continue;
         }
-        if (!view_equal(theirs->ids[i], at->is_synthetic ? at->call : at->id))
+        if (!slice_equal(theirs->ids[i], at->is_synthetic ? at->call : at->id))
             fail_msg("message %zu differs and no rule says why", found.same);
         found.same++;
         i++;

@@ -38,8 +38,8 @@ static void an_import(void **state)
     (void)state;
     report.of.appended = 2;
     report.counts.dangling_parents = 2;
-    session_report_issue(&report, (session_issue){SESSION_ISSUE_CYCLE, 2, 0, NULL, VIEW("b")});
-    session_report_issue(&report, (session_issue){SESSION_ISSUE_DANGLING, 1, 0, NULL, VIEW("a")});
+    session_report_issue(&report, (session_issue){SESSION_ISSUE_CYCLE, 2, 0, NULL, SLICE("b")});
+    session_report_issue(&report, (session_issue){SESSION_ISSUE_DANGLING, 1, 0, NULL, SLICE("a")});
     session_report_json(&json, &report);
     assert_non_null(strstr(buf_str(&json),
                            "{\"session_id\":\"s\",\"dialect\":\"pi\",\"changed\":true,"

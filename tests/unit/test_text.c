@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "base/text.h"
-#include "base/view.h"
+#include "base/slice.h"
 
 static void format(char *out, size_t size, const char *text, ...)
     __attribute__((format(printf, 3, 4)));
@@ -30,7 +30,7 @@ static void cuts_between_characters(void **state)
     for (size_t size = 1; size <= sizeof(TEXT) + 1; size++) {
         char out[sizeof(TEXT) + 1];
         format(out, size, "%s", TEXT);
-        assert_int_equal(strlen(out), view_cut(view_of(TEXT), size - 1));
+        assert_int_equal(strlen(out), slice_cut(slice_of(TEXT), size - 1));
         assert_memory_equal(out, TEXT, strlen(out));
     }
 }

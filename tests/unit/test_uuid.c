@@ -23,7 +23,7 @@ static void reads_and_writes(void **state)
     uuid16 id;
 
     (void)state;
-    assert_true(uuid16_parse(&id, VIEW("01234567-89ab-CDEF-fEdC-ba9876543210")));
+    assert_true(uuid16_parse(&id, SLICE("01234567-89ab-CDEF-fEdC-ba9876543210")));
     assert_memory_equal(id.bytes, bytes, 16);
     uuid16_format(text, &id);
     assert_string_equal(text, "01234567-89ab-cdef-fedc-ba9876543210");
@@ -50,11 +50,11 @@ static void refuses_other_forms(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        if (uuid16_parse(&id, view_of(texts[i])))
+        if (uuid16_parse(&id, slice_of(texts[i])))
             fail_msg("%s was taken", texts[i]);
     }
-    assert_false(uuid16_parse(&id, VIEW("01234567-89ab-cdef-fedc-ba987654321\0")));
-    assert_false(uuid16_parse(&id, (view){NULL, 0}));
+    assert_false(uuid16_parse(&id, SLICE("01234567-89ab-cdef-fedc-ba987654321\0")));
+    assert_false(uuid16_parse(&id, (slice){NULL, 0}));
     assert_int_equal(id.bytes[0], 7);
 }
 

@@ -12,20 +12,20 @@
 
 #define SAID(id, who, number, said)                                                                \
     {                                                                                              \
-        .message_id = VIEW(id), .role = VIEW(who), .content = VIEW("\"" said "\""),                \
-        .metadata = VIEW("{}"), .ts_ms = (number), .seq = (number)                                 \
+        .message_id = SLICE(id), .role = SLICE(who), .content = SLICE("\"" said "\""),             \
+        .metadata = SLICE("{}"), .ts_ms = (number), .seq = (number)                                \
     }
 /* Of the loop, which tells what it had seen. */
 #define ANSWERED(id, number, said)                                                                 \
     {                                                                                              \
-        .message_id = VIEW(id), .role = VIEW("assistant"), .content = VIEW("\"" said "\""),        \
-        .metadata = VIEW("{\"seen\":1}"), .ts_ms = (number), .seq = (number)                       \
+        .message_id = SLICE(id), .role = SLICE("assistant"), .content = SLICE("\"" said "\""),     \
+        .metadata = SLICE("{\"seen\":1}"), .ts_ms = (number), .seq = (number)                      \
     }
 #define CALL(id, what, how, given, from, to)                                                       \
     {                                                                                              \
-        .call_id = VIEW(id), .ability = VIEW(what), .status = VIEW(how),                           \
-        .parameters = VIEW("\"{}\""), .details = VIEW(given), .start_id = VIEW(from),              \
-        .end_id = VIEW(to)                                                                         \
+        .call_id = SLICE(id), .ability = SLICE(what), .status = SLICE(how),                        \
+        .parameters = SLICE("\"{}\""), .details = SLICE(given), .start_id = SLICE(from),           \
+        .end_id = SLICE(to)                                                                        \
     }
 #define ASKED(id, name)                                                                            \
     "{\"id\":\"" id "\",\"type\":\"function\",\"function\":{\"name\":\"" name                      \
@@ -61,7 +61,7 @@ static void puts_calls_in_place_of_their_messages(void **state)
         CALL("c2", "g", "failed", "\"{\\\"error\\\":\\\"no\\\"}\"", "s2", "e2"),
     };
     (void)state;
-    messages[1].tool_calls = VIEW("[" ASKED("c1", "m__f") "," ASKED("c2", "g") "]");
+    messages[1].tool_calls = SLICE("[" ASKED("c1", "m__f") "," ASKED("c2", "g") "]");
     EXPECT(messages, calls, true,
            "[{\"role\":\"user\",\"content\":\"go\"},{\"role\":\"assistant\",\"content\":\"hm\","
            "\"tool_calls\":[" ASKED("c1", "m__f") "," ASKED(
@@ -93,7 +93,7 @@ static void answers_calls_that_were_left(void **state)
     message_row messages[] = {SAID("u", "user", 1, "go"), SAID("a", "assistant", 2, "hm")};
     const call_row calls[] = {CALL("c1", "f", "in_progress", "\"{}\"", "s1", "")};
     (void)state;
-    messages[1].tool_calls = VIEW("[" ASKED("c1", "f") "," ASKED("c2", "g") "]");
+    messages[1].tool_calls = SLICE("[" ASKED("c1", "f") "," ASKED("c2", "g") "]");
     EXPECT(
         messages, calls, true,
         "[{\"role\":\"user\",\"content\":\"go\"},{\"role\":\"assistant\",\"content\":\"hm\","
@@ -163,7 +163,7 @@ static void passes_over_what_others_put_in(void **state)
            "[{\"role\":\"user\",\"content\":\"go\"},{\"role\":\"assistant\",\"content\":\"done\"},"
            "{\"role\":\"system\",\"content\":\"ha\"},"
            "{\"role\":\"assistant\",\"content\":\"sure\"}]");
-    called[1].tool_calls = VIEW("[" ASKED("c1", "f") "]");
+    called[1].tool_calls = SLICE("[" ASKED("c1", "f") "]");
     EXPECT(called, calls, true,
            "[{\"role\":\"user\",\"content\":\"go\"},"
            "{\"role\":\"assistant\",\"content\":\"not mine\"},"
@@ -185,9 +185,9 @@ static void orders_messages_by_what_was_seen(void **state)
     };
     const call_row calls[] = {CALL("c", "f", "pending", "\"{}\"", "nowhere", "")};
     (void)state;
-    messages[3].metadata = VIEW("{\"seen\": 1}");
-    messages[5].metadata = VIEW("{\"seen\": 4}");
-    messages[6].metadata = VIEW("{\"seen\": 6}");
+    messages[3].metadata = SLICE("{\"seen\": 1}");
+    messages[5].metadata = SLICE("{\"seen\": 4}");
+    messages[6].metadata = SLICE("{\"seen\": 6}");
     EXPECT(
         messages, calls, false,
         "[{\"role\":\"user\",\"content\":\"one\"},{\"role\":\"assistant\",\"content\":\"to one\"},"
@@ -203,13 +203,14 @@ static void says_the_prompt_and_the_note_once(void **state)
     const message_row prompted[] = {SAID("s", "system", 1, "Be \\u0001"),
                                     SAID("u", "user", 2, "go")};
     (void)state;
-    expect(&(dialogue_input){messages, 1, NULL, 0, VIEW("\"Kind\""), VIEW("You \"are\" it")}, true,
+    expect(&(dialogue_input){messages, 1, NULL, 0, SLICE("\"Kind\""), SLICE("You \"are\" it")},
+           true,
            "[{\"role\":\"system\",\"content\":\"Kind\\n\\nYou \\\"are\\\" it\"},"
            "{\"role\":\"user\",\"content\":\"go\"}]");
-    expect(&(dialogue_input){prompted, 2, NULL, 0, VIEW("\"Kind\""), VIEW("note")}, true,
+    expect(&(dialogue_input){prompted, 2, NULL, 0, SLICE("\"Kind\""), SLICE("note")}, true,
            "[{\"role\":\"system\",\"content\":\"Be \\u0001\\n\\nnote\"},"
            "{\"role\":\"user\",\"content\":\"go\"}]");
-    expect(&(dialogue_input){messages, 1, NULL, 0, VIEW("\"\""), VIEW("")}, true,
+    expect(&(dialogue_input){messages, 1, NULL, 0, SLICE("\"\""), SLICE("")}, true,
            "[{\"role\":\"user\",\"content\":\"go\"}]");
 }
 
@@ -228,7 +229,7 @@ static void is_bounded(void **state)
     assert_non_null(messages);
     for (size_t i = 0; i < COUNT; i++) {
         messages[i] = (message_row)SAID("u", "user", (int64_t)i, "");
-        messages[i].content = buf_as_view(&content);
+        messages[i].content = buf_as_slice(&content);
     }
     dialogue_input input = {.messages = messages, .message_count = COUNT, .note = {"", 0}};
     assert_int_equal(dialogue_build(&d, &input), CARDBOX_TOO_LARGE);

@@ -14,24 +14,24 @@
 
 /* --- events --- */
 
-static bool collect(void *arg, view data)
+static bool collect(void *arg, slice data)
 {
     buf *all = arg;
     buf_char(all, '[');
-    buf_view(all, data);
+    buf_slice(all, data);
     buf_char(all, ']');
-    return !view_equal(data, VIEW("stop"));
+    return !slice_equal(data, SLICE("stop"));
 }
 
 /* The events of a text, fed in pieces of `step` bytes. */
-static bool events_of(buf *all, view text, size_t step, size_t max)
+static bool events_of(buf *all, slice text, size_t step, size_t max)
 {
     sse s;
     bool goes_on = true;
     sse_init(&s, max, collect, all);
     for (size_t at = 0; at < text.len && goes_on; at += step) {
         size_t len = text.len - at < step ? text.len - at : step;
-        goes_on = sse_feed(&s, (view){text.ptr + at, len});
+        goes_on = sse_feed(&s, (slice){text.ptr + at, len});
     }
     sse_free(&s);
     return goes_on;
@@ -41,7 +41,7 @@ static void expect_events(const char *text, const char *expected)
 {
     for (size_t step = 1; step <= strlen(text); step++) {
         buf all = BUF_INIT(4096);
-        assert_true(events_of(&all, view_of(text), step, 100));
+        assert_true(events_of(&all, slice_of(text), step, 100));
         assert_string_equal(buf_str(&all), expected);
         buf_free(&all);
     }
@@ -71,10 +71,10 @@ static void bounds_events(void **state)
 {
     buf all = BUF_INIT(4096);
     (void)state;
-    assert_false(events_of(&all, VIEW("data: 0123456789\n\n"), 3, 12));
-    assert_false(events_of(&all, VIEW("data: 01234\ndata: 5678\ndata: 9\n\n"), 100, 11));
+    assert_false(events_of(&all, SLICE("data: 0123456789\n\n"), 3, 12));
+    assert_false(events_of(&all, SLICE("data: 01234\ndata: 5678\ndata: 9\n\n"), 100, 11));
     assert_string_equal(buf_str(&all), "");
-    assert_false(events_of(&all, VIEW("data: a\n\ndata: stop\n\ndata: b\n\n"), 100, 100));
+    assert_false(events_of(&all, SLICE("data: a\n\ndata: stop\n\ndata: b\n\n"), 100, 100));
     assert_string_equal(buf_str(&all), "[a][stop]");
     buf_free(&all);
 }
@@ -88,12 +88,12 @@ static void bounds_events(void **state)
 /* Takes chunks up to the NULL; whether it is a whole message. */
 static bool take_all(completion *c, const char *const *chunks)
 {
-    view piece;
+    slice piece;
     completion_init(c);
     for (; *chunks != NULL; chunks++) {
         buf copy = BUF_INIT(4096); /* on the heap: a read past the end is seen */
         buf_text(&copy, *chunks);
-        bool goes_on = completion_take(c, buf_as_view(&copy), &piece);
+        bool goes_on = completion_take(c, buf_as_slice(&copy), &piece);
         buf_free(&copy);
         if (!goes_on)
             break;
@@ -126,16 +126,16 @@ static void assembles_text(void **state)
 static void lends_pieces(void **state)
 {
     completion c;
-    view piece;
+    slice piece;
     (void)state;
     completion_init(&c);
-    assert_true(completion_take(&c, VIEW(DELTA("{\"content\":\"a\\nb\"}")), &piece));
-    assert_true(view_equal(piece, VIEW("a\nb")));
-    assert_true(completion_take(&c, VIEW(FINISH("stop")), &piece));
+    assert_true(completion_take(&c, SLICE(DELTA("{\"content\":\"a\\nb\"}")), &piece));
+    assert_true(slice_equal(piece, SLICE("a\nb")));
+    assert_true(completion_take(&c, SLICE(FINISH("stop")), &piece));
     assert_int_equal(piece.len, 0);
-    assert_false(completion_take(&c, VIEW("[DONE]"), &piece));
+    assert_false(completion_take(&c, SLICE("[DONE]"), &piece));
     assert_true(c.is_done);
-    assert_false(completion_take(&c, VIEW(DELTA("{\"content\":\"late\"}")), &piece));
+    assert_false(completion_take(&c, SLICE(DELTA("{\"content\":\"late\"}")), &piece));
     assert_string_equal(buf_str(&c.text), "a\nb");
     completion_free(&c);
 }
@@ -349,14 +349,14 @@ static void bounds_calls(void **state)
 {
     completion c;
     char chunk[256];
-    view piece;
+    slice piece;
     int taken = 0;
     (void)state;
     completion_init(&c);
     for (; taken < 1000; taken++) {
         snprintf(chunk, sizeof(chunk),
                  CALL("{\"index\":%d,\"id\":\"i\",\"function\":{\"name\":\"f\"}}"), taken);
-        if (!completion_take(&c, view_of(chunk), &piece))
+        if (!completion_take(&c, slice_of(chunk), &piece))
             break;
     }
     assert_int_equal(taken, COMPLETION_CALLS_MAX);

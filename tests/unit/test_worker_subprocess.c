@@ -23,7 +23,7 @@ enum { PATIENCE_MS = 30000, OUTPUT_MAX = 100000 };
 static char PATH[] = "PATH=/usr/bin:/bin", ONLY[] = "ONLY=this";
 static char *const ENVIRONMENT[] = {PATH, ONLY, NULL};
 
-static subprocess_result run(buf *output, const char *script, view input, long time_ms,
+static subprocess_result run(buf *output, const char *script, slice input, long time_ms,
                              atomic_int *stop)
 {
     char shell[] = "/bin/sh", option[] = "-c";
@@ -38,7 +38,7 @@ static subprocess_result run(buf *output, const char *script, view input, long t
     return result;
 }
 
-#define RUN(output, script) run((output), (script), VIEW(""), PATIENCE_MS, NULL)
+#define RUN(output, script) run((output), (script), SLICE(""), PATIENCE_MS, NULL)
 
 static bool is_alive(pid_t pid)
 {
@@ -66,7 +66,7 @@ static void runs(void **state)
     buf output = BUF_INIT(OUTPUT_MAX);
     (void)state;
     subprocess_result r =
-        run(&output, "cat; echo oops >&2; exit 3", VIEW("{\"a\":1}"), PATIENCE_MS, NULL);
+        run(&output, "cat; echo oops >&2; exit 3", SLICE("{\"a\":1}"), PATIENCE_MS, NULL);
     assert_int_equal(r.end, SUBPROCESS_EXITED);
     assert_int_equal(r.number, 3);
     assert_string_equal(buf_str(&output), "{\"a\":1}");
@@ -83,7 +83,7 @@ static void says_what_it_cannot_start(void **state)
     char program[] = "/no/such/program";
     char *argv[] = {program, NULL};
     subprocess_result r;
-    subprocess_spec spec = {argv, ENVIRONMENT, VIEW(""), PATIENCE_MS, NULL};
+    subprocess_spec spec = {argv, ENVIRONMENT, SLICE(""), PATIENCE_MS, NULL};
     (void)state;
     subprocess_run(&r, &output, &spec);
     assert_int_equal(r.end, SUBPROCESS_NOT_STARTED);
@@ -109,7 +109,7 @@ static void gives_much_input(void **state)
     (void)state;
     while (input.len < 3 << 20)
         buf_text(&input, "0123456789abcdef");
-    view text = buf_as_view(&input);
+    slice text = buf_as_slice(&input);
     subprocess_result r = run(&output, "wc -c", text, PATIENCE_MS, NULL);
     assert_int_equal(r.end, SUBPROCESS_EXITED);
     assert_int_equal(strtol(buf_str(&output), NULL, 10), 3 << 20);
@@ -137,10 +137,10 @@ static void stops_what_hangs(void **state)
 {
     buf output = BUF_INIT(OUTPUT_MAX);
     (void)state;
-    subprocess_result r = run(&output, "echo $$; exec sleep 1000", VIEW(""), 1000, NULL);
+    subprocess_result r = run(&output, "echo $$; exec sleep 1000", SLICE(""), 1000, NULL);
     assert_int_equal(r.end, SUBPROCESS_TIMEOUT);
     expect_gone(&output);
-    r = run(&output, "trap '' TERM INT HUP; echo $$; while :; do sleep 0.05; done", VIEW(""), 1000,
+    r = run(&output, "trap '' TERM INT HUP; echo $$; while :; do sleep 0.05; done", SLICE(""), 1000,
             NULL);
     assert_int_equal(r.end, SUBPROCESS_TIMEOUT);
     expect_gone(&output);
@@ -158,7 +158,7 @@ static void ends_descendants(void **state)
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         snprintf(text, sizeof(text), script, rests[i]);
-        run(&output, text, VIEW(""), 1000, NULL);
+        run(&output, text, SLICE(""), 1000, NULL);
         if (output.failure == BUF_FINE)
             expect_gone(&output);
     }
@@ -179,7 +179,7 @@ static void can_be_stopped(void **state)
     pthread_t thread;
     (void)state;
     assert_int_equal(pthread_create(&thread, NULL, set_later, &stop), 0);
-    subprocess_result r = run(&output, "echo $$; exec sleep 1000", VIEW(""), PATIENCE_MS, &stop);
+    subprocess_result r = run(&output, "echo $$; exec sleep 1000", SLICE(""), PATIENCE_MS, &stop);
     pthread_join(thread, NULL);
     assert_int_equal(r.end, SUBPROCESS_STOPPED);
     expect_gone(&output);
@@ -219,7 +219,7 @@ static void *run_some(void *arg)
 {
     buf output = BUF_INIT(OUTPUT_MAX);
     for (int i = 0; i < 10; i++) {
-        subprocess_result r = run(&output, "sleep 1000 & cat", VIEW("x"), PATIENCE_MS, NULL);
+        subprocess_result r = run(&output, "sleep 1000 & cat", SLICE("x"), PATIENCE_MS, NULL);
         if (r.end != SUBPROCESS_EXITED || output.len != 1)
             atomic_store((atomic_int *)arg, 1);
     }
@@ -267,7 +267,7 @@ static void survives_a_killed_supervisor(void **state)
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(pthread_create(&beside, NULL, run_beside, &is_fine), 0);
-        subprocess_result r = run(&output, attacks[i].script, VIEW(""), attacks[i].time_ms, NULL);
+        subprocess_result r = run(&output, attacks[i].script, SLICE(""), attacks[i].time_ms, NULL);
         assert_int_equal(r.end, attacks[i].end);
         await_gone(&output);
         pthread_join(beside, NULL);

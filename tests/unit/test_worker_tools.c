@@ -22,10 +22,10 @@ static void reads_tools(void **state)
     tools_init(&list);
     assert_true(tools_read(
         &list,
-        VIEW("{\"tools\":[{\"name\":\"w\\u0065ather\",\"description\":\"Says \\\"it\\\"\","
-             "\"parameters\":{\"type\":\"object\",\"properties\":{}},\"command\":[\"sh\",\"-c\","
-             "\"true\"],\"timeout_ms\":5,\"output_max\":7},{\"url\":\"http://x/y\",\"name\":"
-             "\"find:it\",\"description\":\"\"}]}"),
+        SLICE("{\"tools\":[{\"name\":\"w\\u0065ather\",\"description\":\"Says \\\"it\\\"\","
+              "\"parameters\":{\"type\":\"object\",\"properties\":{}},\"command\":[\"sh\",\"-c\","
+              "\"true\"],\"timeout_ms\":5,\"output_max\":7},{\"url\":\"http://x/y\",\"name\":"
+              "\"find:it\",\"description\":\"\"}]}"),
         PATH, error, sizeof(error)));
     assert_int_equal(list.count, 2);
     assert_string_equal(list.at[0].name, "weather");
@@ -60,7 +60,7 @@ static void passes_schemas_on(void **state)
     (void)state;
     tools_init(&list);
     buf_printf(&text, TOOL(",\"url\":\"http://x\",\"timeout_ms\":7.0,\"parameters\": %s"), SCHEMA);
-    assert_true(tools_read(&list, buf_as_view(&text), PATH, error, sizeof(error)));
+    assert_true(tools_read(&list, buf_as_slice(&text), PATH, error, sizeof(error)));
     assert_string_equal(list.at[0].unchecked, "multipleOf, pattern");
     assert_int_equal(list.at[0].time_ms, 7);
     tools_offer(&offered, &list);
@@ -75,7 +75,7 @@ static void expect_refused(const char *text, const char *reason)
     tools list;
     char error[300] = "";
     tools_init(&list);
-    bool taken = tools_read(&list, view_of(text), PATH, error, sizeof(error));
+    bool taken = tools_read(&list, slice_of(text), PATH, error, sizeof(error));
     if (taken || strstr(error, reason) == NULL)
         fail_msg("%s: taken=%d \"%s\"", text, taken, error);
     tools_free(&list);
@@ -122,7 +122,7 @@ static void refuses_mistakes(void **state)
 
 static bool put(tools *list, const char *name, char error[300])
 {
-    const tool t = {.name = name, .description = "d", .parameters = VIEW("{}"), .unchecked = ""};
+    const tool t = {.name = name, .description = "d", .parameters = SLICE("{}"), .unchecked = ""};
     return tools_put(list, &t, error, 300);
 }
 
@@ -134,10 +134,10 @@ static void finds_by_offered_name(void **state)
     tools_init(&list);
     assert_true(put(&list, "ldg:task:get", error));
     assert_true(put(&list, "x__y", error));
-    assert_string_equal(tools_find(&list, VIEW("ldg__task__get"))->name, "ldg:task:get");
-    assert_string_equal(tools_find(&list, VIEW("x__y"))->name, "x__y");
-    assert_null(tools_find(&list, VIEW("ldg:task:get")));
-    assert_null(tools_find(&list, VIEW("ldg__task")));
+    assert_string_equal(tools_find(&list, SLICE("ldg__task__get"))->name, "ldg:task:get");
+    assert_string_equal(tools_find(&list, SLICE("x__y"))->name, "x__y");
+    assert_null(tools_find(&list, SLICE("ldg:task:get")));
+    assert_null(tools_find(&list, SLICE("ldg__task")));
     assert_false(put(&list, "x:y", error));
     assert_non_null(strstr(error, "would both be \"x__y\""));
     assert_int_equal(list.count, 2);

@@ -97,7 +97,7 @@ def test_the_bell_is_found_again():
 def test_without_a_bell():
     """As through a pooler: tasks are found by looking for them."""
     server, project = ModelServer(lambda request: says("done")), Project()
-    worker = Worker(project, server, None, "--poll-ms", "100", "--no-named-statements")
+    worker = Worker(project, server, None, "--poll-ms", "100", "--no-prepared-statements")
     task = project.spawn("go")
     project.await_status(task, "success")
     worker.stop()

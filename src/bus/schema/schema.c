@@ -14,13 +14,13 @@
 /* --- faults --- */
 
 /* A name as a step of a JSON pointer, of a plain name or a string token. */
-static void add_step(buf *out, view key)
+static void add_step(buf *out, slice key)
 {
     buf plain = BUF_INIT(CARDBOX_MESSAGE_SIZE);
     if (key.len < 2 || key.ptr[0] != '"')
-        buf_view(&plain, key);
+        buf_slice(&plain, key);
     else if (!scan_decode(&plain, key))
-        buf_view(&plain, scan_inside(key));
+        buf_slice(&plain, scan_inside(key));
     if (plain.failure != BUF_FINE)
         buf_text(out, "...");
     for (size_t i = 0; buf_ok(&plain) && i < plain.len; i++) {
@@ -102,17 +102,17 @@ static bool is_integer(scan_value value)
 }
 
 static const struct {
-    view name;
+    slice name;
     unsigned kinds; /* bits of scan_kind */
 } TYPES[] = {
-    {VIEW("null"), 1u << SCAN_NULL},     {VIEW("boolean"), 1u << SCAN_FALSE | 1u << SCAN_TRUE},
-    {VIEW("number"), 1u << SCAN_NUMBER}, {VIEW("string"), 1u << SCAN_STRING},
-    {VIEW("array"), 1u << SCAN_ARRAY},   {VIEW("object"), 1u << SCAN_OBJECT},
+    {SLICE("null"), 1u << SCAN_NULL},     {SLICE("boolean"), 1u << SCAN_FALSE | 1u << SCAN_TRUE},
+    {SLICE("number"), 1u << SCAN_NUMBER}, {SLICE("string"), 1u << SCAN_STRING},
+    {SLICE("array"), 1u << SCAN_ARRAY},   {SLICE("object"), 1u << SCAN_OBJECT},
 };
 
 enum { TYPE_COUNT = sizeof(TYPES) / sizeof(TYPES[0]) };
 
-static size_t find_type(view token)
+static size_t find_type(slice token)
 {
     size_t i = 0;
     while (i < TYPE_COUNT && !scan_string_is(token, TYPES[i].name))
@@ -120,26 +120,26 @@ static size_t find_type(view token)
     return i;
 }
 
-bool schema_is_type(scan_value value, view token)
+bool schema_is_type(scan_value value, slice token)
 {
     size_t i = find_type(token);
     if (i < TYPE_COUNT)
         return (TYPES[i].kinds >> value.kind & 1) != 0;
-    return scan_string_is(token, VIEW("integer")) && is_integer(value);
+    return scan_string_is(token, SLICE("integer")) && is_integer(value);
 }
 
-static bool is_type_name(view token)
+static bool is_type_name(slice token)
 {
-    return find_type(token) < TYPE_COUNT || scan_string_is(token, VIEW("integer"));
+    return find_type(token) < TYPE_COUNT || scan_string_is(token, SLICE("integer"));
 }
 
 /* --- references --- */
 
 /* One step of a pointer, unescaped, in `name`. False: it can't be read. */
-static bool read_step(view *rest, char *name, size_t size)
+static bool read_step(slice *rest, char *name, size_t size)
 {
     size_t len = 0;
-    view in = {rest->ptr + 1, rest->len - 1};
+    slice in = {rest->ptr + 1, rest->len - 1};
     while (in.len > 0 && in.ptr[0] != '/') {
         char c = in.ptr[0];
         size_t took = 1;
@@ -152,7 +152,7 @@ static bool read_step(view *rest, char *name, size_t size)
         if (c == '%' || c == '\0' || len + 1 >= size)
             return false;
         name[len++] = c;
-        in = (view){in.ptr + took, in.len - took};
+        in = (slice){in.ptr + took, in.len - took};
     }
     name[len] = '\0';
     *rest = in;
@@ -163,14 +163,14 @@ static bool read_step(view *rest, char *name, size_t size)
 static bool holds_schemas(const char *name, bool *is_map)
 {
     buf token = BUF_INIT(2048);
-    buf_json_string(&token, view_of(name));
-    const schema_keyword *keyword = schema_keyword_find(buf_as_view(&token));
+    buf_json_string(&token, slice_of(name));
+    const schema_keyword *keyword = schema_keyword_find(buf_as_slice(&token));
     buf_free(&token);
     *is_map = keyword != NULL && keyword->argument == ARGUMENT_MAP;
     return *is_map || (keyword != NULL && keyword->argument == ARGUMENT_SCHEMA);
 }
 
-scan_value schema_resolve(scan_value root, view token)
+scan_value schema_resolve(scan_value root, slice token)
 {
     const scan_value none = {SCAN_NONE, {NULL, 0}};
     char name[256];
@@ -178,7 +178,7 @@ scan_value schema_resolve(scan_value root, view token)
     buf text = BUF_INIT(1024);
     scan_value at = none;
     if (scan_decode(&text, token) && buf_ok(&text) && text.len > 0 && text.data[0] == '#') {
-        view rest = {text.data + 1, text.len - 1};
+        slice rest = {text.data + 1, text.len - 1};
         at = root;
         while (rest.len > 0 && at.kind != SCAN_NONE) {
             bool is_good = rest.ptr[0] == '/' && read_step(&rest, name, sizeof(name));
@@ -236,7 +236,7 @@ static bool check_list(schema_run *run, scan_value argument, bool schemas, const
 
 static bool check_map(schema_run *run, scan_value argument, const schema_place *at)
 {
-    view key;
+    slice key;
     scan_value value;
     size_t count = 0;
     if (argument.kind != SCAN_OBJECT)
@@ -298,25 +298,25 @@ static bool check_argument(schema_run *run, schema_argument wanted, scan_value a
 }
 
 /* Adds a name to the list, unless it is there: such lists are short. */
-static void note_unchecked(buf *list, view key)
+static void note_unchecked(buf *list, slice key)
 {
-    view name = scan_inside(key), rest = buf_as_view(list);
+    slice name = scan_inside(key), rest = buf_as_slice(list);
 
     while (rest.len > 0) {
         const char *comma = memmem(rest.ptr, rest.len, ", ", 2);
         size_t len = comma != NULL ? (size_t)(comma - rest.ptr) : rest.len;
-        if (view_equal((view){rest.ptr, len}, name))
+        if (slice_equal((slice){rest.ptr, len}, name))
             return;
         len += comma != NULL ? 2 : 0;
-        rest = (view){rest.ptr + len, rest.len - len};
+        rest = (slice){rest.ptr + len, rest.len - len};
     }
     buf_text(list, list->len > 0 ? ", " : "");
-    buf_view(list, name);
+    buf_slice(list, name);
 }
 
 static bool check_keywords(schema_run *run, scan_value schema, const schema_place *at)
 {
-    view key;
+    slice key;
     scan_value value;
     for (scan_walk walk = scan_enter(schema); scan_member(&walk, &key, &value);) {
         const schema_keyword *keyword = schema_keyword_find(key);
@@ -343,7 +343,7 @@ static bool check_schema(schema_run *run, scan_value schema, const schema_place 
     return fine;
 }
 
-cardbox_status schema_check(buf *unchecked, view schema, cardbox_error *err)
+cardbox_status schema_check(buf *unchecked, slice schema, cardbox_error *err)
 {
     scan_value root;
     scan_error error;

@@ -29,7 +29,7 @@
 /* Whether a text is a schema: CARDBOX_OK, or CARDBOX_INVALID (CARDBOX_TOO_LARGE if its JSON is
  * nested too deeply) with the place and the error there. Keywords other than those above are
  * appended to `unchecked`, each once, with commas between. */
-cardbox_status schema_check(buf *unchecked, view schema, cardbox_error *err);
+cardbox_status schema_check(buf *unchecked, slice schema, cardbox_error *err);
 
 /* Faults of one value that are told of; how many more there are is counted, up to so many: then the
  * check ends. */

@@ -10,12 +10,12 @@
 /* Where one is, as a chain on the stack: only a fault makes text of it. */
 typedef struct schema_place {
     const struct schema_place *up; /* NULL: the whole */
-    view key;                      /* a string token or plain name; ptr NULL: an element */
+    slice key;                     /* a string token or plain name; ptr NULL: an element */
     size_t index;
     unsigned depth;
 } schema_place;
 
-static inline schema_place schema_member(const schema_place *up, view key)
+static inline schema_place schema_member(const schema_place *up, slice key)
 {
     return (schema_place){up, key, 0, up->depth + 1};
 }
@@ -68,15 +68,15 @@ typedef struct schema_keyword {
 } schema_keyword;
 
 /* By its name, a string token. NULL: not one of ours. */
-const schema_keyword *schema_keyword_find(view token);
+const schema_keyword *schema_keyword_find(slice token);
 
 /* Whether a value is of the type that a string token names. */
-bool schema_is_type(scan_value value, view token);
+bool schema_is_type(scan_value value, slice token);
 
 /* Whether an accepted schema has keywords that are not checked. As slow as checking the schema. */
 bool schema_is_partial(scan_value root);
 
 /* What a reference, "#/$defs/x", refers to. SCAN_NONE: nothing. */
-scan_value schema_resolve(scan_value root, view token);
+scan_value schema_resolve(scan_value root, slice token);
 
 #endif

@@ -18,9 +18,9 @@ static bool may_go_on(const schema_run *run, bool fine)
     return fine || (run->all && *run->steps > 0 && run->faults->more < SCHEMA_MORE_MAX);
 }
 
-static int shown(view text)
+static int shown(slice text)
 {
-    return (int)view_cut(text, SHOWN_MAX);
+    return (int)slice_cut(text, SHOWN_MAX);
 }
 
 /* --- of any value --- */
@@ -62,9 +62,9 @@ static bool holds_const(schema_run *run, scan_value schema, scan_value argument,
 /* --- of objects --- */
 
 /* The property that a string token names, and which one it is; of none, how many there are. */
-static scan_value find_property(scan_value properties, view token, size_t *index)
+static scan_value find_property(scan_value properties, slice token, size_t *index)
 {
-    view key;
+    slice key;
     scan_value value;
     *index = 0;
     for (scan_walk walk = scan_enter(properties); scan_member(&walk, &key, &value); ++*index)
@@ -78,7 +78,7 @@ static bool refuse_unknown(schema_run *run, scan_value properties, const schema_
 {
     char known[2 * SHOWN_MAX];
     size_t len = 0;
-    view key;
+    slice key;
     scan_value value;
     for (scan_walk walk = scan_enter(properties); scan_member(&walk, &key, &value);) {
         if (len + key.len + sizeof(", ...") > sizeof(known)) {
@@ -98,7 +98,7 @@ static bool check_members(schema_run *run, scan_value properties, scan_value add
                           scan_value value, const schema_place *at)
 {
     uint64_t seen[SCHEMA_PROPERTIES_MAX / 64] = {0};
-    view key;
+    slice key;
     scan_value member;
     size_t index;
     bool fine = true;
@@ -353,10 +353,10 @@ static const schema_keyword KEYWORDS[] = {
     {"$comment", ARGUMENT_ANY, NULL},
 };
 
-const schema_keyword *schema_keyword_find(view token)
+const schema_keyword *schema_keyword_find(slice token)
 {
     for (size_t i = 0; i < sizeof(KEYWORDS) / sizeof(KEYWORDS[0]); i++)
-        if (scan_string_is(token, view_of(KEYWORDS[i].name)))
+        if (scan_string_is(token, slice_of(KEYWORDS[i].name)))
             return &KEYWORDS[i];
     return NULL;
 }
@@ -366,7 +366,7 @@ const schema_keyword *schema_keyword_find(view token)
 static bool validate_keywords(schema_run *run, scan_value schema, scan_value value,
                               const schema_place *at)
 {
-    view key;
+    slice key;
     scan_value argument = scan_find(schema, "required");
     bool whole = argument.kind == SCAN_NONE || holds_required(run, schema, argument, value, at);
     bool fine = true;

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include "base/text.h"
-#include "app/wrap.h"
+#include "app/word_wrap.h"
 #include "cli/commands.h"
 #include "cli/view/term.h"
 #include "db/schema.h"
@@ -31,12 +31,12 @@ static void print_row(const char *result, term_style style, const char *check, c
     buf line = BUF_INIT((size_t)4 * DETAIL_SIZE);
     int at;
 
-    term_add_line(&line, view_of(text), DETAIL_SIZE);
+    term_add_line(&line, slice_of(text), DETAIL_SIZE);
     printf("%s", term_on(style));
     at = printf("%s", result);
     printf("%s", term_off(style));
     at += printf("%*s%s", RESULT_WIDTH + 2 - at, "", check);
-    wrap_beside(stdout, buf_str(&line), at, column);
+    word_wrap_beside(stdout, buf_str(&line), at, column);
     buf_free(&line);
 }
 
@@ -70,7 +70,7 @@ static void say(doctor *d, finding what, const char *check, const char *format, 
 
 /* --- the checks --- */
 
-static void check_server(doctor *d, const operate_facts *facts)
+static void check_server(doctor *d, const admin_facts *facts)
 {
     say(d, FINDING_OK, "connection", "database %s, %" PRId64 " MB, as role %s", facts->database,
         facts->bytes / 1000000, facts->role);
@@ -95,7 +95,7 @@ static void check_server(doctor *d, const operate_facts *facts)
             facts->encoding);
 }
 
-static void check_schema(doctor *d, const operate_facts *facts)
+static void check_schema(doctor *d, const admin_facts *facts)
 {
     if (facts->migration == schema_newest())
         say(d, FINDING_OK, "migrations", "at migration %d, the newest", facts->migration);
@@ -113,7 +113,7 @@ static void check_schema(doctor *d, const operate_facts *facts)
 }
 
 /* Our own sessions look in pg_catalog alone, unless a pooler is between. */
-static void check_path(doctor *d, const operate_facts *facts)
+static void check_path(doctor *d, const admin_facts *facts)
 {
     if (*facts->open_schemas == '\0')
         say(d, FINDING_OK, "search path", "nobody else may make things in a schema on it");
@@ -125,7 +125,7 @@ static void check_path(doctor *d, const operate_facts *facts)
 }
 
 /* A worker sees what it was granted, and must not become a service for the sake of more. */
-static void check_worker(doctor *d, const operate_facts *facts)
+static void check_worker(doctor *d, const admin_facts *facts)
 {
     if (!facts->in_worker_role)
         say(d, FINDING_WARNING, "role",
@@ -139,17 +139,17 @@ static void check_worker(doctor *d, const operate_facts *facts)
             facts->role, facts->role);
     else
         say(d, FINDING_OK, "role", "worker: sees project%s %s%s", facts->granted == 1 ? "" : "s",
-            facts->grants, facts->granted > OPERATE_GRANTS_NAMED ? ", ..." : "");
+            facts->grants, facts->granted > ADMIN_GRANTS_NAMED ? ", ..." : "");
 }
 
 /* In the database of `cardbox dev` the one user is its owner, and the server has another role. */
-static finding excess_is(const operate_facts *facts)
+static finding excess_is(const admin_facts *facts)
 {
     return facts->is_dev ? FINDING_WARNING : FINDING_ERROR;
 }
 
 /* One remedy mends all that a role can do too much: people read it once. */
-static void say_excess(doctor *d, const operate_facts *facts, const char *check, const char *who,
+static void say_excess(doctor *d, const admin_facts *facts, const char *check, const char *who,
                        const char *what)
 {
     d->is_excess = true;
@@ -157,7 +157,7 @@ static void say_excess(doctor *d, const operate_facts *facts, const char *check,
 }
 
 /* As cardboxd, which does not serve other machines as such a role. */
-static void check_role(doctor *d, const operate_facts *facts)
+static void check_role(doctor *d, const admin_facts *facts)
 {
     const char *excess = role_excess(&facts->rights);
 
@@ -171,15 +171,15 @@ static void check_role(doctor *d, const operate_facts *facts)
 
 /* Tries what must not go, and takes it back. Where nothing can be written, what would be written is
  * refused to whoever may, too. */
-static void check_bounds(doctor *d, const operate_facts *facts, cardbox *db)
+static void check_bounds(doctor *d, const admin_facts *facts, cardbox *db)
 {
     static const char *const attempts[] = {"read past row-level security", "make a token",
                                            "grant itself a project"};
     bool writable = !facts->in_recovery && !facts->reads_only;
-    for (int what = 0; what < OPERATE_ATTEMPTS; what++) {
-        if (what != OPERATE_READ_PAST && !writable)
+    for (int what = 0; what < ADMIN_ATTEMPTS; what++) {
+        if (what != ADMIN_READ_PAST && !writable)
             continue;
-        if (operate_try(db, (operate_attempt)what))
+        if (admin_try(db, (admin_attempt)what))
             say_excess(d, facts, "isolation", "as was tried, this role can", attempts[what]);
         else
             say(d, FINDING_OK, "isolation", "as was tried, this role can't %s", attempts[what]);
@@ -189,7 +189,7 @@ static void check_bounds(doctor *d, const operate_facts *facts, cardbox *db)
 }
 
 /* Whether what was acknowledged is still there after a crash. */
-static void check_durability(doctor *d, const operate_facts *facts)
+static void check_durability(doctor *d, const admin_facts *facts)
 {
     if (facts->commits_late)
         say(d, FINDING_WARNING, "durability",
@@ -216,7 +216,7 @@ static void check_durability(doctor *d, const operate_facts *facts)
 
 /* PostgreSQL numbers transactions with 32 bits and so must forget old ones, by VACUUM, before it
  * goes on: some three million before their numbers come round it takes no more writes. */
-static void check_age(doctor *d, const operate_facts *facts)
+static void check_age(doctor *d, const admin_facts *facts)
 {
     const int million = 1000000, late = 1000 * million, last = 2100 * million;
     if (facts->age < late)
@@ -234,7 +234,7 @@ static void check_age(doctor *d, const operate_facts *facts)
 
 /* The services' sessions ask for the same when they begin, unless a pooler is between; those of
  * this command line never do. */
-static void check_settings(doctor *d, const operate_facts *facts)
+static void check_settings(doctor *d, const admin_facts *facts)
 {
     if (facts->has_settings)
         say(d, FINDING_OK, "settings", "jit is off and random_page_cost 1, as migrations set them");
@@ -267,14 +267,14 @@ static void examine(doctor *d, const cli_common *common)
     cardbox_options how = CARDBOX_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     char dsn[DEV_DSN_SIZE];
-    operate_facts facts;
+    admin_facts facts;
     cardbox *db = NULL;
 
     how.application_name = "cardbox-doctor";
     how.no_named_statements = true; /* as cli_open */
     if (!cli_dsn(&how.conninfo, common, dsn, &err) || cardbox_open(&db, &how, &err) != CARDBOX_OK) {
         say_why_not(d, &err);
-    } else if (operate_inspect(db, &facts, &err) != CARDBOX_OK) {
+    } else if (admin_inspect(db, &facts, &err) != CARDBOX_OK) {
         say(d, FINDING_ERROR, "connection", "%s", err.message);
     } else {
         check_server(d, &facts);

@@ -32,7 +32,7 @@ static void add_row(migrate_lines *lines, const migrate_step *step, const char *
         table_text(&lines->rows, "");
     table_text(&lines->rows, step->version > 0 ? "migration" : "function");
     table_text(&lines->rows, step->name);
-    table_add(&lines->rows, view_of(state), step->applied_now ? STYLE_GREEN : STYLE_DIM);
+    table_add(&lines->rows, slice_of(state), step->applied_now ? STYLE_GREEN : STYLE_DIM);
 }
 
 /* The table has only those functions that change. */

@@ -41,10 +41,10 @@ static bool read_expiry(token_input *out, const char *text, cardbox_error *err)
         out->lifetime_s = number * (is_days ? SECONDS_PER_DAY : 3600);
         return true;
     }
-    if (check_time("--expires", view_of(text), &out->expires_micros, err) != CARDBOX_OK)
+    if (check_time("--expires", slice_of(text), &out->expires_micros, err) != CARDBOX_OK)
         error_set(err, CARDBOX_INVALID,
                   "--expires takes 30d, 12h or a moment like 2030-01-31T00:00:00Z, not \"%.*s\"",
-                  error_shown(view_of(text)), text);
+                  error_shown(slice_of(text)), text);
     else if (out->expires_micros <= now_micros)
         error_set(err, CARDBOX_INVALID, "--expires %s is over", text);
     else
@@ -64,10 +64,10 @@ static bool read_options(token_input *out, const create_options *options, cardbo
         error_set(err, CARDBOX_INVALID,
                   "which projects is it for? give --tenant PROJECT, as often as needed, or "
                   "--all-tenants");
-    else if (!token_scopes_parse(&out->scopes, view_of(options->scope)))
+    else if (!token_scopes_parse(&out->scopes, slice_of(options->scope)))
         error_set(err, CARDBOX_INVALID,
                   "--scope takes read, write, tasks and admin with commas between, not \"%.*s\"",
-                  error_shown(view_of(options->scope)), options->scope);
+                  error_shown(slice_of(options->scope)), options->scope);
     else
         return options->expires == NULL || read_expiry(out, options->expires, err);
     return false;
@@ -188,17 +188,17 @@ static void add_row(table *t, const void *rows, size_t i)
 {
     int row = (int)i;
     const char *state = state_of(rows, row);
-    view tenants = rows_text(rows, row, TOKEN_TENANTS_TEXT);
+    slice tenants = rows_text(rows, row, TOKEN_TENANTS_TEXT);
     char created[ISOTIME_SIZE];
 
     isotime_format_micros(created, rows_micros(rows, row, TOKEN_CREATED));
     table_int(t, rows_int8(rows, row, TOKEN_ID));
     table_add(t, rows_text(rows, row, TOKEN_NAME), STYLE_BOLD);
-    table_add(t, tenants.ptr == NULL ? VIEW("all") : tenants, STYLE_PLAIN);
+    table_add(t, tenants.ptr == NULL ? SLICE("all") : tenants, STYLE_PLAIN);
     table_add(t, rows_text(rows, row, TOKEN_SCOPES_TEXT), STYLE_PLAIN);
     table_text(t, created);
     add_expiry(t, rows, row);
-    table_add(t, view_of(state), *state == 'g' ? STYLE_GREEN : STYLE_DIM);
+    table_add(t, slice_of(state), *state == 'g' ? STYLE_GREEN : STYLE_DIM);
 }
 
 /* NULL: there is none. */
@@ -211,7 +211,7 @@ static const char *moment_of(char out[ISOTIME_SIZE], const store_rows *rows, int
 }
 
 /* A list that the database has written; NULL, which is all projects, is null. */
-static json_t *list_of(view text)
+static json_t *list_of(slice text)
 {
     json_error_t unused;
 
@@ -222,7 +222,7 @@ static void add_object(buf *out, const void *rows, size_t i)
 {
     int row = (int)i;
     char created[ISOTIME_SIZE], expires[ISOTIME_SIZE], revoked[ISOTIME_SIZE];
-    view name = rows_text(rows, row, TOKEN_NAME);
+    slice name = rows_text(rows, row, TOKEN_NAME);
 
     buf_json_take(out, json_pack("{s:I, s:s%, s:o, s:o, s:s?, s:s?, s:s?, s:s}", "token_id",
                                  (json_int_t)rows_int8(rows, row, TOKEN_ID), "name", name.ptr,

@@ -30,7 +30,7 @@ static bool print_card(const cardbox_card *card)
     putchar('\n');
     table_init(&facts, columns, 2);
     table_fact(&facts, "type", card->type, STYLE_PLAIN);
-    table_fact(&facts, "role", role, card_view_style(view_of(role)));
+    table_fact(&facts, "role", role, card_view_style(slice_of(role)));
     table_fact(&facts, "author", card->author_id, STYLE_PLAIN);
     add_moment(&facts, "created", card->created_at);
     table_fact(&facts, "expires", card->expires_at, STYLE_PLAIN);
@@ -41,7 +41,7 @@ static bool print_card(const cardbox_card *card)
     bool printed = table_print(stdout, &facts, 2, 0); /* here one looks for all of it */
     table_free(&facts);
     putchar('\n');
-    term_print_text(stdout, view_of(cardbox_card_text(card)));
+    term_print_text(stdout, slice_of(cardbox_card_text(card)));
     return printed;
 }
 
@@ -310,7 +310,7 @@ static bool read_matches(cardbox_match *out, arena *memory, const opt_list *give
                       text);
             return false;
         }
-        out[i].key = arena_copy(memory, (view){text, (size_t)(equals - text)});
+        out[i].key = arena_copy(memory, (slice){text, (size_t)(equals - text)});
         out[i].value = equals + 1;
     }
     return true;

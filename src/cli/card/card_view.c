@@ -20,21 +20,21 @@ static int64_t micros_of(const char *moment)
 {
     isotime time;
 
-    return isotime_parse(view_of(moment), &time) ? isotime_to_micros(&time) : 0;
+    return isotime_parse(slice_of(moment), &time) ? isotime_to_micros(&time) : 0;
 }
 
-static view text_of(const char *text, size_t length)
+static slice text_of(const char *text, size_t length)
 {
-    return text ? (view){text, length} : (view){NULL, 0};
+    return text ? (slice){text, length} : (slice){NULL, 0};
 }
 
 void card_view_json(buf *out, const cardbox_card *card, const char *project)
 {
     card_row row = {
-        .card_id = view_of(card->card_id),
+        .card_id = slice_of(card->card_id),
         .content = text_of(card->content, card->content_length),
         .tool_calls = text_of(card->tool_calls, card->tool_calls_length),
-        .tool_call_id = view_of(card->tool_call_id),
+        .tool_call_id = slice_of(card->tool_call_id),
         .metadata = text_of(card->metadata, card->metadata_length),
         .has_ttl = card->ttl_seconds != 0,
         .ttl_seconds = card->ttl_seconds,
@@ -45,7 +45,7 @@ void card_view_json(buf *out, const cardbox_card *card, const char *project)
     };
 
     size_t start = out->len;
-    card_json(out, &row, view_of(project));
+    card_json(out, &row, slice_of(project));
     for (size_t i = start; buf_ok(out) && i < out->len; i++) /* between tokens: nowhere else */
         if (out->data[i] == '\n' || out->data[i] == '\r')
             out->data[i] = ' ';
@@ -86,7 +86,7 @@ const char *card_view_role(const cardbox_card *card)
     return role ? role : "";
 }
 
-term_style card_view_style(view role)
+term_style card_view_style(slice role)
 {
     static const struct {
         const char *role;
@@ -98,7 +98,7 @@ term_style card_view_style(view role)
                   {"system", STYLE_MAGENTA}};
 
     for (size_t i = 0; i < sizeof(styles) / sizeof(styles[0]); i++) {
-        if (view_equal(view_of(styles[i].role), role))
+        if (slice_equal(slice_of(styles[i].role), role))
             return styles[i].style;
     }
     return STYLE_PLAIN;
@@ -136,7 +136,7 @@ void card_view_add_age(table *rows, const char *moment)
 {
     char age[AGE_SIZE];
 
-    table_add(rows, view_of(card_view_age(age, moment)), STYLE_DIM);
+    table_add(rows, slice_of(card_view_age(age, moment)), STYLE_DIM);
 }
 
 /* search {"q":"Q1 report"} */
@@ -217,16 +217,16 @@ const table_column card_view_list_columns[CARD_COLUMNS] = {
 
 static void add_missing(table *rows, const char *text)
 {
-    table_add(rows, VIEW("missing"), STYLE_RED);
+    table_add(rows, SLICE("missing"), STYLE_RED);
     table_text(rows, NULL);
     table_text(rows, NULL);
-    table_add(rows, view_of(text), STYLE_DIM);
+    table_add(rows, slice_of(text), STYLE_DIM);
     table_text(rows, NULL);
 }
 
 static void add_card(table *rows, const cardbox_card *card)
 {
-    view role = view_of(card_view_role(card));
+    slice role = slice_of(card_view_role(card));
     buf summary = BUF_INIT(line_max);
 
     card_view_summary(&summary, card);
@@ -234,7 +234,7 @@ static void add_card(table *rows, const cardbox_card *card)
     table_add(rows, role, card_view_style(role));
     card_view_add_age(rows, card->created_at);
     table_text(rows, buf_str(&summary));
-    table_add(rows, view_of(card->tool_call_id), STYLE_DIM);
+    table_add(rows, slice_of(card->tool_call_id), STYLE_DIM);
     buf_free(&summary);
 }
 

@@ -18,7 +18,7 @@ void card_view_summary(buf *out, const cardbox_card *card);
 
 /* "user", "assistant", ...; "" if neither the card nor its type says. */
 const char *card_view_role(const cardbox_card *card);
-term_style card_view_style(view role);
+term_style card_view_style(slice role);
 
 /* How long ago a moment of the SDK's was: "2 m", "3 d"; "" if there is none. */
 #define AGE_SIZE 32

@@ -217,7 +217,7 @@ static bool prepare(cardbox *db)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
 
-    if (operate_dev_prepare(db, &err) == CARDBOX_OK)
+    if (admin_dev_prepare(db, &err) == CARDBOX_OK)
         return true;
     cli_failed(&err);
     return false;
@@ -256,7 +256,7 @@ static bool serve(dev_run *r)
     const dev_server_options options = {
         .dir = r->dir, .dsn = dsn, .listen = r->options->listen, .auth = r->options->auth};
 
-    snprintf(dsn, sizeof(dsn), "%s user=" OPERATE_DEV_ROLE, r->dsn);
+    snprintf(dsn, sizeof(dsn), "%s user=" ADMIN_DEV_ROLE, r->dsn);
     return dev_server_start(&r->server, &options, &stop_asked);
 }
 

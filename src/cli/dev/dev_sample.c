@@ -27,21 +27,21 @@ static void report_refused(void *arg, uint64_t line, const char *reason)
 }
 
 /* The next line of the text. False at the end. */
-static bool next_line(view *rest, view *line)
+static bool next_line(slice *rest, slice *line)
 {
     const char *end = rest->len > 0 ? memchr(rest->ptr, '\n', rest->len) : NULL;
 
     if (rest->len == 0)
         return false;
-    *line = (view){rest->ptr, end ? (size_t)(end - rest->ptr) : rest->len};
-    *rest = (view){rest->ptr + line->len + (end != NULL), rest->len - line->len - (end != NULL)};
+    *line = (slice){rest->ptr, end ? (size_t)(end - rest->ptr) : rest->len};
+    *rest = (slice){rest->ptr + line->len + (end != NULL), rest->len - line->len - (end != NULL)};
     return true;
 }
 
 static cardbox_status import_sample(cardbox *db, cardbox_error *err)
 {
     store_import *in = NULL;
-    view rest = {SAMPLE, sizeof(SAMPLE) - 1}, line;
+    slice rest = {SAMPLE, sizeof(SAMPLE) - 1}, line;
     cardbox_status status = import_new(&in, db, DEV_PROJECT, report_refused, NULL, err);
 
     while (status == CARDBOX_OK && next_line(&rest, &line))
@@ -54,7 +54,7 @@ static cardbox_status import_sample(cardbox *db, cardbox_error *err)
 
 static void find_first_box(char out[CARDBOX_UUID_SIZE])
 {
-    view rest = {SAMPLE, sizeof(SAMPLE) - 1}, line;
+    slice rest = {SAMPLE, sizeof(SAMPLE) - 1}, line;
     scan_value row, id;
 
     while (next_line(&rest, &line)) {
@@ -113,8 +113,7 @@ bool dev_sample_load(dev_sample *out, cardbox *db, const char *dir)
     if (!load_once(dir, "sample-loaded", db, import_sample) ||
         !load_once(dir, "sample-session-loaded", db, import_session))
         return false;
-    if (operate_counts(db, DEV_PROJECT, &out->cards, &out->boxes, &out->sessions, &err) ==
-        CARDBOX_OK)
+    if (admin_counts(db, DEV_PROJECT, &out->cards, &out->boxes, &out->sessions, &err) == CARDBOX_OK)
         return true;
     cli_failed(&err);
     return false;

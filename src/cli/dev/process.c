@@ -215,6 +215,6 @@ bool path_join(char out[PATH_MAX], const char *dir, const char *name)
 
     if (length > 0 && length < PATH_MAX)
         return true;
-    cli_error("the path %.*s.../%s is too long", (int)view_cut(view_of(dir), 100), dir, name);
+    cli_error("the path %.*s.../%s is too long", (int)slice_cut(slice_of(dir), 100), dir, name);
     return false;
 }

@@ -34,7 +34,7 @@ static cli_exit delete_each(cardbox *db, const char *kind, delete_one *run,
             cli_error("%s not found: %s", kind, *ids);
             break;
         default:
-            cli_error("%.*s: %s%s", (int)view_cut(view_of(*ids), 400), *ids, err.message,
+            cli_error("%.*s: %s%s", (int)slice_cut(slice_of(*ids), 400), *ids, err.message,
                       cli_hint(&err));
         }
         status = CLI_FAILED;

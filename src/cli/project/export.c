@@ -13,7 +13,7 @@ typedef struct export_run_state {
     export_counts counts;
 } export_run_state;
 
-static bool take_piece(void *arg, view piece, const export_counts *counts)
+static bool take_piece(void *arg, slice piece, const export_counts *counts)
 {
     export_run_state *state = arg;
 

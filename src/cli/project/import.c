@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "app/lines.h"
+#include "app/line_reader.h"
 #include "cli/commands.h"
 #include "cli/source.h"
 #include "cli/view/term.h"
@@ -54,10 +54,10 @@ static bool take_lines(import_run *r)
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status = CARDBOX_OK;
     line_state state = LINE_READ;
-    view line;
+    slice line;
 
     while (status == CARDBOX_OK) {
-        state = lines_next(&r->reader, &line);
+        state = line_reader_next(&r->reader, &line);
         if (state == LINE_READ)
             status = import_line(r->in, line, &r->reader.line, &err);
         else if (state == LINE_TOO_LONG)
@@ -195,11 +195,11 @@ static cli_exit run(const void *given, char **arguments)
     if (!source_open(&r.from, arguments[0]))
         return CLI_FAILED;
     r.progress = (term_progress){.label = "import", .unit = "lines", .total = r.from.size};
-    lines_init(&r.reader, TRANSFER_LINE_MAX, lines_from_file, r.from.in);
+    line_reader_init(&r.reader, TRANSFER_LINE_MAX, line_reader_from_file, r.from.in);
     cardbox *db = cli_open(&options->common);
     if (db != NULL)
         status = import_file(options, &r, db);
-    lines_free(&r.reader);
+    line_reader_free(&r.reader);
     source_close(&r.from);
     return status;
 }

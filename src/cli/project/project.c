@@ -64,7 +64,8 @@ static cli_exit run_list(const void *given, char **arguments)
     cli_exit status = CLI_FAILED;
 
     (void)arguments;
-    if (common->cursor != NULL && !list_cursor_read(&list.from, view_of(common->cursor), &memory)) {
+    if (common->cursor != NULL &&
+        !list_cursor_read(&list.from, slice_of(common->cursor), &memory)) {
         (void)error_cursor(&err, common->cursor);
         status = memory.failed ? cli_nomem() : cli_refused(&err, cli_page_origins);
         goto done;

@@ -3,7 +3,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include "app/lines.h"
+#include "app/line_reader.h"
 #include "base/scan.h"
 #include "cli/commands.h"
 #include "cli/session/session_rows.h"
@@ -29,7 +29,7 @@ typedef struct append_input {
     arena memory;
 } append_input;
 
-static bool is_blank(view line)
+static bool is_blank(slice line)
 {
     for (size_t i = 0; i < line.len; i++) {
         if (strchr(" \t\r", line.ptr[i]) == NULL)
@@ -44,21 +44,21 @@ static bool read_entries(append_input *out, const cli_source *source)
     line_reader *reader = arena_take(&out->memory, sizeof(*reader));
     line_state state = LINE_READ;
     uint64_t number = 0;
-    view line;
+    slice line;
 
     if (reader == NULL) {
         cli_nomem();
         return false;
     }
-    lines_init(reader, CARDBOX_CONTENT_MAX, lines_from_file, source->in);
-    while (out->count <= LINES_MAX && (state = lines_next(reader, &line)) == LINE_READ) {
+    line_reader_init(reader, CARDBOX_CONTENT_MAX, line_reader_from_file, source->in);
+    while (out->count <= LINES_MAX && (state = line_reader_next(reader, &line)) == LINE_READ) {
         number++;
         if (is_blank(line))
             continue;
         out->numbers[out->count] = number;
         out->lines[out->count++] = arena_copy(&out->memory, line);
     }
-    lines_free(reader);
+    line_reader_free(reader);
     if (state == LINE_FAILED)
         cli_error("cannot read %s: %s", source->name, strerror(errno));
     else if (state == LINE_TOO_LONG)
@@ -83,7 +83,7 @@ static cli_exit refused(const append_input *input, const cardbox_error *err)
 
     if (strncmp(err->message, begin, sizeof(begin) - 1) != 0)
         return cli_refused(err, origins);
-    view digits = {number, strcspn(number, "]")};
+    slice digits = {number, strcspn(number, "]")};
     if (!scan_integer(digits, &place) || place < 0 || place >= (int64_t)input->count)
         return cli_refused(err, origins);
     cli_error("line %" PRIu64 "%s", input->numbers[place], number + digits.len + 1);
@@ -99,7 +99,7 @@ static void print_appended(const char *answer, const char *session, int64_t vers
     buf last = BUF_INIT(1 << 16);
     scan_value entry, found[2] = {{SCAN_NONE, {NULL, 0}}};
 
-    for (scan_walk walk = scan_enter(scan_find(scan_whole(view_of(answer)), "entries"));
+    for (scan_walk walk = scan_enter(scan_find(scan_whole(slice_of(answer)), "entries"));
          scan_element(&walk, &entry);) {
         session_pick(entry, NAMES, found, 2);
         if (session_says(found[1], "appended"))
@@ -119,7 +119,7 @@ static void print_appended(const char *answer, const char *session, int64_t vers
     if (found[0].kind == SCAN_STRING) {
         session_say_value(&last, found[0]);
         fputs("   last ", stdout);
-        term_put_text(stdout, buf_as_view(&last));
+        term_put_text(stdout, buf_as_slice(&last));
     }
     putchar('\n');
     buf_free(&last);
@@ -132,7 +132,7 @@ static void warn_of_entries(const append_input *input, const char *answer)
     size_t count = 0, first = 0, i = 0;
     scan_value entry, not_in_context, reason = {SCAN_NONE, {NULL, 0}};
 
-    for (scan_walk walk = scan_enter(scan_find(scan_whole(view_of(answer)), "entries"));
+    for (scan_walk walk = scan_enter(scan_find(scan_whole(slice_of(answer)), "entries"));
          scan_element(&walk, &entry) && i < input->count; i++) {
         not_in_context = scan_find(entry, "not_in_context");
         if (not_in_context.kind != SCAN_STRING)
@@ -145,7 +145,7 @@ static void warn_of_entries(const append_input *input, const char *answer)
         return;
     if (count > 1)
         snprintf(more, sizeof(more), " and %zu more", count - 1);
-    view text = scan_inside(reason.text);
+    slice text = scan_inside(reason.text);
     cli_warning("line %" PRIu64 "%s: %.*s", input->numbers[first], more, (int)text.len, text.ptr);
 }
 

@@ -171,7 +171,7 @@ static int add_indent(drawing *d, const node *n)
 }
 
 /* Appends text in a style, cut to so many columns. Gives the columns that it takes. */
-static int add_styled(buf *out, view text, int columns, term_style style)
+static int add_styled(buf *out, slice text, int columns, term_style style)
 {
     size_t start;
     int taken;
@@ -214,16 +214,16 @@ static int add_marks(drawing *d, const session_tree_entry *entry)
     return columns;
 }
 
-static int id_columns(const drawing *d, view id)
+static int id_columns(const drawing *d, slice id)
 {
     int columns = term_columns(id);
 
     return d->look.width > 0 && columns > ID_SHOWN ? ID_SHOWN : columns;
 }
 
-static int add_id(drawing *d, view id)
+static int add_id(drawing *d, slice id)
 {
-    view end = term_end(id, (ID_SHOWN - 1) / 2);
+    slice end = term_end(id, (ID_SHOWN - 1) / 2);
 
     if (term_columns(id) <= id_columns(d, id))
         return add_styled(&d->line, id, ID_MAX, STYLE_DIM);
@@ -285,7 +285,7 @@ static void draw_entry(drawing *d, size_t i)
         d->marks_widest = marks > d->marks_widest ? marks : d->marks_widest;
     } else if (marks > 0) {
         add_spaces(&d->line, (d->marks_at > used ? d->marks_at - used : 0) + GAP);
-        buf_view(&d->line, buf_as_view(&d->marks));
+        buf_slice(&d->line, buf_as_slice(&d->marks));
     }
     end_line(d);
 }

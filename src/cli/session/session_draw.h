@@ -6,17 +6,17 @@
 #define CLI_SESSION_DRAW_H
 
 #include <stdio.h>
-#include "base/view.h"
+#include "base/slice.h"
 
 #define SESSION_TREE_ROOT SIZE_MAX
 
 typedef struct session_tree_entry {
-    view id;
+    slice id;
     size_t parent; /* its place among the entries; SESSION_TREE_ROOT: none */
-    view role;     /* "user", "assistant", "result", ... */
-    view text;     /* as it comes from outside */
-    view label;    /* empty: none */
-    view tools;    /* what it calls: "read, write"; empty: nothing */
+    slice role;    /* "user", "assistant", "result", ... */
+    slice text;    /* as it comes from outside */
+    slice label;   /* empty: none */
+    slice tools;   /* what it calls: "read, write"; empty: nothing */
     bool is_head;
 } session_tree_entry;
 

@@ -25,7 +25,7 @@ static bool take_piece(void *arg, const char *bytes, size_t len)
 
     state->bytes += len;
     term_progress_show(&state->progress, state->bytes, state->bytes);
-    return target_write(&state->target, (view){bytes, len});
+    return target_write(&state->target, (slice){bytes, len});
 }
 
 static cli_exit run(const void *given, char **arguments)

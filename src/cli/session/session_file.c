@@ -25,7 +25,7 @@ static cli_exit with_file(const char *argument, file_use use, const void *option
     cli_exit status = CLI_FAILED;
 
     if (source_read(&bytes, argument)) {
-        if (session_file_read(&file, buf_as_view(&bytes), VIEW("")))
+        if (session_file_read(&file, buf_as_slice(&bytes), SLICE("")))
             status = use(&file, options);
         else
             status = cli_nomem();
@@ -48,7 +48,7 @@ static void add_label(session_tree_entry *out, const session_file *file, uint32_
 
     if (label == STRING_MAP_NONE ||
         !session_text_of(&out->label, file->entries[label].label, memory))
-        out->label = VIEW("");
+        out->label = SLICE("");
 }
 
 /* Draws what is in the tree. */
@@ -96,13 +96,13 @@ static cli_exit check_file(session_file *file, const void *given)
     session_report_json(&report, &file->report);
     if (!buf_ok(&report))
         return cli_nomem();
-    bad = session_report_is_bad(buf_as_view(&report));
+    bad = session_report_is_bad(buf_as_slice(&report));
     if (options->common.json)
         term_print_json(buf_str(&report));
     else if (options->tree)
         printed = print_tree(file, options);
     else
-        printed = session_report_print(buf_as_view(&report));
+        printed = session_report_print(buf_as_slice(&report));
     buf_free(&report);
     if (!printed)
         return cli_nomem();
@@ -159,9 +159,9 @@ static cli_exit convert_file(session_file *file, const void *given)
         cli_error("the file is %s already", options->to);
         return CLI_FAILED;
     }
-    ok = session_convert_file(&out, file, VIEW("converted"), &left_out, &not_in_context, &memory);
+    ok = session_convert_file(&out, file, SLICE("converted"), &left_out, &not_in_context, &memory);
     if (ok)
-        term_put_json(buf_as_view(&out));
+        term_put_json(buf_as_slice(&out));
     buf_free(&out);
     arena_reset(&memory);
     if (!ok)

@@ -21,7 +21,7 @@ typedef struct import_options {
 
 typedef struct import_state {
     cli_source from;
-    view begun; /* read already, to be given first */
+    slice begun; /* read already, to be given first */
     term_progress progress;
     uint64_t bytes, lines;
     int failure; /* errno of a read */
@@ -35,7 +35,7 @@ static ptrdiff_t give(void *arg, char *to, size_t room)
 
     if (count > 0) {
         memcpy(to, state->begun.ptr, count);
-        state->begun = (view){state->begun.ptr + count, state->begun.len - count};
+        state->begun = (slice){state->begun.ptr + count, state->begun.len - count};
     } else {
         count = fread(to, 1, room, state->from.in);
     }
@@ -73,7 +73,7 @@ static void judge(beginning *begin, session_line *line, arena *memory)
         begin->is_named =
             !begin->has_object && session_header_read(&header, line, memory) && header.id.len > 0;
     } else if (line->kind == SESSION_LINE_ENTRY) {
-        begin->is_session = session_entry_read(&entry, line, VIEW(""), memory, &line->reason);
+        begin->is_session = session_entry_read(&entry, line, SLICE(""), memory, &line->reason);
         begin->is_project |= scan_find(line->value, "kind").kind == SCAN_STRING;
         begin->has_object = true;
     } else if (line->kind == SESSION_LINE_BAD) {
@@ -94,7 +94,7 @@ static bool read_beginning(beginning *begin, import_state *state)
     *begin = (beginning){0};
     if (bytes == NULL)
         return false;
-    state->begun = (view){bytes, fread(bytes, 1, BEGINNING_BYTES, state->from.in)};
+    state->begun = (slice){bytes, fread(bytes, 1, BEGINNING_BYTES, state->from.in)};
     session_lines lines = session_lines_of(state->begun);
     while (!begin->is_session && session_lines_next(&lines, &line))
         judge(begin, &line, &state->memory);
@@ -121,7 +121,7 @@ static const char *stem(import_state *state)
     const char *name = slash ? slash + 1 : state->from.name, *dot = strrchr(name, '.');
     size_t length = dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name);
 
-    return arena_copy(&state->memory, (view){name, length});
+    return arena_copy(&state->memory, (slice){name, length});
 }
 
 /* What was asked for; NULL: what the file's header says; else what the file is called. */
@@ -143,7 +143,7 @@ static void print_title(const cardbox_session_report *report)
     char appended[TERM_NUMBER_SIZE];
 
     fputs("session ", stdout);
-    term_put_text(stdout, view_of(cardbox_session_report_id(report)));
+    term_put_text(stdout, slice_of(cardbox_session_report_id(report)));
     fputs(": ", stdout);
     if (counts.lines == 0)
         puts("the file is empty");
@@ -160,7 +160,7 @@ static void print_title(const cardbox_session_report *report)
 
 static cli_exit print_report(const cardbox_session_report *report, bool json)
 {
-    view text = view_of(cardbox_session_report_json(report));
+    slice text = slice_of(cardbox_session_report_json(report));
     uint64_t not_kept = cardbox_session_report_counts(report).not_kept;
     bool printed = true;
 

@@ -33,7 +33,7 @@ cardbox_status session_each_page(cardbox *db, const char *project, const char *s
             status = error_nomem(err);
         arena_reset(&memory);
         cursor = cardbox_entries_cursor(entries);
-        page.cursor = cursor != NULL ? arena_copy(&memory, view_of(cursor)) : NULL;
+        page.cursor = cursor != NULL ? arena_copy(&memory, slice_of(cursor)) : NULL;
         if (memory.failed)
             status = error_nomem(err);
         cardbox_entries_free(entries);
@@ -46,7 +46,7 @@ cardbox_status session_each_page(cardbox *db, const char *project, const char *s
 /* --- the entry that is meant --- */
 
 typedef struct search {
-    view begin, end;
+    slice begin, end;
     size_t count;
     session_found_id *found; /* the first */
 } search;
@@ -56,9 +56,9 @@ static search search_for(const char *given, session_found_id *found)
     const char *middle = strstr(given, TERM_ELLIPSIS);
 
     if (middle == NULL)
-        return (search){.begin = view_of(given), .found = found};
+        return (search){.begin = slice_of(given), .found = found};
     return (search){.begin = {given, (size_t)(middle - given)},
-                    .end = view_of(middle + strlen(TERM_ELLIPSIS)),
+                    .end = slice_of(middle + strlen(TERM_ELLIPSIS)),
                     .found = found};
 }
 
@@ -67,11 +67,11 @@ static bool look_in_page(void *arg, const cardbox_entries *page)
     search *s = arg;
 
     for (size_t i = 0; i < cardbox_entries_count(page); i++) {
-        view id = view_of(cardbox_entries_at(page, i)->entry_id);
+        slice id = slice_of(cardbox_entries_at(page, i)->entry_id);
 
         if (id.len < s->begin.len || id.len - s->begin.len < s->end.len ||
-            !view_equal((view){id.ptr, s->begin.len}, s->begin) ||
-            !view_equal((view){id.ptr + id.len - s->end.len, s->end.len}, s->end))
+            !slice_equal((slice){id.ptr, s->begin.len}, s->begin) ||
+            !slice_equal((slice){id.ptr + id.len - s->end.len, s->end.len}, s->end))
             continue;
         if (s->count++ == 0)
             snprintf(s->found->text, sizeof(s->found->text), "%s", id.ptr);

@@ -12,7 +12,7 @@
 #define SHOWN 50
 
 /* "branch_points" as "branch points". */
-static void add_name(table *t, view key)
+static void add_name(table *t, slice key)
 {
     buf name = BUF_INIT(256);
 
@@ -21,11 +21,11 @@ static void add_name(table *t, view key)
         if (name.data[i] == '_')
             name.data[i] = ' ';
     }
-    table_add(t, view_of(buf_str(&name)), STYLE_DIM);
+    table_add(t, slice_of(buf_str(&name)), STYLE_DIM);
     buf_free(&name);
 }
 
-static void add_count(table *t, view key, scan_value value)
+static void add_count(table *t, slice key, scan_value value)
 {
     char text[TERM_NUMBER_SIZE];
     buf words = BUF_INIT(SIZE_MAX / 4);
@@ -46,14 +46,14 @@ static void add_count(table *t, view key, scan_value value)
 
 /* Whether a member is not worth a line: what is said above it, and lines that were kept where these
  * are the headers, which have a line of their own. Of others there is an issue. */
-static bool is_left_out(scan_value report, view key, scan_value value)
+static bool is_left_out(scan_value report, slice key, scan_value value)
 {
     scan_walk issues = scan_enter(scan_find(report, "issues"));
     scan_value issue;
 
-    return scan_string_is(key, VIEW("session_id")) ||
-           (scan_string_is(key, VIEW("kept")) && !scan_element(&issues, &issue) &&
-            view_equal(value.text, scan_find(report, "headers").text));
+    return scan_string_is(key, SLICE("session_id")) ||
+           (scan_string_is(key, SLICE("kept")) && !scan_element(&issues, &issue) &&
+            slice_equal(value.text, scan_find(report, "headers").text));
 }
 
 static bool print_counts(scan_value report)
@@ -62,7 +62,7 @@ static bool print_counts(scan_value report)
     scan_walk walk = scan_enter(report);
     scan_value value;
     table t;
-    view key;
+    slice key;
 
     table_init(&t, columns, 2);
     while (scan_member(&walk, &key, &value)) {
@@ -83,7 +83,7 @@ static void add_issue(table *t, scan_value issue)
         buf_reset(&words, 4096);
         if (value.kind != SCAN_NONE)
             session_say_value(&words, value);
-        table_add(t, buf_as_view(&words), i == 1 ? STYLE_YELLOW : STYLE_PLAIN);
+        table_add(t, buf_as_slice(&words), i == 1 ? STYLE_YELLOW : STYLE_PLAIN);
     }
     buf_free(&words);
 }
@@ -108,14 +108,14 @@ static bool print_issues(scan_value issues)
     return printed;
 }
 
-bool session_report_print(view report)
+bool session_report_print(slice report)
 {
     scan_value whole = scan_whole(report), issues = scan_find(whole, "issues");
 
     return print_counts(whole) && (issues.kind != SCAN_ARRAY || print_issues(issues));
 }
 
-bool session_report_is_bad(view report)
+bool session_report_is_bad(slice report)
 {
     static const char *const lost[] = {"bad", "conflicts", "cycles"};
     scan_value whole = scan_whole(report);

@@ -5,13 +5,13 @@
 #ifndef CLI_SESSION_REPORT_H
 #define CLI_SESSION_REPORT_H
 
-#include "base/view.h"
+#include "base/slice.h"
 
 /* Prints a report: its counts, those that are 0 left out, then its first issues with their lines.
  * False: out of memory. */
-bool session_report_print(view report);
+bool session_report_print(slice report);
 
 /* Whether it tells of lines that are in no tree: bad ones, conflicts, cycles. */
-bool session_report_is_bad(view report);
+bool session_report_is_bad(slice report);
 
 #endif

@@ -52,7 +52,7 @@ static void add_json(buf *out, const char *name, const char *json)
 void session_object(buf *out, const cardbox_session *session)
 {
     buf_text(out, "{\"session_id\":");
-    buf_json_string(out, view_of(session->session_id));
+    buf_json_string(out, slice_of(session->session_id));
     add_text(out, "dialect", session_dialect_name((int)session->dialect));
     add_json(out, "name", session->name);
     add_json(out, "header", session->header);
@@ -68,7 +68,7 @@ void session_object(buf *out, const cardbox_session *session)
 static void add_entry_object(buf *out, const cardbox_entry *entry, bool with_line)
 {
     buf_text(out, "{\"entry_id\":");
-    buf_json_string(out, view_of(entry->entry_id));
+    buf_json_string(out, slice_of(entry->entry_id));
     add_text(out, "parent_id", entry->parent_id);
     buf_printf(out, ",\"line\":%" PRId64 ",\"depth\":%d", entry->line, entry->depth);
     add_text(out, "type", entry->type);
@@ -105,13 +105,13 @@ static void add_listed_object(buf *out, const void *given, size_t i)
 
 void session_entry_says(session_preview *out, const cardbox_entry *entry, arena *memory)
 {
-    view type = view_of(entry->type ? entry->type : "");
+    slice type = slice_of(entry->type ? entry->type : "");
 
     if (entry->json != NULL)
-        session_preview_of_line(out, view_of(entry->json), type, memory);
+        session_preview_of_line(out, slice_of(entry->json), type, memory);
     else
         *out = (session_preview){
-            .role = type, .text = VIEW("(too long to be shown)"), .tools = VIEW("")};
+            .role = type, .text = SLICE("(too long to be shown)"), .tools = SLICE("")};
 }
 
 /* (head) [good] 3 children -> read, write: what is cut is at the end. */
@@ -133,7 +133,7 @@ static void add_marks(table *rows, const cardbox_entry *entry, const session_pre
         term_add_line(&marks, words->tools, TOOLS_MAX);
         buf_char(&marks, ' ');
     }
-    table_add(rows, (view){buf_str(&marks), marks.len > 0 ? marks.len - 1 : 0}, STYLE_YELLOW);
+    table_add(rows, (slice){buf_str(&marks), marks.len > 0 ? marks.len - 1 : 0}, STYLE_YELLOW);
     buf_free(&marks);
 }
 

@@ -18,17 +18,17 @@ typedef struct tree_options {
 /* A session's entries as they are drawn. */
 typedef struct gathered {
     session_tree_entry *entries;
-    view *parents; /* their ids; empty: roots */
+    slice *parents; /* their ids; empty: roots */
     size_t count, capacity, parents_capacity;
     string_map places;
     arena memory;
 } gathered;
 
-static view copy(arena *memory, const char *text)
+static slice copy(arena *memory, const char *text)
 {
-    view given = view_of(text);
+    slice given = slice_of(text);
 
-    return given.len == 0 ? VIEW("") : (view){arena_copy(memory, given), given.len};
+    return given.len == 0 ? SLICE("") : (slice){arena_copy(memory, given), given.len};
 }
 
 static void gather(gathered *g, const cardbox_entry *entry, const char *head)
@@ -36,7 +36,7 @@ static void gather(gathered *g, const cardbox_entry *entry, const char *head)
     arena *memory = &g->memory;
     session_tree_entry *entries =
         arena_more(memory, g->entries, g->count, &g->capacity, sizeof(*entries));
-    view *parents =
+    slice *parents =
         arena_more(memory, g->parents, g->count, &g->parents_capacity, sizeof(*parents));
     session_preview words;
 
@@ -48,7 +48,7 @@ static void gather(gathered *g, const cardbox_entry *entry, const char *head)
     entries[g->count] = (session_tree_entry){
         .id = copy(memory, entry->entry_id),
         .parent = SESSION_TREE_ROOT,
-        .role = (view){arena_copy(memory, words.role), words.role.len},
+        .role = (slice){arena_copy(memory, words.role), words.role.len},
         .text = words.text,
         .label = copy(memory, entry->label),
         .tools = words.tools,
@@ -102,13 +102,13 @@ static void print_title(const cardbox_session *session, const cardbox_session_co
 
     if (session->name != NULL) {
         buf_text(&name, "   ");
-        session_say_value(&name, scan_whole(view_of(session->name)));
+        session_say_value(&name, scan_whole(slice_of(session->name)));
     }
     term_put_title("", session->session_id);
     printf("   %s entr%s   %s lea%s", term_number(entries, (uint64_t)session->entries),
            session->entries == 1 ? "y" : "ies", term_number(leaves, (uint64_t)counts->leaves),
            counts->leaves == 1 ? "f" : "ves");
-    term_print_text(stdout, buf_as_view(&name));
+    term_print_text(stdout, buf_as_slice(&name));
     buf_free(&name);
 }
 

@@ -37,9 +37,9 @@ static void put_margin(flow *f)
     f->is_new_line = false;
 }
 
-/* Terminals differ in how many columns joined and toned emoji take: who went back so many would
+/* Terminals differ in how many columns batched and toned emoji take: who went back so many would
  * overwrite what stands before them. */
-static bool is_of_sure_width(view word)
+static bool is_of_sure_width(slice word)
 {
     static const char *const SIGNS[] = {"\xe2\x80\x8d", "\xef\xb8\x8f", "\xf0\x9f\x8f"};
 
@@ -52,7 +52,7 @@ static bool is_of_sure_width(view word)
 /* Moves the word that the line ends with to the next one. */
 static void carry_word(flow *f)
 {
-    view word = buf_as_view(&f->word);
+    slice word = buf_as_slice(&f->word);
     int columns = term_columns(word);
     bool whole = buf_ok(&f->word) && columns > 0 && columns < f->column - f->margin &&
                  is_of_sure_width(word);
@@ -81,7 +81,7 @@ static void put_space(flow *f)
     f->column++;
 }
 
-static void put_character(flow *f, view character)
+static void put_character(flow *f, slice character)
 {
     int columns = term_columns(character);
 
@@ -89,11 +89,11 @@ static void put_character(flow *f, view character)
         carry_word(f);
     put_margin(f);
     fwrite(character.ptr, 1, character.len, stdout);
-    buf_view(&f->word, character);
+    buf_slice(&f->word, character);
     f->column += columns;
 }
 
-static void put(flow *f, view character)
+static void put(flow *f, slice character)
 {
     char first = *character.ptr;
 
@@ -110,20 +110,20 @@ static void put(flow *f, view character)
     }
 }
 
-void flow_add(flow *f, view text)
+void flow_add(flow *f, slice text)
 {
     while (text.len > 0) {
-        size_t bytes = view_utf8_step(text);
+        size_t bytes = slice_utf8_step(text);
         bool layout = *text.ptr == '\n' || *text.ptr == '\t';
 
         if (*text.ptr == '\r' && text.len > 1 && text.ptr[1] == '\n')
             bytes = 1; /* a line that ends as those of Windows */
-        else if (!layout && (bytes == 0 || term_is_unfit((view){text.ptr, bytes})))
-            put(f, VIEW(TERM_REPLACEMENT));
+        else if (!layout && (bytes == 0 || term_is_incompatible((slice){text.ptr, bytes})))
+            put(f, SLICE(TERM_REPLACEMENT));
         else
-            put(f, (view){text.ptr, bytes});
+            put(f, (slice){text.ptr, bytes});
         bytes = bytes > 0 ? bytes : 1;
-        text = (view){text.ptr + bytes, text.len - bytes};
+        text = (slice){text.ptr + bytes, text.len - bytes};
     }
 }
 

@@ -17,8 +17,8 @@ typedef struct flow {
 
 flow flow_begin(int margin);
 
-/* From outside: what is unfit for a terminal is replaced. */
-void flow_add(flow *f, view text);
+/* From outside: what is incompatible for a terminal is replaced. */
+void flow_add(flow *f, slice text);
 
 /* Ends the line and frees what it holds. */
 void flow_end(flow *f);

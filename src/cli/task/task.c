@@ -212,8 +212,8 @@ static void add_state(table *rows, const cardbox_task *task)
 {
     const char *state = task_state(task);
     buf word = BUF_INIT(4096);
-    term_add_line(&word, (view){state, strcspn(state, ":")}, STATE_COLUMNS);
-    table_add(rows, view_of(buf_str(&word)), task_state_style(task));
+    term_add_line(&word, (slice){state, strcspn(state, ":")}, STATE_COLUMNS);
+    table_add(rows, slice_of(buf_str(&word)), task_state_style(task));
     buf_free(&word);
 }
 
@@ -226,7 +226,7 @@ static void add_row(table *rows, const void *of, size_t i)
     add_state(rows, task);
     card_view_add_age(rows, text);
     table_int(rows, task->message_count);
-    table_add(rows, view_of(task->lease_owner), STYLE_CYAN);
+    table_add(rows, slice_of(task->lease_owner), STYLE_CYAN);
     table_text(rows, task->goal);
 }
 

@@ -62,7 +62,7 @@ static void print_json(const cardbox_task_event *e)
 
 static void print_role(const char *role)
 {
-    term_style style = card_view_style(view_of(role));
+    term_style style = card_view_style(slice_of(role));
     printf("%s%-10s%s", term_on(style), role, term_off(style));
 }
 
@@ -92,14 +92,14 @@ static void break_off(watcher *w)
 }
 
 /* In a row of its own, and marked, where something else came between. */
-static void go_on(watcher *w, view text)
+static void go_on(watcher *w, slice text)
 {
     if (!w->is_open) {
         print_role("assistant");
         w->line = flow_begin(MARGIN);
         w->is_open = true;
         if (w->said.len > 0)
-            flow_add(&w->line, VIEW("(goes on) "));
+            flow_add(&w->line, SLICE("(goes on) "));
     }
     flow_add(&w->line, text);
 }
@@ -112,7 +112,7 @@ static void show_piece(watcher *w, const cardbox_task_event *e)
         break_off(w);
         snprintf(w->saying, sizeof(w->saying), "%s", e->ref);
     }
-    go_on(w, view_of(e->text));
+    go_on(w, slice_of(e->text));
     buf_text(&w->said, e->text);
 }
 
@@ -120,13 +120,13 @@ static void show_piece(watcher *w, const cardbox_task_event *e)
  * any more when it is whole. False: it is another message, or a piece before was lost. */
 static bool say_rest(watcher *w, const cardbox_task_event *e)
 {
-    view whole = view_of(e->text);
-    view said = buf_as_view(&w->said);
+    slice whole = slice_of(e->text);
+    slice said = buf_as_slice(&w->said);
     if (strcmp(w->saying, e->ref) != 0 || said.len > whole.len ||
         memcmp(whole.ptr, said.ptr, said.len) != 0)
         return false;
     if (said.len < whole.len)
-        go_on(w, (view){whole.ptr + said.len, whole.len - said.len});
+        go_on(w, (slice){whole.ptr + said.len, whole.len - said.len});
     forget_said(w);
     return true;
 }
@@ -135,7 +135,7 @@ static bool say_rest(watcher *w, const cardbox_task_event *e)
 static bool is_of_call(const cardbox_task_event *e)
 {
     return e->metadata != NULL &&
-           scan_find(scan_whole(view_of(e->metadata)), "call_id").kind == SCAN_STRING;
+           scan_find(scan_whole(slice_of(e->metadata)), "call_id").kind == SCAN_STRING;
 }
 
 static void show_message(watcher *w, const cardbox_task_event *e)
@@ -149,7 +149,7 @@ static void show_message(watcher *w, const cardbox_task_event *e)
         return;
     print_role(e->how);
     flow line = flow_begin(MARGIN);
-    flow_add(&line, view_of(e->text));
+    flow_add(&line, slice_of(e->text));
     flow_end(&line);
 }
 
@@ -160,7 +160,7 @@ static void unwrap_reason(buf *details)
 {
     json_error_t unused;
     const char *reason = NULL;
-    json_t *object = json_text_read(buf_as_view(details), JSON_REJECT_DUPLICATES, &unused);
+    json_t *object = json_text_read(buf_as_slice(details), JSON_REJECT_DUPLICATES, &unused);
     if (json_unpack_ex(object, NULL, JSON_STRICT, "{s:s}", "error", &reason) == 0) {
         buf_reset(details, VALUE_BYTES_MAX);
         buf_text(details, reason);
@@ -172,13 +172,13 @@ static void unwrap_reason(buf *details)
 static void add_value(buf *out, const cardbox_task_event *e, const char *name)
 {
     buf value = BUF_INIT(VALUE_BYTES_MAX), shown = BUF_INIT(VALUE_BYTES_MAX);
-    scan_decode(&value, scan_find(scan_whole(view_of(e->call)), name).text);
-    scan_readable(&shown, buf_as_view(&value));
+    scan_decode(&value, scan_find(scan_whole(slice_of(e->call)), name).text);
+    scan_readable(&shown, buf_as_slice(&value));
     if (strcmp(e->how, "failed") == 0)
         unwrap_reason(&shown);
     if (shown.len > 0 && strcmp(buf_str(&shown), "{}") != 0) {
         buf_char(out, ' ');
-        term_add_line(out, buf_as_view(&shown), VALUE_COLUMNS);
+        term_add_line(out, buf_as_slice(&shown), VALUE_COLUMNS);
     }
     buf_free(&shown);
     buf_free(&value);
@@ -187,8 +187,8 @@ static void add_value(buf *out, const cardbox_task_event *e, const char *name)
 static void add_name(buf *out, const cardbox_task_event *e)
 {
     buf name = BUF_INIT(4096);
-    scan_decode(&name, scan_find(scan_whole(view_of(e->call)), "abilityName").text);
-    term_add_line(out, view_of(buf_str(&name)), VALUE_COLUMNS);
+    scan_decode(&name, scan_find(scan_whole(slice_of(e->call)), "abilityName").text);
+    term_add_line(out, slice_of(buf_str(&name)), VALUE_COLUMNS);
     buf_free(&name);
 }
 
@@ -197,11 +197,11 @@ static void print_marked(const char *mark, term_style style, const buf *text)
 {
     buf line = BUF_INIT(SIZE_MAX / 2);
     int room = term_width() - MARGIN - 2;
-    view whole = {buf_str(text), text->len};
+    slice whole = {buf_str(text), text->len};
     if (term_width() > 0 && room > 1)
         term_add_line(&line, whole, room - 1);
     else
-        buf_view(&line, whole);
+        buf_slice(&line, whole);
     printf("%*s%s%s%s %s\n", MARGIN, "", term_on(style), mark, term_off(style), buf_str(&line));
     buf_free(&line);
 }
@@ -245,17 +245,18 @@ static void show_end(watcher *w, const cardbox_task_event *e)
 {
     buf line = BUF_INIT(SIZE_MAX / 2);
     term_style style = strcmp(e->how, "success") == 0 ? STYLE_GREEN : STYLE_RED;
-    view how = view_of(e->how), state = {e->how, strcspn(e->how, ":")};
+    slice how = slice_of(e->how), state = {e->how, strcspn(e->how, ":")};
     forget_said(w);
     term_add_line(&line, state, CARDBOX_TASK_STATUS_MAX);
     printf("%s%s%s after %.1f s", term_on(style), buf_str(&line), term_off(style),
            (double)(e->at - w->began_ms) / 1000);
     buf_reset(&line, SIZE_MAX / 2);
-    term_add_line(&line, (view){how.ptr + state.len, how.len - state.len}, CARDBOX_TASK_STATUS_MAX);
+    term_add_line(&line, (slice){how.ptr + state.len, how.len - state.len},
+                  CARDBOX_TASK_STATUS_MAX);
     fputs(buf_str(&line), stdout);
     buf_reset(&line, SIZE_MAX / 2);
     if (e->text != NULL && *e->text != '\0') {
-        term_add_line(&line, view_of(e->text), VALUE_COLUMNS);
+        term_add_line(&line, slice_of(e->text), VALUE_COLUMNS);
         printf(": %s", buf_str(&line));
     }
     putchar('\n');
@@ -348,7 +349,7 @@ term_style task_state_style(const cardbox_task *task)
 static void show_owner(const char *before, const cardbox_task *task, const char *after)
 {
     fputs(before, stdout);
-    term_put_text(stdout, view_of(task->lease_owner));
+    term_put_text(stdout, slice_of(task->lease_owner));
     puts(after);
 }
 

@@ -13,7 +13,7 @@
 bool context_view_how(cardbox_context_options *out, const context_view_options *options)
 {
     out->no_repair = options->no_repair;
-    if (context_format_of(&out->format, view_of(options->format)))
+    if (context_format_of(&out->format, slice_of(options->format)))
         return true;
     cli_error("--format must be openai, anthropic or entries, not \"%s\"", options->format);
     return false;
@@ -65,7 +65,7 @@ static void say_kind(context_repair_kind kind, scan_value repairs)
     scan_value repair, found = {SCAN_NONE, {NULL, 0}};
 
     for (scan_walk walk = scan_enter(repairs); scan_element(&walk, &repair);) {
-        if (!scan_string_is(scan_find(repair, "repair").text, view_of(context_repair_name(kind))))
+        if (!scan_string_is(scan_find(repair, "repair").text, slice_of(context_repair_name(kind))))
             continue;
         found = repair;
         count++;
@@ -112,7 +112,7 @@ static void add_messages(buf *out, scan_value report, const cardbox_context *bui
 /* On stderr: stdout has what can be sent. */
 static void say_report(const cardbox_context *built)
 {
-    scan_value report = scan_whole(view_of(cardbox_context_report(built)));
+    scan_value report = scan_whole(slice_of(cardbox_context_report(built)));
     buf line = BUF_INIT(1 << 16);
 
     buf_text(&line, "context");
@@ -135,7 +135,7 @@ static void say_report(const cardbox_context *built)
 static void put_member(const char *before, const char *json, const char *after)
 {
     fputs(before, stdout);
-    term_put_json(view_of(json));
+    term_put_json(slice_of(json));
     fputs(after, stdout);
 }
 

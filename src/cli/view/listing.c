@@ -5,7 +5,7 @@
 
 #include <stdarg.h>
 #include "base/text.h"
-#include "app/wrap.h"
+#include "app/word_wrap.h"
 
 /* Bytes that the line of one object keeps for the next. */
 #define LINE_KEPT ((size_t)1 << 20)
@@ -20,7 +20,7 @@ bool listing_objects(const listing *l)
         l->add_object(&line, l->of, i);
         buf_char(&line, '\n');
         fine = buf_ok(&line);
-        term_put_json(buf_as_view(&line));
+        term_put_json(buf_as_slice(&line));
     }
     buf_free(&line);
     return fine;
@@ -41,7 +41,7 @@ static bool print_rows(const listing *l)
 static void note_cursor(const char *cursor)
 {
     static const char ABOVE[] = "further ones:";
-    int room = wrap_terminal(stderr);
+    int room = word_wrap_terminal(stderr);
     size_t width = sizeof(ABOVE) + strlen("--cursor ") + strlen(cursor);
 
     if (room == 0 || width <= (size_t)room) {

@@ -51,7 +51,7 @@ static bool is_id(table_align align)
     return align == TABLE_WHOLE || align == TABLE_SHORT;
 }
 
-void table_add(table *t, view text, term_style style)
+void table_add(table *t, slice text, term_style style)
 {
     table_cell *cell = new_cell(t);
 
@@ -62,14 +62,14 @@ void table_add(table *t, view text, term_style style)
         term_add_id(&t->text, text, TABLE_CELL_MAX);
     else
         term_add_line(&t->text, text, TABLE_CELL_MAX);
-    view shown = buf_since(&t->text, cell->offset);
+    slice shown = buf_since(&t->text, cell->offset);
     cell->length = shown.len;
     cell->columns = term_columns(shown);
 }
 
 void table_text(table *t, const char *text)
 {
-    table_add(t, view_of(text), STYLE_PLAIN);
+    table_add(t, slice_of(text), STYLE_PLAIN);
 }
 
 void table_int(table *t, int64_t number)
@@ -84,8 +84,8 @@ void table_fact(table *t, const char *name, const char *value, term_style style)
 {
     if (value == NULL || *value == '\0')
         return;
-    table_add(t, view_of(name), STYLE_DIM);
-    table_add(t, view_of(value), style);
+    table_add(t, slice_of(name), STYLE_DIM);
+    table_add(t, slice_of(value), style);
 }
 
 /* --- printing --- */
@@ -100,7 +100,7 @@ typedef struct layout {
 static void measure(layout *l, const table *t)
 {
     for (size_t c = 0; c < t->width; c++) {
-        int titled = term_columns(view_of(t->columns[c].title)), widest = 0;
+        int titled = term_columns(slice_of(t->columns[c].title)), widest = 0;
 
         for (size_t i = c; i < t->count; i += t->width) {
             if (t->cells[i].columns > widest)
@@ -299,20 +299,20 @@ static void shrink(layout *l, const table *t, int room)
 }
 
 /* What a cut cell has behind its ellipsis, in `room` columns with what is in front of it. */
-static view end_of_cut(view text, table_align align, int room)
+static slice end_of_cut(slice text, table_align align, int room)
 {
     if (align == TABLE_DOTTED)
         return term_end(text, room);
-    return is_id(align) ? term_end(text, room / 2) : VIEW("");
+    return is_id(align) ? term_end(text, room / 2) : SLICE("");
 }
 
 /* One cell; the last of its line has no spaces after it. */
-static void print_cell(FILE *out, const layout *l, view text, const table_cell *cell, int width,
+static void print_cell(FILE *out, const layout *l, slice text, const table_cell *cell, int width,
                        table_align align, bool last)
 {
     bool is_right = align == TABLE_RIGHT || align == TABLE_SPARE_RIGHT;
     const char *cut = "";
-    view end = VIEW("");
+    slice end = SLICE("");
     int columns = cell->columns;
 
     if (columns > width && l->cuts) {
@@ -354,7 +354,7 @@ static void print_row(FILE *out, const layout *l, const table *t, const table_ce
     while (last > 0 && (l->widths[last - 1] == 0 || cells[last - 1].columns == 0))
         last--;
     for (size_t c = 0; c < last; c++) {
-        view text = {buf_str(&t->text) + cells[c].offset, cells[c].length};
+        slice text = {buf_str(&t->text) + cells[c].offset, cells[c].length};
 
         if (l->widths[c] == 0)
             continue;
@@ -372,7 +372,7 @@ static void print_titles(FILE *out, const layout *l, const table *t)
 
     table_init(&titles, t->columns, t->width);
     for (size_t c = 0; c < t->width; c++)
-        table_add(&titles, view_of(t->columns[c].title), STYLE_DIM);
+        table_add(&titles, slice_of(t->columns[c].title), STYLE_DIM);
     if (titles.text.len > 0 && !titles.failed)
         print_row(out, l, &titles, titles.cells);
     table_free(&titles);

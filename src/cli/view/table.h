@@ -53,7 +53,7 @@ void table_init(table *t, const table_column *columns, size_t count);
 void table_free(table *t);
 
 /* Adds the next cell, row by row. */
-void table_add(table *t, view text, term_style style);
+void table_add(table *t, slice text, term_style style);
 void table_text(table *t, const char *text); /* NULL: empty */
 void table_int(table *t, int64_t number);
 

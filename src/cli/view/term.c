@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <wchar.h>
 #include "base/clock.h"
-#include "app/wrap.h"
+#include "app/word_wrap.h"
 
 /* Cells of the progress bar, and how often it moves. */
 #define BAR_WIDTH    24
@@ -18,7 +18,7 @@
 
 int term_width(void)
 {
-    return wrap_terminal(stdout);
+    return word_wrap_terminal(stdout);
 }
 
 /* --- colours --- */
@@ -61,9 +61,9 @@ static wchar_t decode(const char *at, size_t bytes)
 }
 
 /* Bytes of the next character, at least one, and its columns. */
-static size_t next_character(view text, int *columns)
+static size_t next_character(slice text, int *columns)
 {
-    size_t bytes = view_utf8_step(text);
+    size_t bytes = slice_utf8_step(text);
 
     *columns = bytes > 0 ? wcwidth(decode(text.ptr, bytes)) : 1;
     if (*columns < 0)
@@ -71,26 +71,26 @@ static size_t next_character(view text, int *columns)
     return bytes > 0 ? bytes : 1;
 }
 
-int term_columns(view text)
+int term_columns(slice text)
 {
     int total = 0, columns;
 
     while (text.len > 0) {
         size_t bytes = next_character(text, &columns);
 
-        text = (view){text.ptr + bytes, text.len - bytes};
+        text = (slice){text.ptr + bytes, text.len - bytes};
         total += columns;
     }
     return total;
 }
 
-size_t term_fit(view text, int columns)
+size_t term_fit(slice text, int columns)
 {
     size_t fits = 0;
     int width;
 
     while (fits < text.len) {
-        size_t bytes = next_character((view){text.ptr + fits, text.len - fits}, &width);
+        size_t bytes = next_character((slice){text.ptr + fits, text.len - fits}, &width);
 
         if (width > columns)
             break;
@@ -100,14 +100,14 @@ size_t term_fit(view text, int columns)
     return fits;
 }
 
-view term_end(view text, int columns)
+slice term_end(slice text, int columns)
 {
     int total = term_columns(text), width;
 
     while (total > columns) {
         size_t bytes = next_character(text, &width);
 
-        text = (view){text.ptr + bytes, text.len - bytes};
+        text = (slice){text.ptr + bytes, text.len - bytes};
         total -= width;
     }
     return text;
@@ -130,7 +130,7 @@ const char *term_number(char out[TERM_NUMBER_SIZE], uint64_t number)
 
 /* --- text from outside --- */
 
-bool term_is_unfit(view character)
+bool term_is_incompatible(slice character)
 {
     unsigned char first = (unsigned char)character.ptr[0];
     unsigned char second = character.len > 1 ? (unsigned char)character.ptr[1] : 0;
@@ -149,23 +149,23 @@ static bool is_space(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-static void add_line(buf *out, view text, int columns, bool is_id)
+static void add_line(buf *out, slice text, int columns, bool is_id)
 {
     size_t start = out->len, most = COLUMN_BYTES_MAX * (size_t)columns, length;
 
     while (text.len > 0 && out->len - start < most) {
-        size_t bytes = view_utf8_step(text);
+        size_t bytes = slice_utf8_step(text);
 
         if (is_space(text.ptr[0]) && !is_id) {
             if (out->len > start && out->data[out->len - 1] != ' ')
                 buf_char(out, ' ');
-        } else if (bytes == 0 || term_is_unfit((view){text.ptr, bytes})) {
+        } else if (bytes == 0 || term_is_incompatible((slice){text.ptr, bytes})) {
             buf_text(out, TERM_REPLACEMENT);
         } else {
             buf_add(out, text.ptr, bytes);
         }
         bytes = bytes > 0 ? bytes : 1;
-        text = (view){text.ptr + bytes, text.len - bytes};
+        text = (slice){text.ptr + bytes, text.len - bytes};
     }
     length = term_fit(buf_since(out, start), columns);
     if (buf_ok(out) && (text.len > 0 || length < out->len - start)) {
@@ -174,26 +174,26 @@ static void add_line(buf *out, view text, int columns, bool is_id)
     }
 }
 
-void term_add_line(buf *out, view text, int columns)
+void term_add_line(buf *out, slice text, int columns)
 {
     add_line(out, text, columns, false);
 }
 
-void term_add_id(buf *out, view id, int columns)
+void term_add_id(buf *out, slice id, int columns)
 {
     add_line(out, id, columns, true);
 }
 
 /* Bytes of what begins the text and is shown by itself, not as it is; 0: nothing is. */
-static size_t put_unfit(FILE *out, view text, bool as_json)
+static size_t put_incompatible(FILE *out, slice text, bool as_json)
 {
-    size_t bytes = view_utf8_step(text);
+    size_t bytes = slice_utf8_step(text);
 
     if (*text.ptr == '\n' || *text.ptr == '\t')
         return 0;
     if (*text.ptr == '\r' && (as_json || (text.len > 1 && text.ptr[1] == '\n')))
         return 1;
-    if (bytes > 0 && !term_is_unfit((view){text.ptr, bytes}))
+    if (bytes > 0 && !term_is_incompatible((slice){text.ptr, bytes}))
         return 0;
     if (bytes > 0 && as_json)
         fprintf(out, "\\u%04x", (unsigned)decode(text.ptr, bytes));
@@ -202,31 +202,31 @@ static size_t put_unfit(FILE *out, view text, bool as_json)
     return bytes > 0 ? bytes : 1;
 }
 
-static void put_fit(FILE *out, view text, bool as_json)
+static void put_fit(FILE *out, slice text, bool as_json)
 {
     while (text.len > 0) {
-        size_t bytes = put_unfit(out, text, as_json);
+        size_t bytes = put_incompatible(out, text, as_json);
 
         if (bytes == 0)
-            bytes = fwrite(text.ptr, 1, view_utf8_step(text), out);
+            bytes = fwrite(text.ptr, 1, slice_utf8_step(text), out);
         if (bytes == 0)
             return; /* nobody reads it */
-        text = (view){text.ptr + bytes, text.len - bytes};
+        text = (slice){text.ptr + bytes, text.len - bytes};
     }
 }
 
-void term_put_text(FILE *out, view text)
+void term_put_text(FILE *out, slice text)
 {
     put_fit(out, text, false);
 }
 
-void term_print_text(FILE *out, view text)
+void term_print_text(FILE *out, slice text)
 {
     put_fit(out, text, false);
     fputc('\n', out);
 }
 
-void term_put_json(view json)
+void term_put_json(slice json)
 {
     if (isatty(STDOUT_FILENO))
         put_fit(stdout, json, true);
@@ -236,14 +236,14 @@ void term_put_json(view json)
 
 void term_print_json(const char *json)
 {
-    term_put_json(view_of(json));
+    term_put_json(slice_of(json));
     putchar('\n');
 }
 
 void term_put_title(const char *what, const char *id)
 {
     printf("%s%s", term_on(STYLE_BOLD), what);
-    term_put_text(stdout, view_of(id));
+    term_put_text(stdout, slice_of(id));
     fputs(term_off(STYLE_BOLD), stdout);
 }
 

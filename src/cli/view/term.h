@@ -31,40 +31,40 @@ const char *term_off(term_style style);
 #define TERM_NUMBER_SIZE 32
 const char *term_number(char out[TERM_NUMBER_SIZE], uint64_t number);
 
-/* What stands for a character that is unfit, or is none. */
+/* What stands for a character that is incompatible, or is none. */
 #define TERM_REPLACEMENT "\xef\xbf\xbd"
 
 /* How many columns text takes; it is UTF-8 without control characters. */
-int term_columns(view text);
+int term_columns(slice text);
 
 /* The longest beginning that fits so many columns, in bytes. */
-size_t term_fit(view text, int columns);
+size_t term_fit(slice text, int columns);
 
 /* The longest end that fits so many columns. */
-view term_end(view text, int columns);
+slice term_end(slice text, int columns);
 
 /* Whether a well-formed character must not reach a terminal: controls, and what changes the
  * direction of the text around it. */
-bool term_is_unfit(view character);
+bool term_is_incompatible(slice character);
 
 /* What stands for the rest of a text that was cut: one column. */
 #define TERM_ELLIPSIS "\xe2\x80\xa6"
 
 /* Appends text that came from outside on one line, cut to so many columns with an ellipsis behind
- * them: runs of white space become one space, what is unfit the replacement character. */
-void term_add_line(buf *out, view text, int columns);
+ * them: runs of white space become one space, what is incompatible the replacement character. */
+void term_add_line(buf *out, slice text, int columns);
 
 /* The same of an id, whose spaces are part of it. */
-void term_add_id(buf *out, view id, int columns);
+void term_add_id(buf *out, slice id, int columns);
 
 /* Prints text that came from outside, with its lines, which may end as those of Windows; the second
  * with an end of line after it. */
-void term_put_text(FILE *out, view text);
-void term_print_text(FILE *out, view text);
+void term_put_text(FILE *out, slice text);
+void term_print_text(FILE *out, slice text);
 
-/* Prints JSON, or lines of it, on stdout as it is; on a terminal with what is unfit escaped as JSON
- * has it, so that it says the same. The second with an end of line after it. */
-void term_put_json(view json);
+/* Prints JSON, or lines of it, on stdout as it is; on a terminal with what is incompatible escaped
+ * as JSON has it, so that it says the same. The second with an end of line after it. */
+void term_put_json(slice json);
 void term_print_json(const char *json);
 
 /* Prints what is shown, such as "card ", and its id. */

@@ -60,7 +60,7 @@ static bool at_element(checker *c, size_t index)
 /* --- single values --- */
 
 /* Decodes a string into the scratch buffer. False: it has characters that UTF-8 can't represent. */
-static bool decode(checker *c, view token)
+static bool decode(checker *c, slice token)
 {
     buf_reset(&c->scratch, CARDBOX_CONTENT_MAX);
     if (!scan_decode(&c->scratch, token))
@@ -72,7 +72,7 @@ static bool decode(checker *c, view token)
 
 static bool put_string(checker *c, const content_field *field, scan_value value)
 {
-    view inside = scan_inside(value.text);
+    slice inside = scan_inside(value.text);
     if (field->rules & CONTENT_TRIM)
         inside = content_trim(inside);
     if ((field->rules & CONTENT_NOT_EMPTY) && inside.len == 0)
@@ -89,9 +89,9 @@ static bool put_uri(checker *c, scan_value value)
     const char *must = NULL;
     if (!decode(c, value.text))
         return false;
-    if (buf_ok(&c->scratch) && !content_uri_fits(buf_as_view(&c->scratch), &must))
+    if (buf_ok(&c->scratch) && !content_uri_fits(buf_as_slice(&c->scratch), &must))
         return refuse(c, "%s", must);
-    buf_view(c->out, value.text);
+    buf_slice(c->out, value.text);
     return true;
 }
 
@@ -100,7 +100,7 @@ static bool put_time(checker *c, scan_value value)
     isotime time;
     if (!decode(c, value.text))
         return false;
-    if (buf_ok(&c->scratch) && !isotime_parse(buf_as_view(&c->scratch), &time))
+    if (buf_ok(&c->scratch) && !isotime_parse(buf_as_slice(&c->scratch), &time))
         return refuse(c, "must be a time by RFC 3339, as in 2025-01-02T03:04:05Z");
     if (buf_ok(&c->scratch))
         isotime_json_micros(c->out, isotime_to_micros(&time));
@@ -117,7 +117,7 @@ static bool put_number(checker *c, const content_field *field, scan_value value)
         return refuse(c, "must be above 0");
     if ((field->rules & CONTENT_NATURAL) && !positive && !content_number_is_zero(value.text))
         return refuse(c, "must not be below 0");
-    buf_view(c->out, value.text);
+    buf_slice(c->out, value.text);
     return true;
 }
 
@@ -140,7 +140,7 @@ static bool put_element(checker *c, const content_field *field, scan_value eleme
         return put_file(c, element);
     if (field->kind == CONTENT_PARTS)
         return put_object(c, field->part, element);
-    buf_view(c->out, element.text);
+    buf_slice(c->out, element.text);
     return true;
 }
 
@@ -211,7 +211,7 @@ static bool put_value(checker *c, const content_field *field, scan_value value)
     case CONTENT_OBJECT:
         break;
     }
-    buf_view(c->out, value.text);
+    buf_slice(c->out, value.text);
     return true;
 }
 
@@ -237,7 +237,7 @@ static bool read_fields(scan_value values[CONTENT_FIELDS_MAX], const content_cla
                         scan_value object)
 {
     bool unknown = false;
-    view key;
+    slice key;
     scan_value value;
     scan_walk walk = scan_enter(object);
     while (scan_member(&walk, &key, &value)) {
@@ -287,12 +287,12 @@ static bool put_object(checker *c, const content_class *class, scan_value object
     return true;
 }
 
-bool content_normalise(buf *out, view content, content_fault *fault)
+bool content_normalise(buf *out, slice content, content_fault *fault)
 {
     scan_value value = scan_whole(content);
     const content_class *class = content_class_find(value);
     if (!class) {
-        buf_view(out, content);
+        buf_slice(out, content);
         return true;
     }
     checker c = {out, BUF_INIT(CARDBOX_CONTENT_MAX), fault};

@@ -130,32 +130,32 @@ static const content_class classes[] = {
 
 /* The last member "__type__", which mostly is the first of all and alone: then `rest` are the
  * members after it, else {NULL, 0}. */
-static scan_value find_tag(scan_value content, view *rest)
+static scan_value find_tag(scan_value content, slice *rest)
 {
-    const view name = VIEW("__type__");
+    const slice name = SLICE("__type__");
     scan_value tag = {SCAN_NONE, {NULL, 0}};
     if (scan_take_first(content, name, &tag, rest))
         return tag;
-    *rest = (view){NULL, 0};
+    *rest = (slice){NULL, 0};
     if (content.kind != SCAN_OBJECT || !scan_may_name(content.text, name))
         return (scan_value){SCAN_NONE, {NULL, 0}};
     return scan_find(content, "__type__");
 }
 
-static const content_class *find_class(scan_value content, view *rest)
+static const content_class *find_class(scan_value content, slice *rest)
 {
     scan_value tag = find_tag(content, rest);
     if (tag.kind != SCAN_STRING)
         return NULL;
     for (size_t i = 0; i < CLASS_COUNT; i++)
-        if (scan_string_is(tag.text, view_of(classes[i].name)))
+        if (scan_string_is(tag.text, slice_of(classes[i].name)))
             return &classes[i];
     return NULL;
 }
 
 const content_class *content_class_find(scan_value content)
 {
-    view rest;
+    slice rest;
     return find_class(content, &rest);
 }
 
@@ -169,11 +169,11 @@ const content_class *content_class_named(const char *name)
 
 const char *content_class_of(scan_value content)
 {
-    view rest;
+    slice rest;
     return content_class_and_rest(content, &rest);
 }
 
-const char *content_class_and_rest(scan_value content, view *rest)
+const char *content_class_and_rest(scan_value content, slice *rest)
 {
     const content_class *class = find_class(content, rest);
     return class ? class->name : NULL;
@@ -187,17 +187,17 @@ int content_field_named(const content_class *class, const char *name)
     return -1;
 }
 
-int content_field_find(const content_class *class, view key)
+int content_field_find(const content_class *class, slice key)
 {
     for (int i = 0; class->fields[i].name; i++)
-        if (scan_string_is(key, view_of(class->fields[i].name)))
+        if (scan_string_is(key, slice_of(class->fields[i].name)))
             return i;
     return -1;
 }
 
-bool content_is_unknown(const content_class *class, view key)
+bool content_is_unknown(const content_class *class, slice key)
 {
-    if (!class->is_part && scan_string_is(key, VIEW("__type__")))
+    if (!class->is_part && scan_string_is(key, SLICE("__type__")))
         return false;
     return content_field_find(class, key) < 0;
 }

@@ -62,35 +62,35 @@ const content_class *content_class_named(const char *name);
 /* The index of a field in its class, by its name as text or as a string token; -1: no such field.
  */
 int content_field_named(const content_class *class, const char *name);
-int content_field_find(const content_class *class, view key);
+int content_field_find(const content_class *class, slice key);
 
 /* True if a member is not a field of the class, and not its "__type__". */
-bool content_is_unknown(const content_class *class, view key);
+bool content_is_unknown(const content_class *class, slice key);
 
 /* The next character of the inside of a valid string token: a code point, half a pair included.
  * Moves `rest` past it, which must not be empty. */
-uint32_t content_next_char(view *rest);
+uint32_t content_next_char(slice *rest);
 
 /* The inside of a token without leading and trailing white space: Unicode's White_Space, and the
  * separators U+001C to U+001F. */
-view content_trim(view inside);
+slice content_trim(slice inside);
 
 /* True if the inside of a token is empty or white space only. */
-bool content_is_blank(view inside);
+bool content_is_blank(slice inside);
 
 /* True if the inside of a token, decoded, equals `text`, which is ASCII. */
-bool content_says(view inside, const char *text);
+bool content_says(slice inside, const char *text);
 
 /* Compares the insides of two tokens by their decoded characters. */
-int content_compare(view a, view b);
+int content_compare(slice a, slice b);
 
 /* True if a decoded uri has an allowed scheme. Otherwise `must` becomes static text that describes
  * an allowed uri. */
-bool content_uri_fits(view uri, const char **must);
+bool content_uri_fits(slice uri, const char **must);
 
 /* True if a JSON number is above 0, or is 0; exact at any size. */
-bool content_number_is_positive(view number);
-bool content_number_is_zero(view number);
+bool content_number_is_positive(slice number);
+bool content_number_is_zero(slice number);
 
 /* Appends the members of an object that its class does not know, each after a comma, the last of
  * each name. */

@@ -25,7 +25,7 @@ const char *content_class_of(scan_value content);
 
 /* The same, and the members after the "__type__" where that is the first member and alone, which is
  * seen without walking through them; else rest is {NULL, 0}. */
-const char *content_class_and_rest(scan_value content, view *rest);
+const char *content_class_and_rest(scan_value content, slice *rest);
 
 /*
  * Checks content that scan_check accepted, and appends its stored form. This is "__type__", then
@@ -34,7 +34,7 @@ const char *content_class_and_rest(scan_value content, view *rest);
  * bytes, but some strings are trimmed and times become UTC. Content of no known class is appended
  * unchanged. False: a fault; ignore the buffer. If true, check buf_ok for memory and size.
  */
-bool content_normalise(buf *out, view content, content_fault *fault);
+bool content_normalise(buf *out, slice content, content_fault *fault);
 
 /*
  * Appends content that scan_check accepted as plain text, valid UTF-8. This is a text, a bare
@@ -42,6 +42,6 @@ bool content_normalise(buf *out, view content, content_fault *fault);
  * fields. Other content, and content that breaks a rule of its class, becomes compact JSON. NUL and
  * half a surrogate pair become U+FFFD.
  */
-void content_text(buf *out, view content);
+void content_text(buf *out, slice content);
 
 #endif

@@ -32,7 +32,7 @@ static maker maker_start(const char *class_name, cardbox_error *err)
 }
 
 /* Checks one JSON text from the caller. `what` names it in the message. */
-static cardbox_status check_json(view json, const char *what, cardbox_error *err)
+static cardbox_status check_json(slice json, const char *what, cardbox_error *err)
 {
     scan_error fault = {0, NULL, false};
     if (json.len > CARDBOX_CONTENT_MAX)
@@ -50,7 +50,7 @@ static cardbox_status fault_error(const content_fault *fault, cardbox_error *err
 }
 
 /* Checks JSON by its class and returns its stored form. */
-static cardbox_status give_checked(char **out, view json, cardbox_error *err)
+static cardbox_status give_checked(char **out, slice json, cardbox_error *err)
 {
     content_fault fault;
     buf stored = BUF_INIT(CARDBOX_CONTENT_MAX);
@@ -83,7 +83,7 @@ cardbox_status cardbox_content_check(char **out, const char *content, size_t len
 {
     if (!content)
         return error_set(err, CARDBOX_INVALID, "content is NULL: pass JSON text");
-    return give_checked(out, length ? (view){content, length} : view_of(content), err);
+    return give_checked(out, length ? (slice){content, length} : slice_of(content), err);
 }
 
 static cardbox_status maker_finish(char **out, maker *m)
@@ -92,7 +92,7 @@ static cardbox_status maker_finish(char **out, maker *m)
     if (m->status == CARDBOX_OK && !buf_ok(&m->json))
         m->status = error_buf(m->err, &m->json, "content");
     if (m->status == CARDBOX_OK)
-        m->status = give_checked(out, buf_as_view(&m->json), m->err);
+        m->status = give_checked(out, buf_as_slice(&m->json), m->err);
     buf_free(&m->json);
     return m->status;
 }
@@ -104,8 +104,8 @@ static void put_text(maker *m, const char *name, const char *text)
 {
     if (m->status != CARDBOX_OK)
         return;
-    if (view_is_utf8(view_of(text)))
-        buf_json_string(&m->json, view_of(text));
+    if (slice_is_utf8(slice_of(text)))
+        buf_json_string(&m->json, slice_of(text));
     else
         m->status = error_set(m->err, CARDBOX_INVALID, "%s is not UTF-8: convert it first", name);
 }
@@ -127,7 +127,7 @@ static void add_json(maker *m, const char *name, const char *json)
 {
     if (!json || m->status != CARDBOX_OK)
         return;
-    m->status = check_json(view_of(json), name, m->err);
+    m->status = check_json(slice_of(json), name, m->err);
     add_name(m, name);
     buf_text(&m->json, json);
 }

@@ -12,14 +12,14 @@ static void put_json(buf *out, scan_value value)
 }
 
 /* Appends a decoded string. Characters that UTF-8 can't represent are replaced. */
-static void put_string(buf *out, view token)
+static void put_string(buf *out, slice token)
 {
     if (scan_decode(out, token))
         return;
     buf clean = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
     scan_sanitise(&clean, token);
     if (buf_ok(&clean))
-        scan_decode(out, buf_as_view(&clean));
+        scan_decode(out, buf_as_slice(&clean));
     else
         out->failure = clean.failure;
     buf_free(&clean);
@@ -65,7 +65,7 @@ static bool put_field(buf *out, content_kind kind, scan_value value)
     }
 }
 
-void content_text(buf *out, view content)
+void content_text(buf *out, slice content)
 {
     scan_value value = scan_whole(content);
     const content_class *class = content_class_find(value);

@@ -9,22 +9,22 @@
 
 static int by_place(const void *left, const void *right)
 {
-    const view *a = left;
-    const view *b = right;
+    const slice *a = left;
+    const slice *b = right;
     return (a->ptr > b->ptr) - (a->ptr < b->ptr);
 }
 
 static int by_name(const void *left, const void *right)
 {
-    const view *a = left;
-    const view *b = right;
+    const slice *a = left;
+    const slice *b = right;
     int order = content_compare(scan_inside(*a), scan_inside(*b));
     return order != 0 ? order : by_place(left, right);
 }
 
 /* Moves the keys that have a later one of the same name to the front, in the order of the text.
  * Returns their number. */
-static size_t find_superseded(view *keys, size_t count)
+static size_t find_superseded(slice *keys, size_t count)
 {
     size_t found = 0;
     if (count < 2)
@@ -39,7 +39,7 @@ static size_t find_superseded(view *keys, size_t count)
 
 static void collect_keys(buf *keys, const content_class *class, scan_value object)
 {
-    view key;
+    slice key;
     scan_value value;
     scan_walk walk = scan_enter(object);
     while (scan_member(&walk, &key, &value))
@@ -50,16 +50,16 @@ static void collect_keys(buf *keys, const content_class *class, scan_value objec
 void content_put_unknown(buf *out, const content_class *class, scan_value object)
 {
     /* A member has 5 bytes or more with its comma: the text bounds the number of keys. */
-    buf keys = BUF_INIT((object.text.len / 5 + 1) * sizeof(view));
+    buf keys = BUF_INIT((object.text.len / 5 + 1) * sizeof(slice));
     collect_keys(&keys, class, object);
     if (!buf_ok(&keys)) {
         out->failure = keys.failure;
         goto done;
     }
-    view *list = (view *)(void *)keys.data;
-    size_t superseded = find_superseded(list, keys.len / sizeof(view));
+    slice *list = (slice *)(void *)keys.data;
+    size_t superseded = find_superseded(list, keys.len / sizeof(slice));
     size_t next = 0;
-    view key;
+    slice key;
     scan_value value;
     scan_walk walk = scan_enter(object);
     while (keys.len > 0 && scan_member(&walk, &key, &value)) {
@@ -67,9 +67,9 @@ void content_put_unknown(buf *out, const content_class *class, scan_value object
             next++;
         } else if (content_is_unknown(class, key)) {
             buf_char(out, ',');
-            buf_view(out, key);
+            buf_slice(out, key);
             buf_char(out, ':');
-            buf_view(out, value.text);
+            buf_slice(out, value.text);
         }
     }
 done:

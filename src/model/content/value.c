@@ -7,13 +7,13 @@
 #include <strings.h>
 #include "base/scan_token.h"
 
-static void skip(view *rest, size_t bytes)
+static void skip(slice *rest, size_t bytes)
 {
     rest->ptr += bytes;
     rest->len -= bytes;
 }
 
-uint32_t content_next_char(view *rest)
+uint32_t content_next_char(slice *rest)
 {
     unsigned char first = (unsigned char)rest->ptr[0];
     uint32_t code = first;
@@ -41,18 +41,18 @@ static bool is_space(uint32_t c)
            c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
-view content_trim(view inside)
+slice content_trim(slice inside)
 {
     const char *start = NULL;
     const char *end = inside.ptr;
-    for (view rest = inside; rest.len > 0;) {
+    for (slice rest = inside; rest.len > 0;) {
         const char *at = rest.ptr;
         if (is_space(content_next_char(&rest)))
             continue;
         start = start ? start : at;
         end = rest.ptr;
     }
-    return start ? (view){start, (size_t)(end - start)} : (view){inside.ptr, 0};
+    return start ? (slice){start, (size_t)(end - start)} : (slice){inside.ptr, 0};
 }
 
 /* Characters that leave nothing to see, by Unicode's Default_Ignorable_Code_Point and controls. */
@@ -71,7 +71,7 @@ static bool is_invisible(uint32_t c)
     return false;
 }
 
-bool content_is_blank(view inside)
+bool content_is_blank(slice inside)
 {
     while (inside.len > 0) {
         uint32_t c = content_next_char(&inside);
@@ -81,7 +81,7 @@ bool content_is_blank(view inside)
     return true;
 }
 
-bool content_says(view inside, const char *text)
+bool content_says(slice inside, const char *text)
 {
     while (inside.len > 0 && *text)
         if (content_next_char(&inside) != (unsigned char)*text++)
@@ -89,7 +89,7 @@ bool content_says(view inside, const char *text)
     return inside.len == 0 && !*text;
 }
 
-int content_compare(view a, view b)
+int content_compare(slice a, slice b)
 {
     while (a.len > 0 && b.len > 0) {
         uint32_t left = content_next_char(&a);
@@ -103,12 +103,12 @@ int content_compare(view a, view b)
 /* --- uris --- */
 
 typedef struct uri_parts {
-    view host; /* without user and port */
-    view path; /* with its first slash, without query and fragment */
+    slice host; /* without user and port */
+    slice path; /* with its first slash, without query and fragment */
 } uri_parts;
 
 /* The bytes of `text` before the first of `ends`, or all of it. */
-static size_t length_until(view text, const char *ends)
+static size_t length_until(slice text, const char *ends)
 {
     size_t n = 0;
     while (n < text.len && !strchr(ends, text.ptr[n]))
@@ -116,7 +116,7 @@ static size_t length_until(view text, const char *ends)
     return n;
 }
 
-static uri_parts split_uri(view after_scheme)
+static uri_parts split_uri(slice after_scheme)
 {
     size_t end = length_until(after_scheme, "/?#");
     uri_parts parts = {{after_scheme.ptr, end}, after_scheme};
@@ -131,7 +131,7 @@ static uri_parts split_uri(view after_scheme)
 
 static bool s3_fits(uri_parts uri)
 {
-    view key = uri.path;
+    slice key = uri.path;
     if (key.len > 0)
         skip(&key, 1);
     bool local = uri.host.len == 9 && strncasecmp(uri.host.ptr, "localhost", 9) == 0;
@@ -155,7 +155,7 @@ static const struct uri_scheme {
     {"https://", https_fits, "must name a host and a path, as in https://host/path"},
 };
 
-static bool has_control(view text)
+static bool has_control(slice text)
 {
     for (size_t i = 0; i < text.len; i++)
         if ((unsigned char)text.ptr[i] < 0x20 || text.ptr[i] == 0x7F)
@@ -163,7 +163,7 @@ static bool has_control(view text)
     return false;
 }
 
-bool content_uri_fits(view uri, const char **must)
+bool content_uri_fits(slice uri, const char **must)
 {
     /* A line feed would also break the plain text of several files, one a line. */
     *must = "must not hold control characters";
@@ -174,7 +174,7 @@ bool content_uri_fits(view uri, const char **must)
         if (uri.len < len || strncasecmp(uri.ptr, schemes[i].name, len) != 0)
             continue;
         *must = schemes[i].must;
-        return schemes[i].fits(split_uri((view){uri.ptr + len, uri.len - len}));
+        return schemes[i].fits(split_uri((slice){uri.ptr + len, uri.len - len}));
     }
     *must = "must be a uri that starts with s3:// or https://";
     return false;
@@ -182,7 +182,7 @@ bool content_uri_fits(view uri, const char **must)
 
 /* --- numbers --- */
 
-bool content_number_is_zero(view number)
+bool content_number_is_zero(slice number)
 {
     for (size_t i = 0; i < number.len && (number.ptr[i] | 0x20) != 'e'; i++)
         if (number.ptr[i] >= '1' && number.ptr[i] <= '9')
@@ -190,7 +190,7 @@ bool content_number_is_zero(view number)
     return true;
 }
 
-bool content_number_is_positive(view number)
+bool content_number_is_positive(slice number)
 {
     return number.ptr[0] != '-' && !content_number_is_zero(number);
 }

@@ -58,10 +58,10 @@ static void begin_settings(context_settings *settings, const session_header *hea
 /* Where the entries begin that a compaction keeps; its own place if that is not on the path. */
 static size_t first_kept(const session_entry *const *path, size_t compaction)
 {
-    view kept = path[compaction]->first_kept;
+    slice kept = path[compaction]->first_kept;
     size_t i = 0;
 
-    while (i < compaction && (kept.len == 0 || !view_equal(path[i]->id, kept)))
+    while (i < compaction && (kept.len == 0 || !slice_equal(path[i]->id, kept)))
         i++;
     return i;
 }

@@ -36,7 +36,7 @@ bool context_of_cards(context *out, const context_card *cards, size_t count, boo
 /* "openai", ... in the order of cardbox_format; NULL ends them. */
 extern const char *const CONTEXT_FORMATS[];
 
-bool context_format_of(cardbox_format *out, view name);
+bool context_format_of(cardbox_format *out, slice name);
 
 /* How a context is asked for. */
 typedef struct context_request {

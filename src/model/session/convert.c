@@ -17,27 +17,27 @@ typedef struct conversion {
     size_t count;
     string_map children; /* how many entries hang on an id */
     string_map calls;    /* where in `names` a call's tool is */
-    view *names;         /* JSON */
+    slice *names;        /* JSON */
     size_t name_count, name_capacity;
     size_t not_in_context; /* entries with less in the context than before */
     session_position at;   /* in the file that is written */
     arena *memory;
 } conversion;
 
-void convert_put_member(buf *out, const char *name, view value)
+void convert_put_member(buf *out, const char *name, slice value)
 {
     if (value.len == 0)
         return;
     buf_printf(out, ",\"%s\":", name);
-    buf_view(out, value);
+    buf_slice(out, value);
 }
 
-void convert_put_link(buf *out, const session_item *item, view id)
+void convert_put_link(buf *out, const session_item *item, slice id)
 {
     buf_text(out, "{\"id\":");
     buf_json_string(out, id);
     buf_text(out, ",\"parentId\":");
-    buf_json_or_null(out, item->has_parent ? item->parent : (view){NULL, 0});
+    buf_json_or_null(out, item->has_parent ? item->parent : (slice){NULL, 0});
     convert_put_member(out, "timestamp", item->entry->timestamp);
 }
 
@@ -48,36 +48,36 @@ bool convert_put_same(buf *out, const session_item *item)
 
     if ((entry->kind != SESSION_LABEL && entry->kind != SESSION_INFO) || entry->id_is_made ||
         entry->parent_state == SESSION_PARENT_UNUSABLE || is_named != item->has_parent ||
-        (is_named && !view_equal(entry->parent, item->parent)))
+        (is_named && !slice_equal(entry->parent, item->parent)))
         return false;
-    buf_view(out, entry->text);
+    buf_slice(out, entry->text);
     buf_char(out, '\n');
     return true;
 }
 
-bool convert_is_deep(view text)
+bool convert_is_deep(slice text)
 {
     return !scan_check(text, CARDBOX_JSON_DEPTH_MAX - LEVELS_ADDED, NULL, NULL, NULL);
 }
 
-void convert_put_original(buf *out, view text)
+void convert_put_original(buf *out, slice text)
 {
     if (convert_is_deep(text))
         buf_json_string(out, text);
     else
-        buf_view(out, text);
+        buf_slice(out, text);
 }
 
 /* --- lines that were converted before --- */
 
 /* Reads the original of a converted line, as convert_put_original wrote it, with the id that the
  * converted line has. False: it is none, or out of memory. */
-static bool read_original(session_entry *out, scan_value original, view id, arena *memory)
+static bool read_original(session_entry *out, scan_value original, slice id, arena *memory)
 {
     session_lines lines;
     session_line line;
     const char *reason;
-    view text = original.text;
+    slice text = original.text;
 
     if (original.kind != SCAN_OBJECT && !session_text_of(&text, original, memory))
         return false;
@@ -96,21 +96,21 @@ static void put_restored(conversion *c, const session_item *item)
     const session_entry *entry = item->entry;
     const session_placed placed = {.text = entry->text,
                                    .id = entry->id,
-                                   .parent = item->has_parent ? item->parent : (view){NULL, 0},
+                                   .parent = item->has_parent ? item->parent : (slice){NULL, 0},
                                    .first_kept = entry->first_kept,
                                    .is_moved = !entry->id_is_made};
-    view ending;
+    slice ending;
 
     if (!session_position_ending(&ending, &c->at, &placed, c->memory))
         c->memory->failed = true;
-    buf_view(c->out, (view){entry->text.ptr, entry->text.len - 1});
-    buf_view(c->out, ending.ptr == NULL ? VIEW("}") : ending);
+    buf_slice(c->out, (slice){entry->text.ptr, entry->text.len - 1});
+    buf_slice(c->out, ending.ptr == NULL ? SLICE("}") : ending);
     buf_char(c->out, '\n');
     session_position_entry(&c->at, entry->id);
 }
 
 /* Whether a conversion gives this line, but for its newline. */
-static bool is_line(const buf *made, view text)
+static bool is_line(const buf *made, slice text)
 {
     return buf_ok(made) && made->len == text.len + 1 && memcmp(made->data, text.ptr, text.len) == 0;
 }
@@ -251,7 +251,7 @@ static void pi_to_plain(conversion *c, const session_header *header)
 
 /* --- plain to pi --- */
 
-static void count_child(conversion *c, view id)
+static void count_child(conversion *c, slice id)
 {
     uint32_t children = string_map_get(&c->children, id);
 
@@ -261,7 +261,7 @@ static void count_child(conversion *c, view id)
 /* A label hangs on its target too, which has to stay an entry of its own. */
 static void count_children(conversion *c)
 {
-    view target;
+    slice target;
 
     for (size_t i = 0; i < c->count; i++) {
         const session_item *item = &c->items[i];
@@ -285,7 +285,7 @@ static size_t run_at(const conversion *c, size_t at)
         return 1;
     while (to < c->count && items[to].entry->kind == SESSION_PLAIN_TOOL && items[to].has_parent &&
            !items[to - 1].entry->id_is_made &&
-           view_equal(items[to].parent, items[to - 1].entry->id) &&
+           slice_equal(items[to].parent, items[to - 1].entry->id) &&
            string_map_get(&c->children, items[to].parent) == 1)
         to++;
     return to - at;
@@ -293,11 +293,11 @@ static size_t run_at(const conversion *c, size_t at)
 
 static void note_call(conversion *c, scan_value id, scan_value name)
 {
-    view call;
+    slice call;
 
     if (name.kind != SCAN_STRING || !session_text_of(&call, id, c->memory))
         return;
-    view *more = arena_more(c->memory, c->names, c->name_count, &c->name_capacity, sizeof(*more));
+    slice *more = arena_more(c->memory, c->names, c->name_count, &c->name_capacity, sizeof(*more));
     if (more == NULL)
         return;
     c->names = more;
@@ -323,22 +323,22 @@ static void note_calls(conversion *c, const session_entry *entry)
 }
 
 /* The name of the tool whose result an entry is. */
-static view name_of(const conversion *c, const session_entry *entry)
+static slice name_of(const conversion *c, const session_entry *entry)
 {
     uint32_t at = STRING_MAP_NONE;
-    view call;
+    slice call;
 
     if (entry->kind == SESSION_PLAIN_TOOL_RESULT &&
         session_text_of(&call, entry->target, c->memory))
         at = string_map_get(&c->calls, call);
-    return at != STRING_MAP_NONE ? c->names[at] : (view){"", 0};
+    return at != STRING_MAP_NONE ? c->names[at] : (slice){"", 0};
 }
 
 /* A header that went into plain as its first entry comes back; or none, if there was none. */
 static bool restore_header(conversion *c)
 {
     scan_value original = scan_find(c->items[0].entry->value, "pi");
-    view text = original.text;
+    slice text = original.text;
     buf again = BUF_INIT(SESSION_CONVERTED_MAX);
     session_header header = NO_HEADER;
     session_line line;
@@ -356,7 +356,7 @@ static bool restore_header(conversion *c)
         ok = is_line(&again, c->items[0].entry->text);
     }
     if (ok && !is_none) {
-        buf_view(c->out, header.text);
+        buf_slice(c->out, header.text);
         buf_char(c->out, '\n');
     }
     buf_free(&again);
@@ -373,7 +373,7 @@ static void put_run(conversion *c, const session_item *run, size_t count)
 /* The header was written, from `start` on. */
 static void pass_header(conversion *c, size_t start)
 {
-    session_lines lines = session_lines_of((view){c->out->data + start, c->out->len - start});
+    session_lines lines = session_lines_of((slice){c->out->data + start, c->out->len - start});
     session_line line;
 
     if (buf_ok(c->out) && session_lines_next(&lines, &line) &&
@@ -381,7 +381,7 @@ static void pass_header(conversion *c, size_t start)
         c->memory->failed = true;
 }
 
-static void plain_to_pi(conversion *c, view session_id)
+static void plain_to_pi(conversion *c, slice session_id)
 {
     size_t at = 0, start = c->out->len;
 
@@ -390,7 +390,7 @@ static void plain_to_pi(conversion *c, view session_id)
         at = 1;
     else
         convert_make_header(c->out, session_id,
-                            c->count > 0 ? c->items[0].entry->timestamp : (view){"", 0});
+                            c->count > 0 ? c->items[0].entry->timestamp : (slice){"", 0});
     if (c->out->len > start)
         pass_header(c, start);
     while (at < c->count && !c->memory->failed) {
@@ -404,7 +404,7 @@ static void plain_to_pi(conversion *c, view session_id)
 }
 
 bool session_convert(buf *out, session_dialect from, const session_header *header,
-                     const session_item *items, size_t count, view session_id,
+                     const session_item *items, size_t count, slice session_id,
                      size_t *not_in_context, arena *memory)
 {
     conversion c = {.out = out, .items = items, .count = count, .memory = memory};
@@ -439,7 +439,7 @@ static session_item *items_of(const session_file *file, size_t *count, arena *me
     return items;
 }
 
-bool session_convert_file(buf *out, const session_file *file, view session_id, size_t *left_out,
+bool session_convert_file(buf *out, const session_file *file, slice session_id, size_t *left_out,
                           size_t *not_in_context, arena *memory)
 {
     size_t count;

@@ -17,7 +17,7 @@
 typedef struct session_item {
     const session_entry *entry;
     bool has_parent;
-    view parent;
+    slice parent;
 } session_item;
 
 /*
@@ -27,11 +27,11 @@ typedef struct session_item {
  * all of it. False: out of memory, or over the buffer's maximum.
  */
 bool session_convert(buf *out, session_dialect from, const session_header *header,
-                     const session_item *items, size_t count, view session_id,
+                     const session_item *items, size_t count, slice session_id,
                      size_t *not_in_context, arena *memory);
 
 /* The same of a whole file. `left_out` receives how many of its lines are in no tree. */
-bool session_convert_file(buf *out, const session_file *file, view session_id, size_t *left_out,
+bool session_convert_file(buf *out, const session_file *file, slice session_id, size_t *left_out,
                           size_t *not_in_context, arena *memory);
 
 #endif

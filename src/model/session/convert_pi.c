@@ -20,7 +20,7 @@ typedef struct blocks {
 
 static void put_timestamp(buf *out, const session_entry *entry)
 {
-    view text = entry->timestamp;
+    slice text = entry->timestamp;
     isotime time;
 
     if (!isotime_parse(scan_inside(text), &time))
@@ -51,7 +51,7 @@ static void put_call(blocks *b, scan_value id, scan_value name, scan_value param
     begin_block(b, "toolCall");
     convert_put_member(b->out, "id", id.text);
     convert_put_member(b->out, "name", name.text);
-    convert_put_member(b->out, "arguments", params.kind != SCAN_NONE ? params.text : VIEW("{}"));
+    convert_put_member(b->out, "arguments", params.kind != SCAN_NONE ? params.text : SLICE("{}"));
     buf_char(b->out, '}');
     b->calls++;
 }
@@ -96,7 +96,7 @@ static void put_assistant(buf *out, const session_item *run, size_t count)
                b.calls > 0 ? "toolUse" : "stop");
 }
 
-static void put_result(buf *out, const session_entry *entry, view name)
+static void put_result(buf *out, const session_entry *entry, slice name)
 {
     static const char *const NAMES[] = {"details", "success"};
     blocks b = {out, 0, 0};
@@ -105,7 +105,7 @@ static void put_result(buf *out, const session_entry *entry, view name)
     session_pick(entry->value, NAMES, found, 2);
     buf_text(out, "\"toolResult\"");
     convert_put_member(out, "toolCallId", entry->target.text);
-    convert_put_member(out, "toolName", name.len > 0 ? name : VIEW("\"unknown\""));
+    convert_put_member(out, "toolName", name.len > 0 ? name : SLICE("\"unknown\""));
     buf_text(out, ",\"content\":[");
     if (entry->content.kind == SCAN_STRING) {
         put_text(&b, "text", entry->content);
@@ -142,7 +142,7 @@ static bool has_counterpart(const session_entry *entry)
     }
 }
 
-bool convert_to_pi(buf *out, const session_item *run, size_t count, view name)
+bool convert_to_pi(buf *out, const session_item *run, size_t count, slice name)
 {
     const session_entry *entry = run[0].entry;
     bool is_message = has_counterpart(entry);
@@ -170,11 +170,11 @@ bool convert_to_pi(buf *out, const session_item *run, size_t count, view name)
     return is_message;
 }
 
-void convert_make_header(buf *out, view id, view timestamp)
+void convert_make_header(buf *out, slice id, slice timestamp)
 {
     buf_text(out, "{\"type\":\"session\",\"version\":3,\"id\":");
     buf_json_string(out, id);
     convert_put_member(out, "timestamp",
-                       timestamp.len > 0 ? timestamp : VIEW("\"1970-01-01T00:00:00.000Z\""));
+                       timestamp.len > 0 ? timestamp : SLICE("\"1970-01-01T00:00:00.000Z\""));
     buf_text(out, ",\"cwd\":\"/\",\"plain\":true}\n");
 }

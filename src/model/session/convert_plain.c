@@ -20,11 +20,11 @@ static void join(buf *to, bool *has_any, scan_value string)
     if (*has_any)
         buf_text(to, "\\n\\n");
     *has_any = true;
-    buf_view(to, scan_inside(string.text));
+    buf_slice(to, scan_inside(string.text));
 }
 
 /* In the words around it in which a model is given it. */
-static void join_summary(parts *p, scan_value summary)
+static void batch_summary(parts *p, scan_value summary)
 {
     buf_text(&p->content, SESSION_BRANCH_BEGINS);
     join(&p->content, &p->has_text, summary);
@@ -40,7 +40,7 @@ static void add_call(parts *p, scan_value block)
     session_pick(block, NAMES, found, 3);
     buf_text(calls, p->call_count > 0 ? ",{" : "{");
     buf_text(calls, "\"id\":");
-    buf_view(calls, found[0].kind == SCAN_STRING ? found[0].text : VIEW("null"));
+    buf_slice(calls, found[0].kind == SCAN_STRING ? found[0].text : SLICE("null"));
     convert_put_member(calls, "name", found[1].text);
     convert_put_member(calls, "params", found[2].text);
     buf_char(calls, '}');
@@ -71,7 +71,7 @@ static void read_parts(parts *p, const session_entry *entry)
 
     *p = (parts){.content = BUF_INIT(most), .thinking = BUF_INIT(most), .calls = BUF_INIT(most)};
     if (entry->kind == SESSION_BRANCH_SUMMARY)
-        join_summary(p, entry->content);
+        batch_summary(p, entry->content);
     else if (entry->content.kind == SCAN_STRING)
         join(&p->content, &p->has_text, entry->content);
     while (entry->content.kind == SCAN_ARRAY && scan_element(&walk, &block))
@@ -81,7 +81,7 @@ static void read_parts(parts *p, const session_entry *entry)
 static void put_joined(buf *out, const char *name, const buf *inside)
 {
     buf_printf(out, ",\"%s\":", name);
-    buf_json_quoted(out, buf_as_view(inside));
+    buf_json_quoted(out, buf_as_slice(inside));
 }
 
 static void put_result(buf *out, const session_entry *entry, const parts *p)
@@ -110,7 +110,7 @@ static void put_message(buf *out, const session_entry *entry, const parts *p)
         put_joined(out, "thinking", &p->thinking);
     if (p->call_count > 0) {
         buf_text(out, ",\"toolCalls\":[");
-        buf_view(out, buf_as_view(&p->calls));
+        buf_slice(out, buf_as_slice(&p->calls));
         buf_char(out, ']');
     }
 }
@@ -122,7 +122,7 @@ static void put_first_kept(buf *out, const session_entry *entry)
         entry->first_kept.ptr == NULL)
         return;
     buf_text(out, ",\"firstKeptEntryId\":");
-    buf_json_or_null(out, entry->first_kept.len > 0 ? entry->first_kept : (view){NULL, 0});
+    buf_json_or_null(out, entry->first_kept.len > 0 ? entry->first_kept : (slice){NULL, 0});
 }
 
 static bool has_counterpart(const session_entry *entry)
@@ -141,7 +141,7 @@ static bool has_counterpart(const session_entry *entry)
     return entry->role == SESSION_ROLE_USER || entry->role == SESSION_ROLE_TOOL_RESULT;
 }
 
-bool convert_to_plain(buf *out, const session_item *item, view id, arena *memory)
+bool convert_to_plain(buf *out, const session_item *item, slice id, arena *memory)
 {
     const session_entry *entry = item->entry;
     bool is_message = has_counterpart(entry);
@@ -168,9 +168,9 @@ bool convert_to_plain(buf *out, const session_item *item, view id, arena *memory
     return is_message && !p.is_less;
 }
 
-view convert_header_to_plain(buf *out, const session_header *header, arena *memory)
+slice convert_header_to_plain(buf *out, const session_header *header, arena *memory)
 {
-    view id = view_of(session_make_id(header->id, VIEW("header"), memory));
+    slice id = slice_of(session_make_id(header->id, SLICE("header"), memory));
 
     buf_text(out, "{\"id\":");
     buf_json_string(out, id);

@@ -49,10 +49,10 @@ static const struct {
     {"hookMessage", SESSION_ROLE_CUSTOM},
 };
 
-session_kind session_kind_named(view type)
+session_kind session_kind_named(slice type)
 {
     for (int kind = SESSION_MESSAGE; kind < SESSION_KINDS; kind++) {
-        if (view_equal(type, view_of(KINDS[kind].name)))
+        if (slice_equal(type, slice_of(KINDS[kind].name)))
             return (session_kind)kind;
     }
     return SESSION_OTHER;
@@ -83,10 +83,10 @@ const char *session_dialect_name(int dialect)
     return dialect < 0 ? NULL : dialect == SESSION_PI ? "pi" : "plain";
 }
 
-int session_dialect_named(view name)
+int session_dialect_named(slice name)
 {
     for (int dialect = SESSION_PLAIN; dialect <= SESSION_PI; dialect++) {
-        if (view_equal(name, view_of(session_dialect_name(dialect))))
+        if (slice_equal(name, slice_of(session_dialect_name(dialect))))
             return dialect;
     }
     return -1;
@@ -104,15 +104,15 @@ bool session_kind_has_dialect(session_kind kind)
 
 bool session_says(scan_value value, const char *text)
 {
-    return value.kind == SCAN_STRING && scan_string_is(value.text, view_of(text));
+    return value.kind == SCAN_STRING && scan_string_is(value.text, slice_of(text));
 }
 
-bool session_text_of(view *out, scan_value string, arena *memory)
+bool session_text_of(slice *out, scan_value string, arena *memory)
 {
-    view inside, said;
+    slice inside, said;
     buf text;
 
-    *out = (view){"", 0};
+    *out = (slice){"", 0};
     if (string.kind != SCAN_STRING)
         return false;
     inside = scan_inside(string.text);
@@ -129,7 +129,7 @@ bool session_text_of(view *out, scan_value string, arena *memory)
     return said.ptr != NULL;
 }
 
-const char *session_make_id(view owner, view part, arena *memory)
+const char *session_make_id(slice owner, slice part, arena *memory)
 {
     char *key = arena_copy(memory, owner), *what = arena_copy(memory, part);
     char *made = arena_take(memory, CARDBOX_UUID_SIZE);
@@ -141,29 +141,29 @@ const char *session_make_id(view owner, view part, arena *memory)
 }
 
 /* The same at every import. */
-const char *session_line_id(view file_id, uint64_t line, arena *memory)
+const char *session_line_id(slice file_id, uint64_t line, arena *memory)
 {
     char part[32];
     int len = snprintf(part, sizeof(part), "line %llu", (unsigned long long)line);
 
-    return session_make_id(file_id, (view){part, (size_t)len}, memory);
+    return session_make_id(file_id, (slice){part, (size_t)len}, memory);
 }
 
-static bool make_id(session_entry *entry, view file_id, arena *memory)
+static bool make_id(session_entry *entry, slice file_id, arena *memory)
 {
-    entry->id = view_of(session_line_id(file_id, entry->line, memory));
+    entry->id = slice_of(session_line_id(file_id, entry->line, memory));
     entry->id_is_made = true;
     return entry->id.ptr != NULL;
 }
 
-static bool read_id(session_entry *entry, scan_value id, view file_id, arena *memory,
+static bool read_id(session_entry *entry, scan_value id, slice file_id, arena *memory,
                     const char **reason)
 {
     if (id.kind == SCAN_NONE || id.kind == SCAN_NULL)
         return make_id(entry, file_id, memory);
     if (id.kind != SCAN_STRING)
         *reason = "id must be a string";
-    else if (!session_text_of(&entry->id, id, memory) || !view_is_id(entry->id, SESSION_ID_MAX))
+    else if (!session_text_of(&entry->id, id, memory) || !slice_is_id(entry->id, SESSION_ID_MAX))
         *reason = "id must have 1 to 512 bytes without control characters";
     return *reason == NULL;
 }
@@ -175,12 +175,12 @@ static void read_parent(session_entry *entry, scan_value parent, arena *memory)
     else if (parent.kind == SCAN_NULL || (parent.kind == SCAN_STRING && parent.text.len == 2))
         entry->parent_state = SESSION_PARENT_NULL;
     else if (session_text_of(&entry->parent, parent, memory) &&
-             view_is_id(entry->parent, SESSION_ID_MAX))
+             slice_is_id(entry->parent, SESSION_ID_MAX))
         entry->parent_state = SESSION_PARENT_NAMED;
     else
         entry->parent_state = SESSION_PARENT_UNUSABLE;
     if (entry->parent_state != SESSION_PARENT_NAMED)
-        entry->parent = (view){"", 0};
+        entry->parent = (slice){"", 0};
 }
 
 /* The members of a body that are read in one pass, since that costs what going through all of its
@@ -200,10 +200,10 @@ static void read_message(session_entry *entry, const scan_value *found)
 }
 
 /* Whether a member's name says `name`; most differ in their first letter. */
-static bool is_named(view key, const char *name)
+static bool is_named(slice key, const char *name)
 {
     return name != NULL && key.len > 2 && (key.ptr[1] == name[0] || key.ptr[1] == '\\') &&
-           scan_string_is(key, view_of(name));
+           scan_string_is(key, slice_of(name));
 }
 
 scan_value session_pick_next(scan_walk *walk, const char *const *names, scan_value *out,
@@ -212,7 +212,7 @@ scan_value session_pick_next(scan_walk *walk, const char *const *names, scan_val
     bool is_object = walk->at < walk->end && *walk->at == '{';
     scan_walk inner = scan_into(walk);
     scan_value value = {SCAN_NONE, {NULL, 0}};
-    view key;
+    slice key;
 
     for (size_t i = 0; i < count; i++)
         out[i] = value;
@@ -231,7 +231,7 @@ scan_value session_pick_next(scan_walk *walk, const char *const *names, scan_val
 
 void session_pick(scan_value object, const char *const *names, scan_value *out, size_t count)
 {
-    view text = object.kind == SCAN_OBJECT ? object.text : (view){"", 0};
+    slice text = object.kind == SCAN_OBJECT ? object.text : (slice){"", 0};
     scan_walk walk = {text.ptr, text.ptr + text.len};
 
     session_pick_next(&walk, names, out, count);
@@ -275,7 +275,7 @@ static void pick_line(scan_value line, scan_value *found, scan_value *body)
     const char *names[BODY_MEMBERS];
     scan_walk walk = scan_enter(line);
     scan_value value;
-    view key;
+    slice key;
 
     name_body(names, SESSION_MESSAGE);
     memset(found, 0, LINE_MEMBERS * sizeof(*found));
@@ -320,7 +320,7 @@ static void read_kind(session_entry *entry, scan_value message, scan_value *foun
         entry->in_context = entry->content.kind == SCAN_STRING && entry->content.text.len > 2;
 }
 
-bool session_entry_read(session_entry *out, const session_line *line, view file_id, arena *memory,
+bool session_entry_read(session_entry *out, const session_line *line, slice file_id, arena *memory,
                         const char **reason)
 {
     scan_value found[LINE_MEMBERS], body[BODY_MEMBERS], type, timestamp;
@@ -388,7 +388,7 @@ const char *session_entry_sets(const session_entry *entry)
     return provider == SCAN_STRING && model == SCAN_STRING ? "model" : NULL;
 }
 
-bool session_line_from_store(session_line *out, view text)
+bool session_line_from_store(session_line *out, slice text)
 {
     *out = (session_line){.kind = SESSION_LINE_ENTRY, .number = 1, .text = text};
     out->whole = text;
@@ -405,8 +405,8 @@ bool session_header_read(session_header *out, const session_line *line, arena *m
     if (version.kind == SCAN_NUMBER && !scan_integer(version.text, &out->version))
         out->version = 1;
     if (!session_text_of(&out->id, scan_find(line->value, "id"), memory) ||
-        !view_is_id(out->id, SESSION_ID_MAX))
-        out->id = (view){"", 0};
+        !slice_is_id(out->id, SESSION_ID_MAX))
+        out->id = (slice){"", 0};
     out->timestamp = scan_find(line->value, "timestamp").text;
     out->provider = scan_find(line->value, "provider");
     out->model = scan_find(line->value, "modelId");

@@ -68,23 +68,23 @@ enum { SESSION_FIELDS = SESSION_FIELD_SUCCESS + 1 };
 
 typedef struct session_entry {
     uint64_t line;  /* its number, from 1 */
-    view text;      /* the line's JSON, exactly */
+    slice text;     /* the line's JSON, exactly */
     unsigned flags; /* SCAN_HAS_ of the text */
     session_kind kind;
     session_role role;
-    view type;       /* what it says, decoded where that is possible */
-    view id;         /* decoded; as made where the line has none */
+    slice type;      /* what it says, decoded where that is possible */
+    slice id;        /* decoded; as made where the line has none */
     bool id_is_made; /* from the id of the file's header and the line's number */
     session_parent parent_state;
-    view parent;        /* decoded, where it is named */
-    view timestamp;     /* JSON, a string or a number; {NULL, 0} if absent */
+    slice parent;       /* decoded, where it is named */
+    slice timestamp;    /* JSON, a string or a number; {NULL, 0} if absent */
     bool in_context;    /* can give a message for an LLM: said by its kind and role */
     scan_value value;   /* the whole object */
     scan_value body;    /* the message of a message entry, else the object */
     scan_value content; /* of the body: content, summary or output; SCAN_NONE if absent */
     scan_value target;  /* targetId, firstKeptEntryId or firstKeptEntryIndex, fromId, toolCallId */
     scan_value label;   /* a label's label, a session_info's name */
-    view first_kept; /* of a compaction: id of the first entry that it keeps, decoded; empty: none;
+    slice first_kept; /* of a compaction: id of the first entry that it keeps, decoded; empty: none;
                         ptr NULL: its line has an index, which the reader of the file resolves */
     scan_value fields[SESSION_FIELDS]; /* of the body */
 } session_entry;
@@ -96,22 +96,22 @@ typedef struct session_entry {
  * was appended to it and names them is right wherever an export of it goes. False: the line is no
  * entry, and *reason says why (static); reason NULL: out of memory.
  */
-bool session_entry_read(session_entry *out, const session_line *line, view file_id, arena *memory,
+bool session_entry_read(session_entry *out, const session_line *line, slice file_id, arena *memory,
                         const char **reason);
 
 /* The line of an entry that the database stores: its JSON was checked when it was written. False:
  * it is no object. */
-bool session_line_from_store(session_line *out, view text);
+bool session_line_from_store(session_line *out, slice text);
 
 /* The setting that an entry changes: "model", "thinking"; NULL: none. */
 const char *session_entry_sets(const session_entry *entry);
 
 /* What a header says. Settings are version 1's. */
 typedef struct session_header {
-    view text;
-    view id; /* decoded; empty if there is none that can be used */
+    slice text;
+    slice id; /* decoded; empty if there is none that can be used */
     int64_t version;
-    view timestamp;                             /* JSON */
+    slice timestamp;                            /* JSON */
     scan_value provider, model, thinking_level; /* SCAN_NONE if absent */
 } session_header;
 
@@ -131,7 +131,7 @@ const char *session_entry_not_in_context(const session_entry *entry);
 const char *session_dialect_name(int dialect);
 
 /* The session_dialect of a name; -1: there is none. */
-int session_dialect_named(view name);
+int session_dialect_named(slice name);
 
 /* The dialect that an entry of this kind belongs to. Of unknown ones: plain. */
 session_dialect session_kind_dialect(session_kind kind);
@@ -143,21 +143,21 @@ bool session_kind_has_dialect(session_kind kind);
 const char *session_kind_name(session_kind kind);
 
 /* The kind of a type; SESSION_OTHER for all that are not known. */
-session_kind session_kind_named(view type);
+session_kind session_kind_named(slice type);
 
 /* "user", "assistant", "tool", "system", as services see it; NULL: no role. */
 const char *session_role_shown(session_role role);
 
 /* The id of an entry whose line has none: one of the file and the line's number. */
-const char *session_line_id(view file_id, uint64_t line, arena *memory);
+const char *session_line_id(slice file_id, uint64_t line, arena *memory);
 
 /* A UUIDv7 for what has no id of its own, made of the id of what it belongs to and of the words
  * that tell which part of that it is: the same each time. NULL: out of memory. */
-const char *session_make_id(view owner, view part, arena *memory);
+const char *session_make_id(slice owner, slice part, arena *memory);
 
 /* What a string token says, in the line itself or decoded into `memory`; false if no UTF-8 text can
  * hold it (or there is no memory, which the arena remembers). */
-bool session_text_of(view *out, scan_value string, arena *memory);
+bool session_text_of(slice *out, scan_value string, arena *memory);
 
 /* The values of some members of an object in one pass, the last of each name; a name may be NULL.
  */

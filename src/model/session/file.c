@@ -62,10 +62,10 @@ static void resolve_first_kept(const session_file *file, session_entry *entry)
     line = (uint64_t)session_ordinals_find(&file->ordinals, entry->target);
     if (line > 0 && file->count > 0)
         kept = bsearch(&line, file->entries, file->count, sizeof(*kept), compare_lines);
-    entry->first_kept = kept == NULL ? VIEW("") : kept->id;
+    entry->first_kept = kept == NULL ? SLICE("") : kept->id;
 }
 
-static bool add_entry(session_file *file, const session_line *line, view file_id)
+static bool add_entry(session_file *file, const session_line *line, slice file_id)
 {
     session_entry *more = grown(file->entries, file->count, &file->capacity, sizeof(*more));
     const char *reason;
@@ -91,7 +91,7 @@ static bool add_bad(session_file *file, const session_line *line)
                      (session_issue){kind, line->number, line->reason_at, line->reason, {"", 0}});
 }
 
-static bool read_line(session_file *file, const session_line *line, view session_id)
+static bool read_line(session_file *file, const session_line *line, slice session_id)
 {
     bool ok = true, is_object = false;
 
@@ -151,7 +151,7 @@ static session_dialect dialect_of(const session_file *file)
     return SESSION_PLAIN;
 }
 
-bool session_file_read(session_file *out, view bytes, view session_id)
+bool session_file_read(session_file *out, slice bytes, slice session_id)
 {
     session_lines lines = session_lines_of(bytes);
     session_line line;

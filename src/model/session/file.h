@@ -26,7 +26,7 @@ typedef struct session_file {
  * where the file has none: of nothing, for what is stored (see session_entry_read). The views point
  * into `bytes`. False: out of memory. To be freed in any case.
  */
-bool session_file_read(session_file *out, view bytes, view session_id);
+bool session_file_read(session_file *out, slice bytes, slice session_id);
 
 void session_file_free(session_file *file);
 

@@ -17,10 +17,10 @@ const char *const CONTEXT_FORMATS[] = {
     NULL,
 };
 
-bool context_format_of(cardbox_format *out, view name)
+bool context_format_of(cardbox_format *out, slice name)
 {
     for (int i = 0; CONTEXT_FORMATS[i] != NULL; i++) {
-        if (view_equal(name, view_of(CONTEXT_FORMATS[i]))) {
+        if (slice_equal(name, slice_of(CONTEXT_FORMATS[i]))) {
             *out = (cardbox_format)i;
             return true;
         }
@@ -31,28 +31,28 @@ bool context_format_of(cardbox_format *out, view name)
 /* --- texts --- */
 
 /* Halves of surrogate pairs are refused by every API that reads JSON into UTF-8. */
-static void put_mended(buf *out, view inside)
+static void put_mended(buf *out, slice inside)
 {
-    view rest = inside, from = inside;
+    slice rest = inside, from = inside;
     const char *escape;
 
     while (rest.len > 0 && (escape = memchr(rest.ptr, '\\', rest.len)) != NULL) {
-        view at = {escape, rest.len - (size_t)(escape - rest.ptr)};
+        slice at = {escape, rest.len - (size_t)(escape - rest.ptr)};
         uint32_t code;
 
         if (at.len > 1 && at.ptr[1] != 'u') { /* most say no more than a quote or a line feed */
-            rest = (view){at.ptr + 2, at.len - 2};
+            rest = (slice){at.ptr + 2, at.len - 2};
             continue;
         }
         rest = at;
         code = content_next_char(&rest);
         if (code < 0xD800 || code > 0xDFFF)
             continue;
-        buf_view(out, (view){from.ptr, (size_t)(escape - from.ptr)});
+        buf_slice(out, (slice){from.ptr, (size_t)(escape - from.ptr)});
         buf_text(out, "\\ufffd");
         from = rest;
     }
-    buf_view(out, from);
+    buf_slice(out, from);
 }
 
 void context_put_inside(context_writer *w, buf *out, context_text text)
@@ -64,7 +64,7 @@ void context_put_inside(context_writer *w, buf *out, context_text text)
     else if (w->mends && scan_may_say_half(text.bytes))
         put_mended(out, text.bytes);
     else
-        buf_view(out, text.bytes);
+        buf_slice(out, text.bytes);
 }
 
 void context_put_string(context_writer *w, buf *out, context_text text)
@@ -117,7 +117,7 @@ static bool reserve_digest(context_output *out)
 }
 
 /* A prefix's digest: of the digest of what is before, and of what it adds. */
-static void chain(context_digest *prefix, view added)
+static void chain(context_digest *prefix, slice added)
 {
     struct {
         context_digest before;
@@ -133,7 +133,7 @@ static void chain(context_digest *prefix, view added)
 
 void context_digest_system(context_writer *w)
 {
-    chain(&w->prefix, buf_as_view(&w->out->system));
+    chain(&w->prefix, buf_as_slice(&w->out->system));
 }
 
 void context_end_message(context_writer *w)
@@ -145,7 +145,7 @@ void context_end_message(context_writer *w)
         w->ctx->memory->failed = true;
         return;
     }
-    chain(&w->prefix, (view){written->data + w->from, written->len - w->from});
+    chain(&w->prefix, (slice){written->data + w->from, written->len - w->from});
     w->out->digests[w->out->count++] = w->prefix;
 }
 

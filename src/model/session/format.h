@@ -29,7 +29,7 @@ void context_put_inside(context_writer *w, buf *out, context_text text);
 void context_put_string(context_writer *w, buf *out, context_text text);
 
 /* A text that is an inside. */
-static inline context_text context_plain(view inside)
+static inline context_text context_plain(slice inside)
 {
     return (context_text){inside, false};
 }

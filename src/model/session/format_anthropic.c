@@ -44,7 +44,7 @@ static buf *begin_block(turns *t, const context_message *message)
         open_turn(t, SIDE_USER);
         buf_text(out, "{\"type\":\"text\",\"text\":\"(the conversation begins with the "
                       "assistant)\"}");
-        context_repaired(t->w->ctx, CONTEXT_FIRST_MESSAGE, message->id, (view){"", 0});
+        context_repaired(t->w->ctx, CONTEXT_FIRST_MESSAGE, message->id, (slice){"", 0});
     }
     if (t->open != wanted)
         open_turn(t, wanted);
@@ -94,7 +94,7 @@ static void put_thinking(turns *t, buf *out, const context_part *part)
 /* Arguments that a string holds, if they are an object. */
 static bool put_decoded(turns *t, buf *out, scan_value arguments)
 {
-    view text;
+    slice text;
     scan_value value;
 
     if (!session_text_of(&text, arguments, t->w->ctx->memory) ||
@@ -134,7 +134,7 @@ static void put_call(turns *t, buf *out, const context_part *part)
 /* --- messages --- */
 
 /* Whether an inside ends in a visible character of ASCII, for sure: most do. */
-static bool ends_plainly(view inside)
+static bool ends_plainly(slice inside)
 {
     size_t tail = inside.len < 6 ? inside.len : 6; /* an escape has no more bytes */
     const char *end = inside.ptr + inside.len;
@@ -146,7 +146,7 @@ static bool ends_plainly(view inside)
  * so that it is cut from all: the bytes of a prefix may not change later. */
 static context_text without_end(context_text text)
 {
-    view trimmed;
+    slice trimmed;
 
     if (text.is_raw) {
         while (text.bytes.len > 0 && (unsigned char)text.bytes.ptr[text.bytes.len - 1] <= ' ')
@@ -205,7 +205,7 @@ static void put_spoken(turns *t, const context_message *message)
     const context_part *last = last_sent(t, message);
 
     if (last == NULL && t->w->mends) {
-        context_repaired(t->w->ctx, CONTEXT_EMPTY_MESSAGE, message->id, (view){"", 0});
+        context_repaired(t->w->ctx, CONTEXT_EMPTY_MESSAGE, message->id, (slice){"", 0});
         return;
     }
     for (const context_part *part = message->parts; last != NULL; part = part->next) {
@@ -237,7 +237,7 @@ static void put_result(turns *t, const context_message *message)
         is_first = false;
     }
     if (is_first && t->w->mends) {
-        put_text(t, out, context_plain(VIEW("(no output)")));
+        put_text(t, out, context_plain(SLICE("(no output)")));
         context_repaired(t->w->ctx, CONTEXT_EMPTY_RESULT, message->id, message->call);
     }
     buf_text(out, message->is_error ? "],\"is_error\":true}" : "]}");
@@ -256,7 +256,7 @@ static void put_system(turns *t, const context_message *message)
         is_said = true;
     }
     if (!is_said && t->w->mends)
-        context_repaired(t->w->ctx, CONTEXT_EMPTY_MESSAGE, message->id, (view){"", 0});
+        context_repaired(t->w->ctx, CONTEXT_EMPTY_MESSAGE, message->id, (slice){"", 0});
 }
 
 void context_write_anthropic(context_writer *w)

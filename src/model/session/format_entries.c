@@ -4,7 +4,7 @@
  */
 #include "model/session/format.h"
 
-static void put_linked(context_writer *w, const context_message *result, view parent)
+static void put_linked(context_writer *w, const context_message *result, slice parent)
 {
     buf *out = &w->out->messages;
 
@@ -14,7 +14,7 @@ static void put_linked(context_writer *w, const context_message *result, view pa
     buf_json_string(out, parent);
     if (result->time.len > 0) {
         buf_text(out, ",\"timestamp\":");
-        buf_view(out, result->time);
+        buf_slice(out, result->time);
     }
 }
 
@@ -23,7 +23,7 @@ static void put_call_id(context_writer *w, const context_message *result)
     context_put_string(w, &w->out->messages, context_plain(result->call_id));
 }
 
-static void put_synthetic_pi(context_writer *w, const context_message *result, view parent)
+static void put_synthetic_pi(context_writer *w, const context_message *result, slice parent)
 {
     buf *out = &w->out->messages;
 
@@ -38,7 +38,7 @@ static void put_synthetic_pi(context_writer *w, const context_message *result, v
     buf_text(out, "}],\"isError\":true}}");
 }
 
-static void put_synthetic_plain(context_writer *w, const context_message *result, view parent)
+static void put_synthetic_plain(context_writer *w, const context_message *result, slice parent)
 {
     buf *out = &w->out->messages;
 
@@ -65,7 +65,7 @@ static void put_synthetic_card(context_writer *w, const context_message *result)
     buf_char(out, '}');
 }
 
-static void put_synthetic(context_writer *w, const context_message *result, view parent)
+static void put_synthetic(context_writer *w, const context_message *result, slice parent)
 {
     context_begin_message(w);
     if (result->origin == CONTEXT_OF_PI)
@@ -79,7 +79,7 @@ static void put_synthetic(context_writer *w, const context_message *result, view
 
 void context_write_entries(context_writer *w)
 {
-    view parent = {"", 0}; /* of synthetic results: the call's own */
+    slice parent = {"", 0}; /* of synthetic results: the call's own */
 
     for (const context_message *at = w->ctx->list.first; at != NULL; at = at->next) {
         if (at->role == CONTEXT_ASSISTANT)
@@ -88,7 +88,7 @@ void context_write_entries(context_writer *w)
             put_synthetic(w, at, parent);
         for (const context_source *from = at->sources; from != NULL; from = from->next) {
             context_begin_message(w);
-            buf_view(&w->out->messages, from->text);
+            buf_slice(&w->out->messages, from->text);
             context_end_message(w);
         }
     }

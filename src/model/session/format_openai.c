@@ -221,7 +221,7 @@ void context_write_openai(context_writer *w)
             continue;
         }
         if (!is_worth(w, at))
-            context_repaired(w->ctx, CONTEXT_EMPTY_MESSAGE, at->id, (view){"", 0});
+            context_repaired(w->ctx, CONTEXT_EMPTY_MESSAGE, at->id, (slice){"", 0});
         else if (at->role == CONTEXT_ASSISTANT)
             put_assistant(w, at);
         else

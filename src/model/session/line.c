@@ -9,7 +9,7 @@
 /* Bytes of a whole line, with a byte order mark and the line's end. */
 #define WHOLE_MAX (SESSION_LINE_MAX + 5)
 
-session_lines session_lines_of(view bytes)
+session_lines session_lines_of(slice bytes)
 {
     session_lines lines = session_lines_stream();
 
@@ -22,18 +22,18 @@ session_lines session_lines_stream(void)
     return (session_lines){.rest = {"", 0}};
 }
 
-void session_lines_give(session_lines *lines, view bytes, bool is_last)
+void session_lines_give(session_lines *lines, slice bytes, bool is_last)
 {
-    lines->rest = bytes.len > 0 ? bytes : (view){"", 0};
+    lines->rest = bytes.len > 0 ? bytes : (slice){"", 0};
     lines->is_last = is_last;
 }
 
 /* Takes the first `len` bytes of what is there. */
-static view take(session_lines *lines, size_t len)
+static slice take(session_lines *lines, size_t len)
 {
-    view taken = {lines->rest.ptr, len};
+    slice taken = {lines->rest.ptr, len};
 
-    lines->rest = (view){lines->rest.ptr + len, lines->rest.len - len};
+    lines->rest = (slice){lines->rest.ptr + len, lines->rest.len - len};
     lines->offset += len;
     return taken;
 }
@@ -73,7 +73,7 @@ static void find_text(session_line *line)
         line->has_nul = line->has_nul || *from == '\0';
     for (; to > from && is_around(to[-1]); to--)
         line->has_nul = line->has_nul || to[-1] == '\0';
-    line->text = (view){from, (size_t)(to - from)};
+    line->text = (slice){from, (size_t)(to - from)};
 }
 
 static void refuse(session_line *line, const char *reason, size_t at)
@@ -88,7 +88,7 @@ static bool is_header(scan_value object)
 {
     scan_value type = scan_find(object, "type");
 
-    return type.kind == SCAN_STRING && scan_string_is(type.text, VIEW("session")) &&
+    return type.kind == SCAN_STRING && scan_string_is(type.text, SLICE("session")) &&
            scan_find(object, "parentId").kind == SCAN_NONE;
 }
 

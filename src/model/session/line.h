@@ -25,8 +25,8 @@ typedef struct session_line {
     uint64_t number; /* from 1 */
     uint64_t offset; /* of the line's first byte in the file */
     uint64_t length; /* bytes of the whole line with its end */
-    view whole;      /* those bytes; only the last of them where the line was too long to be held */
-    view text;       /* the JSON alone; of a bad line what is between white space */
+    slice whole;     /* those bytes; only the last of them where the line was too long to be held */
+    slice text;      /* the JSON alone; of a bad line what is between white space */
     scan_value value;   /* the object of an entry or a header */
     unsigned flags;     /* SCAN_HAS_ of the text */
     bool is_torn;       /* the file's last line, bad and without an end: a write that broke off */
@@ -41,7 +41,7 @@ typedef struct session_line {
  * until the last one.
  */
 typedef struct session_lines {
-    view rest;
+    slice rest;
     bool is_last;     /* nothing comes after `rest` */
     uint64_t number;  /* lines given so far */
     uint64_t offset;  /* of rest's first byte in the file */
@@ -49,14 +49,14 @@ typedef struct session_lines {
 } session_lines;
 
 /* A whole file in memory. */
-session_lines session_lines_of(view bytes);
+session_lines session_lines_of(slice bytes);
 
 /* An empty stream. */
 session_lines session_lines_stream(void);
 
 /* The next part of a stream: what was left over (at the same place of a longer buffer or another)
  * and then the new bytes. */
-void session_lines_give(session_lines *lines, view bytes, bool is_last);
+void session_lines_give(session_lines *lines, slice bytes, bool is_last);
 
 /* The next line; its views point into the bytes that were given. False: there is none, or a part of
  * one only, which stays in lines->rest. */

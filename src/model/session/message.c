@@ -4,8 +4,8 @@
  */
 #include "model/session/message.h"
 
-context_message *context_add(context *ctx, context_role role, context_origin origin, view id,
-                             view text)
+context_message *context_add(context *ctx, context_role role, context_origin origin, slice id,
+                             slice text)
 {
     context_message *message = arena_zeros(ctx->memory, 1, sizeof(*message));
 
@@ -24,7 +24,7 @@ context_message *context_add(context *ctx, context_role role, context_origin ori
     return message;
 }
 
-void context_add_source(context *ctx, context_message *message, view id, view text)
+void context_add_source(context *ctx, context_message *message, slice id, slice text)
 {
     context_source *source = arena_zeros(ctx->memory, 1, sizeof(*source));
 
@@ -63,7 +63,7 @@ bool context_makes(context *ctx, size_t bytes)
     return !ctx->memory->failed;
 }
 
-void context_repaired(context *ctx, context_repair_kind kind, view id, view call)
+void context_repaired(context *ctx, context_repair_kind kind, slice id, slice call)
 {
     context_repair *repair = arena_zeros(ctx->memory, 1, sizeof(*repair));
 
@@ -94,39 +94,39 @@ void context_add_value(context *ctx, context_message *message, scan_value value)
 
 /* --- calls --- */
 
-view context_call_of(context *ctx, scan_value id)
+slice context_call_of(context *ctx, scan_value id)
 {
-    view call;
+    slice call;
 
     if (session_text_of(&call, id, ctx->memory))
         return call;
     return scan_string_inside(id);
 }
 
-scan_value context_token(context *ctx, view text)
+scan_value context_token(context *ctx, slice text)
 {
     buf token = BUF_INIT(6 * text.len + 2);
 
     if (text.len == 0)
         return (scan_value){SCAN_NONE, {NULL, 0}};
     buf_json_string(&token, text);
-    view kept = arena_keep(ctx->memory, &token);
+    slice kept = arena_keep(ctx->memory, &token);
     return (scan_value){kept.ptr != NULL ? SCAN_STRING : SCAN_NONE, kept};
 }
 
-bool context_is_waiting(const context *ctx, view call)
+bool context_is_waiting(const context *ctx, slice call)
 {
     return string_map_get(&ctx->shown, call) == 1;
 }
 
 /* A call that nobody gave an id is given one of its own. */
-static view made_call_id(context *ctx, const context_message *message)
+static slice made_call_id(context *ctx, const context_message *message)
 {
     buf name = BUF_INIT(32);
 
     buf_text(&name, "call ");
     buf_int(&name, (int64_t)message->part_count);
-    view made = view_of(session_make_id(message->id, buf_as_view(&name), ctx->memory));
+    slice made = slice_of(session_make_id(message->id, buf_as_slice(&name), ctx->memory));
     buf_free(&name);
     return made;
 }
@@ -199,7 +199,7 @@ static bool is_image(scan_value mime)
 
 static bool add_image(context *ctx, context_message *message, const scan_value *found)
 {
-    view data = scan_string_inside(found[BLOCK_DATA]);
+    slice data = scan_string_inside(found[BLOCK_DATA]);
     context_part *part;
 
     if (data.len == 0 || !is_image(found[BLOCK_MIME]))
@@ -256,6 +256,6 @@ void context_add_content(context *ctx, context_message *message, scan_value cont
         if (session_pick_next(&walk, NAMES, found, BLOCK_MEMBERS).kind == SCAN_NONE)
             break;
         if (!add_block(ctx, message, found))
-            context_repaired(ctx, CONTEXT_DROPPED_BLOCK, message->id, (view){"", 0});
+            context_repaired(ctx, CONTEXT_DROPPED_BLOCK, message->id, (slice){"", 0});
     }
 }

@@ -25,21 +25,21 @@ typedef enum context_part_kind {
 
 /* A text to be put between the quotes of a JSON string. */
 typedef struct context_text {
-    view bytes;
+    slice bytes;
     bool is_raw; /* still to be escaped; else it is the inside of a JSON string already */
 } context_text;
 
 typedef struct context_part {
     struct context_part *next;
     context_part_kind kind;
-    context_text text;    /* of a text or of thinking */
-    view signature;       /* inside: of thinking that its own API takes back; empty: none */
-    bool is_redacted;     /* thinking of which there is the signature only */
-    view mime, data, url; /* insides: of an image, either mime and data or url */
-    view call;            /* the id of a call, decoded where it can be: what results name */
-    view call_id;         /* inside: how it is written, after repair perhaps another one */
-    view name;            /* inside: the tool's */
-    scan_value arguments; /* SCAN_NONE if absent; a string holds JSON itself */
+    context_text text;     /* of a text or of thinking */
+    slice signature;       /* inside: of thinking that its own API takes back; empty: none */
+    bool is_redacted;      /* thinking of which there is the signature only */
+    slice mime, data, url; /* insides: of an image, either mime and data or url */
+    slice call;            /* the id of a call, decoded where it can be: what results name */
+    slice call_id;         /* inside: how it is written, after repair perhaps another one */
+    slice name;            /* inside: the tool's */
+    scan_value arguments;  /* SCAN_NONE if absent; a string holds JSON itself */
 } context_part;
 
 typedef enum context_origin { CONTEXT_OF_PI, CONTEXT_OF_PLAIN, CONTEXT_OF_CARD } context_origin;
@@ -47,8 +47,8 @@ typedef enum context_origin { CONTEXT_OF_PI, CONTEXT_OF_PLAIN, CONTEXT_OF_CARD }
 /* What a message was made of: an entry or a card. */
 typedef struct context_source {
     struct context_source *next;
-    view id;
-    view text; /* JSON, exactly */
+    slice id;
+    slice text; /* JSON, exactly */
 } context_source;
 
 typedef struct context_message {
@@ -56,14 +56,14 @@ typedef struct context_message {
     context_role role;
     context_origin origin;
     context_source *sources, *last_source; /* a synthetic result has none */
-    view id;                               /* of the first source; of a synthetic result: made */
-    view time;                             /* JSON; {NULL, 0}: unknown */
+    slice id;                              /* of the first source; of a synthetic result: made */
+    slice time;                            /* JSON; {NULL, 0}: unknown */
     context_part *parts, *last_part;
     size_t part_count;
     bool has_failed;              /* an assistant's message that ended in error or was aborted */
     bool is_synthetic;            /* a result that there is not */
     bool is_error;                /* of a result */
-    view call, call_id, name;     /* of a result, as those of a part */
+    slice call, call_id, name;    /* of a result, as those of a part */
     struct context_call *calls;   /* pair.c's: the calls that it makes, */
     struct context_call *answers; /* and the one that it answers */
 } context_message;
@@ -93,8 +93,8 @@ enum { CONTEXT_REPAIR_KINDS = CONTEXT_FIRST_MESSAGE + 1 };
 typedef struct context_repair {
     struct context_repair *next;
     context_repair_kind kind;
-    view id;   /* the entry's or card's */
-    view call; /* the call's id, where it is about one */
+    slice id;   /* the entry's or card's */
+    slice call; /* the call's id, where it is about one */
 } context_repair;
 
 /* What is known of where it leads: JSON values of the originals; SCAN_NONE: never said. */
@@ -116,11 +116,11 @@ typedef struct context {
 } context;
 
 /* Adds an empty message at the end, with its source. NULL: out of memory. */
-context_message *context_add(context *ctx, context_role role, context_origin origin, view id,
-                             view text);
+context_message *context_add(context *ctx, context_role role, context_origin origin, slice id,
+                             slice text);
 
 /* Adds a source to a message. */
-void context_add_source(context *ctx, context_message *message, view id, view text);
+void context_add_source(context *ctx, context_message *message, slice id, slice text);
 
 /* Adds an empty part. NULL: out of memory. */
 context_part *context_add_part(context *ctx, context_message *message, context_part_kind kind);
@@ -137,7 +137,7 @@ void context_add_call(context *ctx, context_message *message, scan_value id, sca
                       scan_value arguments);
 
 /* Whether a call of this id was made and has no result so far: seen again, it is the same one. */
-bool context_is_waiting(const context *ctx, view call);
+bool context_is_waiting(const context *ctx, slice call);
 
 /* Makes a message the result of a call. */
 void context_set_call(context *ctx, context_message *result, scan_value id, scan_value name);
@@ -146,14 +146,14 @@ void context_set_call(context *ctx, context_message *result, scan_value id, scan
  * and nothing more is to be added. */
 bool context_makes(context *ctx, size_t bytes);
 
-void context_repaired(context *ctx, context_repair_kind kind, view id, view call);
+void context_repaired(context *ctx, context_repair_kind kind, slice id, slice call);
 
 /* The id in a string token as results are compared by, {"", 0} if there is none. */
-view context_call_of(context *ctx, scan_value id);
+slice context_call_of(context *ctx, scan_value id);
 
 /* A plain text as a string token: what the ids and names of calls are read from. SCAN_NONE: it is
  * empty, or out of memory. */
-scan_value context_token(context *ctx, view text);
+scan_value context_token(context *ctx, slice text);
 
 /* JSON text around the summary of a branch that was left. */
 #define SESSION_BRANCH_BEGINS                                                                      \
@@ -166,13 +166,13 @@ void context_add_entry(context *ctx, const session_entry *entry);
 
 /* A card of a box, as plain data. JSON columns that are NULL are {NULL, 0}. */
 typedef struct context_card {
-    view card_id;
-    view content;
-    view metadata;
-    view tool_calls;
-    view tool_call_id; /* text */
-    view created_at;   /* JSON; {NULL, 0}: unknown */
-    view text;         /* the card as JSON, for the format of entries */
+    slice card_id;
+    slice content;
+    slice metadata;
+    slice tool_calls;
+    slice tool_call_id; /* text */
+    slice created_at;   /* JSON; {NULL, 0}: unknown */
+    slice text;         /* the card as JSON, for the format of entries */
 } context_card;
 
 /* Adds the message that a card gives; sys.tools and meta.parent_pointer give none. */

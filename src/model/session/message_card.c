@@ -26,7 +26,7 @@ static context_role role_of(const char *role)
 /* A string as C text; NULL if it is none. */
 static const char *text_of(context *ctx, scan_value string)
 {
-    view text;
+    slice text;
 
     return session_text_of(&text, string, ctx->memory) ? arena_copy(ctx->memory, text) : NULL;
 }
@@ -48,13 +48,13 @@ static context_role card_role(context *ctx, const context_card *card, const char
 
 /* --- content --- */
 
-static void add_plain_text(context *ctx, context_message *message, view content)
+static void add_plain_text(context *ctx, context_message *message, slice content)
 {
     buf text = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
     context_part *part = context_add_part(ctx, message, CONTEXT_TEXT);
 
     content_text(&text, content);
-    view said = arena_keep(ctx->memory, &text);
+    slice said = arena_keep(ctx->memory, &text);
     if (part != NULL && said.ptr != NULL)
         part->text = (context_text){said, true};
 }
@@ -63,7 +63,7 @@ static void add_plain_text(context *ctx, context_message *message, view content)
 static bool add_image(context *ctx, context_message *message, scan_value content)
 {
     scan_value uri = scan_find(content, "uri");
-    view inside = scan_string_inside(uri);
+    slice inside = scan_string_inside(uri);
     context_part *part;
 
     if (inside.len < 8 || memcmp(inside.ptr, "https://", 8) != 0)
@@ -81,7 +81,7 @@ static scan_value said_text(scan_value content, const char *class)
     scan_value text = scan_find(content, "text"), value;
     bool is_said = class != NULL && strcmp(class, "TextContent") == 0;
     scan_walk walk;
-    view key;
+    slice key;
 
     if (class == NULL && content.kind == SCAN_OBJECT) {
         walk = scan_enter(content);

@@ -5,7 +5,7 @@
 #include "model/session/message.h"
 
 /* A text of ours around a span: pieces that follow one another inside one JSON string. */
-static void add_joined(context *ctx, context_message *message, const view *pieces, size_t count)
+static void add_joined(context *ctx, context_message *message, const slice *pieces, size_t count)
 {
     context_part *part = context_add_part(ctx, message, CONTEXT_TEXT);
     size_t len = 0;
@@ -38,49 +38,49 @@ static context_message *add(context *ctx, const session_entry *entry, context_ro
 static void add_summary(context *ctx, const session_entry *entry)
 {
     bool is_branch = entry->kind == SESSION_BRANCH_SUMMARY;
-    view pieces[] = {
-        is_branch ? VIEW(SESSION_BRANCH_BEGINS)
-                  : VIEW("The earlier part of this conversation was replaced by this summary of "
-                         "it:\\n\\n<summary>\\n"),
+    slice pieces[] = {
+        is_branch ? SLICE(SESSION_BRANCH_BEGINS)
+                  : SLICE("The earlier part of this conversation was replaced by this summary of "
+                          "it:\\n\\n<summary>\\n"),
         scan_string_inside(entry->content),
-        VIEW(SESSION_SUMMARY_ENDS),
+        SLICE(SESSION_SUMMARY_ENDS),
     };
 
     add_joined(ctx, add(ctx, entry, CONTEXT_USER), pieces, 3);
 }
 
 /* How a command of the user's own ended. */
-static size_t add_outcome(view *pieces, scan_value cancelled, scan_value exit_code)
+static size_t add_outcome(slice *pieces, scan_value cancelled, scan_value exit_code)
 {
-    bool is_zero = exit_code.kind == SCAN_NUMBER && view_equal(exit_code.text, VIEW("0"));
+    bool is_zero = exit_code.kind == SCAN_NUMBER && slice_equal(exit_code.text, SLICE("0"));
 
     if (cancelled.kind == SCAN_TRUE) {
-        pieces[0] = VIEW("\\n\\n(the command was cancelled)");
+        pieces[0] = SLICE("\\n\\n(the command was cancelled)");
         return 1;
     }
     if (exit_code.kind != SCAN_NUMBER || is_zero)
         return 0;
-    pieces[0] = VIEW("\\n\\nThe command exited with code ");
+    pieces[0] = SLICE("\\n\\nThe command exited with code ");
     pieces[1] = exit_code.text;
     return 2;
 }
 
-static size_t add_cut(view *pieces, scan_value truncated, scan_value path)
+static size_t add_cut(slice *pieces, scan_value truncated, scan_value path)
 {
     if (truncated.kind != SCAN_TRUE)
         return 0;
     if (path.kind != SCAN_STRING) {
-        pieces[0] = VIEW("\\n\\n[The output was truncated]");
+        pieces[0] = SLICE("\\n\\n[The output was truncated]");
         return 1;
     }
-    pieces[0] = VIEW("\\n\\n[The output was truncated; all of it is in ");
+    pieces[0] = SLICE("\\n\\n[The output was truncated; all of it is in ");
     pieces[1] = scan_string_inside(path);
-    pieces[2] = VIEW("]");
+    pieces[2] = SLICE("]");
     return 3;
 }
 
 /* A fence longer than any run of back quotes in the output, so that the output can't end it. */
-static view fence_for(view output, arena *memory)
+static slice fence_for(slice output, arena *memory)
 {
     size_t longest = 2, run = 0;
     char *fence;
@@ -91,9 +91,9 @@ static view fence_for(view output, arena *memory)
     }
     fence = arena_take(memory, longest + 1);
     if (fence == NULL)
-        return (view){"", 0};
+        return (slice){"", 0};
     memset(fence, '`', longest + 1);
-    return (view){fence, longest + 1};
+    return (slice){fence, longest + 1};
 }
 
 static void add_bash(context *ctx, const session_entry *entry)
@@ -101,20 +101,20 @@ static void add_bash(context *ctx, const session_entry *entry)
     static const char *const NAMES[] = {"command",  "output",    "cancelled",
                                         "exitCode", "truncated", "fullOutputPath"};
     scan_value found[6];
-    view pieces[16], output;
+    slice pieces[16], output;
     size_t count = 0;
 
     session_pick(entry->body, NAMES, found, 6);
     output = scan_string_inside(found[1]);
-    pieces[count++] = VIEW("Ran `");
+    pieces[count++] = SLICE("Ran `");
     pieces[count++] = scan_string_inside(found[0]);
-    pieces[count++] = output.len > 0 ? VIEW("`\\n") : VIEW("`\\n(no output)");
+    pieces[count++] = output.len > 0 ? SLICE("`\\n") : SLICE("`\\n(no output)");
     if (output.len > 0) {
-        view fence = fence_for(output, ctx->memory);
+        slice fence = fence_for(output, ctx->memory);
         pieces[count++] = fence;
-        pieces[count++] = VIEW("\\n");
+        pieces[count++] = SLICE("\\n");
         pieces[count++] = output;
-        pieces[count++] = VIEW("\\n");
+        pieces[count++] = SLICE("\\n");
         pieces[count++] = fence;
     }
     count += add_outcome(pieces + count, found[2], found[3]);
@@ -126,7 +126,7 @@ static void add_bash(context *ctx, const session_entry *entry)
 static void forget_signatures(context_message *message)
 {
     for (context_part *part = message->parts; part != NULL; part = part->next)
-        part->signature = (view){"", 0};
+        part->signature = (slice){"", 0};
 }
 
 static void add_assistant(context *ctx, const session_entry *entry)
@@ -189,7 +189,7 @@ static void add_plain_assistant(context *ctx, const session_entry *entry)
 static void add_plain_tool(context *ctx, const session_entry *entry)
 {
     context_message *last = ctx->list.last;
-    view call = context_call_of(ctx, entry->target);
+    slice call = context_call_of(ctx, entry->target);
     scan_value name = scan_find(entry->value, "name");
 
     if (last != NULL && call.len > 0 && context_is_waiting(ctx, call)) {

@@ -38,14 +38,14 @@ typedef struct pairing {
 
 /* --- who answers what --- */
 
-static call_group *group_of(pairing *p, view call)
+static call_group *group_of(pairing *p, slice call)
 {
     uint32_t at = string_map_get(&p->groups, call);
 
     return at != STRING_MAP_NONE ? &p->all[at] : NULL;
 }
 
-static call_group *new_group(pairing *p, view call)
+static call_group *new_group(pairing *p, slice call)
 {
     call_group *more = arena_more(p->ctx->memory, p->all, p->count, &p->capacity, sizeof(*more));
     if (more == NULL || !string_map_set(&p->groups, call, (uint32_t)p->count))
@@ -104,7 +104,7 @@ static void note_result(pairing *p, context_message *result)
 
 /* --- what APIs take --- */
 
-static bool is_name(view text, size_t most)
+static bool is_name(slice text, size_t most)
 {
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
@@ -116,17 +116,17 @@ static bool is_name(view text, size_t most)
 }
 
 /* An id that was not there yet, made of the one that can't be used. */
-static view new_id(pairing *p, view call, int64_t number)
+static slice new_id(pairing *p, slice call, int64_t number)
 {
     char part[32];
     buf text = BUF_INIT(sizeof(part));
-    view made = {"", 0};
+    slice made = {"", 0};
 
     for (; !p->ctx->memory->failed; number++) {
         buf_reset(&text, sizeof(part));
         buf_text(&text, "use ");
         buf_int(&text, number);
-        made = view_of(session_make_id(call, buf_as_view(&text), p->ctx->memory));
+        made = slice_of(session_make_id(call, buf_as_slice(&text), p->ctx->memory));
         if (made.ptr != NULL && string_map_get(&p->taken, made) == STRING_MAP_NONE)
             break;
     }
@@ -134,7 +134,7 @@ static view new_id(pairing *p, view call, int64_t number)
     return made;
 }
 
-static void mend_id(pairing *p, context_part *part, view id)
+static void mend_id(pairing *p, context_part *part, slice id)
 {
     call_group *group = group_of(p, part->call);
     bool is_free = string_map_get(&p->taken, part->call) == STRING_MAP_NONE;
@@ -149,18 +149,18 @@ static void mend_id(pairing *p, context_part *part, view id)
     string_map_set(&p->taken, part->call_id, 1);
 }
 
-static view mended_name(pairing *p, view name)
+static slice mended_name(pairing *p, slice name)
 {
-    view whole = name.len > 0 ? name : VIEW("unknown");
+    slice whole = name.len > 0 ? name : SLICE("unknown");
     char *mended = arena_copy(
-        p->ctx->memory, (view){whole.ptr, whole.len < TOOL_NAME_MAX ? whole.len : TOOL_NAME_MAX});
+        p->ctx->memory, (slice){whole.ptr, whole.len < TOOL_NAME_MAX ? whole.len : TOOL_NAME_MAX});
     size_t len = 0;
 
     for (; mended != NULL && mended[len] != '\0' && len < whole.len; len++) {
-        if (!is_name((view){mended + len, 1}, 1))
+        if (!is_name((slice){mended + len, 1}, 1))
             mended[len] = '_';
     }
-    return (view){mended, len};
+    return (slice){mended, len};
 }
 
 static void mend_call(pairing *p, call_record *record)
@@ -210,10 +210,10 @@ static context_message *synthetic_result(pairing *p, const call_record *record)
     result->time = record->message->time;
     result->is_synthetic = result->is_error = true;
     result->call = record->part->call;
-    result->id = view_of(session_make_id(record->message->id, result->call, p->ctx->memory));
+    result->id = slice_of(session_make_id(record->message->id, result->call, p->ctx->memory));
     part = context_add_part(p->ctx, result, CONTEXT_TEXT);
     if (part != NULL)
-        part->text = (context_text){VIEW("No result provided"), false};
+        part->text = (context_text){SLICE("No result provided"), false};
     return result;
 }
 

@@ -4,16 +4,16 @@
  */
 #include "model/session/position.h"
 
-static void set_id(session_id_text *out, view id)
+static void set_id(session_id_text *out, slice id)
 {
     out->len = id.len <= SESSION_ID_MAX ? id.len : 0;
     if (out->len > 0)
         memcpy(out->text, id.ptr, out->len);
 }
 
-static view id_of(const session_id_text *id)
+static slice id_of(const session_id_text *id)
 {
-    return (view){id->text, id->len};
+    return (slice){id->text, id->len};
 }
 
 static bool read_header(session_position *at, const session_line *line, arena *memory)
@@ -49,19 +49,19 @@ bool session_position_line(session_position *at, session_line *line, arena *memo
     return line->kind != SESSION_LINE_ENTRY || read_duplicate(at, line, memory);
 }
 
-void session_position_entry(session_position *at, view id)
+void session_position_entry(session_position *at, slice id)
 {
     set_id(&at->before, id);
     at->lines++;
 }
 
-static void put_id(buf *out, const char *name, view id)
+static void put_id(buf *out, const char *name, slice id)
 {
     buf_printf(out, ",\"%s\":", name);
-    buf_json_or_null(out, id.len > 0 ? id : (view){NULL, 0});
+    buf_json_or_null(out, id.len > 0 ? id : (slice){NULL, 0});
 }
 
-bool session_position_ending(view *ending, const session_position *at, const session_placed *entry,
+bool session_position_ending(slice *ending, const session_position *at, const session_placed *entry,
                              arena *memory)
 {
     session_line line;
@@ -69,7 +69,7 @@ bool session_position_ending(view *ending, const session_position *at, const ses
     const char *reason = NULL;
     buf text = BUF_INIT((size_t)32 * SESSION_ID_MAX);
 
-    *ending = (view){NULL, 0};
+    *ending = (slice){NULL, 0};
     if (!session_line_from_store(&line, entry->text))
         return true;
     line.number = at->lines + 1;
@@ -77,8 +77,8 @@ bool session_position_ending(view *ending, const session_position *at, const ses
         return reason != NULL;
     bool has_parent = read.parent_state != SESSION_PARENT_ABSENT;
     bool is_same =
-        !read.id_is_made || (view_equal(read.id, entry->id) &&
-                             (has_parent || view_equal(id_of(&at->before), entry->parent)));
+        !read.id_is_made || (slice_equal(read.id, entry->id) &&
+                             (has_parent || slice_equal(id_of(&at->before), entry->parent)));
     bool is_kept_same = read.kind != SESSION_COMPACTION || read.target.kind != SCAN_NUMBER ||
                         (is_same && !entry->is_moved);
     if (!is_same)

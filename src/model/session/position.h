@@ -23,11 +23,11 @@ typedef struct session_position {
 
 /* An entry as the session has it. */
 typedef struct session_placed {
-    view text;
-    view id;
-    view parent;     /* also one that is missing; ptr NULL: none, a root */
-    view first_kept; /* of a compaction: the first entry that it keeps; empty or ptr NULL: none */
-    bool is_moved;   /* other lines were before it: an index of its own is no longer right */
+    slice text;
+    slice id;
+    slice parent;     /* also one that is missing; ptr NULL: none, a root */
+    slice first_kept; /* of a compaction: the first entry that it keeps; empty or ptr NULL: none */
+    bool is_moved;    /* other lines were before it: an index of its own is no longer right */
 } session_placed;
 
 /* Steps over a line that is no entry of the tree. The first header gives the file its id. False:
@@ -35,14 +35,14 @@ typedef struct session_placed {
 bool session_position_line(session_position *at, session_line *line, arena *memory);
 
 /* Steps over an entry's line. */
-void session_position_entry(session_position *at, view id);
+void session_position_entry(session_position *at, slice id);
 
 /*
  * What replaces the closing brace of an entry's text so that a reader gives it the same id, parent
  * and first kept entry; {NULL, 0}: the text stays as it is. Members are written at the end, because
  * the last one of a name counts. The text belongs to `memory`. False: out of memory.
  */
-bool session_position_ending(view *ending, const session_position *at, const session_placed *entry,
+bool session_position_ending(slice *ending, const session_position *at, const session_placed *entry,
                              arena *memory);
 
 #endif

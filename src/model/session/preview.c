@@ -11,7 +11,7 @@ enum {
 
 typedef struct preview {
     buf text, tools;
-    view tool;    /* the last one, as JSON has it, */
+    slice tool;   /* the last one, as JSON has it, */
     size_t calls; /* and how often in a row it is called */
     bool thinks;  /* what is there so far are thoughts only */
 } preview;
@@ -51,7 +51,7 @@ static void add_tool(preview *w, scan_value name)
 {
     if (name.kind != SCAN_STRING)
         return;
-    if (w->calls == 0 || !view_equal(name.text, w->tool)) {
+    if (w->calls == 0 || !slice_equal(name.text, w->tool)) {
         end_calls(w);
         add_gap(&w->tools, ", ");
         session_say_value(&w->tools, name);
@@ -189,12 +189,12 @@ static void add_rest(preview *w, const session_entry *entry)
     static const char *const EVERY[] = {"id", "parentId", "timestamp", "type"};
     scan_walk walk = scan_enter(entry->value);
     scan_value value;
-    view key;
+    slice key;
 
     while (w->text.len <= TEXT_KEPT && scan_member(&walk, &key, &value)) {
         size_t i = 0;
 
-        while (i < sizeof(EVERY) / sizeof(EVERY[0]) && !scan_string_is(key, view_of(EVERY[i])))
+        while (i < sizeof(EVERY) / sizeof(EVERY[0]) && !scan_string_is(key, slice_of(EVERY[i])))
             i++;
         if (i < sizeof(EVERY) / sizeof(EVERY[0]))
             continue;
@@ -238,13 +238,13 @@ static const char *const SPEAKERS[] = {
 };
 
 /* The first bytes of a text, up to the end of a character. */
-static view keep(const buf *text, size_t most, arena *memory)
+static slice keep(const buf *text, size_t most, arena *memory)
 {
-    view kept = buf_as_view(text);
+    slice kept = buf_as_slice(text);
 
-    kept.len = view_cut(kept, most);
+    kept.len = slice_cut(kept, most);
     kept.ptr = arena_copy(memory, kept);
-    return kept.ptr == NULL ? VIEW("") : kept;
+    return kept.ptr == NULL ? SLICE("") : kept;
 }
 
 void session_preview_of(session_preview *out, const session_entry *entry, arena *memory)
@@ -255,7 +255,7 @@ void session_preview_of(session_preview *out, const session_entry *entry, arena 
     KINDS[entry->kind].add(&w, entry);
     end_calls(&w);
     memory->failed = memory->failed || !buf_ok(&w.text) || !buf_ok(&w.tools);
-    out->role = view_of(role ? role : SPEAKERS[entry->role]);
+    out->role = slice_of(role ? role : SPEAKERS[entry->role]);
     if (out->role.len == 0)
         out->role = entry->type;
     out->text = keep(&w.text, TEXT_KEPT, memory);
@@ -265,15 +265,15 @@ void session_preview_of(session_preview *out, const session_entry *entry, arena 
     buf_free(&w.tools);
 }
 
-void session_preview_of_line(session_preview *out, view line, view type, arena *memory)
+void session_preview_of_line(session_preview *out, slice line, slice type, arena *memory)
 {
     session_lines lines = session_lines_of(line);
     session_line one;
     session_entry entry;
     const char *reason = NULL;
 
-    *out = (session_preview){.role = type, .text = line, .tools = VIEW("")};
+    *out = (session_preview){.role = type, .text = line, .tools = SLICE("")};
     if (session_lines_next(&lines, &one) && one.kind == SESSION_LINE_ENTRY &&
-        session_entry_read(&entry, &one, VIEW("none"), memory, &reason))
+        session_entry_read(&entry, &one, SLICE("none"), memory, &reason))
         session_preview_of(out, &entry, memory);
 }

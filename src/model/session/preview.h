@@ -11,10 +11,10 @@
 #define SESSION_PREVIEW_MAX ((size_t)256 * 1024)
 
 typedef struct session_preview {
-    view role;  /* "user", "assistant", "result", "setting", ... */
-    view text;  /* the beginning of its text, not sanitized */
-    view tools; /* the names of what it calls: "read, edit x12" */
-    view time;  /* its timestamp: JSON, a string or a number; {NULL, 0}: none */
+    slice role;  /* "user", "assistant", "result", "setting", ... */
+    slice text;  /* the beginning of its text, not sanitized */
+    slice tools; /* the names of what it calls: "read, edit x12" */
+    slice time;  /* its timestamp: JSON, a string or a number; {NULL, 0}: none */
 } session_preview;
 
 /* Appends a string's text, or the JSON of any other value. */
@@ -25,6 +25,6 @@ void session_preview_of(session_preview *out, const session_entry *entry, arena 
 
 /* The same of an entry's line alone. If it can't be read, its text is the line and its role is
  * `type`. */
-void session_preview_of_line(session_preview *out, view line, view type, arena *memory);
+void session_preview_of_line(session_preview *out, slice line, slice type, arena *memory);
 
 #endif

@@ -56,7 +56,7 @@ static void put_issue(buf *out, const session_issue *issue)
 
     buf_printf(out, "{\"line\":%llu,\"kind\":\"%s\",\"reason\":", (unsigned long long)issue->line,
                ISSUES[issue->kind].name);
-    buf_json_string(out, view_of(reason));
+    buf_json_string(out, slice_of(reason));
     if (issue->id.len > 0) {
         buf_text(out, ",\"id\":");
         buf_json_string(out, issue->id);
@@ -108,7 +108,7 @@ void session_report_json(buf *out, session_report *report)
     buf_text(out, "{");
     if (report->session_id != NULL) {
         buf_text(out, "\"session_id\":");
-        buf_json_string(out, view_of(report->session_id));
+        buf_json_string(out, slice_of(report->session_id));
         buf_char(out, ',');
     }
     buf_text(out, "\"dialect\":");

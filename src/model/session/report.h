@@ -35,7 +35,7 @@ typedef struct session_issue {
     uint64_t line;
     uint64_t at;        /* byte in the line, of a bad one */
     const char *reason; /* static; NULL: the kind's */
-    view id;            /* of an entry; empty: none */
+    slice id;           /* of an entry; empty: none */
 } session_issue;
 
 /* To be freed. */

@@ -8,7 +8,7 @@
 
 static bool same_bytes(const session_entry *a, const session_entry *b)
 {
-    return view_equal(a->text, b->text);
+    return slice_equal(a->text, b->text);
 }
 
 /* Gives every id to the first line that has it. */
@@ -160,7 +160,7 @@ static void read_label(session_tree *tree, uint32_t i, arena *memory)
 {
     const session_entry *entry = &tree->entries[i];
     bool has_text = entry->label.kind == SCAN_STRING && entry->label.text.len > 2;
-    view target;
+    slice target;
 
     if (tree->nodes[i].state != SESSION_IN_TREE || entry->kind != SESSION_LABEL ||
         !session_text_of(&target, entry->target, memory))
@@ -192,7 +192,7 @@ bool session_tree_build(session_tree *out, const session_entry *entries, size_t 
     return !memory->failed;
 }
 
-uint32_t session_tree_find(const session_tree *tree, view id)
+uint32_t session_tree_find(const session_tree *tree, slice id)
 {
     uint32_t at = string_map_get(&tree->ids, id);
 

@@ -45,6 +45,6 @@ bool session_tree_build(session_tree *out, const session_entry *entries, size_t 
                         arena *memory);
 
 /* The entry of an id, STRING_MAP_NONE if the tree has none. */
-uint32_t session_tree_find(const session_tree *tree, view id);
+uint32_t session_tree_find(const session_tree *tree, slice id);
 
 #endif

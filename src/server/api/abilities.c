@@ -3,8 +3,8 @@
  * renders the output; here its statement waits with those of other requests.
  */
 #include "bus/describe.h"
-#include "server/background/waker.h"
-#include "server/request/head.h"
+#include "server/background/notifier.h"
+#include "server/request/headers.h"
 #include "server/response/page.h"
 
 route_scope ability_scope(const request *r)
@@ -22,9 +22,9 @@ static const bus_ability *find_ability(request *r)
 {
     const bus_ability *ability = bus_find(r->match.params[1]);
     if (ability == NULL)
-        fault_answer(r, FAULT_NO_ABILITY, "GET .../abilities lists what there is",
-                     "there is no ability %.*s", (int)view_cut(r->match.params[1], 80),
-                     r->match.params[1].ptr);
+        http_error_send(r, HTTP_ERROR_NO_ABILITY, "GET .../abilities lists what there is",
+                        "there is no ability %.*s", (int)slice_cut(r->match.params[1], 80),
+                        r->match.params[1].ptr);
     return ability;
 }
 
@@ -36,7 +36,7 @@ void handle_list_abilities(request *r)
         return;
     describe_all(request_body(r));
     request_tag(r, 0);
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 void handle_ability(request *r)
@@ -46,7 +46,7 @@ void handle_ability(request *r)
         return;
     describe_whole(request_body(r), ability);
     request_tag(r, 0);
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 /* --- invocations --- */
@@ -74,16 +74,16 @@ static void answer_call(request *r, const store_rows *rows)
         return;
     }
     if (status == CARDBOX_OK && call->wakes)
-        waker_note(r->server->waker, call->tenant);
+        notifier_note(r->server->notifier, call->tenant);
     if (status == CARDBOX_OK)
-        fault_or_answer(r);
+        request_finish(r);
     else if (status == CARDBOX_NOMEM)
-        fault_answer_memory(r);
+        http_error_send_no_memory(r);
     else
-        fault_answer_ability(r, &err, call->faults);
+        http_error_send_ability(r, &err, call->faults);
 }
 
-static void render(request *r, const join_rows *found)
+static void render(request *r, const batch_rows *found)
 {
     if (page_check_budget(r, found->rows))
         answer_call(r, found->rows);
@@ -95,17 +95,18 @@ static void run_step(request *r)
     if (call->step.statement == BUS_NO_STATEMENT)
         answer_call(r, NULL);
     else
-        handler_run(r, call->step.writes ? JOIN_WRITE_ALONE : JOIN_READ_ALONE, call->step.statement,
-                    build, call, render);
+        handler_run(r, call->step.writes ? BATCH_SINGLE_WRITE : BATCH_SINGLE_READ,
+                    call->step.statement, build, call, render);
 }
 
 static bool check_names(request *r)
 {
     if (head_is_key(r->caller_id) && head_is_key(r->call_id))
         return true;
-    fault_answer(r, FAULT_BAD_REQUEST, NULL,
-                 "X-Caller-Id and X-Call-Id are given once, 1 to 512 visible characters or blanks "
-                 "of ASCII");
+    http_error_send(
+        r, HTTP_ERROR_BAD_REQUEST, NULL,
+        "X-Caller-Id and X-Call-Id are given once, 1 to 512 visible characters or blanks "
+        "of ASCII");
     return false;
 }
 
@@ -115,19 +116,20 @@ static bool begin(request *r, bus_call *call, const bus_ability *ability)
     cardbox_error err = CARDBOX_ERROR_INIT;
     scan_error reason;
     scan_value input = {SCAN_NONE, {NULL, 0}};
-    view body = buf_as_view(&r->body);
+    slice body = buf_as_slice(&r->body);
     if (body.len > 0 && !scan_check(body, BUS_DEPTH_MAX, &input, NULL, &reason)) {
-        fault_answer(r, FAULT_BAD_REQUEST, NULL, "the body is not valid JSON at byte %zu: %s",
-                     reason.position, reason.message);
+        http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
+                        "the body is not valid JSON at byte %zu: %s", reason.position,
+                        reason.message);
         return false;
     }
     r->plan = call;
     r->drop_plan = drop;
     cardbox_status status = bus_begin(call, ability, request_tenant(r), input, &r->memory, &err);
     if (status == CARDBOX_NOMEM)
-        fault_answer_memory(r);
+        http_error_send_no_memory(r);
     else if (status != CARDBOX_OK)
-        fault_answer_ability(r, &err, call->faults);
+        http_error_send_ability(r, &err, call->faults);
     return status == CARDBOX_OK;
 }
 

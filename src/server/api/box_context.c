@@ -23,14 +23,14 @@ static void build(params *p, const void *keys)
     box_context_params(p, keys);
 }
 
-static void render(request *r, const join_rows *found)
+static void render(request *r, const batch_rows *found)
 {
     const box_context_request *wish = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
     box_head now;
     box_view box;
     if (!box_view_first(&box, &now, found->rows, &r->memory)) {
-        fault_answer_memory(r);
+        http_error_send_no_memory(r);
         return;
     }
     if (!box_query_exists(r, &box, &now))
@@ -59,5 +59,5 @@ void handle_box_context(request *r)
         reads->most = BOX_CONTEXT_CARDS_MAX;
     else
         reads->tail = query[C_LIMIT].number;
-    handler_run(r, JOIN_READ_ALONE, STATEMENT_box_context, build, wish, render);
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_box_context, build, wish, render);
 }

@@ -44,27 +44,27 @@ bool box_query_exists(request *r, const box_view *box, const box_head *now)
     if (box->exists)
         return true;
     if (now->version == 0) {
-        fault_answer(r, FAULT_NOT_FOUND, NULL, "box not found");
+        http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "box not found");
         return false;
     }
     box_never_so(now, &err);
-    fault_answer(r, FAULT_NOT_FOUND, "the box's log says what there was and when", "%s",
-                 err.message);
+    http_error_send(r, HTTP_ERROR_NOT_FOUND, "the box's log says what there was and when", "%s",
+                    err.message);
     return false;
 }
 
-bool box_query_view(box_view *out, const join_rows *found, arena *memory)
+bool box_query_view(box_view *out, const batch_rows *found, arena *memory)
 {
     int from = found->start[0];
     return box_view_take(out, found->rows, found->row + from, (size_t)(found->start[1] - from),
                          memory);
 }
 
-bool box_query_open(request *r, const join_rows *found, box_view *box)
+bool box_query_open(request *r, const batch_rows *found, box_view *box)
 {
     box_head now = {.version = 0};
     if (!box_query_view(box, found, &r->memory)) {
-        fault_answer_memory(r);
+        http_error_send_no_memory(r);
         return false;
     }
     if (r->ticket.count > 1 && found->start[1] < found->start[2])

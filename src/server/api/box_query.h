@@ -33,9 +33,9 @@ box_read *box_query_reads(request *r, const field_value *query, size_t *count);
 bool box_query_exists(request *r, const box_view *box, const box_head *now);
 
 /* The box of the first key, in `memory`. False: out of memory. */
-bool box_query_view(box_view *out, const join_rows *found, arena *memory);
+bool box_query_view(box_view *out, const batch_rows *found, arena *memory);
 
-/* The one box that a joined request is about. False: answered. */
-bool box_query_open(request *r, const join_rows *found, box_view *box);
+/* The one box that a batched request is about. False: answered. */
+bool box_query_open(request *r, const batch_rows *found, box_view *box);
 
 #endif

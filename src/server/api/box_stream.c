@@ -12,9 +12,9 @@ typedef struct box_stream {
     box_read last;  /* reads the last id */
     int64_t length; /* ids to be given in all */
     int64_t created_micros, updated_micros;
-    size_t at;  /* taken of the page */
-    view frame; /* the JSON before and after the ids */
-    view end;   /* the JSON after the ids */
+    size_t at;   /* taken of the page */
+    slice frame; /* the JSON before and after the ids */
+    slice end;   /* the JSON after the ids */
 } box_stream;
 
 static bool has_more(const box_stream *s)
@@ -34,7 +34,7 @@ static void add_page(request *r, box_stream *s, const box_view *box)
     box_view_ids(request_body(r), box);
     set_next(s, box->head.before);
     if (!has_more(s))
-        buf_view(request_body(r), s->end);
+        buf_slice(request_body(r), s->end);
 }
 
 /* A box that was collected and made again under its id has the same versions, at other times. */
@@ -50,7 +50,7 @@ static bool is_all(const box_read *read, const box_view *box)
            box_view_is_whole(box);
 }
 
-static void render_more(request *r, const join_rows *found)
+static void render_more(request *r, const batch_rows *found)
 {
     box_stream *s = r->plan;
     arena memory = ARENA_INIT;
@@ -68,7 +68,7 @@ static void render_more(request *r, const join_rows *found)
     if (buf_ok(out) && out->len > 0)
         request_move(r, REQUEST_SENDING);
     else
-        fault_answer(r, FAULT_NOT_FOUND, NULL, "box not found");
+        http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "box not found");
 }
 
 static stream_state ask(request *r, box_stream *s)
@@ -76,11 +76,11 @@ static stream_state ask(request *r, box_stream *s)
     if (!auth_still_good(r))
         return STREAM_BROKEN;
     request_move(r, REQUEST_WORKING);
-    handler_join(r, JOIN_BOXES, &s->read, 1, 1, render_more);
+    handler_queue(r, BATCH_BOXES, &s->read, 1, 1, render_more);
     return r->state == REQUEST_SUSPENDED ? STREAM_WAIT : STREAM_BROKEN;
 }
 
-static stream_state peek(request *r, view *piece)
+static stream_state peek(request *r, slice *piece)
 {
     box_stream *s = r->plan;
     *piece = buf_since(&r->answer.body, s->at);
@@ -97,13 +97,13 @@ static void took(request *r, size_t len)
 
 /* The JSON before and after the ids, in one text. It identifies the ids (box and version), so the
  * ETag is computed from it. */
-static view write_frame(request *r, const box_view *box, const box_read *read, size_t *before)
+static slice write_frame(request *r, const box_view *box, const box_read *read, size_t *before)
 {
     buf frame = BUF_INIT((size_t)r->server->set->response_max);
     box_view_start(&frame, &read->box_id);
     *before = frame.len;
     box_view_end(&frame, &box->head);
-    view text = buf_as_view(&frame);
+    slice text = buf_as_slice(&frame);
     text.ptr = buf_ok(&frame) ? arena_copy(&r->memory, text) : NULL;
     buf_free(&frame);
     return text;
@@ -111,7 +111,7 @@ static view write_frame(request *r, const box_view *box, const box_read *read, s
 
 /* Before the first byte: whether the last id is there, too. A worker may have written any length.
  */
-static void render_last(request *r, const join_rows *found)
+static void render_last(request *r, const batch_rows *found)
 {
     static const answer_stream STREAM = {peek, took};
     box_stream *s = r->plan;
@@ -122,29 +122,29 @@ static void render_last(request *r, const join_rows *found)
          whole = there && is_all(&s->last, &box);
     arena_reset(&memory);
     if (!fine) {
-        fault_answer_memory(r);
+        http_error_send_no_memory(r);
     } else if (!there) {
-        fault_answer(r, FAULT_NOT_FOUND, NULL, "box not found");
+        http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "box not found");
     } else if (!whole) {
         box_stream_refuse(r);
     } else {
         request_tag(r, s->last.at_version);
         r->answer.tagged_by = s->frame;
         r->answer.stream = &STREAM;
-        fault_or_answer(r);
+        request_finish(r);
     }
 }
 
 void box_stream_refuse(request *r)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
-    fault_check(r, box_damaged(&err), &err);
+    http_error_check(r, box_damaged(&err), &err);
 }
 
 void box_stream_answer(request *r, const box_view *first, const box_read *read)
 {
     size_t before;
-    view frame = write_frame(r, first, read, &before);
+    slice frame = write_frame(r, first, read, &before);
     box_stream *s = handler_take(r, 1, sizeof(*s));
     if (s == NULL)
         return;
@@ -161,14 +161,14 @@ void box_stream_answer(request *r, const box_view *first, const box_read *read)
     buf_free(&r->answer.body);
     r->answer.body = BUF_INIT(SIZE_MAX / 4); /* a page */
     if (frame.ptr == NULL) {
-        fault_answer_memory(r);
+        http_error_send_no_memory(r);
         return;
     }
-    s->end = (view){frame.ptr + before, frame.len - before};
+    s->end = (slice){frame.ptr + before, frame.len - before};
     buf_add(request_body(r), frame.ptr, before);
     add_page(r, s, first);
     s->frame = frame;
     r->plan = s;
     r->at_least = REQUEST_AT_PRIMARY; /* another standby may not have this version yet */
-    handler_join(r, JOIN_BOXES, &s->last, 1, 1, render_last);
+    handler_queue(r, BATCH_BOXES, &s->last, 1, 1, render_last);
 }

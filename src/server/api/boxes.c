@@ -30,7 +30,7 @@ static void set_page(box_read *read, const field_value *query)
     read->most = query[Q_LIMIT].given ? query[Q_LIMIT].number : LIMIT_DEFAULT;
 }
 
-static void render_box(request *r, const join_rows *found)
+static void render_box(request *r, const batch_rows *found)
 {
     const box_read *read = r->ticket.keys;
     box_view box;
@@ -47,7 +47,7 @@ static void render_box(request *r, const join_rows *found)
         return;
     box_view_object(request_body(r), &box, &read->box_id);
     request_tag(r, box.head.version);
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 void handle_box(request *r)
@@ -62,12 +62,12 @@ void handle_box(request *r)
     reads->most = BOX_STREAM_PAGE;
     if (query[Q_OFFSET].given)
         set_page(reads, query);
-    handler_join(r, JOIN_BOXES, reads, count, count, render_box);
+    handler_queue(r, BATCH_BOXES, reads, count, count, render_box);
 }
 
 /* --- the cards of one --- */
 
-static void render_box_cards(request *r, const join_rows *found)
+static void render_box_cards(request *r, const batch_rows *found)
 {
     buf *out = request_body(r);
     box_view box;
@@ -80,7 +80,7 @@ static void render_box_cards(request *r, const join_rows *found)
     buf_char(out, ']');
     request_header(r, "Cardbox-Missing", missing);
     request_tag(r, 0);
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 void handle_box_cards(request *r)
@@ -94,5 +94,5 @@ void handle_box_cards(request *r)
     set_page(reads, query);
     if (!query[Q_OFFSET].given)
         reads->tail = reads->most;
-    handler_join(r, JOIN_BOXES, reads, count, (size_t)reads->most, render_box_cards);
+    handler_queue(r, BATCH_BOXES, reads, count, (size_t)reads->most, render_box_cards);
 }

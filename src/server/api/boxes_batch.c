@@ -5,7 +5,7 @@
  */
 #include "server/api/box_query.h"
 
-static const body_shape BOXES_SHAPE = {"box_ids", true};
+static const body_rules BOXES_SHAPE = {"box_ids", true};
 
 typedef struct row_list {
     box_row *row;
@@ -89,11 +89,11 @@ static bool keep(batch_answer *a, store_rows *rows)
 
 /* --- what is written --- */
 
-static void note_missing(batch_answer *a, view id)
+static void note_missing(batch_answer *a, slice id)
 {
     if (id.ptr == NULL) /* what stands there is no id but the JSON null */
         return;
-    view copy = {arena_copy(&a->memory, id), id.len};
+    slice copy = {arena_copy(&a->memory, id), id.len};
     idset_found found = copy.ptr == NULL ? IDSET_NOMEM : idset_add(&a->seen, copy);
     if (found == IDSET_NOMEM)
         fail(a, BUF_NOMEM);
@@ -145,7 +145,7 @@ static void go_on(request *r, batch_answer *a, bool all)
         batch_box *box = &a->boxes[a->key];
         if (!id->is_uuid || !box->exists) {
             buf_text(&a->missing_boxes, a->missing_boxes.len == 0 ? "" : ",");
-            buf_view(&a->missing_boxes, id->token);
+            buf_slice(&a->missing_boxes, id->token);
         } else {
             if (!a->open)
                 begin_box(r, a, box);
@@ -242,9 +242,9 @@ static void add_lists(request *r, batch_answer *a)
 {
     buf *out = request_body(r);
     buf_text(out, "],\"missing_box_ids\":[");
-    buf_view(out, buf_as_view(&a->missing_boxes));
+    buf_slice(out, buf_as_slice(&a->missing_boxes));
     buf_text(out, "],\"missing_card_ids\":[");
-    buf_view(out, buf_as_view(&a->missing_cards));
+    buf_slice(out, buf_as_slice(&a->missing_cards));
     buf_text(out, "]}");
     fail(a, a->missing_boxes.failure);
     fail(a, a->missing_cards.failure);
@@ -256,7 +256,7 @@ static void end(request *r)
     batch_answer *a = r->plan;
     if (a->disorder) {
         r->ticket.stream = NULL;
-        joiner_add(r->joiner, r);
+        batcher_add(r->batcher, r);
         return;
     }
     if (is_fine(r, a)) {
@@ -266,10 +266,10 @@ static void end(request *r)
     if (a->failure != BUF_FINE)
         request_body(r)->failure = a->failure;
     forget(a);
-    fault_or_answer(r);
+    request_finish(r);
 }
 
-static void render_kind(request *r, const join_rows *found, int32_t kind)
+static void render_kind(request *r, const batch_rows *found, int32_t kind)
 {
     for (size_t key = 0; key < r->ticket.count; key++) {
         for (int i = found->start[key]; i < found->start[key + 1]; i++) {
@@ -280,7 +280,7 @@ static void render_kind(request *r, const join_rows *found, int32_t kind)
 }
 
 /* All rows together, of a statement that has other requests' boxes too. */
-static void render(request *r, const join_rows *found)
+static void render(request *r, const batch_rows *found)
 {
     if (!handler_check_budget(r, found, r->ticket.count))
         return;
@@ -310,7 +310,7 @@ static void fill_reads(const request *r, const body_batch *batch, box_read *read
 
 void handle_boxes_batch(request *r)
 {
-    static const join_stream STREAM = {begin, take, end};
+    static const batch_stream STREAM = {begin, take, end};
     body_batch *batch = handler_read_batch(r, &BOXES_SHAPE);
     box_read *reads = batch == NULL ? NULL : handler_take(r, batch->count, sizeof(*reads));
     batch_answer *a = reads == NULL ? NULL : handler_take(r, 1, sizeof(*a));
@@ -322,12 +322,12 @@ void handle_boxes_batch(request *r)
     a->memory = ARENA_INIT;
     r->plan = a;
     r->drop_plan = drop;
-    r->ticket =
-        (join_ticket){.lane = JOIN_BOXES,
-                      .keys = reads,
-                      .count = a->box_count,
-                      .weight = batch->hydrate ? a->box_count * (size_t)batch->limit : a->box_count,
-                      .render = render,
-                      .stream = &STREAM};
-    joiner_add(r->joiner, r);
+    r->ticket = (batch_ticket){.kind = BATCH_BOXES,
+                               .keys = reads,
+                               .count = a->box_count,
+                               .weight = batch->hydrate ? a->box_count * (size_t)batch->limit
+                                                        : a->box_count,
+                               .render = render,
+                               .stream = &STREAM};
+    batcher_add(r->batcher, r);
 }

@@ -18,22 +18,23 @@ void handle_list_boxes(request *r)
 {
     box_list *list = page_of_boxes(r);
     if (list != NULL)
-        handler_run(r, JOIN_READ_ALONE, STATEMENT_boxes_list, build_boxes, list, page_render_boxes);
+        handler_run(r, BATCH_SINGLE_READ, STATEMENT_boxes_list, build_boxes, list,
+                    page_render_boxes);
 }
 
 /* --- changes --- */
 
-static void render_log(request *r, const join_rows *found)
+static void render_log(request *r, const batch_rows *found)
 {
     const history *h = r->ticket.keys;
     if (rows_count(found->rows) == 0) {
-        fault_answer(r, FAULT_NOT_FOUND, NULL, "box not found");
+        http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "box not found");
         return;
     }
     if (!page_check_budget(r, found->rows))
         return;
     list_json_log(request_body(r), found->rows, h->limit);
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 static void build_log(params *p, const void *keys)
@@ -47,5 +48,5 @@ void handle_box_log(request *r)
     if (h == NULL || !handler_box(r, &h->box))
         return;
     h->ids_max = LOG_IDS_MAX;
-    handler_run(r, JOIN_READ_ALONE, STATEMENT_box_log, build_log, h, render_log);
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_box_log, build_log, h, render_log);
 }

@@ -5,24 +5,24 @@
  */
 #include "cardbox/limits.h"
 #include "server/api/handlers.h"
-#include "server/request/head.h"
+#include "server/request/headers.h"
 #include "store/box/append.h"
 #include "store/list_json.h"
 #include "store/write.h"
 
-static view ids_or_none(const field_value *ids)
+static slice ids_or_none(const field_value *ids)
 {
-    return ids->given ? ids->json.text : VIEW("[]");
+    return ids->given ? ids->json.text : SLICE("[]");
 }
 
 static void answer_change(request *r, const uuid16 *box, const box_change *change)
 {
     list_json_change(request_body(r), box, change);
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 /* The one row of a statement of its own. */
-static cardbox_status read_alone(box_change *out, const join_rows *found, cardbox_error *err)
+static cardbox_status read_alone(box_change *out, const batch_rows *found, cardbox_error *err)
 {
     *out = (box_change){.outcome = 0};
     if (rows_count(found->rows) > 0)
@@ -30,11 +30,11 @@ static cardbox_status read_alone(box_change *out, const join_rows *found, cardbo
     return box_change_status(out, err);
 }
 
-static void render_new(request *r, const join_rows *found, const uuid16 *box)
+static void render_new(request *r, const batch_rows *found, const uuid16 *box)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     box_change change;
-    if (fault_check(r, read_alone(&change, found, &err), &err))
+    if (http_error_check(r, read_alone(&change, found, &err), &err))
         answer_change(r, box, &change);
 }
 
@@ -55,7 +55,7 @@ static void build_create(params *p, const void *keys)
     box_create_params(p, keys);
 }
 
-static void render_create(request *r, const join_rows *found)
+static void render_create(request *r, const batch_rows *found)
 {
     const box_create *create = r->ticket.keys;
     render_new(r, found, &create->box_id);
@@ -77,7 +77,7 @@ void handle_create_box(request *r)
         handler_refuse(r, "body", "parent_ids", "value_error", BOX_OWN_PARENT);
         return;
     }
-    handler_run(r, JOIN_WRITE_ALONE, STATEMENT_box_create, build_create, create, render_create);
+    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_box_create, build_create, create, render_create);
 }
 
 /* --- append --- */
@@ -97,13 +97,13 @@ static const field APPEND[CHANGE_FIELDS] = {
 };
 
 /* A replay is answered like the first time, to the byte; only a header tells. */
-static void render_append(request *r, const join_rows *found)
+static void render_append(request *r, const batch_rows *found)
 {
     const box_append *append = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
     box_change change;
     box_change_read(&change, found->rows, found->row[found->start[0]], 1);
-    if (!fault_check(r, box_change_status(&change, &err), &err))
+    if (!http_error_check(r, box_change_status(&change, &err), &err))
         return;
     if (change.outcome == BOX_DONE_BEFORE)
         request_header(r, "Idempotent-Replayed", "true");
@@ -121,7 +121,7 @@ void handle_append(request *r)
     append->expected_version = body[A_EXPECTED].number;
     append->key = r->idempotency_key;
     r->ticket.replayable = append->key.ptr != NULL;
-    handler_join(r, JOIN_APPENDS, append, 1, 1, render_append);
+    handler_queue(r, BATCH_APPENDS, append, 1, 1, render_append);
 }
 
 /* --- replace --- */
@@ -143,13 +143,14 @@ static void build_replace(params *p, const void *keys)
 }
 
 /* A box that is not as If-Match says, or not at all, is a failed precondition. */
-static fault replace_fault(const request *r, const box_change *change, cardbox_status status)
+static http_error replace_fault(const request *r, const box_change *change, cardbox_status status)
 {
     bool precondition = change->outcome == BOX_WRONG_VERSION || change->outcome == BOX_NONE;
-    return r->if_match.ptr != NULL && precondition ? FAULT_PRECONDITION : fault_of_status(status);
+    return r->if_match.ptr != NULL && precondition ? HTTP_ERROR_PRECONDITION
+                                                   : http_error_of_status(status);
 }
 
-static void render_replace(request *r, const join_rows *found)
+static void render_replace(request *r, const batch_rows *found)
 {
     const box_save *save = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -158,7 +159,7 @@ static void render_replace(request *r, const join_rows *found)
     if (status == CARDBOX_OK)
         answer_change(r, &save->box_id, &change);
     else
-        fault_answer_error(r, replace_fault(r, &change, status), &err);
+        http_error_send_status(r, replace_fault(r, &change, status), &err);
 }
 
 /* Which version must be replaced. False: answered. */
@@ -175,8 +176,8 @@ static bool read_expected(request *r, box_save *save, const field_value *expecte
     save->must_exist = true;
     if (head_if_match(r->if_match, &save->expected_version))
         return true;
-    fault_answer(r, FAULT_BAD_REQUEST, NULL,
-                 "If-Match must be one strong ETag of the box, such as \"3-5f0c\", or *");
+    http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
+                    "If-Match must be one strong ETag of the box, such as \"3-5f0c\", or *");
     return false;
 }
 
@@ -195,7 +196,7 @@ void handle_replace_box(request *r)
     save->tenant = request_tenant(r);
     save->ids = body[A_CARD_IDS].json.text;
     r->ticket.replayable = save->expected_version == 0;
-    handler_run(r, JOIN_WRITE_ALONE, STATEMENT_box_save, build_replace, save, render_replace);
+    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_box_save, build_replace, save, render_replace);
 }
 
 /* --- fork --- */
@@ -213,7 +214,7 @@ static void build_fork(params *p, const void *keys)
     box_fork_params(p, keys);
 }
 
-static void render_fork(request *r, const join_rows *found)
+static void render_fork(request *r, const batch_rows *found)
 {
     const box_fork *fork = r->ticket.keys;
     render_new(r, found, &fork->new_box_id);
@@ -237,13 +238,13 @@ void handle_fork_box(request *r)
         uuid16_v7(&fork->new_box_id);
     fork->at_version = body[F_AT_VERSION].number;
     fork->at_length = body[F_AT_LENGTH].given ? body[F_AT_LENGTH].number : -1;
-    handler_run(r, JOIN_WRITE_ALONE, STATEMENT_box_fork, build_fork, fork, render_fork);
+    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_box_fork, build_fork, fork, render_fork);
 }
 
 /* --- delete --- */
 
 typedef struct box_key {
-    view tenant;
+    slice tenant;
     uuid16 box_id;
 } box_key;
 
@@ -253,17 +254,17 @@ static void build_delete(params *p, const void *keys)
     box_delete_params(p, key->tenant, &key->box_id);
 }
 
-static void render_delete(request *r, const join_rows *found)
+static void render_delete(request *r, const batch_rows *found)
 {
     const box_key *key = r->ticket.keys;
     char id[UUID_TEXT_SIZE];
     if (rows_count(found->rows) == 0) {
-        fault_answer(r, FAULT_NOT_FOUND, NULL, "box not found");
+        http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "box not found");
         return;
     }
     uuid16_format(id, &key->box_id);
     buf_printf(request_body(r), "{\"box_id\":\"%s\",\"deleted\":true}", id);
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 void handle_delete_box(request *r)
@@ -273,5 +274,5 @@ void handle_delete_box(request *r)
         return;
     key->tenant = request_tenant(r);
     r->ticket.replayable = true;
-    handler_run(r, JOIN_WRITE_ALONE, STATEMENT_box_delete, build_delete, key, render_delete);
+    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_box_delete, build_delete, key, render_delete);
 }

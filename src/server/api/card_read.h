@@ -9,16 +9,16 @@
 
 /* Queues a read of `count` cards. `keys` must live until the answer; their etags and texts are set
  * here. Then `render` is called. */
-void card_read(request *r, card_key *keys, size_t count, join_render render);
+void card_read(request *r, card_key *keys, size_t count, batch_render render);
 
 /* The same for one card. The client may already have the current text (If-None-Match). */
-void card_read_one(request *r, card_key *key, join_render render);
+void card_read_one(request *r, card_key *key, batch_render render);
 
 /* Appends the card object of a key to the answer's body. False: there is no such card. */
-bool card_read_add(request *r, const join_rows *found, size_t key);
+bool card_read_add(request *r, const batch_rows *found, size_t key);
 
 /* Answers with the card of the only key: its object, or nothing if the client has it. False: there
  * is no such card. */
-bool card_read_answer(request *r, const join_rows *found);
+bool card_read_answer(request *r, const batch_rows *found);
 
 #endif

@@ -6,10 +6,10 @@
 
 /* --- one --- */
 
-static void render_card(request *r, const join_rows *found)
+static void render_card(request *r, const batch_rows *found)
 {
     if (!card_read_answer(r, found))
-        fault_answer(r, FAULT_NOT_FOUND, NULL, "card not found");
+        http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "card not found");
 }
 
 void handle_card(request *r)
@@ -21,15 +21,15 @@ void handle_card(request *r)
 
 /* --- many --- */
 
-static const body_shape CARDS_SHAPE = {"card_ids", false};
+static const body_rules CARDS_SHAPE = {"card_ids", false};
 
 static bool may_exist(const body_id *id)
 {
-    return id->text.ptr != NULL && view_is_id(id->text, CARDBOX_CARD_ID_MAX);
+    return id->text.ptr != NULL && slice_is_id(id->text, CARDBOX_CARD_ID_MAX);
 }
 
 /* Ids in the order of the request; keys are those of them that may exist, in the same order. */
-static void render_batch(request *r, const join_rows *found)
+static void render_batch(request *r, const batch_rows *found)
 {
     const body_batch *batch = r->plan;
     buf *out = request_body(r), missing = BUF_INIT(out->max);
@@ -48,17 +48,17 @@ static void render_batch(request *r, const join_rows *found)
             between = ",";
         } else {
             buf_text(&missing, missing.len == 0 ? "" : ",");
-            buf_view(&missing, batch->ids[i].token);
+            buf_slice(&missing, batch->ids[i].token);
         }
         key += asked;
     }
     buf_text(out, "],\"missing_ids\":[");
-    buf_view(out, buf_as_view(&missing));
+    buf_slice(out, buf_as_slice(&missing));
     buf_text(out, "]}");
     if (!buf_ok(&missing))
         out->failure = missing.failure;
     buf_free(&missing);
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 void handle_cards_batch(request *r)

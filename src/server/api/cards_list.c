@@ -45,7 +45,7 @@ static const field LIST[LIST_FIELDS] = {
 
 static bool take_calls(request *r, card_list *list, const field_value *calls)
 {
-    view *ids = handler_take(r, calls->count, sizeof(*ids));
+    slice *ids = handler_take(r, calls->count, sizeof(*ids));
     if (ids == NULL)
         return false;
     for (size_t i = 0; i < calls->count; i++)
@@ -58,7 +58,7 @@ static bool take_calls(request *r, card_list *list, const field_value *calls)
 static bool is_given_twice(const card_match *matches, size_t index)
 {
     for (size_t i = 0; i < index; i++)
-        if (view_equal(matches[i].key, matches[index].key))
+        if (slice_equal(matches[i].key, matches[index].key))
             return true;
     return false;
 }
@@ -70,7 +70,7 @@ static bool take_matches(request *r, card_list *list, const field_value *meta)
         return false;
     for (size_t i = 0; i < meta->count; i++) {
         matches[i] = (card_match){meta->list[i].key, meta->list[i].text};
-        if (view_is_id(matches[i].key, CARDBOX_KEY_MAX) && !is_given_twice(matches, i))
+        if (slice_is_id(matches[i].key, CARDBOX_KEY_MAX) && !is_given_twice(matches, i))
             continue;
         handler_refuse(r, "query", "meta.", "value_error",
                        "Each key should be given once, and have 1 to 512 bytes without control "
@@ -82,13 +82,13 @@ static bool take_matches(request *r, card_list *list, const field_value *meta)
     return true;
 }
 
-static void render_cards(request *r, const join_rows *found)
+static void render_cards(request *r, const batch_rows *found)
 {
     const card_list *list = r->ticket.keys;
     if (!page_check_budget(r, found->rows))
         return;
     list_json_cards(request_body(r), found->rows, list->limit, request_tenant(r), &r->memory);
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 static void build_cards(params *p, const void *keys)
@@ -118,22 +118,22 @@ void handle_list_cards(request *r)
     if (!page_cursor(r, &list->from, &query[L_CURSOR], list_cursor_read) ||
         !take_calls(r, list, &query[L_CALL]) || !take_matches(r, list, &query[L_META]))
         return;
-    handler_run(r, JOIN_READ_ALONE, STATEMENT_cards_list, build_cards, list, render_cards);
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_cards_list, build_cards, list, render_cards);
 }
 
 /* --- revisions --- */
 
-static void render_revisions(request *r, const join_rows *found)
+static void render_revisions(request *r, const batch_rows *found)
 {
     const history *h = r->ticket.keys;
     if (rows_count(found->rows) == 0) {
-        fault_answer(r, FAULT_NOT_FOUND, NULL, "card not found");
+        http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "card not found");
         return;
     }
     if (!page_check_budget(r, found->rows))
         return;
     list_json_revisions(request_body(r), found->rows, h->limit, request_tenant(r));
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 static void build_revisions(params *p, const void *keys)
@@ -148,7 +148,8 @@ void handle_card_revisions(request *r)
     if (key == NULL)
         return;
     h->card_id = key->card_id;
-    handler_run(r, JOIN_READ_ALONE, STATEMENT_card_revisions, build_revisions, h, render_revisions);
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_card_revisions, build_revisions, h,
+                render_revisions);
 }
 
 /* --- boxes that hold it --- */
@@ -165,6 +166,6 @@ void handle_card_boxes(request *r)
     if (key == NULL)
         return;
     list->card_id = key->card_id;
-    handler_run(r, JOIN_READ_ALONE, STATEMENT_boxes_with_card, build_holders, list,
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_boxes_with_card, build_holders, list,
                 page_render_boxes);
 }

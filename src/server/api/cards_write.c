@@ -65,13 +65,13 @@ typedef struct posted {
     card_given *given;
     card_input *inputs;
     size_t count;
-    view tenant;
+    slice tenant;
     bool batch;
     bool keyed;       /* it has an Idempotency-Key */
     bool has_new_ids; /* a card came without one */
     bool strict, restore;
     bool sealed;     /* unless a card says otherwise */
-    card_put single; /* the first input again, as the joiner takes it */
+    card_put single; /* the first input again, as the batcher takes it */
 } posted;
 
 static void drop_posted(void *plan)
@@ -85,21 +85,21 @@ static void drop_posted(void *plan)
 
 /* The one that is given, or a new one. Who sends a key may send all of it again, and with a new id
  * each time it would be another card. */
-static view id_of(posted *p, const field_value *given, const shape_place *at, shape *s)
+static slice id_of(posted *p, const field_value *given, const validation_path *at, validation *s)
 {
     if (given->given)
         return given->text;
     if (p->keyed)
-        shape_fault(s, at, "card_id", -1, "missing", "Field required with an Idempotency-Key",
-                    (view){NULL, 0});
+        validation_add(s, at, "card_id", -1, "missing", "Field required with an Idempotency-Key",
+                       (slice){NULL, 0});
     p->has_new_ids = true;
-    view made = uuid16_new(s->memory);
+    slice made = uuid16_new(s->memory);
     s->nomem = s->nomem || made.ptr == NULL;
     return made;
 }
 
-static void give_card(card_given *out, posted *p, const field_value *values, const shape_place *at,
-                      shape *s)
+static void give_card(card_given *out, posted *p, const field_value *values,
+                      const validation_path *at, validation *s)
 {
     *out = (card_given){
         .tenant = p->tenant,
@@ -123,21 +123,21 @@ static void give_card(card_given *out, posted *p, const field_value *values, con
         out->tool_calls = values[C_TOOL_CALLS].json.text;
 }
 
-static shape_place place_of(const posted *p, size_t index)
+static validation_path place_of(const posted *p, size_t index)
 {
-    return p->batch ? (shape_place){"body", "cards", index} : SHAPE_BODY;
+    return p->batch ? (validation_path){"body", "cards", index} : VALIDATION_BODY;
 }
 
-static void read_cards(posted *p, scan_value list, shape *s)
+static void read_cards(posted *p, scan_value list, validation *s)
 {
     field_value values[CARD_FIELDS];
     scan_value item;
     size_t index = 0;
     for (scan_walk walk = scan_enter(list); scan_element(&walk, &item) && !s->nomem; index++) {
-        shape_place at = place_of(p, index);
+        validation_path at = place_of(p, index);
         if (item.kind != SCAN_OBJECT) {
-            shape_fault(s, &at, NULL, -1, "model_attributes_type", "Input should be a valid object",
-                        item.text);
+            validation_add(s, &at, NULL, -1, "model_attributes_type",
+                           "Input should be a valid object", item.text);
             continue;
         }
         fields_read_object(values, CARD, CARD_FIELDS, item, &at, s);
@@ -145,16 +145,16 @@ static void read_cards(posted *p, scan_value list, shape *s)
     }
 }
 
-static void read_batch(posted *p, scan_value body, shape *s)
+static void read_batch(posted *p, scan_value body, validation *s)
 {
     field_value values[BATCH_FIELDS];
     p->batch = true;
-    fields_read_object(values, BATCH, BATCH_FIELDS, body, &SHAPE_BODY, s);
+    fields_read_object(values, BATCH, BATCH_FIELDS, body, &VALIDATION_BODY, s);
     if (values[B_CARDS].json.kind != SCAN_ARRAY)
         return;
     p->count = scan_count(values[B_CARDS].json);
     if (p->count > CARDBOX_CARDS_PER_ADD_MAX) {
-        shape_too_many(s, "cards", CARDBOX_CARDS_PER_ADD_MAX);
+        validation_too_many(s, "cards", CARDBOX_CARDS_PER_ADD_MAX);
         return;
     }
     p->strict = values[B_STRICT].number != 0;
@@ -165,10 +165,10 @@ static void read_batch(posted *p, scan_value body, shape *s)
     read_cards(p, values[B_CARDS].json, s);
 }
 
-static void read_single(posted *p, scan_value body, shape *s)
+static void read_single(posted *p, scan_value body, validation *s)
 {
     field_value values[SINGLE_FIELDS];
-    fields_read_object(values, CARD, SINGLE_FIELDS, body, &SHAPE_BODY, s);
+    fields_read_object(values, CARD, SINGLE_FIELDS, body, &VALIDATION_BODY, s);
     p->given = arena_zeros(s->memory, 1, sizeof(*p->given));
     s->nomem = s->nomem || p->given == NULL;
     if (s->nomem)
@@ -176,22 +176,22 @@ static void read_single(posted *p, scan_value body, shape *s)
     p->count = 1;
     p->strict = values[C_STRICT].number != 0;
     p->restore = values[C_RESTORE].number != 0;
-    give_card(p->given, p, values, &SHAPE_BODY, s);
+    give_card(p->given, p, values, &VALIDATION_BODY, s);
 }
 
-/* Makes rows of what was given, once the shape is right. False: a card is too large. */
-static bool make_inputs(posted *p, shape *s, size_t *too_large, cardbox_error *err)
+/* Makes rows of what was given, once the validation is right. False: a card is too large. */
+static bool make_inputs(posted *p, validation *s, size_t *too_large, cardbox_error *err)
 {
     p->inputs = arena_zeros(s->memory, p->count, sizeof(*p->inputs));
     s->nomem = s->nomem || p->inputs == NULL;
     for (size_t i = 0; !s->nomem && i < p->count; i++) {
         const char *member = NULL;
-        shape_place at = place_of(p, i);
+        validation_path at = place_of(p, i);
         switch (card_input_make(&p->inputs[i], &p->given[i], &member, err)) {
         case CARDBOX_OK:
             break;
         case CARDBOX_INVALID:
-            shape_fault(s, &at, member, -1, "value_error", err->message, (view){NULL, 0});
+            validation_add(s, &at, member, -1, "value_error", err->message, (slice){NULL, 0});
             break;
         case CARDBOX_TOO_LARGE:
             *too_large = i;
@@ -209,20 +209,20 @@ static bool read_posted(request *r, posted *p)
     cardbox_error err = CARDBOX_ERROR_INIT;
     bool fine = false;
     size_t index = 0;
-    shape s;
-    handler_shape(r, &s);
-    scan_value body = shape_body(&s, BODY_DEPTH_MAX);
+    validation s;
+    handler_validation(r, &s);
+    scan_value body = validation_body(&s, BODY_DEPTH_MAX);
     if (body.kind != SCAN_NONE && scan_find(body, "cards").kind != SCAN_NONE)
         read_batch(p, body, &s);
     else if (body.kind != SCAN_NONE)
         read_single(p, body, &s);
-    if (shape_check(&s) != SHAPE_OK || make_inputs(p, &s, &index, &err))
-        fine = handler_check_shape(r, &s);
+    if (validation_check(&s) != VALIDATION_OK || make_inputs(p, &s, &index, &err))
+        fine = handler_send_faults(r, &s);
     else if (p->batch)
-        fault_answer(r, FAULT_TOO_LARGE, NULL, "cards[%zu]: %s", index, err.message);
+        http_error_send(r, HTTP_ERROR_TOO_LARGE, NULL, "cards[%zu]: %s", index, err.message);
     else
-        fault_answer_error(r, FAULT_TOO_LARGE, &err);
-    shape_free(&s);
+        http_error_send_status(r, HTTP_ERROR_TOO_LARGE, &err);
+    validation_free(&s);
     return fine;
 }
 
@@ -235,7 +235,7 @@ static void add_outcome(buf *out, const posted *p, size_t index, cardbox_outcome
     buf_printf(out, ",\"outcome\":\"%s\"", cardbox_outcome_name(outcome));
 }
 
-static void render_single(request *r, const join_rows *found)
+static void render_single(request *r, const batch_rows *found)
 {
     const posted *p = r->plan;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -244,19 +244,19 @@ static void render_single(request *r, const join_rows *found)
     card_outcome_read(&got, found->rows, found->row[found->start[0]]);
     cardbox_status status = card_outcome_status(&got, p->inputs, &err);
     if (status != CARDBOX_OK) {
-        out = fault_begin(r, fault_of_status(status), err.message);
+        out = http_error_begin(r, http_error_of_status(status), err.message);
         buf_printf(out, ",\"outcome\":\"%s\"", cardbox_outcome_name(got.outcome));
-        fault_end(r, fault_of_status(status));
+        http_error_end(r, http_error_of_status(status));
         return;
     }
     buf_char(out, '{');
     add_outcome(out, p, 0, got.outcome);
     buf_char(out, '}');
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 /* What became of each card, in the order of the request. NULL: out of memory; answered. */
-static card_outcome *outcomes_in_order(request *r, const join_rows *found)
+static card_outcome *outcomes_in_order(request *r, const batch_rows *found)
 {
     const posted *p = r->plan;
     card_outcome *all = handler_take(r, p->count, sizeof(*all));
@@ -270,27 +270,28 @@ static card_outcome *outcomes_in_order(request *r, const join_rows *found)
 }
 
 /* What is in the way of all: a conflict, which restore would not help, before what is gone. */
-static fault judge(const posted *p, const card_outcome *all, cardbox_error *err)
+static http_error judge(const posted *p, const card_outcome *all, cardbox_error *err)
 {
-    fault worst = FAULT_INTERNAL;
+    http_error worst = HTTP_ERROR_INTERNAL;
     for (size_t i = 0; i < p->count; i++) {
         cardbox_error own = CARDBOX_ERROR_INIT;
         cardbox_status status = card_outcome_status(&all[i], &p->inputs[i], &own);
         bool first = err->status == CARDBOX_OK;
         if (status == CARDBOX_OK ||
-            (!first && !(status == CARDBOX_CONFLICT && worst == FAULT_GONE)))
+            (!first && !(status == CARDBOX_CONFLICT && worst == HTTP_ERROR_GONE)))
             continue;
         *err = own;
         err->status = status;
-        worst = fault_of_status(status);
+        worst = http_error_of_status(status);
     }
     return worst;
 }
 
-static void answer_refused(request *r, const card_outcome *all, fault what, const char *message)
+static void answer_refused(request *r, const card_outcome *all, http_error what,
+                           const char *message)
 {
     const posted *p = r->plan;
-    buf *out = fault_begin(r, what, message);
+    buf *out = http_error_begin(r, what, message);
     buf_text(out, ",\"outcomes\":[");
     for (size_t i = 0; i < p->count; i++) {
         cardbox_error own = CARDBOX_ERROR_INIT;
@@ -298,15 +299,15 @@ static void answer_refused(request *r, const card_outcome *all, fault what, cons
         add_outcome(out, p, i, all[i].outcome);
         if (card_outcome_status(&all[i], &p->inputs[i], &own) != CARDBOX_OK) {
             buf_text(out, ",\"message\":");
-            buf_json_string(out, view_of(own.message));
+            buf_json_string(out, slice_of(own.message));
         }
         buf_char(out, '}');
     }
     buf_char(out, ']');
-    fault_end(r, what);
+    http_error_end(r, what);
 }
 
-static void render_batch(request *r, const join_rows *found)
+static void render_batch(request *r, const batch_rows *found)
 {
     const posted *p = r->plan;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -314,7 +315,7 @@ static void render_batch(request *r, const join_rows *found)
     card_outcome *all = outcomes_in_order(r, found);
     if (all == NULL)
         return;
-    fault what = judge(p, all, &err);
+    http_error what = judge(p, all, &err);
     if (err.status != CARDBOX_OK) {
         answer_refused(r, all, what, err.message);
         return;
@@ -326,7 +327,7 @@ static void render_batch(request *r, const join_rows *found)
         buf_char(out, '}');
     }
     buf_text(out, "]}");
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 static void build_batch(params *out, const void *keys)
@@ -349,12 +350,12 @@ void handle_add_cards(request *r)
     r->ticket.replayable = true;
     r->ticket.has_new_ids = p->has_new_ids;
     if (p->batch && p->count == 0) {
-        request_answer_fixed(r, 200, VIEW("{\"cards\":[]}"));
+        request_answer_fixed(r, 200, SLICE("{\"cards\":[]}"));
     } else if (p->batch) {
-        handler_run(r, JOIN_WRITE_ALONE, STATEMENT_cards_add, build_batch, p, render_batch);
+        handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_cards_add, build_batch, p, render_batch);
     } else {
         p->single = (card_put){p->inputs[0], p->strict, p->restore};
-        handler_join(r, JOIN_PUT_CARDS, &p->single, 1, 1, render_single);
+        handler_queue(r, BATCH_PUT_CARDS, &p->single, 1, 1, render_single);
     }
 }
 
@@ -366,20 +367,20 @@ static void build_delete(params *p, const void *keys)
     card_delete_params(p, key->tenant, key->card_id);
 }
 
-static void render_delete(request *r, const join_rows *found)
+static void render_delete(request *r, const batch_rows *found)
 {
     const card_key *key = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
     buf *out = request_body(r);
     cardbox_status status = card_delete_status(found->rows, key->card_id, &err);
     if (status != CARDBOX_OK) {
-        fault_answer_error(r, fault_of_status(status), &err);
+        http_error_send_status(r, http_error_of_status(status), &err);
         return;
     }
     buf_text(out, "{\"card_id\":");
     buf_json_string(out, key->card_id);
     buf_text(out, ",\"deleted\":true}");
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 void handle_delete_card(request *r)
@@ -388,5 +389,5 @@ void handle_delete_card(request *r)
     if (key == NULL)
         return;
     r->ticket.replayable = true;
-    handler_run(r, JOIN_WRITE_ALONE, STATEMENT_card_delete, build_delete, key, render_delete);
+    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_card_delete, build_delete, key, render_delete);
 }

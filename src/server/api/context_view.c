@@ -22,9 +22,9 @@ void context_view_answer(request *r, cardbox_status status, const cardbox_error 
                          const char *hint)
 {
     if (status == CARDBOX_TOO_LARGE) {
-        fault_answer(r, FAULT_TOO_LARGE, hint, "%s", err->message);
-    } else if (fault_check(r, status, err)) {
+        http_error_send(r, HTTP_ERROR_TOO_LARGE, hint, "%s", err->message);
+    } else if (http_error_check(r, status, err)) {
         request_tag(r, 0);
-        fault_or_answer(r);
+        request_finish(r);
     }
 }

@@ -14,14 +14,15 @@ typedef struct exporting {
 
 /* --- in the thread --- */
 
-static bool take_piece(void *arg, view piece, const export_counts *counts)
+static bool take_piece(void *arg, slice piece, const export_counts *counts)
 {
     exporting *e = arg;
     if (piece.len > 0)
         return outgoing_put(&e->out, piece);
     e->total = counts->total;
     outgoing_begin(&e->out);
-    return !ring_is_shut(e->out.transfer.ring); /* asked at each page: has the client left? */
+    return !bounded_pipe_is_shut(
+        e->out.transfer.bounded_pipe); /* asked at each page: has the client left? */
 }
 
 static cardbox_status run(transfer *t)

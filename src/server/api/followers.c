@@ -28,7 +28,7 @@ typedef struct follower {
     struct follower *next_due, *prev_due; /* those that wait */
     request *request;
     followers *home;
-    task_view view;
+    task_view slice;
     size_t at;   /* sent of what is in the answer's body */
     bool waits;  /* it is in the list of those: nothing to send, its connection is suspended */
     bool over;   /* what is in the body is the last */
@@ -150,7 +150,7 @@ static bool is_stopping(const request *r)
     return atomic_load(&r->server->stop) != STOP_NOT;
 }
 
-static stream_state peek(request *r, view *piece)
+static stream_state peek(request *r, slice *piece)
 {
     follower *f = r->plan;
     *piece = buf_since(&r->answer.body, f->at);
@@ -196,14 +196,14 @@ static void settle(follower *f, int64_t now_ms)
     weigh(f);
 }
 
-static void render_more(request *r, const join_rows *found)
+static void render_more(request *r, const batch_rows *found)
 {
     follower *f = r->plan;
     buf *out = request_body(r);
     int64_t now_ms = clock_ms();
     int from = found->start[0], count = found->start[1] - from;
-    bool more = task_view_add(out, &f->view, found->rows, found->row + from, count);
-    f->over = f->view.finished && !more;
+    bool more = task_view_add(out, &f->slice, found->rows, found->row + from, count);
+    f->over = f->slice.finished && !more;
     if (out->len > 0)
         f->event_ms = now_ms;
     f->due_ms = more ? now_ms : next_round(now_ms);
@@ -211,13 +211,13 @@ static void render_more(request *r, const join_rows *found)
     request_move(r, REQUEST_SENDING);
 }
 
-/* A fault comes too late for an answer: the connection ends, and the client begins again. */
+/* A http_error comes too late for an answer: the connection ends, and the client begins again. */
 static void ask(follower *f)
 {
     request *r = f->request;
     end_waiting(f);
     request_move(r, REQUEST_WORKING);
-    handler_join(r, JOIN_FOLLOWS, &f->view.key, 1, 1, render_more);
+    handler_queue(r, BATCH_FOLLOWS, &f->slice.key, 1, 1, render_more);
     if (r->state != REQUEST_SUSPENDED)
         r->host->resume(r);
 }
@@ -305,9 +305,9 @@ static void build_task(params *p, const void *keys)
 static void start(request *r, follower *f, const task_row *task)
 {
     static const answer_stream STREAM = {peek, took};
-    f->view.finished = task->status.ptr != NULL;
-    if (f->view.key.after > task->events)
-        f->view.key.after = task->events;
+    f->slice.finished = task->status.ptr != NULL;
+    if (f->slice.key.after > task->events)
+        f->slice.key.after = task->events;
     buf_free(&r->answer.body);
     r->answer.body = BUF_INIT(SIZE_MAX / 4); /* a page is little more than TASK_VIEW_BYTES */
     buf_text(request_body(r), RETRY);
@@ -325,25 +325,25 @@ static void start(request *r, follower *f, const task_row *task)
 }
 
 /* To a client that has seen the end 204 says not to come again. */
-static void render_task(request *r, const join_rows *found)
+static void render_task(request *r, const batch_rows *found)
 {
     follower *f = r->plan;
     task_row task;
     if (rows_count(found->rows) == 0 || !task_row_read(&task, found->rows, 0))
-        fault_answer(r, FAULT_NOT_FOUND, NULL, "Task not found: %.*s", (int)f->view.key.task_id.len,
-                     f->view.key.task_id.ptr);
-    else if (task.status.ptr != NULL && f->view.key.after >= task.events)
-        request_answer_fixed(r, 204, VIEW(""));
+        http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "Task not found: %.*s",
+                        (int)f->slice.key.task_id.len, f->slice.key.task_id.ptr);
+    else if (task.status.ptr != NULL && f->slice.key.after >= task.events)
+        request_answer_fixed(r, 204, SLICE(""));
     else if (r->followers->count >= FOLLOWERS_MOST)
-        fault_answer(r, FAULT_QUEUE_FULL, NULL, "too many follow tasks here");
+        http_error_send(r, HTTP_ERROR_QUEUE_FULL, NULL, "too many follow tasks here");
     else
         start(r, f, &task);
 }
 
 /* Events have numbers from 1 on; who has seen none may say 0. */
-static bool read_last(int64_t *out, view text)
+static bool read_last(int64_t *out, slice text)
 {
-    return text.ptr == NULL || view_equal(text, VIEW("0")) || list_number_read(out, text);
+    return text.ptr == NULL || slice_equal(text, SLICE("0")) || list_number_read(out, text);
 }
 
 void handle_task_stream(request *r)
@@ -352,16 +352,16 @@ void handle_task_stream(request *r)
     if (f == NULL)
         return;
     f->request = r;
-    f->view.key.tenant = request_tenant(r);
-    if (!handler_id(r, &f->view.key.task_id, 1, "task"))
+    f->slice.key.tenant = request_tenant(r);
+    if (!handler_id(r, &f->slice.key.task_id, 1, "task"))
         return;
-    if (!read_last(&f->view.key.after, r->last_event)) {
-        fault_answer(r, FAULT_BAD_REQUEST, NULL,
-                     "Last-Event-ID must be the id of an event of this task, a number");
+    if (!read_last(&f->slice.key.after, r->last_event)) {
+        http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
+                        "Last-Event-ID must be the id of an event of this task, a number");
         return;
     }
     r->plan = f;
     r->drop_plan = leave;
     r->ticket.stays = true;
-    handler_run(r, JOIN_READ_ALONE, STATEMENT_task_get, build_task, &f->view.key, render_task);
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_task_get, build_task, &f->slice.key, render_task);
 }

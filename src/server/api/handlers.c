@@ -7,32 +7,32 @@
 #include "cardbox/limits.h"
 #include "server/auth/auth.h"
 #include "server/batch/slots.h"
-#include "server/request/head.h"
+#include "server/request/headers.h"
 
 void handle_health(request *r)
 {
-    request_answer_fixed(r, 200, VIEW("{\"status\":\"ok\"}"));
+    request_answer_fixed(r, 200, SLICE("{\"status\":\"ok\"}"));
 }
 
 bool handler_is_ready(const server_state *server)
 {
     return atomic_load(&server->stop) == STOP_NOT && slots_serve(server) &&
-           atomic_load(&server->database.primary.unfit) == 0 && auth_is_decided(server);
+           atomic_load(&server->database.primary.incompatible) == 0 && auth_is_decided(server);
 }
 
 void handle_ready(request *r)
 {
     if (!handler_is_ready(r->server)) {
         request_header(r, "Retry-After", "1");
-        request_answer_fixed(r, 503, VIEW("{\"status\":\"unavailable\"}"));
+        request_answer_fixed(r, 503, SLICE("{\"status\":\"unavailable\"}"));
         return;
     }
-    request_answer_fixed(r, 200, VIEW("{\"status\":\"ok\"}"));
+    request_answer_fixed(r, 200, SLICE("{\"status\":\"ok\"}"));
 }
 
 void handle_version(request *r)
 {
-    request_answer_fixed(r, 200, VIEW("{\"version\":\"" CARDBOX_VERSION "\",\"api\":\"v1\"}"));
+    request_answer_fixed(r, 200, SLICE("{\"version\":\"" CARDBOX_VERSION "\",\"api\":\"v1\"}"));
 }
 
 bool handler_no_query(request *r)
@@ -40,14 +40,14 @@ bool handler_no_query(request *r)
     return handler_read_query(r, NULL, 0, false) != NULL;
 }
 
-bool handler_id(request *r, view *out, size_t param, const char *what)
+bool handler_id(request *r, slice *out, size_t param, const char *what)
 {
     *out = r->match.params[param];
-    if (view_is_id(*out, CARDBOX_CARD_ID_MAX))
+    if (slice_is_id(*out, CARDBOX_CARD_ID_MAX))
         return true;
-    fault_answer(r, FAULT_NOT_FOUND, NULL,
-                 "%s not found: an id is 1 to %d bytes of UTF-8 without control characters", what,
-                 CARDBOX_CARD_ID_MAX);
+    http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL,
+                    "%s not found: an id is 1 to %d bytes of UTF-8 without control characters",
+                    what, CARDBOX_CARD_ID_MAX);
     return false;
 }
 
@@ -57,8 +57,8 @@ card_key *handler_card(request *r)
     if (key == NULL)
         return NULL;
     key->card_id = r->match.params[1];
-    if (!view_is_id(key->card_id, CARDBOX_CARD_ID_MAX)) {
-        fault_answer(r, FAULT_NOT_FOUND, NULL, "card not found");
+    if (!slice_is_id(key->card_id, CARDBOX_CARD_ID_MAX)) {
+        http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "card not found");
         return NULL;
     }
     key->tenant = request_tenant(r);
@@ -69,158 +69,160 @@ bool handler_box(request *r, uuid16 *out)
 {
     if (uuid16_parse(out, r->match.params[1]))
         return true;
-    fault_answer(r, FAULT_NOT_FOUND, NULL, "box not found");
+    http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "box not found");
     return false;
 }
 
 /* What the request's ticket says of sending it again stays. */
-static void ask(request *r, join_ticket ticket)
+static void ask(request *r, batch_ticket ticket)
 {
     ticket.replayable = r->ticket.replayable;
     ticket.has_new_ids = r->ticket.has_new_ids;
     ticket.was_written = r->ticket.was_written;
     ticket.stays = r->ticket.stays;
     r->ticket = ticket;
-    joiner_add(r->joiner, r);
+    batcher_add(r->batcher, r);
 }
 
-void handler_join(request *r, join_lane lane, const void *keys, size_t count, size_t weight,
-                  join_render render)
+void handler_queue(request *r, batch_kind kind, const void *keys, size_t count, size_t weight,
+                   batch_render render)
 {
-    ask(r, (join_ticket){
-               .lane = lane, .keys = keys, .count = count, .weight = weight, .render = render});
+    ask(r, (batch_ticket){
+               .kind = kind, .keys = keys, .count = count, .weight = weight, .render = render});
 }
 
-void handler_run(request *r, join_lane lane, statement_id what,
-                 void (*build)(params *p, const void *keys), const void *keys, join_render render)
+void handler_run(request *r, batch_kind kind, statement_id what,
+                 void (*build)(params *p, const void *keys), const void *keys, batch_render render)
 {
-    ask(r, (join_ticket){.lane = lane,
-                         .keys = keys,
-                         .count = 1,
-                         .weight = 1,
-                         .render = render,
-                         .statement = what,
-                         .build = build});
+    ask(r, (batch_ticket){.kind = kind,
+                          .keys = keys,
+                          .count = 1,
+                          .weight = 1,
+                          .render = render,
+                          .statement = what,
+                          .build = build});
 }
 
 void *handler_take(request *r, size_t count, size_t size)
 {
     void *taken = arena_zeros(&r->memory, count == 0 ? 1 : count, size);
     if (taken == NULL)
-        fault_answer_memory(r);
+        http_error_send_no_memory(r);
     return taken;
 }
 
-static void answer_malformed(request *r, const shape *s)
+static void answer_malformed(request *r, const validation *s)
 {
     if (s->member == NULL)
-        fault_answer(r, FAULT_BAD_REQUEST, NULL, "the body is not valid JSON at byte %zu: %s",
-                     s->position, s->message);
+        http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
+                        "the body is not valid JSON at byte %zu: %s", s->position, s->message);
     else if (s->member[0] == '\0')
-        fault_answer(r, FAULT_BAD_REQUEST, NULL, "a name in the query is malformed");
+        http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "a name in the query is malformed");
     else
-        fault_answer(r, FAULT_BAD_REQUEST, NULL, "the query parameter %s is malformed", s->member);
+        http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "the query parameter %s is malformed",
+                        s->member);
 }
 
-bool handler_check_shape(request *r, const shape *s)
+bool handler_send_faults(request *r, const validation *s)
 {
-    switch (shape_check(s)) {
-    case SHAPE_OK:
+    switch (validation_check(s)) {
+    case VALIDATION_OK:
         return true;
-    case SHAPE_MALFORMED:
+    case VALIDATION_MALFORMED:
         answer_malformed(r, s);
         break;
-    case SHAPE_FAULTS:
-        fault_answer_shape(r, buf_as_view(&s->items));
+    case VALIDATION_FAULTS:
+        http_error_send_invalid(r, buf_as_slice(&s->items));
         break;
-    case SHAPE_TOO_MANY:
-        fault_answer(r, FAULT_BAD_REQUEST, NULL, "%s exceeds limit %" PRId64, s->too_many, s->most);
+    case VALIDATION_TOO_MANY:
+        http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "%s exceeds limit %" PRId64, s->too_many,
+                        s->most);
         break;
-    case SHAPE_NOMEM:
-        fault_answer_memory(r);
+    case VALIDATION_NOMEM:
+        http_error_send_no_memory(r);
         break;
     }
     return false;
 }
 
-void handler_shape(request *r, shape *s)
+void handler_validation(request *r, validation *s)
 {
-    shape_init(s, buf_as_view(&r->body), &r->memory);
+    validation_init(s, buf_as_slice(&r->body), &r->memory);
 }
 
 void handler_refuse(request *r, const char *in, const char *member, const char *type,
                     const char *message)
 {
-    const shape_place at = {.in = in};
-    shape s;
-    handler_shape(r, &s);
-    shape_fault(&s, &at, member, -1, type, message, (view){NULL, 0});
-    handler_check_shape(r, &s);
-    shape_free(&s);
+    const validation_path at = {.in = in};
+    validation s;
+    handler_validation(r, &s);
+    validation_add(&s, &at, member, -1, type, message, (slice){NULL, 0});
+    handler_send_faults(r, &s);
+    validation_free(&s);
 }
 
-body_batch *handler_read_batch(request *r, const body_shape *wanted)
+body_batch *handler_read_batch(request *r, const body_rules *wanted)
 {
-    shape s;
+    validation s;
     body_batch *batch = handler_take(r, 1, sizeof(*batch));
     if (batch == NULL)
         return NULL;
-    handler_shape(r, &s);
+    handler_validation(r, &s);
     body_read(batch, wanted, &s);
-    if (!handler_check_shape(r, &s))
+    if (!handler_send_faults(r, &s))
         batch = NULL;
-    shape_free(&s);
+    validation_free(&s);
     return batch;
 }
 
 field_value *handler_read_query(request *r, const field *table, size_t count, bool lenient)
 {
-    shape s;
+    validation s;
     field_value *values = handler_take(r, count, sizeof(*values));
     if (values == NULL)
         return NULL;
-    handler_shape(r, &s);
+    handler_validation(r, &s);
     fields_read_query(values, table, count, r->query, lenient, &s);
-    if (!handler_check_shape(r, &s))
+    if (!handler_send_faults(r, &s))
         values = NULL;
-    shape_free(&s);
+    validation_free(&s);
     return values;
 }
 
 field_value *handler_read_change(request *r, const field *table, size_t count, bool may_be_empty)
 {
-    static const shape_place HEADER = {"header", NULL, 0};
-    shape s;
+    static const validation_path HEADER = {"header", NULL, 0};
+    validation s;
     field_value *values = handler_no_query(r) ? handler_take(r, count, sizeof(*values)) : NULL;
     if (values == NULL)
         return NULL;
-    handler_shape(r, &s);
+    handler_validation(r, &s);
     if (may_be_empty && s.text.len == 0)
-        s.text = VIEW("{}");
-    scan_value body = shape_body(&s, CARDBOX_JSON_DEPTH_MAX);
+        s.text = SLICE("{}");
+    scan_value body = validation_body(&s, CARDBOX_JSON_DEPTH_MAX);
     if (body.kind != SCAN_NONE)
-        fields_read_object(values, table, count, body, &SHAPE_BODY, &s);
+        fields_read_object(values, table, count, body, &VALIDATION_BODY, &s);
     if (!head_is_key(r->idempotency_key))
-        shape_fault(&s, &HEADER, "Idempotency-Key", -1, "value_error",
-                    "Input should be given once, 1 to 512 visible characters or blanks of ASCII",
-                    (view){NULL, 0});
-    if (!handler_check_shape(r, &s))
+        validation_add(&s, &HEADER, "Idempotency-Key", -1, "value_error",
+                       "Input should be given once, 1 to 512 visible characters or blanks of ASCII",
+                       (slice){NULL, 0});
+    if (!handler_send_faults(r, &s))
         values = NULL;
-    shape_free(&s);
+    validation_free(&s);
     return values;
 }
 
 /* What an object has around the contents of a row, about. */
 enum { ROW_OVERHEAD = 512 };
 
-bool handler_check_budget(request *r, const join_rows *found, size_t keys)
+bool handler_check_budget(request *r, const batch_rows *found, size_t keys)
 {
     buf *out = request_body(r);
     size_t bytes = 0, around = 0;
     for (int i = found->start[0]; i < found->start[keys]; i++, around += ROW_OVERHEAD)
         bytes += rows_bytes_of(found->rows, found->row[i]);
     if (bytes > out->max) {
-        fault_answer_budget(r);
+        http_error_send_over_budget(r);
         return false;
     }
     /* At once, since it is written in many small pieces. */

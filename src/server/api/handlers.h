@@ -6,7 +6,7 @@
 #define SERVER_HANDLERS_H
 
 #include "server/request/body.h"
-#include "server/response/fault.h"
+#include "server/response/http_error.h"
 #include "server/request/fields.h"
 
 void handle_list_projects(request *r);
@@ -52,11 +52,11 @@ route_scope ability_scope(const request *r);
  * the primary, and the tokens are known. A failed check of one connection counts for all. */
 bool handler_is_ready(const server_state *server);
 
-/* A shape for what the request brings; shape_free it. */
-void handler_shape(request *r, shape *s);
+/* A validation for what the request brings; validation_free it. */
+void handler_validation(request *r, validation *s);
 
-/* True if the shape has no faults. Otherwise the request is answered. */
-bool handler_check_shape(request *r, const shape *s);
+/* True if the validation has no faults. Otherwise the request is answered. */
+bool handler_send_faults(request *r, const validation *s);
 
 /* Answers that one thing is wrong: with a member of "body", "query", "header" or "path", or (NULL)
  * with the whole of it. */
@@ -64,7 +64,7 @@ void handler_refuse(request *r, const char *in, const char *member, const char *
                     const char *message);
 
 /* The batch that the request's body holds, in its arena. NULL: answered. */
-body_batch *handler_read_batch(request *r, const body_shape *wanted);
+body_batch *handler_read_batch(request *r, const body_rules *wanted);
 
 /* The parameters of the request's query, in its arena, as fields_read_query. NULL: answered. */
 field_value *handler_read_query(request *r, const field *table, size_t count, bool lenient);
@@ -78,7 +78,7 @@ bool handler_no_query(request *r);
 
 /* The id in the path's `param`th parameter, of a session, an entry or a task: `what`.
  * False: nothing of ours can have this id; answered. */
-bool handler_id(request *r, view *out, size_t param, const char *what);
+bool handler_id(request *r, slice *out, size_t param, const char *what);
 
 /* The card in the path, in the request's arena. NULL: no card can have this id; answered. */
 card_key *handler_card(request *r);
@@ -86,20 +86,20 @@ card_key *handler_card(request *r);
 /* The box in the path. False: no box can have this id; answered. */
 bool handler_box(request *r, uuid16 *out);
 
-/* Asks the statement of a lane that joins requests, for `count` keys; `weight` is how many rows to
- * expect, roughly. What the ticket says of sending it again stays, here and below. */
-void handler_join(request *r, join_lane lane, const void *keys, size_t count, size_t weight,
-                  join_render render);
+/* Asks the statement of a batch_queue that joins requests, for `count` keys; `weight` is how many
+ * rows to expect, roughly. What the ticket says of sending it again stays, here and below. */
+void handler_queue(request *r, batch_kind kind, const void *keys, size_t count, size_t weight,
+                   batch_render render);
 
 /* Asks a statement of the request's own; from a render function another one. */
-void handler_run(request *r, join_lane lane, statement_id what,
-                 void (*build)(params *p, const void *keys), const void *keys, join_render render);
+void handler_run(request *r, batch_kind kind, statement_id what,
+                 void (*build)(params *p, const void *keys), const void *keys, batch_render render);
 
 /* Allocates from the request's arena. NULL: out of memory, and the request is answered. */
 void *handler_take(request *r, size_t count, size_t size);
 
 /* True if the rows of `keys` keys and their answer fit the response budget. Otherwise the request
  * is answered. */
-bool handler_check_budget(request *r, const join_rows *found, size_t keys);
+bool handler_check_budget(request *r, const batch_rows *found, size_t keys);
 
 #endif

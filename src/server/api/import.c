@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "app/lines.h"
+#include "app/line_reader.h"
 #include "server/api/handlers.h"
 #include "server/background/incoming.h"
 #include "store/project/transfer.h"
@@ -42,9 +42,9 @@ static void note_refused(void *arg, uint64_t line, const char *reason)
 static cardbox_status take_lines(importing *i, cardbox_error *err)
 {
     cardbox_status status = CARDBOX_OK;
-    view line;
+    slice line;
     while (status == CARDBOX_OK) {
-        switch (lines_next(&i->reader, &line)) {
+        switch (line_reader_next(&i->reader, &line)) {
         case LINE_READ:
             status = import_line(i->in, line, &i->reader.line, err);
             break;
@@ -68,9 +68,9 @@ static cardbox_status run(transfer *t)
     if (status != CARDBOX_OK)
         return status;
     import_only_own(i->in);
-    lines_init(&i->reader, TRANSFER_LINE_MAX, incoming_read, t->ring);
+    line_reader_init(&i->reader, TRANSFER_LINE_MAX, incoming_read, t->bounded_pipe);
     status = take_lines(i, &t->err);
-    lines_free(&i->reader);
+    line_reader_free(&i->reader);
     return status;
 }
 
@@ -97,7 +97,7 @@ static void add_errors(buf *out, importing *i)
     for (size_t e = 0; e < i->error_count; e++) {
         buf_printf(out, "%s{\"line\":%llu,\"reason\":", e == 0 ? "" : ",",
                    (unsigned long long)i->errors[e].line);
-        buf_json_string(out, view_of(i->errors[e].reason));
+        buf_json_string(out, slice_of(i->errors[e].reason));
         buf_char(out, '}');
     }
     buf_printf(out, "],\"errors_omitted\":%zu}", i->omitted);
@@ -110,7 +110,7 @@ static void answer_done(transfer *t, request *r)
     buf_char(out, '{');
     import_result_json(out, import_so_far(i->in));
     add_errors(out, i);
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 static void answer_stopped(transfer *t)

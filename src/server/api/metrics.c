@@ -1,6 +1,7 @@
 /*
  * metrics.c: the table of metrics, and how their values become lines. No label holds anything that
- * a client has sent: the number of series is bounded, and no project's name is told to operators.
+ * a client has sent: the number of series is bounded, and no project's name is last_logged to
+ * operators.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 #include <unistd.h>
 #include "cardbox/version.h"
 #include "server/api/handlers.h"
-#include "server/response/fault.h"
+#include "server/response/http_error.h"
 #include "server/server.h"
 
 typedef struct metric metric;
@@ -98,7 +99,7 @@ static void write_turns(buf *out, const metric *m, const scene *of)
 static void write_errors(buf *out, const metric *m, const scene *of)
 {
     const char *code, *reason;
-    for (size_t i = 0; (code = fault_code(i, &reason)) != NULL; i++)
+    for (size_t i = 0; (code = http_error_code(i, &reason)) != NULL; i++)
         buf_printf(out, "%s{error_code=\"%s\",reason=\"%s\"} %llu\n", m->name, code, reason,
                    (unsigned long long)tally_get(&of->sum->errors[i]));
 }
@@ -108,12 +109,12 @@ static void write_db_conns(buf *out, const metric *m, const scene *of)
     static const char *const GROUPS[DB_GROUPS] = {[DB_READS] = "reads",
                                                   [DB_LISTS] = "lists",
                                                   [DB_WRITES] = "writes",
-                                                  [DB_REPLICA] = "replica"};
+                                                  [DB_STANDBY] = "standby"};
     static const char *const STATES[DB_CONN_STATES] = {[DB_CONN_DOWN] = "down",
                                                        [DB_CONN_CHECKING] = "checking",
-                                                       [DB_CONN_UNFIT] = "unfit",
+                                                       [DB_CONN_INCOMPATIBLE] = "incompatible",
                                                        [DB_CONN_USABLE] = "usable"};
-    size_t groups = of->server->set->read_dsn == NULL ? DB_REPLICA : DB_GROUPS;
+    size_t groups = of->server->set->standby_dsn == NULL ? DB_STANDBY : DB_GROUPS;
     for (size_t group = 0; group < groups; group++)
         for (size_t state = 0; state < DB_CONN_STATES; state++)
             buf_printf(out, "%s{group=\"%s\",state=\"%s\"} %llu\n", m->name, GROUPS[group],
@@ -142,7 +143,7 @@ static void write_statements(buf *out, const metric *m, const scene *of)
 static void write_members(buf *out, const metric *m, const scene *of)
 {
     for (size_t id = 0; id < STATEMENT_COUNT; id++) {
-        uint64_t count = tally_get(&of->sum->joined[id]);
+        uint64_t count = tally_get(&of->sum->batched[id]);
         if (count == 0)
             continue;
         buf_printf(out, "%s_sum{statement=\"%s\"} %llu\n", m->name, statement_name(id),
@@ -276,8 +277,8 @@ static const metric METRICS[] = {
              "work are not counted."),
     LABELLED("cardbox_statements_total", "counter", write_statements,
              "Statements sent to the database, by statement."),
-    LABELLED("cardbox_statement_members", "summary", write_members,
-             "Requests that went into one joined statement, by statement."),
+    LABELLED("cardbox_batch_requests", "summary", write_members,
+             "Requests that went into one batched statement, by statement."),
     TALLY("cardbox_queue_length", "gauge", waiting,
           "Requests that wait for a connection to the database."),
     TALLY("cardbox_jobs", "gauge", jobs_open,
@@ -286,20 +287,19 @@ static const metric METRICS[] = {
           "Times that a thread of the pool worked on a large request."),
     TALLY("cardbox_retries_total", "counter", retries, "Requests whose statement was sent again."),
     TALLY("cardbox_rows_total", "counter", rows, "Rows that statements gave to requests."),
-    TALLY("cardbox_replica_reads_total", "counter", replica_reads,
-          "Reads that a standby of --read-dsn has answered."),
-    TALLY(
-        "cardbox_replica_passed_total", "counter", replica_passed,
-        "Reads that no standby of --read-dsn could answer, or not yet, and the primary was asked."),
+    TALLY("cardbox_standby_reads_total", "counter", standby_reads,
+          "Reads that a standby of --standby-dsn has answered."),
+    TALLY("cardbox_standby_fallback_total", "counter", standby_passed,
+          "Reads that no standby of --standby-dsn could answer, or not yet, and the primary was "
+          "asked."),
     VALUE("cardbox_loops", "gauge", loops, "Threads that serve."),
-    VALUE("cardbox_process_resident_memory_bytes", "gauge", resident_bytes,
+    VALUE("process_resident_memory_bytes", "gauge", resident_bytes,
           "Memory of the process that is in RAM."),
-    VALUE("cardbox_process_open_fds", "gauge", open_descriptors, "Open file descriptors."),
-    VALUE("cardbox_process_max_fds", "gauge", descriptors_max, "File descriptors allowed."),
-    VALUE("cardbox_process_start_time_seconds", "gauge", started,
+    VALUE("process_open_fds", "gauge", open_descriptors, "Open file descriptors."),
+    VALUE("process_max_fds", "gauge", descriptors_max, "File descriptors allowed."),
+    VALUE("process_start_time_seconds", "gauge", started,
           "When the process started, in seconds since 1970."),
-    VALUE("cardbox_process_cpu_seconds_total", "counter", cpu_seconds,
-          "CPU time of user and system."),
+    VALUE("process_cpu_seconds_total", "counter", cpu_seconds, "CPU time of user and system."),
     LABELLED("cardbox_build_info", "gauge", write_build, "Always 1; the label is the version."),
 };
 
@@ -332,5 +332,5 @@ void handle_metrics(request *r)
         return;
     r->answer.type = "text/plain; version=0.0.4; charset=utf-8";
     write_metrics(request_body(r), r->server, sum);
-    fault_or_answer(r);
+    request_finish(r);
 }

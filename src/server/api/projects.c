@@ -10,16 +10,16 @@ static void build(params *p, const void *keys)
     projects_params(p, keys);
 }
 
-static void render(request *r, const join_rows *found)
+static void render(request *r, const batch_rows *found)
 {
     const project_list *list = r->ticket.keys;
     list_json_projects(request_body(r), found->rows, list->limit, &r->memory);
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 void handle_list_projects(request *r)
 {
     project_list *list = handler_take(r, 1, sizeof(*list));
     if (list != NULL && page_read(r, &list->limit, &list->from, list_cursor_read))
-        handler_run(r, JOIN_READ_ALONE, STATEMENT_projects_list, build, list, render);
+        handler_run(r, BATCH_SINGLE_READ, STATEMENT_projects_list, build, list, render);
 }

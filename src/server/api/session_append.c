@@ -24,33 +24,33 @@ static void drop(void *plan)
 static void answer_bad_entry(request *r, size_t place, cardbox_status status,
                              const cardbox_error *err)
 {
-    const shape_place at = {"body", "entries", place};
-    shape s;
+    const validation_path at = {"body", "entries", place};
+    validation s;
     if (status != CARDBOX_INVALID) {
-        fault_answer_error(r, fault_of_status(status), err);
+        http_error_send_status(r, http_error_of_status(status), err);
         return;
     }
-    handler_shape(r, &s);
-    shape_fault(&s, &at, NULL, -1, "value_error", err->message, (view){NULL, 0});
-    handler_check_shape(r, &s);
-    shape_free(&s);
+    handler_validation(r, &s);
+    validation_add(&s, &at, NULL, -1, "value_error", err->message, (slice){NULL, 0});
+    handler_send_faults(r, &s);
+    validation_free(&s);
 }
 
 /* --- the write --- */
 
-static void render_write(request *r, const join_rows *found)
+static void render_write(request *r, const batch_rows *found)
 {
     const session_batch *batch = r->plan;
     session_written written;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status = session_append_status(found->rows, batch, &err);
-    if (!fault_check(r, status, &err))
+    if (!http_error_check(r, status, &err))
         return;
     session_append_read(&written, found->rows);
-    if (batch->key.ptr != NULL && !view_equal(written.outcome, VIEW("done")))
+    if (batch->key.ptr != NULL && !slice_equal(written.outcome, SLICE("done")))
         request_header(r, "Idempotent-Replayed", "true");
     session_append_json(request_body(r), batch, found->rows);
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 static void build_write(params *p, const void *keys)
@@ -66,8 +66,8 @@ static void append(request *r, session_batch *batch, scan_value entries)
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status = session_append_list(batch, entries, &bad, &err);
     if (bad == CARDBOX_ENTRIES_PER_APPEND_MAX) {
-        fault_answer(r, FAULT_BAD_REQUEST, NULL, "entries exceeds limit %d",
-                     CARDBOX_ENTRIES_PER_APPEND_MAX);
+        http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "entries exceeds limit %d",
+                        CARDBOX_ENTRIES_PER_APPEND_MAX);
     } else if (status != CARDBOX_OK) {
         answer_bad_entry(r, bad, status, &err);
     } else if (batch->count == 0) {
@@ -75,14 +75,14 @@ static void append(request *r, session_batch *batch, scan_value entries)
     } else {
         r->ticket.replayable = session_append_again(batch);
         r->ticket.has_new_ids = batch->has_new_ids;
-        handler_run(r, JOIN_WRITE_ALONE, STATEMENT_session_append, build_write, batch,
+        handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_append, build_write, batch,
                     render_write);
     }
 }
 
 void handle_append_entries(request *r)
 {
-    view session;
+    slice session;
     field_value *body = handler_read_change(r, APPEND, APPEND_FIELDS, false);
     session_batch *batch = body == NULL ? NULL : handler_take(r, 1, sizeof(*batch));
     if (batch == NULL || !handler_id(r, &session, 1, "session"))
@@ -94,7 +94,7 @@ void handle_append_entries(request *r)
     r->plan = batch;
     r->drop_plan = drop;
     if (!session_batch_init(batch, request_tenant(r), session)) {
-        fault_answer_memory(r);
+        http_error_send_no_memory(r);
         return;
     }
     batch->expected_version = body[A_EXPECTED].number;

@@ -7,7 +7,7 @@
 #include "store/session/session_write.h"
 
 /* {"session_id": begins the object. */
-static buf *begin_answer(request *r, view session)
+static buf *begin_answer(request *r, slice session)
 {
     buf *out = request_body(r);
     buf_text(out, "{\"session_id\":");
@@ -21,7 +21,7 @@ static void end_answer(request *r, int64_t version)
     buf_text(out, ",\"version\":");
     buf_int(out, version);
     buf_char(out, '}');
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 /* --- make --- */
@@ -40,14 +40,14 @@ static void build_create(params *p, const void *keys)
     session_create_params(p, keys);
 }
 
-static void render_create(request *r, const join_rows *found)
+static void render_create(request *r, const batch_rows *found)
 {
     const session_create *create = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t version = 0;
     bool is_new = false;
     cardbox_status status = session_create_status(found->rows, create, &version, &is_new, &err);
-    if (!fault_check(r, status, &err))
+    if (!http_error_check(r, status, &err))
         return;
     buf_printf(begin_answer(r, create->session), ",\"outcome\":\"%s\"",
                is_new ? "created" : "exists");
@@ -79,7 +79,7 @@ static bool take_header(request *r, session_create *create, const field_value *b
         create->header = body[N_HEADER].json.text;
     cardbox_status status =
         session_header_take(&create->header, create->session, body[N_CWD].text, &r->memory, &err);
-    return fault_check(r, status, &err);
+    return http_error_check(r, status, &err);
 }
 
 void handle_create_session(request *r)
@@ -91,7 +91,7 @@ void handle_create_session(request *r)
     *create = (session_create){.tenant = request_tenant(r),
                                .session = r->match.params[1],
                                .may_exist = body[N_STRICT].number == 0};
-    if (!view_is_id(create->session, SESSION_ID_MAX)) {
+    if (!slice_is_id(create->session, SESSION_ID_MAX)) {
         handler_refuse(r, "path", "session_id", "value_error",
                        "Input should be 1 to 512 bytes of text without control characters");
         return;
@@ -99,7 +99,8 @@ void handle_create_session(request *r)
     if (!take_header(r, create, body))
         return;
     r->ticket.replayable = create->may_exist;
-    handler_run(r, JOIN_WRITE_ALONE, STATEMENT_session_create, build_create, create, render_create);
+    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_create, build_create, create,
+                render_create);
 }
 
 /* --- the head --- */
@@ -120,13 +121,13 @@ static void build_head(params *p, const void *keys)
     session_head_params(p, keys);
 }
 
-static void render_head(request *r, const join_rows *found)
+static void render_head(request *r, const batch_rows *found)
 {
     const session_move *move = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t version = 0;
     cardbox_status status = session_head_status(found->rows, move, &version, &err);
-    if (!fault_check(r, status, &err))
+    if (!http_error_check(r, status, &err))
         return;
     buf_text(begin_answer(r, move->session), ",\"head_entry_id\":");
     buf_json_string(request_body(r), move->entry);
@@ -145,7 +146,7 @@ void handle_move_head(request *r)
         move->expected = body[H_EXPECTED].text;
     move->expected_version = body[H_VERSION].number;
     r->ticket.replayable = !body[H_EXPECTED].given && !body[H_VERSION].given;
-    handler_run(r, JOIN_WRITE_ALONE, STATEMENT_session_head, build_head, move, render_head);
+    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_head, build_head, move, render_head);
 }
 
 /* --- fork --- */
@@ -162,13 +163,13 @@ static void build_fork(params *p, const void *keys)
     session_fork_params(p, keys);
 }
 
-static void render_fork(request *r, const join_rows *found)
+static void render_fork(request *r, const batch_rows *found)
 {
     const session_fork *fork = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t entries = 0;
     cardbox_status status = session_fork_status(found->rows, fork, &entries, &err);
-    if (!fault_check(r, status, &err))
+    if (!http_error_check(r, status, &err))
         return;
     buf_text(begin_answer(r, fork->new_session), ",\"forked_from\":");
     buf_json_string(request_body(r), fork->session);
@@ -184,13 +185,13 @@ void handle_fork_session(request *r)
     if (fork == NULL || !handler_id(r, &fork->session, 1, "session"))
         return;
     fork->tenant = request_tenant(r);
-    fork->entry = body[F_ENTRY].given ? body[F_ENTRY].text : VIEW("");
+    fork->entry = body[F_ENTRY].given ? body[F_ENTRY].text : SLICE("");
     fork->new_session = body[F_SESSION].given ? body[F_SESSION].text : uuid16_new(&r->memory);
     if (fork->new_session.ptr == NULL) {
-        fault_answer_memory(r);
+        http_error_send_no_memory(r);
         return;
     }
-    handler_run(r, JOIN_WRITE_ALONE, STATEMENT_session_fork, build_fork, fork, render_fork);
+    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_fork, build_fork, fork, render_fork);
 }
 
 /* --- delete --- */
@@ -202,12 +203,12 @@ static void build_delete(params *p, const void *keys)
 
 static void delete_part(request *r);
 
-static void render_delete(request *r, const join_rows *found)
+static void render_delete(request *r, const batch_rows *found)
 {
     session_deletion *deletion = r->plan;
     cardbox_error err = CARDBOX_ERROR_INIT;
     bool more;
-    if (!fault_check(r, session_delete_status(deletion, &more, found->rows, &err), &err))
+    if (!http_error_check(r, session_delete_status(deletion, &more, found->rows, &err), &err))
         return;
     if (more) {
         delete_part(r);
@@ -215,13 +216,13 @@ static void render_delete(request *r, const join_rows *found)
     }
     buf_printf(begin_answer(r, deletion->session), ",\"deleted\":true,\"entries\":%" PRId64 "}",
                deletion->entries);
-    fault_or_answer(r);
+    request_finish(r);
 }
 
-/* Each part has a request's time; where the client leaves, the sweeper goes on. */
+/* Each part has a request's time; where the client leaves, the gc_thread goes on. */
 static void delete_part(request *r)
 {
-    handler_run(r, JOIN_WRITE_ALONE, STATEMENT_session_delete, build_delete, r->plan,
+    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_delete, build_delete, r->plan,
                 render_delete);
 }
 

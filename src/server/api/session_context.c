@@ -23,7 +23,7 @@ static void build(params *p, const void *keys)
 
 static void ask(request *r);
 
-static void render(request *r, const join_rows *found)
+static void render(request *r, const batch_rows *found)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     bool more;
@@ -38,7 +38,7 @@ static void render(request *r, const join_rows *found)
 
 static void ask(request *r)
 {
-    handler_run(r, JOIN_READ_ALONE, STATEMENT_session_context, build, r->plan, render);
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_context, build, r->plan, render);
 }
 
 void handle_session_context(request *r)
@@ -49,7 +49,7 @@ void handle_session_context(request *r)
         return;
     plan->read.tenant = request_tenant(r);
     plan->read.bytes_max = (int64_t)context_input_max(r);
-    plan->leaf = query[C_LEAF].given ? query[C_LEAF].text : VIEW("");
+    plan->leaf = query[C_LEAF].given ? query[C_LEAF].text : SLICE("");
     plan->compare = query[C_COMPARE].text;
     plan->leaf_name = "leaf";
     plan->how = context_request_of(&query[C_FORMAT], &query[C_REPAIR]);

@@ -26,7 +26,7 @@ typedef struct list_plan {
 static void end_empty(request *r)
 {
     buf_text(request_body(r), "{\"entries\":[],\"next_cursor\":null}");
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 static void build_list(params *p, const void *keys)
@@ -35,7 +35,7 @@ static void build_list(params *p, const void *keys)
     plan->of->params(p, &plan->page);
 }
 
-static void render_list(request *r, const join_rows *found)
+static void render_list(request *r, const batch_rows *found)
 {
     const list_plan *plan = r->ticket.keys;
     if (!page_check_budget(r, found->rows))
@@ -45,7 +45,7 @@ static void render_list(request *r, const join_rows *found)
         return;
     }
     session_pages_json(request_body(r), found->rows, &plan->page, plan->of, &r->memory);
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 /* False: answered. */
@@ -74,7 +74,7 @@ static void list(request *r, const session_pages *of)
     plan->of = of;
     plan->page = (session_page)SESSION_PAGE_INIT;
     plan->page.tenant = request_tenant(r);
-    plan->page.entry = VIEW("");
+    plan->page.entry = SLICE("");
     plan->page.limit = page_limit(&query[P_LIMIT]) + 1;
     if (query[P_LINES].given)
         plan->page.text_max = query[P_LINES].number;
@@ -83,7 +83,7 @@ static void list(request *r, const session_pages *of)
         !handler_id(r, &plan->page.session, 1, "session") ||
         (of->of_entry && !handler_id(r, &plan->page.entry, 2, "entry")))
         return;
-    handler_run(r, JOIN_READ_ALONE, of->statement, build_list, plan, render_list);
+    handler_run(r, BATCH_SINGLE_READ, of->statement, build_list, plan, render_list);
 }
 
 void handle_session_tree(request *r)
@@ -114,7 +114,7 @@ void handle_entry_children(request *r)
 /* --- one --- */
 
 typedef struct entry_key {
-    view tenant, session, entry;
+    slice tenant, session, entry;
 } entry_key;
 
 static void build_entry(params *p, const void *keys)
@@ -128,10 +128,10 @@ static void came_late(request *r)
 {
     const entry_key *key = r->plan;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    fault_check(r, session_no_entry(key->session, key->entry, &err), &err);
+    http_error_check(r, session_no_entry(key->session, key->entry, &err), &err);
 }
 
-static void render_entry(request *r, const join_rows *found)
+static void render_entry(request *r, const batch_rows *found)
 {
     const entry_key *key = r->plan;
     session_node_row node;
@@ -144,7 +144,7 @@ static void render_entry(request *r, const join_rows *found)
     session_node_read(&node, found->rows, 0);
     session_node_json(request_body(r), &node);
     request_tag(r, 0);
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 void handle_entry(request *r)
@@ -155,7 +155,8 @@ void handle_entry(request *r)
         return;
     key->tenant = request_tenant(r);
     r->plan = key;
-    handler_run(r, JOIN_READ_ALONE, STATEMENT_session_entries_get, build_entry, key, render_entry);
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_entries_get, build_entry, key,
+                render_entry);
 }
 
 /* --- the way to it --- */
@@ -171,7 +172,7 @@ static void build_path(params *p, const void *keys)
     session_path_params(p, &plan->read);
 }
 
-static void render_path(request *r, const join_rows *found)
+static void render_path(request *r, const batch_rows *found)
 {
     const path_plan *plan = r->ticket.keys;
     session_path path;
@@ -179,14 +180,14 @@ static void render_path(request *r, const join_rows *found)
     if (!page_check_budget(r, found->rows))
         return;
     cardbox_status status = session_path_take(&path, found->rows, &plan->read, &r->memory, &err);
-    if (!fault_check(r, status, &err))
+    if (!http_error_check(r, status, &err))
         return;
     session_path_json(request_body(r), found->rows, &path, &plan->read, &plan->shown);
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 /* `entry` empty: the head. */
-static void answer_path(request *r, view entry)
+static void answer_path(request *r, slice entry)
 {
     field_value *query = handler_read_query(r, PAGE, PAGE_FIELDS, false);
     path_plan *plan = query == NULL ? NULL : handler_take(r, 1, sizeof(*plan));
@@ -201,19 +202,19 @@ static void answer_path(request *r, view entry)
     plan->shown.preview_max = preview_max(r, &query[P_PREVIEW], read->limit);
     plan->shown.memory = &r->memory;
     read->with_text = query[P_LINES].given || plan->shown.preview_max > 0;
-    handler_run(r, JOIN_READ_ALONE, STATEMENT_session_path, build_path, plan, render_path);
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_path, build_path, plan, render_path);
 }
 
 void handle_entry_path(request *r)
 {
-    view entry;
+    slice entry;
     if (handler_id(r, &entry, 2, "entry"))
         answer_path(r, entry);
 }
 
 void handle_session_path(request *r)
 {
-    answer_path(r, VIEW(""));
+    answer_path(r, SLICE(""));
 }
 
 /* --- where two part --- */
@@ -229,7 +230,7 @@ static const field DIFF[DIFF_FIELDS] = {
 };
 
 typedef struct diff_plan {
-    view tenant, session, a, b;
+    slice tenant, session, a, b;
     int64_t limit;
     session_shown shown;
 } diff_plan;
@@ -242,15 +243,15 @@ static void build_diff(params *p, const void *keys)
     session_diff_params(p, d->tenant, d->session, d->a, d->b, d->limit + 1, most);
 }
 
-static void render_diff(request *r, const join_rows *found)
+static void render_diff(request *r, const batch_rows *found)
 {
     const diff_plan *d = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
     if (!page_check_budget(r, found->rows) ||
-        !fault_check(r, session_diff_status(found->rows, d->session, d->a, d->b, &err), &err))
+        !http_error_check(r, session_diff_status(found->rows, d->session, d->a, d->b, &err), &err))
         return;
     session_diff_json(request_body(r), found->rows, d->limit, &d->shown);
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 void handle_session_diff(request *r)
@@ -266,5 +267,5 @@ void handle_session_diff(request *r)
     d->shown.text_max = query[D_LINES].given ? query[D_LINES].number : -1;
     d->shown.preview_max = preview_max(r, &query[D_PREVIEW], 2 * d->limit + 3);
     d->shown.memory = &r->memory;
-    handler_run(r, JOIN_READ_ALONE, STATEMENT_session_diff, build_diff, d, render_diff);
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_diff, build_diff, d, render_diff);
 }

@@ -30,7 +30,7 @@ typedef struct session_exporting {
 
 static bool take_piece(void *arg, const char *bytes, size_t len)
 {
-    return outgoing_put(arg, (view){bytes, len});
+    return outgoing_put(arg, (slice){bytes, len});
 }
 
 static cardbox_status run_export(transfer *t)
@@ -54,7 +54,7 @@ static void look_export(transfer *t)
     outgoing_look(t, head_export);
 }
 
-static void copy_id(char out[SESSION_ID_MAX + 1], view id)
+static void copy_id(char out[SESSION_ID_MAX + 1], slice id)
 {
     memcpy(out, id.ptr, id.len);
     out[id.len] = '\0';
@@ -64,7 +64,7 @@ void handle_export_session(request *r)
 {
     static const transfer_kind_of KIND = {sizeof(session_exporting), run_export, look_export,
                                           outgoing_clear};
-    view session;
+    slice session;
     field_value *query = handler_read_query(r, EXPORT, EXPORT_FIELDS, false);
     if (query == NULL || !handler_id(r, &session, 1, "session"))
         return;
@@ -93,7 +93,7 @@ static cardbox_status run_import(transfer *t)
 {
     session_importing *i = (session_importing *)t;
     return cardbox_session_import(&i->report, t->db, t->tenant, i->session, i->force, incoming_read,
-                                  t->ring, &t->err);
+                                  t->bounded_pipe, &t->err);
 }
 
 static void clear_import(transfer *t)
@@ -104,7 +104,7 @@ static void clear_import(transfer *t)
 static void answer_import(transfer *t, request *r)
 {
     buf_text(request_body(r), cardbox_session_report_json(((session_importing *)t)->report));
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 static void answer_stopped(transfer *t)
@@ -122,7 +122,7 @@ void handle_import_session(request *r)
     static const transfer_kind_of KIND = {sizeof(session_importing), run_import, look_import,
                                           clear_import};
     static const field FORCE = {.name = "force", .kind = FIELD_BOOL};
-    view session;
+    slice session;
     field_value *query = handler_read_query(r, &FORCE, 1, false);
     if (query == NULL || !handler_id(r, &session, 1, "session"))
         return;

@@ -24,18 +24,18 @@ static void build_existence(params *p, const void *keys)
     session_path_params(p, &e->read);
 }
 
-static void render_existence(request *r, const join_rows *found)
+static void render_existence(request *r, const batch_rows *found)
 {
     const existence *e = r->ticket.keys;
     session_path path;
     cardbox_error err = CARDBOX_ERROR_INIT;
     r->ticket.stays = false;
     cardbox_status status = session_path_take(&path, found->rows, &e->read, &r->memory, &err);
-    if (fault_check(r, status, &err))
+    if (http_error_check(r, status, &err))
         e->go_on(r);
 }
 
-void session_check_exists(request *r, view session, view entry, void (*go_on)(request *r))
+void session_check_exists(request *r, slice session, slice entry, void (*go_on)(request *r))
 {
     existence *e = handler_take(r, 1, sizeof(*e));
     if (e == NULL)
@@ -45,7 +45,7 @@ void session_check_exists(request *r, view session, view entry, void (*go_on)(re
         .go_on = go_on,
     };
     r->ticket.stays = true; /* it may go on to a transfer */
-    handler_run(r, JOIN_READ_ALONE, STATEMENT_session_path, build_existence, e, render_existence);
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_path, build_existence, e, render_existence);
 }
 
 /* --- list --- */
@@ -53,7 +53,7 @@ void session_check_exists(request *r, view session, view entry, void (*go_on)(re
 typedef struct session_list {
     list_cursor from;
     int64_t limit;
-    view tenant;
+    slice tenant;
 } session_list;
 
 static void build_list(params *p, const void *keys)
@@ -62,13 +62,13 @@ static void build_list(params *p, const void *keys)
     sessions_list_params(p, list->tenant, &list->from, list->limit);
 }
 
-static void render_list(request *r, const join_rows *found)
+static void render_list(request *r, const batch_rows *found)
 {
     const session_list *list = r->ticket.keys;
     if (!page_check_budget(r, found->rows))
         return;
     session_list_json(request_body(r), found->rows, list->limit, list->tenant, &r->memory);
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 void handle_list_sessions(request *r)
@@ -78,13 +78,13 @@ void handle_list_sessions(request *r)
         return;
     list->tenant = request_tenant(r);
     if (page_read(r, &list->limit, &list->from, list_cursor_read))
-        handler_run(r, JOIN_READ_ALONE, STATEMENT_sessions_list, build_list, list, render_list);
+        handler_run(r, BATCH_SINGLE_READ, STATEMENT_sessions_list, build_list, list, render_list);
 }
 
 /* --- read --- */
 
 typedef struct session_key {
-    view tenant, session;
+    slice tenant, session;
 } session_key;
 
 static void build_get(params *p, const void *keys)
@@ -93,19 +93,19 @@ static void build_get(params *p, const void *keys)
     session_get_params(p, key->tenant, key->session);
 }
 
-static void render_get(request *r, const join_rows *found)
+static void render_get(request *r, const batch_rows *found)
 {
     const session_key *key = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
     session_row session;
     if (rows_count(found->rows) == 0) {
-        fault_check(r, session_none_such(key->session, &err), &err);
+        http_error_check(r, session_none_such(key->session, &err), &err);
         return;
     }
     session_row_read(&session, found->rows, 0);
     session_row_json(request_body(r), &session, request_tenant(r));
     request_tag(r, 0);
-    fault_or_answer(r);
+    request_finish(r);
 }
 
 void handle_session(request *r)
@@ -114,5 +114,5 @@ void handle_session(request *r)
     if (key == NULL || !handler_id(r, &key->session, 1, "session"))
         return;
     key->tenant = request_tenant(r);
-    handler_run(r, JOIN_READ_ALONE, STATEMENT_session_get, build_get, key, render_get);
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_get, build_get, key, render_get);
 }

@@ -33,6 +33,6 @@ extern const char *const SESSION_DIALECTS[];
 
 /* Asks whether there is such a session and, unless its id is empty, such an entry. If there is,
  * `go_on` answers the request; else this does. */
-void session_check_exists(request *r, view session, view entry, void (*go_on)(request *r));
+void session_check_exists(request *r, slice session, slice entry, void (*go_on)(request *r));
 
 #endif

@@ -16,7 +16,7 @@ static void begin(buf *out, const char *event, int64_t n)
     buf_printf(out, "event: %s\ndata: ", event);
 }
 
-static void add_string(buf *out, const char *name, view text)
+static void add_string(buf *out, const char *name, slice text)
 {
     buf_text(out, name);
     buf_json_or_null(out, text);
@@ -29,7 +29,7 @@ static void add_message(buf *out, const task_view *seen, const task_event *e)
                                  .task_id = seen->key.task_id,
                                  .role = e->how,
                                  .content = e->text,
-                                 .call_id = call.kind == SCAN_STRING ? call.text : (view){0},
+                                 .call_id = call.kind == SCAN_STRING ? call.text : (slice){0},
                                  .ts_ms = e->at_ms};
     begin(out, "message_complete", e->n);
     message_json(out, &message);
@@ -65,7 +65,7 @@ static void add_end(buf *out, const task_view *seen, const task_event *e)
     add_string(out, ",\"completionStatus\":", e->how);
     if (e->text.ptr != NULL) {
         buf_text(out, ",\"reason\":");
-        buf_view(out, e->text);
+        buf_slice(out, e->text);
     }
     buf_text(out, ",\"timestamp\":");
     buf_int(out, e->at_ms);
@@ -75,10 +75,10 @@ static void add_end(buf *out, const task_view *seen, const task_event *e)
 static void add_piece(buf *out, task_view *seen, const task_event *e)
 {
     task_follow *key = &seen->key;
-    if (!view_equal(e->ref, key->message_id) || key->message_id.ptr == NULL) {
+    if (!slice_equal(e->ref, key->message_id) || key->message_id.ptr == NULL) {
         size_t len = e->ref.len < sizeof(seen->saying) ? e->ref.len : sizeof(seen->saying);
         memcpy(seen->saying, e->ref.ptr, len);
-        key->message_id = (view){seen->saying, len};
+        key->message_id = (slice){seen->saying, len};
         begin(out, "start", 0);
         add_string(out, "{\"messageId\":", e->ref);
         buf_text(out, "}\n\n");
@@ -87,27 +87,27 @@ static void add_piece(buf *out, task_view *seen, const task_event *e)
     begin(out, "content", 0);
     add_string(out, "{\"messageId\":", e->ref);
     buf_text(out, ",\"content\":");
-    buf_view(out, e->text);
+    buf_slice(out, e->text);
     buf_char(out, '}');
 }
 
 static void add_event(buf *out, task_view *seen, const task_event *e)
 {
     size_t before = out->len;
-    bool piece = view_equal(e->what, VIEW("chunk"));
-    bool completed = view_equal(e->what, VIEW("completed"));
+    bool piece = slice_equal(e->what, SLICE("chunk"));
+    bool completed = slice_equal(e->what, SLICE("completed"));
     if (piece)
         add_piece(out, seen, e);
-    else if (view_equal(e->what, VIEW("message")))
+    else if (slice_equal(e->what, SLICE("message")))
         add_message(out, seen, e);
-    else if (view_equal(e->what, VIEW("call")))
+    else if (slice_equal(e->what, SLICE("call")))
         add_call(out, e);
     else if (completed)
         add_end(out, seen, e);
     if (!piece)
         seen->key.after = e->n;
     if (completed ||
-        view_equal(e->what, VIEW("reopened"))) /* a finished task may still get others */
+        slice_equal(e->what, SLICE("reopened"))) /* a finished task may still get others */
         seen->finished = completed;
     if (out->len > before)
         buf_text(out, "\n\n");
@@ -118,7 +118,7 @@ bool task_view_add(buf *out, task_view *seen, const store_rows *rows, const int 
     for (int i = 0; i < count; i++) {
         task_event event;
         task_event_read(&event, rows, row[i]);
-        if (view_equal(event.what, VIEW("more")))
+        if (slice_equal(event.what, SLICE("more")))
             return true;
         add_event(out, seen, &event);
     }

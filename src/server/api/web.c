@@ -6,8 +6,8 @@
 #include "server/api/handlers.h"
 
 typedef struct page {
-    view name;
-    view text;
+    slice name;
+    slice text;
 } page;
 
 static const page PAGES[] = {
@@ -41,13 +41,13 @@ static const struct {
 static const char POLICY[] =
     "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-static bool ends_with(view name, const char *ending)
+static bool ends_with(slice name, const char *ending)
 {
     size_t len = strlen(ending);
     return name.len > len && memcmp(name.ptr + name.len - len, ending, len) == 0;
 }
 
-static const char *type_of(view name)
+static const char *type_of(slice name)
 {
     for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++)
         if (ends_with(name, TYPES[i].ending))
@@ -55,10 +55,10 @@ static const char *type_of(view name)
     return "application/octet-stream";
 }
 
-static void answer_file(request *r, view name, view text)
+static void answer_file(request *r, slice name, slice text)
 {
     for (size_t i = 0; i < sizeof(PACKED_FILES) / sizeof(PACKED_FILES[0]); i++)
-        if (view_equal(PACKED_FILES[i].name, name))
+        if (slice_equal(PACKED_FILES[i].name, name))
             r->answer.packed = PACKED_FILES[i].text;
     request_tag(r, 0);
     request_answer_fixed(r, 200, text);
@@ -66,15 +66,15 @@ static void answer_file(request *r, view name, view text)
 
 void handle_openapi(request *r)
 {
-    answer_file(r, VIEW("cardbox.json"), (view){OPENAPI, sizeof(OPENAPI) - 1});
+    answer_file(r, SLICE("cardbox.json"), (slice){OPENAPI, sizeof(OPENAPI) - 1});
 }
 
 /* Browsers ask each time whether their copy is still good, so that a new version of the server is
  * never seen with scripts of the old one. */
-static void answer_page(request *r, view name)
+static void answer_page(request *r, slice name)
 {
     for (size_t i = 0; i < sizeof(PAGES) / sizeof(PAGES[0]); i++) {
-        if (!view_equal(PAGES[i].name, name))
+        if (!slice_equal(PAGES[i].name, name))
             continue;
         r->answer.type = type_of(name);
         request_header(r, "Cache-Control", "no-cache");
@@ -83,25 +83,25 @@ static void answer_page(request *r, view name)
         answer_file(r, name, PAGES[i].text);
         return;
     }
-    fault_answer_unknown_path(r, NULL);
+    http_error_send_unknown_path(r, NULL);
 }
 
 void handle_docs(request *r)
 {
-    answer_page(r, VIEW("docs.html"));
+    answer_page(r, SLICE("docs.html"));
 }
 
 void handle_ui(request *r)
 {
-    answer_page(r, VIEW("index.html"));
+    answer_page(r, SLICE("index.html"));
 }
 
 /* A page has one place alone: there its links are right. */
 void handle_ui_file(request *r)
 {
-    view name = r->match.params[0];
+    slice name = r->match.params[0];
     if (ends_with(name, ".html"))
-        fault_answer_unknown_path(r, NULL);
+        http_error_send_unknown_path(r, NULL);
     else
         answer_page(r, name);
 }
@@ -110,5 +110,5 @@ void handle_ui_file(request *r)
 void handle_ui_redirect(request *r)
 {
     request_header(r, "Location", "ui/");
-    request_answer_fixed(r, 308, VIEW("{\"detail\":\"see ui/\"}"));
+    request_answer_fixed(r, 308, SLICE("{\"detail\":\"see ui/\"}"));
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <strings.h>
 #include "base/clock.h"
-#include "server/response/fault.h"
+#include "server/response/http_error.h"
 
 /* The list is asked for more than once a second. After so long without an answer a token may have
  * been revoked long ago; for less than that a restart of the database need not be noticed. */
@@ -26,24 +26,24 @@ bool auth_is_decided(const server_state *server)
 }
 
 /* The secret of "Bearer SECRET". ptr NULL: anything else. */
-static view secret_of(const head *h)
+static slice secret_of(const head *h)
 {
     static const char SCHEME[] = "Bearer ";
     size_t skip = sizeof(SCHEME) - 1;
-    view value = h->authorization;
+    slice value = h->authorization;
     if (h->authorizations != 1 || value.len <= skip || strncasecmp(value.ptr, SCHEME, skip) != 0)
-        return (view){NULL, 0};
+        return (slice){NULL, 0};
     while (skip < value.len && value.ptr[skip] == ' ')
         skip++;
-    value = (view){value.ptr + skip, value.len - skip};
+    value = (slice){value.ptr + skip, value.len - skip};
     bool formed = value.len == TOKEN_TEXT_SIZE &&
                   memcmp(value.ptr, TOKEN_PREFIX, sizeof(TOKEN_PREFIX) - 1) == 0;
-    return formed ? value : (view){NULL, 0};
+    return formed ? value : (slice){NULL, 0};
 }
 
 static const token *find_token(const token_list *list, const head *h)
 {
-    view secret = secret_of(h);
+    slice secret = secret_of(h);
     const token *t = secret.ptr == NULL ? NULL : token_list_find(list, secret);
     return t != NULL && clock_ms() < t->expires_ms ? t : NULL;
 }
@@ -70,15 +70,15 @@ static void answer_undecided(request *r)
 {
     server_state *server = r->server;
     if (atomic_load(&server->overpowered))
-        fault_answer(r, FAULT_UNFIT,
-                     "let the server log in as a role that is only a member of cardbox_service",
-                     "the server's database role has more rights than a server should have");
+        http_error_send(r, HTTP_ERROR_INCOMPATIBLE,
+                        "let the server log in as a role that is only a member of cardbox_service",
+                        "the server's database role has more rights than a server should have");
     else if (atomic_load(&server->tokens_barred))
-        fault_answer(r, FAULT_UNFIT,
-                     "let the server log in as a role that is a member of cardbox_service",
-                     "the server's database role may not read the tokens");
+        http_error_send(r, HTTP_ERROR_INCOMPATIBLE,
+                        "let the server log in as a role that is a member of cardbox_service",
+                        "the server's database role may not read the tokens");
     else
-        fault_answer_away(r, "the tokens could not be read from the database");
+        http_error_send_away(r, "the tokens could not be read from the database");
 }
 
 /* What the operation needs is no secret; which part of it the token lacks is not said. */
@@ -87,7 +87,8 @@ static void answer_forbidden(request *r)
     char hint[80];
     snprintf(hint, sizeof(hint), "it needs the scope %s, for %s", route_scope_name(r->scope),
              route_is_of_project(r->match.route) ? "this project" : "all projects");
-    fault_answer(r, FAULT_FORBIDDEN, hint, "the token is not good for this project or operation");
+    http_error_send(r, HTTP_ERROR_FORBIDDEN, hint,
+                    "the token is not good for this project or operation");
 }
 
 static bool is_good_for(const token *t, const request *r)
@@ -115,8 +116,8 @@ bool auth_check(request *r, const head *h)
         return true;
     const token *t = find_token(board_read(server->tokens, r->tokens), h);
     if (t == NULL) {
-        fault_answer(r, FAULT_UNAUTHENTICATED, "send Authorization: Bearer TOKEN",
-                     "the request needs a token that is known, not revoked and not expired");
+        http_error_send(r, HTTP_ERROR_UNAUTHENTICATED, "send Authorization: Bearer TOKEN",
+                        "the request needs a token that is known, not revoked and not expired");
         return false;
     }
     note_token(r, t);

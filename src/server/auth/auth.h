@@ -6,7 +6,7 @@
 #define SERVER_AUTH_H
 
 #include "server/auth/token_list.h"
-#include "server/request/head.h"
+#include "server/request/headers.h"
 #include "server/request/request.h"
 
 /* Whether it can be said at all who may do what. */

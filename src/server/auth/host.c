@@ -12,7 +12,7 @@ enum { NAME_MAX_BYTES = 253 }; /* of a name in DNS */
 /* --- reading --- */
 
 /* Nothing, or a colon and perhaps digits. */
-static bool is_port(view text)
+static bool is_port(slice text)
 {
     for (size_t i = 1; i < text.len; i++)
         if (text.ptr[i] < '0' || text.ptr[i] > '9')
@@ -20,7 +20,7 @@ static bool is_port(view text)
     return text.len == 0 || text.ptr[0] == ':';
 }
 
-static bool is_name(view text)
+static bool is_name(slice text)
 {
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
@@ -32,7 +32,7 @@ static bool is_name(view text)
     return text.len > 0 && text.len <= NAME_MAX_BYTES;
 }
 
-static bool read_address(host *out, int family, view text)
+static bool read_address(host *out, int family, slice text)
 {
     char copy[INET6_ADDRSTRLEN];
     if (text.len >= sizeof(copy) || memchr(text.ptr, '\0', text.len) != NULL)
@@ -44,12 +44,12 @@ static bool read_address(host *out, int family, view text)
 }
 
 /* An IPv6 address in brackets. A zone, as in [fe80::1%eth0], is passed over. */
-static bool read_brackets(host *out, view text)
+static bool read_brackets(host *out, slice text)
 {
     const char *end = memchr(text.ptr, ']', text.len);
-    if (end == NULL || !is_port((view){end + 1, (size_t)(text.ptr + text.len - end - 1)}))
+    if (end == NULL || !is_port((slice){end + 1, (size_t)(text.ptr + text.len - end - 1)}))
         return false;
-    view inside = {text.ptr + 1, (size_t)(end - text.ptr - 1)};
+    slice inside = {text.ptr + 1, (size_t)(end - text.ptr - 1)};
     const char *zone = memchr(inside.ptr, '%', inside.len);
     if (zone != NULL)
         inside.len = (size_t)(zone - inside.ptr);
@@ -57,15 +57,15 @@ static bool read_brackets(host *out, view text)
 }
 
 /* The dot at the end of a complete name in DNS is no part of it here. */
-static bool read_host(host *out, view text)
+static bool read_host(host *out, slice text)
 {
     if (text.len == 0)
         return false;
     if (text.ptr[0] == '[')
         return read_brackets(out, text);
     const char *colon = memchr(text.ptr, ':', text.len);
-    view name = {text.ptr, colon == NULL ? text.len : (size_t)(colon - text.ptr)};
-    if (!is_port((view){name.ptr + name.len, text.len - name.len}))
+    slice name = {text.ptr, colon == NULL ? text.len : (size_t)(colon - text.ptr)};
+    if (!is_port((slice){name.ptr + name.len, text.len - name.len}))
         return false;
     if (name.len > 0 && name.ptr[name.len - 1] == '.')
         name.len--;
@@ -95,7 +95,7 @@ static bool is_own_machine(const host *h)
     return is_same(h, &NAME) || is_same(h, &SIX) || (h->family == AF_INET && h->address[0] == 127);
 }
 
-bool host_is_accepted(const host_rules *rules, view authority)
+bool host_is_accepted(const host_rules *rules, slice authority)
 {
     host wanted;
     if (!read_host(&wanted, authority))
@@ -109,7 +109,7 @@ bool host_is_accepted(const host_rules *rules, view authority)
 /* --- the rules --- */
 
 /* A name or an address of either kind, without a port. */
-static bool read_name(host *out, view text)
+static bool read_name(host *out, slice text)
 {
     bool colons = text.len > 0 && memchr(text.ptr, ':', text.len) != NULL && text.ptr[0] != '[';
     if (colons)
@@ -122,7 +122,7 @@ static bool read_name(host *out, view text)
 static bool add_names(host_rules *rules, const char *value, char *error, size_t size)
 {
     for (const char *at = value; at != NULL; at = *at == ',' ? at + 1 : NULL) {
-        view name = {at, strcspn(at, ",")};
+        slice name = {at, strcspn(at, ",")};
         if (rules->count == OPT_LIST_MAX) {
             snprintf(error, size, "--allow-host takes at most %d names", OPT_LIST_MAX);
             return false;
@@ -131,7 +131,7 @@ static bool add_names(host_rules *rules, const char *value, char *error, size_t 
             snprintf(error, size,
                      "--allow-host takes the name or the address of a host, without a port, not "
                      "\"%.*s\"",
-                     (int)view_cut(name, 200), name.ptr);
+                     (int)slice_cut(name, 200), name.ptr);
             return false;
         }
         rules->count++;
@@ -143,7 +143,7 @@ static bool add_names(host_rules *rules, const char *value, char *error, size_t 
 /* An address that can't be read, as that of a unix socket, adds nothing. */
 static void add_listened(host_rules *rules, const char *address)
 {
-    if (read_host(&rules->known[rules->count], view_of(address)))
+    if (read_host(&rules->known[rules->count], slice_of(address)))
         rules->count++;
 }
 

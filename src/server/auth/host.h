@@ -14,7 +14,7 @@
 typedef struct host {
     int family;                /* AF_INET, AF_INET6; AF_UNSPEC: a name */
     unsigned char address[16]; /* 4 or 16 bytes of it */
-    view name;                 /* borrowed */
+    slice name;                /* borrowed */
 } host;
 
 typedef struct host_rules {
@@ -29,6 +29,6 @@ bool host_rules_init(host_rules *out, const settings *set, const char *where, ch
                      size_t size);
 
 /* Whether the rules accept an authority: a host, or a host and a port. */
-bool host_is_accepted(const host_rules *rules, view authority);
+bool host_is_accepted(const host_rules *rules, slice authority);
 
 #endif

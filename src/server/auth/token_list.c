@@ -34,9 +34,9 @@ static void insert(token_list *list, const token *t)
     list->slots[at] = t;
 }
 
-static view copy_text(arena *memory, view text)
+static slice copy_text(arena *memory, slice text)
 {
-    return (view){arena_copy(memory, text), text.len};
+    return (slice){arena_copy(memory, text), text.len};
 }
 
 /* How many rows from this one on are of the same token. */
@@ -53,8 +53,8 @@ static void add_token(token_list *list, const store_rows *rows, int row, int cou
                       int64_t asked_ms)
 {
     token *t = arena_zeros(&list->memory, 1, sizeof(*t));
-    view *tenants = arena_zeros(&list->memory, (size_t)count, sizeof(*tenants));
-    view hash = rows_text(rows, row, WATCH_HASH);
+    slice *tenants = arena_zeros(&list->memory, (size_t)count, sizeof(*tenants));
+    slice hash = rows_text(rows, row, WATCH_HASH);
     if (t == NULL || tenants == NULL || hash.len != sizeof(t->hash))
         return;
     memcpy(t->hash, hash.ptr, sizeof(t->hash));
@@ -117,7 +117,7 @@ bool token_list_ever(const token_list *list)
     return list->ever;
 }
 
-const token *token_list_find(const token_list *list, view secret)
+const token *token_list_find(const token_list *list, slice secret)
 {
     unsigned char hash[TOKEN_HASH_SIZE];
     if (gnutls_hash_fast(GNUTLS_DIG_SHA256, secret.ptr, secret.len, hash) != 0)
@@ -137,10 +137,10 @@ const token *token_list_find_id(const token_list *list, int64_t id)
     return NULL;
 }
 
-bool token_is_for(const token *t, view tenant)
+bool token_is_for(const token *t, slice tenant)
 {
     for (size_t i = 0; i < t->tenant_count; i++)
-        if (view_equal(t->tenants[i], tenant))
+        if (slice_equal(t->tenants[i], tenant))
             return true;
     return t->all_tenants;
 }

@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include "base/view.h"
+#include "base/slice.h"
 #include "store/admin/tokens.h"
 
 typedef struct token {
@@ -16,7 +16,7 @@ typedef struct token {
     unsigned scopes;    /* a sum of token_scope */
     int64_t expires_ms; /* clock_ms(); INT64_MAX: never */
     bool all_tenants;
-    const view *tenants;
+    const slice *tenants;
     size_t tenant_count;
 } token;
 
@@ -30,12 +30,12 @@ int64_t token_list_version(const token_list *list);
 bool token_list_ever(const token_list *list);
 
 /* The token with this secret, expired or not; NULL: none. */
-const token *token_list_find(const token_list *list, view secret);
+const token *token_list_find(const token_list *list, slice secret);
 
 /* The one with this number, found by walking the list. */
 const token *token_list_find_id(const token_list *list, int64_t id);
 
-bool token_is_for(const token *t, view tenant);
+bool token_is_for(const token *t, slice tenant);
 
 /* Where the list is that counts. One thread changes it. */
 typedef struct token_board {

@@ -1,5 +1,5 @@
 /*
- * incoming.c: a body on its way through a transfer's ring.
+ * incoming.c: a body on its way through a transfer's bounded_pipe.
  */
 #include "server/background/incoming.h"
 
@@ -9,9 +9,9 @@
 
 ssize_t incoming_read(void *arg, char *to, size_t room)
 {
-    ring *r = arg;
-    size_t len = ring_take(r, to, room);
-    if (len > 0 || !ring_is_shut(r))
+    bounded_pipe *r = arg;
+    size_t len = bounded_pipe_take(r, to, room);
+    if (len > 0 || !bounded_pipe_is_shut(r))
         return (ssize_t)len;
     errno = ECANCELED;
     return -1;
@@ -21,12 +21,12 @@ ssize_t incoming_read(void *arg, char *to, size_t room)
 
 /* Whom nobody takes anything from any more may send on: the answer waits for the end of the body.
  */
-static size_t take(request *r, view piece)
+static size_t take(request *r, slice piece)
 {
     transfer *t = r->plan;
     if (t->aborted || transfer_state_of(t).over)
         return piece.len;
-    size_t taken = ring_offer(t->ring, piece);
+    size_t taken = bounded_pipe_offer(t->bounded_pipe, piece);
     t->waits = taken < piece.len;
     return taken;
 }
@@ -34,7 +34,7 @@ static size_t take(request *r, view piece)
 static void end(request *r)
 {
     transfer *t = r->plan;
-    ring_end(t->ring);
+    bounded_pipe_end(t->bounded_pipe);
     request_move(r, REQUEST_SUSPENDED);
 }
 
@@ -51,6 +51,6 @@ void incoming_look(transfer *t, void (*done)(transfer *t, request *r), void (*st
         stopped(t);
     else if (r->state == REQUEST_SUSPENDED && state.over)
         done(t, r);
-    if (state.over || ring_is_ready(t->ring))
+    if (state.over || bounded_pipe_is_ready(t->bounded_pipe))
         transfer_resume(t);
 }

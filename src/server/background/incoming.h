@@ -1,6 +1,7 @@
 /*
- * incoming.h: a body of any length on its way into a transfer's thread: the loop puts into the ring
- * what comes, as far as there is room, and the thread takes it out. Knows nothing of what it is.
+ * incoming.h: a body of any length on its way into a transfer's thread: the loop puts into the
+ * bounded_pipe what comes, as far as there is room, and the thread takes it out. Knows nothing of
+ * what it is.
  */
 #ifndef SERVER_INCOMING_H
 #define SERVER_INCOMING_H
@@ -10,7 +11,7 @@
 /* The request's sink; its plan is the transfer. */
 extern const request_sink INCOMING_SINK;
 
-/* In the thread: takes what comes next out of the transfer's ring, `arg`. 0: that was all;
+/* In the thread: takes what comes next out of the transfer's bounded_pipe, `arg`. 0: that was all;
  * negative, and errno set: the client left, and what is left of a line must not pass for a whole
  * one. */
 ssize_t incoming_read(void *arg, char *to, size_t room);

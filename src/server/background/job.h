@@ -18,7 +18,7 @@ typedef void (*job_work)(struct request *r, void *arg);
 
 typedef struct job {
     bool aside;           /* a thread has the request, or will: what belongs to the loop waits */
-    bool asks;            /* its ticket is for the joiner, once the loop has it again */
+    bool asks;            /* its ticket is for the batcher, once the loop has it again */
     atomic_bool given_up; /* nobody waits for the outcome: work that can end early does */
     job_state state;      /* under the pool's lock */
     struct request *next; /* in the pool's queue, under its lock */

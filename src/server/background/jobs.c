@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "app/log.h"
-#include "server/response/fault.h"
+#include "server/response/http_error.h"
 
 enum {
     THREADS_MOST = 8,
@@ -49,20 +49,20 @@ struct jobs {
 
 /* --- the queue; its lock is held --- */
 
-static size_t running_of(const job_pool *p, view tenant)
+static size_t running_of(const job_pool *p, slice tenant)
 {
     size_t count = 0;
     for (size_t i = 0; i < p->count; i++)
         count += p->thread[i].request != NULL &&
-                 view_equal(request_tenant(p->thread[i].request), tenant);
+                 slice_equal(request_tenant(p->thread[i].request), tenant);
     return count;
 }
 
-static size_t waiting_of(const job_pool *p, view tenant)
+static size_t waiting_of(const job_pool *p, slice tenant)
 {
     size_t count = 0;
     for (const request *r = p->first; r != NULL; r = r->job.next)
-        count += view_equal(request_tenant(r), tenant);
+        count += slice_equal(request_tenant(r), tenant);
     return count;
 }
 
@@ -271,7 +271,7 @@ bool jobs_add(request *r, job_work work, job_work done, void *arg)
         return true;
     }
     r->job.aside = false;
-    fault_answer(r, FAULT_JOBS_FULL, NULL, "%s", full);
+    http_error_send(r, HTTP_ERROR_JOBS_FULL, NULL, "%s", full);
     return false;
 }
 
@@ -285,7 +285,7 @@ static void take_back(jobs *all, request *r)
     if (was.done != NULL)
         was.done(r, was.arg);
     if (was.asks)
-        joiner_add(r->joiner, r);
+        batcher_add(r->batcher, r);
 }
 
 static job_state state_of(const jobs *all, const request *r)
@@ -308,22 +308,23 @@ static bool leave(const jobs *all, request *r)
 }
 
 /* One that runs can't be stopped, but may stop by itself. */
-static void give_up(jobs *all, request *r, fault what, const char *why)
+static void give_up(jobs *all, request *r, http_error what, const char *why)
 {
     atomic_store(&r->job.given_up, true);
     if (!leave(all, r))
         return;
     take_back(all, r);
-    fault_answer(r, what, NULL, "%s", why);
+    http_error_send(r, what, NULL, "%s", why);
 }
 
 /* Gives the job up if its client has left or its time is over. */
 static void check(jobs *all, request *r, int64_t now_ms)
 {
     if (r->host->left(r))
-        give_up(all, r, FAULT_CLIENT_LEFT, "the client seems to have left");
-    else if (now_ms - r->job.since_ms >= r->server->set->request_timeout_ms)
-        give_up(all, r, FAULT_TIMEOUT, "other large requests did not leave it a thread in time");
+        give_up(all, r, HTTP_ERROR_CLIENT_LEFT, "the client seems to have left");
+    else if (now_ms - r->job.since_ms >= r->server->set->database_timeout_ms)
+        give_up(all, r, HTTP_ERROR_TIMEOUT,
+                "other large requests did not leave it a thread in time");
 }
 
 /* Its answer goes out, or it waits for its next statement. */
@@ -363,6 +364,6 @@ void jobs_abort(jobs *all)
         if (state_of(all, r) == JOB_DONE)
             go_on(all, r);
         else
-            give_up(all, r, FAULT_STOPPING, "the server is stopping");
+            give_up(all, r, HTTP_ERROR_STOPPING, "the server is stopping");
     }
 }

@@ -1,5 +1,5 @@
 /*
- * outgoing.c: pieces on their way from a thread through its ring into an answer.
+ * outgoing.c: pieces on their way from a thread through its bounded_pipe into an answer.
  */
 #include "server/background/outgoing.h"
 
@@ -19,17 +19,18 @@ void outgoing_begin(outgoing *o)
 static bool hand_over(outgoing *o)
 {
     outgoing_begin(o);
-    bool taken = buf_ok(&o->gathered) && ring_put(o->transfer.ring, buf_as_view(&o->gathered));
+    bool taken = buf_ok(&o->gathered) &&
+                 bounded_pipe_put(o->transfer.bounded_pipe, buf_as_slice(&o->gathered));
     buf_reset(&o->gathered, 2 * (size_t)GATHER);
     return taken;
 }
 
-bool outgoing_put(outgoing *o, view piece)
+bool outgoing_put(outgoing *o, slice piece)
 {
     o->gathered.max = 4 * (size_t)GATHER;
     if (piece.len >= GATHER) /* not copied once more */
-        return hand_over(o) && ring_put(o->transfer.ring, piece);
-    buf_view(&o->gathered, piece);
+        return hand_over(o) && bounded_pipe_put(o->transfer.bounded_pipe, piece);
+    buf_slice(&o->gathered, piece);
     return o->gathered.len < GATHER || hand_over(o);
 }
 
@@ -47,13 +48,14 @@ void outgoing_clear(transfer *t)
 
 /* --- on the loop --- */
 
-static stream_state peek(request *r, view *piece)
+static stream_state peek(request *r, slice *piece)
 {
     transfer *t = r->plan;
-    transfer_state state = transfer_state_of(t); /* before the ring: what it put there is all */
+    transfer_state state =
+        transfer_state_of(t); /* before the bounded_pipe: what it put there is all */
     if (t->aborted)
         return STREAM_BROKEN;
-    *piece = ring_peek(t->ring);
+    *piece = bounded_pipe_peek(t->bounded_pipe);
     if (piece->len > 0)
         return STREAM_PIECE;
     if (state.over)
@@ -67,7 +69,7 @@ static void took(request *r, size_t len)
 {
     transfer *t = r->plan;
     t->moved += len;
-    ring_took(t->ring, len);
+    bounded_pipe_took(t->bounded_pipe, len);
 }
 
 static void start_answer(request *r)
@@ -84,7 +86,7 @@ void outgoing_look(transfer *t, void (*head)(outgoing *o, request *r))
     request *r = t->request;
     transfer_state state = transfer_state_of(t);
     if (r->state != REQUEST_SUSPENDED) {
-        if (state.over || ring_is_ready(t->ring))
+        if (state.over || bounded_pipe_is_ready(t->bounded_pipe))
             transfer_resume(t);
     } else if (t->aborted || (state.over && !state.begun)) {
         transfer_answer_failed(t);

@@ -22,7 +22,7 @@ typedef struct outgoing {
 void outgoing_begin(outgoing *o);
 
 /* False: nobody reads it any more. */
-bool outgoing_put(outgoing *o, view piece);
+bool outgoing_put(outgoing *o, slice piece);
 
 /* Behind the last piece; gives the status of all of it. */
 cardbox_status outgoing_end(outgoing *o, cardbox_status status);

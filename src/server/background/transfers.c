@@ -9,10 +9,10 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "app/log.h"
-#include "server/background/aside.h"
+#include "server/background/background_db.h"
 #include "server/auth/auth.h"
 #include "server/response/failure_log.h"
-#include "server/response/fault.h"
+#include "server/response/http_error.h"
 #include "base/errors.h"
 #include "store/admin/role.h"
 
@@ -74,14 +74,14 @@ bool transfer_pool_free(transfer_pool *p)
 
 /* Takes a place for one more of a project. Gives what keeps it out; NULL: nothing. One project
  * can't have the places of all. */
-static const char *take_place(transfer_pool *p, view tenant, size_t *place)
+static const char *take_place(transfer_pool *p, slice tenant, size_t *place)
 {
     size_t running = 0, own = 0;
     const char *full = NULL;
     pthread_mutex_lock(&p->lock);
     for (size_t i = TRANSFERS_MOST; i-- > 0;) {
         running += p->tenant[i][0] != '\0';
-        own += view_equal(view_of(p->tenant[i]), tenant);
+        own += slice_equal(slice_of(p->tenant[i]), tenant);
         if (p->tenant[i][0] == '\0')
             *place = i;
     }
@@ -158,7 +158,7 @@ static void let_go(transfer *t)
     if (left > 0)
         return;
     t->kind->clear(t);
-    ring_free(t->ring);
+    bounded_pipe_free(t->bounded_pipe);
     pthread_mutex_destroy(&t->lock);
     free(t);
 }
@@ -196,20 +196,20 @@ void transfer_begun(transfer *t)
     pthread_mutex_unlock(&t->lock);
 }
 
-static void set_unfit(transfer *t, unfit_cause cause)
+static void set_incompatible(transfer *t, incompatible_cause cause)
 {
-    t->unfit = true;
+    t->incompatible = true;
     t->cause = cause;
 }
 
-/* As on a loop's connection: what PostgreSQL refuses is the transfer's own fault until the server's
- * check fails too. To open the database is a check already. */
+/* As on a loop's connection: what PostgreSQL refuses is the transfer's own http_error until the
+ * server's check fails too. To open the database is a check already. */
 static void check_database(transfer *t)
 {
     role_check found = {.has_schema = false};
     cardbox_error check = t->err;
     if (t->db != NULL) {
-        if (!error_may_be_unfit(&t->err))
+        if (!error_may_be_incompatible(&t->err))
             return;
         check = (cardbox_error)CARDBOX_ERROR_INIT;
         role_check_get(&found, t->db, &check);
@@ -217,10 +217,10 @@ static void check_database(transfer *t)
     if (check.status == CARDBOX_OK && found.has_schema && found.has_rights)
         return;
     if (check.status == CARDBOX_FORBIDDEN || (check.status == CARDBOX_OK && found.has_schema))
-        set_unfit(t, UNFIT_RIGHTS);
+        set_incompatible(t, INCOMPATIBLE_RIGHTS);
     else if (check.status == CARDBOX_OK || error_is_schema(check.sqlstate) ||
              (check.status == CARDBOX_INTERNAL && check.sqlstate[0] == '\0'))
-        set_unfit(t, UNFIT_SCHEMA);
+        set_incompatible(t, INCOMPATIBLE_SCHEMA);
 }
 
 /* A failure is logged here if the answer is under way already: it is only cut off then. */
@@ -230,7 +230,7 @@ static void note_failure(transfer *t, cardbox_status status)
         return;
     check_database(t);
     if (t->begun && t->err.sqlstate[0] != '\0')
-        failure_log(LOG_LEVEL_ERROR, "statement_failed", &t->err, VIEW(""));
+        failure_log(LOG_LEVEL_ERROR, "statement_failed", &t->err, SLICE(""));
 }
 
 /* Its place is free before its client has the last byte, and so may begin the next. */
@@ -243,7 +243,7 @@ static void *run(void *arg)
         status = t->kind->run(t);
     note_failure(t, status);
     if (status != CARDBOX_OK)
-        aside_note(p->server, SLOTS_BACKGROUND, &t->err);
+        background_db_note(p->server, SLOTS_BACKGROUND, &t->err);
     leave_database(p, t->db);
     leave_place(p, t->place);
     pthread_mutex_lock(&t->lock);
@@ -266,13 +266,13 @@ static void leave_list(transfer *t)
     *at = t->next;
 }
 
-/* The request ends, whatever the thread is doing: it will find the ring shut. */
+/* The request ends, whatever the thread is doing: it will find the bounded_pipe shut. */
 static void release(void *plan)
 {
     transfer *t = plan;
     leave_list(t);
     t->request = NULL;
-    ring_shut(t->ring);
+    bounded_pipe_shut(t->bounded_pipe);
     pthread_mutex_lock(&t->lock);
     t->wake_fd = -1;
     pthread_mutex_unlock(&t->lock);
@@ -296,8 +296,8 @@ static transfer *make(request *r, const transfer_kind_of *kind, size_t place)
     t->holders = 1;
     pthread_mutex_init(&t->lock, NULL);
     memcpy(t->tenant, t->pool->tenant[place], sizeof(t->tenant));
-    t->ring = ring_new(RING_BYTES, wake, t);
-    if (t->ring != NULL)
+    t->bounded_pipe = bounded_pipe_new(RING_BYTES, wake, t);
+    if (t->bounded_pipe != NULL)
         return t;
     pthread_mutex_destroy(&t->lock);
     free(t);
@@ -307,19 +307,19 @@ static transfer *make(request *r, const transfer_kind_of *kind, size_t place)
 transfer *transfer_new(request *r, const transfer_kind_of *kind)
 {
     if (database_is_away(&r->server->database.primary)) {
-        fault_answer_away(r, NULL);
+        http_error_send_away(r, NULL);
         return NULL;
     }
     size_t place = 0;
     const char *full = take_place(r->server->transfers, request_tenant(r), &place);
     if (full != NULL) {
-        fault_answer(r, FAULT_TRANSFERS_FULL, NULL, "%s", full);
+        http_error_send(r, HTTP_ERROR_TRANSFERS_FULL, NULL, "%s", full);
         return NULL;
     }
     transfer *t = make(r, kind, place);
     if (t == NULL) {
         leave_place(r->server->transfers, place);
-        fault_answer_memory(r);
+        http_error_send_no_memory(r);
         return NULL;
     }
     t->next = t->home->first;
@@ -341,7 +341,7 @@ bool transfer_start(transfer *t)
     atomic_fetch_sub(&t->pool->threads, 1);
     t->holders = 1;
     leave_place(t->pool, t->place);
-    fault_answer_memory(t->request);
+    http_error_send_no_memory(t->request);
     return false;
 }
 
@@ -366,28 +366,31 @@ void transfer_answer_failed(transfer *t)
 {
     request *r = t->request;
     if (t->aborted && atomic_load(&r->server->stop) != STOP_NOT)
-        fault_answer(r, FAULT_STOPPING, NULL, "the server is stopping");
+        http_error_send(r, HTTP_ERROR_STOPPING, NULL, "the server is stopping");
     else if (t->revoked)
-        fault_answer(r, FAULT_UNAUTHENTICATED, "send what is left with a token that is good",
-                     "the token was revoked, or has expired, while this went on");
+        http_error_send(r, HTTP_ERROR_UNAUTHENTICATED,
+                        "send what is left with a token that is good",
+                        "the token was revoked, or has expired, while this went on");
     else if (t->aborted)
-        fault_answer(r, FAULT_CLIENT_LEFT, NULL, "the client seems to have left");
-    else if (t->unfit)
-        fault_answer_unfit(r, t->cause);
+        http_error_send(r, HTTP_ERROR_CLIENT_LEFT, NULL, "the client seems to have left");
+    else if (t->incompatible)
+        http_error_send_incompatible(r, t->cause);
     else if (is_for_client(&t->err))
-        fault_answer_error(r, fault_of_status(t->err.status), &t->err);
+        http_error_send_status(r, http_error_of_status(t->err.status), &t->err);
     else
-        fault_answer_store(r, &t->err);
+        http_error_send_store(r, &t->err);
 }
 
 void transfer_answer_stopped(transfer *t, const char *how_far)
 {
-    fault what = fault_of_status(t->err.status);
-    if (t->db == NULL || (what != FAULT_AWAY && what != FAULT_TIMEOUT && what != FAULT_UNAVAILABLE))
+    http_error what = http_error_of_status(t->err.status);
+    if (t->db == NULL ||
+        (what != HTTP_ERROR_AWAY && what != HTTP_ERROR_TIMEOUT && what != HTTP_ERROR_UNAVAILABLE))
         transfer_answer_failed(t);
     else
-        fault_answer(t->request, what, "send it all again: what is there already is left as it is",
-                     "%s: %s", how_far, fault_why_away(&t->err));
+        http_error_send(t->request, what,
+                        "send it all again: what is there already is left as it is", "%s: %s",
+                        how_far, http_error_why_not_run(&t->err));
 }
 
 /* Ends it for a reason that is not its own. The connection, if it has one that is in the middle of
@@ -396,7 +399,7 @@ static void give_up(transfer *t)
 {
     request *r = t->request;
     t->aborted = true;
-    ring_shut(t->ring);
+    bounded_pipe_shut(t->bounded_pipe);
     if (t->waits)
         transfer_resume(t);
     else if (r->state == REQUEST_SENDING)

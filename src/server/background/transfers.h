@@ -1,13 +1,13 @@
 /*
  * transfers.h: exports and imports that are under way. Each has a thread of its own, where the
- * store's blocking functions run for as long as it takes, and a ring to the loop that serves its
- * client. Knows neither what is transferred nor HTTP.
+ * store's blocking functions run for as long as it takes, and a bounded_pipe to the loop that
+ * serves its client. Knows neither what is transferred nor HTTP.
  */
 #ifndef SERVER_TRANSFERS_H
 #define SERVER_TRANSFERS_H
 
 #include <pthread.h>
-#include "server/background/ring.h"
+#include "server/background/bounded_pipe.h"
 #include "cardbox/client.h"
 #include "cardbox/limits.h"
 #include "server/request/request.h"
@@ -62,13 +62,13 @@ struct transfer {
     const transfer_kind_of *kind;
     transfer_pool *pool;
     size_t place; /* in the pool */
-    ring *ring;
+    bounded_pipe *bounded_pipe;
     char tenant[CARDBOX_TENANT_MAX + 1];
     /* the thread's */
     cardbox *db;
     cardbox_error err; /* the loop may read it once it is over, and the next two */
-    bool unfit;        /* it failed, and the database did not pass the server's check after it: */
-    unfit_cause cause;
+    bool incompatible; /* it failed, and the database did not pass the server's check after it: */
+    incompatible_cause cause;
     /* the loop's */
     transfers *home;
     transfer *next;

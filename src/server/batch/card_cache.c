@@ -1,7 +1,7 @@
 /*
- * card_cache.c: parts with a lock each; a key's hash chooses the part. A part is a ring of bytes,
- * in which new entries overwrite the oldest ones, and a table of sets with the positions of the
- * entries. Positions only grow, so that a position shows whether its entry was overwritten.
+ * card_cache.c: parts with a lock each; a key's hash chooses the part. A part is a bounded_pipe of
+ * bytes, in which new entries overwrite the oldest ones, and a table of sets with the positions of
+ * the entries. Positions only grow, so that a position shows whether its entry was overwritten.
  */
 #include "server/batch/card_cache.h"
 #include <pthread.h>
@@ -13,10 +13,11 @@
 enum {
     PARTS = 16,
     WAYS = 8,
-    SLOT_BYTES = 512, /* of the ring for each slot of the table: less than most entries have */
-    SHARE = 32,       /* an entry has at most this part of a ring */
-    UNIT = 8,         /* positions are multiples of it */
-    MARK_SHIFT = 48   /* of a slot; below it is the position in units, plus 1 */
+    SLOT_BYTES =
+        512,    /* of the bounded_pipe for each slot of the table: less than most entries have */
+    SHARE = 32, /* an entry has at most this part of a bounded_pipe */
+    UNIT = 8,   /* positions are multiples of it */
+    MARK_SHIFT = 48 /* of a slot; below it is the position in units, plus 1 */
 };
 
 #define POSITION_BITS ((UINT64_C(1) << MARK_SHIFT) - 1)
@@ -31,20 +32,20 @@ typedef struct part {
     pthread_mutex_t lock;
     uint64_t end; /* where the next entry goes; all positions since the start are below */
     uint64_t (*slots)[WAYS]; /* 0: empty */
-    char *ring;
+    char *bounded_pipe;
 } part;
 
 struct card_cache {
-    size_t ring; /* bytes of a part */
-    size_t sets; /* of a part */
+    size_t bounded_pipe; /* bytes of a part */
+    size_t sets;         /* of a part */
     uint64_t (*slots)[WAYS];
-    void *rings; /* Not of the heap: what the server takes for requests is told by that. */
+    void *rings; /* Not of the heap: what the server takes for requests is last_logged by that. */
     part parts[PARTS];
 };
 
 static size_t bytes_of_rings(const card_cache *all)
 {
-    return all->ring * PARTS + UNIT; /* not 0 */
+    return all->bounded_pipe * PARTS + UNIT; /* not 0 */
 }
 
 card_cache *card_cache_new(size_t bytes)
@@ -52,8 +53,8 @@ card_cache *card_cache_new(size_t bytes)
     card_cache *all = calloc(1, sizeof(*all));
     if (all == NULL)
         return NULL;
-    all->ring = bytes / PARTS / UNIT * UNIT;
-    all->sets = all->ring / SLOT_BYTES / WAYS + 1;
+    all->bounded_pipe = bytes / PARTS / UNIT * UNIT;
+    all->sets = all->bounded_pipe / SLOT_BYTES / WAYS + 1;
     all->slots = calloc(PARTS * all->sets, sizeof(*all->slots));
     all->rings =
         mmap(NULL, bytes_of_rings(all), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -65,7 +66,7 @@ card_cache *card_cache_new(size_t bytes)
         part *p = &all->parts[i];
         pthread_mutex_init(&p->lock, NULL);
         p->slots = all->slots + i * all->sets;
-        p->ring = (char *)all->rings + i * all->ring;
+        p->bounded_pipe = (char *)all->rings + i * all->bounded_pipe;
     }
     return all;
 }
@@ -110,15 +111,15 @@ static void let_go(const spot *at)
 static entry *entry_in(const card_cache *all, const part *p, uint64_t slot)
 {
     uint64_t position = ((slot & POSITION_BITS) - 1) * UNIT;
-    return slot == 0 || p->end > position + all->ring
+    return slot == 0 || p->end > position + all->bounded_pipe
                ? NULL
-               : (entry *)(void *)(p->ring + position % all->ring);
+               : (entry *)(void *)(p->bounded_pipe + position % all->bounded_pipe);
 }
 
 static bool is_of(const entry *e, const card_key *key)
 {
-    return view_equal((view){e->bytes, e->tenant}, key->tenant) &&
-           view_equal((view){e->bytes + e->tenant, e->card_id}, key->card_id);
+    return slice_equal((slice){e->bytes, e->tenant}, key->tenant) &&
+           slice_equal((slice){e->bytes + e->tenant, e->card_id}, key->card_id);
 }
 
 /* The card's slot in its set. NULL: it is not there. */
@@ -137,16 +138,16 @@ static uint64_t *find(const card_cache *all, const spot *at, const card_key *key
 
 /* --- entries --- */
 
-/* Room in the ring, which is never in two pieces. */
+/* Room in the bounded_pipe, which is never in two pieces. */
 static entry *make_room(const card_cache *all, part *p, size_t size)
 {
-    size_t at = p->end % all->ring;
-    if (at + size > all->ring) {
-        p->end += all->ring - at;
+    size_t at = p->end % all->bounded_pipe;
+    if (at + size > all->bounded_pipe) {
+        p->end += all->bounded_pipe - at;
         at = 0;
     }
     p->end += (size + UNIT - 1) / UNIT * UNIT;
-    return (entry *)(void *)(p->ring + at);
+    return (entry *)(void *)(p->bounded_pipe + at);
 }
 
 /* A slot for a card that has none: of those of its set the one whose entry is oldest. */
@@ -160,7 +161,7 @@ static uint64_t *choose_slot(const spot *at)
 }
 
 static void write_entry(card_cache *all, const spot *at, uint64_t *slot, const entry *head,
-                        const card_key *key, view text)
+                        const card_key *key, slice text)
 {
     part *p = at->part;
     size_t size = sizeof(*head) + head->tenant + head->card_id + head->text;
@@ -173,14 +174,14 @@ static void write_entry(card_cache *all, const spot *at, uint64_t *slot, const e
     *slot = at->mark | (position / UNIT + 1);
 }
 
-void card_cache_put(card_cache *all, const card_key *key, int64_t etag, view text)
+void card_cache_put(card_cache *all, const card_key *key, int64_t etag, slice text)
 {
     entry head = {
         .etag = etag, .tenant = key->tenant.len, .card_id = key->card_id.len, .text = text.len};
     entry *old = NULL;
     spot at;
     if (all == NULL || text.len == 0 ||
-        sizeof(head) + head.tenant + head.card_id + head.text > all->ring / SHARE ||
+        sizeof(head) + head.tenant + head.card_id + head.text > all->bounded_pipe / SHARE ||
         !hold(all, key, &at))
         return;
     uint64_t *slot = find(all, &at, key, &old);
@@ -191,7 +192,8 @@ void card_cache_put(card_cache *all, const card_key *key, int64_t etag, view tex
     let_go(&at);
 }
 
-int64_t card_cache_get(card_cache *all, view *text, const card_key *key, size_t most, arena *memory)
+int64_t card_cache_get(card_cache *all, slice *text, const card_key *key, size_t most,
+                       arena *memory)
 {
     entry *e = NULL;
     int64_t etag = 0;
@@ -199,8 +201,8 @@ int64_t card_cache_get(card_cache *all, view *text, const card_key *key, size_t 
     if (all == NULL || !hold(all, key, &at))
         return 0;
     if (find(all, &at, key, &e) != NULL && e->text <= most) {
-        view kept = {e->bytes + e->tenant + e->card_id, e->text};
-        *text = (view){arena_copy(memory, kept), kept.len};
+        slice kept = {e->bytes + e->tenant + e->card_id, e->text};
+        *text = (slice){arena_copy(memory, kept), kept.len};
         etag = text->ptr == NULL ? 0 : e->etag;
     }
     let_go(&at);

@@ -2,50 +2,51 @@
  * database.c: opens, ticks and closes the parts of a database together.
  */
 #include "server/batch/database.h"
-#include "server/batch/join.h"
+#include "server/batch/batcher.h"
 #include "server/batch/db_conns.h"
 
-enum { OF_REPLICA = 4096 /* numbers of standbys begin here: more than the primary has */ };
+enum { OF_STANDBY = 4096 /* numbers of standbys begin here: more than the primary has */ };
 
 bool database_open(database *d, const settings *set)
 {
     d->primary.connector = connector_new(&d->primary.held);
-    if (set->read_dsn != NULL)
-        d->replica.connector = connector_new(&d->replica.held);
-    return d->primary.connector != NULL && (set->read_dsn == NULL || d->replica.connector != NULL);
+    if (set->standby_dsn != NULL)
+        d->standby.connector = connector_new(&d->standby.held);
+    return d->primary.connector != NULL &&
+           (set->standby_dsn == NULL || d->standby.connector != NULL);
 }
 
 bool database_close(database *d)
 {
     bool ended = connector_free(d->primary.connector);
-    return connector_free(d->replica.connector) && ended;
+    return connector_free(d->standby.connector) && ended;
 }
 
 cardbox_status loop_database_open(loop_database *d, server_state *server, struct stats *s,
                                   const loop_place *at, cardbox_error *err)
 {
-    loop_place of_replica = *at;
-    of_replica.first_tag += OF_REPLICA;
+    loop_place of_standby = *at;
+    of_standby.first_tag += OF_STANDBY;
     cardbox_status status = db_conns_new(&d->primary, server, false, at, err);
-    if (status == CARDBOX_OK && server->set->read_dsn != NULL)
-        status = db_conns_new(&d->replica, server, true, &of_replica, err);
+    if (status == CARDBOX_OK && server->set->standby_dsn != NULL)
+        status = db_conns_new(&d->standby, server, true, &of_standby, err);
     if (status != CARDBOX_OK)
         return status;
-    d->joiner = joiner_new(server, s, d->primary, d->replica);
-    return d->joiner == NULL ? CARDBOX_NOMEM : CARDBOX_OK;
+    d->batcher = batcher_new(server, s, d->primary, d->standby);
+    return d->batcher == NULL ? CARDBOX_NOMEM : CARDBOX_OK;
 }
 
 void loop_database_close(loop_database *d)
 {
     db_conns_free(d->primary); /* ends pending queries, and their batches */
-    db_conns_free(d->replica);
-    joiner_free(d->joiner);
+    db_conns_free(d->standby);
+    batcher_free(d->batcher);
 }
 
 void loop_database_ready(loop_database *d, uint64_t number)
 {
-    if (number >= OF_REPLICA)
-        db_conns_ready(d->replica, number - OF_REPLICA);
+    if (number >= OF_STANDBY)
+        db_conns_ready(d->standby, number - OF_STANDBY);
     else
         db_conns_ready(d->primary, number);
 }
@@ -53,16 +54,16 @@ void loop_database_ready(loop_database *d, uint64_t number)
 void loop_database_tick(loop_database *d, int64_t now_ms)
 {
     db_conns_tick(d->primary, now_ms);
-    if (d->replica != NULL)
-        db_conns_tick(d->replica, now_ms);
-    joiner_tick(d->joiner, now_ms);
+    if (d->standby != NULL)
+        db_conns_tick(d->standby, now_ms);
+    batcher_tick(d->batcher, now_ms);
 }
 
 int64_t loop_database_next_ms(const loop_database *d)
 {
-    int64_t next_ms = db_conns_next_ms(d->primary), joiner_ms = joiner_next_ms(d->joiner);
-    int64_t replica_ms = d->replica == NULL ? INT64_MAX : db_conns_next_ms(d->replica);
-    if (replica_ms < next_ms)
-        next_ms = replica_ms;
-    return joiner_ms < next_ms ? joiner_ms : next_ms;
+    int64_t next_ms = db_conns_next_ms(d->primary), batcher_ms = batcher_next_ms(d->batcher);
+    int64_t standby_ms = d->standby == NULL ? INT64_MAX : db_conns_next_ms(d->standby);
+    if (standby_ms < next_ms)
+        next_ms = standby_ms;
+    return batcher_ms < next_ms ? batcher_ms : next_ms;
 }

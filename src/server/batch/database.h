@@ -12,21 +12,21 @@
 #include "server/settings.h"
 
 /* What was logged of a database last, so that an outage is two lines and not thousands. */
-typedef enum told {
-    TOLD_NOTHING,
-    TOLD_UP,
-    TOLD_DOWN,
-    TOLD_UNFIT,
-    TOLD_FORBIDDEN,
-    TOLD_CHECK_FAILED
-} told;
+typedef enum last_logged {
+    LOGGED_NOTHING,
+    LOGGED_UP,
+    LOGGED_DOWN,
+    LOGGED_INCOMPATIBLE,
+    LOGGED_FORBIDDEN,
+    LOGGED_CHECK_FAILED
+} last_logged;
 
 /* Why a database did not pass the server's check. */
-typedef enum unfit_cause {
-    UNFIT_SCHEMA, /* migrations are missing */
-    UNFIT_RIGHTS, /* the role lacks rights */
-    UNFIT_CHECK   /* PostgreSQL refused the check for a reason of its own; the log has it */
-} unfit_cause;
+typedef enum incompatible_cause {
+    INCOMPATIBLE_SCHEMA, /* migrations are missing */
+    INCOMPATIBLE_RIGHTS, /* the role lacks rights */
+    INCOMPATIBLE_CHECK   /* PostgreSQL refused the check for a reason of its own; the log has it */
+} incompatible_cause;
 
 /* --- of the process --- */
 
@@ -36,10 +36,10 @@ typedef struct database_side {
     atomic_int connections_up; /* that are usable, of all loops */
     atomic_bool given_up;      /* none is up, and attempts have failed or take long */
     atomic_bool refuses;       /* given up, and the last attempt got an answer: a refusal */
-    atomic_int unfit;          /* connections to a database that can't be read as it is */
-    atomic_int cause;          /* an unfit_cause: of the last of them */
-    atomic_uint ups;           /* counts connections that came up: a sign to try again at once */
-    atomic_int told;           /* a told */
+    atomic_int incompatible;   /* connections to a database that can't be read as it is */
+    atomic_int cause;          /* an incompatible_cause: of the last of them */
+    atomic_uint connect_count; /* counts connections that came up: a sign to try again at once */
+    atomic_int last_logged;    /* a last_logged */
     /* For slots.c: */
     int firsts, ranks;           /* ranks of first connections: 0 to firsts - 1; number of ranks */
     atomic_int room;             /* the ranks below may be open */
@@ -52,10 +52,10 @@ typedef struct database_side {
 } database_side;
 
 typedef struct database {
-    database_side primary, replica;
-    atomic_llong keeper_ms;  /* when the keeper last asked and was answered; 0: never */
-    atomic_llong lineage;    /* of the primary, as it was asked last; 0: not known */
-    atomic_uint lineage_ups; /* primary.ups before it was asked */
+    database_side primary, standby;
+    atomic_llong auth_watcher_ms;  /* when the auth_watcher last asked and was answered; 0: never */
+    atomic_llong cluster_identity; /* of the primary, as it was asked last; 0: not known */
+    atomic_uint identity_connect_count; /* primary.connect_count before it was asked */
 } database;
 
 /* Starts the connectors. False: out of memory, or no thread. */
@@ -75,15 +75,15 @@ static inline bool database_is_away(const database_side *d)
 /* --- of a loop --- */
 
 struct db_conns;
-struct joiner;
+struct batcher;
 struct server_state;
 struct stats;
 
 /* The connections and queues of a database in one loop. */
 typedef struct loop_database {
     struct db_conns *primary;
-    struct db_conns *replica; /* NULL: there are no standbys */
-    struct joiner *joiner;
+    struct db_conns *standby; /* NULL: there are no standbys */
+    struct batcher *batcher;
 } loop_database;
 
 /* Where a loop waits for its database. */

@@ -1,6 +1,6 @@
 /*
  * db_conn_state.c: what a connection is found to be: each is checked against the schema that this
- * build needs before it is used. And what the other loops and the log are told of it.
+ * build needs before it is used. And what the other loops and the log are last_logged of it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -8,17 +8,17 @@
 #include "app/log.h"
 #include "server/batch/db_conns_internal.h"
 #include "base/errors.h"
-#include "store/admin/lineage.h"
+#include "store/admin/cluster_identity.h"
 #include "db/schema.h"
 
 enum {
-    UNFIT_RETRY_MS = 1000, /* until a database that was not migrated is looked at again */
+    INCOMPATIBLE_RETRY_MS = 1000, /* until a database that was not migrated is looked at again */
     READY_BYTES_MAX = SCHEMA_PARAMS_BYTES + 64
 };
 
 static bool is_news(database_side *of, int what)
 {
-    return atomic_exchange(&of->told, what) != what;
+    return atomic_exchange(&of->last_logged, what) != what;
 }
 
 void db_conn_move(db_conn *k, db_conn_state to)
@@ -28,9 +28,9 @@ void db_conn_move(db_conn *k, db_conn_state to)
         return;
     if (k->state == DB_CONN_USABLE && atomic_fetch_sub(&of->connections_up, 1) == 1)
         atomic_store(&of->lost_ms, clock_ms());
-    if (k->unfit && (to == DB_CONN_USABLE || to == DB_CONN_DOWN)) {
-        atomic_fetch_sub(&of->unfit, 1);
-        k->unfit = false;
+    if (k->incompatible && (to == DB_CONN_USABLE || to == DB_CONN_DOWN)) {
+        atomic_fetch_sub(&of->incompatible, 1);
+        k->incompatible = false;
     }
     tally_sub(&k->all->stats->db_conns[k->group][k->state], 1);
     tally_add(&k->all->stats->db_conns[k->group][to], 1);
@@ -41,29 +41,29 @@ void db_conn_move(db_conn *k, db_conn_state to)
         atomic_store(&of->given_up, false);
         if (atomic_fetch_add(&of->connections_up, 1) == 0)
             atomic_store(&of->up_ms, clock_ms());
-        atomic_fetch_add(&of->ups, 1);
-        if (is_news(of, TOLD_UP))
-            log_info(k->all->are_of_replica ? "replica_up" : "database_up", "schema=%d",
+        atomic_fetch_add(&of->connect_count, 1);
+        if (is_news(of, LOGGED_UP))
+            log_info(k->all->are_of_standby ? "standby_up" : "database_up", "schema=%d",
                      schema_newest());
     }
-    if (to == DB_CONN_UNFIT) {
-        atomic_fetch_add(&of->unfit, k->unfit ? 0 : 1);
-        k->unfit = true;
+    if (to == DB_CONN_INCOMPATIBLE) {
+        atomic_fetch_add(&of->incompatible, k->incompatible ? 0 : 1);
+        k->incompatible = true;
         atomic_store(&of->given_up, true);
     }
 }
 
 static void set_aside(db_conn *k)
 {
-    db_conn_move(k, DB_CONN_UNFIT);
-    k->retry_ms = clock_ms() + UNFIT_RETRY_MS;
+    db_conn_move(k, DB_CONN_INCOMPATIBLE);
+    k->retry_ms = clock_ms() + INCOMPATIBLE_RETRY_MS;
 }
 
-static void not_fit(db_conn *k, unfit_cause cause, const char *reason)
+static void not_fit(db_conn *k, incompatible_cause cause, const char *reason)
 {
-    static const told NEWS[] = {[UNFIT_SCHEMA] = TOLD_UNFIT,
-                                [UNFIT_RIGHTS] = TOLD_FORBIDDEN,
-                                [UNFIT_CHECK] = TOLD_CHECK_FAILED};
+    static const last_logged NEWS[] = {[INCOMPATIBLE_SCHEMA] = LOGGED_INCOMPATIBLE,
+                                       [INCOMPATIBLE_RIGHTS] = LOGGED_FORBIDDEN,
+                                       [INCOMPATIBLE_CHECK] = LOGGED_CHECK_FAILED};
     database_side *of = k->all->of;
     char why[LOG_QUOTE_SIZE];
     atomic_store(&of->cause, (int)cause);
@@ -71,12 +71,13 @@ static void not_fit(db_conn *k, unfit_cause cause, const char *reason)
     if (!is_news(of, (int)NEWS[cause]))
         return;
     log_quote(why, reason, strlen(reason));
-    if (k->all->are_of_replica)
-        log_warn("replica_unfit", "reason=%s hint=\"the primary serves what it would\"", why);
-    else if (cause == UNFIT_RIGHTS)
+    if (k->all->are_of_standby)
+        log_warn("standby_incompatible", "reason=%s hint=\"the primary serves what it would\"",
+                 why);
+    else if (cause == INCOMPATIBLE_RIGHTS)
         log_error("database_forbidden",
                   "reason=%s hint=\"grant cardbox_service to the server's role\"", why);
-    else if (cause == UNFIT_CHECK)
+    else if (cause == INCOMPATIBLE_CHECK)
         log_error("database_check_failed", "reason=%s", why);
     else
         log_error("database_not_migrated",
@@ -99,29 +100,29 @@ static void judge_schema(db_conn *k, const store_rows *rows)
     schema_state state = schema_compare(rows, &version);
     snprintf(reason, sizeof(reason), "it is at migration %d", version);
     if (state == SCHEMA_TOO_OLD)
-        not_fit(k, UNFIT_SCHEMA, reason);
+        not_fit(k, INCOMPATIBLE_SCHEMA, reason);
     else if (state == SCHEMA_FUNCTIONS)
-        not_fit(k, UNFIT_SCHEMA, "it has not the SQL functions of this build");
+        not_fit(k, INCOMPATIBLE_SCHEMA, "it has not the SQL functions of this build");
     else if (rows_null(rows, 0, 2))
-        not_fit(k, UNFIT_SCHEMA, "a function is missing");
+        not_fit(k, INCOMPATIBLE_SCHEMA, "a function is missing");
     else if (!rows_bool(rows, 0, 2))
-        not_fit(k, UNFIT_RIGHTS,
+        not_fit(k, INCOMPATIBLE_RIGHTS,
                 k->group == DB_WRITES ? "the role may not write to all tables"
                                       : "the role may not read all tables");
-    else if (k->all->are_of_replica)
-        ask(k, STATEMENT_lineage, NULL, compared);
+    else if (k->all->are_of_standby)
+        ask(k, STATEMENT_cluster_identity, NULL, compared);
     else
         db_conn_move(k, DB_CONN_USABLE);
 }
 
 /* Before the primary is known nothing is said against a standby. */
-static void judge_lineage(db_conn *k, const store_rows *rows)
+static void judge_cluster_identity(db_conn *k, const store_rows *rows)
 {
-    int64_t primary = k->all->lineage;
-    if (primary != 0 && lineage_of(rows, true) == primary)
+    int64_t primary = k->all->cluster_identity;
+    if (primary != 0 && cluster_identity_of(rows, true) == primary)
         db_conn_move(k, DB_CONN_USABLE);
     else if (primary != 0)
-        not_fit(k, UNFIT_SCHEMA,
+        not_fit(k, INCOMPATIBLE_SCHEMA,
                 "it is no standby of the primary's database, or not yet of its timeline, or asked "
                 "as another role");
     else
@@ -142,11 +143,11 @@ static void conclude(db_conn *k, store_rows *rows, const cardbox_error *err,
     if (rows != NULL) {
         judge_rows(k, rows);
     } else if (err->status == CARDBOX_FORBIDDEN) {
-        not_fit(k, UNFIT_RIGHTS, err->message);
+        not_fit(k, INCOMPATIBLE_RIGHTS, err->message);
     } else if (error_is_schema(err->sqlstate)) {
-        not_fit(k, UNFIT_SCHEMA, err->message);
+        not_fit(k, INCOMPATIBLE_SCHEMA, err->message);
     } else if (is_check_failure(err)) {
-        not_fit(k, UNFIT_CHECK, err->message);
+        not_fit(k, INCOMPATIBLE_CHECK, err->message);
     } else {
         db_conn_move(k, DB_CONN_DOWN);
         async_conn_drop(k->conn, err->message);
@@ -161,13 +162,13 @@ static void checked(void *arg, store_rows *rows, const cardbox_error *err)
 
 static void compared(void *arg, store_rows *rows, const cardbox_error *err)
 {
-    conclude(arg, rows, err, judge_lineage);
+    conclude(arg, rows, err, judge_cluster_identity);
 }
 
 void db_conn_doubt(db_conn *k, const char *reason)
 {
     if (k->state == DB_CONN_USABLE)
-        not_fit(k, UNFIT_SCHEMA, reason);
+        not_fit(k, INCOMPATIBLE_SCHEMA, reason);
 }
 
 /* Who waits for another connection to a standby that is silent must not wait as long once more. */
@@ -201,7 +202,7 @@ bool db_conn_check_after(db_conn *k, const cardbox_error *err, db_conn_checked d
 {
     if (error_is_read_only(err->sqlstate))
         async_conn_drop(k->conn, "the database is read-only");
-    if (!error_may_be_unfit(err) || !db_conn_is_usable(k) || k->probing)
+    if (!error_may_be_incompatible(err) || !db_conn_is_usable(k) || k->probing)
         return false;
     k->probing = true;
     k->probed = done;
@@ -222,13 +223,13 @@ void db_conn_check(db_conn *k)
 /* That it has another primary than ours does not show otherwise. */
 void db_conns_compare(db_conns *l, int64_t now_ms)
 {
-    int64_t lineage = atomic_load(&l->server->database.lineage);
-    if (lineage == l->lineage)
+    int64_t cluster_identity = atomic_load(&l->server->database.cluster_identity);
+    if (cluster_identity == l->cluster_identity)
         return;
-    l->lineage = lineage;
+    l->cluster_identity = cluster_identity;
     for (size_t i = 0; i < l->count; i++) {
         if (l->conn[i].state == DB_CONN_USABLE)
-            db_conn_move(&l->conn[i], DB_CONN_UNFIT);
+            db_conn_move(&l->conn[i], DB_CONN_INCOMPATIBLE);
         l->conn[i].retry_ms = now_ms;
     }
 }
@@ -246,11 +247,11 @@ void db_conn_consider_giving_up(const db_conn *k, int64_t now_ms)
         reason = "it does not accept connections";
     atomic_store(&of->refuses, error_message_is_answer(reason));
     atomic_store(&of->given_up, true);
-    if (!is_news(of, TOLD_DOWN))
+    if (!is_news(of, LOGGED_DOWN))
         return;
     log_quote(why, reason, strlen(reason));
-    if (k->all->are_of_replica)
-        log_warn("replica_away", "reason=%s hint=\"the primary serves what it would\"", why);
+    if (k->all->are_of_standby)
+        log_warn("standby_away", "reason=%s hint=\"the primary serves what it would\"", why);
     else
         log_error("database_away", "reason=%s", why);
 }

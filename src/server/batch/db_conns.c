@@ -14,15 +14,17 @@
 #include "server/batch/db_conns_internal.h"
 
 enum {
-    SLOW_MS = 2,            /* a statement that takes as long makes the next connection be used: one
-                             * that is quick is worth waiting for, as few large statements cost less
-                             * than many small ones */
-    KEEPER_WAIT_MS = 20,    /* until it is looked again whether the keeper has its connection */
+    SLOW_MS = 2, /* a statement that takes as long makes the next connection be used: one
+                  * that is quick is worth waiting for, as few large statements cost less
+                  * than many small ones */
+    AUTH_WATCHER_WAIT_MS =
+        20, /* until it is looked again whether the auth_watcher has its connection */
     DATABASE_WAIT_MS = 100, /* until it is looked again whether another loop has a connection */
-    KEEPER_FIRST_MS = 1000, /* so long the keeper goes before the first ones of each group */
-    SLOTS_LOOK_MS = 1000,   /* until it is looked again whether a connection may be open */
-    READS_LARGE = 32,       /* an answer that arrived in this many reads is a large one: */
-    REST_NS = 150 * 1000,   /* so long it is left alone then, while some more pieces come */
+    AUTH_WATCHER_FIRST_MS =
+        1000,             /* so long the auth_watcher goes before the first ones of each group */
+    SLOTS_LOOK_MS = 1000, /* until it is looked again whether a connection may be open */
+    READS_LARGE = 32,     /* an answer that arrived in this many reads is a large one: */
+    REST_NS = 150 * 1000, /* so long it is left alone then, while some more pieces come */
 };
 
 /* --- the epoll set --- */
@@ -111,7 +113,7 @@ static void look(db_conn *k, int64_t now_ms)
 
 static bool is_of_reads(db_group group)
 {
-    return group == DB_READS || group == DB_REPLICA;
+    return group == DB_READS || group == DB_STANDBY;
 }
 
 /* How many connections of a group are used freely. As many reads as there are cores keep PostgreSQL
@@ -127,16 +129,16 @@ static size_t quick_connections(const db_conns *l, db_group group)
     return loops >= l->cores ? 1 : l->cores / (loops == 0 ? 1 : loops);
 }
 
-/* What is asked of the connections of a group. A joined read has half of a request's time, and most
- * reads are joined. */
+/* What is asked of the connections of a group. A batched read has half of a request's time, and
+ * most reads are batched. */
 static cardbox_options options_of(const settings *set, db_group group)
 {
-    long half_ms = (set->request_timeout_ms + 1) / 2;
+    long half_ms = (set->database_timeout_ms + 1) / 2;
     cardbox_options how = CARDBOX_OPTIONS_INIT;
-    how.conninfo = group == DB_REPLICA ? set->read_dsn : set->dsn;
+    how.conninfo = group == DB_STANDBY ? set->standby_dsn : set->dsn;
     how.application_name = "cardboxd";
     how.connect_timeout_ms = (unsigned)set->connect_timeout_ms;
-    how.statement_timeout_ms = (unsigned)(is_of_reads(group) ? half_ms : set->request_timeout_ms);
+    how.statement_timeout_ms = (unsigned)(is_of_reads(group) ? half_ms : set->database_timeout_ms);
     how.no_named_statements = set->no_named_statements;
     return how;
 }
@@ -161,31 +163,31 @@ static cardbox_status add_conn(db_conns *l, db_group group, uint64_t first_tag, 
     return status;
 }
 
-static size_t count_of(const settings *set, bool of_replica, db_group group)
+static size_t count_of(const settings *set, bool of_standby, db_group group)
 {
     const long counts[DB_GROUPS] = {
         [DB_READS] = set->read_connections,
         [DB_LISTS] = set->list_connections,
         [DB_WRITES] = set->write_connections,
-        [DB_REPLICA] = set->standby_connections,
+        [DB_STANDBY] = set->standby_connections,
     };
-    return of_replica == (group == DB_REPLICA) ? (size_t)counts[group] : 0;
+    return of_standby == (group == DB_STANDBY) ? (size_t)counts[group] : 0;
 }
 
-cardbox_status db_conns_new(db_conns **out, server_state *server, bool of_replica,
+cardbox_status db_conns_new(db_conns **out, server_state *server, bool of_standby,
                             const loop_place *at, cardbox_error *err)
 {
     size_t all = 0;
     cardbox_status status = CARDBOX_OK;
     for (int group = 0; group < DB_GROUPS; group++)
-        all += count_of(server->set, of_replica, (db_group)group);
+        all += count_of(server->set, of_standby, (db_group)group);
     db_conns *l = calloc(1, sizeof(*l) + all * sizeof(db_conn));
     if (l == NULL)
         return CARDBOX_NOMEM;
     l->server = server;
     l->loop = at->loop;
-    l->of = of_replica ? &server->database.replica : &server->database.primary;
-    l->are_of_replica = of_replica;
+    l->of = of_standby ? &server->database.standby : &server->database.primary;
+    l->are_of_standby = of_standby;
     l->stats = &server->stats[at->loop];
     l->epoll_fd = at->epoll_fd;
     l->wake_fd = at->wake_fd;
@@ -194,7 +196,7 @@ cardbox_status db_conns_new(db_conns **out, server_state *server, bool of_replic
     l->rest_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     for (int group = 0; group < DB_GROUPS; group++) {
         l->group[group] = (db_conn_span){l->count, l->count};
-        size_t count = count_of(server->set, of_replica, (db_group)group);
+        size_t count = count_of(server->set, of_standby, (db_group)group);
         for (size_t i = 0; status == CARDBOX_OK && i < count; i++)
             status = add_conn(l, (db_group)group, at->first_tag, err);
     }
@@ -247,11 +249,12 @@ void db_conns_ready(db_conns *l, size_t number)
     look(k, clock_ms());
 }
 
-/* Whether the keeper has reached the primary since its connections were all lost. */
-static bool keeper_is_in(const db_conns *l)
+/* Whether the auth_watcher has reached the primary since its connections were all lost. */
+static bool auth_watcher_is_in(const db_conns *l)
 {
-    int64_t keeper_ms = atomic_load(&l->server->database.keeper_ms);
-    return keeper_ms > 0 && keeper_ms >= atomic_load(&l->server->database.primary.lost_ms);
+    int64_t auth_watcher_ms = atomic_load(&l->server->database.auth_watcher_ms);
+    return auth_watcher_ms > 0 &&
+           auth_watcher_ms >= atomic_load(&l->server->database.primary.lost_ms);
 }
 
 /* Whether each loop that may have one has a connection of each of our groups: it serves nobody of a
@@ -266,7 +269,7 @@ static bool all_groups_are_in(const db_conns *l)
             const tally *count = l->server->stats[loop].db_conns[group];
             if (span->first < span->before && tally_get(&count[DB_CONN_USABLE]) +
                                                       tally_get(&count[DB_CONN_CHECKING]) +
-                                                      tally_get(&count[DB_CONN_UNFIT]) ==
+                                                      tally_get(&count[DB_CONN_INCOMPATIBLE]) ==
                                                   0)
                 return false;
         }
@@ -277,12 +280,12 @@ static bool all_groups_are_in(const db_conns *l)
 /* For standbys each loop decides by its own connections. */
 static bool database_is_up(const db_conns *l)
 {
-    return l->are_of_replica ? any_up(l) : atomic_load(&l->of->connections_up) > 0;
+    return l->are_of_standby ? any_up(l) : atomic_load(&l->of->connections_up) > 0;
 }
 
 /* While the database is away one connection tries, not all. And PostgreSQL may have too few slots:
- * the keeper's connection, without which nobody is let in, comes before the first ones of each
- * group, unless it takes long, and these before those that only make us quicker. */
+ * the auth_watcher's connection, without which nobody is let in, comes before the first ones of
+ * each group, unless it takes long, and these before those that only make us quicker. */
 static bool may_try(const db_conns *l, size_t number)
 {
     const db_conn *k = &l->conn[number];
@@ -291,13 +294,14 @@ static bool may_try(const db_conns *l, size_t number)
         return true;
     if (!slots_allow(l->of, k->rank))
         return false;
-    if (number == 0 && (l->loop == 0 || l->are_of_replica))
+    if (number == 0 && (l->loop == 0 || l->are_of_standby))
         return true;
     if (!database_is_up(l))
         return false;
     if (number > l->group[k->group].first)
-        return keeper_is_in(l) && all_groups_are_in(l);
-    return keeper_is_in(l) || clock_ms() >= atomic_load(&l->of->up_ms) + KEEPER_FIRST_MS;
+        return auth_watcher_is_in(l) && all_groups_are_in(l);
+    return auth_watcher_is_in(l) ||
+           clock_ms() >= atomic_load(&l->of->up_ms) + AUTH_WATCHER_FIRST_MS;
 }
 
 /* When a connection is to be looked at again. Each is asked in every turn. */
@@ -308,13 +312,13 @@ static int64_t due_ms(const db_conns *l, size_t number)
     if (!serves && !may_try(l, number)) {
         if (!slots_allow(l->of, k->rank))
             return clock_ms() + SLOTS_LOOK_MS;
-        bool is_away = !database_is_up(l) && atomic_load(&l->of->told) != TOLD_NOTHING;
-        return clock_ms() + (is_away ? DATABASE_WAIT_MS : KEEPER_WAIT_MS);
+        bool is_away = !database_is_up(l) && atomic_load(&l->of->last_logged) != LOGGED_NOTHING;
+        return clock_ms() + (is_away ? DATABASE_WAIT_MS : AUTH_WATCHER_WAIT_MS);
     }
     int64_t due = async_conn_next_ms(k->conn);
     if (serves)
         return due;
-    if (k->state == DB_CONN_UNFIT && k->retry_ms < due)
+    if (k->state == DB_CONN_INCOMPATIBLE && k->retry_ms < due)
         due = k->retry_ms;
     int64_t give_up_ms = db_conn_give_up_ms(k);
     bool undecided = atomic_load(&l->of->connections_up) == 0 && !atomic_load(&l->of->given_up);
@@ -336,24 +340,24 @@ static void give_back(db_conn *k, int64_t now_ms)
 
 void db_conns_tick(db_conns *l, int64_t now_ms)
 {
-    unsigned ups = atomic_load(&l->of->ups);
-    if (l->are_of_replica)
+    unsigned connect_count = atomic_load(&l->of->connect_count);
+    if (l->are_of_standby)
         db_conns_compare(l, now_ms);
-    if (ups != l->ups_seen)
+    if (connect_count != l->connect_count_seen)
         l->hurried_ms = now_ms;
     for (size_t i = 0; i < l->count; i++) {
         db_conn *k = &l->conn[i];
-        if (ups != l->ups_seen)
+        if (connect_count != l->connect_count_seen)
             async_conn_retry_now(k->conn);
         give_back(k, now_ms);
         if (due_ms(l, i) > now_ms)
             continue;
         async_conn_tick(k->conn, now_ms);
-        if (k->state == DB_CONN_UNFIT && k->retry_ms <= now_ms)
+        if (k->state == DB_CONN_INCOMPATIBLE && k->retry_ms <= now_ms)
             db_conn_check(k);
         look(k, now_ms);
     }
-    l->ups_seen = ups;
+    l->connect_count_seen = connect_count;
 }
 
 int64_t db_conns_next_ms(const db_conns *l)
@@ -377,34 +381,34 @@ static bool is_shut_out(const db_conn *k)
            k->all->hurried_ms + GIVE_UP_MS < clock_ms();
 }
 
-/* Connections of another loop that nobody has used since the database became unfit may still count
- * as usable: they are no help here. Nor are those of another group, where this one's find no room
- * in the database. */
+/* Connections of another loop that nobody has used since the database became incompatible may still
+ * count as usable: they are no help here. Nor are those of another group, where this one's find no
+ * room in the database. */
 bool db_conns_away(const db_conns *l, db_group group)
 {
-    bool unfit = false, hope = false, shut_out = true;
+    bool incompatible = false, hope = false, shut_out = true;
     for (size_t i = l->group[group].first; i < l->group[group].before && !hope; i++) {
         const db_conn *k = &l->conn[i];
-        unfit = unfit || k->unfit;
-        hope = db_conn_is_usable(k) || (k->state == DB_CONN_CHECKING && !k->unfit);
+        incompatible = incompatible || k->incompatible;
+        hope = db_conn_is_usable(k) || (k->state == DB_CONN_CHECKING && !k->incompatible);
         shut_out = shut_out && !hope && is_shut_out(k);
     }
-    return (!hope && (unfit || shut_out)) || database_is_away(l->of);
+    return (!hope && (incompatible || shut_out)) || database_is_away(l->of);
 }
 
 /* Whether the standbys were compared with what the primary is as far as is known: a connection to
  * it that came up since may lead to another one. */
-static bool is_of_lineage(const db_conns *l)
+static bool is_of_cluster_identity(const db_conns *l)
 {
-    return l->lineage == atomic_load(&l->server->database.lineage) &&
-           atomic_load(&l->server->database.lineage_ups) ==
-               atomic_load(&l->server->database.primary.ups);
+    return l->cluster_identity == atomic_load(&l->server->database.cluster_identity) &&
+           atomic_load(&l->server->database.identity_connect_count) ==
+               atomic_load(&l->server->database.primary.connect_count);
 }
 
 size_t db_conns_usable(const db_conns *l, db_group group)
 {
     size_t usable = 0;
-    if (l->are_of_replica && !is_of_lineage(l))
+    if (l->are_of_standby && !is_of_cluster_identity(l))
         return 0;
     for (size_t i = l->group[group].first; i < l->group[group].before; i++)
         usable += db_conn_is_usable(&l->conn[i]);

@@ -11,9 +11,9 @@
 
 typedef struct db_conns db_conns;
 
-/* Of the primary all groups but one; or DB_REPLICA, of the standbys. Their sockets, and a timer,
+/* Of the primary all groups but one; or DB_STANDBY, of the standbys. Their sockets, and a timer,
  * are added to the loop's epoll set. */
-cardbox_status db_conns_new(db_conns **out, server_state *server, bool of_replica,
+cardbox_status db_conns_new(db_conns **out, server_state *server, bool of_standby,
                             const loop_place *at, cardbox_error *err);
 void db_conns_free(db_conns *l);
 
@@ -27,7 +27,7 @@ int64_t db_conns_next_ms(const db_conns *l);
 bool db_conns_away(const db_conns *l, db_group group);
 
 /* A connection of a group for the next statement, or NULL: none, or better to wait for one that is
- * about to be free, since what comes meanwhile is joined. Then *look_again_ms is when
+ * about to be free, since what comes meanwhile is batched. Then *look_again_ms is when
  * to ask again even if nothing has happened. */
 typedef struct db_conn db_conn;
 db_conn *db_conns_free_one(db_conns *l, db_group group, int64_t now_ms, int64_t *look_again_ms);

@@ -18,7 +18,7 @@ struct db_conn {
     db_group group;
     async_conn *conn;
     db_conn_state state;
-    bool unfit;             /* what it was found to be last; it stays so while it is asked again */
+    bool incompatible;      /* what it was found to be last; it stays so while it is asked again */
     bool probing;           /* it is usable and checked all the same, see db_conn_check_after: */
     db_conn_checked probed; /* NULL: nobody waits for the check */
     void *probed_arg;
@@ -26,7 +26,7 @@ struct db_conn {
     int64_t down_ms; /* since when it is down */
     uint64_t tag;
     int rank;          /* see slots.h */
-    unsigned failures; /* of its attempts to connect, that slots.c was told of */
+    unsigned failures; /* of its attempts to connect, that slots.c was last_logged of */
     bool rests;        /* it is not watched for more of an answer, for a moment */
     int watched_fd;    /* as it is in the epoll set; -1: it is not */
     unsigned watched_events;
@@ -42,16 +42,17 @@ struct db_conns {
     server_state *server;
     size_t loop; /* the loop's number */
     database_side *of;
-    bool are_of_replica;
-    int64_t lineage; /* of the primary that they were found to be of the same database as */
+    bool are_of_standby;
+    int64_t
+        cluster_identity; /* of the primary that they were found to be of the same database as */
     stats *stats;
     int epoll_fd;
     int wake_fd;  /* of the loop */
     int rest_fd;  /* a timer */
     bool resting; /* it was started */
-    unsigned ups_seen;
+    unsigned connect_count_seen;
     int64_t up_ms;      /* since when any connection is up; INT64_MAX: none is */
-    int64_t hurried_ms; /* when all were told last to try again at once */
+    int64_t hurried_ms; /* when all were last_logged last to try again at once */
     db_conn_span group[DB_GROUPS];
     size_t count;
     size_t cores;

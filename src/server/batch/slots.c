@@ -8,7 +8,7 @@
 #include "app/log.h"
 
 enum {
-    GROUPS = DB_REPLICA,   /* of the primary */
+    GROUPS = DB_STANDBY,   /* of the primary */
     LEAST = GROUPS,        /* connections that are never given back: those of the first loop */
     SPARED = 2,            /* slots that are left to others, such as the command line */
     PLENTY = 5,            /* with more free slots than these some more are taken */
@@ -17,19 +17,19 @@ enum {
     LOG_MS = 60000         /* between two log lines about connections refused for one reason */
 };
 
-#define NOT_NOW "57P" /* it starts or stops: the log is told that it is away */
+#define NOT_NOW "57P" /* it starts or stops: the log is last_logged that it is away */
 
 void slots_init(server_state *server)
 {
     const settings *set = server->set;
-    database_side *primary = &server->database.primary, *replica = &server->database.replica;
+    database_side *primary = &server->database.primary, *standby = &server->database.standby;
     primary->firsts = (int)(set->loops * GROUPS);
     primary->ranks =
         (int)((set->read_connections + set->list_connections + set->write_connections) *
               set->loops);
-    replica->ranks = (int)(set->standby_connections * set->loops);
+    standby->ranks = (int)(set->standby_connections * set->loops);
     atomic_store(&primary->room, primary->ranks);
-    atomic_store(&replica->room, replica->ranks);
+    atomic_store(&standby->room, standby->ranks);
 }
 
 /* Counts the connections that come before it. */
@@ -40,7 +40,7 @@ int slots_rank(const server_state *server, size_t loop, db_group group, size_t i
     const size_t counts[GROUPS] = {[DB_READS] = (size_t)set->read_connections,
                                    [DB_LISTS] = (size_t)set->list_connections,
                                    [DB_WRITES] = (size_t)set->write_connections};
-    if (group == DB_REPLICA)
+    if (group == DB_STANDBY)
         return (int)(index * loops + loop);
     for (int other = 0; other < GROUPS; other++) {
         bool has_one = counts[other] > index;
@@ -151,13 +151,13 @@ void slots_refused(database_side *of, slots_asker asker, const char *sqlstate, c
     if (strcmp(sqlstate, SLOTS_NONE) != 0)
         return;
     atomic_store(&of->full_ms, clock_ms());
-    lower(of, asker == SLOTS_LOOP ? held : held - 1, asker == SLOTS_KEEPER ? 0 : LEAST);
+    lower(of, asker == SLOTS_LOOP ? held : held - 1, asker == SLOTS_AUTH_WATCHER ? 0 : LEAST);
 }
 
-void slots_keeper_is_in(server_state *server, int64_t asked_ms)
+void slots_auth_watcher_is_in(server_state *server, int64_t asked_ms)
 {
     raise(&server->database.primary, LEAST);
-    atomic_store(&server->database.keeper_ms, asked_ms);
+    atomic_store(&server->database.auth_watcher_ms, asked_ms);
 }
 
 void slots_adjust(database_side *of, int free, int64_t now_ms)

@@ -40,9 +40,9 @@ bool slots_are_missing(const database_side *of);
 /* What could not connect. */
 typedef enum slots_asker {
     SLOTS_LOOP,
-    SLOTS_BACKGROUND, /* a connection of a loop makes room for it, unless it is the last of a group
-                       */
-    SLOTS_KEEPER      /* any connection of a loop makes room for it */
+    SLOTS_BACKGROUND,  /* a connection of a loop makes room for it, unless it is the last of a group
+                        */
+    SLOTS_AUTH_WATCHER /* any connection of a loop makes room for it */
 } slots_asker;
 
 /* An attempt to connect has failed. If PostgreSQL refused it the log has the reason, a new one
@@ -50,8 +50,8 @@ typedef enum slots_asker {
  * closed. */
 void slots_refused(database_side *of, slots_asker asker, const char *sqlstate, const char *reason);
 
-/* The keeper has its connection. */
-void slots_keeper_is_in(server_state *server, int64_t asked_ms);
+/* The auth_watcher has its connection. */
+void slots_auth_watcher_is_in(server_state *server, int64_t asked_ms);
 
 /* Where nobody knows how many are free. */
 #define SLOTS_SOME 6

@@ -4,14 +4,14 @@
  */
 #include <string.h>
 #include "base/clock.h"
-#include "server/batch/join_internal.h"
+#include "server/batch/batcher_internal.h"
 
 enum { ISOLATED_MS = 10000 }; /* how long new requests of a tenant are isolated */
 
-static tenant_use *find(joiner *j, view tenant)
+static tenant_use *find(batcher *j, slice tenant)
 {
     for (size_t i = 0; i < j->tenant_count; i++)
-        if (view_equal(j->tenants[i].tenant, tenant))
+        if (slice_equal(j->tenants[i].tenant, tenant))
             return &j->tenants[i];
     return NULL;
 }
@@ -26,7 +26,7 @@ static bool is_idle(const tenant_use *t)
 }
 
 /* The entry of a tenant, perhaps a new one, in place of one that is idle. NULL: all are in use. */
-static tenant_use *entry_of(joiner *j, view tenant)
+static tenant_use *entry_of(batcher *j, slice tenant)
 {
     tenant_use *entry = find(j, tenant);
     if (entry != NULL || tenant.len > sizeof(entry->name))
@@ -44,13 +44,13 @@ static tenant_use *entry_of(joiner *j, view tenant)
     return entry;
 }
 
-bool tenant_is_isolated(joiner *j, db_group group, view tenant)
+bool tenant_is_isolated(batcher *j, db_group group, slice tenant)
 {
     const tenant_use *t = j->tenant_count == 0 ? NULL : find(j, tenant);
     return t != NULL && t->isolated_until_ms[group] > clock_ms();
 }
 
-void tenant_isolate(joiner *j, db_group group, view tenant)
+void tenant_isolate(batcher *j, db_group group, slice tenant)
 {
     tenant_use *t = entry_of(j, tenant);
     if (t != NULL)
@@ -58,7 +58,7 @@ void tenant_isolate(joiner *j, db_group group, view tenant)
 }
 
 /* The tenant that was served longest ago comes first: round robin. */
-request *tenant_next_isolated(joiner *j, const lane *l)
+request *tenant_next_isolated(batcher *j, const batch_queue *l)
 {
     request *next = NULL;
     uint64_t served = UINT64_MAX;
@@ -73,7 +73,7 @@ request *tenant_next_isolated(joiner *j, const lane *l)
     return next;
 }
 
-request *tenant_next_in_turn(joiner *j, const lane *l, bool is_last)
+request *tenant_next_in_turn(batcher *j, const batch_queue *l, bool is_last)
 {
     for (request *r = l->first; r != NULL; r = r->ticket.next) {
         const tenant_use *t = find(j, request_tenant(r));
@@ -83,7 +83,7 @@ request *tenant_next_in_turn(joiner *j, const lane *l, bool is_last)
     return is_last ? NULL : l->first;
 }
 
-tenant_use *tenant_begin(joiner *j, db_group group, const request *r)
+tenant_use *tenant_begin(batcher *j, db_group group, const request *r)
 {
     tenant_use *t = entry_of(j, request_tenant(r));
     j->isolated[group] += r->ticket.isolated;
@@ -94,7 +94,7 @@ tenant_use *tenant_begin(joiner *j, db_group group, const request *r)
     return t;
 }
 
-void tenant_end(joiner *j, db_group group, bool isolated, tenant_use *of)
+void tenant_end(batcher *j, db_group group, bool isolated, tenant_use *of)
 {
     j->isolated[group] -= isolated;
     if (of != NULL)

@@ -100,7 +100,7 @@ static exchange *exchange_new(http *h)
             return NULL;
         x->spare_body = BUF_INIT(0);
     }
-    request_init(&x->request, h->server, h->stats, h->joiner);
+    request_init(&x->request, h->server, h->stats, h->batcher);
     use_again(&x->spare_body, &x->request);
     x->request.host = &HOST;
     x->request.transfers = h->transfers;
@@ -165,14 +165,14 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *con
     x->request.started_us = clock_us();
     x->request.started_ms = x->request.started_us / 1000;
     client_move(c, CLIENT_SENDING, x->request.started_ms);
-    x->raw_target = view_of(target);
+    x->raw_target = slice_of(target);
     x->request.target.len = x->raw_target.len;
     x->request.target.ptr = arena_copy(&x->request.memory, x->raw_target);
     hide_query(target);
     return x;
 }
 
-/* Refusals come by the thousand when they come: they are counted and told once a second. */
+/* Refusals come by the thousand when they come: they are counted and last_logged once a second. */
 static log_level level_of(http *h, const request *r)
 {
     if (r->answer.status == HTTP_UNAVAILABLE)
@@ -251,7 +251,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
     if (!x->begun)
         return http_begin(x, method, version);
     if (*piece_len > 0)
-        return http_receive(x, (view){piece, *piece_len}, piece_len);
+        return http_receive(x, (slice){piece, *piece_len}, piece_len);
     if (x->wait == WAIT_ASKED) {
         http_wait(x);
         return MHD_YES;
@@ -382,7 +382,7 @@ http *http_new(server_state *server, stats *s, const http_parts *parts)
         return NULL;
     h->server = server;
     h->stats = s;
-    h->joiner = parts->joiner;
+    h->batcher = parts->batcher;
     h->transfers = parts->transfers;
     h->followers = parts->followers;
     h->jobs = parts->jobs;
@@ -436,7 +436,7 @@ void http_ready(http *h, int64_t now_ms)
 
 void http_tick(http *h, int64_t now_ms)
 {
-    clients_tick(&h->clients, now_ms, h->server->set->slow_request_timeout_ms);
+    clients_tick(&h->clients, now_ms, h->server->set->request_read_timeout_ms);
     tally_set(&h->stats->clients_busy, h->clients.busy);
     if (h->refused > 0 && now_ms >= h->refused_ms) {
         log_warn("requests_refused", "status=%d count=%zu", HTTP_UNAVAILABLE, h->refused);

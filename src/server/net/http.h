@@ -14,7 +14,7 @@ void http_global_init(void);
 
 /* What else a loop has that requests need. */
 typedef struct http_parts {
-    joiner *joiner;
+    batcher *batcher;
     struct transfers *transfers;
     struct followers *followers;
     struct jobs *jobs;

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "app/log.h"
 #include "server/net/http_internal.h"
-#include "server/response/represent.h"
+#include "server/response/response_format.h"
 
 enum {
     GZIP_LEAST = 4 * 1024,    /* bytes: below, compressing costs more than it saves on the way */
@@ -30,7 +30,7 @@ static shown choose(const exchange *x)
 {
     const request *r = &x->request;
     const answer *a = &r->answer;
-    view text = answer_text(a);
+    slice text = answer_text(a);
     shown out = {.status = a->status};
     out.varies =
         a->unchanged ? a->varies : (a->stream != NULL && !a->plain) || text.len >= GZIP_LEAST;
@@ -57,7 +57,7 @@ static void count(exchange *x, size_t len)
 }
 
 /* Of text that outlives the response: static, or the request's. */
-static struct MHD_Response *respond_fixed(exchange *x, view text)
+static struct MHD_Response *respond_fixed(exchange *x, slice text)
 {
     count(x, text.len);
     /* The library does not write to it, but takes no const. */
@@ -73,7 +73,7 @@ static struct MHD_Response *respond_in_pieces(exchange *x, bool gzip)
     return gzip && x->gzip == NULL ? NULL : http_stream(x);
 }
 
-static struct MHD_Response *respond_in_gzip(exchange *x, view text)
+static struct MHD_Response *respond_in_gzip(exchange *x, slice text)
 {
     http *h = x->http;
     size_t len = 0;
@@ -98,7 +98,7 @@ static struct MHD_Response *make_response(exchange *x, const shown *as)
 {
     const answer *a = &x->request.answer;
     if (as->status == NOT_MODIFIED)
-        return respond_fixed(x, VIEW(""));
+        return respond_fixed(x, SLICE(""));
     if (a->stream != NULL)
         return respond_in_pieces(x, as->gzip);
     if (as->gzip && a->packed.ptr != NULL)
@@ -152,7 +152,7 @@ static bool add_headers(struct MHD_Response *response, exchange *x, const shown 
 void http_send_past(exchange *x)
 {
     request *r = &x->request;
-    view text = answer_text(&r->answer);
+    slice text = answer_text(&r->answer);
     buf out = BUF_INIT(text.len + 1024);
     const union MHD_ConnectionInfo *secure =
         MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
@@ -160,7 +160,7 @@ void http_send_past(exchange *x)
                "HTTP/1.1 400 Bad Request\r\nDate: %s\r\nContent-Type: application/json\r\n"
                "X-Request-Id: %.*s\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n",
                date_now(x->http), (int)r->id.len, r->id.ptr, text.len);
-    buf_view(&out, text);
+    buf_slice(&out, text);
     if (buf_ok(&out) && secure != NULL)
         tls_send(secure->tls_session, out.data, out.len);
     else if (buf_ok(&out) && send(x->client->fd, out.data, out.len, MSG_NOSIGNAL) > 0)

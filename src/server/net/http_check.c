@@ -17,7 +17,7 @@ enum { RUNS_MOST = 200, RUNS_AT_ONCE = 50, WAIT_MS = 5 };
 
 typedef struct trial {
     size_t shift; /* for a test of this test */
-    view target;
+    slice target;
     frame frame;
     chunks chunks;
     bool begun;
@@ -31,7 +31,7 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *con
 {
     trial *t = arg;
     (void)connection;
-    t->target = view_of(target);
+    t->target = slice_of(target);
     return t;
 }
 
@@ -40,7 +40,7 @@ static enum MHD_Result on_field(void *arg, enum MHD_ValueKind kind, const char *
 {
     trial *t = arg;
     (void)kind;
-    frame_field(&t->frame, (view){name + t->shift, name_len}, (view){value, value_len});
+    frame_field(&t->frame, (slice){name + t->shift, name_len}, (slice){value, value_len});
     return MHD_YES;
 }
 
@@ -77,8 +77,8 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
     if (!t->begun) {
         begin(t, connection, method, version);
     } else if (*piece_len > 0) {
-        t->pieces_wrong |= !chunks_piece(&t->chunks, (view){piece, *piece_len});
-        chunks_took(&t->chunks, (view){piece, *piece_len}, *piece_len);
+        t->pieces_wrong |= !chunks_piece(&t->chunks, (slice){piece, *piece_len});
+        chunks_took(&t->chunks, (slice){piece, *piece_len}, *piece_len);
         t->body += *piece_len;
         *piece_len = 0;
     } else if (++t->calls > 1) { /* nothing was answered, and nothing suspended, the first time */
@@ -88,7 +88,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 }
 
 /* Sends a request, and runs the daemon until it is answered. False: it is not. */
-static bool exchange_one(struct MHD_Daemon *daemon, view request)
+static bool exchange_one(struct MHD_Daemon *daemon, slice request)
 {
     static const struct sockaddr NOBODY = {.sa_family = AF_UNSPEC};
     int ends[2];
@@ -109,7 +109,7 @@ static bool exchange_one(struct MHD_Daemon *daemon, view request)
     return answered && memcmp(head, "HTTP/1.1 ", 9) == 0;
 }
 
-static bool try_request(trial *t, view request)
+static bool try_request(trial *t, slice request)
 {
     struct MHD_Daemon *daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
@@ -130,7 +130,7 @@ static const char *find_difference(size_t shift)
         "0\r\n\r\n";
     static const char BAD[] = "GET /check HTTP/1.1\r\nHost: x\r\n\0hidden: 1\r\n\r\n";
     trial good = {.shift = shift}, bad = {.shift = shift};
-    if (!try_request(&good, (view){GOOD, sizeof(GOOD) - 1}))
+    if (!try_request(&good, (slice){GOOD, sizeof(GOOD) - 1}))
         return "does not answer a request in this process";
     if (!good.framed)
         return "keeps the head of a request in another layout";
@@ -138,7 +138,7 @@ static const char *find_difference(size_t shift)
         return "keeps the chunks of a body in another layout";
     if (good.calls < 2)
         return "does not call a handler again that gave no answer";
-    try_request(&bad, (view){BAD, sizeof(BAD) - 1});
+    try_request(&bad, (slice){BAD, sizeof(BAD) - 1});
     return bad.framed ? "hides the end of a head that has a NUL" : NULL;
 }
 

@@ -81,7 +81,7 @@ bool client_left(const client *c)
 }
 
 /* Whether bytes have come since the connection is idle: the beginning of a request that the library
- * has not told us of, for its first line is not complete. */
+ * has not last_logged us of, for its first line is not complete. */
 static bool has_begun(const client *c, const struct tcp_info *info, int64_t now_ms)
 {
     if (c->fresh)

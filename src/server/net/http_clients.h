@@ -6,7 +6,7 @@
 #define SERVER_HTTP_CLIENTS_H
 
 #include <stdint.h>
-#include "base/view.h"
+#include "base/slice.h"
 
 typedef enum client_state {
     CLIENT_IDLE,    /* nothing of a request has been seen */

@@ -22,14 +22,14 @@ static void expect(frame *f, const char *next, uintptr_t least, uintptr_t most)
     f->broken = f->broken || found < least || found > most;
 }
 
-void frame_start(frame *f, view target, const char *version)
+void frame_start(frame *f, slice target, const char *version)
 {
     *f = (frame){target.ptr + target.len, false};
     expect(f, version, 1, 1);
     f->at = version + strlen(version);
 }
 
-void frame_field(frame *f, view name, view value)
+void frame_field(frame *f, slice name, slice value)
 {
     expect(f, name.ptr, LINE_END, LINE_END);
     f->at = name.ptr + name.len;
@@ -70,7 +70,7 @@ static bool is_framing(const char *from, const char *to, bool first)
 /* A chunk that goes on is at the base, and so is one whose size came by itself; else its size
  * stands before it, behind the base or, where the library had both at once, behind the last piece.
  */
-bool chunks_piece(chunks *c, view piece)
+bool chunks_piece(chunks *c, slice piece)
 {
     if (c->base == NULL || gap(c->base, piece.ptr) == 0)
         return true;
@@ -79,7 +79,7 @@ bool chunks_piece(chunks *c, view piece)
             is_framing(c->at, piece.ptr, false));
 }
 
-void chunks_took(chunks *c, view piece, size_t len)
+void chunks_took(chunks *c, slice piece, size_t len)
 {
     c->at = piece.ptr + len;
 }

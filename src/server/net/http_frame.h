@@ -7,7 +7,7 @@
 #ifndef SERVER_HTTP_FRAME_H
 #define SERVER_HTTP_FRAME_H
 
-#include "base/view.h"
+#include "base/slice.h"
 
 typedef struct frame {
     const char *at; /* what comes next stands here, after the end of a line */
@@ -15,10 +15,10 @@ typedef struct frame {
 } frame;
 
 /* Starts behind the version. `target` is as the library first gave it. */
-void frame_start(frame *f, view target, const char *version);
+void frame_start(frame *f, slice target, const char *version);
 
 /* The next field. */
-void frame_field(frame *f, view name, view value);
+void frame_field(frame *f, slice name, slice value);
 
 /* The end of the head, after its empty line. Whether all was well. */
 bool frame_end(frame *f, const char *end);
@@ -32,9 +32,9 @@ typedef struct chunks {
 /* The next piece of a body. False: it is not framed as it must be. What can't be seen any more, as
  * the library has read on over it, is not found out; nor is the end of the body. So no request may
  * follow one in chunks. */
-bool chunks_piece(chunks *c, view piece);
+bool chunks_piece(chunks *c, slice piece);
 
 /* So much of the piece was taken. */
-void chunks_took(chunks *c, view piece, size_t len);
+void chunks_took(chunks *c, slice piece, size_t len);
 
 #endif

@@ -36,7 +36,7 @@ typedef struct exchange {
     client *client;
     struct exchange *next; /* in the list of spares, */
     buf spare_body;        /* where it has the memory of its last answer, if that was small */
-    view raw_target;       /* where the library has it */
+    slice raw_target;      /* where the library has it */
     bool begun;            /* its head was looked at */
     chunks chunks;         /* of its body */
     uint64_t received;     /* bytes of it */
@@ -52,7 +52,7 @@ typedef struct exchange {
 struct http {
     server_state *server;
     stats *stats;
-    joiner *joiner;
+    batcher *batcher;
     struct transfers *transfers;
     struct followers *followers;
     struct jobs *jobs;
@@ -70,8 +70,8 @@ struct http {
     bool silent;        /* and whether nothing had come for LOOK_MS then */
     buf large;          /* the memory of a large answer that was sent, for the next */
     gzip_stream *gzip;  /* for answers that are compressed in one go; made when first needed */
-    size_t refused;     /* answers of 503 that the log has not been told of */
-    int64_t refused_ms; /* when it may be told again */
+    size_t refused;     /* answers of 503 that the log has not been last_logged of */
+    int64_t refused_ms; /* when it may be last_logged again */
     time_t date_s;      /* the second that `date` shows */
     char date[40];
     int64_t id_ms; /* when `id` was made new; between, it is counted on */
@@ -86,7 +86,7 @@ void http_refuse(exchange *x);
 
 /* Takes a piece of the body. Sets how much of it must come again, after the connection that is then
  * suspended is resumed. */
-enum MHD_Result http_receive(exchange *x, view piece, size_t *left);
+enum MHD_Result http_receive(exchange *x, slice piece, size_t *left);
 
 /* Calls the handler: the whole request is here. */
 void http_work(exchange *x);

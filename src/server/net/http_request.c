@@ -3,13 +3,13 @@
  * kept. What it means is the handlers' business.
  */
 #include "base/clock.h"
-#include "app/near.h"
+#include "app/edit_distance.h"
 #include "cardbox/limits.h"
 #include "server/background/jobs.h"
 #include "server/api/handlers.h"
 #include "server/net/http_internal.h"
-#include "server/response/fault.h"
-#include "server/request/head.h"
+#include "server/response/http_error.h"
+#include "server/request/headers.h"
 
 enum {
     DRAIN_FACTOR = 4,  /* a refused body is read on, up to so many times its limit, so that the
@@ -47,8 +47,8 @@ static enum MHD_Result on_field(void *arg, enum MHD_ValueKind kind, const char *
     (void)kind;
     if (value == NULL)
         value = "";
-    head_field(&in->head, (view){name, name_len}, (view){value, value_len});
-    frame_field(&in->frame, (view){name, name_len}, (view){value, value_len});
+    head_field(&in->head, (slice){name, name_len}, (slice){value, value_len});
+    frame_field(&in->frame, (slice){name, name_len}, (slice){value, value_len});
     return MHD_YES;
 }
 
@@ -82,7 +82,7 @@ static void keep_fields(exchange *x, const head *h)
         return;
     next_id(x->http, r->started_ms);
     uuid16_format(x->own_id, &x->http->id);
-    r->id = view_of(x->own_id);
+    r->id = slice_of(x->own_id);
 }
 
 /* Refuses a request that leaves in doubt where the next one begins. */
@@ -95,9 +95,9 @@ static bool check_form(request *r, const head *h, bool framed, const char *versi
         return true;
     r->answer.close = true;
     if (reason == NULL)
-        fault_answer_memory(r);
+        http_error_send_no_memory(r);
     else
-        fault_answer(r, FAULT_BAD_REQUEST, NULL, "%s", reason);
+        http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "%s", reason);
     return false;
 }
 
@@ -108,20 +108,20 @@ static void answer_unknown_path(request *r, const char *hint)
     const route *near = is_said ? route_near(ROUTES, r->method, &r->path, 1) : NULL;
     buf text = BUF_INIT(256);
     if (near == NULL && hint == NULL)
-        near = route_near(ROUTES, r->method, &r->path, NEAR_NOT);
+        near = route_near(ROUTES, r->method, &r->path, EDIT_DISTANCE_NONE);
     if (near != NULL) {
         buf_printf(&text, "did you mean %s %s?", near->method, near->pattern);
-        hint = arena_copy(&r->memory, buf_as_view(&text));
+        hint = arena_copy(&r->memory, buf_as_slice(&text));
     }
-    fault_answer_unknown_path(r, is_said ? hint : NULL);
+    http_error_send_unknown_path(r, is_said ? hint : NULL);
     buf_free(&text);
 }
 
 /* Health checks may use any name or address of the server. */
-static bool is_probe(view path)
+static bool is_probe(slice path)
 {
-    return view_equal(path, VIEW("/healthz")) || view_equal(path, VIEW("/health")) ||
-           view_equal(path, VIEW("/readyz"));
+    return slice_equal(path, SLICE("/healthz")) || slice_equal(path, SLICE("/health")) ||
+           slice_equal(path, SLICE("/readyz"));
 }
 
 /* Where no token is asked for, a page whose name was made to lead to this machine could read and
@@ -129,17 +129,17 @@ static bool is_probe(view path)
 static bool check_host(request *r, const head *h)
 {
     const host_rules *rules = &r->server->hosts;
-    view path, query, authority = target_authority(r->target);
+    slice path, query, authority = target_authority(r->target);
     target_split(r->target, &path, &query);
     if (!rules->checked || is_probe(path))
         return true;
     if (host_is_accepted(rules, h->host) &&
         (authority.ptr == NULL || host_is_accepted(rules, authority)))
         return true;
-    fault_answer(r, FAULT_MISDIRECTED,
-                 "send the request to localhost or to the address of --listen; the operator "
-                 "allows other names and addresses with --allow-host NAME",
-                 "this server asks for no token, and accepts requests for its own hosts only");
+    http_error_send(r, HTTP_ERROR_MISDIRECTED,
+                    "send the request to localhost or to the address of --listen; the operator "
+                    "allows other names and addresses with --allow-host NAME",
+                    "this server asks for no token, and accepts requests for its own hosts only");
     return false;
 }
 
@@ -147,21 +147,22 @@ static bool check_host(request *r, const head *h)
 static bool check_path(request *r)
 {
     const char *reason, *hint;
-    view raw;
+    slice raw;
     char allow[ROUTE_ALLOW_SIZE];
     target_split(r->target, &raw, &r->query);
     switch (path_decode(&r->path, raw, &r->memory, &reason)) {
     case PATH_OK:
         break;
     case PATH_UNKNOWN:
-        fault_answer_unknown_path(r, "a part of the path is empty, or there are too many: a slash "
+        http_error_send_unknown_path(r,
+                                     "a part of the path is empty, or there are too many: a slash "
                                      "in an id is written %2F");
         return false;
     case PATH_MALFORMED:
-        fault_answer(r, FAULT_BAD_REQUEST, NULL, "%s", reason);
+        http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "%s", reason);
         return false;
     case PATH_NOMEM:
-        fault_answer_memory(r);
+        http_error_send_no_memory(r);
         return false;
     }
     route_find(&r->match, ROUTES, r->method, &r->path);
@@ -175,8 +176,8 @@ static bool check_path(request *r)
         return false;
     }
     route_allow(allow, ROUTES, &r->path);
-    fault_answer(r, FAULT_METHOD, hint, "this path takes %s", allow);
-    request_header(r, "Allow", arena_copy(&r->memory, view_of(allow)));
+    http_error_send(r, HTTP_ERROR_METHOD, hint, "this path takes %s", allow);
+    request_header(r, "Allow", arena_copy(&r->memory, slice_of(allow)));
     return false;
 }
 
@@ -189,8 +190,8 @@ static bool check_writable(request *r)
 {
     if (!r->server->set->read_only || !changes(r))
         return true;
-    fault_answer(r, FAULT_FORBIDDEN, "send it to a server that runs without --read-only",
-                 "this server only reads");
+    http_error_send(r, HTTP_ERROR_FORBIDDEN, "send it to a server that runs without --read-only",
+                    "this server only reads");
     return false;
 }
 
@@ -208,10 +209,10 @@ static bool check_conditions(request *r, const head *h)
         ignored = "Idempotency-Key";
     if (ignored == NULL)
         return true;
-    fault_answer(r, FAULT_BAD_REQUEST,
-                 "boxes that are made take a box_id of yours, replaces If-Match, appends "
-                 "Idempotency-Key and expected_version; abilities take all in their input",
-                 "this operation does not take %s", ignored);
+    http_error_send(r, HTTP_ERROR_BAD_REQUEST,
+                    "boxes that are made take a box_id of yours, replaces If-Match, appends "
+                    "Idempotency-Key and expected_version; abilities take all in their input",
+                    "this operation does not take %s", ignored);
     return false;
 }
 
@@ -220,8 +221,8 @@ static bool check_origin(request *r, const head *h)
 {
     if (!changes(r) || !head_is_foreign(h))
         return true;
-    fault_answer(r, FAULT_FORBIDDEN, "send a token, or no Origin header",
-                 "a page of another site may not write here");
+    http_error_send(r, HTTP_ERROR_FORBIDDEN, "send a token, or no Origin header",
+                    "a page of another site may not write here");
     return false;
 }
 
@@ -229,19 +230,20 @@ static bool check_lsn(request *r, const head *h)
 {
     if (h->lsn.ptr == NULL || r->match.route->class != CLASS_READ || head_lsn(h->lsn, &r->at_least))
         return true;
-    fault_answer(r, FAULT_BAD_REQUEST, "send what the answer of your last write said, or none",
-                 "Cardbox-Lsn must be given once and be a place in the database's log, such as "
-                 "16/B374D848");
+    http_error_send(r, HTTP_ERROR_BAD_REQUEST,
+                    "send what the answer of your last write said, or none",
+                    "Cardbox-Lsn must be given once and be a place in the database's log, such as "
+                    "16/B374D848");
     return false;
 }
 
 static bool check_tenant(request *r)
 {
-    if (!route_is_of_project(r->match.route) || view_is_id(request_tenant(r), CARDBOX_TENANT_MAX))
+    if (!route_is_of_project(r->match.route) || slice_is_id(request_tenant(r), CARDBOX_TENANT_MAX))
         return true;
-    fault_answer(r, FAULT_BAD_REQUEST, NULL,
-                 "a project is 1 to %d bytes of text without control characters",
-                 CARDBOX_TENANT_MAX);
+    http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
+                    "a project is 1 to %d bytes of text without control characters",
+                    CARDBOX_TENANT_MAX);
     return false;
 }
 
@@ -250,15 +252,16 @@ static bool check_stream(request *r, const head *h)
 {
     if ((head_is_json(h) || head_is_ndjson(h)) && !h->encoded)
         return true;
-    fault_answer(r, FAULT_MEDIA_TYPE, "send the header \"Content-Type: application/x-ndjson\"",
-                 "the body must be application/x-ndjson%s",
-                 h->encoded ? " without a content encoding" : "");
+    http_error_send(
+        r, HTTP_ERROR_MEDIA_TYPE, "send the header \"Content-Type: application/x-ndjson\"",
+        "the body must be application/x-ndjson%s", h->encoded ? " without a content encoding" : "");
     return false;
 }
 
 static void refuse_large(request *r)
 {
-    fault_answer_over(r, "the body", r->server->set->body_max, "--body-max", "send less at once");
+    http_error_send_over_limit(r, "the body", r->server->set->body_max, "--body-max",
+                               "send less at once");
     r->answer.close = true;
 }
 
@@ -267,8 +270,8 @@ static bool make_room(request *r, size_t more)
 {
     if (request_hold_body(r, more))
         return true;
-    fault_answer(r, FAULT_BODIES_FULL, "send it again later, or less at once",
-                 "bodies of other requests take all the memory that they may (--memory-max)");
+    http_error_send(r, HTTP_ERROR_BODIES_FULL, "send it again later, or less at once",
+                    "bodies of other requests take all the memory that they may (--memory-max)");
     return false;
 }
 
@@ -285,9 +288,9 @@ static bool check_body(request *r, const head *h)
     if (r->match.route->body == ROUTE_NO_BODY)
         return true;
     if (!head_is_json(h) || h->encoded) {
-        fault_answer(r, FAULT_MEDIA_TYPE, "send the header \"Content-Type: application/json\"",
-                     "the body must be application/json%s",
-                     h->encoded ? " without a content encoding" : "");
+        http_error_send(
+            r, HTTP_ERROR_MEDIA_TYPE, "send the header \"Content-Type: application/json\"",
+            "the body must be application/json%s", h->encoded ? " without a content encoding" : "");
         return false;
     }
     return h->length == 0 || make_room(r, (size_t)h->length);
@@ -327,11 +330,11 @@ void http_refuse(exchange *x)
     MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, on_field, &in);
     next_id(x->http, r->started_ms);
     uuid16_format(x->own_id, &x->http->id);
-    r->id = view_of(x->own_id);
+    r->id = slice_of(x->own_id);
     const char *reason = head_fault(&in.head, false);
-    fault_answer(r, FAULT_BAD_REQUEST, NULL, "%s",
-                 reason != NULL ? reason
-                                : "the Content-Length is malformed, or there are too many cookies");
+    http_error_send(
+        r, HTTP_ERROR_BAD_REQUEST, NULL, "%s",
+        reason != NULL ? reason : "the Content-Length is malformed, or there are too many cookies");
     http_send_past(x);
 }
 
@@ -339,7 +342,7 @@ void http_refuse(exchange *x)
 
 /* A body on its way to its sink, or, once the request is answered, to nowhere, for the client to
  * come to read the answer. */
-static enum MHD_Result receive_stream(exchange *x, view piece, size_t *left)
+static enum MHD_Result receive_stream(exchange *x, slice piece, size_t *left)
 {
     request *r = &x->request;
     size_t taken = r->state == REQUEST_ANSWERED ? piece.len : r->sink->take(r, piece);
@@ -359,7 +362,7 @@ static enum MHD_Result receive_stream(exchange *x, view piece, size_t *left)
 }
 
 /* A body that is kept whole. */
-static enum MHD_Result receive_whole(exchange *x, view piece)
+static enum MHD_Result receive_whole(exchange *x, slice piece)
 {
     request *r = &x->request;
     uint64_t most = (uint64_t)r->server->set->body_max;
@@ -372,16 +375,16 @@ static enum MHD_Result receive_whole(exchange *x, view piece)
         request_drop_body(r);
         refuse_large(r);
     } else if (r->match.route->body == ROUTE_JSON && make_room(r, piece.len)) {
-        buf_view(&r->body, piece);
+        buf_slice(&r->body, piece);
     }
     return MHD_YES;
 }
 
-enum MHD_Result http_receive(exchange *x, view piece, size_t *left)
+enum MHD_Result http_receive(exchange *x, slice piece, size_t *left)
 {
     request *r = &x->request;
     if (r->state != REQUEST_ANSWERED && !chunks_piece(&x->chunks, piece))
-        fault_answer(r, FAULT_BAD_REQUEST, NULL, "the body's chunks are malformed");
+        http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "the body's chunks are malformed");
     http_more(x->http);
     *left = 0;
     enum MHD_Result result =
@@ -404,7 +407,7 @@ void http_work(exchange *x)
     if (r->sink != NULL)
         r->sink->end(r);
     else if (!buf_ok(&r->body))
-        fault_answer_memory(r);
+        http_error_send_no_memory(r);
     else if (r->body.len >= JOB_BODY_LEAST)
         jobs_add(r, handle_aside, NULL, NULL);
     else

@@ -10,15 +10,16 @@ enum {
 };
 
 /* A body that is there already goes in steps. */
-static stream_state peek_text(exchange *x, view *piece)
+static stream_state peek_text(exchange *x, slice *piece)
 {
-    view text = answer_text(&x->request.answer);
-    *piece = (view){text.ptr + x->sent, text.len - x->sent};
+    slice text = answer_text(&x->request.answer);
+    *piece = (slice){text.ptr + x->sent, text.len - x->sent};
     return piece->len > 0 ? STREAM_PIECE : STREAM_END;
 }
 
-/* A stream that had to ask the database may have got a fault instead: too late for an answer. */
-static stream_state peek(exchange *x, view *piece)
+/* A stream that had to ask the database may have got a http_error instead: too late for an answer.
+ */
+static stream_state peek(exchange *x, slice *piece)
 {
     request *r = &x->request;
     if (r->answer.stream == NULL)
@@ -34,7 +35,7 @@ static void took(exchange *x, size_t len)
 }
 
 /* Bytes of a piece as they are. */
-static size_t copy(exchange *x, view piece, char *out, size_t room)
+static size_t copy(exchange *x, slice piece, char *out, size_t room)
 {
     size_t len = piece.len < room ? piece.len : room;
     memcpy(out, piece.ptr, len);
@@ -43,10 +44,10 @@ static size_t copy(exchange *x, view piece, char *out, size_t room)
 }
 
 /* Bytes of a piece in gzip; there may be none although it took some. */
-static size_t pack(exchange *x, view piece, char *out, size_t room)
+static size_t pack(exchange *x, slice piece, char *out, size_t room)
 {
     size_t len = piece.len < GZIP_STEP ? piece.len : GZIP_STEP;
-    view step = {piece.ptr, len};
+    slice step = {piece.ptr, len};
     size_t written = gzip_some(x->gzip, &step, piece.len == 0, out, room, &x->ended);
     took(x, len - step.len);
     return written;
@@ -59,7 +60,7 @@ static ssize_t next_bytes(void *arg, uint64_t position, char *out, size_t room)
     (void)position;
     http_more(x->http);
     while (written == 0 && !x->ended) {
-        view piece = {NULL, 0};
+        slice piece = {NULL, 0};
         stream_state state = peek(x, &piece);
         if (state == STREAM_WAIT) {
             http_suspend(x);

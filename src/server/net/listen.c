@@ -150,12 +150,12 @@ static bool open_tcp(listener *l, const char *where, char *error, size_t size)
     struct addrinfo *found = NULL;
     if (!cut(where, host, port))
         return fail_as_no_place(l, where, error, size);
-    int fault = getaddrinfo(host, port, &hints, &found);
-    if (fault == EAI_SERVICE)
+    int http_error = getaddrinfo(host, port, &hints, &found);
+    if (http_error == EAI_SERVICE)
         return fail_as_no_place(l, where, error, size);
-    l->no_place = fault == EAI_NONAME;
-    if (fault != 0)
-        return fail(error, size, "cannot listen on %s: %s", where, gai_strerror(fault));
+    l->no_place = http_error == EAI_NONAME;
+    if (http_error != 0)
+        return fail(error, size, "cannot listen on %s: %s", where, gai_strerror(http_error));
     l->fds[0] = bound_socket(found->ai_addr, found->ai_addrlen);
     bool bound = l->fds[0] >= 0 && name_socket(l);
     if (!bound)

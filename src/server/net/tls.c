@@ -38,12 +38,13 @@ static int check_pair(const tls *t)
 {
     gnutls_certificate_credentials_t credentials = NULL;
     gnutls_datum_t cert = datum_of(t->cert), key = datum_of(t->key);
-    int fault = gnutls_certificate_allocate_credentials(&credentials);
-    if (fault == 0)
-        fault = gnutls_certificate_set_x509_key_mem(credentials, &cert, &key, GNUTLS_X509_FMT_PEM);
+    int http_error = gnutls_certificate_allocate_credentials(&credentials);
+    if (http_error == 0)
+        http_error =
+            gnutls_certificate_set_x509_key_mem(credentials, &cert, &key, GNUTLS_X509_FMT_PEM);
     if (credentials != NULL)
         gnutls_certificate_free_credentials(credentials);
-    return fault < 0 ? fault : 0;
+    return http_error < 0 ? http_error : 0;
 }
 
 bool tls_load(tls *out, const char *cert_file, const char *key_file, char *error, size_t size)
@@ -64,11 +65,11 @@ bool tls_load(tls *out, const char *cert_file, const char *key_file, char *error
         tls_free(out);
         return false;
     }
-    int fault = check_pair(out);
-    if (fault == 0)
+    int http_error = check_pair(out);
+    if (http_error == 0)
         return true;
     snprintf(error, size, "%s and %s are no certificate and key of one another, in PEM: %s",
-             cert_file, key_file, gnutls_strerror(fault));
+             cert_file, key_file, gnutls_strerror(http_error));
     tls_free(out);
     return false;
 }

@@ -7,11 +7,11 @@
 #include "cardbox/limits.h"
 
 typedef struct reader {
-    const body_shape *wanted;
+    const body_rules *wanted;
     arena *memory;
     body_batch *out;
     idset seen;
-    shape *faults;
+    validation *faults;
 } reader;
 
 static int64_t clamp(int64_t limit)
@@ -30,30 +30,30 @@ static void canonical_uuid(reader *in, body_id *id)
     if (!in->wanted->boxes || id->text.ptr == NULL || !uuid16_parse(&uuid, id->text))
         return;
     uuid16_format(canonical, &uuid);
-    id->text.ptr = arena_copy(in->memory, view_of(canonical));
+    id->text.ptr = arena_copy(in->memory, slice_of(canonical));
     id->is_uuid = true;
     in->faults->nomem = in->faults->nomem || id->text.ptr == NULL;
 }
 
 /* Finds duplicates by the decoded text, or by the token itself if it can't be decoded. */
-static idset_found see(reader *in, idset *seen, view token, view text)
+static idset_found see(reader *in, idset *seen, slice token, slice text)
 {
     idset_found found = idset_add(seen, text.ptr == NULL ? token : text);
     in->faults->nomem = in->faults->nomem || found == IDSET_NOMEM;
     return found;
 }
 
-static void take_id(reader *in, view token)
+static void take_id(reader *in, slice token)
 {
     body_id id = {.token = token};
     if (in->faults->too_many != NULL)
         return;
-    id.text = shape_decode(in->faults, token);
+    id.text = validation_decode(in->faults, token);
     canonical_uuid(in, &id);
     if (in->faults->nomem || see(in, &in->seen, token, id.text) != IDSET_NEW)
         return;
     if (in->out->count == BODY_IDS_MAX)
-        shape_too_many(in->faults, in->wanted->ids, BODY_IDS_MAX);
+        validation_too_many(in->faults, in->wanted->ids, BODY_IDS_MAX);
     else
         in->out->ids[in->out->count++] = id;
 }
@@ -63,8 +63,8 @@ static void read_ids(reader *in, scan_value list)
     scan_value item;
     int64_t index = 0;
     if (list.kind != SCAN_ARRAY) {
-        shape_fault(in->faults, &SHAPE_BODY, in->wanted->ids, -1, "list_type",
-                    "Input should be a valid list", list.text);
+        validation_add(in->faults, &VALIDATION_BODY, in->wanted->ids, -1, "list_type",
+                       "Input should be a valid list", list.text);
         return;
     }
     for (scan_walk walk = scan_enter(list); scan_element(&walk, &item) && !in->faults->nomem;
@@ -72,8 +72,8 @@ static void read_ids(reader *in, scan_value list)
         if (item.kind == SCAN_STRING)
             take_id(in, item.text);
         else
-            shape_fault(in->faults, &SHAPE_BODY, in->wanted->ids, index, "string_type",
-                        "Input should be a valid string", item.text);
+            validation_add(in->faults, &VALIDATION_BODY, in->wanted->ids, index, "string_type",
+                           "Input should be a valid string", item.text);
     }
 }
 
@@ -82,8 +82,8 @@ static void read_ids(reader *in, scan_value list)
 static void read_hydrate(reader *in, scan_value value)
 {
     if (value.kind != SCAN_TRUE && value.kind != SCAN_FALSE)
-        shape_fault(in->faults, &SHAPE_BODY, "hydrate", -1, "bool_type",
-                    "Input should be a valid boolean", value.text);
+        validation_add(in->faults, &VALIDATION_BODY, "hydrate", -1, "bool_type",
+                       "Input should be a valid boolean", value.text);
     in->out->hydrate = value.kind == SCAN_TRUE;
 }
 
@@ -91,18 +91,18 @@ static void read_limit(reader *in, scan_value value)
 {
     int64_t limit = LIMIT_DEFAULT;
     if (value.kind != SCAN_NUMBER || !scan_integer(value.text, &limit))
-        shape_fault(in->faults, &SHAPE_BODY, "limit", -1, "int_type",
-                    "Input should be a valid integer", value.text);
+        validation_add(in->faults, &VALIDATION_BODY, "limit", -1, "int_type",
+                       "Input should be a valid integer", value.text);
     in->out->limit = clamp(limit);
 }
 
-static void read_member(reader *in, view key, scan_value value)
+static void read_member(reader *in, slice key, scan_value value)
 {
-    if (scan_string_is(key, view_of(in->wanted->ids)))
+    if (scan_string_is(key, slice_of(in->wanted->ids)))
         read_ids(in, value);
-    else if (in->wanted->boxes && scan_string_is(key, VIEW("hydrate")))
+    else if (in->wanted->boxes && scan_string_is(key, SLICE("hydrate")))
         read_hydrate(in, value);
-    else if (in->wanted->boxes && scan_string_is(key, VIEW("limit")))
+    else if (in->wanted->boxes && scan_string_is(key, SLICE("limit")))
         read_limit(in, value);
 }
 
@@ -110,15 +110,15 @@ static void read_member(reader *in, view key, scan_value value)
 static bool names_differ(reader *in, scan_value object)
 {
     idset names;
-    view key;
+    slice key;
     scan_value value;
     idset_init(&names, in->memory);
     for (scan_walk walk = scan_enter(object);
          scan_member(&walk, &key, &value) && !in->faults->nomem;) {
-        if (see(in, &names, key, shape_decode(in->faults, key)) != IDSET_KNOWN)
+        if (see(in, &names, key, validation_decode(in->faults, key)) != IDSET_KNOWN)
             continue;
-        shape_malformed(in->faults, NULL, (size_t)(key.ptr - in->faults->text.ptr),
-                        "a member has the same name as an earlier one");
+        validation_malformed(in->faults, NULL, (size_t)(key.ptr - in->faults->text.ptr),
+                             "a member has the same name as an earlier one");
         return false;
     }
     return true;
@@ -126,7 +126,7 @@ static bool names_differ(reader *in, scan_value object)
 
 static void read_object(reader *in, scan_value object)
 {
-    view key;
+    slice key;
     scan_value value;
     if (!names_differ(in, object))
         return;
@@ -135,12 +135,12 @@ static void read_object(reader *in, scan_value object)
         read_member(in, key, value);
 }
 
-void body_read(body_batch *out, const body_shape *wanted, shape *s)
+void body_read(body_batch *out, const body_rules *wanted, validation *s)
 {
     reader in = {.wanted = wanted, .memory = s->memory, .out = out, .faults = s};
     *out = (body_batch){.limit = LIMIT_DEFAULT};
     idset_init(&in.seen, s->memory);
-    scan_value whole = shape_body(s, CARDBOX_JSON_DEPTH_MAX);
+    scan_value whole = validation_body(s, CARDBOX_JSON_DEPTH_MAX);
     if (whole.kind == SCAN_NONE)
         return;
     out->ids = arena_zeros(s->memory, BODY_IDS_MAX, sizeof(body_id));

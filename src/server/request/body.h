@@ -1,12 +1,12 @@
 /*
  * body.h: the bodies of the batch reads, {"card_ids":[...]} and {"box_ids":[...],"hydrate":bool,
- * "limit":int}: checked strictly, every fault reported. Knows no HTTP and no database.
+ * "limit":int}: checked strictly, every http_error reported. Knows no HTTP and no database.
  */
 #ifndef SERVER_BODY_H
 #define SERVER_BODY_H
 
 #include "server/request/idset.h"
-#include "server/request/shape.h"
+#include "server/request/validation.h"
 
 /* Ids of one batch, and the bounds of a limit. */
 #define BODY_IDS_MAX  100
@@ -16,8 +16,8 @@
 
 /* One id of a list, at its first position. */
 typedef struct body_id {
-    view token;   /* as the client sent it, quotes and all */
-    view text;    /* decoded; ptr NULL: it can't be an id */
+    slice token;  /* as the client sent it, quotes and all */
+    slice text;   /* decoded; ptr NULL: it can't be an id */
     bool is_uuid; /* and then text is in canonical form */
 } body_id;
 
@@ -30,12 +30,12 @@ typedef struct body_batch {
 
 /* The form of a batch: the name of its list; true if the ids are UUIDs, which have several
  * spellings; true if hydrate and limit are read. */
-typedef struct body_shape {
+typedef struct body_rules {
     const char *ids;
     bool boxes;
-} body_shape;
+} body_rules;
 
 /* Reads the body of `s`, which is given the faults. */
-void body_read(body_batch *out, const body_shape *wanted, shape *s);
+void body_read(body_batch *out, const body_rules *wanted, validation *s);
 
 #endif

@@ -14,15 +14,15 @@
 /* Where a value is read, for its faults. */
 typedef struct here {
     const field *field;
-    const shape_place *at;
-    shape *shape;
+    const validation_path *at;
+    validation *validation;
     int64_t index; /* in a list of ids; negative: it is the field's value itself */
-    view input;    /* as JSON */
+    slice input;   /* as JSON */
 } here;
 
-static void fault(const here *h, const char *type, const char *message)
+static void http_error(const here *h, const char *type, const char *message)
 {
-    shape_fault(h->shape, h->at, h->field->name, h->index, type, message, h->input);
+    validation_add(h->validation, h->at, h->field->name, h->index, type, message, h->input);
 }
 
 static void fault_number(const here *h, const char *type, const char *begin, int64_t number)
@@ -30,66 +30,68 @@ static void fault_number(const here *h, const char *type, const char *begin, int
     buf message = BUF_INIT(256);
     buf_text(&message, begin);
     buf_int(&message, number);
-    fault(h, type, buf_str(&message));
-    h->shape->nomem = h->shape->nomem || !buf_ok(&message);
+    http_error(h, type, buf_str(&message));
+    h->validation->nomem = h->validation->nomem || !buf_ok(&message);
     buf_free(&message);
 }
 
 /* False if the list of faults is full. A body could have a million faults, and reading them would
  * delay other requests. */
-static bool goes_on(const shape *s)
+static bool goes_on(const validation *s)
 {
-    return !s->nomem && s->faults < SHAPE_FAULTS_MAX;
+    return !s->nomem && s->faults < VALIDATION_FAULTS_MAX;
 }
 
 /* --- rules of texts and numbers --- */
 
-static void take_id(const here *h, view text, int64_t most)
+static void take_id(const here *h, slice text, int64_t most)
 {
-    if (text.ptr == NULL || !view_is_id(text, (size_t)most))
+    if (text.ptr == NULL || !slice_is_id(text, (size_t)most))
         fault_number(h, "value_error",
                      "Input should be text without control characters, of at least 1 byte and at "
                      "most ",
                      most);
 }
 
-static void take_time(field_value *out, const here *h, view text)
+static void take_time(field_value *out, const here *h, slice text)
 {
     if (isotime_moment(text, &out->number))
         return;
     bool plus = strcmp(h->at->in, "query") == 0 && memchr(text.ptr, ' ', text.len) != NULL;
-    fault(h, "datetime_parsing",
-          plus ? "Input should be a time like 2025-01-02T03:04:05Z; a + is a blank in a query: "
-                 "write %2B"
-               : "Input should be a time like 2025-01-02T03:04:05Z or with an offset like +05:30");
+    http_error(
+        h, "datetime_parsing",
+        plus ? "Input should be a time like 2025-01-02T03:04:05Z; a + is a blank in a query: "
+               "write %2B"
+             : "Input should be a time like 2025-01-02T03:04:05Z or with an offset like +05:30");
 }
 
-static void take_choice(field_value *out, const here *h, view text)
+static void take_choice(field_value *out, const here *h, slice text)
 {
     buf message = BUF_INIT(1024);
     buf_text(&message, "Input should be one of");
     for (size_t i = 0; h->field->choices[i] != NULL; i++) {
-        if (view_equal(text, view_of(h->field->choices[i]))) {
+        if (slice_equal(text, slice_of(h->field->choices[i]))) {
             out->number = (int64_t)i;
             goto done;
         }
         buf_printf(&message, "%s %s", i == 0 ? ":" : ",", h->field->choices[i]);
     }
-    fault(h, "enum", buf_str(&message));
-    h->shape->nomem = h->shape->nomem || !buf_ok(&message);
+    http_error(h, "enum", buf_str(&message));
+    h->validation->nomem = h->validation->nomem || !buf_ok(&message);
 done:
     buf_free(&message);
 }
 
-static void take_text(field_value *out, const here *h, view text)
+static void take_text(field_value *out, const here *h, slice text)
 {
     out->text = text;
-    if (text.ptr == NULL && !h->shape->nomem && h->field->kind != FIELD_ID)
-        fault(h, "string_unicode", "Input should be text without \\u0000 or half a surrogate pair");
+    if (text.ptr == NULL && !h->validation->nomem && h->field->kind != FIELD_ID)
+        http_error(h, "string_unicode",
+                   "Input should be text without \\u0000 or half a surrogate pair");
     else if (h->field->kind == FIELD_ID)
         take_id(h, text, h->field->most);
     else if (h->field->kind == FIELD_UUID && !uuid16_parse(&out->uuid, text))
-        fault(h, "uuid_parsing", "Input should be a UUID");
+        http_error(h, "uuid_parsing", "Input should be a UUID");
     else if (h->field->kind == FIELD_TIME)
         take_time(out, h, text);
     else if (h->field->kind == FIELD_CHOICE)
@@ -121,24 +123,24 @@ static void read_span(field_value *out, here *h)
     if (h->field->kind == FIELD_ANY || out->json.kind == wanted)
         return;
     if (wanted == SCAN_OBJECT)
-        fault(h, "dict_type", "Input should be a valid object");
+        http_error(h, "dict_type", "Input should be a valid object");
     else
-        fault(h, "list_type", "Input should be a valid list");
+        http_error(h, "list_type", "Input should be a valid list");
 }
 
 static void read_string(field_value *out, here *h)
 {
     if (out->json.kind == SCAN_STRING)
-        take_text(out, h, shape_decode(h->shape, out->json.text));
+        take_text(out, h, validation_decode(h->validation, out->json.text));
     else
-        fault(h, "string_type", "Input should be a valid string");
+        http_error(h, "string_type", "Input should be a valid string");
 }
 
 static void read_bool(field_value *out, here *h)
 {
     out->number = out->json.kind == SCAN_TRUE;
     if (out->json.kind != SCAN_TRUE && out->json.kind != SCAN_FALSE)
-        fault(h, "bool_type", "Input should be a valid boolean");
+        http_error(h, "bool_type", "Input should be a valid boolean");
 }
 
 static void read_number(field_value *out, here *h)
@@ -147,7 +149,7 @@ static void read_number(field_value *out, here *h)
     if (out->json.kind == SCAN_NUMBER && scan_integer(out->json.text, &number))
         take_number(out, h, number);
     else
-        fault(h, "int_type", "Input should be a valid integer");
+        http_error(h, "int_type", "Input should be a valid integer");
 }
 
 static void read_element(here *h, scan_value item)
@@ -155,34 +157,35 @@ static void read_element(here *h, scan_value item)
     uuid16 uuid;
     h->input = item.text;
     if (item.kind != SCAN_STRING) {
-        fault(h, "string_type", "Input should be a valid string");
+        http_error(h, "string_type", "Input should be a valid string");
         return;
     }
-    view text = shape_decode(h->shape, item.text);
+    slice text = validation_decode(h->validation, item.text);
     if (h->field->kind == FIELD_IDS)
         take_id(h, text, CARDBOX_CARD_ID_MAX);
     else if (text.ptr == NULL || !uuid16_parse(&uuid, text))
-        fault(h, "uuid_parsing", "Input should be a UUID");
+        http_error(h, "uuid_parsing", "Input should be a UUID");
 }
 
 static void read_ids(field_value *out, here *h)
 {
     scan_value item;
     if (out->json.kind != SCAN_ARRAY) {
-        fault(h, "list_type", "Input should be a valid list");
+        http_error(h, "list_type", "Input should be a valid list");
         return;
     }
-    for (scan_walk walk = scan_enter(out->json); scan_element(&walk, &item) && goes_on(h->shape);) {
+    for (scan_walk walk = scan_enter(out->json);
+         scan_element(&walk, &item) && goes_on(h->validation);) {
         h->index = (int64_t)out->count++;
         read_element(h, item);
     }
     h->index = -1;
-    h->input = (view){NULL, 0};
+    h->input = (slice){NULL, 0};
     if (out->count < (size_t)h->field->least)
         fault_number(h, "too_short", "List should have at least as many items as ",
                      h->field->least);
     if (out->count > (size_t)h->field->most)
-        shape_too_many(h->shape, h->field->name, h->field->most);
+        validation_too_many(h->validation, h->field->name, h->field->most);
 }
 
 static void (*const READERS[])(field_value *out, here *h) = {
@@ -194,16 +197,16 @@ static void (*const READERS[])(field_value *out, here *h) = {
 };
 
 /* The index of the field of a name; `count`: there is none. */
-static size_t find_member(const field *table, size_t count, view key)
+static size_t find_member(const field *table, size_t count, slice key)
 {
     size_t i = 0;
-    while (i < count && !scan_string_is(key, view_of(table[i].name)))
+    while (i < count && !scan_string_is(key, slice_of(table[i].name)))
         i++;
     return i;
 }
 
 /* Reports an unknown name, and lists the known ones: the name may be misspelt. */
-static void refuse_name(shape *s, const shape_place *at, view token, const field *table,
+static void refuse_name(validation *s, const validation_path *at, slice token, const field *table,
                         size_t count)
 {
     buf message = BUF_INIT(KNOWN_MAX);
@@ -214,22 +217,22 @@ static void refuse_name(shape *s, const shape_place *at, view token, const field
     if (count > 0)
         buf_char(&message, ')');
     s->nomem = s->nomem || !buf_ok(&message);
-    shape_unknown(s, at, token, buf_str(&message));
+    validation_unknown(s, at, token, buf_str(&message));
     buf_free(&message);
 }
 
 static void report_missing(const field_value *values, const field *table, size_t count,
-                           const shape_place *at, shape *s)
+                           const validation_path *at, validation *s)
 {
     for (size_t i = 0; i < count; i++)
         if (table[i].required && values[i].json.kind == SCAN_NONE)
-            shape_fault(s, at, table[i].name, -1, "missing", "Field required", (view){NULL, 0});
+            validation_add(s, at, table[i].name, -1, "missing", "Field required", (slice){NULL, 0});
 }
 
 void fields_read_object(field_value *values, const field *table, size_t count, scan_value object,
-                        const shape_place *at, shape *s)
+                        const validation_path *at, validation *s)
 {
-    view key;
+    slice key;
     scan_value value;
     memset(values, 0, count * sizeof(*values));
     for (scan_walk walk = scan_enter(object); scan_member(&walk, &key, &value) && goes_on(s);) {
@@ -239,8 +242,8 @@ void fields_read_object(field_value *values, const field *table, size_t count, s
             continue;
         }
         if (values[i].json.kind != SCAN_NONE) {
-            shape_malformed(s, NULL, (size_t)(key.ptr - s->text.ptr),
-                            "a member has the same name as an earlier one");
+            validation_malformed(s, NULL, (size_t)(key.ptr - s->text.ptr),
+                                 "a member has the same name as an earlier one");
             return;
         }
         values[i].json = value;
@@ -253,21 +256,21 @@ void fields_read_object(field_value *values, const field *table, size_t count, s
 
 /* --- parameters of a query --- */
 
-static const shape_place QUERY = {"query", NULL, 0};
+static const validation_path QUERY = {"query", NULL, 0};
 
 /* The field of a parameter. If its name in the table ends in '.', `rest` becomes the rest of the
  * parameter's name. */
-static size_t find_parameter(const field *table, size_t count, view name, view *rest)
+static size_t find_parameter(const field *table, size_t count, slice name, slice *rest)
 {
     size_t i;
     for (i = 0; i < count; i++) {
-        view wanted = view_of(table[i].name);
+        slice wanted = slice_of(table[i].name);
         bool prefix = wanted.len > 0 && wanted.ptr[wanted.len - 1] == '.';
         if (prefix ? name.len <= wanted.len : name.len != wanted.len)
             continue;
-        if (!view_equal((view){name.ptr, wanted.len}, wanted))
+        if (!slice_equal((slice){name.ptr, wanted.len}, wanted))
             continue;
-        *rest = (view){name.ptr + wanted.len, name.len - wanted.len};
+        *rest = (slice){name.ptr + wanted.len, name.len - wanted.len};
         break;
     }
     return i;
@@ -275,9 +278,9 @@ static size_t find_parameter(const field *table, size_t count, view name, view *
 
 static void take_bool(field_value *out, const here *h)
 {
-    out->number = view_equal(out->text, VIEW("true"));
-    if (out->number == 0 && !view_equal(out->text, VIEW("false")))
-        fault(h, "bool_parsing", "Input should be true or false");
+    out->number = slice_equal(out->text, SLICE("true"));
+    if (out->number == 0 && !slice_equal(out->text, SLICE("false")))
+        http_error(h, "bool_parsing", "Input should be true or false");
 }
 
 static void read_parameter(field_value *out, const here *h)
@@ -290,20 +293,20 @@ static void read_parameter(field_value *out, const here *h)
     else if (query_integer(out->text, &number))
         take_number(out, h, number);
     else
-        fault(h, "int_parsing", "Input should be a valid integer");
+        http_error(h, "int_parsing", "Input should be a valid integer");
 }
 
 /* Adds a value of a parameter that may be repeated. */
-static void add_repeated(field_value *out, const here *h, view key, view text)
+static void add_repeated(field_value *out, const here *h, slice key, slice text)
 {
     if (out->count == h->field->repeats) {
-        shape_too_many(h->shape, h->field->name, (int64_t)h->field->repeats);
+        validation_too_many(h->validation, h->field->name, (int64_t)h->field->repeats);
         return;
     }
     field_pair *list = out->count == 0
-                           ? arena_zeros(h->shape->memory, h->field->repeats, sizeof(*list))
+                           ? arena_zeros(h->validation->memory, h->field->repeats, sizeof(*list))
                            : (field_pair *)(uintptr_t)out->list;
-    h->shape->nomem = h->shape->nomem || list == NULL;
+    h->validation->nomem = h->validation->nomem || list == NULL;
     if (list == NULL)
         return;
     list[out->count++] = (field_pair){key, text};
@@ -311,24 +314,24 @@ static void add_repeated(field_value *out, const here *h, view key, view text)
     take_text(out, h, text);
 }
 
-static void take_parameter(field_value *out, const here *h, view raw, view key, bool lenient)
+static void take_parameter(field_value *out, const here *h, slice raw, slice key, bool lenient)
 {
-    view text = {NULL, 0};
-    query_result decoded = query_decode(&text, raw, h->shape->memory);
-    h->shape->nomem = h->shape->nomem || decoded == QUERY_NOMEM;
+    slice text = {NULL, 0};
+    query_result decoded = query_decode(&text, raw, h->validation->memory);
+    h->validation->nomem = h->validation->nomem || decoded == QUERY_NOMEM;
     if (decoded == QUERY_MALFORMED)
-        shape_malformed(h->shape, h->field->name, 0, "malformed");
+        validation_malformed(h->validation, h->field->name, 0, "malformed");
     if (decoded != QUERY_FOUND)
         return;
-    buf shown = BUF_INIT(SHAPE_INPUT_MAX);
+    buf shown = BUF_INIT(VALIDATION_INPUT_MAX);
     buf_json_string(&shown, text);
     here full = *h;
     if (buf_ok(&shown))
-        full.input = buf_as_view(&shown);
+        full.input = buf_as_slice(&shown);
     if (h->field->repeats > 0) {
         add_repeated(out, &full, key, text);
     } else if (out->given && !lenient) {
-        fault(&full, "value_error", "Input should be given once");
+        http_error(&full, "value_error", "Input should be given once");
     } else {
         out->text = text;
         read_parameter(out, &full);
@@ -337,26 +340,27 @@ static void take_parameter(field_value *out, const here *h, view raw, view key, 
     buf_free(&shown);
 }
 
-static void refuse_parameter(shape *s, view name, const field *table, size_t count)
+static void refuse_parameter(validation *s, slice name, const field *table, size_t count)
 {
-    buf token = BUF_INIT(2 * SHAPE_INPUT_MAX);
+    buf token = BUF_INIT(2 * VALIDATION_INPUT_MAX);
     buf_json_string(&token, name);
-    refuse_name(s, &QUERY, buf_ok(&token) ? buf_as_view(&token) : (view){NULL, SHAPE_INPUT_MAX + 1},
+    refuse_name(s, &QUERY,
+                buf_ok(&token) ? buf_as_slice(&token) : (slice){NULL, VALIDATION_INPUT_MAX + 1},
                 table, count);
     buf_free(&token);
 }
 
-void fields_read_query(field_value *values, const field *table, size_t count, view query,
-                       bool lenient, shape *s)
+void fields_read_query(field_value *values, const field *table, size_t count, slice query,
+                       bool lenient, validation *s)
 {
-    view raw_name, raw_value;
+    slice raw_name, raw_value;
     memset(values, 0, count * sizeof(*values));
     while (query_next(&query, &raw_name, &raw_value) && goes_on(s)) {
-        view name, rest = {NULL, 0};
+        slice name, rest = {NULL, 0};
         query_result decoded = query_decode(&name, raw_name, s->memory);
         s->nomem = s->nomem || decoded == QUERY_NOMEM;
         if (decoded == QUERY_MALFORMED && !lenient)
-            shape_malformed(s, "", 0, "malformed");
+            validation_malformed(s, "", 0, "malformed");
         if (decoded != QUERY_FOUND)
             continue;
         size_t i = find_parameter(table, count, name, &rest);
@@ -368,5 +372,6 @@ void fields_read_query(field_value *values, const field *table, size_t count, vi
     }
     for (size_t i = 0; i < count; i++)
         if (table[i].required && !values[i].given)
-            shape_fault(s, &QUERY, table[i].name, -1, "missing", "Field required", (view){NULL, 0});
+            validation_add(s, &QUERY, table[i].name, -1, "missing", "Field required",
+                           (slice){NULL, 0});
 }

@@ -1,13 +1,13 @@
 /*
  * fields.h: reads the members of a JSON object, or the parameters of a query, by a table of names
- * and kinds. Faults are collected in a shape. A name that is not in the table is a fault, unless
- * the reader ignores unknown names. Knows no request.
+ * and kinds. Faults are collected in a validation. A name that is not in the table is a http_error,
+ * unless the reader ignores unknown names. Knows no request.
  */
 #ifndef SERVER_FIELDS_H
 #define SERVER_FIELDS_H
 
 #include "base/uuid.h"
-#include "server/request/shape.h"
+#include "server/request/validation.h"
 
 typedef enum field_kind {
     FIELD_ANY,    /* any JSON value: its text in `json` */
@@ -40,14 +40,14 @@ typedef struct field {
 
 /* One of a repeated parameter. */
 typedef struct field_pair {
-    view key; /* the part of the parameter's name after the '.' */
-    view text;
+    slice key; /* the part of the parameter's name after the '.' */
+    slice text;
 } field_pair;
 
 typedef struct field_value {
     bool given; /* it is there, and not null */
     scan_value json;
-    view text;
+    slice text;
     int64_t number;
     uuid16 uuid;
     size_t count;
@@ -57,11 +57,11 @@ typedef struct field_value {
 /* Reads the members of an object into `values`, one for each of `count` fields. If a name occurs
  * twice, the body is malformed. */
 void fields_read_object(field_value *values, const field *table, size_t count, scan_value object,
-                        const shape_place *at, shape *s);
+                        const validation_path *at, validation *s);
 
 /* Reads the parameters of a query. With `lenient`, unknown parameters are ignored, and the last
  * one of a name counts; otherwise both are faults. */
-void fields_read_query(field_value *values, const field *table, size_t count, view query,
-                       bool lenient, shape *s);
+void fields_read_query(field_value *values, const field *table, size_t count, slice query,
+                       bool lenient, validation *s);
 
 #endif

@@ -32,7 +32,7 @@ static uint64_t stir(uint64_t hash, uint64_t piece)
     return fold(hash ^ piece, seeds[1] | 1) + seeds[0];
 }
 
-static uint64_t hash_of(view text)
+static uint64_t hash_of(slice text)
 {
     uint64_t hash = seeds[0] ^ text.len, piece, last = 0;
     for (; text.len >= sizeof(piece); text.ptr += sizeof(piece), text.len -= sizeof(piece)) {
@@ -49,12 +49,12 @@ void idset_init(idset *set, arena *memory)
 }
 
 /* The slot where the text is, or would be. */
-static idset_slot *find(const idset *set, view text, uint64_t hash)
+static idset_slot *find(const idset *set, slice text, uint64_t hash)
 {
     size_t at = (size_t)hash & (set->capacity - 1);
     for (;;) {
         idset_slot *slot = &set->slots[at];
-        if (slot->text.ptr == NULL || (slot->hash == hash && view_equal(slot->text, text)))
+        if (slot->text.ptr == NULL || (slot->hash == hash && slice_equal(slot->text, text)))
             return slot;
         at = (at + 1) & (set->capacity - 1);
     }
@@ -74,7 +74,7 @@ static bool grow(idset *set)
     return true;
 }
 
-idset_found idset_add(idset *set, view text)
+idset_found idset_add(idset *set, slice text)
 {
     if (text.ptr == NULL)
         text.ptr = "";

@@ -9,7 +9,7 @@
 #include "base/arena.h"
 
 typedef struct idset_slot {
-    view text; /* ptr NULL: empty */
+    slice text; /* ptr NULL: empty */
     uint64_t hash;
 } idset_slot;
 
@@ -28,6 +28,6 @@ void idset_init(idset *set, arena *memory);
 typedef enum idset_found { IDSET_NEW, IDSET_KNOWN, IDSET_NOMEM } idset_found;
 
 /* Adds a text (kept by reference) unless it is there. */
-idset_found idset_add(idset *set, view text);
+idset_found idset_add(idset *set, slice text);
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include "server/request/path.h"
 
-bool percent_decode(char *out, size_t *len, view text, bool plus_is_blank)
+bool percent_decode(char *out, size_t *len, slice text, bool plus_is_blank)
 {
     size_t used = 0;
     for (size_t i = 0; i < text.len; i++) {
@@ -12,8 +12,8 @@ bool percent_decode(char *out, size_t *len, view text, bool plus_is_blank)
         if (c == '+' && plus_is_blank) {
             c = ' ';
         } else if (c == '%') {
-            int high = i + 2 < text.len ? view_hex_digit(text.ptr[i + 1]) : -1;
-            int low = i + 2 < text.len ? view_hex_digit(text.ptr[i + 2]) : -1;
+            int high = i + 2 < text.len ? slice_hex_digit(text.ptr[i + 1]) : -1;
+            int low = i + 2 < text.len ? slice_hex_digit(text.ptr[i + 2]) : -1;
             if (high < 0 || low < 0)
                 return false;
             c = (char)(high * 16 + low);
@@ -26,7 +26,7 @@ bool percent_decode(char *out, size_t *len, view text, bool plus_is_blank)
 }
 
 /* Bytes of "scheme://authority" at the front of a target, as a proxy sends it; 0: there is none. */
-static size_t authority_end(view target)
+static size_t authority_end(slice target)
 {
     size_t at = 0;
     while (at < target.len && target.ptr[at] != ':' && target.ptr[at] != '/' &&
@@ -40,30 +40,30 @@ static size_t authority_end(view target)
     return at;
 }
 
-view target_authority(view target)
+slice target_authority(slice target)
 {
     size_t end = authority_end(target);
     if (end == 0)
-        return (view){NULL, 0};
+        return (slice){NULL, 0};
     const char *from = (const char *)memchr(target.ptr, ':', end) + 3;
-    return (view){from, (size_t)(target.ptr + end - from)};
+    return (slice){from, (size_t)(target.ptr + end - from)};
 }
 
-void target_split(view target, view *raw_path, view *query)
+void target_split(slice target, slice *raw_path, slice *query)
 {
     size_t from = authority_end(target);
-    target = (view){target.ptr + from, target.len - from};
+    target = (slice){target.ptr + from, target.len - from};
     const char *mark = target.len == 0 ? NULL : memchr(target.ptr, '?', target.len);
     size_t path_len = mark == NULL ? target.len : (size_t)(mark - target.ptr);
-    *raw_path = (view){target.ptr, path_len};
-    *query = mark == NULL ? (view){"", 0} : (view){mark + 1, target.len - path_len - 1};
+    *raw_path = (slice){target.ptr, path_len};
+    *query = mark == NULL ? (slice){"", 0} : (slice){mark + 1, target.len - path_len - 1};
     if (path_len == 0 && from > 0)
-        *raw_path = VIEW("/");
+        *raw_path = SLICE("/");
 }
 
 /* A raw target holds no white space and no control characters; they would have been a smuggler's
  * tools. */
-static bool is_clean(view text)
+static bool is_clean(slice text)
 {
     for (size_t i = 0; i < text.len; i++)
         if ((unsigned char)text.ptr[i] <= ' ' || text.ptr[i] == 0x7F)
@@ -71,7 +71,7 @@ static bool is_clean(view text)
     return true;
 }
 
-static path_result decode_segment(view *out, view raw, arena *memory, const char **reason)
+static path_result decode_segment(slice *out, slice raw, arena *memory, const char **reason)
 {
     *out = raw;
     if (memchr(raw.ptr, '%', raw.len) != NULL) {
@@ -87,10 +87,10 @@ static path_result decode_segment(view *out, view raw, arena *memory, const char
             return PATH_MALFORMED;
     }
     *reason = "the path is not UTF-8";
-    return view_is_utf8(*out) ? PATH_OK : PATH_MALFORMED;
+    return slice_is_utf8(*out) ? PATH_OK : PATH_MALFORMED;
 }
 
-path_result path_decode(url_path *out, view raw, arena *memory, const char **reason)
+path_result path_decode(url_path *out, slice raw, arena *memory, const char **reason)
 {
     bool known = raw.len > 0 && raw.ptr[0] == '/';
     size_t at = 1;
@@ -108,8 +108,8 @@ path_result path_decode(url_path *out, view raw, arena *memory, const char **rea
         known = len > 0 && out->count < PATH_SEGMENTS_MAX;
         if (!known)
             break;
-        path_result result =
-            decode_segment(&out->segments[out->count++], (view){raw.ptr + at, len}, memory, reason);
+        path_result result = decode_segment(&out->segments[out->count++],
+                                            (slice){raw.ptr + at, len}, memory, reason);
         if (result != PATH_OK)
             return result;
         at += len + 1;

@@ -18,23 +18,23 @@ typedef enum path_result {
 } path_result;
 
 typedef struct url_path {
-    view segments[PATH_SEGMENTS_MAX];
+    slice segments[PATH_SEGMENTS_MAX];
     size_t count;
     bool folder; /* the path ends in '/'; true for the root */
 } url_path;
 
 /* Cuts a target at its first '?'. An absolute one, "http://host/path", loses scheme and host. */
-void target_split(view target, view *raw_path, view *query);
+void target_split(slice target, slice *raw_path, slice *query);
 
 /* The "host:port" of an absolute target; ptr NULL: the target is not absolute. */
-view target_authority(view target);
+slice target_authority(slice target);
 
 /* Splits a path and decodes its segments. Segments that need no decoding are views of `raw`, the
  * others are in `memory`. If it is malformed, `reason` becomes static text that explains why. */
-path_result path_decode(url_path *out, view raw, arena *memory, const char **reason);
+path_result path_decode(url_path *out, slice raw, arena *memory, const char **reason);
 
 /* Decodes %XX, and in a query '+' too. False: a bad escape. `out` has at least text.len bytes, and
  * may be text.ptr. */
-bool percent_decode(char *out, size_t *len, view text, bool plus_is_blank);
+bool percent_decode(char *out, size_t *len, slice text, bool plus_is_blank);
 
 #endif

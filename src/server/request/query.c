@@ -4,10 +4,10 @@
 #include "server/request/query.h"
 #include "server/request/path.h"
 
-static view trim(view text)
+static slice trim(slice text)
 {
     while (text.len > 0 && strchr(" \t\r\n\f\v", text.ptr[0]) != NULL && text.ptr[0] != '\0')
-        text = (view){text.ptr + 1, text.len - 1};
+        text = (slice){text.ptr + 1, text.len - 1};
     while (text.len > 0 && text.ptr[text.len - 1] != '\0' &&
            strchr(" \t\r\n\f\v", text.ptr[text.len - 1]) != NULL)
         text.len--;
@@ -15,53 +15,53 @@ static view trim(view text)
 }
 
 /* True if an encoded name, decoded, equals `name`. False for a malformed one. */
-static bool says(view encoded, const char *name)
+static bool says(slice encoded, const char *name)
 {
     char decoded[64];
     size_t len;
     if (encoded.len > sizeof(decoded) || !percent_decode(decoded, &len, encoded, true))
         return false;
-    return view_equal((view){decoded, len}, view_of(name));
+    return slice_equal((slice){decoded, len}, slice_of(name));
 }
 
-bool query_next(view *query, view *name, view *value)
+bool query_next(slice *query, slice *name, slice *value)
 {
     while (query->len > 0) {
         const char *next = memchr(query->ptr, '&', query->len);
         size_t len = next == NULL ? query->len : (size_t)(next - query->ptr);
         const char *equals = memchr(query->ptr, '=', len);
-        *name = (view){query->ptr, equals == NULL ? len : (size_t)(equals - query->ptr)};
-        *value = equals == NULL ? (view){"", 0} : (view){equals + 1, len - name->len - 1};
+        *name = (slice){query->ptr, equals == NULL ? len : (size_t)(equals - query->ptr)};
+        *value = equals == NULL ? (slice){"", 0} : (slice){equals + 1, len - name->len - 1};
         size_t step = next == NULL ? len : len + 1;
-        *query = (view){query->ptr + step, query->len - step};
+        *query = (slice){query->ptr + step, query->len - step};
         if (len > 0)
             return true;
     }
     return false;
 }
 
-query_result query_decode(view *out, view raw, arena *memory)
+query_result query_decode(slice *out, slice raw, arena *memory)
 {
     char *decoded = arena_take(memory, raw.len + 1);
     if (decoded == NULL)
         return QUERY_NOMEM;
-    *out = (view){decoded, 0};
-    if (!percent_decode(decoded, &out->len, raw, true) || !view_is_utf8(*out) ||
+    *out = (slice){decoded, 0};
+    if (!percent_decode(decoded, &out->len, raw, true) || !slice_is_utf8(*out) ||
         memchr(decoded, '\0', out->len) != NULL)
         return QUERY_MALFORMED;
     return QUERY_FOUND;
 }
 
-bool query_has(view query, const char *name)
+bool query_has(slice query, const char *name)
 {
-    view raw_name, raw_value;
+    slice raw_name, raw_value;
     while (query_next(&query, &raw_name, &raw_value))
         if (says(raw_name, name))
             return true;
     return false;
 }
 
-static size_t digits(view text)
+static size_t digits(slice text)
 {
     size_t count = 0;
     while (count < text.len && text.ptr[count] >= '0' && text.ptr[count] <= '9')
@@ -70,7 +70,7 @@ static size_t digits(view text)
 }
 
 /* A point with at least one zero behind it. */
-static bool is_zero_fraction(view text)
+static bool is_zero_fraction(slice text)
 {
     if (text.len < 2 || text.ptr[0] != '.')
         return false;
@@ -80,14 +80,14 @@ static bool is_zero_fraction(view text)
     return true;
 }
 
-bool query_integer(view text, int64_t *out)
+bool query_integer(slice text, int64_t *out)
 {
     text = trim(text);
     bool negative = text.len > 0 && text.ptr[0] == '-';
     if (negative || (text.len > 0 && text.ptr[0] == '+'))
-        text = (view){text.ptr + 1, text.len - 1};
+        text = (slice){text.ptr + 1, text.len - 1};
     size_t count = digits(text);
-    view rest = {text.ptr + count, text.len - count};
+    slice rest = {text.ptr + count, text.len - count};
     if (count == 0 || (rest.len > 0 && !is_zero_fraction(rest)))
         return false;
     int64_t value = 0;

@@ -12,16 +12,16 @@ typedef enum query_result { QUERY_FOUND, QUERY_MALFORMED, QUERY_NOMEM } query_re
 
 /* Removes the first parameter from a query. Name and value are still encoded; without '=' the value
  * is empty. False: there is none. */
-bool query_next(view *query, view *name, view *value);
+bool query_next(slice *query, slice *name, slice *value);
 
 /* Decodes a name or value. Malformed: a broken escape, a NUL or invalid UTF-8. */
-query_result query_decode(view *out, view raw, arena *memory);
+query_result query_decode(slice *out, slice raw, arena *memory);
 
 /* True if there is a parameter of that name; names are case-sensitive. */
-bool query_has(view query, const char *name);
+bool query_has(slice query, const char *name);
 
 /* Reads an integer of any size, clamped to the range of int64. Blanks around it, a sign and a
  * fraction of zeros are accepted. */
-bool query_integer(view text, int64_t *out);
+bool query_integer(slice text, int64_t *out);
 
 #endif

@@ -9,12 +9,12 @@ enum {
     BODIES_SHARE = 2 /* bodies may take a half of --memory-max: the rest is for answers */
 };
 
-void request_init(request *r, server_state *server, stats *s, joiner *j)
+void request_init(request *r, server_state *server, stats *s, batcher *j)
 {
     memset(r, 0, offsetof(request, memory));
     r->server = server;
     r->stats = s;
-    r->joiner = j;
+    r->batcher = j;
     arena_init(&r->memory, r->room, sizeof(r->room));
     r->budget = (arena_budget){.process = &server->memory,
                                .answer_most = (size_t)server->set->response_max,
@@ -54,7 +54,7 @@ void request_move(request *r, request_state to)
         r->host->resume(r);
 }
 
-view request_tenant(const request *r)
+slice request_tenant(const request *r)
 {
     return r->match.params[0];
 }
@@ -99,7 +99,7 @@ buf *request_large_body(request *r)
     return request_body(r);
 }
 
-void request_answer_fixed(request *r, unsigned status, view json)
+void request_answer_fixed(request *r, unsigned status, slice json)
 {
     r->answer.status = status;
     r->answer.fixed = json;

@@ -7,9 +7,9 @@
 
 #include "base/buf.h"
 #include "server/background/job.h"
-#include "server/batch/join.h"
+#include "server/batch/batcher.h"
 #include "server/request/route.h"
-#include "server/response/represent.h"
+#include "server/response/response_format.h"
 #include "server/server.h"
 
 typedef enum request_state {
@@ -38,28 +38,28 @@ typedef enum stream_state {
 /* A body that is made while it is sent. */
 typedef struct answer_stream {
     /* What comes next, lent until `took` says how much of it is no longer needed. */
-    stream_state (*peek)(struct request *r, view *piece);
+    stream_state (*peek)(struct request *r, slice *piece);
     void (*took)(struct request *r, size_t len);
 } answer_stream;
 
 /* Where the body of a request goes while it arrives. */
 typedef struct request_sink {
     /* Gives how many bytes it took; if not all, whoever makes room resumes the request. */
-    size_t (*take)(struct request *r, view piece);
+    size_t (*take)(struct request *r, slice piece);
     void (*end)(struct request *r); /* that was all: suspends the request, or answers it */
 } request_sink;
 
 typedef struct answer {
     unsigned status;
     buf body;                    /* JSON; used unless fixed is set */
-    view fixed;                  /* static text instead */
-    view packed;                 /* the same as gzip; ptr NULL: it is compressed on demand */
+    slice fixed;                 /* static text instead */
+    slice packed;                /* the same as gzip; ptr NULL: it is compressed on demand */
     const answer_stream *stream; /* or this; NULL: none */
     const char *type;            /* Content-Type; NULL: application/json */
     bool plain;                  /* never compressed: it must leave at once */
     bool close;                  /* the connection ends with it */
     bool tagged;                 /* has an ETag, if it is a 200 */
-    view tagged_by;              /* the text that it is made of; NULL: the body */
+    slice tagged_by;             /* the text that it is made of; NULL: the body */
     int64_t version;             /* to stand in the ETag; 0: none */
     int64_t card_etag;           /* of the card that it shows: its ETag is made of it; 0: none */
     bool unchanged;              /* the client has that card: there is no body. */
@@ -72,9 +72,9 @@ typedef struct answer {
 } answer;
 
 /* The text of one that is no stream. */
-static inline view answer_text(const answer *a)
+static inline slice answer_text(const answer *a)
 {
-    return a->fixed.ptr != NULL ? a->fixed : buf_as_view(&a->body);
+    return a->fixed.ptr != NULL ? a->fixed : buf_as_slice(&a->body);
 }
 
 /* What a request asks of the connection that it came on. */
@@ -94,24 +94,24 @@ typedef struct request {
     const request_host *host;
     server_state *server;
     stats *stats; /* of the loop, or of the thread that works on it */
-    joiner *joiner;
+    batcher *batcher;
     struct transfers *transfers; /* of the loop */
     struct followers *followers; /* likewise */
     struct jobs *jobs;           /* likewise; NULL: no threads, all is done on the loop */
     struct token_reader *tokens; /* likewise: its hold on the list of tokens */
-    view target;                 /* as it came */
+    slice target;                /* as it came */
     const char *method;
-    view query;
+    slice query;
     url_path path;
     route_match match;
     route_scope scope; /* the route's, or of an ability its own */
-    view id;           /* X-Request-Id, the client's or ours */
-    view traceparent;
-    view idempotency_key, if_match; /* as head.h gives them; so are the next two */
+    slice id;          /* X-Request-Id, the client's or ours */
+    slice traceparent;
+    slice idempotency_key, if_match; /* as head.h gives them; so are the next two */
     none_match none_match;
     codings codings;
-    view caller_id, call_id; /* X-Caller-Id and X-Call-Id, likewise */
-    view last_event;         /* Last-Event-ID */
+    slice caller_id, call_id; /* X-Caller-Id and X-Call-Id, likewise */
+    slice last_event;         /* Last-Event-ID */
     uint64_t at_least; /* how much of the database's log it must see: its Cardbox-Lsn, or all */
     buf body;
     size_t held;        /* bytes of it that are counted in server.bodies and server.memory */
@@ -121,10 +121,10 @@ typedef struct request {
     int64_t token_expires_ms;
     unsigned token_changes; /* the version of the list of tokens that it was found in */
     answer answer;
-    join_ticket ticket; /* its place in the joiner's lists */
-    job job;            /* and among the jobs; with job.aside all but that is a thread's */
-    char lsn[24];       /* Cardbox-Lsn of the answer, once a write is committed; "" is none */
-    void *plan;         /* what its handler remembers for rendering */
+    batch_ticket ticket; /* its place in the batcher's lists */
+    job job;             /* and among the jobs; with job.aside all but that is a thread's */
+    char lsn[24];        /* Cardbox-Lsn of the answer, once a write is committed; "" is none */
+    void *plan;          /* what its handler remembers for rendering */
     void (*drop_plan)(void *plan); /* frees what the arena does not hold; NULL: nothing */
     const request_sink *sink;      /* of a route with ROUTE_STREAM */
     arena_budget budget;           /* of that memory, and of what is made of it */
@@ -133,7 +133,7 @@ typedef struct request {
 } request;
 
 /* A new one, with nothing but its memory. */
-void request_init(request *r, server_state *server, stats *s, joiner *j);
+void request_init(request *r, server_state *server, stats *s, batcher *j);
 
 /* Gives its memory back; it may be initialised again. */
 void request_clear(request *r);
@@ -143,7 +143,7 @@ void request_clear(request *r);
 void request_move(request *r, request_state to);
 
 /* The tenant; every route below /projects has it as its first parameter. */
-view request_tenant(const request *r);
+slice request_tenant(const request *r);
 
 /* Makes room for `more` bytes of the body. False: bodies that are held take all the memory that
  * they may, and this one is given up. Small ones pass always, so that ordinary work goes on, and so
@@ -164,7 +164,7 @@ buf *request_body(request *r);
 buf *request_large_body(request *r);
 
 /* The answer is static text. */
-void request_answer_fixed(request *r, unsigned status, view json);
+void request_answer_fixed(request *r, unsigned status, slice json);
 
 /* The answer, if it is a 200, has an ETag over its body, with the version of a box before it; 0: no
  * version. */

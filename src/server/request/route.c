@@ -2,29 +2,29 @@
  * route.c: matching of methods and paths against a table. Some dozen routes need no tree.
  */
 #include "server/request/route.h"
-#include "app/near.h"
+#include "app/edit_distance.h"
 
 /* The next segment of a pattern, which begins with '/'. */
-static view next_segment(const char **pattern)
+static slice next_segment(const char **pattern)
 {
     const char *from = *pattern + 1;
     size_t len = strcspn(from, "/");
     *pattern = from + len;
-    return (view){from, len};
+    return (slice){from, len};
 }
 
 /* Segments in braces are stored in `params`. */
-static bool fits(const char *pattern, const url_path *where, view params[ROUTE_PARAMS_MAX])
+static bool fits(const char *pattern, const url_path *where, slice params[ROUTE_PARAMS_MAX])
 {
     size_t found = 0;
     for (size_t i = 0; i < where->count; i++) {
         if (*pattern == '\0')
             return false;
-        view wanted = next_segment(&pattern);
+        slice wanted = next_segment(&pattern);
         if (wanted.ptr[0] == '{') {
             if (found < ROUTE_PARAMS_MAX)
                 params[found++] = where->segments[i];
-        } else if (!view_equal(wanted, where->segments[i])) {
+        } else if (!slice_equal(wanted, where->segments[i])) {
             return false;
         }
     }
@@ -41,7 +41,7 @@ void route_find(route_match *out, const route *table, const char *method, const 
 {
     *out = (route_match){.route = NULL};
     for (const route *r = table; r->method != NULL; r++) {
-        view params[ROUTE_PARAMS_MAX] = {{NULL, 0}};
+        slice params[ROUTE_PARAMS_MAX] = {{NULL, 0}};
         if (!fits(r->pattern, where, params))
             continue;
         out->path_known = true;
@@ -59,12 +59,12 @@ static int apart_of(const char *pattern, const url_path *where)
     int apart = 0;
     for (size_t i = 0; i < where->count; i++) {
         if (*pattern == '\0' || pattern[1] == '\0')
-            return NEAR_NOT;
-        view wanted = next_segment(&pattern);
+            return EDIT_DISTANCE_NONE;
+        slice wanted = next_segment(&pattern);
         if (wanted.ptr[0] != '{')
-            apart += near_words(where->segments[i], wanted);
+            apart += edit_distance(where->segments[i], wanted);
     }
-    return *pattern == '\0' || strcmp(pattern, "/") == 0 ? apart : NEAR_NOT;
+    return *pattern == '\0' || strcmp(pattern, "/") == 0 ? apart : EDIT_DISTANCE_NONE;
 }
 
 const route *route_near(const route *table, const char *method, const url_path *where, int most)
@@ -88,7 +88,7 @@ const char *route_hint_of(const route_hint *table, const char *method, const url
     url_path file = *where;
     file.folder = false;
     for (const route_hint *h = table; h->method != NULL; h++) {
-        view params[ROUTE_PARAMS_MAX];
+        slice params[ROUTE_PARAMS_MAX];
         if ((*h->method == '\0' || serves(h->method, method)) &&
             (fits(h->pattern, where, params) || fits(h->pattern, &file, params)))
             return h->hint;

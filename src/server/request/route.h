@@ -49,7 +49,7 @@ typedef struct route {
 typedef struct route_match {
     const route *route; /* NULL: nothing serves it */
     bool path_known;    /* another method would do */
-    view params[ROUTE_PARAMS_MAX];
+    slice params[ROUTE_PARAMS_MAX];
 } route_match;
 
 /* The table; one without a method ends it. */

@@ -72,7 +72,7 @@ const char *failure_message(char out[LOG_QUOTE_SIZE], const cardbox_error *err)
         snprintf(out, LOG_QUOTE_SIZE, "-");
         return out;
     }
-    return log_quote(out, err->message, view_cut(view_of(err->message), MESSAGE_BYTES));
+    return log_quote(out, err->message, slice_cut(slice_of(err->message), MESSAGE_BYTES));
 }
 
 static const char *name_of(const cardbox_error *err)
@@ -80,7 +80,7 @@ static const char *name_of(const cardbox_error *err)
     return err->statement == NULL ? "-" : err->statement;
 }
 
-void failure_log(log_level level, const char *event, const cardbox_error *err, view request)
+void failure_log(log_level level, const char *event, const cardbox_error *err, slice request)
 {
     char message[LOG_QUOTE_SIZE], earlier[32] = "";
     unsigned unlogged;

@@ -43,7 +43,7 @@ static uInt most(size_t len)
     return len < UINT_MAX ? (uInt)len : UINT_MAX;
 }
 
-size_t gzip_some(gzip_stream *s, view *text, bool last, char *out, size_t room, bool *ended)
+size_t gzip_some(gzip_stream *s, slice *text, bool last, char *out, size_t room, bool *ended)
 {
     z_stream *z = &s->stream;
     uInt given = most(text->len);
@@ -58,7 +58,7 @@ size_t gzip_some(gzip_stream *s, view *text, bool last, char *out, size_t room, 
     return before - z->avail_out;
 }
 
-char *gzip_all(gzip_stream *s, view text, size_t *len)
+char *gzip_all(gzip_stream *s, slice text, size_t *len)
 {
     bool ended;
     size_t room = deflateBound(&s->stream, text.len);

@@ -4,7 +4,7 @@
 #ifndef SERVER_GZIP_H
 #define SERVER_GZIP_H
 
-#include "base/view.h"
+#include "base/slice.h"
 
 typedef struct gzip_stream gzip_stream;
 
@@ -14,10 +14,10 @@ void gzip_free(gzip_stream *s);
 
 /* Compresses the whole text. The caller frees the result; NULL: out of memory. `s` may be used
  * again. */
-char *gzip_all(gzip_stream *s, view text, size_t *len);
+char *gzip_all(gzip_stream *s, slice text, size_t *len);
 
 /* Compresses bytes of `text` into `out` (at most `room` bytes), and removes them from `text`.
  * `last`: no more text follows. Returns the bytes written; *ended: the output is complete. */
-size_t gzip_some(gzip_stream *s, view *text, bool last, char *out, size_t room, bool *ended);
+size_t gzip_some(gzip_stream *s, slice *text, bool last, char *out, size_t room, bool *ended);
 
 #endif

@@ -13,7 +13,7 @@ int64_t page_limit(const field_value *limit)
 bool page_bad_cursor(request *r)
 {
     if (r->memory.failed)
-        fault_answer_memory(r);
+        http_error_send_no_memory(r);
     else
         handler_refuse(r, "query", "cursor", "value_error",
                        "Input should be the next_cursor of a page");
@@ -21,7 +21,7 @@ bool page_bad_cursor(request *r)
 }
 
 bool page_cursor(request *r, list_cursor *out, const field_value *cursor,
-                 bool (*read)(list_cursor *out, view text, arena *memory))
+                 bool (*read)(list_cursor *out, slice text, arena *memory))
 {
     return !cursor->given || read(out, cursor->text, &r->memory) || page_bad_cursor(r);
 }
@@ -37,7 +37,7 @@ bool page_number(request *r, int64_t *out, const field_value *cursor)
 }
 
 bool page_read(request *r, int64_t *limit, list_cursor *from,
-               bool (*read)(list_cursor *out, view text, arena *memory))
+               bool (*read)(list_cursor *out, slice text, arena *memory))
 {
     const field_value *query = handler_read_query(r, PAGE, PAGE_FIELDS, false);
     if (query == NULL)
@@ -72,15 +72,15 @@ bool page_check_budget(request *r, const store_rows *rows)
 {
     if (rows_bytes(rows) <= (size_t)r->server->set->response_max)
         return true;
-    fault_answer_budget(r);
+    http_error_send_over_budget(r);
     return false;
 }
 
-void page_render_boxes(request *r, const join_rows *found)
+void page_render_boxes(request *r, const batch_rows *found)
 {
     const box_list *list = r->ticket.keys;
     if (!page_check_budget(r, found->rows))
         return;
     list_json_boxes(request_body(r), found->rows, list->limit, &r->memory);
-    fault_or_answer(r);
+    request_finish(r);
 }

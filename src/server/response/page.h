@@ -22,11 +22,11 @@ int64_t page_limit(const field_value *limit);
 
 /* Reads a cursor by one of list.h's functions. False: answered. */
 bool page_cursor(request *r, list_cursor *out, const field_value *cursor,
-                 bool (*read)(list_cursor *out, view text, arena *memory));
+                 bool (*read)(list_cursor *out, slice text, arena *memory));
 
 /* Reads a query of limit and cursor and nothing else. False: answered. */
 bool page_read(request *r, int64_t *limit, list_cursor *from,
-               bool (*read)(list_cursor *out, view text, arena *memory));
+               bool (*read)(list_cursor *out, slice text, arena *memory));
 
 /* Reads a cursor that is a number above 0; one that is not given leaves it. False: answered. */
 bool page_number(request *r, int64_t *out, const field_value *cursor);
@@ -43,6 +43,6 @@ box_list *page_of_boxes(request *r);
 bool page_check_budget(request *r, const store_rows *rows);
 
 /* Answers a page of boxes, which the request's ticket read with box_list. */
-void page_render_boxes(request *r, const join_rows *found);
+void page_render_boxes(request *r, const batch_rows *found);
 
 #endif

@@ -7,8 +7,8 @@
 #include "store/client/client.h"
 #include "base/errors.h"
 
-cardbox_status operate_counts(cardbox *db, const char *tenant, int64_t *cards, int64_t *boxes,
-                              int64_t *sessions, cardbox_error *err)
+cardbox_status admin_counts(cardbox *db, const char *tenant, int64_t *cards, int64_t *boxes,
+                            int64_t *sessions, cardbox_error *err)
 {
     store_rows *rows = NULL;
     params p;
@@ -24,7 +24,7 @@ cardbox_status operate_counts(cardbox *db, const char *tenant, int64_t *cards, i
     return status;
 }
 
-cardbox_status operate_dev_prepare(cardbox *db, cardbox_error *err)
+cardbox_status admin_dev_prepare(cardbox *db, cardbox_error *err)
 {
     cardbox_status status = client_run(db, STATEMENT_dev_role, NULL, RUN_AGAIN, NULL, err);
     if (status == CARDBOX_OK)
@@ -55,7 +55,7 @@ enum {
     COL_DEV
 };
 
-static cardbox_status inspect_role(cardbox *db, operate_facts *out, cardbox_error *err)
+static cardbox_status inspect_role(cardbox *db, admin_facts *out, cardbox_error *err)
 {
     store_rows *rows = NULL;
     cardbox_status status = client_run(db, STATEMENT_doctor, NULL, RUN_AGAIN, &rows, err);
@@ -82,7 +82,7 @@ static cardbox_status inspect_role(cardbox *db, operate_facts *out, cardbox_erro
     return role_rights_get(&out->rights, db, err);
 }
 
-static cardbox_status inspect_migration(cardbox *db, operate_facts *out, cardbox_error *err)
+static cardbox_status inspect_migration(cardbox *db, admin_facts *out, cardbox_error *err)
 {
     store_rows *rows = NULL;
     cardbox_status status = client_run(db, STATEMENT_ping, NULL, RUN_AGAIN, &rows, err);
@@ -105,14 +105,14 @@ static cardbox_status inspect_names(cardbox *db, statement_id id, char *out, siz
 }
 
 /* Only a member of our groups may read the grants. */
-static cardbox_status inspect_grants(cardbox *db, operate_facts *out, cardbox_error *err)
+static cardbox_status inspect_grants(cardbox *db, admin_facts *out, cardbox_error *err)
 {
     store_rows *rows = NULL;
     params p;
     if (!out->in_worker_role)
         return CARDBOX_OK;
     params_init(&p, 64);
-    params_int8(&p, OPERATE_GRANTS_NAMED);
+    params_int8(&p, ADMIN_GRANTS_NAMED);
     cardbox_status status = client_run(db, STATEMENT_doctor_grants, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK) {
         out->granted = rows_int8(rows, 0, 0);
@@ -122,7 +122,7 @@ static cardbox_status inspect_grants(cardbox *db, operate_facts *out, cardbox_er
     return status;
 }
 
-cardbox_status operate_inspect(cardbox *db, operate_facts *out, cardbox_error *err)
+cardbox_status admin_inspect(cardbox *db, admin_facts *out, cardbox_error *err)
 {
     memset(out, 0, sizeof(*out));
     cardbox_status status = inspect_role(db, out, err);
@@ -139,13 +139,13 @@ cardbox_status operate_inspect(cardbox *db, operate_facts *out, cardbox_error *e
     return status;
 }
 
-bool operate_try(cardbox *db, operate_attempt what)
+bool admin_try(cardbox *db, admin_attempt what)
 {
     static const statement_id STATEMENTS[] = {
         STATEMENT_doctor_read_past, STATEMENT_doctor_make_token, STATEMENT_doctor_make_grant};
     cardbox *tx = NULL;
     cardbox_status status = cardbox_begin(&tx, db, NULL);
-    if (status == CARDBOX_OK && what == OPERATE_READ_PAST)
+    if (status == CARDBOX_OK && what == ADMIN_READ_PAST)
         status = client_run(tx, STATEMENT_doctor_row_security_off, NULL, RUN_ONCE, NULL, NULL);
     if (status == CARDBOX_OK)
         status = client_run(tx, STATEMENTS[what], NULL, RUN_ONCE, NULL, NULL);

@@ -2,22 +2,22 @@
  * operate.h: what the operators of a database ask and do, across tenants. Not a part of the public
  * API: services have no need of it.
  */
-#ifndef STORE_OPERATE_H
-#define STORE_OPERATE_H
+#ifndef STORE_ADMIN_CHECKS_H
+#define STORE_ADMIN_CHECKS_H
 
 #include "cardbox/client.h"
 #include "store/admin/role.h"
 
 /* How many live cards (also those that are lines of sessions), boxes and sessions a project has. */
-cardbox_status operate_counts(cardbox *db, const char *tenant, int64_t *cards, int64_t *boxes,
-                              int64_t *sessions, cardbox_error *err);
+cardbox_status admin_counts(cardbox *db, const char *tenant, int64_t *cards, int64_t *boxes,
+                            int64_t *sessions, cardbox_error *err);
 
 /* Makes the role that the server of `cardbox dev` logs in as, and marks the database as dev's. */
-#define OPERATE_DEV_ROLE "cardbox_server"
-cardbox_status operate_dev_prepare(cardbox *db, cardbox_error *err);
+#define ADMIN_DEV_ROLE "cardbox_server"
+cardbox_status admin_dev_prepare(cardbox *db, cardbox_error *err);
 
 /* Who we are in the database, and what it is. */
-typedef struct operate_facts {
+typedef struct admin_facts {
     char role[64];
     char database[64];
     char version[64]; /* of the server: "15.18 (Debian 15.18-0+deb12u1)" */
@@ -42,22 +42,22 @@ typedef struct operate_facts {
                                (everybody)" */
     int64_t granted;        /* projects that a worker's role sees, */
     char grants[1024];      /* and the first of them */
-} operate_facts;
+} admin_facts;
 
-/* How many projects operate_facts.grants names. */
-#define OPERATE_GRANTS_NAMED 5
+/* How many projects admin_facts.grants names. */
+#define ADMIN_GRANTS_NAMED 5
 
-cardbox_status operate_inspect(cardbox *db, operate_facts *out, cardbox_error *err);
+cardbox_status admin_inspect(cardbox *db, admin_facts *out, cardbox_error *err);
 
 /* What a service or a worker must not be able to do. */
-typedef enum operate_attempt {
-    OPERATE_READ_PAST, /* read with row-level security off */
-    OPERATE_MAKE_TOKEN,
-    OPERATE_MAKE_GRANT,
-    OPERATE_ATTEMPTS
-} operate_attempt;
+typedef enum admin_attempt {
+    ADMIN_READ_PAST, /* read with row-level security off */
+    ADMIN_MAKE_TOKEN,
+    ADMIN_MAKE_GRANT,
+    ADMIN_ATTEMPTS
+} admin_attempt;
 
 /* Tries it, and takes it back. True: it went. */
-bool operate_try(cardbox *db, operate_attempt what);
+bool admin_try(cardbox *db, admin_attempt what);
 
 #endif

@@ -28,7 +28,7 @@ const char *projects_next(const store_rows *rows, int64_t limit, arena *memory)
     return list_cursor_text(memory, 0, project_id(rows, (int)limit - 1));
 }
 
-view project_id(const store_rows *rows, int row)
+slice project_id(const store_rows *rows, int row)
 {
     return rows_text(rows, row, COL_ID);
 }

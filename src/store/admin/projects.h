@@ -31,7 +31,7 @@ void projects_params(params *p, const project_list *list);
 /* A cursor of the page behind these rows; NULL: they are the last one, or out of memory. */
 const char *projects_next(const store_rows *rows, int64_t limit, arena *memory);
 
-view project_id(const store_rows *rows, int row);
+slice project_id(const store_rows *rows, int row);
 
 /* How much is live of what was counted, and whether there is more. */
 int64_t project_count(const store_rows *rows, int row, project_kind kind, bool *more);

@@ -15,27 +15,27 @@ static const struct {
 
 enum { SCOPE_COUNT = sizeof(SCOPES) / sizeof(SCOPES[0]), PARAMS_SPACE = 1 << 20 };
 
-static unsigned scope_of(view name)
+static unsigned scope_of(slice name)
 {
     for (size_t i = 0; i < SCOPE_COUNT; i++)
-        if (view_equal(view_of(SCOPES[i].name), name))
+        if (slice_equal(slice_of(SCOPES[i].name), name))
             return SCOPES[i].scope;
     return 0;
 }
 
-bool token_scopes_parse(unsigned *out, view list)
+bool token_scopes_parse(unsigned *out, slice list)
 {
     *out = 0;
     for (;;) {
         const char *comma = list.len == 0 ? NULL : memchr(list.ptr, ',', list.len);
-        view name = {list.ptr, comma == NULL ? list.len : (size_t)(comma - list.ptr)};
+        slice name = {list.ptr, comma == NULL ? list.len : (size_t)(comma - list.ptr)};
         unsigned scope = scope_of(name);
         if (scope == 0)
             return false;
         *out |= scope;
         if (comma == NULL)
             return true;
-        list = (view){comma + 1, list.len - name.len - 1};
+        list = (slice){comma + 1, list.len - name.len - 1};
     }
 }
 
@@ -87,7 +87,7 @@ cardbox_status tokens_create(token_made *out, cardbox *db, const token_input *in
         return status;
     params_init(&p, PARAMS_SPACE);
     params_cstr(&p, input->name);
-    params_text(&p, (view){(const char *)input->hash, TOKEN_HASH_SIZE});
+    params_text(&p, (slice){(const char *)input->hash, TOKEN_HASH_SIZE});
     add_lists(&p, input);
     params_int8_or_null(&p, input->lifetime_s > 0, input->lifetime_s);
     params_timestamptz_or_null(&p, input->expires_micros != 0, input->expires_micros);
@@ -95,7 +95,7 @@ cardbox_status tokens_create(token_made *out, cardbox *db, const token_input *in
     if (status == CARDBOX_CONFLICT)
         return error_set(err, status,
                          "there is a token named \"%.*s\": choose another name or revoke it",
-                         error_shown(view_of(input->name)), input->name);
+                         error_shown(slice_of(input->name)), input->name);
     if (status != CARDBOX_OK)
         return explain_forbidden(status, err);
     out->id = rows_int8(rows, 0, 0);
@@ -139,7 +139,7 @@ cardbox_status tokens_revoke(int64_t *out, cardbox *db, const char *id_or_name, 
         status = error_set(err, CARDBOX_NOT_FOUND,
                            "no token has the id or name \"%.*s\", or it was revoked; see "
                            "`cardbox token list`",
-                           error_shown(view_of(id_or_name)), id_or_name);
+                           error_shown(slice_of(id_or_name)), id_or_name);
     if (status == CARDBOX_OK)
         *out = rows_int8(rows, 0, 0);
     rows_free(rows);

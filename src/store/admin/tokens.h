@@ -24,7 +24,7 @@ typedef enum token_scope {
 } token_scope;
 
 /* Reads "read,write" as a sum of scopes. False: something else is in it, or nothing. */
-bool token_scopes_parse(unsigned *out, view list);
+bool token_scopes_parse(unsigned *out, slice list);
 
 typedef struct token_input {
     const char *name;

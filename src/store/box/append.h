@@ -8,11 +8,11 @@
 #include "store/write.h"
 
 typedef struct box_append {
-    view tenant;
+    slice tenant;
     uuid16 box_id;
-    view ids;                 /* a JSON array of strings */
+    slice ids;                /* a JSON array of strings */
     int64_t expected_version; /* 0: any */
-    view key;                 /* ptr NULL: none */
+    slice key;                /* ptr NULL: none */
 } box_append;
 
 /* STATEMENT_boxes_append. `waits`: a single append waits for a locked box. Otherwise a locked box

@@ -72,7 +72,7 @@ void append_batcher_free(append_batcher *b)
 static bool same_box(const box_append *a, const box_append *b)
 {
     return memcmp(&a->box_id, &b->box_id, sizeof(a->box_id)) == 0 &&
-           view_equal(a->tenant, b->tenant);
+           slice_equal(a->tenant, b->tenant);
 }
 
 /* Whether `leader` may send `one`: no other leader sends to the same box, whose lock it has. */

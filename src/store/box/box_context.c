@@ -17,16 +17,16 @@ void box_context_params(params *p, const box_context_request *wish)
 }
 
 /* The row's own time as a JSON string. */
-static view time_of(const card_row *row, arena *memory)
+static slice time_of(const card_row *row, arena *memory)
 {
     char text[ISOTIME_SIZE + 2] = "\"";
     size_t len = 1 + isotime_format_micros(text + 1, row->created_micros);
     text[len++] = '"';
-    return (view){arena_copy(memory, (view){text, len}), len};
+    return (slice){arena_copy(memory, (slice){text, len}), len};
 }
 
 /* The card object, as it is shown everywhere. */
-static view object_of(const card_row *row, view project_id, arena *memory)
+static slice object_of(const card_row *row, slice project_id, arena *memory)
 {
     buf object = BUF_INIT(SIZE_MAX / 4);
 
@@ -35,7 +35,7 @@ static view object_of(const card_row *row, view project_id, arena *memory)
 }
 
 /* The card itself is made only for the format of entries. */
-static bool read_card(context_card *out, const card_row *row, view project_id,
+static bool read_card(context_card *out, const card_row *row, slice project_id,
                       cardbox_format format, arena *memory)
 {
     *out = (context_card){.card_id = row->card_id,
@@ -112,7 +112,7 @@ static bool add_missing(buf *out, const box_view *box, arena *memory)
         if (first[i] != i)
             continue;
         buf_text(out, given++ > 0 ? "," : "");
-        buf_json_string(out, view_of(ids[i]));
+        buf_json_string(out, slice_of(ids[i]));
     }
     return first != NULL;
 }

@@ -68,9 +68,9 @@ cardbox_status cardbox_box_log(cardbox_log **out, cardbox *db, const char *tenan
     *out = NULL;
     if (box_id == NULL)
         return error_set(err, CARDBOX_INVALID, "box_id must not be NULL");
-    if (!uuid16_parse(&h.box, view_of(box_id)))
+    if (!uuid16_parse(&h.box, slice_of(box_id)))
         return box_none_such(box_id, err);
-    h.tenant = view_of(tenant);
+    h.tenant = slice_of(tenant);
     h.limit = limit;
     params_init(&p, REQUEST_MAX);
     box_log_params(&p, &h);

@@ -49,7 +49,7 @@ static const char *id_text(arena *memory, scan_value id)
 }
 
 void box_place_ids(arena *memory, const char **ids, int64_t first, int64_t before, int64_t start,
-                   view run)
+                   slice run)
 {
     scan_value element;
     int64_t at = start;
@@ -59,12 +59,12 @@ void box_place_ids(arena *memory, const char **ids, int64_t first, int64_t befor
             ids[at - first] = id_text(memory, element);
 }
 
-static const char *const *read_list(arena *memory, view json, size_t *count)
+static const char *const *read_list(arena *memory, slice json, size_t *count)
 {
     size_t n = 0;
     scan_value element;
     if (scan_whole(json).kind != SCAN_ARRAY)
-        json = VIEW("[]");
+        json = SLICE("[]");
     for (scan_walk walk = scan_enter(scan_whole(json)); scan_element(&walk, &element);)
         n++;
     const char **list = arena_zeros(memory, n, sizeof(*list));

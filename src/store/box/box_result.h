@@ -31,6 +31,6 @@ void box_read_head(cardbox_box *box, const char ***ids, arena *memory, const uui
 
 /* Puts the ids of a run, which begins at `start`, into the part of the list that was asked for. */
 void box_place_ids(arena *memory, const char **ids, int64_t first, int64_t before, int64_t start,
-                   view run);
+                   slice run);
 
 #endif

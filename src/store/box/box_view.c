@@ -80,7 +80,7 @@ static void comma(buf *out)
 }
 
 /* Only the elements from the first-th to before the last-th of a run. */
-static void add_part(buf *out, view run, int64_t first, int64_t last)
+static void add_part(buf *out, slice run, int64_t first, int64_t last)
 {
     scan_value item, list = {SCAN_ARRAY, run};
     int64_t place = 0;
@@ -88,7 +88,7 @@ static void add_part(buf *out, view run, int64_t first, int64_t last)
         if (place < first)
             continue;
         comma(out);
-        buf_view(out, item.text);
+        buf_slice(out, item.text);
     }
 }
 
@@ -99,12 +99,12 @@ static void add_ids(buf *out, const box_view *box, int64_t first, int64_t before
     for (size_t i = 0; i < box->run_count; i++) {
         int64_t start = box->runs[i].pos, from = first > start ? first - start : 0;
         bool last = i + 1 == box->run_count || box->runs[i + 1].pos >= before;
-        view run = box_run_ids(box->runs[i].rows, box->runs[i].row);
+        slice run = box_run_ids(box->runs[i].rows, box->runs[i].row);
         if (from > 0 || (last && before - start < BOX_RUN_MAX)) {
             add_part(out, run, from, last ? before - start : BOX_RUN_MAX);
         } else if (run.len > 2) {
             comma(out);
-            scan_compact(out, (view){run.ptr + 1, run.len - 2});
+            scan_compact(out, (slice){run.ptr + 1, run.len - 2});
         }
         if (last)
             return;
@@ -167,7 +167,7 @@ void box_view_object(buf *out, const box_view *box, const uuid16 *id)
 
 /* --- cards --- */
 
-bool box_view_card(buf *out, const box_row *card, view tenant)
+bool box_view_card(buf *out, const box_row *card, slice tenant)
 {
     card_row found;
     if (rows_null(card->rows, card->row, BOX_COL_CONTENT))
@@ -178,7 +178,7 @@ bool box_view_card(buf *out, const box_row *card, view tenant)
     return true;
 }
 
-size_t box_view_cards(buf *out, const box_view *box, view tenant)
+size_t box_view_cards(buf *out, const box_view *box, slice tenant)
 {
     size_t absent = 0;
     for (size_t i = 0; i < box->card_count; i++)

@@ -45,11 +45,11 @@ void box_view_all_ids(buf *out, const box_view *box); /* all of the box, where t
 void box_view_end(buf *out, const box_head *head);
 
 /* Card objects with commas between. Gives the number of positions without a readable card. */
-size_t box_view_cards(buf *out, const box_view *box, view tenant);
+size_t box_view_cards(buf *out, const box_view *box, slice tenant);
 
 /* One of them, with a comma unless it is the first of its list. False: there is no readable card.
  */
-bool box_view_card(buf *out, const box_row *card, view tenant);
+bool box_view_card(buf *out, const box_row *card, slice tenant);
 
 /* Puts rows in order. */
 void box_rows_sort(box_row *rows, size_t count);

@@ -50,11 +50,11 @@ static cardbox_status run_change(cardbox_box_change *out, cardbox *db, statement
 static cardbox_status check_uuid(uuid16 *out, const char *what, const char *text,
                                  cardbox_error *err)
 {
-    if (text != NULL && uuid16_parse(out, view_of(text)))
+    if (text != NULL && uuid16_parse(out, slice_of(text)))
         return CARDBOX_OK;
     text = text == NULL ? "(NULL)" : text;
     return error_set(err, CARDBOX_INVALID, "%s must be a UUID, not \"%.*s\"", what,
-                     error_shown(view_of(text)), text);
+                     error_shown(slice_of(text)), text);
 }
 
 /* A box that the caller names, or a new one. */
@@ -68,16 +68,16 @@ static cardbox_status uuid_or_new(uuid16 *out, const char *what, const char *tex
 }
 
 /* Ids as one JSON array. Whether it worked is the buffer's. */
-static view list_ids(buf *json, const char *const *ids, size_t count)
+static slice list_ids(buf *json, const char *const *ids, size_t count)
 {
     *json = BUF_INIT(REQUEST_MAX);
     buf_char(json, '[');
     for (size_t i = 0; i < count; i++) {
         buf_text(json, i == 0 ? "" : ",");
-        buf_json_string(json, view_of(ids[i]));
+        buf_json_string(json, slice_of(ids[i]));
     }
     buf_char(json, ']');
-    return buf_as_view(json);
+    return buf_as_slice(json);
 }
 
 /* Parameters are bad if what they were made of is. Frees it. */
@@ -142,7 +142,8 @@ static cardbox_status create(cardbox_box_change *out, cardbox *db, const char *t
         status = check_parents(options, &box, err);
     if (status != CARDBOX_OK)
         return status;
-    box_create made = {view_of(tenant), box, list_ids(&ids, options->card_ids, options->card_count),
+    box_create made = {slice_of(tenant), box,
+                       list_ids(&ids, options->card_ids, options->card_count),
                        list_ids(&parents, options->parent_ids, options->parent_count), may_exist};
     params_init(&p, REQUEST_MAX);
     box_create_params(&p, &made);
@@ -215,9 +216,9 @@ cardbox_status cardbox_append_to_box(cardbox_box_change *out, cardbox *db, const
         status = check_version("expected_version", options->expected_version, err);
     if (status != CARDBOX_OK)
         return status;
-    box_append append = {view_of(tenant), box, list_ids(&ids, card_ids, count),
+    box_append append = {slice_of(tenant), box, list_ids(&ids, card_ids, count),
                          options == NULL ? 0 : options->expected_version,
-                         key == NULL ? (view){NULL, 0} : view_of(key)};
+                         key == NULL ? (slice){NULL, 0} : slice_of(key)};
     status = buf_ok(&ids) ? run_append(&change, db, &append, count, &own)
                           : error_buf(&own, &ids, "the request");
     buf_free(&ids);
@@ -240,7 +241,7 @@ cardbox_status cardbox_save_box(cardbox_box_change *out, cardbox *db, const char
         status = check_version("expected_version", expected_version, err);
     if (status != CARDBOX_OK)
         return status;
-    box_save save = {view_of(tenant), box, list_ids(&ids, card_ids, count), expected_version,
+    box_save save = {slice_of(tenant), box, list_ids(&ids, card_ids, count), expected_version,
                      false};
     params_init(&p, REQUEST_MAX);
     box_save_params(&p, &save);
@@ -268,7 +269,7 @@ cardbox_status cardbox_fork_box(cardbox_box_change *out, cardbox *db, const char
         status = error_set(err, CARDBOX_INVALID, "give at_version or at_length, not both");
     if (status != CARDBOX_OK)
         return status;
-    box_fork fork = {view_of(tenant), box, new_box, options->at_version, options->at_length};
+    box_fork fork = {slice_of(tenant), box, new_box, options->at_version, options->at_length};
     params_init(&p, REQUEST_MAX);
     box_fork_params(&p, &fork);
     return run_change(out, db, STATEMENT_box_fork, &p, RUN_ONCE, &new_box, err);
@@ -284,7 +285,7 @@ cardbox_status cardbox_delete_box(cardbox *db, const char *tenant, const char *b
     if (status != CARDBOX_OK)
         return status;
     params_init(&p, REQUEST_MAX);
-    box_delete_params(&p, view_of(tenant), &box);
+    box_delete_params(&p, slice_of(tenant), &box);
     status = client_run(db, STATEMENT_box_delete, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK && rows_count(rows) == 0)
         status = box_none_such(box_id, err);

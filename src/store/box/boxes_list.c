@@ -21,7 +21,7 @@ static void add_box(cardbox_boxes *result, const store_rows *rows, int row)
 static cardbox_status read_cursor(box_list *list, const char *cursor, arena *memory,
                                   cardbox_error *err)
 {
-    if (cursor == NULL || list_cursor_read_box(&list->from, view_of(cursor), memory))
+    if (cursor == NULL || list_cursor_read_box(&list->from, slice_of(cursor), memory))
         return CARDBOX_OK;
     return memory->failed ? error_nomem(err) : error_cursor(err, cursor);
 }
@@ -88,7 +88,7 @@ cardbox_status cardbox_list_boxes(cardbox_boxes **out, cardbox *db, const char *
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
-    return list_boxes(out, db, &(box_list){.tenant = view_of(tenant)}, cursor, limit, err);
+    return list_boxes(out, db, &(box_list){.tenant = slice_of(tenant)}, cursor, limit, err);
 }
 
 cardbox_status cardbox_boxes_with_card(cardbox_boxes **out, cardbox *db, const char *tenant,
@@ -101,6 +101,6 @@ cardbox_status cardbox_boxes_with_card(cardbox_boxes **out, cardbox *db, const c
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
-    box_list list = {.tenant = view_of(tenant), .card_id = view_of(card_id)};
+    box_list list = {.tenant = slice_of(tenant), .card_id = slice_of(card_id)};
     return list_boxes(out, db, &list, cursor, limit, err);
 }

@@ -45,7 +45,7 @@ cardbox_status box_read_options(box_read *out, const cardbox_read_options *optio
     if (options->at_length > 0)
         out->at_length = options->at_length;
     out->at_time = options->at_time != NULL;
-    return out->at_time ? check_time("at_time", view_of(options->at_time), &out->at_micros, err)
+    return out->at_time ? check_time("at_time", slice_of(options->at_time), &out->at_micros, err)
                         : CARDBOX_OK;
 }
 
@@ -64,7 +64,7 @@ static cardbox_status plan_request(request *r, const char *tenant, const char *c
         if (box_ids[i] == NULL)
             return error_set(err, CARDBOX_INVALID, "box_ids[%zu] must not be NULL", i);
         bool is_uuid = cardbox_uuid_parse(text, box_ids[i]);
-        canonical[i] = is_uuid ? arena_copy(&r->memory, view_of(text)) : box_ids[i];
+        canonical[i] = is_uuid ? arena_copy(&r->memory, slice_of(text)) : box_ids[i];
         if (canonical[i] == NULL)
             return error_nomem(err);
     }
@@ -74,8 +74,8 @@ static cardbox_status plan_request(request *r, const char *tenant, const char *c
     for (size_t i = 0; i < count; i++) {
         box_read *read = &r->reads[r->read_count];
         *read = *how;
-        read->tenant = view_of(tenant);
-        if (r->first[i] == i && uuid16_parse(&read->box_id, view_of(canonical[i])))
+        read->tenant = slice_of(tenant);
+        if (r->first[i] == i && uuid16_parse(&read->box_id, slice_of(canonical[i])))
             r->read_of[i] = ++r->read_count;
     }
     return CARDBOX_OK;
@@ -93,7 +93,7 @@ static cardbox_status run_reads(store_rows **rows, cardbox *db, const box_read *
 /* --- ids --- */
 
 /* How many ids of a run lie in a range. */
-static int64_t ids_within(int64_t first, int64_t before, int64_t start, view run)
+static int64_t ids_within(int64_t first, int64_t before, int64_t start, slice run)
 {
     int64_t at = start, count = 0;
     scan_value element;
@@ -171,7 +171,7 @@ static cardbox_status fill_boxes(cardbox_boxes *result, const request *r,
             continue;
         if (read == 0 || at[read - 1].head == 0) {
             result->missing[result->missing_count++] =
-                arena_copy(&result->memory, view_of(box_ids[i]));
+                arena_copy(&result->memory, slice_of(box_ids[i]));
             continue;
         }
         box_head head;
@@ -207,9 +207,9 @@ static cardbox_status no_box(const char *tenant, const char *box_id,
     box_read last = BOX_READ_INIT;
     store_rows *rows = NULL;
     box_head now;
-    last.tenant = view_of(tenant);
+    last.tenant = slice_of(tenant);
     last.most = 0;
-    if (!earlier || !uuid16_parse(&last.box_id, view_of(box_id)))
+    if (!earlier || !uuid16_parse(&last.box_id, slice_of(box_id)))
         return box_none_such(box_id, err);
     cardbox_status status = run_reads(&rows, db, &last, 1, err);
     if (status == CARDBOX_OK && find_head(rows) >= 0) {
@@ -342,10 +342,10 @@ cardbox_status box_read_cards(box_read *read, const char *tenant, const char *bo
                               cardbox_error *err)
 {
     read->want = BOX_WANT_CARDS;
-    read->tenant = view_of(tenant);
+    read->tenant = slice_of(tenant);
     if (box_id == NULL)
         return error_set(err, CARDBOX_INVALID, "box_id must not be NULL");
-    if (!uuid16_parse(&read->box_id, view_of(box_id)))
+    if (!uuid16_parse(&read->box_id, slice_of(box_id)))
         return box_none_such(box_id, err);
     return CARDBOX_OK;
 }

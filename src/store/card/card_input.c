@@ -29,35 +29,35 @@ static const struct {
     {CARDBOX_TYPE_PARENT_POINTER, "system"},  {CARDBOX_TYPE_RESULT_FIELDS, "system"},
 };
 
-static const char *role_of_type(view type)
+static const char *role_of_type(slice type)
 {
     for (size_t i = 0; i < sizeof(ROLES) / sizeof(ROLES[0]); i++)
-        if (view_equal(type, view_of(ROLES[i].type)))
+        if (slice_equal(type, slice_of(ROLES[i].type)))
             return ROLES[i].role;
     return NULL;
 }
 
 const char *cardbox_role_of_type(const char *type)
 {
-    return type == NULL ? NULL : role_of_type(view_of(type));
+    return type == NULL ? NULL : role_of_type(slice_of(type));
 }
 
 /* The members of metadata that a card may also name outside of it. */
 enum member { TYPE, ROLE, STEP_ID, TRACE_ID, AGENT_TURN_ID, AUTHOR_ID, MEMBERS };
 
-static const view MEMBER_NAMES[MEMBERS] = {
-    [TYPE] = VIEW("type"),
-    [ROLE] = VIEW("role"),
-    [STEP_ID] = VIEW("step_id"),
-    [TRACE_ID] = VIEW("trace_id"),
-    [AGENT_TURN_ID] = VIEW("agent_turn_id"),
-    [AUTHOR_ID] = VIEW("author_id"),
+static const slice MEMBER_NAMES[MEMBERS] = {
+    [TYPE] = SLICE("type"),
+    [ROLE] = SLICE("role"),
+    [STEP_ID] = SLICE("step_id"),
+    [TRACE_ID] = SLICE("trace_id"),
+    [AGENT_TURN_ID] = SLICE("agent_turn_id"),
+    [AUTHOR_ID] = SLICE("author_id"),
 };
 
 /* What metadata itself says of them, in one walk; of two of one name the last counts. */
 static void find_members(scan_value there[MEMBERS], scan_value metadata)
 {
-    view key;
+    slice key;
     scan_value value;
     for (int i = 0; i < MEMBERS; i++)
         there[i] = (scan_value){SCAN_NONE, {NULL, 0}};
@@ -68,25 +68,25 @@ static void find_members(scan_value there[MEMBERS], scan_value metadata)
 }
 
 /* The role that follows from the type, where neither the card nor its metadata names one. */
-static view derived_role(const card_given *card, const scan_value there[MEMBERS])
+static slice derived_role(const card_given *card, const scan_value there[MEMBERS])
 {
     scan_value type = there[TYPE];
     if (card->role.ptr != NULL || there[ROLE].kind != SCAN_NONE)
         return card->role;
     if (card->type.ptr != NULL)
-        return view_of(role_of_type(card->type));
+        return slice_of(role_of_type(card->type));
     if (type.kind != SCAN_STRING)
-        return (view){NULL, 0};
-    return view_of(role_of_type(scan_inside(type.text)));
+        return (slice){NULL, 0};
+    return slice_of(role_of_type(scan_inside(type.text)));
 }
 
 /* Adds one member that the card names outside of its metadata. */
-static cardbox_status merge_member(buf *out, scan_value there, view name, view value,
+static cardbox_status merge_member(buf *out, scan_value there, slice name, slice value,
                                    cardbox_error *err)
 {
     if (value.ptr == NULL)
         return CARDBOX_OK;
-    if (!view_is_utf8(value) || value.len > CARDBOX_KEY_MAX)
+    if (!slice_is_utf8(value) || value.len > CARDBOX_KEY_MAX)
         return error_set(err, CARDBOX_INVALID, "%s must be up to %d bytes of UTF-8", name.ptr,
                          CARDBOX_KEY_MAX);
     if (there.kind == SCAN_NONE) {
@@ -104,7 +104,7 @@ static cardbox_status merge_member(buf *out, scan_value there, view name, view v
 
 /* What metadata itself says there is an index key: one that is too long would fail the statement of
  * its neighbours too. */
-static cardbox_status check_key_member(scan_value there, view name, cardbox_error *err)
+static cardbox_status check_key_member(scan_value there, slice name, cardbox_error *err)
 {
     if (there.kind == SCAN_NONE || there.text.len <= MEMBER_TEXT_MAX)
         return CARDBOX_OK;
@@ -115,13 +115,13 @@ static cardbox_status check_key_member(scan_value there, view name, cardbox_erro
 /* The members of metadata itself, as they came. */
 static void merge_rest(buf *out, scan_value metadata)
 {
-    view key;
+    slice key;
     scan_value value;
     for (scan_walk walk = scan_enter(metadata); scan_member(&walk, &key, &value);) {
         buf_text(out, out->len > 1 ? "," : "");
-        buf_view(out, key);
+        buf_slice(out, key);
         buf_char(out, ':');
-        buf_view(out, value.text);
+        buf_slice(out, value.text);
     }
 }
 
@@ -137,7 +137,7 @@ static cardbox_status read_metadata(card_input *out, const card_given *card, con
             return status;
     }
     find_members(there, given);
-    const view values[MEMBERS] = {
+    const slice values[MEMBERS] = {
         [TYPE] = card->type,
         [ROLE] = derived_role(card, there),
         [STEP_ID] = card->step_id,
@@ -160,14 +160,14 @@ static cardbox_status read_metadata(card_input *out, const card_given *card, con
     buf_char(&out->merged, '}');
     if (!buf_ok(&out->merged))
         return error_buf(err, &out->merged, "metadata");
-    out->metadata = buf_as_view(&out->merged);
+    out->metadata = buf_as_slice(&out->merged);
     return CARDBOX_OK;
 }
 
 /* Content of a known class is checked by its rules, and stored as it came all the same: to the
  * byte. The form in which each field stands is what the constructors give; who reads takes a field
  * that is not there for null. */
-static cardbox_status check_class(view content, cardbox_error *err)
+static cardbox_status check_class(slice content, cardbox_error *err)
 {
     static const char MARK[] = "\"__type__\"";
     if (memmem(content.ptr, content.len, MARK, sizeof(MARK) - 1) == NULL)
@@ -201,7 +201,7 @@ static cardbox_status read_tool_fields(card_input *out, const card_given *card, 
     }
     if (status == CARDBOX_OK && card->tool_call_id.ptr != NULL) {
         *member = "tool_call_id";
-        status = check_id_view("tool_call_id", card->tool_call_id, CARDBOX_KEY_MAX, err);
+        status = check_id_slice("tool_call_id", card->tool_call_id, CARDBOX_KEY_MAX, err);
         out->tool_call_id = card->tool_call_id;
     }
     return status;
@@ -231,7 +231,7 @@ cardbox_status card_input_make(card_input *out, const card_given *card, const ch
     member = member == NULL ? &nobody_asks : member;
     *out = (card_input){.tenant = card->tenant, .card_id = card->card_id};
     *member = "card_id";
-    cardbox_status status = check_id_view("card_id", card->card_id, CARDBOX_CARD_ID_MAX, err);
+    cardbox_status status = check_id_slice("card_id", card->card_id, CARDBOX_CARD_ID_MAX, err);
     if (status == CARDBOX_OK)
         status = read_content(out, card, member, err);
     if (status == CARDBOX_OK)
@@ -243,34 +243,34 @@ cardbox_status card_input_make(card_input *out, const card_given *card, const ch
     return status;
 }
 
-static view sized(const char *text, size_t length)
+static slice sized(const char *text, size_t length)
 {
-    return length == 0 ? view_of(text) : (view){text, length};
+    return length == 0 ? slice_of(text) : (slice){text, length};
 }
 
 /* A member of the metadata that the card names. NULL: none, also where a read said "unknown". */
-static view named(const char *text)
+static slice named(const char *text)
 {
-    return view_of(text == CARD_UNKNOWN ? NULL : text);
+    return slice_of(text == CARD_UNKNOWN ? NULL : text);
 }
 
 cardbox_status card_input_read(card_input *out, const char *tenant, const cardbox_card *card,
                                cardbox_error *err)
 {
     const card_given given = {
-        .tenant = view_of(tenant),
-        .card_id = view_of(card->card_id),
+        .tenant = slice_of(tenant),
+        .card_id = slice_of(card->card_id),
         .content = sized(card->content, card->content_length),
         .metadata = sized(card->metadata, card->metadata_length),
         .tool_calls = sized(card->tool_calls, card->tool_calls_length),
-        .tool_call_id = view_of(card->tool_call_id),
+        .tool_call_id = slice_of(card->tool_call_id),
         .type = named(card->type),
-        .role = view_of(card->role),
-        .step_id = view_of(card->step_id),
-        .trace_id = view_of(card->trace_id),
-        .agent_turn_id = view_of(card->agent_turn_id),
+        .role = slice_of(card->role),
+        .step_id = slice_of(card->step_id),
+        .trace_id = slice_of(card->trace_id),
+        .agent_turn_id = slice_of(card->agent_turn_id),
         .author_id = named(card->author_id),
-        .created_at = view_of(card->created_at),
+        .created_at = slice_of(card->created_at),
         .ttl_seconds = card->ttl_seconds,
         .sealed = card->sealed,
     };
@@ -279,7 +279,7 @@ cardbox_status card_input_read(card_input *out, const char *tenant, const cardbo
 
 /* --- parameters: one array a column --- */
 
-/* `has` says whether there is a value; 0: always one, which may be a null view. */
+/* `has` says whether there is a value; 0: always one, which may be a null slice. */
 static const struct {
     params_type type;
     size_t offset, has;

@@ -9,14 +9,14 @@
 #include "cardbox/card.h"
 #include "db/params.h"
 
-/* A row for STATEMENT_cards_add and its like. A view with ptr NULL is SQL NULL. */
+/* A row for STATEMENT_cards_add and its like. A slice with ptr NULL is SQL NULL. */
 typedef struct card_input {
-    view tenant;
-    view card_id;
-    view content; /* the exact text */
-    view tool_calls;
-    view tool_call_id;
-    view metadata;
+    slice tenant;
+    slice card_id;
+    slice content; /* the exact text */
+    slice tool_calls;
+    slice tool_call_id;
+    slice metadata;
     bool has_ttl, has_created, has_expires, has_deleted;
     int32_t ttl_seconds;
     int64_t created_micros, expires_micros, deleted_micros;
@@ -24,13 +24,13 @@ typedef struct card_input {
     buf merged; /* what metadata points to */
 } card_input;
 
-/* A card as its writer gives it. A view with ptr NULL: not given. */
+/* A card as its writer gives it. A slice with ptr NULL: not given. */
 typedef struct card_given {
-    view tenant, card_id;
-    view content, metadata, tool_calls; /* JSON */
-    view tool_call_id;
-    view type, role, step_id, trace_id, agent_turn_id, author_id; /* members of the metadata */
-    view created_at;
+    slice tenant, card_id;
+    slice content, metadata, tool_calls; /* JSON */
+    slice tool_call_id;
+    slice type, role, step_id, trace_id, agent_turn_id, author_id; /* members of the metadata */
+    slice created_at;
     int32_t ttl_seconds; /* 0: for ever */
     bool sealed;
     bool checked; /* content of a known class must keep its rules */

@@ -19,20 +19,20 @@ typedef struct card_facts {
 } card_facts;
 
 static const struct {
-    view name;
+    slice name;
     size_t offset;
 } FACTS[] = {
-    {VIEW("type"), offsetof(card_facts, type)},
-    {VIEW("semantic_type"), offsetof(card_facts, semantic_type)},
-    {VIEW("author_id"), offsetof(card_facts, author_id)},
-    {VIEW("producer"), offsetof(card_facts, producer)},
-    {VIEW("created_at"), offsetof(card_facts, created_at)},
-    {VIEW("timestamp"), offsetof(card_facts, timestamp)},
+    {SLICE("type"), offsetof(card_facts, type)},
+    {SLICE("semantic_type"), offsetof(card_facts, semantic_type)},
+    {SLICE("author_id"), offsetof(card_facts, author_id)},
+    {SLICE("producer"), offsetof(card_facts, producer)},
+    {SLICE("created_at"), offsetof(card_facts, created_at)},
+    {SLICE("timestamp"), offsetof(card_facts, timestamp)},
 };
 
 static void read_facts(card_facts *facts, scan_value metadata)
 {
-    view key;
+    slice key;
     scan_value value;
     *facts = (card_facts){{0}, {0}, {0}, {0}, {0}, {0}};
     if (metadata.kind != SCAN_OBJECT)
@@ -52,9 +52,9 @@ static bool is_filled(scan_value value)
 static void add_type(buf *out, const card_facts *facts)
 {
     if (facts->type.kind == SCAN_STRING)
-        buf_view(out, facts->type.text);
+        buf_slice(out, facts->type.text);
     else if (facts->semantic_type.kind == SCAN_STRING)
-        buf_view(out, facts->semantic_type.text);
+        buf_slice(out, facts->semantic_type.text);
     else
         buf_text(out, "\"unknown\"");
 }
@@ -65,7 +65,7 @@ static void add_author(buf *out, const card_facts *facts)
     if (!is_filled(author) && facts->producer.kind == SCAN_OBJECT)
         author = scan_find(facts->producer, "id");
     if (is_filled(author))
-        buf_view(out, author.text);
+        buf_slice(out, author.text);
     else
         buf_text(out, "\"unknown\"");
 }
@@ -88,36 +88,36 @@ static void add_created_at(buf *out, const card_facts *facts, int64_t row_micros
  * white space that go with that. */
 static void add_members(buf *out, scan_value object)
 {
-    view key;
+    slice key;
     scan_value value;
     const char *from = object.text.ptr; /* not written yet */
     const char *end = from + 1;         /* of the last member that stays */
-    view between = {NULL, 0};           /* stood before a member that was left out */
+    slice between = {NULL, 0};          /* stood before a member that was left out */
     for (scan_walk walk = scan_enter(object); scan_member(&walk, &key, &value);) {
         const char *value_end = value.text.ptr + value.text.len;
-        if (scan_string_is(key, VIEW("__type__"))) {
-            buf_view(out, (view){from, (size_t)(end - from)});
+        if (scan_string_is(key, SLICE("__type__"))) {
+            buf_slice(out, (slice){from, (size_t)(end - from)});
             if (between.ptr == NULL)
-                between = (view){end, (size_t)(key.ptr - end)};
+                between = (slice){end, (size_t)(key.ptr - end)};
             from = end = value_end;
             continue;
         }
         if (between.ptr != NULL) {
-            buf_view(out, between);
+            buf_slice(out, between);
             between.ptr = NULL;
             from = key.ptr;
         }
         end = value_end;
     }
-    buf_view(out, (view){from, (size_t)(object.text.ptr + object.text.len - from)});
+    buf_slice(out, (slice){from, (size_t)(object.text.ptr + object.text.len - from)});
 }
 
 /* Content as it is shown. ToolContent is wrapped in "data", as the service's clients expect. */
 static void add_content(buf *out, const card_row *card, scan_value content, const char *class_name,
-                        view rest)
+                        slice rest)
 {
     if (class_name == NULL) {
-        buf_view(out, card->content);
+        buf_slice(out, card->content);
         return;
     }
     bool wrapped = strcmp(class_name, "ToolContent") == 0;
@@ -127,8 +127,8 @@ static void add_content(buf *out, const card_row *card, scan_value content, cons
         add_members(out, content);
     } else {
         const char *tag = memchr(content.text.ptr, '"', content.text.len);
-        buf_view(out, (view){content.text.ptr, (size_t)(tag - content.text.ptr)});
-        buf_view(out, rest);
+        buf_slice(out, (slice){content.text.ptr, (size_t)(tag - content.text.ptr)});
+        buf_slice(out, rest);
         buf_char(out, '}');
     }
     if (wrapped)
@@ -148,12 +148,12 @@ static void add_extras(buf *out, const card_row *card, const char *class_name)
     buf_text(out, card->sealed ? ",\"sealed\":true}" : ",\"sealed\":false}");
 }
 
-void card_json(buf *out, const card_row *card, view project_id)
+void card_json(buf *out, const card_row *card, slice project_id)
 {
     scan_value metadata = scan_whole(card->metadata);
     scan_value tool_calls = scan_whole(card->tool_calls);
     scan_value content = scan_whole(card->content);
-    view rest;
+    slice rest;
     const char *class_name = content_class_and_rest(content, &rest);
     card_facts facts;
     read_facts(&facts, metadata);

@@ -9,6 +9,6 @@
 
 /* Appends the card object: card_id, project_id, type, content, created_at, author_id, metadata,
  * tool_calls, tool_call_id, ttl_seconds, then expires_at, content_class, sealed. */
-void card_json(buf *out, const card_row *card, view project_id);
+void card_json(buf *out, const card_row *card, slice project_id);
 
 #endif

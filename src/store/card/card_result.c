@@ -58,7 +58,7 @@ static const char *decode(arena *memory, scan_value value)
     return arena_keep(memory, &text).ptr;
 }
 
-static void read_metadata(cardbox_card *card, arena *memory, view metadata)
+static void read_metadata(cardbox_card *card, arena *memory, slice metadata)
 {
     const struct {
         const char *name;
@@ -72,12 +72,12 @@ static void read_metadata(cardbox_card *card, arena *memory, view metadata)
         {"author_id", &card->author_id},
     };
     scan_value object = scan_whole(metadata), value;
-    view key;
+    slice key;
     if (object.kind != SCAN_OBJECT)
         return;
     for (scan_walk walk = scan_enter(object); scan_member(&walk, &key, &value);)
         for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-            if (scan_string_is(key, view_of(members[i].name)))
+            if (scan_string_is(key, slice_of(members[i].name)))
                 *members[i].out = decode(memory, value);
 }
 
@@ -110,7 +110,7 @@ void cards_add(cardbox_cards *cards, const card_row *row)
 
 void cards_add_missing(cardbox_cards *cards, const char *id)
 {
-    cards->missing[cards->missing_count++] = arena_copy(&cards->memory, view_of(id));
+    cards->missing[cards->missing_count++] = arena_copy(&cards->memory, slice_of(id));
 }
 
 cardbox_status cards_finish(cardbox_cards **out, cardbox_cards *cards, cardbox_error *err)

@@ -12,7 +12,7 @@
 /* Where a card that a result lends is from: a copy of it, which a caller made, finds it too. */
 typedef struct card_source {
     cardbox_cards *owner;
-    view content;
+    slice content;
     const char *text; /* made when it is asked for */
 } card_source;
 

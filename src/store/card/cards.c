@@ -154,10 +154,10 @@ cardbox_status cardbox_delete_card(cardbox *db, const char *tenant, const char *
     if (status != CARDBOX_OK)
         return status;
     params_init(&p, REQUEST_MAX);
-    card_delete_params(&p, view_of(tenant), view_of(card_id));
+    card_delete_params(&p, slice_of(tenant), slice_of(card_id));
     status = client_run(db, STATEMENT_card_delete, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK)
-        status = card_delete_status(rows, view_of(card_id), err);
+        status = card_delete_status(rows, slice_of(card_id), err);
     rows_free(rows);
     return status;
 }
@@ -211,7 +211,7 @@ cardbox_status cardbox_get_cards(cardbox_cards **out, cardbox *db, const char *t
     if (keys == NULL)
         return error_nomem(err);
     for (size_t i = 0; i < count; i++)
-        keys[i] = (card_key){.tenant = view_of(tenant), .card_id = view_of(card_ids[i])};
+        keys[i] = (card_key){.tenant = slice_of(tenant), .card_id = slice_of(card_ids[i])};
     params_init(&p, REQUEST_MAX);
     cards_get_params(&p, keys, count);
     status = client_run(db, STATEMENT_cards_get, &p, RUN_AGAIN, &rows, err);
@@ -245,7 +245,7 @@ static cardbox_status read_texts(card_list *out, const cardbox_card_filter *filt
                                  cardbox_error *err)
 {
     struct {
-        view *to;
+        slice *to;
         const char *from;
     } texts[] = {{&out->step_id, filter->step_id},
                  {&out->type, filter->type},
@@ -253,8 +253,8 @@ static cardbox_status read_texts(card_list *out, const cardbox_card_filter *filt
                  {&out->agent_turn_id, filter->agent_turn_id},
                  {&out->role, filter->role}};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        *texts[i].to = view_of(texts[i].from);
-        if (!view_is_utf8(*texts[i].to))
+        *texts[i].to = slice_of(texts[i].from);
+        if (!slice_is_utf8(*texts[i].to))
             return error_set(err, CARDBOX_INVALID, "a filter is not UTF-8");
     }
     return CARDBOX_OK;
@@ -272,12 +272,12 @@ static cardbox_status read_call_ids(card_list *out, const cardbox_card_filter *f
     if (count > CARDBOX_IDS_PER_READ_MAX)
         return error_set(err, CARDBOX_TOO_LARGE, "%zu tool call ids, the limit is %d", count,
                          CARDBOX_IDS_PER_READ_MAX);
-    view *ids = arena_zeros(memory, count, sizeof(*ids));
+    slice *ids = arena_zeros(memory, count, sizeof(*ids));
     if (ids == NULL)
         return error_nomem(err);
     for (size_t i = 0; status == CARDBOX_OK && i < count; i++) {
         status = check_id("tool_call_id", filter->tool_call_ids[i], CARDBOX_KEY_MAX, err);
-        ids[i] = view_of(filter->tool_call_ids[i]);
+        ids[i] = slice_of(filter->tool_call_ids[i]);
     }
     out->call_ids = ids;
     out->call_count = count;
@@ -289,7 +289,7 @@ static cardbox_status check_match(const cardbox_match *matches, size_t index, ca
 {
     const cardbox_match *match = &matches[index];
     cardbox_status status = check_id("a metadata key", match->key, CARDBOX_KEY_MAX, err);
-    if (status == CARDBOX_OK && (match->value == NULL || !view_is_utf8(view_of(match->value))))
+    if (status == CARDBOX_OK && (match->value == NULL || !slice_is_utf8(slice_of(match->value))))
         status = error_set(err, CARDBOX_INVALID, "the value of metadata filter %s is not UTF-8",
                            match->key);
     for (size_t i = 0; status == CARDBOX_OK && i < index; i++)
@@ -316,7 +316,7 @@ static cardbox_status read_matches(card_list *out, const cardbox_card_filter *fi
         return error_nomem(err);
     for (size_t i = 0; status == CARDBOX_OK && i < count; i++) {
         const cardbox_match *match = &filter->matches[i];
-        matches[i] = (card_match){view_of(match->key), view_of(match->value)};
+        matches[i] = (card_match){slice_of(match->key), slice_of(match->value)};
         status = check_match(filter->matches, i, err);
     }
     out->matches = matches;
@@ -332,17 +332,17 @@ static cardbox_status read_times(card_list *out, const cardbox_card_filter *filt
     out->has_before = filter->created_before != NULL;
     if (out->has_after)
         status =
-            check_time("created_after", view_of(filter->created_after), &out->after_micros, err);
+            check_time("created_after", slice_of(filter->created_after), &out->after_micros, err);
     if (status == CARDBOX_OK && out->has_before)
-        status =
-            check_time("created_before", view_of(filter->created_before), &out->before_micros, err);
+        status = check_time("created_before", slice_of(filter->created_before), &out->before_micros,
+                            err);
     return status;
 }
 
 static cardbox_status read_cursor(card_list *out, const char *cursor, arena *memory,
                                   cardbox_error *err)
 {
-    if (list_cursor_read(&out->from, view_of(cursor), memory))
+    if (list_cursor_read(&out->from, slice_of(cursor), memory))
         return CARDBOX_OK;
     return memory->failed ? error_nomem(err) : error_cursor(err, cursor);
 }
@@ -427,7 +427,7 @@ cardbox_status cardbox_list_cards(cardbox_cards **out, cardbox *db, const char *
         status = check_page(&limit, err);
     if (status != CARDBOX_OK)
         return status;
-    card_list list = {.tenant = view_of(tenant), .limit = limit};
+    card_list list = {.tenant = slice_of(tenant), .limit = limit};
     status = read_filter(&list, filter, &memory, err);
     if (status == CARDBOX_OK)
         status = list_cards(out, db, &list, err);

@@ -64,8 +64,8 @@ cardbox_status cardbox_card_revisions(cardbox_revisions **out, cardbox *db, cons
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
-    h.tenant = view_of(tenant);
-    h.card_id = view_of(card_id);
+    h.tenant = slice_of(tenant);
+    h.card_id = slice_of(card_id);
     h.limit = limit;
     params_init(&p, REQUEST_MAX);
     card_revisions_params(&p, &h);

@@ -7,9 +7,9 @@
 #include "base/isotime.h"
 #include "base/errors.h"
 
-cardbox_status check_id_view(const char *what, view text, size_t max, cardbox_error *err)
+cardbox_status check_id_slice(const char *what, slice text, size_t max, cardbox_error *err)
 {
-    if (text.ptr == NULL || !view_is_id(text, max))
+    if (text.ptr == NULL || !slice_is_id(text, max))
         return error_set(err, CARDBOX_INVALID,
                          "%s must be 1 to %zu bytes of UTF-8 without control characters", what,
                          max);
@@ -18,10 +18,10 @@ cardbox_status check_id_view(const char *what, view text, size_t max, cardbox_er
 
 cardbox_status check_id(const char *what, const char *text, size_t max, cardbox_error *err)
 {
-    return check_id_view(what, view_of(text), max, err);
+    return check_id_slice(what, slice_of(text), max, err);
 }
 
-cardbox_status check_time(const char *what, view text, int64_t *micros, cardbox_error *err)
+cardbox_status check_time(const char *what, slice text, int64_t *micros, cardbox_error *err)
 {
     if (isotime_moment(text, micros))
         return CARDBOX_OK;
@@ -38,7 +38,7 @@ cardbox_status check_not_ahead(const char *what, int64_t micros, cardbox_error *
     return error_set(err, CARDBOX_INVALID, "%s is more than a day ahead", what);
 }
 
-cardbox_status check_json(const char *what, view json, scan_kind kind, scan_value *value,
+cardbox_status check_json(const char *what, slice json, scan_kind kind, scan_value *value,
                           unsigned *flags, cardbox_error *err)
 {
     scan_error fault;
@@ -56,7 +56,7 @@ cardbox_status check_json(const char *what, view json, scan_kind kind, scan_valu
     return CARDBOX_OK;
 }
 
-cardbox_status check_jsonb(const char *what, view json, scan_kind kind, scan_value *value,
+cardbox_status check_jsonb(const char *what, slice json, scan_kind kind, scan_value *value,
                            cardbox_error *err)
 {
     unsigned flags = 0;

@@ -11,10 +11,10 @@
 
 /* A tenant, card id and the like: 1 to max bytes of UTF-8 without control characters. */
 cardbox_status check_id(const char *what, const char *text, size_t max, cardbox_error *err);
-cardbox_status check_id_view(const char *what, view text, size_t max, cardbox_error *err);
+cardbox_status check_id_slice(const char *what, slice text, size_t max, cardbox_error *err);
 
 /* A moment that a caller names: RFC 3339 with an offset. */
-cardbox_status check_time(const char *what, view text, int64_t *micros, cardbox_error *err);
+cardbox_status check_time(const char *what, slice text, int64_t *micros, cardbox_error *err);
 
 /* A time in microseconds since 1970 at which something was made elsewhere: CHECK_AHEAD_MAX_S ahead
  * of this machine's clock at most. What is further ahead would be the newest of its list until
@@ -23,11 +23,11 @@ enum { CHECK_AHEAD_MAX_S = 24 * 60 * 60 };
 cardbox_status check_not_ahead(const char *what, int64_t micros, cardbox_error *err);
 
 /* JSON of a size and, unless `kind` is SCAN_NONE, of a kind. `value` and `flags` may be NULL. */
-cardbox_status check_json(const char *what, view json, scan_kind kind, scan_value *value,
+cardbox_status check_json(const char *what, slice json, scan_kind kind, scan_value *value,
                           unsigned *flags, cardbox_error *err);
 
 /* The same, and jsonb can hold it. */
-cardbox_status check_jsonb(const char *what, view json, scan_kind kind, scan_value *value,
+cardbox_status check_jsonb(const char *what, slice json, scan_kind kind, scan_value *value,
                            cardbox_error *err);
 
 #endif

@@ -29,7 +29,7 @@ static void add_digests(buf *out, const context_output *written)
     for (size_t i = 0; i < written->count; i++) {
         context_digest_text(digest, &written->digests[i]);
         buf_text(out, i == 0 ? "" : ",");
-        buf_json_quoted(out, view_of(digest));
+        buf_json_quoted(out, slice_of(digest));
     }
     buf_char(out, ']');
 }
@@ -44,12 +44,12 @@ cardbox_status context_answer(buf *out, context_output *written, context *ctx,
                wish->repair ? "on" : "off");
     if (written->system.len > 0) {
         buf_text(out, ",\"system\":");
-        buf_view(out, buf_as_view(&written->system));
+        buf_slice(out, buf_as_slice(&written->system));
     }
     if (!arena_count(ctx->memory, written->messages.len))
         return context_failed(ctx, err);
     buf_text(out, ",\"messages\":");
-    buf_view(out, buf_as_view(&written->messages));
+    buf_slice(out, buf_as_slice(&written->messages));
     buf_free(&written->messages);
     add_digests(out, written);
     buf_text(out, ",\"report\":{");

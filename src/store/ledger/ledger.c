@@ -23,22 +23,23 @@ cardbox_status ledger_check_ms(const char *what, int64_t ms, cardbox_error *err)
                      ms);
 }
 
-static cardbox_status check_word(const char *what, view text, const char *const *words,
+static cardbox_status check_word(const char *what, slice text, const char *const *words,
                                  const char *listed, cardbox_error *err)
 {
     for (; *words != NULL; words++)
-        if (view_equal(text, view_of(*words)))
+        if (slice_equal(text, slice_of(*words)))
             return CARDBOX_OK;
     return error_set(err, CARDBOX_INVALID, "%s must be %s, not \"%.*s\"", what, listed,
                      error_shown(text), text.ptr == NULL ? "" : text.ptr);
 }
 
-static cardbox_status check_optional_id(const char *what, view text, size_t max, cardbox_error *err)
+static cardbox_status check_optional_id(const char *what, slice text, size_t max,
+                                        cardbox_error *err)
 {
-    return text.ptr == NULL ? CARDBOX_OK : check_id_view(what, text, max, err);
+    return text.ptr == NULL ? CARDBOX_OK : check_id_slice(what, text, max, err);
 }
 
-cardbox_status ledger_check_text(const char *what, view token, cardbox_error *err)
+cardbox_status ledger_check_text(const char *what, slice token, cardbox_error *err)
 {
     scan_value value;
     if (token.ptr == NULL)
@@ -52,14 +53,14 @@ cardbox_status ledger_check_text(const char *what, view token, cardbox_error *er
 
 static cardbox_status check_task(const task_input *t, cardbox_error *err)
 {
-    cardbox_status status = check_id_view("id", t->task_id, CARDBOX_CARD_ID_MAX, err);
+    cardbox_status status = check_id_slice("id", t->task_id, CARDBOX_CARD_ID_MAX, err);
     if (status == CARDBOX_OK)
         status = check_optional_id("parentTaskId", t->parent_id, CARDBOX_CARD_ID_MAX, err);
-    if (status == CARDBOX_OK && t->parent_id.ptr != NULL && view_equal(t->parent_id, t->task_id))
+    if (status == CARDBOX_OK && t->parent_id.ptr != NULL && slice_equal(t->parent_id, t->task_id))
         status = error_set(err, CARDBOX_INVALID, "parentTaskId names the task itself");
     if (status == CARDBOX_OK)
         status = check_optional_id("completionStatus", t->status, CARDBOX_TASK_STATUS_MAX, err);
-    if (status == CARDBOX_OK && view_equal(t->status, VIEW("null")))
+    if (status == CARDBOX_OK && slice_equal(t->status, SLICE("null")))
         status = error_set(
             err, CARDBOX_INVALID,
             "completionStatus is the text \"null\", which a query takes for active: leave "
@@ -74,9 +75,9 @@ static cardbox_status check_task(const task_input *t, cardbox_error *err)
 static cardbox_status check_message(const message_input *m, cardbox_error *err)
 {
     static const char *const ROLES[] = {"system", "user", "assistant", NULL};
-    cardbox_status status = check_id_view("id", m->message_id, CARDBOX_CARD_ID_MAX, err);
+    cardbox_status status = check_id_slice("id", m->message_id, CARDBOX_CARD_ID_MAX, err);
     if (status == CARDBOX_OK)
-        status = check_id_view("taskId", m->task_id, CARDBOX_CARD_ID_MAX, err);
+        status = check_id_slice("taskId", m->task_id, CARDBOX_CARD_ID_MAX, err);
     if (status == CARDBOX_OK)
         status = check_word("role", m->role, ROLES, "system, user or assistant", err);
     if (status == CARDBOX_OK)
@@ -101,11 +102,11 @@ static cardbox_status check_call_times(const call_input *c, cardbox_error *err)
 static cardbox_status check_call(const call_input *c, cardbox_error *err)
 {
     static const char *const STATES[] = {"pending", "in_progress", "completed", "failed", NULL};
-    cardbox_status status = check_id_view("id", c->call_id, CARDBOX_CARD_ID_MAX, err);
+    cardbox_status status = check_id_slice("id", c->call_id, CARDBOX_CARD_ID_MAX, err);
     if (status == CARDBOX_OK)
-        status = check_id_view("taskId", c->task_id, CARDBOX_CARD_ID_MAX, err);
+        status = check_id_slice("taskId", c->task_id, CARDBOX_CARD_ID_MAX, err);
     if (status == CARDBOX_OK)
-        status = check_id_view("abilityName", c->ability, CARDBOX_KEY_MAX, err);
+        status = check_id_slice("abilityName", c->ability, CARDBOX_KEY_MAX, err);
     if (status == CARDBOX_OK)
         status = ledger_check_text("parameters", c->parameters, err);
     if (status == CARDBOX_OK)
@@ -114,17 +115,18 @@ static cardbox_status check_call(const call_input *c, cardbox_error *err)
     if (status == CARDBOX_OK && c->details.ptr != NULL)
         status = ledger_check_text("details", c->details, err);
     if (status == CARDBOX_OK)
-        status = check_id_view("startMessageId", c->start_id, CARDBOX_CARD_ID_MAX, err);
+        status = check_id_slice("startMessageId", c->start_id, CARDBOX_CARD_ID_MAX, err);
     if (status == CARDBOX_OK)
         status = check_optional_id("endMessageId", c->end_id, CARDBOX_CARD_ID_MAX, err);
     return status == CARDBOX_OK ? check_call_times(c, err) : status;
 }
 
 /* Puts in front of a fault whose it is. */
-static cardbox_status blame(const char *kind, view id, const cardbox_error *own, cardbox_error *err)
+static cardbox_status blame(const char *kind, slice id, const cardbox_error *own,
+                            cardbox_error *err)
 {
     cardbox_status status = own->status;
-    if (id.ptr == NULL || !view_is_id(id, CARDBOX_CARD_ID_MAX))
+    if (id.ptr == NULL || !slice_is_id(id, CARDBOX_CARD_ID_MAX))
         error_set(err, status, "%s: %s", kind, own->message);
     else
         error_set(err, status, "%s %.*s: %s", kind, error_shown(id), id.ptr, own->message);
@@ -165,7 +167,7 @@ bool ledger_may_wake(const ledger_batch *batch)
 
 /* Members of the objects that go as one jsonb array. Ids and words hold nothing that jsonb can't.
  */
-static void put_member(buf *json, const char *name, view text)
+static void put_member(buf *json, const char *name, slice text)
 {
     if (text.ptr == NULL)
         return;
@@ -179,7 +181,7 @@ static void put_ms(buf *json, const char *name, bool has, int64_t ms)
         buf_printf(json, ",\"%s\":%" PRId64, name, ms);
 }
 
-static void begin_object(buf *json, size_t index, view id)
+static void begin_object(buf *json, size_t index, slice id)
 {
     buf_text(json, index == 0 ? "[{\"id\":" : ",{\"id\":");
     buf_json_string(json, id);
@@ -188,7 +190,7 @@ static void begin_object(buf *json, size_t index, view id)
 static void finish_objects(params *p, buf *json, size_t count)
 {
     buf_text(json, count == 0 ? "[]" : "]");
-    params_jsonb(p, buf_as_view(json));
+    params_jsonb(p, buf_as_slice(json));
     params_made_of(p, json);
     buf_free(json);
 }
@@ -209,11 +211,11 @@ static void put_tasks(params *p, const task_input *tasks, size_t count)
 }
 
 /* The type of a message's card, from which its role would follow too. */
-static const char *type_of_role(view role)
+static const char *type_of_role(slice role)
 {
-    if (view_equal(role, VIEW("user")))
+    if (slice_equal(role, SLICE("user")))
         return CARDBOX_TYPE_INSTRUCTION;
-    return view_equal(role, VIEW("system")) ? CARDBOX_TYPE_RENDERED_PROMPT : CARDBOX_TYPE_THOUGHT;
+    return slice_equal(role, SLICE("system")) ? CARDBOX_TYPE_RENDERED_PROMPT : CARDBOX_TYPE_THOUGHT;
 }
 
 /* Of two members with one name jsonb keeps the last: a type that was given replaces ours, a role
@@ -221,14 +223,14 @@ static const char *type_of_role(view role)
 static void put_metadata(buf *json, const message_input *m)
 {
     scan_value given = scan_whole(m->metadata), value;
-    view key;
+    slice key;
     buf_printf(json, "{\"type\":\"%s\"", type_of_role(m->role));
     if (given.kind == SCAN_OBJECT)
         for (scan_walk walk = scan_enter(given); scan_member(&walk, &key, &value);) {
             buf_char(json, ',');
-            buf_view(json, key);
+            buf_slice(json, key);
             buf_char(json, ':');
-            buf_view(json, value.text);
+            buf_slice(json, value.text);
         }
     put_member(json, "role", m->role);
     put_member(json, "task_id", m->task_id);
@@ -238,7 +240,7 @@ static void put_metadata(buf *json, const message_input *m)
 static void put_content(buf *json, const message_input *m)
 {
     buf_text(json, "{\"__type__\":\"TextContent\",\"text\":");
-    buf_view(json, m->content);
+    buf_slice(json, m->content);
     buf_char(json, '}');
 }
 
@@ -251,7 +253,7 @@ void ledger_message_card(buf *content, buf *metadata, const message_input *m)
 /* One column of the cards, built message by message in one buffer. */
 static void put_built(params *p, buf *built)
 {
-    params_text(p, buf_as_view(built));
+    params_text(p, buf_as_slice(built));
     params_made_of(p, built);
     buf_reset(built, SIZE_MAX);
 }
@@ -281,7 +283,7 @@ void ledger_put_messages(params *p, const message_input *messages, size_t count)
         put_metadata(&json, m);
         if (m->tool_calls.ptr != NULL) {
             buf_text(&json, ",\"tool_calls\":");
-            buf_view(&json, m->tool_calls);
+            buf_slice(&json, m->tool_calls);
         }
         buf_char(&json, '}');
     }
@@ -345,7 +347,7 @@ static const struct {
      "is further already: its status only goes from pending to in_progress to completed or failed"},
 };
 
-static view entity_id(const ledger_batch *batch, int kind, size_t index)
+static slice entity_id(const ledger_batch *batch, int kind, size_t index)
 {
     if (kind == LEDGER_TASK && index < batch->task_count)
         return batch->tasks[index].task_id;
@@ -353,14 +355,14 @@ static view entity_id(const ledger_batch *batch, int kind, size_t index)
         return batch->messages[index].message_id;
     if (kind == LEDGER_CALL && index < batch->call_count)
         return batch->calls[index].call_id;
-    return VIEW("?");
+    return SLICE("?");
 }
 
 cardbox_status ledger_entity_status(const ledger_batch *batch, int kind, int ord,
                                     ledger_outcome outcome, cardbox_error *err)
 {
     static const char *const KINDS[] = {"lease", "task", "message", "call"};
-    view id = entity_id(batch, kind, (size_t)ord - 1);
+    slice id = entity_id(batch, kind, (size_t)ord - 1);
     for (size_t i = 0; i < sizeof(FAILURES) / sizeof(FAILURES[0]); i++)
         if (FAILURES[i].kind == kind && FAILURES[i].outcome == outcome)
             return error_set(err, FAILURES[i].status, "%s %.*s %s", KINDS[kind], (int)id.len,

@@ -17,26 +17,26 @@
 /* --- what is saved; ids and the like are decoded text; ptr NULL: not given --- */
 
 typedef struct task_input {
-    view task_id, parent_id;
-    view status; /* ptr NULL: active */
-    view prompt; /* token */
+    slice task_id, parent_id;
+    slice status; /* ptr NULL: active */
+    slice prompt; /* token */
     int64_t created_ms, updated_ms;
 } task_input;
 
 typedef struct message_input {
-    view message_id, task_id, role;
-    view content;    /* token */
-    view metadata;   /* a JSON object of further members for its card; `type` replaces the role's */
-    view tool_calls; /* a JSON array for its card */
-    bool has_ts;     /* else: now */
+    slice message_id, task_id, role;
+    slice content;  /* token */
+    slice metadata; /* a JSON object of further members for its card; `type` replaces the role's */
+    slice tool_calls; /* a JSON array for its card */
+    bool has_ts;      /* else: now */
     int64_t ts_ms;
 } message_input;
 
 typedef struct call_input {
-    view call_id, task_id, ability, status;
-    view parameters; /* token */
-    view details;    /* token; ptr NULL: as it was, "{}" at first */
-    view start_id, end_id;
+    slice call_id, task_id, ability, status;
+    slice parameters; /* token */
+    slice details;    /* token; ptr NULL: as it was, "{}" at first */
+    slice start_id, end_id;
     bool has_created, has_updated; /* else: as it was; now */
     int64_t created_ms, updated_ms;
 } call_input;
@@ -44,7 +44,7 @@ typedef struct call_input {
 /* Saved in this order, all or none. A parent comes before its subtasks, and a task's messages in
  * the order in which a model is to read them: workers go by seq, only lists by ts. */
 typedef struct ledger_batch {
-    view tenant;
+    slice tenant;
     const task_input *tasks;
     const message_input *messages;
     const call_input *calls;
@@ -56,7 +56,7 @@ typedef struct ledger_batch {
 cardbox_status ledger_check(const ledger_batch *batch, cardbox_error *err);
 
 /* A string token, up to CARDBOX_CONTENT_MAX bytes. */
-cardbox_status ledger_check_text(const char *what, view token, cardbox_error *err);
+cardbox_status ledger_check_text(const char *what, slice token, cardbox_error *err);
 
 /* Milliseconds since 1970, up to the year 9999. */
 cardbox_status ledger_check_ms(const char *what, int64_t ms, cardbox_error *err);
@@ -109,12 +109,12 @@ cardbox_status ledger_entity_status(const ledger_batch *batch, int kind, int ord
 /* --- what is read --- */
 
 typedef struct task_row {
-    view task_id, parent_id;
-    view status; /* ptr NULL: active */
-    view prompt; /* token */
-    view reason; /* token: why it was cancelled; ptr NULL: it was not */
-    view goal;   /* token: its first message of a user; ptr NULL: not asked for */
-    view owner;  /* who runs it; ptr NULL: nobody */
+    slice task_id, parent_id;
+    slice status; /* ptr NULL: active */
+    slice prompt; /* token */
+    slice reason; /* token: why it was cancelled; ptr NULL: it was not */
+    slice goal;   /* token: its first message of a user; ptr NULL: not asked for */
+    slice owner;  /* who runs it; ptr NULL: nobody */
     int64_t created_ms, updated_ms;
     int64_t messages, events; /* how many it has; number of its last event */
     bool has_wake;
@@ -123,64 +123,65 @@ typedef struct task_row {
 } task_row;
 
 /* STATEMENT_task_get: one row or none. */
-void task_get_params(params *p, view tenant, view task_id);
+void task_get_params(params *p, slice tenant, slice task_id);
 
 /* STATEMENT_tasks_query. */
 typedef struct task_query {
-    view tenant;
-    bool active;            /* only those that are not finished */
-    view status, parent_id; /* ptr NULL: any */
-    bool has_from, has_to;  /* inclusive, of created_ms */
+    slice tenant;
+    bool active;             /* only those that are not finished */
+    slice status, parent_id; /* ptr NULL: any */
+    bool has_from, has_to;   /* inclusive, of created_ms */
     int64_t from_ms, to_ms;
     int64_t limit, offset;
-    bool goals; /* each with its goal */
-    view state; /* running, waiting or failed, as the statement says; ptr NULL: any */
+    bool goals;  /* each with its goal */
+    slice state; /* running, waiting or failed, as the statement says; ptr NULL: any */
 } task_query;
 
 void tasks_query_params(params *p, const task_query *query);
 int64_t tasks_query_total(const store_rows *rows);
 
 /* STATEMENT_tasks_active. */
-void tasks_active_params(params *p, view tenant, int64_t limit);
+void tasks_active_params(params *p, slice tenant, int64_t limit);
 
 /* Reads a row of these. False: the row is only there for the total. */
 bool task_row_read(task_row *out, const store_rows *rows, int row);
 
 typedef struct message_row {
-    view message_id, task_id, role;
-    view content;              /* token */
-    view metadata, tool_calls; /* of its card */
-    view call_id;              /* token: the call that it tells the state of, where that is told */
-    int64_t ts_ms, seq;        /* seq is the number of its event */
+    slice message_id, task_id, role;
+    slice content;              /* token */
+    slice metadata, tool_calls; /* of its card */
+    slice call_id;              /* token: the call that it tells the state of, where that is told */
+    int64_t ts_ms, seq;         /* seq is the number of its event */
 } message_row;
 
 /* STATEMENT_messages_read: in the order in which they came, those after the one of that seq (0:
  * all).
  */
-void messages_read_params(params *p, view tenant, view task_id, int64_t after, int64_t limit);
+void messages_read_params(params *p, slice tenant, slice task_id, int64_t after, int64_t limit);
 
 /* STATEMENT_messages_list: by ts, and of one ts by seq. */
-void messages_list_params(params *p, view tenant, view task_id, int64_t limit, int64_t offset);
+void messages_list_params(params *p, slice tenant, slice task_id, int64_t limit, int64_t offset);
 int64_t messages_list_total(const store_rows *rows);
 
 /* False: the row is only there for the total. */
 bool message_row_read(message_row *out, const store_rows *rows, int row);
 
 typedef struct call_row {
-    view call_id, task_id, ability, status;
-    view parameters, details; /* tokens */
-    view start_id, end_id;
+    slice call_id, task_id, ability, status;
+    slice parameters, details; /* tokens */
+    slice start_id, end_id;
     int64_t created_ms, updated_ms, seq;
 } call_row;
 
 /* STATEMENT_calls_list: up to `limit` of a task (INT64_MAX: all), those after one; NULL: from the
  * first. */
-void calls_list_params(params *p, view tenant, view task_id, const call_row *after, int64_t limit);
+void calls_list_params(params *p, slice tenant, slice task_id, const call_row *after,
+                       int64_t limit);
 void call_row_read(call_row *out, const store_rows *rows, int row);
 
 /* The text of a TextContent, as a token; a card's content that is none: the content, if that is a
  * string, else "" in quotes. */
-view ledger_text(view content);
+slice ledger_text(slice content);
 
 /* The entities as JSON objects, fields in camelCase, absent ones left out. */
 void task_json(buf *out, const task_row *task);

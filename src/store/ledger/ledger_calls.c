@@ -28,7 +28,7 @@ cardbox_status cardbox_save_ledger(cardbox *db, const char *tenant,
                                    const cardbox_ledger_batch *batch, cardbox_error *err)
 {
     arena memory = ARENA_INIT;
-    ledger_batch made = {.tenant = view_of(tenant)};
+    ledger_batch made = {.tenant = slice_of(tenant)};
     cardbox_status status = check_call(db, tenant, err);
     if (status == CARDBOX_OK && (batch == NULL || batch->struct_size < sizeof(*batch)))
         status = error_set(err, CARDBOX_INVALID, "batch was not made by CARDBOX_LEDGER_BATCH_INIT");
@@ -39,10 +39,10 @@ cardbox_status cardbox_save_ledger(cardbox *db, const char *tenant,
     made.call_count = batch->call_count;
     status = ledger_read_tasks(&made.tasks, &memory, batch->tasks, batch->task_count, err);
     if (status == CARDBOX_OK)
-        status = ledger_read_messages(&made.messages, &memory, (view){NULL, 0}, batch->messages,
+        status = ledger_read_messages(&made.messages, &memory, (slice){NULL, 0}, batch->messages,
                                       batch->message_count, err);
     if (status == CARDBOX_OK)
-        status = ledger_read_calls(&made.calls, &memory, (view){NULL, 0}, batch->calls,
+        status = ledger_read_calls(&made.calls, &memory, (slice){NULL, 0}, batch->calls,
                                    batch->call_count, err);
     if (status == CARDBOX_OK)
         status = ledger_check(&made, err);
@@ -233,7 +233,7 @@ cardbox_status cardbox_get_task(cardbox_ledger **out, cardbox *db, const char *t
     cardbox_status status = begin_read(out, db, tenant, task_id == NULL ? "" : task_id, &p, err);
     if (status != CARDBOX_OK)
         return status;
-    task_get_params(&p, view_of(tenant), view_of(task_id));
+    task_get_params(&p, slice_of(tenant), slice_of(task_id));
     status = read_ledger(out, db, STATEMENT_task_get, &p, take_tasks, err);
     if (status != CARDBOX_OK || (*out)->count > 0)
         return status;
@@ -262,10 +262,10 @@ cardbox_status cardbox_query_tasks(cardbox_ledger **out, cardbox *db, const char
     if (status != CARDBOX_OK)
         return status;
     const task_query query = {
-        .tenant = view_of(tenant),
+        .tenant = slice_of(tenant),
         .active = filter->active,
-        .status = view_of(filter->completion_status),
-        .parent_id = view_of(filter->parent_task_id),
+        .status = slice_of(filter->completion_status),
+        .parent_id = slice_of(filter->parent_task_id),
         .has_from = filter->from_time >= 0,
         .has_to = filter->to_time >= 0,
         .from_ms = filter->from_time,
@@ -287,7 +287,7 @@ cardbox_status cardbox_active_tasks(cardbox_ledger **out, cardbox *db, const cha
         status = check_limit(&limit, err);
     if (status != CARDBOX_OK)
         return status;
-    tasks_active_params(&p, view_of(tenant), limit);
+    tasks_active_params(&p, slice_of(tenant), limit);
     return read_ledger(out, db, STATEMENT_tasks_active, &p, take_tasks, err);
 }
 
@@ -301,7 +301,7 @@ cardbox_status cardbox_list_messages(cardbox_ledger **out, cardbox *db, const ch
         status = error_set(err, CARDBOX_INVALID, "limit and offset must be below 2^63");
     if (status != CARDBOX_OK)
         return status;
-    messages_list_params(&p, view_of(tenant), view_of(task_id),
+    messages_list_params(&p, slice_of(tenant), slice_of(task_id),
                          limit == 0 ? INT64_MAX : (int64_t)limit, (int64_t)offset);
     return read_ledger(out, db, STATEMENT_messages_list, &p, take_messages, err);
 }
@@ -313,7 +313,7 @@ cardbox_status cardbox_list_calls(cardbox_ledger **out, cardbox *db, const char 
     cardbox_status status = begin_read(out, db, tenant, task_id == NULL ? "" : task_id, &p, err);
     if (status != CARDBOX_OK)
         return status;
-    calls_list_params(&p, view_of(tenant), view_of(task_id), NULL, INT64_MAX);
+    calls_list_params(&p, slice_of(tenant), slice_of(task_id), NULL, INT64_MAX);
     return read_ledger(out, db, STATEMENT_calls_list, &p, take_calls, err);
 }
 

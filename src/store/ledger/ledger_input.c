@@ -5,30 +5,30 @@
 
 #include "base/errors.h"
 
-view ledger_token(arena *memory, const char *text, const char *json)
+slice ledger_token(arena *memory, const char *text, const char *json)
 {
     buf token = BUF_INIT(6 * (size_t)CARDBOX_CONTENT_MAX);
     if (json != NULL || text == NULL)
-        return view_of(json);
-    buf_json_string(&token, view_of(text));
+        return slice_of(json);
+    buf_json_string(&token, slice_of(text));
     return arena_keep(memory, &token);
 }
 
-const char *ledger_token_text(arena *memory, view token)
+const char *ledger_token_text(arena *memory, slice token)
 {
     buf text = BUF_INIT(4 * (size_t)CARDBOX_CONTENT_MAX), plain = text;
     if (token.ptr == NULL)
         return NULL;
     if (!scan_decode(&text, token)) {
         scan_sanitise(&plain, token);
-        scan_decode(&text, buf_as_view(&plain));
+        scan_decode(&text, buf_as_slice(&plain));
         memory->failed = memory->failed || !buf_ok(&plain);
         buf_free(&plain);
     }
     return arena_keep(memory, &text).ptr;
 }
 
-const char *ledger_token_json(arena *memory, view token)
+const char *ledger_token_json(arena *memory, slice token)
 {
     return token.ptr == NULL ? NULL : arena_copy(memory, token);
 }
@@ -79,9 +79,9 @@ cardbox_status ledger_read_tasks(const task_input **out, arena *memory, const ca
     for (size_t i = 0; i < count; i++) {
         const cardbox_task *t = at(tasks, i);
         made[i] = (task_input){
-            .task_id = view_of(t->task_id),
-            .parent_id = view_of(t->parent_task_id),
-            .status = view_of(t->completion_status),
+            .task_id = slice_of(t->task_id),
+            .parent_id = slice_of(t->parent_task_id),
+            .status = slice_of(t->completion_status),
             .prompt = ledger_token(memory, t->system_prompt, t->system_prompt_json),
             .created_ms = t->created_at,
             .updated_ms = t->updated_at,
@@ -91,7 +91,7 @@ cardbox_status ledger_read_tasks(const task_input **out, arena *memory, const ca
     return finish_inputs(memory, err);
 }
 
-cardbox_status ledger_read_messages(const message_input **out, arena *memory, view task_id,
+cardbox_status ledger_read_messages(const message_input **out, arena *memory, slice task_id,
                                     const cardbox_message *messages, size_t count,
                                     cardbox_error *err)
 {
@@ -104,12 +104,12 @@ cardbox_status ledger_read_messages(const message_input **out, arena *memory, vi
     for (size_t i = 0; i < count; i++) {
         const cardbox_message *m = at(messages, i);
         made[i] = (message_input){
-            .message_id = view_of(m->message_id),
-            .task_id = m->task_id == NULL ? task_id : view_of(m->task_id),
-            .role = view_of(m->role),
+            .message_id = slice_of(m->message_id),
+            .task_id = m->task_id == NULL ? task_id : slice_of(m->task_id),
+            .role = slice_of(m->role),
             .content = ledger_token(memory, m->content, m->content_json),
-            .metadata = view_of(m->metadata),
-            .tool_calls = view_of(m->tool_calls),
+            .metadata = slice_of(m->metadata),
+            .tool_calls = slice_of(m->tool_calls),
             .has_ts = m->timestamp != 0,
             .ts_ms = m->timestamp,
         };
@@ -118,7 +118,7 @@ cardbox_status ledger_read_messages(const message_input **out, arena *memory, vi
     return finish_inputs(memory, err);
 }
 
-cardbox_status ledger_read_calls(const call_input **out, arena *memory, view task_id,
+cardbox_status ledger_read_calls(const call_input **out, arena *memory, slice task_id,
                                  const cardbox_call *calls, size_t count, cardbox_error *err)
 {
     void *room;
@@ -130,14 +130,14 @@ cardbox_status ledger_read_calls(const call_input **out, arena *memory, view tas
     for (size_t i = 0; i < count; i++) {
         const cardbox_call *c = at(calls, i);
         made[i] = (call_input){
-            .call_id = view_of(c->call_id),
-            .task_id = c->task_id == NULL ? task_id : view_of(c->task_id),
-            .ability = view_of(c->ability_name),
-            .status = view_of(c->status),
+            .call_id = slice_of(c->call_id),
+            .task_id = c->task_id == NULL ? task_id : slice_of(c->task_id),
+            .ability = slice_of(c->ability_name),
+            .status = slice_of(c->status),
             .parameters = ledger_token(memory, c->parameters, c->parameters_json),
             .details = ledger_token(memory, c->details, c->details_json),
-            .start_id = view_of(c->start_message_id),
-            .end_id = view_of(c->end_message_id),
+            .start_id = slice_of(c->start_message_id),
+            .end_id = slice_of(c->end_message_id),
             .has_created = c->created_at != 0,
             .has_updated = c->updated_at != 0,
             .created_ms = c->created_at,

@@ -11,20 +11,20 @@
 
 /* The token of a text: `json` if there is one, else `text` as a JSON string. ptr NULL: neither, or
  * out of memory, which the arena remembers. */
-view ledger_token(arena *memory, const char *text, const char *json);
+slice ledger_token(arena *memory, const char *text, const char *json);
 
 /* What a token says as a C string, U+FFFD where it can't; and the token with a NUL behind it. */
-const char *ledger_token_text(arena *memory, view token);
-const char *ledger_token_json(arena *memory, view token);
+const char *ledger_token_text(arena *memory, slice token);
+const char *ledger_token_json(arena *memory, slice token);
 
 /* Arrays in the arena. `task_id` is that of entities that name none; ptr NULL: they must. NULL with
  * a status: CARDBOX_INVALID for a struct that no _INIT made, or CARDBOX_NOMEM. */
 cardbox_status ledger_read_tasks(const task_input **out, arena *memory, const cardbox_task *tasks,
                                  size_t count, cardbox_error *err);
-cardbox_status ledger_read_messages(const message_input **out, arena *memory, view task_id,
+cardbox_status ledger_read_messages(const message_input **out, arena *memory, slice task_id,
                                     const cardbox_message *messages, size_t count,
                                     cardbox_error *err);
-cardbox_status ledger_read_calls(const call_input **out, arena *memory, view task_id,
+cardbox_status ledger_read_calls(const call_input **out, arena *memory, slice task_id,
                                  const cardbox_call *calls, size_t count, cardbox_error *err);
 
 #endif

@@ -50,7 +50,7 @@ enum call_column {
 
 /* --- parameters --- */
 
-void task_get_params(params *p, view tenant, view task_id)
+void task_get_params(params *p, slice tenant, slice task_id)
 {
     params_text(p, tenant);
     params_text(p, task_id);
@@ -73,13 +73,13 @@ void tasks_query_params(params *p, const task_query *query)
     params_text_or_null(p, query->state);
 }
 
-void tasks_active_params(params *p, view tenant, int64_t limit)
+void tasks_active_params(params *p, slice tenant, int64_t limit)
 {
     params_text(p, tenant);
     params_int8(p, limit);
 }
 
-void messages_list_params(params *p, view tenant, view task_id, int64_t limit, int64_t offset)
+void messages_list_params(params *p, slice tenant, slice task_id, int64_t limit, int64_t offset)
 {
     params_text(p, tenant);
     params_text(p, task_id);
@@ -87,7 +87,7 @@ void messages_list_params(params *p, view tenant, view task_id, int64_t limit, i
     params_int8(p, offset);
 }
 
-void messages_read_params(params *p, view tenant, view task_id, int64_t after, int64_t limit)
+void messages_read_params(params *p, slice tenant, slice task_id, int64_t after, int64_t limit)
 {
     params_text(p, tenant);
     params_text(p, task_id);
@@ -95,7 +95,7 @@ void messages_read_params(params *p, view tenant, view task_id, int64_t after, i
     params_int8(p, limit);
 }
 
-void calls_list_params(params *p, view tenant, view task_id, const call_row *after, int64_t limit)
+void calls_list_params(params *p, slice tenant, slice task_id, const call_row *after, int64_t limit)
 {
     params_text(p, tenant);
     params_text(p, task_id);
@@ -121,17 +121,17 @@ int64_t messages_list_total(const store_rows *rows)
     return read_total(rows, MESSAGE_COL_TOTAL);
 }
 
-view ledger_text(view content)
+slice ledger_text(slice content)
 {
     scan_value whole = scan_whole(content);
     if (whole.kind == SCAN_OBJECT)
         whole = scan_find(whole, "text");
-    return whole.kind == SCAN_STRING ? whole.text : VIEW("\"\"");
+    return whole.kind == SCAN_STRING ? whole.text : SLICE("\"\"");
 }
 
-static view read_text_content(const store_rows *rows, int row, int column)
+static slice read_text_content(const store_rows *rows, int row, int column)
 {
-    view content = rows_text(rows, row, column);
+    slice content = rows_text(rows, row, column);
     return content.ptr == NULL ? content : ledger_text(content);
 }
 
@@ -190,7 +190,7 @@ void call_row_read(call_row *out, const store_rows *rows, int row)
 
 /* --- JSON --- */
 
-static void add_text(buf *out, const char *name, view text)
+static void add_text(buf *out, const char *name, slice text)
 {
     if (text.ptr == NULL)
         return;
@@ -198,12 +198,12 @@ static void add_text(buf *out, const char *name, view text)
     buf_json_string(out, text);
 }
 
-static void add_token(buf *out, const char *name, view token)
+static void add_token(buf *out, const char *name, slice token)
 {
     if (token.ptr == NULL)
         return;
     buf_printf(out, ",\"%s\":", name);
-    buf_view(out, token);
+    buf_slice(out, token);
 }
 
 static void add_number(buf *out, const char *name, int64_t number)
@@ -211,7 +211,7 @@ static void add_number(buf *out, const char *name, int64_t number)
     buf_printf(out, ",\"%s\":%" PRId64, name, number);
 }
 
-static void begin_object(buf *out, view id)
+static void begin_object(buf *out, slice id)
 {
     buf_text(out, "{\"id\":");
     buf_json_string(out, id);
@@ -260,7 +260,7 @@ void active_task_json(buf *out, const task_row *task)
 {
     begin_object(out, task->task_id);
     add_text(out, "parentTaskId", task->parent_id);
-    add_token(out, "goal", task->goal.ptr == NULL ? VIEW("\"\"") : task->goal);
+    add_token(out, "goal", task->goal.ptr == NULL ? SLICE("\"\"") : task->goal);
     add_number(out, "createdAt", task->created_ms);
     add_number(out, "updatedAt", task->updated_ms);
     add_number(out, "messageCount", task->messages);

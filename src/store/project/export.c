@@ -15,7 +15,7 @@ cardbox_status export_hand_over(exporter *x)
 {
     if (!buf_ok(&x->line))
         return error_buf(x->err, &x->line, "a line");
-    x->stopped = !x->take(x->arg, buf_as_view(&x->line), &x->counts);
+    x->stopped = !x->take(x->arg, buf_as_slice(&x->line), &x->counts);
     buf_reset(&x->line, PAGE_BYTES);
     return CARDBOX_OK;
 }
@@ -114,12 +114,12 @@ cardbox_status export_run(cardbox *db, const char *tenant, export_piece take, vo
                           cardbox_error *err)
 {
     cardbox_error own = CARDBOX_ERROR_INIT;
-    exporter x = {.tenant = view_of(tenant),
+    exporter x = {.tenant = slice_of(tenant),
                   .take = take,
                   .arg = arg,
                   .err = err ? err : &own,
                   .line = BUF_INIT(4 * TRANSFER_LINE_MAX)};
-    if (!view_is_id(x.tenant, CARDBOX_TENANT_MAX))
+    if (!slice_is_id(x.tenant, CARDBOX_TENANT_MAX))
         return error_set(x.err, CARDBOX_INVALID,
                          "the project must be 1 to %d bytes of UTF-8 without control characters",
                          CARDBOX_TENANT_MAX);

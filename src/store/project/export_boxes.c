@@ -73,7 +73,7 @@ static cardbox_status read_boxes(exporter *x, const uuid16 *ids, size_t count, i
 
 /* Adds those ids of a run that lie in the range of the page: runs may reach out of it. A comma
  * follows each but the first, wherever that stands. */
-static void add_run(buf *out, view ids, int64_t pos, const box_head *head, bool *any)
+static void add_run(buf *out, slice ids, int64_t pos, const box_head *head, bool *any)
 {
     scan_value id;
     for (scan_walk walk = scan_enter(scan_whole(ids));
@@ -81,7 +81,7 @@ static void add_run(buf *out, view ids, int64_t pos, const box_head *head, bool 
         if (pos < head->first)
             continue;
         buf_text(out, *any ? "," : "");
-        buf_view(out, id.text);
+        buf_slice(out, id.text);
         *any = true;
     }
 }
@@ -131,7 +131,7 @@ static cardbox_status add_rest(exporter *x, const uuid16 *id, int64_t from, int6
         if (status == CARDBOX_OK && x->line.len >= PIECE_BYTES)
             status = export_hand_over(x);
         else if (status == CARDBOX_OK)
-            x->stopped = !x->take(x->arg, VIEW(""), &x->counts);
+            x->stopped = !x->take(x->arg, SLICE(""), &x->counts);
     }
     return status;
 }

@@ -14,7 +14,7 @@
 
 typedef struct exporter {
     cardbox *tx;
-    view tenant;
+    slice tenant;
     export_piece take;
     void *arg;
     cardbox_error *err;

@@ -30,7 +30,7 @@ static void add_text(buf *out, const char *name, const store_rows *rows, int row
     buf_json_string(out, rows_text(rows, row, column));
 }
 
-static bool has_line_ends(view json)
+static bool has_line_ends(slice json)
 {
     return memchr(json.ptr, '\n', json.len) != NULL || memchr(json.ptr, '\r', json.len) != NULL;
 }
@@ -38,12 +38,12 @@ static bool has_line_ends(view json)
 /* To the byte, unless line ends between tokens would break the line. */
 static void add_json(buf *out, const char *name, const store_rows *rows, int row, int column)
 {
-    view json = rows_text(rows, row, column);
+    slice json = rows_text(rows, row, column);
     add_name(out, name);
     if (has_line_ends(json))
         scan_compact(out, json);
     else
-        buf_view(out, json);
+        buf_slice(out, json);
 }
 
 static void add_jsonb(buf *out, const char *name, const store_rows *rows, int row, int column)
@@ -82,7 +82,7 @@ static void add_true(buf *out, const char *name, const store_rows *rows, int row
  * the text goes as a string. */
 static void add_content(buf *out, const char *name, const store_rows *rows, int row, int column)
 {
-    view json = rows_text(rows, row, column);
+    slice json = rows_text(rows, row, column);
     if (!has_line_ends(json))
         add_json(out, name, rows, row, column);
     else
@@ -92,8 +92,8 @@ static void add_content(buf *out, const char *name, const store_rows *rows, int 
 /* A string, or where it is no text of UTF-8 base64. */
 static void add_bytes(buf *out, const char *name, const store_rows *rows, int row, int column)
 {
-    view bytes = rows_text(rows, row, column);
-    if (view_is_utf8(bytes) && memchr(bytes.ptr, '\0', bytes.len) == NULL) {
+    slice bytes = rows_text(rows, row, column);
+    if (slice_is_utf8(bytes) && memchr(bytes.ptr, '\0', bytes.len) == NULL) {
         add_text(out, name, rows, row, column);
         return;
     }
@@ -105,7 +105,7 @@ static void add_bytes(buf *out, const char *name, const store_rows *rows, int ro
 static void add_said(buf *out, const char *name, const store_rows *rows, int row, int column)
 {
     add_name(out, name);
-    buf_view(out, ledger_text(rows_text(rows, row, column)));
+    buf_slice(out, ledger_text(rows_text(rows, row, column)));
 }
 
 /* --- the kinds --- */

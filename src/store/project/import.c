@@ -360,7 +360,7 @@ static size_t count_together(import_item *const *items, size_t count)
         return count;
     if (items[0]->kind < TRANSFER_TASK)
         return import_session_run(items, count);
-    while (n < count && view_equal(items[n]->ledger.tenant, items[0]->ledger.tenant))
+    while (n < count && slice_equal(items[n]->ledger.tenant, items[0]->ledger.tenant))
         n++;
     return n;
 }
@@ -374,7 +374,7 @@ static bool has_to_wait(import_item *const *items, size_t count, size_t bad)
     if (items[bad]->kind != TRANSFER_TASK || input->waited++ == WAITS_MAX)
         return false;
     for (size_t i = bad + 1; !comes && i < count; i++)
-        comes = view_equal(items[i]->ledger.task.task_id, input->task.parent_id);
+        comes = slice_equal(items[i]->ledger.task.task_id, input->task.parent_id);
     return comes;
 }
 
@@ -491,7 +491,7 @@ cardbox_status import_finish(store_import *in, cardbox_error *err)
 
 /* --- lines --- */
 
-static bool is_blank(view line)
+static bool is_blank(slice line)
 {
     for (size_t i = 0; i < line.len; i++)
         if (line.ptr[i] != ' ' && line.ptr[i] != '\t' && line.ptr[i] != '\r' && line.ptr[i] != '\n')
@@ -519,7 +519,7 @@ static cardbox_status add_item(store_import *in, import_item *item, cardbox_erro
     return flush(in, item->kind, err);
 }
 
-cardbox_status import_line(store_import *in, view line, buf *holder, cardbox_error *err)
+cardbox_status import_line(store_import *in, slice line, buf *holder, cardbox_error *err)
 {
     cardbox_error why = CARDBOX_ERROR_INIT;
     uint64_t number = ++in->result.lines;

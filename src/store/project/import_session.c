@@ -14,8 +14,8 @@ size_t import_session_run(import_item *const *items, size_t count)
     const session_part *first = &items[0]->session;
     size_t n = 1;
     while (n < count && items[0]->kind == TRANSFER_SESSION_ENTRY &&
-           view_equal(items[n]->session.tenant, first->tenant) &&
-           view_equal(items[n]->session.session_id, first->session_id) &&
+           slice_equal(items[n]->session.tenant, first->tenant) &&
+           slice_equal(items[n]->session.session_id, first->session_id) &&
            items[n]->session.line.number == first->line.number + (int64_t)n)
         n++;
     return n;
@@ -28,10 +28,10 @@ static bool add_entry(session_batch *batch, const session_line_input *row)
     session_entry entry;
 
     if (!session_line_from_store(&line, row->content) ||
-        !session_entry_read(&entry, &line, VIEW(""), &batch->memory, &reason))
+        !session_entry_read(&entry, &line, SLICE(""), &batch->memory, &reason))
         return false;
     entry.id = row->entry_id;
-    entry.parent = row->parent_id.ptr == NULL ? VIEW("") : row->parent_id;
+    entry.parent = row->parent_id.ptr == NULL ? SLICE("") : row->parent_id;
     entry.parent_state = row->parent_id.ptr == NULL ? SESSION_PARENT_NULL
                          : row->parent_id.len == 0  ? SESSION_PARENT_UNUSABLE
                                                     : SESSION_PARENT_NAMED;
@@ -108,15 +108,15 @@ cardbox_status import_session_send(cardbox *db, import_item *const *items, size_
                       RUN_AGAIN, rows, err);
 }
 
-uint64_t *import_session_judge(import_counts *counts, transfer_kind kind, view outcome,
+uint64_t *import_session_judge(import_counts *counts, transfer_kind kind, slice outcome,
                                cardbox_error *why)
 {
-    if (view_equal(outcome, VIEW("appended")) || view_equal(outcome, VIEW("kept")) ||
-        view_equal(outcome, VIEW("created")))
+    if (slice_equal(outcome, SLICE("appended")) || slice_equal(outcome, SLICE("kept")) ||
+        slice_equal(outcome, SLICE("created")))
         return &counts->inserted;
-    if (view_equal(outcome, VIEW("unchanged")))
+    if (slice_equal(outcome, SLICE("unchanged")))
         return &counts->unchanged;
-    if (view_equal(outcome, VIEW("updated")))
+    if (slice_equal(outcome, SLICE("updated")))
         return &counts->repaired;
     if (kind == TRANSFER_SESSION)
         error_set(why, CARDBOX_CONFLICT, "the session lacks the entry head_entry_id");

@@ -16,7 +16,7 @@ cardbox_status import_session_send(cardbox *db, import_item *const *items, size_
                                    store_rows **rows, cardbox_error *err);
 
 /* The counter of an outcome; NULL: it was refused, and why. */
-uint64_t *import_session_judge(import_counts *counts, transfer_kind kind, view outcome,
+uint64_t *import_session_judge(import_counts *counts, transfer_kind kind, slice outcome,
                                cardbox_error *why);
 
 #endif

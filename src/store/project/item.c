@@ -59,10 +59,10 @@ const char *const TRANSFER_NAMES[TRANSFER_OTHER] = {[TRANSFER_CARD] = "card",
                                                     [TRANSFER_MESSAGE] = "message",
                                                     [TRANSFER_CALL] = "call"};
 
-static scan_value *find_member(members *m, transfer_kind kind, view key, const char **name)
+static scan_value *find_member(members *m, transfer_kind kind, slice key, const char **name)
 {
     for (size_t i = 0; i < MEMBER_COUNT; i++) {
-        if ((MEMBERS[i].of & 1u << kind) != 0 && scan_string_is(key, view_of(MEMBERS[i].name))) {
+        if ((MEMBERS[i].of & 1u << kind) != 0 && scan_string_is(key, slice_of(MEMBERS[i].name))) {
             *name = MEMBERS[i].name;
             return (scan_value *)(void *)((char *)m + MEMBERS[i].offset);
         }
@@ -70,17 +70,17 @@ static scan_value *find_member(members *m, transfer_kind kind, view key, const c
     return NULL;
 }
 
-void item_note_ignored(import_item *item, view key)
+void item_note_ignored(import_item *item, slice key)
 {
     if (item->ignored++ == 0)
         snprintf(item->ignored_name, sizeof(item->ignored_name), "%.*s",
-                 (int)view_cut(key, sizeof(item->ignored_name) - 1), key.ptr);
+                 (int)slice_cut(key, sizeof(item->ignored_name) - 1), key.ptr);
 }
 
 static cardbox_status read_members(members *m, import_item *item, scan_value row,
                                    cardbox_error *err)
 {
-    view key;
+    slice key;
     scan_value value;
     memset(m, 0, sizeof(*m));
     for (scan_walk walk = scan_enter(row); scan_member(&walk, &key, &value);) {
@@ -107,7 +107,7 @@ static cardbox_status read_kind(import_item *item, scan_value row, cardbox_error
         return error_set(err, CARDBOX_INVALID, "kind must be a string, not %s",
                          scan_kind_name(kind.kind));
     for (int i = 0; i < TRANSFER_OTHER; i++)
-        if (scan_string_is(kind.text, view_of(TRANSFER_NAMES[i])))
+        if (scan_string_is(kind.text, slice_of(TRANSFER_NAMES[i])))
             item->kind = (transfer_kind)i;
     if (item->kind != TRANSFER_OTHER)
         return CARDBOX_OK;
@@ -133,7 +133,7 @@ cardbox_status item_wrong_kind(cardbox_error *err, const char *name, const char 
 
 /* Into item->decoded, which was made large enough for the whole line, so that views into it stay.
  */
-bool item_decode(import_item *item, scan_value value, view *out)
+bool item_decode(import_item *item, scan_value value, slice *out)
 {
     size_t start = item->decoded.len;
     if (!scan_decode(&item->decoded, value.text) || !buf_ok(&item->decoded))
@@ -143,11 +143,11 @@ bool item_decode(import_item *item, scan_value value, view *out)
 }
 
 cardbox_status item_read_text(import_item *item, scan_value value, const char *name, size_t max,
-                              view *out, cardbox_error *err)
+                              slice *out, cardbox_error *err)
 {
     if (value.kind != SCAN_STRING)
         return item_wrong_kind(err, name, "a string", value);
-    if (!item_decode(item, value, out) || !view_is_id(*out, max))
+    if (!item_decode(item, value, out) || !slice_is_id(*out, max))
         return error_set(err, CARDBOX_INVALID,
                          "%s must be 1 to %zu bytes of UTF-8 without control characters", name,
                          max);
@@ -158,7 +158,7 @@ cardbox_status item_read_time(import_item *item, scan_value value, const char *n
                               int64_t *micros, cardbox_error *err)
 {
     isotime time;
-    view text;
+    slice text;
     if (is_unset(value))
         return CARDBOX_OK;
     if (value.kind != SCAN_STRING)
@@ -179,12 +179,12 @@ cardbox_status item_read_made(import_item *item, scan_value value, const char *n
     return status == CARDBOX_OK && *has ? check_not_ahead(name, *micros, err) : status;
 }
 
-cardbox_status item_read_tenant(import_item *item, scan_value named, const char *tenant, view *out,
+cardbox_status item_read_tenant(import_item *item, scan_value named, const char *tenant, slice *out,
                                 cardbox_error *err)
 {
     if (tenant == NULL)
         return item_read_text(item, named, "tenant_id", CARDBOX_TENANT_MAX, out, err);
-    *out = view_of(tenant);
+    *out = slice_of(tenant);
     if (!item->only_own || is_unset(named))
         return CARDBOX_OK;
     if (named.kind == SCAN_STRING && scan_string_is(named.text, *out))
@@ -197,7 +197,7 @@ cardbox_status item_read_tenant(import_item *item, scan_value named, const char 
 static scan_value unwrap(import_item *item, scan_value value)
 {
     scan_value inner;
-    view text;
+    slice text;
     size_t start = item->decoded.len;
     if (value.kind == SCAN_STRING && item_decode(item, value, &text)) {
         if (scan_check(text, CARDBOX_JSON_DEPTH_MAX, &inner, NULL, NULL) &&
@@ -209,7 +209,7 @@ static scan_value unwrap(import_item *item, scan_value value)
 }
 
 /* JSON that goes to jsonb and nowhere else. */
-static cardbox_status read_jsonb(import_item *item, scan_value value, const char *name, view *out,
+static cardbox_status read_jsonb(import_item *item, scan_value value, const char *name, slice *out,
                                  cardbox_error *err)
 {
     if (is_unset(value))
@@ -236,7 +236,7 @@ static cardbox_status find_content(import_item *item, const members *m, scan_val
                                    cardbox_error *err)
 {
     scan_error fault;
-    view text;
+    slice text;
     *out = m->content;
     if (m->content_text.kind == SCAN_NONE)
         return CARDBOX_OK;
@@ -264,7 +264,7 @@ static cardbox_status read_content(import_item *item, const members *m, cardbox_
         return item_wrong_kind(err, "content", "", value);
     if (value.kind == SCAN_NULL && !exact) /* SQL NULL */
         return error_set(err, CARDBOX_INVALID, "content is null: nobody can read such a card");
-    view content = value.text;
+    slice content = value.text;
     if (content.len > CARDBOX_CONTENT_MAX)
         return error_set(err, CARDBOX_TOO_LARGE, "content has %zu bytes, the limit is %u",
                          content.len, CARDBOX_CONTENT_MAX);
@@ -272,7 +272,7 @@ static cardbox_status read_content(import_item *item, const members *m, cardbox_
         content_normalise(&item->normal, content, &fault)) {
         if (!buf_ok(&item->normal))
             return error_buf(err, &item->normal, "content");
-        content = buf_as_view(&item->normal);
+        content = buf_as_slice(&item->normal);
     }
     item->card.content = content;
     return CARDBOX_OK;
@@ -320,8 +320,8 @@ static cardbox_status read_call_id(import_item *item, scan_value value, cardbox_
 {
     if (is_unset(value))
         return CARDBOX_OK;
-    item->card.tool_call_id = VIEW("");
-    if (value.kind == SCAN_STRING && scan_string_is(value.text, VIEW("")))
+    item->card.tool_call_id = SLICE("");
+    if (value.kind == SCAN_STRING && scan_string_is(value.text, SLICE("")))
         return CARDBOX_OK;
     return item_read_text(item, value, "tool_call_id", CARDBOX_KEY_MAX, &item->card.tool_call_id,
                           err);
@@ -349,12 +349,12 @@ static cardbox_status read_card(import_item *item, const members *m, const char 
 /* --- boxes --- */
 
 /* A list of ids. They need not be ids of any card: old boxes hold what never was one. */
-static cardbox_status read_ids(import_item *item, scan_value value, const char *name, view *out,
+static cardbox_status read_ids(import_item *item, scan_value value, const char *name, slice *out,
                                cardbox_error *err)
 {
     scan_value id;
     size_t index = 0;
-    *out = VIEW("[]");
+    *out = SLICE("[]");
     if (is_unset(value))
         return CARDBOX_OK;
     value = unwrap(item, value);
@@ -369,7 +369,7 @@ static cardbox_status read_ids(import_item *item, scan_value value, const char *
 
 static cardbox_status read_box_id(import_item *item, scan_value value, cardbox_error *err)
 {
-    view text;
+    slice text;
     if (value.kind != SCAN_STRING)
         return item_wrong_kind(err, "box_id", "a UUID", value);
     if (!item_decode(item, value, &text) || !uuid16_parse(&item->box.box_id, text))
@@ -405,13 +405,13 @@ static cardbox_status read_box(import_item *item, const members *m, const char *
 
 /* --- lines --- */
 
-static cardbox_status keep_line(import_item *out, view line, buf *holder, cardbox_error *err)
+static cardbox_status keep_line(import_item *out, slice line, buf *holder, cardbox_error *err)
 {
     if (holder != NULL && line.ptr == holder->data && line.len == holder->len) {
         out->text = *holder;
         *holder = BUF_INIT(holder->max);
     } else {
-        buf_view(&out->text, line);
+        buf_slice(&out->text, line);
     }
     buf_reserve(&out->decoded, line.len + 1);
     if (buf_ok(&out->text) && buf_ok(&out->decoded))
@@ -419,7 +419,7 @@ static cardbox_status keep_line(import_item *out, view line, buf *holder, cardbo
     return error_buf(err, buf_ok(&out->text) ? &out->decoded : &out->text, "the line");
 }
 
-cardbox_status import_item_read(import_item *out, uint64_t number, view line, buf *holder,
+cardbox_status import_item_read(import_item *out, uint64_t number, slice line, buf *holder,
                                 const char *tenant, bool only_own, cardbox_error *err)
 {
     scan_value row;
@@ -434,7 +434,7 @@ cardbox_status import_item_read(import_item *out, uint64_t number, view line, bu
     cardbox_status status = keep_line(out, line, holder, err);
     if (status != CARDBOX_OK)
         return status;
-    line = buf_as_view(&out->text);
+    line = buf_as_slice(&out->text);
     /* One level more than content may have: the row around it. */
     if (!scan_check(line, CARDBOX_JSON_DEPTH_MAX + 1, &row, NULL, &fault))
         return error_json(err, "the line", &fault);

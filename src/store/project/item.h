@@ -10,10 +10,10 @@
 
 /* A box as it goes to STATEMENT_boxes_save. */
 typedef struct box_input {
-    view tenant;
+    slice tenant;
     uuid16 box_id;
-    view card_ids; /* JSON arrays */
-    view parent_ids;
+    slice card_ids; /* JSON arrays */
+    slice parent_ids;
     bool is_new;
     bool has_created, has_updated;
     int64_t created_micros, updated_micros;
@@ -21,7 +21,7 @@ typedef struct box_input {
 
 /* A line of the ledger: the one that its kind says. */
 typedef struct ledger_input {
-    view tenant;
+    slice tenant;
     unsigned waited; /* for how many other tasks of its batch */
     task_input task;
     message_input message;
@@ -31,17 +31,17 @@ typedef struct ledger_input {
 /* A line of a session. */
 typedef struct session_line_input {
     int64_t number; /* from 0 */
-    view entry_id;  /* ptr NULL: no entry, only bytes */
-    view bytes;
-    view parent_id; /* ptr NULL: a root; empty: parentId is not an id */
-    view content;   /* JSON */
-    view before, after;
-    view target; /* of a compaction that names the first entry that it keeps by an index */
+    slice entry_id; /* ptr NULL: no entry, only bytes */
+    slice bytes;
+    slice parent_id; /* ptr NULL: a root; empty: parentId is not an id */
+    slice content;   /* JSON */
+    slice before, after;
+    slice target; /* of a compaction that names the first entry that it keeps by an index */
 } session_line_input;
 
 typedef struct session_input {
-    view dialect, forked_from, head;
-    view header, name; /* JSON */
+    slice dialect, forked_from, head;
+    slice header, name; /* JSON */
     int64_t version;
     bool has_created, has_updated;
     int64_t created_micros, updated_micros;
@@ -49,7 +49,7 @@ typedef struct session_input {
 
 /* A row of sessions: the one that its kind says. */
 typedef struct session_part {
-    view tenant, session_id;
+    slice tenant, session_id;
     session_line_input line;
     session_input session;
 } session_part;
@@ -76,7 +76,7 @@ typedef struct import_item {
  * is the line's, and err->message says why it is refused. `kind` is set as far as it is known. To
  * be freed in any case.
  */
-cardbox_status import_item_read(import_item *out, uint64_t number, view line, buf *holder,
+cardbox_status import_item_read(import_item *out, uint64_t number, slice line, buf *holder,
                                 const char *tenant, bool only_own, cardbox_error *err);
 
 void import_item_free(import_item *item);
@@ -89,10 +89,10 @@ cardbox_status item_wrong_kind(cardbox_error *err, const char *name, const char 
 
 /* A text of 1 to max bytes without control characters, which lives as long as the item. */
 cardbox_status item_read_text(import_item *item, scan_value value, const char *name, size_t max,
-                              view *out, cardbox_error *err);
+                              slice *out, cardbox_error *err);
 
 /* The tenant that a row goes to: the import's, or what its tenant_id names. */
-cardbox_status item_read_tenant(import_item *item, scan_value named, const char *tenant, view *out,
+cardbox_status item_read_tenant(import_item *item, scan_value named, const char *tenant, slice *out,
                                 cardbox_error *err);
 
 /* A time; null and none leave it as it is. */
@@ -104,9 +104,9 @@ cardbox_status item_read_made(import_item *item, scan_value value, const char *n
                               int64_t *micros, cardbox_error *err);
 
 /* What a string token says, which lives as long as the item. False: no UTF-8 text can hold it. */
-bool item_decode(import_item *item, scan_value value, view *out);
+bool item_decode(import_item *item, scan_value value, slice *out);
 
-void item_note_ignored(import_item *item, view key);
+void item_note_ignored(import_item *item, slice key);
 
 /* Reads a row of the ledger or of a session, whose kind is known. */
 cardbox_status item_read_row(import_item *item, scan_value row, const char *tenant,

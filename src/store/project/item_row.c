@@ -111,7 +111,7 @@ static cardbox_status read_ms(scan_value value, const char *name, bool made, int
     return check_not_ahead(name, micros, err);
 }
 
-static cardbox_status read_json(scan_value value, const char *name, scan_kind kind, view *out,
+static cardbox_status read_json(scan_value value, const char *name, scan_kind kind, slice *out,
                                 cardbox_error *err)
 {
     *out = value.text;
@@ -121,7 +121,7 @@ static cardbox_status read_json(scan_value value, const char *name, scan_kind ki
 }
 
 static cardbox_status read_bytes(import_item *item, scan_value value, const char *name,
-                                 bool is_base64, view *out, cardbox_error *err)
+                                 bool is_base64, slice *out, cardbox_error *err)
 {
     if (value.kind != SCAN_STRING)
         return item_wrong_kind(err, name, "a string", value);
@@ -149,7 +149,7 @@ static cardbox_status read_value(import_item *item, size_t field, scan_value val
         *(bool *)has = true;
     switch (FIELDS[field].type) {
     case FIELD_EMPTY:
-        *(view *)out = VIEW("");
+        *(slice *)out = SLICE("");
         if (value.kind == SCAN_STRING && value.text.len == 2)
             return CARDBOX_OK;
         return item_read_text(item, value, name, FIELDS[field].max, out, err);
@@ -176,11 +176,11 @@ static cardbox_status read_value(import_item *item, size_t field, scan_value val
 }
 
 /* The field of a member; FIELD_COUNT: none. */
-static size_t find_field(transfer_kind kind, view key)
+static size_t find_field(transfer_kind kind, slice key)
 {
     size_t field = 0;
     while (field < FIELD_COUNT &&
-           !(FIELDS[field].kind == kind && scan_string_is(key, view_of(FIELDS[field].name))))
+           !(FIELDS[field].kind == kind && scan_string_is(key, slice_of(FIELDS[field].name))))
         field++;
     return field;
 }
@@ -188,17 +188,17 @@ static size_t find_field(transfer_kind kind, view key)
 static cardbox_status read_values(scan_value values[FIELD_COUNT], scan_value *tenant_id,
                                   import_item *item, scan_value row, cardbox_error *err)
 {
-    view key;
+    slice key;
     scan_value value;
     for (scan_walk walk = scan_enter(row); scan_member(&walk, &key, &value);) {
         size_t field = find_field(item->kind, key);
-        if (scan_string_is(key, VIEW("tenant_id")))
+        if (scan_string_is(key, SLICE("tenant_id")))
             *tenant_id = value;
         else if (field < FIELD_COUNT && values[field].kind != SCAN_NONE)
             return error_set(err, CARDBOX_INVALID, "the row has %s twice", FIELDS[field].name);
         else if (field < FIELD_COUNT)
             values[field] = value;
-        else if (!scan_string_is(key, VIEW("kind")))
+        else if (!scan_string_is(key, SLICE("kind")))
             item_note_ignored(item, key);
     }
     return CARDBOX_OK;
@@ -228,10 +228,10 @@ static cardbox_status check_entry(const session_line_input *row, cardbox_error *
         return error_set(err, CARDBOX_TOO_LARGE, "content has %zu bytes, the limit is %u",
                          row->content.len, SESSION_LINE_MAX);
     if (!session_line_from_store(&line, row->content) ||
-        !session_entry_read(&entry, &line, VIEW(""), &memory, &reason))
+        !session_entry_read(&entry, &line, SLICE(""), &memory, &reason))
         status = reason == NULL ? error_nomem(err)
                                 : error_set(err, CARDBOX_INVALID, "content: %s", reason);
-    else if (!entry.id_is_made && !view_equal(entry.id, row->entry_id))
+    else if (!entry.id_is_made && !slice_equal(entry.id, row->entry_id))
         status = error_set(err, CARDBOX_INVALID, "content has another id than entry_id");
     arena_reset(&memory);
     return status;
@@ -254,8 +254,8 @@ static cardbox_status check_session_part(const import_item *item, cardbox_error 
     const session_input *session = &item->session.session;
     if (item->kind == TRANSFER_SESSION_ENTRY)
         return check_line(&item->session.line, err);
-    if (session->dialect.ptr != NULL && !view_equal(session->dialect, VIEW("pi")) &&
-        !view_equal(session->dialect, VIEW("plain")))
+    if (session->dialect.ptr != NULL && !slice_equal(session->dialect, SLICE("pi")) &&
+        !slice_equal(session->dialect, SLICE("plain")))
         return error_set(err, CARDBOX_INVALID, "dialect must be plain or pi, not %.*s",
                          (int)session->dialect.len, session->dialect.ptr);
     if (session->version < 1)
@@ -268,7 +268,7 @@ cardbox_status item_read_row(import_item *item, scan_value row, const char *tena
 {
     scan_value values[FIELD_COUNT] = {{SCAN_NONE, {NULL, 0}}}, tenant_id = {SCAN_NONE, {NULL, 0}};
     bool is_ledger = item->kind >= TRANSFER_TASK;
-    view *own = is_ledger ? &item->ledger.tenant : &item->session.tenant;
+    slice *own = is_ledger ? &item->ledger.tenant : &item->session.tenant;
     cardbox_status status = read_values(values, &tenant_id, item, row, err);
     if (status == CARDBOX_OK)
         status = item_read_tenant(item, tenant_id, tenant, own, err);

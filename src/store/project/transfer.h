@@ -62,7 +62,7 @@ void import_only_own(store_import *in);
 /* Takes the next line (with or without its end). A bad one is reported and the import goes on; a
  * status other than CARDBOX_OK ends it. `holder`, if the line is all that is in it, may be emptied:
  * a long line is not copied. It may be NULL. */
-cardbox_status import_line(store_import *in, view line, buf *holder, cardbox_error *err);
+cardbox_status import_line(store_import *in, slice line, buf *holder, cardbox_error *err);
 
 /* Counts a line that the caller could not hold. */
 void import_too_long(store_import *in);
@@ -91,7 +91,7 @@ typedef struct export_counts {
 /* Takes what comes next of the text: a line, or a part of one that is long, and the numbers of
  * lines that are complete with it. The first piece is empty: only the total is known. Later ones
  * are empty where there is nothing new to write. False ends the export. */
-typedef bool (*export_piece)(void *arg, view piece, const export_counts *counts);
+typedef bool (*export_piece)(void *arg, slice piece, const export_counts *counts);
 
 /* Gives all that a tenant has, as of one moment. CARDBOX_OK also if `take` ended it. */
 cardbox_status export_run(cardbox *db, const char *tenant, export_piece take, void *arg,

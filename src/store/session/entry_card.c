@@ -17,7 +17,7 @@ static bool is_call(scan_value block)
 }
 
 /* The elements of pi's content that are calls. */
-static view pick_calls(scan_value content, arena *memory)
+static slice pick_calls(scan_value content, arena *memory)
 {
     buf out = BUF_INIT(CARDBOX_CONTENT_MAX);
     scan_value block;
@@ -28,7 +28,7 @@ static view pick_calls(scan_value content, arena *memory)
         if (!is_call(block))
             continue;
         buf_text(&out, count++ == 0 ? "" : ",");
-        buf_view(&out, block.text);
+        buf_slice(&out, block.text);
     }
     buf_char(&out, ']');
     return arena_keep(memory, &out);
@@ -48,13 +48,13 @@ static bool put_texts(buf *out, scan_value content)
         if (text.kind != SCAN_STRING)
             return false;
         buf_text(out, count++ == 0 ? "" : "\\n");
-        buf_view(out, scan_inside(text.text));
+        buf_slice(out, scan_inside(text.text));
     }
     return true;
 }
 
 /* A text becomes a TextContent, a call a ToolCallContent, all else stays as it is. */
-static view make_content(const session_entry *entry, arena *memory)
+static slice make_content(const session_entry *entry, arena *memory)
 {
     buf out = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
     scan_value content = entry->content, name = scan_find(entry->value, "name");
@@ -62,15 +62,15 @@ static view make_content(const session_entry *entry, arena *memory)
 
     if (entry->kind == SESSION_PLAIN_TOOL) {
         buf_text(&out, "{\"__type__\":\"ToolCallContent\",\"tool_name\":");
-        buf_view(&out, name.kind == SCAN_STRING ? name.text : VIEW("\"\""));
+        buf_slice(&out, name.kind == SCAN_STRING ? name.text : SLICE("\"\""));
         buf_text(&out, ",\"arguments\":");
-        buf_view(&out, content.kind == SCAN_OBJECT ? content.text : VIEW("{}"));
+        buf_slice(&out, content.kind == SCAN_OBJECT ? content.text : SLICE("{}"));
         buf_char(&out, '}');
         return arena_keep(memory, &out);
     }
     buf_text(&out, "{\"__type__\":\"TextContent\",\"text\":\"");
     if (content.kind == SCAN_STRING)
-        buf_view(&out, scan_inside(content.text));
+        buf_slice(&out, scan_inside(content.text));
     else if (entry->kind == SESSION_MESSAGE && content.kind == SCAN_ARRAY)
         is_text = put_texts(&out, content);
     buf_text(&out, "\"}");
@@ -80,7 +80,7 @@ static view make_content(const session_entry *entry, arena *memory)
     return content.text;
 }
 
-static view make_calls(const session_entry *entry, arena *memory)
+static slice make_calls(const session_entry *entry, arena *memory)
 {
     scan_value calls = scan_find(entry->value, "toolCalls");
 
@@ -88,12 +88,12 @@ static view make_calls(const session_entry *entry, arena *memory)
         return calls.text;
     if (entry->kind != SESSION_MESSAGE || entry->role != SESSION_ROLE_ASSISTANT ||
         entry->content.kind != SCAN_ARRAY)
-        return (view){NULL, 0};
-    view picked = pick_calls(entry->content, memory);
-    return picked.len > 2 ? picked : (view){NULL, 0};
+        return (slice){NULL, 0};
+    slice picked = pick_calls(entry->content, memory);
+    return picked.len > 2 ? picked : (slice){NULL, 0};
 }
 
-static view make_metadata(const entry_card *card, const session_entry *entry, arena *memory)
+static slice make_metadata(const entry_card *card, const session_entry *entry, arena *memory)
 {
     buf out = BUF_INIT(8192);
 
@@ -107,18 +107,18 @@ static view make_metadata(const entry_card *card, const session_entry *entry, ar
     return arena_keep(memory, &out);
 }
 
-cardbox_status entry_card_make(card_input *out, const entry_card *card, view json, arena *memory,
+cardbox_status entry_card_make(card_input *out, const entry_card *card, slice json, arena *memory,
                                cardbox_error *err)
 {
     const char *reason = NULL;
     session_line line;
     session_entry entry;
-    view call = {NULL, 0};
+    slice call = {NULL, 0};
     card_given given = {.tenant = card->tenant, .card_id = card->card_id, .sealed = true};
 
     json.ptr = arena_copy(memory, json);
     if (json.ptr == NULL || !session_line_from_store(&line, json) ||
-        !session_entry_read(&entry, &line, VIEW(""), memory, &reason))
+        !session_entry_read(&entry, &line, SLICE(""), memory, &reason))
         return memory->failed ? error_nomem(err)
                               : error_set(err, CARDBOX_INTERNAL, "the stored entry is damaged");
     if (!entry.in_context)
@@ -126,7 +126,7 @@ cardbox_status entry_card_make(card_input *out, const entry_card *card, view jso
                          error_shown(card->entry), card->entry.ptr);
     bool has_call = entry.kind == SESSION_PLAIN_TOOL || entry.role == SESSION_ROLE_TOOL_RESULT;
     if (has_call && session_text_of(&call, entry.target, memory) &&
-        view_is_id(call, CARDBOX_CARD_ID_MAX))
+        slice_is_id(call, CARDBOX_CARD_ID_MAX))
         given.tool_call_id = call;
     given.content = make_content(&entry, memory);
     given.tool_calls = make_calls(&entry, memory);
@@ -172,12 +172,12 @@ cardbox_status cardbox_card_from_entry(cardbox_outcome *outcome, cardbox *db, co
     if (status != CARDBOX_OK)
         return status;
     const cardbox_entry *entry = cardbox_entries_at(found, 0);
-    const entry_card card = {view_of(tenant), view_of(session_id), view_of(entry_id),
-                             view_of(card_id)};
+    const entry_card card = {slice_of(tenant), slice_of(session_id), slice_of(entry_id),
+                             slice_of(card_id)};
     if (entry == NULL)
         status = session_no_entry(card.session, card.entry, err);
     else
-        status = entry_card_make(&input, &card, view_of(entry->json), &memory, err);
+        status = entry_card_make(&input, &card, slice_of(entry->json), &memory, err);
     if (status == CARDBOX_OK)
         status = add_card(outcome, db, &input, err);
     card_input_free(&input);

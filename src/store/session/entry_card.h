@@ -8,13 +8,13 @@
 #include "store/session/sessions.h"
 
 typedef struct entry_card {
-    view tenant, session, entry;
-    view card_id;
+    slice tenant, session, entry;
+    slice card_id;
 } entry_card;
 
 /* `json` is the entry's line, of which `memory` gets a copy: the card's parts live there.
  * CARDBOX_INVALID: the entry gives no message. */
-cardbox_status entry_card_make(card_input *out, const entry_card *card, view json, arena *memory,
+cardbox_status entry_card_make(card_input *out, const entry_card *card, slice json, arena *memory,
                                cardbox_error *err);
 
 #endif

@@ -15,7 +15,7 @@
 
 /* --- JSON of a client as a line --- */
 
-static cardbox_status in_one_line(view *json, arena *memory, cardbox_error *err)
+static cardbox_status in_one_line(slice *json, arena *memory, cardbox_error *err)
 {
     buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
 
@@ -29,7 +29,7 @@ static cardbox_status in_one_line(view *json, arena *memory, cardbox_error *err)
     return json->ptr == NULL ? error_nomem(err) : CARDBOX_OK;
 }
 
-static cardbox_status read_line(session_line *out, view json, const char *what, cardbox_error *err)
+static cardbox_status read_line(session_line *out, slice json, const char *what, cardbox_error *err)
 {
     session_lines lines = session_lines_of(json);
 
@@ -47,7 +47,7 @@ static cardbox_status read_line(session_line *out, view json, const char *what, 
     return CARDBOX_INVALID;
 }
 
-static cardbox_status check_header(view *header, arena *memory, cardbox_error *err)
+static cardbox_status check_header(slice *header, arena *memory, cardbox_error *err)
 {
     session_line line;
     cardbox_status status = in_one_line(header, memory, err);
@@ -62,7 +62,7 @@ static cardbox_status check_header(view *header, arena *memory, cardbox_error *e
     return status;
 }
 
-static void make_header(buf *text, view session, view cwd)
+static void make_header(buf *text, slice session, slice cwd)
 {
     buf_text(text, "{\"type\":\"session\",\"version\":3,\"id\":");
     buf_json_string(text, session);
@@ -74,7 +74,7 @@ static void make_header(buf *text, view session, view cwd)
 }
 
 /* A long id of the session can't be helped: only what was given for the header is refused. */
-cardbox_status session_header_take(view *header, view session, view cwd, arena *memory,
+cardbox_status session_header_take(slice *header, slice session, slice cwd, arena *memory,
                                    cardbox_error *err)
 {
     buf text = BUF_INIT((size_t)64 * 1024);
@@ -84,10 +84,10 @@ cardbox_status session_header_take(view *header, view session, view cwd, arena *
 
     if (header->ptr != NULL) {
         status = check_header(header, memory, err);
-    } else if (!view_is_utf8(cwd)) {
+    } else if (!slice_is_utf8(cwd)) {
         status = error_set(err, CARDBOX_INVALID, "cwd must be UTF-8");
     } else {
-        make_header(&text, session, cwd.ptr == NULL ? VIEW("") : cwd);
+        make_header(&text, session, cwd.ptr == NULL ? SLICE("") : cwd);
         status = buf_ok(&text) ? CARDBOX_OK : error_buf(err, &text, what);
         *header = arena_keep(memory, &text);
         if (status == CARDBOX_OK && header->ptr == NULL)
@@ -150,13 +150,13 @@ static cardbox_status complete(session_batch *batch, session_line *line, bool *i
         add_id(&text, batch);
     if (follows) {
         buf_text(&text, "\"parentId\":");
-        buf_json_string(&text, view_of(batch->before));
+        buf_json_string(&text, slice_of(batch->before));
         buf_char(&text, ',');
     }
     if (*is_new && found[2].kind == SCAN_NONE)
         add_time(&text, batch);
-    buf_view(&text, (view){line->text.ptr + 1, line->text.len - 1});
-    view kept = arena_keep(&batch->memory, &text);
+    buf_slice(&text, (slice){line->text.ptr + 1, line->text.len - 1});
+    slice kept = arena_keep(&batch->memory, &text);
     if (kept.ptr != NULL)
         session_line_from_store(line, kept);
     return kept.ptr == NULL ? error_nomem(err) : CARDBOX_OK;
@@ -175,7 +175,7 @@ static cardbox_status check_type(const session_line *line, cardbox_error *err)
                      "an entry needs a type, and not session: a header goes with the session");
 }
 
-static cardbox_status bad_role(view role, cardbox_error *err)
+static cardbox_status bad_role(slice role, cardbox_error *err)
 {
     return error_set(err, CARDBOX_INVALID,
                      "a model sees messages of the roles user, assistant, toolResult, "
@@ -195,7 +195,7 @@ static cardbox_status other_dialect(session_kind kind, int before, cardbox_error
 static cardbox_status check_entry(const session_batch *batch, const session_entry *entry,
                                   cardbox_error *err)
 {
-    view target;
+    slice target;
     arena memory = ARENA_INIT;
     cardbox_status status = CARDBOX_OK;
     const char *lacks = session_entry_lacks(entry);
@@ -203,7 +203,7 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
     if (entry->parent_state == SESSION_PARENT_UNUSABLE)
         status = error_set(err, CARDBOX_INVALID,
                            "entry's parentId is not an id: give an entry's, or null");
-    else if (entry->parent_state == SESSION_PARENT_NAMED && view_equal(entry->parent, entry->id))
+    else if (entry->parent_state == SESSION_PARENT_NAMED && slice_equal(entry->parent, entry->id))
         status = error_set(err, CARDBOX_INVALID, "entry is its own parent");
     else if (entry->kind == SESSION_COMPACTION && entry->target.kind == SCAN_NUMBER)
         status = error_set(err, CARDBOX_INVALID,
@@ -217,7 +217,7 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
              batch->dialect != (int)session_kind_dialect(entry->kind))
         status = other_dialect(entry->kind, batch->dialect, err);
     else if (entry->kind == SESSION_LABEL && !(session_text_of(&target, entry->target, &memory) &&
-                                               view_is_id(target, SESSION_ID_MAX)))
+                                               slice_is_id(target, SESSION_ID_MAX)))
         status = error_set(err, memory.failed ? CARDBOX_NOMEM : CARDBOX_INVALID,
                            "a label needs a targetId, the id of the entry that it is for");
     else if (lacks != NULL)
@@ -231,7 +231,7 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
     return status;
 }
 
-cardbox_status session_batch_append(session_batch *batch, view json, cardbox_error *err)
+cardbox_status session_batch_append(session_batch *batch, slice json, cardbox_error *err)
 {
     session_line line;
     session_entry entry;
@@ -251,7 +251,7 @@ cardbox_status session_batch_append(session_batch *batch, view json, cardbox_err
         status = complete(batch, &line, &is_new, err);
     if (status != CARDBOX_OK)
         return status;
-    if (!session_entry_read(&entry, &line, VIEW(""), &batch->memory, &reason))
+    if (!session_entry_read(&entry, &line, SLICE(""), &batch->memory, &reason))
         return reason == NULL ? error_nomem(err)
                               : error_set(err, CARDBOX_INVALID, "entry: %s", reason);
     status = check_entry(batch, &entry, err);
@@ -298,7 +298,7 @@ void session_append_json(buf *out, const session_batch *batch, const store_rows 
     buf_json_string(out, batch->session);
     buf_printf(out, ",\"version\":%" PRId64 ",\"entries\":[", written.version);
     for (size_t i = 0; i < batch->count; i++) {
-        view outcome = session_line_outcome(rows, i);
+        slice outcome = session_line_outcome(rows, i);
         buf_text(out, i == 0 ? "{\"entry_id\":" : ",{\"entry_id\":");
         buf_json_string(out, batch->lines[i].entry.id);
         buf_printf(out, ",\"outcome\":\"%.*s\",\"line\":%" PRId64, (int)outcome.len, outcome.ptr,

@@ -9,7 +9,7 @@
 /* References to parents, besides places. */
 enum { REF_LOOKED_UP = 0, REF_HEAD = -1 };
 
-bool session_batch_init(session_batch *out, view tenant, view session)
+bool session_batch_init(session_batch *out, slice tenant, slice session)
 {
     *out = (session_batch){.tenant = tenant,
                            .session = session,
@@ -60,7 +60,7 @@ static int32_t find_parent(const session_batch *batch, const session_entry *entr
     return place == STRING_MAP_NONE ? REF_LOOKED_UP : (int32_t)place;
 }
 
-static void set_before(session_batch *batch, view id)
+static void set_before(session_batch *batch, slice id)
 {
     memcpy(batch->before, id.ptr, id.len);
     batch->before[id.len] = '\0';
@@ -97,9 +97,9 @@ static void put_around(pending_line *out, const session_line *line)
     const char *text_end = line->text.ptr + line->text.len;
 
     if (line->text.ptr > line->whole.ptr)
-        out->before = (view){line->whole.ptr, (size_t)(line->text.ptr - line->whole.ptr)};
+        out->before = (slice){line->whole.ptr, (size_t)(line->text.ptr - line->whole.ptr)};
     if (end - text_end != 1 || *text_end != '\n')
-        out->after = (view){text_end, (size_t)(end - text_end)};
+        out->after = (slice){text_end, (size_t)(end - text_end)};
 }
 
 /* An entry that has neither an id nor a parent continues the entry before it in the file. */
@@ -108,7 +108,7 @@ static bool keep_entry(session_batch *batch, session_entry *entry)
     if (entry->id_is_made && entry->parent_state == SESSION_PARENT_ABSENT &&
         batch->before[0] != '\0') {
         entry->parent_state = SESSION_PARENT_NAMED;
-        entry->parent = view_of(batch->before);
+        entry->parent = slice_of(batch->before);
     }
     entry->id.ptr = arena_copy(&batch->memory, entry->id);
     if (entry->parent.len > 0)
@@ -148,7 +148,7 @@ typedef void (*put_column)(params *p, const pending_line *line);
 
 static void col_id(params *p, const pending_line *line)
 {
-    params_text_or_null(p, line->is_entry ? line->entry.id : (view){NULL, 0});
+    params_text_or_null(p, line->is_entry ? line->entry.id : (slice){NULL, 0});
 }
 
 static void col_duplicate_of(params *p, const pending_line *line)
@@ -162,9 +162,9 @@ static void col_parent(params *p, const pending_line *line)
     session_parent state = line->is_entry ? line->entry.parent_state : SESSION_PARENT_ABSENT;
     bool is_root = state == SESSION_PARENT_ABSENT || state == SESSION_PARENT_NULL;
 
-    params_text_or_null(p, is_root                         ? (view){NULL, 0}
+    params_text_or_null(p, is_root                         ? (slice){NULL, 0}
                            : state == SESSION_PARENT_NAMED ? line->entry.parent
-                                                           : VIEW(""));
+                                                           : SLICE(""));
 }
 
 static void col_ref(params *p, const pending_line *line)
@@ -195,13 +195,13 @@ static void col_sets(params *p, const pending_line *line)
 static void col_target(params *p, const pending_line *line)
 {
     arena memory = ARENA_INIT;
-    view target = {NULL, 0};
+    slice target = {NULL, 0};
 
     if (line->is_entry && line->entry.kind == SESSION_COMPACTION)
         target = line->entry.first_kept;
     else if (line->is_entry && line->entry.kind == SESSION_LABEL)
         session_text_of(&target, line->entry.target, &memory);
-    params_text_or_null(p, view_is_id(target, SESSION_ID_MAX) ? target : (view){NULL, 0});
+    params_text_or_null(p, slice_is_id(target, SESSION_ID_MAX) ? target : (slice){NULL, 0});
     if (memory.failed)
         p->bytes.failure = BUF_NOMEM;
     arena_reset(&memory);
@@ -219,7 +219,7 @@ static void col_label(params *p, const pending_line *line)
                (line->entry.kind == SESSION_LABEL || line->entry.kind == SESSION_INFO) &&
                line->entry.label.kind == SCAN_STRING && line->entry.label.text.len > 2;
 
-    params_text_or_null(p, has ? line->entry.label.text : (view){NULL, 0});
+    params_text_or_null(p, has ? line->entry.label.text : (slice){NULL, 0});
 }
 
 static void col_content(params *p, const pending_line *line)

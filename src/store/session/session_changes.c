@@ -10,10 +10,10 @@
 static cardbox_status take_header(session_create *create, const cardbox_session_options *options,
                                   arena *memory, cardbox_error *err)
 {
-    create->header = view_of(options->header);
+    create->header = slice_of(options->header);
     if (options->header == NULL && options->dialect != CARDBOX_DIALECT_PI)
         return CARDBOX_OK;
-    return session_header_take(&create->header, create->session, view_of(options->cwd), memory,
+    return session_header_take(&create->header, create->session, slice_of(options->cwd), memory,
                                err);
 }
 
@@ -39,8 +39,8 @@ cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *ten
                            (int)options->dialect);
     if (status != CARDBOX_OK)
         return status;
-    create = (session_create){.tenant = view_of(tenant),
-                              .session = view_of(session_id),
+    create = (session_create){.tenant = slice_of(tenant),
+                              .session = slice_of(session_id),
                               .dialect = (int)options->dialect,
                               .may_exist = !options->must_be_new,
                               .any_dialect = options == &any};
@@ -70,7 +70,7 @@ static cardbox_status read_options(session_batch *batch,
     if (options == NULL || status != CARDBOX_OK)
         return status;
     batch->expected_version = options->expected_version;
-    batch->key = view_of(options->key);
+    batch->key = slice_of(options->key);
     if (options->expected_version < 0)
         return error_set(err, CARDBOX_INVALID, "expected_version must be 0 (any) or more");
     return options->key == NULL ? CARDBOX_OK : check_id("key", options->key, CARDBOX_KEY_MAX, err);
@@ -136,12 +136,12 @@ cardbox_status cardbox_session_append(int64_t *version, cardbox *db, const char 
         status = error_set(err, CARDBOX_INVALID, "entries must not be NULL");
     if (status != CARDBOX_OK)
         return status;
-    if (!session_batch_init(&batch, view_of(tenant), view_of(session_id)))
+    if (!session_batch_init(&batch, slice_of(tenant), slice_of(session_id)))
         status = error_nomem(err);
     if (status == CARDBOX_OK)
         status = read_options(&batch, options, err);
     for (size_t i = 0; status == CARDBOX_OK && i < count; i++) {
-        status = session_batch_append(&batch, view_of(entries[i]), err);
+        status = session_batch_append(&batch, slice_of(entries[i]), err);
         if (status != CARDBOX_OK)
             status = bad_entry(status, i, err);
     }
@@ -168,8 +168,8 @@ cardbox_status cardbox_session_move_head(int64_t *version, cardbox *db, const ch
         status = check_id("expected", expected, SESSION_ID_MAX, err);
     if (status != CARDBOX_OK)
         return status;
-    move = (session_move){view_of(tenant), view_of(session_id), view_of(entry_id),
-                          view_of(expected), 0};
+    move = (session_move){slice_of(tenant), slice_of(session_id), slice_of(entry_id),
+                          slice_of(expected), 0};
     params_init(&p, REQUEST_MAX);
     session_head_params(&p, &move);
     status = client_run(db, STATEMENT_session_head, &p, expected == NULL ? RUN_AGAIN : RUN_ONCE,
@@ -184,8 +184,8 @@ cardbox_status cardbox_session_fork(int64_t *entries, cardbox *db, const char *t
                                     const char *session_id, const char *entry_id,
                                     const char *new_session_id, cardbox_error *err)
 {
-    const session_fork fork = {view_of(tenant), view_of(session_id), view_of(entry_id),
-                               view_of(new_session_id)};
+    const session_fork fork = {slice_of(tenant), slice_of(session_id), slice_of(entry_id),
+                               slice_of(new_session_id)};
     store_rows *rows = NULL;
     params p;
     cardbox_status status = check_session(db, tenant, session_id, err);
@@ -208,7 +208,7 @@ cardbox_status cardbox_session_fork(int64_t *entries, cardbox *db, const char *t
 cardbox_status cardbox_session_delete(cardbox *db, const char *tenant, const char *session_id,
                                       cardbox_error *err)
 {
-    session_deletion deletion = {.tenant = view_of(tenant), .session = view_of(session_id)};
+    session_deletion deletion = {.tenant = slice_of(tenant), .session = slice_of(session_id)};
     cardbox_status status = check_session(db, tenant, session_id, err);
 
     for (bool more = true; status == CARDBOX_OK && more;) {

@@ -25,10 +25,10 @@ static cardbox_status build(context *out, session_lines_read *lines, const store
 static void put_setting(buf *out, const char *name, scan_value value)
 {
     buf_printf(out, ",\"%s\":", name);
-    buf_view(out, value.kind == SCAN_STRING ? value.text : VIEW("null"));
+    buf_slice(out, value.kind == SCAN_STRING ? value.text : SLICE("null"));
 }
 
-static void put_leaf(buf *out, const char *name, view leaf)
+static void put_leaf(buf *out, const char *name, slice leaf)
 {
     buf_printf(out, "\"%s\":", name);
     buf_json_or_null(out, leaf);
@@ -156,8 +156,8 @@ cardbox_status cardbox_build_context_options(cardbox_context **out, cardbox *db,
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
-    const session_context_read read = {view_of(tenant), view_of(session_id),
-                                       entry_id == NULL ? VIEW("") : view_of(entry_id),
+    const session_context_read read = {slice_of(tenant), slice_of(session_id),
+                                       entry_id == NULL ? SLICE("") : slice_of(entry_id),
                                        SESSION_PATH_BYTES_MAX};
     params_init(&p, REQUEST_MAX);
     session_context_params(&p, &read);

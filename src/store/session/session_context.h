@@ -11,8 +11,8 @@
 
 typedef struct session_context_request {
     session_context_read read; /* parameters of the STATEMENT_session_context that is run next */
-    view leaf;                 /* empty: the head */
-    view compare;              /* ptr NULL: nothing to compare with */
+    slice leaf;                /* empty: the head */
+    slice compare;             /* ptr NULL: nothing to compare with */
     context_request how;
     const char *leaf_name;   /* the member that has the leaf's id */
     context_digest *digests; /* of the context to compare with */

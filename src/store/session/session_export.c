@@ -12,7 +12,7 @@
 
 typedef struct exporter {
     cardbox *db;
-    view tenant, session;
+    slice tenant, session;
     cardbox_session_piece take;
     void *arg;
     cardbox_error *err;
@@ -22,16 +22,16 @@ typedef struct exporter {
     arena memory;        /* of a page */
 } exporter;
 
-static void give(exporter *x, view bytes)
+static void give(exporter *x, slice bytes)
 {
     if (!x->stopped && bytes.len > 0)
         x->stopped = !x->take(x->arg, bytes.ptr, bytes.len);
 }
 
-static cardbox_status give_other(exporter *x, view bytes)
+static cardbox_status give_other(exporter *x, slice bytes)
 {
     bool ends_line = bytes.len > 0 && bytes.ptr[0] == '\n'; /* the line before, or it is blank */
-    session_lines lines = session_lines_of((view){bytes.ptr + ends_line, bytes.len - ends_line});
+    session_lines lines = session_lines_of((slice){bytes.ptr + ends_line, bytes.len - ends_line});
     session_line line;
 
     if (session_lines_next(&lines, &line) && !session_position_line(&x->at, &line, &x->memory))
@@ -44,7 +44,7 @@ static cardbox_status give_other(exporter *x, view bytes)
 static cardbox_status give_entry(exporter *x, const session_export_row *row,
                                  const session_placed *entry)
 {
-    view ending = {NULL, 0}, text = row->text;
+    slice ending = {NULL, 0}, text = row->text;
 
     if (entry != NULL && !session_position_ending(&ending, &x->at, entry, &x->memory))
         return error_nomem(x->err);
@@ -81,7 +81,7 @@ static cardbox_status give_header(exporter *x, bool is_wanted)
     x->created = row.created_micros;
     if (status == CARDBOX_OK && is_wanted && row.header.ptr != NULL) {
         status = give_other(x, row.header);
-        give(x, VIEW("\n"));
+        give(x, SLICE("\n"));
     }
     rows_free(rows);
     return status;
@@ -139,7 +139,7 @@ static cardbox_status give_node(exporter *x, const store_rows *rows, int row)
 
     session_node_read(&node, rows, row);
     const session_export_row line = {
-        .text = node.text, .entry_id = node.entry_id, .after = VIEW("\n")};
+        .text = node.text, .entry_id = node.entry_id, .after = SLICE("\n")};
     const session_placed entry = {.text = node.text,
                                   .id = node.entry_id,
                                   .parent =
@@ -174,7 +174,7 @@ static cardbox_status give_part(exporter *x, session_path_read *read, int64_t *l
     return status;
 }
 
-static cardbox_status give_path(exporter *x, view entry)
+static cardbox_status give_path(exporter *x, slice entry)
 {
     session_path_read read = {.tenant = x->tenant,
                               .session = x->session,
@@ -216,7 +216,7 @@ static cardbox_status export(exporter *x, const char *entry_id)
         x->db = snapshot;
     }
     if (status == CARDBOX_OK)
-        status = entry_id == NULL ? give_all(x) : give_path(x, view_of(entry_id));
+        status = entry_id == NULL ? give_all(x) : give_path(x, slice_of(entry_id));
     if (status == CARDBOX_OK && !x->stopped && snapshot == NULL)
         status = check_same(x);
     cardbox_rollback(snapshot);
@@ -236,8 +236,8 @@ cardbox_status cardbox_session_export(cardbox *db, const char *tenant, const cha
         status = check_id("entry_id", entry_id, SESSION_ID_MAX, err);
     if (status != CARDBOX_OK)
         return status;
-    x.tenant = view_of(tenant);
-    x.session = view_of(session_id);
+    x.tenant = slice_of(tenant);
+    x.session = slice_of(session_id);
     status = export(&x, entry_id);
     arena_reset(&x.memory);
     return status;

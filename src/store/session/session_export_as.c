@@ -20,8 +20,9 @@ static bool keep_piece(void *arg, const char *bytes, size_t len)
     return buf_ok(whole);
 }
 
-static cardbox_status convert(const session_file *file, view session_id, cardbox_session_piece take,
-                              void *arg, size_t *not_in_context, cardbox_error *err)
+static cardbox_status convert(const session_file *file, slice session_id,
+                              cardbox_session_piece take, void *arg, size_t *not_in_context,
+                              cardbox_error *err)
 {
     buf text = BUF_INIT(GROWTH_MAX * CARDBOX_CONVERT_MAX);
     arena memory = ARENA_INIT;
@@ -40,14 +41,14 @@ static cardbox_status convert(const session_file *file, view session_id, cardbox
 }
 
 /* A session without an entry, which has no dialect to convert from, goes as it is. */
-static cardbox_status give_as(view whole, view session_id, cardbox_dialect dialect,
+static cardbox_status give_as(slice whole, slice session_id, cardbox_dialect dialect,
                               cardbox_session_piece take, void *arg, size_t *not_in_context,
                               cardbox_error *err)
 {
     session_file file = {.memory = ARENA_INIT};
     cardbox_status status = CARDBOX_OK;
 
-    if (!session_file_read(&file, whole, VIEW("")))
+    if (!session_file_read(&file, whole, SLICE("")))
         status = error_nomem(err);
     else if ((int)file.dialect != (int)dialect && file.count > 0)
         status = convert(&file, session_id, take, arg, not_in_context, err);
@@ -80,7 +81,7 @@ cardbox_status session_export_as(cardbox *db, const char *tenant, const char *se
     else if (status == CARDBOX_OK && !buf_ok(&whole))
         status = error_nomem(err);
     if (status == CARDBOX_OK)
-        status = give_as(buf_as_view(&whole), view_of(session_id), dialect, take, arg,
+        status = give_as(buf_as_slice(&whole), slice_of(session_id), dialect, take, arg,
                          not_in_context, err);
     buf_free(&whole);
     return status;

@@ -49,7 +49,7 @@ static void note_outcomes(importer *in, const store_rows *rows)
         const pending_line *line = &in->sent.lines[i];
 
         session_report_line(&in->report, session_line_outcome(rows, i), session_line_issue(rows, i),
-                            line->line, line->is_entry ? line->entry.id : VIEW(""));
+                            line->line, line->is_entry ? line->entry.id : SLICE(""));
     }
 }
 
@@ -68,7 +68,8 @@ static cardbox_status receive(importer *in)
         session_import_read(&written, rows);
         note_outcomes(in, rows);
         in->report.version = written.version;
-        in->report.is_changed = in->report.is_changed || view_equal(written.outcome, VIEW("done"));
+        in->report.is_changed =
+            in->report.is_changed || slice_equal(written.outcome, SLICE("done"));
         in->batch.made = written.made;
         in->batch.diverged_at = written.diverged_at;
         in->has_written = true;
@@ -111,7 +112,7 @@ static cardbox_status send(importer *in)
 /* --- lines --- */
 
 /* What the session is called, before its first entry. */
-static cardbox_status name_session(importer *in, view header_id)
+static cardbox_status name_session(importer *in, slice header_id)
 {
     if (in->session == NULL && header_id.len > 0) {
         in->session = strndup(header_id.ptr, header_id.len);
@@ -121,11 +122,11 @@ static cardbox_status name_session(importer *in, view header_id)
     if (in->session == NULL)
         return error_set(in->err, CARDBOX_INVALID,
                          "the file has no header with an id: say what the session is called");
-    in->batch.session = view_of(in->session);
+    in->batch.session = slice_of(in->session);
     return CARDBOX_OK;
 }
 
-static cardbox_status set_file_id(importer *in, view id)
+static cardbox_status set_file_id(importer *in, slice id)
 {
     free(in->file_id);
     in->file_id = id.len > 0 ? strndup(id.ptr, id.len) : NULL;
@@ -146,7 +147,7 @@ static cardbox_status take_header(importer *in, const session_line *line)
         in->batch.dialect = SESSION_PI;
         memcpy(in->header_id, header.id.ptr, header.id.len);
         if (!in->force)
-            in->batch.file_id = (view){in->header_id, header.id.len};
+            in->batch.file_id = (slice){in->header_id, header.id.len};
         status = set_file_id(in, header.id);
         if (status == CARDBOX_OK)
             status = name_session(in, header.id);
@@ -160,12 +161,12 @@ static cardbox_status take_entry(importer *in, const session_line *line, session
                                  session_entry **out)
 {
     const char *reason = NULL;
-    cardbox_status status = name_session(in, (view){NULL, 0});
+    cardbox_status status = name_session(in, (slice){NULL, 0});
 
     if (status != CARDBOX_OK)
         return status;
     *out = entry;
-    if (session_entry_read(entry, line, view_of(in->file_id), &in->batch.memory, &reason)) {
+    if (session_entry_read(entry, line, slice_of(in->file_id), &in->batch.memory, &reason)) {
         const char *not_in_context = session_entry_not_in_context(entry);
         if (not_in_context != NULL)
             session_report_issue(
@@ -274,7 +275,7 @@ static cardbox_status read_part(importer *in)
     if (!fill(in, in->part, in->room, &left))
         return error_set(in->err, CARDBOX_INVALID, "reading the file failed after %llu lines",
                          (unsigned long long)in->report.lines);
-    session_lines_give(&in->lines, (view){in->part, left}, in->is_at_end);
+    session_lines_give(&in->lines, (slice){in->part, left}, in->is_at_end);
     return CARDBOX_OK;
 }
 
@@ -297,7 +298,7 @@ static cardbox_status take_part(importer *in)
     while (status == CARDBOX_OK && session_lines_next(&in->lines, &line))
         status = take_line(in, &line);
     if (status == CARDBOX_OK && in->batch.count > 0)
-        status = name_session(in, (view){NULL, 0});
+        status = name_session(in, (slice){NULL, 0});
     if (status == CARDBOX_OK && in->batch.count > 0)
         prepare(in);
     return status;
@@ -306,7 +307,7 @@ static cardbox_status take_part(importer *in)
 /* Links entries to parents that came later. */
 static cardbox_status link_parents(importer *in)
 {
-    const view *ids = NULL;
+    const slice *ids = NULL;
     store_rows *rows = NULL;
     session_linked linked;
     params p;
@@ -315,13 +316,13 @@ static cardbox_status link_parents(importer *in)
     if (in->report.memory.failed)
         return error_nomem(in->err);
     params_init(&p, REQUEST_MAX);
-    session_link_params(&p, view_of(in->tenant), view_of(in->session), ids, count);
+    session_link_params(&p, slice_of(in->tenant), slice_of(in->session), ids, count);
     cardbox_status status =
         client_run(in->db, STATEMENT_session_link, &p, RUN_AGAIN, &rows, in->err);
     if (status == CARDBOX_OK) {
         session_link_read(&linked, rows);
         if (!linked.is_there)
-            status = session_none_such(view_of(in->session), in->err);
+            status = session_none_such(slice_of(in->session), in->err);
         in->report.version = linked.version;
         in->report.is_changed = in->report.is_changed || linked.links > 0;
         session_report_link(&in->report, rows, &linked);
@@ -365,7 +366,7 @@ static cardbox_status run(importer *in)
     while (status == CARDBOX_OK && !in->lines.is_last)
         status = take_part(in);
     if (status == CARDBOX_OK && in->session == NULL)
-        status = name_session(in, (view){NULL, 0});
+        status = name_session(in, (slice){NULL, 0});
     if (status == CARDBOX_OK && (in->batch.count > 0 || !(in->has_written || in->is_under_way)))
         status = send(in); /* an empty file makes an empty session */
     if (status == CARDBOX_OK)
@@ -376,10 +377,10 @@ static cardbox_status run(importer *in)
 
 static cardbox_status begin(importer *in, const char *session_id)
 {
-    if (!session_batch_init(&in->batch, view_of(in->tenant), view_of(session_id)))
+    if (!session_batch_init(&in->batch, slice_of(in->tenant), slice_of(session_id)))
         return error_nomem(in->err);
     in->batch.import = true;
-    in->batch.file_id = in->force ? (view){NULL, 0} : VIEW("");
+    in->batch.file_id = in->force ? (slice){NULL, 0} : SLICE("");
     in->lines = session_lines_stream();
     if (session_id == NULL)
         return CARDBOX_OK;
@@ -425,12 +426,12 @@ cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db,
 
 static ptrdiff_t read_view(void *arg, char *to, size_t room)
 {
-    view *rest = arg;
+    slice *rest = arg;
     size_t len = rest->len < room ? rest->len : room;
 
     if (len > 0)
         memcpy(to, rest->ptr, len);
-    *rest = (view){rest->ptr + len, rest->len - len};
+    *rest = (slice){rest->ptr + len, rest->len - len};
     return (ptrdiff_t)len;
 }
 
@@ -438,7 +439,7 @@ cardbox_status cardbox_session_import_bytes(cardbox_session_report **out, cardbo
                                             const char *tenant, const char *session_id, bool force,
                                             const void *bytes, size_t len, cardbox_error *err)
 {
-    view rest = {len > 0 ? bytes : "", len};
+    slice rest = {len > 0 ? bytes : "", len};
 
     if (rest.ptr == NULL)
         return error_set(err, CARDBOX_INVALID, "bytes must not be NULL");

@@ -5,16 +5,16 @@
 #include "base/isotime.h"
 #include "store/session/sessions.h"
 
-static void put_text(buf *out, const char *name, view text)
+static void put_text(buf *out, const char *name, slice text)
 {
     buf_printf(out, ",\"%s\":", name);
     buf_json_or_null(out, text);
 }
 
-static void put_json(buf *out, const char *name, view json)
+static void put_json(buf *out, const char *name, slice json)
 {
     buf_printf(out, ",\"%s\":", name);
-    buf_view(out, json.ptr == NULL ? VIEW("null") : json);
+    buf_slice(out, json.ptr == NULL ? SLICE("null") : json);
 }
 
 static void put_time(buf *out, const char *name, int64_t micros)
@@ -23,12 +23,12 @@ static void put_time(buf *out, const char *name, int64_t micros)
     isotime_json_micros(out, micros);
 }
 
-void session_row_json(buf *out, const session_row *row, view tenant)
+void session_row_json(buf *out, const session_row *row, slice tenant)
 {
     buf_text(out, "{\"session_id\":");
     buf_json_string(out, row->session_id);
     put_text(out, "project_id", tenant);
-    put_text(out, "dialect", view_of(session_dialect_name(row->dialect)));
+    put_text(out, "dialect", slice_of(session_dialect_name(row->dialect)));
     put_json(out, "name", row->name);
     put_json(out, "header", row->header);
     put_text(out, "forked_from", row->forked_from);

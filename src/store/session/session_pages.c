@@ -11,7 +11,7 @@
 
 /* --- sessions --- */
 
-void session_list_json(buf *out, const store_rows *rows, int64_t limit, view tenant, arena *memory)
+void session_list_json(buf *out, const store_rows *rows, int64_t limit, slice tenant, arena *memory)
 {
     const char *next = NULL;
 
@@ -39,7 +39,7 @@ const session_pages SESSION_BRANCH_POINTS = {STATEMENT_session_branch_points, se
 const session_pages SESSION_LABELS = {STATEMENT_session_labels, session_labels_params,
                                       .by_id = true};
 
-bool session_pages_cursor(session_page *page, const session_pages *of, view cursor, arena *memory)
+bool session_pages_cursor(session_page *page, const session_pages *of, slice cursor, arena *memory)
 {
     list_cursor from = {.given = false};
     int64_t number;
@@ -65,17 +65,17 @@ const char *session_pages_next(const session_pages *of, const session_node_row *
     int64_t number = of->by_extra ? last->extra : last->line;
     /* One more than the number, so that none is 0. Nothing stands behind the largest. */
     snprintf(text, sizeof(text), "%" PRId64, number == INT64_MAX ? number : number + 1);
-    return arena_copy(memory, view_of(text));
+    return arena_copy(memory, slice_of(text));
 }
 
-static void add_member(buf *out, const char *name, view text)
+static void add_member(buf *out, const char *name, slice text)
 {
     buf_text(out, name);
     buf_json_string(out, text);
 }
 
 /* The preview, written over the closing brace; null if the text is too long. */
-static void add_preview(buf *out, view line, view type, arena *memory)
+static void add_preview(buf *out, slice line, slice type, arena *memory)
 {
     session_preview words;
 
@@ -89,17 +89,17 @@ static void add_preview(buf *out, view line, view type, arena *memory)
     add_member(out, ",\"text\":", words.text);
     add_member(out, ",\"tools\":", words.tools);
     buf_text(out, ",\"time\":");
-    buf_view(out, words.time.ptr != NULL ? words.time : VIEW("null"));
+    buf_slice(out, words.time.ptr != NULL ? words.time : SLICE("null"));
     buf_text(out, "}}");
 }
 
 /* An entry, with its text and its preview if it is not too long for each. */
 static void add_node(buf *out, session_node_row *node, const session_shown *shown)
 {
-    view line = node->size <= shown->preview_max ? node->text : (view){NULL, 0};
+    slice line = node->size <= shown->preview_max ? node->text : (slice){NULL, 0};
 
     if (node->size > shown->text_max)
-        node->text = (view){NULL, 0};
+        node->text = (slice){NULL, 0};
     session_node_json(out, node);
     if (shown->preview_max > 0)
         add_preview(out, line, node->type, shown->memory);

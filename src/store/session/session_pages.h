@@ -13,7 +13,8 @@ enum { SESSION_LINES_MOST = 1024 * 1024 };
 
 /* {"sessions":[...],"next_cursor":...} of up to `limit` rows. Memory that runs out is remembered by
  * the arena, also below. */
-void session_list_json(buf *out, const store_rows *rows, int64_t limit, view tenant, arena *memory);
+void session_list_json(buf *out, const store_rows *rows, int64_t limit, slice tenant,
+                       arena *memory);
 
 /* A list of entries: its statement, and what its cursor is. */
 typedef struct session_pages {
@@ -29,7 +30,7 @@ extern const session_pages SESSION_TREE, SESSION_CHILDREN, SESSION_LEAVES, SESSI
     SESSION_LABELS;
 
 /* Reads a cursor of such a list. False: it is none, or the arena failed. */
-bool session_pages_cursor(session_page *page, const session_pages *of, view cursor, arena *memory);
+bool session_pages_cursor(session_page *page, const session_pages *of, slice cursor, arena *memory);
 
 /* The cursor of the page behind the one that ends with this row. NULL: out of memory. */
 const char *session_pages_next(const session_pages *of, const session_node_row *last,

@@ -34,11 +34,11 @@ cardbox_status cardbox_get_session(cardbox_sessions **out, cardbox *db, const ch
         return status;
     *out = NULL;
     params_init(&p, REQUEST_MAX);
-    session_get_params(&p, view_of(tenant), view_of(session_id));
+    session_get_params(&p, slice_of(tenant), slice_of(session_id));
     status = client_run(db, STATEMENT_session_get, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK && rows_count(rows) == 0) {
         rows_free(rows);
-        return session_none_such(view_of(session_id), err);
+        return session_none_such(slice_of(session_id), err);
     }
     return status == CARDBOX_OK ? sessions_take(out, rows, 1, err) : status;
 }
@@ -57,11 +57,11 @@ cardbox_status cardbox_list_sessions(cardbox_sessions **out, cardbox *db, const 
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
-    if (cursor != NULL && !list_cursor_read(&from, view_of(cursor), &memory))
+    if (cursor != NULL && !list_cursor_read(&from, slice_of(cursor), &memory))
         status = memory.failed ? error_nomem(err) : error_cursor(err, cursor);
     if (status == CARDBOX_OK) {
         params_init(&p, REQUEST_MAX);
-        sessions_list_params(&p, view_of(tenant), &from, limit);
+        sessions_list_params(&p, slice_of(tenant), &from, limit);
         status = client_run(db, STATEMENT_sessions_list, &p, RUN_AGAIN, &rows, err);
     }
     arena_reset(&memory);
@@ -79,12 +79,12 @@ cardbox_status cardbox_session_count(cardbox_session_counts *out, cardbox *db, c
     if (status != CARDBOX_OK)
         return status;
     params_init(&p, REQUEST_MAX);
-    session_counts_params(&p, view_of(tenant), view_of(session_id));
+    session_counts_params(&p, slice_of(tenant), slice_of(session_id));
     status = client_run(db, STATEMENT_session_counts, &p, RUN_AGAIN, &rows, err);
     if (status != CARDBOX_OK)
         return status;
     if (rows_count(rows) == 0) {
-        status = session_none_such(view_of(session_id), err);
+        status = session_none_such(slice_of(session_id), err);
     } else {
         session_counts_read(&counts, rows);
         *out = (cardbox_session_counts){counts.entries,       counts.roots,     counts.leaves,
@@ -115,7 +115,7 @@ static const session_pages *const LISTS[] = {
 static cardbox_status read_cursor(session_page *out, cardbox_entry_list list, const char *cursor,
                                   arena *memory, cardbox_error *err)
 {
-    if (cursor == NULL || session_pages_cursor(out, LISTS[list], view_of(cursor), memory))
+    if (cursor == NULL || session_pages_cursor(out, LISTS[list], slice_of(cursor), memory))
         return CARDBOX_OK;
     return memory->failed ? error_nomem(err) : error_cursor(err, cursor);
 }
@@ -137,7 +137,7 @@ static cardbox_status make_page(session_page *out, cardbox_entry_list list,
         status = check_id("entry_id", page->entry_id, SESSION_ID_MAX, err);
     if (status == CARDBOX_OK)
         status = read_cursor(out, list, page->cursor, memory, err);
-    out->entry = page->entry_id == NULL ? VIEW("") : view_of(page->entry_id);
+    out->entry = page->entry_id == NULL ? SLICE("") : slice_of(page->entry_id);
     out->limit = limit;
     out->text_max = bytes_of(page->json_max);
     return status;
@@ -199,8 +199,8 @@ cardbox_status cardbox_session_entries(cardbox_entries **out, cardbox *db, const
         status = make_page(&wanted, list, page, &memory, err);
     if (status == CARDBOX_OK) {
         *out = NULL;
-        wanted.tenant = view_of(tenant);
-        wanted.session = view_of(session_id);
+        wanted.tenant = slice_of(tenant);
+        wanted.session = slice_of(session_id);
         params_init(&p, REQUEST_MAX);
         LISTS[list]->params(&p, &wanted);
         status = client_run(db, LISTS[list]->statement, &p, RUN_AGAIN, &rows, err);
@@ -228,13 +228,13 @@ cardbox_status cardbox_session_get_entries(cardbox_entries **out, cardbox *db, c
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
-    view *ids = arena_zeros(&memory, count, sizeof(*ids));
+    slice *ids = arena_zeros(&memory, count, sizeof(*ids));
     if (ids == NULL)
         return error_nomem(err);
     for (size_t i = 0; i < count; i++)
-        ids[i] = view_of(entry_ids[i]);
+        ids[i] = slice_of(entry_ids[i]);
     params_init(&p, REQUEST_MAX);
-    session_entries_params(&p, view_of(tenant), view_of(session_id), ids, count);
+    session_entries_params(&p, slice_of(tenant), slice_of(session_id), ids, count);
     arena_reset(&memory);
     status = client_run(db, STATEMENT_session_entries_get, &p, RUN_AGAIN, &rows, err);
     return status == CARDBOX_OK ? take_page(out, rows, CARDBOX_ENTRIES_ALL, -1, err) : status;
@@ -274,9 +274,9 @@ cardbox_status cardbox_session_path(cardbox_entries **out, cardbox *db, const ch
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
-    read.tenant = view_of(tenant);
-    read.session = view_of(session_id);
-    read.entry = entry_id == NULL ? VIEW("") : view_of(entry_id);
+    read.tenant = slice_of(tenant);
+    read.session = slice_of(session_id);
+    read.entry = entry_id == NULL ? SLICE("") : slice_of(entry_id);
     read.from = from > INT32_MAX ? INT32_MAX : (int64_t)from;
     read.limit = limit == 0 || limit > INT32_MAX ? -1 : (int64_t)limit;
     params_init(&p, REQUEST_MAX);
@@ -299,7 +299,7 @@ static cardbox_status take_diff(cardbox_entries **out, store_rows *rows, const c
         if (node.extra != SESSION_DIFF_FOUND)
             entries_add(made, row, EXTRA_SIDE);
     }
-    status = session_diff_status(rows, view_of(session_id), view_of(a), view_of(b), err);
+    status = session_diff_status(rows, slice_of(session_id), slice_of(a), slice_of(b), err);
     if (status == CARDBOX_OK)
         return entries_finish(out, made, err);
     cardbox_entries_free(made);
@@ -322,7 +322,7 @@ cardbox_status cardbox_session_diff(cardbox_entries **out, cardbox *db, const ch
         return status;
     *out = NULL;
     params_init(&p, REQUEST_MAX);
-    session_diff_params(&p, view_of(tenant), view_of(session_id), view_of(a), view_of(b),
+    session_diff_params(&p, slice_of(tenant), slice_of(session_id), slice_of(a), slice_of(b),
                         limit == 0 ? CARDBOX_PAGE_MAX : limit, bytes_of(json_max));
     status = client_run(db, STATEMENT_session_diff, &p, RUN_AGAIN, &rows, err);
     return status == CARDBOX_OK ? take_diff(out, rows, session_id, a, b, err) : status;

@@ -15,7 +15,8 @@ struct cardbox_session_report {
     char *json;
 };
 
-void session_report_line(session_report *report, view outcome, view issue, uint64_t line, view id)
+void session_report_line(session_report *report, slice outcome, slice issue, uint64_t line,
+                         slice id)
 {
     static const struct {
         const char *name;
@@ -26,19 +27,19 @@ void session_report_line(session_report *report, view outcome, view issue, uint6
                   {"not_kept", SESSION_ISSUE_NOT_KEPT}};
     cardbox_import_counts *of = &report->of;
 
-    of->appended += view_equal(outcome, VIEW("appended"));
-    of->unchanged += view_equal(outcome, VIEW("unchanged"));
-    of->kept += view_equal(outcome, VIEW("kept"));
-    of->not_kept += view_equal(outcome, VIEW("not_kept"));
+    of->appended += slice_equal(outcome, SLICE("appended"));
+    of->unchanged += slice_equal(outcome, SLICE("unchanged"));
+    of->kept += slice_equal(outcome, SLICE("kept"));
+    of->not_kept += slice_equal(outcome, SLICE("not_kept"));
     for (size_t i = 0; i < sizeof(ISSUES) / sizeof(ISSUES[0]); i++) {
-        if (view_equal(issue, view_of(ISSUES[i].name)))
+        if (slice_equal(issue, slice_of(ISSUES[i].name)))
             session_report_issue(report, (session_issue){ISSUES[i].kind, line, 0, NULL, id});
     }
 }
 
-size_t session_report_dangling(session_report *report, const view **ids)
+size_t session_report_dangling(session_report *report, const slice **ids)
 {
-    view *all = arena_zeros(&report->memory, report->issue_count, sizeof(*all));
+    slice *all = arena_zeros(&report->memory, report->issue_count, sizeof(*all));
     size_t count = 0;
 
     for (size_t i = 0; all != NULL && i < report->issue_count; i++) {
@@ -58,10 +59,10 @@ void session_report_link(session_report *report, const store_rows *rows,
     for (size_t i = 0; i < report->issue_count; i++) {
         session_issue issue = report->issues[i];
         if (issue.kind == SESSION_ISSUE_DANGLING) {
-            view now = session_link_issue(rows, asked++);
+            slice now = session_link_issue(rows, asked++);
             if (now.ptr == NULL)
                 continue;
-            if (view_equal(now, VIEW("cycle")))
+            if (slice_equal(now, SLICE("cycle")))
                 issue.kind = SESSION_ISSUE_CYCLE;
         }
         report->issues[kept++] = issue;

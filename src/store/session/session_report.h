@@ -10,10 +10,11 @@
 #include "store/session/session_write.h"
 
 /* Counts a line of the file by the words of import_lines(); `id` of an entry. */
-void session_report_line(session_report *report, view outcome, view issue, uint64_t line, view id);
+void session_report_line(session_report *report, slice outcome, slice issue, uint64_t line,
+                         slice id);
 
 /* The ids of the entries that were reported as dangling, for STATEMENT_session_link. */
-size_t session_report_dangling(session_report *report, const view **ids);
+size_t session_report_dangling(session_report *report, const slice **ids);
 
 /* Its rows: these entries are linked, dangling or in a cycle. */
 void session_report_link(session_report *report, const store_rows *rows,

@@ -107,9 +107,9 @@ cardbox_status entries_new(cardbox_entries **out, store_rows *rows, cardbox_erro
 }
 
 /* What a label says; its JSON where no C string can hold that. */
-static const char *label_text(view label, arena *memory)
+static const char *label_text(slice label, arena *memory)
 {
-    view text;
+    slice text;
 
     if (label.ptr == NULL)
         return NULL;

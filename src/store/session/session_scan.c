@@ -44,8 +44,8 @@ cardbox_status cardbox_session_scan_new(cardbox_session_scan **out, cardbox *db,
     scan->db = db;
     scan->list = list;
     scan->json_max = json_max;
-    scan->tenant = arena_copy(&scan->memory, view_of(tenant));
-    scan->session = arena_copy(&scan->memory, view_of(session_id));
+    scan->tenant = arena_copy(&scan->memory, slice_of(tenant));
+    scan->session = arena_copy(&scan->memory, slice_of(session_id));
     if (scan->memory.failed) {
         cardbox_session_scan_free(scan);
         return error_nomem(err);

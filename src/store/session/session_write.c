@@ -18,13 +18,14 @@ static cardbox_status conflict(int64_t version, cardbox_error *err, const char *
     return CARDBOX_CONFLICT;
 }
 
-static bool is(view outcome, const char *name)
+static bool is(slice outcome, const char *name)
 {
-    return view_equal(outcome, view_of(name));
+    return slice_equal(outcome, slice_of(name));
 }
 
 /* Of the outcomes that several functions have. */
-static cardbox_status common_status(view outcome, view session, int64_t version, cardbox_error *err)
+static cardbox_status common_status(slice outcome, slice session, int64_t version,
+                                    cardbox_error *err)
 {
     static const char *const GOOD[] = {"done", "created", "unchanged", "replayed"};
 
@@ -65,7 +66,7 @@ void session_create_params(params *p, const session_create *create)
 cardbox_status session_create_status(const store_rows *rows, const session_create *create,
                                      int64_t *version, bool *is_new, cardbox_error *err)
 {
-    view outcome = rows_text(rows, 0, 0);
+    slice outcome = rows_text(rows, 0, 0);
     int64_t now = rows_int8(rows, 0, 1);
 
     if (version != NULL)
@@ -92,11 +93,11 @@ void session_append_read(session_written *out, const store_rows *rows)
         .outcome = rows_text(rows, 0, 1), .version = rows_int8(rows, 0, 3), .diverged_at = -1};
 }
 
-view session_line_outcome(const store_rows *rows, size_t i)
+slice session_line_outcome(const store_rows *rows, size_t i)
 {
     int row = (int)i + 1;
 
-    return row < rows_count(rows) ? rows_text(rows, row, 1) : VIEW("");
+    return row < rows_count(rows) ? rows_text(rows, row, 1) : SLICE("");
 }
 
 int64_t session_line_number(const store_rows *rows, size_t i)
@@ -107,7 +108,7 @@ int64_t session_line_number(const store_rows *rows, size_t i)
 }
 
 /* Why an entry, which is called `who`, is refused. */
-static cardbox_status line_status(view outcome, const char *who, const session_entry *entry,
+static cardbox_status line_status(slice outcome, const char *who, const session_entry *entry,
                                   cardbox_error *err)
 {
     if (is(outcome, "conflict"))
@@ -184,7 +185,7 @@ cardbox_status session_append_status(const store_rows *rows, const session_batch
     for (size_t i = 0; i < batch->count; i++) {
         char who[SESSION_ID_MAX + 8];
         put_who(who, sizeof(who), batch, i);
-        view outcome = session_line_outcome(rows, i);
+        slice outcome = session_line_outcome(rows, i);
         cardbox_status status = line_status(outcome, who, &batch->lines[i].entry, err);
         if (status == CARDBOX_OK)
             continue;
@@ -208,14 +209,14 @@ void session_import_read(session_written *out, const store_rows *rows)
                              .diverged_at = rows_null(rows, 0, 5) ? -1 : rows_int8(rows, 0, 5)};
 }
 
-view session_line_issue(const store_rows *rows, size_t i)
+slice session_line_issue(const store_rows *rows, size_t i)
 {
     int row = (int)i + 1;
 
-    return row < rows_count(rows) ? rows_text(rows, row, 2) : (view){NULL, 0};
+    return row < rows_count(rows) ? rows_text(rows, row, 2) : (slice){NULL, 0};
 }
 
-void session_link_params(params *p, view tenant, view session, const view *ids, size_t count)
+void session_link_params(params *p, slice tenant, slice session, const slice *ids, size_t count)
 {
     params_text(p, tenant);
     params_text(p, session);
@@ -233,11 +234,11 @@ void session_link_read(session_linked *out, const store_rows *rows)
                             .cycles = rows_int4(rows, 0, 4)};
 }
 
-view session_link_issue(const store_rows *rows, size_t i)
+slice session_link_issue(const store_rows *rows, size_t i)
 {
     int row = (int)i + 1;
 
-    return row < rows_count(rows) ? rows_text(rows, row, 1) : (view){NULL, 0};
+    return row < rows_count(rows) ? rows_text(rows, row, 1) : (slice){NULL, 0};
 }
 
 /* --- the head --- */
@@ -254,9 +255,9 @@ void session_head_params(params *p, const session_move *move)
 cardbox_status session_head_status(const store_rows *rows, const session_move *move,
                                    int64_t *version, cardbox_error *err)
 {
-    view outcome = rows_text(rows, 0, 0);
+    slice outcome = rows_text(rows, 0, 0);
     int64_t now = rows_int8(rows, 0, 1);
-    view head = rows_text(rows, 0, 2);
+    slice head = rows_text(rows, 0, 2);
 
     if (version != NULL)
         *version = now;
@@ -278,14 +279,14 @@ void session_fork_params(params *p, const session_fork *fork)
 {
     params_text(p, fork->tenant);
     params_text(p, fork->session);
-    params_text(p, fork->entry.ptr == NULL ? VIEW("") : fork->entry);
+    params_text(p, fork->entry.ptr == NULL ? SLICE("") : fork->entry);
     params_text(p, fork->new_session);
 }
 
 cardbox_status session_fork_status(const store_rows *rows, const session_fork *fork,
                                    int64_t *entries, cardbox_error *err)
 {
-    view outcome = rows_text(rows, 0, 0);
+    slice outcome = rows_text(rows, 0, 0);
 
     if (entries != NULL)
         *entries = rows_int8(rows, 0, 2);

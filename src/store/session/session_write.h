@@ -11,9 +11,9 @@
 /* --- create: STATEMENT_session_create --- */
 
 typedef struct session_create {
-    view tenant, session;
+    slice tenant, session;
     int dialect;      /* a session_dialect; negative: what its first entry says */
-    view header;      /* JSON without line feeds; {NULL, 0}: none. See session_header_take */
+    slice header;     /* JSON without line feeds; {NULL, 0}: none. See session_header_take */
     bool may_exist;   /* then it stays as it is */
     bool any_dialect; /* of one that exists; else it must be of this one */
 } session_create;
@@ -23,7 +23,7 @@ void session_create_params(params *p, const session_create *create);
 /* Checks a header that a client gives: an object of type "session", not too long, and in one line,
  * for which it may become a copy in `memory`. Of {NULL, 0} it makes one of pi's version 3, with
  * `cwd`, which may be {NULL, 0}. */
-cardbox_status session_header_take(view *header, view session, view cwd, arena *memory,
+cardbox_status session_header_take(slice *header, slice session, slice cwd, arena *memory,
                                    cardbox_error *err);
 
 /* CARDBOX_OK; CARDBOX_CONFLICT: it exists, or is of the other dialect. `version` may be NULL. */
@@ -36,24 +36,24 @@ cardbox_status session_create_status(const store_rows *rows, const session_creat
 typedef struct pending_line {
     session_entry entry; /* if is_entry */
     bool is_entry, is_header;
-    bool is_named_here; /* the client has not seen the entry's id */
-    bool has_index;     /* of a compaction: it names the first kept entry by an index */
-    int64_t index;      /* number of that entry's line in the file, from 0; negative: not known */
-    uint64_t line;      /* number in the file, from 1 */
-    view content;       /* JSON of an entry or a header; ptr NULL: the whole line is in `before` */
-    view before, after; /* ptr NULL: nothing before, a line feed behind */
+    bool is_named_here;  /* the client has not seen the entry's id */
+    bool has_index;      /* of a compaction: it names the first kept entry by an index */
+    int64_t index;       /* number of that entry's line in the file, from 0; negative: not known */
+    uint64_t line;       /* number in the file, from 1 */
+    slice content;       /* JSON of an entry or a header; ptr NULL: the whole line is in `before` */
+    slice before, after; /* ptr NULL: nothing before, a line feed behind */
     int32_t duplicate_of; /* place, from 1, of an earlier line with this id; 0: none */
     int32_t ref;          /* place of the parent, or as append_entries() documents it */
 } pending_line;
 
 typedef struct session_batch {
-    view tenant, session;
+    slice tenant, session;
     bool import;
     bool restores;            /* an import of a project: the session stays invisible */
     int dialect;              /* negative: not known */
     int64_t expected_version; /* 0: any */
-    view key;                 /* ptr NULL: none */
-    view file_id;             /* the id of the file's header, or empty; ptr NULL: any is accepted */
+    slice key;                /* ptr NULL: none */
+    slice file_id;            /* the id of the file's header, or empty; ptr NULL: any is accepted */
     int64_t start;            /* of an import: number of the first line, from 0 */
     int64_t made;             /* of the batch before: when the session was created; 0: none */
     int64_t diverged_at;      /* the same: the first line that differs; negative: none */
@@ -71,7 +71,7 @@ typedef struct session_batch {
 } session_batch;
 
 /* An empty batch. False: out of memory. To be freed in any case. */
-bool session_batch_init(session_batch *out, view tenant, view session);
+bool session_batch_init(session_batch *out, slice tenant, slice session);
 void session_batch_free(session_batch *batch);
 
 /* Makes it empty again. */
@@ -85,7 +85,7 @@ pending_line *session_batch_add(session_batch *batch, const session_entry *entry
  * and the time; one without a parentId continues the entry before, the first one the head. Line
  * feeds between tokens are removed. CARDBOX_INVALID: the session can't have it; CARDBOX_TOO_LARGE.
  */
-cardbox_status session_batch_append(session_batch *batch, view json, cardbox_error *err);
+cardbox_status session_batch_append(session_batch *batch, slice json, cardbox_error *err);
 
 /* Adds a line of a file, with its entry, or NULL if it is none; of these views only the entry's id
  * and parent need not live until the parameters are built. Returns NULL: out of memory. */
@@ -101,7 +101,7 @@ void session_import_params_end(params *p, const session_batch *batch);
 /* Rows: place 0, which is for the whole, then one for each line in the order of the batch (none if
  * the append failed otherwise than because of an entry). Outcomes are the functions' words. */
 typedef struct session_written {
-    view outcome;
+    slice outcome;
     int64_t version;     /* after the change; of one that failed, as the session is */
     int64_t made;        /* of an import: for the batches that follow */
     int64_t diverged_at; /* the same */
@@ -111,13 +111,13 @@ void session_append_read(session_written *out, const store_rows *rows);
 void session_import_read(session_written *out, const store_rows *rows);
 
 /* Of the line at index `i` of the batch. */
-view session_line_outcome(const store_rows *rows, size_t i);
+slice session_line_outcome(const store_rows *rows, size_t i);
 
 /* Of an append: the number of the entry's line. */
 int64_t session_line_number(const store_rows *rows, size_t i);
 
 /* Of an import: what is wrong with the line; ptr NULL: nothing. */
-view session_line_issue(const store_rows *rows, size_t i);
+slice session_line_issue(const store_rows *rows, size_t i);
 
 /* CARDBOX_OK, or why nothing was appended: CARDBOX_NOT_FOUND (no session, or a parent or an entry
  * to be labelled that is not there), CARDBOX_CONFLICT (version, key, dialect, an id with other
@@ -127,7 +127,7 @@ cardbox_status session_append_status(const store_rows *rows, const session_batch
 
 /* --- after an import: STATEMENT_session_link --- */
 
-void session_link_params(params *p, view tenant, view session, const view *ids, size_t count);
+void session_link_params(params *p, slice tenant, slice session, const slice *ids, size_t count);
 
 typedef struct session_linked {
     bool is_there;   /* there is such a session */
@@ -139,13 +139,13 @@ typedef struct session_linked {
 void session_link_read(session_linked *out, const store_rows *rows);
 
 /* Of the id at index `i`: "dangling", "cycle"; ptr NULL: it is linked. */
-view session_link_issue(const store_rows *rows, size_t i);
+slice session_link_issue(const store_rows *rows, size_t i);
 
 /* --- the head: STATEMENT_session_head --- */
 
 typedef struct session_move {
-    view tenant, session, entry;
-    view expected;            /* the entry that it must be at; empty: none; ptr NULL: any */
+    slice tenant, session, entry;
+    slice expected;           /* the entry that it must be at; empty: none; ptr NULL: any */
     int64_t expected_version; /* 0: any */
 } session_move;
 
@@ -159,8 +159,8 @@ cardbox_status session_head_status(const store_rows *rows, const session_move *m
 /* --- fork: STATEMENT_session_fork --- */
 
 typedef struct session_fork {
-    view tenant, session, entry; /* entry empty: the head */
-    view new_session;
+    slice tenant, session, entry; /* entry empty: the head */
+    slice new_session;
 } session_fork;
 
 void session_fork_params(params *p, const session_fork *fork);
@@ -176,7 +176,7 @@ cardbox_status session_fork_status(const store_rows *rows, const session_fork *f
 enum { SESSION_DELETE_PART = 10000 };
 
 typedef struct session_deletion {
-    view tenant, session;
+    slice tenant, session;
     bool begun;
     int64_t entries; /* removed so far */
 } session_deletion;

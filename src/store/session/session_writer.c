@@ -43,13 +43,13 @@ static cardbox_status read_options(cardbox_session_writer *writer,
     if (options->key != NULL)
         status = check_id("key", options->key, CARDBOX_KEY_MAX, err);
     if (status == CARDBOX_OK && options->timestamp != NULL)
-        status = check_time("timestamp", view_of(options->timestamp), &micros, err);
+        status = check_time("timestamp", slice_of(options->timestamp), &micros, err);
     if (status != CARDBOX_OK)
         return status;
     if (options->key != NULL)
-        writer->batch.run_key = arena_copy(&writer->memory, view_of(options->key));
+        writer->batch.run_key = arena_copy(&writer->memory, slice_of(options->key));
     if (options->timestamp != NULL)
-        writer->batch.run_time = arena_copy(&writer->memory, view_of(options->timestamp));
+        writer->batch.run_time = arena_copy(&writer->memory, slice_of(options->timestamp));
     return writer->memory.failed ? error_nomem(err) : CARDBOX_OK;
 }
 
@@ -91,9 +91,9 @@ cardbox_status cardbox_session_open(cardbox_session_writer **out, cardbox *db, c
     if (writer == NULL)
         return error_nomem(err);
     writer->db = db;
-    const char *own_tenant = arena_copy(&writer->memory, view_of(tenant));
-    const char *own_session = arena_copy(&writer->memory, view_of(session_id));
-    if (!session_batch_init(&writer->batch, view_of(own_tenant), view_of(own_session)) ||
+    const char *own_tenant = arena_copy(&writer->memory, slice_of(tenant));
+    const char *own_session = arena_copy(&writer->memory, slice_of(session_id));
+    if (!session_batch_init(&writer->batch, slice_of(own_tenant), slice_of(own_session)) ||
         writer->memory.failed)
         status = error_nomem(err);
     if (status == CARDBOX_OK)
@@ -110,7 +110,7 @@ cardbox_status cardbox_session_open(cardbox_session_writer **out, cardbox *db, c
 /* --- appending --- */
 
 /* Adds an entry that lives as long as the batch. NULL: failed. */
-static const char *add(cardbox_session_writer *writer, view json, cardbox_error *err)
+static const char *add(cardbox_session_writer *writer, slice json, cardbox_error *err)
 {
     session_batch *batch = &writer->batch;
     const char *id;
@@ -124,7 +124,7 @@ static const char *add(cardbox_session_writer *writer, view json, cardbox_error 
         error_nomem(err);
         return NULL;
     }
-    if (session_batch_append(batch, (view){copy, json.len}, err) != CARDBOX_OK)
+    if (session_batch_append(batch, (slice){copy, json.len}, err) != CARDBOX_OK)
         return NULL;
     id = arena_copy(&writer->memory, batch->lines[batch->count - 1].entry.id);
     if (id == NULL)
@@ -139,7 +139,7 @@ const char *cardbox_session_append_entry(cardbox_session_writer *writer, const c
         error_set(err, CARDBOX_INVALID, "%s must not be NULL", writer == NULL ? "writer" : "json");
         return NULL;
     }
-    return add(writer, view_of(json), err);
+    return add(writer, slice_of(json), err);
 }
 
 /* What the writer's own entries have in common; an id and a time are given as to all others. */
@@ -151,13 +151,13 @@ static void begin_entry(buf *out, const char *type, const char *parent)
     if (parent != NULL && *parent == '\0')
         buf_text(out, "null");
     else if (parent != NULL)
-        buf_json_string(out, view_of(parent));
+        buf_json_string(out, slice_of(parent));
 }
 
 static void put_text(buf *out, const char *name, const char *text)
 {
     buf_printf(out, ",\"%s\":", name);
-    buf_json_string(out, view_of(text));
+    buf_json_string(out, slice_of(text));
 }
 
 static const char *finish_entry(cardbox_session_writer *writer, buf *out, cardbox_error *err)
@@ -168,7 +168,7 @@ static const char *finish_entry(cardbox_session_writer *writer, buf *out, cardbo
     if (!buf_ok(out))
         error_buf(err, out, "entry");
     else
-        id = add(writer, buf_as_view(out), err);
+        id = add(writer, buf_as_slice(out), err);
     buf_free(out);
     return id;
 }
@@ -179,7 +179,7 @@ static bool check_append(const cardbox_session_writer *writer, const char *what,
 {
     if (writer == NULL || text == NULL)
         error_set(err, CARDBOX_INVALID, "%s must not be NULL", writer == NULL ? "writer" : what);
-    else if (!view_is_utf8(view_of(text)))
+    else if (!slice_is_utf8(slice_of(text)))
         error_set(err, CARDBOX_INVALID, "%s must be UTF-8", what);
     else if (writer->is_pi)
         error_set(err, CARDBOX_INVALID,
@@ -192,7 +192,7 @@ static bool check_append(const cardbox_session_writer *writer, const char *what,
 /* JSON that a caller gives, of a kind. */
 static bool check_part(const char *what, const char *json, scan_kind kind, cardbox_error *err)
 {
-    return json == NULL || check_json(what, view_of(json), kind, NULL, NULL, err) == CARDBOX_OK;
+    return json == NULL || check_json(what, slice_of(json), kind, NULL, NULL, err) == CARDBOX_OK;
 }
 
 const char *cardbox_session_append_user(cardbox_session_writer *writer, const char *content,
@@ -288,11 +288,11 @@ cardbox_status cardbox_session_close(cardbox_session_writer *writer, cardbox_err
     cardbox_status status = cardbox_session_flush(writer, &own);
     if (status != CARDBOX_OK && err != NULL) {
         const session_batch *batch = &writer->batch;
-        view first = batch->count > 0 ? batch->lines[0].entry.id : VIEW("");
+        slice first = batch->count > 0 ? batch->lines[0].entry.id : SLICE("");
         *err = own;
         snprintf(err->message, sizeof(err->message), "%zu entr%s not written, from %.*s on: %.*s",
                  batch->count, batch->count == 1 ? "y was" : "ies were", error_shown(first),
-                 first.ptr, (int)view_cut(view_of(own.message), 300), own.message);
+                 first.ptr, (int)slice_cut(slice_of(own.message), 300), own.message);
     }
     free_writer(writer);
     return status;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include "base/errors.h"
 
-static void put_session(params *p, view tenant, view session)
+static void put_session(params *p, slice tenant, slice session)
 {
     params_text(p, tenant);
     params_text(p, session);
@@ -42,12 +42,12 @@ enum {
     COL_UPDATED
 };
 
-void session_get_params(params *p, view tenant, view session)
+void session_get_params(params *p, slice tenant, slice session)
 {
     put_session(p, tenant, session);
 }
 
-void sessions_list_params(params *p, view tenant, const list_cursor *from, int64_t limit)
+void sessions_list_params(params *p, slice tenant, const list_cursor *from, int64_t limit)
 {
     params_text(p, tenant);
     params_timestamptz_or_null(p, from->given, from->micros);
@@ -73,7 +73,7 @@ void session_row_read(session_row *out, const store_rows *rows, int row)
 
 enum { COUNT_ENTRIES, COUNT_ROOTS, COUNT_LEAVES, COUNT_POINTS, COUNT_DEPTH, COUNT_DANGLING };
 
-void session_counts_params(params *p, view tenant, view session)
+void session_counts_params(params *p, slice tenant, slice session)
 {
     put_session(p, tenant, session);
 }
@@ -126,10 +126,10 @@ void session_node_read(session_node_row *out, const store_rows *rows, int row)
     };
 }
 
-void session_entries_params(params *p, view tenant, view session, const view *ids, size_t count)
+void session_entries_params(params *p, slice tenant, slice session, const slice *ids, size_t count)
 {
     put_session(p, tenant, session);
-    params_column(p, PARAMS_TEXT, ids, count, sizeof(view), 0);
+    params_column(p, PARAMS_TEXT, ids, count, sizeof(slice), 0);
 }
 
 void session_tree_params(params *p, const session_page *page)
@@ -180,19 +180,19 @@ void session_path_params(params *p, const session_path_read *read)
         params_null(p);
 }
 
-cardbox_status session_none_such(view session, cardbox_error *err)
+cardbox_status session_none_such(slice session, cardbox_error *err)
 {
     return error_set(err, CARDBOX_NOT_FOUND, "session not found: %.*s", (int)session.len,
                      session.ptr);
 }
 
-cardbox_status session_no_entry(view session, view entry, cardbox_error *err)
+cardbox_status session_no_entry(slice session, slice entry, cardbox_error *err)
 {
     return error_set(err, CARDBOX_NOT_FOUND, "session %.*s has no entry%s%.*s", (int)session.len,
                      session.ptr, entry.len > 0 ? " " : "", (int)entry.len, entry.ptr);
 }
 
-static cardbox_status too_long(view entry, int64_t most, const char *hint, cardbox_error *err)
+static cardbox_status too_long(slice entry, int64_t most, const char *hint, cardbox_error *err)
 {
     return error_set(err, CARDBOX_TOO_LARGE,
                      "the lines on the way to entry %.*s have more than %lld bytes, ask for %s",
@@ -291,7 +291,7 @@ cardbox_status session_path_take(session_path *out, const store_rows *rows,
     return status;
 }
 
-view session_path_target(const store_rows *rows, int row)
+slice session_path_target(const store_rows *rows, int row)
 {
     return rows_text(rows, row, NODE_TARGET);
 }
@@ -307,7 +307,7 @@ void session_context_params(params *p, const session_context_read *read)
     params_int8(p, read->bytes_max);
 }
 
-static bool read_line(session_line *out, view text)
+static bool read_line(session_line *out, slice text)
 {
     session_lines lines = session_lines_of(text);
 
@@ -417,7 +417,7 @@ cardbox_status session_context_take(session_lines_read *out, const store_rows *r
 
 /* --- diff --- */
 
-void session_diff_params(params *p, view tenant, view session, view a, view b, int64_t limit,
+void session_diff_params(params *p, slice tenant, slice session, slice a, slice b, int64_t limit,
                          int64_t text_max)
 {
     const int32_t most = INT32_MAX / 2; /* the statement adds the depth of an entry to it */
@@ -432,7 +432,7 @@ void session_diff_params(params *p, view tenant, view session, view a, view b, i
 /* Which of the two entries exist. */
 enum { HAS_A = 1, HAS_B = 2 };
 
-cardbox_status session_diff_status(const store_rows *rows, view session, view a, view b,
+cardbox_status session_diff_status(const store_rows *rows, slice session, slice a, slice b,
                                    cardbox_error *err)
 {
     for (int row = 0; row < rows_count(rows); row++) {
@@ -461,7 +461,7 @@ enum {
     EXPORT_TARGET
 };
 
-void session_export_params(params *p, view tenant, view session, int64_t after, int64_t limit,
+void session_export_params(params *p, slice tenant, slice session, int64_t after, int64_t limit,
                            int64_t bytes)
 {
     put_session(p, tenant, session);
@@ -479,7 +479,7 @@ void session_export_read(session_export_row *out, const store_rows *rows, int ro
         .before = rows_text(rows, row, EXPORT_BEFORE),
         .text = rows_text(rows, row, EXPORT_TEXT),
         .after =
-            rows_null(rows, row, EXPORT_AFTER) ? VIEW("\n") : rows_text(rows, row, EXPORT_AFTER),
+            rows_null(rows, row, EXPORT_AFTER) ? SLICE("\n") : rows_text(rows, row, EXPORT_AFTER),
         .entry_id = rows_text(rows, row, EXPORT_ID),
         .parent_id = rows_text(rows, row, EXPORT_PARENT),
         .target = rows_text(rows, row, EXPORT_TARGET),

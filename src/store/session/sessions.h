@@ -18,34 +18,34 @@
 /* --- sessions: STATEMENT_session_get (one row or none), STATEMENT_sessions_list --- */
 
 typedef struct session_row {
-    view session_id;
-    int dialect;      /* a session_dialect; -1: not known yet */
-    view header;      /* JSON, pi's; {NULL, 0}: none */
-    view name;        /* a JSON string; {NULL, 0}: none */
-    view forked_from; /* a session's id; {NULL, 0}: none */
-    view head;        /* an entry's id; {NULL, 0}: none, the session is empty */
+    slice session_id;
+    int dialect;       /* a session_dialect; -1: not known yet */
+    slice header;      /* JSON, pi's; {NULL, 0}: none */
+    slice name;        /* a JSON string; {NULL, 0}: none */
+    slice forked_from; /* a session's id; {NULL, 0}: none */
+    slice head;        /* an entry's id; {NULL, 0}: none, the session is empty */
     int64_t entries, version;
     int64_t created_micros, updated_micros;
 } session_row;
 
-void session_get_params(params *p, view tenant, view session);
+void session_get_params(params *p, slice tenant, slice session);
 
 /* Newest first; the cursor as list_cursor_text(created_micros, session_id) gives it. One more than
  * `limit` is asked for. */
-void sessions_list_params(params *p, view tenant, const list_cursor *from, int64_t limit);
+void sessions_list_params(params *p, slice tenant, const list_cursor *from, int64_t limit);
 
 void session_row_read(session_row *out, const store_rows *rows, int row);
 
 /* Appends the object that services see: session_id, project_id, dialect ("plain", "pi" or null),
  * name, header, forked_from, head_entry_id, entries, version, created_at, updated_at. */
-void session_row_json(buf *out, const session_row *row, view tenant);
+void session_row_json(buf *out, const session_row *row, slice tenant);
 
 /* STATEMENT_session_counts: one row, or none if there is no such session. */
 typedef struct session_counts {
     int64_t entries, roots, leaves, branch_points, max_depth, dangling;
 } session_counts;
 
-void session_counts_params(params *p, view tenant, view session);
+void session_counts_params(params *p, slice tenant, slice session);
 void session_counts_read(session_counts *out, const store_rows *rows);
 
 /* --- entries --- */
@@ -53,16 +53,16 @@ void session_counts_read(session_counts *out, const store_rows *rows);
 /* A row of any of the statements below. */
 typedef struct session_node_row {
     int64_t line;
-    view entry_id;
-    view parent_id; /* {NULL, 0}: a root */
-    int depth;      /* entries above it */
-    view type;      /* "message", ..., or "other" */
-    view role;      /* "user", "assistant", "tool", "system"; {NULL, 0}: none */
-    view missing;   /* of an extra root: the parent that its line names; empty: parentId is no id */
-    int64_t size;   /* bytes of its text */
-    view label;     /* a JSON string, the last label that it got; {NULL, 0}: none */
-    view text;      /* its JSON; {NULL, 0}: not requested, or longer than requested */
-    int64_t extra;  /* as each statement says */
+    slice entry_id;
+    slice parent_id; /* {NULL, 0}: a root */
+    int depth;       /* entries above it */
+    slice type;      /* "message", ..., or "other" */
+    slice role;      /* "user", "assistant", "tool", "system"; {NULL, 0}: none */
+    slice missing; /* of an extra root: the parent that its line names; empty: parentId is no id */
+    int64_t size;  /* bytes of its text */
+    slice label;   /* a JSON string, the last label that it got; {NULL, 0}: none */
+    slice text;    /* its JSON; {NULL, 0}: not requested, or longer than requested */
+    int64_t extra; /* as each statement says */
 } session_node_row;
 
 void session_node_read(session_node_row *out, const store_rows *rows, int row);
@@ -73,17 +73,17 @@ void session_node_json(buf *out, const session_node_row *row);
 
 /* STATEMENT_session_entries_get: the entries of the ids that exist, in any order, with their text.
  * No rows: none of them exists, or there is no such session. */
-void session_entries_params(params *p, view tenant, view session, const view *ids, size_t count);
+void session_entries_params(params *p, slice tenant, slice session, const slice *ids, size_t count);
 
 /*
  * A page of a list of entries, in the order of their lines. Fewer rows than `limit`, which is the
  * exact number requested: it was the last page. An unknown session gives an empty list.
  */
 typedef struct session_page {
-    view tenant, session;
-    view entry;    /* children: whose; empty: the roots */
+    slice tenant, session;
+    slice entry;   /* children: whose; empty: the roots */
     int64_t after; /* only after this line; -1: from the start */
-    view below;    /* labels: only below this entry id; ptr NULL: from the end */
+    slice below;   /* labels: only below this entry id; ptr NULL: from the end */
     int64_t limit;
     int64_t text_max;    /* return texts up to this number of bytes; negative: none */
     int64_t preview_max; /* return previews of texts up to this number of bytes; 0: none */
@@ -104,8 +104,8 @@ void session_labels_params(params *p, const session_page *page);
 /* --- the path from a root to an entry: STATEMENT_session_path --- */
 
 typedef struct session_path_read {
-    view tenant, session;
-    view entry;    /* empty: the head */
+    slice tenant, session;
+    slice entry;   /* empty: the head */
     int64_t from;  /* only entries of this depth and deeper */
     int64_t limit; /* so many; negative: all */
     bool with_text;
@@ -114,18 +114,18 @@ typedef struct session_path_read {
 void session_path_params(params *p, const session_path_read *read);
 
 typedef struct session_path {
-    view entry_id;  /* the path's end; {NULL, 0}: an empty session whose head was asked for */
+    slice entry_id; /* the path's end; {NULL, 0}: an empty session whose head was asked for */
     int64_t length; /* of the whole path, in entries */
-    view header;    /* JSON; {NULL, 0}: none */
+    slice header;   /* JSON; {NULL, 0}: none */
     int *rows;      /* those of the part that was asked for, from the root downwards */
     size_t count;
 } session_path;
 
 /* CARDBOX_NOT_FOUND, in the words of all that want a session. */
-cardbox_status session_none_such(view session, cardbox_error *err);
+cardbox_status session_none_such(slice session, cardbox_error *err);
 
 /* The same of an entry; empty: the head. */
-cardbox_status session_no_entry(view session, view entry, cardbox_error *err);
+cardbox_status session_no_entry(slice session, slice entry, cardbox_error *err);
 
 /* CARDBOX_NOT_FOUND: no such session, or no such entry; CARDBOX_TOO_LARGE: its lines have more than
  * SESSION_PATH_BYTES_MAX; CARDBOX_NOMEM. */
@@ -134,20 +134,20 @@ cardbox_status session_path_take(session_path *out, const store_rows *rows,
 
 /* What an export needs of a row of a path. */
 enum { SESSION_ID_IS_MADE = 1, SESSION_TARGET_IS_MADE = 2 }; /* bits of `extra` */
-view session_path_target(const store_rows *rows, int row);
+slice session_path_target(const store_rows *rows, int row);
 
 /* --- the same for a context: STATEMENT_session_context --- */
 
 typedef struct session_context_read {
-    view tenant, session;
-    view entry;        /* empty: the head */
+    slice tenant, session;
+    slice entry;       /* empty: the head */
     int64_t bytes_max; /* of lines: with more none is read */
 } session_context_read;
 
 void session_context_params(params *p, const session_context_read *read);
 
 typedef struct session_lines_read {
-    view entry_id; /* the path's end; {NULL, 0}: an empty session */
+    slice entry_id; /* the path's end; {NULL, 0}: an empty session */
     bool has_header;
     session_header header;
     int64_t length;             /* of the whole path, in entries */
@@ -169,27 +169,27 @@ enum { SESSION_DIFF_COMMON = 0, SESSION_DIFF_A = 1, SESSION_DIFF_B = 2, SESSION_
 /* `limit` entries of each side, `text_max` as in session_page. Rows: `extra` is the side; first the
  * last entry on the way to both, if there is one, then what is on either side, downwards; the row
  * of SESSION_DIFF_FOUND is none of them. */
-void session_diff_params(params *p, view tenant, view session, view a, view b, int64_t limit,
+void session_diff_params(params *p, slice tenant, slice session, slice a, slice b, int64_t limit,
                          int64_t text_max);
 
 /* CARDBOX_NOT_FOUND: no such session, or one of the entries is not there. */
-cardbox_status session_diff_status(const store_rows *rows, view session, view a, view b,
+cardbox_status session_diff_status(const store_rows *rows, slice session, slice a, slice b,
                                    cardbox_error *err);
 
 /* --- export: STATEMENT_session_export --- */
 
 /* A page of up to `limit` lines and about `bytes`, but at least one line. No rows: it is over. */
-void session_export_params(params *p, view tenant, view session, int64_t after, int64_t limit,
+void session_export_params(params *p, slice tenant, slice session, int64_t after, int64_t limit,
                            int64_t bytes);
 
 typedef struct session_export_row {
     int64_t line;
     bool is_entry;
-    view bytes; /* of a line that is no entry: all of it */
-    view before, text, after;
-    view entry_id;
-    view parent_id; /* also one that is missing; {NULL, 0}: none. Only if id_is_made */
-    view target;
+    slice bytes; /* of a line that is no entry: all of it */
+    slice before, text, after;
+    slice entry_id;
+    slice parent_id; /* also one that is missing; {NULL, 0}: none. Only if id_is_made */
+    slice target;
     bool id_is_made, target_is_made;
 } session_export_row;
 

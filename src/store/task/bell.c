@@ -8,7 +8,8 @@
 #include "db/conn.h"
 #include "store/task/work.h"
 
-static cardbox_status listen(work_bell *bell, const view *tenants, size_t count, cardbox_error *err)
+static cardbox_status listen(work_bell *bell, const slice *tenants, size_t count,
+                             cardbox_error *err)
 {
     params p;
     params_init(&p, REQUEST_MAX);
@@ -18,7 +19,7 @@ static cardbox_status listen(work_bell *bell, const view *tenants, size_t count,
     return status;
 }
 
-cardbox_status bell_open(work_bell **out, const cardbox_options *options, const view *tenants,
+cardbox_status bell_open(work_bell **out, const cardbox_options *options, const slice *tenants,
                          size_t count, cardbox_error *err)
 {
     cardbox_options complete;

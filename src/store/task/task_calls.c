@@ -13,7 +13,7 @@
 
 cardbox_status cardbox_wake_workers(cardbox *db, const char *tenant, cardbox_error *err)
 {
-    view name = view_of(tenant);
+    slice name = slice_of(tenant);
     cardbox_status status = check_call(db, tenant, err);
     return status == CARDBOX_OK ? work_notify(db, &name, 1, err) : status;
 }
@@ -23,11 +23,11 @@ static void complete_ids(task_spawn *out, char ids[3][CARDBOX_UUID_SIZE],
                          const cardbox_spawn *spawn)
 {
     cardbox_uuid7(ids[0]);
-    out->task_id = view_of(spawn->task_id == NULL ? ids[0] : spawn->task_id);
+    out->task_id = slice_of(spawn->task_id == NULL ? ids[0] : spawn->task_id);
     cardbox_uuid7_from_key(ids[1], out->task_id.ptr, "goal");
-    out->goal_id = view_of(spawn->goal_id == NULL ? ids[1] : spawn->goal_id);
+    out->goal_id = slice_of(spawn->goal_id == NULL ? ids[1] : spawn->goal_id);
     cardbox_uuid7_from_key(ids[2], out->goal_id.ptr, "system");
-    out->system_id = view_of(ids[2]);
+    out->system_id = slice_of(ids[2]);
 }
 
 static cardbox_status run_spawn(cardbox *db, const task_spawn *spawn, client_safety safety,
@@ -58,8 +58,8 @@ cardbox_status cardbox_spawn_task(char task_id[CARDBOX_UUID_SIZE], cardbox *db, 
     if (status != CARDBOX_OK)
         return status;
     task_spawn made = {
-        .tenant = view_of(tenant),
-        .parent_id = view_of(spawn->parent_task_id),
+        .tenant = slice_of(tenant),
+        .parent_id = slice_of(spawn->parent_task_id),
         .prompt = ledger_token(&memory, spawn->system_prompt, spawn->system_prompt_json),
         .goal = ledger_token(&memory, spawn->goal, spawn->goal_json),
     };
@@ -71,13 +71,13 @@ cardbox_status cardbox_spawn_task(char task_id[CARDBOX_UUID_SIZE], cardbox *db, 
         return status;
     if (task_id != NULL && spawn->task_id == NULL)
         memcpy(task_id, ids[0], CARDBOX_UUID_SIZE);
-    work_wake(db, view_of(tenant));
+    work_wake(db, slice_of(tenant));
     return CARDBOX_OK;
 }
 
 /* Runs a statement whose one outcome is about a task. */
 static cardbox_status run_change(cardbox *db, statement_id id, params *p, client_safety safety,
-                                 view task_id, cardbox_error *err)
+                                 slice task_id, cardbox_error *err)
 {
     store_rows *rows = NULL;
     cardbox_status status = client_run(db, id, p, safety, &rows, err);
@@ -102,9 +102,9 @@ cardbox_status cardbox_send_to_task(cardbox *db, const char *tenant, const cardb
         return status;
     cardbox_uuid7(id);
     task_send send = {
-        .tenant = view_of(tenant),
-        .task_id = view_of(message->task_id),
-        .message_id = view_of(message->message_id == NULL ? id : message->message_id),
+        .tenant = slice_of(tenant),
+        .task_id = slice_of(message->task_id),
+        .message_id = slice_of(message->message_id == NULL ? id : message->message_id),
         .content = ledger_token(&memory, message->content, message->content_json),
     };
     status = memory.failed ? error_nomem(err) : task_send_check(&send, err);
@@ -117,7 +117,7 @@ cardbox_status cardbox_send_to_task(cardbox *db, const char *tenant, const cardb
     }
     arena_reset(&memory);
     if (status == CARDBOX_OK)
-        work_wake(db, view_of(tenant));
+        work_wake(db, slice_of(tenant));
     return status;
 }
 
@@ -131,16 +131,16 @@ cardbox_status cardbox_cancel_task(cardbox *db, const char *tenant, const char *
         status = check_id("task_id", task_id, CARDBOX_CARD_ID_MAX, err);
     if (status != CARDBOX_OK)
         return status;
-    view token = ledger_token(&memory, reason == NULL ? "" : reason, NULL);
+    slice token = ledger_token(&memory, reason == NULL ? "" : reason, NULL);
     status = memory.failed ? error_nomem(err) : ledger_check_text("reason", token, err);
     if (status == CARDBOX_OK) {
         params_init(&p, REQUEST_MAX);
-        task_cancel_params(&p, view_of(tenant), view_of(task_id), token);
-        status = run_change(db, STATEMENT_task_cancel, &p, RUN_AGAIN, view_of(task_id), err);
+        task_cancel_params(&p, slice_of(tenant), slice_of(task_id), token);
+        status = run_change(db, STATEMENT_task_cancel, &p, RUN_AGAIN, slice_of(task_id), err);
     }
     arena_reset(&memory);
     if (status == CARDBOX_OK)
-        work_wake(db, view_of(tenant));
+        work_wake(db, slice_of(tenant));
     return status;
 }
 
@@ -178,7 +178,7 @@ static size_t count_events(const store_rows *rows)
     if (count == 0)
         return 0;
     task_event_read(&last, rows, count - 1);
-    return (size_t)count - view_equal(last.what, VIEW("more"));
+    return (size_t)count - slice_equal(last.what, SLICE("more"));
 }
 
 static cardbox_status take_events(cardbox_task_events **out, store_rows *rows, cardbox_error *err)
@@ -223,10 +223,10 @@ cardbox_status cardbox_follow_task(cardbox_task_events **out, cardbox *db, const
     if (status != CARDBOX_OK)
         return status;
     const task_follow one = {
-        .tenant = view_of(tenant),
-        .task_id = view_of(follow->task_id),
+        .tenant = slice_of(tenant),
+        .task_id = slice_of(follow->task_id),
         .after = follow->after,
-        .message_id = view_of(follow->message_id),
+        .message_id = slice_of(follow->message_id),
         .after_piece = follow->after_piece,
     };
     params_init(&p, REQUEST_MAX);

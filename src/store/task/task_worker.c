@@ -52,7 +52,7 @@ static cardbox_status take_claims(cardbox_claims **out, store_rows *rows, cardbo
 }
 
 /* Tenants as views in the arena. */
-static cardbox_status read_tenants(view **out, arena *memory, const char *const *tenants,
+static cardbox_status read_tenants(slice **out, arena *memory, const char *const *tenants,
                                    size_t count, cardbox_error *err)
 {
     *out = NULL;
@@ -60,14 +60,14 @@ static cardbox_status read_tenants(view **out, arena *memory, const char *const 
         return CARDBOX_OK;
     if (count == 0)
         return error_set(err, CARDBOX_INVALID, "name at least one tenant, or NULL for all");
-    view *made = arena_zeros(memory, count, sizeof(*made));
+    slice *made = arena_zeros(memory, count, sizeof(*made));
     if (made == NULL)
         return error_nomem(err);
     for (size_t i = 0; i < count; i++) {
         cardbox_status status = check_id("tenant", tenants[i], CARDBOX_TENANT_MAX, err);
         if (status != CARDBOX_OK)
             return status;
-        made[i] = view_of(tenants[i]);
+        made[i] = slice_of(tenants[i]);
     }
     *out = made;
     return CARDBOX_OK;
@@ -95,7 +95,7 @@ cardbox_status cardbox_claim_tasks(cardbox_claims **out, cardbox *db,
 {
     arena memory = ARENA_INIT;
     store_rows *rows = NULL;
-    view *tenants = NULL;
+    slice *tenants = NULL;
     cardbox_status status = check_claim(out, db, options, err);
     if (status != CARDBOX_OK)
         return status;
@@ -103,7 +103,7 @@ cardbox_status cardbox_claim_tasks(cardbox_claims **out, cardbox *db,
     const task_claim claim = {
         .tenants = tenants,
         .tenant_count = options->tenants == NULL ? 0 : options->tenant_count,
-        .owner = view_of(options->owner),
+        .owner = slice_of(options->owner),
         .lease_ms = options->lease_ms == 0 ? LEASE_MS_DEFAULT : options->lease_ms,
         .most = (int32_t)options->limit,
         .most_attempts =
@@ -141,7 +141,7 @@ static cardbox_status read_lease(task_lease *out, const cardbox_lease *lease, ca
 {
     if (lease == NULL)
         return error_set(err, CARDBOX_INVALID, "lease must not be NULL");
-    *out = (task_lease){view_of(lease->tenant), view_of(lease->task_id), lease->epoch};
+    *out = (task_lease){slice_of(lease->tenant), slice_of(lease->task_id), lease->epoch};
     cardbox_status status = check_id("tenant", lease->tenant, CARDBOX_TENANT_MAX, err);
     return status == CARDBOX_OK ? check_id("task_id", lease->task_id, CARDBOX_CARD_ID_MAX, err)
                                 : status;
@@ -154,7 +154,7 @@ static void read_states(cardbox_lease_state *states, size_t count, const store_r
     for (int row = 0; row < rows_count(rows); row++) {
         size_t index = (size_t)rows_int8(rows, row, RENEWED_COL_ORD) - 1;
         cardbox_lease_state state = (cardbox_lease_state)rows_int4(rows, row, RENEWED_COL_STATE);
-        bool cancelled = view_equal(rows_text(rows, row, RENEWED_COL_STATUS), VIEW("cancelled"));
+        bool cancelled = slice_equal(rows_text(rows, row, RENEWED_COL_STATUS), SLICE("cancelled"));
         if (index < count)
             states[index] =
                 state == CARDBOX_LEASE_LOST && cancelled ? CARDBOX_LEASE_CANCELLED : state;
@@ -202,13 +202,13 @@ static cardbox_status read_write(task_write *out, arena *memory, const cardbox_l
         .message_count = write->message_count,
         .call_count = write->call_count,
         .ending = write->ending,
-        .status = view_of(write->completion_status),
+        .status = slice_of(write->completion_status),
         .seen = write->seen,
         .awaits = write->awaits_subtasks,
         .until_ms = write->sleep_until,
     };
     /* A reason may be longer than a completion status. */
-    out->status.len = view_cut(out->status, CARDBOX_TASK_STATUS_MAX);
+    out->status.len = slice_cut(out->status, CARDBOX_TASK_STATUS_MAX);
     cardbox_status status = read_lease(&out->lease, lease, err);
     if (status == CARDBOX_OK)
         status = ledger_read_messages(&out->messages, memory, out->lease.task_id, write->messages,
@@ -263,12 +263,12 @@ cardbox_status cardbox_show_piece(cardbox *db, const cardbox_lease *lease, const
         status = error_set(err, CARDBOX_INVALID, "n must be 1 or more, not %lld", (long long)n);
     if (status != CARDBOX_OK)
         return status;
-    buf_json_string(&token, (view){text, length});
-    view piece = buf_as_view(&token);
+    buf_json_string(&token, (slice){text, length});
+    slice piece = buf_as_slice(&token);
     status =
         buf_ok(&token) ? ledger_check_text("text", piece, err) : error_buf(err, &token, "text");
     if (status == CARDBOX_OK)
-        status = work_chunk(db, &made, view_of(message_id), n, piece, err);
+        status = work_chunk(db, &made, slice_of(message_id), n, piece, err);
     buf_free(&token);
     return status;
 }
@@ -278,7 +278,7 @@ cardbox_status cardbox_show_piece(cardbox *db, const cardbox_lease *lease, const
 struct cardbox_waiter {
     cardbox_options options;
     arena memory; /* what the options and tenants point to */
-    const view *tenants;
+    const slice *tenants;
     size_t tenant_count;
     work_bell *bell; /* NULL: lost */
 };
@@ -293,7 +293,7 @@ static cardbox_status keep_options(cardbox_waiter *waiter, const cardbox_options
                                    const char *const *tenants, size_t count, cardbox_error *err)
 {
     cardbox_options *own = &waiter->options;
-    view *names = NULL;
+    slice *names = NULL;
     cardbox_status status = CHECK_MADE(options, "CARDBOX_OPTIONS_INIT", err);
     if (status != CARDBOX_OK)
         return status;
@@ -307,8 +307,8 @@ static cardbox_status keep_options(cardbox_waiter *waiter, const cardbox_options
     waiter->tenant_count = names == NULL ? 0 : count;
     for (size_t i = 0; i < waiter->tenant_count; i++)
         names[i].ptr = arena_copy(&waiter->memory, names[i]);
-    own->conninfo = arena_copy(&waiter->memory, view_of(own->conninfo));
-    own->application_name = arena_copy(&waiter->memory, view_of(own->application_name));
+    own->conninfo = arena_copy(&waiter->memory, slice_of(own->conninfo));
+    own->application_name = arena_copy(&waiter->memory, slice_of(own->application_name));
     return waiter->memory.failed ? error_nomem(err) : CARDBOX_OK;
 }
 

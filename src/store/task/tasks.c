@@ -13,7 +13,7 @@
 
 /* What a model is to answer. A worker leaves white space out of what the model is given: there
  * would be nothing to answer. What nobody sees, nobody has meant. */
-static cardbox_status check_said(const char *what, view token, cardbox_error *err)
+static cardbox_status check_said(const char *what, slice token, cardbox_error *err)
 {
     cardbox_status status = ledger_check_text(what, token, err);
     if (status == CARDBOX_OK && content_is_blank(scan_inside(token)))
@@ -28,11 +28,11 @@ static size_t first_messages(message_input out[2], const task_spawn *spawn)
     if (spawn->prompt.ptr != NULL && spawn->prompt.len > 2)
         out[count++] = (message_input){.message_id = spawn->system_id,
                                        .task_id = spawn->task_id,
-                                       .role = VIEW("system"),
+                                       .role = SLICE("system"),
                                        .content = spawn->prompt};
     out[count++] = (message_input){.message_id = spawn->goal_id,
                                    .task_id = spawn->task_id,
-                                   .role = VIEW("user"),
+                                   .role = SLICE("user"),
                                    .content = spawn->goal};
     return count;
 }
@@ -43,15 +43,15 @@ cardbox_status task_spawn_check(const task_spawn *spawn, cardbox_error *err)
     if (status == CARDBOX_OK && spawn->prompt.ptr != NULL)
         status = ledger_check_text("systemPrompt", spawn->prompt, err);
     if (status == CARDBOX_OK && spawn->parent_id.ptr != NULL)
-        status = check_id_view("parentTaskId", spawn->parent_id, CARDBOX_CARD_ID_MAX, err);
+        status = check_id_slice("parentTaskId", spawn->parent_id, CARDBOX_CARD_ID_MAX, err);
     if (status == CARDBOX_OK)
-        status = check_id_view("taskId", spawn->task_id, CARDBOX_CARD_ID_MAX, err);
+        status = check_id_slice("taskId", spawn->task_id, CARDBOX_CARD_ID_MAX, err);
     if (status == CARDBOX_OK)
-        status =
-            check_id_view("the id of the goal's message", spawn->goal_id, CARDBOX_CARD_ID_MAX, err);
+        status = check_id_slice("the id of the goal's message", spawn->goal_id, CARDBOX_CARD_ID_MAX,
+                                err);
     if (status == CARDBOX_OK)
-        status = check_id_view("the id of the system message", spawn->system_id,
-                               CARDBOX_CARD_ID_MAX, err);
+        status = check_id_slice("the id of the system message", spawn->system_id,
+                                CARDBOX_CARD_ID_MAX, err);
     return status;
 }
 
@@ -62,7 +62,7 @@ void task_spawn_params(params *p, const task_spawn *spawn)
     params_text(p, spawn->tenant);
     params_text(p, spawn->task_id);
     params_text_or_null(p, spawn->parent_id);
-    params_text(p, spawn->prompt.ptr == NULL ? VIEW("\"\"") : spawn->prompt);
+    params_text(p, spawn->prompt.ptr == NULL ? SLICE("\"\"") : spawn->prompt);
     ledger_put_messages(p, messages, count);
 }
 
@@ -75,7 +75,7 @@ cardbox_status task_spawn_status(const store_rows *rows, const task_spawn *spawn
                                  cardbox_error *err)
 {
     ledger_outcome outcome = only_outcome(rows);
-    view parent = spawn->parent_id, id = spawn->task_id;
+    slice parent = spawn->parent_id, id = spawn->task_id;
     if (outcome == LEDGER_INSERTED || outcome == LEDGER_UNCHANGED)
         return CARDBOX_OK;
     if (outcome == LEDGER_NO_TASK)
@@ -86,9 +86,9 @@ cardbox_status task_spawn_status(const store_rows *rows, const task_spawn *spawn
 
 cardbox_status task_send_check(const task_send *send, cardbox_error *err)
 {
-    cardbox_status status = check_id_view("receiverId", send->task_id, CARDBOX_CARD_ID_MAX, err);
+    cardbox_status status = check_id_slice("receiverId", send->task_id, CARDBOX_CARD_ID_MAX, err);
     if (status == CARDBOX_OK)
-        status = check_id_view("the message's id", send->message_id, CARDBOX_CARD_ID_MAX, err);
+        status = check_id_slice("the message's id", send->message_id, CARDBOX_CARD_ID_MAX, err);
     return status == CARDBOX_OK ? check_said("message", send->content, err) : status;
 }
 
@@ -98,28 +98,28 @@ void task_send_params(params *p, const task_send *send)
     buf metadata = BUF_INIT(p->bytes.max);
     const message_input message = {.message_id = send->message_id,
                                    .task_id = send->task_id,
-                                   .role = VIEW("user"),
+                                   .role = SLICE("user"),
                                    .content = send->content};
     ledger_message_card(&content, &metadata, &message);
     params_text(p, send->tenant);
     params_text(p, send->task_id);
     params_text(p, send->message_id);
-    params_text(p, buf_as_view(&content));
-    params_jsonb(p, buf_as_view(&metadata));
+    params_text(p, buf_as_slice(&content));
+    params_jsonb(p, buf_as_slice(&metadata));
     params_made_of(p, &content);
     params_made_of(p, &metadata);
     buf_free(&content);
     buf_free(&metadata);
 }
 
-void task_cancel_params(params *p, view tenant, view task_id, view reason)
+void task_cancel_params(params *p, slice tenant, slice task_id, slice reason)
 {
     params_text(p, tenant);
     params_text(p, task_id);
     params_text(p, reason);
 }
 
-cardbox_status task_change_status(const store_rows *rows, view task_id, cardbox_error *err)
+cardbox_status task_change_status(const store_rows *rows, slice task_id, cardbox_error *err)
 {
     int len = (int)task_id.len;
     switch ((int)only_outcome(rows)) {
@@ -136,13 +136,13 @@ cardbox_status task_change_status(const store_rows *rows, view task_id, cardbox_
     }
 }
 
-void tasks_tenants_params(params *p, const view *tenants, size_t count)
+void tasks_tenants_params(params *p, const slice *tenants, size_t count)
 {
     if (count == 0) {
         params_null(p);
         return;
     }
-    params_column(p, PARAMS_TEXT, tenants, count, sizeof(view), 0);
+    params_column(p, PARAMS_TEXT, tenants, count, sizeof(slice), 0);
 }
 
 /* --- for workers --- */
@@ -190,15 +190,15 @@ static ledger_batch batch_of(const task_write *write)
 cardbox_status task_write_check(const task_write *write, cardbox_error *err)
 {
     ledger_batch batch = batch_of(write);
-    view task = write->lease.task_id;
+    slice task = write->lease.task_id;
     for (size_t i = 0; i < write->message_count; i++)
-        if (!view_equal(write->messages[i].task_id, task))
+        if (!slice_equal(write->messages[i].task_id, task))
             return error_set(err, CARDBOX_INVALID, "a message is not of the lease's task");
     for (size_t i = 0; i < write->call_count; i++)
-        if (!view_equal(write->calls[i].task_id, task))
+        if (!slice_equal(write->calls[i].task_id, task))
             return error_set(err, CARDBOX_INVALID, "a call is not of the lease's task");
     if (write->ending == CARDBOX_FINISHED &&
-        check_id_view("the completion status", write->status, CARDBOX_TASK_STATUS_MAX, err) !=
+        check_id_slice("the completion status", write->status, CARDBOX_TASK_STATUS_MAX, err) !=
             CARDBOX_OK)
         return CARDBOX_INVALID;
     if (ledger_check_ms("sleep_until", write->until_ms, err) != CARDBOX_OK)
@@ -223,7 +223,7 @@ void task_write_params(params *p, const task_write *write)
     params_timestamptz_or_null(p, write->until_ms != 0, write->until_ms * 1000);
 }
 
-cardbox_status task_lease_lost(view task_id, cardbox_error *err)
+cardbox_status task_lease_lost(slice task_id, cardbox_error *err)
 {
     error_set(err, CARDBOX_CONFLICT,
               "the lease of task %.*s is lost: somebody else has it, or it is finished",
@@ -246,7 +246,7 @@ cardbox_status task_write_status(ledger_outcome *ended, const store_rows *rows,
     return ledger_save_status(rows, &batch, err);
 }
 
-void task_chunk_params(params *p, const task_lease *lease, view message_id, int64_t n, view piece)
+void task_chunk_params(params *p, const task_lease *lease, slice message_id, int64_t n, slice piece)
 {
     params_text(p, lease->tenant);
     params_text(p, lease->task_id);

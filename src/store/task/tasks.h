@@ -13,12 +13,12 @@
 
 /* STATEMENT_task_spawn. Ids are the caller's, so that a retry is the same task; message ids too. */
 typedef struct task_spawn {
-    view tenant, task_id;
-    view parent_id; /* ptr NULL: none */
-    view prompt;    /* token; ptr NULL or "": no system message, and the prompt is "" */
-    view system_id; /* id of the system message */
-    view goal;      /* token */
-    view goal_id;   /* id of the first message of a user */
+    slice tenant, task_id;
+    slice parent_id; /* ptr NULL: none */
+    slice prompt;    /* token; ptr NULL or "": no system message, and the prompt is "" */
+    slice system_id; /* id of the system message */
+    slice goal;      /* token */
+    slice goal_id;   /* id of the first message of a user */
 } task_spawn;
 
 cardbox_status task_spawn_check(const task_spawn *spawn, cardbox_error *err);
@@ -28,32 +28,32 @@ cardbox_status task_spawn_status(const store_rows *rows, const task_spawn *spawn
 
 /* STATEMENT_task_send. */
 typedef struct task_send {
-    view tenant, task_id;
-    view message_id;
-    view content; /* token */
+    slice tenant, task_id;
+    slice message_id;
+    slice content; /* token */
 } task_send;
 
 cardbox_status task_send_check(const task_send *send, cardbox_error *err);
 void task_send_params(params *p, const task_send *send);
 
 /* STATEMENT_task_cancel. `reason` is a token. */
-void task_cancel_params(params *p, view tenant, view task_id, view reason);
+void task_cancel_params(params *p, slice tenant, slice task_id, slice reason);
 
 /* Of send and cancel: CARDBOX_OK; CARDBOX_NOT_FOUND "Task not found: X"; CARDBOX_CONFLICT "Task X
  * is already completed", or another message has that id. The texts are those of the abilities. */
-cardbox_status task_change_status(const store_rows *rows, view task_id, cardbox_error *err);
+cardbox_status task_change_status(const store_rows *rows, slice task_id, cardbox_error *err);
 
 /* STATEMENT_tasks_notify: wakes the workers of these tenants. Apart from what made the work, after
  * its commit, and once for much of it. STATEMENT_tasks_listen, where `count` 0 means all. */
-void tasks_tenants_params(params *p, const view *tenants, size_t count);
+void tasks_tenants_params(params *p, const slice *tenants, size_t count);
 
 /* --- for workers --- */
 
 /* STATEMENT_tasks_claim. */
 typedef struct task_claim {
-    const view *tenants;
+    const slice *tenants;
     size_t tenant_count; /* 0: all that the database role may serve */
-    view owner;          /* 1 to 255 bytes */
+    slice owner;         /* 1 to 255 bytes */
     int64_t lease_ms;
     int32_t most, most_attempts;
     bool take_over; /* also what this owner holds: for a worker that was started again */
@@ -62,7 +62,7 @@ typedef struct task_claim {
 void tasks_claim_params(params *p, const task_claim *claim);
 
 typedef struct claimed_task {
-    view tenant, task_id, parent_id;
+    slice tenant, task_id, parent_id;
     int64_t epoch;
     int32_t attempts;
     int32_t failed_calls; /* that its last owner had left open */
@@ -73,7 +73,7 @@ void claimed_task_read(claimed_task *out, const store_rows *rows, int row);
 
 /* What a worker holds. */
 typedef struct task_lease {
-    view tenant, task_id;
+    slice tenant, task_id;
     int64_t epoch;
 } task_lease;
 
@@ -89,7 +89,7 @@ typedef struct task_write {
     const call_input *calls;
     size_t message_count, call_count;
     cardbox_ending ending;
-    view status;      /* CARDBOX_FINISHED */
+    slice status;     /* CARDBOX_FINISHED */
     int64_t seen;     /* seq of the last message that the turn knew; negative: not asked */
     bool awaits;      /* CARDBOX_FINISHED: sleeps instead while there are unfinished subtasks */
     int64_t until_ms; /* CARDBOX_SLEEPS; 0: only a message wakes it */
@@ -104,18 +104,19 @@ cardbox_status task_write_status(ledger_outcome *ended, const store_rows *rows,
                                  const task_write *write, cardbox_error *err);
 
 /* CARDBOX_CONFLICT, and says so. */
-cardbox_status task_lease_lost(view task_id, cardbox_error *err);
+cardbox_status task_lease_lost(slice task_id, cardbox_error *err);
 
 /* STATEMENT_task_chunk: no row if the lease is lost. `piece` is a token. */
-void task_chunk_params(params *p, const task_lease *lease, view message_id, int64_t n, view piece);
+void task_chunk_params(params *p, const task_lease *lease, slice message_id, int64_t n,
+                       slice piece);
 
 /* --- for followers --- */
 
 /* STATEMENT_tasks_follow: many followers in one statement. */
 typedef struct task_follow {
-    view tenant, task_id;
-    int64_t after;   /* number of the last event that is known; 0: none */
-    view message_id; /* whose pieces are known; ptr NULL: none */
+    slice tenant, task_id;
+    int64_t after;    /* number of the last event that is known; 0: none */
+    slice message_id; /* whose pieces are known; ptr NULL: none */
     int64_t after_piece;
 } task_follow;
 
@@ -138,13 +139,14 @@ void tasks_follow_params(params *p, const task_follow *follows, size_t count,
 typedef struct task_event {
     int64_t ord; /* index of the follower + 1 */
     int64_t n;
-    view what; /* created, claimed, message, call, completed, reopened; chunk */
-    view ref;  /* of a message, a call, a chunk: its id; of created: the parent task; or ptr NULL */
-    view how;  /* claimed: owner; message: role; call, completed: the status that it got */
+    slice what; /* created, claimed, message, call, completed, reopened; chunk */
+    slice ref; /* of a message, a call, a chunk: its id; of created: the parent task; or ptr NULL */
+    slice how; /* claimed: owner; message: role; call, completed: the status that it got */
     int64_t at_ms; /* of a message its own timestamp; 0 of a chunk */
-    view text; /* message: its content; chunk: the piece; completed: why it was cancelled: tokens */
-    view metadata; /* message: its card's */
-    view call;     /* call: {"abilityName", "parameters", "details"}; details as they are now, with
+    slice
+        text; /* message: its content; chunk: the piece; completed: why it was cancelled: tokens */
+    slice metadata; /* message: its card's */
+    slice call;     /* call: {"abilityName", "parameters", "details"}; details as they are now, with
                       the status that the call has now */
 } task_event;
 

@@ -40,8 +40,8 @@ cardbox_status work_write(ledger_outcome *ended, cardbox *db, const task_write *
     return status;
 }
 
-cardbox_status work_chunk(cardbox *db, const task_lease *lease, view message_id, int64_t n,
-                          view piece, cardbox_error *err)
+cardbox_status work_chunk(cardbox *db, const task_lease *lease, slice message_id, int64_t n,
+                          slice piece, cardbox_error *err)
 {
     store_rows *rows = NULL;
     params p;
@@ -54,7 +54,7 @@ cardbox_status work_chunk(cardbox *db, const task_lease *lease, view message_id,
     return status;
 }
 
-cardbox_status work_task(store_rows **out, cardbox *db, view tenant, view task_id,
+cardbox_status work_task(store_rows **out, cardbox *db, slice tenant, slice task_id,
                          cardbox_error *err)
 {
     params p;
@@ -63,7 +63,7 @@ cardbox_status work_task(store_rows **out, cardbox *db, view tenant, view task_i
     return client_run(db, STATEMENT_task_get, &p, RUN_AGAIN, out, err);
 }
 
-cardbox_status work_messages(store_rows **out, cardbox *db, view tenant, view task_id,
+cardbox_status work_messages(store_rows **out, cardbox *db, slice tenant, slice task_id,
                              int64_t after, int64_t limit, cardbox_error *err)
 {
     params p;
@@ -72,7 +72,7 @@ cardbox_status work_messages(store_rows **out, cardbox *db, view tenant, view ta
     return client_run(db, STATEMENT_messages_read, &p, RUN_AGAIN, out, err);
 }
 
-cardbox_status work_calls(store_rows **out, cardbox *db, view tenant, view task_id,
+cardbox_status work_calls(store_rows **out, cardbox *db, slice tenant, slice task_id,
                           const call_row *after, int64_t limit, cardbox_error *err)
 {
     params p;
@@ -81,7 +81,7 @@ cardbox_status work_calls(store_rows **out, cardbox *db, view tenant, view task_
     return client_run(db, STATEMENT_calls_list, &p, RUN_AGAIN, out, err);
 }
 
-cardbox_status work_notify(cardbox *db, const view *tenants, size_t count, cardbox_error *err)
+cardbox_status work_notify(cardbox *db, const slice *tenants, size_t count, cardbox_error *err)
 {
     params p;
     params_init(&p, REQUEST_MAX);
@@ -89,7 +89,7 @@ cardbox_status work_notify(cardbox *db, const view *tenants, size_t count, cardb
     return client_run(db, STATEMENT_tasks_notify, &p, RUN_AGAIN, NULL, err);
 }
 
-void work_wake(cardbox *db, view tenant)
+void work_wake(cardbox *db, slice tenant)
 {
     if (db->kind == CLIENT_POOL)
         (void)work_notify(db, &tenant, 1, NULL);

@@ -24,24 +24,24 @@ cardbox_status work_write(ledger_outcome *ended, cardbox *db, const task_write *
                           cardbox_error *err);
 
 /* CARDBOX_CONFLICT: the lease is lost. */
-cardbox_status work_chunk(cardbox *db, const task_lease *lease, view message_id, int64_t n,
-                          view piece, cardbox_error *err);
+cardbox_status work_chunk(cardbox *db, const task_lease *lease, slice message_id, int64_t n,
+                          slice piece, cardbox_error *err);
 
-cardbox_status work_task(store_rows **out, cardbox *db, view tenant, view task_id,
+cardbox_status work_task(store_rows **out, cardbox *db, slice tenant, slice task_id,
                          cardbox_error *err);
 /* As messages_read_params says. */
-cardbox_status work_messages(store_rows **out, cardbox *db, view tenant, view task_id,
+cardbox_status work_messages(store_rows **out, cardbox *db, slice tenant, slice task_id,
                              int64_t after, int64_t limit, cardbox_error *err);
 /* As calls_list_params says. */
-cardbox_status work_calls(store_rows **out, cardbox *db, view tenant, view task_id,
+cardbox_status work_calls(store_rows **out, cardbox *db, slice tenant, slice task_id,
                           const call_row *after, int64_t limit, cardbox_error *err);
 
 /* Wakes the workers of a tenant after a change that they wait for; not in a transaction, where
  * there is nothing to see yet. Should it fail, they find it when they next look. */
-void work_wake(cardbox *db, view tenant);
+void work_wake(cardbox *db, slice tenant);
 
 /* Wakes the workers of these tenants. */
-cardbox_status work_notify(cardbox *db, const view *tenants, size_t count, cardbox_error *err);
+cardbox_status work_notify(cardbox *db, const slice *tenants, size_t count, cardbox_error *err);
 
 /* --- the bell --- */
 
@@ -55,7 +55,7 @@ typedef enum bell_event {
 } bell_event;
 
 /* Listens for work of these tenants; none: of all that the role may serve. */
-cardbox_status bell_open(work_bell **out, const cardbox_options *options, const view *tenants,
+cardbox_status bell_open(work_bell **out, const cardbox_options *options, const slice *tenants,
                          size_t count, cardbox_error *err);
 void bell_close(work_bell *bell);
 

@@ -59,7 +59,7 @@ static agent_end give_up(agent *a, const char *event, const cardbox_error *err)
     log_fault(a, event, err);
     format_line(a->status, AGENT_STATUS_SIZE, "failed: the ledger refused: %s", err->message);
     task_write write = {
-        .lease = a->lease, .ending = CARDBOX_FINISHED, .status = view_of(a->status), .seen = -1};
+        .lease = a->lease, .ending = CARDBOX_FINISHED, .status = slice_of(a->status), .seen = -1};
     if (is_final(err->status) && work_write(&ended, a->shared->db, &write, NULL) == CARDBOX_OK)
         return AGENT_FINISHED;
     return AGENT_FAILED;
@@ -93,7 +93,7 @@ bool agent_write(agent *a, task_write *write, agent_end *end)
 static task_write as_ending(const turn *t, bool is_success)
 {
     return (task_write){.ending = CARDBOX_FINISHED,
-                        .status = view_of(t->a->status),
+                        .status = slice_of(t->a->status),
                         .seen = is_success ? t->seen : -1,
                         .awaits = is_success};
 }
@@ -171,20 +171,20 @@ static bool save_answer(turn *t, agent_end *end)
     bool is_last = t->answer.call_count == 0;
     task_write write = {.ending = CARDBOX_GOES_ON, .seen = -1};
 
-    buf_json_string(&content, buf_as_view(&t->answer.text));
+    buf_json_string(&content, buf_as_slice(&t->answer.text));
     put_metadata(&metadata, t);
-    message_input message = {.message_id = view_of(t->shown.message_id),
+    message_input message = {.message_id = slice_of(t->shown.message_id),
                              .task_id = t->a->lease.task_id,
-                             .role = VIEW("assistant"),
-                             .content = buf_as_view(&content),
-                             .metadata = buf_as_view(&metadata)};
+                             .role = SLICE("assistant"),
+                             .content = buf_as_slice(&content),
+                             .metadata = buf_as_slice(&metadata)};
     if (is_last) {
         format_line(t->a->status, AGENT_STATUS_SIZE, "%s%s", cut != NULL ? "failed: " : "success",
                     cut != NULL ? cut : "");
         write = as_ending(t, cut == NULL);
     } else {
         put_calls(&calls, t);
-        message.tool_calls = buf_as_view(&calls);
+        message.tool_calls = buf_as_slice(&calls);
     }
     write.messages = &message;
     write.message_count = is_last && completion_is_blank(&t->answer) ? 0 : 1;
@@ -197,7 +197,7 @@ static bool save_answer(turn *t, agent_end *end)
     return goes_on;
 }
 
-static void take_piece(void *arg, view text)
+static void take_piece(void *arg, slice text)
 {
     turn *t = arg;
 
@@ -227,7 +227,7 @@ static void begin_again(void *arg, const char *reason)
 static model_end ask(turn *t, char reason[MODEL_REASON_SIZE])
 {
     agent *a = t->a;
-    view messages = buf_as_view(&t->dialogue.messages);
+    slice messages = buf_as_slice(&t->dialogue.messages);
     buf request = BUF_INIT(messages.len + a->shared->offer.len + METADATA_MAX);
     model_watch watch = {
         .piece = take_piece, .again = begin_again, .tick = show_pieces, .arg = t, .stop = &a->stop};
@@ -235,7 +235,7 @@ static model_end ask(turn *t, char reason[MODEL_REASON_SIZE])
     model_request(&request, a->shared->model, messages, a->shared->offer);
     a->model_calls++;
     model_end end =
-        model_ask(&t->answer, a->net, a->shared->model, buf_as_view(&request), &watch, reason);
+        model_ask(&t->answer, a->net, a->shared->model, buf_as_slice(&request), &watch, reason);
     buf_free(&request);
     if (end == MODEL_ANSWERED && t->answer.usage.prompt_tokens > 0)
         a->prompt_tokens += t->answer.usage.prompt_tokens;
@@ -300,7 +300,7 @@ static bool take_turn(turn *t, agent_end *end)
 }
 
 /* Why the lease is lost, as far as the ledger can be asked: of the places that notice, only the
- * keeper is told, and it is seldom first. */
+ * auth_watcher is told, and it is seldom first. */
 static agent_end why_lost(const agent *a)
 {
     cardbox_ledger *found = NULL;

@@ -24,7 +24,7 @@ typedef struct agent_shared {
     cardbox *db;
     const model *model;
     const tools *tools;
-    view offer; /* the request's array of tools */
+    slice offer; /* the request's array of tools */
     long max_iterations;
 } agent_shared;
 
@@ -32,7 +32,7 @@ typedef struct agent {
     const agent_shared *shared;
     net *net;
     task_lease lease; /* its texts end with NUL */
-    view parent_id;
+    slice parent_id;
     atomic_int stop; /* a stop_reason; set by whoever */
 
     /* what it has done */

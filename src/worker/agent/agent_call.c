@@ -18,35 +18,35 @@ typedef struct call_run {
     const agent_call *call;
     const tool *tool;     /* NULL: there is none of that name */
     char name[NAME_SIZE]; /* of the tool, or as the model says it */
-    view arguments;       /* as the model wrote them: JSON of an object, most often */
+    slice arguments;      /* as the model wrote them: JSON of an object, most often */
     buf parameters;       /* the arguments as a JSON string */
     char start_id[UUID_TEXT_SIZE];
 } call_run;
 
-static call_input call_as(const call_run *r, view status)
+static call_input call_as(const call_run *r, slice status)
 {
-    return (call_input){.call_id = view_of(r->call->id),
+    return (call_input){.call_id = slice_of(r->call->id),
                         .task_id = r->a->lease.task_id,
-                        .ability = view_of(r->name),
+                        .ability = slice_of(r->name),
                         .status = status,
-                        .parameters = buf_as_view(&r->parameters),
-                        .start_id = view_of(r->start_id)};
+                        .parameters = buf_as_slice(&r->parameters),
+                        .start_id = slice_of(r->start_id)};
 }
 
 /* Writes what has changed of the call, with the message that tells people so: its metadata says
  * which call that is. */
-static bool tell(call_run *r, task_write write, view id, const char *text, agent_end *end)
+static bool tell(call_run *r, task_write write, slice id, const char *text, agent_end *end)
 {
     buf content = BUF_INIT(TOKEN_MAX), metadata = BUF_INIT(TOKEN_MAX);
 
-    buf_json_string(&content, view_of(text));
+    buf_json_string(&content, slice_of(text));
     buf_json_take(&metadata,
                   json_pack("{s:s, s:s}", "type", "agent.thought", "call_id", r->call->id));
     message_input message = {.message_id = id,
                              .task_id = r->a->lease.task_id,
-                             .role = VIEW("assistant"),
-                             .content = buf_as_view(&content),
-                             .metadata = buf_as_view(&metadata)};
+                             .role = SLICE("assistant"),
+                             .content = buf_as_slice(&content),
+                             .metadata = buf_as_slice(&metadata)};
     write.messages = &message;
     write.message_count = 1;
     write.seen = -1;
@@ -61,11 +61,11 @@ static bool tell(call_run *r, task_write write, view id, const char *text, agent
 static bool write_start(call_run *r, agent_end *end)
 {
     char text[TEXT_SIZE];
-    const call_input calls[] = {call_as(r, VIEW("pending")), call_as(r, VIEW("in_progress"))};
+    const call_input calls[] = {call_as(r, SLICE("pending")), call_as(r, SLICE("in_progress"))};
     task_write write = {.calls = calls, .call_count = 2, .ending = CARDBOX_GOES_ON};
 
     format_line(text, sizeof(text), "🔧 Calling %s...", r->name);
-    return tell(r, write, view_of(r->start_id), text, end);
+    return tell(r, write, slice_of(r->start_id), text, end);
 }
 
 /* Whether it can be run; else `out` says why not. */
@@ -95,7 +95,7 @@ static void put_details(buf *out, tool_outcome *outcome)
 {
     char reason[NAME_SIZE];
 
-    buf_json_string(out, buf_as_view(&outcome->details));
+    buf_json_string(out, buf_as_slice(&outcome->details));
     if (buf_ok(out))
         return;
     format_line(reason, sizeof(reason),
@@ -103,7 +103,7 @@ static void put_details(buf *out, tool_outcome *outcome)
                 CARDBOX_CONTENT_MAX);
     tool_fail(outcome, reason);
     buf_reset(out, CARDBOX_CONTENT_MAX);
-    buf_json_string(out, buf_as_view(&outcome->details));
+    buf_json_string(out, buf_as_slice(&outcome->details));
 }
 
 /* A call whose worker stops may have done its work or not, and is not run again. */
@@ -113,7 +113,7 @@ static bool write_end(call_run *r, tool_outcome *outcome, agent_end *end)
     buf details = BUF_INIT(CARDBOX_CONTENT_MAX);
 
     put_details(&details, outcome);
-    call_input call = call_as(r, outcome->has_failed ? VIEW("failed") : VIEW("completed"));
+    call_input call = call_as(r, outcome->has_failed ? SLICE("failed") : SLICE("completed"));
     task_write write = {.calls = &call,
                         .call_count = 1,
                         .ending = outcome->is_stopped ? CARDBOX_HANDED_BACK : CARDBOX_GOES_ON};
@@ -122,9 +122,9 @@ static bool write_end(call_run *r, tool_outcome *outcome, agent_end *end)
     else
         format_line(text, sizeof(text), "✓ %s completed", r->name);
     cardbox_uuid7(end_id);
-    call.details = buf_as_view(&details);
-    call.end_id = view_of(end_id);
-    bool goes_on = tell(r, write, view_of(end_id), text, end);
+    call.details = buf_as_slice(&details);
+    call.end_id = slice_of(end_id);
+    bool goes_on = tell(r, write, slice_of(end_id), text, end);
     buf_free(&details);
     return goes_on;
 }
@@ -152,16 +152,16 @@ static void find_tool(call_run *r)
 {
     const buf *name = &r->call->asked->name;
 
-    r->tool = tools_find(r->a->shared->tools, buf_as_view(name));
+    r->tool = tools_find(r->a->shared->tools, buf_as_slice(name));
     format_line(r->name, sizeof(r->name), "%s", r->tool != NULL ? r->tool->name : buf_str(name));
 }
 
 bool agent_run_call(agent *a, const agent_call *call, agent_end *end)
 {
-    view arguments = buf_as_view(&call->asked->arguments);
+    slice arguments = buf_as_slice(&call->asked->arguments);
     call_run r = {.a = a,
                   .call = call,
-                  .arguments = arguments.len > 0 ? arguments : VIEW("{}"),
+                  .arguments = arguments.len > 0 ? arguments : SLICE("{}"),
                   .parameters = BUF_INIT((size_t)6 * COMPLETION_ARGUMENTS_MAX + 2)};
     tool_outcome outcome;
     bool goes_on = false;

@@ -174,7 +174,7 @@ cardbox_status agent_load(dialogue *out, int64_t *seen, const agent *a, cardbox_
         status = read_prompt(p, a, err);
     if (status == CARDBOX_OK) {
         make_note(note, sizeof(note), a);
-        p->input.note = view_of(note);
+        p->input.note = slice_of(note);
         status = dialogue_build(out, &p->input);
         if (status == CARDBOX_NOMEM)
             status = out_of_memory(err);

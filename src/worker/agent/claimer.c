@@ -101,7 +101,7 @@ static void claim(claimer *k, size_t slots)
     store_rows *rows = NULL;
     task_claim wanted = {.tenants = pool->tenants,
                          .tenant_count = pool->set->project_count,
-                         .owner = view_of(pool->set->own_name),
+                         .owner = slice_of(pool->set->own_name),
                          .lease_ms = pool->set->lease_s * 1000,
                          .most = (int32_t)slots,
                          .most_attempts = (int32_t)pool->set->max_attempts,
@@ -171,7 +171,7 @@ static void wait_for_work(claimer *k, bool has_slot)
 /* Tells other workers, and our own bell, of what our tasks made runnable. */
 static void ring(worker_pool *pool)
 {
-    view tenants[SETTINGS_PROJECTS_MAX];
+    slice tenants[SETTINGS_PROJECTS_MAX];
     size_t count = 0;
 
     pthread_mutex_lock(&pool->lock);

@@ -44,14 +44,14 @@ static bool index_calls(builder *b)
 
 /* What a call's details say to the model: they are JSON in a string; of a string in it, what that
  * says, of anything else its JSON. */
-static scan_value details_of(builder *b, view details)
+static scan_value details_of(builder *b, slice details)
 {
     buf text = BUF_INIT(DETAILS_MAX);
     scan_value value = scan_whole(details), inner;
 
     if (value.kind == SCAN_STRING && scan_decode(&text, details)) {
-        const char *copy = arena_copy(&b->memory, buf_as_view(&text));
-        if (copy != NULL && scan_check((view){copy, text.len}, DEPTH_MAX, &inner, NULL, NULL))
+        const char *copy = arena_copy(&b->memory, buf_as_slice(&text));
+        if (copy != NULL && scan_check((slice){copy, text.len}, DEPTH_MAX, &inner, NULL, NULL))
             value = inner;
     }
     buf_free(&text);
@@ -62,10 +62,10 @@ static scan_value details_of(builder *b, view details)
 static void add_result(builder *b, size_t index, scan_value id, scan_value name)
 {
     const call_row *call = &b->in->calls[index];
-    bool has_failed = view_equal(call->status, VIEW("failed"));
+    bool has_failed = slice_equal(call->status, SLICE("failed"));
 
     b->is_told[index] = true;
-    if (!has_failed && !view_equal(call->status, VIEW("completed")))
+    if (!has_failed && !slice_equal(call->status, SLICE("completed")))
         return;
     context_message *result =
         context_add(&b->ctx, CONTEXT_RESULT, CONTEXT_OF_CARD, call->call_id, call->details);
@@ -115,7 +115,7 @@ static void add_unannounced(builder *b, size_t index)
     scan_value id = context_token(&b->ctx, call->call_id);
 
     tools_put_offered(&offered, call->ability);
-    scan_value name = context_token(&b->ctx, buf_as_view(&offered));
+    scan_value name = context_token(&b->ctx, buf_as_slice(&offered));
     buf_free(&offered);
     context_message *message =
         context_add(&b->ctx, CONTEXT_ASSISTANT, CONTEXT_OF_CARD, call->start_id, call->parameters);
@@ -128,11 +128,11 @@ static void add_unannounced(builder *b, size_t index)
 
 /* --- messages --- */
 
-static context_role role_of(view role)
+static context_role role_of(slice role)
 {
-    if (view_equal(role, VIEW("assistant")))
+    if (slice_equal(role, SLICE("assistant")))
         return CONTEXT_ASSISTANT;
-    return view_equal(role, VIEW("system")) ? CONTEXT_SYSTEM : CONTEXT_USER;
+    return slice_equal(role, SLICE("system")) ? CONTEXT_SYSTEM : CONTEXT_USER;
 }
 
 /* What an assistant's message says that it had seen; negative: it does not say, so it is not of
@@ -142,7 +142,7 @@ static int64_t seen_by(const message_row *row)
     int64_t seen;
     scan_value value = scan_find(scan_whole(row->metadata), "seen");
 
-    if (!view_equal(row->role, VIEW("assistant")) || value.kind != SCAN_NUMBER ||
+    if (!slice_equal(row->role, SLICE("assistant")) || value.kind != SCAN_NUMBER ||
         !scan_integer(value.text, &seen))
         return -1;
     return seen;
@@ -158,7 +158,7 @@ static void add_note(builder *b, context_message *message)
  * nothing to answer either: a request that ends in the model's own words is refused. */
 static bool says_nothing(const message_row *row)
 {
-    return view_equal(row->role, VIEW("user")) &&
+    return slice_equal(row->role, SLICE("user")) &&
            content_trim(scan_string_inside(scan_whole(row->content))).len == 0;
 }
 
@@ -179,7 +179,7 @@ static void add_message(builder *b, size_t number)
     uint32_t call = string_map_get(&b->by_message, row->message_id);
 
     /* A user's message is never only the mark of a call, whatever a call says. */
-    if (call != STRING_MAP_NONE && !view_equal(row->role, VIEW("user"))) {
+    if (call != STRING_MAP_NONE && !slice_equal(row->role, SLICE("user"))) {
         if (!b->is_told[call])
             add_unannounced(b, call);
         return;
@@ -209,7 +209,7 @@ static bool is_late(const builder *b, size_t number, const int64_t *next_seen)
 {
     const message_row *row = &b->in->messages[number];
 
-    return view_equal(row->role, VIEW("user")) && next_seen[number] >= 0 &&
+    return slice_equal(row->role, SLICE("user")) && next_seen[number] >= 0 &&
            row->seq > next_seen[number];
 }
 
@@ -276,7 +276,7 @@ static void end_in_question(context_list *list)
 bool dialogue_has_system(const dialogue_input *in)
 {
     for (size_t i = 0; i < in->message_count; i++)
-        if (view_equal(in->messages[i].role, VIEW("system")))
+        if (slice_equal(in->messages[i].role, SLICE("system")))
             return true;
     return false;
 }
@@ -289,7 +289,7 @@ static void add_prompt(builder *b)
     if (dialogue_has_system(in) || (in->prompt.len <= 2 && in->note.len == 0))
         return;
     context_message *message =
-        context_add(&b->ctx, CONTEXT_SYSTEM, CONTEXT_OF_CARD, VIEW("prompt"), in->prompt);
+        context_add(&b->ctx, CONTEXT_SYSTEM, CONTEXT_OF_CARD, SLICE("prompt"), in->prompt);
     b->has_system = true;
     if (message == NULL)
         return;

@@ -14,8 +14,8 @@ typedef struct dialogue_input {
     size_t message_count;
     const call_row *calls;
     size_t call_count;
-    view prompt; /* a token: said first where no message of role system is there */
-    view note;   /* plain text for the end of the system's message; empty: none */
+    slice prompt; /* a token: said first where no message of role system is there */
+    slice note;   /* plain text for the end of the system's message; empty: none */
 } dialogue_input;
 
 typedef struct dialogue {

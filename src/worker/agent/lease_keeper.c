@@ -24,8 +24,8 @@ typedef struct leases {
 static bool note(leases *l, const slot *s, size_t number)
 {
     const task_lease *lease = &s->agent.lease;
-    view tenant = {arena_copy(&l->memory, lease->tenant), lease->tenant.len};
-    view task = {arena_copy(&l->memory, lease->task_id), lease->task_id.len};
+    slice tenant = {arena_copy(&l->memory, lease->tenant), lease->tenant.len};
+    slice task = {arena_copy(&l->memory, lease->task_id), lease->task_id.len};
 
     l->at[l->count] = (task_lease){tenant, task, lease->epoch};
     l->slots[l->count] = number;
@@ -50,7 +50,7 @@ static bool collect(leases *l, worker_pool *pool)
     return good;
 }
 
-static void log_lost(const leases *l, size_t i, view status)
+static void log_lost(const leases *l, size_t i, slice status)
 {
     char task[LOG_QUOTE_SIZE], said[LOG_QUOTE_SIZE];
 

@@ -20,9 +20,9 @@ void stream_preview_free(stream_preview *c)
     buf_free(&c->waiting);
 }
 
-void stream_preview_add(stream_preview *c, view text)
+void stream_preview_add(stream_preview *c, slice text)
 {
-    buf_view(&c->waiting, text);
+    buf_slice(&c->waiting, text);
 }
 
 bool stream_preview_show(stream_preview *c)
@@ -36,9 +36,9 @@ bool stream_preview_show(stream_preview *c)
     c->shown_ms = now;
     if (buf_ok(&c->waiting)) {
         buf token = BUF_INIT((size_t)6 * WAITING_MAX + 2);
-        buf_json_string(&token, buf_as_view(&c->waiting));
-        status = work_chunk(c->db, c->lease, view_of(c->message_id), ++c->number,
-                            buf_as_view(&token), &err);
+        buf_json_string(&token, buf_as_slice(&c->waiting));
+        status = work_chunk(c->db, c->lease, slice_of(c->message_id), ++c->number,
+                            buf_as_slice(&token), &err);
         buf_free(&token);
     }
     buf_reset(&c->waiting, SIZE_MAX);

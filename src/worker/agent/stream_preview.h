@@ -20,7 +20,7 @@ typedef struct stream_preview {
 void stream_preview_begin(stream_preview *c, cardbox *db, const task_lease *lease);
 
 /* Keeps a piece. */
-void stream_preview_add(stream_preview *c, view text);
+void stream_preview_add(stream_preview *c, slice text);
 
 /* Shows what has gathered, if it is time to. False: the lease is lost. */
 bool stream_preview_show(stream_preview *c);

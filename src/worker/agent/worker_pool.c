@@ -26,9 +26,9 @@ bool worker_pool_assign(worker_pool *pool, const claimed_task *task)
         if (s->is_busy)
             continue;
         arena_reset(&s->memory);
-        view tenant = {arena_copy(&s->memory, task->tenant), task->tenant.len};
-        view task_id = {arena_copy(&s->memory, task->task_id), task->task_id.len};
-        view parent = {arena_copy(&s->memory, task->parent_id), task->parent_id.len};
+        slice tenant = {arena_copy(&s->memory, task->tenant), task->tenant.len};
+        slice task_id = {arena_copy(&s->memory, task->task_id), task->task_id.len};
+        slice parent = {arena_copy(&s->memory, task->parent_id), task->parent_id.len};
         if (s->memory.failed)
             return false;
         s->agent = (agent){.shared = pool->shared,
@@ -69,10 +69,10 @@ static void log_end(const agent *a, agent_end end, int64_t ms)
              (long long)a->completion_tokens, (long long)ms);
 }
 
-void worker_pool_announce(worker_pool *pool, view tenant)
+void worker_pool_announce(worker_pool *pool, slice tenant)
 {
     for (size_t i = 0; i < pool->set->project_count; i++)
-        pool->is_announced[i] |= view_equal(pool->tenants[i], tenant);
+        pool->is_announced[i] |= slice_equal(pool->tenants[i], tenant);
 }
 
 /* What its end may have made runnable: its parent, or itself. */
@@ -146,12 +146,12 @@ worker_pool *worker_pool_start(const agent_shared *shared, const worker_settings
     pool->set = set;
     pool->options = options;
     for (size_t i = 0; i < set->project_count; i++)
-        pool->tenants[i] = view_of(set->projects[i]);
+        pool->tenants[i] = slice_of(set->projects[i]);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->changed, NULL);
     pool->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (pool->wake_fd >= 0 && start_slots(pool)) {
-        pool->has_keeper = pthread_create(&pool->keeper, NULL, lease_keeper_run, pool) == 0;
+        pool->has_keeper = pthread_create(&pool->auth_watcher, NULL, lease_keeper_run, pool) == 0;
         pool->has_claimer =
             pool->has_keeper && pthread_create(&pool->claimer, NULL, claimer_run, pool) == 0;
     }
@@ -201,7 +201,7 @@ void worker_pool_free(worker_pool *pool)
         if (pool->slots[i].has_thread)
             pthread_join(pool->slots[i].thread, NULL);
     if (pool->has_keeper)
-        pthread_join(pool->keeper, NULL);
+        pthread_join(pool->auth_watcher, NULL);
     for (size_t i = 0; i < pool->set->project_count; i++)
         if (pool->is_announced[i])
             work_notify(pool->shared->db, &pool->tenants[i], 1, NULL);

@@ -1,6 +1,6 @@
 /*
  * worker_pool.h: the threads of a worker: slots that run one task each, a claimer that takes tasks
- * for free slots, and a keeper of their leases. Knows nothing of what running a task is.
+ * for free slots, and a auth_watcher of their leases. Knows nothing of what running a task is.
  */
 #ifndef WORKER_POOL_H
 #define WORKER_POOL_H

@@ -31,10 +31,10 @@ struct worker_pool {
     bool is_stopping;
     int wake_fd; /* an eventfd: a slot is free, or all is to stop */
     bool has_claimer, has_keeper;
-    pthread_t claimer, keeper;
+    pthread_t claimer, auth_watcher;
     slot *slots;
     size_t slot_count, busy;
-    view tenants[SETTINGS_PROJECTS_MAX];
+    slice tenants[SETTINGS_PROJECTS_MAX];
     bool is_announced[SETTINGS_PROJECTS_MAX]; /* tenants to whose workers work is to be announced */
 };
 
@@ -43,7 +43,7 @@ void *claimer_run(void *arg);
 void *lease_keeper_run(void *arg);
 
 /* Work of this tenant is to be announced to its workers. The lock is held. */
-void worker_pool_announce(struct worker_pool *pool, view tenant);
+void worker_pool_announce(struct worker_pool *pool, slice tenant);
 
 /* Gives a claimed task to a free slot. The caller holds the lock. False: all is to stop, and no
  * thread may be left for it; or out of memory. */

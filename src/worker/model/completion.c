@@ -66,7 +66,7 @@ static bool read_integer(int64_t *out, const json_t *value)
 
 static void add_string(buf *out, const json_t *object, const char *name)
 {
-    buf_view(out, json_text_of(json_object_get(object, name)));
+    buf_slice(out, json_text_of(json_object_get(object, name)));
 }
 
 /* --- tool calls --- */
@@ -97,20 +97,20 @@ static bool begins_anew(const completion_call *call, const json_t *piece)
 {
     const json_t *function = json_object_get(piece, "function");
     const json_t *arguments = json_object_get(function, "arguments");
-    view name = json_text_of(json_object_get(function, "name"));
+    slice name = json_text_of(json_object_get(function, "name"));
 
     if (name.len == 0 || call->name.len == 0)
         return false;
-    if (!view_equal(name, buf_as_view(&call->name)))
+    if (!slice_equal(name, buf_as_slice(&call->name)))
         return true;
     bool has_arguments = json_is_object(arguments) || json_string_length(arguments) > 0;
     return has_arguments &&
-           scan_check(buf_as_view(&call->arguments), COMPLETION_DEPTH_MAX, NULL, NULL, NULL);
+           scan_check(buf_as_slice(&call->arguments), COMPLETION_DEPTH_MAX, NULL, NULL, NULL);
 }
 
 /* The call that a piece belongs to. Some servers give no index: there an id begins the next call,
  * and a piece without one continues the last call, unless that came in the same chunk. */
-static completion_call *call_of(completion *c, const json_t *piece, view id, bool is_first)
+static completion_call *call_of(completion *c, const json_t *piece, slice id, bool is_first)
 {
     int64_t index;
 
@@ -120,7 +120,7 @@ static completion_call *call_of(completion *c, const json_t *piece, view id, boo
     }
     if (c->call_count > 0 && is_first) {
         completion_call *last = &c->calls[c->call_count - 1];
-        bool is_same = id.len == 0 || view_equal(id, buf_as_view(&last->id));
+        bool is_same = id.len == 0 || slice_equal(id, buf_as_slice(&last->id));
         if (is_same && !begins_anew(last, piece))
             return last;
     }
@@ -128,14 +128,14 @@ static completion_call *call_of(completion *c, const json_t *piece, view id, boo
 }
 
 /* Ids and names come whole, and from some servers with every piece: the first one counts. */
-static void set_once(buf *out, view text)
+static void set_once(buf *out, slice text)
 {
     if (out->len == 0)
-        buf_view(out, text);
+        buf_slice(out, text);
 }
 
 /* Some servers give arguments as an object instead of its text. */
-static bool take_function(completion *c, completion_call *call, view id, const json_t *function)
+static bool take_function(completion *c, completion_call *call, slice id, const json_t *function)
 {
     json_t *arguments = json_object_get(function, "arguments");
 
@@ -146,7 +146,7 @@ static bool take_function(completion *c, completion_call *call, view id, const j
     if (json_is_object(arguments))
         buf_json_take(&call->arguments, json_incref(arguments));
     else
-        buf_view(&call->arguments, json_text_of(arguments));
+        buf_slice(&call->arguments, json_text_of(arguments));
     if (!buf_ok(&call->id) || !buf_ok(&call->name) || !buf_ok(&call->arguments))
         return fail_for_good(c, "a tool call of the model is too large");
     return true;
@@ -161,7 +161,7 @@ static bool take_calls(completion *c, const json_t *calls)
     json_array_foreach (calls, i, piece) {
         if (!json_is_object(piece))
             continue;
-        view id = json_text_of(json_object_get(piece, "id"));
+        slice id = json_text_of(json_object_get(piece, "id"));
         completion_call *call = call_of(c, piece, id, is_first);
         if (!take_function(c, call, id, json_object_get(piece, "function")))
             return false;
@@ -178,7 +178,7 @@ static void take_text(completion *c, const json_t *delta)
     const json_t *part, *content = json_object_get(delta, "content");
     size_t i;
 
-    buf_view(&c->text, json_text_of(content));
+    buf_slice(&c->text, json_text_of(content));
     json_array_foreach (content, i, part) {
         add_string(&c->text, part, "text");
         add_string(&c->text, part, "refusal");
@@ -186,7 +186,7 @@ static void take_text(completion *c, const json_t *delta)
     add_string(&c->text, delta, "refusal");
 }
 
-static bool take_delta(completion *c, const json_t *delta, view *piece)
+static bool take_delta(completion *c, const json_t *delta, slice *piece)
 {
     const json_t *function = json_object_get(delta, "function_call"); /* the form before tools */
     size_t before = c->text.len;
@@ -200,10 +200,10 @@ static bool take_delta(completion *c, const json_t *delta, view *piece)
     if (!json_is_object(function))
         return true;
     completion_call *call = find_call(c, 0);
-    return take_function(c, call != NULL ? call : add_call(c, 0), (view){"", 0}, function);
+    return take_function(c, call != NULL ? call : add_call(c, 0), (slice){"", 0}, function);
 }
 
-static void take_finish(completion *c, view text)
+static void take_finish(completion *c, slice text)
 {
     if (text.len == 0)
         return;
@@ -250,7 +250,7 @@ static const json_t *find_choice(const json_t *choices)
     return NULL;
 }
 
-static bool take_chunk(completion *c, const json_t *chunk, view *piece)
+static bool take_chunk(completion *c, const json_t *chunk, slice *piece)
 {
     const json_t *error = json_object_get(chunk, "error");
     const json_t *usage = json_object_get(chunk, "usage");
@@ -272,21 +272,21 @@ static bool take_chunk(completion *c, const json_t *chunk, view *piece)
     return true;
 }
 
-bool completion_take(completion *c, view data, view *piece)
+bool completion_take(completion *c, slice data, slice *piece)
 {
     json_error_t error;
-    buf text = BUF_INIT(2 * data.len + 64); /* each joined half adds six bytes to six */
+    buf text = BUF_INIT(2 * data.len + 64); /* each batched half adds six bytes to six */
 
-    *piece = (view){"", 0};
+    *piece = (slice){"", 0};
     if (c->is_done || c->error[0] != '\0')
         return false;
-    if (view_equal(data, VIEW("[DONE]"))) {
+    if (slice_equal(data, SLICE("[DONE]"))) {
         c->is_done = true;
         return false;
     }
     half_pairs_join(&text, c->half, data);
     bool is_whole = buf_ok(&text);
-    json_t *chunk = json_text_read(buf_as_view(&text), 0, &error);
+    json_t *chunk = json_text_read(buf_as_slice(&text), 0, &error);
     buf_free(&text);
     if (!is_whole || (chunk == NULL && json_error_code(&error) == json_error_out_of_memory))
         return fail(c, "out of memory");
@@ -315,8 +315,8 @@ bool completion_is_blank(const completion *c)
 {
     buf inside = BUF_INIT((size_t)6 * COMPLETION_TEXT_MAX);
 
-    buf_json_inside(&inside, buf_as_view(&c->text));
-    bool is_blank = buf_ok(&inside) && content_trim(buf_as_view(&inside)).len == 0;
+    buf_json_inside(&inside, buf_as_slice(&c->text));
+    bool is_blank = buf_ok(&inside) && content_trim(buf_as_slice(&inside)).len == 0;
     buf_free(&inside);
     return is_blank;
 }

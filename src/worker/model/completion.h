@@ -43,7 +43,7 @@ void completion_free(completion *c);
 
 /* Reads an event's data. `piece` receives the text that came with it, borrowed until the next one
  * is read. False: the stream is over, by [DONE] or for the reason in `error`. */
-bool completion_take(completion *c, view data, view *piece);
+bool completion_take(completion *c, slice data, slice *piece);
 
 /* Whether the text says nothing, by the rule by which messages without words are left out of what
  * a model reads. */

@@ -5,20 +5,20 @@
 
 enum { ESCAPE_LEN = 6 };
 
-static view after(view text, size_t count)
+static slice after(slice text, size_t count)
 {
-    return (view){text.ptr + count, text.len - count};
+    return (slice){text.ptr + count, text.len - count};
 }
 
 /* The UTF-16 code unit of the escape that `text` begins with; -1: it begins with none. */
-static int code_unit(view text)
+static int code_unit(slice text)
 {
     int unit = 0;
 
     if (text.len < ESCAPE_LEN || text.ptr[0] != '\\' || text.ptr[1] != 'u')
         return -1;
     for (int i = 2; i < ESCAPE_LEN; i++) {
-        int digit = view_hex_digit(text.ptr[i]);
+        int digit = slice_hex_digit(text.ptr[i]);
         if (digit < 0)
             return -1;
         unit = unit * 16 + digit;
@@ -38,7 +38,7 @@ static bool is_low(int unit)
 
 /* Appends the escape at the start of `text`, or what stands for it. Returns how many bytes of
  * `text` that covers. */
-static size_t add_escape(buf *out, char half[5], view text, bool begins_string)
+static size_t add_escape(buf *out, char half[5], slice text, bool begins_string)
 {
     int unit = code_unit(text);
 
@@ -47,7 +47,7 @@ static size_t add_escape(buf *out, char half[5], view text, bool begins_string)
         buf_add(out, text.ptr, len);
         return len;
     }
-    view next = after(text, ESCAPE_LEN);
+    slice next = after(text, ESCAPE_LEN);
     if (is_high(unit) && is_low(code_unit(next))) {
         buf_add(out, text.ptr, (size_t)2 * ESCAPE_LEN);
         return (size_t)2 * ESCAPE_LEN;
@@ -64,7 +64,7 @@ static size_t add_escape(buf *out, char half[5], view text, bool begins_string)
     return ESCAPE_LEN;
 }
 
-void half_pairs_join(buf *out, char half[5], view json)
+void half_pairs_join(buf *out, char half[5], slice json)
 {
     bool begins_string = false;
 

@@ -10,6 +10,6 @@
 /* Appends `json` with U+FFFD for NUL and for each half of a surrogate pair. A high half at the end
  * of a string moves into `half` (its digits, "": none) instead, and is put before a low half that
  * begins a string later. */
-void half_pairs_join(buf *out, char half[5], view json);
+void half_pairs_join(buf *out, char half[5], slice json);
 
 #endif

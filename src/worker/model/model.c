@@ -32,23 +32,23 @@ typedef enum verdict { IS_GOOD, IS_FINAL, MAY_CHANGE, IS_STOPPED } verdict;
 
 /* Messages and tools are text already: the same input gives the same bytes, as the prompt caches
  * of servers require. */
-void model_request(buf *out, const model *m, view messages, view tools)
+void model_request(buf *out, const model *m, slice messages, slice tools)
 {
     buf_json_open_take(out, json_pack("{s:s, s:b, s:{s:b}}", "model", m->name, "stream", 1,
                                       "stream_options", "include_usage", 1));
     buf_text(out, ",\"messages\":");
-    buf_view(out, messages);
+    buf_slice(out, messages);
     if (tools.len > 2) {
         buf_text(out, ",\"tools\":");
-        buf_view(out, tools);
+        buf_slice(out, tools);
     }
     buf_char(out, '}');
 }
 
-static bool take_event(void *arg, view data)
+static bool take_event(void *arg, slice data)
 {
     attempt *a = arg;
-    view piece;
+    slice piece;
 
     a->is_stream = true;
     bool goes_on = completion_take(a->answer, data, &piece);
@@ -58,7 +58,7 @@ static bool take_event(void *arg, view data)
     return goes_on;
 }
 
-static net_wish take_bytes(void *arg, long status, view bytes)
+static net_wish take_bytes(void *arg, long status, slice bytes)
 {
     attempt *a = arg;
     size_t room = REFUSAL_MAX - a->refusal.len;
@@ -91,15 +91,15 @@ static void pass_tick(void *arg)
 static void refusal_text(char *out, size_t size, const buf *body)
 {
     json_error_t unused;
-    json_t *whole = json_text_read(buf_as_view(body), 0, &unused);
+    json_t *whole = json_text_read(buf_as_slice(body), 0, &unused);
     const json_t *message = json_object_get(whole, "error");
 
     if (json_is_object(message))
         message = json_object_get(message, "message");
     if (message == NULL)
         message = json_object_get(whole, "message");
-    view text = json_is_string(message) ? json_text_of(message) : buf_as_view(body);
-    format_line(out, size, "%.*s", (int)view_cut(text, 200), text.ptr);
+    slice text = json_is_string(message) ? json_text_of(message) : buf_as_slice(body);
+    format_line(out, size, "%.*s", (int)slice_cut(text, 200), text.ptr);
     json_decref(whole);
 }
 
@@ -149,7 +149,7 @@ static void url_of(char out[URL_MAX], const char *base)
     format_line(out, URL_MAX, "%.*s/chat/completions", (int)len, base);
 }
 
-static verdict try_once(completion *out, net *n, const model *m, view body,
+static verdict try_once(completion *out, net *n, const model *m, slice body,
                         const model_watch *watch, char *reason, long *retry_after_s)
 {
     char url[URL_MAX], key[KEY_MAX];
@@ -196,8 +196,8 @@ static bool pause_before_retry(const model *m, unsigned number, long retry_after
     return true;
 }
 
-model_end model_ask(completion *out, net *n, const model *m, view request, const model_watch *watch,
-                    char reason[MODEL_REASON_SIZE])
+model_end model_ask(completion *out, net *n, const model *m, slice request,
+                    const model_watch *watch, char reason[MODEL_REASON_SIZE])
 {
     char last[MODEL_REASON_SIZE - 32];
     long retry_after_s;

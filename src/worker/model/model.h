@@ -23,7 +23,7 @@ typedef struct model {
 
 /* How a request is watched by who made it. */
 typedef struct model_watch {
-    void (*piece)(void *arg, view text);          /* the message's text, as it comes */
+    void (*piece)(void *arg, slice text);         /* the message's text, as it comes */
     void (*again)(void *arg, const char *reason); /* what came is void: there is another attempt */
     void (*tick)(void *arg);                      /* about every 50 ms */
     void *arg;
@@ -34,10 +34,10 @@ typedef enum model_end { MODEL_ANSWERED, MODEL_FAILED, MODEL_STOPPED } model_end
 
 /* Appends a request's body. `messages` is a JSON array, and `tools` too; an empty one is left out.
  */
-void model_request(buf *out, const model *m, view messages, view tools);
+void model_request(buf *out, const model *m, slice messages, slice tools);
 
 /* Asks. `out` is to be freed in any case; it is whole only after MODEL_ANSWERED. */
-model_end model_ask(completion *out, net *n, const model *m, view request, const model_watch *watch,
-                    char reason[MODEL_REASON_SIZE]);
+model_end model_ask(completion *out, net *n, const model *m, slice request,
+                    const model_watch *watch, char reason[MODEL_REASON_SIZE]);
 
 #endif

@@ -84,7 +84,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *arg)
     if (x->enough_ms > 0)
         return size * count;
     curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status);
-    switch (x->request->sink(x->request->arg, status, (view){bytes, size * count})) {
+    switch (x->request->sink(x->request->arg, status, (slice){bytes, size * count})) {
     case NET_MORE:
         break;
     case NET_ENOUGH:

@@ -6,7 +6,7 @@
 #define WORKER_NET_H
 
 #include <stdatomic.h>
-#include "base/view.h"
+#include "base/slice.h"
 
 enum { NET_HEADERS_MAX = 6, NET_ERROR_SIZE = 256 };
 
@@ -26,12 +26,12 @@ typedef enum net_wish {
 } net_wish;
 
 /* Takes the answer's body piece by piece. */
-typedef net_wish (*net_sink)(void *arg, long status, view bytes);
+typedef net_wish (*net_sink)(void *arg, long status, slice bytes);
 
 typedef struct net_request {
     const char *url;
     const char *headers[NET_HEADERS_MAX]; /* "Name: value", up to the first NULL */
-    view body;                            /* of a POST */
+    slice body;                           /* of a POST */
     long connect_ms, idle_ms, total_ms;
     net_sink sink;
     void *arg;

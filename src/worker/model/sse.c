@@ -17,14 +17,14 @@ void sse_free(sse *s)
     buf_free(&s->data);
 }
 
-static bool starts_with(view text, view start)
+static bool starts_with(slice text, slice start)
 {
     return text.len >= start.len && memcmp(text.ptr, start.ptr, start.len) == 0;
 }
 
-static view without(view text, size_t count)
+static slice without(slice text, size_t count)
 {
-    return (view){text.ptr + count, text.len - count};
+    return (slice){text.ptr + count, text.len - count};
 }
 
 /* The empty line: gives the event out, if it has data. */
@@ -33,32 +33,32 @@ static bool end_event(sse *s)
     bool goes_on = true;
 
     if (s->has_data)
-        goes_on = s->sink(s->arg, buf_as_view(&s->data));
+        goes_on = s->sink(s->arg, buf_as_slice(&s->data));
     buf_reset(&s->data, SIZE_MAX);
     s->has_data = false;
     return goes_on;
 }
 
-static bool take_line(sse *s, view line)
+static bool take_line(sse *s, slice line)
 {
-    if (!s->has_begun && starts_with(line, VIEW(BOM)))
+    if (!s->has_begun && starts_with(line, SLICE(BOM)))
         line = without(line, sizeof(BOM) - 1);
     s->has_begun = true;
     if (line.len == 0)
         return end_event(s);
-    if (!starts_with(line, VIEW("data")) || (line.len > 4 && line.ptr[4] != ':'))
+    if (!starts_with(line, SLICE("data")) || (line.len > 4 && line.ptr[4] != ':'))
         return true;
     line = without(line, line.len > 4 ? 5 : 4);
     if (line.len > 0 && line.ptr[0] == ' ')
         line = without(line, 1);
     if (s->has_data)
         buf_char(&s->data, '\n');
-    buf_view(&s->data, line);
+    buf_slice(&s->data, line);
     s->has_data = true;
     return buf_ok(&s->data);
 }
 
-static const char *find_line_end(view bytes)
+static const char *find_line_end(slice bytes)
 {
     for (size_t i = 0; i < bytes.len; i++)
         if (bytes.ptr[i] == '\n' || bytes.ptr[i] == '\r')
@@ -66,7 +66,7 @@ static const char *find_line_end(view bytes)
     return NULL;
 }
 
-bool sse_feed(sse *s, view bytes)
+bool sse_feed(sse *s, slice bytes)
 {
     while (bytes.len > 0) {
         if (s->after_cr && bytes.ptr[0] == '\n')
@@ -80,7 +80,7 @@ bool sse_feed(sse *s, view bytes)
         if (end == NULL)
             return true;
         s->after_cr = *end == '\r';
-        bool goes_on = take_line(s, buf_as_view(&s->line));
+        bool goes_on = take_line(s, buf_as_slice(&s->line));
         buf_reset(&s->line, SIZE_MAX);
         if (!goes_on)
             return false;

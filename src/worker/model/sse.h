@@ -8,7 +8,7 @@
 #include "base/buf.h"
 
 /* Called with an event's data, lent during the call. False: no more is wanted. */
-typedef bool (*sse_sink)(void *arg, view data);
+typedef bool (*sse_sink)(void *arg, slice data);
 
 typedef struct sse {
     buf line;
@@ -25,7 +25,7 @@ void sse_init(sse *s, size_t event_max, sse_sink sink, void *arg);
 
 /* Takes the next bytes of the stream. False: the sink has had enough, an event is over the limit,
  * or out of memory. An event without the empty line that ends it is never given out. */
-bool sse_feed(sse *s, view bytes);
+bool sse_feed(sse *s, slice bytes);
 
 void sse_free(sse *s);
 

@@ -75,7 +75,7 @@ static bool make_pipes(int ours[SUPERVISOR_FDS], int theirs[SUPERVISOR_FDS])
 
 static void write_input(run *r)
 {
-    view input = r->spec->input;
+    slice input = r->spec->input;
     ssize_t some = 0;
 
     if (r->written < input.len)

@@ -21,7 +21,7 @@ enum { SUBPROCESS_ERRORS_MAX = 2048 };
 typedef struct subprocess_spec {
     char *const *argv;        /* argv[0] is a path */
     char *const *environment; /* all that the command sees */
-    view input;               /* its standard input */
+    slice input;              /* its standard input */
     long time_ms;
     atomic_int *stop; /* anything but 0: break off */
 } subprocess_spec;

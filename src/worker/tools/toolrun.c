@@ -42,35 +42,35 @@ void tool_fail(tool_outcome *outcome, const char *reason)
 }
 
 /* Appends text as UTF-8: bytes that are none become U+FFFD. */
-static void put_clean(buf *out, view text)
+static void put_clean(buf *out, slice text)
 {
     while (text.len > 0) {
-        size_t step = view_utf8_step(text);
+        size_t step = slice_utf8_step(text);
         if (step == 0)
             buf_text(out, "\xEF\xBF\xBD");
         else
             buf_add(out, text.ptr, step);
-        text = (view){text.ptr + (step > 0 ? step : 1), text.len - (step > 0 ? step : 1)};
+        text = (slice){text.ptr + (step > 0 ? step : 1), text.len - (step > 0 ? step : 1)};
     }
 }
 
-static view trimmed(view text)
+static slice trimmed(slice text)
 {
     while (text.len > 0 && strchr(" \t\r\n", text.ptr[text.len - 1]) != NULL)
         text.len--;
     return text;
 }
 
-static void set_result(tool_outcome *out, view given)
+static void set_result(tool_outcome *out, slice given)
 {
     scan_value value;
     buf clean = BUF_INIT(DETAILS_MAX);
 
     if (scan_check(given, TOOLRUN_DEPTH_MAX, &value, NULL, NULL)) {
-        buf_view(&out->details, value.text);
+        buf_slice(&out->details, value.text);
     } else {
         put_clean(&clean, trimmed(given));
-        buf_json_string(&out->details, buf_as_view(&clean));
+        buf_json_string(&out->details, buf_as_slice(&clean));
     }
     if (!buf_ok(&clean) || !buf_ok(&out->details))
         tool_fail(out, "out of memory");
@@ -93,7 +93,7 @@ static void add_variable(environment *e, const char *name, const char *value)
         return;
     buf_printf(&text, "%s=%s", name, value);
     if (buf_ok(&text))
-        e->list[e->count] = arena_copy(&e->memory, buf_as_view(&text));
+        e->list[e->count] = arena_copy(&e->memory, buf_as_slice(&text));
     if (e->list[e->count] != NULL)
         e->count++;
     buf_free(&text);
@@ -113,17 +113,17 @@ static void fill_environment(environment *e, const tool_call *call)
 static void format_exit(char reason[TOOLRUN_REASON_SIZE], const char *how,
                         const subprocess_result *r)
 {
-    view said = trimmed((view){r->errors, r->errors_len});
+    slice said = trimmed((slice){r->errors, r->errors_len});
     size_t most = TOOLRUN_REASON_SIZE - 80;
 
     if (said.len > most)
-        said = (view){said.ptr + said.len - most, most};
+        said = (slice){said.ptr + said.len - most, most};
     format_line(reason, TOOLRUN_REASON_SIZE, "%s %d%s%.*s", how, r->number,
                 said.len > 0 ? ": " : "", (int)said.len, said.ptr);
 }
 
 static void conclude_command(tool_outcome *out, const tool_call *call, const subprocess_result *r,
-                             view output)
+                             slice output)
 {
     char reason[TOOLRUN_REASON_SIZE] = "";
 
@@ -168,19 +168,19 @@ static void run_command(tool_outcome *out, const tool_call *call)
     subprocess_spec spec = {call->tool->argv, variables.list, call->arguments, call->tool->time_ms,
                             call->stop};
     subprocess_run(&result, &output, &spec);
-    conclude_command(out, call, &result, buf_as_view(&output));
+    conclude_command(out, call, &result, buf_as_slice(&output));
     buf_free(&output);
     arena_reset(&variables.memory);
 }
 
 /* --- URLs --- */
 
-static net_wish take_answer(void *arg, long status, view bytes)
+static net_wish take_answer(void *arg, long status, slice bytes)
 {
     buf *answer = arg;
 
     (void)status;
-    buf_view(answer, bytes);
+    buf_slice(answer, bytes);
     return buf_ok(answer) ? NET_MORE : NET_REFUSE;
 }
 
@@ -202,7 +202,7 @@ static void run_url(tool_outcome *out, const tool_call *call)
     format_line(task, sizeof(task), "X-Caller-Id: %s", call->task_id);
     format_line(id, sizeof(id), "X-Call-Id: %s", call->call_id);
     net_post(&answer, call->net, &request);
-    view given = buf_as_view(&body);
+    slice given = buf_as_slice(&body);
     out->is_stopped = answer.end == NET_STOPPED;
     if (answer.end == NET_REFUSED)
         format_line(reason, sizeof(reason), "over %ld bytes of output", call->tool->output_max);
@@ -210,7 +210,7 @@ static void run_url(tool_outcome *out, const tool_call *call)
         format_line(reason, sizeof(reason), "%s", answer.error);
     else
         format_line(reason, sizeof(reason), "HTTP status %ld: %.*s", answer.status,
-                    (int)view_cut(given, 300), given.ptr);
+                    (int)slice_cut(given, 300), given.ptr);
     if (answer.end == NET_ANSWERED && answer.status >= 200 && answer.status < 300)
         set_result(out, given);
     else
@@ -225,19 +225,19 @@ static void run_url(tool_outcome *out, const tool_call *call)
 static void put_input(buf *out, const tool_call *call)
 {
     scan_value input = scan_whole(call->arguments), first;
-    view key;
+    slice key;
     scan_walk walk = scan_enter(input);
 
     if (strcmp(call->tool->name, "task:spawn") != 0 ||
         scan_find(input, "parentTaskId").kind != SCAN_NONE) {
-        buf_view(out, call->arguments);
+        buf_slice(out, call->arguments);
         return;
     }
     buf_text(out, "{\"parentTaskId\":");
-    buf_json_string(out, view_of(call->task_id));
+    buf_json_string(out, slice_of(call->task_id));
     if (scan_member(&walk, &key, &first))
         buf_char(out, ',');
-    buf_view(out, (view){input.text.ptr + 1, input.text.len - 1});
+    buf_slice(out, (slice){input.text.ptr + 1, input.text.len - 1});
 }
 
 static void run_ability(tool_outcome *out, const tool_call *call)
@@ -249,7 +249,7 @@ static void run_ability(tool_outcome *out, const tool_call *call)
     put_input(&input, call);
     if (cardbox_invoke(&output, call->db, call->tenant, call->tool->name, call->call_id,
                        call->task_id, buf_str(&input), &err) == CARDBOX_OK)
-        set_result(out, view_of(output));
+        set_result(out, slice_of(output));
     else
         tool_fail(out, err.message);
     cardbox_free(output);

@@ -14,7 +14,7 @@ enum { TOOLRUN_REASON_SIZE = 400, TOOLRUN_DEPTH_MAX = 64 };
 typedef struct tool_call {
     const tool *tool;
     const char *tenant, *task_id, *call_id;
-    view arguments; /* a JSON object, of the model's writing */
+    slice arguments; /* a JSON object, of the model's writing */
     cardbox *db;
     net *net;
     atomic_int *stop;

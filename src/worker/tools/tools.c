@@ -24,7 +24,7 @@ static bool is_letter_of_name(char c)
            c == '-';
 }
 
-void tools_put_offered(buf *out, view name)
+void tools_put_offered(buf *out, slice name)
 {
     for (size_t i = 0; i < name.len; i++)
         buf_add(out, name.ptr[i] == ':' ? "__" : name.ptr + i, name.ptr[i] == ':' ? 2 : 1);
@@ -38,17 +38,17 @@ static bool make_offered(char out[TOOL_OFFERED_MAX + 1], const char *name)
 
     for (const char *at = name; *at != '\0'; at++)
         good = good && (*at == ':' || is_letter_of_name(*at));
-    tools_put_offered(&offered, view_of(name));
+    tools_put_offered(&offered, slice_of(name));
     good = good && buf_ok(&offered) && offered.len > 0;
     format_line(out, TOOL_OFFERED_MAX + 1, "%s", buf_str(&offered));
     buf_free(&offered);
     return good;
 }
 
-const tool *tools_find(const tools *list, view offered)
+const tool *tools_find(const tools *list, slice offered)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (view_equal(view_of(list->at[i].offered), offered))
+        if (slice_equal(slice_of(list->at[i].offered), offered))
             return &list->at[i];
     return NULL;
 }
@@ -72,7 +72,7 @@ bool tools_put(tools *list, const tool *t, char *error, size_t size)
             t->name, TOOL_OFFERED_MAX);
         return false;
     }
-    other = tools_find(list, view_of(place->offered));
+    other = tools_find(list, slice_of(place->offered));
     if (other != NULL) {
         format_line(error, size, "\"%s\" and \"%s\" would both be \"%s\" to the model: rename one",
                     other->name, t->name, place->offered);
@@ -83,19 +83,19 @@ bool tools_put(tools *list, const tool *t, char *error, size_t size)
 }
 
 /* Schemas are written with white space for people; each request would carry it. */
-view tools_copy_schema(tools *list, view schema)
+slice tools_copy_schema(tools *list, slice schema)
 {
     buf text = BUF_INIT(schema.len + 1);
 
     scan_compact(&text, schema);
-    view copy = {NULL, text.len};
+    slice copy = {NULL, text.len};
     if (buf_ok(&text))
-        copy.ptr = arena_copy(&list->memory, buf_as_view(&text));
+        copy.ptr = arena_copy(&list->memory, buf_as_slice(&text));
     buf_free(&text);
     return copy;
 }
 
-static bool allow(tools *list, view id, char *error, size_t size)
+static bool allow(tools *list, slice id, char *error, size_t size)
 {
     const bus_ability *ability = bus_find(id);
 
@@ -108,7 +108,7 @@ static bool allow(tools *list, view id, char *error, size_t size)
     scan_decode(&description, bus_description(ability).text); /* our own text */
     const tool t = {.kind = TOOL_ABILITY,
                     .name = ability->text->id,
-                    .description = arena_copy(&list->memory, buf_as_view(&description)),
+                    .description = arena_copy(&list->memory, buf_as_slice(&description)),
                     .parameters = tools_copy_schema(list, bus_input_schema(ability).text),
                     .unchecked = ""};
     buf_free(&description);
@@ -125,7 +125,7 @@ bool tools_allow(tools *list, const char *ids, char *error, size_t size)
 
     while (good && *ids != '\0') {
         size_t len = strcspn(ids, ",");
-        good = allow(list, (view){ids, len}, error, size);
+        good = allow(list, (slice){ids, len}, error, size);
         ids += len + (ids[len] == ',');
     }
     return good;
@@ -141,7 +141,7 @@ void tools_offer(buf *out, const tools *list)
         buf_json_open_take(
             out, json_pack("{s:s, s:s}", "name", t->offered, "description", t->description));
         buf_text(out, ",\"parameters\":");
-        buf_view(out, t->parameters);
+        buf_slice(out, t->parameters);
         buf_text(out, "}}");
     }
     buf_char(out, ']');

@@ -25,7 +25,7 @@ typedef struct tool {
     const char *name;                   /* the ledger's and the operator's */
     char offered[TOOL_OFFERED_MAX + 1]; /* the model's: each ':' is "__" */
     const char *description;
-    view parameters;       /* a JSON Schema, as it was written but for white space */
+    slice parameters;      /* a JSON Schema, as it was written but for white space */
     const char *unchecked; /* its keywords that calls are not checked by, with commas; "": none */
     char **argv;           /* of a command: argv[0] is a path; ended by NULL */
     const char *url;
@@ -45,7 +45,7 @@ void tools_free(tools *list);
 /* Adds the tools that the text of a tools file declares: {"tools":[{"name","description",
  * "parameters","command"|"url","timeout_ms","output_max"}]}. A command without a '/' is looked up
  * in `path`, as in $PATH. False: `error` says what is wrong and where. */
-bool tools_read(tools *list, view text, const char *path, char *error, size_t size);
+bool tools_read(tools *list, slice text, const char *path, char *error, size_t size);
 
 /* Adds a tool, whose texts the caller keeps, and makes its name for the model. False: `error` says
  * why not. */
@@ -54,14 +54,15 @@ bool tools_put(tools *list, const tool *t, char *error, size_t size);
 /* Adds the abilities that a list with commas names. */
 bool tools_allow(tools *list, const char *ids, char *error, size_t size);
 
-/* Copies a schema without its white space into the memory of the list. An empty view: no memory. */
-view tools_copy_schema(tools *list, view schema);
+/* Copies a schema without its white space into the memory of the list. An empty slice: no memory.
+ */
+slice tools_copy_schema(tools *list, slice schema);
 
 /* Appends a name as models are told it: each ':' is "__". */
-void tools_put_offered(buf *out, view name);
+void tools_put_offered(buf *out, slice name);
 
 /* The tool that was offered under this name; NULL: none was. */
-const tool *tools_find(const tools *list, view offered);
+const tool *tools_find(const tools *list, slice offered);
 
 /* Appends the request's array of tools. */
 void tools_offer(buf *out, const tools *list);

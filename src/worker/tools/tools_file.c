@@ -47,7 +47,7 @@ static bool refuse(reader *r, const char *format, ...)
 
 static char *copy(reader *r, const char *text)
 {
-    return arena_copy(&r->list->memory, view_of(text));
+    return arena_copy(&r->list->memory, slice_of(text));
 }
 
 /* --- limits, programs --- */
@@ -118,14 +118,14 @@ static bool read_command(reader *r, tool *t, const json_t *command)
 /* --- schemas --- */
 
 /* `parameters` is the schema's text in the file. */
-static bool read_schema(reader *r, tool *t, const json_t *read, view parameters)
+static bool read_schema(reader *r, tool *t, const json_t *read, slice parameters)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     buf unchecked = BUF_INIT(UNCHECKED_MAX);
     const char *type = json_string_value(json_object_get(read, "type"));
 
     if (read == NULL)
-        parameters = VIEW("{\"type\":\"object\"}");
+        parameters = SLICE("{\"type\":\"object\"}");
     else if (type == NULL || strcmp(type, "object") != 0)
         return refuse(r, "\"parameters\" must be a JSON Schema of type \"object\"");
     cardbox_status status = schema_check(&unchecked, parameters, &err);
@@ -139,7 +139,7 @@ static bool read_schema(reader *r, tool *t, const json_t *read, view parameters)
 
 /* --- a tool --- */
 
-static bool fill_tool(reader *r, tool *t, const members *m, view parameters)
+static bool fill_tool(reader *r, tool *t, const members *m, slice parameters)
 {
     t->name = copy(r, m->name);
     t->description = copy(r, m->description);
@@ -157,7 +157,7 @@ static bool fill_tool(reader *r, tool *t, const members *m, view parameters)
            (m->command == NULL || read_command(r, t, m->command));
 }
 
-static bool read_tool(reader *r, json_t *object, view text)
+static bool read_tool(reader *r, json_t *object, slice text)
 {
     json_error_t error;
     char why[256];
@@ -170,7 +170,7 @@ static bool read_tool(reader *r, json_t *object, view text)
                        &m.parameters, "command", &m.command, "timeout_ms", &m.time_ms, "output_max",
                        &m.output_max) != 0)
         return refuse(r, "%s (\"name\", \"description\" and \"url\" are strings)", error.text);
-    view parameters = scan_find(scan_whole(text), "parameters").text;
+    slice parameters = scan_find(scan_whole(text), "parameters").text;
     if (!fill_tool(r, &t, &m, parameters))
         return false;
     if (r->list->memory.failed)
@@ -179,7 +179,7 @@ static bool read_tool(reader *r, json_t *object, view text)
 }
 
 /* Only {"tools":[...]}: this version would not do what a later version may add. */
-static bool read_tools(reader *r, json_t *whole, view text)
+static bool read_tools(reader *r, json_t *whole, slice text)
 {
     json_error_t error;
     json_t *array;
@@ -198,7 +198,7 @@ static bool read_tools(reader *r, json_t *whole, view text)
     return true;
 }
 
-bool tools_read(tools *list, view text, const char *path, char *error, size_t size)
+bool tools_read(tools *list, slice text, const char *path, char *error, size_t size)
 {
     json_error_t fault;
     scan_error deep = {.message = ""};

@@ -1,0 +1,120 @@
+/*
+ * slice.c: the two checks of all untrusted text: is it UTF-8, is it an id.
+ */
+#include "base/slice.h"
+#include <stdint.h>
+
+int slice_hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+static bool is_tail(unsigned char byte)
+{
+    return (byte & 0xC0u) == 0x80u;
+}
+
+/* The second byte carries the limits: E0 and F0 begin overlong forms, ED surrogates, F4 code
+ * points past U+10FFFF. */
+static bool is_second(unsigned char lead, unsigned char byte)
+{
+    switch (lead) {
+    case 0xE0:
+        return byte >= 0xA0 && byte <= 0xBF;
+    case 0xED:
+        return byte >= 0x80 && byte <= 0x9F;
+    case 0xF0:
+        return byte >= 0x90 && byte <= 0xBF;
+    case 0xF4:
+        return byte >= 0x80 && byte <= 0x8F;
+    default:
+        return is_tail(byte);
+    }
+}
+
+size_t slice_utf8_step(slice text)
+{
+    const unsigned char *at = (const unsigned char *)text.ptr;
+    size_t step;
+
+    if (text.len == 0)
+        return 0;
+    if (at[0] < 0x80)
+        return 1;
+    if (at[0] < 0xC2 || at[0] > 0xF4)
+        return 0;
+    step = at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : 4;
+    if (text.len < step || !is_second(at[0], at[1]))
+        return 0;
+    for (size_t i = 2; i < step; i++) {
+        if (!is_tail(at[i]))
+            return 0;
+    }
+    return step;
+}
+
+#define IN_EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+bool slice_is_utf8(slice text)
+{
+    const uint64_t high_bits = IN_EACH_BYTE(0x80);
+    size_t at = 0;
+
+    while (at < text.len) {
+        uint64_t word;
+        size_t step;
+
+        if (text.len - at >= sizeof(word)) {
+            memcpy(&word, text.ptr + at, sizeof(word));
+            if ((word & high_bits) == 0) {
+                at += sizeof(word);
+                continue;
+            }
+        }
+        step = slice_utf8_step((slice){text.ptr + at, text.len - at});
+        if (step == 0)
+            return false;
+        at += step;
+    }
+    return true;
+}
+
+/* True if eight bytes are ASCII without control characters. In the sum, a byte below 0x20 borrows
+ * and 0x7F carries. Only bytes after such a byte can be misjudged. */
+static bool is_printable(const char *at)
+{
+    uint64_t word;
+
+    memcpy(&word, at, sizeof(word));
+    return ((word | (word - IN_EACH_BYTE(0x20)) | (word + IN_EACH_BYTE(0x01))) &
+            IN_EACH_BYTE(0x80)) == 0;
+}
+
+bool slice_is_id(slice text, size_t max)
+{
+    if (text.len == 0 || text.len > max)
+        return false;
+    while (text.len >= 8 && is_printable(text.ptr))
+        text = (slice){text.ptr + 8, text.len - 8};
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char byte = (unsigned char)text.ptr[i];
+
+        if (byte < 0x20 || byte == 0x7F)
+            return false;
+    }
+    return slice_is_utf8(text);
+}
+
+size_t slice_cut(slice text, size_t most)
+{
+    size_t len = text.len < most ? text.len : most;
+    while (len > 0 && len < text.len && ((unsigned char)text.ptr[len] & 0xC0) == 0x80)
+        len--;
+    return len;
+}

@@ -1,0 +1,44 @@
+/*
+ * slice.h: borrowed text, as pointer and length. It may contain NUL bytes and has no terminator.
+ */
+#ifndef BASE_SLICE_H
+#define BASE_SLICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+typedef struct slice {
+    const char *ptr;
+    size_t len;
+} slice;
+
+/* A slice of a string literal. */
+#define SLICE(literal) ((slice){"" literal, sizeof(literal) - 1})
+
+static inline slice slice_of(const char *text)
+{
+    return text ? (slice){text, strlen(text)} : (slice){NULL, 0};
+}
+
+static inline bool slice_equal(slice a, slice b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+/* The value of a hexadecimal digit, in upper or lower case; -1: it is no such digit. */
+int slice_hex_digit(char c);
+
+/* Bytes of the well-formed UTF-8 character that text begins with, 1 to 4; 0 if there is none. */
+size_t slice_utf8_step(slice text);
+
+/* True if all bytes are well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms). */
+bool slice_is_utf8(slice text);
+
+/* How many bytes of UTF-8 text fit `most` without cutting a character. */
+size_t slice_cut(slice text, size_t most);
+
+/* True if text is a valid id: 1 to max bytes of UTF-8 without control characters (C0, DEL). */
+bool slice_is_id(slice text, size_t max);
+
+#endif

@@ -1,0 +1,275 @@
+/*
+ * auth_watcher.c: asks again and again, in statements that cost next to nothing where nothing has
+ * changed. Polling and not LISTEN, which does not work behind PgBouncer; more than once a second,
+ * so that a token that was revoked is refused everywhere within one.
+ */
+#include "server/background/auth_watcher.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/clock.h"
+#include "app/log.h"
+#include "server/background/background_db.h"
+#include "server/background/periodic.h"
+#include "server/auth/token_list.h"
+#include "server/background/transfers.h"
+#include "store/admin/free_slots.h"
+#include "store/admin/cluster_identity.h"
+#include "store/admin/role.h"
+
+enum {
+    LOOK_MS = 750,     /* a revoked token is refused within a second */
+    RETRY_MS = 200,    /* until a database that was away or not migrated is asked again */
+    ROLE_MS = 3000,    /* until the role's rights are looked at again, and the free slots */
+    PATIENCE_MS = 2000 /* for the database to connect, and to answer */
+};
+
+struct auth_watcher {
+    server_state *server;
+    periodic periodic;
+    atomic_bool looked;
+    pthread_mutex_t lock;
+    /* under the lock: */
+    role_rights rights;
+    /* the thread's own: */
+    cardbox *db;
+    int64_t version;  /* of the list */
+    int64_t role_ms;  /* when the role is due */
+    int64_t slots_ms; /* when the slots are */
+    bool last_logged; /* that it can't read the tokens */
+    bool excessive;   /* the role has too many rights, which was said */
+    bool astray;      /* --dsn leads to a standby, which was said */
+    bool nameless;    /* it does not say which database it is, which was said */
+};
+
+/* --- the role --- */
+
+/* Where other machines reach us, a hole in our code would open all projects to them. On our own
+ * machine it is the developer's: their PostgreSQL knows one role, and nobody else asks. */
+static void judge_role(auth_watcher *k, const role_rights *rights)
+{
+    const char *excess = role_excess(rights);
+    bool refuse = excess != NULL && k->server->reachable;
+    atomic_store(&k->server->overpowered, refuse);
+    pthread_mutex_lock(&k->lock);
+    k->rights = *rights;
+    pthread_mutex_unlock(&k->lock);
+    if (excess != NULL && !k->excessive)
+        log_at(refuse ? LOG_LEVEL_ERROR : LOG_LEVEL_WARN, "role_has_too_many_rights",
+               "role=\"%s\" reason=\"it %s\" hint=\"%s\"", rights->name, excess, ROLE_REMEDY);
+    else if (excess == NULL && k->excessive)
+        log_info("role_is_fit", "role=\"%s\"", rights->name);
+    k->excessive = excess != NULL;
+}
+
+/* With --read-only and no standbys besides it is meant so. */
+static void judge_standby(auth_watcher *k, bool on_standby)
+{
+    const settings *set = k->server->set;
+    bool astray = on_standby && (!set->read_only || set->standby_dsn != NULL);
+    if (astray && !k->astray)
+        log_warn("dsn_is_standby",
+                 "reason=\"--dsn leads to a standby: until that is promoted nothing can be "
+                 "changed%s\" hint=\"let --dsn lead to the primary, or name all hosts with "
+                 "target_session_attrs=read-write; to read from one standby alone, give "
+                 "--read-only and no --standby-dsn\"",
+                 set->standby_dsn == NULL ? "" : ", and no standby of --standby-dsn is read from");
+    else if (!on_standby && k->astray)
+        log_info("dsn_is_primary", "reason=\"changes can be made again\"");
+    k->astray = astray;
+}
+
+static bool look_at_role(auth_watcher *k, cardbox_error *err)
+{
+    role_rights rights;
+    if (clock_ms() < k->role_ms)
+        return true;
+    if (role_rights_get(&rights, k->db, err) != CARDBOX_OK)
+        return false;
+    judge_role(k, &rights);
+    judge_standby(k, rights.on_standby);
+    k->role_ms = clock_ms() + ROLE_MS;
+    return true;
+}
+
+/* --- the tokens --- */
+
+static bool take_list(auth_watcher *k, const store_rows *rows, int64_t asked_ms)
+{
+    server_state *server = k->server;
+    token_list *list = token_list_new(rows, asked_ms);
+    if (list == NULL)
+        return false;
+    bool needed = !server->set->insecure_no_auth;
+    k->version = token_list_version(list);
+    log_info("tokens", "version=%lld asked_for=%s", (long long)k->version, needed ? "yes" : "no");
+    if (needed && !token_list_ever(list))
+        log_warn(
+            "no_tokens",
+            "reason=\"requests get 401 until the database has a token\" hint=\"make one: "
+            "cardbox token create --name NAME --all-tenants --scope read,write,tasks,admin; or "
+            "start with --insecure-no-auth to accept requests without a token\"");
+    if (!needed && server->reachable)
+        log_warn("no_auth",
+                 "at=%s reason=\"every client that reaches this address may do everything\"",
+                 server->set->listen);
+    board_put(server->tokens, list);
+    return true;
+}
+
+static bool look_at_tokens(auth_watcher *k, cardbox_error *err)
+{
+    store_rows *rows = NULL;
+    int64_t asked_ms = clock_ms();
+    if (tokens_watch(&rows, k->db, k->version, err) != CARDBOX_OK)
+        return false;
+    bool taken = rows_count(rows) > 0 &&
+                 (rows_int8(rows, 0, WATCH_VERSION) == k->version || take_list(k, rows, asked_ms));
+    rows_free(rows);
+    if (taken)
+        atomic_store(&k->server->tokens->confirmed_ms, asked_ms);
+    return taken;
+}
+
+/* --- the cluster_identity --- */
+
+/* While it is not known, or is not theirs, standbys are not read from; nor from when a connection
+ * came up until it has been asked again: that may lead to another primary, and be written by. */
+static void look_at_cluster_identity(auth_watcher *k, bool answers)
+{
+    char why[LOG_QUOTE_SIZE];
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    int64_t cluster_identity = 0;
+    unsigned connect_count = atomic_load(&k->server->database.primary.connect_count);
+    if (k->server->set->standby_dsn == NULL)
+        return;
+    bool failed = answers && cluster_identity_get(&cluster_identity, k->db, &err) != CARDBOX_OK;
+    atomic_store(&k->server->database.cluster_identity, cluster_identity);
+    atomic_store(&k->server->database.identity_connect_count, connect_count);
+    if (failed && !k->nameless)
+        log_warn("standby_unused", "reason=%s", log_quote(why, err.message, strlen(err.message)));
+    k->nameless = failed;
+}
+
+/* --- the slots --- */
+
+/* Behind a pooler, and for standbys, the number of free slots is unknown: SLOTS_SOME lets the
+ * server try. */
+static void look_at_slots(auth_watcher *k)
+{
+    server_state *server = k->server;
+    int64_t now_ms = clock_ms();
+    int free = 0;
+    if (now_ms < k->slots_ms)
+        return;
+    bool were_scarce = slots_are_scarce(&server->database.primary);
+    k->slots_ms = now_ms + ROLE_MS;
+    slots_adjust(&server->database.standby, SLOTS_SOME, now_ms);
+    if (server->set->no_named_statements)
+        slots_adjust(&server->database.primary, SLOTS_SOME, now_ms);
+    else if (free_slots_get(&free, k->db, NULL) == CARDBOX_OK)
+        slots_adjust(&server->database.primary, free, now_ms);
+    bool are_scarce = slots_are_scarce(&server->database.primary);
+    if (are_scarce)
+        transfer_pool_rest(server->transfers);
+    if (are_scarce || were_scarce)
+        server_wake_loops(server);
+}
+
+/* --- the thread --- */
+
+/* The loops wait for it: so it says that it is there before it asks for more. */
+static bool open_database(auth_watcher *k, cardbox_error *err)
+{
+    bool was_open = k->db != NULL;
+    int64_t asked_ms = clock_ms();
+    if (background_db_open(&k->db, k->server->set, "cardboxd-auth_watcher", PATIENCE_MS, err) !=
+        CARDBOX_OK)
+        return false;
+    if (!was_open)
+        slots_auth_watcher_is_in(k->server, asked_ms);
+    return true;
+}
+
+static bool look(auth_watcher *k)
+{
+    char why[LOG_QUOTE_SIZE];
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    int64_t asked_ms = clock_ms();
+    bool worked = open_database(k, &err) && look_at_role(k, &err) && look_at_tokens(k, &err);
+    bool answered = worked || (k->db != NULL && err.status == CARDBOX_FORBIDDEN);
+    if (answered)
+        slots_auth_watcher_is_in(k->server, asked_ms);
+    else
+        background_db_note(k->server,
+                           k->server->set->insecure_no_auth ? SLOTS_BACKGROUND : SLOTS_AUTH_WATCHER,
+                           &err);
+    bool barred = !worked && err.status == CARDBOX_FORBIDDEN;
+    atomic_store(&k->server->tokens_barred, barred && !k->server->set->insecure_no_auth);
+    if (!worked && !k->last_logged)
+        log_error("tokens_unknown", "reason=%s", log_quote(why, err.message, strlen(err.message)));
+    k->last_logged = !worked;
+    look_at_cluster_identity(k, worked);
+    if (answered)
+        look_at_slots(k);
+    return worked;
+}
+
+static int64_t watch(void *arg)
+{
+    auth_watcher *k = arg;
+    bool worked = look(k);
+    atomic_store(&k->looked, true);
+    return worked ? LOOK_MS : RETRY_MS;
+}
+
+auth_watcher *auth_watcher_start(server_state *server)
+{
+    auth_watcher *k = calloc(1, sizeof(*k));
+    if (k == NULL)
+        return NULL;
+    k->server = server;
+    k->version = -1;
+    pthread_mutex_init(&k->lock, NULL);
+    if (periodic_start(&k->periodic, watch, k))
+        return k;
+    free(k);
+    return NULL;
+}
+
+bool auth_watcher_has_looked(auth_watcher *k)
+{
+    return atomic_load(&k->looked);
+}
+
+bool auth_watcher_objects(auth_watcher *k, char *out, size_t size)
+{
+    pthread_mutex_lock(&k->lock);
+    const char *excess = k->server->reachable ? role_excess(&k->rights) : NULL;
+    if (excess != NULL)
+        snprintf(out, size,
+                 "other machines can reach %s and the database role \"%s\" %s: %s, or listen on "
+                 "127.0.0.1",
+                 k->server->set->listen, k->rights.name, excess, ROLE_REMEDY);
+    bool barred = atomic_load(&k->server->tokens_barred);
+    if (barred)
+        snprintf(
+            out, size,
+            "the database role \"%s\" may not read the tokens, so it is not a service's: GRANT "
+            "cardbox_service TO \"%s\", or log in as a role that has it",
+            k->rights.name, k->rights.name);
+    bool objects = excess != NULL || barred;
+    pthread_mutex_unlock(&k->lock);
+    return objects;
+}
+
+bool auth_watcher_stop(auth_watcher *k)
+{
+    if (k == NULL)
+        return true;
+    if (!periodic_stop(&k->periodic))
+        return false;
+    cardbox_close(k->db);
+    pthread_mutex_destroy(&k->lock);
+    free(k);
+    return true;
+}

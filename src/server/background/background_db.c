@@ -1,0 +1,50 @@
+/*
+ * background_db.c: database connections of the threads beside the loops. A failed step is not
+ * retried at once: the thread repeats it when it next wakes.
+ */
+#include "server/background/background_db.h"
+#include <string.h>
+
+cardbox_status background_db_open(cardbox **db, const settings *set, const char *name,
+                                  unsigned patience_ms, cardbox_error *err)
+{
+    cardbox_options how = CARDBOX_OPTIONS_INIT;
+    if (*db != NULL)
+        return CARDBOX_OK;
+    how.conninfo = set->dsn;
+    how.application_name = name;
+    how.pool_max = 1;
+    how.connect_timeout_ms = patience_ms;
+    how.statement_timeout_ms = patience_ms;
+    how.no_retry = true;
+    how.no_named_statements = set->no_named_statements;
+    return cardbox_open(db, &how, err);
+}
+
+cardbox_status background_db_open_later(cardbox **db, server_state *server, const char *name,
+                                        unsigned patience_ms)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    if (!slots_serve(server))
+        return CARDBOX_UNAVAILABLE;
+    cardbox_status status = background_db_open(db, server->set, name, patience_ms, &err);
+    if (status != CARDBOX_OK)
+        background_db_note(server, SLOTS_BACKGROUND, &err);
+    return status;
+}
+
+void background_db_note(server_state *server, slots_asker asker, const cardbox_error *err)
+{
+    if (strcmp(err->sqlstate, SLOTS_NONE) != 0)
+        return;
+    slots_refused(&server->database.primary, asker, err->sqlstate, err->message);
+    server_wake_loops(server);
+}
+
+void background_db_rest(cardbox **db, const server_state *server)
+{
+    if (!slots_are_scarce(&server->database.primary))
+        return;
+    cardbox_close(*db);
+    *db = NULL;
+}

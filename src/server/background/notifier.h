@@ -1,0 +1,22 @@
+/*
+ * notifier.h: notifies workers of new work, after requests have made some: in a thread of its own,
+ * once for all requests of a moment, so that no answer waits for it. The thread sleeps until then.
+ */
+#ifndef SERVER_NOTIFIER_H
+#define SERVER_NOTIFIER_H
+
+#include "base/slice.h"
+#include "server/server.h"
+
+typedef struct notifier notifier;
+
+/* NULL: no memory or no thread. */
+notifier *notifier_start(server_state *server);
+
+/* There is work in a project. Any thread; NULL is fine. */
+void notifier_note(notifier *w, slice tenant);
+
+/* NULL is fine. False: as periodic_stop. */
+bool notifier_stop(notifier *w);
+
+#endif

@@ -1,0 +1,87 @@
+/*
+ * batch_aside.c: gives requests whose answers take long to build to the pool's threads. The batch
+ * keeps the rows, because other requests may need them. Knows nothing of what is built.
+ */
+#include <stdlib.h>
+#include "server/background/jobs.h"
+#include "server/batch/batcher_internal.h"
+
+/*
+ * Bytes of rows. Of a statement of its own a context may be made, which takes up to 0.1
+ * microseconds a byte; those of batched ones are little more than copied.
+ */
+enum { ALONE_LEAST = 64 * 1024, JOINED_LEAST = 1024 * 1024 };
+
+typedef struct reading {
+    query_batch *batch;
+    batch_rows found;
+    int numbers[]; /* what `found` points to */
+} reading;
+
+/* Of a large result: whether those that are the request's are large. */
+static bool are_many(const request *r, const batch_rows *mine, size_t least)
+{
+    size_t bytes = 0;
+    for (int i = mine->start[0]; i < mine->start[r->ticket.count] && bytes < least; i++)
+        bytes += rows_bytes_of(mine->rows, mine->row[i]);
+    return bytes >= least;
+}
+
+/* A write is done, and its outcome, which is small, must be last_logged even if all threads are
+ * busy. */
+static bool is_for_thread(const request *r, const batch_rows *mine)
+{
+    const batch_queue_kind *kind = &QUEUE_KINDS[r->ticket.kind];
+    size_t least = kind->key_size == 0 ? ALONE_LEAST : JOINED_LEAST;
+    return r->jobs != NULL && !kind->writes && !r->ticket.was_written && !r->ticket.stays &&
+           rows_memory(mine->rows) >= least && are_many(r, mine, least);
+}
+
+/* Copies the row numbers: the next statement uses the batcher's buffer again. */
+static reading *copy(const request *r, const batch_rows *mine)
+{
+    size_t starts = r->ticket.count + 1;
+    int from = mine->start[0], count = mine->start[r->ticket.count] - from;
+    reading *made = malloc(sizeof(*made) + (starts + (size_t)count) * sizeof(int));
+    if (made == NULL)
+        return NULL;
+    int *start = made->numbers, *row = made->numbers + starts;
+    for (size_t i = 0; i < starts; i++)
+        start[i] = mine->start[i] - from;
+    if (count > 0)
+        memcpy(row, mine->row + from, (size_t)count * sizeof(int));
+    made->found = (batch_rows){mine->rows, row, start};
+    return made;
+}
+
+static void render(request *r, void *arg)
+{
+    const reading *of = arg;
+    r->ticket.render(r, &of->found);
+}
+
+static void done(request *r, void *arg)
+{
+    reading *of = arg;
+    (void)r;
+    batch_let_go(of->batch);
+    free(of);
+}
+
+void batch_render_rows(query_batch *batch, request *r, const batch_rows *mine)
+{
+    if (!is_for_thread(r, mine)) {
+        r->ticket.render(r, mine);
+        return;
+    }
+    reading *of = copy(r, mine);
+    if (of == NULL) {
+        http_error_send_no_memory(r);
+        return;
+    }
+    of->batch = batch;
+    if (jobs_add(r, render, done, of))
+        batch_hold(batch);
+    else
+        free(of);
+}

@@ -1,0 +1,258 @@
+/*
+ * headers.c: one table of the fields that matter, each kept as it is or with a function that notes
+ * what it says.
+ */
+#include "server/request/headers.h"
+#include <strings.h>
+#include "cardbox/limits.h"
+
+enum { REQUEST_ID_MAX = 128 };
+
+static bool says(slice text, const char *word)
+{
+    size_t len = strlen(word);
+    return text.len == len && strncasecmp(text.ptr, word, len) == 0;
+}
+
+static bool is_token(slice name)
+{
+    static const char OTHERS[] = "!#$%&'*+-.^_`|~";
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        bool alphanumeric =
+            (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!alphanumeric && (c == '\0' || strchr(OTHERS, c) == NULL))
+            return false;
+    }
+    return name.len > 0;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool is_visible(slice text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] <= ' ' || text.ptr[i] > '~')
+            return false;
+    return text.len > 0;
+}
+
+static void note_host(head *h, slice value)
+{
+    h->host = value;
+    h->hosts++;
+}
+
+static void note_length(head *h, slice value)
+{
+    uint64_t length = 0;
+    h->lengths++;
+    h->bad_length = h->bad_length || value.len == 0 || value.len > 18;
+    for (size_t i = 0; i < value.len && !h->bad_length; i++) {
+        h->bad_length = value.ptr[i] < '0' || value.ptr[i] > '9';
+        length = length * 10 + (uint64_t)(value.ptr[i] - '0');
+    }
+    h->length = length;
+}
+
+static void note_transfer_encoding(head *h, slice value)
+{
+    h->encodings++;
+    h->chunked = says(value, "chunked");
+}
+
+static void note_content_encoding(head *h, slice value)
+{
+    h->encoded = h->encoded || !says(value, "identity");
+}
+
+static void note_expect(head *h, slice value)
+{
+    h->expects = says(value, "100-continue");
+}
+
+static void note_request_id(head *h, slice value)
+{
+    bool sane = value.len <= REQUEST_ID_MAX && is_visible(value);
+    h->request_id = sane ? value : (slice){NULL, 0};
+}
+
+static void note_authorization(head *h, slice value)
+{
+    h->authorizations++;
+    h->authorization = value;
+}
+
+static void note_none_match(head *h, slice value)
+{
+    none_match_note(&h->none_match, value);
+}
+
+static void note_accept_encoding(head *h, slice value)
+{
+    codings_note(&h->codings, value);
+}
+
+#define TEXT(name, member, once)                                                                   \
+    {                                                                                              \
+        {name, sizeof(name) - 1}, NULL, offsetof(head, member), once                               \
+    }
+#define NOTED(name, note)                                                                          \
+    {                                                                                              \
+        {name, sizeof(name) - 1}, note, 0, false                                                   \
+    }
+
+static const struct {
+    slice name;
+    void (*note)(head *h, slice value); /* NULL: the value is kept, */
+    size_t at;                          /* here in a head; */
+    bool once;                          /* of one that is given twice nothing */
+} FIELDS[] = {
+    NOTED("host", note_host),
+    NOTED("content-length", note_length),
+    NOTED("transfer-encoding", note_transfer_encoding),
+    NOTED("content-encoding", note_content_encoding),
+    TEXT("origin", origin, false),
+    TEXT("content-type", content_type, false),
+    NOTED("expect", note_expect),
+    NOTED("x-request-id", note_request_id),
+    TEXT("traceparent", traceparent, false),
+    NOTED("authorization", note_authorization),
+    TEXT("idempotency-key", idempotency_key, true),
+    TEXT("if-match", if_match, true),
+    NOTED("if-none-match", note_none_match),
+    NOTED("accept-encoding", note_accept_encoding),
+    TEXT("last-event-id", last_event, false),
+    TEXT("x-caller-id", caller_id, true),
+    TEXT("x-call-id", call_id, true),
+    TEXT("cardbox-lsn", lsn, true),
+};
+
+static void keep(slice *out, slice value, bool once)
+{
+    *out = once && out->ptr != NULL ? (slice){out->ptr, 0} : value;
+}
+
+void head_field(head *h, slice name, slice value)
+{
+    while (value.len > 0 && is_blank(value.ptr[value.len - 1]))
+        value.len--;
+    h->bad_name = h->bad_name || !is_token(name);
+    for (size_t i = 0; i < sizeof(FIELDS) / sizeof(FIELDS[0]); i++) {
+        if (FIELDS[i].name.len != name.len ||
+            strncasecmp(FIELDS[i].name.ptr, name.ptr, name.len) != 0)
+            continue;
+        if (FIELDS[i].note != NULL)
+            FIELDS[i].note(h, value);
+        else
+            keep((slice *)(void *)((char *)h + FIELDS[i].at), value, FIELDS[i].once);
+        return;
+    }
+}
+
+const char *head_fault(const head *h, bool is_http11)
+{
+    if (h->bad_name)
+        return "a header has a malformed name";
+    if (h->hosts > 1 || (is_http11 && h->hosts == 0))
+        return "the request must have exactly one Host header";
+    if (h->lengths > 1 || h->bad_length)
+        return "the request must have one Content-Length, a decimal number";
+    if (h->encodings > 0 && h->lengths > 0)
+        return "the request has both Content-Length and Transfer-Encoding";
+    if (h->encodings > 1 || (h->encodings > 0 && !(h->chunked && is_http11)))
+        return "the only Transfer-Encoding is chunked";
+    return NULL;
+}
+
+/* The content type without its parameters. */
+static slice bare_type(const head *h)
+{
+    slice type = h->content_type;
+    const char *end = memchr(type.ptr, ';', type.len);
+    type.len = end == NULL ? type.len : (size_t)(end - type.ptr);
+    while (type.len > 0 && is_blank(type.ptr[type.len - 1]))
+        type.len--;
+    return type;
+}
+
+bool head_is_json(const head *h)
+{
+    static const char PREFIX[] = "application/", SUFFIX[] = "+json";
+    if (h->content_type.ptr == NULL)
+        return true;
+    slice type = bare_type(h);
+    if (says(type, "application/json"))
+        return true;
+    return type.len > sizeof(PREFIX) + sizeof(SUFFIX) - 2 &&
+           strncasecmp(type.ptr, PREFIX, sizeof(PREFIX) - 1) == 0 &&
+           says((slice){type.ptr + type.len - (sizeof(SUFFIX) - 1), sizeof(SUFFIX) - 1}, SUFFIX);
+}
+
+bool head_is_ndjson(const head *h)
+{
+    return h->content_type.ptr != NULL && says(bare_type(h), "application/x-ndjson");
+}
+
+bool head_is_foreign(const head *h)
+{
+    const char *at = h->origin.ptr == NULL ? NULL : memmem(h->origin.ptr, h->origin.len, "://", 3);
+    if (h->origin.ptr == NULL || h->authorizations > 0)
+        return false;
+    if (at == NULL) /* "null": a page that hides where it comes from */
+        return true;
+    at += 3;
+    slice authority = {at, (size_t)(h->origin.ptr + h->origin.len - at)};
+    return authority.len == 0 || authority.len != h->host.len ||
+           strncasecmp(at, h->host.ptr, authority.len) != 0;
+}
+
+bool head_is_key(slice value)
+{
+    if (value.ptr == NULL)
+        return true;
+    for (size_t i = 0; i < value.len; i++)
+        if (value.ptr[i] < ' ' || value.ptr[i] > '~')
+            return false;
+    return value.len > 0 && value.len <= CARDBOX_KEY_MAX;
+}
+
+/* Takes one to eight hexadecimal digits off. */
+static bool take_half(uint64_t *half, slice *text)
+{
+    size_t len = 0;
+    *half = 0;
+    while (len < 8 && len < text->len && slice_hex_digit(text->ptr[len]) >= 0)
+        *half = *half << 4 | (uint64_t)slice_hex_digit(text->ptr[len++]);
+    *text = (slice){text->ptr + len, text->len - len};
+    return len > 0;
+}
+
+bool head_lsn(slice value, uint64_t *place)
+{
+    uint64_t high, low;
+    if (!take_half(&high, &value) || value.len == 0 || value.ptr[0] != '/')
+        return false;
+    value = (slice){value.ptr + 1, value.len - 1};
+    if (!take_half(&low, &value) || value.len > 0)
+        return false;
+    *place = high << 32 | low;
+    return true;
+}
+
+bool head_if_match(slice value, int64_t *version)
+{
+    size_t at = 1;
+    *version = 0;
+    if (slice_equal(value, SLICE("*")))
+        return true;
+    if (value.len < 4 || value.ptr[0] != '"' || value.ptr[value.len - 1] != '"' ||
+        memchr(value.ptr + 1, '"', value.len - 2) != NULL)
+        return false;
+    while (at < value.len && at <= 18 && value.ptr[at] >= '0' && value.ptr[at] <= '9')
+        *version = *version * 10 + (value.ptr[at++] - '0');
+    return *version > 0 && value.ptr[at] == '-';
+}

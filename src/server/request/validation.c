@@ -1,0 +1,133 @@
+/*
+ * validation.c: the list of faults, built as JSON while a request is read. The number of faults is
+ * limited, so that the answer stays small.
+ */
+#include "server/request/validation.h"
+
+enum { ITEMS_BYTES_MAX = 128 * 1024 };
+
+const validation_path VALIDATION_BODY = {"body", NULL, 0};
+
+void validation_init(validation *s, slice text, arena *memory)
+{
+    *s = (validation){.memory = memory, .text = text, .items = BUF_INIT(ITEMS_BYTES_MAX)};
+}
+
+void validation_free(validation *s)
+{
+    buf_free(&s->items);
+}
+
+validation_result validation_check(const validation *s)
+{
+    if (s->nomem || !buf_ok(&s->items))
+        return VALIDATION_NOMEM;
+    if (s->message != NULL)
+        return VALIDATION_MALFORMED;
+    if (s->faults > 0)
+        return VALIDATION_FAULTS;
+    return s->too_many == NULL ? VALIDATION_OK : VALIDATION_TOO_MANY;
+}
+
+/* Writes the beginning of an item, up to its position in the request. False: the list is full. */
+static bool begin(validation *s, const validation_path *at, const char *type)
+{
+    if (s->faults++ >= VALIDATION_FAULTS_MAX)
+        return false;
+    buf_printf(&s->items, "%s{\"type\":\"%s\",\"loc\":[\"%s\"", s->items.len == 0 ? "" : ",", type,
+               at->in);
+    if (at->list != NULL)
+        buf_printf(&s->items, ",\"%s\",%zu", at->list, at->index);
+    return true;
+}
+
+static void end(validation *s, const char *message, slice input)
+{
+    buf_text(&s->items, "],\"msg\":");
+    buf_json_string(&s->items, slice_of(message));
+    if (input.ptr != NULL && input.len <= VALIDATION_INPUT_MAX) {
+        buf_text(&s->items, ",\"input\":");
+        buf_slice(&s->items, input);
+    }
+    buf_char(&s->items, '}');
+}
+
+void validation_add(validation *s, const validation_path *at, const char *member, int64_t index,
+                    const char *type, const char *message, slice input)
+{
+    if (!begin(s, at, type))
+        return;
+    if (member != NULL) {
+        buf_char(&s->items, ',');
+        buf_json_string(&s->items, slice_of(member));
+    }
+    if (index >= 0) {
+        buf_char(&s->items, ',');
+        buf_int(&s->items, index);
+    }
+    end(s, message, input);
+}
+
+void validation_unknown(validation *s, const validation_path *at, slice token, const char *message)
+{
+    if (!begin(s, at, "extra_forbidden"))
+        return;
+    if (token.len <= VALIDATION_INPUT_MAX) {
+        buf_char(&s->items, ',');
+        buf_slice(&s->items, token);
+    }
+    end(s, message, (slice){NULL, 0});
+}
+
+void validation_malformed(validation *s, const char *member, size_t position, const char *message)
+{
+    if (s->message != NULL)
+        return;
+    s->member = member;
+    s->position = position;
+    s->message = message;
+}
+
+void validation_too_many(validation *s, const char *member, int64_t most)
+{
+    if (s->too_many != NULL)
+        return;
+    s->too_many = member;
+    s->most = most;
+}
+
+scan_value validation_body(validation *s, unsigned depth_max)
+{
+    const scan_value none = {SCAN_NONE, {NULL, 0}};
+    scan_value whole = none;
+    scan_error http_error;
+    if (s->text.len == 0) {
+        validation_add(s, &VALIDATION_BODY, NULL, -1, "missing", "Field required",
+                       (slice){NULL, 0});
+        return none;
+    }
+    if (!scan_check(s->text, depth_max, &whole, NULL, &http_error)) {
+        validation_malformed(s, NULL, http_error.position, http_error.message);
+        return none;
+    }
+    if (whole.kind == SCAN_OBJECT)
+        return whole;
+    validation_add(s, &VALIDATION_BODY, NULL, -1, "model_attributes_type",
+                   "Input should be a valid object", whole.text);
+    return none;
+}
+
+slice validation_decode(validation *s, slice token)
+{
+    buf text = BUF_INIT(SIZE_MAX / 4);
+    slice out = {NULL, 0};
+    if (memchr(token.ptr, '\\', token.len) == NULL)
+        return scan_inside(token);
+    if (scan_decode(&text, token)) {
+        out = (slice){arena_copy(s->memory, buf_as_slice(&text)), text.len};
+        s->nomem = s->nomem || out.ptr == NULL;
+    }
+    s->nomem = s->nomem || text.failure == BUF_NOMEM;
+    buf_free(&text);
+    return out;
+}

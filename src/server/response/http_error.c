@@ -1,0 +1,470 @@
+/*
+ * http_error.c: the table of errors and the bodies made from it. If even an error can't be built, a
+ * fixed one goes out: there is no request without an answer.
+ */
+#include "server/response/http_error.h"
+#include <stdarg.h>
+#include "base/clock.h"
+#include "app/log.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "server/response/failure_log.h"
+#include "server/batch/slots.h"
+#include "base/errors.h"
+
+enum {
+    HTTP_ERROR_BODY_MAX =
+        8 * 1024 * 1024, /* of a thousand cards that are refused, each with its id and why */
+    OTHERS_SHARE = 4     /* an answer that did not fit while others had less than this part of the
+                          * memory does not fit alone either */
+};
+
+#define NO_MEMORY "out of memory"
+#define NOT_KNOWN "; whether the change was made is not known"
+
+static const struct {
+    unsigned status;
+    const char *code;
+    const char *header, *value; /* that it always has */
+} FAULTS[] = {
+    [HTTP_ERROR_BAD_REQUEST] = {400, "bad_request", NULL, NULL},
+    [HTTP_ERROR_UNAUTHENTICATED] = {401, "unauthenticated", "WWW-Authenticate", "Bearer"},
+    [HTTP_ERROR_FORBIDDEN] = {403, "forbidden", NULL, NULL},
+    [HTTP_ERROR_NOT_FOUND] = {404, "not_found", NULL, NULL},
+    [HTTP_ERROR_METHOD] = {405, "method_not_allowed", NULL, NULL},
+    [HTTP_ERROR_CONFLICT] = {409, "conflict", NULL, NULL},
+    [HTTP_ERROR_GONE] = {410, "gone", NULL, NULL},
+    [HTTP_ERROR_PRECONDITION] = {412, "precondition_failed", NULL, NULL},
+    [HTTP_ERROR_MISDIRECTED] = {421, "misdirected_request", NULL, NULL},
+    [HTTP_ERROR_TOO_LARGE] = {413, "too_large", NULL, NULL},
+    [HTTP_ERROR_MEDIA_TYPE] = {415, "unsupported_media_type", NULL, NULL},
+    [HTTP_ERROR_INTERNAL] = {500, "internal", NULL, NULL},
+    [HTTP_ERROR_UNAVAILABLE] = {503, "unavailable", "Retry-After", "1"},
+    [HTTP_ERROR_AWAY] = {503, "unavailable", "Retry-After", "1"},
+    [HTTP_ERROR_INCOMPATIBLE] = {503, "unavailable", "Retry-After", "1"},
+    [HTTP_ERROR_QUEUE_FULL] = {503, "unavailable", "Retry-After", "1"},
+    [HTTP_ERROR_TRANSFERS_FULL] = {503, "unavailable", "Retry-After", "5"},
+    [HTTP_ERROR_JOBS_FULL] = {503, "unavailable", "Retry-After", "1"},
+    [HTTP_ERROR_BODIES_FULL] = {503, "unavailable", "Retry-After", "1"},
+    [HTTP_ERROR_ANSWERS_FULL] = {503, "unavailable", "Retry-After", "1"},
+    [HTTP_ERROR_CLIENT_LEFT] = {503, "unavailable", "Retry-After", "1"},
+    [HTTP_ERROR_STOPPING] = {503, "unavailable", "Retry-After", "1"},
+    [HTTP_ERROR_TIMEOUT] = {504, "timeout", "Retry-After", "1"},
+    [HTTP_ERROR_NO_ABILITY] = {404, "invalid_ability", NULL, NULL},
+    [HTTP_ERROR_BAD_INPUT] = {422, "invalid_input", NULL, NULL},
+    [HTTP_ERROR_ABILITY_NOT_FOUND] = {404, "error", NULL, NULL},
+    [HTTP_ERROR_ABILITY_CONFLICT] = {409, "error", NULL, NULL},
+    [HTTP_ERROR_ABILITY_GONE] = {410, "error", NULL, NULL},
+    [HTTP_ERROR_ABILITY_UNKNOWN] = {500, "unknown_failure", NULL, NULL},
+};
+
+/* Where the code alone says too little for operators. */
+static const char *const REASONS[] = {
+    [HTTP_ERROR_UNAVAILABLE] = "memory",
+    [HTTP_ERROR_AWAY] = "database_away",
+    [HTTP_ERROR_INCOMPATIBLE] = "database_incompatible",
+    [HTTP_ERROR_QUEUE_FULL] = "queue_full",
+    [HTTP_ERROR_TRANSFERS_FULL] = "transfers_full",
+    [HTTP_ERROR_JOBS_FULL] = "jobs_full",
+    [HTTP_ERROR_BODIES_FULL] = "bodies_full",
+    [HTTP_ERROR_ANSWERS_FULL] = "answers_full",
+    [HTTP_ERROR_CLIENT_LEFT] = "client_left",
+    [HTTP_ERROR_STOPPING] = "stopping",
+    [HTTP_ERROR_ABILITY_NOT_FOUND] = "ability_not_found",
+    [HTTP_ERROR_ABILITY_CONFLICT] = "ability_conflict",
+    [HTTP_ERROR_ABILITY_GONE] = "ability_gone",
+};
+
+enum { HTTP_ERROR_COUNT = sizeof(FAULTS) / sizeof(FAULTS[0]) };
+
+_Static_assert((int)HTTP_ERROR_COUNT <= STATS_FAULTS_MAX, "faults are counted by number");
+
+const char *http_error_code(size_t what, const char **reason)
+{
+    if (what >= HTTP_ERROR_COUNT)
+        return NULL;
+    bool known = what < sizeof(REASONS) / sizeof(REASONS[0]) && REASONS[what] != NULL;
+    *reason = known ? REASONS[what] : FAULTS[what].code;
+    return FAULTS[what].code;
+}
+
+static const struct {
+    cardbox_status status;
+    http_error http_error;
+} STATUSES[] = {
+    {CARDBOX_INVALID, HTTP_ERROR_BAD_REQUEST},    {CARDBOX_NOT_FOUND, HTTP_ERROR_NOT_FOUND},
+    {CARDBOX_CONFLICT, HTTP_ERROR_CONFLICT},      {CARDBOX_GONE, HTTP_ERROR_GONE},
+    {CARDBOX_FORBIDDEN, HTTP_ERROR_INCOMPATIBLE}, /* the server's role may not, whoever the client
+                                                     is */
+    {CARDBOX_TOO_LARGE, HTTP_ERROR_TOO_LARGE},    {CARDBOX_BUSY, HTTP_ERROR_AWAY},
+    {CARDBOX_TIMEOUT, HTTP_ERROR_TIMEOUT},        {CARDBOX_UNAVAILABLE, HTTP_ERROR_AWAY},
+    {CARDBOX_NOMEM, HTTP_ERROR_UNAVAILABLE},      {CARDBOX_INTERNAL, HTTP_ERROR_INTERNAL},
+};
+
+http_error http_error_of_status(cardbox_status status)
+{
+    for (size_t i = 0; i < sizeof(STATUSES) / sizeof(STATUSES[0]); i++)
+        if (STATUSES[i].status == status)
+            return STATUSES[i].http_error;
+    return HTTP_ERROR_INTERNAL;
+}
+
+/* Whatever was built so far is no part of the answer. */
+static buf *start(request *r, http_error what)
+{
+    buf_free(&r->answer.body);
+    r->answer.body = BUF_INIT(HTTP_ERROR_BODY_MAX);
+    r->answer.headers = 0;
+    r->answer.type = NULL;
+    tally_add(&r->stats->errors[what], 1);
+    request_header(r, FAULTS[what].header, FAULTS[what].value);
+    return &r->answer.body;
+}
+
+static void finish(request *r, unsigned status)
+{
+    if (!buf_ok(&r->answer.body)) {
+        request_answer_fixed(r, 503,
+                             r->ticket.was_written
+                                 ? SLICE("{\"detail\":{\"error_code\":\"unavailable\","
+                                         "\"error_message\":\"" NO_MEMORY NOT_KNOWN "\"}}")
+                                 : SLICE("{\"detail\":{\"error_code\":\"unavailable\","
+                                         "\"error_message\":\"" NO_MEMORY "\"}}"));
+        return;
+    }
+    r->answer.status = status;
+    request_move(r, REQUEST_ANSWERED);
+}
+
+buf *http_error_begin(request *r, http_error what, const char *message)
+{
+    buf *out = start(r, what);
+    buf_text(out, "{\"detail\":{\"error_code\":\"");
+    buf_text(out, FAULTS[what].code);
+    buf_text(out, "\",\"error_message\":");
+    buf_json_string(out, slice_of(message));
+    return out;
+}
+
+void http_error_end(request *r, http_error what)
+{
+    buf_text(&r->answer.body, "}}");
+    finish(r, FAULTS[what].status);
+}
+
+/* `version` 0: none. */
+static void add_version(buf *out, int64_t version)
+{
+    if (version <= 0)
+        return;
+    buf_text(out, ",\"current_version\":");
+    buf_int(out, version);
+}
+
+static void answer_detail(request *r, http_error what, const char *hint, int64_t version,
+                          const char *message)
+{
+    buf *out = http_error_begin(r, what, message);
+    add_version(out, version);
+    if (hint != NULL) {
+        buf_text(out, ",\"hint\":");
+        buf_json_string(out, slice_of(hint));
+    }
+    http_error_end(r, what);
+}
+
+void http_error_send(request *r, http_error what, const char *hint, const char *format, ...)
+{
+    char message[CARDBOX_MESSAGE_SIZE];
+    va_list args;
+    va_start(args, format);
+    text_format(message, sizeof(message), format, args);
+    va_end(args);
+    answer_detail(r, what, hint, 0, message);
+}
+
+/* An entry's id is easily given where a session's is wanted. */
+static const char *hint_of(const cardbox_error *err)
+{
+    static const char NO_SESSION[] = "session not found";
+    bool is_session = err->status == CARDBOX_NOT_FOUND &&
+                      strncmp(err->message, NO_SESSION, sizeof(NO_SESSION) - 1) == 0;
+    return is_session ? "GET .../sessions lists them, PUT .../sessions/{session} makes one; an "
+                        "entry is at .../sessions/{session}/entries/{entry}"
+                      : NULL;
+}
+
+void http_error_send_status(request *r, http_error what, const cardbox_error *err)
+{
+    answer_detail(r, what, hint_of(err), err->current_version, err->message);
+}
+
+bool http_error_check(request *r, cardbox_status status, const cardbox_error *err)
+{
+    if (status != CARDBOX_OK)
+        http_error_send_status(r, http_error_of_status(status), err);
+    return status == CARDBOX_OK;
+}
+
+void http_error_send_unknown_outcome(request *r, http_error what, const char *why)
+{
+    const char *hint = "look whether it was made before you send it again";
+    if (r->ticket.replayable && !r->ticket.has_new_ids)
+        hint = "it is safe to send it again";
+    else if (r->ticket.kind == BATCH_APPENDS)
+        hint = "look at the box before you send it again; with an Idempotency-Key an append is "
+               "safe to repeat";
+    http_error_send(r, what, hint, "%s" NOT_KNOWN, why);
+}
+
+void http_error_send_no_memory(request *r)
+{
+    if (r->ticket.was_written)
+        http_error_send_unknown_outcome(r, HTTP_ERROR_UNAVAILABLE, NO_MEMORY);
+    else if (r->memory.why == ARENA_ALONE)
+        http_error_send(r, HTTP_ERROR_TOO_LARGE, "ask for less at once",
+                        "the request takes more memory than one request may");
+    else
+        http_error_send(r, HTTP_ERROR_UNAVAILABLE, NULL, NO_MEMORY);
+}
+
+static http_error ability_fault(cardbox_status status)
+{
+    switch (status) {
+    case CARDBOX_INVALID:
+        return HTTP_ERROR_BAD_INPUT;
+    case CARDBOX_NOT_FOUND:
+        return HTTP_ERROR_ABILITY_NOT_FOUND;
+    case CARDBOX_CONFLICT:
+        return HTTP_ERROR_ABILITY_CONFLICT;
+    case CARDBOX_GONE:
+        return HTTP_ERROR_ABILITY_GONE;
+    case CARDBOX_INTERNAL:
+        return HTTP_ERROR_ABILITY_UNKNOWN;
+    default:
+        return http_error_of_status(status);
+    }
+}
+
+void http_error_send_ability(request *r, const cardbox_error *err, slice items)
+{
+    http_error what = ability_fault(err->status);
+    buf *out = http_error_begin(r, what, err->message);
+    buf_printf(out, ",\"reason\":\"%s\"", cardbox_status_name(err->status));
+    if (items.len > 0) {
+        buf_text(out, ",\"faults\":[");
+        buf_slice(out, items);
+        buf_char(out, ']');
+    }
+    add_version(out, err->current_version);
+    http_error_end(r, what);
+}
+
+void http_error_send_incompatible(request *r, incompatible_cause cause)
+{
+    switch (cause) {
+    case INCOMPATIBLE_RIGHTS:
+        http_error_send(r, HTTP_ERROR_INCOMPATIBLE,
+                        "grant cardbox_service to the server's database role",
+                        "the server's database role may not read or write cards and boxes");
+        break;
+    case INCOMPATIBLE_CHECK:
+        http_error_send(r, HTTP_ERROR_INCOMPATIBLE,
+                        "the server's log has the reason, as database_check_failed",
+                        "the database refuses the server's check");
+        break;
+    case INCOMPATIBLE_SCHEMA:
+        http_error_send(r, HTTP_ERROR_INCOMPATIBLE, "run cardbox migrate on the server's database",
+                        "the database was not migrated");
+        break;
+    }
+}
+
+/* Another loop may have a connection: so the client connects anew. */
+static void answer_without_slots(request *r)
+{
+    r->answer.close = true;
+    http_error_send(r, HTTP_ERROR_AWAY, NULL,
+                    "the database has no connection left for this server");
+}
+
+void http_error_send_away(request *r, const char *otherwise)
+{
+    database_side *d = &r->server->database.primary;
+    if (atomic_load(&d->incompatible) > 0)
+        http_error_send_incompatible(r, (incompatible_cause)atomic_load(&d->cause));
+    else if (slots_are_missing(d))
+        answer_without_slots(r);
+    else if (otherwise != NULL && atomic_load(&d->connections_up) > 0)
+        http_error_send(r, HTTP_ERROR_AWAY, NULL, "%s", otherwise);
+    else if (atomic_load(&d->refuses))
+        http_error_send(r, HTTP_ERROR_AWAY, NULL, "the database refuses connections of the server");
+    else
+        http_error_send(r, HTTP_ERROR_AWAY, NULL, "the database does not answer");
+}
+
+static void answer_internal(request *r)
+{
+    bool ability = r->match.route != NULL && r->match.route->scope == SCOPE_ABILITY;
+    http_error_send(r, ability ? HTTP_ERROR_ABILITY_UNKNOWN : HTTP_ERROR_INTERNAL, NULL,
+                    "internal error, request %.*s", (int)r->id.len, r->id.ptr);
+}
+
+/* Refusals that a client may wait for, by SQLSTATE or class; a whole SQLSTATE before its class. */
+static const struct {
+    const char *prefix;
+    bool logged; /* the database is ready all the while, so nothing else tells operators */
+    const char *reason;
+} REFUSALS[] = {
+    {"25006", true, "the database only reads: it is a standby, or set so"},
+    {STATE_NO_TRANSACTIONS, true,
+     "the database takes no writes before it is vacuumed: its transaction ids run out"},
+    {STATE_FILES, true, "the database can't read or write its files"},
+    {"53", true, "the database lacks disk space, memory or connections"},
+    {"26000", true, "the database lost a prepared statement: is a pooler in between?"},
+    {"42P05", true, "the database has another prepared statement: is a pooler in between?"},
+    {"40", false, "other transactions got in the way, again and again"},
+    {"55P03", false, "another transaction has locked what the request needs"},
+    {"57P", false, "the database stops, starts or recovers"},
+    {"25P03", false, "the database ended the transaction: it was over its time"},
+    {"25P04", false, "the database ended the transaction: it was over its time"},
+};
+
+const char *http_error_why_not_run(const cardbox_error *err)
+{
+    if (err->status == CARDBOX_NOMEM)
+        return NO_MEMORY;
+    if (err->sqlstate[0] == '\0' && err->status == CARDBOX_BUSY)
+        return "no database connection became free in time";
+    if (err->sqlstate[0] == '\0' && error_message_is_answer(err->message))
+        return "the database refuses connections of the server";
+    for (size_t i = 0; i < sizeof(REFUSALS) / sizeof(REFUSALS[0]); i++) {
+        if (!error_is_of_class(err->sqlstate, REFUSALS[i].prefix))
+            continue;
+        if (REFUSALS[i].logged)
+            failure_log_database(err);
+        return REFUSALS[i].reason;
+    }
+    return "the database does not answer";
+}
+
+/* db_conns.c took no more of an answer. What there was of it is freed, so what is in use now is
+ * what others have. */
+static void answer_much(request *r)
+{
+    static const char MEMORY[] = "the memory for large answers", OPTION[] = "--memory-max";
+    long most = r->server->set->memory_max;
+    if (memory_used(&r->server->memory) > (size_t)most / OTHERS_SHARE)
+        http_error_send(r, HTTP_ERROR_ANSWERS_FULL, "ask again later, or for fewer things at once",
+                        "other requests take %s (%s)", MEMORY, OPTION);
+    else
+        http_error_send_over_limit(r, MEMORY, most, OPTION, "ask for fewer things at once");
+}
+
+/* An error of a statement that nothing of ours expects. If the database failed the server's check
+ * that is the reason, and it was logged already. */
+static void answer_unexpected(request *r, const cardbox_error *err)
+{
+    database_side *d = &r->server->database.primary;
+    if (error_may_be_incompatible(err) && atomic_load(&d->incompatible) > 0) {
+        http_error_send_incompatible(r, (incompatible_cause)atomic_load(&d->cause));
+        return;
+    }
+    failure_log(LOG_LEVEL_ERROR, "statement_failed", err, r->id);
+    answer_internal(r);
+}
+
+/* Our checks should have found it, but it is still the client's. */
+static void answer_refused_value(request *r, const cardbox_error *err)
+{
+    if (err->sqlstate[0] != '\0')
+        failure_log(LOG_LEVEL_WARN, "value_refused", err, r->id);
+    if (err->status == CARDBOX_CONFLICT)
+        http_error_send(r, HTTP_ERROR_CONFLICT, NULL, "the request conflicts with what is stored");
+    else
+        http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
+                        "the database refuses a value of the request");
+}
+
+void http_error_send_store(request *r, const cardbox_error *err)
+{
+    switch (err->status) {
+    case CARDBOX_TIMEOUT:
+        http_error_send(r, HTTP_ERROR_TIMEOUT, NULL, "the database did not answer in time");
+        return;
+    case CARDBOX_BUSY:
+    case CARDBOX_UNAVAILABLE:
+        http_error_send(r, HTTP_ERROR_AWAY, NULL, "%s", http_error_why_not_run(err));
+        return;
+    case CARDBOX_NOMEM:
+        http_error_send_no_memory(r);
+        return;
+    case CARDBOX_INVALID:
+        answer_refused_value(r, err);
+        return;
+    case CARDBOX_TOO_LARGE:
+        if (err->sqlstate[0] == '\0')
+            answer_much(r);
+        else
+            http_error_send(r, HTTP_ERROR_TOO_LARGE, "ask for fewer things at once",
+                            "the request is over a limit of the database");
+        return;
+    case CARDBOX_CONFLICT: /* outcomes are no errors: a constraint that our checks do not foresee */
+        if (error_is_of_class(err->sqlstate, "CB"))
+            http_error_send(r, HTTP_ERROR_CONFLICT, NULL, "%s", err->message);
+        else if (error_is_of_class(err->sqlstate, "25"))
+            answer_unexpected(r, err);
+        else
+            answer_refused_value(r, err);
+        return;
+    default:
+        answer_unexpected(r, err);
+    }
+}
+
+void http_error_send_invalid(request *r, slice items)
+{
+    buf *out = start(r, HTTP_ERROR_BAD_REQUEST);
+    buf_text(out, "{\"detail\":[");
+    buf_slice(out, items);
+    buf_text(out, "]}");
+    finish(r, 422);
+}
+
+void http_error_send_unknown_path(request *r, const char *hint)
+{
+    buf *out = request_body(r);
+    if (hint == NULL) {
+        request_answer_fixed(r, 404, SLICE("{\"detail\":\"Not Found\"}"));
+        return;
+    }
+    buf_text(out, "{\"detail\":\"Not Found\",\"hint\":");
+    buf_json_string(out, slice_of(hint));
+    buf_char(out, '}');
+    finish(r, 404);
+}
+
+void http_error_send_over_limit(request *r, const char *what, long most, const char *option,
+                                const char *hint)
+{
+    http_error_send(r, HTTP_ERROR_TOO_LARGE, hint, "%s is over the limit of %ld bytes (%s)", what,
+                    most, option);
+}
+
+void http_error_send_over_budget(request *r)
+{
+    http_error_send_over_limit(r, "the answer", r->server->set->response_max, "--response-max",
+                               "ask for fewer cards or boxes, or a smaller limit");
+}
+
+void request_finish(request *r)
+{
+    if (r->answer.body.failure == BUF_TOO_LARGE) {
+        http_error_send_over_budget(r);
+    } else if (!buf_ok(&r->answer.body) || r->memory.failed) {
+        http_error_send_no_memory(r);
+    } else {
+        r->answer.status = 200;
+        request_move(r, REQUEST_ANSWERED);
+    }
+}

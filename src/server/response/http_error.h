@@ -1,0 +1,105 @@
+/*
+ * http_error.h: error answers. One table has the status, code and Retry-After of each error;
+ * handlers only name the error.
+ */
+#ifndef SERVER_HTTP_ERROR_H
+#define SERVER_HTTP_ERROR_H
+
+#include "cardbox/status.h"
+#include "server/request/request.h"
+
+typedef enum http_error {
+    HTTP_ERROR_BAD_REQUEST,
+    HTTP_ERROR_UNAUTHENTICATED, /* no token, or none that is known */
+    HTTP_ERROR_FORBIDDEN,       /* a token without this tenant or scope */
+    HTTP_ERROR_NOT_FOUND,
+    HTTP_ERROR_METHOD,
+    HTTP_ERROR_CONFLICT,
+    HTTP_ERROR_GONE,
+    HTTP_ERROR_PRECONDITION, /* If-Match */
+    HTTP_ERROR_MISDIRECTED,  /* Host */
+    HTTP_ERROR_TOO_LARGE,
+    HTTP_ERROR_MEDIA_TYPE,
+    HTTP_ERROR_INTERNAL,
+    HTTP_ERROR_UNAVAILABLE, /* out of memory; what else is 503 has a name of its own */
+    HTTP_ERROR_AWAY,
+    HTTP_ERROR_INCOMPATIBLE,
+    HTTP_ERROR_QUEUE_FULL,
+    HTTP_ERROR_TRANSFERS_FULL,
+    HTTP_ERROR_JOBS_FULL,
+    HTTP_ERROR_BODIES_FULL,
+    HTTP_ERROR_ANSWERS_FULL,
+    HTTP_ERROR_CLIENT_LEFT,
+    HTTP_ERROR_STOPPING,
+    HTTP_ERROR_TIMEOUT,
+    HTTP_ERROR_NO_ABILITY, /* the bus's own codes */
+    HTTP_ERROR_BAD_INPUT,
+    HTTP_ERROR_ABILITY_NOT_FOUND,
+    HTTP_ERROR_ABILITY_CONFLICT,
+    HTTP_ERROR_ABILITY_GONE,
+    HTTP_ERROR_ABILITY_UNKNOWN /* our bug, in a call of an ability */
+} http_error;
+
+/* The error_code, and what /metrics calls the reason. NULL: there is no such http_error. */
+const char *http_error_code(size_t what, const char **reason);
+
+/* Answers {"detail":{"error_code":...,"error_message":...,"hint":...}}. `hint` may be NULL. */
+void http_error_send(request *r, http_error what, const char *hint, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The same with members of its own: the caller appends ",\"name\":value" between the two. */
+buf *http_error_begin(request *r, http_error what, const char *message);
+void http_error_end(request *r, http_error what);
+
+/* The http_error that a status of the store is for a client. */
+http_error http_error_of_status(cardbox_status status);
+
+/* Answers an error whose message is for the client: of a check of what it sent, or of an outcome.
+ * `what` is mostly http_error_of_status(err->status). Carries current_version where there is one.
+ */
+void http_error_send_status(request *r, http_error what, const cardbox_error *err);
+
+/* True if a status of the store is CARDBOX_OK. Otherwise the error is answered, as above. */
+bool http_error_check(request *r, cardbox_status status, const cardbox_error *err);
+
+/* http_error_send_status for an ability: the error_code is `error`, and `reason` is the more
+ * precise code. `items` are all faults of the input: JSON objects separated by commas, or empty. */
+void http_error_send_ability(request *r, const cardbox_error *err, slice items);
+
+/* Answers what a failed statement comes to for a client: its message stays in our log. */
+void http_error_send_store(request *r, const cardbox_error *err);
+
+/* Why a statement that failed with BUSY, UNAVAILABLE or NOMEM was not run, for a client. If
+ * PostgreSQL itself lacks something this is logged too. */
+const char *http_error_why_not_run(const cardbox_error *err);
+
+/* 503: no statement can be sent. `otherwise` is the reason if the database is up and fit. */
+void http_error_send_away(request *r, const char *otherwise);
+
+/* 503, with what to do about a database that did not pass the server's check. */
+void http_error_send_incompatible(request *r, incompatible_cause cause);
+
+/* 503: out of memory; if the request's ticket shows that a write was executed, for the answer. */
+void http_error_send_no_memory(request *r);
+
+/* Nobody can say whether a write was done: `why`, and by its ticket whether it may be repeated. */
+void http_error_send_unknown_outcome(request *r, http_error what, const char *why);
+
+/* 422 with a list of faults, JSON objects with commas between them. */
+void http_error_send_invalid(request *r, slice items);
+
+/* 404 for a path that is none of ours. `hint` may be NULL. */
+void http_error_send_unknown_path(request *r, const char *hint);
+
+/* 413: `what`, such as "the body", is over a limit of bytes, which one of the server's options
+ * sets. */
+void http_error_send_over_limit(request *r, const char *what, long most, const char *option,
+                                const char *hint);
+
+/* The answer would be over its budget. */
+void http_error_send_over_budget(request *r);
+
+/* 200 with what was put into request_body; or, if that or the request's arena has failed, why. */
+void request_finish(request *r);
+
+#endif

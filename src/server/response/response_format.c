@@ -1,0 +1,237 @@
+/*
+ * response_format.c: entity tags and accepted codings. A hash of 128 bits that is no cryptographic
+ * one will do: whoever could make two cards with one tag would only deceive readers of both.
+ */
+#include "server/response/response_format.h"
+#include <stdio.h>
+#include <strings.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+static const char GZIP_MARK[] = "-gz";
+
+/* How tags of cards begin. The number changes with each release that shows a card in another form,
+ * or compresses from another size on. */
+static const char CARD_MARK[] = "c1-", VARYING_CARD_MARK[] = "v1-";
+
+enum {
+    GZIP_MARK_LEN = sizeof(GZIP_MARK) - 1,
+    CARD_MARK_LEN = sizeof(CARD_MARK) - 1,
+    CARD_ETAG_LEN = 16,
+    WEIGHT_ONE = 1000
+};
+
+/* --- entity tags --- */
+
+static char *add_hex(char *at, uint64_t number)
+{
+    static const char DIGITS[] = "0123456789abcdef";
+    for (int shift = 60; shift >= 0; shift -= 4)
+        *at++ = DIGITS[number >> shift & 15];
+    return at;
+}
+
+/* By hand, since every read of a card passes here. */
+void etag_make(char out[ETAG_SIZE], slice text, int64_t version)
+{
+    XXH128_hash_t hash = XXH3_128bits(text.ptr, text.len);
+    char *at = out;
+    *at++ = '"';
+    if (version != 0)
+        at += snprintf(at, 24, "%lld-", (long long)version);
+    at = add_hex(add_hex(at, hash.high64), hash.low64);
+    *at++ = '"';
+    *at = '\0';
+}
+
+void etag_make_card(char out[ETAG_SIZE], int64_t etag, bool varies)
+{
+    char *at = out;
+    *at++ = '"';
+    memcpy(at, varies ? VARYING_CARD_MARK : CARD_MARK, CARD_MARK_LEN);
+    at = add_hex(at + CARD_MARK_LEN, (uint64_t)etag);
+    *at++ = '"';
+    *at = '\0';
+}
+
+void etag_mark_gzip(char etag[ETAG_SIZE])
+{
+    size_t len = strlen(etag) - 1; /* the mark goes before the closing quote */
+    snprintf(etag + len, ETAG_SIZE - len, "%s\"", GZIP_MARK);
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static void skip(slice *rest, size_t count)
+{
+    rest->ptr += count;
+    rest->len -= count;
+}
+
+static void skip_blanks(slice *rest)
+{
+    while (rest->len > 0 && is_blank(rest->ptr[0]))
+        skip(rest, 1);
+}
+
+static void drop_mark(slice *opaque)
+{
+    if (opaque->len >= GZIP_MARK_LEN &&
+        memcmp(opaque->ptr + opaque->len - GZIP_MARK_LEN, GZIP_MARK, GZIP_MARK_LEN) == 0)
+        opaque->len -= GZIP_MARK_LEN;
+}
+
+/* Takes the next tag of a list, what is between its quotes. Comparison is weak, so the sign of a
+ * weak one is passed over. False: the end, or no list of tags. */
+static bool next_tag(slice *rest, slice *opaque)
+{
+    while (rest->len > 0 && (is_blank(rest->ptr[0]) || rest->ptr[0] == ','))
+        skip(rest, 1);
+    if (rest->len >= 2 && memcmp(rest->ptr, "W/", 2) == 0)
+        skip(rest, 2);
+    if (rest->len == 0 || rest->ptr[0] != '"')
+        return false;
+    skip(rest, 1);
+    const char *end = memchr(rest->ptr, '"', rest->len);
+    if (end == NULL)
+        return false;
+    *opaque = (slice){rest->ptr, (size_t)(end - rest->ptr)};
+    skip(rest, opaque->len + 1);
+    return true;
+}
+
+bool etag_list_has(slice list, const char *etag)
+{
+    slice mine = {etag + 1, strlen(etag) - 2}, theirs;
+    drop_mark(&mine);
+    skip_blanks(&list);
+    if (list.len > 0 && list.ptr[0] == '*') {
+        skip(&list, 1);
+        skip_blanks(&list);
+        return list.len == 0;
+    }
+    while (next_tag(&list, &theirs)) {
+        drop_mark(&theirs);
+        if (slice_equal(mine, theirs))
+            return true;
+    }
+    return false;
+}
+
+void none_match_note(none_match *n, slice value)
+{
+    if (n->count < sizeof(n->list) / sizeof(n->list[0]))
+        n->list[n->count++] = value;
+}
+
+bool none_match_has(const none_match *n, const char *etag)
+{
+    for (unsigned i = 0; i < n->count; i++)
+        if (etag_list_has(n->list[i], etag))
+            return true;
+    return false;
+}
+
+/* The etag in what is between the quotes of a tag; 0: it is no tag of a card. */
+static int64_t read_card(slice opaque, bool *varies)
+{
+    uint64_t etag = 0;
+    drop_mark(&opaque);
+    if (opaque.len != CARD_MARK_LEN + CARD_ETAG_LEN)
+        return 0;
+    *varies = memcmp(opaque.ptr, VARYING_CARD_MARK, CARD_MARK_LEN) == 0;
+    if (!*varies && memcmp(opaque.ptr, CARD_MARK, CARD_MARK_LEN) != 0)
+        return 0;
+    for (size_t i = CARD_MARK_LEN; i < opaque.len; i++) {
+        int digit = slice_hex_digit(opaque.ptr[i]);
+        if (digit < 0)
+            return 0;
+        etag = etag << 4 | (uint64_t)digit;
+    }
+    return etag > INT64_MAX ? 0 : (int64_t)etag;
+}
+
+int64_t none_match_card(const none_match *n, bool *varies)
+{
+    int64_t etag = 0;
+    slice opaque;
+    for (unsigned i = 0; i < n->count; i++)
+        for (slice rest = n->list[i]; etag == 0 && next_tag(&rest, &opaque);)
+            etag = read_card(opaque, varies);
+    return etag;
+}
+
+/* --- codings --- */
+
+static void trim(slice *text)
+{
+    skip_blanks(text);
+    while (text->len > 0 && is_blank(text->ptr[text->len - 1]))
+        text->len--;
+}
+
+/* Takes what is before the next `mark` off the front of `rest`, without blanks around it. */
+static slice take_until(slice *rest, char mark)
+{
+    const char *end = rest->len == 0 ? NULL : memchr(rest->ptr, mark, rest->len);
+    slice part = {rest->ptr, end == NULL ? rest->len : (size_t)(end - rest->ptr)};
+    skip(rest, part.len + (end != NULL));
+    trim(&part);
+    return part;
+}
+
+/* A weight, "0" to "1" with up to three decimals, in thousandths; what is none counts as 0. */
+static int read_weight(slice text)
+{
+    int weight = 0, unit = WEIGHT_ONE;
+    if (text.len == 0 || text.len > 5 || (text.len > 1 && text.ptr[1] != '.'))
+        return 0;
+    for (size_t i = 0; i < text.len; i++) {
+        if (i == 1)
+            continue;
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            return 0;
+        weight += (text.ptr[i] - '0') * unit;
+        unit /= 10;
+    }
+    return weight <= WEIGHT_ONE ? weight : 0;
+}
+
+static int weight_of(slice parameters)
+{
+    while (parameters.len > 0) {
+        slice one = take_until(&parameters, ';');
+        if (one.len >= 2 && strncasecmp(one.ptr, "q=", 2) == 0)
+            return read_weight((slice){one.ptr + 2, one.len - 2});
+    }
+    return WEIGHT_ONE;
+}
+
+static bool says(slice text, const char *word)
+{
+    return text.len == strlen(word) && strncasecmp(text.ptr, word, text.len) == 0;
+}
+
+void codings_note(codings *c, slice value)
+{
+    while (value.len > 0) {
+        slice item = take_until(&value, ',');
+        slice name = take_until(&item, ';');
+        int weight = weight_of(item);
+        if (says(name, "gzip") || says(name, "x-gzip"))
+            c->gzip = weight;
+        else if (says(name, "identity"))
+            c->identity = weight;
+        else if (says(name, "*"))
+            c->any = weight;
+    }
+}
+
+bool codings_gzip(const codings *c)
+{
+    int gzip = c->gzip >= 0 ? c->gzip : c->any;
+    return gzip > 0 && gzip >= c->identity;
+}

@@ -1,0 +1,591 @@
+/*
+ * test_server_batcher_write.c: the batcher's rules for writes and for requests with a statement of
+ * their own: groups of connections, what is sent again and what is not, positions, and limits of
+ * time.
+ */
+#include "batcher_play.h"
+
+static card_put cards[REQUESTS_MAX];
+static box_append appends[REQUESTS_MAX];
+
+static void put(size_t number)
+{
+    card_put *card = &cards[number];
+    card->input.tenant = card->input.card_id = SLICE("t");
+    card->input.metadata = card->input.content = SLICE("{}");
+    add_ticket(number, &(batch_ticket){BATCH_PUT_CARDS, card, .count = 1, .replayable = true});
+}
+
+static void append(size_t number, bool has_key)
+{
+    appends[number] = (box_append){.tenant = SLICE("t"), .ids = SLICE("[\"a\"]")};
+    if (has_key)
+        appends[number].key = SLICE("key");
+    add_ticket(number, &(batch_ticket){.kind = BATCH_APPENDS,
+                                       .keys = &appends[number],
+                                       .count = 1,
+                                       .replayable = has_key});
+}
+
+static int built;
+
+static void build(params *p, const void *keys)
+{
+    built = *(const int *)keys;
+    params_text(p, SLICE("t"));
+}
+
+static void alone(size_t number, batch_kind kind, const int *keys)
+{
+    add_ticket(number, &(batch_ticket){.kind = kind,
+                                       .keys = keys,
+                                       .count = 1,
+                                       .statement = STATEMENT_box_create,
+                                       .build = build});
+}
+
+/* A write comes back, and the position behind it. */
+static void give_write(const int64_t *ords, size_t count)
+{
+    give_rows(ords, count);
+    give_position("16/B374D848");
+}
+
+static void lose_write(void)
+{
+    give_error(CARDBOX_UNAVAILABLE);
+    give_error(CARDBOX_UNAVAILABLE);
+}
+
+static void refuse_write(cardbox_status status_of, const char *sqlstate)
+{
+    give_sqlstate(status_of, sqlstate);
+    give_position("0/1");
+}
+
+static bool says(size_t number, const char *text)
+{
+    return strstr(buf_str(&requests[number].answer.body), text) != NULL;
+}
+
+/* Rows of boxes_append: each key's outcome. */
+static void give_appends(const int *outcomes, size_t count)
+{
+    PGresAttDesc columns[4]; /* ord, outcome, version, length */
+    for (int i = 0; i < 4; i++)
+        columns[i] = (PGresAttDesc){.name = (char *)(uintptr_t) "x", .format = 1, .typlen = -1};
+    PGresult *rows = PQmakeEmptyPGresult(NULL, PGRES_TUPLES_OK);
+    assert_true(PQsetResultAttrs(rows, 4, columns));
+    for (size_t i = 0; i < count; i++) {
+        int64_t ord = (int64_t)htobe64((uint64_t)i + 1);
+        int32_t outcome = (int32_t)htobe32((uint32_t)outcomes[i]);
+        assert_true(PQsetvalue(rows, (int)i, 0, (char *)&ord, sizeof(ord)));
+        assert_true(PQsetvalue(rows, (int)i, 1, (char *)&outcome, sizeof(outcome)));
+    }
+    land(rows, NULL);
+    give_position("0/1");
+}
+
+/* --- tests --- */
+
+static void joins_adds(void **state)
+{
+    (void)state;
+    put(0);
+    put(1);
+    append(2, false);
+    batcher_flush(j);
+    assert_int_equal(play.statement, STATEMENT_cards_put);
+    assert_int_equal(play.keys, 2);
+    assert_int_equal(play.sent, 1);
+    give_rows((int64_t[]){2, 1}, 2);
+    assert_int_equal(status(0), 0); /* the position is still on its way */
+    give_position("16/B374D848");
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(status(i), 200);
+        assert_int_equal(found[i], 1);
+        assert_string_equal(requests[i].lsn, "16/B374D848");
+    }
+    batcher_flush(j);
+    assert_int_equal(play.statement, STATEMENT_boxes_append);
+    give_write((int64_t[]){1}, 1);
+    assert_int_equal(found[2], 1);
+    assert_int_equal(play.asked, 2);
+}
+
+static void answers_without_a_position(void **state)
+{
+    (void)state;
+    put(0);
+    batcher_flush(j);
+    give_rows((int64_t[]){1}, 1);
+    give_error(CARDBOX_UNAVAILABLE);
+    assert_int_equal(status(0), 200);
+    assert_string_equal(requests[0].lsn, "");
+    assert_int_equal(play.sent, 1);
+}
+
+static void reads_have_no_position(void **state)
+{
+    static const int keys = 0;
+    (void)state;
+    alone(0, BATCH_SINGLE_READ, &keys);
+    batcher_flush(j);
+    give_rows(NULL, 0);
+    assert_int_equal(status(0), 200);
+    assert_int_equal(play.asked, 0);
+    assert_string_equal(requests[0].lsn, "");
+}
+
+static void sends_alone_what_is_its_own(void **state)
+{
+    static const int keys[] = {11, 12};
+    (void)state;
+    alone(0, BATCH_SINGLE_WRITE, &keys[0]);
+    alone(1, BATCH_SINGLE_WRITE, &keys[1]);
+    batcher_flush(j);
+    assert_int_equal(built, 11);
+    assert_int_equal(play.statement, STATEMENT_box_create);
+    assert_int_equal(play.limits.statement_ms, TIMEOUT_MS);
+    assert_int_equal(play.limits.lock_ms, 200);
+    give_write((int64_t[]){9, 9, 7}, 3); /* a first column that is no ord */
+    assert_int_equal(found[0], 3);
+    batcher_flush(j);
+    assert_int_equal(built, 12);
+    give_write(NULL, 0);
+    assert_int_equal(found[1], 0);
+    assert_int_equal(play.sent, 2);
+}
+
+static void groups_do_not_wait_for_each_other(void **state)
+{
+    static const int keys = 0;
+    (void)state;
+    play.group[DB_WRITES].free = 0;
+    put(0);
+    alone(1, BATCH_SINGLE_READ, &keys);
+    batcher_flush(j);
+    assert_int_equal(play.sent, 1);
+    assert_int_equal(play.group[DB_LISTS].free, 0);
+    assert_int_equal(play.group[DB_READS].free, 1);
+    alone(2, BATCH_SINGLE_READ, &keys);
+    batcher_flush(j);
+    assert_int_equal(play.sent, 1);
+    play.group[DB_WRITES].free = 1;
+    batcher_flush(j);
+    assert_int_equal(play.statement, STATEMENT_cards_put);
+    assert_int_equal(status(2), 0);
+}
+
+static void refuses_while_its_group_is_away(void **state)
+{
+    static const int keys = 0;
+    (void)state;
+    put(0);
+    play.group[DB_WRITES].away = true;
+    put(1);
+    assert_int_equal(status(1), 503);
+    alone(2, BATCH_SINGLE_READ, &keys);
+    batcher_tick(j, clock_ms());
+    assert_int_equal(status(0), 503);
+    assert_int_equal(status(2), 0);
+}
+
+static void keeps_a_connection_for_what_is_quick(void **state)
+{
+    static const int keys = 0;
+    (void)state;
+    play.group[DB_WRITES].is_last = true;
+    alone(0, BATCH_SINGLE_WRITE, &keys);
+    batcher_flush(j);
+    assert_int_equal(play.sent, 0);
+    put(1);
+    batcher_flush(j);
+    assert_int_equal(play.statement, STATEMENT_cards_put);
+    refuse_write(CARDBOX_BUSY, "55P03"); /* now it may wait for a lock, and so take long */
+    batcher_flush(j);
+    assert_int_equal(play.sent, 1);
+    tenant = SLICE("other");
+    put(2); /* and no other tenant stands behind it */
+    batcher_flush(j);
+    assert_int_equal(play.sent, 2);
+    give_write((int64_t[]){1}, 1);
+    assert_int_equal(status(2), 200);
+    play.group[DB_WRITES].is_last = false;
+    batcher_flush(j);
+    assert_int_equal(play.sent, 3);
+}
+
+/* One of each of three tenants has found a lock. */
+static void trouble_three(void)
+{
+    static const slice TENANTS[] = {{"red", 3}, {"green", 5}, {"blue", 4}};
+    play.group[DB_WRITES].is_last = true;
+    for (size_t i = 0; i < 3; i++) {
+        tenant = TENANTS[i];
+        put(i);
+        batcher_flush(j);
+        refuse_write(CARDBOX_BUSY, "55P03");
+    }
+    play.group[DB_WRITES].is_last = false;
+}
+
+/* Of four connections two are for those that wait for locks. */
+static void isolated_requests_get_half(void **state)
+{
+    (void)state;
+    play.group[DB_WRITES].usable = 4;
+    trouble_three();
+    play.group[DB_WRITES].free = 4;
+    batcher_flush(j);
+    assert_int_equal(play.sent, 5);
+    give_write((int64_t[]){1}, 1);
+    batcher_flush(j);
+    assert_int_equal(play.sent, 6);
+}
+
+/* Who finds the lock again stands behind the other tenants, as often as it takes. */
+static void tenants_take_turns(void **state)
+{
+    (void)state;
+    trouble_three();
+    tenant = SLICE("red");
+    put(3);
+    for (int round = 0; round < 20; round++) {
+        batcher_flush(j);
+        assert_int_equal(play.keys, 1);
+        assert_int_equal(requests[0].ticket.batch != NULL, round % 6 == 0);
+        assert_int_equal(requests[1].ticket.batch != NULL, round % 3 == 1);
+        assert_int_equal(requests[2].ticket.batch != NULL, round % 3 == 2);
+        assert_int_equal(requests[3].ticket.batch != NULL, round % 6 == 3);
+        refuse_write(CARDBOX_BUSY, "55P03");
+    }
+}
+
+/* Requests whose rows are locked go alone, one of a tenant at a time; its other requests and those
+ * of other tenants do not wait for them. */
+static void a_lock_keeps_nobody_else_waiting(void **state)
+{
+    (void)state;
+    play.group[DB_WRITES].usable = 4;
+    append(0, false);
+    append(1, false);
+    append(2, false);
+    batcher_flush(j);
+    assert_false(play.waits);
+    give_appends((int[]){BOX_LOCKED, BOX_LOCKED, BOX_DONE}, 3);
+    assert_int_equal(status(2), 200);
+    append(3, false);
+    tenant = SLICE("other");
+    append(4, false);
+    play.group[DB_WRITES].free = 4;
+    batcher_flush(j);
+    assert_int_equal(play.sent, 3);
+    assert_non_null(requests[0].ticket.batch);
+    assert_null(requests[1].ticket.batch);
+    assert_ptr_equal(requests[3].ticket.batch, requests[4].ticket.batch);
+    assert_non_null(requests[3].ticket.batch);
+    assert_ptr_not_equal(requests[0].ticket.batch, requests[3].ticket.batch);
+}
+
+/* A list may be slow: the last free connection is not for a tenant that has one already. */
+static void lists_leave_room_for_others(void **state)
+{
+    static const int keys[] = {1, 2, 3, 4};
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        alone(i, BATCH_SINGLE_READ, &keys[i]);
+    play.group[DB_LISTS].free = 2;
+    batcher_flush(j);
+    play.group[DB_LISTS].free = 1;
+    play.group[DB_LISTS].is_last = true;
+    batcher_flush(j);
+    assert_int_equal(play.sent, 2);
+    tenant = SLICE("other");
+    alone(3, BATCH_SINGLE_READ, &keys[3]);
+    batcher_flush(j);
+    assert_int_equal(built, 4);
+    assert_int_equal(play.sent, 3);
+    give_rows(NULL, 0);
+    give_rows(NULL, 0);
+    play.group[DB_LISTS].free = 1;
+    batcher_flush(j);
+    assert_int_equal(built, 3);
+    assert_int_equal(play.sent, 4);
+}
+
+static void repeats_what_may_be_repeated(void **state)
+{
+    (void)state;
+    put(0);
+    batcher_flush(j);
+    lose_write();
+    append(1, true);
+    batcher_flush(j);
+    batcher_flush(j);
+    assert_int_equal(play.sent, 2);
+    give_write((int64_t[]){1}, 1);
+    batcher_flush(j);
+    assert_int_equal(play.sent, 3);
+    lose_write();
+    batcher_flush(j);
+    assert_int_equal(play.sent, 4);
+    give_write((int64_t[]){1}, 1);
+    assert_int_equal(status(0), 200);
+    assert_int_equal(status(1), 200);
+}
+
+/* Of two appends in one lost statement the one with a key is sent again, the other is not. */
+static void does_not_repeat_what_may_be_done(void **state)
+{
+    static const int keys = 0;
+    (void)state;
+    append(0, false);
+    append(1, true);
+    batcher_flush(j);
+    lose_write();
+    assert_int_equal(status(0), 503);
+    assert_true(says(0, "not known") && says(0, "Idempotency-Key"));
+    batcher_flush(j);
+    assert_int_equal(play.keys, 1);
+    give_write((int64_t[]){1}, 1);
+    assert_int_equal(status(1), 200);
+    alone(2, BATCH_SINGLE_WRITE, &keys);
+    batcher_flush(j);
+    give_sqlstate(CARDBOX_UNAVAILABLE, "57P01"); /* it dies, perhaps after the commit */
+    give_error(CARDBOX_UNAVAILABLE);
+    assert_int_equal(status(2), 503);
+    assert_true(says(2, "not known"));
+    assert_int_equal(play.sent, 3);
+}
+
+/* What did not get out has not been done. */
+static void repeats_what_was_never_sent(void **state)
+{
+    (void)state;
+    play.refuse = CARDBOX_UNAVAILABLE;
+    append(0, false);
+    batcher_flush(j);
+    play.refuse = CARDBOX_OK;
+    play.group[DB_WRITES].free = 1;
+    batcher_flush(j);
+    give_write((int64_t[]){1}, 1);
+    assert_int_equal(status(0), 200);
+    assert_int_equal(play.sent, 2);
+}
+
+/* A deadlock was rolled back, whoever asked for what. */
+static void repeats_what_was_rolled_back(void **state)
+{
+    cardbox_error deadlock = CARDBOX_ERROR_INIT;
+    (void)state;
+    deadlock.status = CARDBOX_UNAVAILABLE;
+    deadlock.retryable = true;
+    memcpy(deadlock.sqlstate, "40P01", 5);
+    append(0, false);
+    for (size_t tries = 1; tries <= 8; tries++) {
+        assert_int_equal(status(0), 0);
+        batcher_flush(j);
+        assert_int_equal(play.sent, tries);
+        land(NULL, &deadlock);
+        give_position("0/1");
+    }
+    assert_int_equal(status(0), 503);
+    assert_false(says(0, "not known"));
+}
+
+static void isolates_the_guilty(void **state)
+{
+    (void)state;
+    put(0);
+    put(1);
+    batcher_flush(j);
+    refuse_write(CARDBOX_TOO_LARGE, "54000");
+    batcher_flush(j);
+    assert_int_equal(play.keys, 1);
+    refuse_write(CARDBOX_TOO_LARGE, "54000");
+    assert_int_equal(status(0), 413);
+    batcher_flush(j);
+    give_write((int64_t[]){1}, 1);
+    assert_int_equal(status(1), 200);
+    assert_int_equal(play.sent, 3);
+}
+
+/* A batch skips what is locked. The skipped append goes alone then, and waits a while for the lock.
+ */
+static void skipped_appends_wait_alone(void **state)
+{
+    (void)state;
+    append(0, false);
+    append(1, false);
+    batcher_flush(j);
+    assert_int_equal(play.keys, 2);
+    assert_false(play.waits);
+    assert_int_equal(play.limits.statement_ms, TIMEOUT_MS / 2);
+    assert_int_equal(play.limits.lock_ms, 200);
+    give_appends((int[]){BOX_LOCKED, BOX_DONE}, 2);
+    assert_int_equal(status(0), 0);
+    assert_int_equal(status(1), 200);
+    batcher_flush(j);
+    assert_int_equal(play.keys, 1);
+    assert_true(play.waits);
+    assert_int_equal(play.limits.lock_ms, 200);
+    refuse_write(CARDBOX_BUSY, "55P03");
+    append(2, false); /* of the same tenant, and not isolated */
+    for (int i = 0; i < 2; i++) {
+        batcher_flush(j);
+        assert_int_equal(play.keys, 1);
+        give_appends((int[]){BOX_DONE}, 1);
+    }
+    assert_int_equal(status(0), 200);
+    assert_int_equal(status(2), 200);
+}
+
+/* Adds can't skip locks: they go one by one, and the one that finds a lock then is isolated. */
+static void adds_find_out_who_waits(void **state)
+{
+    (void)state;
+    put(0);
+    tenant = SLICE("other");
+    put(1);
+    batcher_flush(j);
+    refuse_write(CARDBOX_BUSY, "55P03");
+    batcher_flush(j);
+    assert_int_equal(play.keys, 1);
+    assert_int_equal(play.limits.lock_ms, 200);
+    refuse_write(CARDBOX_BUSY, "55P03");
+    play.group[DB_WRITES].is_last = true;
+    batcher_flush(j);
+    assert_int_equal(play.limits.lock_ms, 200);
+    give_write((int64_t[]){1}, 1);
+    assert_int_equal(status(1), 200);
+    play.group[DB_WRITES].is_last = false;
+    batcher_flush(j);
+    assert_int_equal(play.limits.lock_ms, 200);
+    assert_in_range(play.limits.statement_ms, TIMEOUT_MS / 2, TIMEOUT_MS);
+    refuse_write(CARDBOX_BUSY, "55P03");
+    batcher_tick(j, batcher_next_ms(j));
+    assert_int_equal(status(0), 504);
+    assert_false(says(0, "not known"));
+    assert_true(says(0, "locked by another"));
+}
+
+/* It waits again and again until its time is over, not so many times. */
+static void a_single_one_waits_for_a_lock(void **state)
+{
+    (void)state;
+    append(0, false);
+    for (size_t tries = 1; tries <= 20; tries++) {
+        batcher_flush(j);
+        assert_int_equal(play.sent, tries);
+        assert_int_equal(play.limits.lock_ms, 200);
+        refuse_write(CARDBOX_BUSY, "55P03");
+    }
+    batcher_flush(j);
+    give_write((int64_t[]){1}, 1);
+    assert_int_equal(status(0), 200);
+}
+
+static void is_late_but_honest(void **state)
+{
+    (void)state;
+    append(0, false);
+    batcher_flush(j);
+    put(1); /* waits: not begun */
+    batcher_tick(j, batcher_next_ms(j) + TIMEOUT_MS);
+    assert_int_equal(status(0), 504);
+    assert_true(says(0, "not known"));
+    assert_int_equal(status(1), 504);
+    assert_false(says(1, "not known"));
+    give_write((int64_t[]){1}, 1);
+    assert_int_equal(found[0], -1);
+}
+
+/* The write is back when its time is over, or the server stops: it is done. */
+static void is_done_without_a_position(void **state)
+{
+    (void)state;
+    put(0);
+    batcher_flush(j);
+    give_rows((int64_t[]){1}, 1);
+    batcher_tick(j, batcher_next_ms(j));
+    assert_int_equal(status(0), 200);
+    give_position("0/1");
+    put(1);
+    batcher_flush(j);
+    give_rows((int64_t[]){1}, 1);
+    batcher_abort(j);
+    assert_int_equal(status(1), 200);
+    give_position("0/1");
+    assert_string_equal(requests[1].lsn, "");
+}
+
+static void weighs_writes_by_their_bytes(void **state)
+{
+    static char content[3 * 1024 * 1024];
+    (void)state;
+    memset(content, '1', sizeof(content));
+    for (size_t i = 0; i < 2; i++)
+        cards[i].input.tool_calls = (slice){content, sizeof(content)};
+    for (size_t i = 0; i < 3; i++)
+        put(i);
+    memset(cards, 0, 2 * sizeof(cards[0]));
+    for (size_t i = 0; i < 2; i++)
+        cards[i].input.tenant = cards[i].input.card_id = cards[i].input.metadata = SLICE("{}");
+    batcher_flush(j);
+    assert_int_equal(play.keys, 1);
+    give_write((int64_t[]){1}, 1);
+    batcher_flush(j);
+    assert_int_equal(play.keys, 2);
+}
+
+static int dropped;
+
+static void drop(void *plan)
+{
+    dropped += *(const int *)plan;
+}
+
+static void plans_are_dropped(void **state)
+{
+    static int plan = 3;
+    (void)state;
+    dropped = 0;
+    put(0);
+    requests[0].plan = &plan;
+    requests[0].drop_plan = drop;
+    batcher_abort(j);
+    request_clear(&requests[0]);
+    requests[0].server = NULL;
+    assert_int_equal(dropped, 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(joins_adds),
+        TEST(answers_without_a_position),
+        TEST(reads_have_no_position),
+        TEST(sends_alone_what_is_its_own),
+        TEST(groups_do_not_wait_for_each_other),
+        TEST(refuses_while_its_group_is_away),
+        TEST(keeps_a_connection_for_what_is_quick),
+        TEST(repeats_what_may_be_repeated),
+        TEST(does_not_repeat_what_may_be_done),
+        TEST(repeats_what_was_never_sent),
+        TEST(repeats_what_was_rolled_back),
+        TEST(isolates_the_guilty),
+        TEST(isolated_requests_get_half),
+        TEST(tenants_take_turns),
+        TEST(lists_leave_room_for_others),
+        TEST(a_lock_keeps_nobody_else_waiting),
+        TEST(skipped_appends_wait_alone),
+        TEST(adds_find_out_who_waits),
+        TEST(a_single_one_waits_for_a_lock),
+        TEST(is_late_but_honest),
+        TEST(is_done_without_a_position),
+        TEST(weighs_writes_by_their_bytes),
+        TEST(plans_are_dropped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

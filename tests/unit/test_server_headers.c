@@ -1,0 +1,303 @@
+/*
+ * test_server_headers.c: header fields that decide where a request ends, and the frame around them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "server/net/http_frame.h"
+#include "server/request/headers.h"
+
+/* Reads "name=value|name=value". */
+static head read_fields(const char *fields)
+{
+    head h = {0};
+    while (*fields != '\0') {
+        size_t len = strcspn(fields, "|"), name_len = strcspn(fields, "=");
+        head_field(&h, (slice){fields, name_len},
+                   (slice){fields + name_len + 1, len - name_len - 1});
+        fields += len + (fields[len] == '|');
+    }
+    return h;
+}
+
+static void accepts_sound_heads(void **state)
+{
+    static const char *const CASES[] = {
+        "Host=x",
+        "host=x|Content-Length=12",
+        "Host=x|Content-Length=12 ",
+        "Host=x|Transfer-Encoding=chunked",
+        "Host=x|TRANSFER-ENCODING=Chunked",
+        "Host=|X-Odd~Name!#$%&'*+-.^_`y=1",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        head h = read_fields(CASES[i]);
+        assert_null(head_fault(&h, true));
+    }
+    head bare = {0};
+    assert_null(head_fault(&bare, false));
+}
+
+static void refuses_doubtful_heads(void **state)
+{
+    static const char *const CASES[] = {
+        "",
+        "Host=x|Host=x",
+        "Host=x|Content-Length=5|Content-Length=5",
+        "Host=x|Content-Length=5|Transfer-Encoding=chunked",
+        "Host=x|Transfer-Encoding=gzip",
+        "Host=x|Transfer-Encoding=gzip, chunked",
+        "Host=x|Transfer-Encoding=chunked|Transfer-Encoding=chunked",
+        "Host=x|Transfer-Encoding=",
+        "Host=x|Content-Length=",
+        "Host=x|Content-Length=+5",
+        "Host=x|Content-Length=5,5",
+        "Host=x|Content-Length=9999999999999999999",
+        "Host=x|Content-Length =5",
+        "Host=x|=5",
+        "Host=x|a b=5",
+        "Host=x|a\tb=5",
+        "Host=x|a\"b=5",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        head h = read_fields(CASES[i]);
+        assert_non_null(head_fault(&h, true));
+    }
+    head chunked = read_fields("Host=x|Transfer-Encoding=chunked");
+    assert_non_null(head_fault(&chunked, false));
+}
+
+static void knows_json(void **state)
+{
+    static const char *const JSON[] = {"application/json", "Application/JSON; charset=utf-8",
+                                       "application/json ;x", "application/problem+json"};
+    static const char *const OTHER[] = {"text/json",
+                                        "application/jsonx",
+                                        "application/+json",
+                                        "",
+                                        "application/x-www-form-urlencoded",
+                                        "json"};
+    head h = {0};
+    (void)state;
+    assert_true(head_is_json(&h));
+    for (size_t i = 0; i < sizeof(JSON) / sizeof(JSON[0]); i++) {
+        h.content_type = slice_of(JSON[i]);
+        assert_true(head_is_json(&h));
+    }
+    for (size_t i = 0; i < sizeof(OTHER) / sizeof(OTHER[0]); i++) {
+        h.content_type = slice_of(OTHER[i]);
+        assert_false(head_is_json(&h));
+    }
+}
+
+static void takes_sane_ids(void **state)
+{
+    char fields[200] = "X-Request-Id=";
+    (void)state;
+    head h = read_fields("X-Request-Id=a-1!~|traceparent=00-ab");
+    assert_true(slice_equal(h.request_id, SLICE("a-1!~")));
+    assert_true(slice_equal(h.traceparent, SLICE("00-ab")));
+    assert_null(read_fields("X-Request-Id=a b").request_id.ptr);
+    assert_null(read_fields("X-Request-Id=").request_id.ptr);
+    assert_null(read_fields("X-Request-Id=\xC3\xBC").request_id.ptr);
+    memset(fields + 13, 'x', 128);
+    assert_int_equal(read_fields(fields).request_id.len, 128);
+    memset(fields + 13, 'x', 129);
+    assert_null(read_fields(fields).request_id.ptr);
+}
+
+/* --- the frame --- */
+
+/* A head as the library leaves it in memory: NUL for CR, LF and ':'. '$' stands for NUL here. */
+typedef struct block {
+    char bytes[200];
+    size_t len;
+} block;
+
+static block block_of(const char *text)
+{
+    block b = {.len = strlen(text)};
+    for (size_t i = 0; i < b.len; i++)
+        b.bytes[i] = text[i] == '$' ? '\0' : text[i];
+    return b;
+}
+
+/* Walks a block whose target is "/a", with `count` fields. */
+static bool framed(const block *b, int count)
+{
+    frame f;
+    const char *target = b->bytes + strlen("GET") + 1;
+    const char *version = (const char *)memmem(b->bytes, b->len, "HTTP", 4);
+    const char *at = version + strlen(version);
+    frame_start(&f, (slice){target, 2}, version);
+    for (int i = 0; i < count; i++) {
+        while (*at == '\0')
+            at++;
+        slice name = slice_of(at);
+        at += name.len + 1;
+        while (*at == ' ' || *at == '\t')
+            at++;
+        slice value = slice_of(at);
+        at += value.len;
+        frame_field(&f, name, value);
+    }
+    return frame_end(&f, b->bytes + b->len);
+}
+
+static void knows_sound_frames(void **state)
+{
+    static const struct {
+        const char *text;
+        int fields;
+    } CASES[] = {
+        {"GET$/a$HTTP/1.1$$$$", 0},
+        {"GET$/a$HTTP/1.1$$Host$ x$$$$", 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        block b = block_of(CASES[i].text);
+        assert_true(framed(&b, CASES[i].fields));
+    }
+}
+
+static void knows_broken_frames(void **state)
+{
+    static const struct {
+        const char *text;
+        int fields;
+    } CASES[] = {
+        {"GET$/a$b$HTTP/1.1$$$$", 0},                 /* a NUL in the target */
+        {"GET$/a$HTTP/1.1$$Host$ x$$$ no name$$", 1}, /* the head ends at ": no name" */
+        {"GET$/a$HTTP/1.1$$Host$ x$$$$$", 1},         /* ... or at a NUL */
+        {"GET$/a$HTTP/1.1$$Host$ x$y$$$$", 1},        /* a NUL in a value */
+        {"GET$/a$HTTP/1.1$$Host$ x\ry$$$$", 1},       /* a CR alone */
+        {"GET$/a$HTTP/1.1$Host$ x$$$$", 1},           /* an LF alone, in each place */
+        {"GET$/a$HTTP/1.1$$Host$ x$X$ y$$$$", 2},
+        {"GET$/a$HTTP/1.1$$Host$ x$$$", 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        block b = block_of(CASES[i].text);
+        assert_false(framed(&b, CASES[i].fields));
+    }
+    /* A folded line lies elsewhere. */
+    block b = block_of("GET$/a$HTTP/1.1$$$$");
+    frame f;
+    frame_start(&f, (slice){b.bytes + 4, 2}, b.bytes + 7);
+    frame_field(&f, SLICE("Host"), SLICE("x"));
+    assert_false(frame_end(&f, b.bytes + b.len));
+}
+
+/* One text of visible characters; given twice it is none. */
+static void takes_keys(void **state)
+{
+    char long_key[513];
+    head h = {.idempotency_key = {NULL, 0}};
+    (void)state;
+    memset(long_key, 'k', sizeof(long_key));
+    assert_true(head_is_key((slice){NULL, 0}));
+    assert_true(head_is_key(SLICE("turn 1 ~!")));
+    assert_true(head_is_key((slice){long_key, 512}));
+    assert_false(head_is_key((slice){long_key, 513}));
+    assert_false(head_is_key(SLICE("")));
+    assert_false(head_is_key(SLICE("a\x7f")));
+    assert_false(head_is_key(SLICE("\xC3\xA9")));
+    head_field(&h, SLICE("IDEMPOTENCY-Key"), SLICE("a "));
+    assert_true(slice_equal(h.idempotency_key, SLICE("a")));
+    head_field(&h, SLICE("Idempotency-Key"), SLICE("a"));
+    assert_false(head_is_key(h.idempotency_key));
+}
+
+static void takes_versions_of_tags(void **state)
+{
+    static const char *const BAD[] = {"",
+                                      "\"",
+                                      "\"\"",
+                                      "\"1\"",
+                                      "\"-a\"",
+                                      "\"0-a\"",
+                                      "\"1-a",
+                                      "1-a",
+                                      "W/\"1-a\"",
+                                      "**",
+                                      "\"1-a\",\"2\"",
+                                      "\"1x-a\"",
+                                      "\"9999999999999999999-a\""};
+    int64_t version;
+    (void)state;
+    assert_true(head_if_match(SLICE("*"), &version));
+    assert_int_equal(version, 0);
+    assert_true(head_if_match(SLICE("\"17-9f2d\""), &version));
+    assert_int_equal(version, 17);
+    assert_true(head_if_match(SLICE("\"999999999999999999-\""), &version));
+    assert_true(version == INT64_C(999999999999999999));
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++)
+        assert_false(head_if_match(slice_of(BAD[i]), &version));
+}
+
+static void reads_places_in_the_log(void **state)
+{
+    static const char *const BAD[] = {
+        "",     "/",     "0",    "0/",  "/0",          "0/0/0",       " 0/0",
+        "0/0 ", "0x0/0", "-1/0", "0/g", "000000000/0", "0/000000000", "16/B374D848,16/B374D848"};
+    uint64_t place;
+    (void)state;
+    assert_true(head_lsn(SLICE("16/B374D848"), &place));
+    assert_true(place == UINT64_C(0x16B374D848));
+    assert_true(head_lsn(SLICE("ffffffff/FFFFFFFF"), &place));
+    assert_true(place == UINT64_MAX);
+    assert_true(head_lsn(SLICE("0/0"), &place));
+    assert_true(place == 0);
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++)
+        assert_false(head_lsn(slice_of(BAD[i]), &place));
+}
+
+static void knows_pages_of_other_sites(void **state)
+{
+    static const char *const OURS[] = {
+        "Host=x:1",
+        "Host=x:1|Origin=http://x:1",
+        "Origin=https://X:1|Host=x:1",
+        "Host=x:1|Origin=http://evil|Authorization=Bearer t",
+    };
+    static const char *const FOREIGN[] = {
+        "Host=x:1|Origin=http://evil",
+        "Host=x:1|Origin=http://x",
+        "Host=x:1|Origin=null",
+        "Host=x:1|Origin=http://x:1234",
+        "Host=x:1|Origin=",
+        "Origin=http://x:1",
+        "Origin=http://",
+        "Host=|Origin=http://",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(OURS) / sizeof(OURS[0]); i++) {
+        head h = read_fields(OURS[i]);
+        assert_false(head_is_foreign(&h));
+    }
+    for (size_t i = 0; i < sizeof(FOREIGN) / sizeof(FOREIGN[0]); i++) {
+        head h = read_fields(FOREIGN[i]);
+        assert_true(head_is_foreign(&h));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(accepts_sound_heads),
+        cmocka_unit_test(refuses_doubtful_heads),
+        cmocka_unit_test(knows_json),
+        cmocka_unit_test(takes_sane_ids),
+        cmocka_unit_test(knows_sound_frames),
+        cmocka_unit_test(knows_broken_frames),
+        cmocka_unit_test(takes_keys),
+        cmocka_unit_test(takes_versions_of_tags),
+        cmocka_unit_test(reads_places_in_the_log),
+        cmocka_unit_test(knows_pages_of_other_sites),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
