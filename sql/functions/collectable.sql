@@ -19,9 +19,10 @@ AS $$
         SELECT b.tenant_id, b.box_id, b.chain_id, pg_column_size(b.*) AS bytes
           FROM cardbox.card_boxes b WHERE b.deleted_at <= (SELECT moment FROM cutoff)
     ), dead_changes AS MATERIALIZED (
-        SELECT d.tenant_id, l.chain_id, pg_column_size(l.*) AS bytes
-          FROM dead_boxes d
-          JOIN cardbox.card_box_log l ON l.tenant_id = d.tenant_id AND l.box_id = d.box_id
+        SELECT d.tenant_id, l.chain_id, l.bytes
+          FROM dead_boxes d -- a join could pass on the row with a shorter header: the size is taken below it
+         CROSS JOIN LATERAL (SELECT x.chain_id, pg_column_size(x.*) AS bytes FROM cardbox.card_box_log x
+                              WHERE x.tenant_id = d.tenant_id AND x.box_id = d.box_id ORDER BY x.version) AS l
     ), orphans AS MATERIALIZED (
         SELECT tenant_id, chain_id FROM dead_boxes
         UNION SELECT tenant_id, chain_id FROM dead_changes
@@ -50,22 +51,19 @@ AS $$
           JOIN cardbox.card_box_segments s
             ON s.tenant_id = t.tenant_id AND s.chain_id = t.chain_id AND s.start >= t.ceiling
     ), dead_chains AS (
-        SELECT pg_column_size(c.*) AS bytes
+        SELECT c.bytes
           FROM orphans o
-          JOIN cardbox.card_box_chains c ON c.tenant_id = o.tenant_id AND c.chain_id = o.chain_id
+         CROSS JOIN LATERAL (SELECT pg_column_size(x.*) AS bytes FROM cardbox.card_box_chains x
+                              WHERE x.tenant_id = o.tenant_id AND x.chain_id = o.chain_id LIMIT 1) AS c
          WHERE (o.tenant_id, o.chain_id) NOT IN (SELECT k.tenant_id, k.chain_id FROM kept k)
     )
     SELECT ROW(false, false, 0,
                (SELECT count(*) FROM dead_cards), (SELECT coalesce(sum(bytes), 0) FROM dead_cards),
-               (SELECT count(*) FROM dead_revisions),
-               (SELECT coalesce(sum(bytes), 0) FROM dead_revisions),
+               (SELECT count(*) FROM dead_revisions), (SELECT coalesce(sum(bytes), 0) FROM dead_revisions),
                (SELECT count(*) FROM dead_boxes), (SELECT coalesce(sum(bytes), 0) FROM dead_boxes),
-               (SELECT count(*) FROM dead_changes),
-               (SELECT coalesce(sum(bytes), 0) FROM dead_changes),
-               (SELECT count(*) FROM dead_segments),
-               (SELECT coalesce(sum(bytes), 0) FROM dead_segments),
-               (SELECT count(*) FROM dead_chains),
-               (SELECT coalesce(sum(bytes), 0) FROM dead_chains))::cardbox.collected
+               (SELECT count(*) FROM dead_changes), (SELECT coalesce(sum(bytes), 0) FROM dead_changes),
+               (SELECT count(*) FROM dead_segments), (SELECT coalesce(sum(bytes), 0) FROM dead_segments),
+               (SELECT count(*) FROM dead_chains), (SELECT coalesce(sum(bytes), 0) FROM dead_chains))::cardbox.collected
 $$;
 REVOKE ALL ON FUNCTION cardbox.collectable FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.collectable TO cardbox_service;

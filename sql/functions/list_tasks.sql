@@ -1,9 +1,9 @@
 -- list_tasks: a page of a tenant's tasks, newest first, each with the number of all that the filters
--- leave. If the page is empty, the row of this number has no task. Filters may be NULL:
---   active, status, parent  only active tasks, tasks of this completion status, of this parent
---   made_from, made_until   created_at, in ms, between these
---   state                   running: a worker has it; waiting: none has, and it is not finished;
---                           failed: its status begins with this word
+-- leave. If the page is empty, the row of this number has no task. Every filter may be NULL.
+--   active, status, parent  Only active tasks. Of this completion status. Of this parent.
+--   made_from, made_until   Bounds of created_at, in ms.
+--   state                   Running: a worker has it. Waiting: none has, and it is not finished.
+--                           Failed: its status begins with this word.
 -- The query has only the filters that are given, and so finds their index.
 CREATE OR REPLACE FUNCTION cardbox.list_tasks(
     tenant text, active boolean, status text, parent text, made_from bigint, made_until bigint, state text,

@@ -1,5 +1,5 @@
 -- tasks_with_news: part of follow_tasks(): the followed tasks in which something has happened, with the message in
--- production and its last piece that the follower has. Standbys have no pieces: task_chunks is unlogged.
+-- production and its last chunk that the follower has. Standbys have no chunks: their table is unlogged.
 CREATE OR REPLACE FUNCTION cardbox.tasks_with_news(
     tenants text[], tasks text[], known bigint[], messages text[], pieces bigint[])
 RETURNS TABLE (tenant_id text, task_id text, n bigint, ord bigint, message_id text, piece bigint)

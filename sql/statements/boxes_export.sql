@@ -1,5 +1,5 @@
 -- A page of the ids of a tenant's boxes, in their order.
--- greatest() and not coalesce(): see boxes_list.
+-- Not coalesce(): see boxes_list.
 -- $1 text  tenant
 -- $2 uuid  after this box; NULL: from the first
 -- $3 int8  how many

@@ -1,6 +1,6 @@
 -- A page of boxes without their ids, newest first. Columns as in boxes_with_card: all are of the page.
 -- That a box was not deleted is said as its index has it.
--- least() and not coalesce(), which is no leakproof function: see test_plans.py test_plans_of_workers.
+-- Not coalesce(), which is not leakproof: test_plans.py test_plans_of_workers.
 -- $1 text  tenant
 -- $2 timestamptz, $3 uuid  the last row of the page before; NULL: from the newest
 -- $4 int8  how many

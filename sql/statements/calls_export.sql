@@ -1,5 +1,5 @@
 -- A page of all calls of a tenant, task by task, oldest first.
--- greatest() and not coalesce(): see boxes_list.
+-- Not coalesce(): see boxes_list.
 -- $1 text  tenant
 -- $2 text task, $3 int8 created, $4 int8 seq  after this call; NULL: from the first
 -- $5 int8  how many

@@ -1,5 +1,5 @@
 -- A page of all rows of a tenant's cards, deleted and expired ones too, in the order of their ids.
--- greatest() and not coalesce(): see boxes_list.
+-- Not coalesce(): see boxes_list.
 -- $1 text  tenant
 -- $2 text  after this card id; NULL: from the first
 -- $3 int8  how many

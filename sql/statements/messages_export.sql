@@ -1,6 +1,6 @@
 -- A page of all messages of a tenant, task by task in the order in which they came: an import gives them
 -- the same order again.
--- greatest() and not coalesce(): see boxes_list.
+-- Not coalesce(): see boxes_list.
 -- $1 text  tenant
 -- $2 text task, $3 int8 seq  after this message; NULL: from the first
 -- $4 int8  how many

@@ -1,5 +1,5 @@
 -- A page of all lines of a tenant's sessions, session by session in their order.
--- greatest() and not coalesce(): see boxes_list.
+-- Not coalesce(): see boxes_list.
 -- $1 text  tenant
 -- $2 text session, $3 int8 line  after this line; NULL: from the first
 -- $4 int8  how many

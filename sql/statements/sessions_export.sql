@@ -1,5 +1,5 @@
 -- A page of all sessions of a tenant, in the order of their ids.
--- greatest() and not coalesce(): see boxes_list.
+-- Not coalesce(): see boxes_list.
 -- $1 text  tenant
 -- $2 text  after this session; NULL: from the first
 -- $3 int8  how many

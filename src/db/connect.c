@@ -88,15 +88,15 @@ static const char *given_options(const PQconninfoOption *parsed)
 /* What others may have put into a schema on the path, such as an operator that fits better than
  * PostgreSQL's own, must not run with our rights; and no statement must mean or do another thing
  * where a database, a role or the connection string has settings of its own: PostgreSQL takes the
- * last. Plans are made once, for any parameters, perhaps while the tables are empty: so they use
- * the indexes, and the order that these give. A pooler in transaction mode refuses start-up
- * settings: what may be behind one sends session_guard.sql first, and behind one the role has them.
- */
+ * last. A pooler in transaction mode refuses start-up settings: what may be behind one sends
+ * session_guard.sql first, and behind one the role has them. */
 static bool fill_settings(connect_params *out, const cardbox_options *options)
 {
     PQconninfoOption *parsed;
     if (!conninfo_read(&parsed, options->conninfo))
         return false;
+    /* Plans are kept, perhaps from a time when the tables were empty: they use indexes and their
+     * order, for any parameters. */
     snprintf(out->settings, sizeof(out->settings),
              PEER_IS_LOST
              "%s -c statement_timeout=%u -c search_path=pg_catalog -c jit=off "

@@ -115,7 +115,7 @@ static bool read_tools(worker *w)
         return false;
     }
     if (w->set.allow != NULL && !tools_allow(&w->tools, w->set.allow, error, sizeof(error))) {
-        fprintf(stderr, "cardbox-worker: --allow: %s\n", error);
+        fprintf(stderr, "cardbox-worker: --allow-abilities: %s\n", error);
         return false;
     }
     return true;

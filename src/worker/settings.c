@@ -50,7 +50,7 @@ static const opt_spec SPECS[] = {
            "before the first of them, then doubling; default 1000", 1, HOUR_MS),
     OPTION("tools", OPT_TEXT, tools, "CARDBOX_TOOLS", "FILE",
            "declares commands and URLs that the model may call; default none", 0, 0),
-    OPTION("allow", OPT_TEXT, allow, "CARDBOX_ALLOW", "ABILITY,...",
+    OPTION("allow-abilities", OPT_TEXT, allow, "CARDBOX_ALLOW_ABILITIES", "ABILITY,...",
            "abilities that the model may call, such as task:send; default none", 0, 0),
     OPTION("concurrency", OPT_INT, concurrency, "CARDBOX_CONCURRENCY", "N",
            "tasks at once; default 8", 1, 256),
@@ -107,7 +107,7 @@ static void print_help(void)
            "  cardbox-worker --project acme --model-url http://127.0.0.1:8000/v1 \\\n"
            "      --model qwen3\n"
            "  CARDBOX_MODEL_KEY=... cardbox-worker --project acme,demo --tools tools.json \\\n"
-           "      --allow task:active,task:send,task:spawn \\\n"
+           "      --allow-abilities task:active,task:send,task:spawn \\\n"
            "      --model-url https://api.example.com/v1 --model gpt-5\n");
 }
 

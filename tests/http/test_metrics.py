@@ -20,10 +20,10 @@ BATCH = f"/projects/{PROJECT}/cards/batch"
 DURATION = "cardbox_request_duration_seconds"
 TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-HELP = re.compile(r"# HELP (cardbox_[a-z_]+) (\S.*)")
-KIND = re.compile(r"# TYPE (cardbox_[a-z_]+) (counter|gauge|histogram|summary)")
+HELP = re.compile(r"# HELP ((?:cardbox|process)_[a-z_]+) (\S.*)")
+KIND = re.compile(r"# TYPE ((?:cardbox|process)_[a-z_]+) (counter|gauge|histogram|summary)")
 SAMPLE_LINE = re.compile(
-    r"(cardbox_[a-z_]+)(\{[a-z_]+=\"[^\"\\\n]*\"(?:,[a-z_]+=\"[^\"\\\n]*\")*\})? "
+    r"((?:cardbox|process)_[a-z_]+)(\{[a-z_]+=\"[^\"\\\n]*\"(?:,[a-z_]+=\"[^\"\\\n]*\")*\})? "
     r"([0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)")
 SUFFIXES = {"counter": ("",), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count"),
             "summary": ("_sum", "_count")}
@@ -220,7 +220,7 @@ def test_undecided_is_no_want_of_memory():
 
 def test_manual_lists_them():
     with open(os.path.join(cardbox_test.ROOT, "src", "server", "cardboxd.8"), encoding="utf-8") as text:
-        rows = re.findall(r"^\.It (cardbox_[a-z_]+) Pq (\w+)\n(.*)$", text.read(), re.M)
+        rows = re.findall(r"^\.It ((?:cardbox|process)_[a-z_]+) Pq (\w+)\n(.*)$", text.read(), re.M)
     listed = {name: (kind, said) for name, kind, said in rows}
     served = {name: (kind, said) for name, (said, kind, _) in scrape().items()}
     assert listed == served, f"only in the manual: {listed.items() - served.items()}, " \
@@ -229,7 +229,7 @@ def test_manual_lists_them():
 
 def test_openapi_names_them():
     described = server().get("/openapi.json").json()["paths"]["/metrics"]["get"]["description"]
-    assert set(re.findall(r"`(cardbox_[a-z_]+)`", described)) == set(scrape())
+    assert set(re.findall(r"`((?:cardbox|process)_[a-z_]+)`", described)) == set(scrape())
 
 
 def test_stop():

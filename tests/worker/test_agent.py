@@ -504,7 +504,7 @@ def test_a_subtask_reports_to_its_parent():
 
     server, project = ModelServer(model), Project()
     task = project.spawn("how many files are there?")
-    worker = Worker(project, server, None, "--allow", "task:spawn,task:send")
+    worker = Worker(project, server, None, "--allow-abilities", "task:spawn,task:send")
     project.await_status(task, "success")
     child = next(row for row in project.tasks() if row["task_id"] != task)
     project.await_status(child["task_id"], "success")
@@ -523,7 +523,7 @@ def test_a_subtask_that_says_nothing_ends_its_parent_too():
             return says("ok")
         return says("enough") if request.results else calls(("task__spawn", {"goal": "small"}))
 
-    project, task, server = run_one(model, "--allow", "task:spawn", goal="big")
+    project, task, server = run_one(model, "--allow-abilities", "task:spawn", goal="big")
     assert [row["completion_status"] for row in project.tasks()] == ["success", "success"]
     assert len(server.requests) == 3, "a parent that has nothing to answer asks nobody"
 
@@ -545,7 +545,7 @@ def test_routing():
 
     server, project, told = ModelServer(model), Project(), threading.Event()
     cook, waiter = project.spawn("cook"), project.spawn("wait on the tables")
-    worker = Worker(project, server, None, "--allow", "task:active,task:send,task:spawn")
+    worker = Worker(project, server, None, "--allow-abilities", "task:active,task:send,task:spawn")
     await_(lambda: len(server.requests) == 2)
     router = project.spawn("tell the cook to use less salt")
     await_(lambda: ("user", "less salt") in project.texts(cook))
@@ -657,7 +657,7 @@ def test_wrong_usage():
     project = Project()
     base = ["--dsn", project.dsn, "--project", "acme", "--model-url", "http://127.0.0.1:1", "--model", "x"]
     cases = {"needed": base[:4], "http or https": [*base[:5], "ftp://x", *base[6:]],
-             "no ability": [*base, "--allow", "no:such"], "cannot be read: No such file": [*base, "--tools", "/no/such"],
+             "no ability": [*base, "--allow-abilities", "no:such"], "cannot be read: No such file": [*base, "--tools", "/no/such"],
              "more than": [*base, "--project", ",".join(f"p{i}" for i in range(99))],
              "empty or too long": [*base, "--project", "a,,b"],
              "no plain text": [*base, "--project", "a\tb"],

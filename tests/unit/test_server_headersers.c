@@ -1,5 +1,6 @@
 /*
- * test_server_headers.c: header fields that decide where a request ends, and the frame around them.
+ * test_server_headersers.c: header fields that decide where a request ends, and the frame around
+ * them.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /*
- * fuzz_headers.c: any lines as the fields of a request's head, "name:value" each. A head that is
+ * fuzz_headersers.c: any lines as the fields of a request's head, "name:value" each. A head that is
  * not refused ends its request in one way only; what single fields say is within its bounds.
  */
 #include "fuzz/fuzz.h"
