@@ -1,6 +1,5 @@
 # embed.awk: turns text files into C source that is #included in one place.
-#   kind=STATEMENT  STATEMENT(name, each_time, "text") one a file, named as the file; comments dropped;
-#                   each_time is true where a comment says "plan: each time"
+#   kind=STATEMENT  STATEMENT(name, "text")            one a file, named as the file; comments dropped
 #   kind=MIGRATION  MIGRATION(version, "name", "checksum", "text") from NNNN_name.sql; the text to the
 #                   byte, and the SHA-256 of the file
 #   kind=FUNCTION   FUNCTION("name", "checksum", "text") from name.sql, in the same way
@@ -17,15 +16,6 @@ function stem(path) {
 function base(path) {
     sub(/.*\//, "", path)
     return path
-}
-
-function planned_each_time(path,    line, found) {
-    found = "false"
-    while ((getline line < path) > 0)
-        if (line ~ /^-- plan: each time/)
-            found = "true"
-    close(path)
-    return found
 }
 
 # Parts may have parts.
@@ -65,7 +55,7 @@ function checksum(    command, line) {
 
 function begin_file() {
     if (kind == "STATEMENT")
-        printf "STATEMENT(%s, %s,", stem(FILENAME), planned_each_time(FILENAME)
+        printf "STATEMENT(%s,", stem(FILENAME)
     else if (kind == "MIGRATION")
         printf "MIGRATION(%d, \"%s\", \"%s\",", substr(stem(FILENAME), 1, 4) + 0,
             substr(stem(FILENAME), 6), checksum()

@@ -2,7 +2,7 @@
 -- size. Returns its name, or no row. cardboxd calls it every second.
 -- A kept plan is as good as the sizes that it was made for. A plan for an empty table reads all of
 -- it: after a first load of 200,000 cards each read took 15 ms until autovacuum came. ANALYZE makes
--- all connections plan again. It reads about a hundred pages, since no column has statistics.
+-- all connections plan again.
 CREATE OR REPLACE FUNCTION cardbox.analyze_grown()
 RETURNS SETOF text
 LANGUAGE plpgsql SECURITY DEFINER

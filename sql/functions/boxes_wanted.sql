@@ -16,7 +16,7 @@ AS $$
            r.first, r.before,
            CASE WHEN k.want & 4 <> 0 THEN 0 ELSE r.first END AS ids_first,
            CASE WHEN k.want & 4 <> 0 THEN h.length ELSE r.before END AS ids_before
-      FROM unnest((SELECT tenants), box_ids, wants, tails, skips, mosts, versions, lengths, times) WITH ORDINALITY
+      FROM unnest(tenants, box_ids, wants, tails, skips, mosts, versions, lengths, times) WITH ORDINALITY
            AS k(tenant_id, box_id, want, tail, skip, most, at_version, at_length, at_time, ord)
       JOIN cardbox.card_boxes b
         ON b.tenant_id = k.tenant_id COLLATE "C" AND b.box_id = k.box_id AND b.deleted_at IS NULL

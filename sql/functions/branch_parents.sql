@@ -23,17 +23,9 @@ AS $$
                array_agg(p.line ORDER BY b.line) AS up_lines, array_agg(p.depth ORDER BY b.line) AS up_depths,
                array_agg(NOT cardbox.is_leaf(tenant, session, p.branch, p.depth) ORDER BY b.line) AS continued
           FROM branch b
-          LEFT JOIN LATERAL (
-                SELECT x.line FROM cardbox.session_lines x
-                 WHERE x.tenant_id = tenant AND x.session_id = session
-                   AND x.entry_id BETWEEN b.missing_parent_id AND b.missing_parent_id
-                 ORDER BY x.entry_id LIMIT 1) AS late ON true
-          LEFT JOIN LATERAL (
-                SELECT x.line, x.branch, x.depth FROM cardbox.session_lines x
-                 WHERE x.tenant_id = tenant AND x.session_id = session
-                   AND x.line BETWEEN CASE WHEN b.parent_line IS NULL THEN late.line ELSE b.parent_line END
-                                  AND CASE WHEN b.parent_line IS NULL THEN late.line ELSE b.parent_line END
-                 ORDER BY x.line LIMIT 1) AS p ON true) AS f
+          LEFT JOIN LATERAL cardbox.find_entry(tenant, session, b.missing_parent_id) AS late ON true
+          LEFT JOIN LATERAL cardbox.find_line( -- CASE: coalesce() is not leakproof (test_plans_of_workers)
+                tenant, session, CASE WHEN b.parent_line IS NULL THEN late.line ELSE b.parent_line END) AS p ON true) AS f
 $$;
 REVOKE ALL ON FUNCTION cardbox.branch_parents FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.branch_parents TO cardbox_writer;

@@ -2,7 +2,7 @@
 -- its own and those of the chains that it continues. The first may begin before from_pos, the last
 -- end after before_pos.
 --   own_from  positions below belong to the chain's parents; a large number if that is not known
--- OFFSET 0 makes each step an index look-up: joined freely, the planner reads the whole table.
+-- test_costs.py test_costs: joins without LATERAL and LIMIT, or ORDER BY, may read the whole table at each step.
 CREATE OR REPLACE FUNCTION cardbox.chain_segments(
     tenant text, chain uuid, own_from bigint, from_pos bigint, before_pos bigint)
 RETURNS TABLE (start bigint, card_ids jsonb)
@@ -24,7 +24,7 @@ AS $$
                  CROSS JOIN LATERAL (
                         SELECT p.parent_chain_id, p.parent_length, p.depth
                           FROM cardbox.card_box_chains p
-                         WHERE p.tenant_id = tenant AND p.chain_id = l.chain_id OFFSET 0) AS c
+                         WHERE p.tenant_id = tenant AND p.chain_id = l.chain_id LIMIT 1) AS c
                  WHERE from_pos < least(l.ceiling, c.parent_length) AND l.climbed < 256
                    AND c.depth < l.depth)
             SELECT * FROM lineage) AS l
@@ -33,7 +33,7 @@ AS $$
               FROM cardbox.card_box_segments x
              WHERE x.tenant_id = tenant AND x.chain_id = l.chain_id
                AND x.start > from_pos - 64 AND x.start < least(l.ceiling, before_pos)
-            OFFSET 0) AS s
+             ORDER BY x.start) AS s
 $$;
 REVOKE ALL ON FUNCTION cardbox.chain_segments FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.chain_segments TO cardbox_service, cardbox_worker, cardbox_writer;

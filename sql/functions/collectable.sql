@@ -2,7 +2,6 @@
 -- nothing and reads no more than that.
 CREATE OR REPLACE FUNCTION cardbox.collectable(retention bigint) RETURNS cardbox.collected
 LANGUAGE sql STABLE
-SET enable_seqscan = off
 AS $$
     WITH RECURSIVE cutoff AS (
         SELECT statement_timestamp() - make_interval(secs => retention) AS moment
@@ -15,19 +14,15 @@ AS $$
     ), dead_revisions AS (
         SELECT cardbox.card_bytes(r.content, r.metadata) AS bytes
           FROM dead_cards d
-         CROSS JOIN LATERAL (SELECT * FROM cardbox.card_revisions x
-                              WHERE x.tenant_id = d.tenant_id AND x.card_id = d.card_id
-                             OFFSET 0) AS r
+          JOIN cardbox.card_revisions r ON r.tenant_id = d.tenant_id AND r.card_id = d.card_id
     ), dead_boxes AS MATERIALIZED (
         SELECT b.tenant_id, b.box_id, b.chain_id, pg_column_size(b.*) AS bytes
           FROM cardbox.card_boxes b WHERE b.deleted_at <= (SELECT moment FROM cutoff)
     ), dead_changes AS MATERIALIZED (
         SELECT d.tenant_id, l.chain_id, l.bytes
-          FROM dead_boxes d
-         CROSS JOIN LATERAL (SELECT x.chain_id, pg_column_size(x.*) AS bytes
-                               FROM cardbox.card_box_log x
-                              WHERE x.tenant_id = d.tenant_id AND x.box_id = d.box_id
-                             OFFSET 0) AS l
+          FROM dead_boxes d -- a join could pass on the row with a shorter header: the size is taken below it
+         CROSS JOIN LATERAL (SELECT x.chain_id, pg_column_size(x.*) AS bytes FROM cardbox.card_box_log x
+                              WHERE x.tenant_id = d.tenant_id AND x.box_id = d.box_id ORDER BY x.version) AS l
     ), orphans AS MATERIALIZED (
         SELECT tenant_id, chain_id FROM dead_boxes
         UNION SELECT tenant_id, chain_id FROM dead_changes
@@ -35,9 +30,7 @@ AS $$
     ), links AS MATERIALIZED ( -- what continues an orphan
         SELECT o.tenant_id, o.chain_id AS parent_id, c.chain_id, c.parent_length
           FROM orphans o
-         CROSS JOIN LATERAL (SELECT x.chain_id, x.parent_length FROM cardbox.card_box_chains x
-                              WHERE x.tenant_id = o.tenant_id AND x.parent_chain_id = o.chain_id
-                             OFFSET 0) AS c
+          JOIN cardbox.card_box_chains c ON c.tenant_id = o.tenant_id AND c.parent_chain_id = o.chain_id
     ), kept AS ( -- orphans that are continued, directly or through others, by a chain that lives
         SELECT l.tenant_id, l.parent_id AS chain_id FROM links l
          WHERE (l.tenant_id, l.chain_id) NOT IN (SELECT o.tenant_id, o.chain_id FROM orphans o)
@@ -53,32 +46,24 @@ AS $$
                 OR (l.tenant_id, l.chain_id) IN (SELECT k.tenant_id, k.chain_id FROM kept k))
          GROUP BY o.tenant_id, o.chain_id
     ), dead_segments AS (
-        SELECT s.bytes
+        SELECT pg_column_size(s.card_ids) AS bytes
           FROM ceilings t
-         CROSS JOIN LATERAL (SELECT pg_column_size(x.card_ids) AS bytes
-                               FROM cardbox.card_box_segments x
-                              WHERE x.tenant_id = t.tenant_id AND x.chain_id = t.chain_id
-                                AND x.start >= t.ceiling
-                             OFFSET 0) AS s
+          JOIN cardbox.card_box_segments s
+            ON s.tenant_id = t.tenant_id AND s.chain_id = t.chain_id AND s.start >= t.ceiling
     ), dead_chains AS (
         SELECT c.bytes
           FROM orphans o
          CROSS JOIN LATERAL (SELECT pg_column_size(x.*) AS bytes FROM cardbox.card_box_chains x
-                              WHERE x.tenant_id = o.tenant_id AND x.chain_id = o.chain_id
-                             OFFSET 0) AS c
+                              WHERE x.tenant_id = o.tenant_id AND x.chain_id = o.chain_id LIMIT 1) AS c
          WHERE (o.tenant_id, o.chain_id) NOT IN (SELECT k.tenant_id, k.chain_id FROM kept k)
     )
     SELECT ROW(false, false, 0,
                (SELECT count(*) FROM dead_cards), (SELECT coalesce(sum(bytes), 0) FROM dead_cards),
-               (SELECT count(*) FROM dead_revisions),
-               (SELECT coalesce(sum(bytes), 0) FROM dead_revisions),
+               (SELECT count(*) FROM dead_revisions), (SELECT coalesce(sum(bytes), 0) FROM dead_revisions),
                (SELECT count(*) FROM dead_boxes), (SELECT coalesce(sum(bytes), 0) FROM dead_boxes),
-               (SELECT count(*) FROM dead_changes),
-               (SELECT coalesce(sum(bytes), 0) FROM dead_changes),
-               (SELECT count(*) FROM dead_segments),
-               (SELECT coalesce(sum(bytes), 0) FROM dead_segments),
-               (SELECT count(*) FROM dead_chains),
-               (SELECT coalesce(sum(bytes), 0) FROM dead_chains))::cardbox.collected
+               (SELECT count(*) FROM dead_changes), (SELECT coalesce(sum(bytes), 0) FROM dead_changes),
+               (SELECT count(*) FROM dead_segments), (SELECT coalesce(sum(bytes), 0) FROM dead_segments),
+               (SELECT count(*) FROM dead_chains), (SELECT coalesce(sum(bytes), 0) FROM dead_chains))::cardbox.collected
 $$;
 REVOKE ALL ON FUNCTION cardbox.collectable FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.collectable TO cardbox_service;

@@ -9,7 +9,7 @@ AS $$
         SELECT * FROM cardbox.session_path(tenant, session, from_line)
     ), compaction AS MATERIALIZED (
         SELECT e.depth, e.target
-          FROM (SELECT * FROM path ORDER BY high DESC OFFSET 0) AS p
+          FROM (SELECT * FROM path ORDER BY high DESC) AS p
          CROSS JOIN LATERAL (
                 SELECT x.depth, x.target FROM cardbox.session_lines x
                  WHERE x.tenant_id = tenant AND x.session_id = session AND x.branch = p.branch
@@ -20,11 +20,7 @@ AS $$
         SELECT coalesce((SELECT e.depth FROM path p WHERE p.branch = e.branch AND e.depth BETWEEN p.low AND p.high),
                         c.depth) AS depth
           FROM compaction c
-          LEFT JOIN LATERAL (
-                SELECT x.branch, x.depth FROM cardbox.session_lines x
-                 WHERE x.tenant_id = tenant AND x.session_id = session
-                   AND x.entry_id BETWEEN c.target AND c.target
-                 ORDER BY x.entry_id LIMIT 1) AS e ON e.depth < c.depth
+          LEFT JOIN LATERAL cardbox.find_entry(tenant, session, c.target) AS e ON e.depth < c.depth
         UNION ALL
         SELECT 0 WHERE NOT EXISTS (SELECT FROM compaction)
     )
@@ -35,7 +31,7 @@ AS $$
      CROSS JOIN (VALUES ('model'), ('thinking')) AS s(sets)
      CROSS JOIN LATERAL (
             SELECT e.branch, e.depth
-              FROM (SELECT * FROM path WHERE path.low < f.depth ORDER BY high DESC OFFSET 0) AS p
+              FROM (SELECT * FROM path WHERE path.low < f.depth ORDER BY high DESC) AS p
              CROSS JOIN LATERAL (
                     SELECT x.branch, x.depth FROM cardbox.session_lines x
                      WHERE x.tenant_id = tenant AND x.session_id = session AND x.branch = p.branch

@@ -12,10 +12,7 @@ BEGIN
         IF indexes[i] >= start THEN
             targets[i] := ids[indexes[i] - start + 1];
         ELSIF indexes[i] >= 0 AND indexes[i] < coalesce(diverged_at, start) THEN
-            targets[i] := (SELECT x.entry_id FROM cardbox.session_lines x
-                            WHERE x.tenant_id = tenant AND x.session_id = session
-                              AND x.line BETWEEN indexes[i] AND indexes[i]
-                            ORDER BY x.line LIMIT 1);
+            targets[i] := (SELECT x.entry_id FROM cardbox.find_line(tenant, session, indexes[i]) AS x);
         END IF;
     END LOOP;
     RETURN targets;

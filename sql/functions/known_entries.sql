@@ -12,15 +12,9 @@ AS $$
            array_agg(x.content::text = contents[u.place]::text
                      OR (with_parent AND u.place = 1 AND x.content::text = cardbox.with_parent(
                          CASE WHEN x.parent_line IS NULL THEN nullif(x.missing_parent_id, '') ELSE (
-                             SELECT p.entry_id FROM cardbox.session_lines p
-                              WHERE p.tenant_id = tenant AND p.session_id = session
-                                AND p.line BETWEEN x.parent_line AND x.parent_line
-                              ORDER BY p.line LIMIT 1) END, contents[1])::text) ORDER BY u.place)
+                             SELECT p.entry_id FROM cardbox.find_line(tenant, session, x.parent_line) AS p) END, contents[1])::text) ORDER BY u.place)
       FROM unnest(ids) WITH ORDINALITY AS u(id, place)
-      LEFT JOIN LATERAL (
-            SELECT * FROM cardbox.session_lines e
-             WHERE e.tenant_id = tenant AND e.session_id = session AND e.entry_id BETWEEN u.id AND u.id
-             ORDER BY e.entry_id LIMIT 1) AS x ON true
+      LEFT JOIN LATERAL cardbox.find_entry(tenant, session, u.id) AS x ON true
 $$;
 REVOKE ALL ON FUNCTION cardbox.known_entries FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.known_entries TO cardbox_writer;

@@ -15,8 +15,8 @@
 --
 -- The query walks one index: that of calls, step, turn, trace or type, else that of time. All other
 -- filters are asked of each card on the way. It is planned each time, so that NULL filters vanish.
--- Cards of one time are sorted by their ids (incremental sort). enable_sort is off: for rows without
--- statistics PostgreSQL would sort all cards of a key. Cards of calls are looked up call by call.
+-- Cards of one time are sorted by their ids (incremental sort). Cards of calls are looked up call by
+-- call, and then sorted: without OFFSET 0 all cards are read in order (test_plans.py test_plans[cards_list]).
 CREATE OR REPLACE FUNCTION cardbox.list_cards(
     tenant text, step text, kind text, trace text, turn text, said_by text, calls text[], members jsonb,
     made_after timestamptz, made_before timestamptz, from_time timestamptz, from_id text,
@@ -26,7 +26,6 @@ RETURNS TABLE (said bigint, card_id text, content json, tool_calls jsonb, tool_c
                sealed boolean)
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-SET enable_sort = off
 AS $$
 DECLARE
     -- the member of the metadata whose index is walked, as an expression, and its value

@@ -1,8 +1,7 @@
 -- next_tasks: the next tasks of an export, behind the task `after` (NULL: from the beginning). Each
 -- comes after its parent, so that an import needs one pass: first the first subtask, else the next
 -- sibling, else the next sibling of the nearest ancestor that has one. Times don't give that order,
--- since clients set them. The CASE keeps PostgreSQL to the index of the order: it takes a parent of
--- NULL for rare.
+-- since clients set them.
 CREATE OR REPLACE FUNCTION cardbox.next_tasks(tenant text, after text, most bigint) RETURNS SETOF text
 LANGUAGE plpgsql STABLE
 AS $$
@@ -28,7 +27,7 @@ BEGIN
         END LOOP;
         IF follow IS NULL THEN
             SELECT t.task_id INTO follow FROM cardbox.tasks t
-             WHERE t.tenant_id = tenant AND CASE WHEN t.parent_task_id IS NULL THEN true ELSE false END
+             WHERE t.tenant_id = tenant AND t.parent_task_id IS NULL
                AND (t.created_at, t.task_id) > (coalesce(made, -1), coalesce(at, ''))
              ORDER BY t.created_at, t.task_id LIMIT 1;
         END IF;

@@ -5,14 +5,10 @@
 -- Row-level security is enabled and forced, also on the owner: the service sees every row, a
 -- worker's role those of the tenants that are granted to it. It is the second check behind the
 -- tenant that every statement names. Writing functions see every row: they check their caller.
--- A table with a tenant_id gets no statistics of its columns: `=`, `<` and `>` of text are
--- leakproof, so a worker's role could read values of other tenants out of the estimates of EXPLAIN.
 CREATE OR REPLACE FUNCTION cardbox.protect(
     protected regclass, service text, worker text, writer text DEFAULT NULL) RETURNS void
 LANGUAGE plpgsql
 AS $$
-DECLARE
-    change text;
 BEGIN
     EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', protected);
     EXECUTE format('CREATE POLICY service ON %s TO cardbox_service USING (true) WITH CHECK (true)', protected);
@@ -27,19 +23,6 @@ BEGIN
         EXECUTE format('CREATE POLICY writer ON %s TO cardbox_writer USING (true) WITH CHECK (true)', protected);
         EXECUTE format('GRANT %s ON %s TO cardbox_writer', writer, protected);
     END IF;
-
-    FOR change IN
-        WITH shared AS (SELECT FROM pg_attribute t WHERE t.attrelid = protected AND t.attname = 'tenant_id')
-        SELECT format('ALTER TABLE %s ALTER COLUMN %I SET STATISTICS 0', protected, a.attname)
-          FROM pg_attribute a
-         WHERE a.attrelid = protected AND a.attnum > 0 AND NOT a.attisdropped AND EXISTS (SELECT FROM shared)
-        UNION ALL -- expressions that are keys of indexes
-        SELECT format('ALTER INDEX %s ALTER COLUMN %s SET STATISTICS 0', i.indexrelid::regclass, k.n)
-          FROM pg_index i CROSS JOIN unnest(i.indkey::smallint[]) WITH ORDINALITY AS k (attnum, n)
-         WHERE i.indrelid = protected AND k.attnum = 0 AND k.n <= i.indnkeyatts AND EXISTS (SELECT FROM shared)
-    LOOP
-        EXECUTE change;
-    END LOOP;
 END
 $$;
 REVOKE ALL ON FUNCTION cardbox.protect FROM PUBLIC;

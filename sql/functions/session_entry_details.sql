@@ -4,11 +4,10 @@ CREATE OR REPLACE FUNCTION cardbox.session_entry_details(tenant text, session te
 RETURNS TABLE (parent_id text, label json)
 LANGUAGE sql STABLE
 AS $$
-    SELECT (SELECT p.entry_id FROM cardbox.session_lines p
-             WHERE p.tenant_id = tenant AND p.session_id = session AND p.line BETWEEN parent AND parent
-             ORDER BY p.line LIMIT 1),
-           (SELECT (array_agg(l.label ORDER BY l.line DESC))[1] FROM cardbox.session_lines l
-             WHERE l.tenant_id = tenant AND l.session_id = session AND l.target = id AND l.type = 'label')
+    SELECT (SELECT p.entry_id FROM cardbox.find_line(tenant, session, parent) AS p),
+           (SELECT l.label FROM cardbox.session_lines l
+             WHERE l.tenant_id = tenant AND l.session_id = session AND l.target = id AND l.type = 'label'
+             ORDER BY l.line DESC LIMIT 1)
 $$;
 REVOKE ALL ON FUNCTION cardbox.session_entry_details FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION cardbox.session_entry_details TO cardbox_service, cardbox_worker;

@@ -19,17 +19,15 @@ WITH wanted AS (
          WHERE w.tail <> '[]' AND w.tail_start < w.ids_before) AS s
      WHERE NOT $11::bool OR w.before >= w.length
 ), found AS MATERIALIZED (
-    SELECT r.ord, r.start + e.place - 1 AS pos, e.id, c.*
+    SELECT r.ord, r.start + e.place - 1 AS pos, e.id, c.content, c.tool_calls, c.tool_call_id, c.ttl_seconds,
+           c.expires_at, c.metadata, c.created_at, c.sealed
       FROM runs r
      CROSS JOIN LATERAL jsonb_array_elements_text(r.card_ids) WITH ORDINALITY AS e(id, place)
-      LEFT JOIN LATERAL (
-            SELECT x.content, x.tool_calls, x.tool_call_id, x.ttl_seconds, x.expires_at,
-                   x.metadata, x.created_at, x.sealed
-              FROM cardbox.cards x
-             WHERE x.tenant_id = r.tenant_id AND x.card_id = e.id COLLATE "C"
-               AND x.deleted_at IS NULL
-               AND (x.expires_at IS NULL OR x.expires_at > statement_timestamp())
-             LIMIT 1) AS c ON true
+      LEFT JOIN LATERAL ( -- test_plans.py test_plans_of_empty_tables: a plan that hashes all cards may be kept
+        SELECT * FROM cardbox.cards x
+         WHERE x.tenant_id = r.tenant_id AND x.card_id = e.id COLLATE "C" AND x.deleted_at IS NULL
+           AND (x.expires_at IS NULL OR x.expires_at > statement_timestamp())
+         LIMIT 1) AS c ON true
      WHERE r.want & 2 <> 0 AND r.start + e.place - 1 >= r.first AND r.start + e.place - 1 < r.before
 ), total AS MATERIALIZED (
     SELECT coalesce(sum(coalesce(octet_length(f.content::text), 0)::int8

@@ -39,10 +39,9 @@ SELECT r.ord, 2, r.start + e.place - 1, NULL, NULL, NULL, e.id, c.content,
        c.tool_calls, c.tool_call_id, c.ttl_seconds, c.expires_at, c.metadata, c.created_at, c.sealed
   FROM runs r
  CROSS JOIN LATERAL jsonb_array_elements_text(r.card_ids) WITH ORDINALITY AS e(id, place)
-  LEFT JOIN LATERAL (
-        SELECT x.* FROM cardbox.cards x
-         WHERE x.tenant_id = r.tenant_id AND x.card_id = e.id COLLATE "C"
-           AND x.deleted_at IS NULL
+  LEFT JOIN LATERAL ( -- test_plans.py test_plans_of_empty_tables: a plan that hashes all cards may be kept
+        SELECT * FROM cardbox.cards x
+         WHERE x.tenant_id = r.tenant_id AND x.card_id = e.id COLLATE "C" AND x.deleted_at IS NULL
            AND (x.expires_at IS NULL OR x.expires_at > statement_timestamp())
          LIMIT 1) AS c ON true
  WHERE r.want & 2 <> 0 AND r.start + e.place - 1 >= r.first AND r.start + e.place - 1 < r.before

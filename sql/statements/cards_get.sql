@@ -3,8 +3,6 @@
 -- $1 text[]  tenants
 -- $2 text[]  card ids, parallel to $1
 -- $3 int8[]  the etags that the asker has, parallel to $1; 0: none
--- $1 stands in a SELECT of its own so that the planner does not see how many there are: else it finds
--- a plan made for one or two cards cheaper than one for any number, and makes it anew each time.
 -- The columns from card_id on are those of enum card_column in the C code.
 SELECT k.ord,
        CASE WHEN n.is_new THEN c.card_id END,
@@ -17,7 +15,7 @@ SELECT k.ord,
        CASE WHEN n.is_new THEN c.created_at END,
        CASE WHEN n.is_new THEN c.sealed END,
        c.etag
-  FROM unnest((SELECT $1::text[]), $2::text[], $3::int8[]) WITH ORDINALITY
+  FROM unnest($1::text[], $2::text[], $3::int8[]) WITH ORDINALITY
        AS k(tenant_id, card_id, etag, ord)
   JOIN cardbox.cards c
     ON c.tenant_id = k.tenant_id COLLATE "C" AND c.card_id = k.card_id COLLATE "C"

@@ -9,4 +9,4 @@ SELECT s.is_standby,
                                        THEN (SELECT min_recovery_end_timeline FROM pg_control_recovery())
                                        ELSE ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int4 END,
                                   current_user), 0)
-  FROM (SELECT pg_is_in_recovery() AS is_standby OFFSET 0) AS s
+  FROM (SELECT pg_is_in_recovery() AS is_standby) AS s

@@ -1,6 +1,5 @@
 -- The session that stands in our way: in words, its process and its name. Of several the one whose transaction is the oldest. No
 -- row: nobody does any more. What others run is shown to those of their role and of pg_read_all_stats only.
--- plan: each time
 -- $1 text  the name of an advisory lock that it holds; NULL: it holds locks of tables of ours,
 -- $2 bool  also such as readers take
 SELECT format('session %s (%s) has it%s; wait until it ends, or end it: SELECT pg_terminate_backend(%s)',

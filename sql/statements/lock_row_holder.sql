@@ -1,6 +1,5 @@
 -- The session that holds the lock of a row of lock_rows, or that this session waits for, in the columns of lock_holder, and its transaction, which is
 -- another one each time that the lock is taken. No row: nobody holds it any more.
--- plan: each time
 -- $1 text  the name of the lock, one of the whole database
 SELECT format('session %s (%s) has it%s; wait until it ends, or end it: SELECT pg_terminate_backend(%s)',
               a.pid, coalesce(nullif(a.application_name, ''), 'of no name'),

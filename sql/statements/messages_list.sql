@@ -9,6 +9,6 @@ SELECT p.message_id, $2::text, p.role, p.ts, p.seq, c.content, c.metadata, c.too
   LEFT JOIN (SELECT m.message_id, m.role, m.ts, m.seq FROM cardbox.messages m
               WHERE m.tenant_id = $1::text AND m.task_id = $2::text
               ORDER BY m.ts, m.seq LIMIT $3::int8 OFFSET $4::int8) AS p ON true
-  LEFT JOIN LATERAL (SELECT x.content, x.metadata, x.tool_calls FROM cardbox.cards x
-                      WHERE x.tenant_id = $1::text AND x.card_id = p.message_id OFFSET 0) AS c ON true
+  LEFT JOIN LATERAL (SELECT x.content, x.metadata, x.tool_calls FROM cardbox.cards x -- as in messages_export
+                      WHERE x.tenant_id = $1::text AND x.card_id = p.message_id LIMIT 1) AS c ON true
  ORDER BY p.ts, p.seq

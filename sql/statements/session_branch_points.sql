@@ -9,10 +9,6 @@ SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_paren
            AND EXISTS (SELECT FROM cardbox.sessions s
                         WHERE s.tenant_id = $1::text AND s.session_id = $2::text AND s.state = 'live')
          GROUP BY e.parent_line ORDER BY e.parent_line LIMIT $4::int8) AS b
- CROSS JOIN LATERAL (
-        SELECT * FROM cardbox.session_lines x
-         WHERE x.tenant_id = $1::text AND x.session_id = $2::text
-           AND x.line BETWEEN b.parent_line AND b.parent_line
-         ORDER BY x.line LIMIT 1) AS e
+ CROSS JOIN LATERAL cardbox.find_line($1::text, $2::text, b.parent_line) AS e
  CROSS JOIN LATERAL cardbox.session_entry_details($1::text, $2::text, e.entry_id, e.parent_line) AS r
  ORDER BY b.parent_line

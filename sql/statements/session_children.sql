@@ -1,10 +1,10 @@
 -- A page of the children of an entry, or of the roots, in the order of their lines.
+-- The order of the roots names parent_line, which is NULL: so only their index fits (test_plans.py
+-- test_plans[session_children]). The child on the entry's branch is found as in find_line.sql.
 -- $1 text tenant, $2 text session, $3 text entry, '' for the roots
 -- $4 int8 only after this line, $5 int8 how many, $6 int4 bytes of a text; NULL: no texts
 WITH parent AS MATERIALIZED (
-    SELECT e.line, e.branch, e.depth FROM cardbox.session_lines e
-     WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.entry_id BETWEEN $3::text AND $3::text
-     ORDER BY e.entry_id LIMIT 1
+    SELECT e.line, e.branch, e.depth FROM cardbox.find_entry($1::text, $2::text, $3::text) AS e
 )
 SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_parent_id, e.size, r.label,
        CASE WHEN e.size <= $6::int4 THEN e.content END AS content, NULL::int8 AS extra
@@ -20,7 +20,7 @@ SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_paren
             (SELECT e.* FROM cardbox.session_lines e
               WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.line = e.branch
                 AND e.parent_line = (SELECT p.line FROM parent p) AND e.line > $4::int8
-              ORDER BY e.parent_line, e.line LIMIT $5::int8)
+              ORDER BY e.line LIMIT $5::int8)
             UNION ALL
             (SELECT e.* FROM cardbox.session_lines e
               WHERE $3::text = '' AND e.tenant_id = $1::text AND e.session_id = $2::text

@@ -9,17 +9,14 @@ WITH leaf AS MATERIALIZED (
       LEFT JOIN LATERAL (
             SELECT s.head_line, s.head_entry_id, s.head_depth WHERE $3::text = '' AND s.head_line IS NOT NULL
             UNION ALL
-            (SELECT x.line, x.entry_id, x.depth FROM cardbox.session_lines x
-              WHERE $3::text <> '' AND x.tenant_id = $1::text AND x.session_id = $2::text
-                AND x.entry_id BETWEEN $3::text AND $3::text
-              ORDER BY x.entry_id LIMIT 1)) AS e(line, entry_id, depth) ON true
+            SELECT x.line, x.entry_id, x.depth FROM cardbox.find_entry($1::text, $2::text, $3::text) AS x) AS e(line, entry_id, depth) ON true
      WHERE s.tenant_id = $1::text AND s.session_id = $2::text AND s.state = 'live'
 ), path AS MATERIALIZED (
     SELECT e.line, e.entry_id, e.depth, e.type, e.size, e.target, e.content,
            e.type NOT IN ('custom', 'label', 'session_info', 'metadata') AS in_context
       FROM leaf g
      CROSS JOIN LATERAL cardbox.context_path($1::text, $2::text, g.line) AS w
-     CROSS JOIN LATERAL (
+     CROSS JOIN LATERAL ( -- test_plans.py test_plans_of_new_projects: one range of the index for each branch
             SELECT * FROM cardbox.session_lines x
              WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.branch = w.branch
                AND x.depth BETWEEN w.low AND w.high

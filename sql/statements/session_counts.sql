@@ -8,8 +8,7 @@ SELECT s.entries, b.roots, b.leaves, b.branch_points, b.max_depth, b.dangling
                count(DISTINCT e.parent_line) AS branch_points,
                coalesce(max(t.depth), 0)::int8 AS max_depth, count(e.missing_parent_id) AS dangling
           FROM (SELECT x.branch, x.parent_line, x.missing_parent_id FROM cardbox.session_lines x
-                 WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.line = x.branch
-                 ORDER BY x.parent_line, x.line OFFSET 0) AS e
+                 WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.line = x.branch) AS e
          CROSS JOIN LATERAL (
                 SELECT y.depth FROM cardbox.session_lines y
                  WHERE y.tenant_id = $1::text AND y.session_id = $2::text AND y.branch = e.branch

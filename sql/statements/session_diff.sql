@@ -4,14 +4,8 @@
 -- $1 text tenant, $2 text session, $3 text entry, $4 text another
 -- $5 int4 how many of a side, $6 int4 bytes of a text; NULL: no texts
 WITH ends AS MATERIALIZED (
-    SELECT (SELECT e.line FROM cardbox.session_lines e
-             WHERE e.tenant_id = $1::text AND e.session_id = $2::text
-               AND e.entry_id BETWEEN $3::text AND $3::text
-             ORDER BY e.entry_id LIMIT 1) AS a,
-           (SELECT e.line FROM cardbox.session_lines e
-             WHERE e.tenant_id = $1::text AND e.session_id = $2::text
-               AND e.entry_id BETWEEN $4::text AND $4::text
-             ORDER BY e.entry_id LIMIT 1) AS b
+    SELECT (SELECT e.line FROM cardbox.find_entry($1::text, $2::text, $3::text) AS e) AS a,
+           (SELECT e.line FROM cardbox.find_entry($1::text, $2::text, $4::text) AS e) AS b
       FROM cardbox.sessions s
      WHERE s.tenant_id = $1::text AND s.session_id = $2::text AND s.state = 'live'
 ), a AS MATERIALIZED (
@@ -39,7 +33,7 @@ SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_paren
        CASE WHEN e.size <= $6::int4 THEN e.content END, e.side
   FROM (SELECT s.side, e.*
           FROM sides s
-         CROSS JOIN LATERAL (
+         CROSS JOIN LATERAL ( -- test_plans.py test_plans_of_new_projects: as in session_path
                 SELECT * FROM cardbox.session_lines x
                  WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.branch = s.branch
                    AND x.depth BETWEEN s.low AND s.high

@@ -8,10 +8,6 @@ SELECT e.line, e.bytes, e.before, e.content, e.after, e.entry_id, e.id_is_made, 
           FROM (SELECT * FROM cardbox.session_lines x
                  WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.line > $3::int8
                  ORDER BY x.line LIMIT $4::int8) AS l) AS e
-  LEFT JOIN LATERAL (
-        SELECT x.entry_id FROM cardbox.session_lines x
-         WHERE e.id_is_made AND x.tenant_id = $1::text AND x.session_id = $2::text
-           AND x.line BETWEEN e.parent_line AND e.parent_line
-         ORDER BY x.line LIMIT 1) AS p ON true
+  LEFT JOIN LATERAL cardbox.find_line($1::text, $2::text, CASE WHEN e.id_is_made THEN e.parent_line END) AS p ON true
  WHERE e.so_far < $5::int8
  ORDER BY e.line

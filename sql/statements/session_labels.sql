@@ -9,10 +9,7 @@ SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_paren
            AND EXISTS (SELECT FROM cardbox.sessions s
                         WHERE s.tenant_id = $1::text AND s.session_id = $2::text AND s.state = 'live')
          ORDER BY x.target DESC, x.line DESC) AS t
- CROSS JOIN LATERAL (
-        SELECT * FROM cardbox.session_lines x
-         WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.entry_id BETWEEN t.target AND t.target
-         ORDER BY x.entry_id LIMIT 1) AS e
+ CROSS JOIN LATERAL cardbox.find_entry($1::text, $2::text, t.target) AS e
  CROSS JOIN LATERAL cardbox.session_entry_details($1::text, $2::text, e.entry_id, e.parent_line) AS r
  WHERE t.label IS NOT NULL
  ORDER BY t.target DESC

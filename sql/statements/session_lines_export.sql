@@ -1,5 +1,5 @@
 -- A page of all lines of a tenant's sessions, session by session in their order.
--- Not coalesce, and the limit in a SELECT: see boxes_list.
+-- Not coalesce(): see boxes_list.
 -- $1 text  tenant
 -- $2 text session, $3 int8 line  after this line; NULL: from the first
 -- $4 int8  how many
@@ -10,10 +10,6 @@ SELECT l.session_id, l.line, l.bytes, l.entry_id, coalesce(p.entry_id, l.missing
            AND (x.session_id, x.line) > (greatest($2::text, ''), greatest($3::int8, -1))
            AND (SELECT s.state FROM cardbox.sessions s
                  WHERE s.tenant_id = $1::text AND s.session_id = x.session_id) = 'live'
-         ORDER BY x.session_id, x.line LIMIT (SELECT $4::int8)) AS l
-  LEFT JOIN LATERAL (
-        SELECT x.entry_id FROM cardbox.session_lines x
-         WHERE x.tenant_id = $1::text AND x.session_id = l.session_id
-           AND x.line BETWEEN l.parent_line AND l.parent_line
-         ORDER BY x.line LIMIT 1) AS p ON true
+         ORDER BY x.session_id, x.line LIMIT $4::int8) AS l
+  LEFT JOIN LATERAL cardbox.find_line($1::text, l.session_id, l.parent_line) AS p ON true
  ORDER BY l.session_id, l.line

@@ -1,5 +1,5 @@
 -- A page of all sessions of a tenant, in the order of their ids.
--- Not coalesce, and the limit in a SELECT: see boxes_list.
+-- Not coalesce(): see boxes_list.
 -- $1 text  tenant
 -- $2 text  after this session; NULL: from the first
 -- $3 int8  how many
@@ -7,4 +7,4 @@ SELECT s.session_id, s.dialect, s.header, s.name, s.forked_from, s.head_entry_id
        s.updated_at
   FROM cardbox.sessions s
  WHERE s.tenant_id = $1::text AND s.session_id > greatest($2::text, '') AND s.state = 'live'
- ORDER BY s.session_id LIMIT (SELECT $3::int8)
+ ORDER BY s.session_id LIMIT $3::int8

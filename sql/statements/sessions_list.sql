@@ -1,5 +1,5 @@
 -- A page of sessions, newest first.
--- Not coalesce: see boxes_list.
+-- Not coalesce(): see boxes_list.
 -- $1 text  tenant
 -- $2 timestamptz, $3 text  the last row of the page before; NULL: from the newest
 -- $4 int8  how many

@@ -24,8 +24,8 @@ void async_move(async_conn *c, async_state state, int64_t due_ms)
     c->serial++;
 }
 
-cardbox_status async_conn_new(async_conn **out, const cardbox_options *options,
-                              const char *settings, connector *by, int wake_fd, cardbox_error *err)
+cardbox_status async_conn_new(async_conn **out, const cardbox_options *options, connector *by,
+                              int wake_fd, cardbox_error *err)
 {
     cardbox_options complete;
     options_complete(&complete, options);
@@ -36,7 +36,6 @@ cardbox_status async_conn_new(async_conn **out, const cardbox_options *options,
     if (c == NULL)
         return error_nomem(err);
     c->options = complete;
-    c->settings = settings;
     c->connector = by;
     c->wake_fd = wake_fd;
     async_move(c, ASYNC_WAITING, 0);
@@ -119,7 +118,7 @@ static void start_attempt(async_conn *c)
 {
     c->refusal[0] = '\0';
     async_move(c, ASYNC_CONNECTING, INT64_MAX);
-    c->attempt = connector_start(c->connector, &c->options, c->settings, c->wake_fd);
+    c->attempt = connector_start(c->connector, &c->options, c->wake_fd);
     if (c->attempt == NULL)
         async_conn_drop(c, "out of memory");
 }

@@ -28,12 +28,10 @@ typedef void (*query_done)(void *arg, store_rows *rows, const cardbox_error *err
 
 /* A connection that is opened by `by`, which writes to the eventfd `wake_fd` when an attempt has
  * ended; the first attempt starts in the first async_conn_tick. Of the options it uses conninfo,
- * application_name, connect_timeout_ms, statement_timeout_ms and no_named_statements. `settings`:
- * more for its sessions, as "-c name=value" each, at most CONNECT_MORE_MAX bytes; not sent where
- * statements have no names. All texts and `by` must outlive it. CARDBOX_INVALID for a bad
- * connection string, CARDBOX_NOMEM. */
-cardbox_status async_conn_new(async_conn **out, const cardbox_options *options,
-                              const char *settings, connector *by, int wake_fd, cardbox_error *err);
+ * application_name, connect_timeout_ms, statement_timeout_ms and no_named_statements. All
+ * texts and `by` must outlive it. CARDBOX_INVALID for a bad connection string, CARDBOX_NOMEM. */
+cardbox_status async_conn_new(async_conn **out, const cardbox_options *options, connector *by,
+                              int wake_fd, cardbox_error *err);
 
 /* Fails pending queries with CARDBOX_UNAVAILABLE, then closes. NULL is fine. */
 void async_conn_free(async_conn *c);

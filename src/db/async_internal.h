@@ -42,7 +42,6 @@ typedef struct prepared {
 
 struct async_conn {
     cardbox_options options;
-    const char *settings;
     connector *connector;
     int wake_fd;
     async_state state;

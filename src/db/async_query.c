@@ -60,7 +60,7 @@ static bool put_query(async_conn *c, query *q)
 {
     const statement *s = statement_get(q->id);
     prepared *known = &c->prepared[q->id];
-    bool named = !c->options.no_named_statements && !s->plan_each_time;
+    bool named = !c->options.no_named_statements;
     const char *values[PARAMS_MAX];
     int lengths[PARAMS_MAX], formats[PARAMS_MAX], count = q->params.count, sent;
     char name[96];

@@ -25,7 +25,7 @@ enum {
 static PGconn *open_connection(const cardbox_options *options)
 {
     connect_params how;
-    return connect_params_fill(&how, options, "") ? connect_open(&how) : NULL;
+    return connect_params_fill(&how, options) ? connect_open(&how) : NULL;
 }
 
 static cardbox_status not_connected(const PGconn *pg, cardbox_error *err)
@@ -273,7 +273,7 @@ cardbox_status conn_send(store_conn *conn, statement_id id, const params *p, car
         return error_buf(err, &p->bytes, "the request");
     if (!conn->borrowed)
         PQsetnonblocking(conn->pg, p == NULL || p->bytes.len <= DEADLINE_SENT_MAX);
-    if (conn->named && !s->plan_each_time) {
+    if (conn->named) {
         cardbox_status status = prepare(conn, id, err);
         if (status != CARDBOX_OK)
             return status;

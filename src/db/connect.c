@@ -90,25 +90,29 @@ static const char *given_options(const PQconninfoOption *parsed)
  * where a database, a role or the connection string has settings of its own: PostgreSQL takes the
  * last. A pooler in transaction mode refuses start-up settings: what may be behind one sends
  * session_guard.sql first, and behind one the role has them. */
-static bool fill_settings(connect_params *out, const cardbox_options *options, const char *more)
+static bool fill_settings(connect_params *out, const cardbox_options *options)
 {
     PQconninfoOption *parsed;
     if (!conninfo_read(&parsed, options->conninfo))
         return false;
+    /* Plans are kept, perhaps from a time when the tables were empty: they use indexes and their
+     * order, for any parameters. */
     snprintf(out->settings, sizeof(out->settings),
-             PEER_IS_LOST "%s -c statement_timeout=%u -c search_path=pg_catalog -c jit=off "
-                          "-c random_page_cost=1 -c default_transaction_isolation=read\\ committed "
-                          "-c standard_conforming_strings=on -c row_security=on "
-                          "-c client_min_messages=error %s",
-             given_options(parsed), options->statement_timeout_ms, more);
+             PEER_IS_LOST
+             "%s -c statement_timeout=%u -c search_path=pg_catalog -c jit=off "
+             "-c random_page_cost=1 -c plan_cache_mode=force_generic_plan -c enable_seqscan=off "
+             "-c enable_sort=off -c default_transaction_isolation=read\\ committed "
+             "-c standard_conforming_strings=on -c row_security=on "
+             "-c client_min_messages=error",
+             given_options(parsed), options->statement_timeout_ms);
     PQconninfoFree(parsed);
     return true;
 }
 
-bool connect_params_fill(connect_params *out, const cardbox_options *options, const char *more)
+bool connect_params_fill(connect_params *out, const cardbox_options *options)
 {
     out->settings[0] = '\0';
-    if (!options->no_named_statements && !fill_settings(out, options, more))
+    if (!options->no_named_statements && !fill_settings(out, options))
         return false;
 
     unsigned seconds = (options->connect_timeout_ms + 999) / 1000;

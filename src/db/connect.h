@@ -8,10 +8,8 @@
 #include <libpq-fe.h>
 #include "cardbox/client.h"
 
-/* Bytes of the options that a connection string may have for the server, and of what a pipe adds.
- */
+/* Bytes of the options that a connection string may have for the server. */
 #define CONNECT_OPTIONS_MAX 1000
-#define CONNECT_MORE_MAX    64
 
 /* Arrays for PQconnectdbParams, with expand_dbname = 1. What they point to is static, inside, or
  * the options' text. */
@@ -19,13 +17,12 @@ typedef struct connect_params {
     const char *keys[16];
     const char *values[16];
     char timeout[12];
-    char settings[CONNECT_OPTIONS_MAX + CONNECT_MORE_MAX + 400];
+    char settings[CONNECT_OPTIONS_MAX + 600];
 } connect_params;
 
-/* Defaults first, then the caller's connection string, which wins, except for connect_timeout, the
- * session's settings that statements count on, and `more` of them, as "-c name=value" each.
- * conninfo_check has passed the string. False: out of memory. */
-bool connect_params_fill(connect_params *out, const cardbox_options *options, const char *more);
+/* Defaults first, then the caller's connection string, which wins, except for connect_timeout and
+ * the settings that statements need. conninfo_check has passed the string. False: out of memory. */
+bool connect_params_fill(connect_params *out, const cardbox_options *options);
 
 /* The options as the caller meant them: what its struct is too old to have, and what is 0, takes
  * its default. Pointers are not copied. */

@@ -20,7 +20,6 @@ enum {
 struct connect_attempt {
     connect_attempt *next; /* in the queue, under the lock */
     cardbox_options options;
-    const char *settings;
     int wake_fd;
     bool begun;     /* under the lock */
     bool abandoned; /* under the lock */
@@ -65,7 +64,7 @@ static PGconn *open_connection(connector *c, const connect_attempt *a)
 {
     connect_params how;
     bool known = clock_ms() < c->host_until_ms;
-    if (!connect_params_fill(&how, &a->options, a->settings))
+    if (!connect_params_fill(&how, &a->options))
         return NULL;
     if (known)
         connect_params_host(&how, &c->host);
@@ -172,14 +171,12 @@ bool connector_free(connector *c)
     return true;
 }
 
-connect_attempt *connector_start(connector *c, const cardbox_options *options, const char *settings,
-                                 int wake_fd)
+connect_attempt *connector_start(connector *c, const cardbox_options *options, int wake_fd)
 {
     connect_attempt *a = calloc(1, sizeof(*a));
     if (a == NULL)
         return NULL;
     a->options = *options;
-    a->settings = settings;
     a->wake_fd = wake_fd;
     pthread_mutex_lock(&c->lock);
     if (c->last == NULL)

@@ -22,10 +22,9 @@ connector *connector_new(atomic_int *open);
 bool connector_free(connector *c);
 
 /* Queues an attempt. Writes to the eventfd `wake_fd` when it has ended. `options` is copied; its
- * texts and `settings` (see connect_params_fill) must outlive the attempt, even an abandoned one.
+ * texts must outlive the attempt, even an abandoned one.
  * NULL: out of memory. */
-connect_attempt *connector_start(connector *c, const cardbox_options *options, const char *settings,
-                                 int wake_fd);
+connect_attempt *connector_start(connector *c, const cardbox_options *options, int wake_fd);
 
 /* Whether the attempt has ended. Takes no lock. */
 bool connector_has_ended(const connect_attempt *a);

@@ -4,7 +4,7 @@
 #include "db/statement.h"
 
 static const statement STATEMENTS[STATEMENT_COUNT] = {
-#define STATEMENT(name, each_time, text) {"cardbox_" #name, text, each_time},
+#define STATEMENT(name, text) {"cardbox_" #name, text},
 #include "statements.inc"
 #undef STATEMENT
 };

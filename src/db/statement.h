@@ -5,10 +5,8 @@
 #ifndef DB_STATEMENT_H
 #define DB_STATEMENT_H
 
-#include <stdbool.h>
-
 typedef enum statement_id {
-#define STATEMENT(name, each_time, text) STATEMENT_##name,
+#define STATEMENT(name, text) STATEMENT_##name,
 #include "statements.inc"
 #undef STATEMENT
     STATEMENT_COUNT
@@ -17,7 +15,6 @@ typedef enum statement_id {
 typedef struct statement {
     const char *name; /* "cardbox_cards_get": also its name when prepared */
     const char *text;
-    bool plan_each_time; /* never prepared: its parameters decide the plan */
 } statement;
 
 const statement *statement_get(statement_id id);

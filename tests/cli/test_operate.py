@@ -38,7 +38,7 @@ def test_all_is_well():
     dsn = as_role(durable(), "cardbox_app")
     found = findings(dsn)
     assert {result for result, _ in found.values()} == {"ok"}, found
-    assert set(found) == {"connection", "server", "migrations", "isolation", "estimates", "role", "search path",
+    assert set(found) == {"connection", "server", "migrations", "isolation", "role", "search path",
                           "durability", "wraparound", "settings"}
     text = cardbox("doctor", "--dsn", dsn).stdout
     assert all(line.startswith("ok  ") for line in text.splitlines()) and "PostgreSQL" in text

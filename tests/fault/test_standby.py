@@ -108,7 +108,7 @@ def test_what_writes_says_why_not():
 def test_doctor():
     """It says nothing of what can't be tried there."""
     done = cardbox("doctor", "--dsn", as_role(standby()[1], "cardbox_app"))
-    assert "a standby" in done.stdout and "estimates" in done.stdout, done
+    assert "a standby" in done.stdout, done
     assert "can't read past" in done.stdout and "make a token" not in done.stdout, done
 
 

@@ -6,6 +6,13 @@ import re
 from cardbox_test import ROOT
 
 
+def planner_settings():
+    """What our connections set for the planner, as SQL."""
+    with open(os.path.join(ROOT, "src", "db", "connect.c"), encoding="utf-8") as file:
+        found = re.findall(r"-c (jit|random_page_cost|plan_cache_mode|enable_\w+)=(\w+)", file.read())
+    return "".join(f"SET {name} = {value};" for name, value in found)
+
+
 def source_of(name):
     with open(os.path.join(ROOT, "sql", "statements", name + ".sql"), encoding="utf-8") as file:
         return file.read()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A plan that was made while a table was empty is not kept when the table has grown: a server has it
-analyzed, at which all connections plan anew, and of which PostgreSQL keeps nothing of any row."""
+analyzed, at which all connections plan anew."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ def plans_before_and_after(dsn):
     """Of one connection that reads cards: while there were none, and when a server had time to look."""
     wanted = "'{c-77}'"
     script = f"""
-        SET random_page_cost = 1; -- as connections of ours have it
+        SET random_page_cost = 1; -- and nothing else of what our connections set
         PREPARE it AS SELECT c.content FROM unnest($1::text[]) AS k (id)
           JOIN cardbox.cards c ON c.tenant_id = 'p' AND c.card_id = k.id COLLATE "C";
         {f"EXECUTE it ({wanted});" * 7}
@@ -49,8 +49,6 @@ def test_plans_follow_the_size_of_tables():
     by_key = "(card_id = (k.id)::text)"
     assert by_key not in before, before  # if it is, the server has nothing to mend
     assert by_key in after, after
-    kept = cardbox_test.psql(dsn, "SELECT count(*) FROM pg_stats WHERE schemaname = 'cardbox' AND tablename = 'cards'")
-    assert kept.strip() == "0", kept
 
 
 def test_tables_that_are_small_are_left_alone():

@@ -40,7 +40,7 @@ static void no_memory(void **state)
     options.conninfo = UNREAD;
     assert_false(conninfo_read(&parsed, UNREAD));
     assert_null(parsed);
-    assert_false(connect_params_fill(&how, &options, ""));
+    assert_false(connect_params_fill(&how, &options));
 }
 
 /* A database's name and nothing else: the environment says the rest. */
@@ -54,7 +54,7 @@ static void bare_name(void **state)
     options.conninfo = "name";
     assert_true(conninfo_read(&parsed, "name"));
     assert_null(parsed);
-    assert_true(connect_params_fill(&how, &options, ""));
+    assert_true(connect_params_fill(&how, &options));
     assert_non_null(strstr(value_of(&how, "options"), "-c a.b=c"));
 }
 
@@ -68,7 +68,7 @@ static void one_host_alone(void **state)
     options_complete(&options, &options);
     options.conninfo = "host=a,b port=4,5 connect_timeout=0";
     options.connect_timeout_ms = 2500;
-    assert_true(connect_params_fill(&how, &options, ""));
+    assert_true(connect_params_fill(&how, &options));
     assert_string_equal(value_of(&how, "connect_timeout"), "3");
     assert_null(value_of(&how, "host"));
     connect_params_host(&how, &host);

@@ -119,22 +119,6 @@ static void check_schema(doctor *d, const admin_facts *facts)
             facts->bad_writers);
 }
 
-/* A role sees what its own queries are expected to give, and that is asked of statistics. */
-static void check_estimates(doctor *d, const admin_facts *facts)
-{
-    if (!facts->in_service_role && !facts->in_worker_role)
-        return; /* it may not ask */
-    if (*facts->telling == '\0')
-        say(d, FINDING_OK, "estimates", "PostgreSQL has no statistics of what tenants' rows say");
-    else
-        say(d, FINDING_WARNING, "estimates",
-            "a worker's role can read other projects' values out of EXPLAIN, from statistics "
-            "(%s): as a superuser in database %s: DELETE FROM pg_statistic "
-            "WHERE starelid IN (SELECT oid FROM pg_class WHERE relnamespace = "
-            "'cardbox'::regnamespace)",
-            facts->telling, facts->database);
-}
-
 /* Our own sessions look in pg_catalog alone, unless a pooler is between. */
 static void check_path(doctor *d, const admin_facts *facts)
 {
@@ -304,7 +288,6 @@ static void examine(doctor *d, const cli_common *common)
         check_role(d, &facts);
         check_bounds(d, &facts, db);
         check_schema(d, &facts);
-        check_estimates(d, &facts);
         check_path(d, &facts);
         check_durability(d, &facts);
         check_age(d, &facts);

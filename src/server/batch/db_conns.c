@@ -143,13 +143,6 @@ static cardbox_options options_of(const settings *set, db_group group)
     return how;
 }
 
-/* Reads by id never read a table from end to end, though their plans are made once, perhaps while
- * it is still so small that this is cheapest. */
-static const char *const SETTINGS[DB_GROUPS] = {[DB_READS] = "-c enable_seqscan=off",
-                                                [DB_LISTS] = "",
-                                                [DB_WRITES] = "",
-                                                [DB_STANDBY] = "-c enable_seqscan=off"};
-
 static cardbox_status add_conn(db_conns *l, db_group group, uint64_t first_tag, cardbox_error *err)
 {
     size_t index = l->count - l->group[group].first;
@@ -162,8 +155,7 @@ static cardbox_status add_conn(db_conns *l, db_group group, uint64_t first_tag, 
     k->watched_fd = -1;
     k->down_ms = clock_ms();
     tally_add(&l->stats->db_conns[group][DB_CONN_DOWN], 1);
-    cardbox_status status =
-        async_conn_new(&k->conn, &how, SETTINGS[group], l->of->connector, l->wake_fd, err);
+    cardbox_status status = async_conn_new(&k->conn, &how, l->of->connector, l->wake_fd, err);
     if (status == CARDBOX_OK)
         async_conn_count(k->conn, &l->server->memory);
     if (status == CARDBOX_OK)

@@ -89,7 +89,7 @@ static cardbox_status connect_database(migrator *m, const char *conninfo)
     cardbox_status status = conninfo_check(options.conninfo, m->err);
     if (status != CARDBOX_OK)
         return status;
-    if (connect_params_fill(&how, &options, ""))
+    if (connect_params_fill(&how, &options))
         m->conn = PQconnectdbParams(how.keys, how.values, 1);
     if (m->conn == NULL)
         return error_nomem(m->err);

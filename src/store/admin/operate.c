@@ -139,9 +139,6 @@ cardbox_status admin_inspect(cardbox *db, admin_facts *out, cardbox_error *err)
     if (status == CARDBOX_OK)
         status = inspect_names(db, STATEMENT_doctor_functions, out->bad_writers,
                                sizeof(out->bad_writers), err);
-    if (status == CARDBOX_OK && (out->in_service_role || out->in_worker_role))
-        status =
-            inspect_names(db, STATEMENT_doctor_statistics, out->telling, sizeof(out->telling), err);
     return status;
 }
 

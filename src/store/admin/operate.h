@@ -41,7 +41,6 @@ typedef struct admin_facts {
     char bad_writers[256];  /* writing functions that do not run as cardbox_writer */
     char open_schemas[512]; /* on the role's search path, where others may make things: "public
                                (everybody)" */
-    char telling[256];      /* columns of which PostgreSQL's estimates tell all tenants' values */
     int64_t granted;        /* projects that a worker's role sees, */
     char grants[1024];      /* and the first of them */
 } admin_facts;

@@ -1,0 +1,35 @@
+-- list_tasks: a page of a tenant's tasks, newest first, each with the number of all that the filters
+-- leave. If the page is empty, the row of this number has no task. Every filter may be NULL.
+--   active, status, parent  Only active tasks. Of this completion status. Of this parent.
+--   made_from, made_until   Bounds of created_at, in ms.
+--   state                   Running: a worker has it. Waiting: none has, and it is not finished.
+--                           Failed: its status begins with this word.
+-- The query has only the filters that are given, and so finds their index.
+CREATE OR REPLACE FUNCTION cardbox.list_tasks(
+    tenant text, active boolean, status text, parent text, made_from bigint, made_until bigint, state text,
+    most bigint, skip bigint)
+RETURNS TABLE (task cardbox.tasks, total bigint)
+LANGUAGE plpgsql STABLE
+AS $$
+DECLARE
+    filters text := concat(
+        't.tenant_id = $1',
+        CASE WHEN active THEN ' AND t.completion_status IS NULL' END,
+        CASE WHEN status IS NOT NULL THEN ' AND t.completion_status = $2' END,
+        CASE WHEN parent IS NOT NULL THEN ' AND t.parent_task_id = $3' END,
+        CASE WHEN made_from IS NOT NULL THEN ' AND t.created_at >= $4' END,
+        CASE WHEN made_until IS NOT NULL THEN ' AND t.created_at <= $5' END,
+        CASE state WHEN 'running' THEN ' AND t.completion_status IS NULL AND t.lease_owner IS NOT NULL'
+                   WHEN 'waiting' THEN ' AND t.completion_status IS NULL AND t.lease_owner IS NULL'
+                   WHEN 'failed' THEN $f$ AND t.completion_status >= 'failed' AND t.completion_status < 'failed;'$f$ END);
+BEGIN
+    RETURN QUERY EXECUTE format($q$
+        SELECT p.task, n.total
+          FROM (SELECT count(*) AS total FROM cardbox.tasks t WHERE %1$s) AS n
+          LEFT JOIN (SELECT t AS task FROM cardbox.tasks t WHERE %1$s
+                      ORDER BY t.created_at DESC, t.task_id DESC LIMIT $6 OFFSET $7) AS p ON true $q$, filters)
+    USING tenant, status, parent, made_from, made_until, most, skip;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.list_tasks FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.list_tasks TO cardbox_service, cardbox_worker;
