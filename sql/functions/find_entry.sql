@@ -9,4 +9,4 @@ AS $$
      ORDER BY x.entry_id LIMIT 1
 $$;
 REVOKE ALL ON FUNCTION cardbox.find_entry FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.find_entry TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.find_entry TO cardbox_service, cardbox_worker, cardbox_writer;

@@ -9,4 +9,4 @@ AS $$
      ORDER BY x.line LIMIT 1
 $$;
 REVOKE ALL ON FUNCTION cardbox.find_line FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.find_line TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.find_line TO cardbox_service, cardbox_worker, cardbox_writer;

@@ -2,8 +2,8 @@
 <<<<<<<< HEAD:tests/fuzz/fuzz_headers.c
  * fuzz_headers.c: any lines as the fields of a request's head, "name:value" each. A head that is
 ========
- * fuzz_headersers.c: any lines as the fields of a request's head, "name:value" each. A head that is
->>>>>>>> main:tests/fuzz/fuzz_headersers.c
+ * fuzz_headers.c: any lines as the fields of a request's head, "name:value" each. A head that is
+>>>>>>>> main:tests/fuzz/fuzz_headers.c
  * not refused ends its request in one way only; what single fields say is within its bounds.
  */
 #include "fuzz/fuzz.h"

@@ -2,9 +2,9 @@
 <<<<<<<< HEAD:tests/unit/test_server_headers.c
  * test_server_headers.c: header fields that decide where a request ends, and the frame around them.
 ========
- * test_server_headersers.c: header fields that decide where a request ends, and the frame around
+ * test_server_headers.c: header fields that decide where a request ends, and the frame around
  * them.
->>>>>>>> main:tests/unit/test_server_headersers.c
+>>>>>>>> main:tests/unit/test_server_headers.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
