@@ -163,7 +163,8 @@ typedef struct cardbox_claim {
  * @param db       any handle; what a transaction has claimed nobody else sees before its commit
  * @param options  whose and how many
  * @param err      may be NULL
- * @return CARDBOX_OK, CARDBOX_INVALID, and the connection's
+ * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_FORBIDDEN if one of the tenants is not granted to the
+ * database role; and the connection's
  *
  * Thread safety: as the handle.
  */

@@ -162,7 +162,7 @@ NOT_PLANNED = {
     **dict.fromkeys(("migrate_begin", "migrate_functions_begin", "migrate_functions_end", "migrate_functions", "migrate_known", "migrate_list",
                      "migrate_lock", "migrate_release", "migrate_tables", "lock_holder", "lock_row_holder", "migrate_member", "migrate_record",
                      "migrate_record_function", "migrate_session", "dev_database", "dev_role", "dev_mark"), "not at work"),
-    **dict.fromkeys(("ping", "free_slots", "ready", "schema_check", "wal_position", "analyze_grown", "lineage", "replayed"), "reads no tenant's table"),
+    **dict.fromkeys(("ping", "free_slots", "ready", "schema_check", "wal_position", "analyze_grown", "cluster_identity", "replayed"), "reads no tenant's table"),
     **dict.fromkeys(("doctor", "doctor_functions", "doctor_grants", "doctor_make_grant", "doctor_make_token", "doctor_read_past", "doctor_rls",
                      "doctor_row_security_off", "doctor_schemas", "doctor_statistics", "role_rights"), "for operators, and reads no rows of tenants"),
     **dict.fromkeys(("tasks_listen", "tasks_notify"), "reads the names of channels, of which each tenant has one"),
