@@ -1,5 +1,4 @@
--- date_boxes: gives boxes that an import has just written the times at which they were created. The arrays
--- are parallel.
+-- date_boxes: sets the creation times of boxes that an import has just written. The arrays are parallel.
 CREATE OR REPLACE FUNCTION cardbox.date_boxes(tenants text[], boxes uuid[], times timestamptz[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp

@@ -1,7 +1,7 @@
 -- write_each_card: part of write_cards(): adds cards, each by itself.
 --   waits  whether it waits for locked cards
 -- One statement inserts what is new: cards without a row. A row that there is is never waited for here.
--- The etag, which is random, tells which card a row was made of. The other cards are done one by one.
+-- A row is matched to its card by the etag, which is random. The other cards are done one by one.
 CREATE OR REPLACE FUNCTION cardbox.write_each_card(
     tenants text[], card_ids text[], contents json[], tool_calls jsonb[], tool_call_ids text[],
     ttls integer[], metadatas jsonb[], created timestamptz[], expires timestamptz[],

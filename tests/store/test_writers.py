@@ -160,6 +160,26 @@ def test_odd_values_are_answered():
     assert snapshot("WHERE tenant_id <> 'mine'") == before
 
 
+def test_lines_of_sessions_are_checked():
+    """A worker can't make an entry that no program makes."""
+    good = {"ids": "'{a,b}'", "duplicate_of": "'{0,0}'", "parents": "'{NULL,a}'", "refs": "'{0,1}'", "types": "'{message,label}'",
+            "roles": "'{user,NULL}'", "sets": "'{NULL,model}'", "targets": "'{NULL,a}'", "labels": "'{NULL,NULL}'",
+            "contents": "ARRAY['{}','{}']::json[]"}
+    bad = {"ids": ("'{a,NULL}'", "'{a,\"\"}'", "ARRAY['a',repeat('k',513)]", "'{a}'", "NULL", "'[0:1]={a,b}'"),
+           "duplicate_of": ("'{0,2}'", "'{0,-1}'", "'{0,NULL}'"), "parents": ("ARRAY['a',repeat('k',513)]", "'{a,b,c}'"),
+           "refs": ("'{0,2}'", "'{1,0}'", "'{-2,0}'", "'{NULL,0}'"), "types": ("'{message,x}'", "'{message,NULL}'", "'{message,session}'"),
+           "roles": ("'{user,x}'",), "sets": ("'{NULL,x}'",), "targets": ("ARRAY['a',repeat('k',513)]",), "labels": ("'{NULL}'",),
+           "contents": ("ARRAY['{}','[]']::json[]", "ARRAY['{}',NULL]::json[]", "ARRAY['{}','1','{}']::json[]")}
+    def append(values):
+        return f"SELECT cardbox.append_entries('mine', 'lines', 'pi', NULL, NULL, {', '.join(values.values())})"
+    tried = [append({**good, name: value}) for name, values in bad.items() for value in values]
+    assert run(["SELECT cardbox.create_session('mine', 'lines', 'pi', NULL, NULL, false)"]) == [""]
+    states = run(tried)
+    assert set(states) == {"22023"}, [pair for pair in zip(tried, states) if pair[1] != "22023"]
+    assert run([append(good)]) == [""]
+    assert psql(database(), "SELECT entries FROM cardbox.sessions WHERE session_id = 'lines'") == "2\n"
+
+
 def test_the_caller_is_who_is_asked_about():
     """Not who owns the function, nor who a setting names."""
     mine, other = (f"SELECT cardbox.delete_box('{tenant}', 'ffffffff-0000-0000-0000-000000000000')" for tenant in ("mine", "other"))
