@@ -1,6 +1,6 @@
 -- list_tasks: a page of a tenant's tasks, newest first, each with the number of all that the filters
 -- leave. If the page is empty, the row of this number has no task. Every filter may be NULL.
---   active, status, parent  Only active tasks. Of this completion status. Of this parent.
+--   active, status, parent  Only active tasks, this completion status, this parent.
 --   made_from, made_until   Bounds of created_at, in ms.
 --   state                   Running: a worker has it. Waiting: none has, and it is not finished.
 --                           Failed: its status begins with this word.

@@ -8,5 +8,6 @@
 -- $1 int4  the number of our server process, as far as we know
 SELECT pg_catalog.set_config('search_path', 'pg_catalog', false), pg_catalog.set_config('row_security', 'on', false),
        pg_catalog.set_config('plan_cache_mode', 'force_generic_plan', false),
-       pg_catalog.set_config('enable_seqscan', 'off', false), pg_catalog.set_config('enable_sort', 'off', false)
+       pg_catalog.set_config('jit', 'off', false), pg_catalog.set_config('enable_seqscan', 'off', false),
+       pg_catalog.set_config('enable_sort', 'off', false)
  WHERE pg_catalog.pg_backend_pid() OPERATOR(pg_catalog.=) $1::pg_catalog.int4
