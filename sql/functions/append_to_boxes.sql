@@ -36,11 +36,11 @@ BEGIN
                            b.length + jsonb_array_length(u.ids) AS length,
                            greatest(clock_timestamp(), b.updated_at) AS at
                       FROM cardbox.card_boxes b
-                     WHERE b.tenant_id = u.tenant_id COLLATE "C" AND b.box_id = u.box_id
+                     WHERE u.ord = array_position(boxes, u.box_id)
+                       AND b.tenant_id = u.tenant_id COLLATE "C" AND b.box_id = u.box_id
                        AND b.deleted_at IS NULL AND (u.expected IS NULL OR b.version = u.expected)
                        AND jsonb_array_length(u.ids) BETWEEN 1 AND 63 - b.length % 64
                        FOR NO KEY UPDATE SKIP LOCKED) AS h
-             WHERE u.ord = array_position(boxes, u.box_id)
         ), logged AS (
             INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, length, added,
                                               append_key, request_digest, at)

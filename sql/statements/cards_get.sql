@@ -2,22 +2,27 @@
 -- form, the row has only the ordinal and the etag.
 -- $1 text[]  tenants
 -- $2 text[]  card ids, parallel to $1
+<<<<<<< HEAD
 -- $3 int8[]  the etags that the asker has, parallel to $1; 0: none
+=======
+-- $3 int8[]  the etags that the asker has, parallel to $1; 0, which no card has: none
+-- $1 stands in a SELECT of its own so that the planner does not see how many there are: else it finds
+-- a plan made for one or two cards cheaper than one for any number, and makes it anew each time.
+>>>>>>> perf
 -- The columns from card_id on are those of enum card_column in the C code.
 SELECT k.ord,
-       CASE WHEN n.is_new THEN c.card_id END,
-       CASE WHEN n.is_new THEN c.content END,
-       CASE WHEN n.is_new THEN c.tool_calls END,
-       CASE WHEN n.is_new THEN c.tool_call_id END,
-       CASE WHEN n.is_new THEN c.ttl_seconds END,
-       CASE WHEN n.is_new THEN c.expires_at END,
-       CASE WHEN n.is_new THEN c.metadata END,
-       CASE WHEN n.is_new THEN c.created_at END,
-       CASE WHEN n.is_new THEN c.sealed END,
+       CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.card_id END,
+       CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.content END,
+       CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.tool_calls END,
+       CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.tool_call_id END,
+       CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.ttl_seconds END,
+       CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.expires_at END,
+       CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.metadata END,
+       CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.created_at END,
+       CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.sealed END,
        c.etag
   FROM unnest($1::text[], $2::text[], $3::int8[]) WITH ORDINALITY
        AS k(tenant_id, card_id, etag, ord)
   JOIN cardbox.cards c
     ON c.tenant_id = k.tenant_id COLLATE "C" AND c.card_id = k.card_id COLLATE "C"
- CROSS JOIN LATERAL (SELECT (c.etag = k.etag AND k.etag <> 0) IS NOT TRUE AS is_new) AS n
  WHERE c.deleted_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > statement_timestamp())

@@ -306,7 +306,7 @@ def turn_ms(bench, port, path_of, body_of):
 def turn(bench):
     def path_of(name):
         path = f"/projects/{data.tenant(0)}/sessions"
-        bench.server.request("PUT", f"{path}/{name}", json.dumps({"dialect": "pi"}), {"Content-Type": "application/json"})
+        bench.server.request("PUT", f"{path}/{name}", '{"dialect":"pi"}', {"Content-Type": "application/json"})
         return f"{path}/{name}/entries", f"{path}/{name}/context"
     return turn_ms(bench, bench.server.port, path_of, lambda entries: {"entries": entries})
 

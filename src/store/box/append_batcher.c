@@ -211,9 +211,9 @@ static void lead(append_batcher *b, pending *self)
     b->leaders--;
     next = elect_next(b);
     pthread_mutex_unlock(&b->lock);
-    wake(next);
     for (size_t i = 1; i < count; i++)
         wake(batch[i]);
+    wake(next); /* last: its batch may contain the next appends of the threads that were woken */
 }
 
 /* Takes `self` out of the list, unless a leader has taken it. */
