@@ -13,7 +13,7 @@
 -- So rules for columns that an append does not set are in types.
 CREATE DOMAIN cardbox.id_list AS jsonb CHECK (cardbox.is_id_list(VALUE));
 CREATE DOMAIN cardbox.segment_start AS bigint CHECK (VALUE >= 0 AND VALUE % 64 = 0);
-CREATE DOMAIN cardbox.box_op AS text COLLATE "C" CHECK (VALUE IN ('create', 'append', 'replace', 'fork'));
+CREATE DOMAIN cardbox.box_op AS text CHECK (VALUE IN ('create', 'append', 'replace', 'fork'));
 
 -- The heads. An append updates its head row: half of each page stays free for the new version of a
 -- row, so that no index is written (HOT). A tail is kept in the row up to 8 kB.
@@ -93,7 +93,7 @@ CREATE TABLE cardbox.card_box_log (
     request_digest bytea,
     at             timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, box_id, version),
-    CHECK (version >= 1 AND added BETWEEN 0 AND length AND octet_length(append_key) BETWEEN 1 AND 512)
+    CHECK (version >= 1 AND length >= 0 AND added >= 0 AND octet_length(append_key) BETWEEN 1 AND 512)
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.02);
 CREATE UNIQUE INDEX card_box_log_by_key ON cardbox.card_box_log (tenant_id, box_id, append_key)
     WHERE append_key IS NOT NULL;
