@@ -2,13 +2,7 @@
 -- form, the row has only the ordinal and the etag.
 -- $1 text[]  tenants
 -- $2 text[]  card ids, parallel to $1
-<<<<<<< HEAD
--- $3 int8[]  the etags that the asker has, parallel to $1; 0: none
-=======
 -- $3 int8[]  the etags that the asker has, parallel to $1; 0, which no card has: none
--- $1 stands in a SELECT of its own so that the planner does not see how many there are: else it finds
--- a plan made for one or two cards cheaper than one for any number, and makes it anew each time.
->>>>>>> perf
 -- The columns from card_id on are those of enum card_column in the C code.
 SELECT k.ord,
        CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.card_id END,
