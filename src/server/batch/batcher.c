@@ -120,8 +120,10 @@ batcher *batcher_new(server_state *server, stats *s, struct db_conns *l, struct 
     j->standby = standby;
     j->look_again_ms = INT64_MAX;
     j->scratch = BUF_INIT(SIZE_MAX / 4);
+    TAILQ_INIT(&j->by_age);
     for (int i = 0; i < BATCH_QUEUES; i++) {
         bool isolated = i >= BATCH_KINDS;
+        TAILQ_INIT(&j->queues[i].requests);
         j->queues[i].isolated = isolated;
         j->queues[i].group = isolated ? (db_group)(i - BATCH_KINDS) : QUEUE_KINDS[i].group;
         j->queues[i].in_turn = !isolated && QUEUE_KINDS[i].in_turn;
@@ -145,80 +147,34 @@ static batch_queue *queue_of(batcher *j, const request *r)
                                          : (int)r->ticket.kind];
 }
 
-void queue_push(batcher *j, request *r)
+void queue_push(batcher *j, request *r, bool in_front)
 {
-    batch_queue *l = queue_of(j, r);
+    struct request_list *list = &queue_of(j, r)->requests;
     r->ticket.batch = NULL;
-    r->ticket.next = NULL;
-    r->ticket.prev = l->last;
-    if (l->last == NULL)
-        l->first = r;
+    if (in_front)
+        TAILQ_INSERT_HEAD(list, r, ticket.in_queue);
     else
-        l->last->ticket.next = r;
-    l->last = r;
-    j->waiting++;
-    tally_add(&j->stats->waiting, 1);
-}
-
-void queue_push_front(batcher *j, request *r)
-{
-    batch_queue *l = queue_of(j, r);
-    r->ticket.batch = NULL;
-    r->ticket.prev = NULL;
-    r->ticket.next = l->first;
-    if (l->first == NULL)
-        l->last = r;
-    else
-        l->first->ticket.prev = r;
-    l->first = r;
+        TAILQ_INSERT_TAIL(list, r, ticket.in_queue);
     j->waiting++;
     tally_add(&j->stats->waiting, 1);
 }
 
 void queue_remove(batcher *j, request *r)
 {
-    batch_queue *l = queue_of(j, r);
-    request *next = r->ticket.next, *prev = r->ticket.prev;
-    if (prev == NULL)
-        l->first = next;
-    else
-        prev->ticket.next = next;
-    if (next == NULL)
-        l->last = prev;
-    else
-        next->ticket.prev = prev;
+    TAILQ_REMOVE(&queue_of(j, r)->requests, r, ticket.in_queue);
     j->waiting--;
     tally_sub(&j->stats->waiting, 1);
 }
 
-static void ages_push(batcher *j, request *r)
-{
-    r->ticket.newer = NULL;
-    r->ticket.older = j->newest;
-    if (j->newest == NULL)
-        j->oldest = r;
-    else
-        j->newest->ticket.newer = r;
-    j->newest = r;
-}
-
 void batcher_remove(batcher *j, request *r)
 {
-    request *newer = r->ticket.newer, *older = r->ticket.older;
     if (r->ticket.batch == NULL)
         queue_remove(j, r);
     else
         batch_forget(r->ticket.batch, r->ticket.slot);
     r->ticket.batch = NULL;
-    if (older == NULL)
-        j->oldest = newer;
-    else
-        older->ticket.newer = newer;
-    if (newer == NULL)
-        j->newest = older;
-    else
-        newer->ticket.older = older;
-    r->ticket.older = NULL; /* see is_here */
+    r->ticket.is_open = false;
+    TAILQ_REMOVE(&j->by_age, r, ticket.by_age);
 }
 
 /* --- requests come --- */
@@ -284,24 +240,20 @@ void batcher_add(batcher *j, request *r)
     r->ticket.isolated =
         tenant_is_isolated(j, QUEUE_KINDS[r->ticket.kind].group, request_tenant(r));
     request_move(r, REQUEST_SUSPENDED);
-    queue_push(j, r);
-    ages_push(j, r);
+    queue_push(j, r, false);
+    TAILQ_INSERT_TAIL(&j->by_age, r, ticket.by_age);
+    r->ticket.is_open = true;
 }
 
-static bool is_here(const batcher *j, const request *r)
-{
-    return j->oldest == r || r->ticket.older != NULL;
-}
-
-bool batcher_is_quick(const batcher *j, const request *r)
+bool batcher_is_quick(const request *r)
 {
     db_group group = QUEUE_KINDS[r->ticket.kind].group;
-    return is_here(j, r) && (group == DB_READS || group == DB_STANDBY);
+    return r->ticket.is_open && (group == DB_READS || group == DB_STANDBY);
 }
 
 void batcher_leave(batcher *j, request *r)
 {
-    if (is_here(j, r))
+    if (r->ticket.is_open)
         batcher_remove(j, r);
 }
 
@@ -315,7 +267,7 @@ static bool has_stayed(batcher *j, request *first, int64_t now_ms)
          joins = QUEUE_KINDS[first->ticket.kind].key_size > 0 && !first->ticket.isolated;
     request *r = first;
     while (r != NULL && now_ms - r->ticket.since_ms > LOOK_IF_LEFT_MS) {
-        request *next = joins ? r->ticket.next : NULL;
+        request *next = joins ? TAILQ_NEXT(r, ticket.in_queue) : NULL;
         if (r->host->left(r)) {
             stayed = stayed && r != first;
             batcher_remove(j, r);
@@ -332,11 +284,11 @@ static bool may_have(const batcher *j, const batch_queue *l, const db_conn *to)
 {
     const db_conns *of = batcher_conns(j, l->group);
     size_t count = db_conns_usable(of, l->group);
-    if (l->first == NULL)
+    if (TAILQ_EMPTY(&l->requests))
         return false;
     if (l->isolated && count > 1 && j->isolated[l->group] >= count / 2)
         return false;
-    return !(l->isolated || QUEUE_KINDS[l->first->ticket.kind].may_be_slow) ||
+    return !(l->isolated || QUEUE_KINDS[TAILQ_FIRST(&l->requests)->ticket.kind].may_be_slow) ||
            !db_conns_is_last(of, to);
 }
 
@@ -348,7 +300,7 @@ static request *next_of(batcher *j, const batch_queue *l, const db_conn *to)
     if (l->isolated)
         return tenant_next_isolated(j, l);
     return l->in_turn ? tenant_next_in_turn(j, l, db_conns_is_last(batcher_conns(j, l->group), to))
-                      : l->first;
+                      : TAILQ_FIRST(&l->requests);
 }
 
 /* The lists of a group are served in turn. NULL: no request may have the connection. */
@@ -367,7 +319,7 @@ static request *choose(batcher *j, db_group group, const db_conn *to)
 static bool anybody_waits(const batcher *j, db_group group)
 {
     for (int i = 0; i < BATCH_QUEUES; i++)
-        if (j->queues[i].group == group && j->queues[i].first != NULL)
+        if (j->queues[i].group == group && !TAILQ_EMPTY(&j->queues[i].requests))
             return true;
     return false;
 }
@@ -426,12 +378,12 @@ static void leave_standby(batcher *j)
 {
     for (int i = 0; i < BATCH_QUEUES; i++) {
         batch_queue *l = &j->queues[i];
-        while (l->group == DB_STANDBY && l->first != NULL) {
-            request *r = l->first;
+        while (l->group == DB_STANDBY && !TAILQ_EMPTY(&l->requests)) {
+            request *r = TAILQ_FIRST(&l->requests);
             queue_remove(j, r);
             batcher_to_primary(j, r);
             r->ticket.isolated = tenant_is_isolated(j, DB_READS, request_tenant(r));
-            queue_push(j, r);
+            queue_push(j, r, false);
         }
     }
 }
@@ -439,18 +391,19 @@ static void leave_standby(batcher *j)
 void batcher_tick(batcher *j, int64_t now_ms)
 {
     int64_t since_ms = now_ms - j->server->set->database_timeout_ms;
-    while (j->oldest != NULL && j->oldest->ticket.since_ms <= since_ms)
-        give_up_late(j, j->oldest);
+    request *oldest;
+    while ((oldest = TAILQ_FIRST(&j->by_age)) != NULL && oldest->ticket.since_ms <= since_ms)
+        give_up_late(j, oldest);
     if (j->waiting == 0)
         return;
     if (j->standby != NULL && db_conns_usable(j->standby, DB_STANDBY) == 0)
         leave_standby(j);
     for (int i = 0; i < BATCH_QUEUES; i++) {
         batch_queue *l = &j->queues[i];
-        if (l->first == NULL || l->group == DB_STANDBY || !db_conns_away(j->primary, l->group))
+        if (l->group == DB_STANDBY || !db_conns_away(j->primary, l->group))
             continue;
-        while (l->first != NULL) {
-            request *r = l->first;
+        while (!TAILQ_EMPTY(&l->requests)) {
+            request *r = TAILQ_FIRST(&l->requests);
             batcher_remove(j, r);
             batcher_answer_away(r);
         }
@@ -459,17 +412,17 @@ void batcher_tick(batcher *j, int64_t now_ms)
 
 int64_t batcher_next_ms(const batcher *j)
 {
-    if (j->oldest == NULL)
+    const request *oldest = TAILQ_FIRST(&j->by_age);
+    if (oldest == NULL)
         return INT64_MAX;
-    int64_t deadline_ms = j->oldest->ticket.since_ms + j->server->set->database_timeout_ms;
+    int64_t deadline_ms = oldest->ticket.since_ms + j->server->set->database_timeout_ms;
     return j->look_again_ms < deadline_ms ? j->look_again_ms : deadline_ms;
 }
 
 void batcher_abort(batcher *j)
 {
-    while (j->oldest != NULL) {
-        request *r = j->oldest;
+    request *r;
+    while ((r = TAILQ_FIRST(&j->by_age)) != NULL)
         if (r->ticket.batch == NULL || !batch_answer_early(r->ticket.batch))
             batcher_give_up(j, r, HTTP_ERROR_STOPPING, "the server is stopping");
-    }
 }

@@ -7,6 +7,7 @@
 #ifndef SERVER_BATCHER_H
 #define SERVER_BATCHER_H
 
+#include <sys/queue.h>
 #include "db/statement.h"
 #include "store/box/append.h"
 #include "store/read.h"
@@ -67,8 +68,9 @@ typedef struct batch_ticket {
     bool was_written; /* it was run; of several steps one: set by the batcher */
     bool stays;       /* what `render` does belongs to the loop, whatever it takes */
     /* the batcher's own: */
-    struct request *next, *prev;   /* in its batch_queue, while it waits */
-    struct request *older, *newer; /* all that wait or run */
+    TAILQ_ENTRY(request) in_queue; /* while it waits */
+    TAILQ_ENTRY(request) by_age;   /* while it waits or runs */
+    bool is_open;                  /* it waits or runs */
     query_batch *batch;            /* the statement that it runs in; NULL: it waits */
     size_t slot;                   /* which of the statement's requests it is */
     int64_t since_ms;
@@ -80,6 +82,8 @@ typedef struct batch_ticket {
 } batch_ticket;
 
 typedef struct batcher batcher;
+
+TAILQ_HEAD(request_list, request);
 
 struct server_state;
 struct stats;
@@ -99,7 +103,7 @@ void batcher_free(batcher *j);
 void batcher_add(batcher *j, struct request *r);
 
 /* Whether a request waits here for what is read by its id, which mostly comes soon. */
-bool batcher_is_quick(const batcher *j, const struct request *r);
+bool batcher_is_quick(const struct request *r);
 
 /* Forgets a request, if it waits here: its client has left, and it ends without an answer. */
 void batcher_leave(batcher *j, struct request *r);

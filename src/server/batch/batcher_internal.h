@@ -34,7 +34,7 @@ typedef struct batch_queue {
     db_group group;
     bool isolated; /* requests that found locks or took long: each alone, tenants in turn */
     bool in_turn;  /* see batch_queue_kind */
-    request *first, *last;
+    struct request_list requests;
 } batch_queue;
 
 enum {
@@ -63,8 +63,8 @@ struct batcher {
     size_t isolated[DB_GROUPS]; /* statements of isolated requests under way */
     tenant_use tenants[TENANTS_MAX];
     size_t tenant_count;
-    uint64_t served;          /* statements of the queues that are fair to tenants */
-    request *oldest, *newest; /* all that wait or run, by arrival and so by deadline */
+    uint64_t served;            /* statements of the queues that are fair to tenants */
+    struct request_list by_age; /* all that wait or run, by arrival and so by deadline */
     size_t waiting;
     int64_t look_again_ms; /* for a connection to become worth using */
     buf scratch;           /* for keys on their way out and row numbers on their way in */
@@ -82,9 +82,8 @@ static inline db_conns *batcher_conns(const batcher *j, db_group group)
 /* A request in no batch_queue, which a standby was to answer, is now for the primary. */
 void batcher_to_primary(batcher *j, request *r);
 
-/* Puts a request behind all others of its list; or before them: it has waited once already. */
-void queue_push(batcher *j, request *r);
-void queue_push_front(batcher *j, request *r);
+/* Puts a request at the end of its queue; or at its front, if it has waited once already. */
+void queue_push(batcher *j, request *r, bool in_front);
 void queue_remove(batcher *j, request *r);
 
 /* Takes a request out of the batcher, wherever it is. It must be answered next. */

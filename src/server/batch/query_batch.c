@@ -96,7 +96,7 @@ static size_t choose_members(request *first, request *member[KEYS_MAX])
     member[0] = first;
     if (goes_alone(first))
         return 1;
-    for (request *r = first->ticket.next; r != NULL && !goes_alone(r); r = r->ticket.next) {
+    for (request *r = first; (r = TAILQ_NEXT(r, ticket.in_queue)) != NULL && !goes_alone(r);) {
         keys += r->ticket.count;
         weight += r->ticket.weight;
         if (keys > KEYS_MAX || weight > WEIGHT_MAX)
@@ -259,10 +259,7 @@ static void run_again(query_batch *batch, request *r, bool isolated)
     r->ticket.isolated =
         isolated || r->ticket.isolated ||
         tenant_is_isolated(j, QUEUE_KINDS[r->ticket.kind].group, request_tenant(r));
-    if (r->ticket.isolated)
-        queue_push(j, r);
-    else
-        queue_push_front(j, r);
+    queue_push(j, r, !r->ticket.isolated);
     tally_add(&j->stats->retries, 1);
 }
 
