@@ -13,6 +13,7 @@
 #include "app/log.h"
 #include "server/background/jobs.h"
 #include "server/background/auth_watcher.h"
+#include "server/background/background_db.h"
 #include "server/background/gc_thread.h"
 #include "server/background/notifier.h"
 #include "server/auth/token_list.h"
@@ -42,7 +43,7 @@ typedef struct process {
     server_state server;
     token_board tokens;
     auth_watcher *auth_watcher;
-    gc_thread *gc_thread;
+    void *gc_thread;
     listener listener;
     loop **loops;
     size_t count;
@@ -299,9 +300,9 @@ static bool stop_threads(process *p)
 {
     for (size_t i = 0; i < p->count; i++)
         loop_wait(p->loops[i]);
-    bool ended = auth_watcher_stop(p->auth_watcher);
-    ended = notifier_stop(p->server.notifier) && ended;
-    ended = gc_thread_stop(p->gc_thread) && ended;
+    bool ended = background_stop(p->auth_watcher);
+    ended = background_stop(p->server.notifier) && ended;
+    ended = background_stop(p->gc_thread) && ended;
     if (!ended)
         return false;
     for (size_t i = 0; i < p->count; i++)

@@ -162,7 +162,7 @@ static void test_work_is_done_in_a_thread(void **state)
     open_gate(1);
     await_answers(0, 1);
     assert_int_equal(atomic_load(&done_count), 1);
-    assert_false(requests[0].job.aside);
+    assert_false(requests[0].job.in_thread);
     assert_ptr_equal(requests[0].stats, &counts[0]);
     assert_int_equal(read(wake_fd, &wakes, sizeof(wakes)), sizeof(wakes));
     assert_int_equal(tally_get(&counts[0].jobs), 0); /* a thread counts in its own */

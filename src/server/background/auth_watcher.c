@@ -5,13 +5,10 @@
  */
 #include "server/background/auth_watcher.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include "base/clock.h"
 #include "app/log.h"
 #include "server/background/background_db.h"
-#include "server/background/periodic.h"
 #include "server/auth/token_list.h"
-#include "server/background/transfers.h"
 #include "store/admin/free_slots.h"
 #include "store/admin/cluster_identity.h"
 #include "store/admin/role.h"
@@ -24,14 +21,12 @@ enum {
 };
 
 struct auth_watcher {
-    server_state *server;
-    periodic periodic;
+    background base;
     atomic_bool looked;
     pthread_mutex_t lock;
     /* under the lock: */
     role_rights rights;
     /* the thread's own: */
-    cardbox *db;
     int64_t version;  /* of the list */
     int64_t role_ms;  /* when the role is due */
     int64_t slots_ms; /* when the slots are */
@@ -48,8 +43,8 @@ struct auth_watcher {
 static void judge_role(auth_watcher *k, const role_rights *rights)
 {
     const char *excess = role_excess(rights);
-    bool refuse = excess != NULL && k->server->reachable;
-    atomic_store(&k->server->overpowered, refuse);
+    bool refuse = excess != NULL && k->base.server->reachable;
+    atomic_store(&k->base.server->overpowered, refuse);
     pthread_mutex_lock(&k->lock);
     k->rights = *rights;
     pthread_mutex_unlock(&k->lock);
@@ -64,7 +59,7 @@ static void judge_role(auth_watcher *k, const role_rights *rights)
 /* With --read-only and no standbys besides it is meant so. */
 static void judge_standby(auth_watcher *k, bool on_standby)
 {
-    const settings *set = k->server->set;
+    const settings *set = k->base.server->set;
     bool astray = on_standby && (!set->read_only || set->standby_dsn != NULL);
     if (astray && !k->astray)
         log_warn("dsn_is_standby",
@@ -83,7 +78,7 @@ static bool look_at_role(auth_watcher *k, cardbox_error *err)
     role_rights rights;
     if (clock_ms() < k->role_ms)
         return true;
-    if (role_rights_get(&rights, k->db, err) != CARDBOX_OK)
+    if (role_rights_get(&rights, k->base.db, err) != CARDBOX_OK)
         return false;
     judge_role(k, &rights);
     judge_standby(k, rights.on_standby);
@@ -95,7 +90,7 @@ static bool look_at_role(auth_watcher *k, cardbox_error *err)
 
 static bool take_list(auth_watcher *k, const store_rows *rows, int64_t asked_ms)
 {
-    server_state *server = k->server;
+    server_state *server = k->base.server;
     token_list *list = token_list_new(rows, asked_ms);
     if (list == NULL)
         return false;
@@ -120,13 +115,13 @@ static bool look_at_tokens(auth_watcher *k, cardbox_error *err)
 {
     store_rows *rows = NULL;
     int64_t asked_ms = clock_ms();
-    if (tokens_watch(&rows, k->db, k->version, err) != CARDBOX_OK)
+    if (tokens_watch(&rows, k->base.db, k->version, err) != CARDBOX_OK)
         return false;
     bool taken = rows_count(rows) > 0 &&
                  (rows_int8(rows, 0, WATCH_VERSION) == k->version || take_list(k, rows, asked_ms));
     rows_free(rows);
     if (taken)
-        atomic_store(&k->server->tokens->confirmed_ms, asked_ms);
+        atomic_store(&k->base.server->tokens->confirmed_ms, asked_ms);
     return taken;
 }
 
@@ -139,12 +134,13 @@ static void look_at_cluster_identity(auth_watcher *k, bool answers)
     char why[LOG_QUOTE_SIZE];
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t cluster_identity = 0;
-    unsigned connect_count = atomic_load(&k->server->database.primary.connect_count);
-    if (k->server->set->standby_dsn == NULL)
+    unsigned connect_count = atomic_load(&k->base.server->database.primary.connect_count);
+    if (k->base.server->set->standby_dsn == NULL)
         return;
-    bool failed = answers && cluster_identity_get(&cluster_identity, k->db, &err) != CARDBOX_OK;
-    atomic_store(&k->server->database.cluster_identity, cluster_identity);
-    atomic_store(&k->server->database.identity_connect_count, connect_count);
+    bool failed =
+        answers && cluster_identity_get(&cluster_identity, k->base.db, &err) != CARDBOX_OK;
+    atomic_store(&k->base.server->database.cluster_identity, cluster_identity);
+    atomic_store(&k->base.server->database.identity_connect_count, connect_count);
     if (failed && !k->nameless)
         log_warn("standby_unused", "reason=%s", log_quote(why, err.message, strlen(err.message)));
     k->nameless = failed;
@@ -156,7 +152,7 @@ static void look_at_cluster_identity(auth_watcher *k, bool answers)
  * server try. */
 static void look_at_slots(auth_watcher *k)
 {
-    server_state *server = k->server;
+    server_state *server = k->base.server;
     int64_t now_ms = clock_ms();
     int free = 0;
     if (now_ms < k->slots_ms)
@@ -166,11 +162,9 @@ static void look_at_slots(auth_watcher *k)
     slots_adjust(&server->database.standby, SLOTS_SOME, now_ms);
     if (server->set->no_named_statements)
         slots_adjust(&server->database.primary, SLOTS_SOME, now_ms);
-    else if (free_slots_get(&free, k->db, NULL) == CARDBOX_OK)
+    else if (free_slots_get(&free, k->base.db, NULL) == CARDBOX_OK)
         slots_adjust(&server->database.primary, free, now_ms);
     bool are_scarce = slots_are_scarce(&server->database.primary);
-    if (are_scarce)
-        transfer_pool_rest(server->transfers);
     if (are_scarce || were_scarce)
         server_wake_loops(server);
 }
@@ -180,13 +174,13 @@ static void look_at_slots(auth_watcher *k)
 /* The loops wait for it: so it says that it is there before it asks for more. */
 static bool open_database(auth_watcher *k, cardbox_error *err)
 {
-    bool was_open = k->db != NULL;
+    bool was_open = k->base.db != NULL;
     int64_t asked_ms = clock_ms();
-    if (background_db_open(&k->db, k->server->set, "cardboxd-auth_watcher", PATIENCE_MS, err) !=
-        CARDBOX_OK)
+    if (background_db_open(&k->base.db, k->base.server->set, "cardboxd-auth-watcher", PATIENCE_MS,
+                           err) != CARDBOX_OK)
         return false;
     if (!was_open)
-        slots_auth_watcher_is_in(k->server, asked_ms);
+        slots_auth_watcher_is_in(k->base.server, asked_ms);
     return true;
 }
 
@@ -196,15 +190,15 @@ static bool look(auth_watcher *k)
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t asked_ms = clock_ms();
     bool worked = open_database(k, &err) && look_at_role(k, &err) && look_at_tokens(k, &err);
-    bool answered = worked || (k->db != NULL && err.status == CARDBOX_FORBIDDEN);
+    bool answered = worked || (k->base.db != NULL && err.status == CARDBOX_FORBIDDEN);
     if (answered)
-        slots_auth_watcher_is_in(k->server, asked_ms);
+        slots_auth_watcher_is_in(k->base.server, asked_ms);
     else
-        background_db_note(k->server,
-                           k->server->set->insecure_no_auth ? SLOTS_BACKGROUND : SLOTS_AUTH_WATCHER,
-                           &err);
+        background_db_note(
+            k->base.server,
+            k->base.server->set->insecure_no_auth ? SLOTS_BACKGROUND : SLOTS_AUTH_WATCHER, &err);
     bool barred = !worked && err.status == CARDBOX_FORBIDDEN;
-    atomic_store(&k->server->tokens_barred, barred && !k->server->set->insecure_no_auth);
+    atomic_store(&k->base.server->tokens_barred, barred && !k->base.server->set->insecure_no_auth);
     if (!worked && !k->last_logged)
         log_error("tokens_unknown", "reason=%s", log_quote(why, err.message, strlen(err.message)));
     k->last_logged = !worked;
@@ -224,16 +218,12 @@ static int64_t watch(void *arg)
 
 auth_watcher *auth_watcher_start(server_state *server)
 {
-    auth_watcher *k = calloc(1, sizeof(*k));
-    if (k == NULL)
-        return NULL;
-    k->server = server;
-    k->version = -1;
-    pthread_mutex_init(&k->lock, NULL);
-    if (periodic_start(&k->periodic, watch, k))
-        return k;
-    free(k);
-    return NULL;
+    auth_watcher *k = background_new(sizeof(*k), server);
+    if (k != NULL) {
+        k->version = -1;
+        pthread_mutex_init(&k->lock, NULL);
+    }
+    return background_start(k, watch);
 }
 
 bool auth_watcher_has_looked(auth_watcher *k)
@@ -244,13 +234,13 @@ bool auth_watcher_has_looked(auth_watcher *k)
 bool auth_watcher_objects(auth_watcher *k, char *out, size_t size)
 {
     pthread_mutex_lock(&k->lock);
-    const char *excess = k->server->reachable ? role_excess(&k->rights) : NULL;
+    const char *excess = k->base.server->reachable ? role_excess(&k->rights) : NULL;
     if (excess != NULL)
         snprintf(out, size,
                  "other machines can reach %s and the database role \"%s\" %s: %s, or listen on "
                  "127.0.0.1",
-                 k->server->set->listen, k->rights.name, excess, ROLE_REMEDY);
-    bool barred = atomic_load(&k->server->tokens_barred);
+                 k->base.server->set->listen, k->rights.name, excess, ROLE_REMEDY);
+    bool barred = atomic_load(&k->base.server->tokens_barred);
     if (barred)
         snprintf(
             out, size,
@@ -260,16 +250,4 @@ bool auth_watcher_objects(auth_watcher *k, char *out, size_t size)
     bool objects = excess != NULL || barred;
     pthread_mutex_unlock(&k->lock);
     return objects;
-}
-
-bool auth_watcher_stop(auth_watcher *k)
-{
-    if (k == NULL)
-        return true;
-    if (!periodic_stop(&k->periodic))
-        return false;
-    cardbox_close(k->db);
-    pthread_mutex_destroy(&k->lock);
-    free(k);
-    return true;
 }

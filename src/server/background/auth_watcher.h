@@ -9,7 +9,7 @@
 
 typedef struct auth_watcher auth_watcher;
 
-/* NULL: no memory or no thread. */
+/* For background_stop. NULL: no memory or no thread. */
 auth_watcher *auth_watcher_start(server_state *server);
 
 /* Whether it has asked the database once, with or without success. */
@@ -18,8 +18,5 @@ bool auth_watcher_has_looked(auth_watcher *k);
 /* Why the server must not serve, and what to do: one line. False: nothing speaks against it, as far
  * as is known. */
 bool auth_watcher_objects(auth_watcher *k, char *out, size_t size);
-
-/* Ends it. NULL is fine. False: as periodic_stop. */
-bool auth_watcher_stop(auth_watcher *k);
 
 #endif

@@ -3,7 +3,39 @@
  * retried at once: the thread repeats it when it next wakes.
  */
 #include "server/background/background_db.h"
+#include <stdlib.h>
 #include <string.h>
+
+enum { STOP_MS = 1000 };
+
+void *background_new(size_t size, server_state *server)
+{
+    background *b = calloc(1, size);
+    if (b != NULL)
+        b->server = server;
+    return b;
+}
+
+void *background_start(void *thread, periodic_task task)
+{
+    background *b = thread;
+    if (b == NULL || periodic_start(&b->periodic, task, b))
+        return b;
+    free(b);
+    return NULL;
+}
+
+bool background_stop(void *thread)
+{
+    background *b = thread;
+    if (b == NULL)
+        return true;
+    if (!periodic_stop(&b->periodic, STOP_MS))
+        return false;
+    cardbox_close(b->db);
+    free(b);
+    return true;
+}
 
 cardbox_status background_db_open(cardbox **db, const settings *set, const char *name,
                                   unsigned patience_ms, cardbox_error *err)

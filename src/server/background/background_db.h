@@ -1,12 +1,29 @@
 /*
- * background_db.h: the database of the threads that work beside the loops: one connection each,
- * with little patience, since stopping waits for them. Knows nothing of what they do.
+ * background_db.h: the threads beside the loops that repeat a task, and their database connections:
+ * one each, with short timeouts, since stopping waits for them.
  */
 #ifndef SERVER_BACKGROUND_DB_H
 #define SERVER_BACKGROUND_DB_H
 
+#include "base/periodic.h"
 #include "cardbox/client.h"
 #include "server/batch/slots.h"
+
+/* The struct of each such thread begins with this. */
+typedef struct background {
+    server_state *server;
+    periodic periodic;
+    cardbox *db; /* the thread's own; NULL: not open */
+} background;
+
+/* A struct of `size` bytes, all zeros but its server. NULL: out of memory. */
+void *background_new(size_t size, server_state *server);
+
+/* Starts the thread and returns it. NULL, and it is freed: there is no thread. NULL is accepted. */
+void *background_start(void *thread, periodic_task task);
+
+/* Ends and frees the thread. NULL is accepted. False: see periodic_stop. */
+bool background_stop(void *thread);
 
 /* Opens *db unless it is open. `name` is what the database calls the connection; `patience_ms` is
  * for it to connect, and to answer. */

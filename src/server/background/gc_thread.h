@@ -7,12 +7,7 @@
 
 #include "server/server.h"
 
-typedef struct gc_thread gc_thread;
-
-/* NULL: no memory or no thread. */
-gc_thread *gc_thread_start(server_state *server);
-
-/* Ends it. NULL is fine. False: as periodic_stop. */
-bool gc_thread_stop(gc_thread *s);
+/* The thread, for background_stop. NULL: no memory or no thread. */
+void *gc_thread_start(server_state *server);
 
 #endif

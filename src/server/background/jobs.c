@@ -32,7 +32,7 @@ typedef struct job_thread {
 struct job_pool {
     pthread_mutex_t lock;
     pthread_cond_t some;
-    request *first, *last; /* that wait */
+    TAILQ_HEAD(, request) queue;
     size_t waiting;
     bool ends;
     size_t count;
@@ -43,7 +43,7 @@ struct jobs {
     job_pool *pool;
     stats *stats;
     int wake_fd;
-    request *first;
+    LIST_HEAD(, request) requests;
     int64_t due_ms; /* the next round */
 };
 
@@ -61,30 +61,25 @@ static size_t running_of(const job_pool *p, slice tenant)
 static size_t waiting_of(const job_pool *p, slice tenant)
 {
     size_t count = 0;
-    for (const request *r = p->first; r != NULL; r = r->job.next)
-        count += slice_equal(request_tenant(r), tenant);
+    const request *r;
+    TAILQ_FOREACH(r, &p->queue, job.in_queue)
+    count += slice_equal(request_tenant(r), tenant);
     return count;
 }
 
 static void unlink_waiting(job_pool *p, request *r)
 {
-    request **at = &p->first, *before = NULL;
-    while (*at != r) {
-        before = *at;
-        at = &(*at)->job.next;
-    }
-    *at = r->job.next;
-    if (p->last == r)
-        p->last = before;
+    TAILQ_REMOVE(&p->queue, r, job.in_queue);
     p->waiting--;
 }
 
 /* NULL: none may run. */
 static request *choose(const job_pool *p)
 {
-    request *best = NULL;
+    request *r, *best = NULL;
     size_t fewest = p->count - 1; /* no project has all threads */
-    for (request *r = p->first; r != NULL && fewest > 0; r = r->job.next) {
+    TAILQ_FOREACH(r, &p->queue, job.in_queue)
+    {
         size_t running = running_of(p, request_tenant(r));
         if (running >= fewest)
             continue;
@@ -126,7 +121,7 @@ static void give_back(job_thread *t, request *r)
     pthread_mutex_unlock(&p->lock);
 }
 
-static void *run(void *arg)
+static void *run_jobs(void *arg)
 {
     job_thread *t = arg;
     request *r;
@@ -176,11 +171,12 @@ job_pool *job_pool_new(const settings *set, stats *all)
         return NULL;
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->some, NULL);
+    TAILQ_INIT(&p->queue);
     pthread_mutex_lock(&p->lock); /* for none to look around before all are there */
     for (; started < count; started++) {
         job_thread *t = &p->thread[started];
         *t = (job_thread){.pool = p, .stats = &all[(size_t)set->loops + started]};
-        if (pthread_create(&t->thread, NULL, run, t) != 0)
+        if (pthread_create(&t->thread, NULL, run_jobs, t) != 0)
             break;
     }
     p->count = started;
@@ -209,7 +205,7 @@ void jobs_free(jobs *all)
 
 bool jobs_any(const jobs *all)
 {
-    return all->first != NULL;
+    return !LIST_EMPTY(&all->requests);
 }
 
 /* Gives what keeps it out; NULL: nothing, and it waits. */
@@ -223,38 +219,12 @@ static const char *enter(job_pool *p, request *r)
         full = "too many large requests of this project are waiting";
     if (full == NULL) {
         r->job.state = JOB_WAITING;
-        r->job.next = NULL;
-        if (p->last == NULL)
-            p->first = r;
-        else
-            p->last->job.next = r;
-        p->last = r;
+        TAILQ_INSERT_TAIL(&p->queue, r, job.in_queue);
         p->waiting++;
         pthread_cond_signal(&p->some);
     }
     pthread_mutex_unlock(&p->lock);
     return full;
-}
-
-static void list_add(jobs *all, request *r)
-{
-    r->job.before = NULL;
-    r->job.other = all->first;
-    if (all->first != NULL)
-        all->first->job.before = r;
-    all->first = r;
-    tally_add(&all->stats->jobs_open, 1);
-}
-
-static void list_remove(jobs *all, request *r)
-{
-    if (r->job.before == NULL)
-        all->first = r->job.other;
-    else
-        r->job.before->job.other = r->job.other;
-    if (r->job.other != NULL)
-        r->job.other->job.before = r->job.before;
-    tally_sub(&all->stats->jobs_open, 1);
 }
 
 bool jobs_add(request *r, job_work work, job_work done, void *arg)
@@ -264,13 +234,15 @@ bool jobs_add(request *r, job_work work, job_work done, void *arg)
         r->host->hold(r);
     else
         request_move(r, REQUEST_SUSPENDED);
-    r->job = (job){.aside = true, .since_ms = clock_ms(), .work = work, .done = done, .arg = arg};
+    r->job =
+        (job){.in_thread = true, .since_ms = clock_ms(), .work = work, .done = done, .arg = arg};
     const char *full = enter(all->pool, r);
     if (full == NULL) {
-        list_add(all, r);
+        LIST_INSERT_HEAD(&all->requests, r, job.of_loop);
+        tally_add(&all->stats->jobs_open, 1);
         return true;
     }
-    r->job.aside = false;
+    r->job.in_thread = false;
     http_error_send(r, HTTP_ERROR_JOBS_FULL, NULL, "%s", full);
     return false;
 }
@@ -279,12 +251,13 @@ bool jobs_add(request *r, job_work work, job_work done, void *arg)
 static void take_back(jobs *all, request *r)
 {
     job was = r->job;
-    list_remove(all, r);
+    LIST_REMOVE(r, job.of_loop);
+    tally_sub(&all->stats->jobs_open, 1);
     r->stats = all->stats;
-    r->job = (job){.aside = false};
+    r->job = (job){.in_thread = false};
     if (was.done != NULL)
         was.done(r, was.arg);
-    if (was.asks)
+    if (was.needs_statement)
         batcher_add(r->batcher, r);
 }
 
@@ -330,9 +303,9 @@ static void check(jobs *all, request *r, int64_t now_ms)
 /* Its answer goes out, or it waits for its next statement. */
 static void go_on(jobs *all, request *r)
 {
-    bool asks = r->job.asks;
+    bool needs_statement = r->job.needs_statement;
     take_back(all, r);
-    if (asks)
+    if (needs_statement)
         return;
     assert(r->state != REQUEST_SUSPENDED);
     r->host->resume(r);
@@ -343,8 +316,8 @@ void jobs_tick(jobs *all, int64_t now_ms)
     bool round = now_ms >= all->due_ms;
     if (round)
         all->due_ms = now_ms + ROUND_MS;
-    for (request *r = all->first, *next; r != NULL; r = next) {
-        next = r->job.other;
+    for (request *r = LIST_FIRST(&all->requests), *next; r != NULL; r = next) {
+        next = LIST_NEXT(r, job.of_loop);
         if (state_of(all, r) == JOB_DONE)
             go_on(all, r);
         else if (round)
@@ -354,13 +327,13 @@ void jobs_tick(jobs *all, int64_t now_ms)
 
 int64_t jobs_next_ms(const jobs *all)
 {
-    return all->first == NULL ? INT64_MAX : all->due_ms;
+    return LIST_EMPTY(&all->requests) ? INT64_MAX : all->due_ms;
 }
 
 void jobs_abort(jobs *all)
 {
-    for (request *r = all->first, *next; r != NULL; r = next) {
-        next = r->job.other;
+    for (request *r = LIST_FIRST(&all->requests), *next; r != NULL; r = next) {
+        next = LIST_NEXT(r, job.of_loop);
         if (state_of(all, r) == JOB_DONE)
             go_on(all, r);
         else

@@ -3,17 +3,13 @@
  * does not fit, or a notification fails, workers find the work when they next look by themselves.
  */
 #include "server/background/notifier.h"
-#include <stdlib.h>
 #include "cardbox/task.h"
 #include "server/background/background_db.h"
-#include "server/background/periodic.h"
 
 enum { ROUND_MS = 50, TENANTS_MOST = 64, PATIENCE_MS = 2000 };
 
 struct notifier {
-    server_state *server;
-    periodic periodic;
-    cardbox *db; /* the thread's; opened when there is something to tell */
+    background base; /* its connection is opened when there is something to notify of */
     pthread_mutex_t lock;
     size_t count;
     char tenants[TENANTS_MOST][CARDBOX_TENANT_MAX + 1];
@@ -33,7 +29,7 @@ void notifier_note(notifier *w, slice tenant)
         w->count++;
     }
     pthread_mutex_unlock(&w->lock);
-    periodic_wake(&w->periodic);
+    periodic_wake(&w->base.periodic);
 }
 
 /* False: there is none. */
@@ -55,39 +51,21 @@ static int64_t notify(void *arg)
     cardbox_error err = CARDBOX_ERROR_INIT;
     while (take(w, tenant)) {
         some = true;
-        if (background_db_open_later(&w->db, w->server, "cardboxd-notifier", PATIENCE_MS) !=
-            CARDBOX_OK)
+        if (background_db_open_later(&w->base.db, w->base.server, "cardboxd-notifier",
+                                     PATIENCE_MS) != CARDBOX_OK)
             break;
-        if (cardbox_wake_workers(w->db, tenant, &err) != CARDBOX_OK)
-            background_db_note(w->server, SLOTS_BACKGROUND, &err);
+        if (cardbox_wake_workers(w->base.db, tenant, &err) != CARDBOX_OK)
+            background_db_note(w->base.server, SLOTS_BACKGROUND, &err);
     }
-    if (w->db != NULL)
-        background_db_rest(&w->db, w->server);
+    if (w->base.db != NULL)
+        background_db_rest(&w->base.db, w->base.server);
     return some ? ROUND_MS : PERIODIC_UNTIL_WOKEN;
 }
 
 notifier *notifier_start(server_state *server)
 {
-    notifier *w = calloc(1, sizeof(*w));
-    if (w == NULL)
-        return NULL;
-    w->server = server;
-    pthread_mutex_init(&w->lock, NULL);
-    if (periodic_start(&w->periodic, notify, w))
-        return w;
-    pthread_mutex_destroy(&w->lock);
-    free(w);
-    return NULL;
-}
-
-bool notifier_stop(notifier *w)
-{
-    if (w == NULL)
-        return true;
-    if (!periodic_stop(&w->periodic))
-        return false;
-    cardbox_close(w->db);
-    pthread_mutex_destroy(&w->lock);
-    free(w);
-    return true;
+    notifier *w = background_new(sizeof(*w), server);
+    if (w != NULL)
+        pthread_mutex_init(&w->lock, NULL);
+    return background_start(w, notify);
 }

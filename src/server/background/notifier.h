@@ -10,13 +10,10 @@
 
 typedef struct notifier notifier;
 
-/* NULL: no memory or no thread. */
+/* For background_stop. NULL: no memory or no thread. */
 notifier *notifier_start(server_state *server);
 
 /* There is work in a project. Any thread; NULL is fine. */
 void notifier_note(notifier *w, slice tenant);
-
-/* NULL is fine. False: as periodic_stop. */
-bool notifier_stop(notifier *w);
 
 #endif

@@ -26,18 +26,14 @@ enum {
 
 struct transfer_pool {
     server_state *server;
-    const settings *set;
-    pthread_mutex_t opening;                             /* held by the thread that opens `db` */
     pthread_mutex_t lock;                                /* for a moment only: loops take it too */
-    char tenant[TRANSFERS_MOST][CARDBOX_TENANT_MAX + 1]; /* of those that run; "": a free place */
-    atomic_size_t threads; /* that have not ended: a place is free before that */
-    cardbox *db;           /* opened by the first that needs it */
-    size_t users;          /* of it */
+    char tenant[TRANSFERS_MOST][CARDBOX_TENANT_MAX + 1]; /* of those that run; "": a free slot */
+    atomic_size_t threads; /* that have not ended: a slot is free before that */
 };
 
 struct transfers {
     int wake_fd;
-    transfer *first;
+    LIST_HEAD(, transfer) all;
     int64_t due_ms; /* the next round */
 };
 
@@ -49,9 +45,7 @@ transfer_pool *transfer_pool_new(server_state *server)
     if (p == NULL)
         return NULL;
     p->server = server;
-    p->set = server->set;
     pthread_mutex_init(&p->lock, NULL);
-    pthread_mutex_init(&p->opening, NULL);
     return p;
 }
 
@@ -65,16 +59,14 @@ bool transfer_pool_free(transfer_pool *p)
             return false;
         clock_sleep_ms(2);
     }
-    cardbox_close(p->db);
     pthread_mutex_destroy(&p->lock);
-    pthread_mutex_destroy(&p->opening);
     free(p);
     return true;
 }
 
-/* Takes a place for one more of a project. Gives what keeps it out; NULL: nothing. One project
- * can't have the places of all. */
-static const char *take_place(transfer_pool *p, slice tenant, size_t *place)
+/* Reserves a slot for a transfer of a project. Returns why there is none; NULL: it is reserved. One
+ * project can't have all slots. */
+static const char *reserve_slot(transfer_pool *p, slice tenant, size_t *slot)
 {
     size_t running = 0, own = 0;
     const char *full = NULL;
@@ -83,69 +75,35 @@ static const char *take_place(transfer_pool *p, slice tenant, size_t *place)
         running += p->tenant[i][0] != '\0';
         own += slice_equal(slice_of(p->tenant[i]), tenant);
         if (p->tenant[i][0] == '\0')
-            *place = i;
+            *slot = i;
     }
-    if (running >= (size_t)p->set->transfers_max)
+    if (running >= (size_t)p->server->set->transfers_max)
         full = "too many exports and imports are under way";
-    else if (own >= (size_t)p->set->project_transfers_max)
+    else if (own >= (size_t)p->server->set->project_transfers_max)
         full = "too many exports and imports of this project are under way";
     else
-        snprintf(p->tenant[*place], sizeof(p->tenant[0]), "%.*s", (int)tenant.len, tenant.ptr);
+        snprintf(p->tenant[*slot], sizeof(p->tenant[0]), "%.*s", (int)tenant.len, tenant.ptr);
     pthread_mutex_unlock(&p->lock);
     return full;
 }
 
-static void leave_place(transfer_pool *p, size_t place)
+static void release_slot(transfer_pool *p, size_t slot)
 {
     pthread_mutex_lock(&p->lock);
-    p->tenant[place][0] = '\0';
+    p->tenant[slot][0] = '\0';
     pthread_mutex_unlock(&p->lock);
 }
 
-/* The connections that all transfers share. */
-static cardbox_status open_database(transfer_pool *p, cardbox **db, cardbox_error *err)
+static cardbox_status open_database(const settings *set, cardbox **db, cardbox_error *err)
 {
-    cardbox_status status = CARDBOX_OK;
     cardbox_options options = CARDBOX_OPTIONS_INIT;
-    options.conninfo = p->set->dsn;
+    options.conninfo = set->dsn;
     options.application_name = "cardboxd transfer";
-    options.pool_max = (unsigned)p->set->transfers_max;
-    options.connect_timeout_ms = (unsigned)p->set->connect_timeout_ms;
+    options.pool_max = 1;
+    options.connect_timeout_ms = (unsigned)set->connect_timeout_ms;
     options.statement_timeout_ms = STATEMENT_MS;
-    options.no_named_statements = p->set->no_named_statements;
-    pthread_mutex_lock(&p->opening); /* no loop waits for this lock */
-    pthread_mutex_lock(&p->lock);
-    cardbox *open = p->db;
-    p->users += open != NULL;
-    pthread_mutex_unlock(&p->lock);
-    if (open == NULL && (status = cardbox_open(&open, &options, err)) == CARDBOX_OK) {
-        pthread_mutex_lock(&p->lock);
-        p->db = open;
-        p->users++;
-        pthread_mutex_unlock(&p->lock);
-    }
-    pthread_mutex_unlock(&p->opening);
-    *db = open;
-    return status;
-}
-
-static void leave_database(transfer_pool *p, const cardbox *db)
-{
-    pthread_mutex_lock(&p->lock);
-    p->users -= db != NULL;
-    pthread_mutex_unlock(&p->lock);
-}
-
-/* If one is being opened it is not waited for. */
-void transfer_pool_rest(transfer_pool *p)
-{
-    if (p == NULL || pthread_mutex_trylock(&p->lock) != 0)
-        return;
-    cardbox *db = p->users == 0 ? p->db : NULL;
-    if (db != NULL)
-        p->db = NULL;
-    pthread_mutex_unlock(&p->lock);
-    cardbox_close(db);
+    options.no_named_statements = set->no_named_statements;
+    return cardbox_open(db, &options, err);
 }
 
 /* --- one, on both sides --- */
@@ -233,19 +191,20 @@ static void note_failure(transfer *t, cardbox_status status)
         failure_log(LOG_LEVEL_ERROR, "statement_failed", &t->err, SLICE(""));
 }
 
-/* Its place is free before its client has the last byte, and so may begin the next. */
-static void *run(void *arg)
+/* The slot is free before the client has the last byte, so the client may start the next one. */
+static void *run_transfer(void *arg)
 {
     transfer *t = arg;
     transfer_pool *p = t->pool;
-    cardbox_status status = open_database(p, &t->db, &t->err);
+    cardbox_status status = open_database(p->server->set, &t->db, &t->err);
+    t->connected = status == CARDBOX_OK;
     if (status == CARDBOX_OK)
         status = t->kind->run(t);
     note_failure(t, status);
     if (status != CARDBOX_OK)
         background_db_note(p->server, SLOTS_BACKGROUND, &t->err);
-    leave_database(p, t->db);
-    leave_place(p, t->place);
+    cardbox_close(t->db);
+    release_slot(p, t->slot);
     pthread_mutex_lock(&t->lock);
     t->over = true;
     t->status = status;
@@ -258,19 +217,11 @@ static void *run(void *arg)
 
 /* --- the loop --- */
 
-static void leave_list(transfer *t)
-{
-    transfer **at = &t->home->first;
-    while (*at != t)
-        at = &(*at)->next;
-    *at = t->next;
-}
-
 /* The request ends, whatever the thread is doing: it will find the bounded_pipe shut. */
 static void release(void *plan)
 {
     transfer *t = plan;
-    leave_list(t);
+    LIST_REMOVE(t, of_loop);
     t->request = NULL;
     bounded_pipe_shut(t->bounded_pipe);
     pthread_mutex_lock(&t->lock);
@@ -279,14 +230,14 @@ static void release(void *plan)
     let_go(t);
 }
 
-static transfer *make(request *r, const transfer_kind_of *kind, size_t place)
+static transfer *new_in_slot(request *r, const transfer_kind_of *kind, size_t slot)
 {
     transfer *t = calloc(1, kind->size);
     if (t == NULL)
         return NULL;
     t->kind = kind;
     t->pool = r->server->transfers;
-    t->place = place;
+    t->slot = slot;
     t->home = r->transfers;
     t->request = r;
     t->err = (cardbox_error)CARDBOX_ERROR_INIT;
@@ -295,7 +246,7 @@ static transfer *make(request *r, const transfer_kind_of *kind, size_t place)
     t->wake_fd = t->home->wake_fd;
     t->holders = 1;
     pthread_mutex_init(&t->lock, NULL);
-    memcpy(t->tenant, t->pool->tenant[place], sizeof(t->tenant));
+    memcpy(t->tenant, t->pool->tenant[slot], sizeof(t->tenant));
     t->bounded_pipe = bounded_pipe_new(RING_BYTES, wake, t);
     if (t->bounded_pipe != NULL)
         return t;
@@ -310,20 +261,19 @@ transfer *transfer_new(request *r, const transfer_kind_of *kind)
         http_error_send_away(r, NULL);
         return NULL;
     }
-    size_t place = 0;
-    const char *full = take_place(r->server->transfers, request_tenant(r), &place);
+    size_t slot = 0;
+    const char *full = reserve_slot(r->server->transfers, request_tenant(r), &slot);
     if (full != NULL) {
         http_error_send(r, HTTP_ERROR_TRANSFERS_FULL, NULL, "%s", full);
         return NULL;
     }
-    transfer *t = make(r, kind, place);
+    transfer *t = new_in_slot(r, kind, slot);
     if (t == NULL) {
-        leave_place(r->server->transfers, place);
+        release_slot(r->server->transfers, slot);
         http_error_send_no_memory(r);
         return NULL;
     }
-    t->next = t->home->first;
-    t->home->first = t;
+    LIST_INSERT_HEAD(&t->home->all, t, of_loop);
     r->plan = t;
     r->drop_plan = release;
     return t;
@@ -334,13 +284,13 @@ bool transfer_start(transfer *t)
     pthread_t thread;
     t->holders = 2;
     atomic_fetch_add(&t->pool->threads, 1);
-    if (pthread_create(&thread, NULL, run, t) == 0) {
+    if (pthread_create(&thread, NULL, run_transfer, t) == 0) {
         pthread_detach(thread);
         return true;
     }
     atomic_fetch_sub(&t->pool->threads, 1);
     t->holders = 1;
-    leave_place(t->pool, t->place);
+    release_slot(t->pool, t->slot);
     http_error_send_no_memory(t->request);
     return false;
 }
@@ -384,7 +334,7 @@ void transfer_answer_failed(transfer *t)
 void transfer_answer_stopped(transfer *t, const char *how_far)
 {
     http_error what = http_error_of_status(t->err.status);
-    if (t->db == NULL ||
+    if (!t->connected ||
         (what != HTTP_ERROR_AWAY && what != HTTP_ERROR_TIMEOUT && what != HTTP_ERROR_UNAVAILABLE))
         transfer_answer_failed(t);
     else
@@ -457,8 +407,8 @@ void transfers_tick(transfers *all, int64_t now_ms)
     bool round = now_ms >= all->due_ms;
     if (round)
         all->due_ms = now_ms + ROUND_MS;
-    for (transfer *t = all->first, *next = NULL; t != NULL; t = next) {
-        next = t->next;
+    for (transfer *t = LIST_FIRST(&all->all), *next = NULL; t != NULL; t = next) {
+        next = LIST_NEXT(t, of_loop);
         if (round && !t->aborted)
             check_client(t, now_ms);
         t->kind->look(t);
@@ -467,12 +417,14 @@ void transfers_tick(transfers *all, int64_t now_ms)
 
 int64_t transfers_next_ms(const transfers *all)
 {
-    return all->first == NULL ? INT64_MAX : all->due_ms;
+    return LIST_EMPTY(&all->all) ? INT64_MAX : all->due_ms;
 }
 
 void transfers_abort(transfers *all)
 {
-    for (transfer *t = all->first; t != NULL; t = t->next) {
+    transfer *t;
+    LIST_FOREACH(t, &all->all, of_loop)
+    {
         if (!t->aborted)
             give_up(t);
         t->kind->look(t);

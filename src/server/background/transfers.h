@@ -7,20 +7,18 @@
 #define SERVER_TRANSFERS_H
 
 #include <pthread.h>
+#include <sys/queue.h>
 #include "server/background/bounded_pipe.h"
 #include "cardbox/client.h"
 #include "cardbox/limits.h"
 #include "server/request/request.h"
 
-/* --- of the process: how many there may be, and their database connections --- */
+/* --- of the process: how many there may be --- */
 
 typedef struct transfer_pool transfer_pool;
 
 /* NULL: no memory. */
 transfer_pool *transfer_pool_new(server_state *server);
-
-/* Closes its database connections if nothing is transferred. Any thread; NULL is fine. */
-void transfer_pool_rest(transfer_pool *pool);
 
 /* Waits for the threads that still run; all loops must have ended. False: one is stuck in the
  * database, and the process must end without it; what it writes is then written or not, as when its
@@ -61,17 +59,18 @@ typedef struct transfer_kind_of {
 struct transfer {
     const transfer_kind_of *kind;
     transfer_pool *pool;
-    size_t place; /* in the pool */
+    size_t slot; /* of the pool */
     bounded_pipe *bounded_pipe;
     char tenant[CARDBOX_TENANT_MAX + 1];
     /* the thread's */
-    cardbox *db;
+    cardbox *db;       /* open while the kind runs, with one connection */
+    bool connected;    /* it could be opened */
     cardbox_error err; /* the loop may read it once it is over, and the next two */
     bool incompatible; /* it failed, and the database did not pass the server's check after it: */
     incompatible_cause cause;
     /* the loop's */
     transfers *home;
-    transfer *next;
+    LIST_ENTRY(transfer) of_loop;
     request *request;
     bool waits;       /* its connection is suspended in the middle of a body */
     bool aborted;     /* the server stops, or the client was given up: */

@@ -213,8 +213,8 @@ void batcher_to_primary(batcher *j, request *r)
 void batcher_add(batcher *j, request *r)
 {
     static const int NO_ROWS[] = {0, 0};
-    if (r->job.aside) { /* this is no thread of ours */
-        r->job.asks = true;
+    if (r->job.in_thread) { /* this is no thread of ours */
+        r->job.needs_statement = true;
         return;
     }
     if (QUEUE_KINDS[r->ticket.kind].group ==

@@ -259,7 +259,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
     client_move(x->client, CLIENT_WAITING, clock_ms());
     if (x->request.state == REQUEST_ARRIVING)
         http_work(x);
-    if (x->request.job.aside) /* a thread moves it meanwhile */
+    if (x->request.job.in_thread) /* a thread moves it meanwhile */
         http_suspend(x);
     else if (x->request.state == REQUEST_ANSWERED)
         return http_send(x);
