@@ -238,9 +238,8 @@ void db_conn_consider_giving_up(const db_conn *k, int64_t now_ms)
 {
     database_side *of = k->all->of;
     char why[LOG_QUOTE_SIZE];
-    const char *reason = async_conn_reason(k->conn);
-    bool hopeless =
-        async_conn_failed_attempts(k->conn) >= FAILURES_MOST || db_conn_give_up_ms(k) <= now_ms;
+    const char *reason = k->status->reason;
+    bool hopeless = k->status->failed_attempts >= FAILURES_MOST || db_conn_give_up_ms(k) <= now_ms;
     if (!hopeless || atomic_load(&of->connections_up) > 0)
         return;
     if (reason[0] == '\0')

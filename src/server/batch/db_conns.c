@@ -33,7 +33,7 @@ static void watch(db_conn *k)
 {
     int fd = async_conn_fd(k->conn);
     unsigned events = async_conn_events(k->conn) & ~(k->rests ? (unsigned)ASYNC_READ : 0u);
-    unsigned serial = async_conn_socket_serial(k->conn);
+    unsigned serial = k->status->socket_serial;
     struct epoll_event how = {.data.u64 = k->tag};
     if (fd == k->watched_fd && events == k->watched_events && serial == k->watched_serial)
         return;
@@ -58,7 +58,7 @@ static void rest(db_conn *k)
     static const struct itimerspec SHORTLY = {.it_value = {.tv_nsec = REST_NS}};
     db_conns *l = k->all;
     int waiting = 0;
-    k->rests = async_conn_reads(k->conn) >= READS_LARGE &&
+    k->rests = k->status->reads >= READS_LARGE &&
                ioctl(async_conn_fd(k->conn), FIONREAD, &waiting) == 0 && waiting == 0;
     if (k->rests && !l->resting)
         l->resting = k->rests = timerfd_settime(l->rest_fd, 0, &SHORTLY, NULL) == 0;
@@ -85,10 +85,9 @@ static bool any_up(const db_conns *l)
 /* Reports a failed attempt to slots.c. */
 static void note_failure(db_conn *k)
 {
-    unsigned failures = async_conn_failed_attempts(k->conn);
+    unsigned failures = k->status->failed_attempts;
     if (failures > k->failures)
-        slots_refused(k->all->of, SLOTS_LOOP, async_conn_refusal(k->conn),
-                      async_conn_reason(k->conn));
+        slots_refused(k->all->of, SLOTS_LOOP, k->status->refusal, k->status->reason);
     k->failures = failures;
 }
 
@@ -102,10 +101,6 @@ static void look(db_conn *k, int64_t now_ms)
     } else if (k->state == DB_CONN_DOWN) {
         db_conn_check(k);
     }
-    if (!any_up(k->all))
-        k->all->up_ms = INT64_MAX;
-    else if (k->all->up_ms == INT64_MAX)
-        k->all->up_ms = now_ms;
     watch(k);
 }
 
@@ -164,11 +159,12 @@ static cardbox_status add_conn(db_conns *l, db_group group, uint64_t first_tag, 
     tally_add(&l->stats->db_conns[group][DB_CONN_DOWN], 1);
     cardbox_status status =
         async_conn_new(&k->conn, &how, SETTINGS[group], l->of->connector, l->wake_fd, err);
-    if (status == CARDBOX_OK)
-        async_conn_count(k->conn, &l->server->memory);
-    if (status == CARDBOX_OK)
-        l->group[group].before = ++l->count;
-    return status;
+    if (status != CARDBOX_OK)
+        return status;
+    async_conn_count(k->conn, &l->server->memory);
+    k->status = async_conn_status(k->conn);
+    l->group[group].before = ++l->count;
+    return CARDBOX_OK;
 }
 
 static size_t count_of(const settings *set, bool of_standby, db_group group)
@@ -199,7 +195,6 @@ cardbox_status db_conns_new(db_conns **out, server_state *server, bool of_standb
     l->stats = &server->stats[at->loop];
     l->epoll_fd = at->epoll_fd;
     l->wake_fd = at->wake_fd;
-    l->up_ms = INT64_MAX;
     l->cores = (size_t)server->set->cpus;
     l->rest_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     for (int group = 0; group < DB_GROUPS; group++) {
@@ -237,9 +232,9 @@ void db_conns_free(db_conns *l)
  * sent again. */
 static void check_memory(db_conn *k)
 {
-    if (async_conn_received(k->conn) == 0 || !memory_is_used_up(&k->all->server->memory))
+    if (k->status->received == 0 || !memory_is_used_up(&k->all->server->memory))
         return;
-    log_info("answer_refused", "reason=\"memory\" bytes=%zu", async_conn_received(k->conn));
+    log_info("answer_refused", "reason=\"memory\" bytes=%zu", k->status->received);
     async_conn_refuse(k->conn, CARDBOX_TOO_LARGE,
                       "the answer takes more memory than the server has left");
 }
@@ -338,11 +333,11 @@ static int64_t due_ms(const db_conns *l, size_t number)
 /* Closes a connection that may not be open any more, once no query is pending. */
 static void give_back(db_conn *k, int64_t now_ms)
 {
-    if (!async_conn_is_wanted(k->conn) || async_conn_pending(k->conn) > 0 ||
+    if (!async_conn_is_wanted(k->conn) || k->status->pending > 0 ||
         slots_allow(k->all->of, k->rank))
         return;
     async_conn_drop(k->conn, "connection closed: the database has too few connection slots");
-    k->failures = async_conn_failed_attempts(k->conn);
+    k->failures = k->status->failed_attempts;
     look(k, now_ms);
 }
 
@@ -385,7 +380,7 @@ static bool is_shut_out(const db_conn *k)
 {
     if (!slots_allow(k->all->of, k->rank))
         return k->state == DB_CONN_DOWN;
-    return k->state == DB_CONN_DOWN && async_conn_failed_attempts(k->conn) >= FAILURES_MOST &&
+    return k->state == DB_CONN_DOWN && k->status->failed_attempts >= FAILURES_MOST &&
            k->all->hurried_ms + GIVE_UP_MS < clock_ms();
 }
 
@@ -429,7 +424,7 @@ bool db_conns_is_last(const db_conns *l, const db_conn *free_one)
     size_t idle = 0;
     for (size_t i = span->first; i < span->before; i++) {
         const db_conn *k = &l->conn[i];
-        idle += db_conn_is_usable(k) && k != free_one && async_conn_pending(k->conn) == 0;
+        idle += db_conn_is_usable(k) && k != free_one && k->status->pending == 0;
     }
     return idle == 0 && db_conns_usable(l, free_one->group) > 1;
 }
@@ -443,14 +438,14 @@ db_conn *db_conns_free_one(db_conns *l, db_group group, int64_t now_ms, int64_t 
         db_conn *k = &l->conn[i];
         if (!db_conn_is_usable(k))
             continue;
-        if (async_conn_pending(k->conn) == 0) {
+        if (k->status->pending == 0) {
             bool may = busy < quick || slow_ms <= now_ms;
             *look_again_ms = may ? INT64_MAX : slow_ms;
             return may ? k : NULL;
         }
         busy++;
-        if (async_conn_busy_since_ms(k->conn) + SLOW_MS > slow_ms)
-            slow_ms = async_conn_busy_since_ms(k->conn) + SLOW_MS;
+        if (k->status->busy_since_ms + SLOW_MS > slow_ms)
+            slow_ms = k->status->busy_since_ms + SLOW_MS;
     }
     *look_again_ms = INT64_MAX;
     return NULL;

@@ -17,6 +17,7 @@ struct db_conn {
     db_conns *all;
     db_group group;
     async_conn *conn;
+    const async_status *status; /* of `conn` */
     db_conn_state state;
     bool incompatible;      /* what it was found to be last; it stays so while it is asked again */
     bool probing;           /* it is usable and checked all the same, see db_conn_check_after: */
@@ -51,7 +52,6 @@ struct db_conns {
     int rest_fd;  /* a timer */
     bool resting; /* it was started */
     unsigned connect_count_seen;
-    int64_t up_ms;      /* since when any connection is up; INT64_MAX: none is */
     int64_t hurried_ms; /* when all were last_logged last to try again at once */
     db_conn_span group[DB_GROUPS];
     size_t count;
