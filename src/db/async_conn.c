@@ -124,7 +124,7 @@ static void start_attempt(async_conn *c)
         async_conn_drop(c, "out of memory");
 }
 
-static void take_over(async_conn *c)
+static void take_connection(async_conn *c)
 {
     cardbox_error why;
     c->pg = connector_take(c->connector, c->attempt, &why);
@@ -162,7 +162,7 @@ static bool consume_input(async_conn *c)
 {
     c->status.reads += c->first != NULL;
     bool counted = c->status.reads > COUNTED_READS && c->budget != NULL && c->first != NULL &&
-                   c->first->some == NULL;
+                   c->first->on_rows == NULL;
     size_t before = counted ? bytes_waiting(c) : 0;
     if (!PQconsumeInput(c->pg))
         return false;
@@ -172,7 +172,7 @@ static bool consume_input(async_conn *c)
     return true;
 }
 
-static void transfer(async_conn *c)
+static void exchange(async_conn *c)
 {
     if (!consume_input(c)) {
         async_take_results(c); /* the server's last words, such as "terminating connection" */
@@ -194,7 +194,7 @@ static void transfer(async_conn *c)
 void async_conn_ready(async_conn *c)
 {
     if (c->state == ASYNC_OPEN)
-        transfer(c);
+        exchange(c);
 }
 
 /* --- time --- */
@@ -237,7 +237,7 @@ void async_conn_tick(async_conn *c, int64_t now_ms)
         start_attempt(c);
         break;
     case ASYNC_CONNECTING:
-        take_over(c);
+        take_connection(c);
         break;
     case ASYNC_OPEN:
         drop_silent(c);

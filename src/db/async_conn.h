@@ -98,11 +98,11 @@ cardbox_status async_conn_send(async_conn *c, statement_id id, params *p,
 /* Some of a statement's rows (now the callee's), with the `arg` of its query_done. False: no more
  * rows are needed; the statement ends as with async_conn_refuse, CARDBOX_TOO_LARGE. May not touch
  * the connection. */
-typedef bool (*query_rows)(void *arg, store_rows *rows);
+typedef bool (*query_on_rows)(void *arg, store_rows *rows);
 
 /* The rows of the statement that was sent last are passed one by one as they come, and query_done
  * gets none; if the statement fails, they are void. A large answer that is never in memory as a
  * whole costs half of one that is: it uses the same memory again, in the processor's cache. */
-void async_conn_each_row(async_conn *c, query_rows some);
+void async_conn_each_row(async_conn *c, query_on_rows some);
 
 #endif

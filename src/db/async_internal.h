@@ -21,7 +21,7 @@ typedef struct query {
     params params;
     query_limits limits;
     query_done done;
-    query_rows some; /* NULL: its rows are passed all together */
+    query_on_rows on_rows; /* NULL: its rows are passed all together */
     void *arg;
     bool preparing; /* the answer to its preparation comes first */
     unsigned ahead; /* commands before it that were sent with it and have no answer yet */

@@ -80,13 +80,13 @@ static bool put_query(async_conn *c, query *q)
 }
 
 /* put_query has failed: what is in the pipeline is not known any more. */
-static void break_off(async_conn *c)
+static void mark_broken(async_conn *c)
 {
     async_set_reason(c, PQerrorMessage(c->pg));
     async_move(c, ASYNC_BROKEN, 0);
 }
 
-static void append(async_conn *c, query *q)
+static void add_pending(async_conn *c, query *q)
 {
     q->next = NULL;
     if (c->first == NULL) {
@@ -100,9 +100,9 @@ static void append(async_conn *c, query *q)
     c->status.pending++;
 }
 
-void async_conn_each_row(async_conn *c, query_rows some)
+void async_conn_each_row(async_conn *c, query_on_rows on_rows)
 {
-    c->last->some = some;
+    c->last->on_rows = on_rows;
 }
 
 cardbox_status async_conn_send(async_conn *c, statement_id id, params *p,
@@ -131,10 +131,10 @@ cardbox_status async_conn_send(async_conn *c, statement_id id, params *p,
         status = error_buf(err, &q->params.bytes, "the statement");
     } else if (!put_query(c, q)) {
         status = connect_error(err, c->pg, NULL);
-        break_off(c);
+        mark_broken(c);
     }
     if (status == CARDBOX_OK)
-        append(c, q);
+        add_pending(c, q);
     else
         query_free(q);
     return status;
@@ -191,9 +191,9 @@ static bool has_large_row(const PGresult *result)
     return false;
 }
 
-static void give(async_conn *c, query *q, PGresult *result)
+static void pass_row(async_conn *c, query *q, PGresult *result)
 {
-    if (!q->some(q->arg, result))
+    if (!q->on_rows(q->arg, result))
         async_conn_refuse(c, CARDBOX_TOO_LARGE, "no more of the answer is wanted");
 }
 
@@ -210,7 +210,7 @@ static void keep_result(async_conn *c, query *q, PGresult *result)
         if (q->preparing && q->ahead > 0)
             c->prepared[q->id] = false;
     } else if (kind == PGRES_SINGLE_TUPLE) {
-        give(c, q, result);
+        pass_row(c, q, result);
         return;
     } else if (kind == PGRES_TUPLES_OK) {
         rows_free(q->rows);
@@ -224,7 +224,7 @@ static void keep_result(async_conn *c, query *q, PGresult *result)
 static bool has_result(async_conn *c)
 {
     const query *q = c->first;
-    if (q->some != NULL && q->ahead == 0)
+    if (q->on_rows != NULL && q->ahead == 0)
         PQsetSingleRowMode(c->pg);
     return !PQisBusy(c->pg);
 }

@@ -234,7 +234,7 @@ static const char *find_state(const char *message)
 }
 
 /* Of several hosts the first line may be another's. */
-void connect_why(cardbox_error *out, const PGconn *pg)
+void connect_failure(cardbox_error *out, const PGconn *pg)
 {
     enum { STATE_BYTES = 7 }; /* with the colon and the blank */
     const char *message = pg == NULL ? "" : PQerrorMessage(pg);

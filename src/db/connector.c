@@ -77,7 +77,7 @@ static void store_outcome(connector *c, connect_attempt *a, PGconn *pg)
         a->pg = pg;
         return;
     }
-    connect_why(&a->why, pg);
+    connect_failure(&a->why, pg);
     if (pg == NULL)
         error_nomem(&a->why);
     PQfinish(pg);

@@ -159,7 +159,7 @@ static store_conn *take_idle(store_pool *pool, store_conn **unfit)
         bool old = now > conn->retire_ms;
         pool->idle = conn->next;
         pool->stats.idle--;
-        if (!old && (!rested || conn_is_quiet(conn)))
+        if (!old && (!rested || conn_has_no_input(conn)))
             return conn;
         pool->stats.lost += old ? 0 : 1;
         pool->stats.open--;

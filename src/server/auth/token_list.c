@@ -112,7 +112,7 @@ int64_t token_list_version(const token_list *list)
     return list->version;
 }
 
-bool token_list_ever(const token_list *list)
+bool token_list_has_any(const token_list *list)
 {
     return list->ever;
 }
@@ -147,7 +147,7 @@ bool token_is_for(const token *t, slice tenant)
 
 /* --- the board --- */
 
-void board_init(token_board *b)
+void token_store_init(token_store *b)
 {
     pthread_mutex_init(&b->lock, NULL);
     b->current = NULL;
@@ -155,13 +155,13 @@ void board_init(token_board *b)
     atomic_init(&b->confirmed_ms, 0);
 }
 
-void board_free(token_board *b)
+void token_store_free(token_store *b)
 {
     list_release(b->current);
     pthread_mutex_destroy(&b->lock);
 }
 
-void board_put(token_board *b, token_list *list)
+void token_store_publish(token_store *b, token_list *list)
 {
     pthread_mutex_lock(&b->lock);
     token_list *old = b->current;
@@ -171,7 +171,7 @@ void board_put(token_board *b, token_list *list)
     list_release(old);
 }
 
-const token_list *board_read(token_board *b, token_reader *reader)
+const token_list *token_store_current(token_store *b, token_reader *reader)
 {
     if (atomic_load(&b->changes) == reader->changes)
         return reader->held;
@@ -185,7 +185,7 @@ const token_list *board_read(token_board *b, token_reader *reader)
     return reader->held;
 }
 
-void board_leave(token_reader *reader)
+void token_reader_close(token_reader *reader)
 {
     list_release(reader->held);
     *reader = (token_reader){.held = NULL};

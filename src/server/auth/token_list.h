@@ -27,7 +27,7 @@ token_list *token_list_new(const store_rows *rows, int64_t asked_ms);
 
 /* Its version, and whether the database ever had a token. */
 int64_t token_list_version(const token_list *list);
-bool token_list_ever(const token_list *list);
+bool token_list_has_any(const token_list *list);
 
 /* The token with this secret, expired or not; NULL: none. */
 const token *token_list_find(const token_list *list, slice secret);
@@ -38,18 +38,18 @@ const token *token_list_find_id(const token_list *list, int64_t id);
 bool token_is_for(const token *t, slice tenant);
 
 /* Where the list is that counts. One thread changes it. */
-typedef struct token_board {
+typedef struct token_store {
     pthread_mutex_t lock; /* held for the moment in which a list is taken or changed */
     token_list *current;
     atomic_uint changes;
     atomic_llong confirmed_ms; /* when the database last said that it is the newest */
-} token_board;
+} token_store;
 
-void board_init(token_board *b);
-void board_free(token_board *b); /* no reader may be left */
+void token_store_init(token_store *b);
+void token_store_free(token_store *b); /* no reader may be left */
 
 /* Takes the list over. */
-void board_put(token_board *b, token_list *list);
+void token_store_publish(token_store *b, token_list *list);
 
 /* One thread's hold on the list. Starts as zeros. */
 typedef struct token_reader {
@@ -58,7 +58,7 @@ typedef struct token_reader {
 } token_reader;
 
 /* The newest list, valid until the next call; NULL: there has been none. */
-const token_list *board_read(token_board *b, token_reader *reader);
-void board_leave(token_reader *reader);
+const token_list *token_store_current(token_store *b, token_reader *reader);
+void token_reader_close(token_reader *reader);
 
 #endif

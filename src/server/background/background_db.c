@@ -38,7 +38,7 @@ bool background_stop(void *thread)
 }
 
 cardbox_status background_db_open(cardbox **db, const settings *set, const char *name,
-                                  unsigned patience_ms, cardbox_error *err)
+                                  unsigned timeout_ms, cardbox_error *err)
 {
     cardbox_options how = CARDBOX_OPTIONS_INIT;
     if (*db != NULL)
@@ -46,26 +46,26 @@ cardbox_status background_db_open(cardbox **db, const settings *set, const char 
     how.conninfo = set->dsn;
     how.application_name = name;
     how.pool_max = 1;
-    how.connect_timeout_ms = patience_ms;
-    how.statement_timeout_ms = patience_ms;
+    how.connect_timeout_ms = timeout_ms;
+    how.statement_timeout_ms = timeout_ms;
     how.no_retry = true;
     how.no_named_statements = set->no_named_statements;
     return cardbox_open(db, &how, err);
 }
 
-cardbox_status background_db_open_later(cardbox **db, server_state *server, const char *name,
-                                        unsigned patience_ms)
+cardbox_status background_db_open_when_served(cardbox **db, server_state *server, const char *name,
+                                              unsigned timeout_ms)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
-    if (!slots_serve(server))
+    if (!slots_any_loop_serves(server))
         return CARDBOX_UNAVAILABLE;
-    cardbox_status status = background_db_open(db, server->set, name, patience_ms, &err);
+    cardbox_status status = background_db_open(db, server->set, name, timeout_ms, &err);
     if (status != CARDBOX_OK)
-        background_db_note(server, SLOTS_BACKGROUND, &err);
+        background_db_report(server, SLOTS_BACKGROUND, &err);
     return status;
 }
 
-void background_db_note(server_state *server, slots_asker asker, const cardbox_error *err)
+void background_db_report(server_state *server, slots_user asker, const cardbox_error *err)
 {
     if (strcmp(err->sqlstate, SLOTS_NONE) != 0)
         return;
@@ -73,7 +73,7 @@ void background_db_note(server_state *server, slots_asker asker, const cardbox_e
     server_wake_loops(server);
 }
 
-void background_db_rest(cardbox **db, const server_state *server)
+void background_db_close_if_scarce(cardbox **db, const server_state *server)
 {
     if (!slots_are_scarce(&server->database.primary))
         return;

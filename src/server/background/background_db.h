@@ -28,16 +28,16 @@ bool background_stop(void *thread);
 /* Opens *db unless it is open. `name` is what the database calls the connection; `patience_ms` is
  * for it to connect, and to answer. */
 cardbox_status background_db_open(cardbox **db, const settings *set, const char *name,
-                                  unsigned patience_ms, cardbox_error *err);
+                                  unsigned timeout_ms, cardbox_error *err);
 
 /* As background_db_open, but CARDBOX_UNAVAILABLE until a loop has its connections. */
-cardbox_status background_db_open_later(cardbox **db, server_state *server, const char *name,
-                                        unsigned patience_ms);
+cardbox_status background_db_open_when_served(cardbox **db, server_state *server, const char *name,
+                                              unsigned timeout_ms);
 
 /* Tells slots.c if PostgreSQL had no slot for it. */
-void background_db_note(server_state *server, slots_asker asker, const cardbox_error *err);
+void background_db_report(server_state *server, slots_user asker, const cardbox_error *err);
 
 /* At the end of a turn: gives the connection back while slots are scarce. */
-void background_db_rest(cardbox **db, const server_state *server);
+void background_db_close_if_scarce(cardbox **db, const server_state *server);
 
 #endif

@@ -15,10 +15,10 @@
 #include "store/admin/grown.h"
 
 enum {
-    LOOK_MS = 1000,
+    CHECK_MS = 1000,
     IDLE_MS = 10000, /* between two looks for grown tables while this server sends nothing */
     PAUSE_MS = 100,
-    PATIENCE_MS = 5000,
+    TIMEOUT_MS = 5000,
     RETRY_MOST_MS = 8000,
     TRIM_BYTES = 64 * 1024 * 1024, /* that were counted since memory was given back */
     QUIET_BYTES = 1024 * 1024      /* that may be counted between two looks, and be in use */
@@ -29,7 +29,7 @@ typedef struct gc_thread {
     bool analyze_failed;      /* and that was logged */
     int64_t retry_ms;         /* until it tries again to connect */
     int64_t round_ms;         /* when the next round of sweeping is due */
-    int64_t look_ms;          /* when grown tables are looked for though nothing was sent */
+    int64_t analyze_ms;       /* when grown tables are looked for though nothing was sent */
     uint64_t sent;            /* statements, at the last look */
     size_t counted;           /* bytes of the memory budget, at the last look, */
     size_t trimmed;           /* and when memory was given back */
@@ -39,7 +39,7 @@ typedef struct gc_thread {
     bool blocked_logged;
 } gc_thread;
 
-static void tell(gc_thread *s)
+static void log_counts(gc_thread *s)
 {
     buf counts = BUF_INIT(1024);
     for (int kind = 0; kind < COLLECT_KINDS; kind++)
@@ -51,22 +51,22 @@ static void tell(gc_thread *s)
     s->sum = (collect_sum){.rows = {0}};
 }
 
-static void warn(const gc_thread *s, const char *event, const cardbox_error *err)
+static void warn_failed(const gc_thread *s, const char *event, const cardbox_error *err)
 {
     char why[LOG_QUOTE_SIZE];
-    background_db_note(s->base.server, SLOTS_BACKGROUND, err);
+    background_db_report(s->base.server, SLOTS_BACKGROUND, err);
     if (err->status != CARDBOX_UNAVAILABLE)
         log_warn(event, "sqlstate=%s reason=%s", err->sqlstate, failure_message(why, err));
 }
 
 /* A table that has grown. True: there may be another one. */
-static bool analyze(gc_thread *s)
+static bool analyze_grown(gc_thread *s)
 {
     char table[GROWN_NAME_SIZE];
     cardbox_error err = CARDBOX_ERROR_INIT;
     bool failed = grown_analyze(table, s->base.db, &err) != CARDBOX_OK;
     if (failed && !s->analyze_failed)
-        warn(s, "not_analyzed", &err);
+        warn_failed(s, "not_analyzed", &err);
     s->analyze_failed = failed;
     if (table[0] != '\0')
         log_debug("analyzed", "table=%s", table);
@@ -108,16 +108,16 @@ static void end_blocked(gc_thread *s)
 }
 
 /* How long until the next round: if gc was kept out, soon enough to notice how long that lasts. */
-static int64_t pause_ms(const gc_thread *s, bool was_out)
+static int64_t next_round_ms(const gc_thread *s, bool was_out)
 {
     int64_t round_ms = (int64_t)s->base.server->set->gc_interval_s * 1000;
-    int64_t look_ms =
+    int64_t analyze_ms =
         (int64_t)s->base.server->set->gc_warn_s * 100; /* ten times before it is logged */
-    return was_out && look_ms < round_ms ? look_ms : round_ms;
+    return was_out && analyze_ms < round_ms ? analyze_ms : round_ms;
 }
 
 /* True: there is more. */
-static bool sweep(gc_thread *s)
+static bool collect_some(gc_thread *s)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     collect_state state = COLLECT_OVER;
@@ -127,15 +127,15 @@ static bool sweep(gc_thread *s)
     cardbox_status status =
         collect_batch(&s->sum, &state, s->base.db, set->retention_days, COLLECT_BATCH, &err);
     if (status != CARDBOX_OK)
-        warn(s, "not_swept", &err);
+        warn_failed(s, "not_swept", &err);
     else if (state >= COLLECT_BUSY)
         log_blocked(s, state);
     else
         end_blocked(s);
     if (status == CARDBOX_OK && state == COLLECT_MORE)
         return true;
-    tell(s);
-    s->round_ms = clock_ms() + pause_ms(s, status == CARDBOX_OK && state >= COLLECT_BUSY);
+    log_counts(s);
+    s->round_ms = clock_ms() + next_round_ms(s, status == CARDBOX_OK && state >= COLLECT_BUSY);
     return false;
 }
 
@@ -163,33 +163,34 @@ static bool is_idle(gc_thread *s)
             sent += tally_get(&s->base.server->stats[i].statements[id]);
     bool idle = sent == s->sent;
     s->sent = sent;
-    return idle && clock_ms() < s->look_ms && (set->gc_interval_s == 0 || clock_ms() < s->round_ms);
+    return idle && clock_ms() < s->analyze_ms &&
+           (set->gc_interval_s == 0 || clock_ms() < s->round_ms);
 }
 
-static int64_t tidy(void *arg)
+static int64_t run_gc(void *arg)
 {
     gc_thread *s = arg;
     trim_memory(s);
     if (is_idle(s))
-        return LOOK_MS;
-    s->look_ms = clock_ms() + IDLE_MS;
-    if (background_db_open_later(&s->base.db, s->base.server, "cardboxd-gc", PATIENCE_MS) !=
+        return CHECK_MS;
+    s->analyze_ms = clock_ms() + IDLE_MS;
+    if (background_db_open_when_served(&s->base.db, s->base.server, "cardboxd-gc", TIMEOUT_MS) !=
         CARDBOX_OK) {
-        s->retry_ms = s->retry_ms == 0 ? LOOK_MS : 2 * s->retry_ms;
+        s->retry_ms = s->retry_ms == 0 ? CHECK_MS : 2 * s->retry_ms;
         if (s->retry_ms > RETRY_MOST_MS)
             s->retry_ms = RETRY_MOST_MS;
         return s->retry_ms;
     }
     s->retry_ms = 0;
-    bool grown = analyze(s);
-    bool more = sweep(s) || grown;
+    bool grown = analyze_grown(s);
+    bool more = collect_some(s) || grown;
     if (more)
-        s->look_ms = 0;
-    background_db_rest(&s->base.db, s->base.server);
-    return more ? PAUSE_MS : LOOK_MS;
+        s->analyze_ms = 0;
+    background_db_close_if_scarce(&s->base.db, s->base.server);
+    return more ? PAUSE_MS : CHECK_MS;
 }
 
 void *gc_thread_start(server_state *server)
 {
-    return background_start(background_new(sizeof(gc_thread), server), tidy);
+    return background_start(background_new(sizeof(gc_thread), server), run_gc);
 }

@@ -40,7 +40,8 @@ static void end(request *r)
 
 const request_sink INCOMING_SINK = {take, end};
 
-void incoming_look(transfer *t, void (*done)(transfer *t, request *r), void (*stopped)(transfer *t))
+void incoming_update(transfer *t, void (*done)(transfer *t, request *r),
+                     void (*stopped)(transfer *t))
 {
     request *r = t->request;
     transfer_state state = transfer_state_of(t);

@@ -17,7 +17,7 @@ extern const request_sink INCOMING_SINK;
 ssize_t incoming_read(void *arg, char *to, size_t room);
 
 /* On the loop: answers when it is over, by `done`, or where the thread has failed by `stopped`. */
-void incoming_look(transfer *t, void (*done)(transfer *t, request *r),
-                   void (*stopped)(transfer *t));
+void incoming_update(transfer *t, void (*done)(transfer *t, request *r),
+                     void (*stopped)(transfer *t));
 
 #endif

@@ -47,6 +47,6 @@ int64_t jobs_next_ms(const jobs *all); /* clock_ms() time; INT64_MAX: nothing is
 void jobs_abort(jobs *all);
 
 /* Whether some are under way, which they can't be when the HTTP library stops. */
-bool jobs_any(const jobs *all);
+bool jobs_are_open(const jobs *all);
 
 #endif

@@ -11,7 +11,7 @@
 /* The struct of such a transfer begins with one. */
 typedef struct outgoing {
     transfer transfer;
-    buf gathered;
+    buf chunk;
     bool begun;
 } outgoing;
 
@@ -34,6 +34,6 @@ void outgoing_clear(transfer *t);
 /* --- on the loop --- */
 
 /* Answers when it begins, and sends. `head` adds headers. */
-void outgoing_look(transfer *t, void (*head)(outgoing *o, request *r));
+void outgoing_update(transfer *t, void (*head)(outgoing *o, request *r));
 
 #endif

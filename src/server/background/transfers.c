@@ -17,11 +17,11 @@
 #include "store/admin/role.h"
 
 enum {
-    RING_BYTES = 256 * 1024, /* between a thread and its client */
+    PIPE_BYTES = 256 * 1024, /* between a thread and its client */
     STATEMENT_MS = 300000,   /* a box of a million ids takes PostgreSQL half a minute */
-    LAST_WAIT_MS = 2000,     /* for a statement to end when the server does */
-    ROUND_MS = 250,          /* is the client still there? */
-    PACE_LEAST = 64 * 1024   /* bytes in each idle timeout: who reads slower holds up a snapshot */
+    STOP_MS = 2000,          /* for a statement to end when the server does */
+    CHECK_MS = 250,          /* is the client still there? */
+    MOVED_LEAST = 64 * 1024  /* bytes in each idle timeout: who reads slower holds up a snapshot */
 };
 
 struct transfer_pool {
@@ -51,7 +51,7 @@ transfer_pool *transfer_pool_new(server_state *server)
 
 bool transfer_pool_free(transfer_pool *p)
 {
-    int64_t end_ms = clock_ms() + LAST_WAIT_MS;
+    int64_t end_ms = clock_ms() + STOP_MS;
     if (p == NULL)
         return true;
     while (atomic_load(&p->threads) > 0) {
@@ -108,10 +108,10 @@ static cardbox_status open_database(const settings *set, cardbox **db, cardbox_e
 
 /* --- one, on both sides --- */
 
-static void let_go(transfer *t)
+static void transfer_unref(transfer *t)
 {
     pthread_mutex_lock(&t->lock);
-    int left = --t->holders;
+    int left = --t->refs;
     pthread_mutex_unlock(&t->lock);
     if (left > 0)
         return;
@@ -146,7 +146,7 @@ transfer_state transfer_state_of(transfer *t)
 
 /* --- the thread --- */
 
-void transfer_begun(transfer *t)
+void transfer_begin_answer(transfer *t)
 {
     pthread_mutex_lock(&t->lock);
     t->begun = true;
@@ -182,7 +182,7 @@ static void check_database(transfer *t)
 }
 
 /* A failure is logged here if the answer is under way already: it is only cut off then. */
-static void note_failure(transfer *t, cardbox_status status)
+static void report_failure(transfer *t, cardbox_status status)
 {
     if (status == CARDBOX_OK)
         return;
@@ -200,9 +200,9 @@ static void *run_transfer(void *arg)
     t->connected = status == CARDBOX_OK;
     if (status == CARDBOX_OK)
         status = t->kind->run(t);
-    note_failure(t, status);
+    report_failure(t, status);
     if (status != CARDBOX_OK)
-        background_db_note(p->server, SLOTS_BACKGROUND, &t->err);
+        background_db_report(p->server, SLOTS_BACKGROUND, &t->err);
     cardbox_close(t->db);
     release_slot(p, t->slot);
     pthread_mutex_lock(&t->lock);
@@ -210,7 +210,7 @@ static void *run_transfer(void *arg)
     t->status = status;
     wake_locked(t);
     pthread_mutex_unlock(&t->lock);
-    let_go(t);
+    transfer_unref(t);
     atomic_fetch_sub(&p->threads, 1);
     return NULL;
 }
@@ -218,7 +218,7 @@ static void *run_transfer(void *arg)
 /* --- the loop --- */
 
 /* The request ends, whatever the thread is doing: it will find the bounded_pipe shut. */
-static void release(void *plan)
+static void drop_transfer(void *plan)
 {
     transfer *t = plan;
     LIST_REMOVE(t, of_loop);
@@ -227,10 +227,10 @@ static void release(void *plan)
     pthread_mutex_lock(&t->lock);
     t->wake_fd = -1;
     pthread_mutex_unlock(&t->lock);
-    let_go(t);
+    transfer_unref(t);
 }
 
-static transfer *new_in_slot(request *r, const transfer_kind_of *kind, size_t slot)
+static transfer *new_in_slot(request *r, const transfer_type *kind, size_t slot)
 {
     transfer *t = calloc(1, kind->size);
     if (t == NULL)
@@ -238,16 +238,16 @@ static transfer *new_in_slot(request *r, const transfer_kind_of *kind, size_t sl
     t->kind = kind;
     t->pool = r->server->transfers;
     t->slot = slot;
-    t->home = r->transfers;
+    t->owner = r->transfers;
     t->request = r;
     t->err = (cardbox_error)CARDBOX_ERROR_INIT;
-    t->excused = true;
+    t->was_waiting = true;
     t->check_ms = clock_ms() + r->server->set->idle_timeout_s * 1000;
-    t->wake_fd = t->home->wake_fd;
-    t->holders = 1;
+    t->wake_fd = t->owner->wake_fd;
+    t->refs = 1;
     pthread_mutex_init(&t->lock, NULL);
     memcpy(t->tenant, t->pool->tenant[slot], sizeof(t->tenant));
-    t->bounded_pipe = bounded_pipe_new(RING_BYTES, wake, t);
+    t->bounded_pipe = bounded_pipe_new(PIPE_BYTES, wake, t);
     if (t->bounded_pipe != NULL)
         return t;
     pthread_mutex_destroy(&t->lock);
@@ -255,7 +255,7 @@ static transfer *new_in_slot(request *r, const transfer_kind_of *kind, size_t sl
     return NULL;
 }
 
-transfer *transfer_new(request *r, const transfer_kind_of *kind)
+transfer *transfer_new(request *r, const transfer_type *kind)
 {
     if (database_is_away(&r->server->database.primary)) {
         http_error_send_away(r, NULL);
@@ -273,23 +273,23 @@ transfer *transfer_new(request *r, const transfer_kind_of *kind)
         http_error_send_no_memory(r);
         return NULL;
     }
-    LIST_INSERT_HEAD(&t->home->all, t, of_loop);
+    LIST_INSERT_HEAD(&t->owner->all, t, of_loop);
     r->plan = t;
-    r->drop_plan = release;
+    r->drop_plan = drop_transfer;
     return t;
 }
 
 bool transfer_start(transfer *t)
 {
     pthread_t thread;
-    t->holders = 2;
+    t->refs = 2;
     atomic_fetch_add(&t->pool->threads, 1);
     if (pthread_create(&thread, NULL, run_transfer, t) == 0) {
         pthread_detach(thread);
         return true;
     }
     atomic_fetch_sub(&t->pool->threads, 1);
-    t->holders = 1;
+    t->refs = 1;
     release_slot(t->pool, t->slot);
     http_error_send_no_memory(t->request);
     return false;
@@ -345,7 +345,7 @@ void transfer_answer_stopped(transfer *t, const char *how_far)
 
 /* Ends it for a reason that is not its own. The connection, if it has one that is in the middle of
  * something, ends too. */
-static void give_up(transfer *t)
+static void abort_transfer(transfer *t)
 {
     request *r = t->request;
     t->aborted = true;
@@ -365,26 +365,26 @@ static void check_client(transfer *t, int64_t now_ms)
     bool suspended = t->waits || r->state == REQUEST_SUSPENDED;
     if (suspended && r->sink == NULL && r->host->left(r)) {
         log_debug("transfer_ended", "reason=\"the client left\"");
-        give_up(t);
+        abort_transfer(t);
         return;
     }
-    if (!auth_still_good(r)) {
+    if (!auth_is_still_valid(r)) {
         log_info("transfer_ended", "reason=\"its token is good no more\" token=%lld",
                  (long long)r->token_id);
         t->revoked = true;
-        give_up(t);
+        abort_transfer(t);
         if (r->state == REQUEST_ARRIVING) /* an answer would wait for the end of the body */
             r->host->cut(r);
         return;
     }
     if (now_ms < t->check_ms)
         return;
-    if (!t->excused && t->moved - t->marked < PACE_LEAST) {
+    if (!t->was_waiting && t->moved - t->moved_at_check < MOVED_LEAST) {
         log_debug("transfer_ended", "reason=\"the client reads too slowly\"");
-        give_up(t);
+        abort_transfer(t);
     }
-    t->marked = t->moved;
-    t->excused = r->answer.stream == NULL || r->state != REQUEST_SENDING || t->waits;
+    t->moved_at_check = t->moved;
+    t->was_waiting = r->answer.stream == NULL || r->state != REQUEST_SENDING || t->waits;
     t->check_ms = now_ms + r->server->set->idle_timeout_s * 1000;
 }
 
@@ -404,12 +404,12 @@ void transfers_free(transfers *all)
 
 void transfers_tick(transfers *all, int64_t now_ms)
 {
-    bool round = now_ms >= all->due_ms;
-    if (round)
-        all->due_ms = now_ms + ROUND_MS;
+    bool is_check_due = now_ms >= all->due_ms;
+    if (is_check_due)
+        all->due_ms = now_ms + CHECK_MS;
     for (transfer *t = LIST_FIRST(&all->all), *next = NULL; t != NULL; t = next) {
         next = LIST_NEXT(t, of_loop);
-        if (round && !t->aborted)
+        if (is_check_due && !t->aborted)
             check_client(t, now_ms);
         t->kind->look(t);
     }
@@ -426,7 +426,7 @@ void transfers_abort(transfers *all)
     LIST_FOREACH(t, &all->all, of_loop)
     {
         if (!t->aborted)
-            give_up(t);
+            abort_transfer(t);
         t->kind->look(t);
     }
 }

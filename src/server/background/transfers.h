@@ -46,7 +46,7 @@ void transfers_abort(transfers *all);
 typedef struct transfer transfer;
 
 /* What a kind of transfer does. */
-typedef struct transfer_kind_of {
+typedef struct transfer_type {
     size_t size; /* of its struct, which begins with a transfer */
     /* In the thread, with db open. Gives what it came to; fills t->err. */
     cardbox_status (*run)(transfer *t);
@@ -54,10 +54,10 @@ typedef struct transfer_kind_of {
     void (*look)(transfer *t);
     /* Frees what is the kind's; on either side. */
     void (*clear)(transfer *t);
-} transfer_kind_of;
+} transfer_type;
 
 struct transfer {
-    const transfer_kind_of *kind;
+    const transfer_type *kind;
     transfer_pool *pool;
     size_t slot; /* of the pool */
     bounded_pipe *bounded_pipe;
@@ -69,34 +69,34 @@ struct transfer {
     bool incompatible; /* it failed, and the database did not pass the server's check after it: */
     incompatible_cause cause;
     /* the loop's */
-    transfers *home;
+    transfers *owner;
     LIST_ENTRY(transfer) of_loop;
     request *request;
-    bool waits;       /* its connection is suspended in the middle of a body */
-    bool aborted;     /* the server stops, or the client was given up: */
-    bool revoked;     /* its token is good no more */
-    uint64_t moved;   /* bytes of a stream to the client */
-    uint64_t marked;  /* of them, when its pace was last looked at */
-    bool excused;     /* since then it had to wait for us */
-    int64_t check_ms; /* when it is looked at next */
+    bool waits;              /* its connection is suspended in the middle of a body */
+    bool aborted;            /* the server stops, or the client was given up: */
+    bool revoked;            /* its token is good no more */
+    uint64_t moved;          /* bytes of a stream to the client */
+    uint64_t moved_at_check; /* of them, when its pace was last looked at */
+    bool was_waiting;        /* since then it had to wait for us */
+    int64_t check_ms;        /* when it is looked at next */
     /* both sides', under the lock */
     pthread_mutex_t lock;
     int wake_fd; /* -1: the loop has let go of it */
-    bool begun;  /* what the kind says by transfer_begun */
+    bool begun;  /* what the kind says by transfer_begin_answer */
     bool over;
     cardbox_status status; /* once it is over */
-    int holders;           /* the loop, and once it is started the thread */
+    int refs;              /* the loop, and once it is started the thread */
 };
 
 /* One for a request, which holds it as its plan until it ends; what is the kind's is all zeros.
  * NULL: answered. */
-transfer *transfer_new(request *r, const transfer_kind_of *kind);
+transfer *transfer_new(request *r, const transfer_type *kind);
 
 /* Starts its thread. False: answered. */
 bool transfer_start(transfer *t);
 
 /* In the thread: there is something for `look`. */
-void transfer_begun(transfer *t);
+void transfer_begin_answer(transfer *t);
 
 /* How far it has come, as the loop may know it. */
 typedef struct transfer_state {

@@ -10,7 +10,7 @@
 #include "server/api/task_events.h"
 
 enum {
-    LOOK_IF_LEFT_MS = 250,          /* waiting longer than this: is the client still there? */
+    CHECK_CLIENT_MS = 250,          /* waiting longer than this: is the client still there? */
     REPLAYED_MS = 10,               /* a standby that was behind is not asked again so soon */
     FOLLOWS_BYTES = 4 * 1024 * 1024 /* of all followers in one statement; who has none asks again */
 };
@@ -81,15 +81,15 @@ static size_t weigh_appends(const void *keys, size_t count)
     .build = build_boxes
 
 const batch_queue_kind QUEUE_KINDS[BATCH_KINDS] = {
-    [BATCH_CARDS] = {.group = DB_READS, .twin = BATCH_STANDBY_CARDS, CARDS},
-    [BATCH_BOXES] = {.group = DB_READS, .twin = BATCH_STANDBY_BOXES, BOXES},
-    [BATCH_STANDBY_CARDS] = {.group = DB_STANDBY, .twin = BATCH_CARDS, CARDS},
-    [BATCH_STANDBY_BOXES] = {.group = DB_STANDBY, .twin = BATCH_BOXES, BOXES},
+    [BATCH_CARDS] = {.group = DB_READS, .counterpart = BATCH_STANDBY_CARDS, CARDS},
+    [BATCH_BOXES] = {.group = DB_READS, .counterpart = BATCH_STANDBY_BOXES, BOXES},
+    [BATCH_STANDBY_CARDS] = {.group = DB_STANDBY, .counterpart = BATCH_CARDS, CARDS},
+    [BATCH_STANDBY_BOXES] = {.group = DB_STANDBY, .counterpart = BATCH_BOXES, BOXES},
     [BATCH_FOLLOWS] = {.group = DB_LISTS,
                        .statement = STATEMENT_tasks_follow,
                        .key_size = sizeof(task_follow),
                        .build = build_follows},
-    [BATCH_SINGLE_READ] = {.group = DB_LISTS, .in_turn = true},
+    [BATCH_SINGLE_READ] = {.group = DB_LISTS, .is_fair = true},
     [BATCH_PUT_CARDS] = {.group = DB_WRITES,
                          .writes = true,
                          .statement = STATEMENT_cards_put,
@@ -106,7 +106,7 @@ const batch_queue_kind QUEUE_KINDS[BATCH_KINDS] = {
     [BATCH_SINGLE_WRITE] = {.group = DB_WRITES,
                             .writes = true,
                             .may_be_slow = true,
-                            .in_turn = true},
+                            .is_fair = true},
 };
 
 batcher *batcher_new(server_state *server, stats *s, struct db_conns *l, struct db_conns *standby)
@@ -126,7 +126,7 @@ batcher *batcher_new(server_state *server, stats *s, struct db_conns *l, struct 
         TAILQ_INIT(&j->queues[i].requests);
         j->queues[i].isolated = isolated;
         j->queues[i].group = isolated ? (db_group)(i - BATCH_KINDS) : QUEUE_KINDS[i].group;
-        j->queues[i].in_turn = !isolated && QUEUE_KINDS[i].in_turn;
+        j->queues[i].is_fair = !isolated && QUEUE_KINDS[i].is_fair;
     }
     return j;
 }
@@ -193,20 +193,20 @@ static bool may_be_replayed(const batcher *j, uint64_t at_least)
 }
 
 /* A read goes to a standby if there is one that it may go to. */
-static void choose_side(batcher *j, request *r)
+static void choose_database(batcher *j, request *r)
 {
     const batch_queue_kind *kind = &QUEUE_KINDS[r->ticket.kind];
     if (j->standby == NULL || kind->group != DB_READS)
         return;
     if (db_conns_usable(j->standby, DB_STANDBY) > 0 && may_be_replayed(j, r->at_least))
-        r->ticket.kind = kind->twin;
+        r->ticket.kind = kind->counterpart;
     else
         tally_add(&j->stats->standby_passed, 1);
 }
 
 void batcher_to_primary(batcher *j, request *r)
 {
-    r->ticket.kind = QUEUE_KINDS[r->ticket.kind].twin;
+    r->ticket.kind = QUEUE_KINDS[r->ticket.kind].counterpart;
     tally_add(&j->stats->standby_passed, 1);
 }
 
@@ -219,7 +219,7 @@ void batcher_add(batcher *j, request *r)
     }
     if (QUEUE_KINDS[r->ticket.kind].group ==
         DB_STANDBY) /* it was answered there, and comes again */
-        r->ticket.kind = QUEUE_KINDS[r->ticket.kind].twin;
+        r->ticket.kind = QUEUE_KINDS[r->ticket.kind].counterpart;
     const batch_queue_kind *kind = &QUEUE_KINDS[r->ticket.kind];
     if (r->ticket.count == 0) {
         r->ticket.render(r, &(batch_rows){NULL, NO_ROWS, NO_ROWS});
@@ -233,7 +233,7 @@ void batcher_add(batcher *j, request *r)
         http_error_send(r, HTTP_ERROR_QUEUE_FULL, NULL, "too many requests are waiting");
         return;
     }
-    choose_side(j, r);
+    choose_database(j, r);
     if (kind->weigh != NULL)
         r->ticket.weight = kind->weigh(r->ticket.keys, r->ticket.count);
     r->ticket.since_ms = clock_ms();
@@ -245,13 +245,13 @@ void batcher_add(batcher *j, request *r)
     r->ticket.is_open = true;
 }
 
-bool batcher_is_quick(const request *r)
+bool batcher_will_answer_soon(const request *r)
 {
     db_group group = QUEUE_KINDS[r->ticket.kind].group;
     return r->ticket.is_open && (group == DB_READS || group == DB_STANDBY);
 }
 
-void batcher_leave(batcher *j, request *r)
+void batcher_forget(batcher *j, request *r)
 {
     if (r->ticket.is_open)
         batcher_remove(j, r);
@@ -261,12 +261,12 @@ void batcher_leave(batcher *j, request *r)
 
 /* Who left while they waited need no statement: the one whose turn it is, and those behind it who
  * would go with it. False: it was among them. */
-static bool has_stayed(batcher *j, request *first, int64_t now_ms)
+static bool drop_departed(batcher *j, request *first, int64_t now_ms)
 {
     bool stayed = true,
          joins = QUEUE_KINDS[first->ticket.kind].key_size > 0 && !first->ticket.isolated;
     request *r = first;
-    while (r != NULL && now_ms - r->ticket.since_ms > LOOK_IF_LEFT_MS) {
+    while (r != NULL && now_ms - r->ticket.since_ms > CHECK_CLIENT_MS) {
         request *next = joins ? TAILQ_NEXT(r, ticket.in_queue) : NULL;
         if (r->host->left(r)) {
             stayed = stayed && r != first;
@@ -280,7 +280,7 @@ static bool has_stayed(batcher *j, request *first, int64_t now_ms)
 
 /* Slow requests never get the last free connection: it is reserved for quick ones. And isolated
  * requests get half of the connections at most: nobody else waits for what they wait for. */
-static bool may_have(const batcher *j, const batch_queue *l, const db_conn *to)
+static bool may_use_conn(const batcher *j, const batch_queue *l, const db_conn *to)
 {
     const db_conns *of = batcher_conns(j, l->group);
     size_t count = db_conns_usable(of, l->group);
@@ -289,34 +289,35 @@ static bool may_have(const batcher *j, const batch_queue *l, const db_conn *to)
     if (l->isolated && count > 1 && j->isolated[l->group] >= count / 2)
         return false;
     return !(l->isolated || QUEUE_KINDS[TAILQ_FIRST(&l->requests)->ticket.kind].may_be_slow) ||
-           !db_conns_is_last(of, to);
+           !db_conns_is_last_free(of, to);
 }
 
 /* The next request of a list that may have a free connection; NULL: none. */
-static request *next_of(batcher *j, const batch_queue *l, const db_conn *to)
+static request *next_request(batcher *j, const batch_queue *l, const db_conn *to)
 {
-    if (!may_have(j, l, to))
+    if (!may_use_conn(j, l, to))
         return NULL;
     if (l->isolated)
         return tenant_next_isolated(j, l);
-    return l->in_turn ? tenant_next_in_turn(j, l, db_conns_is_last(batcher_conns(j, l->group), to))
-                      : TAILQ_FIRST(&l->requests);
+    return l->is_fair
+               ? tenant_next_fair(j, l, db_conns_is_last_free(batcher_conns(j, l->group), to))
+               : TAILQ_FIRST(&l->requests);
 }
 
 /* The lists of a group are served in turn. NULL: no request may have the connection. */
-static request *choose(batcher *j, db_group group, const db_conn *to)
+static request *choose_request(batcher *j, db_group group, const db_conn *to)
 {
     request *first = NULL;
     for (int i = 0; first == NULL && i < BATCH_QUEUES; i++) {
-        const batch_queue *l = &j->queues[j->turn[group]];
-        j->turn[group] = (j->turn[group] + 1) % BATCH_QUEUES;
+        const batch_queue *l = &j->queues[j->next_queue[group]];
+        j->next_queue[group] = (j->next_queue[group] + 1) % BATCH_QUEUES;
         if (l->group == group)
-            first = next_of(j, l, to);
+            first = next_request(j, l, to);
     }
     return first;
 }
 
-static bool anybody_waits(const batcher *j, db_group group)
+static bool is_any_queued(const batcher *j, db_group group)
 {
     for (int i = 0; i < BATCH_QUEUES; i++)
         if (j->queues[i].group == group && !TAILQ_EMPTY(&j->queues[i].requests))
@@ -329,11 +330,10 @@ static void flush_group(batcher *j, db_group group, int64_t now_ms)
     db_conn *to = NULL;
     request *first = NULL;
     int64_t look_again_ms = INT64_MAX;
-    while (anybody_waits(j, group) &&
-           (to = db_conns_free_one(batcher_conns(j, group), group, now_ms, &look_again_ms)) !=
-               NULL &&
-           (first = choose(j, group, to)) != NULL)
-        if (has_stayed(j, first, now_ms))
+    while (is_any_queued(j, group) &&
+           (to = db_conns_choose(batcher_conns(j, group), group, now_ms, &look_again_ms)) != NULL &&
+           (first = choose_request(j, group, to)) != NULL)
+        if (drop_departed(j, first, now_ms))
             batch_send(j, first, to);
     if (look_again_ms < j->look_again_ms)
         j->look_again_ms = look_again_ms;
@@ -353,7 +353,7 @@ void batcher_flush(batcher *j)
 
 /* --- time --- */
 
-void batcher_give_up(batcher *j, request *r, http_error what, const char *why)
+void batcher_fail(batcher *j, request *r, http_error what, const char *why)
 {
     bool sent = r->ticket.batch != NULL && QUEUE_KINDS[r->ticket.kind].writes;
     batcher_remove(j, r);
@@ -364,17 +364,17 @@ void batcher_give_up(batcher *j, request *r, http_error what, const char *why)
 }
 
 /* A write that is done is answered as such, even if it's late. */
-static void give_up_late(batcher *j, request *r)
+static void answer_late(batcher *j, request *r)
 {
     if (r->ticket.batch == NULL || !batch_answer_early(r->ticket.batch))
-        batcher_give_up(j, r, HTTP_ERROR_TIMEOUT,
-                        r->ticket.locked
-                            ? "what it changes is locked by another transaction, and stayed so"
-                            : "the database did not answer in time");
+        batcher_fail(j, r, HTTP_ERROR_TIMEOUT,
+                     r->ticket.locked
+                         ? "what it changes is locked by another transaction, and stayed so"
+                         : "the database did not answer in time");
 }
 
 /* No standby can be asked any more. */
-static void leave_standby(batcher *j)
+static void move_to_primary(batcher *j)
 {
     for (int i = 0; i < BATCH_QUEUES; i++) {
         batch_queue *l = &j->queues[i];
@@ -393,11 +393,11 @@ void batcher_tick(batcher *j, int64_t now_ms)
     int64_t since_ms = now_ms - j->server->set->database_timeout_ms;
     request *oldest;
     while ((oldest = TAILQ_FIRST(&j->by_age)) != NULL && oldest->ticket.since_ms <= since_ms)
-        give_up_late(j, oldest);
+        answer_late(j, oldest);
     if (j->waiting == 0)
         return;
     if (j->standby != NULL && db_conns_usable(j->standby, DB_STANDBY) == 0)
-        leave_standby(j);
+        move_to_primary(j);
     for (int i = 0; i < BATCH_QUEUES; i++) {
         batch_queue *l = &j->queues[i];
         if (l->group == DB_STANDBY || !db_conns_away(j->primary, l->group))
@@ -424,5 +424,5 @@ void batcher_abort(batcher *j)
     request *r;
     while ((r = TAILQ_FIRST(&j->by_age)) != NULL)
         if (r->ticket.batch == NULL || !batch_answer_early(r->ticket.batch))
-            batcher_give_up(j, r, HTTP_ERROR_STOPPING, "the server is stopping");
+            batcher_fail(j, r, HTTP_ERROR_STOPPING, "the server is stopping");
 }

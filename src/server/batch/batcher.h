@@ -103,10 +103,10 @@ void batcher_free(batcher *j);
 void batcher_add(batcher *j, struct request *r);
 
 /* Whether a request waits here for what is read by its id, which mostly comes soon. */
-bool batcher_is_quick(const struct request *r);
+bool batcher_will_answer_soon(const struct request *r);
 
 /* Forgets a request, if it waits here: its client has left, and it ends without an answer. */
-void batcher_leave(batcher *j, struct request *r);
+void batcher_forget(batcher *j, struct request *r);
 
 /* Sends what waits, as far as connections are free. */
 void batcher_flush(batcher *j);

@@ -15,9 +15,9 @@ typedef struct batch_queue_kind {
                      * would leave a single connection to cards and none to boxes. */
     bool writes;
     bool may_be_slow; /* never on the last free connection of its group */
-    bool in_turn;    /* Tenants with nothing running in the group go first. The last free connection
-                      * is reserved for them. */
-    batch_kind twin; /* the same of the other group, for DB_READS and DB_STANDBY */
+    bool is_fair; /* Tenants with nothing running in the group go first. The last free connection
+                   * is reserved for them. */
+    batch_kind counterpart; /* the same of the other group, for DB_READS and DB_STANDBY */
     statement_id statement; /* batched; and the next three: */
     size_t key_size;        /* 0: not batched */
     /* waits: a single key waits for a row that others have locked. */
@@ -33,7 +33,7 @@ extern const batch_queue_kind QUEUE_KINDS[BATCH_KINDS];
 typedef struct batch_queue {
     db_group group;
     bool isolated; /* requests that found locks or took long: each alone, tenants in turn */
-    bool in_turn;  /* see batch_queue_kind */
+    bool is_fair;  /* see batch_queue_kind */
     struct request_list requests;
 } batch_queue;
 
@@ -59,7 +59,7 @@ struct batcher {
     uint64_t replayed;   /* up to where a standby had the log when it was asked last, */
     int64_t replayed_ms; /* and when that was */
     batch_queue queues[BATCH_QUEUES];
-    int turn[DB_GROUPS];        /* which list is first to get a free connection */
+    int next_queue[DB_GROUPS];  /* which list is first to get a free connection */
     size_t isolated[DB_GROUPS]; /* statements of isolated requests under way */
     tenant_use tenants[TENANTS_MAX];
     size_t tenant_count;
@@ -94,7 +94,7 @@ void batcher_answer_away(request *r);
 
 /* Lets go of a request and answers that its time is over (HTTP_ERROR_TIMEOUT) or that it can't be
  * waited for; with what to do about a write that has been sent, and so may have been done. */
-void batcher_give_up(batcher *j, request *r, http_error what, const char *why);
+void batcher_fail(batcher *j, request *r, http_error what, const char *why);
 
 /* --- tenants.c --- */
 
@@ -110,7 +110,7 @@ request *tenant_next_isolated(batcher *j, const batch_queue *l);
 
 /* The next request of a queue in turn: of a tenant with no statement under way, else the first. The
  * last free connection is reserved for such a tenant. NULL: nobody may have it. */
-request *tenant_next_in_turn(batcher *j, const batch_queue *l, bool is_last);
+request *tenant_next_fair(batcher *j, const batch_queue *l, bool is_last);
 
 /* A statement for a request is sent, and has ended. tenant_begin may return NULL. */
 tenant_use *tenant_begin(batcher *j, db_group group, const request *r);
@@ -136,8 +136,8 @@ void batch_render_rows(query_batch *batch, request *r, const batch_rows *mine);
 void batch_send(batcher *j, request *first, db_conn *to);
 
 /* Its rows are needed by one more; by one fewer. */
-void batch_hold(query_batch *batch);
-void batch_let_go(query_batch *batch);
+void batch_ref(query_batch *batch);
+void batch_unref(query_batch *batch);
 
 /* A member is answered already. */
 void batch_forget(query_batch *batch, size_t slot);

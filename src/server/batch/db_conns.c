@@ -21,18 +21,18 @@ enum {
         20, /* until it is looked again whether the auth_watcher has its connection */
     DATABASE_WAIT_MS = 100, /* until it is looked again whether another loop has a connection */
     AUTH_WATCHER_FIRST_MS =
-        1000,             /* so long the auth_watcher goes before the first ones of each group */
-    SLOTS_LOOK_MS = 1000, /* until it is looked again whether a connection may be open */
-    READS_LARGE = 32,     /* an answer that arrived in this many reads is a large one: */
-    REST_NS = 150 * 1000, /* so long it is left alone then, while some more pieces come */
+        1000,              /* so long the auth_watcher goes before the first ones of each group */
+    SLOTS_RETRY_MS = 1000, /* until it is looked again whether a connection may be open */
+    READS_LARGE = 32,      /* an answer that arrived in this many reads is a large one: */
+    READ_PAUSE_NS = 150 * 1000, /* so long it is left alone then, while some more pieces come */
 };
 
 /* --- the epoll set --- */
 
-static void watch(db_conn *k)
+static void update_epoll(db_conn *k)
 {
     int fd = async_conn_fd(k->conn);
-    unsigned events = async_conn_events(k->conn) & ~(k->rests ? (unsigned)ASYNC_READ : 0u);
+    unsigned events = async_conn_events(k->conn) & ~(k->reading_paused ? (unsigned)ASYNC_READ : 0u);
     unsigned serial = k->status->socket_serial;
     struct epoll_event how = {.data.u64 = k->tag};
     if (fd == k->watched_fd && events == k->watched_events && serial == k->watched_serial)
@@ -53,24 +53,25 @@ static void watch(db_conn *k)
  * the rows in them. So after all that had come of a large answer was read, its connection is not
  * watched for a moment, in which less comes than its socket holds: a batch of boxes is a quarter
  * faster. */
-static void rest(db_conn *k)
+static void pause_reading(db_conn *k)
 {
-    static const struct itimerspec SHORTLY = {.it_value = {.tv_nsec = REST_NS}};
+    static const struct itimerspec SHORTLY = {.it_value = {.tv_nsec = READ_PAUSE_NS}};
     db_conns *l = k->all;
     int waiting = 0;
-    k->rests = k->status->reads >= READS_LARGE &&
-               ioctl(async_conn_fd(k->conn), FIONREAD, &waiting) == 0 && waiting == 0;
-    if (k->rests && !l->resting)
-        l->resting = k->rests = timerfd_settime(l->rest_fd, 0, &SHORTLY, NULL) == 0;
+    k->reading_paused = k->status->reads >= READS_LARGE &&
+                        ioctl(async_conn_fd(k->conn), FIONREAD, &waiting) == 0 && waiting == 0;
+    if (k->reading_paused && !l->pause_timer_runs)
+        l->pause_timer_runs = k->reading_paused =
+            timerfd_settime(l->pause_timer_fd, 0, &SHORTLY, NULL) == 0;
 }
 
-static void end_rest(db_conns *l)
+static void resume_reading(db_conns *l)
 {
     uint64_t ignored;
-    l->resting = read(l->rest_fd, &ignored, sizeof(ignored)) < 0;
-    for (size_t i = 0; !l->resting && i < l->count; i++) {
-        l->conn[i].rests = false;
-        watch(&l->conn[i]);
+    l->pause_timer_runs = read(l->pause_timer_fd, &ignored, sizeof(ignored)) < 0;
+    for (size_t i = 0; !l->pause_timer_runs && i < l->count; i++) {
+        l->conn[i].reading_paused = false;
+        update_epoll(&l->conn[i]);
     }
 }
 
@@ -83,7 +84,7 @@ static bool any_up(const db_conns *l)
 }
 
 /* Reports a failed attempt to slots.c. */
-static void note_failure(db_conn *k)
+static void report_failed_attempt(db_conn *k)
 {
     unsigned failures = k->status->failed_attempts;
     if (failures > k->failures)
@@ -92,16 +93,16 @@ static void note_failure(db_conn *k)
 }
 
 /* Draws the conclusions from whatever has happened to the connection. */
-static void look(db_conn *k, int64_t now_ms)
+static void update_conn(db_conn *k, int64_t now_ms)
 {
-    note_failure(k);
+    report_failed_attempt(k);
     if (!async_conn_is_up(k->conn)) {
-        db_conn_move(k, DB_CONN_DOWN);
-        db_conn_consider_giving_up(k, now_ms);
+        db_conn_set_state(k, DB_CONN_DOWN);
+        db_conn_report_away(k, now_ms);
     } else if (k->state == DB_CONN_DOWN) {
         db_conn_check(k);
     }
-    watch(k);
+    update_epoll(k);
 }
 
 /* --- what the loop calls --- */
@@ -126,7 +127,7 @@ static size_t quick_connections(const db_conns *l, db_group group)
 
 /* What is asked of the connections of a group. A batched read has half of a request's time, and
  * most reads are batched. */
-static cardbox_options options_of(const settings *set, db_group group)
+static cardbox_options conn_options(const settings *set, db_group group)
 {
     long half_ms = (set->database_timeout_ms + 1) / 2;
     cardbox_options how = CARDBOX_OPTIONS_INIT;
@@ -148,7 +149,7 @@ static const char *const SETTINGS[DB_GROUPS] = {[DB_READS] = "-c enable_seqscan=
 static cardbox_status add_conn(db_conns *l, db_group group, uint64_t first_tag, cardbox_error *err)
 {
     size_t index = l->count - l->group[group].first;
-    cardbox_options how = options_of(l->server->set, group);
+    cardbox_options how = conn_options(l->server->set, group);
     db_conn *k = &l->conn[l->count];
     k->all = l;
     k->group = group;
@@ -167,7 +168,7 @@ static cardbox_status add_conn(db_conns *l, db_group group, uint64_t first_tag, 
     return CARDBOX_OK;
 }
 
-static size_t count_of(const settings *set, bool of_standby, db_group group)
+static size_t conn_count(const settings *set, bool of_standby, db_group group)
 {
     const long counts[DB_GROUPS] = {
         [DB_READS] = set->read_connections,
@@ -179,12 +180,12 @@ static size_t count_of(const settings *set, bool of_standby, db_group group)
 }
 
 cardbox_status db_conns_new(db_conns **out, server_state *server, bool of_standby,
-                            const loop_place *at, cardbox_error *err)
+                            const loop_handles *at, cardbox_error *err)
 {
     size_t all = 0;
     cardbox_status status = CARDBOX_OK;
     for (int group = 0; group < DB_GROUPS; group++)
-        all += count_of(server->set, of_standby, (db_group)group);
+        all += conn_count(server->set, of_standby, (db_group)group);
     db_conns *l = calloc(1, sizeof(*l) + all * sizeof(db_conn));
     if (l == NULL)
         return CARDBOX_NOMEM;
@@ -196,15 +197,16 @@ cardbox_status db_conns_new(db_conns **out, server_state *server, bool of_standb
     l->epoll_fd = at->epoll_fd;
     l->wake_fd = at->wake_fd;
     l->cores = (size_t)server->set->cpus;
-    l->rest_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    l->pause_timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     for (int group = 0; group < DB_GROUPS; group++) {
         l->group[group] = (db_conn_span){l->count, l->count};
-        size_t count = count_of(server->set, of_standby, (db_group)group);
+        size_t count = conn_count(server->set, of_standby, (db_group)group);
         for (size_t i = 0; status == CARDBOX_OK && i < count; i++)
             status = add_conn(l, (db_group)group, at->first_tag, err);
     }
     struct epoll_event how = {.events = EPOLLIN, .data.u64 = at->first_tag + l->count};
-    if (status == CARDBOX_OK && epoll_ctl(at->epoll_fd, EPOLL_CTL_ADD, l->rest_fd, &how) != 0)
+    if (status == CARDBOX_OK &&
+        epoll_ctl(at->epoll_fd, EPOLL_CTL_ADD, l->pause_timer_fd, &how) != 0)
         status = CARDBOX_NOMEM;
     if (status != CARDBOX_OK) {
         db_conns_free(l);
@@ -220,10 +222,10 @@ void db_conns_free(db_conns *l)
         return;
     for (size_t i = 0; i < l->count; i++) {
         async_conn_free(l->conn[i].conn);
-        db_conn_move(&l->conn[i], DB_CONN_DOWN);
+        db_conn_set_state(&l->conn[i], DB_CONN_DOWN);
     }
-    if (l->rest_fd >= 0)
-        close(l->rest_fd);
+    if (l->pause_timer_fd >= 0)
+        close(l->pause_timer_fd);
     free(l);
 }
 
@@ -242,27 +244,27 @@ static void check_memory(db_conn *k)
 void db_conns_ready(db_conns *l, size_t number)
 {
     if (number == l->count) {
-        end_rest(l);
+        resume_reading(l);
         return;
     }
     db_conn *k = &l->conn[number];
     async_conn_ready(k->conn);
     check_memory(k);
-    rest(k);
-    look(k, clock_ms());
+    pause_reading(k);
+    update_conn(k, clock_ms());
 }
 
 /* Whether the auth_watcher has reached the primary since its connections were all lost. */
-static bool auth_watcher_is_in(const db_conns *l)
+static bool auth_watcher_is_connected(const db_conns *l)
 {
-    int64_t auth_watcher_ms = atomic_load(&l->server->database.auth_watcher_ms);
-    return auth_watcher_ms > 0 &&
-           auth_watcher_ms >= atomic_load(&l->server->database.primary.lost_ms);
+    int64_t auth_watcher_ok_ms = atomic_load(&l->server->database.auth_watcher_ok_ms);
+    return auth_watcher_ok_ms > 0 &&
+           auth_watcher_ok_ms >= atomic_load(&l->server->database.primary.last_lost_ms);
 }
 
 /* Whether each loop that may have one has a connection of each of our groups: it serves nobody of a
  * group without one. */
-static bool all_groups_are_in(const db_conns *l)
+static bool loops_are_complete(const db_conns *l)
 {
     for (size_t loop = 0; loop < (size_t)l->server->set->loops; loop++) {
         if (slots_loop_is_closed(l->server, loop))
@@ -283,13 +285,13 @@ static bool all_groups_are_in(const db_conns *l)
 /* For standbys each loop decides by its own connections. */
 static bool database_is_up(const db_conns *l)
 {
-    return l->are_of_standby ? any_up(l) : atomic_load(&l->of->connections_up) > 0;
+    return l->are_of_standby ? any_up(l) : atomic_load(&l->of->usable_count) > 0;
 }
 
 /* While the database is away one connection tries, not all. And PostgreSQL may have too few slots:
  * the auth_watcher's connection, without which nobody is let in, comes before the first ones of
  * each group, unless it takes long, and these before those that only make us quicker. */
-static bool may_try(const db_conns *l, size_t number)
+static bool may_connect(const db_conns *l, size_t number)
 {
     const db_conn *k = &l->conn[number];
     /* A connection that was just lost is still in its old state. */
@@ -302,19 +304,19 @@ static bool may_try(const db_conns *l, size_t number)
     if (!database_is_up(l))
         return false;
     if (number > l->group[k->group].first)
-        return auth_watcher_is_in(l) && all_groups_are_in(l);
-    return auth_watcher_is_in(l) ||
+        return auth_watcher_is_connected(l) && loops_are_complete(l);
+    return auth_watcher_is_connected(l) ||
            clock_ms() >= atomic_load(&l->of->up_ms) + AUTH_WATCHER_FIRST_MS;
 }
 
 /* When a connection is to be looked at again. Each is asked in every turn. */
-static int64_t due_ms(const db_conns *l, size_t number)
+static int64_t conn_due_ms(const db_conns *l, size_t number)
 {
     const db_conn *k = &l->conn[number];
     bool serves = db_conn_is_usable(k);
-    if (!serves && !may_try(l, number)) {
+    if (!serves && !may_connect(l, number)) {
         if (!slots_allow(l->of, k->rank))
-            return clock_ms() + SLOTS_LOOK_MS;
+            return clock_ms() + SLOTS_RETRY_MS;
         bool is_away = !database_is_up(l) && atomic_load(&l->of->last_logged) != LOGGED_NOTHING;
         return clock_ms() + (is_away ? DATABASE_WAIT_MS : AUTH_WATCHER_WAIT_MS);
     }
@@ -323,42 +325,42 @@ static int64_t due_ms(const db_conns *l, size_t number)
         return due;
     if (k->state == DB_CONN_INCOMPATIBLE && k->retry_ms < due)
         due = k->retry_ms;
-    int64_t give_up_ms = db_conn_give_up_ms(k);
-    bool undecided = atomic_load(&l->of->connections_up) == 0 && !atomic_load(&l->of->given_up);
+    int64_t give_up_ms = db_conn_away_ms(k);
+    bool undecided = atomic_load(&l->of->usable_count) == 0 && !atomic_load(&l->of->given_up);
     if (k->state == DB_CONN_DOWN && undecided && give_up_ms < due)
         due = give_up_ms;
     return due;
 }
 
 /* Closes a connection that may not be open any more, once no query is pending. */
-static void give_back(db_conn *k, int64_t now_ms)
+static void close_if_not_allowed(db_conn *k, int64_t now_ms)
 {
     if (!async_conn_is_wanted(k->conn) || k->status->pending > 0 ||
         slots_allow(k->all->of, k->rank))
         return;
     async_conn_drop(k->conn, "connection closed: the database has too few connection slots");
     k->failures = k->status->failed_attempts;
-    look(k, now_ms);
+    update_conn(k, now_ms);
 }
 
 void db_conns_tick(db_conns *l, int64_t now_ms)
 {
     unsigned connect_count = atomic_load(&l->of->connect_count);
     if (l->are_of_standby)
-        db_conns_compare(l, now_ms);
+        db_conns_follow_primary(l, now_ms);
     if (connect_count != l->connect_count_seen)
-        l->hurried_ms = now_ms;
+        l->retry_all_ms = now_ms;
     for (size_t i = 0; i < l->count; i++) {
         db_conn *k = &l->conn[i];
         if (connect_count != l->connect_count_seen)
             async_conn_retry_now(k->conn);
-        give_back(k, now_ms);
-        if (due_ms(l, i) > now_ms)
+        close_if_not_allowed(k, now_ms);
+        if (conn_due_ms(l, i) > now_ms)
             continue;
         async_conn_tick(k->conn, now_ms);
         if (k->state == DB_CONN_INCOMPATIBLE && k->retry_ms <= now_ms)
             db_conn_check(k);
-        look(k, now_ms);
+        update_conn(k, now_ms);
     }
     l->connect_count_seen = connect_count;
 }
@@ -367,7 +369,7 @@ int64_t db_conns_next_ms(const db_conns *l)
 {
     int64_t next_ms = INT64_MAX;
     for (size_t i = 0; i < l->count; i++) {
-        int64_t due = due_ms(l, i);
+        int64_t due = conn_due_ms(l, i);
         if (due < next_ms)
             next_ms = due;
     }
@@ -376,12 +378,12 @@ int64_t db_conns_next_ms(const db_conns *l)
 
 /* Whether it can't connect, though others can: it has tried since one of them came up; or may not
  * connect. */
-static bool is_shut_out(const db_conn *k)
+static bool is_refused(const db_conn *k)
 {
     if (!slots_allow(k->all->of, k->rank))
         return k->state == DB_CONN_DOWN;
-    return k->state == DB_CONN_DOWN && k->status->failed_attempts >= FAILURES_MOST &&
-           k->all->hurried_ms + GIVE_UP_MS < clock_ms();
+    return k->state == DB_CONN_DOWN && k->status->failed_attempts >= AWAY_AFTER_FAILURES &&
+           k->all->retry_all_ms + AWAY_AFTER_MS < clock_ms();
 }
 
 /* Connections of another loop that nobody has used since the database became incompatible may still
@@ -389,19 +391,19 @@ static bool is_shut_out(const db_conn *k)
  * room in the database. */
 bool db_conns_away(const db_conns *l, db_group group)
 {
-    bool incompatible = false, hope = false, shut_out = true;
-    for (size_t i = l->group[group].first; i < l->group[group].before && !hope; i++) {
+    bool incompatible = false, has_usable = false, shut_out = true;
+    for (size_t i = l->group[group].first; i < l->group[group].before && !has_usable; i++) {
         const db_conn *k = &l->conn[i];
         incompatible = incompatible || k->incompatible;
-        hope = db_conn_is_usable(k) || (k->state == DB_CONN_CHECKING && !k->incompatible);
-        shut_out = shut_out && !hope && is_shut_out(k);
+        has_usable = db_conn_is_usable(k) || (k->state == DB_CONN_CHECKING && !k->incompatible);
+        shut_out = shut_out && !has_usable && is_refused(k);
     }
-    return (!hope && (incompatible || shut_out)) || database_is_away(l->of);
+    return (!has_usable && (incompatible || shut_out)) || database_is_away(l->of);
 }
 
 /* Whether the standbys were compared with what the primary is as far as is known: a connection to
  * it that came up since may lead to another one. */
-static bool is_of_cluster_identity(const db_conns *l)
+static bool is_of_this_primary(const db_conns *l)
 {
     return l->cluster_identity == atomic_load(&l->server->database.cluster_identity) &&
            atomic_load(&l->server->database.identity_connect_count) ==
@@ -411,14 +413,14 @@ static bool is_of_cluster_identity(const db_conns *l)
 size_t db_conns_usable(const db_conns *l, db_group group)
 {
     size_t usable = 0;
-    if (l->are_of_standby && !is_of_cluster_identity(l))
+    if (l->are_of_standby && !is_of_this_primary(l))
         return 0;
     for (size_t i = l->group[group].first; i < l->group[group].before; i++)
         usable += db_conn_is_usable(&l->conn[i]);
     return usable;
 }
 
-bool db_conns_is_last(const db_conns *l, const db_conn *free_one)
+bool db_conns_is_last_free(const db_conns *l, const db_conn *free_one)
 {
     const db_conn_span *span = &l->group[free_one->group];
     size_t idle = 0;
@@ -429,7 +431,7 @@ bool db_conns_is_last(const db_conns *l, const db_conn *free_one)
     return idle == 0 && db_conns_usable(l, free_one->group) > 1;
 }
 
-db_conn *db_conns_free_one(db_conns *l, db_group group, int64_t now_ms, int64_t *look_again_ms)
+db_conn *db_conns_choose(db_conns *l, db_group group, int64_t now_ms, int64_t *look_again_ms)
 {
     const db_conn_span *span = &l->group[group];
     size_t busy = 0, quick = quick_connections(l, group);
@@ -456,11 +458,11 @@ cardbox_status db_conn_send(db_conn *to, statement_id id, params *p, const query
 {
     cardbox_status status = async_conn_send(to->conn, id, p, limits, done, arg, err);
     tally_add(&to->all->stats->statements[id], 1);
-    watch(to);
+    update_epoll(to);
     return status;
 }
 
-void db_conn_each_row(db_conn *to, query_rows some)
+void db_conn_each_row(db_conn *to, query_on_rows some)
 {
     async_conn_each_row(to->conn, some);
 }

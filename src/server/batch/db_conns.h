@@ -14,7 +14,7 @@ typedef struct db_conns db_conns;
 /* Of the primary all groups but one; or DB_STANDBY, of the standbys. Their sockets, and a timer,
  * are added to the loop's epoll set. */
 cardbox_status db_conns_new(db_conns **out, server_state *server, bool of_standby,
-                            const loop_place *at, cardbox_error *err);
+                            const loop_handles *at, cardbox_error *err);
 void db_conns_free(db_conns *l);
 
 /* What has this number, from 0, is ready. */
@@ -30,14 +30,14 @@ bool db_conns_away(const db_conns *l, db_group group);
  * about to be free, since what comes meanwhile is batched. Then *look_again_ms is when
  * to ask again even if nothing has happened. */
 typedef struct db_conn db_conn;
-db_conn *db_conns_free_one(db_conns *l, db_group group, int64_t now_ms, int64_t *look_again_ms);
+db_conn *db_conns_choose(db_conns *l, db_group group, int64_t now_ms, int64_t *look_again_ms);
 
 /* How many of a group are connected and fit. */
 size_t db_conns_usable(const db_conns *l, db_group group);
 
 /* Whether it is the only free one of several in its group: kept for statements that are sure to be
  * quick. */
-bool db_conns_is_last(const db_conns *l, const db_conn *free_one);
+bool db_conns_is_last_free(const db_conns *l, const db_conn *free_one);
 
 /* What the database answered to the server's own check of a connection. */
 typedef void (*db_conn_checked)(void *arg, bool fit);
@@ -50,14 +50,14 @@ typedef void (*db_conn_checked)(void *arg, bool fit);
 bool db_conn_check_after(db_conn *k, const cardbox_error *err, db_conn_checked done, void *arg);
 
 /* It is not used until it was found to be a standby of the primary again. */
-void db_conn_doubt(db_conn *k, const char *reason);
-void db_conns_doubt_all(db_conns *l, const char *reason);
+void db_conn_recheck(db_conn *k, const char *reason);
+void db_conns_recheck_all(db_conns *l, const char *reason);
 
 /* As async_conn_send. */
 cardbox_status db_conn_send(db_conn *to, statement_id id, params *p, const query_limits *limits,
                             query_done done, void *arg, cardbox_error *err);
 
 /* As async_conn_each_row. */
-void db_conn_each_row(db_conn *to, query_rows some);
+void db_conn_each_row(db_conn *to, query_on_rows some);
 
 #endif

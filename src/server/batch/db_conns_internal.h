@@ -9,8 +9,8 @@
 #include "server/batch/slots.h"
 
 enum {
-    FAILURES_MOST = 2, /* attempts to connect, then the database counts as away */
-    GIVE_UP_MS = 1000  /* and when an attempt takes longer */
+    AWAY_AFTER_FAILURES = 2, /* attempts to connect, then the database counts as away */
+    AWAY_AFTER_MS = 1000     /* and when an attempt takes longer */
 };
 
 struct db_conn {
@@ -19,17 +19,17 @@ struct db_conn {
     async_conn *conn;
     const async_status *status; /* of `conn` */
     db_conn_state state;
-    bool incompatible;      /* what it was found to be last; it stays so while it is asked again */
-    bool probing;           /* it is usable and checked all the same, see db_conn_check_after: */
-    db_conn_checked probed; /* NULL: nobody waits for the check */
-    void *probed_arg;
+    bool incompatible; /* what it was found to be last; it stays so while it is asked again */
+    bool is_rechecked; /* it is usable and checked all the same, see db_conn_check_after: */
+    db_conn_checked on_rechecked; /* NULL: nobody waits for the check */
+    void *recheck_arg;
     int64_t retry_ms;
     int64_t down_ms; /* since when it is down */
     uint64_t tag;
-    int rank;          /* see slots.h */
-    unsigned failures; /* of its attempts to connect, that slots.c was last_logged of */
-    bool rests;        /* it is not watched for more of an answer, for a moment */
-    int watched_fd;    /* as it is in the epoll set; -1: it is not */
+    int rank;            /* see slots.h */
+    unsigned failures;   /* of its attempts to connect, that slots.c was last_logged of */
+    bool reading_paused; /* it is not watched for more of an answer, for a moment */
+    int watched_fd;      /* as it is in the epoll set; -1: it is not */
     unsigned watched_events;
     unsigned watched_serial;
 };
@@ -48,11 +48,11 @@ struct db_conns {
         cluster_identity; /* of the primary that they were found to be of the same database as */
     stats *stats;
     int epoll_fd;
-    int wake_fd;  /* of the loop */
-    int rest_fd;  /* a timer */
-    bool resting; /* it was started */
+    int wake_fd;           /* of the loop */
+    int pause_timer_fd;    /* a timer */
+    bool pause_timer_runs; /* it was started */
     unsigned connect_count_seen;
-    int64_t hurried_ms; /* when all were last_logged last to try again at once */
+    int64_t retry_all_ms; /* when all were last_logged last to try again at once */
     db_conn_span group[DB_GROUPS];
     size_t count;
     size_t cores;
@@ -60,10 +60,10 @@ struct db_conns {
 };
 
 /* When the database counts as away unless a connection comes up. */
-static inline int64_t db_conn_give_up_ms(const db_conn *k)
+static inline int64_t db_conn_away_ms(const db_conn *k)
 {
-    int64_t lost_ms = atomic_load(&k->all->of->lost_ms);
-    return (k->down_ms > lost_ms ? k->down_ms : lost_ms) + GIVE_UP_MS;
+    int64_t last_lost_ms = atomic_load(&k->all->of->last_lost_ms);
+    return (k->down_ms > last_lost_ms ? k->down_ms : last_lost_ms) + AWAY_AFTER_MS;
 }
 
 static inline bool db_conn_is_usable(const db_conn *k)
@@ -74,15 +74,15 @@ static inline bool db_conn_is_usable(const db_conn *k)
 /* --- db_conn_state.c --- */
 
 /* Of standbys: what was found of them holds no more if the primary is another one. */
-void db_conns_compare(db_conns *l, int64_t now_ms);
+void db_conns_follow_primary(db_conns *l, int64_t now_ms);
 
 /* The one place where a connection's state changes. */
-void db_conn_move(db_conn *k, db_conn_state to);
+void db_conn_set_state(db_conn *k, db_conn_state to);
 
 /* Asks a connection that is up whether its database is fit. */
 void db_conn_check(db_conn *k);
 
 /* Of one that is down: says that the database is away, if no attempt promises more. */
-void db_conn_consider_giving_up(const db_conn *k, int64_t now_ms);
+void db_conn_report_away(const db_conn *k, int64_t now_ms);
 
 #endif

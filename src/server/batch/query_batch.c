@@ -31,12 +31,12 @@ struct query_batch {
     batch_kind kind;
     size_t keys;
     size_t count;
-    size_t rows_held;    /* bytes of its rows that are counted in server.memory */
-    size_t holders;      /* of its rows: its statements, and requests that a thread works on */
-    size_t in_flight;    /* its statement, and behind a write, or before a read of a standby, the
-                          * question for its position */
-    bool alone;          /* its one request goes by itself */
-    bool isolated;       /* it is of the isolated queue */
+    size_t rows_held; /* bytes of its rows that are counted in server.memory */
+    size_t refs;      /* of its rows: its statements, and requests that a thread works on */
+    size_t pending_statements; /* its statement, and behind a write, or before a read of a standby,
+                                * the question for its position */
+    bool alone;                /* its one request goes by itself */
+    bool isolated;             /* it is of the isolated queue */
     int64_t ends_ms;     /* when its time is over; INT64_MAX: its requests have no more time */
     tenant_use *tenant;  /* NULL: nobody remembers */
     bool sent;           /* the database may have run it */
@@ -58,14 +58,14 @@ static bool is_on_standby(const query_batch *batch)
     return QUEUE_KINDS[batch->kind].group == DB_STANDBY;
 }
 
-void batch_hold(query_batch *batch)
+void batch_ref(query_batch *batch)
 {
-    batch->holders++;
+    batch->refs++;
 }
 
-void batch_let_go(query_batch *batch)
+void batch_unref(query_batch *batch)
 {
-    if (--batch->holders > 0)
+    if (--batch->refs > 0)
         return;
     memory_hold(&batch->batcher->server->memory, &batch->rows_held, 0);
     rows_free(batch->rows);
@@ -73,13 +73,13 @@ void batch_let_go(query_batch *batch)
 }
 
 /* One of its statements has ended. */
-static void release(query_batch *batch)
+static void end_statement(query_batch *batch)
 {
-    if (--batch->in_flight > 0)
+    if (--batch->pending_statements > 0)
         return;
-    if (batch->isolated || QUEUE_KINDS[batch->kind].in_turn)
+    if (batch->isolated || QUEUE_KINDS[batch->kind].is_fair)
         tenant_end(batch->batcher, QUEUE_KINDS[batch->kind].group, batch->isolated, batch->tenant);
-    batch_let_go(batch);
+    batch_unref(batch);
 }
 
 /* --- what goes --- */
@@ -107,7 +107,7 @@ static size_t choose_members(request *first, request *member[KEYS_MAX])
 }
 
 /* Moves requests from their list into a new batch, their keys into the scratch buffer. */
-static query_batch *collect(batcher *j, request *first)
+static query_batch *new_batch(batcher *j, request *first)
 {
     request *member[KEYS_MAX];
     size_t count = choose_members(first, member);
@@ -115,7 +115,7 @@ static query_batch *collect(batcher *j, request *first)
     if (batch == NULL)
         return NULL;
     batch->batcher = j;
-    batch->holders = 1;
+    batch->refs = 1;
     batch->kind = first->ticket.kind;
     batch->count = count;
     batch->alone = first->ticket.alone || first->ticket.isolated;
@@ -134,7 +134,7 @@ static query_batch *collect(batcher *j, request *first)
     return batch;
 }
 
-static void build(params *p, const query_batch *batch, const request *first)
+static void build_params(params *p, const query_batch *batch, const request *first)
 {
     const batch_queue_kind *kind = &QUEUE_KINDS[batch->kind];
     const buf *keys = &batch->batcher->scratch;
@@ -175,16 +175,16 @@ static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err);
 static bool on_row(void *arg, store_rows *row);
 
 /* How a batch goes is settled before its statement is built. */
-static void prepare(query_batch *batch, const request *first, query_limits *limits)
+static void begin_batch(query_batch *batch, const request *first, query_limits *limits)
 {
     batcher *j = batch->batcher;
     const batch_queue_kind *kind = &QUEUE_KINDS[batch->kind];
     *limits = limits_of(batch, first);
-    batch->in_flight = 1;
+    batch->pending_statements = 1;
     bool have_more =
         (long)limits->statement_ms < j->server->set->database_timeout_ms && !batch->alone;
     batch->ends_ms = have_more ? clock_ms() + limits->statement_ms : INT64_MAX;
-    if (batch->isolated || kind->in_turn)
+    if (batch->isolated || kind->is_fair)
         batch->tenant = tenant_begin(j, kind->group, first);
     if (kind->key_size > 0) {
         tally_add(&j->stats->batched[kind->statement], 1);
@@ -193,20 +193,20 @@ static void prepare(query_batch *batch, const request *first, query_limits *limi
 }
 
 /* Sends its statement; on a standby behind the question how far that is. */
-static cardbox_status send_all(query_batch *batch, const request *first, cardbox_error *err)
+static cardbox_status send_statements(query_batch *batch, const request *first, cardbox_error *err)
 {
     const batch_queue_kind *kind = &QUEUE_KINDS[batch->kind];
     cardbox_status status = CARDBOX_OK;
     query_limits limits;
     params p;
-    prepare(batch, first, &limits);
+    begin_batch(batch, first, &limits);
     if (is_on_standby(batch)) {
         status = db_conn_send(batch->conn, STATEMENT_replayed, NULL, NULL, on_replayed, batch, err);
-        batch->in_flight += status == CARDBOX_OK;
+        batch->pending_statements += status == CARDBOX_OK;
     }
     if (status != CARDBOX_OK)
         return status;
-    build(&p, batch, first);
+    build_params(&p, batch, first);
     return db_conn_send(batch->conn,
                         kind->key_size == 0 ? first->ticket.statement : kind->statement, &p,
                         &limits, on_done, batch, err);
@@ -216,16 +216,16 @@ void batch_send(batcher *j, request *first, db_conn *to)
 {
     const batch_queue_kind *kind = &QUEUE_KINDS[first->ticket.kind];
     cardbox_error err = CARDBOX_ERROR_INIT;
-    query_batch *batch = collect(j, first);
+    query_batch *batch = new_batch(j, first);
     if (batch == NULL) {
         batcher_remove(j, first);
         http_error_send_no_memory(first);
         return;
     }
     batch->conn = to;
-    if (send_all(batch, first, &err) != CARDBOX_OK) {
+    if (send_statements(batch, first, &err) != CARDBOX_OK) {
         fail_batch(batch, &err);
-        release(batch);
+        end_statement(batch);
         return;
     }
     batch->sent = true;
@@ -236,7 +236,7 @@ void batch_send(batcher *j, request *first, db_conn *to)
     }
     if (kind->writes && db_conn_send(to, STATEMENT_wal_position, NULL, NULL, on_position, batch,
                                      &err) == CARDBOX_OK)
-        batch->in_flight++;
+        batch->pending_statements++;
 }
 
 /* --- what comes --- */
@@ -250,7 +250,7 @@ static bool index_rows(query_batch *batch, batch_rows *out)
 }
 
 /* A member is to wait again: in the isolated queue, or in front of its own. */
-static void run_again(query_batch *batch, request *r, bool isolated)
+static void queue_again(query_batch *batch, request *r, bool isolated)
 {
     batcher *j = batch->batcher;
     batch_forget(batch, r->ticket.slot);
@@ -271,7 +271,7 @@ static bool is_locked(const query_batch *batch, const batch_rows *mine)
 }
 
 /* A member is about to be answered. */
-static void note_answer(query_batch *batch, request *r)
+static void end_member(query_batch *batch, request *r)
 {
     batcher_remove(batch->batcher, r);
     if (is_on_standby(batch))
@@ -296,10 +296,10 @@ static void answer_batch(query_batch *batch, slice position)
             continue;
         if (is_locked(batch, &mine)) {
             r->ticket.locked = true;
-            run_again(batch, r, true);
+            queue_again(batch, r, true);
             continue;
         }
-        note_answer(batch, r);
+        end_member(batch, r);
         if (position.len < sizeof(r->lsn))
             snprintf(r->lsn, sizeof(r->lsn), "%.*s", (int)position.len, position.ptr);
         if (QUEUE_KINDS[batch->kind]
@@ -321,20 +321,20 @@ bool batch_answer_early(query_batch *batch)
 }
 
 /* Members that want more than a standby has, or all, go to the primary. */
-static void pass_on(query_batch *batch, bool all)
+static void pass_to_primary(query_batch *batch, bool all)
 {
     for (size_t i = batch->count; i > 0; i--) {
         request *r = batch->member[i - 1].request;
         if (r != NULL && (all || r->at_least > batch->batcher->replayed))
-            run_again(batch, r, false);
+            queue_again(batch, r, false);
     }
 }
 
 /* Rows of a standby that has not said yet how far it is, as where it had to be asked once more. */
-static void mistrust(query_batch *batch)
+static void reject_unpositioned(query_batch *batch)
 {
-    if (is_on_standby(batch) && batch->in_flight > 1)
-        pass_on(batch, true);
+    if (is_on_standby(batch) && batch->pending_statements > 1)
+        pass_to_primary(batch, true);
 }
 
 /* A request that takes its rows as they come has taken the last, or wants no more of them. */
@@ -343,14 +343,14 @@ static void end_stream(query_batch *batch)
     request *r = batch->member[0].request;
     if (r == NULL)
         return;
-    note_answer(batch, r);
+    end_member(batch, r);
     r->ticket.stream->end(r);
 }
 
 static bool on_row(void *arg, store_rows *row)
 {
     query_batch *batch = arg;
-    mistrust(batch);
+    reject_unpositioned(batch);
     request *r = batch->member[0].request;
     tally_add(&batch->batcher->stats->rows, 1);
     if (r == NULL) { /* its time is over: what is left goes by */
@@ -370,15 +370,15 @@ static void on_done(void *arg, store_rows *rows, const cardbox_error *err)
     if (rows_memory(rows) >= MEMORY_SMALL)
         memory_hold(&batch->batcher->server->memory, &batch->rows_held, rows_memory(rows));
     tally_add(&batch->batcher->stats->rows, (uint64_t)rows_count(rows));
-    mistrust(batch);
+    reject_unpositioned(batch);
     if (rows == NULL) {
         fail_statement(batch, err);
     } else if (batch->streams && rows_count(rows) == 0) {
         end_stream(batch);
-    } else if (batch->in_flight == 1) {
+    } else if (batch->pending_statements == 1) {
         answer_batch(batch, SLICE(""));
     }
-    release(batch);
+    end_statement(batch);
 }
 
 /* The write before it has come back. It is done, also if this failed. */
@@ -389,7 +389,7 @@ static void on_position(void *arg, store_rows *rows, const cardbox_error *err)
     if (batch->rows != NULL)
         answer_batch(batch, rows_count(rows) == 1 ? rows_text(rows, 0, 0) : SLICE(""));
     rows_free(rows);
-    release(batch);
+    end_statement(batch);
 }
 
 /* What the read behind this sees has all that was replayed here, and no standby ever goes back: so
@@ -403,13 +403,13 @@ static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err)
         j->replayed = (uint64_t)rows_int8(rows, 0, 0);
         j->replayed_ms = clock_ms();
     } else if (rows != NULL) {
-        db_conn_doubt(batch->conn, "it is no standby any more");
+        db_conn_recheck(batch->conn, "it is no standby any more");
     } else if (err->status == CARDBOX_TIMEOUT && !error_is_refusal(err)) {
-        db_conns_doubt_all(j->standby, "it says nothing");
+        db_conns_recheck_all(j->standby, "it says nothing");
     }
-    pass_on(batch, !is_standby);
+    pass_to_primary(batch, !is_standby);
     rows_free(rows);
-    release(batch);
+    end_statement(batch);
 }
 
 /* --- what fails --- */
@@ -436,7 +436,7 @@ static bool ran_out_of_time(const query_batch *batch, const cardbox_error *err)
 
 /* Whether a member runs again. What was refused had no effect; what is unknown is only repeated
  * where that does no harm. For a lock it waits until its time is over. */
-static bool again(const query_batch *batch, const request *r, const cardbox_error *err)
+static bool may_run_again(const query_batch *batch, const request *r, const cardbox_error *err)
 {
     if (err->status == CARDBOX_NOMEM)
         return false;
@@ -479,9 +479,9 @@ static void fail_member(query_batch *batch, request *r, const cardbox_error *err
 {
     batcher *j = batch->batcher;
     if (is_unknown(batch, err)) {
-        batcher_give_up(j, r, err->status == CARDBOX_TIMEOUT ? HTTP_ERROR_TIMEOUT : HTTP_ERROR_AWAY,
-                        err->status == CARDBOX_NOMEM ? "out of memory"
-                                                     : "the connection to the database was lost");
+        batcher_fail(j, r, err->status == CARDBOX_TIMEOUT ? HTTP_ERROR_TIMEOUT : HTTP_ERROR_AWAY,
+                     err->status == CARDBOX_NOMEM ? "out of memory"
+                                                  : "the connection to the database was lost");
         return;
     }
     batcher_remove(j, r);
@@ -506,10 +506,10 @@ static void fail_batch(query_batch *batch, const cardbox_error *err)
             continue;
         r->ticket.locked = locked && batch->count == 1;
         r->ticket.tries -= locked && r->ticket.tries > 0;
-        if (again(batch, r, err)) {
+        if (may_run_again(batch, r, err)) {
             r->ticket.suspected |= batch->suspect && batch->count == 1;
             r->ticket.alone |= alone;
-            run_again(batch, r, isolated);
+            queue_again(batch, r, isolated);
         } else {
             fail_member(batch, r, err);
         }
@@ -517,12 +517,12 @@ static void fail_batch(query_batch *batch, const cardbox_error *err)
 }
 
 /* The answer to the check behind a failed statement. */
-static void on_probed(void *arg, bool fit)
+static void on_checked(void *arg, bool fit)
 {
     query_batch *batch = arg;
     batch->incompatible = !fit;
     fail_batch(batch, &batch->error);
-    release(batch);
+    end_statement(batch);
 }
 
 /* A failure is the request's own http_error until the server's check of the database fails too.
@@ -531,11 +531,11 @@ static void fail_statement(query_batch *batch, const cardbox_error *err)
 {
     bool waits = !is_on_standby(batch);
     batch->suspect =
-        db_conn_check_after(batch->conn, err, waits ? on_probed : NULL, batch) && waits;
+        db_conn_check_after(batch->conn, err, waits ? on_checked : NULL, batch) && waits;
     if (!batch->suspect) {
         fail_batch(batch, err);
         return;
     }
     batch->error = *err;
-    batch->in_flight++;
+    batch->pending_statements++;
 }

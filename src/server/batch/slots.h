@@ -24,8 +24,8 @@ bool slots_allow(const database_side *of, int rank);
 bool slots_loop_is_closed(const server_state *server, size_t loop);
 
 /* Whether any loop, or each that may, has a usable connection of each group of the primary. */
-bool slots_serve(const server_state *server);
-bool slots_all_serve(const server_state *server);
+bool slots_any_loop_serves(const server_state *server);
+bool slots_all_loops_serve(const server_state *server);
 
 /* Whether slots are scarce: a connection that is not in use is given back. */
 bool slots_are_scarce(const database_side *of);
@@ -38,23 +38,23 @@ bool slots_are_missing(const database_side *of);
 #define SLOTS_NONE "53300"
 
 /* What could not connect. */
-typedef enum slots_asker {
+typedef enum slots_user {
     SLOTS_LOOP,
     SLOTS_BACKGROUND,  /* a connection of a loop makes room for it, unless it is the last of a group
                         */
     SLOTS_AUTH_WATCHER /* any connection of a loop makes room for it */
-} slots_asker;
+} slots_user;
 
 /* An attempt to connect has failed. If PostgreSQL refused it the log has the reason, a new one
  * at once and the same one at most once a minute; if it had no slot connections of loops are
  * closed. */
-void slots_refused(database_side *of, slots_asker asker, const char *sqlstate, const char *reason);
+void slots_refused(database_side *of, slots_user user, const char *sqlstate, const char *reason);
 
 /* The auth_watcher has its connection. */
-void slots_auth_watcher_is_in(server_state *server, int64_t asked_ms);
+void slots_auth_watcher_connected(server_state *server, int64_t asked_ms);
 
 /* Where nobody knows how many are free. */
-#define SLOTS_SOME 6
+#define SLOTS_UNKNOWN 6
 
 /* PostgreSQL has `free` slots left. If they are scarce, connections of loops are closed. If some
  * stay free for a while, connections are opened again. */

@@ -75,7 +75,7 @@ request *tenant_next_isolated(batcher *j, const batch_queue *l)
     return next;
 }
 
-request *tenant_next_in_turn(batcher *j, const batch_queue *l, bool is_last)
+request *tenant_next_fair(batcher *j, const batch_queue *l, bool is_last)
 {
     request *r;
     TAILQ_FOREACH(r, &l->requests, ticket.in_queue)

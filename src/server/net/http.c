@@ -400,7 +400,7 @@ void http_free(http *h)
     if (h == NULL)
         return;
     MHD_stop_daemon(h->daemon);
-    board_leave(&h->tokens);
+    token_reader_close(&h->tokens);
     while (h->spares != NULL) {
         exchange *next = h->spares->next;
         exchange_drop(h->spares);
