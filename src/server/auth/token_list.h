@@ -25,10 +25,6 @@ typedef struct token_list token_list;
 /* Of the rows of tokens_watch, which were asked for at `asked_ms`. NULL: no memory. */
 token_list *token_list_new(const store_rows *rows, int64_t asked_ms);
 
-/* Its version, and whether the database ever had a token. */
-int64_t token_list_version(const token_list *list);
-bool token_list_has_any(const token_list *list);
-
 /* The token with this secret, expired or not; NULL: none. */
 const token *token_list_find(const token_list *list, slice secret);
 

@@ -95,9 +95,9 @@ static bool publish_tokens(auth_watcher *w, const store_rows *rows, int64_t aske
     if (list == NULL)
         return false;
     bool needed = !server->set->insecure_no_auth;
-    w->version = token_list_version(list);
+    w->version = rows_int8(rows, 0, WATCH_VERSION);
     log_info("tokens", "version=%lld asked_for=%s", (long long)w->version, needed ? "yes" : "no");
-    if (needed && !token_list_has_any(list))
+    if (needed && !rows_bool(rows, 0, WATCH_EVER))
         log_warn(
             "no_tokens",
             "reason=\"requests get 401 until the database has a token\" hint=\"make one: "

@@ -98,13 +98,14 @@ bool bounded_pipe_put(bounded_pipe *p, slice bytes)
     return open;
 }
 
-size_t bounded_pipe_take(bounded_pipe *p, char *to, size_t size_max)
+ssize_t bounded_pipe_take(bounded_pipe *p, char *to, size_t size_max)
 {
     bool wake = false;
     pthread_mutex_lock(&p->lock);
     while (p->len == 0 && !p->ended && !p->shut)
         pthread_cond_wait(&p->changed, &p->lock);
-    slice bytes = p->shut ? (slice){p->bytes, 0} : front(p);
+    bool shut = p->shut;
+    slice bytes = shut ? (slice){p->bytes, 0} : front(p);
     bytes.len = smaller(bytes.len, size_max);
     memcpy(to, bytes.ptr, bytes.len);
     drop_front(p, bytes.len);
@@ -113,7 +114,7 @@ size_t bounded_pipe_take(bounded_pipe *p, char *to, size_t size_max)
     pthread_mutex_unlock(&p->lock);
     if (wake)
         p->wake(p->arg);
-    return bytes.len;
+    return shut ? -1 : (ssize_t)bytes.len;
 }
 
 /* --- the loop's side --- */

@@ -5,6 +5,7 @@
 #ifndef SERVER_BOUNDED_PIPE_H
 #define SERVER_BOUNDED_PIPE_H
 
+#include <sys/types.h>
 #include "base/slice.h"
 
 typedef struct bounded_pipe bounded_pipe;
@@ -19,8 +20,8 @@ void bounded_pipe_free(bounded_pipe *p);
 /* Puts all of it in, waiting for room. False: the bounded_pipe was shut. */
 bool bounded_pipe_put(bounded_pipe *p, slice bytes);
 
-/* Takes up to `room` bytes, waiting for the first. 0: the end; see bounded_pipe_is_shut. */
-size_t bounded_pipe_take(bounded_pipe *p, char *to, size_t size_max);
+/* Takes up to `size_max` bytes, waiting for the first. 0: the end; -1: the pipe was shut. */
+ssize_t bounded_pipe_take(bounded_pipe *p, char *to, size_t size_max);
 
 /* --- the loop's side --- */
 

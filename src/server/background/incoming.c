@@ -9,12 +9,10 @@
 
 ssize_t incoming_read(void *arg, char *to, size_t room)
 {
-    bounded_pipe *r = arg;
-    size_t len = bounded_pipe_take(r, to, room);
-    if (len > 0 || !bounded_pipe_is_shut(r))
-        return (ssize_t)len;
-    errno = ECANCELED;
-    return -1;
+    ssize_t len = bounded_pipe_take(arg, to, room);
+    if (len < 0)
+        errno = ECANCELED;
+    return len;
 }
 
 /* --- on the loop --- */

@@ -118,14 +118,13 @@ void tenant_end(batcher *j, db_group group, bool isolated, tenant_use *of);
 
 /* --- batch_rows.c --- */
 
-/* Rows that say of which key they are (column 0, from 1), sorted in linear time. False: no memory,
- * and then the buffer has failed, or one is of none. */
-bool rows_by_number(buf *scratch, const store_rows *rows, size_t keys, batch_rows *out);
+/* Sorts rows by the number of their key, column 0, from 1, in linear time. Not `numbered`: all rows
+ * belong to the only key. False: out of memory, and then the buffer has failed; or a row has a
+ * number that no key has. */
+bool batch_index_rows(buf *scratch, const store_rows *rows, size_t keys, bool numbered,
+                      batch_rows *out);
 
-/* All rows are of the one key, in order. False: no memory. */
-bool rows_in_order(buf *scratch, const store_rows *rows, batch_rows *out);
-
-/* --- batch_aside.c --- */
+/* --- batch_render.c --- */
 
 /* Renders a request that has left the batcher, here or, if it would take long, in a thread. */
 void batch_render_rows(query_batch *batch, request *r, const batch_rows *mine);

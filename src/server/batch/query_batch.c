@@ -241,14 +241,6 @@ void batch_send(batcher *j, request *first, db_conn *to)
 
 /* --- what comes --- */
 
-static bool index_rows(query_batch *batch, batch_rows *out)
-{
-    const batch_queue_kind *kind = &QUEUE_KINDS[batch->kind];
-    if (kind->key_size == 0)
-        return rows_in_order(&batch->batcher->scratch, batch->rows, out);
-    return rows_by_number(&batch->batcher->scratch, batch->rows, batch->keys, out);
-}
-
 /* A member is to wait again: in the isolated queue, or in front of its own. */
 static void queue_again(query_batch *batch, request *r, bool isolated)
 {
@@ -284,7 +276,8 @@ static void answer_batch(query_batch *batch, slice position)
     batcher *j = batch->batcher;
     batch_rows all;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    if (!index_rows(batch, &all)) {
+    bool numbered = QUEUE_KINDS[batch->kind].key_size > 0;
+    if (!batch_index_rows(&j->scratch, batch->rows, numbered ? batch->keys : 1, numbered, &all)) {
         err.status = buf_ok(&j->scratch) ? CARDBOX_INTERNAL : CARDBOX_NOMEM;
         fail_batch(batch, &err);
         return;
