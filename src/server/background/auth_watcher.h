@@ -13,10 +13,10 @@ typedef struct auth_watcher auth_watcher;
 auth_watcher *auth_watcher_start(server_state *server);
 
 /* Whether it has asked the database once, with or without success. */
-bool auth_watcher_has_checked(auth_watcher *k);
+bool auth_watcher_has_checked(auth_watcher *w);
 
 /* Why the server must not serve, and what to do: one line. False: nothing speaks against it, as far
  * as is known. */
-bool auth_watcher_refuses(auth_watcher *k, char *out, size_t size);
+bool auth_watcher_refuses(auth_watcher *w, char *out, size_t size);
 
 #endif

@@ -14,6 +14,6 @@ typedef struct notifier notifier;
 notifier *notifier_start(server_state *server);
 
 /* There is work in a project. Any thread; NULL is fine. */
-void notifier_add(notifier *w, slice tenant);
+void notifier_add(notifier *n, slice tenant);
 
 #endif

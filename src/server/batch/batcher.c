@@ -109,72 +109,73 @@ const batch_queue_kind QUEUE_KINDS[BATCH_KINDS] = {
                             .is_fair = true},
 };
 
-batcher *batcher_new(server_state *server, stats *s, struct db_conns *l, struct db_conns *standby)
+batcher *batcher_new(server_state *server, stats *s, struct db_conns *queue,
+                     struct db_conns *standby)
 {
-    batcher *j = calloc(1, sizeof(*j));
-    if (j == NULL)
+    batcher *b = calloc(1, sizeof(*b));
+    if (b == NULL)
         return NULL;
-    j->server = server;
-    j->stats = s;
-    j->primary = l;
-    j->standby = standby;
-    j->look_again_ms = INT64_MAX;
-    j->scratch = BUF_INIT(SIZE_MAX / 4);
-    TAILQ_INIT(&j->by_age);
+    b->server = server;
+    b->stats = s;
+    b->primary = queue;
+    b->standby = standby;
+    b->look_again_ms = INT64_MAX;
+    b->scratch = BUF_INIT(SIZE_MAX / 4);
+    TAILQ_INIT(&b->by_age);
     for (int i = 0; i < BATCH_QUEUES; i++) {
         bool isolated = i >= BATCH_KINDS;
-        TAILQ_INIT(&j->queues[i].requests);
-        j->queues[i].isolated = isolated;
-        j->queues[i].group = isolated ? (db_group)(i - BATCH_KINDS) : QUEUE_KINDS[i].group;
-        j->queues[i].is_fair = !isolated && QUEUE_KINDS[i].is_fair;
+        TAILQ_INIT(&b->queues[i].requests);
+        b->queues[i].isolated = isolated;
+        b->queues[i].group = isolated ? (db_group)(i - BATCH_KINDS) : QUEUE_KINDS[i].group;
+        b->queues[i].is_fair = !isolated && QUEUE_KINDS[i].is_fair;
     }
-    return j;
+    return b;
 }
 
-void batcher_free(batcher *j)
+void batcher_free(batcher *b)
 {
-    if (j == NULL)
+    if (b == NULL)
         return;
-    buf_free(&j->scratch);
-    free(j);
+    buf_free(&b->scratch);
+    free(b);
 }
 
 /* --- the lists --- */
 
-static batch_queue *queue_of(batcher *j, const request *r)
+static batch_queue *queue_of(batcher *b, const request *r)
 {
-    return &j->queues[r->ticket.isolated ? BATCH_KINDS + (int)QUEUE_KINDS[r->ticket.kind].group
+    return &b->queues[r->ticket.isolated ? BATCH_KINDS + (int)QUEUE_KINDS[r->ticket.kind].group
                                          : (int)r->ticket.kind];
 }
 
-void queue_push(batcher *j, request *r, bool in_front)
+void queue_push(batcher *b, request *r, bool in_front)
 {
-    struct request_list *list = &queue_of(j, r)->requests;
+    struct request_list *list = &queue_of(b, r)->requests;
     r->ticket.batch = NULL;
     if (in_front)
         TAILQ_INSERT_HEAD(list, r, ticket.in_queue);
     else
         TAILQ_INSERT_TAIL(list, r, ticket.in_queue);
-    j->waiting++;
-    tally_add(&j->stats->waiting, 1);
+    b->waiting++;
+    tally_add(&b->stats->waiting, 1);
 }
 
-void queue_remove(batcher *j, request *r)
+void queue_remove(batcher *b, request *r)
 {
-    TAILQ_REMOVE(&queue_of(j, r)->requests, r, ticket.in_queue);
-    j->waiting--;
-    tally_sub(&j->stats->waiting, 1);
+    TAILQ_REMOVE(&queue_of(b, r)->requests, r, ticket.in_queue);
+    b->waiting--;
+    tally_sub(&b->stats->waiting, 1);
 }
 
-void batcher_remove(batcher *j, request *r)
+void batcher_remove(batcher *b, request *r)
 {
     if (r->ticket.batch == NULL)
-        queue_remove(j, r);
+        queue_remove(b, r);
     else
         batch_forget(r->ticket.batch, r->ticket.slot);
     r->ticket.batch = NULL;
     r->ticket.is_open = false;
-    TAILQ_REMOVE(&j->by_age, r, ticket.by_age);
+    TAILQ_REMOVE(&b->by_age, r, ticket.by_age);
 }
 
 /* --- requests come --- */
@@ -186,31 +187,31 @@ void batcher_answer_away(request *r)
 
 /* Whether a standby may be far enough: it says so itself when it is asked, and what it said last is
  * only a guess. */
-static bool may_be_replayed(const batcher *j, uint64_t at_least)
+static bool may_be_replayed(const batcher *b, uint64_t at_least)
 {
-    return at_least <= j->replayed ||
-           (at_least != REQUEST_AT_PRIMARY && clock_ms() >= j->replayed_ms + REPLAYED_MS);
+    return at_least <= b->replayed ||
+           (at_least != REQUEST_AT_PRIMARY && clock_ms() >= b->replayed_ms + REPLAYED_MS);
 }
 
 /* A read goes to a standby if there is one that it may go to. */
-static void choose_database(batcher *j, request *r)
+static void choose_database(batcher *b, request *r)
 {
     const batch_queue_kind *kind = &QUEUE_KINDS[r->ticket.kind];
-    if (j->standby == NULL || kind->group != DB_READS)
+    if (b->standby == NULL || kind->group != DB_READS)
         return;
-    if (db_conns_usable(j->standby, DB_STANDBY) > 0 && may_be_replayed(j, r->at_least))
+    if (db_conns_usable(b->standby, DB_STANDBY) > 0 && may_be_replayed(b, r->at_least))
         r->ticket.kind = kind->counterpart;
     else
-        tally_add(&j->stats->standby_passed, 1);
+        tally_add(&b->stats->standby_passed, 1);
 }
 
-void batcher_to_primary(batcher *j, request *r)
+void batcher_to_primary(batcher *b, request *r)
 {
     r->ticket.kind = QUEUE_KINDS[r->ticket.kind].counterpart;
-    tally_add(&j->stats->standby_passed, 1);
+    tally_add(&b->stats->standby_passed, 1);
 }
 
-void batcher_add(batcher *j, request *r)
+void batcher_add(batcher *b, request *r)
 {
     static const int NO_ROWS[] = {0, 0};
     if (r->job.in_thread) { /* this is no thread of ours */
@@ -225,23 +226,23 @@ void batcher_add(batcher *j, request *r)
         r->ticket.render(r, &(batch_rows){NULL, NO_ROWS, NO_ROWS});
         return;
     }
-    if (db_conns_away(j->primary, kind->group)) {
+    if (db_conns_away(b->primary, kind->group)) {
         batcher_answer_away(r);
         return;
     }
-    if (j->waiting >= (size_t)j->server->set->queue_max) {
+    if (b->waiting >= (size_t)b->server->set->queue_max) {
         http_error_send(r, HTTP_ERROR_QUEUE_FULL, NULL, "too many requests are waiting");
         return;
     }
-    choose_database(j, r);
+    choose_database(b, r);
     if (kind->weigh != NULL)
         r->ticket.weight = kind->weigh(r->ticket.keys, r->ticket.count);
     r->ticket.since_ms = clock_ms();
     r->ticket.isolated =
-        tenant_is_isolated(j, QUEUE_KINDS[r->ticket.kind].group, request_tenant(r));
+        tenant_is_isolated(b, QUEUE_KINDS[r->ticket.kind].group, request_tenant(r));
     request_move(r, REQUEST_SUSPENDED);
-    queue_push(j, r, false);
-    TAILQ_INSERT_TAIL(&j->by_age, r, ticket.by_age);
+    queue_push(b, r, false);
+    TAILQ_INSERT_TAIL(&b->by_age, r, ticket.by_age);
     r->ticket.is_open = true;
 }
 
@@ -251,17 +252,17 @@ bool batcher_will_answer_soon(const request *r)
     return r->ticket.is_open && (group == DB_READS || group == DB_STANDBY);
 }
 
-void batcher_forget(batcher *j, request *r)
+void batcher_forget(batcher *b, request *r)
 {
     if (r->ticket.is_open)
-        batcher_remove(j, r);
+        batcher_remove(b, r);
 }
 
 /* --- statements go --- */
 
 /* Who left while they waited need no statement: the one whose turn it is, and those behind it who
  * would go with it. False: it was among them. */
-static bool drop_departed(batcher *j, request *first, int64_t now_ms)
+static bool drop_departed(batcher *b, request *first, int64_t now_ms)
 {
     bool stayed = true,
          joins = QUEUE_KINDS[first->ticket.kind].key_size > 0 && !first->ticket.isolated;
@@ -270,7 +271,7 @@ static bool drop_departed(batcher *j, request *first, int64_t now_ms)
         request *next = joins ? TAILQ_NEXT(r, ticket.in_queue) : NULL;
         if (r->host->left(r)) {
             stayed = stayed && r != first;
-            batcher_remove(j, r);
+            batcher_remove(b, r);
             http_error_send(r, HTTP_ERROR_CLIENT_LEFT, NULL, "the client seems to have left");
         }
         r = next;
@@ -280,83 +281,84 @@ static bool drop_departed(batcher *j, request *first, int64_t now_ms)
 
 /* Slow requests never get the last free connection: it is reserved for quick ones. And isolated
  * requests get half of the connections at most: nobody else waits for what they wait for. */
-static bool may_use_conn(const batcher *j, const batch_queue *l, const db_conn *to)
+static bool may_use_conn(const batcher *b, const batch_queue *queue, const db_conn *to)
 {
-    const db_conns *of = batcher_conns(j, l->group);
-    size_t count = db_conns_usable(of, l->group);
-    if (TAILQ_EMPTY(&l->requests))
+    const db_conns *of = batcher_conns(b, queue->group);
+    size_t count = db_conns_usable(of, queue->group);
+    if (TAILQ_EMPTY(&queue->requests))
         return false;
-    if (l->isolated && count > 1 && j->isolated[l->group] >= count / 2)
+    if (queue->isolated && count > 1 && b->isolated[queue->group] >= count / 2)
         return false;
-    return !(l->isolated || QUEUE_KINDS[TAILQ_FIRST(&l->requests)->ticket.kind].may_be_slow) ||
+    return !(queue->isolated ||
+             QUEUE_KINDS[TAILQ_FIRST(&queue->requests)->ticket.kind].may_be_slow) ||
            !db_conns_is_last_free(of, to);
 }
 
 /* The next request of a list that may have a free connection; NULL: none. */
-static request *next_request(batcher *j, const batch_queue *l, const db_conn *to)
+static request *next_request(batcher *b, const batch_queue *queue, const db_conn *to)
 {
-    if (!may_use_conn(j, l, to))
+    if (!may_use_conn(b, queue, to))
         return NULL;
-    if (l->isolated)
-        return tenant_next_isolated(j, l);
-    return l->is_fair
-               ? tenant_next_fair(j, l, db_conns_is_last_free(batcher_conns(j, l->group), to))
-               : TAILQ_FIRST(&l->requests);
+    if (queue->isolated)
+        return tenant_next_isolated(b, queue);
+    return queue->is_fair ? tenant_next_fair(
+                                b, queue, db_conns_is_last_free(batcher_conns(b, queue->group), to))
+                          : TAILQ_FIRST(&queue->requests);
 }
 
 /* The lists of a group are served in turn. NULL: no request may have the connection. */
-static request *choose_request(batcher *j, db_group group, const db_conn *to)
+static request *choose_request(batcher *b, db_group group, const db_conn *to)
 {
     request *first = NULL;
     for (int i = 0; first == NULL && i < BATCH_QUEUES; i++) {
-        const batch_queue *l = &j->queues[j->next_queue[group]];
-        j->next_queue[group] = (j->next_queue[group] + 1) % BATCH_QUEUES;
-        if (l->group == group)
-            first = next_request(j, l, to);
+        const batch_queue *queue = &b->queues[b->next_queue[group]];
+        b->next_queue[group] = (b->next_queue[group] + 1) % BATCH_QUEUES;
+        if (queue->group == group)
+            first = next_request(b, queue, to);
     }
     return first;
 }
 
-static bool is_any_queued(const batcher *j, db_group group)
+static bool is_any_queued(const batcher *b, db_group group)
 {
     for (int i = 0; i < BATCH_QUEUES; i++)
-        if (j->queues[i].group == group && !TAILQ_EMPTY(&j->queues[i].requests))
+        if (b->queues[i].group == group && !TAILQ_EMPTY(&b->queues[i].requests))
             return true;
     return false;
 }
 
-static void flush_group(batcher *j, db_group group, int64_t now_ms)
+static void flush_group(batcher *b, db_group group, int64_t now_ms)
 {
     db_conn *to = NULL;
     request *first = NULL;
     int64_t look_again_ms = INT64_MAX;
-    while (is_any_queued(j, group) &&
-           (to = db_conns_choose(batcher_conns(j, group), group, now_ms, &look_again_ms)) != NULL &&
-           (first = choose_request(j, group, to)) != NULL)
-        if (drop_departed(j, first, now_ms))
-            batch_send(j, first, to);
-    if (look_again_ms < j->look_again_ms)
-        j->look_again_ms = look_again_ms;
+    while (is_any_queued(b, group) &&
+           (to = db_conns_choose(batcher_conns(b, group), group, now_ms, &look_again_ms)) != NULL &&
+           (first = choose_request(b, group, to)) != NULL)
+        if (drop_departed(b, first, now_ms))
+            batch_send(b, first, to);
+    if (look_again_ms < b->look_again_ms)
+        b->look_again_ms = look_again_ms;
 }
 
-void batcher_flush(batcher *j)
+void batcher_flush(batcher *b)
 {
-    j->look_again_ms = INT64_MAX;
-    if (j->waiting == 0)
+    b->look_again_ms = INT64_MAX;
+    if (b->waiting == 0)
         return;
     int64_t now_ms = clock_ms();
-    if (j->standby != NULL) /* first, for what does not get there to go on at once */
-        flush_group(j, DB_STANDBY, now_ms);
+    if (b->standby != NULL) /* first, for what does not get there to go on at once */
+        flush_group(b, DB_STANDBY, now_ms);
     for (int group = 0; group < DB_STANDBY; group++)
-        flush_group(j, (db_group)group, now_ms);
+        flush_group(b, (db_group)group, now_ms);
 }
 
 /* --- time --- */
 
-void batcher_fail(batcher *j, request *r, http_error what, const char *why)
+void batcher_fail(batcher *b, request *r, http_error what, const char *why)
 {
     bool sent = r->ticket.batch != NULL && QUEUE_KINDS[r->ticket.kind].writes;
-    batcher_remove(j, r);
+    batcher_remove(b, r);
     if (!sent)
         http_error_send(r, what, NULL, "%s", why);
     else
@@ -364,65 +366,65 @@ void batcher_fail(batcher *j, request *r, http_error what, const char *why)
 }
 
 /* A write that is done is answered as such, even if it's late. */
-static void answer_late(batcher *j, request *r)
+static void answer_late(batcher *b, request *r)
 {
     if (r->ticket.batch == NULL || !batch_answer_early(r->ticket.batch))
-        batcher_fail(j, r, HTTP_ERROR_TIMEOUT,
+        batcher_fail(b, r, HTTP_ERROR_TIMEOUT,
                      r->ticket.locked
                          ? "what it changes is locked by another transaction, and stayed so"
                          : "the database did not answer in time");
 }
 
 /* No standby can be asked any more. */
-static void move_to_primary(batcher *j)
+static void move_to_primary(batcher *b)
 {
     for (int i = 0; i < BATCH_QUEUES; i++) {
-        batch_queue *l = &j->queues[i];
-        while (l->group == DB_STANDBY && !TAILQ_EMPTY(&l->requests)) {
-            request *r = TAILQ_FIRST(&l->requests);
-            queue_remove(j, r);
-            batcher_to_primary(j, r);
-            r->ticket.isolated = tenant_is_isolated(j, DB_READS, request_tenant(r));
-            queue_push(j, r, false);
+        batch_queue *queue = &b->queues[i];
+        while (queue->group == DB_STANDBY && !TAILQ_EMPTY(&queue->requests)) {
+            request *r = TAILQ_FIRST(&queue->requests);
+            queue_remove(b, r);
+            batcher_to_primary(b, r);
+            r->ticket.isolated = tenant_is_isolated(b, DB_READS, request_tenant(r));
+            queue_push(b, r, false);
         }
     }
 }
 
-void batcher_tick(batcher *j, int64_t now_ms)
+void batcher_tick(batcher *b, int64_t now_ms)
 {
-    int64_t since_ms = now_ms - j->server->set->database_timeout_ms;
+    int64_t since_ms = now_ms - b->server->set->database_timeout_ms;
     request *oldest;
-    while ((oldest = TAILQ_FIRST(&j->by_age)) != NULL && oldest->ticket.since_ms <= since_ms)
-        answer_late(j, oldest);
-    if (j->waiting == 0)
+    while ((oldest = TAILQ_FIRST(&b->by_age)) != NULL && oldest->ticket.since_ms <= since_ms)
+        answer_late(b, oldest);
+    if (b->waiting == 0)
         return;
-    if (j->standby != NULL && db_conns_usable(j->standby, DB_STANDBY) == 0)
-        move_to_primary(j);
+    if (b->standby != NULL && db_conns_usable(b->standby, DB_STANDBY) == 0)
+        move_to_primary(b);
     for (int i = 0; i < BATCH_QUEUES; i++) {
-        batch_queue *l = &j->queues[i];
-        if (l->group == DB_STANDBY || !db_conns_away(j->primary, l->group))
+        batch_queue *queue = &b->queues[i];
+        if (queue->group == DB_STANDBY || !db_conns_away(b->primary, queue->group))
             continue;
-        while (!TAILQ_EMPTY(&l->requests)) {
-            request *r = TAILQ_FIRST(&l->requests);
-            batcher_remove(j, r);
+        while (!TAILQ_EMPTY(&queue->requests)) {
+            request *r = TAILQ_FIRST(&queue->requests);
+            batcher_remove(b, r);
             batcher_answer_away(r);
         }
     }
 }
 
-int64_t batcher_next_ms(const batcher *j)
+int64_t batcher_next_ms(const batcher *b)
 {
-    const request *oldest = TAILQ_FIRST(&j->by_age);
+    const request *oldest = TAILQ_FIRST(&b->by_age);
     if (oldest == NULL)
         return INT64_MAX;
-    int64_t deadline_ms = oldest->ticket.since_ms + j->server->set->database_timeout_ms;
-    return j->look_again_ms < deadline_ms ? j->look_again_ms : deadline_ms;
+    int64_t deadline_ms = oldest->ticket.since_ms + b->server->set->database_timeout_ms;
+    return b->look_again_ms < deadline_ms ? b->look_again_ms : deadline_ms;
 }
 
-void batcher_abort(batcher *j)
+void batcher_abort(batcher *b)
 {
     request *r;
-    while ((r = TAILQ_FIRST(&j->by_age)) != NULL)
+    while ((r = TAILQ_FIRST(&b->by_age)) != NULL)
         if (r->ticket.batch == NULL || !batch_answer_early(r->ticket.batch))
-            batcher_fail(j, r, HTTP_ERROR_STOPPING, "the server is stopping");
+            batcher_fail(b, r, HTTP_ERROR_STOPPING, "the server is stopping");
 }

@@ -15,29 +15,29 @@ typedef struct db_conns db_conns;
  * are added to the loop's epoll set. */
 cardbox_status db_conns_new(db_conns **out, server_state *server, bool of_standby,
                             const loop_handles *at, cardbox_error *err);
-void db_conns_free(db_conns *l);
+void db_conns_free(db_conns *conns);
 
 /* What has this number, from 0, is ready. */
-void db_conns_ready(db_conns *l, size_t number);
+void db_conns_ready(db_conns *conns, size_t number);
 
-void db_conns_tick(db_conns *l, int64_t now_ms);
-int64_t db_conns_next_ms(const db_conns *l);
+void db_conns_tick(db_conns *conns, int64_t now_ms);
+int64_t db_conns_next_ms(const db_conns *conns);
 
 /* Whether no connection of a group will serve soon: requests are refused at once. */
-bool db_conns_away(const db_conns *l, db_group group);
+bool db_conns_away(const db_conns *conns, db_group group);
 
 /* A connection of a group for the next statement, or NULL: none, or better to wait for one that is
  * about to be free, since what comes meanwhile is batched. Then *look_again_ms is when
  * to ask again even if nothing has happened. */
 typedef struct db_conn db_conn;
-db_conn *db_conns_choose(db_conns *l, db_group group, int64_t now_ms, int64_t *look_again_ms);
+db_conn *db_conns_choose(db_conns *conns, db_group group, int64_t now_ms, int64_t *look_again_ms);
 
 /* How many of a group are connected and fit. */
-size_t db_conns_usable(const db_conns *l, db_group group);
+size_t db_conns_usable(const db_conns *conns, db_group group);
 
 /* Whether it is the only free one of several in its group: kept for statements that are sure to be
  * quick. */
-bool db_conns_is_last_free(const db_conns *l, const db_conn *free_one);
+bool db_conns_is_last_free(const db_conns *conns, const db_conn *free_one);
 
 /* What the database answered to the server's own check of a connection. */
 typedef void (*db_conn_checked)(void *arg, bool fit);
@@ -47,11 +47,11 @@ typedef void (*db_conn_checked)(void *arg, bool fit);
  * usable meanwhile. Then true, and `done` (NULL: none) is called once, later. False: there is no
  * check. If the database has become read-only, the server reconnects: another server is the
  * primary now. */
-bool db_conn_check_after(db_conn *k, const cardbox_error *err, db_conn_checked done, void *arg);
+bool db_conn_check_after(db_conn *conn, const cardbox_error *err, db_conn_checked done, void *arg);
 
 /* It is not used until it was found to be a standby of the primary again. */
-void db_conn_recheck(db_conn *k, const char *reason);
-void db_conns_recheck_all(db_conns *l, const char *reason);
+void db_conn_recheck(db_conn *conn, const char *reason);
+void db_conns_recheck_all(db_conns *conns, const char *reason);
 
 /* As async_conn_send. */
 cardbox_status db_conn_send(db_conn *to, statement_id id, params *p, const query_limits *limits,

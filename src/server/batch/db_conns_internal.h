@@ -14,9 +14,9 @@ enum {
 };
 
 struct db_conn {
-    db_conns *all;
+    db_conns *owner;
     db_group group;
-    async_conn *conn;
+    async_conn *async;
     const async_status *status; /* of `conn` */
     db_conn_state state;
     bool incompatible; /* what it was found to be last; it stays so while it is asked again */
@@ -42,7 +42,7 @@ typedef struct db_conn_span {
 struct db_conns {
     server_state *server;
     size_t loop; /* the loop's number */
-    database_side *of;
+    database_side *side;
     bool are_of_standby;
     int64_t
         cluster_identity; /* of the primary that they were found to be of the same database as */
@@ -56,33 +56,33 @@ struct db_conns {
     db_conn_span group[DB_GROUPS];
     size_t count;
     size_t cores;
-    db_conn conn[];
+    db_conn all[];
 };
 
 /* When the database counts as away unless a connection comes up. */
-static inline int64_t db_conn_away_ms(const db_conn *k)
+static inline int64_t db_conn_away_ms(const db_conn *conn)
 {
-    int64_t last_lost_ms = atomic_load(&k->all->of->last_lost_ms);
-    return (k->down_ms > last_lost_ms ? k->down_ms : last_lost_ms) + AWAY_AFTER_MS;
+    int64_t last_lost_ms = atomic_load(&conn->owner->side->last_lost_ms);
+    return (conn->down_ms > last_lost_ms ? conn->down_ms : last_lost_ms) + AWAY_AFTER_MS;
 }
 
-static inline bool db_conn_is_usable(const db_conn *k)
+static inline bool db_conn_is_usable(const db_conn *conn)
 {
-    return k->state == DB_CONN_USABLE && async_conn_is_up(k->conn);
+    return conn->state == DB_CONN_USABLE && async_conn_is_up(conn->async);
 }
 
 /* --- db_conn_state.c --- */
 
 /* Of standbys: what was found of them holds no more if the primary is another one. */
-void db_conns_follow_primary(db_conns *l, int64_t now_ms);
+void db_conns_follow_primary(db_conns *conns, int64_t now_ms);
 
 /* The one place where a connection's state changes. */
-void db_conn_set_state(db_conn *k, db_conn_state to);
+void db_conn_set_state(db_conn *conn, db_conn_state to);
 
 /* Asks a connection that is up whether its database is fit. */
-void db_conn_check(db_conn *k);
+void db_conn_check(db_conn *conn);
 
 /* Of one that is down: says that the database is away, if no attempt promises more. */
-void db_conn_report_away(const db_conn *k, int64_t now_ms);
+void db_conn_report_away(const db_conn *conn, int64_t now_ms);
 
 #endif

@@ -107,29 +107,29 @@ static size_t choose_members(request *first, request *member[KEYS_MAX])
 }
 
 /* Moves requests from their list into a new batch, their keys into the scratch buffer. */
-static query_batch *new_batch(batcher *j, request *first)
+static query_batch *new_batch(batcher *b, request *first)
 {
     request *member[KEYS_MAX];
     size_t count = choose_members(first, member);
     query_batch *batch = calloc(1, sizeof(*batch) + count * sizeof(batch_member));
     if (batch == NULL)
         return NULL;
-    batch->batcher = j;
+    batch->batcher = b;
     batch->refs = 1;
     batch->kind = first->ticket.kind;
     batch->count = count;
     batch->alone = first->ticket.alone || first->ticket.isolated;
     batch->isolated = first->ticket.isolated;
-    buf_reset(&j->scratch, SCRATCH_KEEP);
+    buf_reset(&b->scratch, SCRATCH_KEEP);
     for (size_t i = 0; i < count; i++) {
         request *r = member[i];
-        queue_remove(j, r);
+        queue_remove(b, r);
         r->ticket.batch = batch;
         r->ticket.slot = i;
         r->ticket.tries++;
         batch->member[i] = (batch_member){r, batch->keys};
         batch->keys += r->ticket.count;
-        buf_add(&j->scratch, r->ticket.keys, r->ticket.count * QUEUE_KINDS[batch->kind].key_size);
+        buf_add(&b->scratch, r->ticket.keys, r->ticket.count * QUEUE_KINDS[batch->kind].key_size);
     }
     return batch;
 }
@@ -177,18 +177,18 @@ static bool on_row(void *arg, store_rows *row);
 /* How a batch goes is settled before its statement is built. */
 static void begin_batch(query_batch *batch, const request *first, query_limits *limits)
 {
-    batcher *j = batch->batcher;
+    batcher *b = batch->batcher;
     const batch_queue_kind *kind = &QUEUE_KINDS[batch->kind];
     *limits = limits_of(batch, first);
     batch->pending_statements = 1;
     bool have_more =
-        (long)limits->statement_ms < j->server->set->database_timeout_ms && !batch->alone;
+        (long)limits->statement_ms < b->server->set->database_timeout_ms && !batch->alone;
     batch->ends_ms = have_more ? clock_ms() + limits->statement_ms : INT64_MAX;
     if (batch->isolated || kind->is_fair)
-        batch->tenant = tenant_begin(j, kind->group, first);
+        batch->tenant = tenant_begin(b, kind->group, first);
     if (kind->key_size > 0) {
-        tally_add(&j->stats->batched[kind->statement], 1);
-        tally_add(&j->stats->members[kind->statement], batch->count);
+        tally_add(&b->stats->batched[kind->statement], 1);
+        tally_add(&b->stats->members[kind->statement], batch->count);
     }
 }
 
@@ -212,13 +212,13 @@ static cardbox_status send_statements(query_batch *batch, const request *first, 
                         &limits, on_done, batch, err);
 }
 
-void batch_send(batcher *j, request *first, db_conn *to)
+void batch_send(batcher *b, request *first, db_conn *to)
 {
     const batch_queue_kind *kind = &QUEUE_KINDS[first->ticket.kind];
     cardbox_error err = CARDBOX_ERROR_INIT;
-    query_batch *batch = new_batch(j, first);
+    query_batch *batch = new_batch(b, first);
     if (batch == NULL) {
-        batcher_remove(j, first);
+        batcher_remove(b, first);
         http_error_send_no_memory(first);
         return;
     }
@@ -244,15 +244,15 @@ void batch_send(batcher *j, request *first, db_conn *to)
 /* A member is to wait again: in the isolated queue, or in front of its own. */
 static void queue_again(query_batch *batch, request *r, bool isolated)
 {
-    batcher *j = batch->batcher;
+    batcher *b = batch->batcher;
     batch_forget(batch, r->ticket.slot);
     if (is_on_standby(batch))
-        batcher_to_primary(j, r);
+        batcher_to_primary(b, r);
     r->ticket.isolated =
         isolated || r->ticket.isolated ||
-        tenant_is_isolated(j, QUEUE_KINDS[r->ticket.kind].group, request_tenant(r));
-    queue_push(j, r, !r->ticket.isolated);
-    tally_add(&j->stats->retries, 1);
+        tenant_is_isolated(b, QUEUE_KINDS[r->ticket.kind].group, request_tenant(r));
+    queue_push(b, r, !r->ticket.isolated);
+    tally_add(&b->stats->retries, 1);
 }
 
 /* Others have locked what a member changes. */
@@ -273,12 +273,12 @@ static void end_member(query_batch *batch, request *r)
 /* `position`: up to where the write-ahead log has what was written, or {NULL, 0}. */
 static void answer_batch(query_batch *batch, slice position)
 {
-    batcher *j = batch->batcher;
+    batcher *b = batch->batcher;
     batch_rows all;
     cardbox_error err = CARDBOX_ERROR_INIT;
     bool numbered = QUEUE_KINDS[batch->kind].key_size > 0;
-    if (!batch_index_rows(&j->scratch, batch->rows, numbered ? batch->keys : 1, numbered, &all)) {
-        err.status = buf_ok(&j->scratch) ? CARDBOX_INTERNAL : CARDBOX_NOMEM;
+    if (!batch_index_rows(&b->scratch, batch->rows, numbered ? batch->keys : 1, numbered, &all)) {
+        err.status = buf_ok(&b->scratch) ? CARDBOX_INTERNAL : CARDBOX_NOMEM;
         fail_batch(batch, &err);
         return;
     }
@@ -390,15 +390,15 @@ static void on_position(void *arg, store_rows *rows, const cardbox_error *err)
 static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err)
 {
     query_batch *batch = arg;
-    batcher *j = batch->batcher;
+    batcher *b = batch->batcher;
     bool is_standby = rows_count(rows) == 1 && !rows_null(rows, 0, 0);
     if (is_standby) {
-        j->replayed = (uint64_t)rows_int8(rows, 0, 0);
-        j->replayed_ms = clock_ms();
+        b->replayed = (uint64_t)rows_int8(rows, 0, 0);
+        b->replayed_ms = clock_ms();
     } else if (rows != NULL) {
         db_conn_recheck(batch->conn, "it is no standby any more");
     } else if (err->status == CARDBOX_TIMEOUT && !error_is_refusal(err)) {
-        db_conns_recheck_all(j->standby, "it says nothing");
+        db_conns_recheck_all(b->standby, "it says nothing");
     }
     pass_to_primary(batch, !is_standby);
     rows_free(rows);
@@ -470,15 +470,15 @@ static bool harms_others(const query_batch *batch, const cardbox_error *err)
 
 static void fail_member(query_batch *batch, request *r, const cardbox_error *err)
 {
-    batcher *j = batch->batcher;
+    batcher *b = batch->batcher;
     if (is_unknown(batch, err)) {
-        batcher_fail(j, r, err->status == CARDBOX_TIMEOUT ? HTTP_ERROR_TIMEOUT : HTTP_ERROR_AWAY,
+        batcher_fail(b, r, err->status == CARDBOX_TIMEOUT ? HTTP_ERROR_TIMEOUT : HTTP_ERROR_AWAY,
                      err->status == CARDBOX_NOMEM ? "out of memory"
                                                   : "the connection to the database was lost");
         return;
     }
-    batcher_remove(j, r);
-    if (db_conns_away(batcher_conns(j, QUEUE_KINDS[batch->kind].group),
+    batcher_remove(b, r);
+    if (db_conns_away(batcher_conns(b, QUEUE_KINDS[batch->kind].group),
                       QUEUE_KINDS[batch->kind].group))
         batcher_answer_away(r);
     else

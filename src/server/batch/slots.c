@@ -50,10 +50,10 @@ int slots_rank(const server_state *server, size_t loop, db_group group, size_t i
     return (int)before;
 }
 
-bool slots_allow(const database_side *of, int rank)
+bool slots_allow(const database_side *side, int rank)
 {
-    int open_max = atomic_load(&of->open_max);
-    if (rank >= of->first_ranks || rank < GROUPS)
+    int open_max = atomic_load(&side->open_max);
+    if (rank >= side->first_ranks || rank < GROUPS)
         return rank < open_max;
     return (rank / GROUPS + 1) * GROUPS <= open_max;
 }
@@ -79,39 +79,40 @@ bool slots_all_loops_serve(const server_state *server)
     return true;
 }
 
-bool slots_are_scarce(const database_side *of)
+bool slots_are_scarce(const database_side *side)
 {
-    return atomic_load(&of->open_max) < of->ranks;
+    return atomic_load(&side->open_max) < side->ranks;
 }
 
-bool slots_are_missing(const database_side *of)
+bool slots_are_missing(const database_side *side)
 {
-    int64_t full_ms = atomic_load(&of->full_ms);
+    int64_t full_ms = atomic_load(&side->full_ms);
     bool full = full_ms > 0 && clock_ms() < full_ms + FULL_MS;
-    return full || (slots_are_scarce(of) && !database_is_away(of));
+    return full || (slots_are_scarce(side) && !database_is_away(side));
 }
 
 /* --- fewer and more --- */
 
-static void lower_open_max(database_side *of, int to, int least)
+static void lower_open_max(database_side *side, int to, int least)
 {
-    int open_max = atomic_load(&of->open_max);
+    int open_max = atomic_load(&side->open_max);
     if (to < least)
         to = least;
-    while (to < open_max && !atomic_compare_exchange_weak(&of->open_max, &open_max, to))
+    while (to < open_max && !atomic_compare_exchange_weak(&side->open_max, &open_max, to))
         continue;
-    atomic_store(&of->last_lowered_ms, clock_ms());
+    atomic_store(&side->last_lowered_ms, clock_ms());
 }
 
-static void raise_open_max(database_side *of, int to)
+static void raise_open_max(database_side *side, int to)
 {
-    int open_max = atomic_load(&of->open_max);
-    if (to > of->ranks)
-        to = of->ranks;
-    while (to > open_max && !atomic_compare_exchange_weak(&of->open_max, &open_max, to))
+    int open_max = atomic_load(&side->open_max);
+    if (to > side->ranks)
+        to = side->ranks;
+    while (to > open_max && !atomic_compare_exchange_weak(&side->open_max, &open_max, to))
         continue;
-    if (open_max < of->ranks && to == of->ranks && atomic_exchange(&of->refusal_state, 0) != 0)
-        log_info("connections_allowed", "connections=%d", of->ranks);
+    if (open_max < side->ranks && to == side->ranks &&
+        atomic_exchange(&side->refusal_state, 0) != 0)
+        log_info("connections_allowed", "connections=%d", side->ranks);
 }
 
 /* An SQLSTATE as a number that is not 0. */
@@ -124,35 +125,35 @@ static unsigned hash_of_state(const char *sqlstate)
 }
 
 /* Logs another reason than the last one at once, the same one again after LOG_MS. */
-static void log_refusal(database_side *of, const char *sqlstate, const char *reason)
+static void log_refusal(database_side *side, const char *sqlstate, const char *reason)
 {
     char why[LOG_QUOTE_SIZE];
-    long long now_ms = clock_ms(), logged_ms = atomic_load(&of->refusal_ms);
+    long long now_ms = clock_ms(), logged_ms = atomic_load(&side->refusal_ms);
     bool full = strcmp(sqlstate, SLOTS_NONE) == 0;
     bool is_new =
-        atomic_exchange(&of->refusal_state, hash_of_state(sqlstate)) != hash_of_state(sqlstate);
+        atomic_exchange(&side->refusal_state, hash_of_state(sqlstate)) != hash_of_state(sqlstate);
     if ((!is_new && now_ms < logged_ms + LOG_MS) ||
-        !atomic_compare_exchange_strong(&of->refusal_ms, &logged_ms, now_ms))
+        !atomic_compare_exchange_strong(&side->refusal_ms, &logged_ms, now_ms))
         return;
     log_quote(why, reason, strlen(reason));
     log_warn(
         "connection_refused", "sqlstate=%s reason=%s connections=%d%s", sqlstate, why,
-        atomic_load(&of->open_count),
+        atomic_load(&side->open_count),
         full ? " hint=\"raise max_connections, or the CONNECTION LIMIT of the role or database, "
                "or lower --database-connections of the servers\""
              : "");
 }
 
-void slots_refused(database_side *of, slots_user user, const char *sqlstate, const char *reason)
+void slots_refused(database_side *side, slots_user user, const char *sqlstate, const char *reason)
 {
-    int open_count = atomic_load(&of->open_count);
+    int open_count = atomic_load(&side->open_count);
     if (sqlstate[0] == '\0' || strncmp(sqlstate, STATES_STARTING, strlen(STATES_STARTING)) == 0)
         return;
-    log_refusal(of, sqlstate, reason);
+    log_refusal(side, sqlstate, reason);
     if (strcmp(sqlstate, SLOTS_NONE) != 0)
         return;
-    atomic_store(&of->full_ms, clock_ms());
-    lower_open_max(of, user == SLOTS_LOOP ? open_count : open_count - 1,
+    atomic_store(&side->full_ms, clock_ms());
+    lower_open_max(side, user == SLOTS_LOOP ? open_count : open_count - 1,
                    user == SLOTS_AUTH_WATCHER ? 0 : OPEN_LEAST);
 }
 
@@ -162,11 +163,11 @@ void slots_auth_watcher_connected(server_state *server, int64_t asked_ms)
     atomic_store(&server->database.auth_watcher_ok_ms, asked_ms);
 }
 
-void slots_adjust(database_side *of, int free, int64_t now_ms)
+void slots_adjust(database_side *side, int free, int64_t now_ms)
 {
     if (free < SPARED)
-        lower_open_max(of, atomic_load(&of->open_count) - (SPARED - free), OPEN_LEAST);
-    else if (free > SPARED + 1 && now_ms > atomic_load(&of->last_lowered_ms) + GROW_AFTER_MS)
-        raise_open_max(of,
-                       atomic_load(&of->open_max) + 1 + (free > PLENTY ? (free - PLENTY) / 4 : 0));
+        lower_open_max(side, atomic_load(&side->open_count) - (SPARED - free), OPEN_LEAST);
+    else if (free > SPARED + 1 && now_ms > atomic_load(&side->last_lowered_ms) + GROW_AFTER_MS)
+        raise_open_max(side, atomic_load(&side->open_max) + 1 +
+                                 (free > PLENTY ? (free - PLENTY) / 4 : 0));
 }

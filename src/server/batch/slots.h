@@ -18,7 +18,7 @@ int slots_rank(const server_state *server, size_t loop, db_group group, size_t i
 
 /* Whether a connection of this rank may be open. The first connections of any loop but loop 0 may
  * be open if all three may: a loop that lacks a group is of no use. */
-bool slots_allow(const database_side *of, int rank);
+bool slots_allow(const database_side *side, int rank);
 
 /* Whether the connections of a loop are closed, for want of slots. Clients go to other loops. */
 bool slots_loop_is_closed(const server_state *server, size_t loop);
@@ -28,10 +28,10 @@ bool slots_any_loop_serves(const server_state *server);
 bool slots_all_loops_serve(const server_state *server);
 
 /* Whether slots are scarce: a connection that is not in use is given back. */
-bool slots_are_scarce(const database_side *of);
+bool slots_are_scarce(const database_side *side);
 
 /* Whether missing slots are the reason that requests get 503; false if the database is away. */
-bool slots_are_missing(const database_side *of);
+bool slots_are_missing(const database_side *side);
 
 /* The SQLSTATE for it: max_connections, or a CONNECTION LIMIT of the role or database, is reached.
  */
@@ -48,7 +48,7 @@ typedef enum slots_user {
 /* An attempt to connect has failed. If PostgreSQL refused it the log has the reason, a new one
  * at once and the same one at most once a minute; if it had no slot connections of loops are
  * closed. */
-void slots_refused(database_side *of, slots_user user, const char *sqlstate, const char *reason);
+void slots_refused(database_side *side, slots_user user, const char *sqlstate, const char *reason);
 
 /* The auth_watcher has its connection. */
 void slots_auth_watcher_connected(server_state *server, int64_t asked_ms);
@@ -58,6 +58,6 @@ void slots_auth_watcher_connected(server_state *server, int64_t asked_ms);
 
 /* PostgreSQL has `free` slots left. If they are scarce, connections of loops are closed. If some
  * stay free for a while, connections are opened again. */
-void slots_adjust(database_side *of, int free, int64_t now_ms);
+void slots_adjust(database_side *side, int free, int64_t now_ms);
 
 #endif
