@@ -1,6 +1,6 @@
 /*
- * batch_aside.c: gives requests whose answers take long to build to the pool's threads. The batch
- * keeps the rows, because other requests may need them. Knows nothing of what is built.
+ * batch_render.c: renders requests, those with many rows in helper threads. The batch owns the
+ * rows, because other requests may need them.
  */
 #include <stdlib.h>
 #include "server/background/jobs.h"
@@ -27,7 +27,7 @@ static bool are_large(const request *r, const batch_rows *mine, size_t least)
     return bytes >= least;
 }
 
-/* A write is done, and its outcome, which is small, must be last_logged even if all threads are
+/* A write is rendered on the loop: its answer is small, and must be sent even if all threads are
  * busy. */
 static bool needs_thread(const request *r, const batch_rows *mine)
 {

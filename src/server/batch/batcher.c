@@ -1,7 +1,6 @@
 /*
- * batcher.c: the queues in which requests wait, and how they leave them: with a statement when a
- * connection is free, or with an error when their time is over. A request is in exactly one place:
- * a batch_queue, or a batch.
+ * batcher.c: the queues of requests. A request leaves its queue for a batch when a connection is
+ * free, or with an error when its time is over. It is always in one batch_queue or in one batch.
  */
 #include "server/batch/batcher_internal.h"
 #include <stdlib.h>
@@ -10,12 +9,13 @@
 #include "server/api/task_events.h"
 
 enum {
-    CHECK_CLIENT_MS = 250,          /* waiting longer than this: is the client still there? */
-    REPLAYED_MS = 10,               /* a standby that was behind is not asked again so soon */
-    FOLLOWS_BYTES = 4 * 1024 * 1024 /* of all followers in one statement; who has none asks again */
+    CHECK_CLIENT_MS = 250, /* after this wait it is checked whether the client has left */
+    REPLAYED_MS = 10,      /* until a standby that was behind is asked again */
+    FOLLOWS_BYTES =
+        4 * 1024 * 1024 /* of all followers in one statement; a follower without rows asks again */
 };
 
-/* --- what the queues are --- */
+/* --- the kinds of queues --- */
 
 static void build_cards(params *p, const void *keys, size_t count, bool waits)
 {
@@ -140,7 +140,7 @@ void batcher_free(batcher *b)
     free(b);
 }
 
-/* --- the lists --- */
+/* --- queues --- */
 
 static batch_queue *queue_of(batcher *b, const request *r)
 {
@@ -185,15 +185,14 @@ void batcher_answer_away(request *r)
     http_error_send_away(r, "there is no database connection for requests of this kind");
 }
 
-/* Whether a standby may be far enough: it says so itself when it is asked, and what it said last is
- * only a guess. */
+/* Whether a standby may have replayed up to `at_least`: known for sure only when it is asked. */
 static bool may_be_replayed(const batcher *b, uint64_t at_least)
 {
     return at_least <= b->replayed ||
            (at_least != REQUEST_AT_PRIMARY && clock_ms() >= b->replayed_ms + REPLAYED_MS);
 }
 
-/* A read goes to a standby if there is one that it may go to. */
+/* Sends a read to a standby, if one is usable and may be recent enough. */
 static void choose_database(batcher *b, request *r)
 {
     const batch_queue_kind *kind = &QUEUE_KINDS[r->ticket.kind];
@@ -214,12 +213,11 @@ void batcher_to_primary(batcher *b, request *r)
 void batcher_add(batcher *b, request *r)
 {
     static const int NO_ROWS[] = {0, 0};
-    if (r->job.in_thread) { /* this is no thread of ours */
+    if (r->job.in_thread) { /* this is a helper thread */
         r->job.needs_statement = true;
         return;
     }
-    if (QUEUE_KINDS[r->ticket.kind].group ==
-        DB_STANDBY) /* it was answered there, and comes again */
+    if (QUEUE_KINDS[r->ticket.kind].group == DB_STANDBY) /* its next step */
         r->ticket.kind = QUEUE_KINDS[r->ticket.kind].counterpart;
     const batch_queue_kind *kind = &QUEUE_KINDS[r->ticket.kind];
     if (r->ticket.count == 0) {
@@ -260,15 +258,15 @@ void batcher_forget(batcher *b, request *r)
 
 /* --- statements go --- */
 
-/* Who left while they waited need no statement: the one whose turn it is, and those behind it who
- * would go with it. False: it was among them. */
+/* Removes requests whose clients have left: the first one, and those behind it that its statement
+ * could carry. False: the first one was removed. */
 static bool drop_departed(batcher *b, request *first, int64_t now_ms)
 {
     bool stayed = true,
-         joins = QUEUE_KINDS[first->ticket.kind].key_size > 0 && !first->ticket.isolated;
+         is_batched = QUEUE_KINDS[first->ticket.kind].key_size > 0 && !first->ticket.isolated;
     request *r = first;
     while (r != NULL && now_ms - r->ticket.since_ms > CHECK_CLIENT_MS) {
-        request *next = joins ? TAILQ_NEXT(r, ticket.in_queue) : NULL;
+        request *next = is_batched ? TAILQ_NEXT(r, ticket.in_queue) : NULL;
         if (r->host->left(r)) {
             stayed = stayed && r != first;
             batcher_remove(b, r);
@@ -279,8 +277,8 @@ static bool drop_departed(batcher *b, request *first, int64_t now_ms)
     return stayed;
 }
 
-/* Slow requests never get the last free connection: it is reserved for quick ones. And isolated
- * requests get half of the connections at most: nobody else waits for what they wait for. */
+/* Slow requests never get the last free connection: it is reserved for quick ones. Isolated
+ * requests get at most half of the connections, because they may wait for locks. */
 static bool may_use_conn(const batcher *b, const batch_queue *queue, const db_conn *to)
 {
     const db_conns *of = batcher_conns(b, queue->group);
@@ -294,7 +292,7 @@ static bool may_use_conn(const batcher *b, const batch_queue *queue, const db_co
            !db_conns_is_last_free(of, to);
 }
 
-/* The next request of a list that may have a free connection; NULL: none. */
+/* The next request of a queue that may have a free connection; NULL: none. */
 static request *next_request(batcher *b, const batch_queue *queue, const db_conn *to)
 {
     if (!may_use_conn(b, queue, to))
@@ -306,7 +304,7 @@ static request *next_request(batcher *b, const batch_queue *queue, const db_conn
                           : TAILQ_FIRST(&queue->requests);
 }
 
-/* The lists of a group are served in turn. NULL: no request may have the connection. */
+/* The queues of a group are served round robin. NULL: no request may have the connection. */
 static request *choose_request(batcher *b, db_group group, const db_conn *to)
 {
     request *first = NULL;
@@ -347,7 +345,8 @@ void batcher_flush(batcher *b)
     if (b->waiting == 0)
         return;
     int64_t now_ms = clock_ms();
-    if (b->standby != NULL) /* first, for what does not get there to go on at once */
+    if (b->standby !=
+        NULL) /* first: what the standby can't answer goes on to the primary at once */
         flush_group(b, DB_STANDBY, now_ms);
     for (int group = 0; group < DB_STANDBY; group++)
         flush_group(b, (db_group)group, now_ms);
@@ -365,7 +364,7 @@ void batcher_fail(batcher *b, request *r, http_error what, const char *why)
         http_error_send_unknown_outcome(r, what, why);
 }
 
-/* A write that is done is answered as such, even if it's late. */
+/* A write that was committed is answered as such, even if it is late. */
 static void answer_late(batcher *b, request *r)
 {
     if (r->ticket.batch == NULL || !batch_answer_early(r->ticket.batch))
@@ -375,7 +374,7 @@ static void answer_late(batcher *b, request *r)
                          : "the database did not answer in time");
 }
 
-/* No standby can be asked any more. */
+/* No standby is usable any more. */
 static void move_to_primary(batcher *b)
 {
     for (int i = 0; i < BATCH_QUEUES; i++) {

@@ -1,7 +1,6 @@
 /*
- * query_batch.c: one statement for the requests at the front of a batch_queue: what goes into it,
- * how its rows get back to them, and who runs again after it has failed. Knows nothing of
- * deadlines.
+ * query_batch.c: one statement for requests at the front of a batch_queue: its members, how they
+ * get their rows, and which of them are sent again after it has failed.
  */
 #include <stdlib.h>
 #include "base/clock.h"
@@ -9,19 +8,19 @@
 #include "base/errors.h"
 
 enum {
-    KEYS_MAX = 512,    /* of one statement: more gain nothing and make neighbours wait */
-    WEIGHT_MAX = 4096, /* rows expected of one statement, or KiB that it writes, unless one request
-                        * alone wants more */
-    TRIES_MAX = 8,     /* when an operator kills all connections, each may take a request down once
-                        * before that is noticed */
-    LOCK_MS = 200, /* a write waits no longer at a time for a lock that others hold: its neighbours
-                    * must not wait for one tenant's long transaction */
+    KEYS_MAX = 512,    /* of one statement: with more it is no faster, and others wait longer */
+    WEIGHT_MAX = 4096, /* rows expected of one statement, or KiB that it writes; one request alone
+                        * may exceed it */
+    TRIES_MAX = 8,     /* if an operator kills all connections, each may fail a request once
+                        * before the server notices */
+    LOCK_MS = 200, /* a write waits no longer for a lock: requests in its batch must not wait for
+                    * the long transaction of one tenant */
     READ_BYTES_MAX = 4 * 1024 * 1024,
     WRITE_BYTES_MAX = 900 * 1024 * 1024 /* a message to PostgreSQL ends at 1 GiB */
 };
 
 typedef struct batch_member {
-    request *request; /* NULL: it has its answer, or waits again */
+    request *request; /* NULL: it is answered, or waits again */
     size_t first_key;
 } batch_member;
 
@@ -31,18 +30,18 @@ struct query_batch {
     batch_kind kind;
     size_t keys;
     size_t count;
-    size_t rows_held; /* bytes of its rows that are counted in server.memory */
-    size_t refs;      /* of its rows: its statements, and requests that a thread works on */
-    size_t pending_statements; /* its statement, and behind a write, or before a read of a standby,
-                                * the question for its position */
-    bool alone;                /* its one request goes by itself */
-    bool isolated;             /* it is of the isolated queue */
+    size_t rows_held;          /* bytes of its rows that are counted in server.memory */
+    size_t refs;               /* to its rows: the statement, and requests in helper threads */
+    size_t pending_statements; /* its statement, and the query for the WAL position after a write or
+                                * before a read of a standby */
+    bool alone;                /* its one request is sent by itself */
+    bool isolated;             /* it comes from the isolated queue */
     int64_t ends_ms;     /* when its time is over; INT64_MAX: its requests have no more time */
-    tenant_use *tenant;  /* NULL: nobody remembers */
-    bool sent;           /* the database may have run it */
-    bool streams;        /* its one request takes the rows as they come */
-    bool suspect;        /* the error may be the database's, so the connection is checked */
-    bool incompatible;   /* the check failed too */
+    tenant_use *tenant;  /* NULL: not counted */
+    bool sent;           /* PostgreSQL may have executed it */
+    bool streams;        /* its one request receives the rows one by one */
+    bool suspect;        /* the schema or the role may be at fault: the connection is checked */
+    bool incompatible;   /* that check failed too */
     cardbox_error error; /* of the statement, during the check */
     store_rows *rows;
     batch_member member[];
@@ -82,14 +81,15 @@ static void end_statement(query_batch *batch)
     batch_unref(batch);
 }
 
-/* --- what goes --- */
+/* --- sending --- */
 
 static bool goes_alone(const request *r)
 {
     return QUEUE_KINDS[r->ticket.kind].key_size == 0 || r->ticket.alone || r->ticket.isolated;
 }
 
-/* Which requests go into one statement: the first and those behind it. Returns their number. */
+/* Chooses the first request and those behind it that one statement can carry. Returns their number.
+ */
 static size_t choose_members(request *first, request *member[KEYS_MAX])
 {
     size_t count = 1, keys = first->ticket.count, weight = first->ticket.weight;
@@ -106,7 +106,7 @@ static size_t choose_members(request *first, request *member[KEYS_MAX])
     return count;
 }
 
-/* Moves requests from their list into a new batch, their keys into the scratch buffer. */
+/* Moves requests from their queue into a new batch, their keys into the scratch buffer. */
 static query_batch *new_batch(batcher *b, request *first)
 {
     request *member[KEYS_MAX];
@@ -146,9 +146,8 @@ static void build_params(params *p, const query_batch *batch, const request *fir
     params_made_of(p, keys);
 }
 
-/* The time that a statement has. A batched one has half of a request's: when it takes longer, for
- * what one member asked, the others still have the other half. A read of boxes that goes by itself
- * has the whole, since it may need it. */
+/* The time limits of a statement. A batched one has half of a request's time: if one member makes
+ * it slow, the others can be sent again in the other half. */
 static query_limits limits_of(const query_batch *batch, const request *first)
 {
     unsigned whole_ms = (unsigned)batch->batcher->server->set->database_timeout_ms;
@@ -174,7 +173,7 @@ static void on_position(void *arg, store_rows *rows, const cardbox_error *err);
 static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err);
 static bool on_row(void *arg, store_rows *row);
 
-/* How a batch goes is settled before its statement is built. */
+/* Sets the limits and counts the batch, before its statement is built. */
 static void begin_batch(query_batch *batch, const request *first, query_limits *limits)
 {
     batcher *b = batch->batcher;
@@ -192,7 +191,7 @@ static void begin_batch(query_batch *batch, const request *first, query_limits *
     }
 }
 
-/* Sends its statement; on a standby behind the question how far that is. */
+/* Sends the statement; on a standby after a query for its replay position. */
 static cardbox_status send_statements(query_batch *batch, const request *first, cardbox_error *err)
 {
     const batch_queue_kind *kind = &QUEUE_KINDS[batch->kind];
@@ -239,9 +238,9 @@ void batch_send(batcher *b, request *first, db_conn *to)
         batch->pending_statements++;
 }
 
-/* --- what comes --- */
+/* --- answers --- */
 
-/* A member is to wait again: in the isolated queue, or in front of its own. */
+/* Queues a member again: in the isolated queue, or at the front of its own. */
 static void queue_again(query_batch *batch, request *r, bool isolated)
 {
     batcher *b = batch->batcher;
@@ -255,14 +254,14 @@ static void queue_again(query_batch *batch, request *r, bool isolated)
     tally_add(&b->stats->retries, 1);
 }
 
-/* Others have locked what a member changes. */
+/* Whether other transactions have locked the rows of a member. */
 static bool is_locked(const query_batch *batch, const batch_rows *mine)
 {
     return QUEUE_KINDS[batch->kind].is_locked != NULL && mine->start[0] < mine->start[1] &&
            QUEUE_KINDS[batch->kind].is_locked(batch->rows, mine->row[mine->start[0]]);
 }
 
-/* A member is about to be answered. */
+/* Removes a member, which is answered next. */
 static void end_member(query_batch *batch, request *r)
 {
     batcher_remove(batch->batcher, r);
@@ -270,7 +269,7 @@ static void end_member(query_batch *batch, request *r)
         tally_add(&batch->batcher->stats->standby_reads, 1);
 }
 
-/* `position`: up to where the write-ahead log has what was written, or {NULL, 0}. */
+/* `position`: the WAL position after the write; empty: not known. */
 static void answer_batch(query_batch *batch, slice position)
 {
     batcher *b = batch->batcher;
@@ -295,8 +294,7 @@ static void answer_batch(query_batch *batch, slice position)
         end_member(batch, r);
         if (position.len < sizeof(r->lsn))
             snprintf(r->lsn, sizeof(r->lsn), "%.*s", (int)position.len, position.ptr);
-        if (QUEUE_KINDS[batch->kind]
-                .writes) { /* it is done, and that is last_logged whatever it takes */
+        if (QUEUE_KINDS[batch->kind].writes) { /* a committed write is always answered as such */
             r->answer.body.max = SIZE_MAX / 4;
             r->memory.budget = NULL;
             r->ticket.was_written = true;
@@ -313,7 +311,7 @@ bool batch_answer_early(query_batch *batch)
     return true;
 }
 
-/* Members that want more than a standby has, or all, go to the primary. */
+/* Sends members to the primary: all, or those that need more than the standby has replayed. */
 static void pass_to_primary(query_batch *batch, bool all)
 {
     for (size_t i = batch->count; i > 0; i--) {
@@ -323,14 +321,14 @@ static void pass_to_primary(query_batch *batch, bool all)
     }
 }
 
-/* Rows of a standby that has not said yet how far it is, as where it had to be asked once more. */
+/* Rejects rows of a standby whose replay position is not known yet. */
 static void reject_unpositioned(query_batch *batch)
 {
     if (is_on_standby(batch) && batch->pending_statements > 1)
         pass_to_primary(batch, true);
 }
 
-/* A request that takes its rows as they come has taken the last, or wants no more of them. */
+/* A request that receives rows one by one has the last, or needs no more. */
 static void end_stream(query_batch *batch)
 {
     request *r = batch->member[0].request;
@@ -346,7 +344,7 @@ static bool on_row(void *arg, store_rows *row)
     reject_unpositioned(batch);
     request *r = batch->member[0].request;
     tally_add(&batch->batcher->stats->rows, 1);
-    if (r == NULL) { /* its time is over: what is left goes by */
+    if (r == NULL) { /* it is answered already: the rest is ignored */
         rows_free(row);
         return true;
     }
@@ -374,7 +372,7 @@ static void on_done(void *arg, store_rows *rows, const cardbox_error *err)
     end_statement(batch);
 }
 
-/* The write before it has come back. It is done, also if this failed. */
+/* The write before it has been committed, even if this query failed. */
 static void on_position(void *arg, store_rows *rows, const cardbox_error *err)
 {
     query_batch *batch = arg;
@@ -385,8 +383,8 @@ static void on_position(void *arg, store_rows *rows, const cardbox_error *err)
     end_statement(batch);
 }
 
-/* What the read behind this sees has all that was replayed here, and no standby ever goes back: so
- * those that want no more are answered by it. */
+/* The read after this query sees at least this position. Members that need no more are answered by
+ * that read. */
 static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err)
 {
     query_batch *batch = arg;
@@ -405,35 +403,35 @@ static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err)
     end_statement(batch);
 }
 
-/* --- what fails --- */
+/* --- failures --- */
 
-/* Nobody has said that a write was not done. */
+/* Whether a write may have been committed although it failed. */
 static bool is_unknown(const query_batch *batch, const cardbox_error *err)
 {
     return QUEUE_KINDS[batch->kind].writes && batch->sent && !error_is_refusal(err);
 }
 
-/* The connection was lost, or nothing came by it. */
+/* The connection was lost, or PostgreSQL did not answer. */
 static bool is_lost(const cardbox_error *err)
 {
     return (err->status == CARDBOX_UNAVAILABLE || err->status == CARDBOX_TIMEOUT) &&
            !error_is_refusal(err);
 }
 
-/* Returns true if the statement's time was over and its requests have more. A timeout before that
- * is the effect of a cancel request. */
+/* Whether the statement's time is over, but not that of its requests. An earlier timeout is the
+ * effect of a cancel request. */
 static bool ran_out_of_time(const query_batch *batch, const cardbox_error *err)
 {
     return err->status == CARDBOX_TIMEOUT && clock_ms() >= batch->ends_ms;
 }
 
-/* Whether a member runs again. What was refused had no effect; what is unknown is only repeated
- * where that does no harm. For a lock it waits until its time is over. */
+/* Whether a member is sent again. A refused statement had no effect. One with an unknown outcome is
+ * repeated only if that is safe. A locked one is repeated until its time is over. */
 static bool may_run_again(const query_batch *batch, const request *r, const cardbox_error *err)
 {
     if (err->status == CARDBOX_NOMEM)
         return false;
-    if (is_on_standby(batch)) /* the primary may do better */
+    if (is_on_standby(batch)) /* the primary may succeed */
         return err->status != CARDBOX_TOO_LARGE || batch->count > 1;
     if (batch->incompatible)
         return false;
@@ -450,16 +448,15 @@ static bool may_run_again(const query_batch *batch, const request *r, const card
     return batch->count > 1 || err->retryable || ran_out_of_time(batch, err);
 }
 
-/* How a member runs again: what one member asked must not fail the others, and so they go alone. A
- * request that found a lock, or took long, by itself is isolated. */
+/* A request that found a lock, or took too long, although it was sent by itself, is isolated. */
 static bool is_to_isolate(const query_batch *batch, const cardbox_error *err)
 {
     return batch->count == 1 && !is_lost(err) && !is_on_standby(batch) &&
            (err->status == CARDBOX_BUSY || ran_out_of_time(batch, err));
 }
 
-/* Others would fail in one statement with the tenant's next requests: where these can't skip what
- * is locked, or give more than there is memory for. */
+/* The tenant's next requests would make a batch fail: they can't skip locked rows, or need more
+ * memory than there is. */
 static bool harms_others(const query_batch *batch, const cardbox_error *err)
 {
     const batch_queue_kind *kind = &QUEUE_KINDS[batch->kind];
@@ -485,7 +482,8 @@ static void fail_member(query_batch *batch, request *r, const cardbox_error *err
         http_error_send_store(r, err);
 }
 
-/* From the last to the first, since those that are run again go to the front of their list. */
+/* From the last to the first, since members that are sent again go to the front of their queue. One
+ * member must not fail the others, so they are sent alone. */
 static void fail_batch(query_batch *batch, const cardbox_error *err)
 {
     bool isolated = is_to_isolate(batch, err), locked = err->status == CARDBOX_BUSY;
@@ -509,7 +507,7 @@ static void fail_batch(query_batch *batch, const cardbox_error *err)
     }
 }
 
-/* The answer to the check behind a failed statement. */
+/* The result of the check after a failed statement. */
 static void on_checked(void *arg, bool fit)
 {
     query_batch *batch = arg;
@@ -518,8 +516,8 @@ static void on_checked(void *arg, bool fit)
     end_statement(batch);
 }
 
-/* A failure is the request's own http_error until the server's check of the database fails too.
- * Standbys are checked as well, but nobody waits for that: the primary answers. */
+/* A failure is the request's own until the check of the database fails too. Standbys are checked as
+ * well, but the requests do not wait for that: the primary answers them. */
 static void fail_statement(query_batch *batch, const cardbox_error *err)
 {
     bool waits = !is_on_standby(batch);
