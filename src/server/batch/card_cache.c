@@ -1,7 +1,7 @@
 /*
- * card_cache.c: parts with a lock each; a key's hash chooses the part. A part is a bounded_pipe of
- * bytes, in which new entries overwrite the oldest ones, and a table of sets with the positions of
- * the entries. Positions only grow, so that a position shows whether its entry was overwritten.
+ * card_cache.c: parts with a lock each; the hash of a key chooses the part. A part is a ring of
+ * bytes, in which new entries overwrite the oldest, and a table of the positions of the entries.
+ * Positions only grow, so a position shows whether its entry was overwritten.
  */
 #include "server/batch/card_cache.h"
 #include <pthread.h>
@@ -13,9 +13,8 @@
 enum {
     PARTS = 16,
     WAYS = 8,
-    SLOT_BYTES =
-        512, /* of the bounded_pipe for each slot of the table: less than most entries have */
-    ENTRY_SHARE = 32, /* an entry has at most this part of a bounded_pipe */
+    SLOT_BYTES = 512, /* of the ring for each slot of the table: less than most entries have */
+    ENTRY_SHARE = 32, /* an entry has at most this part of a ring */
     UNIT = 8,         /* positions are multiples of it */
     MARK_SHIFT = 48   /* of a slot; below it is the position in units, plus 1 */
 };
@@ -39,7 +38,7 @@ struct card_cache {
     size_t ring; /* bytes of a part */
     size_t sets; /* of a part */
     uint64_t (*slots)[WAYS];
-    void *rings; /* Not of the heap: what the server takes for requests is last_logged by that. */
+    void *rings; /* not on the heap, so that the heap can shrink after a burst */
     part parts[PARTS];
 };
 
@@ -138,7 +137,7 @@ static uint64_t *find(const card_cache *all, const location *at, const card_key 
 
 /* --- entries --- */
 
-/* Room in the bounded_pipe, which is never in two pieces. */
+/* An entry never wraps around the end of the ring. */
 static entry *new_entry(const card_cache *all, part *p, size_t size)
 {
     size_t at = p->end % all->ring;

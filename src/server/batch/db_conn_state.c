@@ -1,6 +1,6 @@
 /*
- * db_conn_state.c: what a connection is found to be: each is checked against the schema that this
- * build needs before it is used. And what the other loops and the log are last_logged of it.
+ * db_conn_state.c: the states of a connection, and the checks that lead to them: a connection is
+ * used only if its database has the schema of this build. Logs outages once for all loops.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "db/schema.h"
 
 enum {
-    INCOMPATIBLE_RETRY_MS = 1000, /* until a database that was not migrated is looked at again */
+    INCOMPATIBLE_RETRY_MS = 1000, /* between two checks of an incompatible database */
     READY_BYTES_MAX = SCHEMA_PARAMS_BYTES + 64
 };
 
@@ -115,7 +115,7 @@ static void judge_schema(db_conn *conn, const store_rows *rows)
         db_conn_set_state(conn, DB_CONN_USABLE);
 }
 
-/* Before the primary is known nothing is said against a standby. */
+/* While the primary is not known, a standby is neither used nor reported. */
 static void judge_cluster_identity(db_conn *conn, const store_rows *rows)
 {
     int64_t primary = conn->owner->cluster_identity;
@@ -130,14 +130,14 @@ static void judge_cluster_identity(db_conn *conn, const store_rows *rows)
         check_again_later(conn);
 }
 
-/* A check that PostgreSQL refused for a reason of its own, such as a file that it can't read. */
+/* Whether PostgreSQL itself failed during the check, such as by a file that it can't read. */
 static bool is_check_failure(const cardbox_error *err)
 {
     return err->status == CARDBOX_INTERNAL || error_is_of_class(err->sqlstate, "53") ||
            strcmp(err->sqlstate, STATE_FILES) == 0;
 }
 
-/* What a check gave, or not. */
+/* Handles the answer to a check. */
 static void finish_check(db_conn *conn, store_rows *rows, const cardbox_error *err,
                          void (*judge_rows)(db_conn *conn, const store_rows *rows))
 {
@@ -172,7 +172,7 @@ void db_conn_recheck(db_conn *conn, const char *reason)
         set_incompatible(conn, INCOMPATIBLE_SCHEMA, reason);
 }
 
-/* Who waits for another connection to a standby that is silent must not wait as long once more. */
+/* Requests must not wait for another connection to a standby that does not answer. */
 void db_conns_recheck_all(db_conns *conns, const char *reason)
 {
     for (size_t i = 0; i < conns->count; i++)
@@ -188,7 +188,7 @@ static void send_ready_check(db_conn *conn, query_done done)
     send_check(conn, STATEMENT_ready, &p, done);
 }
 
-/* A connection that is found to be fit stays as it is. */
+/* If the check passes, the connection stays usable. */
 static void on_rechecked(void *arg, store_rows *rows, const cardbox_error *err)
 {
     db_conn *conn = arg;
@@ -221,7 +221,7 @@ void db_conn_check(db_conn *conn)
     send_ready_check(conn, on_checked);
 }
 
-/* That it has another primary than ours does not show otherwise. */
+/* Nothing else shows that a standby belongs to another primary. */
 void db_conns_follow_primary(db_conns *conns, int64_t now_ms)
 {
     int64_t cluster_identity = atomic_load(&conns->server->database.cluster_identity);

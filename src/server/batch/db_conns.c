@@ -1,6 +1,6 @@
 /*
- * db_conns.c: keeps the connections of a loop coming back, and says which of them takes the next
- * statement. While none is up only the first one tries.
+ * db_conns.c: opens the connections of a loop again after they were lost, and chooses the one for
+ * the next statement. While no connection is up only the first one is tried.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,17 +14,16 @@
 #include "server/batch/db_conns_internal.h"
 
 enum {
-    SLOW_MS = 2, /* a statement that takes as long makes the next connection be used: one
-                  * that is quick is worth waiting for, as few large statements cost less
-                  * than many small ones */
-    AUTH_WATCHER_WAIT_MS =
-        20, /* until it is looked again whether the auth_watcher has its connection */
-    DATABASE_WAIT_MS = 100, /* until it is looked again whether another loop has a connection */
+    SLOW_MS = 2, /* if all busy connections are busy for longer, another one is used. It is
+                  * better to wait for a quick statement: few large ones cost less than many
+                  * small ones */
+    AUTH_WATCHER_WAIT_MS = 20, /* between two checks whether the auth_watcher is connected */
+    DATABASE_WAIT_MS = 100,    /* between two checks whether another loop is connected */
     AUTH_WATCHER_FIRST_MS =
-        1000,              /* so long the auth_watcher goes before the first ones of each group */
-    SLOTS_RETRY_MS = 1000, /* until it is looked again whether a connection may be open */
-    READS_LARGE = 32,      /* an answer that arrived in this many reads is a large one: */
-    READ_PAUSE_NS = 150 * 1000, /* so long it is left alone then, while some more pieces come */
+        1000,              /* the auth_watcher connects before the loops for at most this time */
+    SLOTS_RETRY_MS = 1000, /* between two checks whether slots.c allows a connection */
+    READS_LARGE = 32,      /* an answer that arrived in this many reads is large */
+    READ_PAUSE_NS = 150 * 1000, /* the pause before the next read of a large answer */
 };
 
 /* --- the epoll set --- */
@@ -50,9 +49,8 @@ static void update_epoll(db_conn *conn)
 
 /* --- large answers --- */
 
-/* PostgreSQL sends 8 KiB at a time and wakes who waits for them, which costs both sides as much as
- * the rows in them. So after all that had come of a large answer was read, its connection is not
- * watched for a moment, in which less comes than its socket holds: a batch of boxes is a quarter
+/* PostgreSQL sends 8 KiB at a time, and each wakes the loop. So a large answer is read in larger
+ * parts, with pauses in which less arrives than the socket holds. Batches of boxes are a quarter
  * faster. */
 static void pause_reading(db_conn *conn)
 {
@@ -94,7 +92,7 @@ static void report_failed_attempt(db_conn *conn)
     conn->failures = failures;
 }
 
-/* Draws the conclusions from whatever has happened to the connection. */
+/* Updates the state after anything that may have happened to the connection. */
 static void update_conn(db_conn *conn, int64_t now_ms)
 {
     report_failed_attempt(conn);
@@ -114,9 +112,9 @@ static bool is_of_reads(db_group group)
     return group == DB_READS || group == DB_STANDBY;
 }
 
-/* How many connections of a group are used freely. As many reads as there are cores keep PostgreSQL
- * and the loops that have busy clients busy; more of them would only be smaller. Writes wait for
- * the disk, and those that wait at the same time are committed together. */
+/* The number of connections of a group that are used without regard to SLOW_MS. One read per core
+ * keeps PostgreSQL busy; more would only make the batches smaller. Writes wait for the disk, and
+ * PostgreSQL commits together those that wait at the same time. */
 static size_t quick_connections(const db_conns *conns, db_group group)
 {
     size_t loops = 0;
@@ -127,8 +125,7 @@ static size_t quick_connections(const db_conns *conns, db_group group)
     return loops >= conns->cores ? 1 : conns->cores / (loops == 0 ? 1 : loops);
 }
 
-/* What is asked of the connections of a group. A batched read has half of a request's time, and
- * most reads are batched. */
+/* A batched read has half of a request's time, and most reads are batched. */
 static cardbox_options conn_options(const settings *set, db_group group)
 {
     long half_ms = (set->database_timeout_ms + 1) / 2;
@@ -257,7 +254,7 @@ void db_conns_ready(db_conns *conns, size_t number)
     update_conn(conn, clock_ms());
 }
 
-/* Whether the auth_watcher has reached the primary since its connections were all lost. */
+/* Whether the auth_watcher has reached the primary since all connections were lost. */
 static bool auth_watcher_is_connected(const db_conns *conns)
 {
     int64_t auth_watcher_ok_ms = atomic_load(&conns->server->database.auth_watcher_ok_ms);
@@ -265,8 +262,8 @@ static bool auth_watcher_is_connected(const db_conns *conns)
            auth_watcher_ok_ms >= atomic_load(&conns->server->database.primary.last_lost_ms);
 }
 
-/* Whether each loop that may have one has a connection of each of our groups: it serves nobody of a
- * group without one. */
+/* Whether each loop that may be open has a connection of each group: without one of a group it is
+ * of no use. */
 static bool loops_are_complete(const db_conns *conns)
 {
     for (size_t loop = 0; loop < (size_t)conns->server->set->loops; loop++) {
@@ -285,15 +282,15 @@ static bool loops_are_complete(const db_conns *conns)
     return true;
 }
 
-/* For standbys each loop decides by its own connections. */
+/* For standbys each loop looks at its own connections only. */
 static bool database_is_up(const db_conns *conns)
 {
     return conns->are_of_standby ? any_up(conns) : atomic_load(&conns->side->usable_count) > 0;
 }
 
-/* While the database is away one connection tries, not all. And PostgreSQL may have too few slots:
- * the auth_watcher's connection, without which nobody is let in, comes before the first ones of
- * each group, unless it takes long, and these before those that only make us quicker. */
+/* Whether a connection may be tried. While the database is away only one is. PostgreSQL may have
+ * too few slots, so the order is: the auth_watcher, for up to AUTH_WATCHER_FIRST_MS; the first
+ * connections of each group; the others. */
 static bool may_connect(const db_conns *conns, size_t number)
 {
     const db_conn *conn = &conns->all[number];
@@ -312,7 +309,7 @@ static bool may_connect(const db_conns *conns, size_t number)
            clock_ms() >= atomic_load(&conns->side->up_ms) + AUTH_WATCHER_FIRST_MS;
 }
 
-/* When a connection is to be looked at again. Each is asked in every turn. */
+/* When db_conns_tick has something to do for a connection. */
 static int64_t conn_due_ms(const db_conns *conns, size_t number)
 {
     const db_conn *conn = &conns->all[number];
@@ -337,7 +334,7 @@ static int64_t conn_due_ms(const db_conns *conns, size_t number)
     return due;
 }
 
-/* Closes a connection that may not be open any more, once no query is pending. */
+/* Closes a connection that slots.c does not allow any more, once no query is pending. */
 static void close_if_not_allowed(db_conn *conn, int64_t now_ms)
 {
     if (!async_conn_is_wanted(conn->async) || conn->status->pending > 0 ||
@@ -381,8 +378,7 @@ int64_t db_conns_next_ms(const db_conns *conns)
     return next_ms;
 }
 
-/* Whether it can't connect, though others can: it has tried since one of them came up; or may not
- * connect. */
+/* Whether it can't connect although others can, or is not allowed to. */
 static bool is_refused(const db_conn *conn)
 {
     if (!slots_allow(conn->owner->side, conn->rank))
@@ -391,9 +387,8 @@ static bool is_refused(const db_conn *conn)
            conn->owner->retry_all_ms + AWAY_AFTER_MS < clock_ms();
 }
 
-/* Connections of another loop that nobody has used since the database became incompatible may still
- * count as usable: they are no help here. Nor are those of another group, where this one's find no
- * room in the database. */
+/* Looks at the connections of this loop and group first: those of another loop may still count as
+ * usable although the database has become incompatible. */
 bool db_conns_away(const db_conns *conns, db_group group)
 {
     bool incompatible = false, has_usable = false, shut_out = true;
@@ -407,8 +402,8 @@ bool db_conns_away(const db_conns *conns, db_group group)
     return (!has_usable && (incompatible || shut_out)) || database_is_away(conns->side);
 }
 
-/* Whether the standbys were compared with what the primary is as far as is known: a connection to
- * it that came up since may lead to another one. */
+/* Whether the standbys were compared with the present primary. A connection that came up later may
+ * lead to another one. */
 static bool is_of_this_primary(const db_conns *conns)
 {
     return conns->cluster_identity == atomic_load(&conns->server->database.cluster_identity) &&

@@ -1,6 +1,6 @@
 /*
- * slots.c: the ranks, and how many of them may be open. Any thread may call; the numbers are
- * atomic, and each loop finds out by itself what it is to close or may open.
+ * slots.c: the ranks, and how many of them may be open. Any thread may call these functions: the
+ * numbers are atomic, and each loop opens and closes its own connections.
  */
 #include "server/batch/slots.h"
 #include <string.h>
@@ -9,15 +9,15 @@
 
 enum {
     GROUPS = DB_STANDBY,   /* of the primary */
-    OPEN_LEAST = GROUPS,   /* connections that are never given back: those of the first loop */
+    OPEN_LEAST = GROUPS,   /* connections that are never closed: the first ones of loop 0 */
     SPARED = 2,            /* slots that are left to others, such as the command line */
-    PLENTY = 5,            /* with more free slots than these some more are taken */
+    PLENTY = 5,            /* with more free slots than these several are used at once */
     GROW_AFTER_MS = 20000, /* without trouble */
     FULL_MS = 5000,        /* time after a 53300 in which PostgreSQL counts as full */
     LOG_MS = 60000         /* between two log lines about connections refused for one reason */
 };
 
-#define STATES_STARTING "57P" /* it starts or stops: the log is last_logged that it is away */
+#define STATES_STARTING "57P" /* PostgreSQL starts or stops: that is logged as an outage */
 
 void slots_init(server_state *server)
 {
@@ -32,7 +32,7 @@ void slots_init(server_state *server)
     atomic_store(&standby->open_max, standby->ranks);
 }
 
-/* Counts the connections that come before it. */
+/* Counts the connections with lower ranks. */
 int slots_rank(const server_state *server, size_t loop, db_group group, size_t index)
 {
     const settings *set = server->set;
