@@ -388,18 +388,20 @@ static bool is_refused(const db_conn *conn)
 }
 
 /* Looks at the connections of this loop and group first: those of another loop may still count as
- * usable although the database has become incompatible. */
+ * usable although the database has become incompatible. The first connection of the group decides
+ * whether PostgreSQL refuses the group, since the others are not tried before it is up. */
 bool db_conns_away(const db_conns *conns, db_group group)
 {
-    bool incompatible = false, has_usable = false, shut_out = true;
-    for (size_t i = conns->group[group].first; i < conns->group[group].before && !has_usable; i++) {
+    const db_conn_span *span = &conns->group[group];
+    bool incompatible = false, has_usable = false;
+    for (size_t i = span->first; i < span->before; i++) {
         const db_conn *conn = &conns->all[i];
         incompatible = incompatible || conn->incompatible;
-        has_usable =
-            db_conn_is_usable(conn) || (conn->state == DB_CONN_CHECKING && !conn->incompatible);
-        shut_out = shut_out && !has_usable && is_refused(conn);
+        has_usable = has_usable || db_conn_is_usable(conn) ||
+                     (conn->state == DB_CONN_CHECKING && !conn->incompatible);
     }
-    return (!has_usable && (incompatible || shut_out)) || database_is_away(conns->side);
+    bool refused = span->first == span->before || is_refused(&conns->all[span->first]);
+    return (!has_usable && (incompatible || refused)) || database_is_away(conns->side);
 }
 
 /* Whether the standbys were compared with the present primary. A connection that came up later may
