@@ -35,7 +35,7 @@ typedef struct arena {
     arena_end why;
     const arena_budget *budget; /* NULL: none */
     size_t taken;               /* bytes in blocks, */
-    size_t unchecked;     /* and of those and what was counted, since the budget was looked at */
+    size_t unchecked;     /* bytes that were taken or counted since the last check of the budget */
     memory_budget *holds; /* where `held` bytes are counted; NULL: none are */
     size_t held;
 } arena;

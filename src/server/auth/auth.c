@@ -1,7 +1,7 @@
 /*
- * auth.c: the rules. In doubt nobody is let in: while the list of tokens was never read, or was not
- * confirmed for long, the answer is 503. One message for whatever is wrong with a token, and one
- * for whatever it is not good for, whether the project exists or not: neither teaches anything.
+ * auth.c: authorises requests. While the list of tokens is unknown or too old the answer is 503.
+ * There is one message for all invalid tokens and one for all missing rights, so that an answer
+ * never reveals whether a project exists.
  */
 #include "server/auth/auth.h"
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * token_list.h: the tokens that are good, as one list that never changes: a new one takes its place
- * when something has. Loops look tokens up in it without waiting for anybody. Knows no HTTP.
+ * token_list.h: the valid tokens, as an immutable list. When tokens change it is replaced by a new
+ * list. Loops look tokens up without waiting.
  */
 #ifndef SERVER_TOKEN_LIST_H
 #define SERVER_TOKEN_LIST_H
@@ -28,17 +28,17 @@ token_list *token_list_new(const store_rows *rows, int64_t asked_ms);
 /* The token with this secret, expired or not; NULL: none. */
 const token *token_list_find(const token_list *list, slice secret);
 
-/* The one with this number, found by walking the list. */
+/* The token with this id; the list is searched. NULL: none. */
 const token *token_list_find_id(const token_list *list, int64_t id);
 
 bool token_is_for(const token *t, slice tenant);
 
 /* Where the list is that counts. One thread changes it. */
 typedef struct token_store {
-    pthread_mutex_t lock; /* held for the moment in which a list is taken or changed */
+    pthread_mutex_t lock; /* held while `current` is read or changed */
     token_list *current;
     atomic_uint changes;
-    atomic_llong confirmed_ms; /* when the database last said that it is the newest */
+    atomic_llong confirmed_ms; /* when the database last confirmed the list */
 } token_store;
 
 void token_store_init(token_store *b);
@@ -47,7 +47,7 @@ void token_store_free(token_store *b); /* no reader may be left */
 /* Takes the list over. */
 void token_store_publish(token_store *b, token_list *list);
 
-/* One thread's hold on the list. Starts as zeros. */
+/* One thread's reference to a list. Starts as zeros. */
 typedef struct token_reader {
     token_list *held;
     unsigned changes;

@@ -1,7 +1,6 @@
 /*
- * auth_watcher.c: asks again and again, in statements that cost next to nothing where nothing has
- * changed. Polling and not LISTEN, which does not work behind PgBouncer; more than once a second,
- * so that a token that was revoked is refused everywhere within one.
+ * auth_watcher.c: polls with cheap statements. It does not use LISTEN, which does not work behind
+ * PgBouncer. It polls more than once a second, so that a revoked token is refused within one.
  */
 #include "server/background/auth_watcher.h"
 #include <stdio.h>
@@ -125,7 +124,7 @@ static bool check_tokens(auth_watcher *w, cardbox_error *err)
     return taken;
 }
 
-/* --- the cluster_identity --- */
+/* --- the identity of the cluster --- */
 
 /* While it is not known, or is not theirs, standbys are not read from; nor from when a connection
  * came up until it has been asked again: that may lead to another primary, and be written by. */

@@ -1,6 +1,6 @@
 /*
- * bounded_pipe.c: a buffer in a circle under a mutex. The loop is woken only if it has asked for
- * it, and for room only once a quarter is free: for a few bytes neither side shall turn.
+ * bounded_pipe.c: a ring buffer under a mutex. If the loop waits for free space it is woken once a
+ * quarter of the buffer is free, so that threads do not switch for a few bytes.
  */
 #include "server/background/bounded_pipe.h"
 #include <pthread.h>

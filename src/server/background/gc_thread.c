@@ -1,7 +1,7 @@
 /*
- * gc_thread.c: a turn is one table and one batch; while there is more the next one follows after a
- * pause, which leaves the database to those who use it. Not the auth_watcher's thread: a turn may
- * take longer than a token may stay good after it was revoked.
+ * gc_thread.c: each run analyzes one table and collects one batch. If there is more, the next run
+ * follows after a short pause. It is not the auth_watcher's thread, because a batch may take longer
+ * than the time in which a revoked token must be refused.
  */
 #include "server/background/gc_thread.h"
 #include <inttypes.h>

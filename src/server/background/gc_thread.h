@@ -1,6 +1,6 @@
 /*
- * gc_thread.h: a thread that removes what is dead, at intervals, in small batches, and has tables
- * analyzed that have grown much. Any number of servers may have one: they take turns.
+ * gc_thread.h: a thread that removes expired and deleted rows in small batches, and analyzes tables
+ * that have grown. Several servers may run one: a lock in the database lets one work at a time.
  */
 #ifndef SERVER_GC_THREAD_H
 #define SERVER_GC_THREAD_H

@@ -1,5 +1,5 @@
 /*
- * incoming.c: a body on its way through a transfer's bounded_pipe.
+ * incoming.c: the body of a request, from the loop through the bounded_pipe to a thread.
  */
 #include "server/background/incoming.h"
 
@@ -17,8 +17,7 @@ ssize_t incoming_read(void *arg, char *to, size_t room)
 
 /* --- on the loop --- */
 
-/* Whom nobody takes anything from any more may send on: the answer waits for the end of the body.
- */
+/* After the transfer has ended the rest of the body is ignored: the answer waits for its end. */
 static size_t take(request *r, slice piece)
 {
     transfer *t = r->plan;

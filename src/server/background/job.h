@@ -14,7 +14,7 @@ struct request;
 
 typedef enum job_state { JOB_NONE, JOB_WAITING, JOB_RUNNING, JOB_DONE } job_state;
 
-/* What is done on a request, with what it needs. */
+/* Work on a request, with its argument. */
 typedef void (*job_work)(struct request *r, void *arg);
 
 typedef struct job {

@@ -17,9 +17,9 @@
 enum {
     THREADS_MOST = 8,
     WAITING_MOST = 256,      /* each has a body or rows, which --memory-max bounds too */
-    WAITING_OF_PROJECT = 64, /* so that one project can't take the places of all */
-    NICE = 5,                /* the loops, which others wait for, go first */
-    CHECK_MS = 250           /* is the client still there? */
+    WAITING_OF_PROJECT = 64, /* so that one project can't fill the queue */
+    NICE = 5,                /* loops have priority, since all requests wait for them */
+    CHECK_MS = 250           /* between two checks whether clients have left */
 };
 
 typedef struct job_thread {
@@ -137,7 +137,7 @@ static void *run_jobs(void *arg)
 
 /* --- the pool --- */
 
-/* One more than loops: a project may keep as many busy as it could loops. */
+/* One more than loops, because one project never has all threads. */
 size_t job_threads(const settings *set)
 {
     return set->loops < THREADS_MOST ? (size_t)set->loops + 1 : THREADS_MOST;
@@ -172,7 +172,7 @@ job_pool *job_pool_new(const settings *set, stats *all)
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->changed, NULL);
     TAILQ_INIT(&p->queue);
-    pthread_mutex_lock(&p->lock); /* for none to look around before all are there */
+    pthread_mutex_lock(&p->lock); /* so that no thread reads `count` before it is set */
     for (; started < count; started++) {
         job_thread *t = &p->thread[started];
         *t = (job_thread){.pool = p, .stats = &all[(size_t)set->loops + started]};
@@ -208,7 +208,7 @@ bool jobs_are_open(const jobs *all)
     return !LIST_EMPTY(&all->requests);
 }
 
-/* Gives what keeps it out; NULL: nothing, and it waits. */
+/* Returns why there is no space in the queue; NULL: the request is queued. */
 static const char *enqueue(job_pool *p, request *r)
 {
     const char *full = NULL;
@@ -269,7 +269,7 @@ static job_state state_of(const jobs *all, const request *r)
     return state;
 }
 
-/* Whether it was waiting, and does no more. */
+/* Removes a waiting request from the queue. False: it runs or has run. */
 static bool remove_if_waiting(const jobs *all, request *r)
 {
     pthread_mutex_lock(&all->pool->lock);
@@ -300,7 +300,7 @@ static void check_client(jobs *all, request *r, int64_t now_ms)
                     "other large requests did not leave it a thread in time");
 }
 
-/* Its answer goes out, or it waits for its next statement. */
+/* Sends the answer, or queues the next statement. */
 static void resume_request(jobs *all, request *r)
 {
     bool needs_statement = r->job.needs_statement;

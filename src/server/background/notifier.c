@@ -1,6 +1,6 @@
 /*
- * notifier.c: a short list of projects with new work, emptied at most every ROUND_MS. If a project
- * does not fit, or a notification fails, workers find the work when they next look by themselves.
+ * notifier.c: a short list of projects with new work. If a project does not fit, or a notification
+ * fails, workers find the work when they poll.
  */
 #include "server/background/notifier.h"
 #include "cardbox/task.h"

@@ -1,6 +1,6 @@
 /*
- * notifier.h: notifies workers of new work, after requests have made some: in a thread of its own,
- * once for all requests of a moment, so that no answer waits for it. The thread sleeps until then.
+ * notifier.h: a thread that notifies workers of new work in a project, so that no request waits for
+ * the notification. Several requests for one project share a notification.
  */
 #ifndef SERVER_NOTIFIER_H
 #define SERVER_NOTIFIER_H
@@ -13,7 +13,7 @@ typedef struct notifier notifier;
 /* For background_stop. NULL: no memory or no thread. */
 notifier *notifier_start(server_state *server);
 
-/* There is work in a project. Any thread; NULL is fine. */
+/* Adds a project with new work. Any thread may call it. NULL is accepted. */
 void notifier_add(notifier *n, slice tenant);
 
 #endif

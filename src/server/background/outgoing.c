@@ -1,10 +1,12 @@
 /*
- * outgoing.c: pieces on their way from a thread through its bounded_pipe into an answer.
+ * outgoing.c: an answer, from a thread through the bounded_pipe to the client.
  */
 #include "server/background/outgoing.h"
 
 enum {
-    CHUNK_BYTES = 32 * 1024 /* bytes that go to the loop at once: small lines would wake it often */
+    CHUNK_BYTES =
+        32 *
+        1024 /* bytes that are sent to the loop at once, so that it is not woken for each line */
 };
 
 /* --- in the thread --- */
@@ -38,7 +40,7 @@ cardbox_status outgoing_end(outgoing *o, cardbox_status status)
 {
     if (status != CARDBOX_OK)
         return status;
-    return send_chunk(o) ? CARDBOX_OK : CARDBOX_UNAVAILABLE; /* nobody reads it any more */
+    return send_chunk(o) ? CARDBOX_OK : CARDBOX_UNAVAILABLE; /* the client does not read any more */
 }
 
 void outgoing_clear(transfer *t)

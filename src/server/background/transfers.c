@@ -1,6 +1,7 @@
 /*
- * transfers.c: the life of a transfer. Thread and loop each hold it; who lets go last frees it, so
- * that a client that leaves never waits for the thread, nor the loop for the database.
+ * transfers.c: the life of a transfer. Thread and loop each hold a reference, and the last one
+ * frees it: a client that leaves never waits for the thread, and the loop never waits for the
+ * database.
  */
 #include "server/background/transfers.h"
 #include <stdatomic.h>
@@ -17,11 +18,12 @@
 #include "store/admin/role.h"
 
 enum {
-    PIPE_BYTES = 256 * 1024, /* between a thread and its client */
+    PIPE_BYTES = 256 * 1024, /* of the pipe between a thread and its loop */
     STATEMENT_MS = 300000,   /* a box of a million ids takes PostgreSQL half a minute */
-    STOP_MS = 2000,          /* for a statement to end when the server does */
-    CHECK_MS = 250,          /* is the client still there? */
-    MOVED_LEAST = 64 * 1024  /* bytes in each idle timeout: who reads slower holds up a snapshot */
+    STOP_MS = 2000,          /* the server waits so long for threads when it stops */
+    CHECK_MS = 250,          /* between two checks whether clients have left */
+    MOVED_LEAST =
+        64 * 1024 /* bytes in each idle timeout; a slower client would keep a snapshot open */
 };
 
 struct transfer_pool {
@@ -160,8 +162,8 @@ static void set_incompatible(transfer *t, incompatible_cause cause)
     t->cause = cause;
 }
 
-/* As on a loop's connection: what PostgreSQL refuses is the transfer's own http_error until the
- * server's check fails too. To open the database is a check already. */
+/* Finds out whether the database is incompatible, as for the connections of a loop: an error is the
+ * transfer's own until this check fails too. Opening the database is such a check. */
 static void check_database(transfer *t)
 {
     role_check found = {.has_schema = false};
@@ -181,7 +183,7 @@ static void check_database(transfer *t)
         set_incompatible(t, INCOMPATIBLE_SCHEMA);
 }
 
-/* A failure is logged here if the answer is under way already: it is only cut off then. */
+/* If the answer has begun it can only be cut off, so the failure is logged here. */
 static void report_failure(transfer *t, cardbox_status status)
 {
     if (status == CARDBOX_OK)
@@ -217,7 +219,7 @@ static void *run_transfer(void *arg)
 
 /* --- the loop --- */
 
-/* The request ends, whatever the thread is doing: it will find the bounded_pipe shut. */
+/* The request ends. The thread finds the bounded_pipe shut. */
 static void drop_transfer(void *plan)
 {
     transfer *t = plan;
@@ -303,7 +305,7 @@ void transfer_resume(transfer *t)
     t->request->host->resume(t->request);
 }
 
-/* What the store itself has found, and the database has not. */
+/* Whether the store found the error, not the database. */
 static bool is_for_client(const cardbox_error *err)
 {
     return err->sqlstate[0] == '\0' &&
@@ -343,8 +345,7 @@ void transfer_answer_stopped(transfer *t, const char *how_far)
                         how_far, http_error_why_not_run(&t->err));
 }
 
-/* Ends it for a reason that is not its own. The connection, if it has one that is in the middle of
- * something, ends too. */
+/* Ends a transfer for a reason outside of it. An answer that has begun is cut off. */
 static void abort_transfer(transfer *t)
 {
     request *r = t->request;
@@ -356,9 +357,8 @@ static void abort_transfer(transfer *t)
         r->host->cut(r);
 }
 
-/* Gives up clients that have left while their connection was suspended, which nobody else would
- * notice, or read too slowly, or may do no more what they do. An import is finished for who is gone
- * too. */
+/* Aborts a transfer whose client has left while its connection was suspended or reads too slowly,
+ * or whose token is not valid any more. An import whose body is complete is finished anyway. */
 static void check_client(transfer *t, int64_t now_ms)
 {
     request *r = t->request;
