@@ -13,7 +13,7 @@
 #include "app/log.h"
 #include "server/background/jobs.h"
 #include "server/background/auth_watcher.h"
-#include "server/background/background_db.h"
+#include "server/background/background.h"
 #include "server/background/gc_thread.h"
 #include "server/background/notifier.h"
 #include "server/auth/token_list.h"

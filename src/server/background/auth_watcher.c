@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include "base/clock.h"
 #include "app/log.h"
-#include "server/background/background_db.h"
+#include "server/background/background.h"
 #include "server/auth/token_list.h"
 #include "store/admin/free_slots.h"
 #include "store/admin/cluster_identity.h"

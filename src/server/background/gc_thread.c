@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "app/log.h"
-#include "server/background/background_db.h"
+#include "server/background/background.h"
 #include "server/response/failure_log.h"
 #include "store/admin/collect.h"
 #include "store/admin/grown.h"

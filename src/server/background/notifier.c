@@ -4,7 +4,7 @@
  */
 #include "server/background/notifier.h"
 #include "cardbox/task.h"
-#include "server/background/background_db.h"
+#include "server/background/background.h"
 
 enum { PAUSE_MS = 50, TENANTS_MOST = 64, TIMEOUT_MS = 2000 };
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "app/log.h"
-#include "server/background/background_db.h"
+#include "server/background/background.h"
 #include "server/auth/auth.h"
 #include "server/response/failure_log.h"
 #include "server/response/http_error.h"

@@ -1,8 +1,8 @@
 /*
- * background_db.c: database connections of the threads beside the loops. A failed step is not
+ * background.c: database connections of the threads beside the loops. A failed step is not
  * retried at once: the thread repeats it when it next wakes.
  */
-#include "server/background/background_db.h"
+#include "server/background/background.h"
 #include <stdlib.h>
 #include <string.h>
 

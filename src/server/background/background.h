@@ -1,9 +1,9 @@
 /*
- * background_db.h: the threads beside the loops that repeat a task, and their database connections:
+ * background.h: the threads beside the loops that repeat a task, and their database connections:
  * one each, with short timeouts, since stopping waits for them.
  */
-#ifndef SERVER_BACKGROUND_DB_H
-#define SERVER_BACKGROUND_DB_H
+#ifndef SERVER_BACKGROUND_H
+#define SERVER_BACKGROUND_H
 
 #include "base/periodic.h"
 #include "cardbox/client.h"
