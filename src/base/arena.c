@@ -13,10 +13,10 @@
 enum {
     BLOCK_SIZE = 16 * 1024,
     BLOCK_MOST = 1024 * 1024,
-    BLOCK_SHARE = 8,          /* a new block has an eighth of the bytes taken so far */
-    LARGE_PIECE = 4 * 1024,   /* from here on a piece has a block of its own */
-    LOOK_BYTES = 1024 * 1024, /* between two looks at the budget */
-    ALONE_SHARE = 4           /* one piece of work has no more of the memory: others need some */
+    BLOCK_SHARE = 8,           /* a new block has an eighth of the bytes taken so far */
+    LARGE_PIECE = 4 * 1024,    /* from here on a piece has a block of its own */
+    CHECK_BYTES = 1024 * 1024, /* between two looks at the budget */
+    ALONE_SHARE = 4            /* one piece of work has no more of the memory: others need some */
 };
 
 #define ALIGNMENT _Alignof(max_align_t)
@@ -47,7 +47,7 @@ static bool end(arena *a, arena_end why)
     return false;
 }
 
-size_t arena_alone_most(const arena *a)
+size_t arena_max(const arena *a)
 {
     return a->budget->process->most / ALONE_SHARE;
 }
@@ -55,20 +55,20 @@ size_t arena_alone_most(const arena *a)
 bool arena_count(arena *a, size_t bytes)
 {
     const arena_budget *budget = a->budget;
-    a->unseen += bytes;
-    if (budget == NULL || (a->unseen < LOOK_BYTES && !a->failed))
+    a->unchecked += bytes;
+    if (budget == NULL || (a->unchecked < CHECK_BYTES && !a->failed))
         return true;
     if (budget->given_up != NULL && atomic_load(budget->given_up))
         return end(a, ARENA_GIVEN_UP);
     if (a->failed && a->why != ARENA_NOMEM) /* over the budget small pieces are refused too */
         return false;
-    if (a->taken + a->unseen > arena_alone_most(a))
+    if (a->taken + a->unchecked > arena_max(a))
         return end(a, ARENA_ALONE);
-    if (!memory_has(budget->process, a->unseen))
+    if (!memory_has(budget->process, a->unchecked))
         return end(a, ARENA_OTHERS);
     a->holds = budget->process;
-    memory_hold(a->holds, &a->held, a->held + a->unseen);
-    a->unseen = 0;
+    memory_hold(a->holds, &a->held, a->held + a->unchecked);
+    a->unchecked = 0;
     return true;
 }
 

@@ -35,7 +35,7 @@ typedef struct arena {
     arena_end why;
     const arena_budget *budget; /* NULL: none */
     size_t taken;               /* bytes in blocks, */
-    size_t unseen;        /* and of those and what was counted, since the budget was looked at */
+    size_t unchecked;     /* bytes that were taken or counted since the last check of the budget */
     memory_budget *holds; /* where `held` bytes are counted; NULL: none are */
     size_t held;
 } arena;
@@ -47,7 +47,7 @@ typedef struct arena {
 #define ARENA_BESIDE(other) ((arena){.budget = (other)->budget})
 
 /* The bytes that one arena of its budget may have. Only of an arena that has one. */
-size_t arena_alone_most(const arena *a);
+size_t arena_max(const arena *a);
 
 /* Counts bytes that were taken elsewhere for the same work. False: over the budget. */
 bool arena_count(arena *a, size_t bytes);

@@ -33,18 +33,15 @@ static size_t next_capacity(const buf *b, size_t needed)
 
 bool buf_reserve(buf *b, size_t more)
 {
-    size_t needed, wanted;
-    char *grown;
-
     if (b->failure != BUF_FINE)
         return false;
     if (more > b->max - b->len || more >= SIZE_MAX - b->len)
         return fail(b, BUF_TOO_LARGE);
-    needed = b->len + more + 1;
+    size_t needed = b->len + more + 1;
     if (needed <= b->cap)
         return true;
-    wanted = next_capacity(b, needed);
-    grown = realloc(b->data, wanted);
+    size_t wanted = next_capacity(b, needed);
+    char *grown = realloc(b->data, wanted);
     if (grown == NULL)
         return fail(b, BUF_NOMEM);
     b->data = grown;

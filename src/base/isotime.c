@@ -224,21 +224,18 @@ static void date_from_days(isotime *out, int64_t days)
 
 void isotime_from_micros(isotime *out, int64_t micros)
 {
-    int64_t days, rest;
-    int seconds;
-
     if (micros < MICROS_MIN)
         micros = MICROS_MIN;
     if (micros > MICROS_MAX)
         micros = MICROS_MAX;
-    days = micros / MICROS_PER_DAY;
-    rest = micros % MICROS_PER_DAY;
+    int64_t days = micros / MICROS_PER_DAY;
+    int64_t rest = micros % MICROS_PER_DAY;
     if (rest < 0) {
         rest += MICROS_PER_DAY;
         days--;
     }
     *out = (isotime){.has_offset = true, .micros = (int)(rest % MICROS_PER_SECOND)};
-    seconds = (int)(rest / MICROS_PER_SECOND);
+    int seconds = (int)(rest / MICROS_PER_SECOND);
     out->hour = seconds / 3600;
     out->minute = seconds / 60 % 60;
     out->second = seconds % 60;

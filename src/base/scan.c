@@ -83,15 +83,13 @@ static const char *check_escape(checker *c, const char *at)
 /* An escape, or a character beyond ASCII. */
 static const char *check_special(checker *c, const char *at)
 {
-    size_t step;
-
     if (*at == '\\')
         return check_escape(c, at);
     if ((unsigned char)*at < 0x20) {
         refuse(c, at, "control character in a string, write it as an escape");
         return NULL;
     }
-    step = slice_utf8_step((slice){at, (size_t)(c->end - at)});
+    size_t step = slice_utf8_step((slice){at, (size_t)(c->end - at)});
     if (step == 0) {
         refuse(c, at, "bytes that are not UTF-8 in a string");
         return NULL;
@@ -214,13 +212,10 @@ static state read_value(checker *c)
 /* After a value: a comma and the next one, or the end of the container. */
 static state read_next(checker *c)
 {
-    char next;
-    bool object;
-
     if (c->depth == 0)
         return FINISHED;
-    next = peek(c);
-    object = in_object(c);
+    char next = peek(c);
+    bool object = in_object(c);
     if (next == ',') {
         c->at++;
         return object ? read_key(c) : WANT_VALUE;

@@ -27,11 +27,11 @@ static void reserve_up_to(buf *out, size_t len)
 
 void scan_compact(buf *out, slice text)
 {
-    const char *at, *from, *end;
+    const char *from;
 
     text = with_pointer(text);
-    at = from = text.ptr;
-    end = text.ptr + text.len;
+    const char *at = from = text.ptr;
+    const char *end = text.ptr + text.len;
     reserve_up_to(out, text.len);
     while (at < end) {
         if (*at == '"') {
@@ -118,11 +118,10 @@ static bool sanitise_number(copy *c, const char **at)
 
 void scan_sanitise(buf *out, slice text)
 {
-    copy c;
     const char *at;
 
     text = with_pointer(text);
-    c = (copy){out, text.ptr, text.ptr + text.len};
+    copy c = (copy){out, text.ptr, text.ptr + text.len};
     reserve_up_to(out, text.len);
     for (at = text.ptr; at < c.end;) {
         if (*at == '"')

@@ -31,11 +31,10 @@ static bool stop(scan_number *out, const char *at, bool good)
 static bool read_exponent(scan_number *out, const char *at, const char *end)
 {
     bool negative = at < end && *at == '-';
-    slice digits;
 
     if (at < end && (*at == '-' || *at == '+'))
         at++;
-    digits = take_digits(&at, end);
+    slice digits = take_digits(&at, end);
     for (size_t i = 0; i < digits.len && out->exponent < SCAN_EXPONENT_MAX; i++)
         out->exponent = out->exponent * 10 + (digits.ptr[i] - '0');
     if (out->exponent > SCAN_EXPONENT_MAX)

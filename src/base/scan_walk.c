@@ -87,11 +87,9 @@ bool scan_take(scan_walk *walk, scan_value *value)
 
 bool scan_to_member(scan_walk *walk, slice *key)
 {
-    const char *from;
-
     if (!next_token(walk, ',') || *walk->at != '"')
         return false;
-    from = walk->at;
+    const char *from = walk->at;
     walk->at = scan_skip_string(from, walk->end);
     *key = (slice){from, (size_t)(walk->at - from)};
     return next_token(walk, ':');
@@ -282,13 +280,12 @@ static int64_t shift_in(int64_t number, int digit, bool negative)
 bool scan_integer(slice number, int64_t *out)
 {
     scan_number parts;
-    size_t digits;
     int64_t whole, result = 0;
 
     if (number.len == 0 || !scan_number_read(&parts, number.ptr, number.ptr + number.len) ||
         parts.end != number.ptr + number.len)
         return false;
-    digits = parts.whole.len + parts.fraction.len;
+    size_t digits = parts.whole.len + parts.fraction.len;
     whole = (int64_t)parts.whole.len + parts.exponent;
     for (size_t i = 0; i < digits; i++) {
         int digit = scan_digit(&parts, i);

@@ -41,7 +41,6 @@ static bool is_second(unsigned char lead, unsigned char byte)
 size_t slice_utf8_step(slice text)
 {
     const unsigned char *at = (const unsigned char *)text.ptr;
-    size_t step;
 
     if (text.len == 0)
         return 0;
@@ -49,7 +48,7 @@ size_t slice_utf8_step(slice text)
         return 1;
     if (at[0] < 0xC2 || at[0] > 0xF4)
         return 0;
-    step = at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : 4;
+    size_t step = at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : 4;
     if (text.len < step || !is_second(at[0], at[1]))
         return 0;
     for (size_t i = 2; i < step; i++) {

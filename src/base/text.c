@@ -6,18 +6,11 @@
 #include <stdio.h>
 #include "base/slice.h"
 
-/* True if this byte continues a UTF-8 character. */
-static bool goes_on(char byte)
-{
-    return ((unsigned char)byte & 0xC0) == 0x80;
-}
-
 /* Removes the last character if some of its bytes did not fit. */
 static void drop_part(char *out, size_t len)
 {
     size_t at = len;
-
-    while (at > 0 && len - at < 3 && goes_on(out[at - 1]))
+    while (at > 0 && len - at < 3 && ((unsigned char)out[at - 1] & 0xC0) == 0x80)
         at--;
     if (at > 0 && ((unsigned char)out[at - 1] & 0x80) != 0 &&
         slice_utf8_step((slice){out + at - 1, len - at + 1}) != len - at + 1)

@@ -32,11 +32,10 @@ void uuid16_format(char out[UUID_TEXT_SIZE], const uuid16 *id)
 static uint64_t time_now(void)
 {
     struct timespec now;
-    uint64_t ms, rest_ns;
 
     clock_gettime(CLOCK_REALTIME, &now);
-    ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-    rest_ns = (uint64_t)now.tv_nsec % 1000000;
+    uint64_t ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    uint64_t rest_ns = (uint64_t)now.tv_nsec % 1000000;
     return ms << 12 | rest_ns * 4096 / 1000000;
 }
 

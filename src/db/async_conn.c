@@ -21,7 +21,7 @@ void async_move(async_conn *c, async_state state, int64_t due_ms)
 {
     c->state = state;
     c->due_ms = due_ms;
-    c->serial++;
+    c->status.socket_serial++;
 }
 
 cardbox_status async_conn_new(async_conn **out, const cardbox_options *options, connector *by,
@@ -67,19 +67,19 @@ static void close_connection(async_conn *c, int64_t due_ms)
     c->attempt = NULL;
     c->pg = NULL;
     c->first = c->last = NULL;
-    c->pending = 0;
+    c->status.pending = 0;
     c->unsent = false;
-    c->has_grown = false;
+    c->must_reconnect = false;
     async_begin_answer(c);
     memset(c->prepared, 0, sizeof(c->prepared));
     async_move(c, ASYNC_WAITING, due_ms);
-    fail_queries(lost, c->reason);
+    fail_queries(lost, c->status.reason);
 }
 
 void async_set_reason(async_conn *c, const char *reason)
 {
-    snprintf(c->reason, sizeof(c->reason), "%.*s",
-             (int)slice_cut((slice){reason, strcspn(reason, "\r\n")}, sizeof(c->reason) - 1),
+    snprintf(c->status.reason, sizeof(c->status.reason), "%.*s",
+             (int)slice_cut((slice){reason, strcspn(reason, "\r\n")}, sizeof(c->status.reason) - 1),
              reason);
 }
 
@@ -92,7 +92,7 @@ void async_conn_drop(async_conn *c, const char *reason)
     int64_t wait_ms = 0;
     async_set_reason(c, reason);
     if (!was_open)
-        wait_ms = clock_backoff_ms(c->attempts++, BACKOFF_FIRST_MS, BACKOFF_MOST_MS);
+        wait_ms = clock_backoff_ms(c->status.failed_attempts++, BACKOFF_FIRST_MS, BACKOFF_MOST_MS);
     close_connection(c, clock_ms() + wait_ms);
 }
 
@@ -116,26 +116,26 @@ void async_conn_free(async_conn *c)
 
 static void start_attempt(async_conn *c)
 {
-    c->refusal[0] = '\0';
+    c->status.refusal[0] = '\0';
     async_move(c, ASYNC_CONNECTING, INT64_MAX);
     c->attempt = connector_start(c->connector, &c->options, c->wake_fd);
     if (c->attempt == NULL)
         async_conn_drop(c, "out of memory");
 }
 
-static void take_over(async_conn *c)
+static void take_connection(async_conn *c)
 {
     cardbox_error why;
     c->pg = connector_take(c->connector, c->attempt, &why);
     c->attempt = NULL;
     if (c->pg == NULL) {
-        memcpy(c->refusal, why.sqlstate, sizeof(why.sqlstate));
+        memcpy(c->status.refusal, why.sqlstate, sizeof(why.sqlstate));
         async_conn_drop(c, why.message);
     } else if (PQsetnonblocking(c->pg, 1) != 0 || !PQenterPipelineMode(c->pg)) {
         drop_lost(c, "cannot enter pipeline mode");
     } else {
-        c->attempts = 0;
-        c->reason[0] = '\0';
+        c->status.failed_attempts = 0;
+        c->status.reason[0] = '\0';
         async_move(c, ASYNC_OPEN, INT64_MAX);
     }
 }
@@ -144,9 +144,9 @@ static void take_over(async_conn *c)
 
 void async_begin_answer(async_conn *c)
 {
-    c->reads = 0;
+    c->status.reads = 0;
     if (c->budget != NULL)
-        memory_hold(c->budget, &c->received, 0);
+        memory_hold(c->budget, &c->status.received, 0);
 }
 
 /* Bytes that have arrived and were not read. */
@@ -159,18 +159,19 @@ static size_t bytes_waiting(const async_conn *c)
 /* libpq does not report how much it reads. */
 static bool consume_input(async_conn *c)
 {
-    bool counted = ++c->reads > COUNTED_READS && c->budget != NULL && c->first != NULL &&
-                   c->first->some == NULL;
+    c->status.reads += c->first != NULL;
+    bool counted = c->status.reads > COUNTED_READS && c->budget != NULL && c->first != NULL &&
+                   c->first->on_rows == NULL;
     size_t before = counted ? bytes_waiting(c) : 0;
     if (!PQconsumeInput(c->pg))
         return false;
     size_t after = counted ? bytes_waiting(c) : 0;
     if (after < before)
-        memory_hold(c->budget, &c->received, c->received + before - after);
+        memory_hold(c->budget, &c->status.received, c->status.received + before - after);
     return true;
 }
 
-static void transfer(async_conn *c)
+static void exchange(async_conn *c)
 {
     if (!consume_input(c)) {
         async_take_results(c); /* the server's last words, such as "terminating connection" */
@@ -192,15 +193,16 @@ static void transfer(async_conn *c)
 void async_conn_ready(async_conn *c)
 {
     if (c->state == ASYNC_OPEN)
-        transfer(c);
+        exchange(c);
 }
 
 /* --- time --- */
 
 static int64_t statement_due_ms(const async_conn *c)
 {
-    return c->first == NULL ? INT64_MAX
-                            : c->front_ms + c->first->limits.statement_ms + STATEMENT_GRACE_MS;
+    return c->first == NULL
+               ? INT64_MAX
+               : c->status.busy_since_ms + c->first->limits.statement_ms + STATEMENT_GRACE_MS;
 }
 
 /* The server does not answer at all: it hangs, or the network does. */
@@ -234,13 +236,13 @@ void async_conn_tick(async_conn *c, int64_t now_ms)
         start_attempt(c);
         break;
     case ASYNC_CONNECTING:
-        take_over(c);
+        take_connection(c);
         break;
     case ASYNC_OPEN:
         drop_silent(c);
         break;
     case ASYNC_BROKEN:
-        memcpy(reason, c->reason, sizeof(reason));
+        memcpy(reason, c->status.reason, sizeof(reason));
         async_conn_drop(c, reason);
         break;
     }
@@ -266,11 +268,6 @@ int async_conn_fd(const async_conn *c)
     return c->pg == NULL ? -1 : PQsocket(c->pg);
 }
 
-unsigned async_conn_socket_serial(const async_conn *c)
-{
-    return c->serial;
-}
-
 unsigned async_conn_events(const async_conn *c)
 {
     return c->unsent ? ASYNC_READ | ASYNC_WRITE : ASYNC_READ;
@@ -286,42 +283,12 @@ bool async_conn_is_up(const async_conn *c)
     return c->state == ASYNC_OPEN;
 }
 
-size_t async_conn_pending(const async_conn *c)
-{
-    return c->pending;
-}
-
-int64_t async_conn_busy_since_ms(const async_conn *c)
-{
-    return c->first == NULL ? INT64_MAX : c->front_ms;
-}
-
 void async_conn_count(async_conn *c, memory_budget *budget)
 {
     c->budget = budget;
 }
 
-size_t async_conn_received(const async_conn *c)
+const async_status *async_conn_status(const async_conn *c)
 {
-    return c->received;
-}
-
-unsigned async_conn_reads(const async_conn *c)
-{
-    return c->first == NULL ? 0 : c->reads;
-}
-
-unsigned async_conn_failed_attempts(const async_conn *c)
-{
-    return c->attempts;
-}
-
-const char *async_conn_refusal(const async_conn *c)
-{
-    return c->refusal;
-}
-
-const char *async_conn_reason(const async_conn *c)
-{
-    return c->reason;
+    return &c->status;
 }

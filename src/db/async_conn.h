@@ -16,6 +16,19 @@ typedef struct async_conn async_conn;
 
 enum { ASYNC_READ = 1, ASYNC_WRITE = 2 };
 
+/* Owned and changed by the connection. */
+typedef struct async_status {
+    size_t pending;           /* queries */
+    int64_t busy_since_ms;    /* if queries are pending: since when the first one is the first */
+    unsigned reads;           /* of the first query's answer: each of 8 KiB or more */
+    size_t received;          /* bytes of that answer that are counted in the memory budget */
+    unsigned failed_attempts; /* to connect, since it was connected last */
+    unsigned socket_serial;   /* changes whenever async_conn_fd may return another socket than
+                               * before, even one of the same number */
+    char reason[CARDBOX_MESSAGE_SIZE]; /* why the last connection was lost or could not be made */
+    char refusal[6]; /* SQLSTATE with which PostgreSQL refused the last attempt; "": it did not */
+} async_status;
+
 /* The time that a statement may take, and wait for a lock (0: any time). */
 typedef struct query_limits {
     unsigned statement_ms;
@@ -36,11 +49,11 @@ cardbox_status async_conn_new(async_conn **out, const cardbox_options *options, 
 /* Fails pending queries with CARDBOX_UNAVAILABLE, then closes. NULL is fine. */
 void async_conn_free(async_conn *c);
 
+/* The same pointer for as long as the connection exists. */
+const async_status *async_conn_status(const async_conn *c);
+
 /* The socket; -1 while not connected. */
 int async_conn_fd(const async_conn *c);
-
-/* Changes whenever async_conn_fd may be another socket than before, even of the same number. */
-unsigned async_conn_socket_serial(const async_conn *c);
 
 /* What to wait for on it: ASYNC_READ, ASYNC_WRITE. */
 unsigned async_conn_events(const async_conn *c);
@@ -60,31 +73,14 @@ void async_conn_retry_now(async_conn *c);
 bool async_conn_is_wanted(const async_conn *c);
 
 bool async_conn_is_up(const async_conn *c); /* connected: async_conn_send will do */
-size_t async_conn_pending(const async_conn *c);
-int64_t async_conn_busy_since_ms(const async_conn *c); /* INT64_MAX: no query is pending */
-
-/* How often bytes of the first pending query's answer were read: each time 8 KiB or more. */
-unsigned async_conn_reads(const async_conn *c);
 
 /* Counts the bytes of large answers in `budget` while they arrive, unless their rows are passed one
  * by one. The budget must outlive the connection. */
 void async_conn_count(async_conn *c, memory_budget *budget);
 
-/* The bytes that are counted now: of the first pending query's answer, without its beginning. */
-size_t async_conn_received(const async_conn *c);
-
 /* Fails the first pending query and closes the connection: there is no other way to receive no more
  * of its answer. */
 void async_conn_refuse(async_conn *c, cardbox_status status, const char *reason);
-
-/* Attempts to connect that have failed since it was connected last. */
-unsigned async_conn_failed_attempts(const async_conn *c);
-
-/* Why the last connection was lost or could not be made; "" if none was. */
-const char *async_conn_reason(const async_conn *c);
-
-/* The SQLSTATE with which PostgreSQL refused the last attempt to connect; "": it did not. */
-const char *async_conn_refusal(const async_conn *c);
 
 /* Closes the connection and opens another at once. */
 void async_conn_drop(async_conn *c, const char *reason);
@@ -100,11 +96,11 @@ cardbox_status async_conn_send(async_conn *c, statement_id id, params *p,
 /* Some of a statement's rows (now the callee's), with the `arg` of its query_done. False: no more
  * rows are needed; the statement ends as with async_conn_refuse, CARDBOX_TOO_LARGE. May not touch
  * the connection. */
-typedef bool (*query_rows)(void *arg, store_rows *rows);
+typedef bool (*query_on_rows)(void *arg, store_rows *rows);
 
 /* The rows of the statement that was sent last are passed one by one as they come, and query_done
  * gets none; if the statement fails, they are void. A large answer that is never in memory as a
  * whole costs half of one that is: it uses the same memory again, in the processor's cache. */
-void async_conn_each_row(async_conn *c, query_rows some);
+void async_conn_each_row(async_conn *c, query_on_rows some);
 
 #endif

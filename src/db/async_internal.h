@@ -18,27 +18,18 @@ typedef enum async_state {
 typedef struct query {
     struct query *next;
     statement_id id;
-    params params; /* kept until the answer: it may have to be sent again */
+    params params;
     query_limits limits;
     query_done done;
-    query_rows some; /* NULL: its rows are passed all together */
+    query_on_rows on_rows; /* NULL: its rows are passed all together */
     void *arg;
     bool preparing; /* the answer to its preparation comes first */
     unsigned ahead; /* commands before it that were sent with it and have no answer yet */
-    bool healed;    /* sent a second time */
-    bool given;     /* some of its rows were passed */
     bool large;     /* a row of its answer is a large message */
     bool failed;
     store_rows *rows;
     cardbox_error error;
 } query;
-
-/* A statement as this connection knows it. A new generation is a new name: what the server has
- * under the old one is unusable, and nothing but a new session takes it away. */
-typedef struct prepared {
-    bool sent;
-    unsigned generation;
-} prepared;
 
 struct async_conn {
     cardbox_options options;
@@ -48,19 +39,12 @@ struct async_conn {
     connect_attempt *attempt; /* in ASYNC_CONNECTING */
     PGconn *pg;
     bool unsent; /* libpq holds bytes that the socket did not take */
-    unsigned serial;
-    unsigned attempts; /* that failed since the last success */
+    async_status status;
     int64_t due_ms;
-    int64_t front_ms;      /* since when the first query is the first */
-    unsigned reads;        /* of its answer */
-    size_t received;       /* bytes of it that are counted in the budget */
     memory_budget *budget; /* NULL: nothing is counted */
-    bool has_grown;        /* a large message was sent or received */
+    bool must_reconnect;   /* it is replaced as soon as it is idle */
     query *first, *last;
-    size_t pending;
-    prepared prepared[STATEMENT_COUNT];
-    char reason[CARDBOX_MESSAGE_SIZE];
-    char refusal[6]; /* an SQLSTATE, or "" */
+    bool prepared[STATEMENT_COUNT]; /* the statement is prepared in this session */
 };
 
 /* The one function that changes the state. */

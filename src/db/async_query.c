@@ -1,6 +1,6 @@
 /*
  * async_query.c: sends statements through a pipeline and receives their answers. Each ends with its
- * Sync. Repeats only a prepared statement that the server has lost.
+ * Sync. Repeats nothing.
  */
 #include "db/async_internal.h"
 
@@ -59,54 +59,50 @@ static bool send_limits(async_conn *c, query *q)
 static bool put_query(async_conn *c, query *q)
 {
     const statement *s = statement_get(q->id);
-    prepared *known = &c->prepared[q->id];
     bool named = !c->options.no_named_statements;
     const char *values[PARAMS_MAX];
     int lengths[PARAMS_MAX], formats[PARAMS_MAX], count = q->params.count, sent;
-    char name[96];
 
     q->ahead = 0;
     params_finish(&q->params, values, lengths, formats);
-    snprintf(name, sizeof(name), known->generation == 0 ? "%s" : "%s_%u", s->name,
-             known->generation);
     if (!send_limits(c, q))
         return false;
-    q->preparing = named && !known->sent;
+    q->preparing = named && !c->prepared[q->id];
     q->ahead += q->preparing;
-    if (q->preparing && !PQsendPrepare(c->pg, name, s->text, 0, NULL))
+    if (q->preparing && !PQsendPrepare(c->pg, s->name, s->text, 0, NULL))
         return false;
-    known->sent = named;
+    c->prepared[q->id] = named;
     if (named)
-        sent = PQsendQueryPrepared(c->pg, name, count, values, lengths, formats, 1);
+        sent = PQsendQueryPrepared(c->pg, s->name, count, values, lengths, formats, 1);
     else
         sent = PQsendQueryParams(c->pg, s->text, count, NULL, values, lengths, formats, 1);
     return sent && PQpipelineSync(c->pg) && async_flush(c);
 }
 
 /* put_query has failed: what is in the pipeline is not known any more. */
-static void break_off(async_conn *c)
+static void mark_broken(async_conn *c)
 {
     async_set_reason(c, PQerrorMessage(c->pg));
     async_move(c, ASYNC_BROKEN, 0);
 }
 
-static void append(async_conn *c, query *q)
+static void add_pending(async_conn *c, query *q)
 {
     q->next = NULL;
     if (c->first == NULL) {
         c->first = q;
-        c->front_ms = clock_ms();
+        c->status.busy_since_ms = clock_ms();
         async_begin_answer(c);
     } else {
         c->last->next = q;
     }
     c->last = q;
-    c->pending++;
+    c->status.pending++;
 }
 
-void async_conn_each_row(async_conn *c, query_rows some)
+void async_conn_each_row(async_conn *c, query_on_rows on_rows)
 {
-    c->last->some = some;
+    c->last->on_rows = on_rows;
 }
 
 cardbox_status async_conn_send(async_conn *c, statement_id id, params *p,
@@ -135,10 +131,10 @@ cardbox_status async_conn_send(async_conn *c, statement_id id, params *p,
         status = error_buf(err, &q->params.bytes, "the statement");
     } else if (!put_query(c, q)) {
         status = connect_error(err, c->pg, NULL);
-        break_off(c);
+        mark_broken(c);
     }
     if (status == CARDBOX_OK)
-        append(c, q);
+        add_pending(c, q);
     else
         query_free(q);
     return status;
@@ -147,39 +143,19 @@ cardbox_status async_conn_send(async_conn *c, statement_id id, params *p,
 /* --- receiving --- */
 
 /* The server has lost a prepared statement, or may not use it any more since a migration, or has
- * one of that name from a session before (a pooler's). */
-static bool can_heal(const async_conn *c, const query *q)
+ * one of that name from a session before (a pooler's). The statement had no effect. */
+static bool is_prepared_lost(const query *q)
 {
-    static const char *const CURABLE[] = {"26000", "42P05"};
-    if (!q->failed || q->healed || q->given || c->options.no_named_statements)
-        return false;
-    for (size_t i = 0; i < sizeof(CURABLE) / sizeof(CURABLE[0]); i++)
-        if (strcmp(q->error.sqlstate, CURABLE[i]) == 0)
-            return true;
-    return false;
-}
-
-static bool heal(async_conn *c, query *q)
-{
-    prepared *known = &c->prepared[q->id];
-    known->sent = false;
-    known->generation++;
-    if (!put_query(c, q)) {
-        break_off(c);
-        return false;
-    }
-    q->healed = true;
-    q->failed = false;
-    append(c, q);
-    return true;
+    return q->failed &&
+           (strcmp(q->error.sqlstate, "26000") == 0 || strcmp(q->error.sqlstate, "42P05") == 0);
 }
 
 /* What was counted while the answer arrived is an estimate: now its size is known. */
 static bool is_over_budget(const async_conn *c, const query *q)
 {
     size_t bytes = rows_memory(q->rows);
-    return c->budget != NULL && bytes > c->received + LARGE_BYTES &&
-           !memory_has(c->budget, bytes - c->received);
+    return c->budget != NULL && bytes > c->status.received + LARGE_BYTES &&
+           !memory_has(c->budget, bytes - c->status.received);
 }
 
 /* The first statement's Sync has come: its answer is whole, and what it did is committed. */
@@ -188,12 +164,10 @@ static void complete_first(async_conn *c)
     query *q = c->first;
     bool over_budget = is_over_budget(c, q);
     c->first = q->next;
-    c->pending--;
-    c->front_ms = clock_ms();
-    c->has_grown |= q->large || q->params.bytes.len >= LARGE_BYTES;
+    c->status.pending--;
+    c->status.busy_since_ms = clock_ms();
+    c->must_reconnect |= q->large || q->params.bytes.len >= LARGE_BYTES || is_prepared_lost(q);
     async_begin_answer(c);
-    if (can_heal(c, q) && heal(c, q))
-        return;
     if (!q->failed && (q->rows == NULL || over_budget)) {
         if (over_budget)
             error_set(&q->error, CARDBOX_TOO_LARGE, "the answer takes more memory than is left");
@@ -202,8 +176,8 @@ static void complete_first(async_conn *c)
         q->failed = true;
     }
     query_end(q, q->failed ? &q->error : NULL);
-    if (c->has_grown && c->state == ASYNC_OPEN && c->first == NULL)
-        async_conn_drop(c, "its buffers have grown");
+    if (c->must_reconnect && c->state == ASYNC_OPEN && c->first == NULL)
+        async_conn_drop(c, "its buffers have grown, or its prepared statements are lost");
 }
 
 /* libpq's input buffer holds one row at a time, so many small rows do not make it grow. */
@@ -217,10 +191,9 @@ static bool has_large_row(const PGresult *result)
     return false;
 }
 
-static void give(async_conn *c, query *q, PGresult *result)
+static void pass_row(async_conn *c, query *q, PGresult *result)
 {
-    q->given = true;
-    if (!q->some(q->arg, result))
+    if (!q->on_rows(q->arg, result))
         async_conn_refuse(c, CARDBOX_TOO_LARGE, "no more of the answer is wanted");
 }
 
@@ -235,9 +208,9 @@ static void keep_result(async_conn *c, query *q, PGresult *result)
         q->failed = true;
         /* What failed behind its preparation stays prepared. */
         if (q->preparing && q->ahead > 0)
-            c->prepared[q->id].sent = false;
+            c->prepared[q->id] = false;
     } else if (kind == PGRES_SINGLE_TUPLE) {
-        give(c, q, result);
+        pass_row(c, q, result);
         return;
     } else if (kind == PGRES_TUPLES_OK) {
         rows_free(q->rows);
@@ -251,7 +224,7 @@ static void keep_result(async_conn *c, query *q, PGresult *result)
 static bool has_result(async_conn *c)
 {
     const query *q = c->first;
-    if (q->some != NULL && q->ahead == 0)
+    if (q->on_rows != NULL && q->ahead == 0)
         PQsetSingleRowMode(c->pg);
     return !PQisBusy(c->pg);
 }

@@ -31,7 +31,7 @@ static PGconn *open_connection(const cardbox_options *options)
 static cardbox_status not_connected(const PGconn *pg, cardbox_error *err)
 {
     cardbox_error why;
-    connect_why(&why, pg);
+    connect_failure(&why, pg);
     error_set(err, CARDBOX_UNAVAILABLE, "cannot connect to the database: %s", why.message);
     if (err != NULL) {
         err->retryable = true;
@@ -41,7 +41,7 @@ static cardbox_status not_connected(const PGconn *pg, cardbox_error *err)
 }
 
 /* A session that is not prepared for a pooler has it from the start: see connect_params_fill. */
-static cardbox_status guard(store_conn *conn, cardbox_error *err)
+static cardbox_status guard_session(store_conn *conn, cardbox_error *err)
 {
     params p;
     params_init(&p, 16);
@@ -66,7 +66,7 @@ cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardb
     } else if (PQstatus(conn->pg) != CONNECTION_OK) {
         status = not_connected(conn->pg, err);
     } else if (!conn->named) {
-        status = guard(conn, err);
+        status = guard_session(conn, err);
     }
     if (status != CARDBOX_OK) {
         conn_close(conn);
@@ -103,7 +103,7 @@ void conn_close(store_conn *conn)
     free(conn);
 }
 
-bool conn_is_at_rest(const PGconn *pg)
+bool conn_is_idle(const PGconn *pg)
 {
     return PQpipelineStatus(pg) == PQ_PIPELINE_OFF && !PQisnonblocking(pg) &&
            PQtransactionStatus(pg) != PQTRANS_ACTIVE;
@@ -120,7 +120,7 @@ bool conn_in_transaction(const store_conn *conn)
     return now == PQTRANS_INTRANS || now == PQTRANS_INERROR;
 }
 
-bool conn_is_quiet(store_conn *conn)
+bool conn_has_no_input(store_conn *conn)
 {
     struct pollfd ready = {PQsocket(conn->pg), POLLIN, 0};
     return ready.fd >= 0 && poll(&ready, 1, 0) == 0 && conn_alive(conn);
@@ -169,7 +169,7 @@ static bool await_result(store_conn *conn, int64_t deadline_ms, bool *late)
     return true;
 }
 
-static bool is_fine(const PGresult *result)
+static bool is_success(const PGresult *result)
 {
     ExecStatusType kind = PQresultStatus(result);
     return kind == PGRES_TUPLES_OK || kind == PGRES_COMMAND_OK;
@@ -191,7 +191,7 @@ static PGresult *read_result(store_conn *conn, bool *late)
         whole = next == NULL && conn_alive(conn);
         if (next == NULL)
             break;
-        if (answer == NULL || is_fine(answer)) {
+        if (answer == NULL || is_success(answer)) {
             PQclear(answer);
             answer = next;
         } else {
@@ -200,14 +200,14 @@ static PGresult *read_result(store_conn *conn, bool *late)
         if (!conn_alive(conn))
             break; /* libpq would give an error for ever */
     }
-    if (answer == NULL || whole || !is_fine(answer))
+    if (answer == NULL || whole || !is_success(answer))
         return answer;
     PQclear(answer);
     return NULL;
 }
 
 /* The server is silent: nothing on this connection can be trusted any more. */
-static cardbox_status give_up(store_conn *conn, cardbox_error *err)
+static cardbox_status end_silent(store_conn *conn, cardbox_error *err)
 {
     if (PQsocket(conn->pg) >= 0)
         shutdown(PQsocket(conn->pg), SHUT_RDWR);
@@ -222,8 +222,8 @@ cardbox_status conn_receive(store_conn *conn, store_rows **rows, cardbox_error *
     PGresult *result = read_result(conn, &late);
     cardbox_status status = CARDBOX_OK;
     if (late)
-        status = give_up(conn, err);
-    else if (!is_fine(result))
+        status = end_silent(conn, err);
+    else if (!is_success(result))
         status = connect_error(err, conn->pg, result);
     if (status != CARDBOX_OK && err != NULL)
         err->statement = statement_get(conn->running)->name;
@@ -241,7 +241,7 @@ static cardbox_status finish_send(store_conn *conn, int sent, cardbox_error *err
 {
     if (sent == 0)
         return connect_error(err, conn->pg, NULL);
-    return is_stuck(conn) ? give_up(conn, err) : CARDBOX_OK;
+    return is_stuck(conn) ? end_silent(conn, err) : CARDBOX_OK;
 }
 
 static cardbox_status prepare(store_conn *conn, statement_id id, cardbox_error *err)
@@ -266,7 +266,7 @@ cardbox_status conn_send(store_conn *conn, statement_id id, const params *p, car
     if (conn_is_forked(conn))
         return error_forked(err);
     conn->running = id;
-    if (conn->borrowed && !conn_is_at_rest(conn->pg) && conn_alive(conn))
+    if (conn->borrowed && !conn_is_idle(conn->pg) && conn_alive(conn))
         return error_set(err, CARDBOX_INVALID,
                          "the lent connection is busy: it must be idle during each call");
     if (p != NULL && !params_finish(p, values, lengths, formats))

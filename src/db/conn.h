@@ -45,12 +45,12 @@ cardbox_status conn_send(store_conn *conn, statement_id id, const params *p, car
 cardbox_status conn_receive(store_conn *conn, store_rows **rows, cardbox_error *err);
 
 /* Whether a lent connection can take a statement now: nothing is under way on it. */
-bool conn_is_at_rest(const PGconn *pg);
+bool conn_is_idle(const PGconn *pg);
 
 bool conn_alive(const store_conn *conn);
 bool conn_in_transaction(const store_conn *conn);
 
 /* Whether an idle connection still is what it was: nothing has arrived on it. */
-bool conn_is_quiet(store_conn *conn);
+bool conn_has_no_input(store_conn *conn);
 
 #endif

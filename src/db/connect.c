@@ -109,6 +109,16 @@ static bool fill_settings(connect_params *out, const cardbox_options *options)
     return true;
 }
 
+static void add_param(connect_params *out, const char *key, const char *value)
+{
+    size_t used = 0;
+    while (out->keys[used] != NULL)
+        used++;
+    out->keys[used] = key;
+    out->values[used] = value;
+    out->keys[used + 1] = out->values[used + 1] = NULL;
+}
+
 bool connect_params_fill(connect_params *out, const cardbox_options *options)
 {
     out->settings[0] = '\0';
@@ -129,26 +139,11 @@ bool connect_params_fill(connect_params *out, const cardbox_options *options)
         {"connect_timeout", out->timeout},
         {out->settings[0] == '\0' ? NULL : "options", out->settings},
     };
-    size_t used = 0;
-    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-        if (pairs[i][0] == NULL)
-            continue;
-        out->keys[used] = pairs[i][0];
-        out->values[used++] = pairs[i][1];
-    }
-    out->keys[used] = NULL;
-    out->values[used] = NULL;
+    out->keys[0] = out->values[0] = NULL;
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+        if (pairs[i][0] != NULL)
+            add_param(out, pairs[i][0], pairs[i][1]);
     return true;
-}
-
-static void add_param(connect_params *out, const char *key, const char *value)
-{
-    size_t used = 0;
-    while (out->keys[used] != NULL)
-        used++;
-    out->keys[used] = key;
-    out->values[used] = value;
-    out->keys[used + 1] = out->values[used + 1] = NULL;
 }
 
 void connect_params_host(connect_params *out, const connect_host *host)
@@ -238,7 +233,7 @@ static const char *find_state(const char *message)
 }
 
 /* Of several hosts the first line may be another's. */
-void connect_why(cardbox_error *out, const PGconn *pg)
+void connect_failure(cardbox_error *out, const PGconn *pg)
 {
     enum { STATE_BYTES = 7 }; /* with the colon and the blank */
     const char *message = pg == NULL ? "" : PQerrorMessage(pg);

@@ -65,7 +65,7 @@ PGconn *connect_open(const connect_params *how);
 
 /* Why a connection could not be made, as CARDBOX_UNAVAILABLE: the first line of what libpq says
  * ("": nothing), and the SQLSTATE with which PostgreSQL refused it ("": it did not). */
-void connect_why(cardbox_error *out, const PGconn *pg);
+void connect_failure(cardbox_error *out, const PGconn *pg);
 
 /* Bytes of a message of libpq's that are worth showing: its first line, without the end. */
 int connect_first_line(const char *message);

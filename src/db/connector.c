@@ -4,12 +4,12 @@
  */
 #include "db/connector.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
+#include <sys/queue.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/errors.h"
+#include "base/periodic.h"
 
 enum {
     STOP_MS = 200, /* connector_free waits no longer than this for an attempt */
@@ -18,7 +18,7 @@ enum {
 };
 
 struct connect_attempt {
-    connect_attempt *next; /* in the queue, under the lock */
+    TAILQ_ENTRY(connect_attempt) in_queue; /* under the lock */
     cardbox_options options;
     int wake_fd;
     bool begun;     /* under the lock */
@@ -30,11 +30,9 @@ struct connect_attempt {
 
 struct connector {
     atomic_int *open;
-    pthread_t thread;
+    periodic thread;
     pthread_mutex_t lock;
-    pthread_cond_t changed;
-    connect_attempt *first, *last; /* the queue */
-    bool stops, ended;
+    TAILQ_HEAD(, connect_attempt) queue;
     /* the thread's own: */
     connect_host host;
     int64_t host_until_ms;
@@ -42,19 +40,14 @@ struct connector {
 
 /* --- the thread --- */
 
-/* Waits for an attempt. NULL: the connector stops. */
+/* NULL: none is queued. */
 static connect_attempt *next_attempt(connector *c)
 {
-    connect_attempt *a = NULL;
     pthread_mutex_lock(&c->lock);
-    while (c->first == NULL && !c->stops)
-        pthread_cond_wait(&c->changed, &c->lock);
-    if (!c->stops) {
-        a = c->first;
+    connect_attempt *a = TAILQ_FIRST(&c->queue);
+    if (a != NULL) {
         a->begun = true;
-        c->first = a->next;
-        if (c->first == NULL)
-            c->last = NULL;
+        TAILQ_REMOVE(&c->queue, a, in_queue);
     }
     pthread_mutex_unlock(&c->lock);
     return a;
@@ -76,15 +69,14 @@ static PGconn *open_connection(connector *c, const connect_attempt *a)
     return pg;
 }
 
-/* Fills in what the attempt has come to. */
-static void fill_in(connector *c, connect_attempt *a, PGconn *pg)
+static void store_outcome(connector *c, connect_attempt *a, PGconn *pg)
 {
     if (PQstatus(pg) == CONNECTION_OK) {
         atomic_fetch_add(c->open, 1);
         a->pg = pg;
         return;
     }
-    connect_why(&a->why, pg);
+    connect_failure(&a->why, pg);
     if (pg == NULL)
         error_nomem(&a->why);
     PQfinish(pg);
@@ -112,38 +104,29 @@ static void hand_over(connector *c, connect_attempt *a)
         attempt_free(c, a);
 }
 
-static void *run_connector(void *arg)
+static int64_t make_attempts(void *arg)
 {
     connector *c = arg;
     connect_attempt *a;
     while ((a = next_attempt(c)) != NULL) {
-        fill_in(c, a, open_connection(c, a));
+        store_outcome(c, a, open_connection(c, a));
         hand_over(c, a);
     }
-    pthread_mutex_lock(&c->lock);
-    c->ended = true;
-    pthread_cond_broadcast(&c->changed);
-    pthread_mutex_unlock(&c->lock);
-    return NULL;
+    return PERIODIC_UNTIL_WOKEN;
 }
 
 /* --- its users --- */
 
 connector *connector_new(atomic_int *open)
 {
-    pthread_condattr_t monotonic;
     connector *c = calloc(1, sizeof(*c));
     if (c == NULL)
         return NULL;
     c->open = open;
+    TAILQ_INIT(&c->queue);
     pthread_mutex_init(&c->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&c->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    if (pthread_create(&c->thread, NULL, run_connector, c) == 0)
+    if (periodic_start(&c->thread, make_attempts, c))
         return c;
-    pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);
     free(c);
     return NULL;
@@ -151,21 +134,10 @@ connector *connector_new(atomic_int *open)
 
 bool connector_free(connector *c)
 {
-    int waited = 0;
     if (c == NULL)
         return true;
-    struct timespec until = clock_timespec(clock_us() + STOP_MS * 1000);
-    pthread_mutex_lock(&c->lock);
-    c->stops = true;
-    pthread_cond_broadcast(&c->changed);
-    while (!c->ended && waited != ETIMEDOUT)
-        waited = pthread_cond_timedwait(&c->changed, &c->lock, &until);
-    bool ended = c->ended;
-    pthread_mutex_unlock(&c->lock);
-    if (!ended)
+    if (!periodic_stop(&c->thread, STOP_MS))
         return false;
-    pthread_join(c->thread, NULL);
-    pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);
     free(c);
     return true;
@@ -179,13 +151,9 @@ connect_attempt *connector_start(connector *c, const cardbox_options *options, i
     a->options = *options;
     a->wake_fd = wake_fd;
     pthread_mutex_lock(&c->lock);
-    if (c->last == NULL)
-        c->first = a;
-    else
-        c->last->next = a;
-    c->last = a;
-    pthread_cond_broadcast(&c->changed);
+    TAILQ_INSERT_TAIL(&c->queue, a, in_queue);
     pthread_mutex_unlock(&c->lock);
+    periodic_wake(&c->thread);
     return a;
 }
 
@@ -204,18 +172,6 @@ PGconn *connector_take(connector *c, connect_attempt *a, cardbox_error *why)
     return pg;
 }
 
-static void unqueue(connector *c, connect_attempt *a)
-{
-    connect_attempt **at = &c->first, *before = NULL;
-    while (*at != a) {
-        before = *at;
-        at = &before->next;
-    }
-    *at = a->next;
-    if (c->last == a)
-        c->last = before;
-}
-
 void connector_abandon(connector *c, connect_attempt *a)
 {
     if (a == NULL)
@@ -224,7 +180,7 @@ void connector_abandon(connector *c, connect_attempt *a)
     bool is_running = a->begun && !atomic_load(&a->ended);
     a->abandoned = true;
     if (!a->begun)
-        unqueue(c, a);
+        TAILQ_REMOVE(&c->queue, a, in_queue);
     pthread_mutex_unlock(&c->lock);
     if (!is_running)
         attempt_free(c, a);

@@ -1,7 +1,7 @@
 /*
  * pool.c: the pool's policy. One mutex guards the lists and the counters; connections are opened
- * and closed outside of it. A waiter is a node on its thread's stack; whoever gives something up
- * hands it to the first one: a connection, or the right to open one.
+ * and closed outside of it. What comes free while threads wait, a connection or the right to open
+ * one, is promised to them: a thread that comes later can't take it.
  */
 #include "db/pool.h"
 
@@ -15,24 +15,16 @@
 /* A connection that was idle for longer is looked at before it is used. */
 enum { CHECK_AFTER_IDLE_MS = 1000 };
 
-typedef struct waiter {
-    pthread_cond_t wake;
-    bool served;      /* conn is set, or the right to open one was given */
-    store_conn *conn; /* handed over */
-    struct waiter *next;
-} waiter;
-
 struct store_pool {
     cardbox_options options;
     char *text; /* conninfo and application name */
     pid_t pid;  /* of the process that made it */
     pthread_mutex_t lock;
-    pthread_condattr_t clock;
-    store_conn *idle; /* the one used last first */
-    waiter *first_waiter;
-    waiter **last_waiter;
+    pthread_cond_t freed;     /* a promise was made */
+    store_conn *idle;         /* the one used last first */
     cardbox_pool_stats stats; /* stats.open counts those being opened too */
-    unsigned seed;            /* of the jitter */
+    unsigned promised; /* connections that waiters may take: not for callers that come later */
+    unsigned seed;     /* of the jitter */
 };
 
 static char *copy_text(cardbox_options *options)
@@ -50,6 +42,7 @@ static char *copy_text(cardbox_options *options)
 
 cardbox_status pool_new(store_pool **out, const cardbox_options *options, cardbox_error *err)
 {
+    pthread_condattr_t monotonic;
     store_pool *pool = calloc(1, sizeof(*pool));
     if (pool == NULL)
         return error_nomem(err);
@@ -61,10 +54,11 @@ cardbox_status pool_new(store_pool **out, const cardbox_options *options, cardbo
     }
     pool->pid = getpid();
     pool->seed = (unsigned)clock_ms();
-    pool->last_waiter = &pool->first_waiter;
     pthread_mutex_init(&pool->lock, NULL);
-    pthread_condattr_init(&pool->clock);
-    pthread_condattr_setclock(&pool->clock, CLOCK_MONOTONIC);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&pool->freed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     *out = pool;
     return CARDBOX_OK;
 }
@@ -90,7 +84,7 @@ void pool_free(store_pool *pool)
     free_list(pool->idle);
     if (!pool_is_forked(pool)) {
         pthread_mutex_destroy(&pool->lock);
-        pthread_condattr_destroy(&pool->clock);
+        pthread_cond_destroy(&pool->freed);
     }
     free(pool->text);
     free(pool);
@@ -107,27 +101,13 @@ static int64_t retire_time(store_pool *pool)
     return clock_ms() + life_ms - spread / 2 + jitter;
 }
 
-/* Gives the first waiter what has come free. False: nobody waits. Called with the lock held. */
-static bool serve_waiter(store_pool *pool, store_conn *conn)
+/* A connection, or the right to open one, has come free: it is promised to a waiter. Lock held. */
+static void promise_to_waiter(store_pool *pool)
 {
-    waiter *first = pool->first_waiter;
-    if (first == NULL)
-        return false;
-    pool->first_waiter = first->next;
-    if (pool->first_waiter == NULL)
-        pool->last_waiter = &pool->first_waiter;
-    pool->stats.waiting--;
-    first->conn = conn;
-    first->served = true;
-    pthread_cond_signal(&first->wake);
-    return true;
-}
-
-/* A place has come free: somebody who waits may open a connection in it. Lock held. */
-static void give_up_place(store_pool *pool)
-{
-    if (!serve_waiter(pool, NULL))
-        pool->stats.open--;
+    if (pool->stats.waiting <= pool->promised)
+        return;
+    pool->promised++;
+    pthread_cond_signal(&pool->freed);
 }
 
 static cardbox_status open_in_place(store_pool *pool, store_conn **out, cardbox_error *err)
@@ -140,49 +120,37 @@ static cardbox_status open_in_place(store_pool *pool, store_conn **out, cardbox_
         pool->stats.opened++;
     } else {
         pool->stats.failed++;
-        give_up_place(pool);
+        pool->stats.open--;
+        promise_to_waiter(pool);
     }
     pthread_mutex_unlock(&pool->lock);
     return status;
 }
 
-static void remove_waiter(store_pool *pool, waiter *gone)
+/* Whether there is a connection, or the right to open one, that is promised to nobody. Lock held.
+ */
+static bool has_free(const store_pool *pool)
 {
-    waiter **at = &pool->first_waiter;
-    while (*at != gone)
-        at = &(*at)->next;
-    *at = gone->next;
-    if (*at == NULL)
-        pool->last_waiter = at;
-    pool->stats.waiting--;
+    return pool->stats.idle + pool->options.pool_max - pool->stats.open > pool->promised;
 }
 
-/* Waits in line, lock held. True: served, with a connection or (NULL) the right to open one. */
-static bool wait_in_line(store_pool *pool, int64_t began_us, store_conn **out)
+/* Waits for a promise, lock held. False: none was made in time. */
+static bool await_promise(store_pool *pool, int64_t began_us)
 {
-    waiter self = {.served = false};
     struct timespec until =
         clock_timespec(began_us + pool->options.acquire_timeout_ms * INT64_C(1000));
     int waited = 0;
-    pthread_cond_init(&self.wake, &pool->clock);
-    /* On the stack, but out of the list before this returns. */
-    // cppcheck-suppress autoVariables
-    *pool->last_waiter = &self;
-    // cppcheck-suppress autoVariables
-    pool->last_waiter = &self.next;
     pool->stats.waiting++;
-    while (!self.served && waited != ETIMEDOUT)
-        waited = pthread_cond_timedwait(&self.wake, &pool->lock, &until);
-    if (!self.served)
-        remove_waiter(pool, &self);
-    pthread_cond_destroy(&self.wake);
-    *out = self.conn;
-    return self.served;
+    while (pool->promised == 0 && waited != ETIMEDOUT)
+        waited = pthread_cond_timedwait(&pool->freed, &pool->lock, &until);
+    pool->stats.waiting--;
+    bool promised = pool->promised > 0;
+    pool->promised -= promised;
+    return promised;
 }
 
-/* The most recently used idle connection that is fit; incompatible ones go to `incompatible`. Lock
- * held. */
-static store_conn *take_idle(store_pool *pool, store_conn **incompatible)
+/* The most recently used idle connection that is fit; unfit ones go to `unfit`. Lock held. */
+static store_conn *take_idle(store_pool *pool, store_conn **unfit)
 {
     int64_t now = clock_ms();
     while (pool->idle != NULL) {
@@ -191,18 +159,18 @@ static store_conn *take_idle(store_pool *pool, store_conn **incompatible)
         bool old = now > conn->retire_ms;
         pool->idle = conn->next;
         pool->stats.idle--;
-        if (!old && (!rested || conn_is_quiet(conn)))
+        if (!old && (!rested || conn_has_no_input(conn)))
             return conn;
         pool->stats.lost += old ? 0 : 1;
         pool->stats.open--;
-        conn->next = *incompatible;
-        *incompatible = conn;
+        conn->next = *unfit;
+        *unfit = conn;
     }
     return NULL;
 }
 
 /* Idle connections over their time, beyond pool_min. Lock held. */
-static void trim_idle(store_pool *pool, store_conn **incompatible)
+static void trim_idle(store_pool *pool, store_conn **unfit)
 {
     int64_t limit = clock_ms() - (int64_t)pool->options.idle_timeout_s * 1000;
     for (store_conn **at = &pool->idle; *at != NULL;) {
@@ -214,27 +182,26 @@ static void trim_idle(store_pool *pool, store_conn **incompatible)
         *at = conn->next;
         pool->stats.idle--;
         pool->stats.open--;
-        conn->next = *incompatible;
-        *incompatible = conn;
+        conn->next = *unfit;
+        *unfit = conn;
     }
 }
 
 static cardbox_status acquire(store_pool *pool, int64_t began_us, store_conn **out,
                               cardbox_error *err)
 {
-    store_conn *incompatible = NULL, *conn = NULL;
+    store_conn *unfit = NULL, *conn = NULL;
     if (pool_is_forked(pool))
         return error_forked(err);
     pthread_mutex_lock(&pool->lock);
-    conn = take_idle(pool, &incompatible);
-    bool served = true;
-    if (conn == NULL && pool->stats.open < pool->options.pool_max)
-        pool->stats.open++;
-    else if (conn == NULL)
-        served = wait_in_line(pool, began_us, &conn);
+    bool is_free = has_free(pool) || await_promise(pool, began_us);
+    if (is_free) {
+        conn = take_idle(pool, &unfit);
+        pool->stats.open += conn == NULL;
+    }
     pthread_mutex_unlock(&pool->lock);
-    free_list(incompatible);
-    if (!served) {
+    free_list(unfit);
+    if (!is_free) {
         error_set(err, CARDBOX_BUSY, "all %u connections were in use for %u ms: raise pool_max",
                   pool->options.pool_max, pool->options.acquire_timeout_ms);
         if (err != NULL)
@@ -252,7 +219,7 @@ cardbox_status pool_acquire(store_pool *pool, store_conn **out, cardbox_error *e
 
 void pool_release(store_pool *pool, store_conn *conn, bool broken)
 {
-    store_conn *incompatible = NULL;
+    store_conn *unfit = NULL;
     if (pool_is_forked(pool)) {
         conn_close(conn);
         return;
@@ -263,18 +230,19 @@ void pool_release(store_pool *pool, store_conn *conn, bool broken)
     pthread_mutex_lock(&pool->lock);
     if (close) {
         pool->stats.lost += lost ? 1 : 0;
-        give_up_place(pool);
+        pool->stats.open--;
         conn->next = NULL;
-        incompatible = conn;
-    } else if (!serve_waiter(pool, conn)) {
+        unfit = conn;
+    } else {
         conn->idle_since_ms = now;
         conn->next = pool->idle;
         pool->idle = conn;
         pool->stats.idle++;
-        trim_idle(pool, &incompatible);
+        trim_idle(pool, &unfit);
     }
+    promise_to_waiter(pool);
     pthread_mutex_unlock(&pool->lock);
-    free_list(incompatible);
+    free_list(unfit);
 }
 
 /* --- a statement --- */

@@ -1,6 +1,7 @@
 /*
- * pool.h: connections that are shared by threads: opened when wanted, up to a maximum; the one used
- * last is used next, so that the others can age; who waits longest is served first.
+ * pool.h: connections that are shared by threads: opened when needed, up to a maximum. The one used
+ * last is used next, so that the others can age. Threads that wait go before threads that come
+ * later.
  */
 #ifndef DB_POOL_H
 #define DB_POOL_H

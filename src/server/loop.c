@@ -90,7 +90,7 @@ static cardbox_status fill(loop *l, size_t number, cardbox_error *err)
     l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (l->epoll_fd < 0 || l->wake_fd < 0)
         return CARDBOX_NOMEM;
-    loop_place at = {number, l->epoll_fd, l->wake_fd, TAG_DATABASE};
+    loop_handles at = {number, l->epoll_fd, l->wake_fd, TAG_DATABASE};
     cardbox_status status = loop_database_open(&l->database, l->server, l->stats, &at, err);
     if (status != CARDBOX_OK)
         return status;
@@ -167,7 +167,7 @@ static void go_on_stopping(loop *l, int64_t now_ms)
         loop_move(l, LOOP_CLOSING, now_ms + LAST_WORDS_MS);
     if (l->phase == LOOP_CLOSING) {
         abort_all(l);
-        if (http_active(l->http) == 0 || (now_ms >= l->phase_ms && !jobs_any(l->jobs)))
+        if (http_active(l->http) == 0 || (now_ms >= l->phase_ms && !jobs_are_open(l->jobs)))
             loop_move(l, LOOP_OVER, now_ms);
     }
 }
@@ -243,7 +243,7 @@ static void *run(void *arg)
     loop *l = arg;
     while (l->phase != LOOP_OVER)
         turn(l);
-    for (abort_all(l); jobs_any(l->jobs); abort_all(l)) /* those that came in the last turn */
+    for (abort_all(l); jobs_are_open(l->jobs); abort_all(l)) /* those that came in the last turn */
         clock_sleep_ms(JOB_END_MS);
     return NULL;
 }

@@ -13,6 +13,7 @@
 #include "app/log.h"
 #include "server/background/jobs.h"
 #include "server/background/auth_watcher.h"
+#include "server/background/background.h"
 #include "server/background/gc_thread.h"
 #include "server/background/notifier.h"
 #include "server/auth/token_list.h"
@@ -40,9 +41,9 @@ enum {
 typedef struct process {
     settings set;
     server_state server;
-    token_board tokens;
+    token_store tokens;
     auth_watcher *auth_watcher;
-    gc_thread *gc_thread;
+    void *gc_thread;
     listener listener;
     loop **loops;
     size_t count;
@@ -164,7 +165,7 @@ static bool is_settled(const process *p)
 {
     int last = atomic_load(&p->server.database.primary.last_logged);
     if (last == LOGGED_UP)
-        return slots_all_serve(&p->server) || slots_are_missing(&p->server.database.primary);
+        return slots_all_loops_serve(&p->server) || slots_are_missing(&p->server.database.primary);
     return last != LOGGED_NOTHING;
 }
 
@@ -173,7 +174,7 @@ static bool is_settled(const process *p)
 static void await_database(const process *p)
 {
     int64_t end_ms = clock_ms() + READY_WAIT_MS;
-    while ((!is_settled(p) || !auth_watcher_has_looked(p->auth_watcher)) && clock_ms() < end_ms)
+    while ((!is_settled(p) || !auth_watcher_has_checked(p->auth_watcher)) && clock_ms() < end_ms)
         clock_sleep_ms(2);
 }
 
@@ -182,7 +183,7 @@ static void await_database(const process *p)
 static bool may_serve(const process *p)
 {
     char reason[512];
-    if (!auth_watcher_objects(p->auth_watcher, reason, sizeof(reason)))
+    if (!auth_watcher_refuses(p->auth_watcher, reason, sizeof(reason)))
         return true;
     fprintf(stderr, "cardboxd: %s\n", reason);
     return false;
@@ -299,9 +300,9 @@ static bool stop_threads(process *p)
 {
     for (size_t i = 0; i < p->count; i++)
         loop_wait(p->loops[i]);
-    bool ended = auth_watcher_stop(p->auth_watcher);
-    ended = notifier_stop(p->server.notifier) && ended;
-    ended = gc_thread_stop(p->gc_thread) && ended;
+    bool ended = background_stop(p->auth_watcher);
+    ended = background_stop(p->server.notifier) && ended;
+    ended = background_stop(p->gc_thread) && ended;
     if (!ended)
         return false;
     for (size_t i = 0; i < p->count; i++)
@@ -316,7 +317,7 @@ static void free_all(process *p)
     free(p->loops);
     free(p->server.stats);
     card_cache_free(p->server.cards);
-    board_free(&p->tokens);
+    token_store_free(&p->tokens);
     tls_free(&p->server.tls);
     listener_close(&p->listener);
 }
@@ -345,7 +346,7 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     keep_memory();
     idset_seed();
-    board_init(&p.tokens);
+    token_store_init(&p.tokens);
     p.server.tokens = &p.tokens;
     http_global_init();
     int status = start(&p);

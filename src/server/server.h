@@ -13,7 +13,7 @@
 #include "server/net/tls.h"
 
 struct loop;
-struct token_board;
+struct token_store;
 struct card_cache;
 struct transfer_pool;
 struct notifier;
@@ -41,12 +41,12 @@ typedef struct server_state {
     int64_t started_s;       /* seconds since 1970 */
     atomic_int stop;         /* stop_phase */
     database database;
-    struct token_board *tokens; /* who may do what */
+    struct token_store *tokens; /* who may do what */
     host_rules hosts;           /* for which requests may be, where no token is asked for */
     struct card_cache *cards;   /* NULL: none */
     bool reachable;             /* others than users of this machine can connect */
-    atomic_bool overpowered;    /* reachable, and row-level security does not bind our role */
-    atomic_bool tokens_barred;  /* our role may not read the tokens: it is no service's */
+    atomic_bool role_is_too_powerful;    /* reachable, and row-level security does not bind our role */
+    atomic_bool tokens_are_unreadable;  /* our role may not read the tokens: it is no service's */
 } server_state;
 
 /* Makes all loops look at what has changed, such as the connections that slots.c allows. */

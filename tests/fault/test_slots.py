@@ -91,14 +91,14 @@ def test_cpus_of_affinity():
 
 
 def test_role_with_three():
-    """The keeper has one, so that a group has none: the server is not ready, answers at once, and says why."""
+    """The auth watcher has one, so that a group has none: the server is not ready, answers at once, and says why."""
     with limited(3) as (postgres, dsn):
         server = Server(dsn, "--database-timeout-ms", "5000")
         await_(lambda: "53300" in server.log(), server.log)
         time.sleep(2)
         assert server.get("/readyz").status == 503
         assert server.metric("cardbox_ready") == 0
-        assert sessions(postgres, dsn, "cardboxd-keeper") == 1
+        assert sessions(postgres, dsn, "cardboxd-auth-watcher") == 1
         assert server.get("/projects/p/cards").status == 503 or server.get(CARD).status == 503 or \
             server.post("/projects/p/cards", {"card_id": "a", "content": 1}).status == 503
         for path in (CARD, "/projects/p/cards"):
@@ -124,7 +124,7 @@ def test_role_with_few():
             for _ in range(2):
                 server.await_ready()
                 check_serves(server)
-                await_(lambda: sessions(postgres, dsn, "cardboxd-keeper") == 1, server.log)
+                await_(lambda: sessions(postgres, dsn, "cardboxd-auth-watcher") == 1, server.log)
                 postgres.restart()
             server.await_ready()
             server.stop()
@@ -156,7 +156,7 @@ def test_full_cluster():
     for server in servers:
         server.await_ready()
         check_serves(server)
-    await_(lambda: sessions(postgres, dsn, "cardboxd-keeper") == 2)
+    await_(lambda: sessions(postgres, dsn, "cardboxd-auth-watcher") == 2)
     for server in servers:
         server.stop()
 
@@ -195,7 +195,7 @@ def test_others_take_the_slots():
         server.stop()
 
 
-def test_keeper_first():
+def test_auth_watcher_first():
     """After a restart the loops do not take the slot of the thread that reads tokens."""
     with limited(7) as (postgres, dsn):
         token = cardbox("token", "create", "--dsn", dsn, "--name", "t", "--all-tenants", "--scope", "read,write").stdout

@@ -36,7 +36,7 @@ typedef struct play_flight {
     query_done done;
     void *arg;
     play_group *on;
-    query_rows some;
+    query_on_rows some;
 } play_flight;
 
 typedef struct play_probe {
@@ -60,7 +60,7 @@ static struct {
     play_probe probe; /* done NULL: none */
 } play;
 
-db_conn *db_conns_free_one(db_conns *l, db_group group, int64_t now_ms, int64_t *look_again_ms)
+db_conn *db_conns_choose(db_conns *l, db_group group, int64_t now_ms, int64_t *look_again_ms)
 {
     (void)l;
     (void)now_ms;
@@ -74,7 +74,7 @@ size_t db_conns_usable(const db_conns *l, db_group group)
     return play.group[group].usable;
 }
 
-bool db_conns_is_last(const db_conns *l, const db_conn *free_one)
+bool db_conns_is_last_free(const db_conns *l, const db_conn *free_one)
 {
     (void)l;
     return ((const play_group *)(const void *)free_one)->is_last;
@@ -86,13 +86,13 @@ bool db_conns_away(const db_conns *l, db_group group)
     return play.group[group].away || database_is_away(&server.database.primary);
 }
 
-void db_conns_doubt_all(db_conns *l, const char *reason)
+void db_conns_recheck_all(db_conns *l, const char *reason)
 {
     (void)l;
     (void)reason;
 }
 
-void db_conn_doubt(db_conn *k, const char *reason)
+void db_conn_recheck(db_conn *k, const char *reason)
 {
     (void)k;
     (void)reason;
@@ -149,7 +149,7 @@ cardbox_status db_conn_send(db_conn *to, statement_id id, params *p, const query
     return CARDBOX_OK;
 }
 
-void db_conn_each_row(db_conn *to, query_rows some)
+void db_conn_each_row(db_conn *to, query_on_rows some)
 {
     (void)to;
     play.flight[play.flights - 1].some = some;
@@ -286,7 +286,7 @@ static inline int set_up(void **state)
                      .body_max = 1000,
                      .response_max = 1000};
     server = (server_state){.set = &set};
-    atomic_store(&server.database.primary.connections_up, 1);
+    atomic_store(&server.database.primary.usable_count, 1);
     for (int i = 0; i < DB_GROUPS; i++)
         play.group[i].free = play.group[i].usable = 1;
     resumed = 0;

@@ -111,7 +111,7 @@ static void refuses_while_away(void **state)
     (void)state;
     play.group[DB_READS].free = 0;
     add(0, 1);
-    atomic_store(&server.database.primary.connections_up, 0);
+    atomic_store(&server.database.primary.usable_count, 0);
     add(3, 1); /* perhaps it is just being made anew */
     assert_int_equal(status(3), 0);
     atomic_store(&server.database.primary.given_up, true);

@@ -136,8 +136,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    bool left_over = jobs_any(all);
-    for (open_gate(left_over ? REQUESTS_MAX : 0); jobs_any(all); clock_sleep_ms(1))
+    bool left_over = jobs_are_open(all);
+    for (open_gate(left_over ? REQUESTS_MAX : 0); jobs_are_open(all); clock_sleep_ms(1))
         jobs_abort(all);
     for (size_t i = 0; i < REQUESTS_MAX; i++)
         if (requests[i].server != NULL)
@@ -162,7 +162,7 @@ static void test_work_is_done_in_a_thread(void **state)
     open_gate(1);
     await_answers(0, 1);
     assert_int_equal(atomic_load(&done_count), 1);
-    assert_false(requests[0].job.aside);
+    assert_false(requests[0].job.in_thread);
     assert_ptr_equal(requests[0].stats, &counts[0]);
     assert_int_equal(read(wake_fd, &wakes, sizeof(wakes)), sizeof(wakes));
     assert_int_equal(tally_get(&counts[0].jobs), 0); /* a thread counts in its own */
@@ -207,7 +207,7 @@ static void test_places_are_bounded(void **state)
     assert_false(add(number, "z", work_later)); /* it has none, but all places are taken */
     assert_int_equal(status(number), 503);
     open_gate(number);
-    while (jobs_any(all))
+    while (jobs_are_open(all))
         turn();
 }
 
@@ -255,9 +255,9 @@ static void test_server_stops(void **state)
     await_begun(threads - 1);
     jobs_abort(all);
     assert_int_equal(status(threads - 1), 503);
-    assert_true(jobs_any(all));
+    assert_true(jobs_are_open(all));
     open_gate(threads);
-    while (jobs_any(all)) {
+    while (jobs_are_open(all)) {
         jobs_abort(all);
         clock_sleep_ms(1);
     }

@@ -86,9 +86,9 @@ static int allowed(size_t loop)
     return count;
 }
 
-static void refuse(slots_asker asker, int held, const char *sqlstate)
+static void refuse(slots_user asker, int held, const char *sqlstate)
 {
-    atomic_store(&server.database.primary.held, held);
+    atomic_store(&server.database.primary.open_count, held);
     slots_refused(&server.database.primary, asker, sqlstate, "not now");
 }
 
@@ -138,7 +138,7 @@ static void the_keeper_comes_first(void **state)
     assert_int_equal(allowed(0), 1);
     refuse(SLOTS_AUTH_WATCHER, 1, SLOTS_NONE);
     assert_int_equal(allowed(0), 0);
-    slots_auth_watcher_is_in(&server, clock_ms());
+    slots_auth_watcher_connected(&server, clock_ms());
     assert_int_equal(allowed(0), 3);
     assert_int_equal(allowed(1), 0);
 }
@@ -148,7 +148,7 @@ static void grows_and_shrinks(void **state)
     int64_t later_ms = clock_ms() + LATER_MS;
     (void)state;
     share(2, 2, 24);
-    atomic_store(&server.database.primary.held, 16);
+    atomic_store(&server.database.primary.open_count, 16);
     slots_adjust(&server.database.primary, 2, later_ms);
     assert_int_equal(allowed(0) + allowed(1), 16);
     slots_adjust(&server.database.primary, 0, later_ms);

@@ -74,7 +74,7 @@ static void answer_call(request *r, const store_rows *rows)
         return;
     }
     if (status == CARDBOX_OK && call->wakes)
-        notifier_note(r->server->notifier, call->tenant);
+        notifier_add(r->server->notifier, call->tenant);
     if (status == CARDBOX_OK)
         request_finish(r);
     else if (status == CARDBOX_NOMEM)

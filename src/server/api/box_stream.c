@@ -73,7 +73,7 @@ static void render_more(request *r, const batch_rows *found)
 
 static stream_state ask(request *r, box_stream *s)
 {
-    if (!auth_still_good(r))
+    if (!auth_is_still_valid(r))
         return STREAM_BROKEN;
     request_move(r, REQUEST_WORKING);
     handler_queue(r, BATCH_BOXES, &s->read, 1, 1, render_more);

@@ -42,12 +42,12 @@ static void head(outgoing *o, request *r)
 
 static void look(transfer *t)
 {
-    outgoing_look(t, head);
+    outgoing_update(t, head);
 }
 
 void handle_export(request *r)
 {
-    static const transfer_kind_of KIND = {sizeof(exporting), run, look, outgoing_clear};
+    static const transfer_type KIND = {sizeof(exporting), run, look, outgoing_clear};
     transfer *t = handler_no_query(r) ? transfer_new(r, &KIND) : NULL;
     if (t != NULL && transfer_start(t))
         request_move(r, REQUEST_SUSPENDED);

@@ -267,7 +267,7 @@ static void serve(follower *f, bool full, int64_t now_ms)
 {
     if (f->request->host->left(f->request))
         end(f, true);
-    else if (is_stopping(f->request) || !auth_still_good(f->request))
+    else if (is_stopping(f->request) || !auth_is_still_valid(f->request))
         end(f, false);
     else if (full)
         put_off(f, now_ms);

@@ -16,8 +16,8 @@ void handle_health(request *r)
 
 bool handler_is_ready(const server_state *server)
 {
-    return atomic_load(&server->stop) == STOP_NOT && slots_serve(server) &&
-           atomic_load(&server->database.primary.incompatible) == 0 && auth_is_decided(server);
+    return atomic_load(&server->stop) == STOP_NOT && slots_any_loop_serves(server) &&
+           atomic_load(&server->database.primary.incompatible) == 0 && auth_is_ready(server);
 }
 
 void handle_ready(request *r)

@@ -125,12 +125,12 @@ static void answer_stopped(transfer *t)
 
 static void look(transfer *t)
 {
-    incoming_look(t, answer_done, answer_stopped);
+    incoming_update(t, answer_done, answer_stopped);
 }
 
 void handle_import(request *r)
 {
-    static const transfer_kind_of KIND = {sizeof(importing), run, look, clear};
+    static const transfer_type KIND = {sizeof(importing), run, look, clear};
     transfer *t = handler_no_query(r) ? transfer_new(r, &KIND) : NULL;
     if (t != NULL && transfer_start(t))
         r->sink = &INCOMING_SINK;

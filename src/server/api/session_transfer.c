@@ -51,7 +51,7 @@ static void head_export(outgoing *o, request *r)
 
 static void look_export(transfer *t)
 {
-    outgoing_look(t, head_export);
+    outgoing_update(t, head_export);
 }
 
 static void copy_id(char out[SESSION_ID_MAX + 1], slice id)
@@ -62,7 +62,7 @@ static void copy_id(char out[SESSION_ID_MAX + 1], slice id)
 
 void handle_export_session(request *r)
 {
-    static const transfer_kind_of KIND = {sizeof(session_exporting), run_export, look_export,
+    static const transfer_type KIND = {sizeof(session_exporting), run_export, look_export,
                                           outgoing_clear};
     slice session;
     field_value *query = handler_read_query(r, EXPORT, EXPORT_FIELDS, false);
@@ -114,12 +114,12 @@ static void answer_stopped(transfer *t)
 
 static void look_import(transfer *t)
 {
-    incoming_look(t, answer_import, answer_stopped);
+    incoming_update(t, answer_import, answer_stopped);
 }
 
 void handle_import_session(request *r)
 {
-    static const transfer_kind_of KIND = {sizeof(session_importing), run_import, look_import,
+    static const transfer_type KIND = {sizeof(session_importing), run_import, look_import,
                                           clear_import};
     static const field FORCE = {.name = "force", .kind = FIELD_BOOL};
     slice session;

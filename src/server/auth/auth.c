@@ -1,7 +1,7 @@
 /*
- * auth.c: the rules. In doubt nobody is let in: while the list of tokens was never read, or was not
- * confirmed for long, the answer is 503. One message for whatever is wrong with a token, and one
- * for whatever it is not good for, whether the project exists or not: neither teaches anything.
+ * auth.c: authorises requests. While the list of tokens is unknown or too old the answer is 503.
+ * There is one message for all invalid tokens and one for all missing rights, so that an answer
+ * never reveals whether a project exists.
  */
 #include "server/auth/auth.h"
 #include <stdio.h>
@@ -19,9 +19,9 @@ static bool is_known(const server_state *server)
     return confirmed_ms != 0 && clock_ms() - confirmed_ms < STALE_MS;
 }
 
-bool auth_is_decided(const server_state *server)
+bool auth_is_ready(const server_state *server)
 {
-    return !atomic_load(&server->overpowered) &&
+    return !atomic_load(&server->role_is_too_powerful) &&
            (server->set->insecure_no_auth || is_known(server));
 }
 
@@ -60,20 +60,20 @@ static unsigned scope_of(route_scope scope)
 }
 
 /* What belongs to no project shows something of all. */
-static bool is_for_place(const token *t, const request *r)
+static bool is_for_project(const token *t, const request *r)
 {
     return route_is_of_project(r->match.route) ? token_is_for(t, request_tenant(r))
                                                : t->all_tenants;
 }
 
-static void answer_undecided(request *r)
+static void answer_not_ready(request *r)
 {
     server_state *server = r->server;
-    if (atomic_load(&server->overpowered))
+    if (atomic_load(&server->role_is_too_powerful))
         http_error_send(r, HTTP_ERROR_INCOMPATIBLE,
                         "let the server log in as a role that is only a member of cardbox_service",
                         "the server's database role has more rights than a server should have");
-    else if (atomic_load(&server->tokens_barred))
+    else if (atomic_load(&server->tokens_are_unreadable))
         http_error_send(r, HTTP_ERROR_INCOMPATIBLE,
                         "let the server log in as a role that is a member of cardbox_service",
                         "the server's database role may not read the tokens");
@@ -91,12 +91,12 @@ static void answer_forbidden(request *r)
                     "the token is not good for this project or operation");
 }
 
-static bool is_good_for(const token *t, const request *r)
+static bool allows(const token *t, const request *r)
 {
-    return is_for_place(t, r) && (t->scopes & scope_of(r->scope)) != 0;
+    return is_for_project(t, r) && (t->scopes & scope_of(r->scope)) != 0;
 }
 
-static void note_token(request *r, const token *t)
+static void remember_token(request *r, const token *t)
 {
     r->token_id = t->id;
     r->token_expires_ms = t->expires_ms;
@@ -108,36 +108,36 @@ bool auth_check(request *r, const head *h)
     server_state *server = r->server;
     if (r->scope == SCOPE_OPEN)
         return true;
-    if (!auth_is_decided(server)) {
-        answer_undecided(r);
+    if (!auth_is_ready(server)) {
+        answer_not_ready(r);
         return false;
     }
     if (server->set->insecure_no_auth)
         return true;
-    const token *t = find_token(board_read(server->tokens, r->tokens), h);
+    const token *t = find_token(token_store_current(server->tokens, r->tokens), h);
     if (t == NULL) {
         http_error_send(r, HTTP_ERROR_UNAUTHENTICATED, "send Authorization: Bearer TOKEN",
                         "the request needs a token that is known, not revoked and not expired");
         return false;
     }
-    note_token(r, t);
-    if (is_good_for(t, r))
+    remember_token(r, t);
+    if (allows(t, r))
         return true;
     answer_forbidden(r);
     return false;
 }
 
-bool auth_still_good(request *r)
+bool auth_is_still_valid(request *r)
 {
     server_state *server = r->server;
     if (r->scope == SCOPE_OPEN || server->set->insecure_no_auth || !is_known(server))
         return true;
-    const token_list *list = board_read(server->tokens, r->tokens);
+    const token_list *list = token_store_current(server->tokens, r->tokens);
     if (r->tokens->changes == r->token_changes)
         return clock_ms() < r->token_expires_ms;
     const token *t = token_list_find_id(list, r->token_id);
-    if (t == NULL || !is_good_for(t, r))
+    if (t == NULL || !allows(t, r))
         return false;
-    note_token(r, t);
+    remember_token(r, t);
     return clock_ms() < t->expires_ms;
 }

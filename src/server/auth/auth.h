@@ -9,14 +9,14 @@
 #include "server/request/headers.h"
 #include "server/request/request.h"
 
-/* Whether it can be said at all who may do what. */
-bool auth_is_decided(const server_state *server);
+/* Whether requests can be authorised: the tokens and the role are known. */
+bool auth_is_ready(const server_state *server);
 
-/* Whether the request, whose route was found, may go on. False: answered. */
+/* Checks the token of a request whose route is known. False: answered with an error. */
 bool auth_check(request *r, const head *h);
 
-/* Whether it may still go on, some time later; while the tokens are not known, it may. The token is
- * looked up again only if the list of tokens has changed, or the token has expired. */
-bool auth_still_good(request *r);
+/* Checks the token of a long request again. True while the tokens are not known. The token is
+ * looked up only if the list has changed. */
+bool auth_is_still_valid(request *r);
 
 #endif

@@ -10,8 +10,6 @@
 
 struct token_list {
     atomic_int holders;
-    int64_t version;
-    bool ever;
     size_t capacity; /* a power of two */
     const token **slots;
     arena memory;
@@ -32,11 +30,6 @@ static void insert(token_list *list, const token *t)
     while (list->slots[at] != NULL)
         at = (at + 1) & (list->capacity - 1);
     list->slots[at] = t;
-}
-
-static slice copy_text(arena *memory, slice text)
-{
-    return (slice){arena_copy(memory, text), text.len};
 }
 
 /* How many rows from this one on are of the same token. */
@@ -65,9 +58,10 @@ static void add_token(token_list *list, const store_rows *rows, int row, int cou
     t->all_tenants = rows_bool(rows, row, WATCH_ALL_TENANTS);
     /* A scope that this build does not know is one that it has no routes for. */
     token_scopes_parse(&t->scopes, rows_text(rows, row, WATCH_SCOPES));
-    for (int i = 0; i < count && !t->all_tenants; i++)
-        tenants[t->tenant_count++] =
-            copy_text(&list->memory, rows_text(rows, row + i, WATCH_TENANT));
+    for (int i = 0; i < count && !t->all_tenants; i++) {
+        slice tenant = rows_text(rows, row + i, WATCH_TENANT);
+        tenants[t->tenant_count++] = (slice){arena_copy(&list->memory, tenant), tenant.len};
+    }
     t->tenants = tenants;
     insert(list, t);
 }
@@ -86,8 +80,6 @@ token_list *token_list_new(const store_rows *rows, int64_t asked_ms)
     if (list == NULL)
         return NULL;
     atomic_init(&list->holders, 1);
-    list->version = rows_int8(rows, 0, WATCH_VERSION);
-    list->ever = rows_bool(rows, 0, WATCH_EVER);
     list->capacity = 16;
     while (list->capacity < 2 * (size_t)rows_count(rows))
         list->capacity *= 2;
@@ -106,16 +98,6 @@ token_list *token_list_new(const store_rows *rows, int64_t asked_ms)
 }
 
 /* --- asking --- */
-
-int64_t token_list_version(const token_list *list)
-{
-    return list->version;
-}
-
-bool token_list_ever(const token_list *list)
-{
-    return list->ever;
-}
 
 const token *token_list_find(const token_list *list, slice secret)
 {
@@ -147,7 +129,7 @@ bool token_is_for(const token *t, slice tenant)
 
 /* --- the board --- */
 
-void board_init(token_board *b)
+void token_store_init(token_store *b)
 {
     pthread_mutex_init(&b->lock, NULL);
     b->current = NULL;
@@ -155,13 +137,13 @@ void board_init(token_board *b)
     atomic_init(&b->confirmed_ms, 0);
 }
 
-void board_free(token_board *b)
+void token_store_free(token_store *b)
 {
     list_release(b->current);
     pthread_mutex_destroy(&b->lock);
 }
 
-void board_put(token_board *b, token_list *list)
+void token_store_publish(token_store *b, token_list *list)
 {
     pthread_mutex_lock(&b->lock);
     token_list *old = b->current;
@@ -171,7 +153,7 @@ void board_put(token_board *b, token_list *list)
     list_release(old);
 }
 
-const token_list *board_read(token_board *b, token_reader *reader)
+const token_list *token_store_current(token_store *b, token_reader *reader)
 {
     if (atomic_load(&b->changes) == reader->changes)
         return reader->held;
@@ -185,7 +167,7 @@ const token_list *board_read(token_board *b, token_reader *reader)
     return reader->held;
 }
 
-void board_leave(token_reader *reader)
+void token_reader_close(token_reader *reader)
 {
     list_release(reader->held);
     *reader = (token_reader){.held = NULL};

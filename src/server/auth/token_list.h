@@ -1,6 +1,6 @@
 /*
- * token_list.h: the tokens that are good, as one list that never changes: a new one takes its place
- * when something has. Loops look tokens up in it without waiting for anybody. Knows no HTTP.
+ * token_list.h: the valid tokens, as an immutable list. When tokens change it is replaced by a new
+ * list. Loops look tokens up without waiting.
  */
 #ifndef SERVER_TOKEN_LIST_H
 #define SERVER_TOKEN_LIST_H
@@ -25,40 +25,36 @@ typedef struct token_list token_list;
 /* Of the rows of tokens_watch, which were asked for at `asked_ms`. NULL: no memory. */
 token_list *token_list_new(const store_rows *rows, int64_t asked_ms);
 
-/* Its version, and whether the database ever had a token. */
-int64_t token_list_version(const token_list *list);
-bool token_list_ever(const token_list *list);
-
 /* The token with this secret, expired or not; NULL: none. */
 const token *token_list_find(const token_list *list, slice secret);
 
-/* The one with this number, found by walking the list. */
+/* The token with this id; the list is searched. NULL: none. */
 const token *token_list_find_id(const token_list *list, int64_t id);
 
 bool token_is_for(const token *t, slice tenant);
 
 /* Where the list is that counts. One thread changes it. */
-typedef struct token_board {
-    pthread_mutex_t lock; /* held for the moment in which a list is taken or changed */
+typedef struct token_store {
+    pthread_mutex_t lock; /* held while `current` is read or changed */
     token_list *current;
     atomic_uint changes;
-    atomic_llong confirmed_ms; /* when the database last said that it is the newest */
-} token_board;
+    atomic_llong confirmed_ms; /* when the database last confirmed the list */
+} token_store;
 
-void board_init(token_board *b);
-void board_free(token_board *b); /* no reader may be left */
+void token_store_init(token_store *b);
+void token_store_free(token_store *b); /* no reader may be left */
 
 /* Takes the list over. */
-void board_put(token_board *b, token_list *list);
+void token_store_publish(token_store *b, token_list *list);
 
-/* One thread's hold on the list. Starts as zeros. */
+/* One thread's reference to a list. Starts as zeros. */
 typedef struct token_reader {
     token_list *held;
     unsigned changes;
 } token_reader;
 
 /* The newest list, valid until the next call; NULL: there has been none. */
-const token_list *board_read(token_board *b, token_reader *reader);
-void board_leave(token_reader *reader);
+const token_list *token_store_current(token_store *b, token_reader *reader);
+void token_reader_close(token_reader *reader);
 
 #endif

@@ -1,108 +1,102 @@
 /*
- * auth_watcher.c: asks again and again, in statements that cost next to nothing where nothing has
- * changed. Polling and not LISTEN, which does not work behind PgBouncer; more than once a second,
- * so that a token that was revoked is refused everywhere within one.
+ * auth_watcher.c: polls with cheap statements. It does not use LISTEN, which does not work behind
+ * PgBouncer. It polls more than once a second, so that a revoked token is refused within one.
  */
 #include "server/background/auth_watcher.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include "base/clock.h"
 #include "app/log.h"
-#include "server/background/background_db.h"
-#include "server/background/periodic.h"
+#include "server/background/background.h"
 #include "server/auth/token_list.h"
-#include "server/background/transfers.h"
 #include "store/admin/free_slots.h"
 #include "store/admin/cluster_identity.h"
 #include "store/admin/role.h"
 
 enum {
-    LOOK_MS = 750,     /* a revoked token is refused within a second */
-    RETRY_MS = 200,    /* until a database that was away or not migrated is asked again */
-    ROLE_MS = 3000,    /* until the role's rights are looked at again, and the free slots */
-    PATIENCE_MS = 2000 /* for the database to connect, and to answer */
+    CHECK_MS = 750,   /* a revoked token is refused within a second */
+    RETRY_MS = 200,   /* until a database that was away or not migrated is asked again */
+    ROLE_MS = 3000,   /* until the role's rights are looked at again, and the free slots */
+    TIMEOUT_MS = 2000 /* for the database to connect, and to answer */
 };
 
 struct auth_watcher {
-    server_state *server;
-    periodic periodic;
-    atomic_bool looked;
+    background base;
+    atomic_bool checked;
     pthread_mutex_t lock;
     /* under the lock: */
     role_rights rights;
     /* the thread's own: */
-    cardbox *db;
-    int64_t version;  /* of the list */
-    int64_t role_ms;  /* when the role is due */
-    int64_t slots_ms; /* when the slots are */
-    bool last_logged; /* that it can't read the tokens */
-    bool excessive;   /* the role has too many rights, which was said */
-    bool astray;      /* --dsn leads to a standby, which was said */
-    bool nameless;    /* it does not say which database it is, which was said */
+    int64_t version;         /* of the list */
+    int64_t role_ms;         /* when the role is due */
+    int64_t slots_ms;        /* when the slots are */
+    bool logged_failure;     /* that it can't read the tokens */
+    bool logged_excess;      /* the role has too many rights, which was said */
+    bool is_standby;         /* --dsn leads to a standby, which was said */
+    bool logged_no_identity; /* it does not say which database it is, which was said */
 };
 
 /* --- the role --- */
 
 /* Where other machines reach us, a hole in our code would open all projects to them. On our own
  * machine it is the developer's: their PostgreSQL knows one role, and nobody else asks. */
-static void judge_role(auth_watcher *k, const role_rights *rights)
+static void judge_role(auth_watcher *w, const role_rights *rights)
 {
     const char *excess = role_excess(rights);
-    bool refuse = excess != NULL && k->server->reachable;
-    atomic_store(&k->server->overpowered, refuse);
-    pthread_mutex_lock(&k->lock);
-    k->rights = *rights;
-    pthread_mutex_unlock(&k->lock);
-    if (excess != NULL && !k->excessive)
+    bool refuse = excess != NULL && w->base.server->reachable;
+    atomic_store(&w->base.server->role_is_too_powerful, refuse);
+    pthread_mutex_lock(&w->lock);
+    w->rights = *rights;
+    pthread_mutex_unlock(&w->lock);
+    if (excess != NULL && !w->logged_excess)
         log_at(refuse ? LOG_LEVEL_ERROR : LOG_LEVEL_WARN, "role_has_too_many_rights",
                "role=\"%s\" reason=\"it %s\" hint=\"%s\"", rights->name, excess, ROLE_REMEDY);
-    else if (excess == NULL && k->excessive)
+    else if (excess == NULL && w->logged_excess)
         log_info("role_is_fit", "role=\"%s\"", rights->name);
-    k->excessive = excess != NULL;
+    w->logged_excess = excess != NULL;
 }
 
 /* With --read-only and no standbys besides it is meant so. */
-static void judge_standby(auth_watcher *k, bool on_standby)
+static void judge_standby(auth_watcher *w, bool on_standby)
 {
-    const settings *set = k->server->set;
-    bool astray = on_standby && (!set->read_only || set->standby_dsn != NULL);
-    if (astray && !k->astray)
+    const settings *set = w->base.server->set;
+    bool is_standby = on_standby && (!set->read_only || set->standby_dsn != NULL);
+    if (is_standby && !w->is_standby)
         log_warn("dsn_is_standby",
                  "reason=\"--dsn leads to a standby: until that is promoted nothing can be "
                  "changed%s\" hint=\"let --dsn lead to the primary, or name all hosts with "
                  "target_session_attrs=read-write; to read from one standby alone, give "
                  "--read-only and no --standby-dsn\"",
                  set->standby_dsn == NULL ? "" : ", and no standby of --standby-dsn is read from");
-    else if (!on_standby && k->astray)
+    else if (!on_standby && w->is_standby)
         log_info("dsn_is_primary", "reason=\"changes can be made again\"");
-    k->astray = astray;
+    w->is_standby = is_standby;
 }
 
-static bool look_at_role(auth_watcher *k, cardbox_error *err)
+static bool check_role(auth_watcher *w, cardbox_error *err)
 {
     role_rights rights;
-    if (clock_ms() < k->role_ms)
+    if (clock_ms() < w->role_ms)
         return true;
-    if (role_rights_get(&rights, k->db, err) != CARDBOX_OK)
+    if (role_rights_get(&rights, w->base.db, err) != CARDBOX_OK)
         return false;
-    judge_role(k, &rights);
-    judge_standby(k, rights.on_standby);
-    k->role_ms = clock_ms() + ROLE_MS;
+    judge_role(w, &rights);
+    judge_standby(w, rights.on_standby);
+    w->role_ms = clock_ms() + ROLE_MS;
     return true;
 }
 
 /* --- the tokens --- */
 
-static bool take_list(auth_watcher *k, const store_rows *rows, int64_t asked_ms)
+static bool publish_tokens(auth_watcher *w, const store_rows *rows, int64_t asked_ms)
 {
-    server_state *server = k->server;
+    server_state *server = w->base.server;
     token_list *list = token_list_new(rows, asked_ms);
     if (list == NULL)
         return false;
     bool needed = !server->set->insecure_no_auth;
-    k->version = token_list_version(list);
-    log_info("tokens", "version=%lld asked_for=%s", (long long)k->version, needed ? "yes" : "no");
-    if (needed && !token_list_ever(list))
+    w->version = rows_int8(rows, 0, WATCH_VERSION);
+    log_info("tokens", "version=%lld asked_for=%s", (long long)w->version, needed ? "yes" : "no");
+    if (needed && !rows_bool(rows, 0, WATCH_EVER))
         log_warn(
             "no_tokens",
             "reason=\"requests get 401 until the database has a token\" hint=\"make one: "
@@ -112,65 +106,64 @@ static bool take_list(auth_watcher *k, const store_rows *rows, int64_t asked_ms)
         log_warn("no_auth",
                  "at=%s reason=\"every client that reaches this address may do everything\"",
                  server->set->listen);
-    board_put(server->tokens, list);
+    token_store_publish(server->tokens, list);
     return true;
 }
 
-static bool look_at_tokens(auth_watcher *k, cardbox_error *err)
+static bool check_tokens(auth_watcher *w, cardbox_error *err)
 {
     store_rows *rows = NULL;
     int64_t asked_ms = clock_ms();
-    if (tokens_watch(&rows, k->db, k->version, err) != CARDBOX_OK)
+    if (tokens_watch(&rows, w->base.db, w->version, err) != CARDBOX_OK)
         return false;
-    bool taken = rows_count(rows) > 0 &&
-                 (rows_int8(rows, 0, WATCH_VERSION) == k->version || take_list(k, rows, asked_ms));
+    bool taken = rows_count(rows) > 0 && (rows_int8(rows, 0, WATCH_VERSION) == w->version ||
+                                          publish_tokens(w, rows, asked_ms));
     rows_free(rows);
     if (taken)
-        atomic_store(&k->server->tokens->confirmed_ms, asked_ms);
+        atomic_store(&w->base.server->tokens->confirmed_ms, asked_ms);
     return taken;
 }
 
-/* --- the cluster_identity --- */
+/* --- the identity of the cluster --- */
 
 /* While it is not known, or is not theirs, standbys are not read from; nor from when a connection
  * came up until it has been asked again: that may lead to another primary, and be written by. */
-static void look_at_cluster_identity(auth_watcher *k, bool answers)
+static void check_cluster_identity(auth_watcher *w, bool answers)
 {
     char why[LOG_QUOTE_SIZE];
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t cluster_identity = 0;
-    unsigned connect_count = atomic_load(&k->server->database.primary.connect_count);
-    if (k->server->set->standby_dsn == NULL)
+    unsigned connect_count = atomic_load(&w->base.server->database.primary.connect_count);
+    if (w->base.server->set->standby_dsn == NULL)
         return;
-    bool failed = answers && cluster_identity_get(&cluster_identity, k->db, &err) != CARDBOX_OK;
-    atomic_store(&k->server->database.cluster_identity, cluster_identity);
-    atomic_store(&k->server->database.identity_connect_count, connect_count);
-    if (failed && !k->nameless)
+    bool failed =
+        answers && cluster_identity_get(&cluster_identity, w->base.db, &err) != CARDBOX_OK;
+    atomic_store(&w->base.server->database.cluster_identity, cluster_identity);
+    atomic_store(&w->base.server->database.identity_connect_count, connect_count);
+    if (failed && !w->logged_no_identity)
         log_warn("standby_unused", "reason=%s", log_quote(why, err.message, strlen(err.message)));
-    k->nameless = failed;
+    w->logged_no_identity = failed;
 }
 
 /* --- the slots --- */
 
-/* Behind a pooler, and for standbys, the number of free slots is unknown: SLOTS_SOME lets the
+/* Behind a pooler, and for standbys, the number of free slots is unknown: SLOTS_UNKNOWN lets the
  * server try. */
-static void look_at_slots(auth_watcher *k)
+static void check_slots(auth_watcher *w)
 {
-    server_state *server = k->server;
+    server_state *server = w->base.server;
     int64_t now_ms = clock_ms();
     int free = 0;
-    if (now_ms < k->slots_ms)
+    if (now_ms < w->slots_ms)
         return;
     bool were_scarce = slots_are_scarce(&server->database.primary);
-    k->slots_ms = now_ms + ROLE_MS;
-    slots_adjust(&server->database.standby, SLOTS_SOME, now_ms);
+    w->slots_ms = now_ms + ROLE_MS;
+    slots_adjust(&server->database.standby, SLOTS_UNKNOWN, now_ms);
     if (server->set->no_named_statements)
-        slots_adjust(&server->database.primary, SLOTS_SOME, now_ms);
-    else if (free_slots_get(&free, k->db, NULL) == CARDBOX_OK)
+        slots_adjust(&server->database.primary, SLOTS_UNKNOWN, now_ms);
+    else if (free_slots_get(&free, w->base.db, NULL) == CARDBOX_OK)
         slots_adjust(&server->database.primary, free, now_ms);
     bool are_scarce = slots_are_scarce(&server->database.primary);
-    if (are_scarce)
-        transfer_pool_rest(server->transfers);
     if (are_scarce || were_scarce)
         server_wake_loops(server);
 }
@@ -178,98 +171,83 @@ static void look_at_slots(auth_watcher *k)
 /* --- the thread --- */
 
 /* The loops wait for it: so it says that it is there before it asks for more. */
-static bool open_database(auth_watcher *k, cardbox_error *err)
+static bool open_database(auth_watcher *w, cardbox_error *err)
 {
-    bool was_open = k->db != NULL;
+    bool was_open = w->base.db != NULL;
     int64_t asked_ms = clock_ms();
-    if (background_db_open(&k->db, k->server->set, "cardboxd-auth_watcher", PATIENCE_MS, err) !=
-        CARDBOX_OK)
+    if (background_db_open(&w->base.db, w->base.server->set, "cardboxd-auth-watcher", TIMEOUT_MS,
+                           err) != CARDBOX_OK)
         return false;
     if (!was_open)
-        slots_auth_watcher_is_in(k->server, asked_ms);
+        slots_auth_watcher_connected(w->base.server, asked_ms);
     return true;
 }
 
-static bool look(auth_watcher *k)
+static bool check_all(auth_watcher *w)
 {
     char why[LOG_QUOTE_SIZE];
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t asked_ms = clock_ms();
-    bool worked = open_database(k, &err) && look_at_role(k, &err) && look_at_tokens(k, &err);
-    bool answered = worked || (k->db != NULL && err.status == CARDBOX_FORBIDDEN);
+    bool worked = open_database(w, &err) && check_role(w, &err) && check_tokens(w, &err);
+    bool answered = worked || (w->base.db != NULL && err.status == CARDBOX_FORBIDDEN);
     if (answered)
-        slots_auth_watcher_is_in(k->server, asked_ms);
+        slots_auth_watcher_connected(w->base.server, asked_ms);
     else
-        background_db_note(k->server,
-                           k->server->set->insecure_no_auth ? SLOTS_BACKGROUND : SLOTS_AUTH_WATCHER,
-                           &err);
+        background_db_report(
+            w->base.server,
+            w->base.server->set->insecure_no_auth ? SLOTS_BACKGROUND : SLOTS_AUTH_WATCHER, &err);
     bool barred = !worked && err.status == CARDBOX_FORBIDDEN;
-    atomic_store(&k->server->tokens_barred, barred && !k->server->set->insecure_no_auth);
-    if (!worked && !k->last_logged)
+    atomic_store(&w->base.server->tokens_are_unreadable,
+                 barred && !w->base.server->set->insecure_no_auth);
+    if (!worked && !w->logged_failure)
         log_error("tokens_unknown", "reason=%s", log_quote(why, err.message, strlen(err.message)));
-    k->last_logged = !worked;
-    look_at_cluster_identity(k, worked);
+    w->logged_failure = !worked;
+    check_cluster_identity(w, worked);
     if (answered)
-        look_at_slots(k);
+        check_slots(w);
     return worked;
 }
 
 static int64_t watch(void *arg)
 {
-    auth_watcher *k = arg;
-    bool worked = look(k);
-    atomic_store(&k->looked, true);
-    return worked ? LOOK_MS : RETRY_MS;
+    auth_watcher *w = arg;
+    bool worked = check_all(w);
+    atomic_store(&w->checked, true);
+    return worked ? CHECK_MS : RETRY_MS;
 }
 
 auth_watcher *auth_watcher_start(server_state *server)
 {
-    auth_watcher *k = calloc(1, sizeof(*k));
-    if (k == NULL)
-        return NULL;
-    k->server = server;
-    k->version = -1;
-    pthread_mutex_init(&k->lock, NULL);
-    if (periodic_start(&k->periodic, watch, k))
-        return k;
-    free(k);
-    return NULL;
+    auth_watcher *w = background_new(sizeof(*w), server);
+    if (w != NULL) {
+        w->version = -1;
+        pthread_mutex_init(&w->lock, NULL);
+    }
+    return background_start(w, watch);
 }
 
-bool auth_watcher_has_looked(auth_watcher *k)
+bool auth_watcher_has_checked(auth_watcher *w)
 {
-    return atomic_load(&k->looked);
+    return atomic_load(&w->checked);
 }
 
-bool auth_watcher_objects(auth_watcher *k, char *out, size_t size)
+bool auth_watcher_refuses(auth_watcher *w, char *out, size_t size)
 {
-    pthread_mutex_lock(&k->lock);
-    const char *excess = k->server->reachable ? role_excess(&k->rights) : NULL;
+    pthread_mutex_lock(&w->lock);
+    const char *excess = w->base.server->reachable ? role_excess(&w->rights) : NULL;
     if (excess != NULL)
         snprintf(out, size,
                  "other machines can reach %s and the database role \"%s\" %s: %s, or listen on "
                  "127.0.0.1",
-                 k->server->set->listen, k->rights.name, excess, ROLE_REMEDY);
-    bool barred = atomic_load(&k->server->tokens_barred);
+                 w->base.server->set->listen, w->rights.name, excess, ROLE_REMEDY);
+    bool barred = atomic_load(&w->base.server->tokens_are_unreadable);
     if (barred)
         snprintf(
             out, size,
             "the database role \"%s\" may not read the tokens, so it is not a service's: GRANT "
             "cardbox_service TO \"%s\", or log in as a role that has it",
-            k->rights.name, k->rights.name);
+            w->rights.name, w->rights.name);
     bool objects = excess != NULL || barred;
-    pthread_mutex_unlock(&k->lock);
+    pthread_mutex_unlock(&w->lock);
     return objects;
-}
-
-bool auth_watcher_stop(auth_watcher *k)
-{
-    if (k == NULL)
-        return true;
-    if (!periodic_stop(&k->periodic))
-        return false;
-    cardbox_close(k->db);
-    pthread_mutex_destroy(&k->lock);
-    free(k);
-    return true;
 }

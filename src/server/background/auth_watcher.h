@@ -1,6 +1,6 @@
 /*
- * auth_watcher.h: a thread that keeps what the loops must know and can't wait for: the list of
- * tokens, and whether the database role is fit for a server. Has a database connection of its own.
+ * auth_watcher.h: a thread that polls what the loops need in memory: the list of tokens, and
+ * whether the database role has the right privileges. It has a database connection of its own.
  */
 #ifndef SERVER_AUTH_WATCHER_H
 #define SERVER_AUTH_WATCHER_H
@@ -9,17 +9,13 @@
 
 typedef struct auth_watcher auth_watcher;
 
-/* NULL: no memory or no thread. */
+/* For background_stop. NULL: no memory or no thread. */
 auth_watcher *auth_watcher_start(server_state *server);
 
-/* Whether it has asked the database once, with or without success. */
-bool auth_watcher_has_looked(auth_watcher *k);
+/* Returns whether it has queried the database once, with or without success. */
+bool auth_watcher_has_checked(auth_watcher *w);
 
-/* Why the server must not serve, and what to do: one line. False: nothing speaks against it, as far
- * as is known. */
-bool auth_watcher_objects(auth_watcher *k, char *out, size_t size);
-
-/* Ends it. NULL is fine. False: as periodic_stop. */
-bool auth_watcher_stop(auth_watcher *k);
+/* Returns whether the server must not serve, and writes the reason and a remedy to `out`. */
+bool auth_watcher_refuses(auth_watcher *w, char *out, size_t size);
 
 #endif

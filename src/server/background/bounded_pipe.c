@@ -1,6 +1,6 @@
 /*
- * bounded_pipe.c: a buffer in a circle under a mutex. The loop is woken only if it has asked for
- * it, and for room only once a quarter is free: for a few bytes neither side shall turn.
+ * bounded_pipe.c: a ring buffer under a mutex. If the loop waits for free space it is woken once a
+ * quarter of the buffer is free, so that threads do not switch for a few bytes.
  */
 #include "server/background/bounded_pipe.h"
 #include <pthread.h>
@@ -13,30 +13,30 @@ struct bounded_pipe {
     void *arg;
     size_t size, from, len;
     bool ended, shut;
-    bool wanted; /* the loop is to be woken */
+    bool must_wake; /* the loop is to be woken */
     char bytes[];
 };
 
 bounded_pipe *bounded_pipe_new(size_t size, void (*wake)(void *arg), void *arg)
 {
-    bounded_pipe *r = calloc(1, sizeof(*r) + size);
-    if (r == NULL)
+    bounded_pipe *p = calloc(1, sizeof(*p) + size);
+    if (p == NULL)
         return NULL;
-    pthread_mutex_init(&r->lock, NULL);
-    pthread_cond_init(&r->changed, NULL);
-    r->wake = wake;
-    r->arg = arg;
-    r->size = size;
-    return r;
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->changed, NULL);
+    p->wake = wake;
+    p->arg = arg;
+    p->size = size;
+    return p;
 }
 
-void bounded_pipe_free(bounded_pipe *r)
+void bounded_pipe_free(bounded_pipe *p)
 {
-    if (r == NULL)
+    if (p == NULL)
         return;
-    pthread_cond_destroy(&r->changed);
-    pthread_mutex_destroy(&r->lock);
-    free(r);
+    pthread_cond_destroy(&p->changed);
+    pthread_mutex_destroy(&p->lock);
+    free(p);
 }
 
 static size_t smaller(size_t a, size_t b)
@@ -46,137 +46,138 @@ static size_t smaller(size_t a, size_t b)
 
 /* --- under the lock --- */
 
-static size_t put_some(bounded_pipe *r, slice bytes)
+static size_t put_some(bounded_pipe *p, slice bytes)
 {
-    size_t total = smaller(bytes.len, r->size - r->len);
+    size_t total = smaller(bytes.len, p->size - p->len);
     for (size_t done = 0; done < total;) {
-        size_t at = (r->from + r->len) % r->size;
-        size_t part = smaller(total - done, r->size - at);
-        memcpy(r->bytes + at, bytes.ptr + done, part);
-        r->len += part;
+        size_t at = (p->from + p->len) % p->size;
+        size_t part = smaller(total - done, p->size - at);
+        memcpy(p->bytes + at, bytes.ptr + done, part);
+        p->len += part;
         done += part;
     }
     return total;
 }
 
-static slice front(const bounded_pipe *r)
+static slice front(const bounded_pipe *p)
 {
-    return (slice){r->bytes + r->from, smaller(r->len, r->size - r->from)};
+    return (slice){p->bytes + p->from, smaller(p->len, p->size - p->from)};
 }
 
-static void drop(bounded_pipe *r, size_t len)
+static void drop_front(bounded_pipe *p, size_t len)
 {
-    r->len -= len;
-    r->from = r->len == 0 ? 0 : (r->from + len) % r->size;
+    p->len -= len;
+    p->from = p->len == 0 ? 0 : (p->from + len) % p->size;
 }
 
-static bool ask(bounded_pipe *r)
+static bool take_wake_flag(bounded_pipe *p)
 {
-    bool wanted = r->wanted;
-    r->wanted = false;
-    return wanted;
+    bool must_wake = p->must_wake;
+    p->must_wake = false;
+    return must_wake;
 }
 
 /* --- the thread's side --- */
 
-bool bounded_pipe_put(bounded_pipe *r, slice bytes)
+bool bounded_pipe_put(bounded_pipe *p, slice bytes)
 {
     bool open = true;
     while (open && bytes.len > 0) {
-        pthread_mutex_lock(&r->lock);
-        while (r->len == r->size && !r->shut)
-            pthread_cond_wait(&r->changed, &r->lock);
-        open = !r->shut;
-        size_t len = open ? put_some(r, bytes) : 0;
-        bool wake = ask(r);
-        pthread_mutex_unlock(&r->lock);
+        pthread_mutex_lock(&p->lock);
+        while (p->len == p->size && !p->shut)
+            pthread_cond_wait(&p->changed, &p->lock);
+        open = !p->shut;
+        size_t len = open ? put_some(p, bytes) : 0;
+        bool wake = take_wake_flag(p);
+        pthread_mutex_unlock(&p->lock);
         if (wake)
-            r->wake(r->arg);
+            p->wake(p->arg);
         bytes.ptr += len;
         bytes.len -= len;
     }
     return open;
 }
 
-size_t bounded_pipe_take(bounded_pipe *r, char *to, size_t room)
+ssize_t bounded_pipe_take(bounded_pipe *p, char *to, size_t size_max)
 {
     bool wake = false;
-    pthread_mutex_lock(&r->lock);
-    while (r->len == 0 && !r->ended && !r->shut)
-        pthread_cond_wait(&r->changed, &r->lock);
-    slice bytes = r->shut ? (slice){r->bytes, 0} : front(r);
-    bytes.len = smaller(bytes.len, room);
+    pthread_mutex_lock(&p->lock);
+    while (p->len == 0 && !p->ended && !p->shut)
+        pthread_cond_wait(&p->changed, &p->lock);
+    bool shut = p->shut;
+    slice bytes = shut ? (slice){p->bytes, 0} : front(p);
+    bytes.len = smaller(bytes.len, size_max);
     memcpy(to, bytes.ptr, bytes.len);
-    drop(r, bytes.len);
-    if (r->size - r->len >= r->size / 4)
-        wake = ask(r);
-    pthread_mutex_unlock(&r->lock);
+    drop_front(p, bytes.len);
+    if (p->size - p->len >= p->size / 4)
+        wake = take_wake_flag(p);
+    pthread_mutex_unlock(&p->lock);
     if (wake)
-        r->wake(r->arg);
-    return bytes.len;
+        p->wake(p->arg);
+    return shut ? -1 : (ssize_t)bytes.len;
 }
 
 /* --- the loop's side --- */
 
-size_t bounded_pipe_offer(bounded_pipe *r, slice bytes)
+size_t bounded_pipe_offer(bounded_pipe *p, slice bytes)
 {
-    pthread_mutex_lock(&r->lock);
-    size_t len = put_some(r, bytes);
-    r->wanted = len < bytes.len;
-    pthread_cond_signal(&r->changed);
-    pthread_mutex_unlock(&r->lock);
+    pthread_mutex_lock(&p->lock);
+    size_t len = put_some(p, bytes);
+    p->must_wake = len < bytes.len;
+    pthread_cond_signal(&p->changed);
+    pthread_mutex_unlock(&p->lock);
     return len;
 }
 
-slice bounded_pipe_peek(bounded_pipe *r)
+slice bounded_pipe_peek(bounded_pipe *p)
 {
-    pthread_mutex_lock(&r->lock);
-    slice bytes = front(r);
-    r->wanted = bytes.len == 0;
-    pthread_mutex_unlock(&r->lock);
+    pthread_mutex_lock(&p->lock);
+    slice bytes = front(p);
+    p->must_wake = bytes.len == 0;
+    pthread_mutex_unlock(&p->lock);
     return bytes;
 }
 
-void bounded_pipe_took(bounded_pipe *r, size_t len)
+void bounded_pipe_took(bounded_pipe *p, size_t len)
 {
-    pthread_mutex_lock(&r->lock);
-    drop(r, len);
-    pthread_cond_signal(&r->changed);
-    pthread_mutex_unlock(&r->lock);
+    pthread_mutex_lock(&p->lock);
+    drop_front(p, len);
+    pthread_cond_signal(&p->changed);
+    pthread_mutex_unlock(&p->lock);
 }
 
-bool bounded_pipe_is_ready(bounded_pipe *r)
+bool bounded_pipe_is_ready(bounded_pipe *p)
 {
-    pthread_mutex_lock(&r->lock);
-    bool ready = !r->wanted;
-    pthread_mutex_unlock(&r->lock);
+    pthread_mutex_lock(&p->lock);
+    bool ready = !p->must_wake;
+    pthread_mutex_unlock(&p->lock);
     return ready;
 }
 
 /* --- either side --- */
 
-void bounded_pipe_end(bounded_pipe *r)
+void bounded_pipe_end(bounded_pipe *p)
 {
-    pthread_mutex_lock(&r->lock);
-    r->ended = true;
-    r->wanted = false;
-    pthread_cond_signal(&r->changed);
-    pthread_mutex_unlock(&r->lock);
+    pthread_mutex_lock(&p->lock);
+    p->ended = true;
+    p->must_wake = false;
+    pthread_cond_signal(&p->changed);
+    pthread_mutex_unlock(&p->lock);
 }
 
-void bounded_pipe_shut(bounded_pipe *r)
+void bounded_pipe_shut(bounded_pipe *p)
 {
-    pthread_mutex_lock(&r->lock);
-    r->shut = true;
-    r->wanted = false;
-    pthread_cond_signal(&r->changed);
-    pthread_mutex_unlock(&r->lock);
+    pthread_mutex_lock(&p->lock);
+    p->shut = true;
+    p->must_wake = false;
+    pthread_cond_signal(&p->changed);
+    pthread_mutex_unlock(&p->lock);
 }
 
-bool bounded_pipe_is_shut(bounded_pipe *r)
+bool bounded_pipe_is_shut(bounded_pipe *p)
 {
-    pthread_mutex_lock(&r->lock);
-    bool shut = r->shut;
-    pthread_mutex_unlock(&r->lock);
+    pthread_mutex_lock(&p->lock);
+    bool shut = p->shut;
+    pthread_mutex_unlock(&p->lock);
     return shut;
 }

@@ -1,48 +1,45 @@
 /*
- * gc_thread.c: a turn is one table and one batch; while there is more the next one follows after a
- * pause, which leaves the database to those who use it. Not the auth_watcher's thread: a turn may
- * take longer than a token may stay good after it was revoked.
+ * gc_thread.c: each run analyzes one table and collects one batch. If there is more, the next run
+ * follows after a short pause. It is not the auth_watcher's thread, because a batch may take longer
+ * than the time in which a revoked token must be refused.
  */
 #include "server/background/gc_thread.h"
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/buf.h"
 #include "base/clock.h"
 #include "app/log.h"
-#include "server/background/background_db.h"
-#include "server/background/kept_out.h"
-#include "server/background/periodic.h"
+#include "server/background/background.h"
 #include "server/response/failure_log.h"
 #include "store/admin/collect.h"
 #include "store/admin/grown.h"
 
 enum {
-    LOOK_MS = 1000,
+    CHECK_MS = 1000,
     IDLE_MS = 10000, /* between two looks for grown tables while this server sends nothing */
     PAUSE_MS = 100,
-    PATIENCE_MS = 5000,
+    TIMEOUT_MS = 5000,
     RETRY_MOST_MS = 8000,
     TRIM_BYTES = 64 * 1024 * 1024, /* that were counted since memory was given back */
     QUIET_BYTES = 1024 * 1024      /* that may be counted between two looks, and be in use */
 };
 
-struct gc_thread {
-    server_state *server;
-    periodic periodic;
-    cardbox *db;
-    bool last_logged; /* that no table can be analyzed */
-    int64_t retry_ms; /* until it tries again to connect */
-    int64_t round_ms; /* when the next round of sweeping is due */
-    int64_t look_ms;  /* when grown tables are looked for though nothing was sent */
-    uint64_t sent;    /* statements, at the last look */
-    size_t counted;   /* bytes of the memory budget, at the last look, */
-    size_t trimmed;   /* and when memory was given back */
-    collect_sum sum;  /* of this round */
-    kept_out kept_out;
-};
+typedef struct gc_thread {
+    background base;
+    bool analyze_failed;      /* and that was logged */
+    int64_t retry_ms;         /* until it tries again to connect */
+    int64_t round_ms;         /* when the next round of sweeping is due */
+    int64_t analyze_ms;       /* when grown tables are looked for though nothing was sent */
+    uint64_t sent;            /* statements, at the last look */
+    size_t counted;           /* bytes of the memory budget, at the last look, */
+    size_t trimmed;           /* and when memory was given back */
+    collect_sum sum;          /* of this round */
+    int64_t blocked_since_ms; /* since when other sessions keep gc out; 0: they do not */
+    int64_t blocked_log_ms;   /* when that is logged next */
+    bool blocked_logged;
+} gc_thread;
 
-static void tell(gc_thread *s)
+static void log_counts(gc_thread *s)
 {
     buf counts = BUF_INIT(1024);
     for (int kind = 0; kind < COLLECT_KINDS; kind++)
@@ -54,74 +51,91 @@ static void tell(gc_thread *s)
     s->sum = (collect_sum){.rows = {0}};
 }
 
-static void warn(const gc_thread *s, const char *event, const cardbox_error *err)
+static void warn_failed(const gc_thread *s, const char *event, const cardbox_error *err)
 {
     char why[LOG_QUOTE_SIZE];
-    background_db_note(s->server, SLOTS_BACKGROUND, err);
+    background_db_report(s->base.server, SLOTS_BACKGROUND, err);
     if (err->status != CARDBOX_UNAVAILABLE)
         log_warn(event, "sqlstate=%s reason=%s", err->sqlstate, failure_message(why, err));
 }
 
 /* A table that has grown. True: there may be another one. */
-static bool analyze(gc_thread *s)
+static bool analyze_grown(gc_thread *s)
 {
     char table[GROWN_NAME_SIZE];
     cardbox_error err = CARDBOX_ERROR_INIT;
-    bool failed = grown_analyze(table, s->db, &err) != CARDBOX_OK;
-    if (failed && !s->last_logged)
-        warn(s, "not_analyzed", &err);
-    s->last_logged = failed;
+    bool failed = grown_analyze(table, s->base.db, &err) != CARDBOX_OK;
+    if (failed && !s->analyze_failed)
+        warn_failed(s, "not_analyzed", &err);
+    s->analyze_failed = failed;
     if (table[0] != '\0')
         log_debug("analyzed", "table=%s", table);
     return table[0] != '\0';
 }
 
-/* Logs when gc has been kept out for long. The holder's SQL is not logged: it may have values. */
-static void note_kept_out(gc_thread *s, collect_state state)
+/* Logs that gc could not run for --gc-warn-s. The SQL of the other session is not logged: it may
+ * contain values. */
+static void log_blocked(gc_thread *s, collect_state state)
 {
     char application[LOG_QUOTE_SIZE];
     collect_holder holder;
-    int64_t now_ms = clock_ms(), limit_ms = (int64_t)s->server->set->gc_warn_s * 1000;
-    collect_holder_get(&holder, s->db, state);
-    if (kept_out_note(&s->kept_out, state, holder.transaction, now_ms, limit_ms))
-        log_warn("gc_kept_out",
-                 "seconds=%" PRId64 " reason=\"%s\" pid=%d application=%s "
-                 "hint=\"wait until that session ends, or end it with pg_terminate_backend(%d)\"",
-                 (now_ms - s->kept_out.since_ms) / 1000,
-                 state == COLLECT_BUSY ? "a session holds the lock of gc"
-                                       : "a session has locked tables",
-                 holder.pid, log_quote(application, holder.application, strlen(holder.application)),
-                 holder.pid);
+    int64_t now_ms = clock_ms(), limit_ms = (int64_t)s->base.server->set->gc_warn_s * 1000;
+    if (s->blocked_since_ms == 0) {
+        s->blocked_since_ms = now_ms;
+        s->blocked_log_ms = now_ms + limit_ms;
+    }
+    if (now_ms < s->blocked_log_ms)
+        return;
+    s->blocked_log_ms = now_ms + limit_ms;
+    s->blocked_logged = true;
+    collect_holder_get(&holder, s->base.db, state);
+    log_warn("gc_kept_out",
+             "seconds=%" PRId64 " reason=\"%s\" pid=%d application=%s "
+             "hint=\"wait until that session ends, or end it with pg_terminate_backend(%d)\"",
+             (now_ms - s->blocked_since_ms) / 1000,
+             state == COLLECT_BUSY ? "a session holds the lock of gc"
+                                   : "a session has locked tables",
+             holder.pid, log_quote(application, holder.application, strlen(holder.application)),
+             holder.pid);
+}
+
+static void end_blocked(gc_thread *s)
+{
+    if (s->blocked_logged)
+        log_info("gc_runs_again", "reason=\"no other session keeps it out any more\"");
+    s->blocked_since_ms = 0;
+    s->blocked_logged = false;
 }
 
 /* How long until the next round: if gc was kept out, soon enough to notice how long that lasts. */
-static int64_t pause_ms(const gc_thread *s, bool was_out)
+static int64_t next_round_ms(const gc_thread *s, bool was_out)
 {
-    int64_t round_ms = (int64_t)s->server->set->gc_interval_s * 1000;
-    int64_t look_ms = (int64_t)s->server->set->gc_warn_s * 100; /* ten times before it is logged */
-    return was_out && look_ms < round_ms ? look_ms : round_ms;
+    int64_t round_ms = (int64_t)s->base.server->set->gc_interval_s * 1000;
+    int64_t analyze_ms =
+        (int64_t)s->base.server->set->gc_warn_s * 100; /* ten times before it is logged */
+    return was_out && analyze_ms < round_ms ? analyze_ms : round_ms;
 }
 
 /* True: there is more. */
-static bool sweep(gc_thread *s)
+static bool collect_some(gc_thread *s)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     collect_state state = COLLECT_OVER;
-    const settings *set = s->server->set;
+    const settings *set = s->base.server->set;
     if (set->gc_interval_s == 0 || clock_ms() < s->round_ms)
         return false;
     cardbox_status status =
-        collect_batch(&s->sum, &state, s->db, set->retention_days, COLLECT_BATCH, &err);
+        collect_batch(&s->sum, &state, s->base.db, set->retention_days, COLLECT_BATCH, &err);
     if (status != CARDBOX_OK)
-        warn(s, "not_swept", &err);
+        warn_failed(s, "not_swept", &err);
     else if (state >= COLLECT_BUSY)
-        note_kept_out(s, state);
-    else if (kept_out_end(&s->kept_out))
-        log_info("gc_runs_again", "reason=\"no other session keeps it out any more\"");
+        log_blocked(s, state);
+    else
+        end_blocked(s);
     if (status == CARDBOX_OK && state == COLLECT_MORE)
         return true;
-    tell(s);
-    s->round_ms = clock_ms() + pause_ms(s, status == CARDBOX_OK && state >= COLLECT_BUSY);
+    log_counts(s);
+    s->round_ms = clock_ms() + next_round_ms(s, status == CARDBOX_OK && state >= COLLECT_BUSY);
     return false;
 }
 
@@ -129,9 +143,9 @@ static bool sweep(gc_thread *s)
  * would be used again, and the loops would have to wait. */
 static void trim_memory(gc_thread *s)
 {
-    size_t added = atomic_load(&s->server->memory.added);
+    size_t added = atomic_load(&s->base.server->memory.added);
     bool is_quiet =
-        added - s->counted < QUIET_BYTES && memory_used(&s->server->memory) < QUIET_BYTES;
+        added - s->counted < QUIET_BYTES && memory_used(&s->base.server->memory) < QUIET_BYTES;
     s->counted = added;
     if (!is_quiet || added - s->trimmed < TRIM_BYTES)
         return;
@@ -142,58 +156,41 @@ static void trim_memory(gc_thread *s)
 /* Whether nothing was sent to the database since the last look, and nothing is due. */
 static bool is_idle(gc_thread *s)
 {
-    const settings *set = s->server->set;
+    const settings *set = s->base.server->set;
     uint64_t sent = 0;
-    for (size_t i = 0; i < s->server->stats_count; i++)
+    for (size_t i = 0; i < s->base.server->stats_count; i++)
         for (int id = 0; id < STATEMENT_COUNT; id++)
-            sent += tally_get(&s->server->stats[i].statements[id]);
+            sent += tally_get(&s->base.server->stats[i].statements[id]);
     bool idle = sent == s->sent;
     s->sent = sent;
-    return idle && clock_ms() < s->look_ms && (set->gc_interval_s == 0 || clock_ms() < s->round_ms);
+    return idle && clock_ms() < s->analyze_ms &&
+           (set->gc_interval_s == 0 || clock_ms() < s->round_ms);
 }
 
-static int64_t tidy(void *arg)
+static int64_t run_gc(void *arg)
 {
     gc_thread *s = arg;
     trim_memory(s);
     if (is_idle(s))
-        return LOOK_MS;
-    s->look_ms = clock_ms() + IDLE_MS;
-    if (background_db_open_later(&s->db, s->server, "cardboxd-gc_thread", PATIENCE_MS) !=
+        return CHECK_MS;
+    s->analyze_ms = clock_ms() + IDLE_MS;
+    if (background_db_open_when_served(&s->base.db, s->base.server, "cardboxd-gc", TIMEOUT_MS) !=
         CARDBOX_OK) {
-        s->retry_ms = s->retry_ms == 0 ? LOOK_MS : 2 * s->retry_ms;
+        s->retry_ms = s->retry_ms == 0 ? CHECK_MS : 2 * s->retry_ms;
         if (s->retry_ms > RETRY_MOST_MS)
             s->retry_ms = RETRY_MOST_MS;
         return s->retry_ms;
     }
     s->retry_ms = 0;
-    bool grown = analyze(s);
-    bool more = sweep(s) || grown;
+    bool grown = analyze_grown(s);
+    bool more = collect_some(s) || grown;
     if (more)
-        s->look_ms = 0;
-    background_db_rest(&s->db, s->server);
-    return more ? PAUSE_MS : LOOK_MS;
+        s->analyze_ms = 0;
+    background_db_close_if_scarce(&s->base.db, s->base.server);
+    return more ? PAUSE_MS : CHECK_MS;
 }
 
-gc_thread *gc_thread_start(server_state *server)
+void *gc_thread_start(server_state *server)
 {
-    gc_thread *s = calloc(1, sizeof(*s));
-    if (s == NULL)
-        return NULL;
-    s->server = server;
-    if (periodic_start(&s->periodic, tidy, s))
-        return s;
-    free(s);
-    return NULL;
-}
-
-bool gc_thread_stop(gc_thread *s)
-{
-    if (s == NULL)
-        return true;
-    if (!periodic_stop(&s->periodic))
-        return false;
-    cardbox_close(s->db);
-    free(s);
-    return true;
+    return background_start(background_new(sizeof(gc_thread), server), run_gc);
 }

@@ -1,5 +1,5 @@
 /*
- * incoming.c: a body on its way through a transfer's bounded_pipe.
+ * incoming.c: the body of a request, from the loop through the bounded_pipe to a thread.
  */
 #include "server/background/incoming.h"
 
@@ -9,18 +9,15 @@
 
 ssize_t incoming_read(void *arg, char *to, size_t room)
 {
-    bounded_pipe *r = arg;
-    size_t len = bounded_pipe_take(r, to, room);
-    if (len > 0 || !bounded_pipe_is_shut(r))
-        return (ssize_t)len;
-    errno = ECANCELED;
-    return -1;
+    ssize_t len = bounded_pipe_take(arg, to, room);
+    if (len < 0)
+        errno = ECANCELED;
+    return len;
 }
 
 /* --- on the loop --- */
 
-/* Whom nobody takes anything from any more may send on: the answer waits for the end of the body.
- */
+/* After the transfer has ended the rest of the body is ignored: the answer waits for its end. */
 static size_t take(request *r, slice piece)
 {
     transfer *t = r->plan;
@@ -40,7 +37,8 @@ static void end(request *r)
 
 const request_sink INCOMING_SINK = {take, end};
 
-void incoming_look(transfer *t, void (*done)(transfer *t, request *r), void (*stopped)(transfer *t))
+void incoming_update(transfer *t, void (*done)(transfer *t, request *r),
+                     void (*stopped)(transfer *t))
 {
     request *r = t->request;
     transfer_state state = transfer_state_of(t);

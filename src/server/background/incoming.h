@@ -1,7 +1,6 @@
 /*
- * incoming.h: a body of any length on its way into a transfer's thread: the loop puts into the
- * bounded_pipe what comes, as far as there is room, and the thread takes it out. Knows nothing of
- * what it is.
+ * incoming.h: passes a request's body of any length to the thread of a transfer. The loop fills the
+ * bounded_pipe, and the thread reads from it.
  */
 #ifndef SERVER_INCOMING_H
 #define SERVER_INCOMING_H
@@ -11,13 +10,12 @@
 /* The request's sink; its plan is the transfer. */
 extern const request_sink INCOMING_SINK;
 
-/* In the thread: takes what comes next out of the transfer's bounded_pipe, `arg`. 0: that was all;
- * negative, and errno set: the client left, and what is left of a line must not pass for a whole
- * one. */
+/* In the thread: reads from the bounded_pipe `arg`. 0: the end. Negative, and errno is set: the
+ * client left, and the last line may be incomplete. */
 ssize_t incoming_read(void *arg, char *to, size_t room);
 
-/* On the loop: answers when it is over, by `done`, or where the thread has failed by `stopped`. */
-void incoming_look(transfer *t, void (*done)(transfer *t, request *r),
-                   void (*stopped)(transfer *t));
+/* On the loop: answers when the thread has ended: by `done`, or after a failure by `stopped`. */
+void incoming_update(transfer *t, void (*done)(transfer *t, request *r),
+                     void (*stopped)(transfer *t));
 
 #endif

@@ -17,9 +17,9 @@
 enum {
     THREADS_MOST = 8,
     WAITING_MOST = 256,      /* each has a body or rows, which --memory-max bounds too */
-    WAITING_OF_PROJECT = 64, /* so that one project can't take the places of all */
-    NICE = 5,                /* the loops, which others wait for, go first */
-    ROUND_MS = 250           /* is the client still there? */
+    WAITING_OF_PROJECT = 64, /* so that one project can't fill the queue */
+    NICE = 5,                /* loops have priority, since all requests wait for them */
+    CHECK_MS = 250           /* between two checks whether clients have left */
 };
 
 typedef struct job_thread {
@@ -31,8 +31,8 @@ typedef struct job_thread {
 
 struct job_pool {
     pthread_mutex_t lock;
-    pthread_cond_t some;
-    request *first, *last; /* that wait */
+    pthread_cond_t changed;
+    TAILQ_HEAD(, request) queue;
     size_t waiting;
     bool ends;
     size_t count;
@@ -43,7 +43,7 @@ struct jobs {
     job_pool *pool;
     stats *stats;
     int wake_fd;
-    request *first;
+    LIST_HEAD(, request) requests;
     int64_t due_ms; /* the next round */
 };
 
@@ -61,30 +61,25 @@ static size_t running_of(const job_pool *p, slice tenant)
 static size_t waiting_of(const job_pool *p, slice tenant)
 {
     size_t count = 0;
-    for (const request *r = p->first; r != NULL; r = r->job.next)
-        count += slice_equal(request_tenant(r), tenant);
+    const request *r;
+    TAILQ_FOREACH(r, &p->queue, job.in_queue)
+    count += slice_equal(request_tenant(r), tenant);
     return count;
 }
 
 static void unlink_waiting(job_pool *p, request *r)
 {
-    request **at = &p->first, *before = NULL;
-    while (*at != r) {
-        before = *at;
-        at = &(*at)->job.next;
-    }
-    *at = r->job.next;
-    if (p->last == r)
-        p->last = before;
+    TAILQ_REMOVE(&p->queue, r, job.in_queue);
     p->waiting--;
 }
 
 /* NULL: none may run. */
-static request *choose(const job_pool *p)
+static request *choose_job(const job_pool *p)
 {
-    request *best = NULL;
+    request *r, *best = NULL;
     size_t fewest = p->count - 1; /* no project has all threads */
-    for (request *r = p->first; r != NULL && fewest > 0; r = r->job.next) {
+    TAILQ_FOREACH(r, &p->queue, job.in_queue)
+    {
         size_t running = running_of(p, request_tenant(r));
         if (running >= fewest)
             continue;
@@ -96,13 +91,13 @@ static request *choose(const job_pool *p)
 
 /* --- the threads --- */
 
-static request *take(job_thread *t)
+static request *await_job(job_thread *t)
 {
     job_pool *p = t->pool;
     request *r = NULL;
     pthread_mutex_lock(&p->lock);
-    while (!p->ends && (r = choose(p)) == NULL)
-        pthread_cond_wait(&p->some, &p->lock);
+    while (!p->ends && (r = choose_job(p)) == NULL)
+        pthread_cond_wait(&p->changed, &p->lock);
     if (r != NULL) {
         unlink_waiting(p, r);
         r->job.state = JOB_RUNNING;
@@ -113,7 +108,7 @@ static request *take(job_thread *t)
 }
 
 /* Once the lock is open the loop has the request, and may free it. */
-static void give_back(job_thread *t, request *r)
+static void finish_job(job_thread *t, request *r)
 {
     job_pool *p = t->pool;
     uint64_t one = 1;
@@ -122,27 +117,27 @@ static void give_back(job_thread *t, request *r)
     t->request = NULL;
     if (write(r->jobs->wake_fd, &one, sizeof(one)) < 0)
         log_debug("wake", "job=yes");
-    pthread_cond_broadcast(&p->some); /* one of its project may run now */
+    pthread_cond_broadcast(&p->changed); /* one of its project may run now */
     pthread_mutex_unlock(&p->lock);
 }
 
-static void *run(void *arg)
+static void *run_jobs(void *arg)
 {
     job_thread *t = arg;
     request *r;
     setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
-    while ((r = take(t)) != NULL) {
+    while ((r = await_job(t)) != NULL) {
         r->stats = t->stats;
         tally_add(&t->stats->jobs, 1);
         r->job.work(r, r->job.arg);
-        give_back(t, r);
+        finish_job(t, r);
     }
     return NULL;
 }
 
 /* --- the pool --- */
 
-/* One more than loops: a project may keep as many busy as it could loops. */
+/* One more than loops, because one project never has all threads. */
 size_t job_threads(const settings *set)
 {
     return set->loops < THREADS_MOST ? (size_t)set->loops + 1 : THREADS_MOST;
@@ -152,7 +147,7 @@ static void end_threads(job_pool *p)
 {
     pthread_mutex_lock(&p->lock);
     p->ends = true;
-    pthread_cond_broadcast(&p->some);
+    pthread_cond_broadcast(&p->changed);
     pthread_mutex_unlock(&p->lock);
     for (size_t i = 0; i < p->count; i++)
         pthread_join(p->thread[i].thread, NULL);
@@ -163,7 +158,7 @@ void job_pool_free(job_pool *p)
     if (p == NULL)
         return;
     end_threads(p);
-    pthread_cond_destroy(&p->some);
+    pthread_cond_destroy(&p->changed);
     pthread_mutex_destroy(&p->lock);
     free(p);
 }
@@ -175,12 +170,13 @@ job_pool *job_pool_new(const settings *set, stats *all)
     if (p == NULL)
         return NULL;
     pthread_mutex_init(&p->lock, NULL);
-    pthread_cond_init(&p->some, NULL);
-    pthread_mutex_lock(&p->lock); /* for none to look around before all are there */
+    pthread_cond_init(&p->changed, NULL);
+    TAILQ_INIT(&p->queue);
+    pthread_mutex_lock(&p->lock); /* so that no thread reads `count` before it is set */
     for (; started < count; started++) {
         job_thread *t = &p->thread[started];
         *t = (job_thread){.pool = p, .stats = &all[(size_t)set->loops + started]};
-        if (pthread_create(&t->thread, NULL, run, t) != 0)
+        if (pthread_create(&t->thread, NULL, run_jobs, t) != 0)
             break;
     }
     p->count = started;
@@ -207,13 +203,13 @@ void jobs_free(jobs *all)
     free(all);
 }
 
-bool jobs_any(const jobs *all)
+bool jobs_are_open(const jobs *all)
 {
-    return all->first != NULL;
+    return !LIST_EMPTY(&all->requests);
 }
 
-/* Gives what keeps it out; NULL: nothing, and it waits. */
-static const char *enter(job_pool *p, request *r)
+/* Returns why there is no space in the queue; NULL: the request is queued. */
+static const char *enqueue(job_pool *p, request *r)
 {
     const char *full = NULL;
     pthread_mutex_lock(&p->lock);
@@ -223,38 +219,12 @@ static const char *enter(job_pool *p, request *r)
         full = "too many large requests of this project are waiting";
     if (full == NULL) {
         r->job.state = JOB_WAITING;
-        r->job.next = NULL;
-        if (p->last == NULL)
-            p->first = r;
-        else
-            p->last->job.next = r;
-        p->last = r;
+        TAILQ_INSERT_TAIL(&p->queue, r, job.in_queue);
         p->waiting++;
-        pthread_cond_signal(&p->some);
+        pthread_cond_signal(&p->changed);
     }
     pthread_mutex_unlock(&p->lock);
     return full;
-}
-
-static void list_add(jobs *all, request *r)
-{
-    r->job.before = NULL;
-    r->job.other = all->first;
-    if (all->first != NULL)
-        all->first->job.before = r;
-    all->first = r;
-    tally_add(&all->stats->jobs_open, 1);
-}
-
-static void list_remove(jobs *all, request *r)
-{
-    if (r->job.before == NULL)
-        all->first = r->job.other;
-    else
-        r->job.before->job.other = r->job.other;
-    if (r->job.other != NULL)
-        r->job.other->job.before = r->job.before;
-    tally_sub(&all->stats->jobs_open, 1);
 }
 
 bool jobs_add(request *r, job_work work, job_work done, void *arg)
@@ -264,27 +234,30 @@ bool jobs_add(request *r, job_work work, job_work done, void *arg)
         r->host->hold(r);
     else
         request_move(r, REQUEST_SUSPENDED);
-    r->job = (job){.aside = true, .since_ms = clock_ms(), .work = work, .done = done, .arg = arg};
-    const char *full = enter(all->pool, r);
+    r->job =
+        (job){.in_thread = true, .since_ms = clock_ms(), .work = work, .done = done, .arg = arg};
+    const char *full = enqueue(all->pool, r);
     if (full == NULL) {
-        list_add(all, r);
+        LIST_INSERT_HEAD(&all->requests, r, job.of_loop);
+        tally_add(&all->stats->jobs_open, 1);
         return true;
     }
-    r->job.aside = false;
+    r->job.in_thread = false;
     http_error_send(r, HTTP_ERROR_JOBS_FULL, NULL, "%s", full);
     return false;
 }
 
 /* The loop has it again. */
-static void take_back(jobs *all, request *r)
+static void return_to_loop(jobs *all, request *r)
 {
     job was = r->job;
-    list_remove(all, r);
+    LIST_REMOVE(r, job.of_loop);
+    tally_sub(&all->stats->jobs_open, 1);
     r->stats = all->stats;
-    r->job = (job){.aside = false};
+    r->job = (job){.in_thread = false};
     if (was.done != NULL)
         was.done(r, was.arg);
-    if (was.asks)
+    if (was.needs_statement)
         batcher_add(r->batcher, r);
 }
 
@@ -296,8 +269,8 @@ static job_state state_of(const jobs *all, const request *r)
     return state;
 }
 
-/* Whether it was waiting, and does no more. */
-static bool leave(const jobs *all, request *r)
+/* Removes a waiting request from the queue. False: it runs or has run. */
+static bool remove_if_waiting(const jobs *all, request *r)
 {
     pthread_mutex_lock(&all->pool->lock);
     bool waited = r->job.state == JOB_WAITING;
@@ -308,31 +281,31 @@ static bool leave(const jobs *all, request *r)
 }
 
 /* One that runs can't be stopped, but may stop by itself. */
-static void give_up(jobs *all, request *r, http_error what, const char *why)
+static void give_up_job(jobs *all, request *r, http_error what, const char *why)
 {
     atomic_store(&r->job.given_up, true);
-    if (!leave(all, r))
+    if (!remove_if_waiting(all, r))
         return;
-    take_back(all, r);
+    return_to_loop(all, r);
     http_error_send(r, what, NULL, "%s", why);
 }
 
 /* Gives the job up if its client has left or its time is over. */
-static void check(jobs *all, request *r, int64_t now_ms)
+static void check_client(jobs *all, request *r, int64_t now_ms)
 {
     if (r->host->left(r))
-        give_up(all, r, HTTP_ERROR_CLIENT_LEFT, "the client seems to have left");
+        give_up_job(all, r, HTTP_ERROR_CLIENT_LEFT, "the client seems to have left");
     else if (now_ms - r->job.since_ms >= r->server->set->database_timeout_ms)
-        give_up(all, r, HTTP_ERROR_TIMEOUT,
-                "other large requests did not leave it a thread in time");
+        give_up_job(all, r, HTTP_ERROR_TIMEOUT,
+                    "other large requests did not leave it a thread in time");
 }
 
-/* Its answer goes out, or it waits for its next statement. */
-static void go_on(jobs *all, request *r)
+/* Sends the answer, or queues the next statement. */
+static void resume_request(jobs *all, request *r)
 {
-    bool asks = r->job.asks;
-    take_back(all, r);
-    if (asks)
+    bool needs_statement = r->job.needs_statement;
+    return_to_loop(all, r);
+    if (needs_statement)
         return;
     assert(r->state != REQUEST_SUSPENDED);
     r->host->resume(r);
@@ -340,30 +313,30 @@ static void go_on(jobs *all, request *r)
 
 void jobs_tick(jobs *all, int64_t now_ms)
 {
-    bool round = now_ms >= all->due_ms;
-    if (round)
-        all->due_ms = now_ms + ROUND_MS;
-    for (request *r = all->first, *next; r != NULL; r = next) {
-        next = r->job.other;
+    bool is_check_due = now_ms >= all->due_ms;
+    if (is_check_due)
+        all->due_ms = now_ms + CHECK_MS;
+    for (request *r = LIST_FIRST(&all->requests), *next; r != NULL; r = next) {
+        next = LIST_NEXT(r, job.of_loop);
         if (state_of(all, r) == JOB_DONE)
-            go_on(all, r);
-        else if (round)
-            check(all, r, now_ms);
+            resume_request(all, r);
+        else if (is_check_due)
+            check_client(all, r, now_ms);
     }
 }
 
 int64_t jobs_next_ms(const jobs *all)
 {
-    return all->first == NULL ? INT64_MAX : all->due_ms;
+    return LIST_EMPTY(&all->requests) ? INT64_MAX : all->due_ms;
 }
 
 void jobs_abort(jobs *all)
 {
-    for (request *r = all->first, *next; r != NULL; r = next) {
-        next = r->job.other;
+    for (request *r = LIST_FIRST(&all->requests), *next; r != NULL; r = next) {
+        next = LIST_NEXT(r, job.of_loop);
         if (state_of(all, r) == JOB_DONE)
-            go_on(all, r);
+            resume_request(all, r);
         else
-            give_up(all, r, HTTP_ERROR_STOPPING, "the server is stopping");
+            give_up_job(all, r, HTTP_ERROR_STOPPING, "the server is stopping");
     }
 }

@@ -1,7 +1,6 @@
 /*
- * jobs.h: work on single requests that would keep a loop from its other clients for more than some
- * milliseconds. It is done in a pool of threads, which projects share fairly, and the loop goes on
- * with the request afterwards. Knows nothing of what the work is.
+ * jobs.h: work on single requests that would block a loop for more than some milliseconds. A pool
+ * of helper threads does it, which projects share fairly; then the loop continues with the request.
  */
 #ifndef SERVER_JOBS_H
 #define SERVER_JOBS_H
@@ -30,23 +29,23 @@ typedef struct jobs jobs;
 /* `wake_fd` is an eventfd that the loop waits for. NULL: no memory. */
 jobs *jobs_new(job_pool *pool, stats *own, int wake_fd);
 
-/* None may be under way. NULL is fine. */
+/* No job may be open. NULL is accepted. */
 void jobs_free(jobs *all);
 
-/* Has `work` done in a thread, and then `done`, if it is not NULL, on the loop. A request that is
- * worked on may be answered, or ask for another statement, as on the loop: the thread may call what
- * a handler or a renderer calls. It is suspended meanwhile, however its connection waits. Where too
- * many wait it is answered 503 and false is given: neither will be called. */
+/* Runs `work` in a thread, and then `done` (may be NULL) on the loop. `work` may answer the request
+ * or call batcher_add, like a handler on the loop. The request is suspended meanwhile. False: too
+ * many jobs wait; it is answered with 503, and neither function is called. */
 bool jobs_add(struct request *r, job_work work, job_work done, void *arg);
 
-/* Goes on with those that are done, and ends those whose client left or whose time is over. */
+/* Continues with requests whose work is done, and ends those whose client has left or whose time is
+ * over. */
 void jobs_tick(jobs *all, int64_t now_ms);
 int64_t jobs_next_ms(const jobs *all); /* clock_ms() time; INT64_MAX: nothing is due */
 
-/* The server stops: answers 503 to those that wait, and tells the others to give up. */
+/* The server stops: answers 503 to waiting jobs, and asks running ones to give up. */
 void jobs_abort(jobs *all);
 
-/* Whether some are under way, which they can't be when the HTTP library stops. */
-bool jobs_any(const jobs *all);
+/* Returns whether jobs are open. The HTTP library must not be stopped then. */
+bool jobs_are_open(const jobs *all);
 
 #endif

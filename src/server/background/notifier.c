@@ -1,93 +1,71 @@
 /*
- * notifier.c: a short list of projects with new work, emptied at most every ROUND_MS. If a project
- * does not fit, or a notification fails, workers find the work when they next look by themselves.
+ * notifier.c: a short list of projects with new work. If a project does not fit, or a notification
+ * fails, workers find the work when they poll.
  */
 #include "server/background/notifier.h"
-#include <stdlib.h>
 #include "cardbox/task.h"
-#include "server/background/background_db.h"
-#include "server/background/periodic.h"
+#include "server/background/background.h"
 
-enum { ROUND_MS = 50, TENANTS_MOST = 64, PATIENCE_MS = 2000 };
+enum { PAUSE_MS = 50, TENANTS_MOST = 64, TIMEOUT_MS = 2000 };
 
 struct notifier {
-    server_state *server;
-    periodic periodic;
-    cardbox *db; /* the thread's; opened when there is something to tell */
+    background base; /* its connection is opened when there is something to notify of */
     pthread_mutex_t lock;
     size_t count;
     char tenants[TENANTS_MOST][CARDBOX_TENANT_MAX + 1];
 };
 
-void notifier_note(notifier *w, slice tenant)
+void notifier_add(notifier *n, slice tenant)
 {
-    if (w == NULL || tenant.len > CARDBOX_TENANT_MAX)
+    if (n == NULL || tenant.len > CARDBOX_TENANT_MAX)
         return;
-    pthread_mutex_lock(&w->lock);
+    pthread_mutex_lock(&n->lock);
     size_t i = 0;
-    while (i < w->count && !slice_equal(slice_of(w->tenants[i]), tenant))
+    while (i < n->count && !slice_equal(slice_of(n->tenants[i]), tenant))
         i++;
-    if (i == w->count && i < TENANTS_MOST) {
-        memcpy(w->tenants[i], tenant.ptr, tenant.len);
-        w->tenants[i][tenant.len] = '\0';
-        w->count++;
+    if (i == n->count && i < TENANTS_MOST) {
+        memcpy(n->tenants[i], tenant.ptr, tenant.len);
+        n->tenants[i][tenant.len] = '\0';
+        n->count++;
     }
-    pthread_mutex_unlock(&w->lock);
-    periodic_wake(&w->periodic);
+    pthread_mutex_unlock(&n->lock);
+    periodic_wake(&n->base.periodic);
 }
 
 /* False: there is none. */
-static bool take(notifier *w, char tenant[CARDBOX_TENANT_MAX + 1])
+static bool take_tenant(notifier *n, char tenant[CARDBOX_TENANT_MAX + 1])
 {
-    pthread_mutex_lock(&w->lock);
-    bool some = w->count > 0;
-    if (some)
-        memcpy(tenant, w->tenants[--w->count], sizeof(w->tenants[0]));
-    pthread_mutex_unlock(&w->lock);
-    return some;
+    pthread_mutex_lock(&n->lock);
+    bool any = n->count > 0;
+    if (any)
+        memcpy(tenant, n->tenants[--n->count], sizeof(n->tenants[0]));
+    pthread_mutex_unlock(&n->lock);
+    return any;
 }
 
 static int64_t notify(void *arg)
 {
-    notifier *w = arg;
+    notifier *n = arg;
     char tenant[CARDBOX_TENANT_MAX + 1];
-    bool some = false;
+    bool any = false;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    while (take(w, tenant)) {
-        some = true;
-        if (background_db_open_later(&w->db, w->server, "cardboxd-notifier", PATIENCE_MS) !=
-            CARDBOX_OK)
+    while (take_tenant(n, tenant)) {
+        any = true;
+        if (background_db_open_when_served(&n->base.db, n->base.server, "cardboxd-notifier",
+                                           TIMEOUT_MS) != CARDBOX_OK)
             break;
-        if (cardbox_workers_wake(w->db, tenant, &err) != CARDBOX_OK)
-            background_db_note(w->server, SLOTS_BACKGROUND, &err);
+        if (cardbox_workers_wake(n->base.db, tenant, &err) != CARDBOX_OK)
+            background_db_report(n->base.server, SLOTS_BACKGROUND, &err);
     }
-    if (w->db != NULL)
-        background_db_rest(&w->db, w->server);
-    return some ? ROUND_MS : PERIODIC_UNTIL_WOKEN;
+    if (n->base.db != NULL)
+        background_db_close_if_scarce(&n->base.db, n->base.server);
+    return any ? PAUSE_MS : PERIODIC_UNTIL_WOKEN;
 }
 
 notifier *notifier_start(server_state *server)
 {
-    notifier *w = calloc(1, sizeof(*w));
-    if (w == NULL)
-        return NULL;
-    w->server = server;
-    pthread_mutex_init(&w->lock, NULL);
-    if (periodic_start(&w->periodic, notify, w))
-        return w;
-    pthread_mutex_destroy(&w->lock);
-    free(w);
-    return NULL;
-}
-
-bool notifier_stop(notifier *w)
-{
-    if (w == NULL)
-        return true;
-    if (!periodic_stop(&w->periodic))
-        return false;
-    cardbox_close(w->db);
-    pthread_mutex_destroy(&w->lock);
-    free(w);
-    return true;
+    notifier *n = background_new(sizeof(*n), server);
+    if (n != NULL)
+        pthread_mutex_init(&n->lock, NULL);
+    return background_start(n, notify);
 }

@@ -1,6 +1,6 @@
 /*
- * notifier.h: notifies workers of new work, after requests have made some: in a thread of its own,
- * once for all requests of a moment, so that no answer waits for it. The thread sleeps until then.
+ * notifier.h: a thread that notifies workers of new work in a project, so that no request waits for
+ * the notification. Several requests for one project share a notification.
  */
 #ifndef SERVER_NOTIFIER_H
 #define SERVER_NOTIFIER_H
@@ -10,13 +10,10 @@
 
 typedef struct notifier notifier;
 
-/* NULL: no memory or no thread. */
+/* For background_stop. NULL: no memory or no thread. */
 notifier *notifier_start(server_state *server);
 
-/* There is work in a project. Any thread; NULL is fine. */
-void notifier_note(notifier *w, slice tenant);
-
-/* NULL is fine. False: as periodic_stop. */
-bool notifier_stop(notifier *w);
+/* Adds a project with new work. Any thread may call it. NULL is accepted. */
+void notifier_add(notifier *n, slice tenant);
 
 #endif

@@ -1,10 +1,12 @@
 /*
- * outgoing.c: pieces on their way from a thread through its bounded_pipe into an answer.
+ * outgoing.c: an answer, from a thread through the bounded_pipe to the client.
  */
 #include "server/background/outgoing.h"
 
 enum {
-    GATHER = 32 * 1024 /* bytes that go to the loop at once: small lines would wake it often */
+    CHUNK_BYTES =
+        32 *
+        1024 /* bytes that are sent to the loop at once, so that it is not woken for each line */
 };
 
 /* --- in the thread --- */
@@ -12,38 +14,38 @@ enum {
 void outgoing_begin(outgoing *o)
 {
     if (!o->begun)
-        transfer_begun(&o->transfer);
+        transfer_begin_answer(&o->transfer);
     o->begun = true;
 }
 
-static bool hand_over(outgoing *o)
+static bool send_chunk(outgoing *o)
 {
     outgoing_begin(o);
-    bool taken = buf_ok(&o->gathered) &&
-                 bounded_pipe_put(o->transfer.bounded_pipe, buf_as_slice(&o->gathered));
-    buf_reset(&o->gathered, 2 * (size_t)GATHER);
+    bool taken =
+        buf_ok(&o->chunk) && bounded_pipe_put(o->transfer.bounded_pipe, buf_as_slice(&o->chunk));
+    buf_reset(&o->chunk, 2 * (size_t)CHUNK_BYTES);
     return taken;
 }
 
 bool outgoing_put(outgoing *o, slice piece)
 {
-    o->gathered.max = 4 * (size_t)GATHER;
-    if (piece.len >= GATHER) /* not copied once more */
-        return hand_over(o) && bounded_pipe_put(o->transfer.bounded_pipe, piece);
-    buf_slice(&o->gathered, piece);
-    return o->gathered.len < GATHER || hand_over(o);
+    o->chunk.max = 4 * (size_t)CHUNK_BYTES;
+    if (piece.len >= CHUNK_BYTES) /* not copied once more */
+        return send_chunk(o) && bounded_pipe_put(o->transfer.bounded_pipe, piece);
+    buf_slice(&o->chunk, piece);
+    return o->chunk.len < CHUNK_BYTES || send_chunk(o);
 }
 
 cardbox_status outgoing_end(outgoing *o, cardbox_status status)
 {
     if (status != CARDBOX_OK)
         return status;
-    return hand_over(o) ? CARDBOX_OK : CARDBOX_UNAVAILABLE; /* nobody reads it any more */
+    return send_chunk(o) ? CARDBOX_OK : CARDBOX_UNAVAILABLE; /* the client does not read any more */
 }
 
 void outgoing_clear(transfer *t)
 {
-    buf_free(&((outgoing *)t)->gathered);
+    buf_free(&((outgoing *)t)->chunk);
 }
 
 /* --- on the loop --- */
@@ -61,7 +63,7 @@ static stream_state peek(request *r, slice *piece)
     if (state.over)
         return state.status == CARDBOX_OK ? STREAM_END : STREAM_BROKEN;
     t->waits = true;
-    t->excused = true;
+    t->was_waiting = true;
     return STREAM_WAIT;
 }
 
@@ -81,7 +83,7 @@ static void start_answer(request *r)
     request_move(r, REQUEST_ANSWERED);
 }
 
-void outgoing_look(transfer *t, void (*head)(outgoing *o, request *r))
+void outgoing_update(transfer *t, void (*head)(outgoing *o, request *r))
 {
     request *r = t->request;
     transfer_state state = transfer_state_of(t);

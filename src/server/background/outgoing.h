@@ -1,7 +1,6 @@
 /*
- * outgoing.h: a text that a transfer's thread makes and its client reads: small pieces are gathered
- * in the thread, and sent on the loop as fast as the client reads, and no faster. Knows nothing of
- * what it is.
+ * outgoing.h: an answer that the thread of a transfer writes. The thread collects chunks, and the
+ * loop sends them as fast as the client reads.
  */
 #ifndef SERVER_OUTGOING_H
 #define SERVER_OUTGOING_H
@@ -11,20 +10,20 @@
 /* The struct of such a transfer begins with one. */
 typedef struct outgoing {
     transfer transfer;
-    buf gathered;
+    buf chunk;
     bool begun;
 } outgoing;
 
 /* --- in the thread --- */
 
-/* The answer may begin: what it is headed by is there. Else it begins when so much was gathered
- * that it has to go, so that what goes wrong before is answered as an error. */
+/* Begins the answer. Without this call it begins with the first full chunk, so that an earlier
+ * failure is answered as an error. */
 void outgoing_begin(outgoing *o);
 
-/* False: nobody reads it any more. */
+/* False: the client does not read any more. */
 bool outgoing_put(outgoing *o, slice piece);
 
-/* Behind the last piece; gives the status of all of it. */
+/* Sends the last chunk, if `status` is CARDBOX_OK. Returns the status of the whole answer. */
 cardbox_status outgoing_end(outgoing *o, cardbox_status status);
 
 /* --- on either side --- */
@@ -33,7 +32,7 @@ void outgoing_clear(transfer *t);
 
 /* --- on the loop --- */
 
-/* Answers when it begins, and sends. `head` adds headers. */
-void outgoing_look(transfer *t, void (*head)(outgoing *o, request *r));
+/* Begins and sends the answer. `head` adds headers. */
+void outgoing_update(transfer *t, void (*head)(outgoing *o, request *r));
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * transfers.c: the life of a transfer. Thread and loop each hold it; who lets go last frees it, so
- * that a client that leaves never waits for the thread, nor the loop for the database.
+ * transfers.c: the life of a transfer. Thread and loop each hold a reference, and the last one
+ * frees it: a client that leaves never waits for the thread, and the loop never waits for the
+ * database.
  */
 #include "server/background/transfers.h"
 #include <stdatomic.h>
@@ -9,7 +10,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "app/log.h"
-#include "server/background/background_db.h"
+#include "server/background/background.h"
 #include "server/auth/auth.h"
 #include "server/response/failure_log.h"
 #include "server/response/http_error.h"
@@ -17,27 +18,24 @@
 #include "store/admin/role.h"
 
 enum {
-    RING_BYTES = 256 * 1024, /* between a thread and its client */
+    PIPE_BYTES = 256 * 1024, /* of the pipe between a thread and its loop */
     STATEMENT_MS = 300000,   /* a box of a million ids takes PostgreSQL half a minute */
-    LAST_WAIT_MS = 2000,     /* for a statement to end when the server does */
-    ROUND_MS = 250,          /* is the client still there? */
-    PACE_LEAST = 64 * 1024   /* bytes in each idle timeout: who reads slower holds up a snapshot */
+    STOP_MS = 2000,          /* the server waits so long for threads when it stops */
+    CHECK_MS = 250,          /* between two checks whether clients have left */
+    MOVED_LEAST =
+        64 * 1024 /* bytes in each idle timeout; a slower client would keep a snapshot open */
 };
 
 struct transfer_pool {
     server_state *server;
-    const settings *set;
-    pthread_mutex_t opening;                             /* held by the thread that opens `db` */
     pthread_mutex_t lock;                                /* for a moment only: loops take it too */
-    char tenant[TRANSFERS_MOST][CARDBOX_TENANT_MAX + 1]; /* of those that run; "": a free place */
-    atomic_size_t threads; /* that have not ended: a place is free before that */
-    cardbox *db;           /* opened by the first that needs it */
-    size_t users;          /* of it */
+    char tenant[TRANSFERS_MOST][CARDBOX_TENANT_MAX + 1]; /* of those that run; "": a free slot */
+    atomic_size_t threads; /* that have not ended: a slot is free before that */
 };
 
 struct transfers {
     int wake_fd;
-    transfer *first;
+    LIST_HEAD(, transfer) all;
     int64_t due_ms; /* the next round */
 };
 
@@ -49,15 +47,13 @@ transfer_pool *transfer_pool_new(server_state *server)
     if (p == NULL)
         return NULL;
     p->server = server;
-    p->set = server->set;
     pthread_mutex_init(&p->lock, NULL);
-    pthread_mutex_init(&p->opening, NULL);
     return p;
 }
 
 bool transfer_pool_free(transfer_pool *p)
 {
-    int64_t end_ms = clock_ms() + LAST_WAIT_MS;
+    int64_t end_ms = clock_ms() + STOP_MS;
     if (p == NULL)
         return true;
     while (atomic_load(&p->threads) > 0) {
@@ -65,16 +61,14 @@ bool transfer_pool_free(transfer_pool *p)
             return false;
         clock_sleep_ms(2);
     }
-    cardbox_close(p->db);
     pthread_mutex_destroy(&p->lock);
-    pthread_mutex_destroy(&p->opening);
     free(p);
     return true;
 }
 
-/* Takes a place for one more of a project. Gives what keeps it out; NULL: nothing. One project
- * can't have the places of all. */
-static const char *take_place(transfer_pool *p, slice tenant, size_t *place)
+/* Reserves a slot for a transfer of a project. Returns why there is none; NULL: it is reserved. One
+ * project can't have all slots. */
+static const char *reserve_slot(transfer_pool *p, slice tenant, size_t *slot)
 {
     size_t running = 0, own = 0;
     const char *full = NULL;
@@ -83,77 +77,43 @@ static const char *take_place(transfer_pool *p, slice tenant, size_t *place)
         running += p->tenant[i][0] != '\0';
         own += slice_equal(slice_of(p->tenant[i]), tenant);
         if (p->tenant[i][0] == '\0')
-            *place = i;
+            *slot = i;
     }
-    if (running >= (size_t)p->set->transfers_max)
+    if (running >= (size_t)p->server->set->transfers_max)
         full = "too many exports and imports are under way";
-    else if (own >= (size_t)p->set->project_transfers_max)
+    else if (own >= (size_t)p->server->set->project_transfers_max)
         full = "too many exports and imports of this project are under way";
     else
-        snprintf(p->tenant[*place], sizeof(p->tenant[0]), "%.*s", (int)tenant.len, tenant.ptr);
+        snprintf(p->tenant[*slot], sizeof(p->tenant[0]), "%.*s", (int)tenant.len, tenant.ptr);
     pthread_mutex_unlock(&p->lock);
     return full;
 }
 
-static void leave_place(transfer_pool *p, size_t place)
+static void release_slot(transfer_pool *p, size_t slot)
 {
     pthread_mutex_lock(&p->lock);
-    p->tenant[place][0] = '\0';
+    p->tenant[slot][0] = '\0';
     pthread_mutex_unlock(&p->lock);
 }
 
-/* The connections that all transfers share. */
-static cardbox_status open_database(transfer_pool *p, cardbox **db, cardbox_error *err)
+static cardbox_status open_database(const settings *set, cardbox **db, cardbox_error *err)
 {
-    cardbox_status status = CARDBOX_OK;
     cardbox_options options = CARDBOX_OPTIONS_INIT;
-    options.conninfo = p->set->dsn;
+    options.conninfo = set->dsn;
     options.application_name = "cardboxd transfer";
-    options.pool_max = (unsigned)p->set->transfers_max;
-    options.connect_timeout_ms = (unsigned)p->set->connect_timeout_ms;
+    options.pool_max = 1;
+    options.connect_timeout_ms = (unsigned)set->connect_timeout_ms;
     options.statement_timeout_ms = STATEMENT_MS;
-    options.no_named_statements = p->set->no_named_statements;
-    pthread_mutex_lock(&p->opening); /* no loop waits for this lock */
-    pthread_mutex_lock(&p->lock);
-    cardbox *open = p->db;
-    p->users += open != NULL;
-    pthread_mutex_unlock(&p->lock);
-    if (open == NULL && (status = cardbox_open(&open, &options, err)) == CARDBOX_OK) {
-        pthread_mutex_lock(&p->lock);
-        p->db = open;
-        p->users++;
-        pthread_mutex_unlock(&p->lock);
-    }
-    pthread_mutex_unlock(&p->opening);
-    *db = open;
-    return status;
-}
-
-static void leave_database(transfer_pool *p, const cardbox *db)
-{
-    pthread_mutex_lock(&p->lock);
-    p->users -= db != NULL;
-    pthread_mutex_unlock(&p->lock);
-}
-
-/* If one is being opened it is not waited for. */
-void transfer_pool_rest(transfer_pool *p)
-{
-    if (p == NULL || pthread_mutex_trylock(&p->lock) != 0)
-        return;
-    cardbox *db = p->users == 0 ? p->db : NULL;
-    if (db != NULL)
-        p->db = NULL;
-    pthread_mutex_unlock(&p->lock);
-    cardbox_close(db);
+    options.no_named_statements = set->no_named_statements;
+    return cardbox_open(db, &options, err);
 }
 
 /* --- one, on both sides --- */
 
-static void let_go(transfer *t)
+static void transfer_unref(transfer *t)
 {
     pthread_mutex_lock(&t->lock);
-    int left = --t->holders;
+    int left = --t->refs;
     pthread_mutex_unlock(&t->lock);
     if (left > 0)
         return;
@@ -188,7 +148,7 @@ transfer_state transfer_state_of(transfer *t)
 
 /* --- the thread --- */
 
-void transfer_begun(transfer *t)
+void transfer_begin_answer(transfer *t)
 {
     pthread_mutex_lock(&t->lock);
     t->begun = true;
@@ -202,8 +162,8 @@ static void set_incompatible(transfer *t, incompatible_cause cause)
     t->cause = cause;
 }
 
-/* As on a loop's connection: what PostgreSQL refuses is the transfer's own http_error until the
- * server's check fails too. To open the database is a check already. */
+/* Finds out whether the database is incompatible, as for the connections of a loop: an error is the
+ * transfer's own until this check fails too. Opening the database is such a check. */
 static void check_database(transfer *t)
 {
     role_check found = {.has_schema = false};
@@ -223,8 +183,8 @@ static void check_database(transfer *t)
         set_incompatible(t, INCOMPATIBLE_SCHEMA);
 }
 
-/* A failure is logged here if the answer is under way already: it is only cut off then. */
-static void note_failure(transfer *t, cardbox_status status)
+/* If the answer has begun it can only be cut off, so the failure is logged here. */
+static void report_failure(transfer *t, cardbox_status status)
 {
     if (status == CARDBOX_OK)
         return;
@@ -233,70 +193,63 @@ static void note_failure(transfer *t, cardbox_status status)
         failure_log(LOG_LEVEL_ERROR, "statement_failed", &t->err, SLICE(""));
 }
 
-/* Its place is free before its client has the last byte, and so may begin the next. */
-static void *run(void *arg)
+/* The slot is free before the client has the last byte, so the client may start the next one. */
+static void *run_transfer(void *arg)
 {
     transfer *t = arg;
     transfer_pool *p = t->pool;
-    cardbox_status status = open_database(p, &t->db, &t->err);
+    cardbox_status status = open_database(p->server->set, &t->db, &t->err);
+    t->connected = status == CARDBOX_OK;
     if (status == CARDBOX_OK)
         status = t->kind->run(t);
-    note_failure(t, status);
+    report_failure(t, status);
     if (status != CARDBOX_OK)
-        background_db_note(p->server, SLOTS_BACKGROUND, &t->err);
-    leave_database(p, t->db);
-    leave_place(p, t->place);
+        background_db_report(p->server, SLOTS_BACKGROUND, &t->err);
+    cardbox_close(t->db);
+    release_slot(p, t->slot);
     pthread_mutex_lock(&t->lock);
     t->over = true;
     t->status = status;
     wake_locked(t);
     pthread_mutex_unlock(&t->lock);
-    let_go(t);
+    transfer_unref(t);
     atomic_fetch_sub(&p->threads, 1);
     return NULL;
 }
 
 /* --- the loop --- */
 
-static void leave_list(transfer *t)
-{
-    transfer **at = &t->home->first;
-    while (*at != t)
-        at = &(*at)->next;
-    *at = t->next;
-}
-
-/* The request ends, whatever the thread is doing: it will find the bounded_pipe shut. */
-static void release(void *plan)
+/* The request ends. The thread finds the bounded_pipe shut. */
+static void drop_transfer(void *plan)
 {
     transfer *t = plan;
-    leave_list(t);
+    LIST_REMOVE(t, of_loop);
     t->request = NULL;
     bounded_pipe_shut(t->bounded_pipe);
     pthread_mutex_lock(&t->lock);
     t->wake_fd = -1;
     pthread_mutex_unlock(&t->lock);
-    let_go(t);
+    transfer_unref(t);
 }
 
-static transfer *make(request *r, const transfer_kind_of *kind, size_t place)
+static transfer *new_in_slot(request *r, const transfer_type *kind, size_t slot)
 {
     transfer *t = calloc(1, kind->size);
     if (t == NULL)
         return NULL;
     t->kind = kind;
     t->pool = r->server->transfers;
-    t->place = place;
-    t->home = r->transfers;
+    t->slot = slot;
+    t->owner = r->transfers;
     t->request = r;
     t->err = (cardbox_error)CARDBOX_ERROR_INIT;
-    t->excused = true;
+    t->was_waiting = true;
     t->check_ms = clock_ms() + r->server->set->idle_timeout_s * 1000;
-    t->wake_fd = t->home->wake_fd;
-    t->holders = 1;
+    t->wake_fd = t->owner->wake_fd;
+    t->refs = 1;
     pthread_mutex_init(&t->lock, NULL);
-    memcpy(t->tenant, t->pool->tenant[place], sizeof(t->tenant));
-    t->bounded_pipe = bounded_pipe_new(RING_BYTES, wake, t);
+    memcpy(t->tenant, t->pool->tenant[slot], sizeof(t->tenant));
+    t->bounded_pipe = bounded_pipe_new(PIPE_BYTES, wake, t);
     if (t->bounded_pipe != NULL)
         return t;
     pthread_mutex_destroy(&t->lock);
@@ -304,43 +257,42 @@ static transfer *make(request *r, const transfer_kind_of *kind, size_t place)
     return NULL;
 }
 
-transfer *transfer_new(request *r, const transfer_kind_of *kind)
+transfer *transfer_new(request *r, const transfer_type *kind)
 {
     if (database_is_away(&r->server->database.primary)) {
         http_error_send_away(r, NULL);
         return NULL;
     }
-    size_t place = 0;
-    const char *full = take_place(r->server->transfers, request_tenant(r), &place);
+    size_t slot = 0;
+    const char *full = reserve_slot(r->server->transfers, request_tenant(r), &slot);
     if (full != NULL) {
         http_error_send(r, HTTP_ERROR_TRANSFERS_FULL, NULL, "%s", full);
         return NULL;
     }
-    transfer *t = make(r, kind, place);
+    transfer *t = new_in_slot(r, kind, slot);
     if (t == NULL) {
-        leave_place(r->server->transfers, place);
+        release_slot(r->server->transfers, slot);
         http_error_send_no_memory(r);
         return NULL;
     }
-    t->next = t->home->first;
-    t->home->first = t;
+    LIST_INSERT_HEAD(&t->owner->all, t, of_loop);
     r->plan = t;
-    r->drop_plan = release;
+    r->drop_plan = drop_transfer;
     return t;
 }
 
 bool transfer_start(transfer *t)
 {
     pthread_t thread;
-    t->holders = 2;
+    t->refs = 2;
     atomic_fetch_add(&t->pool->threads, 1);
-    if (pthread_create(&thread, NULL, run, t) == 0) {
+    if (pthread_create(&thread, NULL, run_transfer, t) == 0) {
         pthread_detach(thread);
         return true;
     }
     atomic_fetch_sub(&t->pool->threads, 1);
-    t->holders = 1;
-    leave_place(t->pool, t->place);
+    t->refs = 1;
+    release_slot(t->pool, t->slot);
     http_error_send_no_memory(t->request);
     return false;
 }
@@ -353,7 +305,7 @@ void transfer_resume(transfer *t)
     t->request->host->resume(t->request);
 }
 
-/* What the store itself has found, and the database has not. */
+/* Whether the store found the error, not the database. */
 static bool is_for_client(const cardbox_error *err)
 {
     return err->sqlstate[0] == '\0' &&
@@ -384,7 +336,7 @@ void transfer_answer_failed(transfer *t)
 void transfer_answer_stopped(transfer *t, const char *how_far)
 {
     http_error what = http_error_of_status(t->err.status);
-    if (t->db == NULL ||
+    if (!t->connected ||
         (what != HTTP_ERROR_AWAY && what != HTTP_ERROR_TIMEOUT && what != HTTP_ERROR_UNAVAILABLE))
         transfer_answer_failed(t);
     else
@@ -393,9 +345,8 @@ void transfer_answer_stopped(transfer *t, const char *how_far)
                         how_far, http_error_why_not_run(&t->err));
 }
 
-/* Ends it for a reason that is not its own. The connection, if it has one that is in the middle of
- * something, ends too. */
-static void give_up(transfer *t)
+/* Ends a transfer for a reason outside of it. An answer that has begun is cut off. */
+static void abort_transfer(transfer *t)
 {
     request *r = t->request;
     t->aborted = true;
@@ -406,35 +357,34 @@ static void give_up(transfer *t)
         r->host->cut(r);
 }
 
-/* Gives up clients that have left while their connection was suspended, which nobody else would
- * notice, or read too slowly, or may do no more what they do. An import is finished for who is gone
- * too. */
+/* Aborts a transfer whose client has left while its connection was suspended or reads too slowly,
+ * or whose token is not valid any more. An import whose body is complete is finished anyway. */
 static void check_client(transfer *t, int64_t now_ms)
 {
     request *r = t->request;
     bool suspended = t->waits || r->state == REQUEST_SUSPENDED;
     if (suspended && r->sink == NULL && r->host->left(r)) {
         log_debug("transfer_ended", "reason=\"the client left\"");
-        give_up(t);
+        abort_transfer(t);
         return;
     }
-    if (!auth_still_good(r)) {
+    if (!auth_is_still_valid(r)) {
         log_info("transfer_ended", "reason=\"its token is good no more\" token=%lld",
                  (long long)r->token_id);
         t->revoked = true;
-        give_up(t);
+        abort_transfer(t);
         if (r->state == REQUEST_ARRIVING) /* an answer would wait for the end of the body */
             r->host->cut(r);
         return;
     }
     if (now_ms < t->check_ms)
         return;
-    if (!t->excused && t->moved - t->marked < PACE_LEAST) {
+    if (!t->was_waiting && t->moved - t->moved_at_check < MOVED_LEAST) {
         log_debug("transfer_ended", "reason=\"the client reads too slowly\"");
-        give_up(t);
+        abort_transfer(t);
     }
-    t->marked = t->moved;
-    t->excused = r->answer.stream == NULL || r->state != REQUEST_SENDING || t->waits;
+    t->moved_at_check = t->moved;
+    t->was_waiting = r->answer.stream == NULL || r->state != REQUEST_SENDING || t->waits;
     t->check_ms = now_ms + r->server->set->idle_timeout_s * 1000;
 }
 
@@ -454,12 +404,12 @@ void transfers_free(transfers *all)
 
 void transfers_tick(transfers *all, int64_t now_ms)
 {
-    bool round = now_ms >= all->due_ms;
-    if (round)
-        all->due_ms = now_ms + ROUND_MS;
-    for (transfer *t = all->first, *next = NULL; t != NULL; t = next) {
-        next = t->next;
-        if (round && !t->aborted)
+    bool is_check_due = now_ms >= all->due_ms;
+    if (is_check_due)
+        all->due_ms = now_ms + CHECK_MS;
+    for (transfer *t = LIST_FIRST(&all->all), *next = NULL; t != NULL; t = next) {
+        next = LIST_NEXT(t, of_loop);
+        if (is_check_due && !t->aborted)
             check_client(t, now_ms);
         t->kind->look(t);
     }
@@ -467,14 +417,16 @@ void transfers_tick(transfers *all, int64_t now_ms)
 
 int64_t transfers_next_ms(const transfers *all)
 {
-    return all->first == NULL ? INT64_MAX : all->due_ms;
+    return LIST_EMPTY(&all->all) ? INT64_MAX : all->due_ms;
 }
 
 void transfers_abort(transfers *all)
 {
-    for (transfer *t = all->first; t != NULL; t = t->next) {
+    transfer *t;
+    LIST_FOREACH(t, &all->all, of_loop)
+    {
         if (!t->aborted)
-            give_up(t);
+            abort_transfer(t);
         t->kind->look(t);
     }
 }

@@ -1,30 +1,26 @@
 /*
- * transfers.h: exports and imports that are under way. Each has a thread of its own, where the
- * store's blocking functions run for as long as it takes, and a bounded_pipe to the loop that
- * serves its client. Knows neither what is transferred nor HTTP.
+ * transfers.h: running exports and imports. Each has a thread, in which blocking functions of the
+ * store run, and a bounded_pipe to the loop that serves its client.
  */
 #ifndef SERVER_TRANSFERS_H
 #define SERVER_TRANSFERS_H
 
 #include <pthread.h>
+#include <sys/queue.h>
 #include "server/background/bounded_pipe.h"
 #include "cardbox/client.h"
 #include "cardbox/limits.h"
 #include "server/request/request.h"
 
-/* --- of the process: how many there may be, and their database connections --- */
+/* --- of the process: how many there may be --- */
 
 typedef struct transfer_pool transfer_pool;
 
 /* NULL: no memory. */
 transfer_pool *transfer_pool_new(server_state *server);
 
-/* Closes its database connections if nothing is transferred. Any thread; NULL is fine. */
-void transfer_pool_rest(transfer_pool *pool);
-
-/* Waits for the threads that still run; all loops must have ended. False: one is stuck in the
- * database, and the process must end without it; what it writes is then written or not, as when its
- * client had left. */
+/* Waits for running threads; all loops must have ended. False: a thread hangs in the database, and
+ * the process must end without it. */
 bool transfer_pool_free(transfer_pool *pool);
 
 /* --- of a loop: those whose clients it serves --- */
@@ -35,8 +31,8 @@ typedef struct transfers transfers;
 transfers *transfers_new(int wake_fd);
 void transfers_free(transfers *all);
 
-/* Does what has become possible, and ends those whose clients left or read too slowly, or whose
- * tokens are good no more. */
+/* Updates all transfers, and ends those whose client has left or reads too slowly, or whose token
+ * is not valid any more. */
 void transfers_tick(transfers *all, int64_t now_ms);
 int64_t transfers_next_ms(const transfers *all);
 
@@ -47,59 +43,60 @@ void transfers_abort(transfers *all);
 
 typedef struct transfer transfer;
 
-/* What a kind of transfer does. */
-typedef struct transfer_kind_of {
-    size_t size; /* of its struct, which begins with a transfer */
-    /* In the thread, with db open. Gives what it came to; fills t->err. */
+/* A kind of transfer: an export or import of something. */
+typedef struct transfer_type {
+    size_t size; /* bytes of its struct, which begins with a transfer */
+    /* In the thread, with `db` open. Fills t->err on failure. */
     cardbox_status (*run)(transfer *t);
-    /* On the loop, while there is a request: something has changed. */
+    /* On the loop, while there is a request: called after any change. */
     void (*look)(transfer *t);
-    /* Frees what is the kind's; on either side. */
+    /* Frees the members of the kind, in the thread or on the loop. */
     void (*clear)(transfer *t);
-} transfer_kind_of;
+} transfer_type;
 
 struct transfer {
-    const transfer_kind_of *kind;
+    const transfer_type *kind;
     transfer_pool *pool;
-    size_t place; /* in the pool */
+    size_t slot; /* index in the pool */
     bounded_pipe *bounded_pipe;
     char tenant[CARDBOX_TENANT_MAX + 1];
     /* the thread's */
-    cardbox *db;
+    cardbox *db;       /* open while the kind runs, with one connection */
+    bool connected;    /* it could be opened */
     cardbox_error err; /* the loop may read it once it is over, and the next two */
     bool incompatible; /* it failed, and the database did not pass the server's check after it: */
     incompatible_cause cause;
     /* the loop's */
-    transfers *home;
-    transfer *next;
+    transfers *owner;
+    LIST_ENTRY(transfer) of_loop;
     request *request;
-    bool waits;       /* its connection is suspended in the middle of a body */
-    bool aborted;     /* the server stops, or the client was given up: */
-    bool revoked;     /* its token is good no more */
-    uint64_t moved;   /* bytes of a stream to the client */
-    uint64_t marked;  /* of them, when its pace was last looked at */
-    bool excused;     /* since then it had to wait for us */
-    int64_t check_ms; /* when it is looked at next */
+    bool waits;              /* its connection is suspended in the middle of a body */
+    bool aborted;            /* the server stops, or the client was given up: */
+    bool revoked;            /* its token is good no more */
+    uint64_t moved;          /* bytes of a stream to the client */
+    uint64_t moved_at_check; /* `moved` at the last check of the client's speed */
+    bool was_waiting;        /* since then the client has waited for the server */
+    int64_t check_ms;        /* when it is looked at next */
     /* both sides', under the lock */
     pthread_mutex_t lock;
-    int wake_fd; /* -1: the loop has let go of it */
-    bool begun;  /* what the kind says by transfer_begun */
+    int wake_fd; /* -1: the loop needs it no more */
+    bool begun;  /* set by transfer_begin_answer */
     bool over;
     cardbox_status status; /* once it is over */
-    int holders;           /* the loop, and once it is started the thread */
+    int refs;              /* the loop, and once it is started the thread */
 };
 
-/* One for a request, which holds it as its plan until it ends; what is the kind's is all zeros.
- * NULL: answered. */
-transfer *transfer_new(request *r, const transfer_kind_of *kind);
+/* A transfer for a request, which owns it as its plan. The members of the kind are zeros. NULL: the
+ * request is answered. */
+transfer *transfer_new(request *r, const transfer_type *kind);
 
 /* Starts its thread. False: answered. */
 bool transfer_start(transfer *t);
 
-/* In the thread: there is something for `look`. */
-void transfer_begun(transfer *t);
+/* In the thread: the answer may begin. Wakes the loop. */
+void transfer_begin_answer(transfer *t);
 
-/* How far it has come, as the loop may know it. */
+/* The state of the thread, for the loop. */
 typedef struct transfer_state {
     bool begun, over;
     cardbox_status status;
@@ -110,11 +107,11 @@ transfer_state transfer_state_of(transfer *t);
 /* On the loop: resumes the request if it waits in the middle of a body. */
 void transfer_resume(transfer *t);
 
-/* Answers for one that was aborted, or could not begin. */
+/* Answers for a transfer that was aborted or has failed. */
 void transfer_answer_failed(transfer *t);
 
-/* Answers for an import that has failed. Where it may be sent again as it is, it is said `how_far`
- * it came. */
+/* Answers for an import that has failed. If it may be sent again, the message begins with
+ * `how_far`. */
 void transfer_answer_stopped(transfer *t, const char *how_far);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * batch_aside.c: gives requests whose answers take long to build to the pool's threads. The batch
- * keeps the rows, because other requests may need them. Knows nothing of what is built.
+ * batch_render.c: renders requests, those with many rows in helper threads. The batch owns the
+ * rows, because other requests may need them.
  */
 #include <stdlib.h>
 #include "server/background/jobs.h"
@@ -10,16 +10,16 @@
  * Bytes of rows. Of a statement of its own a context may be made, which takes up to 0.1
  * microseconds a byte; those of batched ones are little more than copied.
  */
-enum { ALONE_LEAST = 64 * 1024, JOINED_LEAST = 1024 * 1024 };
+enum { ALONE_LEAST = 64 * 1024, BATCHED_LEAST = 1024 * 1024 };
 
-typedef struct reading {
+typedef struct render_job {
     query_batch *batch;
     batch_rows found;
     int numbers[]; /* what `found` points to */
-} reading;
+} render_job;
 
 /* Of a large result: whether those that are the request's are large. */
-static bool are_many(const request *r, const batch_rows *mine, size_t least)
+static bool are_large(const request *r, const batch_rows *mine, size_t least)
 {
     size_t bytes = 0;
     for (int i = mine->start[0]; i < mine->start[r->ticket.count] && bytes < least; i++)
@@ -27,22 +27,22 @@ static bool are_many(const request *r, const batch_rows *mine, size_t least)
     return bytes >= least;
 }
 
-/* A write is done, and its outcome, which is small, must be last_logged even if all threads are
+/* A write is rendered on the loop: its answer is small, and must be sent even if all threads are
  * busy. */
-static bool is_for_thread(const request *r, const batch_rows *mine)
+static bool needs_thread(const request *r, const batch_rows *mine)
 {
     const batch_queue_kind *kind = &QUEUE_KINDS[r->ticket.kind];
-    size_t least = kind->key_size == 0 ? ALONE_LEAST : JOINED_LEAST;
+    size_t least = kind->key_size == 0 ? ALONE_LEAST : BATCHED_LEAST;
     return r->jobs != NULL && !kind->writes && !r->ticket.was_written && !r->ticket.stays &&
-           rows_memory(mine->rows) >= least && are_many(r, mine, least);
+           rows_memory(mine->rows) >= least && are_large(r, mine, least);
 }
 
 /* Copies the row numbers: the next statement uses the batcher's buffer again. */
-static reading *copy(const request *r, const batch_rows *mine)
+static render_job *copy_rows(const request *r, const batch_rows *mine)
 {
     size_t starts = r->ticket.count + 1;
     int from = mine->start[0], count = mine->start[r->ticket.count] - from;
-    reading *made = malloc(sizeof(*made) + (starts + (size_t)count) * sizeof(int));
+    render_job *made = malloc(sizeof(*made) + (starts + (size_t)count) * sizeof(int));
     if (made == NULL)
         return NULL;
     int *start = made->numbers, *row = made->numbers + starts;
@@ -56,32 +56,32 @@ static reading *copy(const request *r, const batch_rows *mine)
 
 static void render(request *r, void *arg)
 {
-    const reading *of = arg;
+    const render_job *of = arg;
     r->ticket.render(r, &of->found);
 }
 
-static void done(request *r, void *arg)
+static void end_render_job(request *r, void *arg)
 {
-    reading *of = arg;
+    render_job *of = arg;
     (void)r;
-    batch_let_go(of->batch);
+    batch_unref(of->batch);
     free(of);
 }
 
 void batch_render_rows(query_batch *batch, request *r, const batch_rows *mine)
 {
-    if (!is_for_thread(r, mine)) {
+    if (!needs_thread(r, mine)) {
         r->ticket.render(r, mine);
         return;
     }
-    reading *of = copy(r, mine);
+    render_job *of = copy_rows(r, mine);
     if (of == NULL) {
         http_error_send_no_memory(r);
         return;
     }
     of->batch = batch;
-    if (jobs_add(r, render, done, of))
-        batch_hold(batch);
+    if (jobs_add(r, render, end_render_job, of))
+        batch_ref(batch);
     else
         free(of);
 }

@@ -1,7 +1,6 @@
 /*
- * batcher.c: the queues in which requests wait, and how they leave them: with a statement when a
- * connection is free, or with an error when their time is over. A request is in exactly one place:
- * a batch_queue, or a batch.
+ * batcher.c: the queues of requests. A request leaves its queue for a batch when a connection is
+ * free, or with an error when its time is over. It is always in one batch_queue or in one batch.
  */
 #include "server/batch/batcher_internal.h"
 #include <stdlib.h>
@@ -10,12 +9,13 @@
 #include "server/api/task_events.h"
 
 enum {
-    LOOK_IF_LEFT_MS = 250,          /* waiting longer than this: is the client still there? */
-    REPLAYED_MS = 10,               /* a standby that was behind is not asked again so soon */
-    FOLLOWS_BYTES = 4 * 1024 * 1024 /* of all followers in one statement; who has none asks again */
+    CHECK_CLIENT_MS = 250, /* after this wait it is checked whether the client has left */
+    REPLAYED_MS = 10,      /* until a standby that was behind is asked again */
+    FOLLOWS_BYTES =
+        4 * 1024 * 1024 /* of all followers in one statement; a follower without rows asks again */
 };
 
-/* --- what the queues are --- */
+/* --- the kinds of queues --- */
 
 static void build_cards(params *p, const void *keys, size_t count, bool waits)
 {
@@ -85,15 +85,15 @@ static size_t weigh_appends(const void *keys, size_t count)
     .build = build_boxes
 
 const batch_queue_kind QUEUE_KINDS[BATCH_KINDS] = {
-    [BATCH_CARDS] = {.group = DB_READS, .twin = BATCH_STANDBY_CARDS, CARDS},
-    [BATCH_BOXES] = {.group = DB_READS, .twin = BATCH_STANDBY_BOXES, BOXES},
-    [BATCH_STANDBY_CARDS] = {.group = DB_STANDBY, .twin = BATCH_CARDS, CARDS},
-    [BATCH_STANDBY_BOXES] = {.group = DB_STANDBY, .twin = BATCH_BOXES, BOXES},
+    [BATCH_CARDS] = {.group = DB_READS, .counterpart = BATCH_STANDBY_CARDS, CARDS},
+    [BATCH_BOXES] = {.group = DB_READS, .counterpart = BATCH_STANDBY_BOXES, BOXES},
+    [BATCH_STANDBY_CARDS] = {.group = DB_STANDBY, .counterpart = BATCH_CARDS, CARDS},
+    [BATCH_STANDBY_BOXES] = {.group = DB_STANDBY, .counterpart = BATCH_BOXES, BOXES},
     [BATCH_FOLLOWS] = {.group = DB_LISTS,
                        .statement = STATEMENT_tasks_follow,
                        .key_size = sizeof(task_follow),
                        .build = build_follows},
-    [BATCH_SINGLE_READ] = {.group = DB_LISTS, .in_turn = true},
+    [BATCH_SINGLE_READ] = {.group = DB_LISTS, .is_fair = true},
     [BATCH_ADD_CARDS] = {.group = DB_WRITES,
                          .writes = true,
                          .statement = STATEMENT_cards_add,
@@ -111,119 +111,76 @@ const batch_queue_kind QUEUE_KINDS[BATCH_KINDS] = {
     [BATCH_SINGLE_WRITE] = {.group = DB_WRITES,
                             .writes = true,
                             .may_be_slow = true,
-                            .in_turn = true},
+                            .is_fair = true},
 };
 
-batcher *batcher_new(server_state *server, stats *s, struct db_conns *l, struct db_conns *standby)
+batcher *batcher_new(server_state *server, stats *s, struct db_conns *queue,
+                     struct db_conns *standby)
 {
-    batcher *j = calloc(1, sizeof(*j));
-    if (j == NULL)
+    batcher *b = calloc(1, sizeof(*b));
+    if (b == NULL)
         return NULL;
-    j->server = server;
-    j->stats = s;
-    j->primary = l;
-    j->standby = standby;
-    j->look_again_ms = INT64_MAX;
-    j->scratch = BUF_INIT(SIZE_MAX / 4);
+    b->server = server;
+    b->stats = s;
+    b->primary = queue;
+    b->standby = standby;
+    b->look_again_ms = INT64_MAX;
+    b->scratch = BUF_INIT(SIZE_MAX / 4);
+    TAILQ_INIT(&b->by_age);
     for (int i = 0; i < BATCH_QUEUES; i++) {
         bool isolated = i >= BATCH_KINDS;
-        j->queues[i].isolated = isolated;
-        j->queues[i].group = isolated ? (db_group)(i - BATCH_KINDS) : QUEUE_KINDS[i].group;
-        j->queues[i].in_turn = !isolated && QUEUE_KINDS[i].in_turn;
+        TAILQ_INIT(&b->queues[i].requests);
+        b->queues[i].isolated = isolated;
+        b->queues[i].group = isolated ? (db_group)(i - BATCH_KINDS) : QUEUE_KINDS[i].group;
+        b->queues[i].is_fair = !isolated && QUEUE_KINDS[i].is_fair;
     }
-    return j;
+    return b;
 }
 
-void batcher_free(batcher *j)
+void batcher_free(batcher *b)
 {
-    if (j == NULL)
+    if (b == NULL)
         return;
-    buf_free(&j->scratch);
-    free(j);
+    buf_free(&b->scratch);
+    free(b);
 }
 
-/* --- the lists --- */
+/* --- queues --- */
 
-static batch_queue *queue_of(batcher *j, const request *r)
+static batch_queue *queue_of(batcher *b, const request *r)
 {
-    return &j->queues[r->ticket.isolated ? BATCH_KINDS + (int)QUEUE_KINDS[r->ticket.kind].group
+    return &b->queues[r->ticket.isolated ? BATCH_KINDS + (int)QUEUE_KINDS[r->ticket.kind].group
                                          : (int)r->ticket.kind];
 }
 
-void queue_push(batcher *j, request *r)
+void queue_push(batcher *b, request *r, bool in_front)
 {
-    batch_queue *l = queue_of(j, r);
+    struct request_list *list = &queue_of(b, r)->requests;
     r->ticket.batch = NULL;
-    r->ticket.next = NULL;
-    r->ticket.prev = l->last;
-    if (l->last == NULL)
-        l->first = r;
+    if (in_front)
+        TAILQ_INSERT_HEAD(list, r, ticket.in_queue);
     else
-        l->last->ticket.next = r;
-    l->last = r;
-    j->waiting++;
-    tally_add(&j->stats->waiting, 1);
+        TAILQ_INSERT_TAIL(list, r, ticket.in_queue);
+    b->waiting++;
+    tally_add(&b->stats->waiting, 1);
 }
 
-void queue_push_front(batcher *j, request *r)
+void queue_remove(batcher *b, request *r)
 {
-    batch_queue *l = queue_of(j, r);
-    r->ticket.batch = NULL;
-    r->ticket.prev = NULL;
-    r->ticket.next = l->first;
-    if (l->first == NULL)
-        l->last = r;
-    else
-        l->first->ticket.prev = r;
-    l->first = r;
-    j->waiting++;
-    tally_add(&j->stats->waiting, 1);
+    TAILQ_REMOVE(&queue_of(b, r)->requests, r, ticket.in_queue);
+    b->waiting--;
+    tally_sub(&b->stats->waiting, 1);
 }
 
-void queue_remove(batcher *j, request *r)
+void batcher_remove(batcher *b, request *r)
 {
-    batch_queue *l = queue_of(j, r);
-    request *next = r->ticket.next, *prev = r->ticket.prev;
-    if (prev == NULL)
-        l->first = next;
-    else
-        prev->ticket.next = next;
-    if (next == NULL)
-        l->last = prev;
-    else
-        next->ticket.prev = prev;
-    j->waiting--;
-    tally_sub(&j->stats->waiting, 1);
-}
-
-static void ages_push(batcher *j, request *r)
-{
-    r->ticket.newer = NULL;
-    r->ticket.older = j->newest;
-    if (j->newest == NULL)
-        j->oldest = r;
-    else
-        j->newest->ticket.newer = r;
-    j->newest = r;
-}
-
-void batcher_remove(batcher *j, request *r)
-{
-    request *newer = r->ticket.newer, *older = r->ticket.older;
     if (r->ticket.batch == NULL)
-        queue_remove(j, r);
+        queue_remove(b, r);
     else
         batch_forget(r->ticket.batch, r->ticket.slot);
     r->ticket.batch = NULL;
-    if (older == NULL)
-        j->oldest = newer;
-    else
-        older->ticket.newer = newer;
-    if (newer == NULL)
-        j->newest = older;
-    else
-        newer->ticket.older = older;
-    r->ticket.older = NULL; /* see is_here */
+    r->ticket.is_open = false;
+    TAILQ_REMOVE(&b->by_age, r, ticket.by_age);
 }
 
 /* --- requests come --- */
@@ -233,97 +190,91 @@ void batcher_answer_away(request *r)
     http_error_send_away(r, "there is no database connection for requests of this kind");
 }
 
-/* Whether a standby may be far enough: it says so itself when it is asked, and what it said last is
- * only a guess. */
-static bool may_be_replayed(const batcher *j, uint64_t at_least)
+/* Whether a standby may have replayed up to `at_least`: known for sure only when it is asked. */
+static bool may_be_replayed(const batcher *b, uint64_t at_least)
 {
-    return at_least <= j->replayed ||
-           (at_least != REQUEST_AT_PRIMARY && clock_ms() >= j->replayed_ms + REPLAYED_MS);
+    return at_least <= b->replayed ||
+           (at_least != REQUEST_AT_PRIMARY && clock_ms() >= b->replayed_ms + REPLAYED_MS);
 }
 
-/* A read goes to a standby if there is one that it may go to. */
-static void choose_side(batcher *j, request *r)
+/* Sends a read to a standby, if one is usable and may be recent enough. */
+static void choose_database(batcher *b, request *r)
 {
     const batch_queue_kind *kind = &QUEUE_KINDS[r->ticket.kind];
-    if (j->standby == NULL || kind->group != DB_READS)
+    if (b->standby == NULL || kind->group != DB_READS)
         return;
-    if (db_conns_usable(j->standby, DB_STANDBY) > 0 && may_be_replayed(j, r->at_least))
-        r->ticket.kind = kind->twin;
+    if (db_conns_usable(b->standby, DB_STANDBY) > 0 && may_be_replayed(b, r->at_least))
+        r->ticket.kind = kind->counterpart;
     else
-        tally_add(&j->stats->standby_passed, 1);
+        tally_add(&b->stats->standby_passed, 1);
 }
 
-void batcher_to_primary(batcher *j, request *r)
+void batcher_to_primary(batcher *b, request *r)
 {
-    r->ticket.kind = QUEUE_KINDS[r->ticket.kind].twin;
-    tally_add(&j->stats->standby_passed, 1);
+    r->ticket.kind = QUEUE_KINDS[r->ticket.kind].counterpart;
+    tally_add(&b->stats->standby_passed, 1);
 }
 
-void batcher_add(batcher *j, request *r)
+void batcher_add(batcher *b, request *r)
 {
     static const int NO_ROWS[] = {0, 0};
-    if (r->job.aside) { /* this is no thread of ours */
-        r->job.asks = true;
+    if (r->job.in_thread) { /* this is a helper thread */
+        r->job.needs_statement = true;
         return;
     }
-    if (QUEUE_KINDS[r->ticket.kind].group ==
-        DB_STANDBY) /* it was answered there, and comes again */
-        r->ticket.kind = QUEUE_KINDS[r->ticket.kind].twin;
+    if (QUEUE_KINDS[r->ticket.kind].group == DB_STANDBY) /* its next step */
+        r->ticket.kind = QUEUE_KINDS[r->ticket.kind].counterpart;
     const batch_queue_kind *kind = &QUEUE_KINDS[r->ticket.kind];
     if (r->ticket.count == 0) {
         r->ticket.render(r, &(batch_rows){NULL, NO_ROWS, NO_ROWS});
         return;
     }
-    if (db_conns_away(j->primary, kind->group)) {
+    if (db_conns_away(b->primary, kind->group)) {
         batcher_answer_away(r);
         return;
     }
-    if (j->waiting >= (size_t)j->server->set->queue_max) {
+    if (b->waiting >= (size_t)b->server->set->queue_max) {
         http_error_send(r, HTTP_ERROR_QUEUE_FULL, NULL, "too many requests are waiting");
         return;
     }
-    choose_side(j, r);
+    choose_database(b, r);
     if (kind->weigh != NULL)
         r->ticket.weight = kind->weigh(r->ticket.keys, r->ticket.count);
     r->ticket.since_ms = clock_ms();
     r->ticket.isolated =
-        tenant_is_isolated(j, QUEUE_KINDS[r->ticket.kind].group, request_tenant(r));
+        tenant_is_isolated(b, QUEUE_KINDS[r->ticket.kind].group, request_tenant(r));
     request_move(r, REQUEST_SUSPENDED);
-    queue_push(j, r);
-    ages_push(j, r);
+    queue_push(b, r, false);
+    TAILQ_INSERT_TAIL(&b->by_age, r, ticket.by_age);
+    r->ticket.is_open = true;
 }
 
-static bool is_here(const batcher *j, const request *r)
-{
-    return j->oldest == r || r->ticket.older != NULL;
-}
-
-bool batcher_is_quick(const batcher *j, const request *r)
+bool batcher_will_answer_soon(const request *r)
 {
     db_group group = QUEUE_KINDS[r->ticket.kind].group;
-    return is_here(j, r) && (group == DB_READS || group == DB_STANDBY);
+    return r->ticket.is_open && (group == DB_READS || group == DB_STANDBY);
 }
 
-void batcher_leave(batcher *j, request *r)
+void batcher_forget(batcher *b, request *r)
 {
-    if (is_here(j, r))
-        batcher_remove(j, r);
+    if (r->ticket.is_open)
+        batcher_remove(b, r);
 }
 
 /* --- statements go --- */
 
-/* Who left while they waited need no statement: the one whose turn it is, and those behind it who
- * would go with it. False: it was among them. */
-static bool has_stayed(batcher *j, request *first, int64_t now_ms)
+/* Removes requests whose clients have left: the first one, and those behind it that its statement
+ * could carry. False: the first one was removed. */
+static bool drop_departed(batcher *b, request *first, int64_t now_ms)
 {
     bool stayed = true,
-         joins = QUEUE_KINDS[first->ticket.kind].key_size > 0 && !first->ticket.isolated;
+         is_batched = QUEUE_KINDS[first->ticket.kind].key_size > 0 && !first->ticket.isolated;
     request *r = first;
-    while (r != NULL && now_ms - r->ticket.since_ms > LOOK_IF_LEFT_MS) {
-        request *next = joins ? r->ticket.next : NULL;
+    while (r != NULL && now_ms - r->ticket.since_ms > CHECK_CLIENT_MS) {
+        request *next = is_batched ? TAILQ_NEXT(r, ticket.in_queue) : NULL;
         if (r->host->left(r)) {
             stayed = stayed && r != first;
-            batcher_remove(j, r);
+            batcher_remove(b, r);
             http_error_send(r, HTTP_ERROR_CLIENT_LEFT, NULL, "the client seems to have left");
         }
         r = next;
@@ -331,150 +282,153 @@ static bool has_stayed(batcher *j, request *first, int64_t now_ms)
     return stayed;
 }
 
-/* Slow requests never get the last free connection: it is reserved for quick ones. And isolated
- * requests get half of the connections at most: nobody else waits for what they wait for. */
-static bool may_have(const batcher *j, const batch_queue *l, const db_conn *to)
+/* Slow requests never get the last free connection: it is reserved for quick ones. Isolated
+ * requests get at most half of the connections, because they may wait for locks. */
+static bool may_use_conn(const batcher *b, const batch_queue *queue, const db_conn *to)
 {
-    const db_conns *of = batcher_conns(j, l->group);
-    size_t count = db_conns_usable(of, l->group);
-    if (l->first == NULL)
+    const db_conns *of = batcher_conns(b, queue->group);
+    size_t count = db_conns_usable(of, queue->group);
+    if (TAILQ_EMPTY(&queue->requests))
         return false;
-    if (l->isolated && count > 1 && j->isolated[l->group] >= count / 2)
+    if (queue->isolated && count > 1 && b->isolated[queue->group] >= count / 2)
         return false;
-    return !(l->isolated || QUEUE_KINDS[l->first->ticket.kind].may_be_slow) ||
-           !db_conns_is_last(of, to);
+    return !(queue->isolated ||
+             QUEUE_KINDS[TAILQ_FIRST(&queue->requests)->ticket.kind].may_be_slow) ||
+           !db_conns_is_last_free(of, to);
 }
 
-/* The next request of a list that may have a free connection; NULL: none. */
-static request *next_of(batcher *j, const batch_queue *l, const db_conn *to)
+/* The next request of a queue that may have a free connection; NULL: none. */
+static request *next_request(batcher *b, const batch_queue *queue, const db_conn *to)
 {
-    if (!may_have(j, l, to))
+    if (!may_use_conn(b, queue, to))
         return NULL;
-    if (l->isolated)
-        return tenant_next_isolated(j, l);
-    return l->in_turn ? tenant_next_in_turn(j, l, db_conns_is_last(batcher_conns(j, l->group), to))
-                      : l->first;
+    if (queue->isolated)
+        return tenant_next_isolated(b, queue);
+    return queue->is_fair ? tenant_next_fair(
+                                b, queue, db_conns_is_last_free(batcher_conns(b, queue->group), to))
+                          : TAILQ_FIRST(&queue->requests);
 }
 
-/* The lists of a group are served in turn. NULL: no request may have the connection. */
-static request *choose(batcher *j, db_group group, const db_conn *to)
+/* The queues of a group are served round robin. NULL: no request may have the connection. */
+static request *choose_request(batcher *b, db_group group, const db_conn *to)
 {
     request *first = NULL;
     for (int i = 0; first == NULL && i < BATCH_QUEUES; i++) {
-        const batch_queue *l = &j->queues[j->turn[group]];
-        j->turn[group] = (j->turn[group] + 1) % BATCH_QUEUES;
-        if (l->group == group)
-            first = next_of(j, l, to);
+        const batch_queue *queue = &b->queues[b->next_queue[group]];
+        b->next_queue[group] = (b->next_queue[group] + 1) % BATCH_QUEUES;
+        if (queue->group == group)
+            first = next_request(b, queue, to);
     }
     return first;
 }
 
-static bool anybody_waits(const batcher *j, db_group group)
+static bool is_any_queued(const batcher *b, db_group group)
 {
     for (int i = 0; i < BATCH_QUEUES; i++)
-        if (j->queues[i].group == group && j->queues[i].first != NULL)
+        if (b->queues[i].group == group && !TAILQ_EMPTY(&b->queues[i].requests))
             return true;
     return false;
 }
 
-static void flush_group(batcher *j, db_group group, int64_t now_ms)
+static void flush_group(batcher *b, db_group group, int64_t now_ms)
 {
     db_conn *to = NULL;
     request *first = NULL;
     int64_t look_again_ms = INT64_MAX;
-    while (anybody_waits(j, group) &&
-           (to = db_conns_free_one(batcher_conns(j, group), group, now_ms, &look_again_ms)) !=
-               NULL &&
-           (first = choose(j, group, to)) != NULL)
-        if (has_stayed(j, first, now_ms))
-            batch_send(j, first, to);
-    if (look_again_ms < j->look_again_ms)
-        j->look_again_ms = look_again_ms;
+    while (is_any_queued(b, group) &&
+           (to = db_conns_choose(batcher_conns(b, group), group, now_ms, &look_again_ms)) != NULL &&
+           (first = choose_request(b, group, to)) != NULL)
+        if (drop_departed(b, first, now_ms))
+            batch_send(b, first, to);
+    if (look_again_ms < b->look_again_ms)
+        b->look_again_ms = look_again_ms;
 }
 
-void batcher_flush(batcher *j)
+void batcher_flush(batcher *b)
 {
-    j->look_again_ms = INT64_MAX;
-    if (j->waiting == 0)
+    b->look_again_ms = INT64_MAX;
+    if (b->waiting == 0)
         return;
     int64_t now_ms = clock_ms();
-    if (j->standby != NULL) /* first, for what does not get there to go on at once */
-        flush_group(j, DB_STANDBY, now_ms);
+    if (b->standby !=
+        NULL) /* first: what the standby can't answer goes on to the primary at once */
+        flush_group(b, DB_STANDBY, now_ms);
     for (int group = 0; group < DB_STANDBY; group++)
-        flush_group(j, (db_group)group, now_ms);
+        flush_group(b, (db_group)group, now_ms);
 }
 
 /* --- time --- */
 
-void batcher_give_up(batcher *j, request *r, http_error what, const char *why)
+void batcher_fail(batcher *b, request *r, http_error what, const char *why)
 {
     bool sent = r->ticket.batch != NULL && QUEUE_KINDS[r->ticket.kind].writes;
-    batcher_remove(j, r);
+    batcher_remove(b, r);
     if (!sent)
         http_error_send(r, what, NULL, "%s", why);
     else
         http_error_send_unknown_outcome(r, what, why);
 }
 
-/* A write that is done is answered as such, even if it's late. */
-static void give_up_late(batcher *j, request *r)
+/* A write that was committed is answered as such, even if it is late. */
+static void answer_late(batcher *b, request *r)
 {
     if (r->ticket.batch == NULL || !batch_answer_early(r->ticket.batch))
-        batcher_give_up(j, r, HTTP_ERROR_TIMEOUT,
-                        r->ticket.locked
-                            ? "what it changes is locked by another transaction, and stayed so"
-                            : "the database did not answer in time");
+        batcher_fail(b, r, HTTP_ERROR_TIMEOUT,
+                     r->ticket.locked
+                         ? "what it changes is locked by another transaction, and stayed so"
+                         : "the database did not answer in time");
 }
 
-/* No standby can be asked any more. */
-static void leave_standby(batcher *j)
+/* No standby is usable any more. */
+static void move_to_primary(batcher *b)
 {
     for (int i = 0; i < BATCH_QUEUES; i++) {
-        batch_queue *l = &j->queues[i];
-        while (l->group == DB_STANDBY && l->first != NULL) {
-            request *r = l->first;
-            queue_remove(j, r);
-            batcher_to_primary(j, r);
-            r->ticket.isolated = tenant_is_isolated(j, DB_READS, request_tenant(r));
-            queue_push(j, r);
+        batch_queue *queue = &b->queues[i];
+        while (queue->group == DB_STANDBY && !TAILQ_EMPTY(&queue->requests)) {
+            request *r = TAILQ_FIRST(&queue->requests);
+            queue_remove(b, r);
+            batcher_to_primary(b, r);
+            r->ticket.isolated = tenant_is_isolated(b, DB_READS, request_tenant(r));
+            queue_push(b, r, false);
         }
     }
 }
 
-void batcher_tick(batcher *j, int64_t now_ms)
+void batcher_tick(batcher *b, int64_t now_ms)
 {
-    int64_t since_ms = now_ms - j->server->set->database_timeout_ms;
-    while (j->oldest != NULL && j->oldest->ticket.since_ms <= since_ms)
-        give_up_late(j, j->oldest);
-    if (j->waiting == 0)
+    int64_t since_ms = now_ms - b->server->set->database_timeout_ms;
+    request *oldest;
+    while ((oldest = TAILQ_FIRST(&b->by_age)) != NULL && oldest->ticket.since_ms <= since_ms)
+        answer_late(b, oldest);
+    if (b->waiting == 0)
         return;
-    if (j->standby != NULL && db_conns_usable(j->standby, DB_STANDBY) == 0)
-        leave_standby(j);
+    if (b->standby != NULL && db_conns_usable(b->standby, DB_STANDBY) == 0)
+        move_to_primary(b);
     for (int i = 0; i < BATCH_QUEUES; i++) {
-        batch_queue *l = &j->queues[i];
-        if (l->first == NULL || l->group == DB_STANDBY || !db_conns_away(j->primary, l->group))
+        batch_queue *queue = &b->queues[i];
+        if (queue->group == DB_STANDBY || !db_conns_away(b->primary, queue->group))
             continue;
-        while (l->first != NULL) {
-            request *r = l->first;
-            batcher_remove(j, r);
+        while (!TAILQ_EMPTY(&queue->requests)) {
+            request *r = TAILQ_FIRST(&queue->requests);
+            batcher_remove(b, r);
             batcher_answer_away(r);
         }
     }
 }
 
-int64_t batcher_next_ms(const batcher *j)
+int64_t batcher_next_ms(const batcher *b)
 {
-    if (j->oldest == NULL)
+    const request *oldest = TAILQ_FIRST(&b->by_age);
+    if (oldest == NULL)
         return INT64_MAX;
-    int64_t deadline_ms = j->oldest->ticket.since_ms + j->server->set->database_timeout_ms;
-    return j->look_again_ms < deadline_ms ? j->look_again_ms : deadline_ms;
+    int64_t deadline_ms = oldest->ticket.since_ms + b->server->set->database_timeout_ms;
+    return b->look_again_ms < deadline_ms ? b->look_again_ms : deadline_ms;
 }
 
-void batcher_abort(batcher *j)
+void batcher_abort(batcher *b)
 {
-    while (j->oldest != NULL) {
-        request *r = j->oldest;
+    request *r;
+    while ((r = TAILQ_FIRST(&b->by_age)) != NULL)
         if (r->ticket.batch == NULL || !batch_answer_early(r->ticket.batch))
-            batcher_give_up(j, r, HTTP_ERROR_STOPPING, "the server is stopping");
-    }
+            batcher_fail(b, r, HTTP_ERROR_STOPPING, "the server is stopping");
 }

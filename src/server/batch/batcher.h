@@ -1,12 +1,12 @@
 /*
- * batcher.h: requests on their way to the database. Those that wait for the same statement go as
- * one: a request waits only while all connections are busy, and then goes with all that came
- * meanwhile. Each is given its own rows, found by the position of its keys or by tenant and id, so
- * tenants never meet. Knows no HTTP.
+ * batcher.h: queues of requests for the database. While all connections are busy requests wait;
+ * then one statement carries all that wait for the same statement. Each request gets the rows of
+ * its own keys. Knows no HTTP.
  */
 #ifndef SERVER_BATCHER_H
 #define SERVER_BATCHER_H
 
+#include <sys/queue.h>
 #include "db/statement.h"
 #include "store/box/append.h"
 #include "store/read.h"
@@ -14,11 +14,11 @@
 
 struct request;
 
-/* What a request wants; each has a list of waiting requests, a batch_queue. */
+/* Kinds of statements. Each has a batch_queue of waiting requests. */
 typedef enum batch_kind {
     BATCH_CARDS,         /* batched; keys are card_key, rows those of cards_get */
     BATCH_BOXES,         /* batched; box_read, boxes_read */
-    BATCH_STANDBY_CARDS, /* where the batcher puts those above if a standby is to be asked */
+    BATCH_STANDBY_CARDS, /* the two above, if the batcher sends them to a standby */
     BATCH_STANDBY_BOXES,
     BATCH_FOLLOWS,      /* batched; task_follow, tasks_follow */
     BATCH_SINGLE_READ,  /* a statement of its own, on connections where it holds no batched read up
@@ -29,8 +29,9 @@ typedef enum batch_kind {
     BATCH_KINDS
 } batch_kind;
 
-/* What a request's part of a statement gave: the rows of its i-th key are row[start[i]] up to
- * before row[start[i + 1]], in no particular order. Alone: all rows are of key 0, in order. */
+/* A request's rows in the result of a statement. The rows of its i-th key have the numbers
+ * row[start[i]] to row[start[i + 1] - 1], in no particular order. If the statement is not batched,
+ * all rows belong to key 0, in order. */
 typedef struct batch_rows {
     const store_rows *rows;
     const int *row;
@@ -39,47 +40,50 @@ typedef struct batch_rows {
 
 typedef void (*batch_render)(struct request *r, const batch_rows *found);
 
-/* How a request takes its rows as they come, which it does when it has a statement for itself; else
- * it is rendered. */
+/* Receives the rows of a request one by one, if the request has a statement for itself. Otherwise
+ * its `render` gets all rows at once. */
 typedef struct batch_stream {
-    void (*begin)(struct request *r);                 /* also again: what came before is void */
-    bool (*take)(struct request *r, store_rows *row); /* now its own; false: no more of them */
-    void (*end)(struct request *r);                   /* that was all: answers */
+    void (*begin)(struct request *r);                 /* may be repeated: earlier rows are void */
+    bool (*take)(struct request *r, store_rows *row); /* owns `row`; false: needs no more rows */
+    void (*end)(struct request *r);                   /* no more rows come: answers */
 } batch_stream;
 
 typedef struct query_batch query_batch;
 
-/* A request's place in the batcher. `keys` and what they point to must live until the answer. */
+/* A request as the batcher sees it. `keys` and what they point to must live until the answer. */
 typedef struct batch_ticket {
     batch_kind kind;
-    const void *keys; /* by the batch_queue; alone: what `build` takes */
-    size_t count;     /* 0: it is answered at once, without rows; alone: 1 */
-    size_t weight;    /* of a batched read: rows to expect, roughly */
+    const void *keys; /* an array of the kind's keys; not batched: the argument of `build` */
+    size_t count;     /* keys; 0: it is answered at once, without rows; not batched: 1 */
+    size_t weight;    /* of a batched read: the number of rows, roughly */
     batch_render render;
-    const batch_stream *stream; /* of a batched read; NULL: its rows come together */
-    /* Alone: what is sent. */
+    const batch_stream *stream; /* of a batched read; NULL: `render` gets the rows */
+    /* If it is not batched: */
     statement_id statement;
     void (*build)(params *p, const void *keys);
-    /* A write that does the same when it is sent twice, which may be when its connection was lost:
-     * one with a key, or of cards. */
+    /* A write that may be sent again after its connection was lost, because it has the same effect:
+     * one with an idempotency key, or of cards. */
     bool replayable;
-    bool has_new_ids; /* they were made here: from its client it would be another write each time */
-    bool was_written; /* it was run; of several steps one: set by the batcher */
-    bool stays;       /* what `render` does belongs to the loop, whatever it takes */
-    /* the batcher's own: */
-    struct request *next, *prev;   /* in its batch_queue, while it waits */
-    struct request *older, *newer; /* all that wait or run */
-    query_batch *batch;            /* the statement that it runs in; NULL: it waits */
-    size_t slot;                   /* which of the statement's requests it is */
+    bool has_new_ids; /* the server made them, so a retry of the client is another write */
+    bool was_written; /* it was committed; of several steps one; set by the batcher */
+    bool stays;       /* `render` must run on the loop, never in a helper thread */
+    /* Used by the batcher only: */
+    TAILQ_ENTRY(request) in_queue; /* while it waits */
+    TAILQ_ENTRY(request) by_age;   /* while it waits or runs */
+    bool is_open;                  /* it waits or runs */
+    query_batch *batch;            /* the statement that carries it; NULL: it waits */
+    size_t slot;                   /* its index in the batch */
     int64_t since_ms;
     unsigned tries;
-    bool alone;     /* it goes by itself: a statement that it was part of has failed */
-    bool isolated;  /* it is in the isolated queue of its group, and goes by itself */
+    bool alone;     /* it is sent by itself, because a statement with it has failed */
+    bool isolated;  /* it is in the isolated queue of its group, and is sent by itself */
     bool suspected; /* its statement failed alone, and the database passed the check after it */
-    bool locked;    /* what it changes was found locked by others */
+    bool locked;    /* other transactions had locked its rows */
 } batch_ticket;
 
 typedef struct batcher batcher;
+
+TAILQ_HEAD(request_list, request);
 
 struct server_state;
 struct stats;
@@ -90,28 +94,27 @@ batcher *batcher_new(struct server_state *server, struct stats *stats, struct db
                      struct db_conns *standby);
 
 /* Nothing may be waiting or running. */
-void batcher_free(batcher *j);
+void batcher_free(batcher *b);
 
-/* Takes a request with its ticket filled in down to `has_new_ids`, and suspends it; or answers it
- * at once, 503, if the database is away or too many wait. When a write is rendered it has been
- * committed, and the request's lsn says up to where. In a thread of the pool: notes that it is to
- * be taken, once the loop has it again. */
-void batcher_add(batcher *j, struct request *r);
+/* Queues a request, whose ticket is filled in up to `has_new_ids`, and suspends it. If the database
+ * is away or the queues are full it answers 503 at once. A write is rendered after its commit, with
+ * the request's lsn set. In a helper thread the request is queued when the loop has it again. */
+void batcher_add(batcher *b, struct request *r);
 
-/* Whether a request waits here for what is read by its id, which mostly comes soon. */
-bool batcher_is_quick(const batcher *j, const struct request *r);
+/* Whether a request waits for a read by id, which is answered soon in general. */
+bool batcher_will_answer_soon(const struct request *r);
 
-/* Forgets a request, if it waits here: its client has left, and it ends without an answer. */
-void batcher_leave(batcher *j, struct request *r);
+/* Removes a request, if it is here: its client has left, and it ends without an answer. */
+void batcher_forget(batcher *b, struct request *r);
 
-/* Sends what waits, as far as connections are free. */
-void batcher_flush(batcher *j);
+/* Sends what waits, while connections are free. */
+void batcher_flush(batcher *b);
 
-/* Answers those whose time is over, 504, and, when the database is away, all, 503. */
-void batcher_tick(batcher *j, int64_t now_ms);
-int64_t batcher_next_ms(const batcher *j); /* clock_ms() time; INT64_MAX: nothing is due */
+/* Answers 504 to requests whose time is over, and 503 to all if the database is away. */
+void batcher_tick(batcher *b, int64_t now_ms);
+int64_t batcher_next_ms(const batcher *b); /* clock_ms() time; INT64_MAX: nothing is due */
 
-/* Answers all, 503: the server stops. */
-void batcher_abort(batcher *j);
+/* The server stops: answers all requests with 503. */
+void batcher_abort(batcher *b);
 
 #endif

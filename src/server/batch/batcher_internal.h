@@ -1,6 +1,6 @@
 /*
- * batch_internal.h: what batcher.c (requests come and wait), tenants.c (fairness between tenants)
- * and query_batch.c (statements go and answers come) share. Nobody else includes it.
+ * batcher_internal.h: shared by batcher.c (queues), tenants.c (fairness between tenants) and
+ * query_batch.c (statements and their answers).
  */
 #ifndef SERVER_BATCHER_INTERNAL_H
 #define SERVER_BATCHER_INTERNAL_H
@@ -9,21 +9,22 @@
 #include "server/batch/db_conns.h"
 #include "server/response/http_error.h"
 
-/* How the requests of a batch_queue go to the database. */
+/* How the requests of a kind are sent. */
 typedef struct batch_queue_kind {
-    db_group group; /* Lists have one of their own, and not all but one of the reads: there they
-                     * would leave a single connection to cards and none to boxes. */
+    db_group group; /* of connections. Lists have a group of their own, so that they never delay
+                     * reads of cards and boxes. */
     bool writes;
     bool may_be_slow; /* never on the last free connection of its group */
-    bool in_turn;    /* Tenants with nothing running in the group go first. The last free connection
-                      * is reserved for them. */
-    batch_kind twin; /* the same of the other group, for DB_READS and DB_STANDBY */
-    statement_id statement; /* batched; and the next three: */
-    size_t key_size;        /* 0: not batched */
-    /* waits: a single key waits for a row that others have locked. */
+    bool is_fair; /* Tenants with nothing running in the group go first. The last free connection
+                   * is reserved for them. */
+    batch_kind counterpart; /* the same read in DB_STANDBY or DB_READS */
+    statement_id statement; /* the next four: of batched kinds */
+    size_t key_size;        /* bytes of a key; 0: not batched */
+    /* `waits`: the statement, with a single key, waits for locked rows in place of skipping them.
+     */
     void (*build)(params *p, const void *keys, size_t count, bool waits);
-    size_t (*weigh)(const void *keys, size_t count); /* of a write: KiB, for no ticket says it */
-    /* Whether a row reports that others have locked what its key changes; NULL: rows never do. */
+    size_t (*weigh)(const void *keys, size_t count); /* KiB of a write */
+    /* Returns whether a row reports that its key's rows are locked; NULL: rows never do. */
     bool (*is_locked)(const store_rows *rows, int row);
 } batch_queue_kind;
 
@@ -32,9 +33,10 @@ extern const batch_queue_kind QUEUE_KINDS[BATCH_KINDS];
 /* Requests that wait: for one kind of statement, or in the isolated queue of a group. */
 typedef struct batch_queue {
     db_group group;
-    bool isolated; /* requests that found locks or took long: each alone, tenants in turn */
-    bool in_turn;  /* see batch_queue_kind */
-    request *first, *last;
+    bool isolated; /* for requests that found locks or took long: each is sent alone, tenants round
+                      robin */
+    bool is_fair;  /* see batch_queue_kind */
+    struct request_list requests;
 } batch_queue;
 
 enum {
@@ -42,11 +44,11 @@ enum {
     TENANTS_MAX = 64 /* tenants that are remembered */
 };
 
-/* A tenant with statements of its own under way, or with isolated requests. */
+/* A tenant with running statements of its own, or with isolated requests. */
 typedef struct tenant_use {
     slice tenant;                         /* the name below */
     size_t running[DB_GROUPS];            /* statements of the queues that are fair to tenants */
-    uint64_t served;                      /* when its last one was sent, in their order */
+    uint64_t served;                      /* number of the statement that was sent last for it */
     int64_t isolated_until_ms[DB_GROUPS]; /* its requests go to the isolated queue */
     char name[CARDBOX_TENANT_MAX];
 } tenant_use;
@@ -56,18 +58,18 @@ struct batcher {
     stats *stats;
     db_conns *primary;
     db_conns *standby;   /* NULL: none */
-    uint64_t replayed;   /* up to where a standby had the log when it was asked last, */
+    uint64_t replayed;   /* LSN that a standby had replayed when it was asked last, */
     int64_t replayed_ms; /* and when that was */
     batch_queue queues[BATCH_QUEUES];
-    int turn[DB_GROUPS];        /* which list is first to get a free connection */
-    size_t isolated[DB_GROUPS]; /* statements of isolated requests under way */
+    int next_queue[DB_GROUPS];  /* the queue that gets the next free connection */
+    size_t isolated[DB_GROUPS]; /* running statements of isolated requests */
     tenant_use tenants[TENANTS_MAX];
     size_t tenant_count;
-    uint64_t served;          /* statements of the queues that are fair to tenants */
-    request *oldest, *newest; /* all that wait or run, by arrival and so by deadline */
+    uint64_t served;            /* statements of the queues that are fair to tenants */
+    struct request_list by_age; /* all that wait or run, by arrival and so by deadline */
     size_t waiting;
-    int64_t look_again_ms; /* for a connection to become worth using */
-    buf scratch;           /* for keys on their way out and row numbers on their way in */
+    int64_t look_again_ms; /* when a busy group may use another connection */
+    buf scratch;           /* for the keys of a statement, and for row numbers of a result */
 };
 
 enum { SCRATCH_KEEP = 64 * 1024 }; /* bytes kept between statements */
@@ -79,23 +81,22 @@ static inline db_conns *batcher_conns(const batcher *j, db_group group)
 
 /* --- batcher.c --- */
 
-/* A request in no batch_queue, which a standby was to answer, is now for the primary. */
+/* Redirects a read from the standby to the primary. The request must not be queued. */
 void batcher_to_primary(batcher *j, request *r);
 
-/* Puts a request behind all others of its list; or before them: it has waited once already. */
-void queue_push(batcher *j, request *r);
-void queue_push_front(batcher *j, request *r);
+/* Puts a request at the end of its queue; or at its front, if it has waited once already. */
+void queue_push(batcher *j, request *r, bool in_front);
 void queue_remove(batcher *j, request *r);
 
-/* Takes a request out of the batcher, wherever it is. It must be answered next. */
+/* Removes a request from its queue or batch. It must be answered next. */
 void batcher_remove(batcher *j, request *r);
 
-/* 503: the database is away, or can't be used. */
+/* Answers 503: the database is away, or can't be used. */
 void batcher_answer_away(request *r);
 
-/* Lets go of a request and answers that its time is over (HTTP_ERROR_TIMEOUT) or that it can't be
- * waited for; with what to do about a write that has been sent, and so may have been done. */
-void batcher_give_up(batcher *j, request *r, http_error what, const char *why);
+/* Removes a request and answers with an error. If it is a write that was sent, the answer adds that
+ * its outcome is unknown. */
+void batcher_fail(batcher *j, request *r, http_error what, const char *why);
 
 /* --- tenants.c --- */
 
@@ -106,45 +107,47 @@ bool tenant_is_isolated(batcher *j, db_group group, slice tenant);
  * are isolated. */
 void tenant_isolate(batcher *j, db_group group, slice tenant);
 
-/* The next request of an isolated queue; NULL: each tenant in it has a statement under way. */
+/* The next request of an isolated queue; NULL: each tenant in it has a running statement. */
 request *tenant_next_isolated(batcher *j, const batch_queue *l);
 
-/* The next request of a queue in turn: of a tenant with no statement under way, else the first. The
- * last free connection is reserved for such a tenant. NULL: nobody may have it. */
-request *tenant_next_in_turn(batcher *j, const batch_queue *l, bool is_last);
+/* The next request of a fair queue: the first one whose tenant has no running statement, else the
+ * first. The last free connection is reserved for the former. NULL: none may have it. */
+request *tenant_next_fair(batcher *j, const batch_queue *l, bool is_last);
 
-/* A statement for a request is sent, and has ended. tenant_begin may return NULL. */
+/* To be called when a statement for a request is sent, and when it has ended. tenant_begin may
+ * return NULL. */
 tenant_use *tenant_begin(batcher *j, db_group group, const request *r);
 void tenant_end(batcher *j, db_group group, bool isolated, tenant_use *of);
 
 /* --- batch_rows.c --- */
 
-/* Rows that say of which key they are (column 0, from 1), sorted in linear time. False: no memory,
- * and then the buffer has failed, or one is of none. */
-bool rows_by_number(buf *scratch, const store_rows *rows, size_t keys, batch_rows *out);
+/* Sorts rows by the number of their key, column 0, from 1, in linear time. Not `numbered`: all rows
+ * belong to the only key. False: out of memory, and then the buffer has failed; or a row has a
+ * number that no key has. */
+bool batch_index_rows(buf *scratch, const store_rows *rows, size_t keys, bool numbered,
+                      batch_rows *out);
 
-/* All rows are of the one key, in order. False: no memory. */
-bool rows_in_order(buf *scratch, const store_rows *rows, batch_rows *out);
+/* --- batch_render.c --- */
 
-/* --- batch_aside.c --- */
-
-/* Renders a request that has left the batcher, here or, if it would take long, in a thread. */
+/* Renders a request that was removed from the batcher: here, or in a helper thread if that would
+ * take long. */
 void batch_render_rows(query_batch *batch, request *r, const batch_rows *mine);
 
 /* --- query_batch.c --- */
 
-/* Sends one statement for a request that waits, and for those behind it that may go with it. */
+/* Sends one statement for a waiting request, and for those behind it that the statement can carry.
+ */
 void batch_send(batcher *j, request *first, db_conn *to);
 
-/* Its rows are needed by one more; by one fewer. */
-void batch_hold(query_batch *batch);
-void batch_let_go(query_batch *batch);
+/* Adds and drops a reference to the rows. */
+void batch_ref(query_batch *batch);
+void batch_unref(query_batch *batch);
 
-/* A member is answered already. */
+/* A member is answered, or waits again. */
 void batch_forget(query_batch *batch, size_t slot);
 
-/* Answers the members of a statement that has come back already, though what was sent behind it has
- * not. False: it has not come back. */
+/* Answers the members of a write whose rows have come, before the WAL position has. False: the rows
+ * have not come. */
 bool batch_answer_early(query_batch *batch);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * card_cache.c: parts with a lock each; a key's hash chooses the part. A part is a bounded_pipe of
- * bytes, in which new entries overwrite the oldest ones, and a table of sets with the positions of
- * the entries. Positions only grow, so that a position shows whether its entry was overwritten.
+ * card_cache.c: parts with a lock each; the hash of a key chooses the part. A part is a ring of
+ * bytes, in which new entries overwrite the oldest, and a table of the positions of the entries.
+ * Positions only grow, so a position shows whether its entry was overwritten.
  */
 #include "server/batch/card_cache.h"
 #include <pthread.h>
@@ -13,11 +13,10 @@
 enum {
     PARTS = 16,
     WAYS = 8,
-    SLOT_BYTES =
-        512,    /* of the bounded_pipe for each slot of the table: less than most entries have */
-    SHARE = 32, /* an entry has at most this part of a bounded_pipe */
-    UNIT = 8,   /* positions are multiples of it */
-    MARK_SHIFT = 48 /* of a slot; below it is the position in units, plus 1 */
+    SLOT_BYTES = 512, /* of the ring for each slot of the table: less than most entries have */
+    ENTRY_SHARE = 32, /* an entry has at most this part of a ring */
+    UNIT = 8,         /* positions are multiples of it */
+    MARK_SHIFT = 48   /* of a slot; below it is the position in units, plus 1 */
 };
 
 #define POSITION_BITS ((UINT64_C(1) << MARK_SHIFT) - 1)
@@ -32,20 +31,20 @@ typedef struct part {
     pthread_mutex_t lock;
     uint64_t end; /* where the next entry goes; all positions since the start are below */
     uint64_t (*slots)[WAYS]; /* 0: empty */
-    char *bounded_pipe;
+    char *ring;
 } part;
 
 struct card_cache {
-    size_t bounded_pipe; /* bytes of a part */
-    size_t sets;         /* of a part */
+    size_t ring; /* bytes of a part */
+    size_t sets; /* of a part */
     uint64_t (*slots)[WAYS];
-    void *rings; /* Not of the heap: what the server takes for requests is last_logged by that. */
+    void *rings; /* not on the heap, so that the heap can shrink after a burst */
     part parts[PARTS];
 };
 
-static size_t bytes_of_rings(const card_cache *all)
+static size_t rings_bytes(const card_cache *all)
 {
-    return all->bounded_pipe * PARTS + UNIT; /* not 0 */
+    return all->ring * PARTS + UNIT; /* not 0 */
 }
 
 card_cache *card_cache_new(size_t bytes)
@@ -53,11 +52,11 @@ card_cache *card_cache_new(size_t bytes)
     card_cache *all = calloc(1, sizeof(*all));
     if (all == NULL)
         return NULL;
-    all->bounded_pipe = bytes / PARTS / UNIT * UNIT;
-    all->sets = all->bounded_pipe / SLOT_BYTES / WAYS + 1;
+    all->ring = bytes / PARTS / UNIT * UNIT;
+    all->sets = all->ring / SLOT_BYTES / WAYS + 1;
     all->slots = calloc(PARTS * all->sets, sizeof(*all->slots));
     all->rings =
-        mmap(NULL, bytes_of_rings(all), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        mmap(NULL, rings_bytes(all), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (all->slots == NULL || all->rings == MAP_FAILED) {
         card_cache_free(all);
         return NULL;
@@ -66,7 +65,7 @@ card_cache *card_cache_new(size_t bytes)
         part *p = &all->parts[i];
         pthread_mutex_init(&p->lock, NULL);
         p->slots = all->slots + i * all->sets;
-        p->bounded_pipe = (char *)all->rings + i * all->bounded_pipe;
+        p->ring = (char *)all->rings + i * all->ring;
     }
     return all;
 }
@@ -78,7 +77,7 @@ void card_cache_free(card_cache *all)
     for (size_t i = 0; i < PARTS; i++)
         pthread_mutex_destroy(&all->parts[i].lock);
     if (all->rings != MAP_FAILED)
-        munmap(all->rings, bytes_of_rings(all));
+        munmap(all->rings, rings_bytes(all));
     free(all->slots);
     free(all);
 }
@@ -86,23 +85,23 @@ void card_cache_free(card_cache *all)
 /* --- where a card is --- */
 
 /* The part and the set of a card, as long as the part is held. */
-typedef struct spot {
+typedef struct location {
     part *part;
     uint64_t *set;
     uint64_t mark; /* in its place in a slot */
-} spot;
+} location;
 
 /* False: another loop has the part. */
-static bool hold(card_cache *all, const card_key *key, spot *out)
+static bool lock_part(card_cache *all, const card_key *key, location *out)
 {
     uint64_t hash = XXH3_64bits_withSeed(key->card_id.ptr, key->card_id.len,
                                          XXH3_64bits(key->tenant.ptr, key->tenant.len));
     part *p = &all->parts[hash % PARTS];
-    *out = (spot){p, p->slots[hash / PARTS % all->sets], hash & ~POSITION_BITS};
+    *out = (location){p, p->slots[hash / PARTS % all->sets], hash & ~POSITION_BITS};
     return pthread_mutex_trylock(&p->lock) == 0;
 }
 
-static void let_go(const spot *at)
+static void unlock_part(const location *at)
 {
     pthread_mutex_unlock(&at->part->lock);
 }
@@ -111,9 +110,9 @@ static void let_go(const spot *at)
 static entry *entry_in(const card_cache *all, const part *p, uint64_t slot)
 {
     uint64_t position = ((slot & POSITION_BITS) - 1) * UNIT;
-    return slot == 0 || p->end > position + all->bounded_pipe
+    return slot == 0 || p->end > position + all->ring
                ? NULL
-               : (entry *)(void *)(p->bounded_pipe + position % all->bounded_pipe);
+               : (entry *)(void *)(p->ring + position % all->ring);
 }
 
 static bool is_of(const entry *e, const card_key *key)
@@ -123,7 +122,7 @@ static bool is_of(const entry *e, const card_key *key)
 }
 
 /* The card's slot in its set. NULL: it is not there. */
-static uint64_t *find(const card_cache *all, const spot *at, const card_key *key, entry **found)
+static uint64_t *find(const card_cache *all, const location *at, const card_key *key, entry **found)
 {
     for (size_t i = 0; i < WAYS; i++) {
         uint64_t slot = at->set[i];
@@ -138,20 +137,20 @@ static uint64_t *find(const card_cache *all, const spot *at, const card_key *key
 
 /* --- entries --- */
 
-/* Room in the bounded_pipe, which is never in two pieces. */
-static entry *make_room(const card_cache *all, part *p, size_t size)
+/* An entry never wraps around the end of the ring. */
+static entry *new_entry(const card_cache *all, part *p, size_t size)
 {
-    size_t at = p->end % all->bounded_pipe;
-    if (at + size > all->bounded_pipe) {
-        p->end += all->bounded_pipe - at;
+    size_t at = p->end % all->ring;
+    if (at + size > all->ring) {
+        p->end += all->ring - at;
         at = 0;
     }
     p->end += (size + UNIT - 1) / UNIT * UNIT;
-    return (entry *)(void *)(p->bounded_pipe + at);
+    return (entry *)(void *)(p->ring + at);
 }
 
 /* A slot for a card that has none: of those of its set the one whose entry is oldest. */
-static uint64_t *choose_slot(const spot *at)
+static uint64_t *choose_slot(const location *at)
 {
     uint64_t *oldest = &at->set[0];
     for (size_t i = 1; i < WAYS; i++)
@@ -160,12 +159,12 @@ static uint64_t *choose_slot(const spot *at)
     return oldest;
 }
 
-static void write_entry(card_cache *all, const spot *at, uint64_t *slot, const entry *head,
+static void write_entry(card_cache *all, const location *at, uint64_t *slot, const entry *head,
                         const card_key *key, slice text)
 {
     part *p = at->part;
     size_t size = sizeof(*head) + head->tenant + head->card_id + head->text;
-    entry *e = make_room(all, p, size);
+    entry *e = new_entry(all, p, size);
     uint64_t position = p->end - (size + UNIT - 1) / UNIT * UNIT;
     *e = *head;
     memcpy(e->bytes, key->tenant.ptr, head->tenant);
@@ -179,17 +178,17 @@ void card_cache_put(card_cache *all, const card_key *key, int64_t etag, slice te
     entry head = {
         .etag = etag, .tenant = key->tenant.len, .card_id = key->card_id.len, .text = text.len};
     entry *old = NULL;
-    spot at;
+    location at;
     if (all == NULL || text.len == 0 ||
-        sizeof(head) + head.tenant + head.card_id + head.text > all->bounded_pipe / SHARE ||
-        !hold(all, key, &at))
+        sizeof(head) + head.tenant + head.card_id + head.text > all->ring / ENTRY_SHARE ||
+        !lock_part(all, key, &at))
         return;
     uint64_t *slot = find(all, &at, key, &old);
     if (slot == NULL)
         write_entry(all, &at, choose_slot(&at), &head, key, text);
     else if (old->etag != etag)
         write_entry(all, &at, slot, &head, key, text);
-    let_go(&at);
+    unlock_part(&at);
 }
 
 int64_t card_cache_get(card_cache *all, slice *text, const card_key *key, size_t most,
@@ -197,14 +196,14 @@ int64_t card_cache_get(card_cache *all, slice *text, const card_key *key, size_t
 {
     entry *e = NULL;
     int64_t etag = 0;
-    spot at;
-    if (all == NULL || !hold(all, key, &at))
+    location at;
+    if (all == NULL || !lock_part(all, key, &at))
         return 0;
     if (find(all, &at, key, &e) != NULL && e->text <= most) {
         slice kept = {e->bytes + e->tenant + e->card_id, e->text};
         *text = (slice){arena_copy(memory, kept), kept.len};
         etag = text->ptr == NULL ? 0 : e->etag;
     }
-    let_go(&at);
+    unlock_part(&at);
     return etag;
 }

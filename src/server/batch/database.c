@@ -9,9 +9,9 @@ enum { OF_STANDBY = 4096 /* numbers of standbys begin here: more than the primar
 
 bool database_open(database *d, const settings *set)
 {
-    d->primary.connector = connector_new(&d->primary.held);
+    d->primary.connector = connector_new(&d->primary.open_count);
     if (set->standby_dsn != NULL)
-        d->standby.connector = connector_new(&d->standby.held);
+        d->standby.connector = connector_new(&d->standby.open_count);
     return d->primary.connector != NULL &&
            (set->standby_dsn == NULL || d->standby.connector != NULL);
 }
@@ -23,9 +23,9 @@ bool database_close(database *d)
 }
 
 cardbox_status loop_database_open(loop_database *d, server_state *server, struct stats *s,
-                                  const loop_place *at, cardbox_error *err)
+                                  const loop_handles *at, cardbox_error *err)
 {
-    loop_place of_standby = *at;
+    loop_handles of_standby = *at;
     of_standby.first_tag += OF_STANDBY;
     cardbox_status status = db_conns_new(&d->primary, server, false, at, err);
     if (status == CARDBOX_OK && server->set->standby_dsn != NULL)

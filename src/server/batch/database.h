@@ -1,7 +1,6 @@
 /*
- * database.h: one database, that is a primary and its standbys: what all loops and threads share
- * about it, and the connections and queues that each loop has. Nothing about it is global, so a
- * process may have several. Knows no HTTP.
+ * database.h: a primary and its standbys: the state that loops and threads share, and the
+ * connections and queues of one loop. Knows no HTTP.
  */
 #ifndef SERVER_DATABASE_H
 #define SERVER_DATABASE_H
@@ -11,7 +10,7 @@
 #include "db/connector.h"
 #include "server/settings.h"
 
-/* What was logged of a database last, so that an outage is two lines and not thousands. */
+/* The last state that was logged, so that each change is logged once. */
 typedef enum last_logged {
     LOGGED_NOTHING,
     LOGGED_UP,
@@ -32,28 +31,31 @@ typedef enum incompatible_cause {
 
 /* The state of the primary, or of its standbys. */
 typedef struct database_side {
-    connector *connector;      /* opens the connections of the loops; NULL: there are none */
-    atomic_int connections_up; /* that are usable, of all loops */
-    atomic_bool given_up;      /* none is up, and attempts have failed or take long */
-    atomic_bool refuses;       /* given up, and the last attempt got an answer: a refusal */
-    atomic_int incompatible;   /* connections to a database that can't be read as it is */
-    atomic_int cause;          /* an incompatible_cause: of the last of them */
-    atomic_uint connect_count; /* counts connections that came up: a sign to try again at once */
-    atomic_int last_logged;    /* a last_logged */
+    connector *connector;    /* opens the connections of the loops; NULL: there are none */
+    atomic_int usable_count; /* that are usable, of all loops */
+    atomic_bool given_up;    /* none is up, and attempts have failed or take long */
+    atomic_bool refuses;     /* given up, and the last attempt got an answer: a refusal */
+    atomic_int incompatible; /* connections to a database that can't be read as it is */
+    atomic_int cause;        /* an incompatible_cause: of the last of them */
+    atomic_uint
+        connect_count; /* connections that came up, ever: when it grows, the others retry at once */
+    atomic_int last_logged; /* a last_logged */
     /* For slots.c: */
-    int firsts, ranks;           /* ranks of first connections: 0 to firsts - 1; number of ranks */
-    atomic_int room;             /* the ranks below may be open */
-    atomic_int held;             /* connections of loops that are open */
-    atomic_llong up_ms, lost_ms; /* when the first one came up, when the last one was lost */
-    atomic_llong lowered_ms;     /* when room was lowered last */
-    atomic_llong full_ms;        /* when PostgreSQL last had no slot; 0: never */
-    atomic_llong refusal_ms;     /* when a refused connection was logged last; 0: never */
-    atomic_uint refusal_state;   /* a hash of the SQLSTATE that was logged then */
+    int first_ranks,
+        ranks;             /* ranks below `first_ranks` are of first connections; number of ranks */
+    atomic_int open_max;   /* connections with a rank below may be open */
+    atomic_int open_count; /* connections of loops that are open */
+    atomic_llong up_ms, last_lost_ms; /* when the first one came up, when the last one was lost */
+    atomic_llong last_lowered_ms;     /* when open_max was lowered last */
+    atomic_llong full_ms;             /* when PostgreSQL last had no slot; 0: never */
+    atomic_llong refusal_ms;          /* when a refused connection was logged last; 0: never */
+    atomic_uint refusal_state;        /* a hash of the SQLSTATE that was logged then */
 } database_side;
 
 typedef struct database {
     database_side primary, standby;
-    atomic_llong auth_watcher_ms;  /* when the auth_watcher last asked and was answered; 0: never */
+    atomic_llong
+        auth_watcher_ok_ms;        /* when the auth_watcher last asked and was answered; 0: never */
     atomic_llong cluster_identity; /* of the primary, as it was asked last; 0: not known */
     atomic_uint identity_connect_count; /* primary.connect_count before it was asked */
 } database;
@@ -65,11 +67,11 @@ bool database_open(database *d, const settings *set);
  * end by _exit. */
 bool database_close(database *d);
 
-/* Whether requests are refused at once. A connection that was lost is tried again first: after a
- * backend was killed the database is there all the same. */
+/* Whether requests are refused at once: no connection is up, and attempts to connect have failed.
+ */
 static inline bool database_is_away(const database_side *d)
 {
-    return atomic_load(&d->given_up) && atomic_load(&d->connections_up) == 0;
+    return atomic_load(&d->given_up) && atomic_load(&d->usable_count) == 0;
 }
 
 /* --- of a loop --- */
@@ -86,21 +88,21 @@ typedef struct loop_database {
     struct batcher *batcher;
 } loop_database;
 
-/* Where a loop waits for its database. */
-typedef struct loop_place {
+/* What the connections need of their loop. */
+typedef struct loop_handles {
     size_t loop; /* its number */
     int epoll_fd;
     int wake_fd;        /* an eventfd */
     uint64_t first_tag; /* data.u64 of the sockets in the epoll set begins here */
-} loop_place;
+} loop_handles;
 
 cardbox_status loop_database_open(loop_database *d, struct server_state *server,
-                                  struct stats *stats, const loop_place *at, cardbox_error *err);
+                                  struct stats *stats, const loop_handles *at, cardbox_error *err);
 
 /* Fails what is pending. All zeros are fine. */
 void loop_database_close(loop_database *d);
 
-/* The socket with this number, counted from first_tag, is ready. */
+/* The socket with this number, relative to first_tag, is ready. */
 void loop_database_ready(loop_database *d, uint64_t number);
 
 /* Connects, and answers requests whose time is over. To be called by loop_database_next_ms. */

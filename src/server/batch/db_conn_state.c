@@ -1,6 +1,6 @@
 /*
- * db_conn_state.c: what a connection is found to be: each is checked against the schema that this
- * build needs before it is used. And what the other loops and the log are last_logged of it.
+ * db_conn_state.c: the states of a connection, and the checks that lead to them: a connection is
+ * used only if its database has the schema of this build. Logs outages once for all loops.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,66 +12,66 @@
 #include "db/schema.h"
 
 enum {
-    INCOMPATIBLE_RETRY_MS = 1000, /* until a database that was not migrated is looked at again */
+    INCOMPATIBLE_RETRY_MS = 1000, /* between two checks of an incompatible database */
     READY_BYTES_MAX = SCHEMA_PARAMS_BYTES + 64
 };
 
-static bool is_news(database_side *of, int what)
+static bool is_new_event(database_side *side, int what)
 {
-    return atomic_exchange(&of->last_logged, what) != what;
+    return atomic_exchange(&side->last_logged, what) != what;
 }
 
-void db_conn_move(db_conn *k, db_conn_state to)
+void db_conn_set_state(db_conn *conn, db_conn_state to)
 {
-    database_side *of = k->all->of;
-    if (k->state == to)
+    database_side *side = conn->owner->side;
+    if (conn->state == to)
         return;
-    if (k->state == DB_CONN_USABLE && atomic_fetch_sub(&of->connections_up, 1) == 1)
-        atomic_store(&of->lost_ms, clock_ms());
-    if (k->incompatible && (to == DB_CONN_USABLE || to == DB_CONN_DOWN)) {
-        atomic_fetch_sub(&of->incompatible, 1);
-        k->incompatible = false;
+    if (conn->state == DB_CONN_USABLE && atomic_fetch_sub(&side->usable_count, 1) == 1)
+        atomic_store(&side->last_lost_ms, clock_ms());
+    if (conn->incompatible && (to == DB_CONN_USABLE || to == DB_CONN_DOWN)) {
+        atomic_fetch_sub(&side->incompatible, 1);
+        conn->incompatible = false;
     }
-    tally_sub(&k->all->stats->db_conns[k->group][k->state], 1);
-    tally_add(&k->all->stats->db_conns[k->group][to], 1);
-    k->state = to;
+    tally_sub(&conn->owner->stats->db_conns[conn->group][conn->state], 1);
+    tally_add(&conn->owner->stats->db_conns[conn->group][to], 1);
+    conn->state = to;
     if (to == DB_CONN_DOWN)
-        k->down_ms = clock_ms();
+        conn->down_ms = clock_ms();
     if (to == DB_CONN_USABLE) {
-        atomic_store(&of->given_up, false);
-        if (atomic_fetch_add(&of->connections_up, 1) == 0)
-            atomic_store(&of->up_ms, clock_ms());
-        atomic_fetch_add(&of->connect_count, 1);
-        if (is_news(of, LOGGED_UP))
-            log_info(k->all->are_of_standby ? "standby_up" : "database_up", "schema=%d",
+        atomic_store(&side->given_up, false);
+        if (atomic_fetch_add(&side->usable_count, 1) == 0)
+            atomic_store(&side->up_ms, clock_ms());
+        atomic_fetch_add(&side->connect_count, 1);
+        if (is_new_event(side, LOGGED_UP))
+            log_info(conn->owner->are_of_standby ? "standby_up" : "database_up", "schema=%d",
                      schema_newest());
     }
     if (to == DB_CONN_INCOMPATIBLE) {
-        atomic_fetch_add(&of->incompatible, k->incompatible ? 0 : 1);
-        k->incompatible = true;
-        atomic_store(&of->given_up, true);
+        atomic_fetch_add(&side->incompatible, conn->incompatible ? 0 : 1);
+        conn->incompatible = true;
+        atomic_store(&side->given_up, true);
     }
 }
 
-static void set_aside(db_conn *k)
+static void check_again_later(db_conn *conn)
 {
-    db_conn_move(k, DB_CONN_INCOMPATIBLE);
-    k->retry_ms = clock_ms() + INCOMPATIBLE_RETRY_MS;
+    db_conn_set_state(conn, DB_CONN_INCOMPATIBLE);
+    conn->retry_ms = clock_ms() + INCOMPATIBLE_RETRY_MS;
 }
 
-static void not_fit(db_conn *k, incompatible_cause cause, const char *reason)
+static void set_incompatible(db_conn *conn, incompatible_cause cause, const char *reason)
 {
     static const last_logged NEWS[] = {[INCOMPATIBLE_SCHEMA] = LOGGED_INCOMPATIBLE,
                                        [INCOMPATIBLE_RIGHTS] = LOGGED_FORBIDDEN,
                                        [INCOMPATIBLE_CHECK] = LOGGED_CHECK_FAILED};
-    database_side *of = k->all->of;
+    database_side *side = conn->owner->side;
     char why[LOG_QUOTE_SIZE];
-    atomic_store(&of->cause, (int)cause);
-    set_aside(k);
-    if (!is_news(of, (int)NEWS[cause]))
+    atomic_store(&side->cause, (int)cause);
+    check_again_later(conn);
+    if (!is_new_event(side, (int)NEWS[cause]))
         return;
     log_quote(why, reason, strlen(reason));
-    if (k->all->are_of_standby)
+    if (conn->owner->are_of_standby)
         log_warn("standby_incompatible", "reason=%s hint=\"the primary serves what it would\"",
                  why);
     else if (cause == INCOMPATIBLE_RIGHTS)
@@ -85,172 +85,173 @@ static void not_fit(db_conn *k, incompatible_cause cause, const char *reason)
                   schema_newest(), why);
 }
 
-static void ask(db_conn *k, statement_id id, params *p, query_done done)
+static void send_check(db_conn *conn, statement_id id, params *p, query_done done)
 {
-    if (async_conn_send(k->conn, id, p, NULL, done, k, NULL) != CARDBOX_OK)
-        db_conn_move(k, DB_CONN_DOWN);
+    if (async_conn_send(conn->async, id, p, NULL, done, conn, NULL) != CARDBOX_OK)
+        db_conn_set_state(conn, DB_CONN_DOWN);
 }
 
-static void compared(void *arg, store_rows *rows, const cardbox_error *err);
+static void on_compared(void *arg, store_rows *rows, const cardbox_error *err);
 
-static void judge_schema(db_conn *k, const store_rows *rows)
+static void judge_schema(db_conn *conn, const store_rows *rows)
 {
     char reason[64];
     int version;
     schema_state state = schema_compare(rows, &version);
     snprintf(reason, sizeof(reason), "it is at migration %d", version);
     if (state == SCHEMA_TOO_OLD)
-        not_fit(k, INCOMPATIBLE_SCHEMA, reason);
+        set_incompatible(conn, INCOMPATIBLE_SCHEMA, reason);
     else if (state == SCHEMA_FUNCTIONS)
-        not_fit(k, INCOMPATIBLE_SCHEMA, "it has not the SQL functions of this build");
+        set_incompatible(conn, INCOMPATIBLE_SCHEMA, "it has not the SQL functions of this build");
     else if (rows_null(rows, 0, 2))
-        not_fit(k, INCOMPATIBLE_SCHEMA, "a function is missing");
+        set_incompatible(conn, INCOMPATIBLE_SCHEMA, "a function is missing");
     else if (!rows_bool(rows, 0, 2))
-        not_fit(k, INCOMPATIBLE_RIGHTS,
-                k->group == DB_WRITES ? "the role may not write to all tables"
-                                      : "the role may not read all tables");
-    else if (k->all->are_of_standby)
-        ask(k, STATEMENT_cluster_identity, NULL, compared);
+        set_incompatible(conn, INCOMPATIBLE_RIGHTS,
+                         conn->group == DB_WRITES ? "the role may not write to all tables"
+                                                  : "the role may not read all tables");
+    else if (conn->owner->are_of_standby)
+        send_check(conn, STATEMENT_cluster_identity, NULL, on_compared);
     else
-        db_conn_move(k, DB_CONN_USABLE);
+        db_conn_set_state(conn, DB_CONN_USABLE);
 }
 
-/* Before the primary is known nothing is said against a standby. */
-static void judge_cluster_identity(db_conn *k, const store_rows *rows)
+/* While the primary is not known, a standby is neither used nor reported. */
+static void judge_cluster_identity(db_conn *conn, const store_rows *rows)
 {
-    int64_t primary = k->all->cluster_identity;
+    int64_t primary = conn->owner->cluster_identity;
     if (primary != 0 && cluster_identity_of(rows, true) == primary)
-        db_conn_move(k, DB_CONN_USABLE);
+        db_conn_set_state(conn, DB_CONN_USABLE);
     else if (primary != 0)
-        not_fit(k, INCOMPATIBLE_SCHEMA,
-                "it is no standby of the primary's database, or not yet of its timeline, or asked "
-                "as another role");
+        set_incompatible(
+            conn, INCOMPATIBLE_SCHEMA,
+            "it is no standby of the primary's database, or not yet of its timeline, or asked "
+            "as another role");
     else
-        set_aside(k);
+        check_again_later(conn);
 }
 
-/* A check that PostgreSQL refused for a reason of its own, such as a file that it can't read. */
+/* Whether PostgreSQL itself failed during the check, such as by a file that it can't read. */
 static bool is_check_failure(const cardbox_error *err)
 {
     return err->status == CARDBOX_INTERNAL || error_is_of_class(err->sqlstate, "53") ||
            strcmp(err->sqlstate, STATE_FILES) == 0;
 }
 
-/* What a check gave, or not. */
-static void conclude(db_conn *k, store_rows *rows, const cardbox_error *err,
-                     void (*judge_rows)(db_conn *k, const store_rows *rows))
+/* Handles the answer to a check. */
+static void finish_check(db_conn *conn, store_rows *rows, const cardbox_error *err,
+                         void (*judge_rows)(db_conn *conn, const store_rows *rows))
 {
     if (rows != NULL) {
-        judge_rows(k, rows);
+        judge_rows(conn, rows);
     } else if (err->status == CARDBOX_FORBIDDEN) {
-        not_fit(k, INCOMPATIBLE_RIGHTS, err->message);
+        set_incompatible(conn, INCOMPATIBLE_RIGHTS, err->message);
     } else if (error_is_schema(err->sqlstate)) {
-        not_fit(k, INCOMPATIBLE_SCHEMA, err->message);
+        set_incompatible(conn, INCOMPATIBLE_SCHEMA, err->message);
     } else if (is_check_failure(err)) {
-        not_fit(k, INCOMPATIBLE_CHECK, err->message);
+        set_incompatible(conn, INCOMPATIBLE_CHECK, err->message);
     } else {
-        db_conn_move(k, DB_CONN_DOWN);
-        async_conn_drop(k->conn, err->message);
+        db_conn_set_state(conn, DB_CONN_DOWN);
+        async_conn_drop(conn->async, err->message);
     }
     rows_free(rows);
 }
 
-static void checked(void *arg, store_rows *rows, const cardbox_error *err)
+static void on_checked(void *arg, store_rows *rows, const cardbox_error *err)
 {
-    conclude(arg, rows, err, judge_schema);
+    finish_check(arg, rows, err, judge_schema);
 }
 
-static void compared(void *arg, store_rows *rows, const cardbox_error *err)
+static void on_compared(void *arg, store_rows *rows, const cardbox_error *err)
 {
-    conclude(arg, rows, err, judge_cluster_identity);
+    finish_check(arg, rows, err, judge_cluster_identity);
 }
 
-void db_conn_doubt(db_conn *k, const char *reason)
+void db_conn_recheck(db_conn *conn, const char *reason)
 {
-    if (k->state == DB_CONN_USABLE)
-        not_fit(k, INCOMPATIBLE_SCHEMA, reason);
+    if (conn->state == DB_CONN_USABLE)
+        set_incompatible(conn, INCOMPATIBLE_SCHEMA, reason);
 }
 
-/* Who waits for another connection to a standby that is silent must not wait as long once more. */
-void db_conns_doubt_all(db_conns *l, const char *reason)
+/* Requests must not wait for another connection to a standby that does not answer. */
+void db_conns_recheck_all(db_conns *conns, const char *reason)
 {
-    for (size_t i = 0; i < l->count; i++)
-        db_conn_doubt(&l->conn[i], reason);
+    for (size_t i = 0; i < conns->count; i++)
+        db_conn_recheck(&conns->all[i], reason);
 }
 
-static void ask_ready(db_conn *k, query_done done)
+static void send_ready_check(db_conn *conn, query_done done)
 {
     params p;
     params_init(&p, READY_BYTES_MAX);
     schema_params(&p);
-    params_bool(&p, k->group == DB_WRITES);
-    ask(k, STATEMENT_ready, &p, done);
+    params_bool(&p, conn->group == DB_WRITES);
+    send_check(conn, STATEMENT_ready, &p, done);
 }
 
-/* A connection that is found to be fit stays as it is. */
-static void probed(void *arg, store_rows *rows, const cardbox_error *err)
+/* If the check passes, the connection stays usable. */
+static void on_rechecked(void *arg, store_rows *rows, const cardbox_error *err)
 {
-    db_conn *k = arg;
-    db_conn_checked done = k->probed;
-    k->probing = false;
-    conclude(k, rows, err, judge_schema);
+    db_conn *conn = arg;
+    db_conn_checked done = conn->on_rechecked;
+    conn->is_rechecked = false;
+    finish_check(conn, rows, err, judge_schema);
     if (done != NULL)
-        done(k->probed_arg, k->state == DB_CONN_USABLE);
+        done(conn->recheck_arg, conn->state == DB_CONN_USABLE);
 }
 
-bool db_conn_check_after(db_conn *k, const cardbox_error *err, db_conn_checked done, void *arg)
+bool db_conn_check_after(db_conn *conn, const cardbox_error *err, db_conn_checked done, void *arg)
 {
     if (error_is_read_only(err->sqlstate))
-        async_conn_drop(k->conn, "the database is read-only");
-    if (!error_may_be_incompatible(err) || !db_conn_is_usable(k) || k->probing)
+        async_conn_drop(conn->async, "the database is read-only");
+    if (!error_may_be_incompatible(err) || !db_conn_is_usable(conn) || conn->is_rechecked)
         return false;
-    k->probing = true;
-    k->probed = done;
-    k->probed_arg = arg;
-    ask_ready(k, probed);
-    if (db_conn_is_usable(k))
+    conn->is_rechecked = true;
+    conn->on_rechecked = done;
+    conn->recheck_arg = arg;
+    send_ready_check(conn, on_rechecked);
+    if (db_conn_is_usable(conn))
         return true;
-    k->probing = false;
+    conn->is_rechecked = false;
     return false;
 }
 
-void db_conn_check(db_conn *k)
+void db_conn_check(db_conn *conn)
 {
-    db_conn_move(k, DB_CONN_CHECKING);
-    ask_ready(k, checked);
+    db_conn_set_state(conn, DB_CONN_CHECKING);
+    send_ready_check(conn, on_checked);
 }
 
-/* That it has another primary than ours does not show otherwise. */
-void db_conns_compare(db_conns *l, int64_t now_ms)
+/* Nothing else shows that a standby belongs to another primary. */
+void db_conns_follow_primary(db_conns *conns, int64_t now_ms)
 {
-    int64_t cluster_identity = atomic_load(&l->server->database.cluster_identity);
-    if (cluster_identity == l->cluster_identity)
+    int64_t cluster_identity = atomic_load(&conns->server->database.cluster_identity);
+    if (cluster_identity == conns->cluster_identity)
         return;
-    l->cluster_identity = cluster_identity;
-    for (size_t i = 0; i < l->count; i++) {
-        if (l->conn[i].state == DB_CONN_USABLE)
-            db_conn_move(&l->conn[i], DB_CONN_INCOMPATIBLE);
-        l->conn[i].retry_ms = now_ms;
+    conns->cluster_identity = cluster_identity;
+    for (size_t i = 0; i < conns->count; i++) {
+        if (conns->all[i].state == DB_CONN_USABLE)
+            db_conn_set_state(&conns->all[i], DB_CONN_INCOMPATIBLE);
+        conns->all[i].retry_ms = now_ms;
     }
 }
 
-void db_conn_consider_giving_up(const db_conn *k, int64_t now_ms)
+void db_conn_report_away(const db_conn *conn, int64_t now_ms)
 {
-    database_side *of = k->all->of;
+    database_side *side = conn->owner->side;
     char why[LOG_QUOTE_SIZE];
-    const char *reason = async_conn_reason(k->conn);
-    bool hopeless =
-        async_conn_failed_attempts(k->conn) >= FAILURES_MOST || db_conn_give_up_ms(k) <= now_ms;
-    if (!hopeless || atomic_load(&of->connections_up) > 0)
+    const char *reason = conn->status->reason;
+    bool is_away =
+        conn->status->failed_attempts >= AWAY_AFTER_FAILURES || db_conn_away_ms(conn) <= now_ms;
+    if (!is_away || atomic_load(&side->usable_count) > 0)
         return;
     if (reason[0] == '\0')
         reason = "it does not accept connections";
-    atomic_store(&of->refuses, error_message_is_answer(reason));
-    atomic_store(&of->given_up, true);
-    if (!is_news(of, LOGGED_DOWN))
+    atomic_store(&side->refuses, error_message_is_answer(reason));
+    atomic_store(&side->given_up, true);
+    if (!is_new_event(side, LOGGED_DOWN))
         return;
     log_quote(why, reason, strlen(reason));
-    if (k->all->are_of_standby)
+    if (conn->owner->are_of_standby)
         log_warn("standby_away", "reason=%s hint=\"the primary serves what it would\"", why);
     else
         log_error("database_away", "reason=%s", why);

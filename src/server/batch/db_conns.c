@@ -1,6 +1,6 @@
 /*
- * db_conns.c: keeps the connections of a loop coming back, and says which of them takes the next
- * statement. While none is up only the first one tries.
+ * db_conns.c: opens the connections of a loop again after they were lost, and chooses the one for
+ * the next statement. While no connection is up only the first one is tried.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,99 +14,95 @@
 #include "server/batch/db_conns_internal.h"
 
 enum {
-    SLOW_MS = 2, /* a statement that takes as long makes the next connection be used: one
-                  * that is quick is worth waiting for, as few large statements cost less
-                  * than many small ones */
-    AUTH_WATCHER_WAIT_MS =
-        20, /* until it is looked again whether the auth_watcher has its connection */
-    DATABASE_WAIT_MS = 100, /* until it is looked again whether another loop has a connection */
+    SLOW_MS = 2, /* if all busy connections are busy for longer, another one is used. It is
+                  * better to wait for a quick statement: few large ones cost less than many
+                  * small ones */
+    AUTH_WATCHER_WAIT_MS = 20, /* between two checks whether the auth_watcher is connected */
+    DATABASE_WAIT_MS = 100,    /* between two checks whether another loop is connected */
     AUTH_WATCHER_FIRST_MS =
-        1000,             /* so long the auth_watcher goes before the first ones of each group */
-    SLOTS_LOOK_MS = 1000, /* until it is looked again whether a connection may be open */
-    READS_LARGE = 32,     /* an answer that arrived in this many reads is a large one: */
-    REST_NS = 150 * 1000, /* so long it is left alone then, while some more pieces come */
+        1000,              /* the auth_watcher connects before the loops for at most this time */
+    SLOTS_RETRY_MS = 1000, /* between two checks whether slots.c allows a connection */
+    READS_LARGE = 32,      /* an answer that arrived in this many reads is large */
+    READ_PAUSE_NS = 150 * 1000, /* the pause before the next read of a large answer */
 };
 
 /* --- the epoll set --- */
 
-static void watch(db_conn *k)
+static void update_epoll(db_conn *conn)
 {
-    int fd = async_conn_fd(k->conn);
-    unsigned events = async_conn_events(k->conn) & ~(k->rests ? (unsigned)ASYNC_READ : 0u);
-    unsigned serial = async_conn_socket_serial(k->conn);
-    struct epoll_event how = {.data.u64 = k->tag};
-    if (fd == k->watched_fd && events == k->watched_events && serial == k->watched_serial)
+    int fd = async_conn_fd(conn->async);
+    unsigned events =
+        async_conn_events(conn->async) & ~(conn->reading_paused ? (unsigned)ASYNC_READ : 0u);
+    unsigned serial = conn->status->socket_serial;
+    struct epoll_event how = {.data.u64 = conn->tag};
+    if (fd == conn->watched_fd && events == conn->watched_events && serial == conn->watched_serial)
         return;
     how.events = (events & ASYNC_READ ? EPOLLIN : 0u) | (events & ASYNC_WRITE ? EPOLLOUT : 0u);
     /* A closed socket has left the set by itself, and its number may be in use again. */
-    if (fd >= 0 && epoll_ctl(k->all->epoll_fd, EPOLL_CTL_MOD, fd, &how) != 0 &&
-        epoll_ctl(k->all->epoll_fd, EPOLL_CTL_ADD, fd, &how) != 0)
-        async_conn_drop(k->conn, strerror(errno));
-    k->watched_fd = fd;
-    k->watched_events = events;
-    k->watched_serial = serial;
+    if (fd >= 0 && epoll_ctl(conn->owner->epoll_fd, EPOLL_CTL_MOD, fd, &how) != 0 &&
+        epoll_ctl(conn->owner->epoll_fd, EPOLL_CTL_ADD, fd, &how) != 0)
+        async_conn_drop(conn->async, strerror(errno));
+    conn->watched_fd = fd;
+    conn->watched_events = events;
+    conn->watched_serial = serial;
 }
 
 /* --- large answers --- */
 
-/* PostgreSQL sends 8 KiB at a time and wakes who waits for them, which costs both sides as much as
- * the rows in them. So after all that had come of a large answer was read, its connection is not
- * watched for a moment, in which less comes than its socket holds: a batch of boxes is a quarter
+/* PostgreSQL sends 8 KiB at a time, and each wakes the loop. So a large answer is read in larger
+ * parts, with pauses in which less arrives than the socket holds. Batches of boxes are a quarter
  * faster. */
-static void rest(db_conn *k)
+static void pause_reading(db_conn *conn)
 {
-    static const struct itimerspec SHORTLY = {.it_value = {.tv_nsec = REST_NS}};
-    db_conns *l = k->all;
+    static const struct itimerspec SHORTLY = {.it_value = {.tv_nsec = READ_PAUSE_NS}};
+    db_conns *conns = conn->owner;
     int waiting = 0;
-    k->rests = async_conn_reads(k->conn) >= READS_LARGE &&
-               ioctl(async_conn_fd(k->conn), FIONREAD, &waiting) == 0 && waiting == 0;
-    if (k->rests && !l->resting)
-        l->resting = k->rests = timerfd_settime(l->rest_fd, 0, &SHORTLY, NULL) == 0;
+    conn->reading_paused = conn->status->reads >= READS_LARGE &&
+                           ioctl(async_conn_fd(conn->async), FIONREAD, &waiting) == 0 &&
+                           waiting == 0;
+    if (conn->reading_paused && !conns->pause_timer_runs)
+        conns->pause_timer_runs = conn->reading_paused =
+            timerfd_settime(conns->pause_timer_fd, 0, &SHORTLY, NULL) == 0;
 }
 
-static void end_rest(db_conns *l)
+static void resume_reading(db_conns *conns)
 {
     uint64_t ignored;
-    l->resting = read(l->rest_fd, &ignored, sizeof(ignored)) < 0;
-    for (size_t i = 0; !l->resting && i < l->count; i++) {
-        l->conn[i].rests = false;
-        watch(&l->conn[i]);
+    conns->pause_timer_runs = read(conns->pause_timer_fd, &ignored, sizeof(ignored)) < 0;
+    for (size_t i = 0; !conns->pause_timer_runs && i < conns->count; i++) {
+        conns->all[i].reading_paused = false;
+        update_epoll(&conns->all[i]);
     }
 }
 
-static bool any_up(const db_conns *l)
+static bool any_up(const db_conns *conns)
 {
-    for (size_t i = 0; i < l->count; i++)
-        if (async_conn_is_up(l->conn[i].conn))
+    for (size_t i = 0; i < conns->count; i++)
+        if (async_conn_is_up(conns->all[i].async))
             return true;
     return false;
 }
 
 /* Reports a failed attempt to slots.c. */
-static void note_failure(db_conn *k)
+static void report_failed_attempt(db_conn *conn)
 {
-    unsigned failures = async_conn_failed_attempts(k->conn);
-    if (failures > k->failures)
-        slots_refused(k->all->of, SLOTS_LOOP, async_conn_refusal(k->conn),
-                      async_conn_reason(k->conn));
-    k->failures = failures;
+    unsigned failures = conn->status->failed_attempts;
+    if (failures > conn->failures)
+        slots_refused(conn->owner->side, SLOTS_LOOP, conn->status->refusal, conn->status->reason);
+    conn->failures = failures;
 }
 
-/* Draws the conclusions from whatever has happened to the connection. */
-static void look(db_conn *k, int64_t now_ms)
+/* Updates the state after anything that may have happened to the connection. */
+static void update_conn(db_conn *conn, int64_t now_ms)
 {
-    note_failure(k);
-    if (!async_conn_is_up(k->conn)) {
-        db_conn_move(k, DB_CONN_DOWN);
-        db_conn_consider_giving_up(k, now_ms);
-    } else if (k->state == DB_CONN_DOWN) {
-        db_conn_check(k);
+    report_failed_attempt(conn);
+    if (!async_conn_is_up(conn->async)) {
+        db_conn_set_state(conn, DB_CONN_DOWN);
+        db_conn_report_away(conn, now_ms);
+    } else if (conn->state == DB_CONN_DOWN) {
+        db_conn_check(conn);
     }
-    if (!any_up(k->all))
-        k->all->up_ms = INT64_MAX;
-    else if (k->all->up_ms == INT64_MAX)
-        k->all->up_ms = now_ms;
-    watch(k);
+    update_epoll(conn);
 }
 
 /* --- what the loop calls --- */
@@ -116,22 +112,21 @@ static bool is_of_reads(db_group group)
     return group == DB_READS || group == DB_STANDBY;
 }
 
-/* How many connections of a group are used freely. As many reads as there are cores keep PostgreSQL
- * and the loops that have busy clients busy; more of them would only be smaller. Writes wait for
- * the disk, and those that wait at the same time are committed together. */
-static size_t quick_connections(const db_conns *l, db_group group)
+/* The number of connections of a group that are used without regard to SLOW_MS. One read per core
+ * keeps PostgreSQL busy; more would only make the batches smaller. Writes wait for the disk, and
+ * PostgreSQL commits together those that wait at the same time. */
+static size_t quick_connections(const db_conns *conns, db_group group)
 {
     size_t loops = 0;
     if (!is_of_reads(group))
         return SIZE_MAX;
-    for (long i = 0; i < l->server->set->loops; i++)
-        loops += tally_get(&l->server->stats[i].clients_busy) > 0;
-    return loops >= l->cores ? 1 : l->cores / (loops == 0 ? 1 : loops);
+    for (long i = 0; i < conns->server->set->loops; i++)
+        loops += tally_get(&conns->server->stats[i].clients_busy) > 0;
+    return loops >= conns->cores ? 1 : conns->cores / (loops == 0 ? 1 : loops);
 }
 
-/* What is asked of the connections of a group. A batched read has half of a request's time, and
- * most reads are batched. */
-static cardbox_options options_of(const settings *set, db_group group)
+/* A batched read has half of a request's time, and most reads are batched. */
+static cardbox_options conn_options(const settings *set, db_group group)
 {
     long half_ms = (set->database_timeout_ms + 1) / 2;
     cardbox_options how = CARDBOX_OPTIONS_INIT;
@@ -143,27 +138,30 @@ static cardbox_options options_of(const settings *set, db_group group)
     return how;
 }
 
-static cardbox_status add_conn(db_conns *l, db_group group, uint64_t first_tag, cardbox_error *err)
+static cardbox_status add_conn(db_conns *conns, db_group group, uint64_t first_tag,
+                               cardbox_error *err)
 {
-    size_t index = l->count - l->group[group].first;
-    cardbox_options how = options_of(l->server->set, group);
-    db_conn *k = &l->conn[l->count];
-    k->all = l;
-    k->group = group;
-    k->tag = first_tag + l->count;
-    k->rank = slots_rank(l->server, l->loop, group, index);
-    k->watched_fd = -1;
-    k->down_ms = clock_ms();
-    tally_add(&l->stats->db_conns[group][DB_CONN_DOWN], 1);
-    cardbox_status status = async_conn_new(&k->conn, &how, l->of->connector, l->wake_fd, err);
-    if (status == CARDBOX_OK)
-        async_conn_count(k->conn, &l->server->memory);
-    if (status == CARDBOX_OK)
-        l->group[group].before = ++l->count;
-    return status;
+    size_t index = conns->count - conns->group[group].first;
+    cardbox_options how = conn_options(conns->server->set, group);
+    db_conn *conn = &conns->all[conns->count];
+    conn->owner = conns;
+    conn->group = group;
+    conn->tag = first_tag + conns->count;
+    conn->rank = slots_rank(conns->server, conns->loop, group, index);
+    conn->watched_fd = -1;
+    conn->down_ms = clock_ms();
+    tally_add(&conns->stats->db_conns[group][DB_CONN_DOWN], 1);
+    cardbox_status status =
+        async_conn_new(&conn->async, &how, conns->side->connector, conns->wake_fd, err);
+    if (status != CARDBOX_OK)
+        return status;
+    async_conn_count(conn->async, &conns->server->memory);
+    conn->status = async_conn_status(conn->async);
+    conns->group[group].before = ++conns->count;
+    return CARDBOX_OK;
 }
 
-static size_t count_of(const settings *set, bool of_standby, db_group group)
+static size_t conn_count(const settings *set, bool of_standby, db_group group)
 {
     const long counts[DB_GROUPS] = {
         [DB_READS] = set->read_connections,
@@ -175,98 +173,98 @@ static size_t count_of(const settings *set, bool of_standby, db_group group)
 }
 
 cardbox_status db_conns_new(db_conns **out, server_state *server, bool of_standby,
-                            const loop_place *at, cardbox_error *err)
+                            const loop_handles *at, cardbox_error *err)
 {
     size_t all = 0;
     cardbox_status status = CARDBOX_OK;
     for (int group = 0; group < DB_GROUPS; group++)
-        all += count_of(server->set, of_standby, (db_group)group);
-    db_conns *l = calloc(1, sizeof(*l) + all * sizeof(db_conn));
-    if (l == NULL)
+        all += conn_count(server->set, of_standby, (db_group)group);
+    db_conns *conns = calloc(1, sizeof(*conns) + all * sizeof(db_conn));
+    if (conns == NULL)
         return CARDBOX_NOMEM;
-    l->server = server;
-    l->loop = at->loop;
-    l->of = of_standby ? &server->database.standby : &server->database.primary;
-    l->are_of_standby = of_standby;
-    l->stats = &server->stats[at->loop];
-    l->epoll_fd = at->epoll_fd;
-    l->wake_fd = at->wake_fd;
-    l->up_ms = INT64_MAX;
-    l->cores = (size_t)server->set->cpus;
-    l->rest_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    conns->server = server;
+    conns->loop = at->loop;
+    conns->side = of_standby ? &server->database.standby : &server->database.primary;
+    conns->are_of_standby = of_standby;
+    conns->stats = &server->stats[at->loop];
+    conns->epoll_fd = at->epoll_fd;
+    conns->wake_fd = at->wake_fd;
+    conns->cores = (size_t)server->set->cpus;
+    conns->pause_timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     for (int group = 0; group < DB_GROUPS; group++) {
-        l->group[group] = (db_conn_span){l->count, l->count};
-        size_t count = count_of(server->set, of_standby, (db_group)group);
+        conns->group[group] = (db_conn_span){conns->count, conns->count};
+        size_t count = conn_count(server->set, of_standby, (db_group)group);
         for (size_t i = 0; status == CARDBOX_OK && i < count; i++)
-            status = add_conn(l, (db_group)group, at->first_tag, err);
+            status = add_conn(conns, (db_group)group, at->first_tag, err);
     }
-    struct epoll_event how = {.events = EPOLLIN, .data.u64 = at->first_tag + l->count};
-    if (status == CARDBOX_OK && epoll_ctl(at->epoll_fd, EPOLL_CTL_ADD, l->rest_fd, &how) != 0)
+    struct epoll_event how = {.events = EPOLLIN, .data.u64 = at->first_tag + conns->count};
+    if (status == CARDBOX_OK &&
+        epoll_ctl(at->epoll_fd, EPOLL_CTL_ADD, conns->pause_timer_fd, &how) != 0)
         status = CARDBOX_NOMEM;
     if (status != CARDBOX_OK) {
-        db_conns_free(l);
+        db_conns_free(conns);
         return status;
     }
-    *out = l;
+    *out = conns;
     return CARDBOX_OK;
 }
 
-void db_conns_free(db_conns *l)
+void db_conns_free(db_conns *conns)
 {
-    if (l == NULL)
+    if (conns == NULL)
         return;
-    for (size_t i = 0; i < l->count; i++) {
-        async_conn_free(l->conn[i].conn);
-        db_conn_move(&l->conn[i], DB_CONN_DOWN);
+    for (size_t i = 0; i < conns->count; i++) {
+        async_conn_free(conns->all[i].async);
+        db_conn_set_state(&conns->all[i], DB_CONN_DOWN);
     }
-    if (l->rest_fd >= 0)
-        close(l->rest_fd);
-    free(l);
+    if (conns->pause_timer_fd >= 0)
+        close(conns->pause_timer_fd);
+    free(conns);
 }
 
 /* The size of an answer is not known before libpq has received all of its rows. So a large answer
  * is refused while it arrives, if the memory budget is used up. Other requests of its statement are
  * sent again. */
-static void check_memory(db_conn *k)
+static void check_memory(db_conn *conn)
 {
-    if (async_conn_received(k->conn) == 0 || !memory_is_used_up(&k->all->server->memory))
+    if (conn->status->received == 0 || !memory_is_used_up(&conn->owner->server->memory))
         return;
-    log_info("answer_refused", "reason=\"memory\" bytes=%zu", async_conn_received(k->conn));
-    async_conn_refuse(k->conn, CARDBOX_TOO_LARGE,
+    log_info("answer_refused", "reason=\"memory\" bytes=%zu", conn->status->received);
+    async_conn_refuse(conn->async, CARDBOX_TOO_LARGE,
                       "the answer takes more memory than the server has left");
 }
 
-void db_conns_ready(db_conns *l, size_t number)
+void db_conns_ready(db_conns *conns, size_t number)
 {
-    if (number == l->count) {
-        end_rest(l);
+    if (number == conns->count) {
+        resume_reading(conns);
         return;
     }
-    db_conn *k = &l->conn[number];
-    async_conn_ready(k->conn);
-    check_memory(k);
-    rest(k);
-    look(k, clock_ms());
+    db_conn *conn = &conns->all[number];
+    async_conn_ready(conn->async);
+    check_memory(conn);
+    pause_reading(conn);
+    update_conn(conn, clock_ms());
 }
 
-/* Whether the auth_watcher has reached the primary since its connections were all lost. */
-static bool auth_watcher_is_in(const db_conns *l)
+/* Whether the auth_watcher has reached the primary since all connections were lost. */
+static bool auth_watcher_is_connected(const db_conns *conns)
 {
-    int64_t auth_watcher_ms = atomic_load(&l->server->database.auth_watcher_ms);
-    return auth_watcher_ms > 0 &&
-           auth_watcher_ms >= atomic_load(&l->server->database.primary.lost_ms);
+    int64_t auth_watcher_ok_ms = atomic_load(&conns->server->database.auth_watcher_ok_ms);
+    return auth_watcher_ok_ms > 0 &&
+           auth_watcher_ok_ms >= atomic_load(&conns->server->database.primary.last_lost_ms);
 }
 
-/* Whether each loop that may have one has a connection of each of our groups: it serves nobody of a
- * group without one. */
-static bool all_groups_are_in(const db_conns *l)
+/* Whether each loop that may be open has a connection of each group: without one of a group it is
+ * of no use. */
+static bool loops_are_complete(const db_conns *conns)
 {
-    for (size_t loop = 0; loop < (size_t)l->server->set->loops; loop++) {
-        if (slots_loop_is_closed(l->server, loop))
+    for (size_t loop = 0; loop < (size_t)conns->server->set->loops; loop++) {
+        if (slots_loop_is_closed(conns->server, loop))
             continue;
         for (int group = 0; group < DB_GROUPS; group++) {
-            const db_conn_span *span = &l->group[group];
-            const tally *count = l->server->stats[loop].db_conns[group];
+            const db_conn_span *span = &conns->group[group];
+            const tally *count = conns->server->stats[loop].db_conns[group];
             if (span->first < span->before && tally_get(&count[DB_CONN_USABLE]) +
                                                       tally_get(&count[DB_CONN_CHECKING]) +
                                                       tally_get(&count[DB_CONN_INCOMPATIBLE]) ==
@@ -277,172 +275,175 @@ static bool all_groups_are_in(const db_conns *l)
     return true;
 }
 
-/* For standbys each loop decides by its own connections. */
-static bool database_is_up(const db_conns *l)
+/* For standbys each loop looks at its own connections only. */
+static bool database_is_up(const db_conns *conns)
 {
-    return l->are_of_standby ? any_up(l) : atomic_load(&l->of->connections_up) > 0;
+    return conns->are_of_standby ? any_up(conns) : atomic_load(&conns->side->usable_count) > 0;
 }
 
-/* While the database is away one connection tries, not all. And PostgreSQL may have too few slots:
- * the auth_watcher's connection, without which nobody is let in, comes before the first ones of
- * each group, unless it takes long, and these before those that only make us quicker. */
-static bool may_try(const db_conns *l, size_t number)
+/* Whether a connection may be tried. While the database is away only one is. PostgreSQL may have
+ * too few slots, so the order is: the auth_watcher, for up to AUTH_WATCHER_FIRST_MS; the first
+ * connections of each group; the others. */
+static bool may_connect(const db_conns *conns, size_t number)
 {
-    const db_conn *k = &l->conn[number];
+    const db_conn *conn = &conns->all[number];
     /* A connection that was just lost is still in its old state. */
-    if (async_conn_is_wanted(k->conn) || k->state != DB_CONN_DOWN)
+    if (async_conn_is_wanted(conn->async) || conn->state != DB_CONN_DOWN)
         return true;
-    if (!slots_allow(l->of, k->rank))
+    if (!slots_allow(conns->side, conn->rank))
         return false;
-    if (number == 0 && (l->loop == 0 || l->are_of_standby))
+    if (number == 0 && (conns->loop == 0 || conns->are_of_standby))
         return true;
-    if (!database_is_up(l))
+    if (!database_is_up(conns))
         return false;
-    if (number > l->group[k->group].first)
-        return auth_watcher_is_in(l) && all_groups_are_in(l);
-    return auth_watcher_is_in(l) ||
-           clock_ms() >= atomic_load(&l->of->up_ms) + AUTH_WATCHER_FIRST_MS;
+    if (number > conns->group[conn->group].first)
+        return auth_watcher_is_connected(conns) && loops_are_complete(conns);
+    return auth_watcher_is_connected(conns) ||
+           clock_ms() >= atomic_load(&conns->side->up_ms) + AUTH_WATCHER_FIRST_MS;
 }
 
-/* When a connection is to be looked at again. Each is asked in every turn. */
-static int64_t due_ms(const db_conns *l, size_t number)
+/* When db_conns_tick has something to do for a connection. */
+static int64_t conn_due_ms(const db_conns *conns, size_t number)
 {
-    const db_conn *k = &l->conn[number];
-    bool serves = db_conn_is_usable(k);
-    if (!serves && !may_try(l, number)) {
-        if (!slots_allow(l->of, k->rank))
-            return clock_ms() + SLOTS_LOOK_MS;
-        bool is_away = !database_is_up(l) && atomic_load(&l->of->last_logged) != LOGGED_NOTHING;
+    const db_conn *conn = &conns->all[number];
+    bool serves = db_conn_is_usable(conn);
+    if (!serves && !may_connect(conns, number)) {
+        if (!slots_allow(conns->side, conn->rank))
+            return clock_ms() + SLOTS_RETRY_MS;
+        bool is_away =
+            !database_is_up(conns) && atomic_load(&conns->side->last_logged) != LOGGED_NOTHING;
         return clock_ms() + (is_away ? DATABASE_WAIT_MS : AUTH_WATCHER_WAIT_MS);
     }
-    int64_t due = async_conn_next_ms(k->conn);
+    int64_t due = async_conn_next_ms(conn->async);
     if (serves)
         return due;
-    if (k->state == DB_CONN_INCOMPATIBLE && k->retry_ms < due)
-        due = k->retry_ms;
-    int64_t give_up_ms = db_conn_give_up_ms(k);
-    bool undecided = atomic_load(&l->of->connections_up) == 0 && !atomic_load(&l->of->given_up);
-    if (k->state == DB_CONN_DOWN && undecided && give_up_ms < due)
+    if (conn->state == DB_CONN_INCOMPATIBLE && conn->retry_ms < due)
+        due = conn->retry_ms;
+    int64_t give_up_ms = db_conn_away_ms(conn);
+    bool undecided =
+        atomic_load(&conns->side->usable_count) == 0 && !atomic_load(&conns->side->given_up);
+    if (conn->state == DB_CONN_DOWN && undecided && give_up_ms < due)
         due = give_up_ms;
     return due;
 }
 
-/* Closes a connection that may not be open any more, once no query is pending. */
-static void give_back(db_conn *k, int64_t now_ms)
+/* Closes a connection that slots.c does not allow any more, once no query is pending. */
+static void close_if_not_allowed(db_conn *conn, int64_t now_ms)
 {
-    if (!async_conn_is_wanted(k->conn) || async_conn_pending(k->conn) > 0 ||
-        slots_allow(k->all->of, k->rank))
+    if (!async_conn_is_wanted(conn->async) || conn->status->pending > 0 ||
+        slots_allow(conn->owner->side, conn->rank))
         return;
-    async_conn_drop(k->conn, "connection closed: the database has too few connection slots");
-    k->failures = async_conn_failed_attempts(k->conn);
-    look(k, now_ms);
+    async_conn_drop(conn->async, "connection closed: the database has too few connection slots");
+    conn->failures = conn->status->failed_attempts;
+    update_conn(conn, now_ms);
 }
 
-void db_conns_tick(db_conns *l, int64_t now_ms)
+void db_conns_tick(db_conns *conns, int64_t now_ms)
 {
-    unsigned connect_count = atomic_load(&l->of->connect_count);
-    if (l->are_of_standby)
-        db_conns_compare(l, now_ms);
-    if (connect_count != l->connect_count_seen)
-        l->hurried_ms = now_ms;
-    for (size_t i = 0; i < l->count; i++) {
-        db_conn *k = &l->conn[i];
-        if (connect_count != l->connect_count_seen)
-            async_conn_retry_now(k->conn);
-        give_back(k, now_ms);
-        if (due_ms(l, i) > now_ms)
+    unsigned connect_count = atomic_load(&conns->side->connect_count);
+    if (conns->are_of_standby)
+        db_conns_follow_primary(conns, now_ms);
+    if (connect_count != conns->connect_count_seen)
+        conns->retry_all_ms = now_ms;
+    for (size_t i = 0; i < conns->count; i++) {
+        db_conn *conn = &conns->all[i];
+        if (connect_count != conns->connect_count_seen)
+            async_conn_retry_now(conn->async);
+        close_if_not_allowed(conn, now_ms);
+        if (conn_due_ms(conns, i) > now_ms)
             continue;
-        async_conn_tick(k->conn, now_ms);
-        if (k->state == DB_CONN_INCOMPATIBLE && k->retry_ms <= now_ms)
-            db_conn_check(k);
-        look(k, now_ms);
+        async_conn_tick(conn->async, now_ms);
+        if (conn->state == DB_CONN_INCOMPATIBLE && conn->retry_ms <= now_ms)
+            db_conn_check(conn);
+        update_conn(conn, now_ms);
     }
-    l->connect_count_seen = connect_count;
+    conns->connect_count_seen = connect_count;
 }
 
-int64_t db_conns_next_ms(const db_conns *l)
+int64_t db_conns_next_ms(const db_conns *conns)
 {
     int64_t next_ms = INT64_MAX;
-    for (size_t i = 0; i < l->count; i++) {
-        int64_t due = due_ms(l, i);
+    for (size_t i = 0; i < conns->count; i++) {
+        int64_t due = conn_due_ms(conns, i);
         if (due < next_ms)
             next_ms = due;
     }
     return next_ms;
 }
 
-/* Whether it can't connect, though others can: it has tried since one of them came up; or may not
- * connect. */
-static bool is_shut_out(const db_conn *k)
+/* Whether it can't connect although others can, or is not allowed to. */
+static bool is_refused(const db_conn *conn)
 {
-    if (!slots_allow(k->all->of, k->rank))
-        return k->state == DB_CONN_DOWN;
-    return k->state == DB_CONN_DOWN && async_conn_failed_attempts(k->conn) >= FAILURES_MOST &&
-           k->all->hurried_ms + GIVE_UP_MS < clock_ms();
+    if (!slots_allow(conn->owner->side, conn->rank))
+        return conn->state == DB_CONN_DOWN;
+    return conn->state == DB_CONN_DOWN && conn->status->failed_attempts >= AWAY_AFTER_FAILURES &&
+           conn->owner->retry_all_ms + AWAY_AFTER_MS < clock_ms();
 }
 
-/* Connections of another loop that nobody has used since the database became incompatible may still
- * count as usable: they are no help here. Nor are those of another group, where this one's find no
- * room in the database. */
-bool db_conns_away(const db_conns *l, db_group group)
+/* Looks at the connections of this loop and group first: those of another loop may still count as
+ * usable although the database has become incompatible. The first connection of the group decides
+ * whether PostgreSQL refuses the group, since the others are not tried before it is up. */
+bool db_conns_away(const db_conns *conns, db_group group)
 {
-    bool incompatible = false, hope = false, shut_out = true;
-    for (size_t i = l->group[group].first; i < l->group[group].before && !hope; i++) {
-        const db_conn *k = &l->conn[i];
-        incompatible = incompatible || k->incompatible;
-        hope = db_conn_is_usable(k) || (k->state == DB_CONN_CHECKING && !k->incompatible);
-        shut_out = shut_out && !hope && is_shut_out(k);
+    const db_conn_span *span = &conns->group[group];
+    bool incompatible = false, has_usable = false;
+    for (size_t i = span->first; i < span->before; i++) {
+        const db_conn *conn = &conns->all[i];
+        incompatible = incompatible || conn->incompatible;
+        has_usable = has_usable || db_conn_is_usable(conn) ||
+                     (conn->state == DB_CONN_CHECKING && !conn->incompatible);
     }
-    return (!hope && (incompatible || shut_out)) || database_is_away(l->of);
+    bool refused = span->first == span->before || is_refused(&conns->all[span->first]);
+    return (!has_usable && (incompatible || refused)) || database_is_away(conns->side);
 }
 
-/* Whether the standbys were compared with what the primary is as far as is known: a connection to
- * it that came up since may lead to another one. */
-static bool is_of_cluster_identity(const db_conns *l)
+/* Whether the standbys were compared with the present primary. A connection that came up later may
+ * lead to another one. */
+static bool is_of_this_primary(const db_conns *conns)
 {
-    return l->cluster_identity == atomic_load(&l->server->database.cluster_identity) &&
-           atomic_load(&l->server->database.identity_connect_count) ==
-               atomic_load(&l->server->database.primary.connect_count);
+    return conns->cluster_identity == atomic_load(&conns->server->database.cluster_identity) &&
+           atomic_load(&conns->server->database.identity_connect_count) ==
+               atomic_load(&conns->server->database.primary.connect_count);
 }
 
-size_t db_conns_usable(const db_conns *l, db_group group)
+size_t db_conns_usable(const db_conns *conns, db_group group)
 {
     size_t usable = 0;
-    if (l->are_of_standby && !is_of_cluster_identity(l))
+    if (conns->are_of_standby && !is_of_this_primary(conns))
         return 0;
-    for (size_t i = l->group[group].first; i < l->group[group].before; i++)
-        usable += db_conn_is_usable(&l->conn[i]);
+    for (size_t i = conns->group[group].first; i < conns->group[group].before; i++)
+        usable += db_conn_is_usable(&conns->all[i]);
     return usable;
 }
 
-bool db_conns_is_last(const db_conns *l, const db_conn *free_one)
+bool db_conns_is_last_free(const db_conns *conns, const db_conn *free_one)
 {
-    const db_conn_span *span = &l->group[free_one->group];
+    const db_conn_span *span = &conns->group[free_one->group];
     size_t idle = 0;
     for (size_t i = span->first; i < span->before; i++) {
-        const db_conn *k = &l->conn[i];
-        idle += db_conn_is_usable(k) && k != free_one && async_conn_pending(k->conn) == 0;
+        const db_conn *conn = &conns->all[i];
+        idle += db_conn_is_usable(conn) && conn != free_one && conn->status->pending == 0;
     }
-    return idle == 0 && db_conns_usable(l, free_one->group) > 1;
+    return idle == 0 && db_conns_usable(conns, free_one->group) > 1;
 }
 
-db_conn *db_conns_free_one(db_conns *l, db_group group, int64_t now_ms, int64_t *look_again_ms)
+db_conn *db_conns_choose(db_conns *conns, db_group group, int64_t now_ms, int64_t *look_again_ms)
 {
-    const db_conn_span *span = &l->group[group];
-    size_t busy = 0, quick = quick_connections(l, group);
+    const db_conn_span *span = &conns->group[group];
+    size_t busy = 0, quick = quick_connections(conns, group);
     int64_t slow_ms = INT64_MIN; /* when all that are busy so far are slow */
     for (size_t i = span->first; i < span->before; i++) {
-        db_conn *k = &l->conn[i];
-        if (!db_conn_is_usable(k))
+        db_conn *conn = &conns->all[i];
+        if (!db_conn_is_usable(conn))
             continue;
-        if (async_conn_pending(k->conn) == 0) {
+        if (conn->status->pending == 0) {
             bool may = busy < quick || slow_ms <= now_ms;
             *look_again_ms = may ? INT64_MAX : slow_ms;
-            return may ? k : NULL;
+            return may ? conn : NULL;
         }
         busy++;
-        if (async_conn_busy_since_ms(k->conn) + SLOW_MS > slow_ms)
-            slow_ms = async_conn_busy_since_ms(k->conn) + SLOW_MS;
+        if (conn->status->busy_since_ms + SLOW_MS > slow_ms)
+            slow_ms = conn->status->busy_since_ms + SLOW_MS;
     }
     *look_again_ms = INT64_MAX;
     return NULL;
@@ -451,13 +452,13 @@ db_conn *db_conns_free_one(db_conns *l, db_group group, int64_t now_ms, int64_t 
 cardbox_status db_conn_send(db_conn *to, statement_id id, params *p, const query_limits *limits,
                             query_done done, void *arg, cardbox_error *err)
 {
-    cardbox_status status = async_conn_send(to->conn, id, p, limits, done, arg, err);
-    tally_add(&to->all->stats->statements[id], 1);
-    watch(to);
+    cardbox_status status = async_conn_send(to->async, id, p, limits, done, arg, err);
+    tally_add(&to->owner->stats->statements[id], 1);
+    update_epoll(to);
     return status;
 }
 
-void db_conn_each_row(db_conn *to, query_rows some)
+void db_conn_each_row(db_conn *to, query_on_rows some)
 {
-    async_conn_each_row(to->conn, some);
+    async_conn_each_row(to->async, some);
 }

@@ -1,7 +1,6 @@
 /*
- * db_conns.h: the database connections of one loop, in groups that never wait for each other: which
- * are usable, that is connected and to a migrated database, and what the loop must wait for on
- * them. Knows no requests.
+ * db_conns.h: the database connections of one loop, in groups that never wait for each other. A
+ * connection is usable if it is connected to a migrated database. Knows no requests.
  */
 #ifndef SERVER_DB_CONNS_H
 #define SERVER_DB_CONNS_H
@@ -11,53 +10,53 @@
 
 typedef struct db_conns db_conns;
 
-/* Of the primary all groups but one; or DB_STANDBY, of the standbys. Their sockets, and a timer,
- * are added to the loop's epoll set. */
+/* The connections to the primary, in all groups but DB_STANDBY; or those to the standbys, in
+ * DB_STANDBY. Their sockets, and a timer, are added to the loop's epoll set. */
 cardbox_status db_conns_new(db_conns **out, server_state *server, bool of_standby,
-                            const loop_place *at, cardbox_error *err);
-void db_conns_free(db_conns *l);
+                            const loop_handles *at, cardbox_error *err);
+void db_conns_free(db_conns *conns);
 
-/* What has this number, from 0, is ready. */
-void db_conns_ready(db_conns *l, size_t number);
+/* The socket with this number, from 0, is ready. */
+void db_conns_ready(db_conns *conns, size_t number);
 
-void db_conns_tick(db_conns *l, int64_t now_ms);
-int64_t db_conns_next_ms(const db_conns *l);
+void db_conns_tick(db_conns *conns, int64_t now_ms);
+int64_t db_conns_next_ms(const db_conns *conns);
 
-/* Whether no connection of a group will serve soon: requests are refused at once. */
-bool db_conns_away(const db_conns *l, db_group group);
+/* Returns whether no connection of a group will be usable soon: then requests are refused at once.
+ */
+bool db_conns_away(const db_conns *conns, db_group group);
 
-/* A connection of a group for the next statement, or NULL: none, or better to wait for one that is
- * about to be free, since what comes meanwhile is batched. Then *look_again_ms is when
- * to ask again even if nothing has happened. */
+/* A connection of a group for the next statement. NULL: none is free, or a quick statement is about
+ * to end, and requests that come until then are batched. *look_again_ms: when to ask again. */
 typedef struct db_conn db_conn;
-db_conn *db_conns_free_one(db_conns *l, db_group group, int64_t now_ms, int64_t *look_again_ms);
+db_conn *db_conns_choose(db_conns *conns, db_group group, int64_t now_ms, int64_t *look_again_ms);
 
-/* How many of a group are connected and fit. */
-size_t db_conns_usable(const db_conns *l, db_group group);
+/* The number of usable connections of a group. */
+size_t db_conns_usable(const db_conns *conns, db_group group);
 
-/* Whether it is the only free one of several in its group: kept for statements that are sure to be
- * quick. */
-bool db_conns_is_last(const db_conns *l, const db_conn *free_one);
+/* Returns whether it is the only free one of several in its group: reserved for quick statements.
+ */
+bool db_conns_is_last_free(const db_conns *conns, const db_conn *free_one);
 
-/* What the database answered to the server's own check of a connection. */
+/* The result of the server's check of a connection. */
 typedef void (*db_conn_checked)(void *arg, bool fit);
 
-/* After a statement has failed on it. If the error may mean that the role lost rights, or that a
- * part of the schema is missing, the connection is checked: behind the statement, and it stays
- * usable meanwhile. Then true, and `done` (NULL: none) is called once, later. False: there is no
- * check. If the database has become read-only, the server reconnects: another server is the
- * primary now. */
-bool db_conn_check_after(db_conn *k, const cardbox_error *err, db_conn_checked done, void *arg);
+/* To be called after a statement has failed. If the error may mean that the role lost rights or
+ * that a part of the schema is missing, the connection is checked, and stays usable meanwhile. Then
+ * it returns true and calls `done` (may be NULL) once, later. False: there is no check. If the
+ * database has become read-only, the server reconnects, because another server is the primary now.
+ */
+bool db_conn_check_after(db_conn *conn, const cardbox_error *err, db_conn_checked done, void *arg);
 
-/* It is not used until it was found to be a standby of the primary again. */
-void db_conn_doubt(db_conn *k, const char *reason);
-void db_conns_doubt_all(db_conns *l, const char *reason);
+/* It is not used until a check finds again that it is a standby of the primary. */
+void db_conn_recheck(db_conn *conn, const char *reason);
+void db_conns_recheck_all(db_conns *conns, const char *reason);
 
 /* As async_conn_send. */
 cardbox_status db_conn_send(db_conn *to, statement_id id, params *p, const query_limits *limits,
                             query_done done, void *arg, cardbox_error *err);
 
 /* As async_conn_each_row. */
-void db_conn_each_row(db_conn *to, query_rows some);
+void db_conn_each_row(db_conn *to, query_on_rows some);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * query_batch.c: one statement for the requests at the front of a batch_queue: what goes into it,
- * how its rows get back to them, and who runs again after it has failed. Knows nothing of
- * deadlines.
+ * query_batch.c: one statement for requests at the front of a batch_queue: its members, how they
+ * get their rows, and which of them are sent again after it has failed.
  */
 #include <stdlib.h>
 #include "base/clock.h"
@@ -9,13 +8,13 @@
 #include "base/errors.h"
 
 enum {
-    KEYS_MAX = 512,    /* of one statement: more gain nothing and make neighbours wait */
-    WEIGHT_MAX = 4096, /* rows expected of one statement, or KiB that it writes, unless one request
-                        * alone wants more */
-    TRIES_MAX = 8,     /* when an operator kills all connections, each may take a request down once
-                        * before that is noticed */
-    LOCK_MS = 200, /* a write waits no longer at a time for a lock that others hold: its neighbours
-                    * must not wait for one tenant's long transaction */
+    KEYS_MAX = 512,    /* of one statement: with more it is no faster, and others wait longer */
+    WEIGHT_MAX = 4096, /* rows expected of one statement, or KiB that it writes; one request alone
+                        * may exceed it */
+    TRIES_MAX = 8,     /* if an operator kills all connections, each may fail a request once
+                        * before the server notices */
+    LOCK_MS = 200, /* a write waits no longer for a lock: requests in its batch must not wait for
+                    * the long transaction of one tenant */
     BATCHED_LOCK_MS = 20, /* a batched write skips locked rows. It can only wait for a transaction
                            * that has inserted the same key and not ended yet */
     READ_BYTES_MAX = 4 * 1024 * 1024,
@@ -23,7 +22,7 @@ enum {
 };
 
 typedef struct batch_member {
-    request *request; /* NULL: it has its answer, or waits again */
+    request *request; /* NULL: it is answered, or waits again */
     size_t first_key;
 } batch_member;
 
@@ -33,18 +32,18 @@ struct query_batch {
     batch_kind kind;
     size_t keys;
     size_t count;
-    size_t rows_held;    /* bytes of its rows that are counted in server.memory */
-    size_t holders;      /* of its rows: its statements, and requests that a thread works on */
-    size_t in_flight;    /* its statement, and behind a write, or before a read of a standby, the
-                          * question for its position */
-    bool alone;          /* its one request goes by itself */
-    bool isolated;       /* it is of the isolated queue */
+    size_t rows_held;          /* bytes of its rows that are counted in server.memory */
+    size_t refs;               /* to its rows: the statement, and requests in helper threads */
+    size_t pending_statements; /* its statement, and the query for the WAL position after a write or
+                                * before a read of a standby */
+    bool alone;                /* its one request is sent by itself */
+    bool isolated;             /* it comes from the isolated queue */
     int64_t ends_ms;     /* when its time is over; INT64_MAX: its requests have no more time */
-    tenant_use *tenant;  /* NULL: nobody remembers */
-    bool sent;           /* the database may have run it */
-    bool streams;        /* its one request takes the rows as they come */
-    bool suspect;        /* the error may be the database's, so the connection is checked */
-    bool incompatible;   /* the check failed too */
+    tenant_use *tenant;  /* NULL: not counted */
+    bool sent;           /* PostgreSQL may have executed it */
+    bool streams;        /* its one request receives the rows one by one */
+    bool suspect;        /* the schema or the role may be at fault: the connection is checked */
+    bool incompatible;   /* that check failed too */
     cardbox_error error; /* of the statement, during the check */
     store_rows *rows;
     batch_member member[];
@@ -60,14 +59,14 @@ static bool is_on_standby(const query_batch *batch)
     return QUEUE_KINDS[batch->kind].group == DB_STANDBY;
 }
 
-void batch_hold(query_batch *batch)
+void batch_ref(query_batch *batch)
 {
-    batch->holders++;
+    batch->refs++;
 }
 
-void batch_let_go(query_batch *batch)
+void batch_unref(query_batch *batch)
 {
-    if (--batch->holders > 0)
+    if (--batch->refs > 0)
         return;
     memory_hold(&batch->batcher->server->memory, &batch->rows_held, 0);
     rows_free(batch->rows);
@@ -75,30 +74,31 @@ void batch_let_go(query_batch *batch)
 }
 
 /* One of its statements has ended. */
-static void release(query_batch *batch)
+static void end_statement(query_batch *batch)
 {
-    if (--batch->in_flight > 0)
+    if (--batch->pending_statements > 0)
         return;
-    if (batch->isolated || QUEUE_KINDS[batch->kind].in_turn)
+    if (batch->isolated || QUEUE_KINDS[batch->kind].is_fair)
         tenant_end(batch->batcher, QUEUE_KINDS[batch->kind].group, batch->isolated, batch->tenant);
-    batch_let_go(batch);
+    batch_unref(batch);
 }
 
-/* --- what goes --- */
+/* --- sending --- */
 
 static bool goes_alone(const request *r)
 {
     return QUEUE_KINDS[r->ticket.kind].key_size == 0 || r->ticket.alone || r->ticket.isolated;
 }
 
-/* Which requests go into one statement: the first and those behind it. Returns their number. */
+/* Chooses the first request and those behind it that one statement can carry. Returns their number.
+ */
 static size_t choose_members(request *first, request *member[KEYS_MAX])
 {
     size_t count = 1, keys = first->ticket.count, weight = first->ticket.weight;
     member[0] = first;
     if (goes_alone(first))
         return 1;
-    for (request *r = first->ticket.next; r != NULL && !goes_alone(r); r = r->ticket.next) {
+    for (request *r = first; (r = TAILQ_NEXT(r, ticket.in_queue)) != NULL && !goes_alone(r);) {
         keys += r->ticket.count;
         weight += r->ticket.weight;
         if (keys > KEYS_MAX || weight > WEIGHT_MAX)
@@ -108,35 +108,35 @@ static size_t choose_members(request *first, request *member[KEYS_MAX])
     return count;
 }
 
-/* Moves requests from their list into a new batch, their keys into the scratch buffer. */
-static query_batch *collect(batcher *j, request *first)
+/* Moves requests from their queue into a new batch, their keys into the scratch buffer. */
+static query_batch *new_batch(batcher *b, request *first)
 {
     request *member[KEYS_MAX];
     size_t count = choose_members(first, member);
     query_batch *batch = calloc(1, sizeof(*batch) + count * sizeof(batch_member));
     if (batch == NULL)
         return NULL;
-    batch->batcher = j;
-    batch->holders = 1;
+    batch->batcher = b;
+    batch->refs = 1;
     batch->kind = first->ticket.kind;
     batch->count = count;
     batch->alone = first->ticket.alone || first->ticket.isolated;
     batch->isolated = first->ticket.isolated;
-    buf_reset(&j->scratch, SCRATCH_KEEP);
+    buf_reset(&b->scratch, SCRATCH_KEEP);
     for (size_t i = 0; i < count; i++) {
         request *r = member[i];
-        queue_remove(j, r);
+        queue_remove(b, r);
         r->ticket.batch = batch;
         r->ticket.slot = i;
         r->ticket.tries++;
         batch->member[i] = (batch_member){r, batch->keys};
         batch->keys += r->ticket.count;
-        buf_add(&j->scratch, r->ticket.keys, r->ticket.count * QUEUE_KINDS[batch->kind].key_size);
+        buf_add(&b->scratch, r->ticket.keys, r->ticket.count * QUEUE_KINDS[batch->kind].key_size);
     }
     return batch;
 }
 
-static void build(params *p, const query_batch *batch, const request *first)
+static void build_params(params *p, const query_batch *batch, const request *first)
 {
     const batch_queue_kind *kind = &QUEUE_KINDS[batch->kind];
     const buf *keys = &batch->batcher->scratch;
@@ -148,9 +148,8 @@ static void build(params *p, const query_batch *batch, const request *first)
     params_made_of(p, keys);
 }
 
-/* The time that a statement has. A batched one has half of a request's: when it takes longer, for
- * what one member asked, the others still have the other half. A read of boxes that goes by itself
- * has the whole, since it may need it. */
+/* The time limits of a statement. A batched one has half of a request's time: if one member makes
+ * it slow, the others can be sent again in the other half. */
 static query_limits limits_of(const query_batch *batch, const request *first)
 {
     unsigned whole_ms = (unsigned)batch->batcher->server->set->database_timeout_ms;
@@ -178,58 +177,58 @@ static void on_position(void *arg, store_rows *rows, const cardbox_error *err);
 static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err);
 static bool on_row(void *arg, store_rows *row);
 
-/* How a batch goes is settled before its statement is built. */
-static void prepare(query_batch *batch, const request *first, query_limits *limits)
+/* Sets the limits and counts the batch, before its statement is built. */
+static void begin_batch(query_batch *batch, const request *first, query_limits *limits)
 {
-    batcher *j = batch->batcher;
+    batcher *b = batch->batcher;
     const batch_queue_kind *kind = &QUEUE_KINDS[batch->kind];
     *limits = limits_of(batch, first);
-    batch->in_flight = 1;
+    batch->pending_statements = 1;
     bool have_more =
-        (long)limits->statement_ms < j->server->set->database_timeout_ms && !batch->alone;
+        (long)limits->statement_ms < b->server->set->database_timeout_ms && !batch->alone;
     batch->ends_ms = have_more ? clock_ms() + limits->statement_ms : INT64_MAX;
-    if (batch->isolated || kind->in_turn)
-        batch->tenant = tenant_begin(j, kind->group, first);
+    if (batch->isolated || kind->is_fair)
+        batch->tenant = tenant_begin(b, kind->group, first);
     if (kind->key_size > 0) {
-        tally_add(&j->stats->batched[kind->statement], 1);
-        tally_add(&j->stats->members[kind->statement], batch->count);
+        tally_add(&b->stats->batched[kind->statement], 1);
+        tally_add(&b->stats->members[kind->statement], batch->count);
     }
 }
 
-/* Sends its statement; on a standby behind the question how far that is. */
-static cardbox_status send_all(query_batch *batch, const request *first, cardbox_error *err)
+/* Sends the statement; on a standby after a query for its replay position. */
+static cardbox_status send_statements(query_batch *batch, const request *first, cardbox_error *err)
 {
     const batch_queue_kind *kind = &QUEUE_KINDS[batch->kind];
     cardbox_status status = CARDBOX_OK;
     query_limits limits;
     params p;
-    prepare(batch, first, &limits);
+    begin_batch(batch, first, &limits);
     if (is_on_standby(batch)) {
         status = db_conn_send(batch->conn, STATEMENT_replayed, NULL, NULL, on_replayed, batch, err);
-        batch->in_flight += status == CARDBOX_OK;
+        batch->pending_statements += status == CARDBOX_OK;
     }
     if (status != CARDBOX_OK)
         return status;
-    build(&p, batch, first);
+    build_params(&p, batch, first);
     return db_conn_send(batch->conn,
                         kind->key_size == 0 ? first->ticket.statement : kind->statement, &p,
                         &limits, on_done, batch, err);
 }
 
-void batch_send(batcher *j, request *first, db_conn *to)
+void batch_send(batcher *b, request *first, db_conn *to)
 {
     const batch_queue_kind *kind = &QUEUE_KINDS[first->ticket.kind];
     cardbox_error err = CARDBOX_ERROR_INIT;
-    query_batch *batch = collect(j, first);
+    query_batch *batch = new_batch(b, first);
     if (batch == NULL) {
-        batcher_remove(j, first);
+        batcher_remove(b, first);
         http_error_send_no_memory(first);
         return;
     }
     batch->conn = to;
-    if (send_all(batch, first, &err) != CARDBOX_OK) {
+    if (send_statements(batch, first, &err) != CARDBOX_OK) {
         fail_batch(batch, &err);
-        release(batch);
+        end_statement(batch);
         return;
     }
     batch->sent = true;
@@ -240,59 +239,49 @@ void batch_send(batcher *j, request *first, db_conn *to)
     }
     if (kind->writes && db_conn_send(to, STATEMENT_wal_position, NULL, NULL, on_position, batch,
                                      &err) == CARDBOX_OK)
-        batch->in_flight++;
+        batch->pending_statements++;
 }
 
-/* --- what comes --- */
+/* --- answers --- */
 
-static bool index_rows(query_batch *batch, batch_rows *out)
+/* Queues a member again: in the isolated queue, or at the front of its own. */
+static void queue_again(query_batch *batch, request *r, bool isolated)
 {
-    const batch_queue_kind *kind = &QUEUE_KINDS[batch->kind];
-    if (kind->key_size == 0)
-        return rows_in_order(&batch->batcher->scratch, batch->rows, out);
-    return rows_by_number(&batch->batcher->scratch, batch->rows, batch->keys, out);
-}
-
-/* A member is to wait again: in the isolated queue, or in front of its own. */
-static void run_again(query_batch *batch, request *r, bool isolated)
-{
-    batcher *j = batch->batcher;
+    batcher *b = batch->batcher;
     batch_forget(batch, r->ticket.slot);
     if (is_on_standby(batch))
-        batcher_to_primary(j, r);
+        batcher_to_primary(b, r);
     r->ticket.isolated =
         isolated || r->ticket.isolated ||
-        tenant_is_isolated(j, QUEUE_KINDS[r->ticket.kind].group, request_tenant(r));
-    if (r->ticket.isolated)
-        queue_push(j, r);
-    else
-        queue_push_front(j, r);
-    tally_add(&j->stats->retries, 1);
+        tenant_is_isolated(b, QUEUE_KINDS[r->ticket.kind].group, request_tenant(r));
+    queue_push(b, r, !r->ticket.isolated);
+    tally_add(&b->stats->retries, 1);
 }
 
-/* Others have locked what a member changes. */
+/* Whether other transactions have locked the rows of a member. */
 static bool is_locked(const query_batch *batch, const batch_rows *mine)
 {
     return QUEUE_KINDS[batch->kind].is_locked != NULL && mine->start[0] < mine->start[1] &&
            QUEUE_KINDS[batch->kind].is_locked(batch->rows, mine->row[mine->start[0]]);
 }
 
-/* A member is about to be answered. */
-static void note_answer(query_batch *batch, request *r)
+/* Removes a member, which is answered next. */
+static void end_member(query_batch *batch, request *r)
 {
     batcher_remove(batch->batcher, r);
     if (is_on_standby(batch))
         tally_add(&batch->batcher->stats->standby_reads, 1);
 }
 
-/* `position`: up to where the write-ahead log has what was written, or {NULL, 0}. */
+/* `position`: the WAL position after the write; empty: not known. */
 static void answer_batch(query_batch *batch, slice position)
 {
-    batcher *j = batch->batcher;
+    batcher *b = batch->batcher;
     batch_rows all;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    if (!index_rows(batch, &all)) {
-        err.status = buf_ok(&j->scratch) ? CARDBOX_INTERNAL : CARDBOX_NOMEM;
+    bool numbered = QUEUE_KINDS[batch->kind].key_size > 0;
+    if (!batch_index_rows(&b->scratch, batch->rows, numbered ? batch->keys : 1, numbered, &all)) {
+        err.status = buf_ok(&b->scratch) ? CARDBOX_INTERNAL : CARDBOX_NOMEM;
         fail_batch(batch, &err);
         return;
     }
@@ -303,14 +292,13 @@ static void answer_batch(query_batch *batch, slice position)
             continue;
         if (is_locked(batch, &mine)) {
             r->ticket.locked = true;
-            run_again(batch, r, true);
+            queue_again(batch, r, true);
             continue;
         }
-        note_answer(batch, r);
+        end_member(batch, r);
         if (position.len < sizeof(r->lsn))
             snprintf(r->lsn, sizeof(r->lsn), "%.*s", (int)position.len, position.ptr);
-        if (QUEUE_KINDS[batch->kind]
-                .writes) { /* it is done, and that is last_logged whatever it takes */
+        if (QUEUE_KINDS[batch->kind].writes) { /* a committed write is always answered as such */
             r->answer.body.max = SIZE_MAX / 4;
             r->memory.budget = NULL;
             r->ticket.was_written = true;
@@ -327,40 +315,40 @@ bool batch_answer_early(query_batch *batch)
     return true;
 }
 
-/* Members that want more than a standby has, or all, go to the primary. */
-static void pass_on(query_batch *batch, bool all)
+/* Sends members to the primary: all, or those that need more than the standby has replayed. */
+static void pass_to_primary(query_batch *batch, bool all)
 {
     for (size_t i = batch->count; i > 0; i--) {
         request *r = batch->member[i - 1].request;
         if (r != NULL && (all || r->at_least > batch->batcher->replayed))
-            run_again(batch, r, false);
+            queue_again(batch, r, false);
     }
 }
 
-/* Rows of a standby that has not said yet how far it is, as where it had to be asked once more. */
-static void mistrust(query_batch *batch)
+/* Rejects rows of a standby whose replay position is not known yet. */
+static void reject_unpositioned(query_batch *batch)
 {
-    if (is_on_standby(batch) && batch->in_flight > 1)
-        pass_on(batch, true);
+    if (is_on_standby(batch) && batch->pending_statements > 1)
+        pass_to_primary(batch, true);
 }
 
-/* A request that takes its rows as they come has taken the last, or wants no more of them. */
+/* A request that receives rows one by one has the last, or needs no more. */
 static void end_stream(query_batch *batch)
 {
     request *r = batch->member[0].request;
     if (r == NULL)
         return;
-    note_answer(batch, r);
+    end_member(batch, r);
     r->ticket.stream->end(r);
 }
 
 static bool on_row(void *arg, store_rows *row)
 {
     query_batch *batch = arg;
-    mistrust(batch);
+    reject_unpositioned(batch);
     request *r = batch->member[0].request;
     tally_add(&batch->batcher->stats->rows, 1);
-    if (r == NULL) { /* its time is over: what is left goes by */
+    if (r == NULL) { /* it is answered already: the rest is ignored */
         rows_free(row);
         return true;
     }
@@ -377,18 +365,18 @@ static void on_done(void *arg, store_rows *rows, const cardbox_error *err)
     if (rows_memory(rows) >= MEMORY_SMALL)
         memory_hold(&batch->batcher->server->memory, &batch->rows_held, rows_memory(rows));
     tally_add(&batch->batcher->stats->rows, (uint64_t)rows_count(rows));
-    mistrust(batch);
+    reject_unpositioned(batch);
     if (rows == NULL) {
         fail_statement(batch, err);
     } else if (batch->streams && rows_count(rows) == 0) {
         end_stream(batch);
-    } else if (batch->in_flight == 1) {
+    } else if (batch->pending_statements == 1) {
         answer_batch(batch, SLICE(""));
     }
-    release(batch);
+    end_statement(batch);
 }
 
-/* The write before it has come back. It is done, also if this failed. */
+/* The write before it has been committed, even if this query failed. */
 static void on_position(void *arg, store_rows *rows, const cardbox_error *err)
 {
     query_batch *batch = arg;
@@ -396,58 +384,58 @@ static void on_position(void *arg, store_rows *rows, const cardbox_error *err)
     if (batch->rows != NULL)
         answer_batch(batch, rows_count(rows) == 1 ? rows_text(rows, 0, 0) : SLICE(""));
     rows_free(rows);
-    release(batch);
+    end_statement(batch);
 }
 
-/* What the read behind this sees has all that was replayed here, and no standby ever goes back: so
- * those that want no more are answered by it. */
+/* The read after this query sees at least this position. Members that need no more are answered by
+ * that read. */
 static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err)
 {
     query_batch *batch = arg;
-    batcher *j = batch->batcher;
+    batcher *b = batch->batcher;
     bool is_standby = rows_count(rows) == 1 && !rows_null(rows, 0, 0);
     if (is_standby) {
-        j->replayed = (uint64_t)rows_int8(rows, 0, 0);
-        j->replayed_ms = clock_ms();
+        b->replayed = (uint64_t)rows_int8(rows, 0, 0);
+        b->replayed_ms = clock_ms();
     } else if (rows != NULL) {
-        db_conn_doubt(batch->conn, "it is no standby any more");
+        db_conn_recheck(batch->conn, "it is no standby any more");
     } else if (err->status == CARDBOX_TIMEOUT && !error_is_refusal(err)) {
-        db_conns_doubt_all(j->standby, "it says nothing");
+        db_conns_recheck_all(b->standby, "it says nothing");
     }
-    pass_on(batch, !is_standby);
+    pass_to_primary(batch, !is_standby);
     rows_free(rows);
-    release(batch);
+    end_statement(batch);
 }
 
-/* --- what fails --- */
+/* --- failures --- */
 
-/* Nobody has said that a write was not done. */
+/* Whether a write may have been committed although it failed. */
 static bool is_unknown(const query_batch *batch, const cardbox_error *err)
 {
     return QUEUE_KINDS[batch->kind].writes && batch->sent && !error_is_refusal(err);
 }
 
-/* The connection was lost, or nothing came by it. */
+/* The connection was lost, or PostgreSQL did not answer. */
 static bool is_lost(const cardbox_error *err)
 {
     return (err->status == CARDBOX_UNAVAILABLE || err->status == CARDBOX_TIMEOUT) &&
            !error_is_refusal(err);
 }
 
-/* Returns true if the statement's time was over and its requests have more. A timeout before that
- * is the effect of a cancel request. */
+/* Whether the statement's time is over, but not that of its requests. An earlier timeout is the
+ * effect of a cancel request. */
 static bool ran_out_of_time(const query_batch *batch, const cardbox_error *err)
 {
     return err->status == CARDBOX_TIMEOUT && clock_ms() >= batch->ends_ms;
 }
 
-/* Whether a member runs again. What was refused had no effect; what is unknown is only repeated
- * where that does no harm. For a lock it waits until its time is over. */
-static bool again(const query_batch *batch, const request *r, const cardbox_error *err)
+/* Whether a member is sent again. A refused statement had no effect. One with an unknown outcome is
+ * repeated only if that is safe. A locked one is repeated until its time is over. */
+static bool may_run_again(const query_batch *batch, const request *r, const cardbox_error *err)
 {
     if (err->status == CARDBOX_NOMEM)
         return false;
-    if (is_on_standby(batch)) /* the primary may do better */
+    if (is_on_standby(batch)) /* the primary may succeed */
         return err->status != CARDBOX_TOO_LARGE || batch->count > 1;
     if (batch->incompatible)
         return false;
@@ -464,16 +452,14 @@ static bool again(const query_batch *batch, const request *r, const cardbox_erro
     return batch->count > 1 || err->retryable || ran_out_of_time(batch, err);
 }
 
-/* How a member runs again: what one member asked must not fail the others, and so they go alone. A
- * request that found a lock, or took long, by itself is isolated. */
+/* A request that found a lock, or took too long, although it was sent by itself, is isolated. */
 static bool is_to_isolate(const query_batch *batch, const cardbox_error *err)
 {
     return batch->count == 1 && !is_lost(err) && !is_on_standby(batch) &&
            (err->status == CARDBOX_BUSY || ran_out_of_time(batch, err));
 }
 
-/* Others would fail in one statement with the tenant's next reads: these give more than there is
- * memory for. */
+/* A batch would fail with the tenant's next reads: they need more memory than there is. */
 static bool harms_others(const query_batch *batch, const cardbox_error *err)
 {
     return batch->count == 1 && err->status == CARDBOX_TOO_LARGE &&
@@ -482,22 +468,23 @@ static bool harms_others(const query_batch *batch, const cardbox_error *err)
 
 static void fail_member(query_batch *batch, request *r, const cardbox_error *err)
 {
-    batcher *j = batch->batcher;
+    batcher *b = batch->batcher;
     if (is_unknown(batch, err)) {
-        batcher_give_up(j, r, err->status == CARDBOX_TIMEOUT ? HTTP_ERROR_TIMEOUT : HTTP_ERROR_AWAY,
-                        err->status == CARDBOX_NOMEM ? "out of memory"
-                                                     : "the connection to the database was lost");
+        batcher_fail(b, r, err->status == CARDBOX_TIMEOUT ? HTTP_ERROR_TIMEOUT : HTTP_ERROR_AWAY,
+                     err->status == CARDBOX_NOMEM ? "out of memory"
+                                                  : "the connection to the database was lost");
         return;
     }
-    batcher_remove(j, r);
-    if (db_conns_away(batcher_conns(j, QUEUE_KINDS[batch->kind].group),
+    batcher_remove(b, r);
+    if (db_conns_away(batcher_conns(b, QUEUE_KINDS[batch->kind].group),
                       QUEUE_KINDS[batch->kind].group))
         batcher_answer_away(r);
     else
         http_error_send_store(r, err);
 }
 
-/* From the last to the first, since those that are run again go to the front of their list. */
+/* From the last to the first, since members that are sent again go to the front of their queue. One
+ * member must not fail the others, so they are sent alone. */
 static void fail_batch(query_batch *batch, const cardbox_error *err)
 {
     bool isolated = is_to_isolate(batch, err), locked = err->status == CARDBOX_BUSY;
@@ -511,36 +498,36 @@ static void fail_batch(query_batch *batch, const cardbox_error *err)
             continue;
         r->ticket.locked = locked && batch->count == 1;
         r->ticket.tries -= locked && r->ticket.tries > 0;
-        if (again(batch, r, err)) {
+        if (may_run_again(batch, r, err)) {
             r->ticket.suspected |= batch->suspect && batch->count == 1;
             r->ticket.alone |= alone;
-            run_again(batch, r, isolated);
+            queue_again(batch, r, isolated);
         } else {
             fail_member(batch, r, err);
         }
     }
 }
 
-/* The answer to the check behind a failed statement. */
-static void on_probed(void *arg, bool fit)
+/* The result of the check after a failed statement. */
+static void on_checked(void *arg, bool fit)
 {
     query_batch *batch = arg;
     batch->incompatible = !fit;
     fail_batch(batch, &batch->error);
-    release(batch);
+    end_statement(batch);
 }
 
-/* A failure is the request's own http_error until the server's check of the database fails too.
- * Standbys are checked as well, but nobody waits for that: the primary answers. */
+/* A failure is the request's own until the check of the database fails too. Standbys are checked as
+ * well, but the requests do not wait for that: the primary answers them. */
 static void fail_statement(query_batch *batch, const cardbox_error *err)
 {
     bool waits = !is_on_standby(batch);
     batch->suspect =
-        db_conn_check_after(batch->conn, err, waits ? on_probed : NULL, batch) && waits;
+        db_conn_check_after(batch->conn, err, waits ? on_checked : NULL, batch) && waits;
     if (!batch->suspect) {
         fail_batch(batch, err);
         return;
     }
     batch->error = *err;
-    batch->in_flight++;
+    batch->pending_statements++;
 }

@@ -1,6 +1,6 @@
 /*
- * slots.c: the ranks, and how many of them may be open. Any thread may call; the numbers are
- * atomic, and each loop finds out by itself what it is to close or may open.
+ * slots.c: the ranks, and how many of them may be open. Any thread may call these functions: the
+ * numbers are atomic, and each loop opens and closes its own connections.
  */
 #include "server/batch/slots.h"
 #include <string.h>
@@ -9,30 +9,30 @@
 
 enum {
     GROUPS = DB_STANDBY,   /* of the primary */
-    LEAST = GROUPS,        /* connections that are never given back: those of the first loop */
+    OPEN_LEAST = GROUPS,   /* connections that are never closed: the first ones of loop 0 */
     SPARED = 2,            /* slots that are left to others, such as the command line */
-    PLENTY = 5,            /* with more free slots than these some more are taken */
+    PLENTY = 5,            /* with more free slots than these several are used at once */
     GROW_AFTER_MS = 20000, /* without trouble */
     FULL_MS = 5000,        /* time after a 53300 in which PostgreSQL counts as full */
     LOG_MS = 60000         /* between two log lines about connections refused for one reason */
 };
 
-#define NOT_NOW "57P" /* it starts or stops: the log is last_logged that it is away */
+#define STATES_STARTING "57P" /* PostgreSQL starts or stops: that is logged as an outage */
 
 void slots_init(server_state *server)
 {
     const settings *set = server->set;
     database_side *primary = &server->database.primary, *standby = &server->database.standby;
-    primary->firsts = (int)(set->loops * GROUPS);
+    primary->first_ranks = (int)(set->loops * GROUPS);
     primary->ranks =
         (int)((set->read_connections + set->list_connections + set->write_connections) *
               set->loops);
     standby->ranks = (int)(set->standby_connections * set->loops);
-    atomic_store(&primary->room, primary->ranks);
-    atomic_store(&standby->room, standby->ranks);
+    atomic_store(&primary->open_max, primary->ranks);
+    atomic_store(&standby->open_max, standby->ranks);
 }
 
-/* Counts the connections that come before it. */
+/* Counts the connections with lower ranks. */
 int slots_rank(const server_state *server, size_t loop, db_group group, size_t index)
 {
     const settings *set = server->set;
@@ -50,12 +50,12 @@ int slots_rank(const server_state *server, size_t loop, db_group group, size_t i
     return (int)before;
 }
 
-bool slots_allow(const database_side *of, int rank)
+bool slots_allow(const database_side *side, int rank)
 {
-    int room = atomic_load(&of->room);
-    if (rank >= of->firsts || rank < GROUPS)
-        return rank < room;
-    return (rank / GROUPS + 1) * GROUPS <= room;
+    int open_max = atomic_load(&side->open_max);
+    if (rank >= side->first_ranks || rank < GROUPS)
+        return rank < open_max;
+    return (rank / GROUPS + 1) * GROUPS <= open_max;
 }
 
 bool slots_loop_is_closed(const server_state *server, size_t loop)
@@ -63,7 +63,7 @@ bool slots_loop_is_closed(const server_state *server, size_t loop)
     return loop > 0 && !slots_allow(&server->database.primary, (int)loop * GROUPS);
 }
 
-bool slots_serve(const server_state *server)
+bool slots_any_loop_serves(const server_state *server)
 {
     for (long i = 0; i < server->set->loops; i++)
         if (stats_serves(&server->stats[i]))
@@ -71,7 +71,7 @@ bool slots_serve(const server_state *server)
     return false;
 }
 
-bool slots_all_serve(const server_state *server)
+bool slots_all_loops_serve(const server_state *server)
 {
     for (size_t i = 0; i < (size_t)server->set->loops; i++)
         if (!slots_loop_is_closed(server, i) && !stats_serves(&server->stats[i]))
@@ -79,43 +79,44 @@ bool slots_all_serve(const server_state *server)
     return true;
 }
 
-bool slots_are_scarce(const database_side *of)
+bool slots_are_scarce(const database_side *side)
 {
-    return atomic_load(&of->room) < of->ranks;
+    return atomic_load(&side->open_max) < side->ranks;
 }
 
-bool slots_are_missing(const database_side *of)
+bool slots_are_missing(const database_side *side)
 {
-    int64_t full_ms = atomic_load(&of->full_ms);
+    int64_t full_ms = atomic_load(&side->full_ms);
     bool full = full_ms > 0 && clock_ms() < full_ms + FULL_MS;
-    return full || (slots_are_scarce(of) && !database_is_away(of));
+    return full || (slots_are_scarce(side) && !database_is_away(side));
 }
 
 /* --- fewer and more --- */
 
-static void lower(database_side *of, int to, int least)
+static void lower_open_max(database_side *side, int to, int least)
 {
-    int room = atomic_load(&of->room);
+    int open_max = atomic_load(&side->open_max);
     if (to < least)
         to = least;
-    while (to < room && !atomic_compare_exchange_weak(&of->room, &room, to))
+    while (to < open_max && !atomic_compare_exchange_weak(&side->open_max, &open_max, to))
         continue;
-    atomic_store(&of->lowered_ms, clock_ms());
+    atomic_store(&side->last_lowered_ms, clock_ms());
 }
 
-static void raise(database_side *of, int to)
+static void raise_open_max(database_side *side, int to)
 {
-    int room = atomic_load(&of->room);
-    if (to > of->ranks)
-        to = of->ranks;
-    while (to > room && !atomic_compare_exchange_weak(&of->room, &room, to))
+    int open_max = atomic_load(&side->open_max);
+    if (to > side->ranks)
+        to = side->ranks;
+    while (to > open_max && !atomic_compare_exchange_weak(&side->open_max, &open_max, to))
         continue;
-    if (room < of->ranks && to == of->ranks && atomic_exchange(&of->refusal_state, 0) != 0)
-        log_info("connections_allowed", "connections=%d", of->ranks);
+    if (open_max < side->ranks && to == side->ranks &&
+        atomic_exchange(&side->refusal_state, 0) != 0)
+        log_info("connections_allowed", "connections=%d", side->ranks);
 }
 
 /* An SQLSTATE as a number that is not 0. */
-static unsigned number_of(const char *sqlstate)
+static unsigned hash_of_state(const char *sqlstate)
 {
     unsigned number = 1;
     for (; *sqlstate != '\0'; sqlstate++)
@@ -124,46 +125,49 @@ static unsigned number_of(const char *sqlstate)
 }
 
 /* Logs another reason than the last one at once, the same one again after LOG_MS. */
-static void log_refusal(database_side *of, const char *sqlstate, const char *reason)
+static void log_refusal(database_side *side, const char *sqlstate, const char *reason)
 {
     char why[LOG_QUOTE_SIZE];
-    long long now_ms = clock_ms(), logged_ms = atomic_load(&of->refusal_ms);
+    long long now_ms = clock_ms(), logged_ms = atomic_load(&side->refusal_ms);
     bool full = strcmp(sqlstate, SLOTS_NONE) == 0;
-    bool is_new = atomic_exchange(&of->refusal_state, number_of(sqlstate)) != number_of(sqlstate);
+    bool is_new =
+        atomic_exchange(&side->refusal_state, hash_of_state(sqlstate)) != hash_of_state(sqlstate);
     if ((!is_new && now_ms < logged_ms + LOG_MS) ||
-        !atomic_compare_exchange_strong(&of->refusal_ms, &logged_ms, now_ms))
+        !atomic_compare_exchange_strong(&side->refusal_ms, &logged_ms, now_ms))
         return;
     log_quote(why, reason, strlen(reason));
     log_warn(
         "connection_refused", "sqlstate=%s reason=%s connections=%d%s", sqlstate, why,
-        atomic_load(&of->held),
+        atomic_load(&side->open_count),
         full ? " hint=\"raise max_connections, or the CONNECTION LIMIT of the role or database, "
                "or lower --database-connections of the servers\""
              : "");
 }
 
-void slots_refused(database_side *of, slots_asker asker, const char *sqlstate, const char *reason)
+void slots_refused(database_side *side, slots_user user, const char *sqlstate, const char *reason)
 {
-    int held = atomic_load(&of->held);
-    if (sqlstate[0] == '\0' || strncmp(sqlstate, NOT_NOW, strlen(NOT_NOW)) == 0)
+    int open_count = atomic_load(&side->open_count);
+    if (sqlstate[0] == '\0' || strncmp(sqlstate, STATES_STARTING, strlen(STATES_STARTING)) == 0)
         return;
-    log_refusal(of, sqlstate, reason);
+    log_refusal(side, sqlstate, reason);
     if (strcmp(sqlstate, SLOTS_NONE) != 0)
         return;
-    atomic_store(&of->full_ms, clock_ms());
-    lower(of, asker == SLOTS_LOOP ? held : held - 1, asker == SLOTS_AUTH_WATCHER ? 0 : LEAST);
+    atomic_store(&side->full_ms, clock_ms());
+    lower_open_max(side, user == SLOTS_LOOP ? open_count : open_count - 1,
+                   user == SLOTS_AUTH_WATCHER ? 0 : OPEN_LEAST);
 }
 
-void slots_auth_watcher_is_in(server_state *server, int64_t asked_ms)
+void slots_auth_watcher_connected(server_state *server, int64_t asked_ms)
 {
-    raise(&server->database.primary, LEAST);
-    atomic_store(&server->database.auth_watcher_ms, asked_ms);
+    raise_open_max(&server->database.primary, OPEN_LEAST);
+    atomic_store(&server->database.auth_watcher_ok_ms, asked_ms);
 }
 
-void slots_adjust(database_side *of, int free, int64_t now_ms)
+void slots_adjust(database_side *side, int free, int64_t now_ms)
 {
     if (free < SPARED)
-        lower(of, atomic_load(&of->held) - (SPARED - free), LEAST);
-    else if (free > SPARED + 1 && now_ms > atomic_load(&of->lowered_ms) + GROW_AFTER_MS)
-        raise(of, atomic_load(&of->room) + 1 + (free > PLENTY ? (free - PLENTY) / 4 : 0));
+        lower_open_max(side, atomic_load(&side->open_count) - (SPARED - free), OPEN_LEAST);
+    else if (free > SPARED + 1 && now_ms > atomic_load(&side->last_lowered_ms) + GROW_AFTER_MS)
+        raise_open_max(side, atomic_load(&side->open_max) + 1 +
+                                 (free > PLENTY ? (free - PLENTY) / 4 : 0));
 }

@@ -1,7 +1,6 @@
 /*
- * slots.h: which database connections of the loops may be open. PostgreSQL has few connection
- * slots. Each connection has a rank, and those of the lowest ranks may be open: all, until
- * PostgreSQL refuses one or has hardly a slot left. Knows no sockets.
+ * slots.h: which connections of the loops may be open while PostgreSQL has too few connection
+ * slots. Each connection has a rank, and only those with the lowest ranks may be open.
  */
 #ifndef SERVER_SLOTS_H
 #define SERVER_SLOTS_H
@@ -9,55 +8,55 @@
 #include "cardbox/status.h"
 #include "server/server.h"
 
-/* All connections may be open. The settings and, of each loop, how many there are, are final. */
+/* Allows all connections. The settings must be final. */
 void slots_init(server_state *server);
 
-/* The rank of the connection of a loop with this index in its group. The first loop's first ones of
- * each group come first, then the other loops', then the second ones of all loops, and so on. */
+/* The rank of a connection. The first ones of each group of loop 0 have the lowest ranks. Then come
+ * the first ones of the other loops, then the second ones of all loops, and so on. */
 int slots_rank(const server_state *server, size_t loop, db_group group, size_t index);
 
-/* Whether a connection of this rank may be open. The first connections of any loop but loop 0 may
- * be open if all three may: a loop that lacks a group is of no use. */
-bool slots_allow(const database_side *of, int rank);
+/* Returns whether a connection of this rank may be open. The first connections of a loop, except
+ * loop 0, may be open only if all three may: a loop without a group is of no use. */
+bool slots_allow(const database_side *side, int rank);
 
-/* Whether the connections of a loop are closed, for want of slots. Clients go to other loops. */
+/* Returns whether a loop has no connections for lack of slots. Its clients go to other loops. */
 bool slots_loop_is_closed(const server_state *server, size_t loop);
 
-/* Whether any loop, or each that may, has a usable connection of each group of the primary. */
-bool slots_serve(const server_state *server);
-bool slots_all_serve(const server_state *server);
+/* Returns whether any loop, or each loop that may, has a usable connection of each group. */
+bool slots_any_loop_serves(const server_state *server);
+bool slots_all_loops_serve(const server_state *server);
 
-/* Whether slots are scarce: a connection that is not in use is given back. */
-bool slots_are_scarce(const database_side *of);
+/* Returns whether slots are scarce: then idle connections of background threads are closed. */
+bool slots_are_scarce(const database_side *side);
 
-/* Whether missing slots are the reason that requests get 503; false if the database is away. */
-bool slots_are_missing(const database_side *of);
-
-/* The SQLSTATE for it: max_connections, or a CONNECTION LIMIT of the role or database, is reached.
+/* Returns whether missing slots are the reason of answers with 503. False if the database is away.
  */
+bool slots_are_missing(const database_side *side);
+
+/* SQLSTATE: max_connections, or a CONNECTION LIMIT of the role or database, is reached. */
 #define SLOTS_NONE "53300"
 
-/* What could not connect. */
-typedef enum slots_asker {
+/* The owner of a connection that was refused. */
+typedef enum slots_user {
     SLOTS_LOOP,
-    SLOTS_BACKGROUND,  /* a connection of a loop makes room for it, unless it is the last of a group
+    SLOTS_BACKGROUND,  /* a connection of a loop is closed for it, unless it is the last of a group
                         */
-    SLOTS_AUTH_WATCHER /* any connection of a loop makes room for it */
-} slots_asker;
+    SLOTS_AUTH_WATCHER /* any connection of a loop is closed for it */
+} slots_user;
 
-/* An attempt to connect has failed. If PostgreSQL refused it the log has the reason, a new one
- * at once and the same one at most once a minute; if it had no slot connections of loops are
+/* To be called after a failed attempt to connect. If PostgreSQL refused it, the reason is logged: a
+ * new one at once, the same one at most once a minute. If it had no slot, connections of loops are
  * closed. */
-void slots_refused(database_side *of, slots_asker asker, const char *sqlstate, const char *reason);
+void slots_refused(database_side *side, slots_user user, const char *sqlstate, const char *reason);
 
-/* The auth_watcher has its connection. */
-void slots_auth_watcher_is_in(server_state *server, int64_t asked_ms);
+/* The auth_watcher is connected; it asked at `asked_ms`. */
+void slots_auth_watcher_connected(server_state *server, int64_t asked_ms);
 
-/* Where nobody knows how many are free. */
-#define SLOTS_SOME 6
+/* For slots_adjust, if the number of free slots is unknown. */
+#define SLOTS_UNKNOWN 6
 
 /* PostgreSQL has `free` slots left. If they are scarce, connections of loops are closed. If some
  * stay free for a while, connections are opened again. */
-void slots_adjust(database_side *of, int free, int64_t now_ms);
+void slots_adjust(database_side *side, int free, int64_t now_ms);
 
 #endif

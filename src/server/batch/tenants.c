@@ -74,7 +74,9 @@ request *tenant_next_isolated(batcher *j, const batch_queue *l)
 {
     request *next = NULL;
     uint64_t served = UINT64_MAX;
-    for (request *r = l->first; r != NULL && served > 0; r = r->ticket.next) {
+    request *r;
+    TAILQ_FOREACH(r, &l->requests, ticket.in_queue)
+    {
         const tenant_use *t = find(j, request_tenant(r));
         uint64_t last = t == NULL ? 0 : t->served;
         if (last >= served || (t != NULL && t->running[l->group] > 0))
@@ -85,14 +87,16 @@ request *tenant_next_isolated(batcher *j, const batch_queue *l)
     return next;
 }
 
-request *tenant_next_in_turn(batcher *j, const batch_queue *l, bool is_last)
+request *tenant_next_fair(batcher *j, const batch_queue *l, bool is_last)
 {
-    for (request *r = l->first; r != NULL; r = r->ticket.next) {
+    request *r;
+    TAILQ_FOREACH(r, &l->requests, ticket.in_queue)
+    {
         const tenant_use *t = find(j, request_tenant(r));
         if (t == NULL || t->running[l->group] == 0)
             return r;
     }
-    return is_last ? NULL : l->first;
+    return is_last ? NULL : TAILQ_FIRST(&l->requests);
 }
 
 tenant_use *tenant_begin(batcher *j, db_group group, const request *r)

@@ -259,7 +259,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
     client_move(x->client, CLIENT_WAITING, clock_ms());
     if (x->request.state == REQUEST_ARRIVING)
         http_work(x);
-    if (x->request.job.aside) /* a thread moves it meanwhile */
+    if (x->request.job.in_thread) /* a thread moves it meanwhile */
         http_suspend(x);
     else if (x->request.state == REQUEST_ANSWERED)
         return http_send(x);
@@ -400,7 +400,7 @@ void http_free(http *h)
     if (h == NULL)
         return;
     MHD_stop_daemon(h->daemon);
-    board_leave(&h->tokens);
+    token_reader_close(&h->tokens);
     while (h->spares != NULL) {
         exchange *next = h->spares->next;
         exchange_drop(h->spares);

@@ -36,7 +36,7 @@ void http_suspend(exchange *x)
 void http_wait(exchange *x)
 {
     request *r = &x->request;
-    if (x->looks < LOOKS_MOST && batcher_is_quick(r->batcher, r)) {
+    if (x->looks < LOOKS_MOST && batcher_will_answer_soon(r)) {
         x->looks += x->http->silent ? LOOKS_SILENT : 1;
         wait_move(x, WAIT_ASKED);
     } else {
@@ -54,7 +54,7 @@ void http_wake(exchange *x)
 
 void http_leave(exchange *x)
 {
-    batcher_leave(x->request.batcher, &x->request);
+    batcher_forget(x->request.batcher, &x->request);
     wait_move(x, WAIT_NOT);
 }
 

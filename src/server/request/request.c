@@ -45,7 +45,7 @@ void request_move(request *r, request_state to)
         [REQUEST_ANSWERED] = 1u << REQUEST_SENDING,
         [REQUEST_SENDING] = 1u << REQUEST_WORKING,
     };
-    bool was_suspended = r->state == REQUEST_SUSPENDED && to != REQUEST_SUSPENDED && !r->job.aside;
+    bool was_suspended = r->state == REQUEST_SUSPENDED && to != REQUEST_SUSPENDED && !r->job.in_thread;
     assert((ALLOWED[r->state] & 1u << to) != 0);
     r->state = to;
     if (to == REQUEST_ANSWERED || to == REQUEST_SENDING)
@@ -94,7 +94,7 @@ buf *request_body(request *r)
 
 buf *request_large_body(request *r)
 {
-    if (r->answer.body.len == 0 && !r->job.aside)
+    if (r->answer.body.len == 0 && !r->job.in_thread)
         r->host->lend(r);
     return request_body(r);
 }

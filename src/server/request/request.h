@@ -122,7 +122,7 @@ typedef struct request {
     unsigned token_changes; /* the version of the list of tokens that it was found in */
     answer answer;
     batch_ticket ticket; /* its place in the batcher's lists */
-    job job;             /* and among the jobs; with job.aside all but that is a thread's */
+    job job;             /* and among the jobs; with job.in_thread all but that is a thread's */
     char lsn[24];        /* Cardbox-Lsn of the answer, once a write is committed; "" is none */
     void *plan;          /* what its handler remembers for rendering */
     void (*drop_plan)(void *plan); /* frees what the arena does not hold; NULL: nothing */

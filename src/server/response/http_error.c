@@ -295,7 +295,7 @@ void http_error_send_away(request *r, const char *otherwise)
         http_error_send_incompatible(r, (incompatible_cause)atomic_load(&d->cause));
     else if (slots_are_missing(d))
         answer_without_slots(r);
-    else if (otherwise != NULL && atomic_load(&d->connections_up) > 0)
+    else if (otherwise != NULL && atomic_load(&d->usable_count) > 0)
         http_error_send(r, HTTP_ERROR_AWAY, NULL, "%s", otherwise);
     else if (atomic_load(&d->refuses))
         http_error_send(r, HTTP_ERROR_AWAY, NULL, "the database refuses connections of the server");

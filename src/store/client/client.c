@@ -271,7 +271,7 @@ cardbox_status cardbox_borrow(cardbox **tx, struct pg_conn *conn, cardbox_error 
         return error_set(err, CARDBOX_INVALID, "tx must not be NULL");
     if (conn == NULL || PQstatus(conn) != CONNECTION_OK)
         return error_set(err, CARDBOX_INVALID, "conn must be an open PGconn");
-    if (!conn_is_at_rest(conn))
+    if (!conn_is_idle(conn))
         return error_set(err, CARDBOX_INVALID,
                          "conn must be idle, blocking and not in pipeline mode");
     if (!speaks_utf8(conn))

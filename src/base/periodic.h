@@ -2,8 +2,8 @@
  * periodic.h: a thread that repeats a task, which returns the time until it is due again. Knows
  * nothing of the task.
  */
-#ifndef SERVER_PERIODIC_H
-#define SERVER_PERIODIC_H
+#ifndef BASE_PERIODIC_H
+#define BASE_PERIODIC_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -30,8 +30,9 @@ bool periodic_start(periodic *t, periodic_task task, void *arg);
 /* Makes a task due that waits to be woken, now or after its time. Any thread. */
 void periodic_wake(periodic *t);
 
-/* Ends the thread. False: its task still runs after a second, as one that waits for a database that
- * hangs. Then nothing that it uses may be freed, and the process should end by _exit. */
-bool periodic_stop(periodic *t);
+/* Ends the thread. False: its task still runs after `wait_ms`, such as one that waits for a
+ * database that hangs. Then nothing that it uses may be freed, and the process should end by _exit.
+ */
+bool periodic_stop(periodic *t, int64_t wait_ms);
 
 #endif

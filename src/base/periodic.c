@@ -1,39 +1,20 @@
 /*
  * periodic.c: waits on a condition between two runs of the task, so that stopping is prompt.
  */
-#include "server/background/periodic.h"
+#include "base/periodic.h"
 #include <errno.h>
 #include "base/clock.h"
-
-enum { STOP_MS = 1000 };
-
-static struct timespec time_in(int64_t ms)
-{
-    return clock_timespec(clock_us() + ms * 1000);
-}
-
-static void wait_until_woken(periodic *t)
-{
-    while (!t->stops && !t->woken)
-        pthread_cond_wait(&t->changed, &t->lock);
-}
-
-static void wait_ms(periodic *t, int64_t ms)
-{
-    struct timespec until = time_in(ms);
-    int result = 0;
-    while (!t->stops && result != ETIMEDOUT)
-        result = pthread_cond_timedwait(&t->changed, &t->lock, &until);
-}
 
 /* False: the thread is to end. */
 static bool await_next(periodic *t, int64_t ms)
 {
+    bool is_timed = ms != PERIODIC_UNTIL_WOKEN;
+    struct timespec until = clock_timespec(is_timed ? clock_us() + ms * 1000 : 0);
+    int result = 0;
     pthread_mutex_lock(&t->lock);
-    if (ms == PERIODIC_UNTIL_WOKEN)
-        wait_until_woken(t);
-    else
-        wait_ms(t, ms);
+    while (!t->stops && result != ETIMEDOUT && (is_timed || !t->woken))
+        result = is_timed ? pthread_cond_timedwait(&t->changed, &t->lock, &until)
+                          : pthread_cond_wait(&t->changed, &t->lock);
     t->woken = false;
     bool stops = t->stops;
     pthread_mutex_unlock(&t->lock);
@@ -72,9 +53,9 @@ void periodic_wake(periodic *t)
     pthread_mutex_unlock(&t->lock);
 }
 
-bool periodic_stop(periodic *t)
+bool periodic_stop(periodic *t, int64_t wait_ms)
 {
-    struct timespec until = time_in(STOP_MS);
+    struct timespec until = clock_timespec(clock_us() + wait_ms * 1000);
     int result = 0;
     pthread_mutex_lock(&t->lock);
     t->stops = true;

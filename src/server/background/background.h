@@ -1,0 +1,43 @@
+/*
+ * background.h: the threads beside the loops that repeat a task, and their database connections:
+ * one each, with short timeouts, since stopping waits for them.
+ */
+#ifndef SERVER_BACKGROUND_H
+#define SERVER_BACKGROUND_H
+
+#include "base/periodic.h"
+#include "cardbox/client.h"
+#include "server/batch/slots.h"
+
+/* The struct of each such thread begins with this. */
+typedef struct background {
+    server_state *server;
+    periodic periodic;
+    cardbox *db; /* the thread's own; NULL: not open */
+} background;
+
+/* A struct of `size` bytes, all zeros but its server. NULL: out of memory. */
+void *background_new(size_t size, server_state *server);
+
+/* Starts the thread and returns it. NULL, and it is freed: there is no thread. NULL is accepted. */
+void *background_start(void *thread, periodic_task task);
+
+/* Ends and frees the thread. NULL is accepted. False: see periodic_stop. */
+bool background_stop(void *thread);
+
+/* Opens *db unless it is open. `name` is what the database calls the connection; `patience_ms` is
+ * for it to connect, and to answer. */
+cardbox_status background_db_open(cardbox **db, const settings *set, const char *name,
+                                  unsigned timeout_ms, cardbox_error *err);
+
+/* As background_db_open, but CARDBOX_UNAVAILABLE until a loop has its connections. */
+cardbox_status background_db_open_when_served(cardbox **db, server_state *server, const char *name,
+                                              unsigned timeout_ms);
+
+/* Tells slots.c if PostgreSQL had no slot for it. */
+void background_db_report(server_state *server, slots_user asker, const cardbox_error *err);
+
+/* At the end of a turn: gives the connection back while slots are scarce. */
+void background_db_close_if_scarce(cardbox **db, const server_state *server);
+
+#endif
