@@ -1,6 +1,6 @@
 /*
- * check.c: checks content by the table of classes and writes its stored form, in one pass. Must not
- * know a class by name: the only rule between two fields (of a tool's result) is a mark in the
+ * check.c: checks content by the table of classes and writes its stored form, in one pass. It does
+ * not know classes by name. The one rule between two fields (of a tool's result) is a flag in the
  * table.
  */
 #include "model/content/class.h"

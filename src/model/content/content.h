@@ -23,8 +23,8 @@ typedef struct content_fault {
 /* The name of the known class of content, by its "__type__"; NULL if none. Static text. */
 const char *content_class_of(scan_value content);
 
-/* The same, and the members after the "__type__" where that is the first member and alone, which is
- * seen without walking through them; else rest is {NULL, 0}. */
+/* Like content_class_of. If "__type__" is the first member, and the only one of that name,
+ * `rest` receives the members after it; otherwise {NULL, 0}. */
 const char *content_class_and_rest(scan_value content, slice *rest);
 
 /*

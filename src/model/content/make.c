@@ -1,6 +1,6 @@
 /*
- * make.c: the public constructors of content. They write their arguments as JSON and pass it
- * through the same check as other content, so they must not know the rules.
+ * make.c: the public constructors of content. They write their arguments as JSON, which then passes
+ * the check for all content.
  */
 #include <cardbox/content.h>
 #include <cardbox/limits.h>

@@ -1,8 +1,8 @@
 /*
- * convert_pi.c: entries of plain as a line of pi. An assistant's entry and the tools that follow it
- * alone become one message with the last one's id, so that what hangs on the run keeps its parent.
- * Provider and model are left out: plain does not say them, and what is said here would be taken
- * for the session's model.
+ * convert_pi.c: plain entries as a line of pi. An assistant's entry and the tools that follow it
+ * become one message. It gets the id of the last one, so that the children of the run keep their
+ * parent. Provider and model are left out: plain has none, and invented ones would change the
+ * session's settings.
  */
 #include "base/isotime.h"
 #include "model/session/convert_internal.h"
@@ -11,7 +11,7 @@
     "{\"input\":0,\"output\":0,\"cacheRead\":0,\"cacheWrite\":0,\"totalTokens\":0,\"cost\":{"      \
     "\"input\":0,\"output\":0,\"cacheRead\":0,\"cacheWrite\":0,\"total\":0}}"
 
-/* The blocks of a message under way. */
+/* The blocks of a message. */
 typedef struct blocks {
     buf *out;
     size_t count;
@@ -36,7 +36,7 @@ static void begin_block(blocks *b, const char *type)
     buf_printf(b->out, "{\"type\":\"%s\"", type);
 }
 
-/* A block of one string, "text" or "thinking", unless there is none or it is empty. */
+/* Appends a block with one string, "text" or "thinking", unless the string is absent or empty. */
 static void put_text(blocks *b, const char *type, scan_value string)
 {
     if (string.kind != SCAN_STRING || string.text.len == 2)
@@ -69,7 +69,7 @@ static void put_listed_calls(blocks *b, scan_value calls)
     }
 }
 
-/* One entry's blocks. */
+/* Appends the blocks of one entry. */
 static void put_blocks(blocks *b, const session_entry *entry)
 {
     static const char *const NAMES[] = {"thinking", "toolCalls", "name"};

@@ -1,12 +1,13 @@
 /*
- * entry.c: reads an entry's line. Types, ids and parents only: what a message says is message.h's.
- * A field that is not as expected never refuses an entry, but for its id.
+ * entry.c: reads an entry's line: type, id and parent, and the locations of its content.
+ * message_entry.c reads the content itself. Only an invalid id rejects an entry; other invalid
+ * members are ignored.
  */
 #include "model/session/entry.h"
 
 #include <stdio.h>
 
-/* The types, and what of their members is worth a span. */
+/* The types of entries, with the names of the members that are read. */
 static const struct {
     const char *name;
     session_role role;
@@ -140,7 +141,7 @@ const char *session_make_id(slice owner, slice part, arena *memory)
     return made;
 }
 
-/* The same at every import. */
+/* The id is the same in every import. */
 const char *session_line_id(slice file_id, uint64_t line, arena *memory)
 {
     char part[32];
@@ -183,8 +184,8 @@ static void read_parent(session_entry *entry, scan_value parent, arena *memory)
         entry->parent = (slice){"", 0};
 }
 
-/* The members of a body that are read in one pass, since that costs what going through all of its
- * bytes does: those that the kind names come first. */
+/* The members of a body. All are read in one pass, since each pass scans all bytes of the body.
+ * The first three depend on the kind. */
 enum { BODY_CONTENT, BODY_TARGET, BODY_LABEL, BODY_ROLE, BODY_EXCLUDED, BODY_FIELDS };
 enum { BODY_MEMBERS = BODY_FIELDS + SESSION_FIELDS };
 
@@ -199,7 +200,7 @@ static void read_message(session_entry *entry, const scan_value *found)
         entry->in_context = found[BODY_EXCLUDED].kind != SCAN_TRUE;
 }
 
-/* Returns whether a member's name says `name`; most differ in their first letter. */
+/* Returns whether a key token is `name`. The first letter is compared first. */
 static bool is_named(slice key, const char *name)
 {
     return name != NULL && key.len > 2 && (key.ptr[1] == name[0] || key.ptr[1] == '\\') &&
@@ -267,8 +268,8 @@ static void name_body(const char **names, session_kind kind)
 
 enum { LINE_TYPE, LINE_ID, LINE_PARENT, LINE_TIMESTAMP, LINE_MESSAGE, LINE_MEMBERS };
 
-/* The members of a line, and those of its message in the same pass, whatever its type is: a message
- * is most of the line. */
+/* Reads the members of a line and of its message in one pass, because a message is most of its
+ * line. */
 static void pick_line(scan_value line, scan_value *found, scan_value *body)
 {
     static const char *const NAMES[] = {"type", "id", "parentId", "timestamp", "message"};
@@ -293,7 +294,7 @@ static void pick_line(scan_value line, scan_value *found, scan_value *body)
     }
 }
 
-/* What the kind of an entry makes of its members; `found` are those of its message. */
+/* Sets what depends on the kind of an entry. `found` are the members of its message. */
 static void read_kind(session_entry *entry, scan_value message, scan_value *found, arena *memory)
 {
     bool is_message;
@@ -345,7 +346,7 @@ bool session_entry_read(session_entry *out, const session_line *line, slice file
     return !memory->failed;
 }
 
-/* A call says which tool is called, with or without parameters; an assistant may only call. */
+/* A tool call needs no parameters. An assistant's message may have only calls. */
 const char *session_entry_lacks(const session_entry *entry)
 {
     static const char *const INSTEAD[] = {"toolCalls", "thinking"};

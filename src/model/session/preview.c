@@ -1,19 +1,19 @@
 /*
- * preview.c: takes the texts out of entries. A tree of a hundred thousand of them is looked
- * at: of each only the beginning is kept.
+ * preview.c: makes short texts of entries, for trees of a hundred thousand of them: only the
+ * beginning of each text is kept.
  */
 #include "model/session/preview.h"
 
 enum {
-    TEXT_KEPT = 1000, /* bytes of what an entry says, */
-    NAMES_KEPT = 400  /* and of the names of tools */
+    TEXT_KEPT = 1000, /* maximum bytes of an entry's text */
+    NAMES_KEPT = 400  /* maximum bytes of the names of tools */
 };
 
 typedef struct preview {
     buf text, tools;
-    slice tool;       /* the last one, as JSON has it, */
-    size_t calls;     /* and how often in a row it is called */
-    bool is_thinking; /* what is there so far are thoughts only */
+    slice tool;       /* the last tool, as a JSON string */
+    size_t calls;     /* consecutive calls of `tool` */
+    bool is_thinking; /* `text` contains only thinking so far */
 } preview;
 
 /* --- contents --- */
@@ -183,7 +183,7 @@ static void add_entry_content(preview *p, const session_entry *entry)
     add_content(p, entry->content);
 }
 
-/* What an entry has besides what every entry has. */
+/* Adds the members of an entry, except those that every entry has. */
 static void add_members(preview *p, const session_entry *entry)
 {
     static const char *const EVERY[] = {"id", "parentId", "timestamp", "type"};
@@ -206,7 +206,7 @@ static void add_members(preview *p, const session_entry *entry)
 }
 
 static const struct {
-    const char *role; /* NULL: as the message says */
+    const char *role; /* NULL: the role of the message */
     void (*add)(preview *p, const session_entry *entry);
 } KINDS[SESSION_KINDS] = {
     [SESSION_OTHER] = {"", add_members},
@@ -237,7 +237,7 @@ static const char *const SPEAKERS[] = {
     [SESSION_ROLE_SYSTEM] = "system",
 };
 
-/* The first bytes of a text, up to the end of a character. */
+/* Returns the first bytes of a text, cut between characters. */
 static slice keep(const buf *text, size_t most, arena *memory)
 {
     slice kept = buf_as_slice(text);
