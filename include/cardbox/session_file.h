@@ -20,7 +20,7 @@ extern "C" {
  * @param len    its bytes
  * @return false ends the export
  */
-typedef bool (*cardbox_session_piece)(void *arg, const char *bytes, size_t len);
+typedef bool (*cardbox_session_sink)(void *arg, const char *bytes, size_t len);
 
 /**
  * Writes a session as JSON Lines: byte for byte the lines that were imported and appended, in their
@@ -45,7 +45,7 @@ typedef bool (*cardbox_session_piece)(void *arg, const char *bytes, size_t len);
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_export(cardbox *db, const char *tenant,
                                                                     const char *session_id,
                                                                     const char *entry_id,
-                                                                    cardbox_session_piece take,
+                                                                    cardbox_session_sink take,
                                                                     void *arg, cardbox_error *err);
 
 /**
@@ -69,7 +69,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_export(cardbox *db,
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_export_as(
     cardbox *db, const char *tenant, const char *session_id, const char *entry_id,
-    cardbox_dialect dialect, cardbox_session_piece take, void *arg, cardbox_error *err);
+    cardbox_dialect dialect, cardbox_session_sink take, void *arg, cardbox_error *err);
 
 /**
  * Reads the next part of a file.

@@ -277,10 +277,10 @@ CARDBOX_API cardbox_status cardbox_task_update(cardbox_ending *ended, cardbox *d
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API cardbox_status cardbox_task_show_piece(cardbox *db, const cardbox_lease *lease,
-                                                   const char *message_id, int64_t n,
-                                                   const char *text, size_t length,
-                                                   cardbox_error *err);
+CARDBOX_API cardbox_status cardbox_task_publish_chunk(cardbox *db, const cardbox_lease *lease,
+                                                      const char *message_id, int64_t n,
+                                                      const char *text, size_t length,
+                                                      cardbox_error *err);
 
 /** Waits for work on a connection of its own. Opaque; free with cardbox_waiter_close. */
 typedef struct cardbox_waiter cardbox_waiter;
@@ -326,7 +326,7 @@ typedef struct cardbox_follow {
     const char *task_id;    /**< the task */
     int64_t after;          /**< n of the last event that was read; 0: none */
     const char *message_id; /**< message whose chunks were read, or NULL */
-    int64_t after_piece;    /**< n of the last chunk that was read */
+    int64_t after_chunk;    /**< n of the last chunk that was read */
     unsigned limit; /**< maximum number of events, and of chunks, up to CARDBOX_PAGE_MAX; 0: 200 */
 } cardbox_follow;
 

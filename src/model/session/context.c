@@ -9,7 +9,7 @@ static bool init_context(context *out, size_t count, arena *memory)
     *out = (context){.memory = memory, .most = CONTEXT_BYTES_MAX};
     if (memory->budget != NULL && memory->budget->answer_most < CONTEXT_BYTES_MAX)
         out->most = memory->budget->answer_most;
-    return string_map_init(&out->shown, count / 4, memory);
+    return string_map_init(&out->open_calls, count / 4, memory);
 }
 
 static bool finish_context(context *ctx, bool repair)

@@ -91,14 +91,15 @@ static bool read_original(session_entry *out, scan_value original, slice id, are
 }
 
 /* Writes an original line. */
-static void put_restored(conversion *c, const session_item *item)
+static void write_original(conversion *c, const session_item *item)
 {
     const session_entry *entry = item->entry;
-    const session_placed placed = {.text = entry->text,
-                                   .id = entry->id,
-                                   .parent = item->has_parent ? item->parent : (slice){NULL, 0},
-                                   .first_kept = entry->first_kept,
-                                   .is_moved = !entry->id_is_made};
+    const session_entry_links placed = {.text = entry->text,
+                                        .id = entry->id,
+                                        .parent =
+                                            item->has_parent ? item->parent : (slice){NULL, 0},
+                                        .first_kept = entry->first_kept,
+                                        .is_moved = !entry->id_is_made};
     slice ending;
 
     if (!session_position_ending(&ending, &c->at, &placed, c->memory))
@@ -140,7 +141,7 @@ static bool restore_pi(conversion *c, const session_item *item)
         ok = is_line(&again, item->entry->text);
     }
     if (ok)
-        put_restored(c, &original);
+        write_original(c, &original);
     buf_free(&again);
     return ok;
 }
@@ -177,7 +178,7 @@ static void put_restored_run(conversion *c, const restored_run *run)
 
         if (i > 0)
             item = (session_item){item.entry, true, run->items[i - 1].entry->id};
-        put_restored(c, &item);
+        write_original(c, &item);
     }
 }
 
@@ -208,21 +209,17 @@ static void count_not_in_context(conversion *c, const session_entry *entry)
 /* Written for a file without a header, so that converting it back makes no header. */
 static const session_header NO_HEADER = {.text = {"null", 4}, .id = {"", 0}};
 
-/* Returns whether the meaning of an entry depends on the lines before it: it has no id, or its
+/* Returns whether the meaning of any entry depends on the lines before it: it has no id, or its
  * compaction has an index. */
-static bool depends_on_position(const session_entry *entry)
-{
-    return entry->id_is_made ||
-           (entry->kind == SESSION_COMPACTION && entry->target.kind == SCAN_NUMBER);
-}
-
 static bool any_depends_on_position(const conversion *c)
 {
-    bool found = false;
-
-    for (size_t i = 0; !found && i < c->count; i++)
-        found = depends_on_position(c->items[i].entry);
-    return found;
+    for (size_t i = 0; i < c->count; i++) {
+        const session_entry *entry = c->items[i].entry;
+        if (entry->id_is_made ||
+            (entry->kind == SESSION_COMPACTION && entry->target.kind == SCAN_NUMBER))
+            return true;
+    }
+    return false;
 }
 
 static bool is_made_header(const session_header *header)

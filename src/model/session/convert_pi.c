@@ -120,12 +120,6 @@ static void put_result(buf *out, const session_entry *entry, slice name)
     buf_text(out, found[1].kind == SCAN_FALSE ? ",\"isError\":true" : ",\"isError\":false");
 }
 
-static void put_user(buf *out, const session_entry *entry)
-{
-    buf_text(out, "\"user\"");
-    convert_put_member(out, "content", entry->content.text);
-}
-
 static bool has_counterpart(const session_entry *entry)
 {
     if (convert_is_deep(entry->text))
@@ -152,12 +146,14 @@ bool convert_to_pi(buf *out, const session_item *run, size_t count, slice name)
     convert_put_link(out, &run[0], run[count - 1].entry->id);
     buf_text(out, is_message ? ",\"type\":\"message\",\"message\":{\"role\":"
                              : ",\"type\":\"custom\",\"customType\":\"plain\"");
-    if (is_message && entry->kind == SESSION_PLAIN_USER)
-        put_user(out, entry);
-    else if (is_message && entry->kind == SESSION_PLAIN_TOOL_RESULT)
+    if (is_message && entry->kind == SESSION_PLAIN_USER) {
+        buf_text(out, "\"user\"");
+        convert_put_member(out, "content", entry->content.text);
+    } else if (is_message && entry->kind == SESSION_PLAIN_TOOL_RESULT) {
         put_result(out, entry, name);
-    else if (is_message)
+    } else if (is_message) {
         put_assistant(out, run, count);
+    }
     if (is_message) {
         put_timestamp(out, entry);
         buf_char(out, '}');

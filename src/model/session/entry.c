@@ -150,18 +150,14 @@ const char *session_line_id(slice file_id, uint64_t line, arena *memory)
     return session_make_id(file_id, (slice){part, (size_t)len}, memory);
 }
 
-static bool make_id(session_entry *entry, slice file_id, arena *memory)
-{
-    entry->id = slice_of(session_line_id(file_id, entry->line, memory));
-    entry->id_is_made = true;
-    return entry->id.ptr != NULL;
-}
-
 static bool read_id(session_entry *entry, scan_value id, slice file_id, arena *memory,
                     const char **reason)
 {
-    if (id.kind == SCAN_NONE || id.kind == SCAN_NULL)
-        return make_id(entry, file_id, memory);
+    if (id.kind == SCAN_NONE || id.kind == SCAN_NULL) {
+        entry->id = slice_of(session_line_id(file_id, entry->line, memory));
+        entry->id_is_made = true;
+        return entry->id.ptr != NULL;
+    }
     if (id.kind != SCAN_STRING)
         *reason = "id must be a string";
     else if (!session_text_of(&entry->id, id, memory) || !slice_is_id(entry->id, SESSION_ID_MAX))
@@ -238,14 +234,6 @@ void session_pick(scan_value object, const char *const *names, scan_value *out, 
     session_pick_next(&walk, names, out, count);
 }
 
-static void read_first_kept(session_entry *entry, arena *memory)
-{
-    if (entry->target.kind == SCAN_NONE)
-        entry->target = scan_find(entry->value, "firstKeptEntryIndex");
-    if (entry->target.kind != SCAN_NUMBER)
-        session_text_of(&entry->first_kept, entry->target, memory);
-}
-
 static void name_body(const char **names, session_kind kind)
 {
     static const char *const ALL[BODY_MEMBERS] = {
@@ -315,8 +303,10 @@ static void read_kind(session_entry *entry, scan_value message, scan_value *foun
     entry->target = found[BODY_TARGET];
     entry->label = found[BODY_LABEL];
     memcpy(entry->fields, found + BODY_FIELDS, sizeof(entry->fields));
-    if (entry->kind == SESSION_COMPACTION)
-        read_first_kept(entry, memory);
+    if (entry->kind == SESSION_COMPACTION && entry->target.kind == SCAN_NONE)
+        entry->target = scan_find(entry->value, "firstKeptEntryIndex");
+    if (entry->kind == SESSION_COMPACTION && entry->target.kind != SCAN_NUMBER)
+        session_text_of(&entry->first_kept, entry->target, memory);
     if (entry->kind == SESSION_BRANCH_SUMMARY)
         entry->in_context = entry->content.kind == SCAN_STRING && entry->content.text.len > 2;
 }

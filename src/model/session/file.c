@@ -71,14 +71,6 @@ static bool add_entry(session_file *file, const session_line *line, slice file_i
            add_issue(file, (session_issue){SESSION_ISSUE_BAD, line->number, 0, reason, {"", 0}});
 }
 
-static bool add_bad(session_file *file, const session_line *line)
-{
-    session_issue_kind kind = line->is_torn ? SESSION_ISSUE_TORN : SESSION_ISSUE_BAD;
-
-    return add_issue(file,
-                     (session_issue){kind, line->number, line->reason_at, line->reason, {"", 0}});
-}
-
 static bool read_line(session_file *file, const session_line *line, slice session_id)
 {
     bool ok = true, is_object = false;
@@ -89,7 +81,11 @@ static bool read_line(session_file *file, const session_line *line, slice sessio
         file->report.blank++;
         break;
     case SESSION_LINE_BAD:
-        ok = add_bad(file, line);
+        ok = add_issue(file, (session_issue){line->is_torn ? SESSION_ISSUE_TORN : SESSION_ISSUE_BAD,
+                                             line->number,
+                                             line->reason_at,
+                                             line->reason,
+                                             {"", 0}});
         break;
     case SESSION_LINE_HEADER:
         is_object = true;

@@ -115,7 +115,7 @@ scan_value context_token(context *ctx, slice text)
 
 bool context_call_is_open(const context *ctx, slice call)
 {
-    return string_map_get(&ctx->shown, call) == 1;
+    return string_map_get(&ctx->open_calls, call) == 1;
 }
 
 /* Makes an id for a call without one. */
@@ -143,7 +143,7 @@ void context_add_call(context *ctx, context_message *message, scan_value id, sca
         part->call = part->call_id = made_call_id(ctx, message);
     part->name = scan_string_inside(name);
     part->arguments = arguments;
-    string_map_set(&ctx->shown, part->call, 1);
+    string_map_set(&ctx->open_calls, part->call, 1);
 }
 
 void context_set_call(context *ctx, context_message *result, scan_value id, scan_value name)
@@ -153,7 +153,7 @@ void context_set_call(context *ctx, context_message *result, scan_value id, scan
     result->call = context_call_of(ctx, id);
     result->call_id = scan_string_inside(id);
     result->name = scan_string_inside(name);
-    string_map_set(&ctx->shown, result->call, 0);
+    string_map_set(&ctx->open_calls, result->call, 0);
 }
 
 /* --- blocks --- */

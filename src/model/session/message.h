@@ -111,8 +111,8 @@ typedef struct context {
     bool is_over;  /* `made` exceeded `most`; memory->failed is set too */
     bool is_repaired;
     context_repair *repairs, *last_repair;
-    string_map shown; /* calls by id: 1 while a call has no result */
-    arena *memory;    /* if memory->failed, the context is incomplete */
+    string_map open_calls; /* calls by id: 1 while a call has no result */
+    arena *memory;         /* if memory->failed, the context is incomplete */
 } context;
 
 /* Appends an empty message with its source. NULL: out of memory. */

@@ -123,13 +123,6 @@ static void add_bash(context *ctx, const session_entry *entry)
     add_joined(ctx, add(ctx, entry, CONTEXT_USER), pieces, count);
 }
 
-/* Removes the signatures: only Anthropic's API accepts its thinking again. */
-static void forget_signatures(context_message *message)
-{
-    for (context_part *part = message->parts; part != NULL; part = part->next)
-        part->signature = (slice){"", 0};
-}
-
 static void add_assistant(context *ctx, const session_entry *entry)
 {
     context_message *message = add(ctx, entry, CONTEXT_ASSISTANT);
@@ -139,8 +132,10 @@ static void add_assistant(context *ctx, const session_entry *entry)
         return;
     message->has_failed = session_says(stop, "error") || session_says(stop, "aborted");
     context_add_content(ctx, message, entry->content);
-    if (!session_says(entry->fields[SESSION_FIELD_API], "anthropic-messages"))
-        forget_signatures(message);
+    if (session_says(entry->fields[SESSION_FIELD_API], "anthropic-messages"))
+        return;
+    for (context_part *part = message->parts; part != NULL; part = part->next)
+        part->signature = (slice){"", 0}; /* only Anthropic's API accepts its thinking again */
 }
 
 static void add_result(context *ctx, const session_entry *entry)

@@ -61,8 +61,8 @@ static void put_id(buf *out, const char *name, slice id)
     buf_json_or_null(out, id.len > 0 ? id : (slice){NULL, 0});
 }
 
-bool session_position_ending(slice *ending, const session_position *at, const session_placed *entry,
-                             arena *memory)
+bool session_position_ending(slice *ending, const session_position *at,
+                             const session_entry_links *entry, arena *memory)
 {
     session_line line;
     session_entry read;

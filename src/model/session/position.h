@@ -22,13 +22,13 @@ typedef struct session_position {
 } session_position;
 
 /* An entry with its id, parent and first kept entry in the session. */
-typedef struct session_placed {
+typedef struct session_entry_links {
     slice text;
     slice id;
     slice parent;     /* the parent's id, even if it is missing; ptr NULL: a root */
     slice first_kept; /* id of the first entry that a compaction keeps; empty or ptr NULL: none */
     bool is_moved;    /* the lines before it have changed, so an index in it is wrong */
-} session_placed;
+} session_entry_links;
 
 /* Advances over a line that is no entry of the tree. The first header sets the file's id.
  * Returns false if out of memory. */
@@ -43,7 +43,7 @@ void session_position_entry(session_position *at, slice id);
  * at the end, because the last one of a name is used. The text belongs to `memory`. Returns false
  * if out of memory.
  */
-bool session_position_ending(slice *ending, const session_position *at, const session_placed *entry,
-                             arena *memory);
+bool session_position_ending(slice *ending, const session_position *at,
+                             const session_entry_links *entry, arena *memory);
 
 #endif

@@ -6,11 +6,6 @@
 
 /* --- parents --- */
 
-static bool same_bytes(const session_entry *a, const session_entry *b)
-{
-    return slice_equal(a->text, b->text);
-}
-
 /* Maps each id to the first line that has it. Later lines are duplicates or conflicts. */
 static bool index_ids(session_tree *tree)
 {
@@ -25,8 +20,9 @@ static bool index_ids(session_tree *tree)
         if (first == STRING_MAP_NONE)
             ok = string_map_set(&tree->ids, tree->entries[i].id, i);
         else
-            node->state = same_bytes(&tree->entries[first], &tree->entries[i]) ? SESSION_DUPLICATE
-                                                                               : SESSION_CONFLICT;
+            node->state = slice_equal(tree->entries[first].text, tree->entries[i].text)
+                              ? SESSION_DUPLICATE
+                              : SESSION_CONFLICT;
     }
     return ok;
 }
