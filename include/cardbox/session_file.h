@@ -151,10 +151,10 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import_bytes(
  * Returns the report as a JSON object. Its members for the import are session_id, dialect, changed,
  * version, lines, blank, headers, appended, unchanged, kept and not_kept. Its members for the
  * session are entries, roots, leaves, branch_points, dangling_parents and max_depth. Its members
- * for the file are duplicates, conflicts, cycles, bad, torn and not_in_context: entries that are
- * never part of a context, because their type is unknown or they have no content. Then follow the
- * issues: an array of up to 10,000 objects with line, kind, reason, and the id of an entry. It
- * lists the first 100 entries of not_in_context.
+ * for the file are duplicates, conflicts, cycles, bad, torn and not_in_context. The last one counts
+ * entries that are never part of a context: their type is unknown or they have no content. Then
+ * follow the issues: an array of up to 10,000 objects with line, kind, reason, and the id of an
+ * entry. It lists the first 100 entries of not_in_context.
  *
  * @param report  a report
  * @return JSON, borrowed until cardbox_session_report_free
