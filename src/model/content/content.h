@@ -12,7 +12,7 @@
 #define CONTENT_PATH_SIZE    128
 #define CONTENT_MESSAGE_SIZE 128
 
-/* Why content does not fit its class. */
+/* The rule of its class that content violates. */
 typedef struct content_error {
     const char *class_name;             /* static: the class of the whole content */
     char field[CONTENT_PATH_SIZE];      /* "text", "fields[1].name", "files[0].preview.uri" */
@@ -20,7 +20,7 @@ typedef struct content_error {
                                          */
 } content_error;
 
-/* The name of the known class of content, by its "__type__"; NULL if none. Static text. */
+/* Returns the name of the class in "__type__"; NULL: no known class. Static text. */
 const char *content_class_of(scan_value content);
 
 /* Like content_class_of. If "__type__" is the first member, and the only one of that name,
