@@ -1,7 +1,7 @@
 /*
  * cardbox.h: the whole public interface of libcardbox.
  *
- * CardBox keeps what AI agents say and do: cards (immutable units of content) and boxes (ordered
+ * CardBox stores what AI agents say and do: cards (immutable units of content) and boxes (ordered
  * lists of card ids), each belonging to a tenant, stored in PostgreSQL. A worker links this
  * library, opens one handle and calls:
  *
@@ -15,28 +15,28 @@
  *
  * Conventions, valid for every function:
  *   - Out-parameters come first, then the handle, the tenant, the rest; cardbox_error * is last
- *     and may be NULL. An out-parameter that one does not want may be NULL, but for the result of
- *     a read and a handle. On failure out-parameters are left NULL or untouched.
- *   - A struct that begins with struct_size is made with its _INIT macro: zeros are not what is
- *     meant by its fields, and CARDBOX_INVALID. A struct without it may be zeroed.
+ *     and may be NULL. An out-parameter that is not needed may be NULL, except the result of a
+ *     read and a handle. After a failure out-parameters are NULL or unchanged.
+ *   - A struct with a struct_size must be initialised with its _INIT macro. With struct_size 0 it
+ *     is CARDBOX_INVALID. A struct without struct_size may be zeroed.
  *   - Text is UTF-8 and NUL-terminated unless a length is given. JSON is passed as text.
- *   - Input is only read during the call. What a result object lends lives until that object is
- *     freed. _free(NULL), cardbox_close(NULL) and cardbox_rollback(NULL) do nothing.
- *   - Everything is ended or freed once; a transaction, writer or scan before the handle that it
- *     is of. Results need no handle: they may be kept after cardbox_close.
- *   - A list of statuses that ends in "and the connection's" has these besides: CARDBOX_BUSY,
- *     CARDBOX_TIMEOUT, CARDBOX_UNAVAILABLE, CARDBOX_FORBIDDEN, CARDBOX_NOMEM, CARDBOX_INTERNAL; of
- *     a pool after fork CARDBOX_INVALID; of a transaction in which a statement has failed
- *     CARDBOX_CONFLICT: nothing of it is kept. An answer such as CARDBOX_NOT_FOUND or CARDBOX_GONE
- *     is no failed statement.
+ *   - Input is only read during the call. Borrowed texts are valid until their result is freed.
+ *     _free(NULL), cardbox_close(NULL) and cardbox_rollback(NULL) do nothing.
+ *   - Everything is ended or freed once. Transactions, writers and scans end before their handle.
+ *     Results stay valid after cardbox_close.
+ *   - A list of statuses that ends in "and the connection's" also has: CARDBOX_BUSY,
+ *     CARDBOX_TIMEOUT, CARDBOX_UNAVAILABLE, CARDBOX_FORBIDDEN, CARDBOX_NOMEM, CARDBOX_INTERNAL. A
+ *     pool after fork returns CARDBOX_INVALID. After a failed statement, a transaction returns
+ *     CARDBOX_CONFLICT and stores nothing. CARDBOX_NOT_FOUND and CARDBOX_GONE are no failed
+ *     statements.
  *   - A handle from cardbox_open may be used by many threads at once. Transactions, writers, scans
- *     and result objects belong to one thread at a time; nothing notices if they don't.
- *   - A callback may use the handle that it is called for, if that is a pool. It returns: neither
- *     an exception nor a longjmp may pass through the library.
+ *     and results may be used by one thread at a time. This is not checked.
+ *   - A callback may use the function's handle, if it is a pool. It must return: an exception or a
+ *     longjmp must not leave it.
  *   - No function prints, exits, changes the locale or handles signals.
- *   - After fork the child must not use the parent's handles, transactions among them: it receives
- *     CARDBOX_INVALID, and may open handles of its own. What ends or frees a handle frees memory
- *     there and leaves the parent's sockets, and what is under way on them, alone.
+ *   - After fork, a child that uses the parent's handles receives CARDBOX_INVALID. It may open its
+ *     own. Closing a handle of the parent frees the child's memory and does not touch the parent's
+ *     connections.
  */
 #ifndef CARDBOX_H
 #define CARDBOX_H

@@ -159,8 +159,8 @@ typedef struct cardbox_fork_options {
  * @param box_id   the box to fork
  * @param options  NULL: as it is now, with a new id
  * @param err      may be NULL
- * @return CARDBOX_OK; CARDBOX_NOT_FOUND (box, or a version or length that it never had);
- * CARDBOX_CONFLICT (new_box_id exists, or fewer ids are stored than the log of the box claims);
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such box, version or length);
+ * CARDBOX_CONFLICT (new_box_id exists, or ids are missing in the store);
  * CARDBOX_GONE (it was deleted); CARDBOX_INVALID; and the connection's. Not retried
  *
  * Thread safety: as the handle.

@@ -1,7 +1,7 @@
 /*
- * bus.h: abilities: named operations with JSON in and JSON out, such as `card:get` or
- * `task:spawn`, each with a description and JSON Schemas. The same abilities are served over HTTP
- * and are tools of agents.
+ * bus.h: abilities: named operations with JSON input and JSON output, such as `card:get` or
+ * `task:spawn`, each with a description and JSON Schemas. The same abilities are available over
+ * HTTP and as tools of agents.
  */
 #ifndef CARDBOX_BUS_H
 #define CARDBOX_BUS_H
@@ -17,16 +17,17 @@ extern "C" {
  *
  * @param out         receives the output, JSON; free it with cardbox_free
  * @param db          any handle; in a transaction the ability is part of it. May be NULL for
- * `bus:*`, which tell what there is: `bus:list`, `bus:abilities`, `bus:inspect`
+ * `bus:*`, which describe the abilities: `bus:list`, `bus:abilities`, `bus:inspect`
  * @param tenant      1 to CARDBOX_TENANT_MAX bytes
  * @param ability_id  such as "card:get"
- * @param call_id     names this call; may be NULL; 1 to CARDBOX_KEY_MAX bytes; checked, not kept
- * @param caller_id   names who calls; likewise
- * @param input       JSON as the ability's input schema says; NULL or "": {}
+ * @param call_id     an id of this call; may be NULL; 1 to CARDBOX_KEY_MAX bytes; checked, but not
+ * stored
+ * @param caller_id   an id of the caller; likewise
+ * @param input       JSON that satisfies the ability's input schema; NULL or "": {}
  * @param err         may be NULL
- * @return CARDBOX_OK; CARDBOX_INVALID when the input is not as its schema says (the message has the
- *         place); CARDBOX_NOT_FOUND when there is no such ability, or not what it is about; what
- *         the ability's own function returns, such as CARDBOX_CONFLICT
+ * @return CARDBOX_OK; CARDBOX_INVALID (the input violates its schema; the message has the
+ * location); CARDBOX_NOT_FOUND (no such ability, card, box, ...); and the statuses of the ability's
+ * function
  *
  * Thread safety: as the handle.
  */

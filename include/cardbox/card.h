@@ -155,8 +155,8 @@ CARDBOX_API cardbox_status cardbox_add_cards(cardbox_outcome *outcomes, cardbox 
                                              cardbox_error *err);
 
 /**
- * Makes a sealed card of an entry's message, for use in boxes: its text or content, its tool calls,
- * the id of the call that it answers, and its role in the metadata.
+ * Makes a sealed card from an entry's message, for use in boxes. The card has the message's
+ * content, tool calls and tool_call_id, and its role in the metadata.
  *
  * @param outcome     receives what cardbox_add_card would return; may be NULL
  * @param db          any handle
@@ -165,8 +165,8 @@ CARDBOX_API cardbox_status cardbox_add_cards(cardbox_outcome *outcomes, cardbox 
  * @param entry_id    the entry
  * @param card_id     the card's id: with the same one the function may be called again
  * @param err         may be NULL
- * @return CARDBOX_OK; CARDBOX_NOT_FOUND: no such session or entry; CARDBOX_INVALID: the entry gives
- *         no message; CARDBOX_CONFLICT: the card exists with other content; and the connection's
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND: no such session or entry; CARDBOX_INVALID: the entry is no
+ * message; CARDBOX_CONFLICT: the card exists with other content; and the connection's
  *
  * Thread safety: as the handle.
  */

@@ -1,7 +1,7 @@
 /*
- * client.h: handles. cardbox_open gives a pool of connections; cardbox_begin gives a transaction on
- * it; cardbox_borrow makes one of a connection that the caller owns. All three are a `cardbox *`,
- * and every function takes any of them.
+ * client.h: handles. cardbox_open makes a pool of connections, cardbox_begin a transaction on a
+ * pool, and cardbox_borrow a handle for a connection of the caller. All three are a `cardbox *`,
+ * and every function accepts each of them.
  */
 #ifndef CARDBOX_CLIENT_H
 #define CARDBOX_CLIENT_H
@@ -18,12 +18,13 @@ typedef struct cardbox cardbox;
 /** libpq's connection (PGconn is a typedef of it), so that this header needs no libpq-fe.h. */
 struct pg_conn;
 
-/** How to connect. Start from CARDBOX_OPTIONS_INIT; 0 or NULL means the default that is named. */
+/** Options of a connection. Start from CARDBOX_OPTIONS_INIT; 0 or NULL is the default given below.
+ */
 typedef struct cardbox_options {
     size_t struct_size; /**< set by CARDBOX_OPTIONS_INIT */
     /** libpq connection string or URI; "" or NULL: the PG* environment. Its `options`, or
-     * PGOPTIONS, of at most 1000 bytes, hold but for what CardBox sets itself: statement_timeout,
-     * search_path, jit, random_page_cost, default_transaction_isolation,
+     * PGOPTIONS, of at most 1000 bytes, apply except for the settings that CardBox sets:
+     * statement_timeout, search_path, jit, random_page_cost, default_transaction_isolation,
      * standard_conforming_strings and row_security. */
     const char *conninfo;
     const char *application_name; /**< shown in pg_stat_activity; default "cardbox" */
@@ -33,12 +34,12 @@ typedef struct cardbox_options {
     unsigned connect_timeout_ms; /**< for each address of a host, in whole seconds, at least
                                    2 s; default 5000 */
     unsigned statement_timeout_ms; /**< for one statement, then CARDBOX_TIMEOUT; default 30000 */
-    unsigned retry_timeout_ms;     /**< how long a lost database is waited for; default 10000 */
+    unsigned retry_timeout_ms;     /**< maximum wait for a lost database; default 10000 */
     unsigned max_lifetime_s;       /**< a connection is replaced after this, +-10 %; default 1800 */
-    unsigned idle_timeout_s;       /**< those idle for longer, above pool_min, are closed when
-                                        another is given back; default 300 */
-    bool no_retry;                 /**< true: report a lost connection at once */
-    bool no_named_statements;      /**< true: behind PgBouncer in transaction mode */
+    unsigned idle_timeout_s;  /**< connections above pool_min that were idle for longer are closed
+                                 when another is returned; default 300 */
+    bool no_retry;            /**< true: report a lost connection at once */
+    bool no_named_statements; /**< true: behind PgBouncer in transaction mode */
 } cardbox_options;
 
 #define CARDBOX_OPTIONS_INIT                                                                       \
@@ -52,10 +53,9 @@ typedef struct cardbox_options {
  * @param out      receives the handle; free it with cardbox_close
  * @param options  NULL means CARDBOX_OPTIONS_INIT; read during the call only
  * @param err      may be NULL
- * @return CARDBOX_OK; CARDBOX_INVALID for bad options or a bad connection string;
- * CARDBOX_UNAVAILABLE when the database cannot be reached; CARDBOX_INTERNAL when it was not
- * migrated (`cardbox migrate`); CARDBOX_FORBIDDEN when the role may not read its schema; and the
- * connection's
+ * @return CARDBOX_OK; CARDBOX_INVALID (options or connection string); CARDBOX_UNAVAILABLE (the
+ * database can't be reached); CARDBOX_INTERNAL (run `cardbox migrate`); CARDBOX_FORBIDDEN (the role
+ * can't read the schema); and the connection's
  *
  * Thread safety: any thread.
  */
@@ -76,9 +76,9 @@ CARDBOX_API void cardbox_close(cardbox *db);
 /**
  * Begins a transaction (READ COMMITTED) on one of the pool's connections.
  *
- * Every function that is given `tx` works inside it; nothing is visible to others, or kept, before
- * cardbox_commit. Inside a transaction nothing is retried: if the connection is lost, every
- * later call on `tx` gives CARDBOX_UNAVAILABLE, and the caller starts again from cardbox_begin.
+ * Functions that are called with `tx` are part of it. Nothing is visible to others, or stored,
+ * before cardbox_commit. Nothing is retried: if the connection is lost, every later call on `tx`
+ * returns CARDBOX_UNAVAILABLE, and the caller repeats the transaction from cardbox_begin.
  *
  * @param tx   receives the transaction; end it with cardbox_commit or cardbox_rollback
  * @param db   a pool
@@ -94,10 +94,10 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_begin(cardbox **tx, cardbox
  * Makes calls part of a transaction that the caller runs on a connection of its own, so that the
  * caller's rows and its cards commit together.
  *
- * The connection stays the caller's: CardBox sends statements on it and nothing else: no BEGIN, no
- * COMMIT, no settings, no prepared statements. It must be idle, not in pipeline mode and blocking
- * during each call. Where the caller has begun no transaction each statement is one, and its
- * statement_timeout is the only limit of a call's time.
+ * The connection remains the caller's. CardBox sends only its statements: no BEGIN, no COMMIT, no
+ * settings, no prepared statements. It must be idle, not in pipeline mode and blocking during each
+ * call. Outside a transaction, each statement is committed by itself. The connection's
+ * statement_timeout is the only time limit.
  *
  * @param tx    receives the handle; free it with cardbox_rollback, cardbox_commit or cardbox_close,
  *              which leave the caller's transaction as it is
@@ -116,11 +116,11 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_borrow(cardbox **tx, struct
  *
  * @param tx   from cardbox_begin; for a borrowed connection nothing is sent
  * @param err  may be NULL
- * @return CARDBOX_OK; CARDBOX_CONFLICT after a statement that failed (nothing was kept);
- *         CARDBOX_UNAVAILABLE when the connection was lost: before the commit nothing was kept, and
- *         err->retryable says so; else, as for CARDBOX_TIMEOUT, the outcome is unknown, and running
- *         the whole transaction again is safe if its writes carry ids and append keys;
- *         CARDBOX_INVALID (tx is none); and the connection's
+ * @return CARDBOX_OK; CARDBOX_CONFLICT (a statement had failed: nothing was stored);
+ * CARDBOX_UNAVAILABLE (the connection was lost); CARDBOX_INVALID (tx is no transaction); and the
+ * connection's. After CARDBOX_UNAVAILABLE with err->retryable nothing was stored. Without it, and
+ * after CARDBOX_TIMEOUT, the outcome is unknown. Repeating the transaction is safe then if its
+ * writes have ids and append keys
  *
  * Thread safety: the transaction's thread.
  */
@@ -135,29 +135,29 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_commit(cardbox *tx, cardbox
  */
 CARDBOX_API void cardbox_rollback(cardbox *tx);
 
-/** What a pool holds at one moment. */
+/** The counters of a pool. */
 typedef struct cardbox_pool_stats {
     unsigned open;    /**< connections that exist */
-    unsigned idle;    /**< of these, free ones */
+    unsigned idle;    /**< connections that are free */
     unsigned waiting; /**< threads that wait for one */
     uint64_t opened;  /**< connections made since cardbox_open */
     uint64_t failed;  /**< attempts that failed */
     uint64_t lost;    /**< connections that broke while in use or idle */
-    uint64_t retried; /**< calls that were sent again after a lost connection */
+    uint64_t retried; /**< calls that were retried after a lost connection */
 } cardbox_pool_stats;
 
 /**
  * Reads the pool's counters.
  *
  * @param out  receives them
- * @param db   a pool; a transaction gives its pool's, a borrowed connection zeros
+ * @param db   a pool, or a transaction of it; a borrowed connection has only zeros
  *
  * Thread safety: any thread.
  */
 CARDBOX_API void cardbox_pool_stats_get(cardbox_pool_stats *out, cardbox *db);
 
 /**
- * Asks the database for an answer, with the pool's retries and deadlines.
+ * Checks that the database answers, with the pool's retries and deadlines.
  *
  * @param db   any handle
  * @param err  may be NULL

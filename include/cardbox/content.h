@@ -1,7 +1,7 @@
 /*
  * content.h: checked constructors of the content classes. A card's content may be any JSON value;
  * when it is an object whose "__type__" names one of these classes, CardBox knows its fields. Each
- * constructor gives JSON text with every field of its class present (null where unset), for
+ * constructor returns JSON text with every field of its class present (null where unset), for
  * cardbox_card.content; the caller frees it with cardbox_free.
  */
 #ifndef CARDBOX_CONTENT_H
@@ -13,18 +13,19 @@
 extern "C" {
 #endif
 
-/** Frees text that CardBox gave away. @param text from CardBox, or NULL */
+/** Frees text that a function returned. @param text from CardBox, or NULL */
 CARDBOX_API void cardbox_free(void *text);
 
 /**
- * Checks content of a known class and gives its stored form: every field present, names trimmed,
+ * Checks content of a known class and returns its stored form: every field present, names trimmed,
  * times in UTC. Members that the class does not know are kept, after its own.
  *
  * @param out      receives new text; free with cardbox_free. Content of no known class comes back
  *                 as it is
  * @param content  JSON text; with "__type__" naming a class it is checked by that class's rules
  * @param length   its bytes; 0: strlen
- * @param err      may be NULL; the message names the field, `position` the place of a JSON fault
+ * @param err      may be NULL; the message names the field, `position` is the offset of a JSON
+ * error
  * @return CARDBOX_OK, CARDBOX_INVALID, CARDBOX_TOO_LARGE, CARDBOX_NOMEM
  *
  * Thread safety: any thread.

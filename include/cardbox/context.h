@@ -1,7 +1,6 @@
 /*
- * context.h: what a model is given: the messages of the way to an entry of a session, or of the
- * cards of a box, with what was done to make them fit for it, and digests by which two contexts are
- * compared.
+ * context.h: contexts: the messages for a model, made from a path of a session or from the cards of
+ * a box. Contexts have a report of the repairs, and digests for comparing two of them.
  */
 #ifndef CARDBOX_CONTEXT_H
 #define CARDBOX_CONTEXT_H
@@ -12,21 +11,21 @@
 extern "C" {
 #endif
 
-/** How the messages of a context are written. The numbers never change. */
+/** The format of a context's messages. The numbers never change. */
 typedef enum cardbox_format {
     CARDBOX_FORMAT_OPENAI = 0,    /**< chat completions: messages with tool_calls, role "tool" */
-    CARDBOX_FORMAT_ANTHROPIC = 1, /**< tool_use and tool_result blocks, system apart */
-    CARDBOX_FORMAT_ENTRIES = 2    /**< the entries or cards that give messages, as they are */
+    CARDBOX_FORMAT_ANTHROPIC = 1, /**< tool_use and tool_result blocks, separate system text */
+    CARDBOX_FORMAT_ENTRIES = 2    /**< the entries or cards of the messages, unchanged */
 } cardbox_format;
 
-/** The messages that a model is given. Opaque; free with cardbox_context_free. */
+/** The messages for a model. Opaque; free with cardbox_context_free. */
 typedef struct cardbox_context cardbox_context;
 
-/** How a context is built. Start from CARDBOX_CONTEXT_OPTIONS_INIT. */
+/** Options of a context. Start from CARDBOX_CONTEXT_OPTIONS_INIT. */
 typedef struct cardbox_context_options {
     size_t struct_size;    /**< set by CARDBOX_CONTEXT_OPTIONS_INIT */
     cardbox_format format; /**< default CARDBOX_FORMAT_OPENAI */
-    bool no_repair;        /**< true: calls and results as they are, paired or not */
+    bool no_repair;        /**< true: calls and results are not paired */
 } cardbox_context_options;
 
 #define CARDBOX_CONTEXT_OPTIONS_INIT                                                               \
@@ -35,9 +34,9 @@ typedef struct cardbox_context_options {
     }
 
 /**
- * Builds the context of an entry: what a model is given that goes on from there. The last
- * compaction on the way counts, calls and results are paired so that the format's API takes them,
- * and the same entries give the same bytes, every time. One statement.
+ * Builds the context of an entry: the messages for a model that continues there. The last
+ * compaction on the path applies. Calls and results are paired so that the format's API accepts
+ * them. The same entries always make the same bytes. One statement.
  *
  * @param out         receives the context
  * @param db          any handle
@@ -56,7 +55,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context(
     const char *entry_id, cardbox_format format, cardbox_error *err);
 
 /**
- * The same with options.
+ * Like cardbox_build_context, with options.
  *
  * @param out         receives the context
  * @param db          any handle
@@ -74,22 +73,21 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context_options(
     const char *entry_id, const cardbox_context_options *options, cardbox_error *err);
 
 /**
- * Builds the context of a box: the messages that its cards are. A card's role is its metadata's; a
- * call is a card of content ToolCallContent or with tool_calls, a result one of ToolResultContent
- * or with the role "tool" and a tool_call_id. Cards of the types sys.tools and meta.parent_pointer
- * are said to nobody. Calls and results are paired as in cardbox_build_context. One statement, and
- * the messages that cardboxd gives of the box.
+ * Builds the context of a box from its cards. A card's role is in its metadata. A call is a card
+ * with ToolCallContent or tool_calls. A result is a card with ToolResultContent, or with the role
+ * "tool" and a tool_call_id. Cards of the types sys.tools and meta.parent_pointer are left out.
+ * Calls and results are paired as in cardbox_build_context. One statement.
  *
  * @param out      receives the context
  * @param db       any handle
  * @param tenant   the tenant
  * @param box_id   the box
- * @param part     which of its cards, as of when; NULL: all of them now
+ * @param part     which cards, at which version or time; NULL: all current ones
  * @param options  NULL means CARDBOX_CONTEXT_OPTIONS_INIT
  * @param err      may be NULL
- * @return CARDBOX_OK; CARDBOX_NOT_FOUND (box, or a moment that its log does not cover);
- *         CARDBOX_TOO_LARGE (over 10,000 cards, or cards, which are then not read, or a context of
- * over 256 MiB); CARDBOX_INVALID; and the connection's
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such box, version or time);
+ *         CARDBOX_TOO_LARGE (10,000 cards or 256 MiB);
+ * CARDBOX_INVALID; and the connection's
  *
  * Thread safety: as the handle.
  */
@@ -98,7 +96,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_box_context(
     const cardbox_read_options *part, const cardbox_context_options *options, cardbox_error *err);
 
 /**
- * The messages.
+ * Returns the messages.
  *
  * @param context  a context
  * @return a JSON array, borrowed until cardbox_context_free
@@ -108,7 +106,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_box_context(
 CARDBOX_API const char *cardbox_context_json(const cardbox_context *context);
 
 /**
- * The system's texts, which CARDBOX_FORMAT_ANTHROPIC has apart.
+ * Returns the system texts, which are separate in CARDBOX_FORMAT_ANTHROPIC.
  *
  * @param context  a context
  * @return a JSON array of text blocks, borrowed; NULL: there are none, or it is another format
@@ -118,7 +116,7 @@ CARDBOX_API const char *cardbox_context_json(const cardbox_context *context);
 CARDBOX_API const char *cardbox_context_system(const cardbox_context *context);
 
 /**
- * How many messages there are.
+ * Returns the number of messages.
  *
  * @param context  a context
  * @return their number
@@ -128,11 +126,12 @@ CARDBOX_API const char *cardbox_context_system(const cardbox_context *context);
 CARDBOX_API size_t cardbox_context_count(const cardbox_context *context);
 
 /**
- * The digest of a context's beginning: two contexts whose digests agree agree up to there.
+ * Returns the digest of the first messages of a context. If the digests of two contexts are equal,
+ * these messages are equal.
  *
  * @param out      receives 32 hexadecimal digits and a NUL
  * @param context  a context
- * @param index    the last message that is covered, below cardbox_context_count
+ * @param index    index of the last message included, below cardbox_context_count
  * @return CARDBOX_OK; CARDBOX_INVALID (no such message, or out is NULL)
  *
  * Thread safety: any thread, but one at a time.
@@ -142,7 +141,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_context_digest(char out[33]
                                                                     size_t index);
 
 /**
- * The first message that two contexts of one format do not share: where a prompt cache breaks.
+ * Returns the first message that differs in two contexts of one format, where a prompt cache ends.
  *
  * @param a  a context
  * @param b  another
@@ -153,12 +152,12 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_context_digest(char out[33]
 CARDBOX_API size_t cardbox_context_difference(const cardbox_context *a, const cardbox_context *b);
 
 /**
- * What was done to make it: a JSON object of format, messages_before, messages_after and repairs,
- * each with what it is and the entry or card that it is about; Anthropic's messages may be fewer
- * than messages_after, since those of one role in a row are one and the system's stand apart,
- * OpenAI's more by those that carry the images of results; of a session's with entry_id,
- * provider, model and thinking_level, of a box's with box_id, version, length, cards (how many were
- * asked for) and missing_card_ids before.
+ * Returns the report of a context: a JSON object with format, messages_before, messages_after and
+ * repairs, each with its kind and its entry or card. A session's report also has entry_id,
+ * provider, model and thinking_level. A box's report also has box_id, version, length, cards (the
+ * number requested) and missing_card_ids. Anthropic's messages may be fewer than messages_after:
+ * consecutive messages of one role are one, and the system text is separate. OpenAI's may be more:
+ * images of results are separate messages.
  *
  * @param context  a context
  * @return JSON, borrowed until cardbox_context_free

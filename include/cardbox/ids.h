@@ -24,20 +24,20 @@ extern "C" {
 CARDBOX_API void cardbox_uuid7(char out[CARDBOX_UUID_SIZE]);
 
 /**
- * Makes a UUID that depends only on its arguments: the same turn gives the same ids, so that a
- * replay writes nothing new.
+ * Makes a UUID that depends only on its arguments. A repeated turn has the same ids, so it writes
+ * nothing new.
  *
- * The result has the form of a UUIDv7. If `key` is itself a UUIDv7 its time is taken over, so the
- * new id sorts beside it; otherwise the time bits come from the digest too.
+ * The result has the form of a UUIDv7. If `key` is a UUIDv7, the new id gets its time and sorts
+ * beside it. Otherwise the time bits are part of the digest.
  *
  * @param out   receives 36 characters and a NUL; may be NULL, for nothing
- * @param key   what is unique about the turn; NULL counts as ""
+ * @param key   an id of the turn; NULL counts as ""
  * @param part  which id of the turn, such as "call"; NULL counts as ""
  *
  * Thread safety: any thread.
  * Source: SHA-1 of key, a zero byte and part, as in RFC 9562 section 5.5 with the Nil UUID as the
- * namespace, in the layout of 5.7. Of more than 2048 bytes each 2048 give a UUID as in 5.5, which
- * is the namespace of those that follow.
+ * namespace, in the layout of 5.7. Longer input is hashed in blocks of 2048 bytes. The UUID of each
+ * block, as in 5.5, is the namespace of the next.
  */
 CARDBOX_API void cardbox_uuid7_from_key(char out[CARDBOX_UUID_SIZE], const char *key,
                                         const char *part);

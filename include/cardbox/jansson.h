@@ -13,11 +13,11 @@
  * stays valid when the card or context is freed. NULL: `error` has the reason and the position in
  * the text; an empty error.text means that memory ran out. `error` may be NULL.
  *
- * A card's text may be JSON that jansson does not hold: half of a surrogate pair and integers of
- * over 64 bits are errors; \u0000 is one without JSON_ALLOW_NUL; reals become doubles. Of members
- * with one name the last one counts, unless `flags` has JSON_REJECT_DUPLICATES. So a value that is
- * printed again may differ from the text: what must keep its bytes, such as the messages of a
- * request whose prompt is cached, is passed on as text.
+ * jansson can't represent all JSON of cards. Unpaired surrogates and integers of over 64 bits are
+ * errors. \u0000 is an error without JSON_ALLOW_NUL. Reals become doubles. If members have the same
+ * name, the last one is used, unless `flags` has JSON_REJECT_DUPLICATES. So a printed value may
+ * differ from the text. Pass on the text where bytes matter, such as in requests with a cached
+ * prompt.
  */
 #ifndef CARDBOX_JANSSON_H
 #define CARDBOX_JANSSON_H

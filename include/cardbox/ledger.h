@@ -1,12 +1,12 @@
 /*
- * ledger.h: the ledger of what agents do: tasks, the calls that they make, and their messages,
- * which never change. Written by whoever runs agents; the task manager of <cardbox/task.h> keeps it
- * by itself. Times are Unix milliseconds, from 0 to the end of the year 9999.
+ * ledger.h: the ledger of agents: tasks, their calls, and their messages, which never change. The
+ * task manager of <cardbox/task.h> writes it; other programs that run agents may write it too.
+ * Times are Unix milliseconds, from 0 to the end of the year 9999.
  *
- * Texts of people and models may hold what no C string can: \u0000 and halves of surrogate pairs.
+ * Texts of people and models may contain \u0000 and unpaired surrogates, which a C string can't.
  * So each such text T has a second field T_json, the text as a JSON string with its quotes.
- * Written: T_json if it is not NULL, else T. Read: both; T has U+FFFD where there is no other way,
- * T_json is exact.
+ * When written, T_json is used if it is not NULL, else T. When read, both are set: T has U+FFFD for
+ * such characters, T_json is exact.
  */
 #ifndef CARDBOX_LEDGER_H
 #define CARDBOX_LEDGER_H
@@ -18,26 +18,26 @@
 extern "C" {
 #endif
 
-/** A task. Only completion_status and updated_at change once it is saved. */
+/** A task. After it is saved, only completion_status and updated_at change. */
 typedef struct cardbox_task {
     size_t struct_size;            /**< set by CARDBOX_TASK_INIT */
     const char *task_id;           /**< 1 to CARDBOX_CARD_ID_MAX bytes */
     const char *parent_task_id;    /**< NULL: none; a task that exists */
     const char *completion_status; /**< NULL: active; "success", "cancelled", "failed: ...", ...; up
                                       to CARDBOX_TASK_STATUS_MAX bytes */
-    const char *system_prompt;     /**< a text, perhaps ""; one of the two is not NULL */
+    const char *system_prompt;     /**< a text, may be ""; one of both is not NULL */
     const char *system_prompt_json; /**< see the top of this header */
-    int64_t created_at;             /**< ms; nothing fills it in: 0 is 1970 */
+    int64_t created_at;             /**< ms; no default: 0 is 1970 */
     int64_t updated_at;             /**< ms; likewise */
-    const char *goal;               /**< read where goals are: its first message of a user */
+    const char *goal;               /**< read if goals are requested: the first message of a user */
     const char *goal_json;          /**< the same, exactly */
     const char *cancel_reason;      /**< read: why it was cancelled, or NULL */
     const char *lease_owner;        /**< read: the worker that runs it, or NULL */
     int64_t wake_at; /**< read: when a worker may claim it, ms; while it runs, the end of its lease;
                         0: it sleeps or is finished */
-    int64_t message_count; /**< read: messages that it has */
+    int64_t message_count; /**< read: number of messages */
     int64_t event_count;   /**< read: number of its last event, see cardbox_task_follow */
-    int32_t attempts;      /**< read: claims since a worker last let go of it in good order */
+    int32_t attempts;      /**< read: claims since a worker last ended its lease properly */
 } cardbox_task;
 
 #define CARDBOX_TASK_INIT                                                                          \
@@ -57,8 +57,8 @@ typedef struct cardbox_message {
     int64_t timestamp;        /**< ms; written 0: the database's time */
     const char *metadata;     /**< a JSON object with further members for its card, or NULL */
     const char *tool_calls;   /**< a JSON array for its card, or NULL */
-    int64_t seq; /**< read: number of its event: a worker reads messages in this order, in which
-                    they came; lists have them by timestamp, then by seq */
+    int64_t seq; /**< read: number of its event. Workers read messages in this order of arrival;
+                    lists have them by timestamp, then by seq */
 } cardbox_message;
 
 #define CARDBOX_MESSAGE_INIT                                                                       \
@@ -66,9 +66,9 @@ typedef struct cardbox_message {
         sizeof(cardbox_message), NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0                    \
     }
 
-/** A call. Only status, details, updated_at and end_message_id change; its status only goes on,
- * from pending to in_progress to completed or failed, which is final. Of a finished task only calls
- * that have ended are saved. */
+/** A call. Only status, details, updated_at and end_message_id change. The status advances from
+ * pending to in_progress to completed or failed. A finished task accepts only calls that have
+ * ended. */
 typedef struct cardbox_call {
     size_t struct_size;           /**< set by CARDBOX_CALL_INIT */
     const char *call_id;          /**< 1 to CARDBOX_CARD_ID_MAX bytes */
@@ -90,7 +90,8 @@ typedef struct cardbox_call {
         sizeof(cardbox_call), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL     \
     }
 
-/** What one call saves, in this order. Start from CARDBOX_LEDGER_BATCH_INIT. */
+/** The entities that cardbox_ledger_save saves, in this order. Start from
+ * CARDBOX_LEDGER_BATCH_INIT. */
 typedef struct cardbox_ledger_batch {
     size_t struct_size;              /**< set by CARDBOX_LEDGER_BATCH_INIT */
     const cardbox_task *tasks;       /**< a parent before its subtasks */
@@ -109,18 +110,18 @@ typedef struct cardbox_ledger_batch {
 /**
  * Saves tasks, messages and calls in one statement: all or none.
  *
- * Tasks and calls are inserted or updated, messages only inserted. The same message again is fine;
- * the same id with other content is a conflict. A finished task is opened again, or given another
- * status, only by a save with a later updated_at; a cancelled one is given no other. Saving a
- * task does not make it run: cardbox_task_spawn and cardbox_task_send do. A save that finishes a
- * task takes it from the worker that runs it.
+ * Tasks and calls are inserted or updated, messages only inserted. Saving the same message again
+ * does nothing; the same id with other content is a conflict. Only a save with a later updated_at
+ * reopens a finished task or changes its status. A cancelled task keeps its status. Saving a task
+ * does not make it run: cardbox_task_spawn and cardbox_task_send do. A save that finishes a task
+ * ends the lease of its worker.
  *
  * @param db      any handle
  * @param tenant  1 to CARDBOX_TENANT_MAX bytes of UTF-8, no control characters
  * @param batch   the entities
  * @param err     may be NULL; the message names the entity and its field, by the name in JSON
- * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_NOT_FOUND (a task, parent or message that is named
- *         does not exist); CARDBOX_CONFLICT; CARDBOX_TOO_LARGE; and the connection's
+ * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_NOT_FOUND (the task, parent or a message does not
+ * exist); CARDBOX_CONFLICT; CARDBOX_TOO_LARGE; and the connection's
  *
  * Thread safety: as the handle.
  */
@@ -190,17 +191,17 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_task_get(cardbox_ledger **o
                                                               const char *task_id,
                                                               cardbox_error *err);
 
-/** Which tasks. Start from CARDBOX_TASK_FILTER_INIT; everything that is set must hold. */
+/** Which tasks. Start from CARDBOX_TASK_FILTER_INIT; all that are set must match. */
 typedef struct cardbox_task_filter {
     size_t struct_size;            /**< set by CARDBOX_TASK_FILTER_INIT */
-    bool active;                   /**< only those without a completion status */
-    const char *completion_status; /**< only of this one */
-    const char *parent_task_id;    /**< only of this parent */
+    bool active;                   /**< only tasks without a completion status */
+    const char *completion_status; /**< only tasks with this status */
+    const char *parent_task_id;    /**< only subtasks of this task */
     int64_t from_time;             /**< created then or later, ms; negative: any */
     int64_t to_time;               /**< created then or earlier, ms; negative: any */
     unsigned limit;                /**< 1 to CARDBOX_PAGE_MAX; 0: 100 */
-    uint64_t offset;               /**< how many of the newest are passed over */
-    bool goals;                    /**< read what each is for, too */
+    uint64_t offset;               /**< number of the newest tasks to skip */
+    bool goals;                    /**< also read the goal of each task */
 } cardbox_task_filter;
 
 #define CARDBOX_TASK_FILTER_INIT                                                                   \
@@ -209,7 +210,7 @@ typedef struct cardbox_task_filter {
     }
 
 /**
- * Lists tasks, newest first; cardbox_ledger_total tells how many there are in all.
+ * Lists tasks, newest first. cardbox_ledger_total returns their total number.
  *
  * @param out     receives a page
  * @param db      any handle
@@ -243,14 +244,14 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_tasks_active(cardbox_ledger
                                                                   cardbox_error *err);
 
 /**
- * Lists messages of a task by timestamp and seq; cardbox_ledger_total tells how many it has.
+ * Lists messages of a task by timestamp and seq. cardbox_ledger_total returns their total number.
  *
  * @param out      receives messages; none for a task that does not exist
  * @param db       any handle
  * @param tenant   the tenant
  * @param task_id  the task
  * @param limit    0: all
- * @param offset   how many of the first are passed over
+ * @param offset   number of messages to skip
  * @param err      may be NULL
  * @return CARDBOX_OK, CARDBOX_INVALID, and the connection's
  *
@@ -279,15 +280,15 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_calls_list(cardbox_ledger *
                                                                 const char *task_id,
                                                                 cardbox_error *err);
 
-/** How many entities a result holds. @param ledger a result or NULL @return the number */
+/** Returns the number of entities in a result. @param ledger a result or NULL @return the number */
 CARDBOX_API size_t cardbox_ledger_count(const cardbox_ledger *ledger);
 
-/** How many there are in all, of which a page shows some. @param ledger a result or NULL @return
- * the number */
+/** Returns the total number of entities, also those on other pages. @param ledger a result or NULL
+ * @return the number */
 CARDBOX_API int64_t cardbox_ledger_total(const cardbox_ledger *ledger);
 
 /**
- * A task of a result.
+ * Returns a task of a result.
  *
  * @param ledger  a result of tasks
  * @param index   0 to cardbox_ledger_count - 1
@@ -296,7 +297,7 @@ CARDBOX_API int64_t cardbox_ledger_total(const cardbox_ledger *ledger);
 CARDBOX_API const cardbox_task *cardbox_ledger_task(const cardbox_ledger *ledger, size_t index);
 
 /**
- * A message of a result.
+ * Returns a message of a result.
  *
  * @param ledger  a result of messages
  * @param index   0 to cardbox_ledger_count - 1
@@ -306,7 +307,7 @@ CARDBOX_API const cardbox_message *cardbox_ledger_message(const cardbox_ledger *
                                                           size_t index);
 
 /**
- * A call of a result.
+ * Returns a call of a result.
  *
  * @param ledger  a result of calls
  * @param index   0 to cardbox_ledger_count - 1
@@ -314,7 +315,7 @@ CARDBOX_API const cardbox_message *cardbox_ledger_message(const cardbox_ledger *
  */
 CARDBOX_API const cardbox_call *cardbox_ledger_call(const cardbox_ledger *ledger, size_t index);
 
-/** Frees a result and all that it lends. @param ledger a result or NULL */
+/** Frees a result and everything borrowed from it. @param ledger a result or NULL */
 CARDBOX_API void cardbox_ledger_free(cardbox_ledger *ledger);
 
 #ifdef __cplusplus

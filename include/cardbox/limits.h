@@ -35,26 +35,25 @@
  * cardbox_box_each_page, tool call ids in one filter. */
 #define CARDBOX_IDS_PER_READ_MAX 10000
 
-/* Rows on one page of a list, and the number where none is asked for. */
+/* Maximum rows on one page of a list, and the default. */
 #define CARDBOX_PAGE_MAX     1000
 #define CARDBOX_PAGE_DEFAULT 200
 
-/* Cards that a list looks at for one page, however few of them meet its filter: what PostgreSQL
- * reads in some 50 ms. */
+/* Cards that are examined for one page of a list, even if few match its filter: PostgreSQL reads
+ * them in about 50 ms. */
 #define CARDBOX_LIST_WALK_MAX 20000
 
-/* Ids in a box, at most: a longer one would not be read in an hour. */
+/* Maximum ids in a box: reading a longer one would take over an hour. */
 #define CARDBOX_BOX_IDS_MAX 2147483647
 
-/* Boxes that are looked at for one page of those that hold a card: they are larger than the rows of
- * cards, and their tails are read; and runs of 64 ids, where so many hold it that each box is asked
- * by itself. */
+/* Boxes, or segments of 64 ids, that are examined for one page of cardbox_card_boxes. Fewer than
+ * for cards, because these rows are larger. */
 #define CARDBOX_BOXES_WALK_MAX 5000
 
 /* Bytes of a task's completion status, which is an index key: "failed: " and a reason. */
 #define CARDBOX_TASK_STATUS_MAX 1024
 
-/* Bytes of the name under which a worker holds tasks: it is an index key. */
+/* Bytes of a worker's name, which is an index key. */
 #define CARDBOX_WORKER_NAME_MAX 255
 
 /* Tasks, messages and calls in one cardbox_ledger_save: as for cards. */
@@ -63,15 +62,14 @@
 /* Entries in one cardbox_session_append, and those that a writer sends together: as for cards. */
 #define CARDBOX_ENTRIES_PER_APPEND_MAX 1000
 
-/* The highest place in a session that an import takes: what orders its tree walks over all places,
- * used or not. Ten million turns are more than one session of anybody's. */
+/* Lines of a session. Ten million are more than any conversation has. */
 #define CARDBOX_SESSION_LINES_MAX 10000000
 
-/* Bytes of the header of a session that is made: some readers of such files look at no more than
- * the first 512, with the line feed. A file that is imported keeps the one that it has. */
+/* Bytes of the header of a new session: some programs read only the first 512 bytes, with the line
+ * feed. An imported file keeps its header. */
 #define CARDBOX_SESSION_HEADER_MAX 511
 
-/* Bytes of a session that is converted for an export: it is held in memory, some times over. */
+/* Bytes of a session that is converted for an export: it is in memory several times. */
 #define CARDBOX_CONVERT_MAX ((size_t)64 * 1024 * 1024)
 
 /* Metadata equalities in one card filter. */

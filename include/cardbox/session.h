@@ -1,9 +1,8 @@
 /*
- * session.h: sessions. A session is a tree of entries, each a line of JSON that never changes: what
- * an agent's conversation is on disk, kept in PostgreSQL. Entry ids are unique within their
- * session. An `entry_id` that ends a path, NULL for the head, is what HTTP calls `leaf`: it may be
- * any entry. Whole files are in session_file.h, writers in session_writer.h, what a model is given
- * in context.h; <cardbox.h> has all of them.
+ * session.h: sessions. A session is a tree of entries; each entry is a line of JSON that never
+ * changes. Entry ids are unique within their session. An `entry_id` at the end of a path (NULL: the
+ * head) is the `leaf` of the HTTP API and may be any entry. Files are in session_file.h, writers in
+ * session_writer.h, and contexts in context.h.
  */
 #ifndef CARDBOX_SESSION_H
 #define CARDBOX_SESSION_H
@@ -14,22 +13,24 @@
 extern "C" {
 #endif
 
-/** What the entries of a session look like; cardbox(1), ENTRIES, has the types of both dialects and
- * their members. The numbers never change. */
+/** The format of a session's entries. cardbox(1), ENTRIES, describes the types of both dialects.
+ * The numbers never change. */
 typedef enum cardbox_dialect {
-    CARDBOX_DIALECT_UNKNOWN = -1, /**< nothing told so far */
+    CARDBOX_DIALECT_UNKNOWN = -1, /**< not yet known */
     CARDBOX_DIALECT_PLAIN = 0,    /**< user, assistant, tool, tool_result, ...; no header */
-    CARDBOX_DIALECT_PI = 1        /**< the pi coding agent's: a header, then messages and more */
+    CARDBOX_DIALECT_PI =
+        1 /**< the format of the pi coding agent: a header, then messages and more */
 } cardbox_dialect;
 
-/** A session as it is now. Everything is borrowed from the result that gave it. */
+/** A session. Its texts are borrowed from the result. */
 typedef struct cardbox_session {
     const char *session_id;
     cardbox_dialect dialect;
-    const char *header;        /**< JSON; NULL: none */
-    const char *name;          /**< a JSON string; NULL: none */
-    const char *forked_from;   /**< a session's id; NULL: none */
-    const char *head_entry_id; /**< where one goes on; NULL: the session is empty */
+    const char *header;      /**< JSON; NULL: none */
+    const char *name;        /**< a JSON string; NULL: none */
+    const char *forked_from; /**< a session's id; NULL: none */
+    const char
+        *head_entry_id; /**< the entry that the next append continues; NULL: the session is empty */
     int64_t entries;
     int64_t version;        /**< grows by one with every change */
     const char *created_at; /**< RFC 3339, UTC */
@@ -39,14 +40,14 @@ typedef struct cardbox_session {
 /** Sessions. Opaque; free with cardbox_sessions_free. */
 typedef struct cardbox_sessions cardbox_sessions;
 
-/** How a session begins. Start from CARDBOX_SESSION_OPTIONS_INIT. */
+/** Options of a new session. Start from CARDBOX_SESSION_OPTIONS_INIT. */
 typedef struct cardbox_session_options {
     size_t struct_size; /**< set by CARDBOX_SESSION_OPTIONS_INIT */
     cardbox_dialect dialect;
-    const char *header; /**< of pi: JSON, an object of type "session"; NULL: one is made. Up to
-                             CARDBOX_SESSION_HEADER_MAX bytes, also with `cwd` */
-    const char *cwd;    /**< for a header that is made, UTF-8; NULL: "" */
-    bool must_be_new;   /**< a session that exists is a CARDBOX_CONFLICT */
+    const char *header; /**< for pi: JSON, an object of type "session"; NULL: one is made. Up to
+                           CARDBOX_SESSION_HEADER_MAX bytes, also with `cwd` */
+    const char *cwd;    /**< cwd of a header that is made, UTF-8; NULL: "" */
+    bool must_be_new;   /**< if the session exists: CARDBOX_CONFLICT */
 } cardbox_session_options;
 
 #define CARDBOX_SESSION_OPTIONS_INIT                                                               \
@@ -55,18 +56,18 @@ typedef struct cardbox_session_options {
     }
 
 /**
- * Makes a session; one that exists stays as it is.
+ * Creates a session. An existing session does not change.
  *
- * @param is_new      receives whether it was made; may be NULL
+ * @param is_new      receives true if the session was created; may be NULL
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  1 to CARDBOX_CARD_ID_MAX bytes of UTF-8 without control characters
- * @param options     NULL means CARDBOX_SESSION_OPTIONS_INIT, but that one that exists may be of
- *                    either dialect
+ * @param options     NULL means CARDBOX_SESSION_OPTIONS_INIT, and an existing session may have
+ * either dialect
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_TOO_LARGE (the header); CARDBOX_CONFLICT (it exists,
- *         and must_be_new was given or it is of the other dialect); and the connection's. With
- *         must_be_new not retried after a lost connection
+ * and must_be_new was set or it has the other dialect); and the connection's. With must_be_new not
+ * retried after a lost connection
  *
  * Thread safety: as the handle.
  */
@@ -75,7 +76,7 @@ cardbox_session_create(bool *is_new, cardbox *db, const char *tenant, const char
                        const cardbox_session_options *options, cardbox_error *err);
 
 /**
- * Gets one session, without its entries.
+ * Reads one session, without its entries.
  *
  * @param out         receives a result with one session
  * @param db          any handle
@@ -92,7 +93,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_get(cardbox_session
                                                                  cardbox_error *err);
 
 /**
- * Lists the sessions of a tenant, the newest first (by creation, ties by id), a page at a time.
+ * Lists the sessions of a tenant by creation, newest first, in pages.
  *
  * @param out     receives the page
  * @param db      any handle
@@ -100,7 +101,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_get(cardbox_session
  * @param cursor  from cardbox_sessions_cursor; NULL: from the newest
  * @param limit   1 to CARDBOX_PAGE_MAX; 0: CARDBOX_PAGE_DEFAULT
  * @param err     may be NULL
- * @return CARDBOX_OK even if there is none; CARDBOX_INVALID; and the connection's
+ * @return CARDBOX_OK, even if the list is empty; CARDBOX_INVALID; and the connection's
  *
  * Thread safety: as the handle.
  */
@@ -111,9 +112,9 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_sessions_list(cardbox_sessi
                                                                    cardbox_error *err);
 
 /**
- * How many sessions a result has.
+ * Returns the number of sessions in a result.
  *
- * @param sessions  a result; NULL has none
+ * @param sessions  a result; NULL counts as empty
  * @return their number
  *
  * Thread safety: any thread, but one at a time.
@@ -121,7 +122,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_sessions_list(cardbox_sessi
 CARDBOX_API size_t cardbox_sessions_count(const cardbox_sessions *sessions);
 
 /**
- * A session of a result.
+ * Returns a session of a result.
  *
  * @param sessions  a result
  * @param index     below cardbox_sessions_count
@@ -133,17 +134,17 @@ CARDBOX_API const cardbox_session *cardbox_sessions_at(const cardbox_sessions *s
                                                        size_t index);
 
 /**
- * Where the next page begins.
+ * Returns the cursor of the next page.
  *
  * @param sessions  a result
- * @return what to pass to cardbox_sessions_list, borrowed; NULL: this page is the last one
+ * @return the cursor for cardbox_sessions_list, borrowed; NULL: this is the last page
  *
  * Thread safety: any thread, but one at a time.
  */
 CARDBOX_API const char *cardbox_sessions_cursor(const cardbox_sessions *sessions);
 
 /**
- * Frees a result and all that it lent.
+ * Frees a result and everything borrowed from it.
  *
  * @param sessions  a result; NULL does nothing
  *
@@ -151,20 +152,21 @@ CARDBOX_API const char *cardbox_sessions_cursor(const cardbox_sessions *sessions
  */
 CARDBOX_API void cardbox_sessions_free(cardbox_sessions *sessions);
 
-/** An entry. Everything is borrowed from the result that gave it. */
+/** An entry. Its texts are borrowed from the result. */
 typedef struct cardbox_entry {
     const char *entry_id;
-    const char *parent_id;      /**< NULL: a root */
-    int64_t line;               /**< the number of its line in the session, from 0 */
-    int depth;                  /**< entries above it */
-    const char *type;           /**< "message", "user", ...; "other": an unknown type */
-    const char *role;           /**< "user", "assistant", "tool", "system"; NULL: none */
-    const char *label;          /**< the last label that it got; NULL: none */
-    const char *missing_parent; /**< of an extra root: the parent that its line names; NULL: none */
-    size_t size;                /**< bytes of its JSON */
-    const char *json; /**< its JSON, exactly; NULL: not requested, or longer than requested */
-    int64_t children; /**< of a branch point; else 0 */
-    int side;         /**< of a diff: 0 on both paths, 1 on the first, 2 on the second */
+    const char *parent_id; /**< NULL: a root */
+    int64_t line;          /**< the number of its line in the session, from 0 */
+    int depth;             /**< number of entries above it */
+    const char *type;      /**< "message", "user", ...; "other": an unknown type */
+    const char *role;      /**< "user", "assistant", "tool", "system"; NULL: none */
+    const char *label;     /**< its last label; NULL: none */
+    const char *
+        missing_parent; /**< the parent in its line, if the session has no such entry; NULL: none */
+    size_t size;        /**< bytes of its JSON */
+    const char *json;   /**< its JSON, exactly; NULL: not requested, or longer than requested */
+    int64_t children;   /**< number of children, in a list of branch points; else 0 */
+    int side;           /**< in a diff: 0 on both paths, 1 on the first, 2 on the second */
 } cardbox_entry;
 
 /** Entries. Opaque; free with cardbox_entries_free. */
@@ -172,20 +174,20 @@ typedef struct cardbox_entries cardbox_entries;
 
 /** Which entries of a session. */
 typedef enum cardbox_entry_list {
-    CARDBOX_ENTRIES_ALL,      /**< in the order in which they were written */
-    CARDBOX_ENTRIES_CHILDREN, /**< of an entry, or without one the roots */
-    CARDBOX_ENTRIES_LEAVES,   /**< without children, in the order in which their branches began */
-    CARDBOX_ENTRIES_BRANCH_POINTS, /**< with more than one child */
-    CARDBOX_ENTRIES_LABELLED       /**< with a label, by their ids downwards */
+    CARDBOX_ENTRIES_ALL,           /**< all, in line order */
+    CARDBOX_ENTRIES_CHILDREN,      /**< children of an entry, or the roots */
+    CARDBOX_ENTRIES_LEAVES,        /**< entries without children, by the start of their branches */
+    CARDBOX_ENTRIES_BRANCH_POINTS, /**< entries with several children */
+    CARDBOX_ENTRIES_LABELLED       /**< entries with a label, by descending id */
 } cardbox_entry_list;
 
 /** A page of entries. Start from CARDBOX_ENTRY_PAGE_INIT. */
 typedef struct cardbox_entry_page {
     size_t struct_size;   /**< set by CARDBOX_ENTRY_PAGE_INIT */
-    const char *entry_id; /**< of children: whose; NULL: the roots */
+    const char *entry_id; /**< for children: the parent; NULL: the roots */
     const char *cursor;   /**< from cardbox_entries_cursor; NULL: from the first */
     unsigned limit;       /**< 1 to CARDBOX_PAGE_MAX; 0: CARDBOX_PAGE_DEFAULT */
-    size_t json_max;      /**< give lines of up to so many bytes; 0: none; SIZE_MAX: all */
+    size_t json_max;      /**< return lines up to this number of bytes; 0: none; SIZE_MAX: all */
 } cardbox_entry_page;
 
 #define CARDBOX_ENTRY_PAGE_INIT                                                                    \
@@ -194,17 +196,17 @@ typedef struct cardbox_entry_page {
     }
 
 /**
- * A page of a session's entries.
+ * Reads a page of a session's entries.
  *
- * @param out         receives the page; cardbox_entries_cursor tells where the next one begins
+ * @param out         receives the page; cardbox_entries_cursor has the cursor of the next one
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session
  * @param list        which entries
  * @param page        NULL means CARDBOX_ENTRY_PAGE_INIT
  * @param err         may be NULL
- * @return CARDBOX_OK, CARDBOX_INVALID; CARDBOX_NOT_FOUND: no such session, or of children no such
- *         entry; and the connection's
+ * @return CARDBOX_OK, CARDBOX_INVALID; CARDBOX_NOT_FOUND: no such session, or no such parent; and
+ * the connection's
  *
  * Thread safety: as the handle.
  */
@@ -213,16 +215,16 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_entries(
     cardbox_entry_list list, const cardbox_entry_page *page, cardbox_error *err);
 
 /**
- * Entries by their ids, with their lines.
+ * Reads entries by id, with their lines.
  *
- * @param out         receives those that there are, in any order
+ * @param out         receives the entries that exist, in any order
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session
  * @param entry_ids   their ids
  * @param count       up to CARDBOX_PAGE_MAX
  * @param err         may be NULL
- * @return CARDBOX_OK, even if there is none; CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the
+ * @return CARDBOX_OK, even if none exists; CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the
  *         connection's
  *
  * Thread safety: as the handle.
@@ -232,16 +234,16 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_get_entries(
     const char *const *entry_ids, size_t count, cardbox_error *err);
 
 /**
- * The way from a root to an entry, or a part of it, in one statement.
+ * Reads the path from a root to an entry, or a part of it, in one statement.
  *
- * @param out         receives the entries, from the root downwards
+ * @param out         receives the entries, from the root down
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session
  * @param entry_id    the path's end; NULL: the head
- * @param from        entries at the root's end that are left out
- * @param limit       how many then; 0: all
- * @param with_json   whether to give their lines
+ * @param from        number of entries to skip, from the root
+ * @param limit       maximum number of entries; 0: all
+ * @param with_json   true: return their lines
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session or entry); CARDBOX_TOO_LARGE (lines of
  * over 256 MiB); CARDBOX_INVALID; and the connection's
@@ -253,8 +255,9 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_path(
     const char *entry_id, size_t from, size_t limit, bool with_json, cardbox_error *err);
 
 /**
- * Where two entries part: the last entry on the way to both (side 0), if there is one, and what
- * comes from there on the way to the first (side 1) and to the second (side 2), each downwards.
+ * Compares the paths of two entries. The result begins with their last common entry (side 0), if
+ * there is one. The entries below it on the path of the first (side 1) and of the second (side 2)
+ * follow, each from the root down.
  *
  * @param out         receives the entries
  * @param db          any handle
@@ -262,8 +265,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_path(
  * @param session_id  the session
  * @param a           an entry
  * @param b           another
- * @param limit       how many of each side; 0: CARDBOX_PAGE_MAX
- * @param json_max    give lines of up to so many bytes; 0: none; SIZE_MAX: all
+ * @param limit       maximum number for each side; 0: CARDBOX_PAGE_MAX
+ * @param json_max    return lines up to this number of bytes; 0: none; SIZE_MAX: all
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session or entry); CARDBOX_INVALID; and the
  *         connection's
@@ -275,9 +278,9 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_diff(
     const char *b, unsigned limit, size_t json_max, cardbox_error *err);
 
 /**
- * How many entries a result has.
+ * Returns the number of entries in a result.
  *
- * @param entries  a result; NULL has none
+ * @param entries  a result; NULL counts as empty
  * @return their number
  *
  * Thread safety: any thread, but one at a time.
@@ -285,7 +288,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_diff(
 CARDBOX_API size_t cardbox_entries_count(const cardbox_entries *entries);
 
 /**
- * An entry of a result.
+ * Returns an entry of a result.
  *
  * @param entries  a result
  * @param index    below cardbox_entries_count
@@ -296,17 +299,17 @@ CARDBOX_API size_t cardbox_entries_count(const cardbox_entries *entries);
 CARDBOX_API const cardbox_entry *cardbox_entries_at(const cardbox_entries *entries, size_t index);
 
 /**
- * Where the next page begins.
+ * Returns the cursor of the next page.
  *
  * @param entries  a result of cardbox_session_entries
- * @return what to pass as the page's cursor, borrowed; NULL: this page is the last one
+ * @return the cursor for the next page, borrowed; NULL: this is the last page
  *
  * Thread safety: any thread, but one at a time.
  */
 CARDBOX_API const char *cardbox_entries_cursor(const cardbox_entries *entries);
 
 /**
- * Frees a result and all that it lent.
+ * Frees a result and everything borrowed from it.
  *
  * @param entries  a result; NULL does nothing
  *
@@ -314,15 +317,16 @@ CARDBOX_API const char *cardbox_entries_cursor(const cardbox_entries *entries);
  */
 CARDBOX_API void cardbox_entries_free(cardbox_entries *entries);
 
-/** What a session has: of the report of an import, too. */
+/** The counts of a session, also in the report of an import. */
 typedef struct cardbox_session_counts {
     int64_t entries, roots, leaves, branch_points;
     int64_t max_depth;
-    int64_t dangling_parents; /**< roots whose parent is not there */
+    int64_t dangling_parents; /**< roots whose parent is missing */
 } cardbox_session_counts;
 
 /**
- * Counts what a session has, in time that grows as its branches do.
+ * Counts the entries, roots, leaves and branch points of a session. The time grows with the number
+ * of branches.
  *
  * @param out         receives the numbers
  * @param db          any handle
@@ -338,14 +342,14 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_count(cardbox_sessi
                                                                    const char *session_id,
                                                                    cardbox_error *err);
 
-/** How entries are appended. Start from CARDBOX_SESSION_APPEND_OPTIONS_INIT. */
+/** Options of an append. Start from CARDBOX_SESSION_APPEND_OPTIONS_INIT. */
 typedef struct cardbox_session_append_options {
-    size_t struct_size;       /**< set by CARDBOX_SESSION_APPEND_OPTIONS_INIT */
-    const char *key;          /**< up to CARDBOX_KEY_MAX bytes: a retry appends nothing; or NULL */
+    size_t struct_size; /**< set by CARDBOX_SESSION_APPEND_OPTIONS_INIT */
+    const char *key;    /**< up to CARDBOX_KEY_MAX bytes: a repeated key appends nothing; or NULL */
     int64_t expected_version; /**< CARDBOX_CONFLICT if the session is at another; 0: any */
-    char **answer; /**< receives JSON with the ids, free with cardbox_free; an entry of an unknown
-                        type has `not_in_context`, the reason. NULL after a failure, or if there is
-                        no memory for it. Or NULL */
+    char **answer; /**< receives JSON with the ids, to be freed with cardbox_free. For an entry of
+                      an unknown type it has `not_in_context`, the reason. It is set to NULL after a
+                      failure or if memory is exhausted. May be NULL */
 } cardbox_session_append_options;
 
 #define CARDBOX_SESSION_APPEND_OPTIONS_INIT                                                        \
@@ -354,26 +358,26 @@ typedef struct cardbox_session_append_options {
     }
 
 /**
- * Appends entries, all or none. The head moves to the last one. An entry without an id is given
- * one, and the time if it has no timestamp; one without a parentId goes on from the entry before
- * it, the first one from the head. An entry with an id that is there already, to the byte, is left
- * alone, so a call can be repeated; one that goes on from the head is then where it went.
+ * Appends entries, all or none. The head moves to the last one. An entry without an id gets one,
+ * and the time if it has no timestamp. An entry without a parentId continues the previous entry;
+ * the first continues the head. An entry that exists with the same bytes does not change, so a call
+ * can be repeated. It then keeps its parent.
  *
  * @param version     receives the session's version after the call; may be NULL
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session, which must exist
- * @param entries     each a JSON object with a type, and what a model sees of one of that type: a
- * content, a tool's output; a parentId that it names, null for a root, is in the session or comes
- * earlier here; line feeds between tokens are taken out
+ * @param entries     JSON objects with a type and the content of that type, such as a content or a
+ * tool's output. A parentId (null: a root) must be in the session or earlier in the list. Line
+ * feeds between tokens are removed
  * @param count       up to CARDBOX_ENTRIES_PER_APPEND_MAX
  * @param options     NULL means CARDBOX_SESSION_APPEND_OPTIONS_INIT; with a key each entry needs an
  * id
  * @param err         may be NULL
- * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no session, no such parent, nothing to be labelled);
- * CARDBOX_CONFLICT (an id with other content, another version or dialect than the session's, a key
- * used otherwise); CARDBOX_INVALID (err->message says why); CARDBOX_TOO_LARGE; the connection's.
- * With expected_version and no key not retried after a lost connection
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session, parent or labelled entry);
+ * CARDBOX_CONFLICT (the id exists with other content; the version or dialect differs; a key of
+ * another append); CARDBOX_INVALID (err->message has the reason); CARDBOX_TOO_LARGE; the
+ * connection's. With expected_version and no key not retried after a lost connection
  *
  * Thread safety: as the handle.
  */
@@ -383,18 +387,18 @@ cardbox_session_append(int64_t *version, cardbox *db, const char *tenant, const 
                        const cardbox_session_append_options *options, cardbox_error *err);
 
 /**
- * Moves the head: the entry from which one goes on, and whose context is asked for.
+ * Moves the head, the entry that the next append continues and whose context is the default.
  *
  * @param version     receives the session's version after the call; may be NULL
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session
- * @param entry_id    where to
- * @param expected    where it must be now, "" for nowhere; NULL: anywhere
+ * @param entry_id    the new head
+ * @param expected    the expected current head; "": none; NULL: any
  * @param err         may be NULL
- * @return CARDBOX_OK, also if it is there already, unless `expected` is another; CARDBOX_NOT_FOUND;
- *         CARDBOX_CONFLICT (it is elsewhere); CARDBOX_INVALID; and the connection's. With
- *         `expected` not retried after a lost connection
+ * @return CARDBOX_OK, also if the entry is the head already; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT
+ * (the head is not the expected one); CARDBOX_INVALID; and the connection's. With `expected` not
+ * retried after a lost connection
  *
  * Thread safety: as the handle.
  */
@@ -403,14 +407,14 @@ cardbox_session_move_head(int64_t *version, cardbox *db, const char *tenant, con
                           const char *entry_id, const char *expected, cardbox_error *err);
 
 /**
- * Makes a new session of the path from a root to an entry, whose lines are copied.
+ * Creates a session from the path of an entry. The lines are copied.
  *
- * @param entries         receives how many it has; may be NULL
+ * @param entries         receives the number of entries; may be NULL
  * @param db              any handle
  * @param tenant          the tenant
  * @param session_id      the session
  * @param entry_id        the path's end; NULL: the head
- * @param new_session_id  the new session's id, which must be free
+ * @param new_session_id  the id of the new session, which must not exist
  * @param err             may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT (the new session exists);
  * CARDBOX_INVALID; and the connection's
@@ -422,8 +426,8 @@ cardbox_session_fork(int64_t *entries, cardbox *db, const char *tenant, const ch
                      const char *entry_id, const char *new_session_id, cardbox_error *err);
 
 /**
- * Deletes a session for good, with all its lines. The session becomes invisible at once. Its lines
- * are removed before this returns, in a transaction of `db` or in several short ones. After a
+ * Deletes a session permanently, with all its lines. The session becomes invisible at once. Its
+ * lines are removed before this returns, in a transaction of `db` or in several short ones. After a
  * failure the next call, or gc, removes the rest; until then no session can be made under its id.
  *
  * @param db          any handle

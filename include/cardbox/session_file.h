@@ -1,6 +1,7 @@
 /*
- * session_file.h: sessions as files of JSON Lines: written as they came in or in the other dialect,
- * and read, whatever is in them, with a report in which no line is missing.
+ * session_file.h: export and import of sessions as JSON Lines. An export is byte for byte what was
+ * imported, or is converted to the other dialect. An import accepts any bytes and reports on each
+ * line.
  */
 #ifndef CARDBOX_SESSION_FILE_H
 #define CARDBOX_SESSION_FILE_H
@@ -12,55 +13,54 @@ extern "C" {
 #endif
 
 /**
- * Takes what comes next of a text.
+ * Receives the next part of an export.
  *
- * @param arg    what was passed along
- * @param bytes  the piece, which lives during the call; it may hold NUL bytes
+ * @param arg  the caller's `arg`
+ * @param bytes  the part, which is valid during the call; it may contain NUL bytes
  * @param len    its bytes
  * @return false ends the export
  */
-typedef bool (*cardbox_session_piece)(void *arg, const char *bytes, size_t len);
+typedef bool (*cardbox_session_sink)(void *arg, const char *bytes, size_t len);
 
 /**
- * Writes a session as JSON Lines: byte for byte what was imported and appended, in the order in
- * which it came. On a pool all of it is read in one snapshot, which is held until this returns; in
- * a transaction its isolation level decides what is seen. A line that leaves its id, its parent or
- * what a compaction keeps to its place in the file says them at its end where it stands at another.
- * Memory stays what it is however long the session: about 2 MiB, or one line, and up to 16 MiB for
- * the ids of entries.
+ * Writes a session as JSON Lines: byte for byte the lines that were imported and appended, in their
+ * order. On a pool, one snapshot is read. In a transaction, its isolation level applies. If a
+ * line's id, parent or first kept entry depends on its line number, and the number differs from the
+ * original, they are added at the end of the line. Memory does not grow with the session: about 2
+ * MiB, or one line, and up to 16 MiB for the ids of entries.
  *
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session
- * @param entry_id    only the header and the way to this entry; NULL: all
- * @param take        receives the pieces
- * @param arg         is passed along
+ * @param entry_id    only the header and the path to this entry; NULL: all
+ * @param take        receives the parts
+ * @param arg  passed to the callback
  * @param err         may be NULL
- * @return CARDBOX_OK, also if `take` ended it; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT: a line
- *         is missing, or in a transaction that is no snapshot it was deleted meanwhile;
- * CARDBOX_INVALID; and the connection's
+ * @return CARDBOX_OK, also if `take` ended it; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT: a line is
+ * missing, or was deleted during a transaction that reads no snapshot; CARDBOX_INVALID; and the
+ * connection's
  *
  * Thread safety: as the handle.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_export(cardbox *db, const char *tenant,
                                                                     const char *session_id,
                                                                     const char *entry_id,
-                                                                    cardbox_session_piece take,
+                                                                    cardbox_session_sink take,
                                                                     void *arg, cardbox_error *err);
 
 /**
- * Writes a session in a dialect that may not be its own. Converted there and back again the entries
- * are the same; what is in no tree is left out, and what has no counterpart no model sees. The
- * whole of it is held in memory, some times over.
+ * Writes a session in the given dialect. Converting it back restores the entries. Lines that are
+ * not in the tree are left out, and content without a counterpart is never in a context. The whole
+ * session is in memory several times.
  *
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session
- * @param entry_id    only the header and the way to this entry; NULL: all
- * @param dialect     which; its own, or CARDBOX_DIALECT_UNKNOWN: as cardbox_session_export writes
- * it
- * @param take        receives the pieces
- * @param arg         is passed along
+ * @param entry_id    only the header and the path to this entry; NULL: all
+ * @param dialect     the dialect; for the session's own, or CARDBOX_DIALECT_UNKNOWN: as
+ * cardbox_session_export
+ * @param take        receives the parts
+ * @param arg  passed to the callback
  * @param err         may be NULL
  * @return CARDBOX_TOO_LARGE (over CARDBOX_CONVERT_MAX bytes, unless dialect is
  *         CARDBOX_DIALECT_UNKNOWN); else as cardbox_session_export
@@ -69,57 +69,58 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_export(cardbox *db,
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_export_as(
     cardbox *db, const char *tenant, const char *session_id, const char *entry_id,
-    cardbox_dialect dialect, cardbox_session_piece take, void *arg, cardbox_error *err);
+    cardbox_dialect dialect, cardbox_session_sink take, void *arg, cardbox_error *err);
 
 /**
- * Gives what comes next of a file.
+ * Reads the next part of a file.
  *
- * @param arg   what was passed along
- * @param to    where it goes
- * @param room  bytes that there is room for, more than 0
- * @return how many were given; 0: the file is over; less: it can't be read, and the import ends
+ * @param arg  the caller's `arg`
+ * @param to  receives the bytes
+ * @param size  maximum number of bytes, more than 0
+ * @return the number of bytes; 0: end of file; negative: the file can't be read, and the import
+ * ends
  */
-typedef ptrdiff_t (*cardbox_session_reader)(void *arg, char *to, size_t room);
+typedef ptrdiff_t (*cardbox_session_reader)(void *arg, char *to, size_t size);
 
 /**
- * What became of the lines of an import: each is in one of appended, unchanged, kept and not_kept,
- * whose sum is lines. The second time that a file is imported all its lines are unchanged, but for
- * those that are not kept.
+ * The outcomes of the lines of an import. The sum of appended, unchanged, kept and not_kept is
+ * lines. If a file is imported a second time, all its lines are unchanged, except those that were
+ * not kept.
  */
 typedef struct cardbox_import_counts {
-    uint64_t lines;     /**< all */
-    uint64_t appended;  /**< entries that are new in the session's tree */
-    uint64_t unchanged; /**< lines that were there already, entries or not */
-    uint64_t kept;      /**< new lines that are none of the tree (headers, blank and bad lines,
-                             duplicates, conflicts, one of each ring), kept for the export */
-    uint64_t not_kept;  /**< the same, not kept: the session is no longer like the file, or the
-                             line has over CARDBOX_CONTENT_MAX bytes */
-    uint64_t issues;    /**< what the report has to say of lines */
+    uint64_t lines;     /**< all lines */
+    uint64_t appended;  /**< new entries */
+    uint64_t unchanged; /**< lines that the session had before, entries or not */
+    uint64_t kept;      /**< new lines that are not in the tree (headers, blank and bad lines,
+                           duplicates, conflicts), kept for the export */
+    uint64_t not_kept; /**< such lines that were not kept: the session differs from the file, or the
+                          line has over CARDBOX_CONTENT_MAX bytes */
+    uint64_t issues;   /**< issues in the report */
 } cardbox_import_counts;
 
-/** What an import did. Opaque; free with cardbox_session_report_free. */
+/** The report of an import. Opaque; free with cardbox_session_report_free. */
 typedef struct cardbox_session_report cardbox_session_report;
 
 /**
- * Imports a session file (JSON Lines, either dialect), whatever is in it. A session that is missing
- * is made. The same file again writes nothing, a longer version of it appends what is new, and an
- * import that broke off is finished by importing the file again. Lines that are no entries (bad,
- * torn, blank, a second header, a second line of one id) are kept, so that the export gives the
- * file back byte for byte; only a line of over CARDBOX_CONTENT_MAX bytes is not. Memory: about 15
- * MiB, or six times the longest line.
+ * Imports a session file (JSON Lines, either dialect) with any content. Creates the session if it
+ * does not exist. Importing the same file again writes nothing. Importing a longer version appends
+ * the new lines. Importing again also completes an interrupted import. Lines that are not entries
+ * (bad, torn, blank, a second header, a repeated id) are kept, so that the export is byte for byte
+ * the file. Only a line of over CARDBOX_CONTENT_MAX bytes is not kept. Memory: about 15 MiB, or six
+ * times the longest line.
  *
  * @param out         receives the report; may be NULL
  * @param db          any handle
  * @param tenant      the tenant
- * @param session_id  the session; NULL: what the file's header says
- * @param force       also into a session of the other dialect, or whose header has another id
- * @param read        gives the file
- * @param arg         is passed along
+ * @param session_id  the session; NULL: the id in the file's header
+ * @param force       also import into a session of the other dialect, or whose header has another
+ * id
+ * @param read  reads the file
+ * @param arg  passed to the callback
  * @param err         may be NULL
- * @return CARDBOX_OK, whatever the report says of lines; CARDBOX_INVALID (an argument, a file that
- *         names no session, or one that could not be read to its end: what came before is
- * imported); CARDBOX_CONFLICT (it is a file of another session; a card that is no line of this
- * session is in the way); and the connection's
+ * @return CARDBOX_OK, even if the report has issues; CARDBOX_INVALID (an argument, no session id,
+ * or the file could not be read: the lines before are imported); CARDBOX_CONFLICT (a file of
+ * another session); and the connection's
  *
  * Thread safety: as the handle.
  */
@@ -133,8 +134,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import(
  * @param out         receives the report; may be NULL
  * @param db          any handle
  * @param tenant      the tenant
- * @param session_id  the session; NULL: what the file's header says
- * @param force       as of cardbox_session_import
+ * @param session_id  the session; NULL: the id in the file's header
+ * @param force       as for cardbox_session_import
  * @param bytes       the file
  * @param len         its bytes
  * @param err         may be NULL
@@ -147,12 +148,13 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import_bytes(
     bool force, const void *bytes, size_t len, cardbox_error *err);
 
 /**
- * The report: a JSON object of session_id, dialect, changed, version, lines, blank, headers,
- * appended, unchanged, kept, not_kept, then of the session as it is now entries, roots, leaves,
- * branch_points, dangling_parents, max_depth, and of the file duplicates, conflicts, cycles, bad,
- * torn, not_in_context (entries that are never part of a context, because their type is unknown or
- * they have no content; the first 100 are among the issues), and issues: an array of up to 10,000,
- * each with line, kind, reason, and the id of an entry.
+ * Returns the report as a JSON object. Its members for the import are session_id, dialect, changed,
+ * version, lines, blank, headers, appended, unchanged, kept and not_kept. Its members for the
+ * session are entries, roots, leaves, branch_points, dangling_parents and max_depth. Its members
+ * for the file are duplicates, conflicts, cycles, bad, torn and not_in_context. The last one counts
+ * entries that are never part of a context: their type is unknown or they have no content. Then
+ * follow the issues: an array of up to 10,000 objects with line, kind, reason, and the id of an
+ * entry. It lists the first 100 entries of not_in_context.
  *
  * @param report  a report
  * @return JSON, borrowed until cardbox_session_report_free
@@ -162,7 +164,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import_bytes(
 CARDBOX_API const char *cardbox_session_report_json(const cardbox_session_report *report);
 
 /**
- * The session that was imported into.
+ * Returns the id of the session that was imported into.
  *
  * @param report  a report
  * @return its id, borrowed until cardbox_session_report_free
@@ -172,9 +174,9 @@ CARDBOX_API const char *cardbox_session_report_json(const cardbox_session_report
 CARDBOX_API const char *cardbox_session_report_id(const cardbox_session_report *report);
 
 /**
- * The report in numbers.
+ * Returns the counts of the report.
  *
- * @param report  a report; NULL gives zeros
+ * @param report  a report; NULL counts as all zeros
  * @return the numbers
  *
  * Thread safety: any thread, but one at a time.

@@ -1,6 +1,6 @@
 /*
- * session_writer.h: a session as a stream, in both directions: a writer that gives every entry its
- * id at once and sends many of them together, and a reader that holds a page at a time.
+ * session_writer.h: writers and scans of sessions. A writer returns the id of each entry at once
+ * and sends entries in batches. A scan reads entries page by page.
  */
 #ifndef CARDBOX_SESSION_WRITER_H
 #define CARDBOX_SESSION_WRITER_H
@@ -14,16 +14,15 @@ extern "C" {
 /** Appends to one session. Opaque; ends with cardbox_session_close. */
 typedef struct cardbox_session_writer cardbox_session_writer;
 
-/** How a writer works. Start from CARDBOX_WRITER_OPTIONS_INIT. */
+/** Options of a writer. Start from CARDBOX_WRITER_OPTIONS_INIT. */
 typedef struct cardbox_writer_options {
-    size_t struct_size;    /**< set by CARDBOX_WRITER_OPTIONS_INIT */
-    const char *key;       /**< the same key gives the same ids again, so a run can be repeated: to
-                                each entry that brings none, by how many came before it; or NULL */
-    const char *timestamp; /**< of all entries that bring no id and none of their own, RFC 3339;
-                                NULL: the time of each call. With a key it must be given: a repeated
-                                run has to say the same */
-    unsigned buffered;     /**< entries that are sent together, up to
-                                CARDBOX_ENTRIES_PER_APPEND_MAX; 0: 100 */
+    size_t struct_size; /**< set by CARDBOX_WRITER_OPTIONS_INIT */
+    const char *key;    /**< makes the ids of entries without one from this key and their number, so
+                           that a repeated run makes the same ids; or NULL */
+    const char
+        *timestamp; /**< RFC 3339, for entries without an id and a timestamp; NULL: the time of each
+                       call. Required with a key, because a repeated run must write the same */
+    unsigned buffered; /**< entries in a batch, up to CARDBOX_ENTRIES_PER_APPEND_MAX; 0: 100 */
 } cardbox_writer_options;
 
 #define CARDBOX_WRITER_OPTIONS_INIT                                                                \
@@ -32,8 +31,8 @@ typedef struct cardbox_writer_options {
     }
 
 /**
- * Opens a session for writing; one that is missing is made at once, of the dialect plain, and stays
- * also if nothing is ever written to it. Open the writer in a transaction, and both come together.
+ * Opens a session for writing. If it does not exist, it is created at once, with the dialect plain.
+ * To create it together with its first entries, open the writer in a transaction.
  *
  * @param out         receives the writer; end it with cardbox_session_close
  * @param db          any handle; must live as long as the writer
@@ -50,14 +49,15 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_open(
     const cardbox_writer_options *options, cardbox_error *err);
 
 /**
- * Appends what a user says. Nothing is sent before there is enough of it, or cardbox_session_flush.
+ * Appends a user's message. Entries are sent when a batch is full, or by cardbox_session_flush.
  *
  * @param writer   a writer of a session that is not pi's
  * @param content  text
- * @param parent   the entry that it follows, as a call gave it; NULL: the one that this writer
- *                 appended last, at first the session's head; "": none, it is a root
+ * @param parent   the id of the parent; NULL: the last entry of this writer, at first the session's
+ * head; "": none, the entry is a root
  * @param err      may be NULL
- * @return the entry's id, borrowed until cardbox_session_close; NULL: failed, and *err says why
+ * @return the entry's id, borrowed until cardbox_session_close; NULL: failed, and *err has the
+ * reason
  *
  * Thread safety: one thread at a time.
  */
@@ -65,12 +65,12 @@ CARDBOX_API CARDBOX_MUSTCHECK const char *cardbox_session_append_user(
     cardbox_session_writer *writer, const char *content, const char *parent, cardbox_error *err);
 
 /**
- * Appends what an assistant says.
+ * Appends an assistant's message.
  *
  * @param writer      a writer of a session that is not pi's
  * @param content     text
  * @param tool_calls  a JSON array of {"id", "name", "params"}; NULL: none
- * @param parent      as of cardbox_session_append_user
+ * @param parent      as for cardbox_session_append_user
  * @param err         may be NULL
  * @return as cardbox_session_append_user
  *
@@ -85,9 +85,9 @@ CARDBOX_API CARDBOX_MUSTCHECK const char *cardbox_session_append_assistant(
  *
  * @param writer        a writer of a session that is not pi's
  * @param tool_call_id  the call's id, which its result names
- * @param name          the tool's
+ * @param name          the tool's name
  * @param params        JSON; NULL: {}
- * @param parent        as of cardbox_session_append_user
+ * @param parent        as for cardbox_session_append_user
  * @param err           may be NULL
  * @return as cardbox_session_append_user
  *
@@ -104,7 +104,7 @@ CARDBOX_API CARDBOX_MUSTCHECK const char *cardbox_session_append_tool(
  * @param tool_call_id  the call's id
  * @param output        text
  * @param success       false: the tool failed
- * @param parent        as of cardbox_session_append_user
+ * @param parent        as for cardbox_session_append_user
  * @param err           may be NULL
  * @return as cardbox_session_append_user
  *
@@ -119,8 +119,8 @@ CARDBOX_API CARDBOX_MUSTCHECK const char *cardbox_session_append_tool_result(
  * never part of a context.
  *
  * @param writer  a writer
- * @param json    as of cardbox_session_append; what names no parent goes on from the entry that
- * this writer appended last
+ * @param json    as for cardbox_session_append; without a parentId the entry continues the last
+ * entry of this writer
  * @param err     may be NULL
  * @return as cardbox_session_append_user
  *
@@ -130,12 +130,12 @@ CARDBOX_API CARDBOX_MUSTCHECK const char *cardbox_session_append_entry(
     cardbox_session_writer *writer, const char *json, cardbox_error *err);
 
 /**
- * Sends what was appended so far. What can't be written stays, to be tried again.
+ * Sends the entries appended so far. Entries that can't be written are kept for another attempt.
  *
  * @param writer  a writer
  * @param err     may be NULL
- * @return CARDBOX_OK: it is in the database, durably; CARDBOX_NOT_FOUND (a parent that is not
- * there); CARDBOX_CONFLICT (an id with other content); and the connection's
+ * @return CARDBOX_OK: the entries are committed; CARDBOX_NOT_FOUND (a missing parent);
+ * CARDBOX_CONFLICT (an id with other content); and the connection's
  *
  * Thread safety: one thread at a time.
  */
@@ -143,10 +143,10 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_flush(cardbox_sessi
                                                                    cardbox_error *err);
 
 /**
- * Sends what is left, and frees the writer whatever comes of it.
+ * Sends the remaining entries and frees the writer, even if sending fails.
  *
  * @param writer  a writer; NULL does nothing
- * @param err     may be NULL; says how many entries did not get there, and from which on
+ * @param err     may be NULL; the message has the number of unsent entries and the first of them
  * @return as cardbox_session_flush
  *
  * Thread safety: no other use at the same time or later.
@@ -154,18 +154,18 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_flush(cardbox_sessi
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_close(cardbox_session_writer *writer,
                                                                    cardbox_error *err);
 
-/** Reads a session's entries one after the other. Opaque; free with cardbox_session_scan_free. */
+/** Reads a session's entries one by one. Opaque; free with cardbox_session_scan_free. */
 typedef struct cardbox_session_scan cardbox_session_scan;
 
 /**
- * Begins to read a session, however long: a page is held at a time.
+ * Begins to read a session of any length. One page is in memory at a time.
  *
  * @param out         receives the scan
  * @param db          any handle; must live as long as the scan
  * @param tenant      the tenant
  * @param session_id  the session
- * @param list        which entries, in its order; but not the children of an entry
- * @param json_max    give lines of up to so many bytes; 0: none; SIZE_MAX: all
+ * @param list        which entries; not CARDBOX_ENTRIES_CHILDREN
+ * @param json_max    return lines up to this number of bytes; 0: none; SIZE_MAX: all
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session); CARDBOX_INVALID; and the connection's
  *
@@ -176,7 +176,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_scan_new(
     cardbox_entry_list list, size_t json_max, cardbox_error *err);
 
 /**
- * The next entry.
+ * Returns the next entry.
  *
  * @param out   receives the entry, borrowed until the next call; NULL: there are no more
  * @param scan  a scan
@@ -190,7 +190,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_scan_next(const car
                                                                        cardbox_error *err);
 
 /**
- * Frees a scan and what it lent.
+ * Frees a scan and everything borrowed from it.
  *
  * @param scan  a scan; NULL does nothing
  *

@@ -1,6 +1,6 @@
 /*
- * status.h: how functions report. A status says what kind of thing happened (a closed list, the
- * numbers never change); a cardbox_error, owned by the caller, says the rest.
+ * status.h: the results of functions. A status is the kind of a failure, from a fixed list whose
+ * numbers never change. A cardbox_error, owned by the caller, has the details.
  */
 #ifndef CARDBOX_STATUS_H
 #define CARDBOX_STATUS_H
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/** What became of a call. 0 is success; the rest is negative. */
+/** The result of a call. 0 is success; failures are negative. */
 typedef enum cardbox_status {
     CARDBOX_OK = 0,
     CARDBOX_INVALID = -1,   /**< an argument is wrong; the message names it */
@@ -24,29 +24,29 @@ typedef enum cardbox_status {
     CARDBOX_FORBIDDEN = -5,   /**< the database role may not do this */
     CARDBOX_TOO_LARGE = -6,   /**< over a limit of limits.h */
     CARDBOX_BUSY = -7,        /**< no connection became free in time, or a queue is full */
-    CARDBOX_TIMEOUT = -8,     /**< the statement's time was over */
-    CARDBOX_UNAVAILABLE = -9, /**< the database is away; see cardbox_error.retryable */
+    CARDBOX_TIMEOUT = -8,     /**< the statement exceeded its timeout */
+    CARDBOX_UNAVAILABLE = -9, /**< the database can't be reached; see cardbox_error.retryable */
     CARDBOX_NOMEM = -10,      /**< out of memory; libpq's lack of it may be CARDBOX_UNAVAILABLE */
-    CARDBOX_INTERNAL = -11    /**< a bug of ours or a schema that does not fit */
+    CARDBOX_INTERNAL = -11    /**< a bug in CardBox, or another schema version */
 } cardbox_status;
 
 /** Bytes of cardbox_error.message with its NUL. */
 #define CARDBOX_MESSAGE_SIZE 512
 
 /**
- * The detail of a failure. Make it with CARDBOX_ERROR_INIT; every function that fails fills it, and
- * one that succeeds leaves it alone.
+ * The details of a failure. Start from CARDBOX_ERROR_INIT. A function that fails fills it; one that
+ * succeeds does not change it.
  */
 typedef struct cardbox_error {
-    cardbox_status status;   /**< the same that was returned */
-    bool retryable;          /**< the same call may succeed later, and is safe to repeat; of a
-                                transaction all of it, from cardbox_begin */
-    char sqlstate[6];        /**< five characters, or "" if PostgreSQL said nothing */
-    int64_t current_version; /**< of the box, for a version CONFLICT; else 0 */
-    size_t position;         /**< byte offset of a fault in JSON input; else 0 */
+    cardbox_status status; /**< the returned status */
+    bool retryable;   /**< the call may succeed later and can be repeated safely; a transaction must
+                         be repeated from cardbox_begin */
+    char sqlstate[6]; /**< five characters; "": not from PostgreSQL */
+    int64_t current_version;            /**< version of the box, for a version CONFLICT; else 0 */
+    size_t position;                    /**< byte offset of an error in JSON input; else 0 */
     char message[CARDBOX_MESSAGE_SIZE]; /**< one line, lower case: the problem and what to do */
-    bool lease_lost;       /**< a CONFLICT of a worker's write: it is no longer its task */
-    const char *statement; /**< name of the statement that PostgreSQL refused, static; or NULL */
+    bool lease_lost;                    /**< for a worker's write: the CONFLICT is a lost lease */
+    const char *statement; /**< name of the statement that PostgreSQL rejected, static; or NULL */
     unsigned char reserved[48]; /**< zero */
 } cardbox_error;
 
@@ -59,9 +59,10 @@ typedef struct cardbox_error {
     }
 
 /**
- * The name of a status, such as "not_found": stable, lower case, the same as HTTP's error codes.
+ * Returns the name of a status, such as "not_found": stable, lower case, the same as HTTP's error
+ * codes.
  *
- * @param status  any number; unknown ones give "unknown"
+ * @param status  any number; "unknown" is returned for unknown ones
  * @return static text, never NULL
  *
  * Thread safety: any thread.

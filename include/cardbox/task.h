@@ -1,10 +1,10 @@
 /*
- * task.h: the task manager: spawn, send to and cancel tasks, follow what they do; and for workers
- * claim, renew, write, let go. What a task does is the worker's.
+ * task.h: the task manager. It spawns, messages, cancels and follows tasks. Workers claim tasks,
+ * renew their leases, write to tasks and end them.
  *
- * A worker holds a task for a while, its lease, and renews that while it runs. Everything that it
- * writes carries the lease: after another has claimed the task, or somebody has cancelled it, that
- * is a CARDBOX_CONFLICT with cardbox_error.lease_lost, and nothing was written.
+ * A worker has a lease of the task that it runs, and renews the lease. Each of its writes names the
+ * lease. If another worker has claimed the task, or the task was cancelled, a write returns
+ * CARDBOX_CONFLICT with cardbox_error.lease_lost and writes nothing.
  */
 #ifndef CARDBOX_TASK_H
 #define CARDBOX_TASK_H
@@ -19,13 +19,12 @@ extern "C" {
 /** A new task. Start from CARDBOX_SPAWN_INIT. Texts as in <cardbox/ledger.h>. */
 typedef struct cardbox_spawn {
     size_t struct_size;             /**< set by CARDBOX_SPAWN_INIT */
-    const char *goal;               /**< its first message of a user; something that one sees */
+    const char *goal;               /**< first message of a user, with visible text */
     const char *goal_json;          /**< the same, exactly */
     const char *parent_task_id;     /**< NULL: none */
     const char *system_prompt;      /**< NULL: none */
     const char *system_prompt_json; /**< the same, exactly */
-    const char
-        *task_id; /**< NULL: a new one; the same again, with the same goal_id, is the same task */
+    const char *task_id; /**< NULL: a new one; the same task_id and goal_id name the same task */
     const char *goal_id; /**< id of the goal's message; NULL: a new one, or one made from task_id */
 } cardbox_spawn;
 
@@ -35,16 +34,15 @@ typedef struct cardbox_spawn {
     }
 
 /**
- * Makes a task with a system message and a message of a user, runnable at once, in one transaction.
+ * Creates a task with a system message and a user's message in one transaction. It can run at once.
  *
- * Workers that wait are woken, unless `db` is a transaction: they find it when they next look, or
- * by cardbox_workers_wake.
+ * Waiting workers are notified. If `db` is a transaction, they find the task at their next poll or
+ * after cardbox_workers_wake.
  *
- * A task that exists is left as it is, finished or not: with the same task_id and goal_id (NULL is
- * the same each time) the call is CARDBOX_OK, since one that is sent again must not make a second
- * task, and neither goal nor system prompt nor parent are compared. So another goal under the same
- * ids is not taken: the first one stays. With another goal_id, or a system prompt where the task
- * has none, it is CARDBOX_CONFLICT.
+ * An existing task does not change, finished or not. With the same task_id and goal_id (NULL counts
+ * as the same) the call returns CARDBOX_OK, so that it can be repeated. The texts and the parent
+ * are not compared then: the first goal stays. With another goal_id, or with a system prompt if the
+ * task has none, the call returns CARDBOX_CONFLICT.
  *
  * @param task_id  receives the id of a new task, which is a UUIDv7; may be NULL; untouched if
  *                 spawn names one
@@ -62,13 +60,13 @@ CARDBOX_API cardbox_status cardbox_task_spawn(char task_id[CARDBOX_UUID_SIZE], c
                                               cardbox_error *err);
 
 /**
- * Appends a message of a user to a task and wakes it. A turn that is under way does not end the
- * task before it was answered.
+ * Appends a user's message to a task and resumes the task. A running turn does not end the task
+ * before the message is answered.
  *
  * @param db       any handle
  * @param tenant   the tenant
- * @param message  task_id and content, which is something that one sees; message_id NULL: a new
- *                 one; the rest is not looked at
+ * @param message  task_id and content with visible text;
+ * message_id NULL: a new one; other fields are ignored
  * @param err      may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND ("Task not found: X"); CARDBOX_CONFLICT ("Task X is already
  *         completed"); CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's
@@ -79,11 +77,11 @@ CARDBOX_API cardbox_status cardbox_task_send(cardbox *db, const char *tenant,
                                              const cardbox_message *message, cardbox_error *err);
 
 /**
- * Cancels a task: its completion status is "cancelled", its open calls have failed, and nothing of
- * the worker that ran it is written any more.
+ * Cancels a task. Its completion status becomes "cancelled", its open calls fail, and later writes
+ * of its worker are rejected.
  *
- * Retried after a lost connection. If a first attempt had arrived, the second finds the task
- * completed, which is a CARDBOX_CONFLICT: then it is as it was to be.
+ * Retried after a lost connection. If the first attempt succeeded, the second returns
+ * CARDBOX_CONFLICT because the task is completed. The task is cancelled then.
  *
  * @param db       any handle
  * @param tenant   the tenant
@@ -98,10 +96,10 @@ CARDBOX_API cardbox_status cardbox_task_cancel(cardbox *db, const char *tenant, 
                                                const char *reason, cardbox_error *err);
 
 /**
- * Wakes the workers that wait for work of a tenant. They also look from time to time by themselves.
+ * Notifies the workers that wait for work of a tenant. Workers also poll.
  *
- * @param db      any handle; in a transaction it happens with the commit, which then waits for
- * those of others that do the same: better afterwards
+ * @param db      any handle; in a transaction the notification is sent by the commit, and such
+ * commits wait for each other: call it after the commit
  * @param tenant  the tenant
  * @param err     may be NULL
  * @return CARDBOX_OK, CARDBOX_INVALID, and the connection's
@@ -113,25 +111,25 @@ CARDBOX_API cardbox_status cardbox_workers_wake(cardbox *db, const char *tenant,
 
 /* --- for workers --- */
 
-/** What a worker holds. */
+/** The lease of a task. */
 typedef struct cardbox_lease {
     const char *tenant;  /**< the tenant */
     const char *task_id; /**< the task */
-    int64_t epoch;       /**< that this claim gave it */
+    int64_t epoch;       /**< the epoch of this claim */
 } cardbox_lease;
 
 /** How to claim. Start from CARDBOX_CLAIM_OPTIONS_INIT. */
 typedef struct cardbox_claim_options {
-    size_t struct_size;         /**< set by CARDBOX_CLAIM_OPTIONS_INIT */
-    const char *owner;          /**< the worker's name, up to CARDBOX_WORKER_NAME_MAX bytes; no two
-                                   that run may share one */
-    const char *const *tenants; /**< of these; NULL: of all that the database role may serve */
-    size_t tenant_count;        /**< how many; at least 1 unless tenants is NULL */
-    unsigned limit;             /**< how many tasks, 1 to CARDBOX_PAGE_MAX */
+    size_t struct_size; /**< set by CARDBOX_CLAIM_OPTIONS_INIT */
+    const char *owner;  /**< the worker's name, up to CARDBOX_WORKER_NAME_MAX bytes; running workers
+                           need different names */
+    const char *const *tenants; /**< NULL: all that the role may serve */
+    size_t tenant_count;        /**< number of tenants; at least 1 unless tenants is NULL */
+    unsigned limit;             /**< maximum number of tasks, 1 to CARDBOX_PAGE_MAX */
     unsigned lease_ms;          /**< 0: 15000 */
-    unsigned max_attempts;      /**< a task that was claimed so often in vain fails; 0: 5 */
-    bool take_over; /**< also what this owner holds: for the first claims of a worker that was
-                       started again */
+    unsigned max_attempts;      /**< a task fails after this many claims whose worker died; 0: 5 */
+    bool take_over; /**< also claim tasks whose lease this owner has: for the first claims after a
+                       restart */
 } cardbox_claim_options;
 
 #define CARDBOX_CLAIM_OPTIONS_INIT                                                                 \
@@ -139,29 +137,28 @@ typedef struct cardbox_claim_options {
         sizeof(cardbox_claim_options), NULL, NULL, 0, 1, 0, 0, false                               \
     }
 
-/** Tasks that were claimed. Opaque; free with cardbox_claims_free. */
+/** Claimed tasks. Opaque; free with cardbox_claims_free. */
 typedef struct cardbox_claims cardbox_claims;
 
-/** One of them. */
+/** A claimed task. */
 typedef struct cardbox_claim {
-    cardbox_lease lease;        /**< to write with */
+    cardbox_lease lease;        /**< the lease for writes */
     const char *parent_task_id; /**< or NULL */
-    int32_t attempts;           /**< this one included */
-    int32_t failed_calls;       /**< that its last worker left open: they have failed, each with a
-                                   message that says so */
-    bool given_up; /**< it is not claimed: too many attempts, so it has just failed, and workers are
-                      told this once for their log */
+    int32_t attempts;           /**< number of claims, including this one */
+    int32_t failed_calls;       /**< failed calls: open calls of its last worker */
+    bool given_up; /**< the task was not claimed but has failed: too many attempts. Reported once,
+                      for the log */
 } cardbox_claim;
 
 /**
- * Claims tasks that are due: each goes to one worker.
+ * Claims tasks that can run. Only one worker gets each task.
  *
- * A task whose worker has crashed is due when its lease ends. Calls that it left open have failed
- * when the claim returns, and are never run again by themselves.
+ * A task whose worker has died can be claimed when its lease expires. The open calls of that worker
+ * fail with the claim and are not repeated.
  *
- * @param out      receives what was claimed, perhaps nothing
- * @param db       any handle; what a transaction has claimed nobody else sees before its commit
- * @param options  whose and how many
+ * @param out      receives the claimed tasks, possibly none
+ * @param db       any handle; claims of a transaction are visible to others after its commit
+ * @param options  the options
  * @param err      may be NULL
  * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_FORBIDDEN if one of the tenants is not granted to the
  * database role; and the connection's
@@ -171,7 +168,7 @@ typedef struct cardbox_claim {
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_tasks_claim(
     cardbox_claims **out, cardbox *db, const cardbox_claim_options *options, cardbox_error *err);
 
-/** How many were claimed. @param claims a result or NULL @return the number */
+/** Returns the number of claimed tasks. @param claims a result or NULL @return the number */
 CARDBOX_API size_t cardbox_claims_count(const cardbox_claims *claims);
 
 /**
@@ -183,14 +180,14 @@ CARDBOX_API size_t cardbox_claims_count(const cardbox_claims *claims);
  */
 CARDBOX_API const cardbox_claim *cardbox_claims_at(const cardbox_claims *claims, size_t index);
 
-/** Frees them; the leases stay what they are. @param claims a result or NULL */
+/** Frees a result. The leases stay valid. @param claims a result or NULL */
 CARDBOX_API void cardbox_claims_free(cardbox_claims *claims);
 
-/** What has become of a lease. */
+/** The state of a lease. */
 typedef enum cardbox_lease_state {
-    CARDBOX_LEASE_RENEWED = 1,  /**< it lasts lease_ms from now */
-    CARDBOX_LEASE_HELD = 2,     /**< it is held, but its task was busy: renew it soon */
-    CARDBOX_LEASE_LOST = 3,     /**< another has the task, or it is finished */
+    CARDBOX_LEASE_RENEWED = 1,  /**< renewed: it lasts lease_ms from now */
+    CARDBOX_LEASE_HELD = 2,     /**< still valid, but its task was locked: renew it soon */
+    CARDBOX_LEASE_LOST = 3,     /**< lost: another worker has the task, or the task is finished */
     CARDBOX_LEASE_CANCELLED = 4 /**< lost, since the task was cancelled */
 } cardbox_lease_state;
 
@@ -201,7 +198,7 @@ typedef enum cardbox_lease_state {
  * @param db        any handle
  * @param leases    `count` leases
  * @param count     0 to CARDBOX_PAGE_MAX
- * @param lease_ms  how long from now; 0: 15000
+ * @param lease_ms  duration from now; 0: 15000
  * @param err       may be NULL
  * @return CARDBOX_OK, CARDBOX_INVALID, CARDBOX_TOO_LARGE, and the connection's
  *
@@ -211,29 +208,28 @@ CARDBOX_API cardbox_status cardbox_tasks_renew(cardbox_lease_state *states, card
                                                const cardbox_lease *leases, size_t count,
                                                unsigned lease_ms, cardbox_error *err);
 
-/** Whether a write lets go of the task. */
+/** How a write ends the lease. */
 typedef enum cardbox_ending {
-    CARDBOX_GOES_ON = 0,    /**< no: the worker keeps it */
+    CARDBOX_GOES_ON = 0,    /**< it does not: the worker keeps the task */
     CARDBOX_FINISHED = 1,   /**< the task is finished */
-    CARDBOX_SLEEPS = 2,     /**< it sleeps until a message comes, or a moment */
+    CARDBOX_SLEEPS = 2,     /**< the task waits for a message or for a time */
     CARDBOX_HANDED_BACK = 3 /**< another worker may claim it at once */
 } cardbox_ending;
 
-/** What a worker writes. Start from CARDBOX_TASK_WRITE_INIT. */
+/** The data of a worker's write. Start from CARDBOX_TASK_WRITE_INIT. */
 typedef struct cardbox_task_write {
     size_t struct_size;              /**< set by CARDBOX_TASK_WRITE_INIT */
     const cardbox_message *messages; /**< saved first; a task_id of NULL is the lease's */
     size_t message_count;            /**< how many */
     const cardbox_call *calls;       /**< saved then; a task_id of NULL is the lease's */
     size_t call_count;               /**< how many */
-    cardbox_ending ending;           /**< whether this lets go of the task */
-    const char *completion_status;   /**< of CARDBOX_FINISHED; longer than CARDBOX_TASK_STATUS_MAX
-                                        bytes it is cut */
-    int64_t seen; /**< seq of the last message that the turn knew: with a newer one of a user the
-                     task neither finishes nor sleeps; negative: not asked */
-    bool awaits_subtasks; /**< CARDBOX_FINISHED: while there are unfinished subtasks it sleeps
-                             instead, and the end of each of them wakes it */
-    int64_t sleep_until;  /**< CARDBOX_SLEEPS: ms; 0: only a message wakes it */
+    cardbox_ending ending;           /**< whether the write ends the lease */
+    const char *completion_status;   /**< for CARDBOX_FINISHED; long ones are cut */
+    int64_t seen; /**< seq of the last message that the turn read. If a user has sent a newer one,
+                     the task does not finish or sleep. Negative: not checked */
+    bool awaits_subtasks; /**< for CARDBOX_FINISHED: if subtasks are unfinished, the task sleeps
+                             instead, and the end of each subtask resumes it */
+    int64_t sleep_until;  /**< for CARDBOX_SLEEPS: ms; 0: only a message resumes the task */
 } cardbox_task_write;
 
 #define CARDBOX_TASK_WRITE_INIT                                                                    \
@@ -242,20 +238,20 @@ typedef struct cardbox_task_write {
     }
 
 /**
- * Writes for a task that is held, and perhaps lets go of it: all in one statement, or nothing.
+ * Writes to a task under its lease, and may end the lease. All in one statement, or nothing.
  *
- * Where this lets go of the task so that another may run it, or the task above it, workers that
- * wait are woken, unless `db` is a transaction.
+ * If the task or its parent can run afterwards, waiting workers are notified, unless `db` is a
+ * transaction.
  *
- * Retried after a lost connection. If a first attempt that let go of the task had arrived, the
- * second finds the lease lost: then the task is as it was to be.
+ * Retried after a lost connection. If the first attempt succeeded and ended the lease, the second
+ * reports a lost lease. The write is complete then.
  *
- * @param ended  receives CARDBOX_FINISHED or CARDBOX_SLEEPS (also for awaits_subtasks) or
- *               CARDBOX_HANDED_BACK if the lease has ended so, CARDBOX_GOES_ON if it is still held,
- *               as for a newer message of a user; may be NULL
+ * @param ended  receives how the lease ended: CARDBOX_FINISHED, CARDBOX_SLEEPS (also for
+ * awaits_subtasks) or CARDBOX_HANDED_BACK. CARDBOX_GOES_ON: it is still valid, for example because
+ * of a newer message; may be NULL
  * @param db     any handle
- * @param lease  of the task
- * @param write  what
+ * @param lease  the lease of the task
+ * @param write  the data
  * @param err    may be NULL
  * @return CARDBOX_OK; CARDBOX_CONFLICT (the lease is lost: err->lease_lost; or as
  *         cardbox_ledger_save);
@@ -268,35 +264,36 @@ CARDBOX_API cardbox_status cardbox_task_update(cardbox_ending *ended, cardbox *d
                                                const cardbox_task_write *write, cardbox_error *err);
 
 /**
- * Shows a piece of a message that is being said to who follows the task. Gone when the message is
- * saved, the lease ends or PostgreSQL restarts.
+ * Publishes a chunk of a message that is being generated to the followers of the task. Chunks are
+ * removed when the message is saved, the lease ends or PostgreSQL restarts.
  *
  * @param db          any handle
- * @param lease       of the task
- * @param message_id  that the message will have
- * @param n           number of the piece in it, from 1
- * @param text        UTF-8; some ten pieces a second are enough for anybody
+ * @param lease  the lease of the task
+ * @param message_id  the id of the future message
+ * @param n           number of the chunk, from 1
+ * @param text        UTF-8; about ten chunks a second are enough
  * @param length      bytes
  * @param err         may be NULL
  * @return CARDBOX_OK, CARDBOX_CONFLICT (the lease is lost), CARDBOX_INVALID, and the connection's
  *
  * Thread safety: as the handle.
  */
-CARDBOX_API cardbox_status cardbox_task_show_piece(cardbox *db, const cardbox_lease *lease,
-                                                   const char *message_id, int64_t n,
-                                                   const char *text, size_t length,
-                                                   cardbox_error *err);
+CARDBOX_API cardbox_status cardbox_task_publish_chunk(cardbox *db, const cardbox_lease *lease,
+                                                      const char *message_id, int64_t n,
+                                                      const char *text, size_t length,
+                                                      cardbox_error *err);
 
 /** Waits for work on a connection of its own. Opaque; free with cardbox_waiter_close. */
 typedef struct cardbox_waiter cardbox_waiter;
 
 /**
- * Begins to listen for work. Behind a pooler that gives connections away between transactions
- * nothing is heard, and waiting is only waiting.
+ * Begins to listen for work. Through a connection pooler in transaction mode no notification
+ * arrives, and every wait lasts for its timeout.
  *
- * @param out      receives it
+ * @param out  receives the waiter
  * @param options  how to connect, as for cardbox_open
- * @param tenants  of these; NULL: of all that the database role may serve and that have work now
+ * @param tenants  NULL: all that the role may serve and
+ * that have work now
  * @param count    how many
  * @param err      may be NULL
  * @return CARDBOX_OK, CARDBOX_INVALID, and the connection's
@@ -309,29 +306,29 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_waiter_open(cardbox_waiter 
                                                                  size_t count, cardbox_error *err);
 
 /**
- * Waits until there may be work, or a cancel, or the time is over.
+ * Waits until there may be work, a task may have been cancelled, or the timeout expires.
  *
- * @param waiter      the waiter; a lost connection is opened again, and counts as work
- * @param timeout_ms  at most; a worker looks by itself every some seconds
- * @return whether something was heard
+ * @param waiter      the waiter; a lost connection is opened again and counts as a notification
+ * @param timeout_ms  maximum time; workers should poll every few seconds
+ * @return whether a notification arrived
  *
  * Thread safety: as the waiter.
  */
 CARDBOX_API bool cardbox_waiter_wait(cardbox_waiter *waiter, unsigned timeout_ms);
 
-/** Ends it. @param waiter a waiter or NULL */
+/** Closes a waiter. @param waiter a waiter or NULL */
 CARDBOX_API void cardbox_waiter_close(cardbox_waiter *waiter);
 
 /* --- for followers --- */
 
-/** Whom to follow, and from where. Start from CARDBOX_FOLLOW_INIT. */
+/** The position of a follower. Start from CARDBOX_FOLLOW_INIT. */
 typedef struct cardbox_follow {
     size_t struct_size;     /**< set by CARDBOX_FOLLOW_INIT */
     const char *task_id;    /**< the task */
-    int64_t after;          /**< n of the last event that is known; 0: none */
-    const char *message_id; /**< message whose pieces are known, or NULL */
-    int64_t after_piece;    /**< n of the last of them */
-    unsigned limit;         /**< most events, and most pieces, up to CARDBOX_PAGE_MAX; 0: 200 */
+    int64_t after;          /**< n of the last event that was read; 0: none */
+    const char *message_id; /**< message whose chunks were read, or NULL */
+    int64_t after_chunk;    /**< n of the last chunk that was read */
+    unsigned limit; /**< maximum number of events, and of chunks, up to CARDBOX_PAGE_MAX; 0: 200 */
 } cardbox_follow;
 
 #define CARDBOX_FOLLOW_INIT                                                                        \
@@ -339,37 +336,35 @@ typedef struct cardbox_follow {
         sizeof(cardbox_follow), NULL, 0, NULL, 0, 0                                                \
     }
 
-/** Something that happened to a task. */
+/** An event of a task. */
 typedef struct cardbox_task_event {
-    int64_t n;        /**< goes up by one from event to event; of "chunk" the number of the piece */
+    int64_t n;        /**< grows by one with each event; of "chunk" the number of the chunk */
     const char *what; /**< "created", "claimed", "message", "call", "completed", "reopened"; or
-                         "chunk": a piece of a message that is being said. The pieces may not
-                         reach its end: "message" has it whole, with the same ref */
+                         "chunk": a part of a message that is being generated. The last chunks may
+                         be missing: "message" has the complete text, with the same ref */
     const char *ref;  /**< id of the message or call; of "created" the parent; or NULL */
+    const char *how;  /**< of claimed the worker, of message the role, else the status */
+    int64_t at;       /**< ms; of "message" its timestamp; of "chunk" 0 */
     const char
-        *how;   /**< claimed: the worker; message: its role; call, completed: its status then */
-    int64_t at; /**< ms; of "message" its timestamp; of "chunk" 0 */
-    const char *text; /**< message and chunk: what it says; of "completed" why it was cancelled,
-                         or NULL */
+        *text; /**< message and chunk: the text; of "completed" the reason of a cancel, or NULL */
     const char *text_json; /**< the same, exactly */
-    const char *call;      /**< call: {"abilityName", "parameters", "details"}; details as they are
-                              now, with the status that the call has now, else "{}" */
-    const char *metadata;  /**< message: its card's; call_id: the message only says that a call
-                              begins or ended */
+    const char *call; /**< call: {"abilityName", "parameters", "details"}; details are the current
+                         ones if this is the call's current status, else "{}" */
+    const char *metadata; /**< message: the metadata of its card. With call_id, the message only
+                             reports the start or end of a call */
 } cardbox_task_event;
 
 /** Events in order. Opaque; free with cardbox_task_events_free. */
 typedef struct cardbox_task_events cardbox_task_events;
 
 /**
- * Reads what has happened to a task since one last looked: its whole story, in order and without
- * gaps, and behind it the pieces of the message that is being said. Of much it reads a part: who
- * wants all asks again until nothing comes.
+ * Reads the events of a task after a position, in order and without gaps, and then the chunks of
+ * the message that is being generated. The result is limited: call again until it is empty.
  *
  * @param out     receives events
  * @param db      any handle
  * @param tenant  the tenant
- * @param follow  from where
+ * @param follow  the position
  * @param err     may be NULL
  * @return CARDBOX_OK, also for a task that does not exist; CARDBOX_INVALID; and the connection's
  *
@@ -380,7 +375,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_task_follow(cardbox_task_ev
                                                                  const cardbox_follow *follow,
                                                                  cardbox_error *err);
 
-/** How many events. @param events a result or NULL @return the number */
+/** Returns the number of events. @param events a result or NULL @return the number */
 CARDBOX_API size_t cardbox_task_events_count(const cardbox_task_events *events);
 
 /**
@@ -393,7 +388,7 @@ CARDBOX_API size_t cardbox_task_events_count(const cardbox_task_events *events);
 CARDBOX_API const cardbox_task_event *cardbox_task_events_at(const cardbox_task_events *events,
                                                              size_t index);
 
-/** Frees them. @param events a result or NULL */
+/** Frees a result. @param events a result or NULL */
 CARDBOX_API void cardbox_task_events_free(cardbox_task_events *events);
 
 #ifdef __cplusplus

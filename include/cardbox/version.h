@@ -1,11 +1,11 @@
 /*
- * version.h: the version (the build reads it from here) and what marks a symbol as exported.
+ * version.h: the version, which the build reads from here, and the marks of exported symbols.
  */
 #ifndef CARDBOX_VERSION_H
 #define CARDBOX_VERSION_H
 
-/* While MAJOR is 0, each MINOR is an ABI of its own, as the soname libcardbox.so.MAJOR.MINOR says:
- * compile again against the headers of the library that runs. */
+/* While MAJOR is 0, each MINOR has its own ABI and the soname libcardbox.so.MAJOR.MINOR: programs
+ * must be compiled with the headers of the library that they use. */
 #define CARDBOX_VERSION_MAJOR 0
 #define CARDBOX_VERSION_MINOR 2
 #define CARDBOX_VERSION_PATCH 0
@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 /**
- * The version of the library that is running, as "MAJOR.MINOR.PATCH".
+ * Returns the version of the running library, as "MAJOR.MINOR.PATCH".
  *
  * Compare with CARDBOX_VERSION, the version of the header that was compiled against.
  *

@@ -83,7 +83,7 @@ struct bus_ability {
 /* All abilities, in order of registration, grouped by module. NULL: past the last. */
 const bus_ability *bus_at(size_t index);
 
-/* NULL: there is none. */
+/* Returns the ability with an id. NULL: there is none. */
 const bus_ability *bus_find(slice id);
 
 /* "card" of "card:get", and "get". */

@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     slice content = {(const char *)data, size};
     buf stored = BUF_INIT(CARDBOX_CONTENT_MAX);
     buf again = BUF_INIT(CARDBOX_CONTENT_MAX);
-    content_fault fault = {NULL, "", ""};
+    content_error fault = {NULL, "", ""};
     scan_value value;
     if (!scan_check(content, CARDBOX_JSON_DEPTH_MAX, &value, NULL, NULL))
         return 0;

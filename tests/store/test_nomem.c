@@ -301,7 +301,7 @@ static cardbox_status work(cardbox_error *err)
     write.message_count = 1;
     cardbox_status status = cardbox_tasks_renew(&held, db, &lease, 1, 3600000, err);
     if (status == CARDBOX_OK)
-        status = cardbox_task_show_piece(db, &lease, "n-said", 1, "do", 2, err);
+        status = cardbox_task_publish_chunk(db, &lease, "n-said", 1, "do", 2, err);
     return status == CARDBOX_OK ? cardbox_task_update(NULL, db, &lease, &write, err) : status;
 }
 

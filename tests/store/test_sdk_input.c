@@ -234,8 +234,9 @@ static void what_workers_say(void **state)
     cardbox_error err = CARDBOX_ERROR_INIT;
     write.ending = (cardbox_ending)9;
     assert_int_equal(cardbox_task_update(NULL, db, &lease, &write, &err), CARDBOX_INVALID);
-    assert_int_equal(cardbox_task_show_piece(db, &lease, "m", 0, "x", 1, &err), CARDBOX_INVALID);
-    assert_int_equal(cardbox_task_show_piece(db, &lease, "m", 1, "x", 1, &err), CARDBOX_CONFLICT);
+    assert_int_equal(cardbox_task_publish_chunk(db, &lease, "m", 0, "x", 1, &err), CARDBOX_INVALID);
+    assert_int_equal(cardbox_task_publish_chunk(db, &lease, "m", 1, "x", 1, &err),
+                     CARDBOX_CONFLICT);
     assert_ok(cardbox_tasks_renew(NULL, db, NULL, 0, 0, &err), &err);
     write.ending = CARDBOX_SLEEPS;
     write.sleep_until = INT64_MAX;

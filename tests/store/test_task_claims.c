@@ -130,7 +130,8 @@ static cardbox_status run_turn(cardbox *mine, const cardbox_lease *lease)
         call.status = STATES[i];
         status = cardbox_task_update(NULL, mine, lease, &write, &err);
         if (status == CARDBOX_OK)
-            status = cardbox_task_show_piece(mine, lease, answer, (int64_t)i + 1, "done", 4, &err);
+            status =
+                cardbox_task_publish_chunk(mine, lease, answer, (int64_t)i + 1, "done", 4, &err);
     }
     message.message_id = answer;
     message.content = "done";

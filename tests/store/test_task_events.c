@@ -104,9 +104,9 @@ static void followers_see_all_in_order(void **state)
     spawn("story", "a", NULL);
     claim("story", "w", &lease);
     open_call(&lease, "story-1", "in_progress");
-    assert_ok(cardbox_task_show_piece(db, &lease.lease, "story-m", 1, "I t", 3, &err), &err);
-    assert_ok(cardbox_task_show_piece(db, &lease.lease, "story-m", 2, "hink", 4, &err), &err);
-    assert_ok(cardbox_task_show_piece(db, &lease.lease, "story-m", 2, "hink", 4, &err), &err);
+    assert_ok(cardbox_task_publish_chunk(db, &lease.lease, "story-m", 1, "I t", 3, &err), &err);
+    assert_ok(cardbox_task_publish_chunk(db, &lease.lease, "story-m", 2, "hink", 4, &err), &err);
+    assert_ok(cardbox_task_publish_chunk(db, &lease.lease, "story-m", 2, "hink", 4, &err), &err);
     cardbox_task_events *events = follow("story", "a", 5);
     assert_int_equal(cardbox_task_events_count(events), 2);
     assert_string_equal(cardbox_task_events_at(events, 1)->what, "chunk");

@@ -267,7 +267,7 @@ static void check_fenced(const char *tenant, const test_lease *lease)
     assert_int_equal(end(&ended, lease, CARDBOX_FINISHED, -1, &err), CARDBOX_CONFLICT);
     assert_int_equal(end(&ended, lease, CARDBOX_SLEEPS, -1, &err), CARDBOX_CONFLICT);
     assert_int_equal(end(&ended, lease, CARDBOX_HANDED_BACK, -1, &err), CARDBOX_CONFLICT);
-    assert_int_equal(cardbox_task_show_piece(db, &lease->lease, "stale", 1, "x", 1, &err),
+    assert_int_equal(cardbox_task_publish_chunk(db, &lease->lease, "stale", 1, "x", 1, &err),
                      CARDBOX_CONFLICT);
     assert_true(err.lease_lost);
     assert_int_equal(test_count("SELECT count(*) FROM cardbox.messages WHERE tenant_id = $1 AND "
@@ -414,7 +414,7 @@ static void cancelled_stays_cancelled(void **state)
     open_call(&lease, "cancel-1", "in_progress");
     open_call(&lease, "cancel-2", "pending");
     open_call(&lease, "cancel-3", "completed");
-    assert_ok(cardbox_task_show_piece(db, &lease.lease, "cancel-m", 1, "I thi", 5, &err), &err);
+    assert_ok(cardbox_task_publish_chunk(db, &lease.lease, "cancel-m", 1, "I thi", 5, &err), &err);
     assert_ok(cardbox_task_cancel(db, "cancel", "a", "no more", &err), &err);
     check_fenced("cancel", &lease);
     assert_int_equal(cardbox_task_cancel(db, "cancel", "a", "again", &err), CARDBOX_CONFLICT);
@@ -475,7 +475,7 @@ static void bad_input(void **state)
     write.messages = &other;
     write.message_count = 1;
     assert_int_equal(cardbox_task_update(NULL, db, &lease.lease, &write, &err), CARDBOX_INVALID);
-    assert_int_equal(cardbox_task_show_piece(db, &lease.lease, "m", 1, "\xff", 1, &err),
+    assert_int_equal(cardbox_task_publish_chunk(db, &lease.lease, "m", 1, "\xff", 1, &err),
                      CARDBOX_INVALID);
 }
 

@@ -32,7 +32,7 @@ static inline buf read_real_session(void)
     return bytes;
 }
 
-/* A cardbox_session_piece that keeps all of an export in a buffer. */
+/* A cardbox_session_sink that keeps all of an export in a buffer. */
 static inline bool add_piece(void *arg, const char *bytes, size_t len)
 {
     buf_add(arg, bytes, len);

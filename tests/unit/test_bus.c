@@ -72,9 +72,10 @@ static void tells_of_itself(void **state)
     assert_invoked("bus:list", NULL, "{\"modules\":[{\"name\":\"bus\",\"abilityCount\":4},");
     assert_invoked("bus:abilities", "{\"moduleName\":\"nothing\"}",
                    "{\"moduleName\":\"nothing\",\"abilities\":[]}");
-    assert_invoked("bus:abilities", "{\"moduleName\":\"b\\u0075s\"}",
-                   "{\"moduleName\":\"b\\u0075s\",\"abilities\":[{\"id\":\"bus:list\",\"name\":"
-                   "\"list\",\"description\":\"Lists the modules of the bus.\",\"isStream\":false}");
+    assert_invoked(
+        "bus:abilities", "{\"moduleName\":\"b\\u0075s\"}",
+        "{\"moduleName\":\"b\\u0075s\",\"abilities\":[{\"id\":\"bus:list\",\"name\":"
+        "\"list\",\"description\":\"Lists the modules of the bus.\",\"isStream\":false}");
     assert_invoked("bus:schema", "{\"abilityId\":\"bus:list\"}",
                    "{\"abilityId\":\"bus:list\",\"inputSchema\":{\"type\":\"object\",");
     assert_invoked(

@@ -152,7 +152,7 @@ static const struct accepted {
 static void expect_stored(const char *content, const char *stored)
 {
     buf out = BUF_INIT(CARDBOX_CONTENT_MAX);
-    content_fault fault = {NULL, "", ""};
+    content_error fault = {NULL, "", ""};
     assert_true(scan_check(slice_of(content), CARDBOX_JSON_DEPTH_MAX, NULL, NULL, NULL));
     if (!content_normalise(&out, slice_of(content), &fault))
         fail_msg("%s: %s %s", content, fault.field, fault.message);
@@ -296,7 +296,7 @@ static void refuses_what_does_not_fit(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         buf out = BUF_INIT(CARDBOX_CONTENT_MAX);
-        content_fault fault = {NULL, "", ""};
+        content_error fault = {NULL, "", ""};
         slice content = slice_of(refused[i].content);
         scan_value value;
         assert_true(scan_check(content, CARDBOX_JSON_DEPTH_MAX, &value, NULL, NULL));
@@ -357,7 +357,7 @@ static void knows_uris(void **state)
     for (size_t i = 0; i < sizeof uris / sizeof *uris; i++) {
         buf in = BUF_INIT(1024);
         buf out = BUF_INIT(1024);
-        content_fault fault = {NULL, "", ""};
+        content_error fault = {NULL, "", ""};
         buf_printf(&in, FILE_OF("FileContent", "%s") "}", uris[i].uri);
         bool fits = content_normalise(&out, (slice){in.data, in.len}, &fault);
         if (fits != uris[i].fits)
@@ -449,7 +449,7 @@ static void keeps_many_unknown_members(void **state)
     buf in = BUF_INIT(CARDBOX_CONTENT_MAX);
     buf out = BUF_INIT(CARDBOX_CONTENT_MAX);
     buf expected = BUF_INIT(CARDBOX_CONTENT_MAX);
-    content_fault fault;
+    content_error fault;
     buf_text(&in, "{\"__type__\":\"TextContent\",\"text\":\"\"");
     buf_text(&expected, buf_str(&in));
     for (int i = 0; i < 2 * COUNT; i++) {
@@ -476,7 +476,7 @@ static void latches_a_full_buffer(void **state)
     size_t needed = 0;
     for (size_t max = 1000; max > 0; max = max > needed ? needed : max - 1) {
         buf out = BUF_INIT(max);
-        content_fault fault = {NULL, "", ""};
+        content_error fault = {NULL, "", ""};
         assert_true(content_normalise(&out, slice_of(content), &fault));
         assert_int_equal(out.failure, max < needed ? BUF_TOO_LARGE : BUF_FINE);
         needed = buf_ok(&out) ? out.len : needed;

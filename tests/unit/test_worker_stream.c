@@ -324,7 +324,7 @@ static void refuses_what_is_no_message(void **state)
     whole = TAKE(&c, FINISH("stop"), "{\"error\":\"gone\"}");
     expect_failure(whole, &c, "gone");
     whole = TAKE(&c, "{\"error\":{\"code\":5}}");
-    expect_failure(whole, &c, "gives no text");
+    expect_failure(whole, &c, "(no message)");
     whole = TAKE(&c, CALL("{\"index\":0,\"id\":\"x\"}"), FINISH("tool_calls"));
     expect_failure(whole, &c, "without naming");
     whole = TAKE(&c, DELTA("{\"content\":\"\"}"), FINISH("stop"), "[DONE]");

@@ -95,12 +95,6 @@ cardbox_status schema_status(const schema_errors *errors, cardbox_error *err)
 
 /* --- types --- */
 
-static bool is_integer(scan_value value)
-{
-    int64_t number;
-    return value.kind == SCAN_NUMBER && scan_integer(value.text, &number);
-}
-
 static const struct {
     slice name;
     unsigned kinds; /* bits of scan_kind */
@@ -125,7 +119,9 @@ bool schema_is_type(scan_value value, slice token)
     size_t i = find_type(token);
     if (i < TYPE_COUNT)
         return (TYPES[i].kinds >> value.kind & 1) != 0;
-    return scan_string_is(token, SLICE("integer")) && is_integer(value);
+    int64_t number;
+    return scan_string_is(token, SLICE("integer")) && value.kind == SCAN_NUMBER &&
+           scan_integer(value.text, &number);
 }
 
 static bool is_type_name(slice token)
@@ -251,14 +247,6 @@ static bool check_map(schema_run *run, scan_value argument, const schema_locatio
     return true;
 }
 
-static bool check_count(schema_run *run, scan_value argument, const schema_location *at)
-{
-    int64_t count;
-    if (argument.kind == SCAN_NUMBER && scan_integer(argument.text, &count) && count >= 0)
-        return true;
-    return schema_refuse(run, at, "is not an integer from 0 on");
-}
-
 static bool check_reference(schema_run *run, scan_value argument, const schema_location *at)
 {
     scan_value to = {SCAN_NONE, {NULL, 0}};
@@ -272,13 +260,16 @@ static bool check_reference(schema_run *run, scan_value argument, const schema_l
 static bool check_argument(schema_run *run, schema_argument wanted, scan_value argument,
                            const schema_location *at)
 {
+    int64_t count;
     switch (wanted) {
     case ARGUMENT_ANY:
         return true;
     case ARGUMENT_TYPES:
         return check_types(run, argument, at);
     case ARGUMENT_COUNT:
-        return check_count(run, argument, at);
+        return (argument.kind == SCAN_NUMBER && scan_integer(argument.text, &count) &&
+                count >= 0) ||
+               schema_refuse(run, at, "is not an integer from 0 on");
     case ARGUMENT_NUMBER:
         return argument.kind == SCAN_NUMBER || schema_refuse(run, at, "is not a number");
     case ARGUMENT_NAMES:

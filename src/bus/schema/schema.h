@@ -2,9 +2,10 @@
  * schema.h: checks values against the part of JSON Schema that tools use, and schemas themselves.
  *
  * Keywords of values: type, enum, const, $ref within the schema ("#/$defs/x"), anyOf, allOf, oneOf.
- * Of objects: properties, required, additionalProperties, minProperties, maxProperties. Of arrays:
- * items, minItems, maxItems. Of strings: minLength, maxLength. Of numbers: minimum, maximum,
- * exclusiveMinimum, exclusiveMaximum. Annotations such as format are accepted.
+ * Keywords of objects: properties, required, additionalProperties, minProperties, maxProperties.
+ * Keywords of arrays: items, minItems, maxItems. Keywords of strings: minLength, maxLength.
+ * Keywords of numbers: minimum, maximum, exclusiveMinimum, exclusiveMaximum. Annotations such as
+ * format are accepted.
  *
  * They follow the rules common to 2020-12 and draft 7. `pattern` is not supported, because C's
  * regular expressions differ from those of JSON Schema.

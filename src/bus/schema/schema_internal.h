@@ -64,7 +64,7 @@ typedef struct schema_keyword {
     const char *name;
     schema_argument argument;
     bool (*holds)(const struct keyword_check *c); /* NULL: an annotation */
-    scan_kind applies_to;                         /* of counts */
+    scan_kind applies_to;                         /* for counts: the kind of value */
     bool is_maximum, is_exclusive;                /* for counts and bounds */
     const char *words;                            /* for the messages of counts and bounds */
 } schema_keyword;

@@ -293,7 +293,7 @@ static void note(watcher *w, const cardbox_task_event *e)
         w->claimed = true;
         snprintf(w->piece_of, sizeof(w->piece_of), "%s", e->ref);
         w->follow.message_id = w->piece_of;
-        w->follow.after_piece = e->n;
+        w->follow.after_chunk = e->n;
         return;
     }
     w->follow.after = e->n;

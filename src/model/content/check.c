@@ -1,6 +1,6 @@
 /*
- * check.c: checks content by the table of classes and writes its stored form, in one pass. Must not
- * know a class by name: the only rule between two fields (of a tool's result) is a mark in the
+ * check.c: checks content by the table of classes and writes its stored form, in one pass. It does
+ * not know classes by name. The one rule between two fields (of a tool's result) is a flag in the
  * table.
  */
 #include "model/content/class.h"
@@ -14,22 +14,22 @@
 typedef struct checker {
     buf *out;
     buf scratch; /* decoded strings, one at a time */
-    content_fault *fault;
+    content_error *error;
 } checker;
 
 /* The table nests classes at most three deep (files, a file, its preview). This bounds the
  * recursion for any content. */
 static bool put_object(checker *c, const content_class *class, scan_value object);
 
-/* --- faults: the innermost function adds the problem, each caller adds its part of the path --- */
+/* --- errors: the innermost function adds the problem, each caller adds its part of the path --- */
 
 __attribute__((format(printf, 2, 3))) static bool refuse(checker *c, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    text_format(c->fault->message, sizeof c->fault->message, format, args);
+    text_format(c->error->message, sizeof c->error->message, format, args);
     va_end(args);
-    c->fault->field[0] = '\0';
+    c->error->field[0] = '\0';
     return false;
 }
 
@@ -38,23 +38,16 @@ static bool refuse_kind(checker *c, const char *wanted, scan_value value)
     return refuse(c, "must be %s, not %s", wanted, scan_kind_name(value.kind));
 }
 
-/* Puts a step, "name" or "[0]", before the fault's path. */
+/* Puts a step, "name" or "[0]", before the path of the error. */
 static bool at_step(checker *c, const char *step)
 {
     char path[CONTENT_PATH_SIZE];
-    const char *rest = c->fault->field;
+    const char *rest = c->error->field;
     const char *dot = rest[0] == '\0' || rest[0] == '[' ? "" : ".";
     int written = snprintf(path, sizeof path, "%s%s%s", step, dot, rest);
     if (written > 0)
-        memcpy(c->fault->field, path, strlen(path) + 1);
+        memcpy(c->error->field, path, strlen(path) + 1);
     return false;
-}
-
-static bool at_element(checker *c, size_t index)
-{
-    char step[32];
-    snprintf(step, sizeof step, "[%zu]", index);
-    return at_step(c, step);
 }
 
 /* --- single values --- */
@@ -146,6 +139,7 @@ static bool put_element(checker *c, const content_field *field, scan_value eleme
 
 static bool put_elements(checker *c, const content_field *field, scan_value array)
 {
+    char step[32];
     size_t count = 0;
     scan_value element;
     scan_walk walk = scan_enter(array);
@@ -153,8 +147,10 @@ static bool put_elements(checker *c, const content_field *field, scan_value arra
     while (scan_element(&walk, &element)) {
         if (count > 0)
             buf_char(c->out, ',');
-        if (!put_element(c, field, element))
-            return at_element(c, count);
+        if (!put_element(c, field, element)) {
+            snprintf(step, sizeof step, "[%zu]", count);
+            return at_step(c, step);
+        }
         count++;
     }
     if ((field->rules & CONTENT_NOT_EMPTY) && count == 0)
@@ -287,7 +283,7 @@ static bool put_object(checker *c, const content_class *class, scan_value object
     return true;
 }
 
-bool content_normalise(buf *out, slice content, content_fault *fault)
+bool content_normalise(buf *out, slice content, content_error *error)
 {
     scan_value value = scan_whole(content);
     const content_class *class = content_class_find(value);
@@ -295,8 +291,8 @@ bool content_normalise(buf *out, slice content, content_fault *fault)
         buf_slice(out, content);
         return true;
     }
-    checker c = {out, BUF_INIT(CARDBOX_CONTENT_MAX), fault};
-    fault->class_name = class->name;
+    checker c = {out, BUF_INIT(CARDBOX_CONTENT_MAX), error};
+    error->class_name = class->name;
     bool fits = put_object(&c, class, value);
     buf_free(&c.scratch);
     return fits;

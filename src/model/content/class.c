@@ -1,6 +1,5 @@
 /*
- * class.c: the table of content classes. A new class or field is a line here. Must not know how a
- * rule is checked or a field written.
+ * class.c: the table of content classes. A new class or field is a row here.
  */
 #include "model/content/class.h"
 
@@ -128,8 +127,8 @@ static const content_class classes[] = {
 
 #define CLASS_COUNT (sizeof classes / sizeof *classes)
 
-/* The last member "__type__", which mostly is the first of all and alone: then `rest` are the
- * members after it, else {NULL, 0}. */
+/* Returns the last member "__type__". If it is the first member and the only one of that name,
+ * `rest` receives the members after it; otherwise {NULL, 0}. */
 static scan_value find_tag(scan_value content, slice *rest)
 {
     const slice name = SLICE("__type__");

@@ -1,6 +1,6 @@
 /*
- * class.h: the content classes as one table, and the little that is needed to read members
- * by it. Knows which fields there are and which rules they have, and not how a rule is checked.
+ * class.h: the table of content classes and functions that find members by it. The table contains
+ * the rules of fields; check.c applies them.
  */
 #ifndef MODEL_CLASS_H
 #define MODEL_CLASS_H

@@ -12,19 +12,19 @@
 #define CONTENT_PATH_SIZE    128
 #define CONTENT_MESSAGE_SIZE 128
 
-/* Why content does not fit its class. */
-typedef struct content_fault {
+/* The rule of its class that content violates. */
+typedef struct content_error {
     const char *class_name;             /* static: the class of the whole content */
     char field[CONTENT_PATH_SIZE];      /* "text", "fields[1].name", "files[0].preview.uri" */
     char message[CONTENT_MESSAGE_SIZE]; /* continues after the field's name: "must be a string, ..."
                                          */
-} content_fault;
+} content_error;
 
-/* The name of the known class of content, by its "__type__"; NULL if none. Static text. */
+/* Returns the name of the class in "__type__"; NULL: no known class. Static text. */
 const char *content_class_of(scan_value content);
 
-/* The same, and the members after the "__type__" where that is the first member and alone, which is
- * seen without walking through them; else rest is {NULL, 0}. */
+/* Like content_class_of. If "__type__" is the first member, and the only one of that name,
+ * `rest` receives the members after it; otherwise {NULL, 0}. */
 const char *content_class_and_rest(scan_value content, slice *rest);
 
 /*
@@ -32,9 +32,10 @@ const char *content_class_and_rest(scan_value content, slice *rest);
  * every field of the class in the order of its table (null or the default if unset), then unknown
  * members. If members have the same name, only the last one is kept. Numbers and strings keep their
  * bytes, but some strings are trimmed and times become UTC. Content of no known class is appended
- * unchanged. False: a fault; ignore the buffer. If true, check buf_ok for memory and size.
+ * unchanged. Returns false for an error: ignore the buffer. If true, check buf_ok for memory and
+ * size.
  */
-bool content_normalise(buf *out, slice content, content_fault *fault);
+bool content_normalise(buf *out, slice content, content_error *error);
 
 /*
  * Appends content that scan_check accepted as plain text, valid UTF-8. This is a text, a bare

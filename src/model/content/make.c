@@ -1,6 +1,6 @@
 /*
- * make.c: the public constructors of content. They write their arguments as JSON and pass it
- * through the same check as other content, so they must not know the rules.
+ * make.c: the public constructors of content. They write their arguments as JSON, which then passes
+ * the check for all content.
  */
 #include <cardbox/content.h>
 #include <cardbox/limits.h>
@@ -46,7 +46,7 @@ static cardbox_status check_json(slice json, const char *what, cardbox_error *er
 /* Checks JSON by its class and returns its stored form. */
 static cardbox_status give_checked(char **out, slice json, cardbox_error *err)
 {
-    content_fault fault;
+    content_error fault;
     buf stored = BUF_INIT(CARDBOX_CONTENT_MAX);
     char *text = NULL;
     cardbox_status status = check_json(json, "content", err);

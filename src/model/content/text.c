@@ -1,6 +1,6 @@
 /*
- * text.c: content as plain text, for people, search and logs. Must not refuse anything:
- * what does not fit its class, because it was stored by other means, is shown as JSON.
+ * text.c: content as plain text, for people, search and logs. Content that breaks the rules of its
+ * class is shown as JSON.
  */
 #include "model/content/class.h"
 

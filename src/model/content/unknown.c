@@ -1,7 +1,7 @@
 /*
- * unknown.c: members that a class does not know. They are kept unchanged, the last one of each
- * name. An object may have millions, so the names are sorted, not compared pairwise. Must not know
- * any rule.
+ * unknown.c: keeps members that a class does not know, unchanged; of members with the same name,
+ * the last one. An object may have millions of members, so names are sorted and not compared in
+ * pairs.
  */
 #include "model/content/class.h"
 

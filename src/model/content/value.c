@@ -1,6 +1,6 @@
 /*
- * value.c: properties of single values for the rules: the characters of a string token, white space
- * around them, uris, the sign of a number. Must not know fields or classes.
+ * value.c: checks of single values: characters of a string token, white space, URIs, the sign of a
+ * number.
  */
 #include "model/content/class.h"
 
@@ -55,7 +55,8 @@ slice content_trim(slice inside)
     return start ? (slice){start, (size_t)(end - start)} : (slice){inside.ptr, 0};
 }
 
-/* Characters that leave nothing to see, by Unicode's Default_Ignorable_Code_Point and controls. */
+/* Returns whether a character is invisible: a control, or in Unicode's
+ * Default_Ignorable_Code_Point. */
 static bool is_invisible(uint32_t c)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /*
- * context.c: which entries of a path count (rule 2), the settings on the way, and the report. How a
- * message is made of an entry is message_entry.c's, how it is written the formats'.
+ * context.c: selects the entries of a path that are in the context (rule 2), collects the settings,
+ * and writes the report. Messages are made in message_entry.c and written in the format_*.c files.
  */
 #include "model/session/context.h"
 
@@ -9,7 +9,7 @@ static bool init_context(context *out, size_t count, arena *memory)
     *out = (context){.memory = memory, .most = CONTEXT_BYTES_MAX};
     if (memory->budget != NULL && memory->budget->answer_most < CONTEXT_BYTES_MAX)
         out->most = memory->budget->answer_most;
-    return string_map_init(&out->shown, count / 4, memory);
+    return string_map_init(&out->open_calls, count / 4, memory);
 }
 
 static bool finish_context(context *ctx, bool repair)
@@ -30,7 +30,7 @@ static void set_model(context_settings *settings, scan_value provider, scan_valu
     settings->model = model;
 }
 
-/* The last one that says something holds: a change, or an assistant's message. */
+/* Applies the settings of an entry. Later entries override earlier ones. */
 static void apply_settings(context_settings *settings, const session_entry *entry)
 {
     const scan_value *fields = entry->fields;
@@ -55,7 +55,8 @@ static void apply_header(context_settings *settings, const session_header *heade
 
 /* --- which entries --- */
 
-/* Where the entries begin that a compaction keeps; its own place if that is not on the path. */
+/* Returns the index of the first entry that a compaction keeps, or the compaction's own index
+ * if that entry is not on the path. */
 static size_t first_kept(const session_entry *const *path, size_t compaction)
 {
     slice kept = path[compaction]->first_kept;
@@ -140,7 +141,8 @@ static void put_repair(buf *out, const context_repair *repair)
     buf_char(out, '}');
 }
 
-/* After pairing, without those that the format left out, with the one that it put first. */
+/* Counts the messages that were written: without those that the format left out, and with one
+ * that it added. */
 static size_t count_after(const context *ctx)
 {
     size_t count = ctx->list.count;

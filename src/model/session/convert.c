@@ -1,26 +1,26 @@
 /*
- * convert.c: converts a session's entries one by one. A line that holds an original line is
- * restored only if converting the original again gives that very line. Edited and foreign lines are
- * converted as they are.
+ * convert.c: converts the entries of a session one by one. A line that contains an original line is
+ * restored if converting the original again makes the same line. Otherwise, for example after an
+ * edit, the line itself is converted.
  */
 #include "model/session/convert.h"
 #include "model/session/convert_internal.h"
 #include "base/string_map.h"
 #include "model/session/position.h"
 
-/* Levels by which a value may come to stand deeper: a tool's params become a block's arguments. */
+/* Additional nesting of a converted value: a tool's params become the arguments of a block. */
 enum { LEVELS_ADDED = 3 };
 
 typedef struct conversion {
     buf *out;
     const session_item *items;
     size_t count;
-    string_map children; /* how many entries hang on an id */
-    string_map calls;    /* where in `names` a call's tool is */
+    string_map children; /* number of children, by entry id */
+    string_map calls;    /* index in `names` of a call's tool */
     slice *names;        /* JSON */
     size_t name_count, name_capacity;
-    size_t not_in_context; /* entries with less in the context than before */
-    session_position at;   /* in the file that is written */
+    size_t not_in_context; /* entries that lose content of the context */
+    session_position at;   /* the position in the written file */
     arena *memory;
 } conversion;
 
@@ -70,8 +70,8 @@ void convert_put_original(buf *out, slice text)
 
 /* --- lines that were converted before --- */
 
-/* Reads the original of a converted line, as convert_put_original wrote it, with the id that the
- * converted line has. False: it is none, or out of memory. */
+/* Reads the original line in a converted one, with the id of the converted line. Returns false
+ * if there is none, or out of memory. */
 static bool read_original(session_entry *out, scan_value original, slice id, arena *memory)
 {
     session_lines lines;
@@ -91,14 +91,15 @@ static bool read_original(session_entry *out, scan_value original, slice id, are
 }
 
 /* Writes an original line. */
-static void put_restored(conversion *c, const session_item *item)
+static void write_original(conversion *c, const session_item *item)
 {
     const session_entry *entry = item->entry;
-    const session_placed placed = {.text = entry->text,
-                                   .id = entry->id,
-                                   .parent = item->has_parent ? item->parent : (slice){NULL, 0},
-                                   .first_kept = entry->first_kept,
-                                   .is_moved = !entry->id_is_made};
+    const session_entry_links placed = {.text = entry->text,
+                                        .id = entry->id,
+                                        .parent =
+                                            item->has_parent ? item->parent : (slice){NULL, 0},
+                                        .first_kept = entry->first_kept,
+                                        .is_moved = !entry->id_is_made};
     slice ending;
 
     if (!session_position_ending(&ending, &c->at, &placed, c->memory))
@@ -109,13 +110,14 @@ static void put_restored(conversion *c, const session_item *item)
     session_position_entry(&c->at, entry->id);
 }
 
-/* Returns whether a conversion gives this line, but for its newline. */
+/* Returns whether a conversion has made this line, which has no newline. */
 static bool is_line(const buf *made, slice text)
 {
     return buf_ok(made) && made->len == text.len + 1 && memcmp(made->data, text.ptr, text.len) == 0;
 }
 
-/* If a compaction names what it keeps by an index, its converted line has the id. */
+/* If the original compaction has an index, the converted line has the id of the first kept
+ * entry. */
 static void restore_first_kept(session_entry *entry, scan_value line, arena *memory)
 {
     scan_value kept = scan_find(line, "firstKeptEntryId");
@@ -139,12 +141,12 @@ static bool restore_pi(conversion *c, const session_item *item)
         ok = is_line(&again, item->entry->text);
     }
     if (ok)
-        put_restored(c, &original);
+        write_original(c, &original);
     buf_free(&again);
     return ok;
 }
 
-/* The entries that a line of pi was made of. */
+/* The plain entries that one line of pi was made of. */
 typedef struct restored_run {
     session_item *items;
     size_t count, capacity;
@@ -176,7 +178,7 @@ static void put_restored_run(conversion *c, const restored_run *run)
 
         if (i > 0)
             item = (session_item){item.entry, true, run->items[i - 1].entry->id};
-        put_restored(c, &item);
+        write_original(c, &item);
     }
 }
 
@@ -196,7 +198,7 @@ static bool restore_plain(conversion *c, const session_item *item)
     return ok;
 }
 
-/* Entries that were never part of a context are not counted. */
+/* Counts an entry without a counterpart, unless its type is never part of a context. */
 static void count_not_in_context(conversion *c, const session_entry *entry)
 {
     c->not_in_context += entry->kind != SESSION_CUSTOM && entry->kind != SESSION_PLAIN_METADATA;
@@ -204,23 +206,20 @@ static void count_not_in_context(conversion *c, const session_entry *entry)
 
 /* --- pi to plain --- */
 
-/* Stands for the header of a file without one, so that no other is made on the way back. */
+/* Written for a file without a header, so that converting it back makes no header. */
 static const session_header NO_HEADER = {.text = {"null", 4}, .id = {"", 0}};
 
-/* Returns whether an entry leaves something to the lines before it, of which a header is one. */
-static bool depends_on_position(const session_entry *entry)
-{
-    return entry->id_is_made ||
-           (entry->kind == SESSION_COMPACTION && entry->target.kind == SCAN_NUMBER);
-}
-
+/* Returns whether the meaning of any entry depends on the lines before it: it has no id, or its
+ * compaction has an index. */
 static bool any_depends_on_position(const conversion *c)
 {
-    bool found = false;
-
-    for (size_t i = 0; !found && i < c->count; i++)
-        found = depends_on_position(c->items[i].entry);
-    return found;
+    for (size_t i = 0; i < c->count; i++) {
+        const session_entry *entry = c->items[i].entry;
+        if (entry->id_is_made ||
+            (entry->kind == SESSION_COMPACTION && entry->target.kind == SCAN_NUMBER))
+            return true;
+    }
+    return false;
 }
 
 static bool is_made_header(const session_header *header)
@@ -258,7 +257,7 @@ static void count_child(conversion *c, slice id)
     string_map_set(&c->children, id, children == STRING_MAP_NONE ? 1 : children + 1);
 }
 
-/* A label hangs on its target too, which has to stay an entry of its own. */
+/* A label counts as a child of its target, because the target must remain a separate entry. */
 static void count_children(conversion *c)
 {
     slice target;
@@ -273,8 +272,9 @@ static void count_children(conversion *c)
     }
 }
 
-/* How many entries are one message: an assistant's or a tool's, and tools that follow it in the
- * file as its only child. All but the last need an id of their own, because the message has one. */
+/* Returns how many entries from `at` on become one message: an assistant's or a tool's, and the
+ * tools that follow it, each as the only child of the one before. All but the last need their
+ * own ids, because the message gets the id of the last. */
 static size_t run_length(const conversion *c, size_t at)
 {
     const session_item *items = c->items;
@@ -305,7 +305,7 @@ static void add_call_name(conversion *c, scan_value id, scan_value name)
     string_map_set(&c->calls, call, (uint32_t)c->name_count++);
 }
 
-/* Remembers what tools are called, for the results that name a call only. */
+/* Keeps the tool names of calls, for results that contain only the id of the call. */
 static void add_call_names(conversion *c, const session_entry *entry)
 {
     static const char *const NAMES[] = {"id", "name"};
@@ -322,7 +322,7 @@ static void add_call_names(conversion *c, const session_entry *entry)
     }
 }
 
-/* The name of the tool whose result an entry is. */
+/* Returns the tool's name for a result. */
 static slice name_of(const conversion *c, const session_entry *entry)
 {
     uint32_t at = STRING_MAP_NONE;
@@ -334,7 +334,8 @@ static slice name_of(const conversion *c, const session_entry *entry)
     return at != STRING_MAP_NONE ? c->names[at] : (slice){"", 0};
 }
 
-/* A header that went into plain as its first entry comes back; or none, if there was none. */
+/* Restores the header that was converted to the first entry, or no header if the file had none.
+ * Returns false if the first entry is no converted header. */
 static bool restore_header(conversion *c)
 {
     scan_value original = scan_find(c->items[0].entry->value, "pi");
@@ -370,7 +371,7 @@ static void put_run(conversion *c, const session_item *run, size_t count)
     session_position_entry(&c->at, run[count - 1].entry->id);
 }
 
-/* The header was written, from `start` on. */
+/* Advances the position over the header, which was written at `start`. */
 static void step_over_header(conversion *c, size_t start)
 {
     session_lines lines = session_lines_of((slice){c->out->data + start, c->out->len - start});
@@ -420,7 +421,7 @@ bool session_convert(buf *out, session_dialect from, const session_header *heade
     return buf_ok(out) && !memory->failed;
 }
 
-/* The entries of the tree with the parents that they have there. NULL: out of memory. */
+/* Returns the entries of the tree with their parents. NULL: out of memory. */
 static session_item *items_of(const session_file *file, size_t *count, arena *memory)
 {
     session_item *items = arena_zeros(memory, file->count + 1, sizeof(*items));

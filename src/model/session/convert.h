@@ -13,7 +13,7 @@
 /* Bytes of a converted session. */
 #define SESSION_CONVERTED_MAX ((size_t)1 << 32)
 
-/* An entry with its parent, which its line may not name. */
+/* An entry with its parent, which its line may omit. */
 typedef struct session_item {
     const session_entry *entry;
     bool has_parent;
@@ -21,16 +21,16 @@ typedef struct session_item {
 } session_item;
 
 /*
- * Appends the lines of entries of the dialect `from` in the other one, in their order, each with a
- * newline. `header` is pi's, or NULL; `session_id` names a header that has to be made.
- * `not_in_context` receives how many entries meant something and have no counterpart, or none for
- * all of it. False: out of memory, or over the buffer's maximum.
+ * Converts entries of the dialect `from` and appends a line for each. `header` is pi's, or NULL;
+ * `session_id` is for a header that has to be made. `not_in_context` receives the number of entries
+ * whose content for the model has no counterpart, or only a partial one. Returns false if out of
+ * memory, or over the buffer's maximum.
  */
 bool session_convert(buf *out, session_dialect from, const session_header *header,
                      const session_item *items, size_t count, slice session_id,
                      size_t *not_in_context, arena *memory);
 
-/* The same of a whole file. `left_out` receives how many of its lines are in no tree. */
+/* Converts a whole file. `left_out` receives the number of its lines that are not in the tree. */
 bool session_convert_file(buf *out, const session_file *file, slice session_id, size_t *left_out,
                           size_t *not_in_context, arena *memory);
 

@@ -1,38 +1,39 @@
 /*
- * convert_internal.h: the two writers that conversion is made of. For the convert*.c files only.
+ * convert_internal.h: shared by the convert*.c files: the writers of both directions.
  */
 #ifndef MODEL_CONVERT_INTERNAL_H
 #define MODEL_CONVERT_INTERNAL_H
 
 #include "model/session/convert.h"
 
-/* Returns whether a text is nested so deeply that it would be too deep inside another line. */
+/* Returns whether a text is nested too deeply to be part of another line. */
 bool convert_is_deep(slice text);
 
-/* Appends an entry's whole text as a JSON value: itself, or as a string if it is too deep. */
+/* Appends an entry's text as a JSON value, or as a JSON string if it is nested too deeply. */
 void convert_put_original(buf *out, slice text);
 
-/* Appends `,"name":` and a JSON value, if there is one. */
+/* Appends `,"name":` and a JSON value. Appends nothing if the value is empty. */
 void convert_put_member(buf *out, const char *name, slice value);
 
-/* Appends {"id":...,"parentId":...,"timestamp":... of a converted entry. */
+/* Appends the beginning of a converted entry: {"id":...,"parentId":...,"timestamp":... */
 void convert_put_link(buf *out, const session_item *item, slice id);
 
-/* Appends the line of a label or of a name, which means the same in both dialects. False: it is
- * another entry, or has another parent than its line says. */
+/* Appends the line of a label or a name, which both dialects share. Returns false if it is
+ * another entry, or if its line has another parent. */
 bool convert_put_same(buf *out, const session_item *item);
 
-/* --- pi to plain: one entry, one line; false: it has no counterpart, or a model saw more of it ---
- */
+/* --- pi to plain: one entry becomes one line. Returns false if content for the model was lost
+ * --- */
 
 bool convert_to_plain(buf *out, const session_item *item, slice id, arena *memory);
 
 /* Appends a header as an entry of plain, and returns its id. */
 slice convert_header_to_plain(buf *out, const session_header *header, arena *memory);
 
-/* --- plain to pi: an entry, or a run of an assistant's and of tools, is one line --- */
+/* --- plain to pi: an entry, or a run of an assistant's and tools, becomes one line --- */
 
-/* `name` is that of the tool whose result the entry is: JSON, or empty. False: as above. */
+/* `name` is the tool's name of a result, as JSON, or empty. Returns false if content for the
+ * model was lost. */
 bool convert_to_pi(buf *out, const session_item *run, size_t count, slice name);
 
 /* Appends a header for a session that has none. */

@@ -1,8 +1,8 @@
 /*
- * convert_pi.c: entries of plain as a line of pi. An assistant's entry and the tools that follow it
- * alone become one message with the last one's id, so that what hangs on the run keeps its parent.
- * Provider and model are left out: plain does not say them, and what is said here would be taken
- * for the session's model.
+ * convert_pi.c: plain entries as a line of pi. An assistant's entry and the tools that follow it
+ * become one message. It gets the id of the last one, so that the children of the run keep their
+ * parent. Provider and model are left out: plain has none, and invented ones would change the
+ * session's settings.
  */
 #include "base/isotime.h"
 #include "model/session/convert_internal.h"
@@ -11,7 +11,7 @@
     "{\"input\":0,\"output\":0,\"cacheRead\":0,\"cacheWrite\":0,\"totalTokens\":0,\"cost\":{"      \
     "\"input\":0,\"output\":0,\"cacheRead\":0,\"cacheWrite\":0,\"total\":0}}"
 
-/* The blocks of a message under way. */
+/* The blocks of a message. */
 typedef struct blocks {
     buf *out;
     size_t count;
@@ -36,7 +36,7 @@ static void begin_block(blocks *b, const char *type)
     buf_printf(b->out, "{\"type\":\"%s\"", type);
 }
 
-/* A block of one string, "text" or "thinking", unless there is none or it is empty. */
+/* Appends a block with one string, "text" or "thinking", unless the string is absent or empty. */
 static void put_text(blocks *b, const char *type, scan_value string)
 {
     if (string.kind != SCAN_STRING || string.text.len == 2)
@@ -69,7 +69,7 @@ static void put_listed_calls(blocks *b, scan_value calls)
     }
 }
 
-/* One entry's blocks. */
+/* Appends the blocks of one entry. */
 static void put_blocks(blocks *b, const session_entry *entry)
 {
     static const char *const NAMES[] = {"thinking", "toolCalls", "name"};
@@ -120,12 +120,6 @@ static void put_result(buf *out, const session_entry *entry, slice name)
     buf_text(out, found[1].kind == SCAN_FALSE ? ",\"isError\":true" : ",\"isError\":false");
 }
 
-static void put_user(buf *out, const session_entry *entry)
-{
-    buf_text(out, "\"user\"");
-    convert_put_member(out, "content", entry->content.text);
-}
-
 static bool has_counterpart(const session_entry *entry)
 {
     if (convert_is_deep(entry->text))
@@ -152,12 +146,14 @@ bool convert_to_pi(buf *out, const session_item *run, size_t count, slice name)
     convert_put_link(out, &run[0], run[count - 1].entry->id);
     buf_text(out, is_message ? ",\"type\":\"message\",\"message\":{\"role\":"
                              : ",\"type\":\"custom\",\"customType\":\"plain\"");
-    if (is_message && entry->kind == SESSION_PLAIN_USER)
-        put_user(out, entry);
-    else if (is_message && entry->kind == SESSION_PLAIN_TOOL_RESULT)
+    if (is_message && entry->kind == SESSION_PLAIN_USER) {
+        buf_text(out, "\"user\"");
+        convert_put_member(out, "content", entry->content.text);
+    } else if (is_message && entry->kind == SESSION_PLAIN_TOOL_RESULT) {
         put_result(out, entry, name);
-    else if (is_message)
+    } else if (is_message) {
         put_assistant(out, run, count);
+    }
     if (is_message) {
         put_timestamp(out, entry);
         buf_char(out, '}');

@@ -1,16 +1,16 @@
 /*
- * convert_plain.c: an entry of pi as a line of plain. Texts of several blocks become one. A message
- * that ended in error has no counterpart, because plain has no field for errors.
+ * convert_plain.c: an entry of pi as a line of plain. Several text blocks become one text. A
+ * message that ended in error has no counterpart, because plain has no field for errors.
  */
 #include "model/session/convert_internal.h"
 #include "model/session/message.h"
 
-/* What of a message has a counterpart. The texts are insides. */
+/* The parts of a message that plain can express. The texts are insides of JSON strings. */
 typedef struct parts {
     buf content, thinking, calls;
     size_t call_count;
     bool has_text, has_thinking;
-    bool is_less; /* than what a model saw: plain has no images, and no signatures of thinking */
+    bool is_less; /* content was lost: plain has no images and no signatures of thinking */
 } parts;
 
 static void add_text(buf *to, bool *has_any, scan_value string)
@@ -23,7 +23,7 @@ static void add_text(buf *to, bool *has_any, scan_value string)
     buf_slice(to, scan_inside(string.text));
 }
 
-/* In the words around it in which a model is given it. */
+/* Appends a summary with the introduction that the model reads. */
 static void put_summary(parts *p, scan_value summary)
 {
     buf_text(&p->content, SESSION_BRANCH_BEGINS);
@@ -47,7 +47,7 @@ static void add_call(parts *p, scan_value block)
     p->call_count++;
 }
 
-/* Of a result only the texts. */
+/* Adds a block. For a result, only texts are added. */
 static void add_block(parts *p, scan_value block, bool is_result)
 {
     scan_value type = scan_find(block, "type");
@@ -115,7 +115,7 @@ static void put_message(buf *out, const session_entry *entry, const parts *p)
     }
 }
 
-/* An index would name another entry in another file. */
+/* Writes the id of the first kept entry, because an index is valid only in the original file. */
 static void put_first_kept(buf *out, const session_entry *entry)
 {
     if (entry->kind != SESSION_COMPACTION || entry->target.kind != SCAN_NUMBER ||

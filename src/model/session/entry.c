@@ -1,12 +1,13 @@
 /*
- * entry.c: reads an entry's line. Types, ids and parents only: what a message says is message.h's.
- * A field that is not as expected never refuses an entry, but for its id.
+ * entry.c: reads an entry's line: type, id and parent, and the locations of its content.
+ * message_entry.c reads the content itself. Only an invalid id rejects an entry; other invalid
+ * members are ignored.
  */
 #include "model/session/entry.h"
 
 #include <stdio.h>
 
-/* The types, and what of their members is worth a span. */
+/* The types of entries, with the names of the members that are read. */
 static const struct {
     const char *name;
     session_role role;
@@ -140,7 +141,7 @@ const char *session_make_id(slice owner, slice part, arena *memory)
     return made;
 }
 
-/* The same at every import. */
+/* The id is the same in every import. */
 const char *session_line_id(slice file_id, uint64_t line, arena *memory)
 {
     char part[32];
@@ -149,18 +150,14 @@ const char *session_line_id(slice file_id, uint64_t line, arena *memory)
     return session_make_id(file_id, (slice){part, (size_t)len}, memory);
 }
 
-static bool make_id(session_entry *entry, slice file_id, arena *memory)
-{
-    entry->id = slice_of(session_line_id(file_id, entry->line, memory));
-    entry->id_is_made = true;
-    return entry->id.ptr != NULL;
-}
-
 static bool read_id(session_entry *entry, scan_value id, slice file_id, arena *memory,
                     const char **reason)
 {
-    if (id.kind == SCAN_NONE || id.kind == SCAN_NULL)
-        return make_id(entry, file_id, memory);
+    if (id.kind == SCAN_NONE || id.kind == SCAN_NULL) {
+        entry->id = slice_of(session_line_id(file_id, entry->line, memory));
+        entry->id_is_made = true;
+        return entry->id.ptr != NULL;
+    }
     if (id.kind != SCAN_STRING)
         *reason = "id must be a string";
     else if (!session_text_of(&entry->id, id, memory) || !slice_is_id(entry->id, SESSION_ID_MAX))
@@ -183,8 +180,8 @@ static void read_parent(session_entry *entry, scan_value parent, arena *memory)
         entry->parent = (slice){"", 0};
 }
 
-/* The members of a body that are read in one pass, since that costs what going through all of its
- * bytes does: those that the kind names come first. */
+/* The members of a body. All are read in one pass, since each pass scans all bytes of the body.
+ * The first three depend on the kind. */
 enum { BODY_CONTENT, BODY_TARGET, BODY_LABEL, BODY_ROLE, BODY_EXCLUDED, BODY_FIELDS };
 enum { BODY_MEMBERS = BODY_FIELDS + SESSION_FIELDS };
 
@@ -199,7 +196,7 @@ static void read_message(session_entry *entry, const scan_value *found)
         entry->in_context = found[BODY_EXCLUDED].kind != SCAN_TRUE;
 }
 
-/* Returns whether a member's name says `name`; most differ in their first letter. */
+/* Returns whether a key token is `name`. The first letter is compared first. */
 static bool is_named(slice key, const char *name)
 {
     return name != NULL && key.len > 2 && (key.ptr[1] == name[0] || key.ptr[1] == '\\') &&
@@ -237,14 +234,6 @@ void session_pick(scan_value object, const char *const *names, scan_value *out, 
     session_pick_next(&walk, names, out, count);
 }
 
-static void read_first_kept(session_entry *entry, arena *memory)
-{
-    if (entry->target.kind == SCAN_NONE)
-        entry->target = scan_find(entry->value, "firstKeptEntryIndex");
-    if (entry->target.kind != SCAN_NUMBER)
-        session_text_of(&entry->first_kept, entry->target, memory);
-}
-
 static void name_body(const char **names, session_kind kind)
 {
     static const char *const ALL[BODY_MEMBERS] = {
@@ -267,8 +256,8 @@ static void name_body(const char **names, session_kind kind)
 
 enum { LINE_TYPE, LINE_ID, LINE_PARENT, LINE_TIMESTAMP, LINE_MESSAGE, LINE_MEMBERS };
 
-/* The members of a line, and those of its message in the same pass, whatever its type is: a message
- * is most of the line. */
+/* Reads the members of a line and of its message in one pass, because a message is most of its
+ * line. */
 static void pick_line(scan_value line, scan_value *found, scan_value *body)
 {
     static const char *const NAMES[] = {"type", "id", "parentId", "timestamp", "message"};
@@ -293,7 +282,7 @@ static void pick_line(scan_value line, scan_value *found, scan_value *body)
     }
 }
 
-/* What the kind of an entry makes of its members; `found` are those of its message. */
+/* Sets what depends on the kind of an entry. `found` are the members of its message. */
 static void read_kind(session_entry *entry, scan_value message, scan_value *found, arena *memory)
 {
     bool is_message;
@@ -314,8 +303,10 @@ static void read_kind(session_entry *entry, scan_value message, scan_value *foun
     entry->target = found[BODY_TARGET];
     entry->label = found[BODY_LABEL];
     memcpy(entry->fields, found + BODY_FIELDS, sizeof(entry->fields));
-    if (entry->kind == SESSION_COMPACTION)
-        read_first_kept(entry, memory);
+    if (entry->kind == SESSION_COMPACTION && entry->target.kind == SCAN_NONE)
+        entry->target = scan_find(entry->value, "firstKeptEntryIndex");
+    if (entry->kind == SESSION_COMPACTION && entry->target.kind != SCAN_NUMBER)
+        session_text_of(&entry->first_kept, entry->target, memory);
     if (entry->kind == SESSION_BRANCH_SUMMARY)
         entry->in_context = entry->content.kind == SCAN_STRING && entry->content.text.len > 2;
 }
@@ -345,7 +336,7 @@ bool session_entry_read(session_entry *out, const session_line *line, slice file
     return !memory->failed;
 }
 
-/* A call says which tool is called, with or without parameters; an assistant may only call. */
+/* A tool call needs no parameters. An assistant's message may have only calls. */
 const char *session_entry_lacks(const session_entry *entry)
 {
     static const char *const INSTEAD[] = {"toolCalls", "thinking"};

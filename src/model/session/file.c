@@ -1,23 +1,8 @@
 /*
- * file.c: lines to entries to a tree to a report.
+ * file.c: reads a file's lines, builds the tree of its entries, and fills the report.
  */
-#include "model/session/file.h"
-
 #include <stdlib.h>
-
-/* An array with room for one more. NULL: out of memory, and the old one stays. */
-static void *grown(void *array, size_t count, size_t *capacity, size_t size)
-{
-    size_t wanted = *capacity < 32 ? 32 : *capacity * 2;
-    void *more;
-
-    if (count < *capacity)
-        return array;
-    more = reallocarray(array, wanted, size);
-    if (more != NULL)
-        *capacity = wanted;
-    return more;
-}
+#include "model/session/file.h"
 
 static bool add_issue(session_file *file, session_issue issue)
 {
@@ -34,13 +19,14 @@ static bool add_header(session_file *file, const session_line *line)
     return session_header_read(&file->header, line, &file->memory);
 }
 
-/* What an entry says of itself, before it has a place. */
-static bool add_not_in_context(session_file *file, const session_entry *entry, uint64_t line)
+/* Reports an entry that is never part of a context. */
+static bool add_not_in_context(session_file *file, const session_entry *entry)
 {
     const char *reason = session_entry_not_in_context(entry);
 
     return reason == NULL ||
-           add_issue(file, (session_issue){SESSION_ISSUE_NOT_IN_CONTEXT, line, 0, reason, {"", 0}});
+           add_issue(file, (session_issue){
+                               SESSION_ISSUE_NOT_IN_CONTEXT, entry->line, 0, reason, {"", 0}});
 }
 
 static int compare_lines(const void *key, const void *entry)
@@ -51,7 +37,8 @@ static int compare_lines(const void *key, const void *entry)
     return (*line > at->line) - (*line < at->line);
 }
 
-/* Finds the entry that a compaction names by an index. Only an entry before it can be kept. */
+/* Finds the entry that a compaction names by an index. Only an entry before the compaction can
+ * be kept. */
 static void resolve_first_kept(const session_file *file, session_entry *entry)
 {
     const session_entry *kept = NULL;
@@ -67,7 +54,8 @@ static void resolve_first_kept(const session_file *file, session_entry *entry)
 
 static bool add_entry(session_file *file, const session_line *line, slice file_id)
 {
-    session_entry *more = grown(file->entries, file->count, &file->capacity, sizeof(*more));
+    session_entry *more =
+        arena_more(&file->memory, file->entries, file->count, &file->capacity, sizeof(*more));
     const char *reason;
 
     if (more == NULL)
@@ -77,18 +65,10 @@ static bool add_entry(session_file *file, const session_line *line, slice file_i
     if (session_entry_read(entry, line, file_id, &file->memory, &reason)) {
         resolve_first_kept(file, entry);
         file->count++;
-        return add_not_in_context(file, entry, line->number);
+        return add_not_in_context(file, entry);
     }
     return reason != NULL &&
            add_issue(file, (session_issue){SESSION_ISSUE_BAD, line->number, 0, reason, {"", 0}});
-}
-
-static bool add_bad(session_file *file, const session_line *line)
-{
-    session_issue_kind kind = line->is_torn ? SESSION_ISSUE_TORN : SESSION_ISSUE_BAD;
-
-    return add_issue(file,
-                     (session_issue){kind, line->number, line->reason_at, line->reason, {"", 0}});
 }
 
 static bool read_line(session_file *file, const session_line *line, slice session_id)
@@ -101,7 +81,11 @@ static bool read_line(session_file *file, const session_line *line, slice sessio
         file->report.blank++;
         break;
     case SESSION_LINE_BAD:
-        ok = add_bad(file, line);
+        ok = add_issue(file, (session_issue){line->is_torn ? SESSION_ISSUE_TORN : SESSION_ISSUE_BAD,
+                                             line->number,
+                                             line->reason_at,
+                                             line->reason,
+                                             {"", 0}});
         break;
     case SESSION_LINE_HEADER:
         is_object = true;
@@ -118,7 +102,7 @@ static bool read_line(session_file *file, const session_line *line, slice sessio
     return ok;
 }
 
-/* The issues of the entries in the tree. */
+/* Reports duplicates, conflicts, cycles and missing parents. */
 static bool add_node_issues(session_file *file)
 {
     bool ok = true;
@@ -139,7 +123,8 @@ static bool add_node_issues(session_file *file)
     return ok;
 }
 
-/* A file with a header is pi's; without one its entries say. */
+/* Returns the dialect: a file with a header is pi's. Without a header, the first entry whose
+ * kind has a dialect decides. */
 static session_dialect dialect_of(const session_file *file)
 {
     if (file->has_header)
@@ -177,7 +162,6 @@ bool session_file_read(session_file *out, slice bytes, slice session_id)
 
 void session_file_free(session_file *file)
 {
-    free(file->entries);
     session_report_free(&file->report);
     arena_reset(&file->memory);
     session_ordinals_free(&file->ordinals);

@@ -1,6 +1,5 @@
 /*
- * file.h: a whole session file: its header, its entries, their tree, and the report. Reads no file:
- * the caller has the bytes.
+ * file.h: a whole session file in memory: its header, its entries, their tree, and the report.
  */
 #ifndef MODEL_FILE_H
 #define MODEL_FILE_H
@@ -13,7 +12,7 @@ typedef struct session_file {
     session_dialect dialect;
     bool has_header;
     session_header header;
-    session_entry *entries; /* all that could be read, also those out of the tree */
+    session_entry *entries; /* all valid entries, including those that are not in the tree */
     size_t count, capacity;
     session_tree tree;
     session_report report;
@@ -22,9 +21,9 @@ typedef struct session_file {
 } session_file;
 
 /*
- * Reads a file. The ids of entries without one are made of the header's id, or of `session_id`
- * where the file has none: of nothing, for what is stored (see session_entry_read). The views point
- * into `bytes`. False: out of memory. To be freed in any case.
+ * Reads a file. Ids of entries without one are made from the header's id, or from `session_id` if
+ * the file has none. Stored files use an empty `session_id` (see session_entry_read). The slices
+ * point into `bytes`. Returns false if out of memory. The caller frees `out` in all cases.
  */
 bool session_file_read(session_file *out, slice bytes, slice session_id);
 

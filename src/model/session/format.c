@@ -1,6 +1,6 @@
 /*
- * format.c: writes a context, digests its prefixes, compares two. Which members a message has is
- * each format's own.
+ * format.c: writes a context and the digests of its prefixes, and compares two contexts. The
+ * format_*.c files write the messages.
  */
 #include "model/session/format.h"
 
@@ -31,7 +31,7 @@ bool context_format_of(cardbox_format *out, slice name)
 
 /* --- texts --- */
 
-/* Halves of surrogate pairs are refused by every API that reads JSON into UTF-8. */
+/* Replaces unpaired surrogates by U+FFFD. APIs that decode JSON to UTF-8 reject them. */
 static void put_without_halves(buf *out, slice inside)
 {
     slice rest = inside, from = inside;
@@ -41,7 +41,7 @@ static void put_without_halves(buf *out, slice inside)
         slice at = {escape, rest.len - (size_t)(escape - rest.ptr)};
         uint32_t code;
 
-        if (at.len > 1 && at.ptr[1] != 'u') { /* most say no more than a quote or a line feed */
+        if (at.len > 1 && at.ptr[1] != 'u') { /* most are a quote or a line feed */
             rest = (slice){at.ptr + 2, at.len - 2};
             continue;
         }
@@ -129,7 +129,8 @@ static bool reserve_digest(context_output *out)
     return more != NULL;
 }
 
-/* A prefix's digest: of the digest of what is before, and of what it adds. */
+/* The digest of a prefix is made from the digest of the prefix before and the digest of the new
+ * message. */
 static void chain(context_digest *prefix, slice added)
 {
     struct {
@@ -187,7 +188,7 @@ void context_output_free(context_output *output)
     output->count = 0;
 }
 
-/* A prefix's digest holds all that is before, so that the place can be halved. */
+/* Binary search: a prefix's digest covers all messages before it. */
 size_t context_first_difference(const context_digest *a, size_t a_count, const context_digest *b,
                                 size_t b_count)
 {

@@ -1,6 +1,6 @@
 /*
- * format.h: what the formats of a context share: a writer that cuts its output into messages and
- * digests each prefix, and the splicing of texts. For the format*.c files only.
+ * format.h: shared by the format_*.c files: a writer that separates the messages, computes the
+ * digest of each prefix, and inserts texts.
  */
 #ifndef MODEL_FORMAT_H
 #define MODEL_FORMAT_H
@@ -10,18 +10,18 @@
 typedef struct context_writer {
     context_output *out;
     context *ctx;
-    bool repairs_text;     /* leave out and replace what the API refuses */
-    size_t from;           /* where the message under way began */
-    context_digest prefix; /* of all that was written */
+    bool repairs_text;     /* leave out or replace text that the API rejects */
+    size_t from;           /* offset of the current message */
+    context_digest prefix; /* digest of everything written so far */
 } context_writer;
 
-/* Begins a message: the comma before it. */
+/* Begins a message with the comma before it. */
 void context_begin_message(context_writer *w);
 
-/* Ends it, and digests the prefix that it closes. */
+/* Ends a message and computes the digest of the prefix that ends here. */
 void context_end_message(context_writer *w);
 
-/* Digests what is sent before all messages. */
+/* Adds the system text to the digest. */
 void context_digest_system(context_writer *w);
 
 /* Appends a text for the inside of a JSON string. */
@@ -33,16 +33,16 @@ void context_put_form(context_writer *w, buf *out, const char *form, ...);
 /* Appends {"type":"text","text":...}. */
 void context_put_text(context_writer *w, buf *out, context_text text);
 
-/* A text that is an inside. */
+/* Returns a text that is already the inside of a JSON string. */
 static inline context_text context_inside(slice inside)
 {
     return (context_text){inside, false};
 }
 
-/* Returns whether a text has nothing but white space. */
+/* Returns whether a text is empty or white space. */
 bool context_is_blank(context_text text);
 
-/* Returns whether a part can be left out: a blank text, where the writer mends. */
+/* Returns whether a part is left out: a blank text, if the writer repairs. */
 bool context_is_empty(const context_writer *w, const context_part *part);
 
 /* Writes all messages. */

@@ -1,6 +1,6 @@
 /*
- * format_anthropic.c: messages for Anthropic's API. Turns alternate, so that messages of one side
- * that follow each other are one; results are blocks of the user's turn; the system is apart.
+ * format_anthropic.c: messages for Anthropic's API. Roles alternate there, so consecutive messages
+ * of one role become one turn. Results are blocks of a user's turn. The system text is separate.
  */
 #include "model/session/format.h"
 #include "model/content/class.h"
@@ -9,9 +9,9 @@ typedef enum side { SIDE_NONE, SIDE_USER, SIDE_ASSISTANT } side;
 
 typedef struct turns {
     context_writer *w;
-    side open;         /* the turn under way */
-    bool has_block;    /* in it */
-    bool is_after_any; /* not the first turn */
+    side open;         /* the current turn */
+    bool has_block;    /* the current turn has a block */
+    bool is_after_any; /* a turn was written before */
 } turns;
 
 static void close_turn(turns *t)
@@ -34,7 +34,7 @@ static void open_turn(turns *t, side wanted)
     t->is_after_any = true;
 }
 
-/* Begins a block of a message; the turn opens with its first one, so that none is empty. */
+/* Begins a block of a message. A turn begins with its first block, so no turn is empty. */
 static buf *begin_block(turns *t, const context_message *message)
 {
     side wanted = message->role == CONTEXT_ASSISTANT ? SIDE_ASSISTANT : SIDE_USER;
@@ -80,7 +80,7 @@ static void put_thinking(turns *t, buf *out, const context_part *part)
                          part->text, context_inside(part->signature));
 }
 
-/* Arguments that a string holds, if they are an object. */
+/* Writes arguments that a string contains, if they are an object. */
 static bool put_decoded(turns *t, buf *out, scan_value arguments)
 {
     slice text;
@@ -93,8 +93,8 @@ static bool put_decoded(turns *t, buf *out, scan_value arguments)
     return true;
 }
 
-/* This API wants an object: the exact bytes. An escape is found in JSON's strings only, so that
- * what mends a string mends an object too. */
+/* Writes arguments as an object, byte for byte, as this API requires. Escapes occur only in
+ * strings, so the repair of texts works for objects too. */
 static void put_input(turns *t, buf *out, scan_value arguments)
 {
     if (arguments.kind == SCAN_OBJECT) {
@@ -119,7 +119,7 @@ static void put_call(turns *t, buf *out, const context_part *part)
 
 /* --- messages --- */
 
-/* Returns whether an inside ends in a visible character of ASCII, for sure: most do. */
+/* Returns true if a text surely ends in a visible ASCII character, as most do. */
 static bool ends_plainly(slice inside)
 {
     size_t tail = inside.len < 6 ? inside.len : 6; /* an escape has no more bytes */
@@ -128,8 +128,9 @@ static bool ends_plainly(slice inside)
     return tail > 0 && end[-1] > ' ' && end[-1] < 0x7F && memchr(end - tail, '\\', tail) == NULL;
 }
 
-/* An assistant's last text may not end in white space; which one will be the last can't be known,
- * so that it is cut from all: the bytes of a prefix may not change later. */
+/* Removes trailing white space: this API rejects it at the end of the last text of an
+ * assistant. It is removed from all texts, since later messages must not change the bytes of a
+ * prefix. */
 static context_text without_end(context_text text)
 {
     slice trimmed;
@@ -154,7 +155,7 @@ static bool is_sent(const turns *t, const context_part *part)
            (part->is_redacted || !t->w->repairs_text || !context_is_blank(part->text));
 }
 
-/* Thinking behind the last of the other blocks is refused. */
+/* Returns the last part to send. Thinking after the last other block is rejected by the API. */
 static const context_part *last_sent(const turns *t, const context_message *message)
 {
     const context_part *last = NULL;
@@ -214,7 +215,7 @@ static void put_result(turns *t, const context_message *message)
             continue;
         if (message->is_error && part->kind != CONTEXT_TEXT && t->w->repairs_text) {
             context_add_repair(t->w->ctx, CONTEXT_DROPPED_BLOCK, message->id, message->call);
-            continue; /* an error may hold text only */
+            continue; /* an error may contain only text */
         }
         if (!is_first)
             buf_char(out, ',');

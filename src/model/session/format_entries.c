@@ -1,5 +1,5 @@
 /*
- * format_entries.c: the entries or cards that give messages, as they are. A synthetic result is
+ * format_entries.c: the entries or cards that became messages, unchanged. A synthetic result is
  * written in the dialect of its call.
  */
 #include "model/session/format.h"
@@ -54,7 +54,7 @@ static void put_synthetic(context_writer *w, const context_message *result, slic
 
 void context_write_entries(context_writer *w)
 {
-    slice parent = {"", 0}; /* of synthetic results: the call's own */
+    slice parent = {"", 0}; /* the parent of synthetic results: the message with the call */
 
     for (const context_message *at = w->ctx->list.first; at != NULL; at = at->next) {
         if (at->role == CONTEXT_ASSISTANT)

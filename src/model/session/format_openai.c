@@ -1,7 +1,7 @@
 /*
- * format_openai.c: messages for chat completions. An assistant's content is one string, since many
- * servers of this API take no other; thinking has no place in it; a tool's message holds text only,
- * so that images of results come behind them as a user's message.
+ * format_openai.c: messages for chat completions. An assistant's content is one string, because
+ * many servers of this API accept nothing else. Thinking is left out. A tool's message contains
+ * only text, so images of results follow in a user's message.
  */
 #include "model/session/format.h"
 
@@ -20,7 +20,7 @@ static void put_part(context_writer *w, const context_part *part)
                          context_inside(part->mime), context_inside(part->data));
 }
 
-/* The parts of a kind that are worth sending. */
+/* Counts the parts of a kind that are not left out. */
 static size_t count_parts(const context_writer *w, const context_message *message,
                           context_part_kind kind)
 {
@@ -31,7 +31,7 @@ static size_t count_parts(const context_writer *w, const context_message *messag
     return count;
 }
 
-/* All texts as one string. */
+/* Writes all texts as one string. */
 static void put_texts(context_writer *w, const context_message *message, const char *between)
 {
     buf *out = &w->out->messages;
@@ -67,7 +67,7 @@ static void put_list(context_writer *w, const context_message *message)
     buf_char(out, ']');
 }
 
-/* A text alone is a string, and so is a system's whatever it is made of. */
+/* Writes a user's or system message. One text, and any system message, is a string. */
 static void put_spoken(context_writer *w, const context_message *message, const char *role)
 {
     size_t texts = count_parts(w, message, CONTEXT_TEXT);
@@ -150,7 +150,7 @@ static void put_result(context_writer *w, const context_message *message)
     context_end_message(w);
 }
 
-/* The images of a run of results that ends before `end`. */
+/* Writes the images of the results from `from` to before `end`. */
 static void put_images(context_writer *w, const context_message *from, const context_message *end)
 {
     buf *out = &w->out->messages;
@@ -176,7 +176,7 @@ static void put_images(context_writer *w, const context_message *from, const con
     }
 }
 
-/* Gives the message after the run of results. */
+/* Writes consecutive results. Returns the message after them. */
 static const context_message *put_results(context_writer *w, const context_message *from)
 {
     const context_message *at = from;
@@ -187,7 +187,7 @@ static const context_message *put_results(context_writer *w, const context_messa
     return at;
 }
 
-/* Returns whether a message has anything that this API takes. */
+/* Returns whether a message has content that this API accepts. */
 static bool has_content(const context_writer *w, const context_message *message)
 {
     if (!w->repairs_text || count_parts(w, message, CONTEXT_TEXT) > 0)

@@ -1,12 +1,12 @@
 /*
- * line.c: cuts a session file into lines and tells which of them hold an object. Never refuses a
- * file: whatever the bytes are, each of them comes out in some line.
+ * line.c: divides a session file into lines and classifies them. Any bytes are accepted: each byte
+ * is part of a line.
  */
 #include "model/session/line.h"
 
 #define BOM "\xEF\xBB\xBF"
 
-/* Bytes of a whole line, with a byte order mark and the line's end. */
+/* Maximum bytes of a whole line, with a byte order mark and the line's end. */
 #define WHOLE_MAX (SESSION_LINE_MAX + 5)
 
 session_lines session_lines_of(slice bytes)
@@ -28,7 +28,7 @@ void session_lines_give(session_lines *lines, slice bytes, bool is_last)
     lines->is_last = is_last;
 }
 
-/* Takes the first `len` bytes of what is there. */
+/* Removes the first `len` bytes from `rest` and returns them. */
 static slice take_bytes(session_lines *lines, size_t len)
 {
     slice taken = {lines->rest.ptr, len};
@@ -38,8 +38,8 @@ static slice take_bytes(session_lines *lines, size_t len)
     return taken;
 }
 
-/* Cuts off one line with its end. What is of a line that is longer than it may be is passed over as
- * it comes, so that a stream needs no more memory than for one line. */
+/* Reads one line with its end. Bytes of a line over the limit are skipped as they arrive, so a
+ * stream needs memory for one line only. */
 static bool cut_line(session_lines *lines, session_line *out)
 {
     const char *end = lines->rest.len > 0 ? memchr(lines->rest.ptr, '\n', lines->rest.len) : NULL;
@@ -83,7 +83,7 @@ static void set_bad(session_line *line, const char *reason, size_t at)
     line->reason_at = at;
 }
 
-/* An object of type "session" that hangs on nothing. */
+/* Returns whether an object is a header: its type is "session" and it has no parentId. */
 static bool is_header(scan_value object)
 {
     scan_value type = scan_find(object, "type");

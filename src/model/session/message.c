@@ -1,6 +1,5 @@
 /*
- * message.c: builds the messages of a context, whatever they are made of. Whoever maps entries or
- * cards needs no more than this.
+ * message.c: functions that build messages, used for entries, cards and dialogues.
  */
 #include "model/session/message.h"
 
@@ -116,10 +115,10 @@ scan_value context_token(context *ctx, slice text)
 
 bool context_call_is_open(const context *ctx, slice call)
 {
-    return string_map_get(&ctx->shown, call) == 1;
+    return string_map_get(&ctx->open_calls, call) == 1;
 }
 
-/* A call that nobody gave an id is given one of its own. */
+/* Makes an id for a call without one. */
 static slice made_call_id(context *ctx, const context_message *message)
 {
     buf name = BUF_INIT(32);
@@ -144,7 +143,7 @@ void context_add_call(context *ctx, context_message *message, scan_value id, sca
         part->call = part->call_id = made_call_id(ctx, message);
     part->name = scan_string_inside(name);
     part->arguments = arguments;
-    string_map_set(&ctx->shown, part->call, 1);
+    string_map_set(&ctx->open_calls, part->call, 1);
 }
 
 void context_set_call(context *ctx, context_message *result, scan_value id, scan_value name)
@@ -154,12 +153,12 @@ void context_set_call(context *ctx, context_message *result, scan_value id, scan
     result->call = context_call_of(ctx, id);
     result->call_id = scan_string_inside(id);
     result->name = scan_string_inside(name);
-    string_map_set(&ctx->shown, result->call, 0);
+    string_map_set(&ctx->open_calls, result->call, 0);
 }
 
 /* --- blocks --- */
 
-/* What of a block's members is worth a span, of any type: they are found in one pass. */
+/* The members of blocks of all types. They are read in one pass. */
 enum {
     BLOCK_TYPE,
     BLOCK_TEXT,
@@ -185,7 +184,7 @@ static void add_thinking(context *ctx, context_message *message, const scan_valu
     part->is_redacted = found[BLOCK_REDACTED].kind == SCAN_TRUE;
 }
 
-/* The kinds of images that models take. */
+/* Returns whether models accept this type of images. */
 static bool is_image(scan_value mime)
 {
     static const char *const KINDS[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
@@ -212,7 +211,7 @@ static bool add_image(context *ctx, context_message *message, const scan_value *
     return true;
 }
 
-/* False: a block that can't be sent to any model. */
+/* Adds a block. Returns false if no model accepts it. */
 static bool add_block(context *ctx, context_message *message, const scan_value *found)
 {
     scan_value type = found[BLOCK_TYPE], text = found[BLOCK_TEXT];

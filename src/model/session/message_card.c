@@ -1,6 +1,6 @@
 /*
- * message_card.c: cards of a box as messages. A card's role is what its metadata says, its content
- * is of a class or any JSON. Knows nothing of boxes.
+ * message_card.c: cards of a box as messages. A card's role is in its metadata; its content is of a
+ * class or any JSON.
  */
 #include <cardbox/card.h>
 #include "model/content/content.h"
@@ -23,7 +23,7 @@ static context_role role_of(const char *role)
     return CONTEXT_USER;
 }
 
-/* A string as C text; NULL if it is none. */
+/* Returns a string as C text; NULL: not a string. */
 static const char *text_of(context *ctx, scan_value string)
 {
     slice text;
@@ -31,7 +31,8 @@ static const char *text_of(context *ctx, scan_value string)
     return session_text_of(&text, string, ctx->memory) ? arena_copy(ctx->memory, text) : NULL;
 }
 
-/* What content is settles what metadata leaves open, and calls and results whatever it says. */
+/* Returns a card's role. Calls and results have the role of their class. For other content, the
+ * role in the metadata, or else the one for its type, is used. */
 static context_role card_role(context *ctx, const context_card *card, const char *class)
 {
     scan_value metadata = scan_whole(card->metadata);
@@ -59,7 +60,7 @@ static void add_plain_text(context *ctx, context_message *message, slice content
         part->text = (context_text){said, true};
 }
 
-/* An image that a model can fetch for itself. */
+/* Adds an image that a model can fetch. */
 static bool add_image(context *ctx, context_message *message, scan_value content)
 {
     scan_value uri = scan_find(content, "uri");
@@ -135,7 +136,7 @@ static scan_value listed_id(scan_value call)
     return found[0].kind == SCAN_STRING ? found[0] : found[1];
 }
 
-/* A call of a column: {id, name, params or arguments}, or as OpenAI writes it. */
+/* Adds a call of the column tool_calls: {id, name, params or arguments}, or in OpenAI's format. */
 static void add_listed_call(context *ctx, context_message *message, scan_value call)
 {
     static const char *const NAMES[] = {"name", "tool_name", "params", "function", "arguments"};
@@ -160,8 +161,8 @@ static void add_listed_calls(context *ctx, context_message *message, const conte
         add_listed_call(ctx, message, call);
 }
 
-/* Returns whether a card lists a call that is not waiting for its result; `message`, unless NULL,
- * makes each of those. */
+/* Returns whether a card lists a call that is not open yet. If `message` is not NULL, these
+ * calls are added to it. */
 static bool add_new_calls(context *ctx, context_message *message, const context_card *card)
 {
     scan_value calls = scan_whole(card->tool_calls), call;
@@ -178,8 +179,8 @@ static bool add_new_calls(context *ctx, context_message *message, const context_
     return has_new;
 }
 
-/* A call that is a card of its own joins the assistant's card right before it; what is listed
- * already, by that card or by this one itself, is the same one once more. */
+/* Adds a card that is a call. It becomes part of the assistant's message directly before it. A
+ * call that is already open, from that message or from this card's own list, is the same call. */
 static void add_call(context *ctx, const context_card *card)
 {
     static const char *const NAMES[] = {"tool_name", "arguments"};
@@ -206,8 +207,8 @@ static void add_call(context *ctx, const context_card *card)
     context_add_call(ctx, last, context_token(ctx, card->tool_call_id), found[0], found[1]);
 }
 
-/* The list of tools has a place of its own in a model's request, and what a box was made from is
- * for auditors: neither was said to anybody, whatever role such a card names. */
+/* Returns whether a card is part of the conversation. The list of tools is sent separately, and
+ * the origin of a box is for auditors. */
 static bool is_said(const context_card *card)
 {
     scan_value type = scan_find(scan_whole(card->metadata), "type");

@@ -1,10 +1,10 @@
 /*
- * message_entry.c: entries of both dialects as messages. What a summary or a command of the user's
- * own is, is said in words around it: the model sees only those.
+ * message_entry.c: entries of both dialects as messages. Summaries and a user's own commands get an
+ * introduction, because the model sees only the text.
  */
 #include "model/session/message.h"
 
-/* A text of ours around a span: pieces that follow one another inside one JSON string. */
+/* Adds a text that is joined from `count` insides of JSON strings. */
 static void add_joined(context *ctx, context_message *message, const slice *pieces, size_t count)
 {
     context_part *part = context_add_part(ctx, message, CONTEXT_TEXT);
@@ -49,7 +49,7 @@ static void add_summary(context *ctx, const session_entry *entry)
     add_joined(ctx, add(ctx, entry, CONTEXT_USER), pieces, 3);
 }
 
-/* How a command of the user's own ended. */
+/* Appends how a user's command ended. */
 static size_t add_outcome(slice *pieces, scan_value cancelled, scan_value exit_code)
 {
     bool is_zero = exit_code.kind == SCAN_NUMBER && slice_equal(exit_code.text, SLICE("0"));
@@ -79,7 +79,8 @@ static size_t add_cut(slice *pieces, scan_value truncated, scan_value path)
     return 3;
 }
 
-/* A fence longer than any run of back quotes in the output, so that the output can't end it. */
+/* Returns a fence longer than any run of back quotes in the output, so that the output can't
+ * end it. */
 static slice fence_for(slice output, arena *memory)
 {
     size_t longest = 2, run = 0;
@@ -122,13 +123,6 @@ static void add_bash(context *ctx, const session_entry *entry)
     add_joined(ctx, add(ctx, entry, CONTEXT_USER), pieces, count);
 }
 
-/* Only Anthropic's own API takes its thinking back. */
-static void forget_signatures(context_message *message)
-{
-    for (context_part *part = message->parts; part != NULL; part = part->next)
-        part->signature = (slice){"", 0};
-}
-
 static void add_assistant(context *ctx, const session_entry *entry)
 {
     context_message *message = add(ctx, entry, CONTEXT_ASSISTANT);
@@ -138,8 +132,10 @@ static void add_assistant(context *ctx, const session_entry *entry)
         return;
     message->has_failed = session_says(stop, "error") || session_says(stop, "aborted");
     context_add_content(ctx, message, entry->content);
-    if (!session_says(entry->fields[SESSION_FIELD_API], "anthropic-messages"))
-        forget_signatures(message);
+    if (session_says(entry->fields[SESSION_FIELD_API], "anthropic-messages"))
+        return;
+    for (context_part *part = message->parts; part != NULL; part = part->next)
+        part->signature = (slice){"", 0}; /* only Anthropic's API accepts its thinking again */
 }
 
 static void add_result(context *ctx, const session_entry *entry)
@@ -184,8 +180,8 @@ static void add_plain_assistant(context *ctx, const session_entry *entry)
     }
 }
 
-/* A call on a line of its own belongs to the assistant's message right before it; one that the
- * message has made already is the same one once more. */
+/* Adds a call that is a separate entry. It becomes part of the assistant's message directly
+ * before it. A call that is already open is the same call. */
 static void add_plain_tool(context *ctx, const session_entry *entry)
 {
     context_message *last = ctx->list.last;

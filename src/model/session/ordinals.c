@@ -1,5 +1,5 @@
 /*
- * ordinals.c: runs of lines without a gap, found by binary search.
+ * ordinals.c: stores runs of lines without gaps, and finds them by binary search.
  */
 #include "model/session/ordinals.h"
 

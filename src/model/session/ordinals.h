@@ -1,6 +1,7 @@
 /*
- * ordinals.h: the line numbers of a file's headers and entries by their ordinals from 0, which
- * version 1's firstKeptEntryIndex counts. Stores gaps only: where other lines stand among them.
+ * ordinals.h: maps the ordinals of a file's headers and entries, from 0, to line numbers. In
+ * version 1, firstKeptEntryIndex is such an ordinal. Only gaps, where other lines are in between,
+ * are stored.
  */
 #ifndef MODEL_ORDINALS_H
 #define MODEL_ORDINALS_H
@@ -9,27 +10,27 @@
 #include "base/arena.h"
 #include "base/scan.h"
 
-/* Gaps that are stored. Lines after more gaps are not found. */
+/* Maximum gaps. Lines after more gaps are not found. */
 #define SESSION_GAPS_MAX ((size_t)10000)
 
-/* From this ordinal on, lines have these numbers. */
+/* From this ordinal on, line numbers count from `line`. */
 typedef struct session_gap {
     int64_t ordinal, line;
 } session_gap;
 
-/* All zeros: none so far. */
+/* Starts as all zeros. */
 typedef struct session_ordinals {
     int64_t count;
     session_gap *gaps;
     size_t gap_count, gap_capacity;
     bool is_full;
-    arena memory; /* of the gaps */
+    arena memory; /* holds the gaps */
 } session_ordinals;
 
-/* The next header or entry. False: out of memory. */
+/* Adds the next header or entry. Returns false if out of memory. */
 bool session_ordinals_add(session_ordinals *ordinals, int64_t line);
 
-/* The line that an index names; -1: it names none, or one after too many gaps. */
+/* Returns the line number of an ordinal; -1: there is none, or it is after too many gaps. */
 int64_t session_ordinals_find(const session_ordinals *ordinals, scan_value index);
 
 void session_ordinals_free(session_ordinals *ordinals);

@@ -1,42 +1,42 @@
 /*
- * pair.c: makes the messages such that every call is answered once, right behind it, by ids that
- * are unique and that every API takes. Deterministic: what it does follows from the messages alone,
- * and no message depends on a later one but for the results that belong to it.
+ * pair.c: pairs calls and results. Afterwards every call has one result directly after it, and ids
+ * are unique and valid for all APIs. The output depends only on the messages. A message depends on
+ * later ones only through its results.
  */
 #include "model/session/message.h"
 
-/* Bytes of a call's id and of a tool's name that all APIs take. */
+/* Maximum bytes of a call's id and of a tool's name in all APIs. */
 enum { CALL_ID_MAX = 40, TOOL_NAME_MAX = 64 };
 
-/* Bytes that a result which there is not takes, at least, besides ids: its message in the shortest
- * format, its digest, and its repair in the report. */
+/* Minimum bytes of a synthetic result, without ids: its message in the shortest format, its
+ * digest, and its repair in the report. */
 enum { SYNTHETIC_BYTES = 128 };
 
 typedef struct context_call {
     struct context_call *next;      /* in its message */
-    struct context_call *next_same; /* in its message, with the same id */
+    struct context_call *next_same; /* the next call of the message with the same id */
     context_message *message;
     context_part *part;
     context_message *result;
     bool is_appended;
 } call_record;
 
-/* The calls of one id in the latest message that makes any. */
+/* The calls with one id, in the latest message that has such calls. */
 typedef struct call_group {
-    call_record *unanswered; /* the first without a result */
+    call_record *unanswered; /* the first call without a result */
     call_record *last;
-    int64_t uses; /* calls of this id that were written, in all messages */
+    int64_t uses; /* number of calls with this id in all messages */
 } call_group;
 
 typedef struct pairing {
     context *ctx;
-    string_map groups;   /* by the id of calls */
-    string_map used_ids; /* ids as they are written */
+    string_map groups;   /* index in `all`, by call id */
+    string_map used_ids; /* the ids that are written */
     call_group *all;
     size_t count, capacity;
 } pairing;
 
-/* --- who answers what --- */
+/* --- which result answers which call --- */
 
 static call_group *group_of(pairing *p, slice call)
 {
@@ -102,7 +102,7 @@ static void add_result(pairing *p, context_message *result)
     group->unanswered = group->unanswered->next_same;
 }
 
-/* --- what APIs take --- */
+/* --- ids and names that APIs accept --- */
 
 static bool is_name(slice text, size_t most)
 {
@@ -115,7 +115,7 @@ static bool is_name(slice text, size_t most)
     return text.len > 0 && text.len <= most;
 }
 
-/* An id that was not there yet, made of the one that can't be used. */
+/* Makes an unused id from an invalid one. */
 static slice new_id(pairing *p, slice call, int64_t number)
 {
     char part[32];
@@ -195,7 +195,8 @@ static void append_result(context_list *list, call_record *record, context_messa
     append(list, result);
 }
 
-/* Its id and time derive from the call, so that it is the same every time. */
+/* Makes the result for a call without one. Its id and time are made from the call, so they are
+ * always the same. */
 static context_message *synthetic_result(pairing *p, const call_record *record)
 {
     size_t bytes = SYNTHETIC_BYTES + 2 * record->part->call.len + record->message->id.len;
@@ -217,7 +218,7 @@ static context_message *synthetic_result(pairing *p, const call_record *record)
     return result;
 }
 
-/* Why a result is left out of the list. False: it is not. */
+/* Returns whether a result is left out, and why. */
 static bool is_refused(context_repair_kind *why, const context_message *result)
 {
     const call_record *call = result->answers;
@@ -231,7 +232,7 @@ static bool is_refused(context_repair_kind *why, const context_message *result)
     return call == NULL || call->message->has_failed || call->result != result;
 }
 
-/* Leaves a message out, if it is one of those. */
+/* Reports and skips a message that is left out. Returns true for such a message. */
 static bool drop_message(pairing *p, const context_message *message)
 {
     context_repair_kind why = CONTEXT_DROPPED_MESSAGE;
@@ -244,8 +245,8 @@ static bool drop_message(pairing *p, const context_message *message)
     return is_dropped;
 }
 
-/* The results that follow their calls' message at once stay in their order. Gives the message after
- * them. */
+/* Appends the results that directly follow their calls' message, in their order. Returns the
+ * message after them. */
 static context_message *append_results(pairing *p, context_list *list,
                                        const context_message *caller, context_message *at)
 {
@@ -262,7 +263,8 @@ static context_message *append_results(pairing *p, context_list *list,
     return at;
 }
 
-/* A result that is moved: the way through the old list still leads over the original. */
+/* Copies a result that is moved, because the original's `next` is still needed to walk the old
+ * list. */
 static context_message *copy_of(pairing *p, const context_message *result)
 {
     context_message *copy = arena_take(p->ctx->memory, sizeof(*copy));
@@ -272,7 +274,7 @@ static context_message *copy_of(pairing *p, const context_message *result)
     return copy;
 }
 
-/* Calls that have their result later, or none. */
+/* Appends the results of calls whose result is later in the list or missing. */
 static void add_missing_results(pairing *p, context_list *list, const context_message *caller)
 {
     for (call_record *record = caller->calls; record != NULL && !p->ctx->memory->failed;
@@ -300,7 +302,7 @@ static context_list pair_messages(pairing *p)
         at = at->next;
         if (drop_message(p, message))
             continue;
-        if (message->role == CONTEXT_RESULT) /* it was put behind its call */
+        if (message->role == CONTEXT_RESULT) /* it was moved behind its call */
             continue;
         append(&list, message);
         for (call_record *record = message->calls; record != NULL; record = record->next)

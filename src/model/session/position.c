@@ -1,6 +1,6 @@
 /*
- * position.c: ids and parents of lines without ids, as a reader of the file that is being written
- * makes them.
+ * position.c: predicts the ids and parents that a reader of the written file will give to lines
+ * without ids.
  */
 #include "model/session/position.h"
 
@@ -29,7 +29,7 @@ static bool read_header(session_position *at, const session_line *line, arena *m
     return true;
 }
 
-/* A second line of an id: what follows it without ids is below that entry. */
+/* Reads a duplicate line: an entry without an id that follows it becomes a child of that entry. */
 static bool read_duplicate(session_position *at, session_line *line, arena *memory)
 {
     session_entry entry;
@@ -61,8 +61,8 @@ static void put_id(buf *out, const char *name, slice id)
     buf_json_or_null(out, id.len > 0 ? id : (slice){NULL, 0});
 }
 
-bool session_position_ending(slice *ending, const session_position *at, const session_placed *entry,
-                             arena *memory)
+bool session_position_ending(slice *ending, const session_position *at,
+                             const session_entry_links *entry, arena *memory)
 {
     session_line line;
     session_entry read;

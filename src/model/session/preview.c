@@ -1,19 +1,19 @@
 /*
- * preview.c: takes the texts out of entries. A tree of a hundred thousand of them is looked
- * at: of each only the beginning is kept.
+ * preview.c: makes short texts of entries, for trees of a hundred thousand of them: only the
+ * beginning of each text is kept.
  */
 #include "model/session/preview.h"
 
 enum {
-    TEXT_KEPT = 1000, /* bytes of what an entry says, */
-    NAMES_KEPT = 400  /* and of the names of tools */
+    TEXT_KEPT = 1000, /* maximum bytes of an entry's text */
+    NAMES_KEPT = 400  /* maximum bytes of the names of tools */
 };
 
 typedef struct preview {
     buf text, tools;
-    slice tool;       /* the last one, as JSON has it, */
-    size_t calls;     /* and how often in a row it is called */
-    bool is_thinking; /* what is there so far are thoughts only */
+    slice tool;       /* the last tool, as a JSON string */
+    size_t calls;     /* consecutive calls of `tool` */
+    bool is_thinking; /* `text` contains only thinking so far */
 } preview;
 
 /* --- contents --- */
@@ -155,16 +155,6 @@ static void add_label(preview *p, const session_entry *entry)
     session_say_value(&p->text, entry->target);
 }
 
-static void add_name(preview *p, const session_entry *entry)
-{
-    session_say_value(&p->text, entry->label);
-}
-
-static void add_custom(preview *p, const session_entry *entry)
-{
-    session_say_value(&p->text, scan_find(entry->value, "customType"));
-}
-
 static void add_call(preview *p, const session_entry *entry)
 {
     add_tool(p, scan_find(entry->value, "name"));
@@ -183,7 +173,7 @@ static void add_entry_content(preview *p, const session_entry *entry)
     add_content(p, entry->content);
 }
 
-/* What an entry has besides what every entry has. */
+/* Adds the members of an entry, except those that every entry has. */
 static void add_members(preview *p, const session_entry *entry)
 {
     static const char *const EVERY[] = {"id", "parentId", "timestamp", "type"};
@@ -206,25 +196,26 @@ static void add_members(preview *p, const session_entry *entry)
 }
 
 static const struct {
-    const char *role; /* NULL: as the message says */
+    const char *role; /* NULL: the role of the message */
     void (*add)(preview *p, const session_entry *entry);
+    const char *member; /* the member that is the text, instead of `add` */
 } KINDS[SESSION_KINDS] = {
-    [SESSION_OTHER] = {"", add_members},
-    [SESSION_MESSAGE] = {NULL, add_message},
-    [SESSION_THINKING_LEVEL_CHANGE] = {"setting", add_thinking},
-    [SESSION_MODEL_CHANGE] = {"setting", add_model},
-    [SESSION_COMPACTION] = {"summary", add_entry_content},
-    [SESSION_BRANCH_SUMMARY] = {"summary", add_entry_content},
-    [SESSION_CUSTOM] = {"custom", add_custom},
-    [SESSION_CUSTOM_MESSAGE] = {"custom", add_entry_content},
-    [SESSION_LABEL] = {"label", add_label},
-    [SESSION_INFO] = {"name", add_name},
-    [SESSION_PLAIN_USER] = {"user", add_entry_content},
-    [SESSION_PLAIN_ASSISTANT] = {"assistant", add_assistant},
-    [SESSION_PLAIN_TOOL] = {"call", add_call},
-    [SESSION_PLAIN_TOOL_RESULT] = {"result", add_result},
-    [SESSION_PLAIN_SYSTEM] = {"system", add_entry_content},
-    [SESSION_PLAIN_METADATA] = {"metadata", add_members},
+    [SESSION_OTHER] = {"", add_members, NULL},
+    [SESSION_MESSAGE] = {NULL, add_message, NULL},
+    [SESSION_THINKING_LEVEL_CHANGE] = {"setting", add_thinking, NULL},
+    [SESSION_MODEL_CHANGE] = {"setting", add_model, NULL},
+    [SESSION_COMPACTION] = {"summary", add_entry_content, NULL},
+    [SESSION_BRANCH_SUMMARY] = {"summary", add_entry_content, NULL},
+    [SESSION_CUSTOM] = {"custom", NULL, "customType"},
+    [SESSION_CUSTOM_MESSAGE] = {"custom", add_entry_content, NULL},
+    [SESSION_LABEL] = {"label", add_label, NULL},
+    [SESSION_INFO] = {"name", NULL, "name"},
+    [SESSION_PLAIN_USER] = {"user", add_entry_content, NULL},
+    [SESSION_PLAIN_ASSISTANT] = {"assistant", add_assistant, NULL},
+    [SESSION_PLAIN_TOOL] = {"call", add_call, NULL},
+    [SESSION_PLAIN_TOOL_RESULT] = {"result", add_result, NULL},
+    [SESSION_PLAIN_SYSTEM] = {"system", add_entry_content, NULL},
+    [SESSION_PLAIN_METADATA] = {"metadata", add_members, NULL},
 };
 
 static const char *const SPEAKERS[] = {
@@ -237,7 +228,7 @@ static const char *const SPEAKERS[] = {
     [SESSION_ROLE_SYSTEM] = "system",
 };
 
-/* The first bytes of a text, up to the end of a character. */
+/* Returns the first bytes of a text, cut between characters. */
 static slice keep(const buf *text, size_t most, arena *memory)
 {
     slice kept = buf_as_slice(text);
@@ -252,7 +243,10 @@ void session_preview_of(session_preview *out, const session_entry *entry, arena 
     const char *role = KINDS[entry->kind].role;
     preview p = {.text = BUF_INIT(SIZE_MAX / 4), .tools = BUF_INIT(SIZE_MAX / 4)};
 
-    KINDS[entry->kind].add(&p, entry);
+    if (KINDS[entry->kind].member != NULL)
+        session_say_value(&p.text, scan_find(entry->value, KINDS[entry->kind].member));
+    else
+        KINDS[entry->kind].add(&p, entry);
     end_calls(&p);
     memory->failed = memory->failed || !buf_ok(&p.text) || !buf_ok(&p.tools);
     out->role = slice_of(role ? role : SPEAKERS[entry->role]);

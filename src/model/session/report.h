@@ -1,6 +1,5 @@
 /*
- * report.h: the report of a session file that was checked or imported. Each line is in one of its
- * counts. Knows no database.
+ * report.h: the report on a session file that was checked or imported. Each line is counted once.
  */
 #ifndef MODEL_REPORT_H
 #define MODEL_REPORT_H
@@ -8,18 +7,18 @@
 #include "base/arena.h"
 #include "cardbox/session_file.h"
 
-/* Issues that are listed with their line; more are only counted: a file of junk may have millions.
- */
+/* Maximum issues that are listed; more are only counted, since a file of invalid lines may have
+ * millions. */
 enum { SESSION_ISSUES_MAX = 10000 };
 
-/* The same of entries that are never part of a context. */
+/* Maximum entries listed that are never part of a context. */
 enum { SESSION_NOT_IN_CONTEXT_MAX = 100 };
 
 typedef enum session_issue_kind {
     SESSION_ISSUE_BAD,       /* not an entry */
-    SESSION_ISSUE_TORN,      /* the same, of a last line that broke off */
-    SESSION_ISSUE_HEADER,    /* a second header, or one after entries: kept out of the tree */
-    SESSION_ISSUE_DUPLICATE, /* as session_node_state */
+    SESSION_ISSUE_TORN,      /* not an entry: the last line, whose write was interrupted */
+    SESSION_ISSUE_HEADER,    /* a second header, or one after entries: not used */
+    SESSION_ISSUE_DUPLICATE, /* an earlier line has this id and the same bytes */
     SESSION_ISSUE_CONFLICT,
     SESSION_ISSUE_CYCLE,         /* its parent is below it: imported, as an extra root */
     SESSION_ISSUE_DANGLING,      /* its parent is missing: imported, as an extra root */
@@ -33,34 +32,35 @@ enum { SESSION_ISSUE_KINDS = SESSION_ISSUE_NOT_IN_CONTEXT + 1 };
 typedef struct session_issue {
     session_issue_kind kind;
     uint64_t line;
-    uint64_t at;        /* byte in the line, of a bad one */
-    const char *reason; /* static; NULL: the kind's */
-    slice id;           /* of an entry; empty: none */
+    uint64_t at;        /* offset in the line, of a bad line */
+    const char *reason; /* static; NULL: the kind's reason */
+    slice id;           /* id of an entry; empty: none */
 } session_issue;
 
-/* To be freed. */
+/* The caller frees it with session_report_free. */
 typedef struct session_report {
-    int dialect; /* a session_dialect; negative: not known */
+    int dialect; /* a session_dialect; negative: unknown */
     uint64_t lines, blank, headers;
-    cardbox_session_counts counts; /* of the whole tree; a cycle's root has no parent either */
+    cardbox_session_counts
+        counts; /* counts of the whole tree; a cycle's root counts as a missing parent */
     uint64_t totals[SESSION_ISSUE_KINDS];
     session_issue *issues;
     size_t issue_count, issue_capacity;
-    const char *session_id; /* of an import, which reports the next members too; NULL: a check */
+    const char *session_id; /* id of an imported session, whose report has the next members too;
+                               NULL: a check */
     bool is_changed;
     int64_t version;
     cardbox_import_counts of;
     arena memory;
 } session_report;
 
-/* Counts an issue, and lists it with a copy of its id. Out of memory: memory.failed. */
+/* Counts an issue and lists it with a copy of its id. memory.failed: out of memory. */
 void session_report_issue(session_report *report, session_issue issue);
 
 /*
- * Sorts the issues by their lines and appends the report as a JSON object: [session_id,] dialect,
- * [changed, version,] lines, blank, headers, [appended, unchanged, kept, not_kept,] entries, roots,
- * leaves, branch_points, dangling_parents, duplicates, conflicts, cycles, bad, torn,
- * not_in_context, max_depth, and "issues": line, kind, reason, and id or at.
+ * Sorts the issues by line and appends the report as a JSON object: [session_id,] dialect,
+ * [changed, version,] the counts, and "issues": line, kind, reason, and id or at. The counts
+ * appended, unchanged, kept and not_kept are only in an import's report.
  */
 void session_report_json(buf *out, session_report *report);
 

@@ -1,17 +1,12 @@
 /*
- * tree.c: ids to parents to a tree, each in one pass. Nothing here is recursive: a session may be a
- * chain of a million entries.
+ * tree.c: builds the tree in passes over all entries: ids, parents, cycles, children, depths. No
+ * function is recursive, because a session may be a chain of a million entries.
  */
 #include "model/session/tree.h"
 
 /* --- parents --- */
 
-static bool same_bytes(const session_entry *a, const session_entry *b)
-{
-    return slice_equal(a->text, b->text);
-}
-
-/* Gives every id to the first line that has it. */
+/* Maps each id to the first line that has it. Later lines are duplicates or conflicts. */
 static bool index_ids(session_tree *tree)
 {
     bool ok = true;
@@ -25,13 +20,15 @@ static bool index_ids(session_tree *tree)
         if (first == STRING_MAP_NONE)
             ok = string_map_set(&tree->ids, tree->entries[i].id, i);
         else
-            node->state = same_bytes(&tree->entries[first], &tree->entries[i]) ? SESSION_DUPLICATE
-                                                                               : SESSION_CONFLICT;
+            node->state = slice_equal(tree->entries[first].text, tree->entries[i].text)
+                              ? SESSION_DUPLICATE
+                              : SESSION_CONFLICT;
     }
     return ok;
 }
 
-/* The parent that a line names, or of a line without ids the entry of the line before. */
+/* Finds the parent of each entry: the one that its line names, or, if the line has no ids, the
+ * previous entry. */
 static void find_parents(session_tree *tree)
 {
     uint32_t before = STRING_MAP_NONE;
@@ -57,7 +54,7 @@ static void find_parents(session_tree *tree)
 
 /* --- cycles --- */
 
-/* Of the entries of the cycle that `start` is on, the last whose parent is not before it. */
+/* Returns the last entry of a cycle whose parent is not before it. `start` is on the cycle. */
 static uint32_t last_link_of_cycle(const session_tree *tree, uint32_t start)
 {
     uint32_t last = 0, at = start;
@@ -70,7 +67,8 @@ static uint32_t last_link_of_cycle(const session_tree *tree, uint32_t start)
     return last;
 }
 
-/* Follows the parents of each entry. An entry that is met twice is on a cycle. */
+/* Follows the parents of each entry. An entry that is reached twice is on a cycle. The last
+ * link of the cycle is removed. */
 static bool cut_cycles(session_tree *tree, arena *memory)
 {
     uint32_t *walks = arena_zeros(memory, tree->count, sizeof(*walks));
@@ -124,7 +122,7 @@ static uint32_t next_in_preorder(const session_tree *tree, uint32_t at, uint32_t
     return at == root ? STRING_MAP_NONE : tree->nodes[at].next_sibling;
 }
 
-/* Depths from every root downwards: a parent may stand behind its children in the file. */
+/* Sets depths from each root down, because a parent may come after its children in the file. */
 static void set_depths(session_tree *tree)
 {
     for (uint32_t root = 0; root < tree->count; root++) {
@@ -155,7 +153,7 @@ static void count_node(session_tree *tree, uint32_t i)
     tree->branch_points += node->children > 1;
 }
 
-/* The last label holds, an empty one takes it away. */
+/* Applies a label to its target. The last label is valid; an empty one removes it. */
 static void read_label(session_tree *tree, uint32_t i, arena *memory)
 {
     const session_entry *entry = &tree->entries[i];

@@ -83,7 +83,7 @@ static void add_piece(buf *out, task_view *seen, const task_event *e)
         add_string(out, "{\"messageId\":", e->ref);
         buf_text(out, "}\n\n");
     }
-    key->after_piece = e->n;
+    key->after_chunk = e->n;
     begin(out, "content", 0);
     add_string(out, "{\"messageId\":", e->ref);
     buf_text(out, ",\"content\":");

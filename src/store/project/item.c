@@ -252,7 +252,7 @@ static cardbox_status find_content(import_item *item, const members *m, scan_val
 
 static cardbox_status read_content(import_item *item, const members *m, cardbox_error *err)
 {
-    content_fault fault;
+    content_error fault;
     scan_value value;
     bool exact = false;
     cardbox_status status = read_exact(m->exact, &exact, err);

@@ -19,7 +19,7 @@ cardbox_status check_session_read(void *out, cardbox *db, const char *tenant,
 /* cardbox_session_export_as; `not_in_context` receives how many entries have no counterpart. */
 cardbox_status session_export_as(cardbox *db, const char *tenant, const char *session_id,
                                  const char *entry_id, cardbox_dialect dialect,
-                                 cardbox_session_piece take, void *arg, size_t *not_in_context,
+                                 cardbox_session_sink take, void *arg, size_t *not_in_context,
                                  cardbox_error *err);
 
 #endif

@@ -13,7 +13,7 @@
 typedef struct exporter {
     cardbox *db;
     slice tenant, session;
-    cardbox_session_piece take;
+    cardbox_session_sink take;
     void *arg;
     cardbox_error *err;
     bool stopped;        /* the callback wants no more */
@@ -42,7 +42,7 @@ static cardbox_status give_other(exporter *x, slice bytes)
 
 /* `entry`: NULL for a line that has an id and names no index. */
 static cardbox_status give_entry(exporter *x, const session_export_row *row,
-                                 const session_placed *entry)
+                                 const session_entry_links *entry)
 {
     slice ending = {NULL, 0}, text = row->text;
 
@@ -89,10 +89,10 @@ static cardbox_status give_header(exporter *x, bool is_wanted)
 
 static cardbox_status give_line(exporter *x, const session_export_row *row)
 {
-    const session_placed entry = {.text = row->text,
-                                  .id = row->entry_id,
-                                  .parent = row->parent_id,
-                                  .first_kept = row->target};
+    const session_entry_links entry = {.text = row->text,
+                                       .id = row->entry_id,
+                                       .parent = row->parent_id,
+                                       .first_kept = row->target};
 
     if (!row->is_entry)
         return give_other(x, row->bytes);
@@ -140,12 +140,12 @@ static cardbox_status give_node(exporter *x, const store_rows *rows, int row)
     session_node_read(&node, rows, row);
     const session_export_row line = {
         .text = node.text, .entry_id = node.entry_id, .after = SLICE("\n")};
-    const session_placed entry = {.text = node.text,
-                                  .id = node.entry_id,
-                                  .parent =
-                                      node.parent_id.ptr != NULL ? node.parent_id : node.missing,
-                                  .first_kept = session_path_target(rows, row),
-                                  .is_moved = (node.extra & SESSION_ID_IS_MADE) == 0};
+    const session_entry_links entry = {.text = node.text,
+                                       .id = node.entry_id,
+                                       .parent = node.parent_id.ptr != NULL ? node.parent_id
+                                                                            : node.missing,
+                                       .first_kept = session_path_target(rows, row),
+                                       .is_moved = (node.extra & SESSION_ID_IS_MADE) == 0};
     return give_entry(x, &line, node.extra == 0 ? NULL : &entry);
 }
 
@@ -224,7 +224,7 @@ static cardbox_status export(exporter *x, const char *entry_id)
 }
 
 cardbox_status cardbox_session_export(cardbox *db, const char *tenant, const char *session_id,
-                                      const char *entry_id, cardbox_session_piece take, void *arg,
+                                      const char *entry_id, cardbox_session_sink take, void *arg,
                                       cardbox_error *err)
 {
     exporter x = {.db = db, .take = take, .arg = arg, .err = err};

@@ -20,9 +20,8 @@ static bool keep_piece(void *arg, const char *bytes, size_t len)
     return buf_ok(whole);
 }
 
-static cardbox_status convert(const session_file *file, slice session_id,
-                              cardbox_session_piece take, void *arg, size_t *not_in_context,
-                              cardbox_error *err)
+static cardbox_status convert(const session_file *file, slice session_id, cardbox_session_sink take,
+                              void *arg, size_t *not_in_context, cardbox_error *err)
 {
     buf text = BUF_INIT(GROWTH_MAX * CARDBOX_CONVERT_MAX);
     arena memory = ARENA_INIT;
@@ -42,7 +41,7 @@ static cardbox_status convert(const session_file *file, slice session_id,
 
 /* A session without an entry, which has no dialect to convert from, goes as it is. */
 static cardbox_status give_as(slice whole, slice session_id, cardbox_dialect dialect,
-                              cardbox_session_piece take, void *arg, size_t *not_in_context,
+                              cardbox_session_sink take, void *arg, size_t *not_in_context,
                               cardbox_error *err)
 {
     session_file file = {.memory = ARENA_INIT};
@@ -60,7 +59,7 @@ static cardbox_status give_as(slice whole, slice session_id, cardbox_dialect dia
 
 cardbox_status session_export_as(cardbox *db, const char *tenant, const char *session_id,
                                  const char *entry_id, cardbox_dialect dialect,
-                                 cardbox_session_piece take, void *arg, size_t *not_in_context,
+                                 cardbox_session_sink take, void *arg, size_t *not_in_context,
                                  cardbox_error *err)
 {
     buf whole = BUF_INIT(CARDBOX_CONVERT_MAX);
@@ -89,7 +88,7 @@ cardbox_status session_export_as(cardbox *db, const char *tenant, const char *se
 
 cardbox_status cardbox_session_export_as(cardbox *db, const char *tenant, const char *session_id,
                                          const char *entry_id, cardbox_dialect dialect,
-                                         cardbox_session_piece take, void *arg, cardbox_error *err)
+                                         cardbox_session_sink take, void *arg, cardbox_error *err)
 {
     size_t not_in_context;
 

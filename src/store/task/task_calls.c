@@ -227,7 +227,7 @@ cardbox_status cardbox_task_follow(cardbox_task_events **out, cardbox *db, const
         .task_id = slice_of(follow->task_id),
         .after = follow->after,
         .message_id = slice_of(follow->message_id),
-        .after_piece = follow->after_piece,
+        .after_chunk = follow->after_chunk,
     };
     params_init(&p, REQUEST_MAX);
     tasks_follow_params(

@@ -249,9 +249,9 @@ cardbox_status cardbox_task_update(cardbox_ending *ended, cardbox *db, const car
     return status;
 }
 
-cardbox_status cardbox_task_show_piece(cardbox *db, const cardbox_lease *lease,
-                                       const char *message_id, int64_t n, const char *text,
-                                       size_t length, cardbox_error *err)
+cardbox_status cardbox_task_publish_chunk(cardbox *db, const cardbox_lease *lease,
+                                          const char *message_id, int64_t n, const char *text,
+                                          size_t length, cardbox_error *err)
 {
     buf token = BUF_INIT(6 * (size_t)CARDBOX_CONTENT_MAX);
     task_lease made;

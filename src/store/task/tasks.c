@@ -265,7 +265,7 @@ void tasks_follow_params(params *p, const task_follow *follows, size_t count,
     params_column(p, PARAMS_TEXT, follows, count, PARAMS_FIELD(task_follow, task_id));
     params_column(p, PARAMS_INT8, follows, count, PARAMS_FIELD(task_follow, after));
     params_column(p, PARAMS_TEXT, follows, count, PARAMS_FIELD(task_follow, message_id));
-    params_column(p, PARAMS_INT8, follows, count, PARAMS_FIELD(task_follow, after_piece));
+    params_column(p, PARAMS_INT8, follows, count, PARAMS_FIELD(task_follow, after_chunk));
     params_int8(p, limits->most);
     params_int8(p, limits->page_bytes);
     params_int8(p, limits->all_bytes);

@@ -117,7 +117,7 @@ typedef struct task_follow {
     slice tenant, task_id;
     int64_t after;    /* number of the last event that is known; 0: none */
     slice message_id; /* whose pieces are known; ptr NULL: none */
-    int64_t after_piece;
+    int64_t after_chunk;
 } task_follow;
 
 /* How much comes at once. Nothing begins beyond the bytes, so that there may be one more, of any

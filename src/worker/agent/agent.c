@@ -84,7 +84,7 @@ bool agent_write(agent *a, task_write *write, agent_end *end)
     if (ended == LEDGER_UPDATED)
         *end = AGENT_FINISHED;
     else if (ended == LEDGER_ASLEEP)
-        *end = write->ending == CARDBOX_HANDED_BACK ? AGENT_RETURNED : AGENT_ASLEEP;
+        *end = write->ending == CARDBOX_HANDED_BACK ? AGENT_HANDED_BACK : AGENT_WAITING;
     return ended != LEDGER_UPDATED && ended != LEDGER_ASLEEP;
 }
 
@@ -204,11 +204,11 @@ static void add_preview_text(void *arg, slice text)
     stream_preview_add(&t->preview, text);
 }
 
-static void show_preview(void *arg)
+static void publish_preview(void *arg)
 {
     turn *t = arg;
 
-    if (!stream_preview_show(&t->preview))
+    if (!stream_preview_publish(&t->preview))
         agent_stop(t->a, STOP_LOST);
 }
 
@@ -231,7 +231,7 @@ static model_end ask_model(turn *t, char reason[MODEL_REASON_SIZE])
     buf request = BUF_INIT(messages.len + a->shared->tools_json.len + METADATA_MAX);
     model_watch watch = {.on_text = add_preview_text,
                          .on_retry = restart_preview,
-                         .on_tick = show_preview,
+                         .on_tick = publish_preview,
                          .arg = t,
                          .stop = &a->stop};
 

@@ -13,8 +13,8 @@
 /* Why a task must stop at once. A larger value overrides a smaller one. */
 typedef enum stop_reason {
     STOP_NONE = 0,
-    STOP_RETURN, /* the worker stops: hand the task back */
-    STOP_LOST    /* the task was cancelled, or another worker has the lease: write nothing more */
+    STOP_HAND_BACK, /* the worker stops: hand the task back */
+    STOP_LOST /* the task was cancelled, or another worker has the lease: write nothing more */
 } stop_reason;
 
 enum { AGENT_STATUS_SIZE = 1000 };
@@ -44,8 +44,8 @@ typedef struct agent {
 
 typedef enum agent_end {
     AGENT_FINISHED, /* the task has ended with `status` */
-    AGENT_ASLEEP,   /* the task waits for a message or for its subtasks */
-    AGENT_RETURNED,
+    AGENT_WAITING,  /* the task waits for a message or for its subtasks */
+    AGENT_HANDED_BACK,
     AGENT_LOST,      /* another worker has the lease, or the reason is unknown */
     AGENT_CANCELLED, /* the task was cancelled */
     AGENT_FAILED     /* a database error: another worker continues after the lease expires */

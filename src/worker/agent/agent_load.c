@@ -21,14 +21,6 @@ typedef struct pages {
     call_row *calls;
 } pages;
 
-static void free_pages(pages *p)
-{
-    for (size_t i = 0; i < p->count; i++)
-        rows_free(p->rows[i]);
-    rows_free(p->task);
-    arena_reset(&p->memory);
-}
-
 static cardbox_status out_of_memory(cardbox_error *err)
 {
     err->status = CARDBOX_NOMEM;
@@ -168,7 +160,10 @@ cardbox_status agent_load(dialogue *out, int64_t *seen, const agent *a, cardbox_
         else if (status == CARDBOX_TOO_LARGE)
             status = too_large(err);
     }
-    free_pages(p);
+    for (size_t i = 0; i < p->count; i++)
+        rows_free(p->rows[i]);
+    rows_free(p->task);
+    arena_reset(&p->memory);
     free(p);
     return status;
 }

@@ -26,7 +26,7 @@ static bool index_calls(builder *b)
     const dialogue_input *in = b->in;
 
     b->is_added = arena_zeros(&b->memory, in->call_count + 1, sizeof(bool));
-    if (b->is_added == NULL || !string_map_init(&b->ctx.shown, in->call_count, &b->memory) ||
+    if (b->is_added == NULL || !string_map_init(&b->ctx.open_calls, in->call_count, &b->memory) ||
         !string_map_init(&b->by_message, 2 * in->call_count, &b->memory) ||
         !string_map_init(&b->by_call, in->call_count, &b->memory))
         return false;

@@ -7,12 +7,12 @@
 #include "base/clock.h"
 #include "cardbox/ids.h"
 
-enum { SHOW_MS = 100, PENDING_MAX = 1024 * 1024 };
+enum { PUBLISH_MS = 100, PENDING_MAX = 1024 * 1024 };
 
 void stream_preview_begin(stream_preview *p, cardbox *db, const task_lease *lease)
 {
     *p = (stream_preview){
-        .db = db, .lease = lease, .shown_ms = clock_ms(), .pending = BUF_INIT(PENDING_MAX)};
+        .db = db, .lease = lease, .published_ms = clock_ms(), .pending = BUF_INIT(PENDING_MAX)};
     cardbox_uuid7(p->message_id);
 }
 
@@ -26,15 +26,15 @@ void stream_preview_add(stream_preview *p, slice text)
     buf_slice(&p->pending, text);
 }
 
-bool stream_preview_show(stream_preview *p)
+bool stream_preview_publish(stream_preview *p)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status = CARDBOX_OK;
     int64_t now = clock_ms();
 
-    if (p->pending.len == 0 || now - p->shown_ms < SHOW_MS)
+    if (p->pending.len == 0 || now - p->published_ms < PUBLISH_MS)
         return true;
-    p->shown_ms = now;
+    p->published_ms = now;
     if (buf_ok(&p->pending)) {
         buf token = BUF_INIT((size_t)6 * PENDING_MAX + 2);
         buf_json_string(&token, buf_as_slice(&p->pending));

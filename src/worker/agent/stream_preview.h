@@ -12,7 +12,7 @@ typedef struct stream_preview {
     const task_lease *lease;
     char message_id[UUID_TEXT_SIZE]; /* the id of the message */
     int64_t number;                  /* number of the last publication */
-    int64_t shown_ms;                /* time of the last publication, or of the request */
+    int64_t published_ms;            /* time of the last publication, or of the request */
     buf pending;                     /* text not yet published */
 } stream_preview;
 
@@ -23,7 +23,7 @@ void stream_preview_begin(stream_preview *p, cardbox *db, const task_lease *leas
 void stream_preview_add(stream_preview *p, slice text);
 
 /* Publishes the collected text if the interval is over. Returns false if the lease is lost. */
-bool stream_preview_show(stream_preview *p);
+bool stream_preview_publish(stream_preview *p);
 
 void stream_preview_free(stream_preview *p);
 

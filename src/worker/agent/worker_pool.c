@@ -48,9 +48,9 @@ bool worker_pool_assign(worker_pool *pool, const claimed_task *task)
 static const char *end_name(agent_end end)
 {
     static const char *const NAMES[] = {
-        [AGENT_FINISHED] = "finished",    [AGENT_ASLEEP] = "asleep",
-        [AGENT_RETURNED] = "handed_back", [AGENT_LOST] = "lost",
-        [AGENT_CANCELLED] = "cancelled",  [AGENT_FAILED] = "failed",
+        [AGENT_FINISHED] = "finished",       [AGENT_WAITING] = "asleep",
+        [AGENT_HANDED_BACK] = "handed_back", [AGENT_LOST] = "lost",
+        [AGENT_CANCELLED] = "cancelled",     [AGENT_FAILED] = "failed",
     };
 
     return NAMES[end];
@@ -82,7 +82,7 @@ static void free_slot(slot *s, agent_end end)
     worker_pool *pool = s->pool;
 
     pthread_mutex_lock(&pool->lock);
-    if (end == AGENT_RETURNED || (end == AGENT_FINISHED && s->agent.parent_id.len > 0))
+    if (end == AGENT_HANDED_BACK || (end == AGENT_FINISHED && s->agent.parent_id.len > 0))
         worker_pool_notify_later(pool, s->agent.lease.tenant);
     s->is_busy = false;
     pool->busy--;
@@ -187,7 +187,7 @@ void worker_pool_stop_tasks(worker_pool *pool)
     pthread_mutex_lock(&pool->lock);
     for (size_t i = 0; i < pool->slot_count; i++)
         if (pool->slots[i].is_busy)
-            agent_stop(&pool->slots[i].agent, STOP_RETURN);
+            agent_stop(&pool->slots[i].agent, STOP_HAND_BACK);
     pthread_mutex_unlock(&pool->lock);
 }
 

@@ -234,7 +234,7 @@ static bool set_error(completion *c, const json_t *error)
     const json_t *message = json_is_object(error) ? json_object_get(error, "message") : error;
 
     format_line(c->error, sizeof(c->error), "the model's server reports an error: %s",
-                json_string_length(message) > 0 ? json_string_value(message) : "it gives no text");
+                json_string_length(message) > 0 ? json_string_value(message) : "(no message)");
     return false;
 }
 

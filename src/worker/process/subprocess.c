@@ -120,22 +120,6 @@ static ssize_t read_pipe(int *fd, char *to, size_t size)
     return len;
 }
 
-static void read_output(running_command *r, char *chunk)
-{
-    ssize_t len = read_pipe(&r->pipes[SUPERVISOR_OUTPUT], chunk, CHUNK);
-
-    if (len > 0)
-        buf_add(r->output, chunk, (size_t)len);
-}
-
-static void read_errors(running_command *r, char *chunk)
-{
-    ssize_t len = read_pipe(&r->pipes[SUPERVISOR_ERRORS], chunk, CHUNK);
-
-    if (len > 0)
-        keep_errors(r->out, chunk, (size_t)len);
-}
-
 /* Reads a report. Only the first report of an end is used: if the command could not be started,
  * the supervisor reports its exit too. */
 static void read_report(running_command *r)
@@ -156,6 +140,7 @@ static void read_report(running_command *r)
 static void poll_pipes(running_command *r)
 {
     char chunk[CHUNK];
+    ssize_t len;
     struct pollfd fds[SUPERVISOR_FDS];
 
     for (int i = 0; i < SUPERVISOR_FDS; i++)
@@ -166,10 +151,14 @@ static void poll_pipes(running_command *r)
         return;
     if (fds[SUPERVISOR_INPUT].revents != 0)
         write_input(r);
-    if (fds[SUPERVISOR_OUTPUT].revents != 0)
-        read_output(r, chunk);
-    if (fds[SUPERVISOR_ERRORS].revents != 0)
-        read_errors(r, chunk);
+    if (fds[SUPERVISOR_OUTPUT].revents != 0) {
+        len = read_pipe(&r->pipes[SUPERVISOR_OUTPUT], chunk, CHUNK);
+        buf_add(r->output, chunk, len > 0 ? (size_t)len : 0);
+    }
+    if (fds[SUPERVISOR_ERRORS].revents != 0) {
+        len = read_pipe(&r->pipes[SUPERVISOR_ERRORS], chunk, CHUNK);
+        keep_errors(r->out, chunk, len > 0 ? (size_t)len : 0);
+    }
     if (fds[SUPERVISOR_REPORT].revents != 0)
         read_report(r);
 }

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 enum {
-    GRACE_ROUNDS = 10, /* waits between SIGTERM and SIGKILL */
-    GRACE_MS = 50,     /* duration of each wait */
+    TERM_WAITS = 10,   /* waits between SIGTERM and SIGKILL */
+    TERM_WAIT_MS = 50, /* duration of each wait */
     LIST_SIZE = 4096,
     NOT_REAPED = -1 /* waitpid has not returned the command's status */
 };
@@ -120,9 +120,9 @@ static bool wait_for_end(pid_t command, int *status, int timeout_ms, const sigse
 static void terminate(pid_t command, int *status, const sigset_t *wait_mask)
 {
     kill(-command, SIGTERM);
-    for (int i = 0; i < GRACE_ROUNDS; i++) {
+    for (int i = 0; i < TERM_WAITS; i++) {
         char order;
-        if (wait_for_end(command, status, GRACE_MS, wait_mask))
+        if (wait_for_end(command, status, TERM_WAIT_MS, wait_mask))
             return;
         struct pollfd orders = {.fd = SUPERVISOR_ORDERS, .events = POLLIN};
         if (poll(&orders, 1, 0) > 0 && read(SUPERVISOR_ORDERS, &order, 1) == 0)
