@@ -82,10 +82,7 @@ const cli_command cli_ability_list = {
                    "`ability invoke` does it. The scope is what a token needs over HTTP.",
     .examples = "ability list\nability list task",
     .options = SHOW_SPECS,
-    .size = sizeof(cli_common),
-    .least = 0,
-    .most = 1,
-    .run = run_list,
+    .alone = run_list,
 };
 
 /* --- show --- */
@@ -168,10 +165,7 @@ const cli_command cli_ability_show = {
     .summary = "show an ability with its JSON Schemas",
     .examples = "ability show card:add",
     .options = SHOW_SPECS,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = 1,
-    .run = run_show,
+    .alone = run_show,
 };
 
 /* --- invoke --- */
@@ -209,8 +203,5 @@ const cli_command cli_ability_invoke = {
     .description = "The input is JSON, by default {}; - reads it from the standard input.",
     .examples = "ability invoke --project demo card:list '{\"limit\":2}'",
     .options = cli_plain_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = 2,
-    .ask = run_invoke,
+    .with_database = run_invoke,
 };

@@ -24,48 +24,37 @@ typedef struct cli_common {
     const char *cursor;  /* where a list goes on; NULL: it begins */
 } cli_common;
 
-#define CLI_TEXT(type, name, field, value, help)                                                   \
-    {                                                                                              \
-        name, OPT_TEXT, offsetof(type, field), NULL, value, help, 0, 0                             \
-    }
-#define CLI_FLAG(type, name, field, help)                                                          \
-    {                                                                                              \
-        name, OPT_FLAG, offsetof(type, field), NULL, NULL, help, 0, 0                              \
-    }
-#define CLI_INT(type, name, field, value, help, least, most)                                       \
-    {                                                                                              \
-        name, OPT_INT, offsetof(type, field), NULL, value, help, least, most                       \
-    }
-#define CLI_LIST(type, name, field, value, help)                                                   \
-    {                                                                                              \
-        name, OPT_LIST, offsetof(type, field), NULL, value, help, 0, 0                             \
-    }
-#define CLI_DSN                                                                                    \
-    {                                                                                              \
-        "dsn", OPT_TEXT, offsetof(cli_common, dsn), "CARDBOX_DSN", "DSN",                          \
-            "PostgreSQL connection string or URI; default: PG* variables, or `cardbox dev` in "    \
-            "./" DEV_FOLDER,                                                                       \
-            0, 0                                                                                   \
-    }
-#define CLI_PROJECT                                                                                \
-    {                                                                                              \
-        "project", OPT_TEXT, offsetof(cli_common, project), "CARDBOX_PROJECT", "PROJECT",          \
-            "the project (tenant)", 0, 0                                                           \
-    }
-#define CLI_JSON              CLI_FLAG(cli_common, "json", json, "for programs: one JSON object, or one a line")
+/* clang-format off */
+#define CLI_OPTION(type, name, kind, field, value, help, least, most) \
+    {name, kind, offsetof(type, field), NULL, value, help, least, most}
+#define CLI_TEXT(type, name, field, value, help) \
+    CLI_OPTION(type, name, OPT_TEXT, field, value, help, 0, 0)
+#define CLI_FLAG(type, name, field, help) CLI_OPTION(type, name, OPT_FLAG, field, NULL, help, 0, 0)
+#define CLI_INT(type, name, field, value, help, least, most) \
+    CLI_OPTION(type, name, OPT_INT, field, value, help, least, most)
+#define CLI_LIST(type, name, field, value, help) \
+    CLI_OPTION(type, name, OPT_LIST, field, value, help, 0, 0)
+#define CLI_DSN                                                                                \
+    {"dsn", OPT_TEXT, offsetof(cli_common, dsn), "CARDBOX_DSN", "DSN",                         \
+     "PostgreSQL connection string or URI; default: PG* variables, or `cardbox dev` in "       \
+     "./" DEV_FOLDER, 0, 0}
+#define CLI_PROJECT                                                                            \
+    {"project", OPT_TEXT, offsetof(cli_common, project), "CARDBOX_PROJECT", "PROJECT",         \
+     "the project (tenant)", 0, 0}
+#define CLI_JSON CLI_FLAG(cli_common, "json", json, "for programs: one JSON object, or one a line")
 #define CLI_DIGITS_OF(number) #number
 #define CLI_DIGITS(number)    CLI_DIGITS_OF(number)
-#define CLI_LIMIT                                                                                  \
-    CLI_INT(cli_common, "limit", limit, "N",                                                       \
-            "at most N rows, up to " CLI_DIGITS(CARDBOX_PAGE_MAX) " (default " CLI_DIGITS(         \
-                CARDBOX_PAGE_DEFAULT) ")",                                                         \
+#define CLI_LIMIT                                                                              \
+    CLI_INT(cli_common, "limit", limit, "N", "at most N rows, up to "                          \
+            CLI_DIGITS(CARDBOX_PAGE_MAX) " (default " CLI_DIGITS(CARDBOX_PAGE_DEFAULT) ")",    \
             1, CARDBOX_PAGE_MAX)
-#define CLI_CURSOR                                                                                 \
-    CLI_TEXT(cli_common, "cursor", cursor, "CURSOR", "go on where an earlier list ended")
-#define CLI_OPTIONS_END                                                                            \
-    {                                                                                              \
-        NULL, OPT_END, 0, NULL, NULL, NULL, 0, 0                                                   \
-    }
+#define CLI_CURSOR CLI_TEXT(cli_common, "cursor", cursor, "CURSOR", "go on where an earlier list ended")
+#define CLI_OPTIONS_END {NULL, OPT_END, 0, NULL, NULL, NULL, 0, 0}
+
+/* The options of a command that uses a database, or a project in it. */
+#define CLI_IN_DATABASE(...) {CLI_DSN, __VA_ARGS__, CLI_JSON, CLI_OPTIONS_END}
+#define CLI_IN_PROJECT(...)  CLI_IN_DATABASE(CLI_PROJECT, __VA_ARGS__)
+/* clang-format on */
 
 /* For commands that have no options of their own, whose struct is cli_common. */
 extern const opt_spec cli_database_specs[]; /* --dsn, --json */
@@ -73,26 +62,35 @@ extern const opt_spec cli_plain_specs[];    /* and --project */
 extern const opt_spec cli_list_specs[];     /* and --limit */
 extern const opt_spec cli_page_specs[];     /* and --cursor */
 
+/* The name of a value in the store's messages, and the option that the user gave it with. */
+typedef struct cli_origin {
+    const char *field, *option;
+} cli_origin;
+
+#define CLI_ORIGINS_MAX 12
+
 typedef struct cli_command {
     const char *name;        /* "box append" */
-    const char *arguments;   /* "BOX CARD...", "" */
+    const char *arguments;   /* "BOX CARD...", "SESSION [ENTRY]"; NULL: none. They are counted */
     const char *summary;     /* one line, lower case */
     const char *description; /* some lines for --help, or NULL */
     const char *examples;    /* one command a line, without "cardbox" */
     const opt_spec *options;
-    const void *defaults;  /* what the options struct holds before they are read; NULL: zeros */
-    size_t size;           /* of the options struct, up to CLI_OPTIONS_MAX bytes */
-    int least, most;       /* arguments; most < 0: any number */
-    bool project_optional; /* it takes --project, and does without */
-    /* What it does: one of the two. NULL ends the arguments. */
-    cli_exit (*ask)(cardbox *db, const void *options, char **arguments); /* the database is open */
-    cli_exit (*run)(const void *options, char **arguments); /* it opens one itself, or needs none */
+    const void *defaults;  /* initial values of the options struct (CLI_DEFAULTS); NULL: zeros */
+    size_t size;           /* bytes of `defaults` */
+    bool project_optional; /* the command accepts --project, and does not need it */
+    cli_origin origins[CLI_ORIGINS_MAX]; /* up to a field that is NULL. "cursor" is known anyway */
+    /* One of the two functions. NULL ends the arguments. */
+    cli_exit (*with_database)(cardbox *db, const void *options, char **arguments);
+    cli_exit (*alone)(const void *options, char **arguments); /* may open a database itself */
 } cli_command;
 
-/* Bytes of the largest options struct, with room. */
+#define CLI_DEFAULTS(of) .defaults = &(of), .size = sizeof(of)
+
+/* Bytes of the largest options struct. */
 #define CLI_OPTIONS_MAX 1024
 
-/* How many arguments there are. */
+/* The number of arguments. */
 size_t cli_count(char **arguments);
 
 /* All commands, in the order of the overview, ended by NULL. */
@@ -118,26 +116,21 @@ void cli_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same without the command's name, for one of many lines about the input. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints what went wrong in the store, with a hint where the user can do something; CLI_FAILED. */
+/* Prints the error of the store, with a hint where the user can do something, and returns
+ * CLI_FAILED. If the store rejected a value that the command's `origins` name, the message names
+ * the option, and the result is CLI_USAGE. */
 cli_exit cli_failed(const cardbox_error *err);
 
-/* What the store calls a value, and the option that gave it. */
-typedef struct cli_origin {
-    const char *field, *option;
-} cli_origin;
-
-/* The same for a value that the store refused: CLI_USAGE, with the option's name, if one of
- * `origins` (up to a field that is NULL) gave it. */
-cli_exit cli_refused(const cardbox_error *err, const cli_origin *origins);
-extern const cli_origin cli_page_origins[]; /* of a command that takes cli_page_specs */
-
-/* Prints the one line that a command has built, a text or JSON, as it is fit for a terminal, and
- * frees it. CLI_FAILED, which was said: there was no memory for it. */
+/* Prints a line of text or of JSON and frees it. CLI_FAILED: out of memory, which is reported. */
 cli_exit cli_print_line(buf *line, bool json);
 
-/* Prints a value of jansson's as one line and releases it; CLI_FAILED for NULL, as cli_print_line.
+/* Prints a value of jansson's as one line and releases it. CLI_FAILED for NULL, as cli_print_line.
  */
 cli_exit cli_print_json(json_t *value);
+
+/* Prints `value` as JSON if `json` is set, else the text; releases the value. */
+cli_exit cli_print(bool json, json_t *value, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Prints "out of memory"; CLI_FAILED. */
 cli_exit cli_nomem(void);

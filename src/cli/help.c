@@ -45,7 +45,8 @@ void cli_help_command(FILE *out, const cli_command *command)
 {
     print_line(out, "cardbox ", command->name, ": ", command->summary);
     fputc('\n', out);
-    print_line(out, "Usage: cardbox ", command->name, " [options] ", command->arguments);
+    print_line(out, "Usage: cardbox ", command->name, " [options] ",
+               command->arguments != NULL ? command->arguments : "");
     if (command->description != NULL) {
         fputc('\n', out);
         word_wrap_text(out, command->description, 0, 0);

@@ -4,6 +4,7 @@
  */
 #include "cli/cli.h"
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include "base/text.h"
 #include "cli/view/term.h"
@@ -16,16 +17,13 @@ const opt_spec cli_plain_specs[] = {CLI_DSN, CLI_PROJECT, CLI_JSON, CLI_OPTIONS_
 const opt_spec cli_list_specs[] = {CLI_DSN, CLI_PROJECT, CLI_LIMIT, CLI_JSON, CLI_OPTIONS_END};
 const opt_spec cli_page_specs[] = {CLI_DSN,   CLI_PROJECT, CLI_CURSOR,
                                    CLI_LIMIT, CLI_JSON,    CLI_OPTIONS_END};
-const cli_origin cli_page_origins[] = {{"cursor", "--cursor"}, {0}};
 
 /* --- reporting --- */
 
 /* Messages may quote what came from outside: no control character reaches the terminal, and a
  * message stays one line. */
-static void print_line(const char *begin, const char *format, va_list args)
-    __attribute__((format(printf, 2, 0)));
-
-static void print_line(const char *begin, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void print_line(const char *begin, const char *format,
+                                                             va_list args)
 {
     char text[CARDBOX_MESSAGE_SIZE * 2];
 
@@ -77,8 +75,28 @@ void cli_note(const char *format, ...)
     va_end(args);
 }
 
+/* Prints the message with the option in place of the field if it begins with the field's name. */
+static bool print_origin(const cardbox_error *err, const cli_origin *origin)
+{
+    size_t length = strlen(origin->field);
+
+    if (strncmp(err->message, origin->field, length) != 0 || err->message[length] != ' ')
+        return false;
+    cli_error("%s%s", origin->option, err->message + length);
+    return true;
+}
+
 cli_exit cli_failed(const cardbox_error *err)
 {
+    static const cli_origin CURSOR = {"cursor", "--cursor"};
+    bool by_value = err->status == CARDBOX_INVALID || err->status == CARDBOX_TOO_LARGE;
+
+    for (const cli_origin *origin = running->origins; by_value && origin->field != NULL; origin++) {
+        if (print_origin(err, origin))
+            return CLI_USAGE;
+    }
+    if (by_value && print_origin(err, &CURSOR))
+        return CLI_USAGE;
     cli_error("%s%s", err->message, cli_hint(err));
     return CLI_FAILED;
 }
@@ -112,33 +130,25 @@ cli_exit cli_print_json(json_t *value)
     return cli_print_line(&line, true);
 }
 
+cli_exit cli_print(bool json, json_t *value, const char *format, ...)
+{
+    char text[CARDBOX_MESSAGE_SIZE * 8];
+    va_list args;
+
+    if (json)
+        return cli_print_json(value);
+    json_decref(value);
+    va_start(args, format);
+    text_format(text, sizeof(text), format, args);
+    va_end(args);
+    term_print_text(stdout, slice_of(text));
+    return CLI_DONE;
+}
+
 cli_exit cli_nomem(void)
 {
     cli_error("out of memory");
     return CLI_FAILED;
-}
-
-/* What follows the field's name where a message begins with it; NULL: it doesn't. */
-static const char *after_name(const char *message, const char *field)
-{
-    size_t length = strlen(field);
-
-    return strncmp(message, field, length) == 0 && message[length] == ' ' ? message + length : NULL;
-}
-
-cli_exit cli_refused(const cardbox_error *err, const cli_origin *origins)
-{
-    bool by_value = err->status == CARDBOX_INVALID || err->status == CARDBOX_TOO_LARGE;
-
-    for (; by_value && origins->field != NULL; origins++) {
-        const char *rest = after_name(err->message, origins->field);
-
-        if (rest != NULL) {
-            cli_error("%s%s", origins->option, rest);
-            return CLI_USAGE;
-        }
-    }
-    return cli_failed(err);
 }
 
 cli_exit cli_finish(cli_exit status)
@@ -197,24 +207,24 @@ size_t cli_count(char **arguments)
     return count;
 }
 
-static cli_exit wrong_count(const cli_command *command, int count)
+/* Prints an error if the number of arguments does not fit "BOX [CARD...]". */
+static bool check_count(const cli_command *command, int count)
 {
-    if (count < command->least)
+    int least = 0, most = 0;
+    const char *at = command->arguments != NULL ? command->arguments : "";
+
+    for (; *at != '\0'; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+
+        least += *at != '[';
+        most = memmem(at, length, "...", 3) != NULL ? INT_MAX : most + 1;
+        at += length;
+    }
+    if (count < least)
         cli_error("expected %s; see `cardbox %s --help`", command->arguments, command->name);
-    else
+    else if (count > most)
         cli_error("too many arguments; see `cardbox %s --help`", command->name);
-    return CLI_USAGE;
-}
-
-/* `options` is the command's own struct. */
-static cli_exit call(const cli_command *command, const cli_common *options, char **arguments)
-{
-    cardbox *db = NULL;
-
-    if (command->run != NULL)
-        return command->run(options, arguments);
-    db = cli_open(options);
-    return db != NULL ? command->ask(db, options, arguments) : CLI_FAILED;
+    return count >= least && count <= most;
 }
 
 static cli_exit run_command(const cli_command *command, char **words, int count)
@@ -223,6 +233,7 @@ static cli_exit run_command(const cli_command *command, char **words, int count)
     _Alignas(max_align_t) char options[CLI_OPTIONS_MAX] = {0};
     char message[256];
     const cli_common *common = (const cli_common *)(const void *)options;
+    cardbox *db = NULL;
     cli_exit status;
     int help;
 
@@ -238,15 +249,21 @@ static cli_exit run_command(const cli_command *command, char **words, int count)
         cli_error("%s; see `cardbox %s --help`", message, command->name);
         return CLI_USAGE;
     }
-    if (count < command->least || (command->most >= 0 && count > command->most))
-        return wrong_count(command, count);
+    if (!check_count(command, count))
+        return CLI_USAGE;
     if (cli_is_of_project() && !command->project_optional &&
         (common->project == NULL || *common->project == '\0')) {
         cli_error("which project? give --project PROJECT or set CARDBOX_PROJECT");
         return CLI_USAGE;
     }
     words[count] = NULL; /* options stood there, or the end of argv */
-    status = cli_is_dsn(common) ? call(command, common, words) : CLI_USAGE;
+    if (!cli_is_dsn(common))
+        return CLI_USAGE;
+    if (command->alone != NULL)
+        status = command->alone(options, words);
+    else
+        status = (db = cli_open(common)) != NULL ? command->with_database(db, options, words)
+                                                 : CLI_FAILED;
     cli_close();
     return status;
 }

@@ -318,13 +318,11 @@ static cli_exit run(const void *given, char **arguments)
 
 const cli_command cli_doctor = {
     .name = "doctor",
-    .arguments = "",
     .summary = "check the database, the role and the isolation",
     .description = "Run it with the connection string of the service: it is that role that counts. "
                    "Exit status 1 if there is an error; warnings alone give 0.",
     .examples = "doctor --dsn 'host=db user=cardbox_app dbname=cardbox'\n"
                 "doctor --json",
     .options = cli_database_specs,
-    .size = sizeof(cli_common),
-    .run = run,
+    .alone = run,
 };

@@ -139,7 +139,6 @@ static const gc_options defaults = {
 
 const cli_command cli_gc = {
     .name = "gc",
-    .arguments = "",
     .summary = "remove what has expired or was deleted",
     .description = "Of all projects: expired cards at once; deleted cards and boxes when the "
                    "retention is over; and what is left of boxes when nothing can reach it any "
@@ -148,7 +147,6 @@ const cli_command cli_gc = {
     .examples = "gc --dry-run\n"
                 "gc --retention-days 7 --batch 500",
     .options = specs,
-    .defaults = &defaults,
-    .size = sizeof(gc_options),
-    .ask = run,
+    CLI_DEFAULTS(defaults),
+    .with_database = run,
 };

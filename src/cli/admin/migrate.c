@@ -135,7 +135,6 @@ static const migrate_options defaults = {.wait_s = MIGRATE_WAIT_S};
 
 const cli_command cli_migrate = {
     .name = "migrate",
-    .arguments = "",
     .summary = "bring the database to the schema of this version",
     .description = "Run it as the role that owns (or will own) the schema cardbox. Any number of "
                    "processes may run it at once: one works, the others wait and find it done. Who "
@@ -144,7 +143,6 @@ const cli_command cli_migrate = {
     .examples = "migrate --dsn 'host=db user=cardbox dbname=cardbox'\n"
                 "migrate --dry-run --json",
     .options = specs,
-    .defaults = &defaults,
-    .size = sizeof(migrate_options),
-    .run = run,
+    CLI_DEFAULTS(defaults),
+    .alone = run,
 };

@@ -94,7 +94,6 @@ static cli_exit print_made(const create_options *options, const token_made *made
 
 static cli_exit run_create(const void *given, char **arguments)
 {
-    static const cli_origin origins[] = {{"name", "--name"}, {"tenant", "--tenant"}, {0}};
     const create_options *options = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     char secret[TOKEN_TEXT_SIZE + 1];
@@ -118,7 +117,7 @@ static cli_exit run_create(const void *given, char **arguments)
         return CLI_FAILED;
     status = tokens_create(&made, db, &input, &err);
     if (status != CARDBOX_OK)
-        return cli_refused(&err, origins);
+        return cli_failed(&err);
     return print_made(options, &made, secret);
 }
 
@@ -139,7 +138,6 @@ static const create_options create_defaults = {.scope = "read"};
 
 const cli_command cli_token_create = {
     .name = "token create",
-    .arguments = "",
     .summary = "make a token for the HTTP API",
     .description = "Prints it on stdout; it can't be shown again. Each scope stands for itself: "
                    "write does not include read. Run "
@@ -149,9 +147,9 @@ const cli_command cli_token_create = {
                 "30d\n"
                 "token create --name operator --all-tenants --scope read,write,tasks,admin --json",
     .options = create_specs,
-    .defaults = &create_defaults,
-    .size = sizeof(create_options),
-    .run = run_create,
+    .origins = {{"name", "--name"}, {"tenant", "--tenant"}},
+    CLI_DEFAULTS(create_defaults),
+    .alone = run_create,
 };
 
 /* --- list --- */
@@ -269,13 +267,11 @@ static cli_exit run_list(cardbox *db, const void *given, char **arguments)
 
 const cli_command cli_token_list = {
     .name = "token list",
-    .arguments = "",
     .summary = "show all tokens, never their secrets",
     .examples = "token list\n"
                 "token list --json",
     .options = cli_database_specs,
-    .size = sizeof(cli_common),
-    .ask = run_list,
+    .with_database = run_list,
 };
 
 /* --- revoke --- */
@@ -306,11 +302,9 @@ static cli_exit run_revoke(cardbox *db, const void *given, char **arguments)
     status = tokens_revoke(&id, db, arguments[0], &err);
     if (status != CARDBOX_OK)
         return cli_failed(&err);
-    cli_exit printed = CLI_DONE;
-    if (common->json)
-        printed = cli_print_json(json_pack("{s:I, s:b}", "token_id", (json_int_t)id, "revoked", 1));
-    else
-        printf("token %" PRId64 " is revoked: servers refuse it within a second\n", id);
+    cli_exit printed =
+        cli_print(common->json, json_pack("{s:I, s:b}", "token_id", (json_int_t)id, "revoked", 1),
+                  "token %" PRId64 " is revoked: servers refuse it within a second", id);
     return warn_if_none(db, &err) == CARDBOX_OK ? printed : cli_failed(&err);
 }
 
@@ -322,8 +316,5 @@ const cli_command cli_token_revoke = {
     .examples = "token revoke 3\n"
                 "token revoke importer",
     .options = cli_database_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = 1,
-    .ask = run_revoke,
+    .with_database = run_revoke,
 };

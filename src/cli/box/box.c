@@ -9,9 +9,6 @@
 
 /* --- as of when --- */
 
-const cli_origin BOX_AS_OF_ORIGINS[] = {
-    {"at_version", "--at-version"}, {"at_length", "--at-length"}, {"at_time", "--at-time"}, {0}};
-
 bool box_as_of_read(cardbox_read_options *out, const box_as_of *at)
 {
     if ((at->version > 0) + (at->length > 0) + (at->time != NULL) > 1) {
@@ -51,7 +48,7 @@ static cli_exit print_json(const cardbox_box *box)
 
 static cli_exit print_box(const cardbox_box *box)
 {
-    static const table_column columns[] = {{"#", TABLE_RIGHT}, {"card", TABLE_WHOLE}};
+    static const table_column columns[] = {{"#", TABLE_RIGHT}, {"card", TABLE_ID}};
     table ids;
 
     print_head(box->box_id, box->version, box->length);
@@ -81,16 +78,14 @@ static cli_exit run_get(const void *given, char **arguments)
         return CLI_FAILED;
     if (cardbox_load_box(&boxes, db, options->common.project, arguments[0], &part, &err) !=
         CARDBOX_OK)
-        status = cli_refused(&err, BOX_AS_OF_ORIGINS);
+        status = cli_failed(&err);
     else
         status = (options->common.json ? print_json : print_box)(cardbox_boxes_at(boxes, 0));
     cardbox_boxes_free(boxes);
     return status;
 }
 
-static const opt_spec get_specs[] = {
-    CLI_DSN, CLI_PROJECT, BOX_AS_OF(get_options), CLI_JSON, CLI_OPTIONS_END,
-};
+static const opt_spec get_specs[] = CLI_IN_PROJECT(BOX_AS_OF(get_options));
 
 const cli_command cli_box_get = {
     .name = "box get",
@@ -99,10 +94,8 @@ const cli_command cli_box_get = {
     .examples = "box get --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box get --project demo --at-version 1 --json 01970000-0000-7000-8000-000000000001",
     .options = get_specs,
-    .size = sizeof(get_options),
-    .least = 1,
-    .most = 1,
-    .run = run_get,
+    .origins = {BOX_AS_OF_ORIGINS},
+    .alone = run_get,
 };
 
 /* --- cards --- */
@@ -212,7 +205,7 @@ static cli_exit run_cards(const void *given, char **arguments)
         return CLI_FAILED;
     if (read_cards(&boxes, &cards, db, options->common.project, arguments[0], &part, &err) !=
         CARDBOX_OK)
-        status = cli_refused(&err, BOX_AS_OF_ORIGINS);
+        status = cli_failed(&err);
     else
         status = print_cards(cardbox_boxes_at(boxes, 0), cards, options);
     cardbox_cards_free(cards);
@@ -220,15 +213,9 @@ static cli_exit run_cards(const void *given, char **arguments)
     return status;
 }
 
-static const opt_spec cards_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
+static const opt_spec cards_specs[] = CLI_IN_PROJECT(
     CLI_INT(cards_options, "tail", tail, "N", "only the last N", 1, INT32_MAX),
-    BOX_AS_OF(cards_options),
-    CLI_FLAG(cards_options, "ids", ids, "show the ids of the cards"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
+    BOX_AS_OF(cards_options), CLI_FLAG(cards_options, "ids", ids, "show the ids of the cards"));
 
 const cli_command cli_box_cards = {
     .name = "box cards",
@@ -239,10 +226,8 @@ const cli_command cli_box_cards = {
     .examples = "box cards --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box cards --project demo --tail 3 --json 01970000-0000-7000-8000-000000000001",
     .options = cards_specs,
-    .size = sizeof(cards_options),
-    .least = 1,
-    .most = 1,
-    .run = run_cards,
+    .origins = {BOX_AS_OF_ORIGINS},
+    .alone = run_cards,
 };
 
 /* --- log --- */
@@ -305,14 +290,9 @@ static cli_exit run_log(cardbox *db, const void *given, char **arguments)
     return status;
 }
 
-static const opt_spec log_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
+static const opt_spec log_specs[] = CLI_IN_PROJECT(
     CLI_INT(log_options, "before", before, "N", "only versions below this one", 1, INT32_MAX),
-    CLI_LIMIT,
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
+    CLI_LIMIT);
 
 const cli_command cli_box_log = {
     .name = "box log",
@@ -321,8 +301,5 @@ const cli_command cli_box_log = {
     .examples = "box log --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box log --project demo --limit 1 --json 01970000-0000-7000-8000-000000000001",
     .options = log_specs,
-    .size = sizeof(log_options),
-    .least = 1,
-    .most = 1,
-    .ask = run_log,
+    .with_database = run_log,
 };

@@ -19,8 +19,12 @@ typedef struct box_as_of {
         CLI_INT(type, "at-length", at.length, "N", "as when it first had N cards", 1, INT32_MAX),  \
         CLI_TEXT(type, "at-time", at.time, "TIME", "as it was then, such as 2025-01-02T03:04:05Z")
 
-/* What cli_refused calls these. */
-extern const cli_origin BOX_AS_OF_ORIGINS[];
+/* For the `origins` of such a command. */
+#define BOX_AS_OF_ORIGINS                                                                          \
+    {"at_version", "--at-version"}, {"at_length", "--at-length"},                                  \
+    {                                                                                              \
+        "at_time", "--at-time"                                                                     \
+    }
 
 /* False: more than one was given, which was said. */
 bool box_as_of_read(cardbox_read_options *out, const box_as_of *at);

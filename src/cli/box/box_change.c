@@ -9,25 +9,19 @@ static const char *const *as_ids(char **arguments)
     return (const char *const *)(const void *)arguments;
 }
 
-static cli_exit print_change(const cardbox_box_change *change, bool json)
-{
-    if (json)
-        return cli_print_json(json_pack("{s:s, s:I, s:I, s:b}", "box_id", change->box_id, "version",
-                                        (json_int_t)change->version, "length",
-                                        (json_int_t)change->length, "replayed", change->replayed));
-    printf("box %s   version %" PRId64 "   %" PRId64 " card%s%s\n", change->box_id, change->version,
-           change->length, change->length == 1 ? "" : "s",
-           change->replayed ? "   (done before)" : "");
-    return CLI_DONE;
-}
-
-/* Ends a command: prints what changed, or why nothing did. */
-static cli_exit finish(cardbox_status status, const cardbox_box_change *change,
-                       const cardbox_error *err, const cli_origin *origins, bool json)
+/* Prints the change, or the reason why nothing changed. */
+static cli_exit print_change(cardbox_status status, const cardbox_box_change *change,
+                             const cardbox_error *err, bool json)
 {
     if (status != CARDBOX_OK)
-        return cli_refused(err, origins);
-    return print_change(change, json);
+        return cli_failed(err);
+    return cli_print(json,
+                     json_pack("{s:s, s:I, s:I, s:b}", "box_id", change->box_id, "version",
+                               (json_int_t)change->version, "length", (json_int_t)change->length,
+                               "replayed", change->replayed),
+                     "box %s   version %" PRId64 "   %" PRId64 " card%s%s", change->box_id,
+                     change->version, change->length, change->length == 1 ? "" : "s",
+                     change->replayed ? "   (done before)" : "");
 }
 
 /* --- create --- */
@@ -40,7 +34,6 @@ typedef struct create_options {
 
 static cli_exit run_create(cardbox *db, const void *given, char **arguments)
 {
-    static const cli_origin origins[] = {{"box_id", "--id"}, {"parent_ids", "--parent"}, {0}};
     const create_options *options = given;
     cardbox_box_options how = CARDBOX_BOX_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
@@ -53,18 +46,13 @@ static cli_exit run_create(cardbox *db, const void *given, char **arguments)
     how.parent_ids = options->parents.at;
     how.parent_count = options->parents.count;
     status = cardbox_create_box(&change, db, options->common.project, &how, &err);
-    return finish(status, &change, &err, origins, options->common.json);
+    return print_change(status, &change, &err, options->common.json);
 }
 
-static const opt_spec create_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_TEXT(create_options, "id", id, "UUID", "its id (default: a new UUIDv7)"),
-    CLI_LIST(create_options, "parent", parents, "UUID",
-             "a box that it is made from; may be given several times"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
+static const opt_spec create_specs[] =
+    CLI_IN_PROJECT(CLI_TEXT(create_options, "id", id, "UUID", "its id (default: a new UUIDv7)"),
+                   CLI_LIST(create_options, "parent", parents, "UUID",
+                            "a box that it is made from; may be given several times"));
 
 const cli_command cli_box_create = {
     .name = "box create",
@@ -73,9 +61,8 @@ const cli_command cli_box_create = {
     .examples = "box create --project demo\n"
                 "box create --project demo demo-001-instruction demo-002-profile --json",
     .options = create_specs,
-    .size = sizeof(create_options),
-    .most = -1,
-    .ask = run_create,
+    .origins = {{"box_id", "--id"}, {"parent_ids", "--parent"}},
+    .with_database = run_create,
 };
 
 /* --- append --- */
@@ -88,7 +75,6 @@ typedef struct append_options {
 
 static cli_exit run_append(cardbox *db, const void *given, char **arguments)
 {
-    static const cli_origin origins[] = {{"key", "--key"}, {0}};
     const append_options *options = given;
     cardbox_append_options how = CARDBOX_APPEND_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
@@ -99,18 +85,16 @@ static cli_exit run_append(cardbox *db, const void *given, char **arguments)
     how.expected_version = options->expected_version;
     status = cardbox_append_to_box(&change, db, options->common.project, arguments[0],
                                    as_ids(arguments + 1), cli_count(arguments + 1), &how, &err);
-    return finish(status, &change, &err, origins, options->common.json);
+    return print_change(status, &change, &err, options->common.json);
 }
 
-static const opt_spec append_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
+#define BOX_EXPECTED_VERSION                                                                       \
+    CLI_INT(append_options, "expected-version", expected_version, "N",                             \
+            "only if the box is at this version", 1, INT32_MAX)
+
+static const opt_spec append_specs[] = CLI_IN_PROJECT(
     CLI_TEXT(append_options, "key", key, "KEY", "append key: the same one appends once"),
-    CLI_INT(append_options, "expected-version", expected_version, "N",
-            "only if the box is at this version", 1, INT32_MAX),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
+    BOX_EXPECTED_VERSION);
 
 const cli_command cli_box_append = {
     .name = "box append",
@@ -122,23 +106,15 @@ const cli_command cli_box_append = {
                 "box append --project demo --key turn-4 01970000-0000-7000-8000-000000000002 "
                 "demo-018-result demo-019-deliverable",
     .options = append_specs,
-    .size = sizeof(append_options),
-    .least = 2,
-    .most = -1,
-    .ask = run_append,
+    .origins = {{"key", "--key"}},
+    .with_database = run_append,
 };
 
 /* --- replace --- */
 
-typedef struct replace_options {
-    cli_common common;
-    long expected_version;
-} replace_options;
-
 static cli_exit run_replace(cardbox *db, const void *given, char **arguments)
 {
-    static const cli_origin origins[] = {{"box_id", "the box's id"}, {0}};
-    const replace_options *options = given;
+    const append_options *options = given;
     cardbox_box_change change = {.version = 0};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status;
@@ -146,17 +122,10 @@ static cli_exit run_replace(cardbox *db, const void *given, char **arguments)
     status =
         cardbox_save_box(&change, db, options->common.project, arguments[0], as_ids(arguments + 1),
                          cli_count(arguments + 1), options->expected_version, &err);
-    return finish(status, &change, &err, origins, options->common.json);
+    return print_change(status, &change, &err, options->common.json);
 }
 
-static const opt_spec replace_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_INT(replace_options, "expected-version", expected_version, "N",
-            "only if the box is at this version", 1, INT32_MAX),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
+static const opt_spec replace_specs[] = CLI_IN_PROJECT(BOX_EXPECTED_VERSION);
 
 const cli_command cli_box_replace = {
     .name = "box replace",
@@ -169,10 +138,8 @@ const cli_command cli_box_replace = {
                 "box replace --project demo --expected-version 2 "
                 "01970000-0000-7000-8000-000000000002",
     .options = replace_specs,
-    .size = sizeof(replace_options),
-    .least = 1,
-    .most = -1,
-    .ask = run_replace,
+    .origins = {{"box_id", "the box's id"}},
+    .with_database = run_replace,
 };
 
 /* --- fork --- */
@@ -186,7 +153,6 @@ typedef struct fork_options {
 
 static cli_exit run_fork(const void *given, char **arguments)
 {
-    static const cli_origin origins[] = {{"new_box_id", "--new-id"}, {0}};
     const fork_options *options = given;
     cardbox_fork_options how = CARDBOX_FORK_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
@@ -205,18 +171,13 @@ static cli_exit run_fork(const void *given, char **arguments)
     if (db == NULL)
         return CLI_FAILED;
     status = cardbox_fork_box(&change, db, options->common.project, arguments[0], &how, &err);
-    return finish(status, &change, &err, origins, options->common.json);
+    return print_change(status, &change, &err, options->common.json);
 }
 
-static const opt_spec fork_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
+static const opt_spec fork_specs[] = CLI_IN_PROJECT(
     CLI_INT(fork_options, "at-version", at_version, "N", "as it was at this version", 1, INT32_MAX),
     CLI_INT(fork_options, "at-length", at_length, "N", "only with its first N cards", 0, INT32_MAX),
-    CLI_TEXT(fork_options, "new-id", new_id, "UUID", "id of the fork (default: a new UUIDv7)"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
+    CLI_TEXT(fork_options, "new-id", new_id, "UUID", "id of the fork (default: a new UUIDv7)"));
 
 static const fork_options fork_defaults = {.at_length = -1};
 
@@ -227,9 +188,7 @@ const cli_command cli_box_fork = {
     .examples = "box fork --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box fork --project demo --at-length 12 01970000-0000-7000-8000-000000000001",
     .options = fork_specs,
-    .defaults = &fork_defaults,
-    .size = sizeof(fork_options),
-    .least = 1,
-    .most = 1,
-    .run = run_fork,
+    .origins = {{"new_box_id", "--new-id"}},
+    CLI_DEFAULTS(fork_defaults),
+    .alone = run_fork,
 };

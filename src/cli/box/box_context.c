@@ -28,21 +28,16 @@ static cli_exit run(const void *given, char **arguments)
         return CLI_FAILED;
     if (cardbox_build_box_context(&built, db, options->common.project, arguments[0], &part, &how,
                                   &err) != CARDBOX_OK)
-        return cli_refused(&err, BOX_AS_OF_ORIGINS);
+        return cli_failed(&err);
     context_view_print(built, options->common.json);
     cardbox_context_free(built);
     return CLI_DONE;
 }
 
-static const opt_spec specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
+static const opt_spec specs[] = CLI_IN_PROJECT(
     CONTEXT_VIEW_OPTIONS(context_options),
     CLI_INT(context_options, "tail", tail, "N", "only of the last N cards", 1, INT32_MAX),
-    BOX_AS_OF(context_options),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
+    BOX_AS_OF(context_options));
 
 static const context_options defaults = {.how = CONTEXT_VIEW_DEFAULTS};
 
@@ -56,9 +51,7 @@ const cli_command cli_box_context = {
     .examples = "box context --project demo 01970000-0000-7000-8000-000000000001 | jq '.[].role'\n"
                 "box context --project demo --tail 3 --json 01970000-0000-7000-8000-000000000001",
     .options = specs,
-    .defaults = &defaults,
-    .size = sizeof(context_options),
-    .least = 1,
-    .most = 1,
-    .run = run,
+    .origins = {BOX_AS_OF_ORIGINS},
+    CLI_DEFAULTS(defaults),
+    .alone = run,
 };

@@ -24,9 +24,9 @@ static void add_row(table *rows, const void *of, size_t i)
 
 static listing listing_of(const cardbox_boxes *boxes)
 {
-    static const table_column columns[] = {{"box", TABLE_WHOLE},           {"version", TABLE_RIGHT},
-                                           {"length", TABLE_RIGHT},        {"changed", TABLE_RIGHT},
-                                           {"created", TABLE_SPARE_RIGHT}, {"from", TABLE_SHORT}};
+    static const table_column columns[] = {
+        {"box", TABLE_ID},        {"version", TABLE_RIGHT},       {"length", TABLE_RIGHT},
+        {"changed", TABLE_RIGHT}, {"created", TABLE_SPARE_RIGHT}, {"from", TABLE_SHORT_ID}};
 
     return (listing){.of = boxes,
                      .count = cardbox_boxes_count(boxes),
@@ -45,7 +45,7 @@ static cli_exit run_list(cardbox *db, const void *given, char **arguments)
     (void)arguments;
     if (cardbox_list_boxes(&boxes, db, common->project, common->cursor, (unsigned)common->limit,
                            &err) != CARDBOX_OK)
-        return cli_refused(&err, cli_page_origins);
+        return cli_failed(&err);
     listing found = listing_of(boxes);
     cli_exit status =
         listing_print(&found, common->json, "no boxes in project %s", common->project);
@@ -55,27 +55,24 @@ static cli_exit run_list(cardbox *db, const void *given, char **arguments)
 
 const cli_command cli_box_list = {
     .name = "box list",
-    .arguments = "",
     .summary = "list boxes, newest first",
     .examples = "box list --project demo\n"
                 "box list --project demo --limit 1 --json",
     .options = cli_page_specs,
-    .size = sizeof(cli_common),
-    .ask = run_list,
+    .with_database = run_list,
 };
 
 /* --- the boxes of a card --- */
 
 static cli_exit run_with_card(cardbox *db, const void *given, char **arguments)
 {
-    static const cli_origin origins[] = {{"card_id", "the card's id"}, {"cursor", "--cursor"}, {0}};
     const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_boxes *boxes = NULL;
 
     if (cardbox_boxes_with_card(&boxes, db, common->project, arguments[0], common->cursor,
                                 (unsigned)common->limit, &err) != CARDBOX_OK)
-        return cli_refused(&err, origins);
+        return cli_failed(&err);
     listing found = listing_of(boxes);
     cli_exit status = listing_print(&found, common->json, "no box of project %s holds %s now",
                                     common->project, arguments[0]);
@@ -86,12 +83,10 @@ static cli_exit run_with_card(cardbox *db, const void *given, char **arguments)
 const cli_command cli_card_boxes = {
     .name = "card boxes",
     .arguments = "CARD",
+    .origins = {{"card_id", "the card's id"}},
     .summary = "list the boxes that hold a card now",
     .description = "The newest box comes first.",
     .examples = "card boxes --project demo demo-001-instruction",
     .options = cli_page_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = 1,
-    .ask = run_with_card,
+    .with_database = run_with_card,
 };

@@ -117,10 +117,7 @@ const cli_command cli_card_get = {
     .examples = "card get --project demo demo-010-result\n"
                 "card get --project demo --json demo-001-instruction demo-002-profile",
     .options = cli_plain_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = -1,
-    .ask = run_get,
+    .with_database = run_get,
 };
 
 /* --- add --- */
@@ -132,18 +129,6 @@ typedef struct add_options {
     long ttl;
     bool sealed, strict, restore;
 } add_options;
-
-static const cli_origin CONTENT_ORIGINS[] = {
-    {"content", "--content"}, {"field", "--content: field"}, {"text", "--text"}, {0}};
-static const cli_origin ADD_ORIGINS[] = {{"card_id", "--id"},
-                                         {"metadata", "--metadata"},
-                                         {"tool_calls", "--tool-calls"},
-                                         {"tool_call_id", "--tool-call-id"},
-                                         {"type", "--type"},
-                                         {"role", "--role"},
-                                         {"author_id", "--author"},
-                                         {"step_id", "--step"},
-                                         {0}};
 
 /* The content in its stored form; free it with cardbox_free. NULL: why was said, and *why is what
  * the command ends with. */
@@ -171,22 +156,13 @@ static char *make_content(cli_exit *why, const add_options *options, const char 
         status = cardbox_text_content(&content, given, &err);
     else
         status = cardbox_content_check(&content, given, input.len, &err);
-    if (status != CARDBOX_OK)
-        *why = is_read ? cli_failed(&err) : cli_refused(&err, CONTENT_ORIGINS);
+    if (status != CARDBOX_OK && is_read) /* no option has the value */
+        cli_error("%s", err.message);
+    else if (status != CARDBOX_OK)
+        *why = cli_failed(&err);
 done:
     buf_free(&input);
     return content;
-}
-
-static cli_exit print_added(const add_options *options, const char *id, cardbox_outcome outcome)
-{
-    buf line = BUF_INIT(8 * CARDBOX_CARD_ID_MAX);
-
-    if (options->common.json)
-        return cli_print_json(
-            json_pack("{s:s, s:s}", "card_id", id, "outcome", cardbox_outcome_name(outcome)));
-    buf_printf(&line, "%s  %s", id, cardbox_outcome_name(outcome));
-    return cli_print_line(&line, false);
 }
 
 static cli_exit add_card(const add_options *options, const char *content)
@@ -216,8 +192,11 @@ static cli_exit add_card(const add_options *options, const char *content)
     if (db == NULL)
         return CLI_FAILED;
     if (cardbox_add_card(&outcome, db, options->common.project, &card, &how, &err) != CARDBOX_OK)
-        return cli_refused(&err, ADD_ORIGINS);
-    return print_added(options, card.card_id, outcome);
+        return cli_failed(&err);
+    return cli_print(
+        options->common.json,
+        json_pack("{s:s, s:s}", "card_id", card.card_id, "outcome", cardbox_outcome_name(outcome)),
+        "%s  %s", card.card_id, cardbox_outcome_name(outcome));
 }
 
 static cli_exit run_add(const void *given, char **arguments)
@@ -245,9 +224,7 @@ static cli_exit run_add(const void *given, char **arguments)
     return status;
 }
 
-static const opt_spec add_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
+static const opt_spec add_specs[] = CLI_IN_PROJECT(
     CLI_TEXT(add_options, "id", id, "ID", "its id (default: a new UUIDv7)"),
     CLI_TEXT(add_options, "type", type, "TYPE", "metadata.type, such as task.instruction"),
     CLI_TEXT(add_options, "role", role, "ROLE", "metadata.role (default: that of the type)"),
@@ -264,10 +241,7 @@ static const opt_spec add_specs[] = {
     CLI_INT(add_options, "ttl", ttl, "SECONDS", "how long it lives", 1, INT32_MAX),
     CLI_FLAG(add_options, "sealed", sealed, "it can never be changed or deleted again"),
     CLI_FLAG(add_options, "strict", strict, "refuse other content under an id that exists"),
-    CLI_FLAG(add_options, "restore", restore, "bring back a deleted or expired card"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
+    CLI_FLAG(add_options, "restore", restore, "bring back a deleted or expired card"));
 
 const cli_command cli_card_add = {
     .name = "card add",
@@ -282,9 +256,18 @@ const cli_command cli_card_add = {
                 "card add --project demo --id c-2 - < content.json\n"
                 "card add --project demo --type agent.thought --text - < thought.txt",
     .options = add_specs,
-    .size = sizeof(add_options),
-    .most = 1,
-    .run = run_add,
+    .origins = {{"content", "--content"},
+                {"field", "--content: field"},
+                {"text", "--text"},
+                {"card_id", "--id"},
+                {"metadata", "--metadata"},
+                {"tool_calls", "--tool-calls"},
+                {"tool_call_id", "--tool-call-id"},
+                {"type", "--type"},
+                {"role", "--role"},
+                {"author_id", "--author"},
+                {"step_id", "--step"}},
+    .alone = run_add,
 };
 
 /* --- list --- */
@@ -294,10 +277,6 @@ typedef struct list_options {
     const char *type, *role, *step, *trace, *turn, *call, *after, *before;
     opt_list meta;
 } list_options;
-
-static const cli_origin LIST_ORIGINS[] = {
-    {"created_after", "--after"},        {"created_before", "--before"}, {"cursor", "--cursor"},
-    {"a metadata key", "--meta: a key"}, {"tool_call_id", "--call"},     {0}};
 
 /* Cuts KEY=VALUE at the first =, so that a value may have more of them. False: why was said. */
 static bool read_matches(cardbox_match *out, arena *memory, const opt_list *given)
@@ -363,7 +342,7 @@ static cli_exit list_cards(const list_options *options, const cardbox_match *mat
     if (db == NULL)
         return CLI_FAILED;
     if (cardbox_list_cards(&cards, db, options->common.project, &filter, &err) != CARDBOX_OK)
-        return cli_refused(&err, LIST_ORIGINS);
+        return cli_failed(&err);
     status = print_found(cards, options);
     cardbox_cards_free(cards);
     return status;
@@ -383,9 +362,7 @@ static cli_exit run_list(const void *given, char **arguments)
     return status;
 }
 
-static const opt_spec list_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
+static const opt_spec list_specs[] = CLI_IN_PROJECT(
     CLI_TEXT(list_options, "type", type, "TYPE", "only with this metadata.type"),
     CLI_TEXT(list_options, "role", role, "ROLE", "only with this metadata.role"),
     CLI_TEXT(list_options, "step", step, "ID", "only with this metadata.step_id"),
@@ -396,21 +373,19 @@ static const opt_spec list_specs[] = {
              "only with this in the metadata; may be given several times"),
     CLI_TEXT(list_options, "after", after, "TIME",
              "only created later, such as 2025-01-02T03:04:05Z"),
-    CLI_TEXT(list_options, "before", before, "TIME", "only created earlier"),
-    CLI_CURSOR,
-    CLI_LIMIT,
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
+    CLI_TEXT(list_options, "before", before, "TIME", "only created earlier"), CLI_CURSOR,
+    CLI_LIMIT);
 
 const cli_command cli_card_list = {
     .name = "card list",
-    .arguments = "",
     .summary = "list cards, newest first",
     .examples = "card list --project demo --type tool.result --limit 20\n"
                 "card list --project demo --step step-1 --json\n"
                 "card list --project demo --meta author_id=read_log --meta step_id=step-1",
     .options = list_specs,
-    .size = sizeof(list_options),
-    .run = run_list,
+    .origins = {{"created_after", "--after"},
+                {"created_before", "--before"},
+                {"a metadata key", "--meta: a key"},
+                {"tool_call_id", "--call"}},
+    .alone = run_list,
 };

@@ -63,7 +63,6 @@ static cli_exit print_revisions(const cardbox_revisions *revisions, const cli_co
 
 static cli_exit run_revisions(cardbox *db, const void *given, char **arguments)
 {
-    static const cli_origin origins[] = {{"card_id", "the card's id"}, {0}};
     const revisions_options *options = given;
     const cli_common *common = &options->common;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -71,21 +70,16 @@ static cli_exit run_revisions(cardbox *db, const void *given, char **arguments)
 
     if (cardbox_card_revisions(&revisions, db, common->project, arguments[0], options->before,
                                (unsigned)common->limit, &err) != CARDBOX_OK)
-        return cli_refused(&err, origins);
+        return cli_failed(&err);
     cli_exit status = print_revisions(revisions, common, arguments[0]);
     cardbox_revisions_free(revisions);
     return status;
 }
 
-static const opt_spec revisions_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_INT(revisions_options, "before", before, "N", "only revisions below this one", 1,
-            INT32_MAX),
-    CLI_LIMIT,
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
+static const opt_spec revisions_specs[] =
+    CLI_IN_PROJECT(CLI_INT(revisions_options, "before", before, "N",
+                           "only revisions below this one", 1, INT32_MAX),
+                   CLI_LIMIT);
 
 const cli_command cli_card_revisions = {
     .name = "card revisions",
@@ -94,8 +88,6 @@ const cli_command cli_card_revisions = {
     .examples = "card revisions --project demo demo-001-instruction\n"
                 "card revisions --project demo --json demo-001-instruction",
     .options = revisions_specs,
-    .size = sizeof(revisions_options),
-    .least = 1,
-    .most = 1,
-    .ask = run_revisions,
+    .origins = {{"card_id", "the card's id"}},
+    .with_database = run_revisions,
 };

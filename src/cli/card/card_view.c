@@ -206,12 +206,12 @@ void card_view_summary(buf *out, const cardbox_card *card)
 /* --- tables --- */
 
 const table_column card_view_columns[CARD_COLUMNS] = {
-    {"#", TABLE_RIGHT},   {"", TABLE_LEFT},           {"type", TABLE_DOTTED},
+    {"#", TABLE_RIGHT},   {"", TABLE_LEFT},           {"type", TABLE_WORD},
     {"role", TABLE_WORD}, {"age", TABLE_SPARE_RIGHT}, {"content", TABLE_FLEXIBLE},
     {"", TABLE_SPARE}};
 
 const table_column card_view_list_columns[CARD_COLUMNS] = {
-    {"#", TABLE_RIGHT},    {"card", TABLE_WHOLE},      {"type", TABLE_DOTTED},
+    {"#", TABLE_RIGHT},    {"card", TABLE_ID},         {"type", TABLE_WORD},
     {"role", TABLE_SPARE}, {"age", TABLE_SPARE_RIGHT}, {"content", TABLE_FLEXIBLE},
     {"", TABLE_SPARE}};
 

@@ -362,14 +362,12 @@ static const dev_options defaults = {.data = DEV_FOLDER, .listen = "127.0.0.1:80
 
 const cli_command cli_dev = {
     .name = "dev",
-    .arguments = "",
     .summary = "start all of CardBox here: a private PostgreSQL and the server",
     .description = "Makes a PostgreSQL cluster on first use, brings it to the schema of this "
                    "version, loads a sample project, and serves until Ctrl-C. The data stays.",
     .examples = "dev\n"
                 "dev --data /tmp/try --listen 127.0.0.1:9000 --no-sample",
     .options = specs,
-    .defaults = &defaults,
-    .size = sizeof(dev_options),
-    .run = run,
+    CLI_DEFAULTS(defaults),
+    .alone = run,
 };

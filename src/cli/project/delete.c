@@ -7,16 +7,6 @@
 typedef cardbox_status delete_one(cardbox *db, const char *project, const char *id,
                                   cardbox_error *err);
 
-static cli_exit print_deleted(const char *kind, const char *id, bool json)
-{
-    buf line = BUF_INIT(8 * CARDBOX_CARD_ID_MAX);
-
-    if (json)
-        return cli_print_json(json_pack("{s+:s, s:b}", kind, "_id", id, "deleted", 1));
-    buf_printf(&line, "%s %s is deleted", kind, id);
-    return cli_print_line(&line, false);
-}
-
 static cli_exit delete_each(cardbox *db, const char *kind, delete_one *run,
                             const cli_common *common, char **ids)
 {
@@ -27,7 +17,8 @@ static cli_exit delete_each(cardbox *db, const char *kind, delete_one *run,
 
         switch (run(db, common->project, *ids, &err)) {
         case CARDBOX_OK:
-            if (print_deleted(kind, *ids, common->json) == CLI_DONE)
+            if (cli_print(common->json, json_pack("{s+:s, s:b}", kind, "_id", *ids, "deleted", 1),
+                          "%s %s is deleted", kind, *ids) == CLI_DONE)
                 continue;
             break;
         case CARDBOX_NOT_FOUND:
@@ -55,10 +46,7 @@ const cli_command cli_card_delete = {
                    "until the retention period is over. A sealed card can't be deleted.",
     .examples = "card delete --project demo demo-019-deliverable",
     .options = cli_plain_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = -1,
-    .ask = delete_cards,
+    .with_database = delete_cards,
 };
 
 static cli_exit delete_boxes(cardbox *db, const void *common, char **arguments)
@@ -73,10 +61,7 @@ const cli_command cli_box_delete = {
     .description = "Their ids stay taken; their cards and forks stay. Deleting one again is fine.",
     .examples = "box delete --project demo 01970000-0000-7000-8000-000000000003",
     .options = cli_plain_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = -1,
-    .ask = delete_boxes,
+    .with_database = delete_boxes,
 };
 
 static cli_exit delete_sessions(cardbox *db, const void *common, char **arguments)
@@ -92,8 +77,5 @@ const cli_command cli_session_delete = {
                    "sessions, such as their forks, have too. Not for workers' roles.",
     .examples = "session delete --project demo second-try",
     .options = cli_plain_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = -1,
-    .ask = delete_sessions,
+    .with_database = delete_sessions,
 };

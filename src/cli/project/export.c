@@ -97,7 +97,5 @@ const cli_command cli_export = {
     .examples = "export --project demo demo.ndjson\n"
                 "export --project demo | gzip > demo.ndjson.gz",
     .options = specs,
-    .size = sizeof(cli_common),
-    .most = 1,
-    .ask = run,
+    .with_database = run,
 };

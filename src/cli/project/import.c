@@ -204,14 +204,9 @@ static cli_exit run(const void *given, char **arguments)
     return status;
 }
 
-static const opt_spec specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_FLAG(import_options, "tenant-from-rows", tenant_from_rows,
-             "each row into the project that its tenant_id names"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
+static const opt_spec specs[] =
+    CLI_IN_PROJECT(CLI_FLAG(import_options, "tenant-from-rows", tenant_from_rows,
+                            "each row into the project that its tenant_id names"));
 
 const cli_command cli_import = {
     .name = "import",
@@ -233,8 +228,6 @@ const cli_command cli_import = {
                 "export --project demo | jq -c '.tenant_id = \"copy\"' |\n"
                 "   cardbox import --tenant-from-rows",
     .options = specs,
-    .size = sizeof(import_options),
-    .most = 1,
     .project_optional = true,
-    .run = run,
+    .alone = run,
 };

@@ -37,7 +37,7 @@ static cardbox_status ask(store_rows **out, cardbox *db, const project_list *lis
 
 static cli_exit print_page(const store_rows *rows, int64_t limit, bool json, arena *memory)
 {
-    static const table_column columns[] = {{"project", TABLE_WHOLE},
+    static const table_column columns[] = {{"project", TABLE_ID},
                                            {"cards", TABLE_RIGHT},
                                            {"boxes", TABLE_RIGHT},
                                            {"sessions", TABLE_RIGHT},
@@ -67,7 +67,7 @@ static cli_exit run_list(const void *given, char **arguments)
     if (common->cursor != NULL &&
         !list_cursor_read(&list.from, slice_of(common->cursor), &memory)) {
         (void)error_cursor(&err, common->cursor);
-        status = memory.failed ? cli_nomem() : cli_refused(&err, cli_page_origins);
+        status = memory.failed ? cli_nomem() : cli_failed(&err);
         goto done;
     }
     db = cli_open(common);
@@ -87,7 +87,6 @@ static const opt_spec list_specs[] = {CLI_DSN, CLI_CURSOR, CLI_LIMIT, CLI_JSON, 
 
 const cli_command cli_project_list = {
     .name = "project list",
-    .arguments = "",
     .summary = "list projects, by their ids",
     .description = "Those that have anything, and how much of it is live, among the first 1,000 of "
                    "each kind: with a + behind it, or in \"capped\" of --json, there are more. A "
@@ -95,6 +94,5 @@ const cli_command cli_project_list = {
     .examples = "project list\n"
                 "project list --json --limit 500",
     .options = list_specs,
-    .size = sizeof(cli_common),
-    .run = run_list,
+    .alone = run_list,
 };

@@ -76,16 +76,15 @@ static bool read_entries(append_input *out, const cli_source *source)
 /* What the store calls entries[1] is a line of the file. */
 static cli_exit refused(const append_input *input, const cardbox_error *err)
 {
-    static const cli_origin origins[] = {{"key", "--key"}, {0}};
     static const char begin[] = "entries[";
     const char *number = err->message + sizeof(begin) - 1;
     int64_t place;
 
     if (strncmp(err->message, begin, sizeof(begin) - 1) != 0)
-        return cli_refused(err, origins);
+        return cli_failed(err);
     slice digits = {number, strcspn(number, "]")};
     if (!scan_integer(digits, &place) || place < 0 || place >= (int64_t)input->count)
-        return cli_refused(err, origins);
+        return cli_failed(err);
     cli_error("line %" PRIu64 "%s", input->numbers[place], number + digits.len + 1);
     return CLI_FAILED;
 }
@@ -232,18 +231,13 @@ static cli_exit run_append(const void *given, char **arguments)
     return status;
 }
 
-static const opt_spec append_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
+static const opt_spec append_specs[] = CLI_IN_PROJECT(
     CLI_TEXT(append_options, "create", create, "DIALECT",
              "make the session if it is missing and the entries are good: pi or plain"),
     CLI_TEXT(append_options, "key", key, "KEY",
              "append key: the same one appends once; each entry then needs an id"),
     CLI_INT(append_options, "expected-version", expected_version, "N",
-            "only if the session is at this version", 1, INT32_MAX),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
+            "only if the session is at this version", 1, INT32_MAX));
 
 const cli_command cli_session_append = {
     .name = "session append",
@@ -259,8 +253,6 @@ const cli_command cli_session_append = {
     .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
                 "session append --project demo --key turn-4 s-1 more.jsonl",
     .options = append_specs,
-    .size = sizeof(append_options),
-    .least = 1,
-    .most = 2,
-    .run = run_append,
+    .origins = {{"key", "--key"}},
+    .alone = run_append,
 };

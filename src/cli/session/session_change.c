@@ -19,14 +19,12 @@ typedef struct fork_options {
 
 static cli_exit run_fork(cardbox *db, const void *given, char **arguments)
 {
-    static const cli_origin origins[] = {{"new_session_id", "--new-id"}, {0}};
     const fork_options *options = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     char made[CARDBOX_UUID_SIZE];
     const char *id = options->new_id ? options->new_id : made;
     const char *entry = arguments[1];
     session_found_id found;
-    buf line = BUF_INIT(1 << 16);
     int64_t entries = 0;
     cardbox_status status;
 
@@ -36,22 +34,15 @@ static cli_exit run_fork(cardbox *db, const void *given, char **arguments)
     status =
         cardbox_session_fork(&entries, db, options->common.project, arguments[0], entry, id, &err);
     if (status != CARDBOX_OK)
-        return cli_refused(&err, origins);
-    if (options->common.json)
-        return cli_print_json(
-            json_pack("{s:s, s:I}", "session_id", id, "entries", (json_int_t)entries));
-    buf_printf(&line, "session %s   %" PRId64 " entr%s", id, entries, entries == 1 ? "y" : "ies");
-    return cli_print_line(&line, false);
+        return cli_failed(&err);
+    return cli_print(options->common.json,
+                     json_pack("{s:s, s:I}", "session_id", id, "entries", (json_int_t)entries),
+                     "session %s   %" PRId64 " entr%s", id, entries, entries == 1 ? "y" : "ies");
 }
 
-static const opt_spec fork_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
+static const opt_spec fork_specs[] = CLI_IN_PROJECT(
     CLI_TEXT(fork_options, "new-id", new_id, "ID", "id of the fork (default: a new UUIDv7)"),
-    CLI_TEXT(fork_options, "session", new_id, "ID", "the same, as session import has it"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
+    CLI_TEXT(fork_options, "session", new_id, "ID", "the same, as session import has it"));
 
 const cli_command cli_session_fork = {
     .name = "session fork",
@@ -60,10 +51,8 @@ const cli_command cli_session_fork = {
     .examples = "session fork --project demo demo-session 5e55000a\n"
                 "session fork --project demo --new-id second-try demo-session",
     .options = fork_specs,
-    .size = sizeof(fork_options),
-    .least = 1,
-    .most = 2,
-    .ask = run_fork,
+    .origins = {{"new_session_id", "--new-id"}},
+    .with_database = run_fork,
 };
 
 /* --- head --- */
@@ -75,14 +64,11 @@ typedef struct head_options {
 
 static cli_exit print_head(const char *session, const char *head, int64_t version, bool json)
 {
-    buf line = BUF_INIT(1 << 16);
-
-    if (json)
-        return cli_print_json(json_pack("{s:s, s:s?, s:I}", "session_id", session, "head_entry_id",
-                                        head, "version", (json_int_t)version));
-    buf_printf(&line, "session %s   version %" PRId64 "   head %s", session, version,
-               head ? head : "nowhere: it is empty");
-    return cli_print_line(&line, false);
+    return cli_print(json,
+                     json_pack("{s:s, s:s?, s:I}", "session_id", session, "head_entry_id", head,
+                               "version", (json_int_t)version),
+                     "session %s   version %" PRId64 "   head %s", session, version,
+                     head ? head : "nowhere: it is empty");
 }
 
 static cli_exit show_head(cardbox *db, const head_options *options, const char *session)
@@ -134,13 +120,8 @@ static cli_exit run_head(const void *given, char **arguments)
                                 : show_head(db, options, arguments[0]);
 }
 
-static const opt_spec head_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_TEXT(head_options, "expected", expected, "ENTRY", "move it only if it is here now"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
+static const opt_spec head_specs[] = CLI_IN_PROJECT(
+    CLI_TEXT(head_options, "expected", expected, "ENTRY", "move it only if it is here now"));
 
 const cli_command cli_session_head = {
     .name = "session head",
@@ -149,10 +130,7 @@ const cli_command cli_session_head = {
     .examples = "session head --project demo demo-session\n"
                 "session head --project demo --expected 5e550019 demo-session 5e550010",
     .options = head_specs,
-    .size = sizeof(head_options),
-    .least = 1,
-    .most = 2,
-    .run = run_head,
+    .alone = run_head,
 };
 
 /* --- label --- */
@@ -195,17 +173,6 @@ static cardbox_status put_label(cardbox *db, const char *project, const char *se
     return status;
 }
 
-static cardbox_status check_target(cardbox *db, const char *project, const char *session,
-                                   const char *target, cardbox_error *err)
-{
-    cardbox_entries *way = NULL;
-    cardbox_status status =
-        cardbox_session_path(&way, db, project, session, target, 0, 1, false, err);
-
-    cardbox_entries_free(way);
-    return status;
-}
-
 static cli_exit run_label(cardbox *db, const void *given, char **arguments)
 {
     const cli_common *common = given;
@@ -213,13 +180,15 @@ static cli_exit run_label(cardbox *db, const void *given, char **arguments)
     const char *entry = arguments[1];
     session_found_id found;
     cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_entries *path = NULL;
     cardbox_status status;
-    buf line = BUF_INIT(1 << 20);
     int64_t version = 0;
 
     if (!session_find_entry(db, project, arguments[0], &entry, &found))
         return CLI_FAILED;
-    status = check_target(db, project, arguments[0], entry, &err);
+    /* The target must exist. */
+    status = cardbox_session_path(&path, db, project, arguments[0], entry, 0, 1, false, &err);
+    cardbox_entries_free(path);
     for (int i = 0; status == CARDBOX_OK && version == 0 && i < LABEL_ATTEMPTS; i++) {
         status = put_label(db, project, arguments[0], entry, label, &version, &err);
         if (status == CARDBOX_CONFLICT && i + 1 < LABEL_ATTEMPTS)
@@ -227,11 +196,9 @@ static cli_exit run_label(cardbox *db, const void *given, char **arguments)
     }
     if (status != CARDBOX_OK)
         return cli_failed(&err);
-    if (common->json)
-        return cli_print_json(json_pack("{s:I}", "version", (json_int_t)version));
-    buf_printf(&line, "entry %s   %s%s   version %" PRId64, entry, label ? "label " : "no label",
-               label ? label : "", version);
-    return cli_print_line(&line, false);
+    return cli_print(common->json, json_pack("{s:I}", "version", (json_int_t)version),
+                     "entry %s   %s%s   version %" PRId64, entry, label ? "label " : "no label",
+                     label ? label : "", version);
 }
 
 const cli_command cli_session_label = {
@@ -242,8 +209,5 @@ const cli_command cli_session_label = {
     .examples = "session label --project demo demo-session 5e550010 'went wrong here'\n"
                 "session label --project demo demo-session 5e550010",
     .options = cli_plain_specs,
-    .size = sizeof(cli_common),
-    .least = 2,
-    .most = 3,
-    .ask = run_label,
+    .with_database = run_label,
 };

@@ -30,19 +30,17 @@ static cli_exit print_difference(const cardbox_context *a, const char *a_leaf,
 {
     size_t shared = cardbox_context_difference(a, b);
     size_t a_count = cardbox_context_count(a), b_count = cardbox_context_count(b);
-    buf line = BUF_INIT(1 << 16);
+    json_t *sides = NULL;
 
     if (json)
-        return cli_print_json(json_pack("{s:I, s:o, s:o}", "shared", (json_int_t)shared, "a",
-                                        side_of(a, a_leaf), "b", side_of(b, b_leaf)));
-    if (shared == a_count && shared == b_count) {
-        buf_printf(&line, "the contexts are the same: %zu message%s", shared,
-                   shared == 1 ? "" : "s");
-    } else {
-        buf_printf(&line, "messages that are the same: %zu; then %s has %zu more, %s %zu", shared,
-                   a_leaf ? a_leaf : "the head", a_count - shared, b_leaf, b_count - shared);
-    }
-    return cli_print_line(&line, false);
+        sides = json_pack("{s:I, s:o, s:o}", "shared", (json_int_t)shared, "a", side_of(a, a_leaf),
+                          "b", side_of(b, b_leaf));
+    if (shared == a_count && shared == b_count)
+        return cli_print(json, sides, "the contexts are the same: %zu message%s", shared,
+                         shared == 1 ? "" : "s");
+    return cli_print(json, sides, "messages that are the same: %zu; then %s has %zu more, %s %zu",
+                     shared, a_leaf ? a_leaf : "the head", a_count - shared, b_leaf,
+                     b_count - shared);
 }
 
 /* --- the command --- */
@@ -87,15 +85,10 @@ static cli_exit run(const void *given, char **arguments)
     return build(db, options, arguments[0], arguments[1], &how);
 }
 
-static const opt_spec specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CONTEXT_VIEW_OPTIONS(context_options),
-    CLI_TEXT(context_options, "compare", compare, "ENTRY",
-             "say how many messages this entry's context shares with it"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
+static const opt_spec specs[] =
+    CLI_IN_PROJECT(CONTEXT_VIEW_OPTIONS(context_options),
+                   CLI_TEXT(context_options, "compare", compare, "ENTRY",
+                            "say how many messages this entry's context shares with it"));
 
 static const context_options defaults = {.how = CONTEXT_VIEW_DEFAULTS};
 
@@ -110,9 +103,6 @@ const cli_command cli_session_context = {
                 "session context --project demo --format anthropic --json demo-session 5e550010\n"
                 "session context --project demo --compare 5e550010 demo-session",
     .options = specs,
-    .defaults = &defaults,
-    .size = sizeof(context_options),
-    .least = 1,
-    .most = 2,
-    .run = run,
+    CLI_DEFAULTS(defaults),
+    .alone = run,
 };

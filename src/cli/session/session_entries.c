@@ -41,14 +41,15 @@ static cli_exit print_list(const cardbox_entries *entries, cardbox_entry_list li
     return status;
 }
 
-/* `entry` is whose children are wanted, or NULL. */
-static cli_exit list_entries(cardbox *db, const cli_common *common, const char *session,
-                             cardbox_entry_list list, const char *entry, const char *none)
+/* arguments[1] is the entry whose children are listed, or NULL. */
+static cli_exit list_entries(cardbox *db, const cli_common *common, char **arguments,
+                             cardbox_entry_list list, const char *none)
 {
     cardbox_entry_page page = CARDBOX_ENTRY_PAGE_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *found = NULL;
     cardbox_entries *entries = NULL;
+    const char *session = arguments[0], *entry = arguments[1];
     session_found_id id;
     cli_exit status;
 
@@ -61,7 +62,7 @@ static cli_exit list_entries(cardbox *db, const cli_common *common, const char *
     if (cardbox_get_session(&found, db, common->project, session, &err) != CARDBOX_OK ||
         cardbox_session_entries(&entries, db, common->project, session, list, &page, &err) !=
             CARDBOX_OK)
-        status = cli_refused(&err, cli_page_origins);
+        status = cli_failed(&err);
     else
         status = print_list(entries, list, cardbox_sessions_at(found, 0)->head_entry_id,
                             common->json, none);
@@ -70,55 +71,28 @@ static cli_exit list_entries(cardbox *db, const cli_common *common, const char *
     return status;
 }
 
-static cli_exit run_leaves(cardbox *db, const void *common, char **arguments)
-{
-    return list_entries(db, common, arguments[0], CARDBOX_ENTRIES_LEAVES, NULL,
-                        "the session is empty");
-}
+#define LIST_COMMAND(variable, list, none, command_name, command_arguments, text, example)         \
+    static cli_exit list_##variable(cardbox *db, const void *common, char **arguments)             \
+    {                                                                                              \
+        return list_entries(db, common, arguments, list, none);                                    \
+    }                                                                                              \
+    const cli_command cli_session_##variable = {.name = (command_name),                            \
+                                                .arguments = (command_arguments),                  \
+                                                .summary = (text),                                 \
+                                                .examples = (example),                             \
+                                                .options = cli_page_specs,                         \
+                                                .with_database = list_##variable}
 
-static cli_exit run_branch_points(cardbox *db, const void *common, char **arguments)
-{
-    return list_entries(db, common, arguments[0], CARDBOX_ENTRIES_BRANCH_POINTS, NULL,
-                        "the session has no branches");
-}
-
-static cli_exit run_children(cardbox *db, const void *common, char **arguments)
-{
-    return list_entries(db, common, arguments[0], CARDBOX_ENTRIES_CHILDREN, arguments[1],
-                        "nothing follows it");
-}
-
-static cli_exit run_labels(cardbox *db, const void *common, char **arguments)
-{
-    return list_entries(db, common, arguments[0], CARDBOX_ENTRIES_LABELLED, NULL,
-                        "no entry has a label");
-}
-
-#define ENTRIES_COMMAND(variable, words, takes, most_arguments, says, example, runs)               \
-    const cli_command variable = {                                                                 \
-        .name = (words),                                                                           \
-        .arguments = (takes),                                                                      \
-        .summary = (says),                                                                         \
-        .examples = (example),                                                                     \
-        .options = cli_page_specs,                                                                 \
-        .size = sizeof(cli_common),                                                                \
-        .least = 1,                                                                                \
-        .most = (most_arguments),                                                                  \
-        .ask = (runs),                                                                             \
-    }
-
-ENTRIES_COMMAND(cli_session_leaves, "session leaves", "SESSION", 1,
-                "list the entries that nothing follows",
-                "session leaves --project demo demo-session", run_leaves);
-ENTRIES_COMMAND(cli_session_branch_points, "session branch-points", "SESSION", 1,
-                "list the entries that more than one follows",
-                "session branch-points --project demo demo-session", run_branch_points);
-ENTRIES_COMMAND(cli_session_children, "session children", "SESSION [ENTRY]", 2,
-                "list what follows an entry, or the roots",
-                "session children --project demo demo-session 5e55000a", run_children);
-ENTRIES_COMMAND(cli_session_labels, "session labels", "SESSION", 1,
-                "list the entries that have a label", "session labels --project demo demo-session",
-                run_labels);
+LIST_COMMAND(leaves, CARDBOX_ENTRIES_LEAVES, "the session is empty", "session leaves", "SESSION",
+             "list the entries that nothing follows", "session leaves --project demo demo-session");
+LIST_COMMAND(branch_points, CARDBOX_ENTRIES_BRANCH_POINTS, "the session has no branches",
+             "session branch-points", "SESSION", "list the entries that more than one follows",
+             "session branch-points --project demo demo-session");
+LIST_COMMAND(children, CARDBOX_ENTRIES_CHILDREN, "nothing follows it", "session children",
+             "SESSION [ENTRY]", "list what follows an entry, or the roots",
+             "session children --project demo demo-session 5e55000a");
+LIST_COMMAND(labels, CARDBOX_ENTRIES_LABELLED, "no entry has a label", "session labels", "SESSION",
+             "list the entries that have a label", "session labels --project demo demo-session");
 
 /* --- path --- */
 
@@ -158,15 +132,10 @@ static cli_exit run_path(cardbox *db, const void *given, char **arguments)
     return status;
 }
 
-static const opt_spec path_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
+static const opt_spec path_specs[] = CLI_IN_PROJECT(
     CLI_INT(path_options, "from", from, "DEPTH", "only from this depth on; a root has 0", 0,
             INT32_MAX),
-    CLI_INT(cli_common, "limit", limit, "N", "at most N entries (default all)", 1, INT32_MAX),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
+    CLI_INT(cli_common, "limit", limit, "N", "at most N entries (default all)", 1, INT32_MAX));
 
 const cli_command cli_session_path = {
     .name = "session path",
@@ -175,10 +144,7 @@ const cli_command cli_session_path = {
     .examples = "session path --project demo demo-session\n"
                 "session path --project demo --from 10 --json demo-session 5e550010",
     .options = path_specs,
-    .size = sizeof(path_options),
-    .least = 1,
-    .most = 2,
-    .ask = run_path,
+    .with_database = run_path,
 };
 
 /* --- diff --- */
@@ -212,8 +178,5 @@ const cli_command cli_session_diff = {
         "First the last entry that is on both ways, then what is on the way to A alone, then to B.",
     .examples = "session diff --project demo demo-session 5e550010 5e550015",
     .options = cli_list_specs,
-    .size = sizeof(cli_common),
-    .least = 3,
-    .most = 3,
-    .ask = run_diff,
+    .with_database = run_diff,
 };

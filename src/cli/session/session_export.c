@@ -89,8 +89,5 @@ const cli_command cli_session_export = {
                 "session export --project demo --entry 5e550010 demo-session > branch.jsonl\n"
                 "session export --project demo --dialect plain demo-session",
     .options = specs,
-    .size = sizeof(export_options),
-    .least = 1,
-    .most = 2,
-    .run = run,
+    .alone = run,
 };

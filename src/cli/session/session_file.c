@@ -133,10 +133,7 @@ const cli_command cli_session_check = {
                 "session check --tree session.jsonl | less -R\n"
                 "session check --json - < session.jsonl",
     .options = check_specs,
-    .size = sizeof(check_options),
-    .least = 1,
-    .most = 1,
-    .run = run_check,
+    .alone = run_check,
 };
 
 /* --- convert --- */
@@ -202,8 +199,5 @@ const cli_command cli_session_convert = {
     .examples = "session convert session.jsonl > plain.jsonl\n"
                 "session convert --to pi - < plain.jsonl",
     .options = convert_specs,
-    .size = sizeof(convert_options),
-    .least = 1,
-    .most = 1,
-    .run = run_convert,
+    .alone = run_convert,
 };

@@ -180,7 +180,6 @@ static cli_exit print_report(const cardbox_session_report *report, bool json)
 
 static cli_exit import(cardbox *db, import_state *state, const import_options *options)
 {
-    static const cli_origin origins[] = {{"session_id", "--session"}, {0}};
     cardbox_session_report *report = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
     beginning begin;
@@ -205,7 +204,7 @@ static cli_exit import(cardbox *db, import_state *state, const import_options *o
         cli_error("%s; give --session ID", err.message);
         end = CLI_FAILED;
     } else {
-        end = cli_refused(&err, origins);
+        end = cli_failed(&err);
         if (status != CARDBOX_CONFLICT)
             cli_note("run it again: what is there already is left as it is");
     }
@@ -230,18 +229,13 @@ static cli_exit run(const void *given, char **arguments)
     return status;
 }
 
-static const opt_spec specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
+static const opt_spec specs[] = CLI_IN_PROJECT(
     CLI_TEXT(import_options, "session", session, "ID",
              "the session's id (default: what the header says, or the file's name)"),
     CLI_FLAG(
         import_options, "force", force,
         "also into a session of the other dialect, or whose header has another id; also a file "
-        "without any entry in its beginning"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
+        "without any entry in its beginning"));
 
 const cli_command cli_session_import = {
     .name = "session import",
@@ -255,7 +249,6 @@ const cli_command cli_session_import = {
     .examples = "session import --project demo session.jsonl\n"
                 "session import --project demo --session s-1 --json < session.jsonl",
     .options = specs,
-    .size = sizeof(import_options),
-    .most = 1,
-    .run = run,
+    .origins = {{"session_id", "--session"}},
+    .alone = run,
 };

@@ -43,7 +43,7 @@ static void add_row(table *rows, const void *of, size_t i)
 static cli_exit print_list(const cardbox_sessions *sessions, const cli_common *common)
 {
     static const table_column columns[] = {
-        {"session", TABLE_WHOLE}, {"dialect", TABLE_LEFT},        {"entries", TABLE_RIGHT},
+        {"session", TABLE_ID},    {"dialect", TABLE_LEFT},        {"entries", TABLE_RIGHT},
         {"changed", TABLE_RIGHT}, {"created", TABLE_SPARE_RIGHT}, {"name", TABLE_FLEXIBLE}};
     listing found = {.of = sessions,
                      .count = cardbox_sessions_count(sessions),
@@ -64,7 +64,7 @@ static cli_exit run_list(cardbox *db, const void *given, char **arguments)
     (void)arguments;
     if (cardbox_list_sessions(&sessions, db, common->project, common->cursor,
                               (unsigned)common->limit, &err) != CARDBOX_OK)
-        return cli_refused(&err, cli_page_origins);
+        return cli_failed(&err);
     cli_exit status = print_list(sessions, common);
     cardbox_sessions_free(sessions);
     return status;
@@ -72,13 +72,11 @@ static cli_exit run_list(cardbox *db, const void *given, char **arguments)
 
 const cli_command cli_session_list = {
     .name = "session list",
-    .arguments = "",
     .summary = "list sessions, newest first",
     .examples = "session list --project demo\n"
                 "session list --project demo --limit 1 --json",
     .options = cli_page_specs,
-    .size = sizeof(cli_common),
-    .ask = run_list,
+    .with_database = run_list,
 };
 
 /* --- show --- */
@@ -155,8 +153,5 @@ const cli_command cli_session_show = {
     .summary = "say what a session has: entries, leaves, its head",
     .examples = "session show --project demo demo-session",
     .options = cli_plain_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = 1,
-    .ask = run_show,
+    .with_database = run_show,
 };

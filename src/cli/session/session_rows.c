@@ -157,9 +157,9 @@ static void add_row(table *rows, const void *given, size_t i)
 
 listing session_listing(const session_listed *of)
 {
-    static const table_column columns[] = {{"side", TABLE_WORD},   {"depth", TABLE_SPARE_RIGHT},
-                                           {"entry", TABLE_SHORT}, {"role", TABLE_WORD},
-                                           {"", TABLE_FLEXIBLE},   {"", TABLE_WORD}};
+    static const table_column columns[] = {{"side", TABLE_WORD},      {"depth", TABLE_SPARE_RIGHT},
+                                           {"entry", TABLE_SHORT_ID}, {"role", TABLE_WORD},
+                                           {"", TABLE_FLEXIBLE},      {"", TABLE_WORD}};
 
     return (listing){.of = of,
                      .count = cardbox_entries_count(of->entries),

@@ -160,14 +160,9 @@ static cli_exit run_tree(cardbox *db, const void *given, char **arguments)
     return status;
 }
 
-static const opt_spec tree_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_FLAG(tree_options, "all", all, "fold no long runs"),
-    CLI_FLAG(tree_options, "ids", ids, "show the ids of the entries"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
+static const opt_spec tree_specs[] =
+    CLI_IN_PROJECT(CLI_FLAG(tree_options, "all", all, "fold no long runs"),
+                   CLI_FLAG(tree_options, "ids", ids, "show the ids of the entries"));
 
 const cli_command cli_session_tree = {
     .name = "session tree",
@@ -179,8 +174,5 @@ const cli_command cli_session_tree = {
     .examples = "session tree --project demo demo-session\n"
                 "session tree --project demo --all --ids demo-session | less -R",
     .options = tree_specs,
-    .size = sizeof(tree_options),
-    .least = 1,
-    .most = 1,
-    .ask = run_tree,
+    .with_database = run_tree,
 };

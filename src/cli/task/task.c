@@ -12,15 +12,6 @@ enum { STATE_COLUMNS = 12 };
 
 /* --- run --- */
 
-static void print_id(const char *id, bool json)
-{
-    if (json)
-        cli_print_json(json_pack("{s:s}", "taskId", id));
-    else
-        puts(id);
-    fflush(stdout);
-}
-
 typedef struct run_options {
     cli_common common;
     const char *system, *parent;
@@ -39,19 +30,15 @@ static cli_exit run_run(cardbox *db, const void *given, char **arguments)
     spawn.parent_task_id = options->parent;
     if (cardbox_spawn_task(id, db, common->project, &spawn, &err) != CARDBOX_OK)
         return cli_failed(&err);
-    print_id(id, common->json);
+    cli_print(common->json, json_pack("{s:s}", "taskId", id), "%s", id);
+    fflush(stdout);
     return options->follow ? task_follow_print(db, common, id, true) : CLI_DONE;
 }
 
-static const opt_spec RUN_SPECS[] = {
-    CLI_DSN,
-    CLI_PROJECT,
+static const opt_spec RUN_SPECS[] = CLI_IN_PROJECT(
     CLI_TEXT(run_options, "system", system, "TEXT", "the system prompt: who the agent is"),
     CLI_TEXT(run_options, "parent", parent, "TASK", "the task that this is a part of"),
-    CLI_FLAG(run_options, "follow", follow, "show what it does until it is finished"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
+    CLI_FLAG(run_options, "follow", follow, "show what it does until it is finished"));
 
 const cli_command cli_task_run = {
     .name = "task run",
@@ -60,10 +47,7 @@ const cli_command cli_task_run = {
     .description = "It runs as soon as a cardbox-worker is free.",
     .examples = "task run --project demo --follow 'say hello'",
     .options = RUN_SPECS,
-    .size = sizeof(run_options),
-    .least = 1,
-    .most = 1,
-    .ask = run_run,
+    .with_database = run_run,
 };
 
 /* --- send and cancel --- */
@@ -88,16 +72,13 @@ static bool is_over(cardbox *db, const cli_common *common, const char *task_id, 
 static cli_exit finish(cardbox *db, const cli_common *common, const char *task_id,
                        cardbox_status status, bool sent, const cardbox_error *err)
 {
-    buf line = BUF_INIT(4096);
     if (status == CARDBOX_CONFLICT &&
         is_over(db, common, task_id, sent ? "; for more, run a new task" : ""))
         return CLI_FAILED;
     if (status != CARDBOX_OK)
         return cli_failed(err);
-    if (common->json)
-        return cli_print_json(json_pack("{s:b}", "success", 1));
-    buf_printf(&line, "task %s %s", task_id, sent ? "has the message" : "is cancelled");
-    return cli_print_line(&line, false);
+    return cli_print(common->json, json_pack("{s:b}", "success", 1), "task %s %s", task_id,
+                     sent ? "has the message" : "is cancelled");
 }
 
 /* Cuts "@TASK MESSAGE" in two, also as people write to people: "@TASK: MESSAGE". False: it is none.
@@ -151,25 +132,20 @@ static cli_exit run_cancel(cardbox *db, const void *given, char **arguments)
     return finish(db, common, arguments[0], status, false, &err);
 }
 
-static const opt_spec CANCEL_SPECS[] = {
-    CLI_DSN,  CLI_PROJECT,     CLI_TEXT(cancel_options, "reason", reason, "TEXT", "why"),
-    CLI_JSON, CLI_OPTIONS_END,
-};
+static const opt_spec CANCEL_SPECS[] =
+    CLI_IN_PROJECT(CLI_TEXT(cancel_options, "reason", reason, "TEXT", "why"));
 
 const cli_command cli_task_send = {
     .name = "task send",
-    .arguments = "TASK MESSAGE | '@TASK MESSAGE'",
+    .arguments = "TASK [MESSAGE]",
     .summary = "send a message to an unfinished task, which answers it",
     .description =
-        "One that is finished stays so: for more, run a new one. What somebody types at a "
-        "prompt may go on as it is, if it begins with @ and a task's id, with a colon or without.",
+        "A finished task cannot be resumed: run a new one. '@TASK MESSAGE' may be given as one "
+        "argument, with a colon after the task's id or without.",
     .examples = "task send --project demo 01970000-0000-7000-8000-000000000001 'shorter, please'\n"
                 "task send --project demo '@01970000-0000-7000-8000-000000000001 shorter'",
     .options = cli_plain_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = 2,
-    .run = run_send,
+    .alone = run_send,
 };
 
 const cli_command cli_task_cancel = {
@@ -180,10 +156,7 @@ const cli_command cli_task_cancel = {
     .examples = "task cancel --project demo --reason 'wrong idea' "
                 "01970000-0000-7000-8000-000000000001",
     .options = CANCEL_SPECS,
-    .size = sizeof(cancel_options),
-    .least = 1,
-    .most = 1,
-    .ask = run_cancel,
+    .with_database = run_cancel,
 };
 
 /* --- list --- */
@@ -232,7 +205,7 @@ static void add_row(table *rows, const void *of, size_t i)
 
 static cli_exit print_list(const cardbox_ledger *tasks, const list_options *options)
 {
-    static const table_column COLUMNS[] = {{"task", TABLE_WHOLE},  {"status", TABLE_WORD},
+    static const table_column COLUMNS[] = {{"task", TABLE_ID},     {"status", TABLE_WORD},
                                            {"age", TABLE_RIGHT},   {"messages", TABLE_RIGHT},
                                            {"worker", TABLE_LEFT}, {"goal", TABLE_FLEXIBLE}};
     listing found = {.of = tasks,
@@ -271,26 +244,18 @@ static cli_exit run_list(cardbox *db, const void *given, char **arguments)
     return status;
 }
 
-static const opt_spec LIST_SPECS[] = {
-    CLI_DSN,
-    CLI_PROJECT,
+static const opt_spec LIST_SPECS[] = CLI_IN_PROJECT(
     CLI_FLAG(list_options, "all", all, "also those that are finished"),
-    CLI_INT(list_options, "skip", skip, "N", "pass over the N newest", 0, INT32_MAX),
-    CLI_LIMIT,
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
+    CLI_INT(list_options, "skip", skip, "N", "pass over the N newest", 0, INT32_MAX), CLI_LIMIT);
 
 const cli_command cli_task_list = {
     .name = "task list",
-    .arguments = "",
     .summary = "list the tasks that are not finished, newest first",
     .description = "Counted are all messages of a task, also those that tell of calls.",
     .examples = "task list --project demo\n"
                 "task list --project demo --all --limit 20 --skip 20",
     .options = LIST_SPECS,
-    .size = sizeof(list_options),
-    .ask = run_list,
+    .with_database = run_list,
 };
 
 /* --- show and follow --- */
@@ -311,10 +276,7 @@ const cli_command cli_task_show = {
     .summary = "show what a task has done so far",
     .examples = "task show --project demo 01970000-0000-7000-8000-000000000001",
     .options = cli_plain_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = 1,
-    .ask = run_show,
+    .with_database = run_show,
 };
 
 const cli_command cli_task_follow = {
@@ -328,8 +290,5 @@ const cli_command cli_task_follow = {
         "answer that is broken off nothing is kept. Exit status 1 unless the task is a success.",
     .examples = "task follow --project demo 01970000-0000-7000-8000-000000000001",
     .options = cli_plain_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = 1,
-    .ask = run_follow,
+    .with_database = run_follow,
 };

@@ -14,22 +14,21 @@
 
 #define TABLE_COLUMNS_MAX 12
 
-typedef enum table_align {
+typedef enum table_kind {
     TABLE_LEFT,
-    TABLE_RIGHT,    /* for numbers */
-    TABLE_FLEXIBLE, /* left; gives way when the terminal is narrow */
-    TABLE_WORD,     /* left; one short word that the table is read for: outlives what is flexible */
-    TABLE_DOTTED,   /* the same, of which the end tells more, as in "tool.result": cut in front */
-    TABLE_WHOLE,    /* left; an id, which is copied: others are left out for it, and only what is
-                       longer than a UUID is cut, in its middle */
-    TABLE_SHORT,    /* left; an id that is cut, in its middle, before others are left out */
-    TABLE_SPARE,    /* left; left out before anything but what is flexible gives way */
+    TABLE_RIGHT,    /* numbers */
+    TABLE_FLEXIBLE, /* text, which is cut first */
+    TABLE_WORD,     /* one short word, which is cut and left out last */
+    TABLE_ID, /* others are left out for it; only ids longer than a UUID are cut, in the middle */
+    TABLE_SHORT_ID, /* an id that may be cut, in the middle */
+    TABLE_SPARE,    /* left out first */
     TABLE_SPARE_RIGHT
-} table_align;
+} table_kind;
 
 typedef struct table_column {
     const char *title;
-    table_align align;
+    table_kind kind;
+
 } table_column;
 
 typedef struct table_cell {
