@@ -17,14 +17,6 @@ int log_threshold = LOG_LEVEL_INFO;
 
 const char *const log_level_names[LOG_LEVELS] = {"error", "warn", "info", "debug"};
 
-/* The bytes that a snprintf into `size` bytes left there. */
-static size_t written(int len, size_t size)
-{
-    if (len < 0)
-        return 0;
-    return (size_t)len < size ? (size_t)len : size - 1;
-}
-
 /* A pair that was not quoted must still not be able to begin a second line. */
 static void blank_controls(char *text, size_t len)
 {
@@ -58,9 +50,9 @@ void log_write(log_level level, const char *event, const char *format, ...)
     va_list args;
 
     isotime_format_micros(now, clock_wall_micros());
-    len = written(snprintf(line, room, "ts=%s level=%s event=%s ", now,
-                           log_level_names[(unsigned)level % LOG_LEVELS], event),
-                  room);
+    snprintf(line, room, "ts=%s level=%s event=%s ", now,
+             log_level_names[(unsigned)level % LOG_LEVELS], event);
+    len = strlen(line);
     va_start(args, format);
     text_format(line + len, room - len, format, args);
     va_end(args);

@@ -60,18 +60,17 @@ static bool print_all(const char *module, bool json)
     return fine;
 }
 
-static cli_exit run_list(const void *given, char **arguments)
+static cli_exit run_list(const cli_options *options)
 {
-    const cli_common *common = given;
     const bus_ability *ability = NULL;
     size_t i = 0;
-    while ((ability = bus_at(i)) != NULL && !is_wanted(ability, arguments[0]))
+    while ((ability = bus_at(i)) != NULL && !is_wanted(ability, options->arguments[0]))
         i++;
     if (ability == NULL) {
-        cli_error("there is no module \"%s\"; see `cardbox ability list`", arguments[0]);
+        cli_error("there is no module \"%s\"; see `cardbox ability list`", options->arguments[0]);
         return CLI_FAILED;
     }
-    return print_all(arguments[0], common->json) ? CLI_DONE : cli_nomem();
+    return print_all(options->arguments[0], options->json) ? CLI_DONE : cli_nomem();
 }
 
 const cli_command cli_ability_list = {
@@ -87,18 +86,13 @@ const cli_command cli_ability_list = {
 
 /* --- show --- */
 
-static const json_t *first_of(json_t *object)
-{
-    return json_object_iter_value(json_object_iter(object));
-}
-
 /* Prints a value on one line if that fits from `column` on, else what is in it on lines of its own,
  * indented. */
 static void print_value(json_t *value, int indent, size_t column)
 {
     char *line = json_dumps(value, JSON_ENCODE_ANY);
     bool is_object = json_is_object(value);
-    const char *key;
+    const char *key, *separator = "";
     json_t *inner;
     size_t i;
     if (line == NULL || column + strlen(line) <= LINE_COLUMNS || json_is_string(value)) {
@@ -110,8 +104,9 @@ static void print_value(json_t *value, int indent, size_t column)
     putchar(is_object ? '{' : '[');
     indent += INDENT;
     json_object_foreach (value, key, inner) {
-        int width = printf("%s\n%*s\"%s\": ", inner == first_of(value) ? "" : ",", indent, "", key);
+        int width = printf("%s\n%*s\"%s\": ", separator, indent, "", key);
         print_value(inner, indent, (size_t)width);
+        separator = ",";
     }
     json_array_foreach (value, i, inner) {
         printf("%s\n%*s", i == 0 ? "" : ",", indent, "");
@@ -142,16 +137,15 @@ static void print_ability(const bus_ability *ability)
     buf_free(&text);
 }
 
-static cli_exit run_show(const void *given, char **arguments)
+static cli_exit run_show(const cli_options *options)
 {
-    const cli_common *common = given;
-    const bus_ability *ability = bus_find(slice_of(arguments[0]));
+    const bus_ability *ability = bus_find(slice_of(options->arguments[0]));
     buf line = BUF_INIT(1 << 20);
     if (ability == NULL) {
-        cli_error("there is no ability \"%s\"; see `cardbox ability list`", arguments[0]);
+        cli_error("there is no ability \"%s\"; see `cardbox ability list`", options->arguments[0]);
         return CLI_FAILED;
     }
-    if (!common->json) {
+    if (!options->json) {
         print_ability(ability);
         return CLI_DONE;
     }
@@ -170,10 +164,9 @@ const cli_command cli_ability_show = {
 
 /* --- invoke --- */
 
-static cli_exit run_invoke(cardbox *db, const void *given, char **arguments)
+static cli_exit run_invoke(cardbox *db, const cli_options *options)
 {
-    const cli_common *common = given;
-    const char *input = arguments[1];
+    const char *input = options->arguments[1];
     cardbox_error err = CARDBOX_ERROR_INIT;
     buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
     char *output = NULL;
@@ -183,8 +176,8 @@ static cli_exit run_invoke(cardbox *db, const void *given, char **arguments)
             goto done;
         input = buf_str(&text);
     }
-    if (cardbox_invoke(&output, db, common->project, arguments[0], NULL, "cardbox", input, &err) ==
-        CARDBOX_OK) {
+    if (cardbox_invoke(&output, db, options->project, options->arguments[0], NULL, "cardbox", input,
+                       &err) == CARDBOX_OK) {
         term_print_json(output);
         status = CLI_DONE;
     } else {

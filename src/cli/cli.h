@@ -15,40 +15,74 @@
 /* What the process ends with; the numbers are promised to scripts. */
 typedef enum cli_exit { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2 } cli_exit;
 
-/* The options that mean the same everywhere. A command's own struct begins with them. */
-typedef struct cli_common {
+/* The values of all options of all commands; each command has some of them. */
+typedef struct cli_options {
     const char *dsn;     /* NULL or "": libpq's PG* environment */
     const char *project; /* the tenant */
     bool json;           /* for programs: one object, or NDJSON */
     long limit;          /* rows; 0: the command's default */
-    const char *cursor;  /* where a list goes on; NULL: it begins */
-} cli_common;
+    const char *cursor;  /* where a list goes on; NULL: at its beginning */
+    char **arguments;    /* those that are no options, up to NULL */
+
+    const char *id, *type, *role, *author, *step, *trace, *turn, *call; /* of cards */
+    const char *content, *text, *metadata, *tool_calls, *tool_call_id;
+    const char *created_after, *created_before;
+    opt_list meta;
+    long ttl;
+    bool sealed, strict, restore;
+
+    long at_version, at_length, tail; /* of boxes */
+    const char *at_time;
+    opt_list parents;
+
+    const char *session, *entry, *dialect, *compare, *expected_head; /* of sessions */
+    long from_depth;
+    bool tree, all, ids, force;
+
+    const char *format; /* of contexts */
+    bool no_repair;
+
+    const char *system, *parent, *reason; /* of tasks */
+    long skip;
+    bool follow;
+
+    const char *name, *scope, *expires; /* of tokens */
+    opt_list tenants;
+    bool all_tenants;
+
+    const char *data, *listen; /* of dev */
+    bool auth, no_sample;
+
+    const char *new_id, *key; /* of several */
+    long before, expected_version, retention_days, batch, wait_s;
+    bool dry_run, tenant_from_rows;
+} cli_options;
 
 /* clang-format off */
-#define CLI_OPTION(type, name, kind, field, value, help, least, most) \
-    {name, kind, offsetof(type, field), NULL, value, help, least, most}
-#define CLI_TEXT(type, name, field, value, help) \
-    CLI_OPTION(type, name, OPT_TEXT, field, value, help, 0, 0)
-#define CLI_FLAG(type, name, field, help) CLI_OPTION(type, name, OPT_FLAG, field, NULL, help, 0, 0)
-#define CLI_INT(type, name, field, value, help, least, most) \
-    CLI_OPTION(type, name, OPT_INT, field, value, help, least, most)
-#define CLI_LIST(type, name, field, value, help) \
-    CLI_OPTION(type, name, OPT_LIST, field, value, help, 0, 0)
+#define CLI_OPTION(name, kind, field, value, help, least, most) \
+    {name, kind, offsetof(cli_options, field), NULL, value, help, least, most}
+#define CLI_TEXT(name, field, value, help) \
+    CLI_OPTION(name, OPT_TEXT, field, value, help, 0, 0)
+#define CLI_FLAG(name, field, help) CLI_OPTION(name, OPT_FLAG, field, NULL, help, 0, 0)
+#define CLI_INT(name, field, value, help, least, most) \
+    CLI_OPTION(name, OPT_INT, field, value, help, least, most)
+#define CLI_LIST(name, field, value, help) \
+    CLI_OPTION(name, OPT_LIST, field, value, help, 0, 0)
 #define CLI_DSN                                                                                \
-    {"dsn", OPT_TEXT, offsetof(cli_common, dsn), "CARDBOX_DSN", "DSN",                         \
+    {"dsn", OPT_TEXT, offsetof(cli_options, dsn), "CARDBOX_DSN", "DSN",                         \
      "PostgreSQL connection string or URI; default: PG* variables, or `cardbox dev` in "       \
      "./" DEV_FOLDER, 0, 0}
 #define CLI_PROJECT                                                                            \
-    {"project", OPT_TEXT, offsetof(cli_common, project), "CARDBOX_PROJECT", "PROJECT",         \
+    {"project", OPT_TEXT, offsetof(cli_options, project), "CARDBOX_PROJECT", "PROJECT",         \
      "the project (tenant)", 0, 0}
-#define CLI_JSON CLI_FLAG(cli_common, "json", json, "for programs: one JSON object, or one a line")
+#define CLI_JSON CLI_FLAG("json", json, "for programs: one JSON object, or one a line")
 #define CLI_DIGITS_OF(number) #number
 #define CLI_DIGITS(number)    CLI_DIGITS_OF(number)
 #define CLI_LIMIT                                                                              \
-    CLI_INT(cli_common, "limit", limit, "N", "at most N rows, up to "                          \
+    CLI_INT("limit", limit, "N", "at most N rows, up to "                          \
             CLI_DIGITS(CARDBOX_PAGE_MAX) " (default " CLI_DIGITS(CARDBOX_PAGE_DEFAULT) ")",    \
             1, CARDBOX_PAGE_MAX)
-#define CLI_CURSOR CLI_TEXT(cli_common, "cursor", cursor, "CURSOR", "go on where an earlier list ended")
+#define CLI_CURSOR CLI_TEXT("cursor", cursor, "CURSOR", "go on where an earlier list ended")
 #define CLI_OPTIONS_END {NULL, OPT_END, 0, NULL, NULL, NULL, 0, 0}
 
 /* The options of a command that uses a database, or a project in it. */
@@ -56,7 +90,7 @@ typedef struct cli_common {
 #define CLI_IN_PROJECT(...)  CLI_IN_DATABASE(CLI_PROJECT, __VA_ARGS__)
 /* clang-format on */
 
-/* For commands that have no options of their own, whose struct is cli_common. */
+/* For commands that have no options of their own. */
 extern const opt_spec cli_database_specs[]; /* --dsn, --json */
 extern const opt_spec cli_plain_specs[];    /* and --project */
 extern const opt_spec cli_list_specs[];     /* and --limit */
@@ -76,19 +110,13 @@ typedef struct cli_command {
     const char *description; /* some lines for --help, or NULL */
     const char *examples;    /* one command a line, without "cardbox" */
     const opt_spec *options;
-    const void *defaults;  /* initial values of the options struct (CLI_DEFAULTS); NULL: zeros */
-    size_t size;           /* bytes of `defaults` */
-    bool project_optional; /* the command accepts --project, and does not need it */
+    const cli_options *defaults;         /* initial values of the options; NULL: zeros */
+    bool project_optional;               /* the command accepts --project, and does not need it */
     cli_origin origins[CLI_ORIGINS_MAX]; /* up to a field that is NULL. "cursor" is known anyway */
-    /* One of the two functions. NULL ends the arguments. */
-    cli_exit (*with_database)(cardbox *db, const void *options, char **arguments);
-    cli_exit (*alone)(const void *options, char **arguments); /* may open a database itself */
+    /* One of the two functions. */
+    cli_exit (*with_database)(cardbox *db, const cli_options *options);
+    cli_exit (*alone)(const cli_options *options); /* may open a database itself */
 } cli_command;
-
-#define CLI_DEFAULTS(of) .defaults = &(of), .size = sizeof(of)
-
-/* Bytes of the largest options struct. */
-#define CLI_OPTIONS_MAX 1024
 
 /* The number of arguments. */
 size_t cli_count(char **arguments);
@@ -109,12 +137,12 @@ bool cli_is_help(const char *word);         /* help, --help, -h */
 cli_exit cli_help(char **words, int count); /* the overview, a group's, or one command's */
 void cli_help_command(FILE *out, const cli_command *command);
 
-/* Prints "cardbox COMMAND: message" on stderr, cut to one line of readable characters. */
-void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void cli_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* The same without the command's name, for one of many lines about the input. */
-void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Prints "cardbox COMMAND: KIND message" on stderr, as one line of printable characters. If `kind`
+ * is NULL, prints the message alone: one of many lines about the input. */
+void cli_message(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define cli_error(...)   cli_message("", __VA_ARGS__)
+#define cli_warning(...) cli_message("warning: ", __VA_ARGS__)
+#define cli_note(...)    cli_message(NULL, __VA_ARGS__)
 
 /* Prints the error of the store, with a hint where the user can do something, and returns
  * CLI_FAILED. If the store rejected a value that the command's `origins` name, the message names
@@ -142,15 +170,15 @@ bool cli_is_of_project(void);
 const char *cli_hint(const cardbox_error *err);
 
 /* Whether libpq can read what was given as a connection string; prints why not. */
-bool cli_is_dsn(const cli_common *common);
+bool cli_is_dsn(const cli_options *options);
 
 /* The connection string to use: what was given; else, without PG* variables, that of a `cardbox
  * dev` that runs in ./var. `storage` keeps it. False: one was there, and does not run. */
-bool cli_dsn(const char **out, const cli_common *common, char storage[DEV_DSN_SIZE],
+bool cli_dsn(const char **out, const cli_options *options, char storage[DEV_DSN_SIZE],
              cardbox_error *err);
 
 /* The database, which is closed behind the command. NULL: why not was said. */
-cardbox *cli_open(const cli_common *common);
+cardbox *cli_open(const cli_options *options);
 void cli_close(void); /* at once, for a command that goes on without it */
 
 /* Flushes stdout; CLI_FAILED with a message if what was printed could not be written. */

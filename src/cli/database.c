@@ -52,13 +52,13 @@ const char *cli_hint(const cardbox_error *err)
     return "";
 }
 
-bool cli_dsn(const char **out, const cli_common *common, char storage[DEV_DSN_SIZE],
+bool cli_dsn(const char **out, const cli_options *options, char storage[DEV_DSN_SIZE],
              cardbox_error *err)
 {
     dev_found found;
 
-    *out = common->dsn;
-    if (common->dsn != NULL && *common->dsn != '\0')
+    *out = options->dsn;
+    if (options->dsn != NULL && *options->dsn != '\0')
         return true;
     found = dev_dsn_find(storage);
     is_of_dev = found != DEV_NONE;
@@ -70,29 +70,29 @@ bool cli_dsn(const char **out, const cli_common *common, char storage[DEV_DSN_SI
     return found != DEV_STOPPED;
 }
 
-bool cli_is_dsn(const cli_common *common)
+bool cli_is_dsn(const cli_options *options)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
 
-    if (common->dsn == NULL || conninfo_check(common->dsn, &err) == CARDBOX_OK)
+    if (options->dsn == NULL || conninfo_check(options->dsn, &err) == CARDBOX_OK)
         return true;
     cli_error("--dsn or CARDBOX_DSN: %s", err.message);
     return false;
 }
 
-cardbox *cli_open(const cli_common *common)
+cardbox *cli_open(const cli_options *options)
 {
-    cardbox_options options = CARDBOX_OPTIONS_INIT;
+    cardbox_options how = CARDBOX_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     char dsn[DEV_DSN_SIZE];
 
-    options.application_name = "cardbox-cli";
-    options.pool_max = 1;
-    options.statement_timeout_ms = STATEMENT_TIMEOUT_MS;
-    options.no_named_statements = true; /* few statements: preparing gains nothing, and PgBouncer
+    how.application_name = "cardbox-cli";
+    how.pool_max = 1;
+    how.statement_timeout_ms = STATEMENT_TIMEOUT_MS;
+    how.no_named_statements = true; /* few statements: preparing gains nothing, and PgBouncer
                                            needs no option */
-    if (!cli_dsn(&options.conninfo, common, dsn, &err) ||
-        cardbox_open(&opened, &options, &err) != CARDBOX_OK)
+    if (!cli_dsn(&how.conninfo, options, dsn, &err) ||
+        cardbox_open(&opened, &how, &err) != CARDBOX_OK)
         cli_failed(&err);
     return opened;
 }

@@ -2,7 +2,7 @@
  * run.c: finds the command that the arguments name, reads its options and calls it; and how all
  * commands report. Knows the commands only through their table.
  */
-#include "cli/cli.h"
+#include "cli/commands.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -20,59 +20,22 @@ const opt_spec cli_page_specs[] = {CLI_DSN,   CLI_PROJECT, CLI_CURSOR,
 
 /* --- reporting --- */
 
-/* Messages may quote what came from outside: no control character reaches the terminal, and a
- * message stays one line. */
-__attribute__((format(printf, 2, 0))) static void print_line(const char *begin, const char *format,
-                                                             va_list args)
+void cli_message(const char *kind, const char *format, ...)
 {
     char text[CARDBOX_MESSAGE_SIZE * 2];
+    va_list args;
 
+    va_start(args, format);
     text_format(text, sizeof(text), format, args);
+    va_end(args);
     for (char *at = text; *at != '\0'; at++) {
         if (*at == '\n' || *at == '\r' || *at == '\t')
             *at = ' ';
     }
     fflush(stdout);
-    fputs(begin, stderr);
+    if (kind != NULL)
+        fprintf(stderr, "cardbox%s%s: %s", running ? " " : "", running ? running->name : "", kind);
     term_print_text(stderr, slice_of(text));
-}
-
-static void begin_line(char out[64], const char *kind)
-{
-    const char *name = running ? running->name : "";
-
-    snprintf(out, 64, "cardbox%s%s: %s", *name ? " " : "", name, kind);
-}
-
-void cli_error(const char *format, ...)
-{
-    char begin[64];
-    va_list args;
-
-    begin_line(begin, "");
-    va_start(args, format);
-    print_line(begin, format, args);
-    va_end(args);
-}
-
-void cli_warning(const char *format, ...)
-{
-    char begin[64];
-    va_list args;
-
-    begin_line(begin, "warning: ");
-    va_start(args, format);
-    print_line(begin, format, args);
-    va_end(args);
-}
-
-void cli_note(const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    print_line("", format, args);
-    va_end(args);
 }
 
 /* Prints the message with the option in place of the field if it begins with the field's name. */
@@ -164,6 +127,13 @@ cli_exit cli_finish(cli_exit status)
 
 /* --- finding the command --- */
 
+const cli_command *const cli_commands[] = {
+#define CLI_ADDRESS(name) &cli_##name,
+    CLI_COMMANDS(CLI_ADDRESS)
+#undef CLI_ADDRESS
+        NULL,
+};
+
 /* How many of the words the command's name takes; 0: it is another one. */
 static int words_matched(const cli_command *command, char **words, int count)
 {
@@ -229,18 +199,16 @@ static bool check_count(const cli_command *command, int count)
 
 static cli_exit run_command(const cli_command *command, char **words, int count)
 {
-    /* Aligned for any options struct. */
-    _Alignas(max_align_t) char options[CLI_OPTIONS_MAX] = {0};
+    cli_options options = {0};
     char message[256];
-    const cli_common *common = (const cli_common *)(const void *)options;
     cardbox *db = NULL;
     cli_exit status;
     int help;
 
     running = command;
     if (command->defaults != NULL)
-        memcpy(options, command->defaults, command->size);
-    help = opts_parse(command->options, options, &count, words, message, sizeof(message));
+        options = *command->defaults;
+    help = opts_parse(command->options, &options, &count, words, message, sizeof(message));
     if (help > 0) {
         cli_help_command(stdout, command);
         return CLI_DONE;
@@ -252,18 +220,19 @@ static cli_exit run_command(const cli_command *command, char **words, int count)
     if (!check_count(command, count))
         return CLI_USAGE;
     if (cli_is_of_project() && !command->project_optional &&
-        (common->project == NULL || *common->project == '\0')) {
+        (options.project == NULL || *options.project == '\0')) {
         cli_error("which project? give --project PROJECT or set CARDBOX_PROJECT");
         return CLI_USAGE;
     }
     words[count] = NULL; /* options stood there, or the end of argv */
-    if (!cli_is_dsn(common))
+    options.arguments = words;
+    if (!cli_is_dsn(&options))
         return CLI_USAGE;
     if (command->alone != NULL)
-        status = command->alone(options, words);
+        status = command->alone(&options);
     else
-        status = (db = cli_open(common)) != NULL ? command->with_database(db, options, words)
-                                                 : CLI_FAILED;
+        status =
+            (db = cli_open(&options)) != NULL ? command->with_database(db, &options) : CLI_FAILED;
     cli_close();
     return status;
 }

@@ -378,20 +378,6 @@ static void holds_many_rows(void **state)
     fclose(out);
 }
 
-/* The dispatcher keeps options in a buffer of a fixed size. */
-static void options_fit(void **state)
-{
-    (void)state;
-    for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
-        for (const opt_spec *spec = (*command)->options; spec->kind != OPT_END; spec++)
-            assert_true(spec->offset + (spec->kind == OPT_LIST ? sizeof(opt_list) : sizeof(long)) <=
-                        CLI_OPTIONS_MAX);
-        assert_true((*command)->size <= CLI_OPTIONS_MAX);
-        assert_non_null((*command)->summary);
-        assert_non_null((*command)->examples);
-    }
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -412,7 +398,6 @@ int main(void)
         cmocka_unit_test(gives_room_back),
         cmocka_unit_test(ends_long_cells),
         cmocka_unit_test(holds_many_rows),
-        cmocka_unit_test(options_fit),
     };
 
     setlocale(LC_CTYPE, "C.UTF-8");

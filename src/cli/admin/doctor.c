@@ -40,32 +40,48 @@ static void print_row(const char *result, term_style style, const char *check, c
     buf_free(&line);
 }
 
-static bool print_json(const char *result, const char *check, const char *text)
-{
-    return cli_print_json(json_pack("{s:s, s:s, s:s}", "check", check, "result", result, "detail",
-                                    text)) == CLI_DONE;
-}
-
-static void say(doctor *d, finding what, const char *check, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static void say(doctor *d, finding what, const char *check, const char *format, ...)
+__attribute__((format(printf, 4, 0))) static void report(doctor *d, finding what, const char *check,
+                                                         const char *format, va_list args)
 {
     static const struct {
         const char *name;
         term_style style;
     } words[] = {{"ok", STYLE_GREEN}, {"warning", STYLE_YELLOW}, {"error", STYLE_RED}};
     char text[DETAIL_SIZE];
+
+    text_format(text, sizeof(text), format, args);
+    d->failed = d->failed || what == FINDING_ERROR;
+    if (d->json)
+        d->failed = cli_print_json(json_pack("{s:s, s:s, s:s}", "check", check, "result",
+                                             words[what].name, "detail", text)) != CLI_DONE ||
+                    d->failed;
+    else
+        print_row(words[what].name, words[what].style, check, text);
+}
+
+__attribute__((format(printf, 4, 5))) static void say(doctor *d, finding what, const char *check,
+                                                      const char *format, ...)
+{
     va_list args;
 
     va_start(args, format);
-    text_format(text, sizeof(text), format, args);
+    report(d, what, check, format, args);
     va_end(args);
-    d->failed = d->failed || what == FINDING_ERROR;
-    if (d->json)
-        d->failed = !print_json(words[what].name, check, text) || d->failed;
+}
+
+/* Reports `good`, or else the problem. */
+__attribute__((format(printf, 6, 7))) static void say_either(doctor *d, bool is_good,
+                                                             const char *check, const char *good,
+                                                             finding what, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    if (is_good)
+        say(d, FINDING_OK, check, "%s", good);
     else
-        print_row(words[what].name, words[what].style, check, text);
+        report(d, what, check, format, args);
+    va_end(args);
 }
 
 /* --- the checks --- */
@@ -103,13 +119,11 @@ static void check_schema(doctor *d, const admin_facts *facts)
         say(d, FINDING_WARNING, "migrations",
             "at migration %d, newer than this build's %d: use a newer cardbox", facts->migration,
             schema_newest());
-    if (*facts->open_tables == '\0')
-        say(d, FINDING_OK, "isolation", "row-level security is on and forced on every table");
-    else
-        say(d, FINDING_ERROR, "isolation",
-            "row-level security is not on and forced on %s: ALTER TABLE ... ENABLE, and FORCE, ROW "
-            "LEVEL SECURITY",
-            facts->open_tables);
+    say_either(d, *facts->open_tables == '\0', "isolation",
+               "row-level security is on and forced on every table", FINDING_ERROR,
+               "row-level security is not on and forced on %s: ALTER TABLE ... ENABLE, and FORCE, "
+               "ROW LEVEL SECURITY",
+               facts->open_tables);
 }
 
 /* A role sees what its own queries are expected to give, and that is asked of statistics. */
@@ -117,27 +131,24 @@ static void check_estimates(doctor *d, const admin_facts *facts)
 {
     if (!facts->in_service_role && !facts->in_worker_role)
         return; /* it may not ask */
-    if (*facts->telling == '\0')
-        say(d, FINDING_OK, "estimates", "PostgreSQL has no statistics of what tenants' rows say");
-    else
-        say(d, FINDING_WARNING, "estimates",
-            "a worker's role can read other projects' values out of EXPLAIN, from statistics "
-            "(%s): as a superuser in database %s: DELETE FROM pg_statistic "
-            "WHERE starelid IN (SELECT oid FROM pg_class WHERE relnamespace = "
-            "'cardbox'::regnamespace)",
-            facts->telling, facts->database);
+    say_either(d, *facts->telling == '\0', "estimates",
+               "PostgreSQL has no statistics of what tenants' rows say", FINDING_WARNING,
+               "a worker's role can read other projects' values out of EXPLAIN, from statistics "
+               "(%s): as a superuser in database %s: DELETE FROM pg_statistic "
+               "WHERE starelid IN (SELECT oid FROM pg_class WHERE relnamespace = "
+               "'cardbox'::regnamespace)",
+               facts->telling, facts->database);
 }
 
 /* Our own sessions look in pg_catalog alone, unless a pooler is between. */
 static void check_path(doctor *d, const admin_facts *facts)
 {
-    if (*facts->open_schemas == '\0')
-        say(d, FINDING_OK, "search path", "nobody else may make things in a schema on it");
-    else
-        say(d, FINDING_WARNING, "search path",
-            "others may make things in %s, where %s looks names up if a pooler is between: revoke "
-            "that right, or ALTER ROLE %s SET search_path = pg_catalog",
-            facts->open_schemas, facts->role, facts->role);
+    say_either(
+        d, *facts->open_schemas == '\0', "search path",
+        "nobody else may make things in a schema on it", FINDING_WARNING,
+        "others may make things in %s, where %s looks names up if a pooler is between: revoke "
+        "that right, or ALTER ROLE %s SET search_path = pg_catalog",
+        facts->open_schemas, facts->role, facts->role);
 }
 
 /* A worker sees what it was granted, and must not become a service for the sake of more. */
@@ -158,18 +169,14 @@ static void check_worker(doctor *d, const admin_facts *facts)
             facts->grants, facts->granted > ADMIN_GRANTS_NAMED ? ", ..." : "");
 }
 
-/* In the database of `cardbox dev` the one user is its owner, and the server has another role. */
-static finding excess_is(const admin_facts *facts)
-{
-    return facts->is_dev ? FINDING_WARNING : FINDING_ERROR;
-}
-
 /* One remedy mends all that a role can do too much: people read it once. */
 static void say_excess(doctor *d, const admin_facts *facts, const char *check, const char *who,
                        const char *what)
 {
     d->is_excess = true;
-    say(d, excess_is(facts), check, "%s %s%s", who, what, d->json ? ": " ROLE_REMEDY : "");
+    /* The one user of `cardbox dev` owns its database, and the server has another role. */
+    say(d, facts->is_dev ? FINDING_WARNING : FINDING_ERROR, check, "%s %s%s", who, what,
+        d->json ? ": " ROLE_REMEDY : "");
 }
 
 /* As cardboxd, which does not serve other machines as such a role. */
@@ -252,15 +259,14 @@ static void check_age(doctor *d, const admin_facts *facts)
  * this command line never do. */
 static void check_settings(doctor *d, const admin_facts *facts)
 {
-    if (facts->has_settings)
-        say(d, FINDING_OK, "settings", "jit is off and random_page_cost 1, as migrations set them");
-    else
-        say(d, FINDING_WARNING, "settings",
-            "jit is on or random_page_cost above 1, as after a restore without -C: statements take "
-            "longer behind a pooler and from this command line, where sessions do not ask for them "
-            "themselves; ALTER DATABASE %s SET jit = off; ALTER DATABASE %s SET random_page_cost = "
-            "1",
-            facts->database, facts->database);
+    say_either(
+        d, facts->has_settings, "settings",
+        "jit is off and random_page_cost 1, as migrations set them", FINDING_WARNING,
+        "jit is on or random_page_cost above 1, as after a restore without -C: statements take "
+        "longer behind a pooler and from this command line, where sessions do not ask for them "
+        "themselves; ALTER DATABASE %s SET jit = off; ALTER DATABASE %s SET random_page_cost = "
+        "1",
+        facts->database, facts->database);
 }
 
 /* --- the command --- */
@@ -278,7 +284,7 @@ static void say_why_not(doctor *d, const cardbox_error *err)
         say(d, FINDING_ERROR, "connection", "%s%s", err->message, cli_hint(err));
 }
 
-static void examine(doctor *d, const cli_common *common)
+static void examine(doctor *d, const cli_options *options)
 {
     cardbox_options how = CARDBOX_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -288,7 +294,8 @@ static void examine(doctor *d, const cli_common *common)
 
     how.application_name = "cardbox-doctor";
     how.no_named_statements = true; /* as cli_open */
-    if (!cli_dsn(&how.conninfo, common, dsn, &err) || cardbox_open(&db, &how, &err) != CARDBOX_OK) {
+    if (!cli_dsn(&how.conninfo, options, dsn, &err) ||
+        cardbox_open(&db, &how, &err) != CARDBOX_OK) {
         say_why_not(d, &err);
     } else if (admin_inspect(db, &facts, &err) != CARDBOX_OK) {
         say(d, FINDING_ERROR, "connection", "%s", err.message);
@@ -306,13 +313,11 @@ static void examine(doctor *d, const cli_common *common)
     cardbox_close(db);
 }
 
-static cli_exit run(const void *given, char **arguments)
+static cli_exit run(const cli_options *options)
 {
-    const cli_common *common = given;
-    doctor d = {.json = common->json};
+    doctor d = {.json = options->json};
 
-    (void)arguments;
-    examine(&d, common);
+    examine(&d, options);
     return d.failed ? CLI_FAILED : CLI_DONE;
 }
 

@@ -11,16 +11,8 @@
 /* How long somebody who stands in the way is waited for, and how often we look. */
 enum { WAIT_S = 60, WAIT_STEP_MS = 20 };
 
-typedef struct gc_options {
-    cli_common common;
-    long retention_days;
-    long batch;
-    long wait_s;
-    bool dry_run;
-} gc_options;
-
 /* One batch, when it is our turn. */
-static cardbox_status take_turn(cardbox *db, const gc_options *options, collect_sum *sum,
+static cardbox_status take_turn(cardbox *db, const cli_options *options, collect_sum *sum,
                                 collect_state *state, cardbox_error *err)
 {
     int64_t deadline_ms = clock_ms() + options->wait_s * 1000;
@@ -34,7 +26,7 @@ static cardbox_status take_turn(cardbox *db, const gc_options *options, collect_
     }
 }
 
-static cardbox_status collect(cardbox *db, const gc_options *options, collect_sum *sum,
+static cardbox_status collect(cardbox *db, const cli_options *options, collect_sum *sum,
                               collect_state *state, cardbox_error *err)
 {
     term_progress progress = {.label = "gc", .unit = "rows"};
@@ -53,7 +45,7 @@ static cardbox_status collect(cardbox *db, const gc_options *options, collect_su
     return status;
 }
 
-static cli_exit print_json(const gc_options *options, const collect_sum *sum)
+static cli_exit print_json(const cli_options *options, const collect_sum *sum)
 {
     json_t *all = json_pack("{s:b}", "dry_run", options->dry_run);
 
@@ -68,13 +60,13 @@ static cli_exit print_json(const gc_options *options, const collect_sum *sum)
     return cli_print_json(all);
 }
 
-static cli_exit print_sum(const gc_options *options, const collect_sum *sum)
+static cli_exit print_sum(const cli_options *options, const collect_sum *sum)
 {
     static const table_column columns[] = {
         {"kind", TABLE_LEFT}, {"rows", TABLE_RIGHT}, {"bytes", TABLE_RIGHT}};
     table t;
 
-    if (options->common.json)
+    if (options->json)
         return print_json(options, sum);
     table_init(&t, columns, 3);
     for (int kind = 0; kind < COLLECT_KINDS; kind++) {
@@ -90,7 +82,7 @@ static cli_exit print_sum(const gc_options *options, const collect_sum *sum)
     return printed ? CLI_DONE : cli_nomem();
 }
 
-static cli_exit waited_in_vain(cardbox *db, const gc_options *options, collect_state state)
+static cli_exit waited_in_vain(cardbox *db, const cli_options *options, collect_state state)
 {
     collect_holder holder;
 
@@ -100,16 +92,14 @@ static cli_exit waited_in_vain(cardbox *db, const gc_options *options, collect_s
     return CLI_FAILED;
 }
 
-static cli_exit run(cardbox *db, const void *given, char **arguments)
+static cli_exit run(cardbox *db, const cli_options *options)
 {
-    const gc_options *options = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     collect_sum sum = {{0}, {0}};
     collect_state state = COLLECT_OVER;
     cardbox_status status;
     cli_exit end = CLI_DONE;
 
-    (void)arguments;
     if (options->dry_run)
         status = collect_count(&sum, db, options->retention_days, &err);
     else
@@ -121,22 +111,6 @@ static cli_exit run(cardbox *db, const void *given, char **arguments)
     return state >= COLLECT_BUSY ? waited_in_vain(db, options, state) : end;
 }
 
-static const opt_spec specs[] = {
-    CLI_DSN,
-    CLI_FLAG(gc_options, "dry-run", dry_run, "only count"),
-    CLI_INT(gc_options, "retention-days", retention_days, "N",
-            "how long deleted cards and boxes are kept (default 30)", 0, COLLECT_RETENTION_MAX),
-    CLI_INT(gc_options, "batch", batch, "N", "most rows in one transaction (default 1000)", 1,
-            100000),
-    CLI_INT(gc_options, "wait-s", wait_s, "N",
-            "seconds to wait for whoever has locked what it needs (default 60)", 0, 86400),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
-
-static const gc_options defaults = {
-    .retention_days = COLLECT_RETENTION_DAYS, .batch = COLLECT_BATCH, .wait_s = WAIT_S};
-
 const cli_command cli_gc = {
     .name = "gc",
     .summary = "remove what has expired or was deleted",
@@ -146,7 +120,21 @@ const cli_command cli_gc = {
                    "run at any time.",
     .examples = "gc --dry-run\n"
                 "gc --retention-days 7 --batch 500",
-    .options = specs,
-    CLI_DEFAULTS(defaults),
+    .options =
+        (const opt_spec[]){
+            CLI_DSN,
+            CLI_FLAG("dry-run", dry_run, "only count"),
+            CLI_INT("retention-days", retention_days, "N",
+                    "how long deleted cards and boxes are kept (default 30)", 0,
+                    COLLECT_RETENTION_MAX),
+            CLI_INT("batch", batch, "N", "most rows in one transaction (default 1000)", 1, 100000),
+            CLI_INT("wait-s", wait_s, "N",
+                    "seconds to wait for whoever has locked what it needs (default 60)", 0, 86400),
+            CLI_JSON,
+            CLI_OPTIONS_END,
+        },
+    .defaults = &(const cli_options){.retention_days = COLLECT_RETENTION_DAYS,
+                                     .batch = COLLECT_BATCH,
+                                     .wait_s = WAIT_S},
     .with_database = run,
 };

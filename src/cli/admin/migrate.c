@@ -6,12 +6,6 @@
 #include "cli/commands.h"
 #include "cli/view/table.h"
 
-typedef struct migrate_options {
-    cli_common common;
-    bool dry_run;
-    long wait_s;
-} migrate_options;
-
 /* Of migrations, and of functions. */
 typedef struct migrate_kind {
     unsigned applied;
@@ -19,7 +13,7 @@ typedef struct migrate_kind {
 } migrate_kind;
 
 typedef struct migrate_lines {
-    const migrate_options *options;
+    const cli_options *options;
     table rows;
     migrate_kind migrations, functions;
 } migrate_lines;
@@ -54,13 +48,6 @@ static void report(void *arg, const migrate_step *step)
     }
 }
 
-static void print_counts(const migrate_lines *lines)
-{
-    unsigned migrations = lines->migrations.applied, functions = lines->functions.applied;
-    printf("%u migration%s and %u function%s ", migrations, migrations == 1 ? "" : "s", functions,
-           functions == 1 ? "" : "s");
-}
-
 static cli_exit print_json(const migrate_lines *lines)
 {
     bool dry_run = lines->options->dry_run;
@@ -74,25 +61,26 @@ static cli_exit print_json(const migrate_lines *lines)
 
 static void print_result(const migrate_lines *lines)
 {
-    const migrate_options *options = lines->options;
+    const cli_options *options = lines->options;
+    unsigned migrations = lines->migrations.applied, functions = lines->functions.applied;
 
     table_print(stdout, &lines->rows, 2, term_width());
-    if (lines->migrations.applied + lines->functions.applied == 0) {
+    if (migrations + functions == 0) {
         printf("nothing to do: the database is at migration %d\n", schema_newest());
         return;
     }
-    print_counts(lines);
+    printf("%u migration%s and %u function%s ", migrations, migrations == 1 ? "" : "s", functions,
+           functions == 1 ? "" : "s");
     if (options->dry_run)
         printf("would be applied\n");
     else
         printf("applied: the database is at migration %d\n", schema_newest());
 }
 
-static cli_exit run(const void *given, char **arguments)
+static cli_exit run(const cli_options *options)
 {
     static const table_column columns[] = {
         {"#", TABLE_RIGHT}, {"kind", TABLE_LEFT}, {"name", TABLE_LEFT}, {"state", TABLE_LEFT}};
-    const migrate_options *options = given;
     migrate_lines lines = {.options = options,
                            .migrations = {.steps = json_array()},
                            .functions = {.steps = json_array()}};
@@ -102,17 +90,15 @@ static cli_exit run(const void *given, char **arguments)
     const char *dsn = NULL;
     cli_exit status = CLI_DONE;
 
-    (void)arguments;
     table_init(&lines.rows, columns, 4);
-    if (cli_dsn(&dsn, &options->common, storage, &err) &&
-        migrate_run(dsn, &how, &err) == CARDBOX_OK) {
-        if (options->common.json)
+    if (cli_dsn(&dsn, options, storage, &err) && migrate_run(dsn, &how, &err) == CARDBOX_OK) {
+        if (options->json)
             status = print_json(&lines);
         else
             print_result(&lines);
     } else {
         /* Those that were applied before the failure stay. */
-        if (!options->common.json && lines.rows.count > 0)
+        if (!options->json && lines.rows.count > 0)
             table_print(stdout, &lines.rows, 2, term_width());
         status = cli_failed(&err);
     }
@@ -121,17 +107,6 @@ static cli_exit run(const void *given, char **arguments)
     json_decref(lines.functions.steps);
     return status;
 }
-
-static const opt_spec specs[] = {
-    CLI_DSN,
-    CLI_FLAG(migrate_options, "dry-run", dry_run, "only show what would be applied"),
-    CLI_INT(migrate_options, "wait-s", wait_s, "N",
-            "seconds to wait for each lock that another session has (default 60)", 0, 86400),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
-
-static const migrate_options defaults = {.wait_s = MIGRATE_WAIT_S};
 
 const cli_command cli_migrate = {
     .name = "migrate",
@@ -142,7 +117,16 @@ const cli_command cli_migrate = {
                    "release that migrated the database changes nothing.",
     .examples = "migrate --dsn 'host=db user=cardbox dbname=cardbox'\n"
                 "migrate --dry-run --json",
-    .options = specs,
-    CLI_DEFAULTS(defaults),
+    .options =
+        (const opt_spec[]){
+            CLI_DSN,
+            CLI_FLAG("dry-run", dry_run, "only show what would be applied"),
+            CLI_INT("wait-s", wait_s, "N",
+                    "seconds to wait for each lock that another session has (default 60)", 0,
+                    86400),
+            CLI_JSON,
+            CLI_OPTIONS_END,
+        },
+    .defaults = &(const cli_options){.wait_s = MIGRATE_WAIT_S},
     .alone = run,
 };

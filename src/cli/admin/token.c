@@ -19,15 +19,6 @@
 
 /* --- create --- */
 
-typedef struct create_options {
-    cli_common common;
-    const char *name;
-    opt_list tenants;
-    bool all_tenants;
-    const char *scope;
-    const char *expires;
-} create_options;
-
 /* Reads "30d", "12h" or a moment. */
 static bool read_expiry(token_input *out, const char *text, cardbox_error *err)
 {
@@ -53,7 +44,7 @@ static bool read_expiry(token_input *out, const char *text, cardbox_error *err)
 }
 
 /* What the options say, checked. */
-static bool read_options(token_input *out, const create_options *options, cardbox_error *err)
+static bool read_options(token_input *out, const cli_options *options, cardbox_error *err)
 {
     out->name = options->name;
     out->tenants = options->all_tenants ? NULL : options->tenants.at;
@@ -74,15 +65,14 @@ static bool read_options(token_input *out, const create_options *options, cardbo
 }
 
 /* The secret alone goes to stdout, so that a script can take it. */
-static cli_exit print_made(const create_options *options, const token_made *made,
-                           const char *secret)
+static cli_exit print_made(const cli_options *options, const token_made *made, const char *secret)
 {
     char until[ISOTIME_SIZE] = "never";
     bool expires = made->expires_micros != 0;
 
     if (expires)
         isotime_format_micros(until, made->expires_micros);
-    if (options->common.json)
+    if (options->json)
         return cli_print_json(json_pack("{s:I, s:s, s:s, s:s?}", "token_id", (json_int_t)made->id,
                                         "name", options->name, "token", secret, "expires_at",
                                         expires ? until : NULL));
@@ -92,9 +82,8 @@ static cli_exit print_made(const create_options *options, const token_made *made
     return CLI_DONE;
 }
 
-static cli_exit run_create(const void *given, char **arguments)
+static cli_exit run_create(const cli_options *options)
 {
-    const create_options *options = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     char secret[TOKEN_TEXT_SIZE + 1];
     unsigned char hash[TOKEN_HASH_SIZE];
@@ -103,7 +92,6 @@ static cli_exit run_create(const void *given, char **arguments)
     cardbox *db = NULL;
     cardbox_status status;
 
-    (void)arguments;
     if (!read_options(&input, options, &err)) {
         cli_error("%s", err.message);
         return CLI_USAGE;
@@ -112,7 +100,7 @@ static cli_exit run_create(const void *given, char **arguments)
         cli_error("the system has no random numbers to give");
         return CLI_FAILED;
     }
-    db = cli_open(&options->common);
+    db = cli_open(options);
     if (db == NULL)
         return CLI_FAILED;
     status = tokens_create(&made, db, &input, &err);
@@ -120,21 +108,6 @@ static cli_exit run_create(const void *given, char **arguments)
         return cli_failed(&err);
     return print_made(options, &made, secret);
 }
-
-static const opt_spec create_specs[] = {
-    CLI_DSN,
-    CLI_TEXT(create_options, "name", name, "NAME", "what it is for; each has its own"),
-    CLI_LIST(create_options, "tenant", tenants, "PROJECT",
-             "a project that it is good for; may be given several times"),
-    CLI_FLAG(create_options, "all-tenants", all_tenants, "good for every project"),
-    CLI_TEXT(create_options, "scope", scope, "SCOPES",
-             "read, write, tasks, admin, with commas between (default read)"),
-    CLI_TEXT(create_options, "expires", expires, "WHEN", "30d, 12h or a moment (default never)"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
-
-static const create_options create_defaults = {.scope = "read"};
 
 const cli_command cli_token_create = {
     .name = "token create",
@@ -146,9 +119,21 @@ const cli_command cli_token_create = {
                 "token create --name importer --tenant a --tenant b --scope read,write --expires "
                 "30d\n"
                 "token create --name operator --all-tenants --scope read,write,tasks,admin --json",
-    .options = create_specs,
+    .options =
+        (const opt_spec[]){
+            CLI_DSN,
+            CLI_TEXT("name", name, "NAME", "what it is for; each has its own"),
+            CLI_LIST("tenant", tenants, "PROJECT",
+                     "a project that it is good for; may be given several times"),
+            CLI_FLAG("all-tenants", all_tenants, "good for every project"),
+            CLI_TEXT("scope", scope, "SCOPES",
+                     "read, write, tasks, admin, with commas between (default read)"),
+            CLI_TEXT("expires", expires, "WHEN", "30d, 12h or a moment (default never)"),
+            CLI_JSON,
+            CLI_OPTIONS_END,
+        },
     .origins = {{"name", "--name"}, {"tenant", "--tenant"}},
-    CLI_DEFAULTS(create_defaults),
+    .defaults = &(const cli_options){.scope = "read"},
     .alone = run_create,
 };
 
@@ -159,11 +144,6 @@ static const char *state_of(const store_rows *rows, int row)
     if (!rows_null(rows, row, TOKEN_REVOKED))
         return "revoked";
     return rows_bool(rows, row, TOKEN_IS_EXPIRED) ? "expired" : "good";
-}
-
-static bool is_good(const store_rows *rows, int row)
-{
-    return strcmp(state_of(rows, row), "good") == 0;
 }
 
 /* "in 30 d", "2 h ago" */
@@ -232,33 +212,26 @@ static void add_object(buf *out, const void *rows, size_t i)
                                  "state", state_of(rows, row)));
 }
 
-static cli_exit print_tokens(const store_rows *rows, bool json)
-{
-    static const table_column columns[] = {{"id", TABLE_RIGHT},      {"name", TABLE_FLEXIBLE},
-                                           {"projects", TABLE_LEFT}, {"scopes", TABLE_LEFT},
-                                           {"created", TABLE_SPARE}, {"expires", TABLE_LEFT},
-                                           {"state", TABLE_LEFT}};
-    listing found = {.of = rows,
-                     .count = (size_t)rows_count(rows),
-                     .add_object = add_object,
-                     .add_row = add_row,
-                     LISTING_COLUMNS(columns)};
+static const listing TOKENS = {.add_object = add_object,
+                               .add_row = add_row,
+                               .columns = {{"id", TABLE_RIGHT},
+                                           {"name", TABLE_FLEXIBLE},
+                                           {"projects", TABLE_LEFT},
+                                           {"scopes", TABLE_LEFT},
+                                           {"created", TABLE_SPARE},
+                                           {"expires", TABLE_LEFT},
+                                           {"state", TABLE_LEFT}}};
 
-    return listing_print(&found, json,
-                         "no tokens: servers refuse all requests until `cardbox token create` "
-                         "makes one");
-}
-
-static cli_exit run_list(cardbox *db, const void *given, char **arguments)
+static cli_exit run_list(cardbox *db, const cli_options *options)
 {
-    const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     store_rows *rows = NULL;
     cli_exit status;
 
-    (void)arguments;
     if (tokens_list(&rows, db, &err) == CARDBOX_OK)
-        status = print_tokens(rows, common->json);
+        status = listing_print(&TOKENS, rows, (size_t)rows_count(rows), NULL, options->json,
+                               "no tokens: servers refuse all requests until `cardbox token "
+                               "create` makes one");
     else
         status = cli_failed(&err);
     rows_free(rows);
@@ -284,7 +257,7 @@ static cardbox_status warn_if_none(cardbox *db, cardbox_error *err)
     bool is_any = status != CARDBOX_OK;
 
     for (int row = 0; !is_any && row < rows_count(rows); row++)
-        is_any = is_good(rows, row);
+        is_any = strcmp(state_of(rows, row), "good") == 0;
     if (!is_any)
         cli_warning("no token is good now: servers refuse all requests until `cardbox token "
                     "create` makes one");
@@ -292,18 +265,17 @@ static cardbox_status warn_if_none(cardbox *db, cardbox_error *err)
     return status;
 }
 
-static cli_exit run_revoke(cardbox *db, const void *given, char **arguments)
+static cli_exit run_revoke(cardbox *db, const cli_options *options)
 {
-    const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t id = 0;
     cardbox_status status;
 
-    status = tokens_revoke(&id, db, arguments[0], &err);
+    status = tokens_revoke(&id, db, options->arguments[0], &err);
     if (status != CARDBOX_OK)
         return cli_failed(&err);
     cli_exit printed =
-        cli_print(common->json, json_pack("{s:I, s:b}", "token_id", (json_int_t)id, "revoked", 1),
+        cli_print(options->json, json_pack("{s:I, s:b}", "token_id", (json_int_t)id, "revoked", 1),
                   "token %" PRId64 " is revoked: servers refuse it within a second", id);
     return warn_if_none(db, &err) == CARDBOX_OK ? printed : cli_failed(&err);
 }

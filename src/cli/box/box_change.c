@@ -26,33 +26,21 @@ static cli_exit print_change(cardbox_status status, const cardbox_box_change *ch
 
 /* --- create --- */
 
-typedef struct create_options {
-    cli_common common;
-    const char *id;
-    opt_list parents;
-} create_options;
-
-static cli_exit run_create(cardbox *db, const void *given, char **arguments)
+static cli_exit run_create(cardbox *db, const cli_options *options)
 {
-    const create_options *options = given;
     cardbox_box_options how = CARDBOX_BOX_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status;
 
     how.box_id = options->id;
-    how.card_ids = as_ids(arguments);
-    how.card_count = cli_count(arguments);
+    how.card_ids = as_ids(options->arguments);
+    how.card_count = cli_count(options->arguments);
     how.parent_ids = options->parents.at;
     how.parent_count = options->parents.count;
-    status = cardbox_create_box(&change, db, options->common.project, &how, &err);
-    return print_change(status, &change, &err, options->common.json);
+    status = cardbox_create_box(&change, db, options->project, &how, &err);
+    return print_change(status, &change, &err, options->json);
 }
-
-static const opt_spec create_specs[] =
-    CLI_IN_PROJECT(CLI_TEXT(create_options, "id", id, "UUID", "its id (default: a new UUIDv7)"),
-                   CLI_LIST(create_options, "parent", parents, "UUID",
-                            "a box that it is made from; may be given several times"));
 
 const cli_command cli_box_create = {
     .name = "box create",
@@ -60,22 +48,18 @@ const cli_command cli_box_create = {
     .summary = "make a box",
     .examples = "box create --project demo\n"
                 "box create --project demo demo-001-instruction demo-002-profile --json",
-    .options = create_specs,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_TEXT("id", id, "UUID", "its id (default: a new UUIDv7)"),
+        CLI_LIST("parent", parents, "UUID",
+                 "a box that it is made from; may be given several times")),
     .origins = {{"box_id", "--id"}, {"parent_ids", "--parent"}},
     .with_database = run_create,
 };
 
 /* --- append --- */
 
-typedef struct append_options {
-    cli_common common;
-    const char *key;
-    long expected_version;
-} append_options;
-
-static cli_exit run_append(cardbox *db, const void *given, char **arguments)
+static cli_exit run_append(cardbox *db, const cli_options *options)
 {
-    const append_options *options = given;
     cardbox_append_options how = CARDBOX_APPEND_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -83,18 +67,15 @@ static cli_exit run_append(cardbox *db, const void *given, char **arguments)
 
     how.key = options->key;
     how.expected_version = options->expected_version;
-    status = cardbox_append_to_box(&change, db, options->common.project, arguments[0],
-                                   as_ids(arguments + 1), cli_count(arguments + 1), &how, &err);
-    return print_change(status, &change, &err, options->common.json);
+    status = cardbox_append_to_box(&change, db, options->project, options->arguments[0],
+                                   as_ids(options->arguments + 1),
+                                   cli_count(options->arguments + 1), &how, &err);
+    return print_change(status, &change, &err, options->json);
 }
 
 #define BOX_EXPECTED_VERSION                                                                       \
-    CLI_INT(append_options, "expected-version", expected_version, "N",                             \
-            "only if the box is at this version", 1, INT32_MAX)
-
-static const opt_spec append_specs[] = CLI_IN_PROJECT(
-    CLI_TEXT(append_options, "key", key, "KEY", "append key: the same one appends once"),
-    BOX_EXPECTED_VERSION);
+    CLI_INT("expected-version", expected_version, "N", "only if the box is at this version", 1,    \
+            INT32_MAX)
 
 const cli_command cli_box_append = {
     .name = "box append",
@@ -105,27 +86,25 @@ const cli_command cli_box_append = {
     .examples = "box append --project demo 01970000-0000-7000-8000-000000000002 demo-013-thought\n"
                 "box append --project demo --key turn-4 01970000-0000-7000-8000-000000000002 "
                 "demo-018-result demo-019-deliverable",
-    .options = append_specs,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_TEXT("key", key, "KEY", "append key: the same one appends once"), BOX_EXPECTED_VERSION),
     .origins = {{"key", "--key"}},
     .with_database = run_append,
 };
 
 /* --- replace --- */
 
-static cli_exit run_replace(cardbox *db, const void *given, char **arguments)
+static cli_exit run_replace(cardbox *db, const cli_options *options)
 {
-    const append_options *options = given;
     cardbox_box_change change = {.version = 0};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status;
 
-    status =
-        cardbox_save_box(&change, db, options->common.project, arguments[0], as_ids(arguments + 1),
-                         cli_count(arguments + 1), options->expected_version, &err);
-    return print_change(status, &change, &err, options->common.json);
+    status = cardbox_save_box(&change, db, options->project, options->arguments[0],
+                              as_ids(options->arguments + 1), cli_count(options->arguments + 1),
+                              options->expected_version, &err);
+    return print_change(status, &change, &err, options->json);
 }
-
-static const opt_spec replace_specs[] = CLI_IN_PROJECT(BOX_EXPECTED_VERSION);
 
 const cli_command cli_box_replace = {
     .name = "box replace",
@@ -137,23 +116,15 @@ const cli_command cli_box_replace = {
                 "demo-014-deliverable\n"
                 "box replace --project demo --expected-version 2 "
                 "01970000-0000-7000-8000-000000000002",
-    .options = replace_specs,
+    .options = (const opt_spec[])CLI_IN_PROJECT(BOX_EXPECTED_VERSION),
     .origins = {{"box_id", "the box's id"}},
     .with_database = run_replace,
 };
 
 /* --- fork --- */
 
-typedef struct fork_options {
-    cli_common common;
-    long at_version;
-    long at_length;
-    const char *new_id;
-} fork_options;
-
-static cli_exit run_fork(const void *given, char **arguments)
+static cli_exit run_fork(const cli_options *options)
 {
-    const fork_options *options = given;
     cardbox_fork_options how = CARDBOX_FORK_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -167,19 +138,12 @@ static cli_exit run_fork(const void *given, char **arguments)
     how.new_box_id = options->new_id;
     how.at_version = options->at_version;
     how.at_length = options->at_length;
-    db = cli_open(&options->common);
+    db = cli_open(options);
     if (db == NULL)
         return CLI_FAILED;
-    status = cardbox_fork_box(&change, db, options->common.project, arguments[0], &how, &err);
-    return print_change(status, &change, &err, options->common.json);
+    status = cardbox_fork_box(&change, db, options->project, options->arguments[0], &how, &err);
+    return print_change(status, &change, &err, options->json);
 }
-
-static const opt_spec fork_specs[] = CLI_IN_PROJECT(
-    CLI_INT(fork_options, "at-version", at_version, "N", "as it was at this version", 1, INT32_MAX),
-    CLI_INT(fork_options, "at-length", at_length, "N", "only with its first N cards", 0, INT32_MAX),
-    CLI_TEXT(fork_options, "new-id", new_id, "UUID", "id of the fork (default: a new UUIDv7)"));
-
-static const fork_options fork_defaults = {.at_length = -1};
 
 const cli_command cli_box_fork = {
     .name = "box fork",
@@ -187,8 +151,11 @@ const cli_command cli_box_fork = {
     .summary = "make a new box that begins like this one",
     .examples = "box fork --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box fork --project demo --at-length 12 01970000-0000-7000-8000-000000000001",
-    .options = fork_specs,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_INT("at-version", at_version, "N", "as it was at this version", 1, INT32_MAX),
+        CLI_INT("at-length", at_length, "N", "only with its first N cards", 0, INT32_MAX),
+        CLI_TEXT("new-id", new_id, "UUID", "id of the fork (default: a new UUIDv7)")),
     .origins = {{"new_box_id", "--new-id"}},
-    CLI_DEFAULTS(fork_defaults),
+    .defaults = &(const cli_options){.at_length = -1},
     .alone = run_fork,
 };

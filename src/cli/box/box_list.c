@@ -22,33 +22,27 @@ static void add_row(table *rows, const void *of, size_t i)
     table_text(rows, box->parent_count > 0 ? box->parent_ids[0] : NULL);
 }
 
-static listing listing_of(const cardbox_boxes *boxes)
-{
-    static const table_column columns[] = {
-        {"box", TABLE_ID},        {"version", TABLE_RIGHT},       {"length", TABLE_RIGHT},
-        {"changed", TABLE_RIGHT}, {"created", TABLE_SPARE_RIGHT}, {"from", TABLE_SHORT_ID}};
+static const listing BOXES = {add_object,
+                              add_row,
+                              0,
+                              {{"box", TABLE_ID},
+                               {"version", TABLE_RIGHT},
+                               {"length", TABLE_RIGHT},
+                               {"changed", TABLE_RIGHT},
+                               {"created", TABLE_SPARE_RIGHT},
+                               {"from", TABLE_SHORT_ID}}};
 
-    return (listing){.of = boxes,
-                     .count = cardbox_boxes_count(boxes),
-                     .add_object = add_object,
-                     .add_row = add_row,
-                     LISTING_COLUMNS(columns),
-                     .cursor = cardbox_boxes_cursor(boxes)};
-}
-
-static cli_exit run_list(cardbox *db, const void *given, char **arguments)
+static cli_exit run_list(cardbox *db, const cli_options *options)
 {
-    const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_boxes *boxes = NULL;
 
-    (void)arguments;
-    if (cardbox_list_boxes(&boxes, db, common->project, common->cursor, (unsigned)common->limit,
+    if (cardbox_list_boxes(&boxes, db, options->project, options->cursor, (unsigned)options->limit,
                            &err) != CARDBOX_OK)
         return cli_failed(&err);
-    listing found = listing_of(boxes);
     cli_exit status =
-        listing_print(&found, common->json, "no boxes in project %s", common->project);
+        listing_print(&BOXES, boxes, cardbox_boxes_count(boxes), cardbox_boxes_cursor(boxes),
+                      options->json, "no boxes in project %s", options->project);
     cardbox_boxes_free(boxes);
     return status;
 }
@@ -64,18 +58,17 @@ const cli_command cli_box_list = {
 
 /* --- the boxes of a card --- */
 
-static cli_exit run_with_card(cardbox *db, const void *given, char **arguments)
+static cli_exit run_with_card(cardbox *db, const cli_options *options)
 {
-    const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_boxes *boxes = NULL;
 
-    if (cardbox_boxes_with_card(&boxes, db, common->project, arguments[0], common->cursor,
-                                (unsigned)common->limit, &err) != CARDBOX_OK)
+    if (cardbox_boxes_with_card(&boxes, db, options->project, options->arguments[0],
+                                options->cursor, (unsigned)options->limit, &err) != CARDBOX_OK)
         return cli_failed(&err);
-    listing found = listing_of(boxes);
-    cli_exit status = listing_print(&found, common->json, "no box of project %s holds %s now",
-                                    common->project, arguments[0]);
+    cli_exit status = listing_print(
+        &BOXES, boxes, cardbox_boxes_count(boxes), cardbox_boxes_cursor(boxes), options->json,
+        "no box of project %s holds %s now", options->project, options->arguments[0]);
     cardbox_boxes_free(boxes);
     return status;
 }

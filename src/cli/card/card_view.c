@@ -205,16 +205,6 @@ void card_view_summary(buf *out, const cardbox_card *card)
 
 /* --- tables --- */
 
-const table_column card_view_columns[CARD_COLUMNS] = {
-    {"#", TABLE_RIGHT},   {"", TABLE_LEFT},           {"type", TABLE_WORD},
-    {"role", TABLE_WORD}, {"age", TABLE_SPARE_RIGHT}, {"content", TABLE_FLEXIBLE},
-    {"", TABLE_SPARE}};
-
-const table_column card_view_list_columns[CARD_COLUMNS] = {
-    {"#", TABLE_RIGHT},    {"card", TABLE_ID},         {"type", TABLE_WORD},
-    {"role", TABLE_SPARE}, {"age", TABLE_SPARE_RIGHT}, {"content", TABLE_FLEXIBLE},
-    {"", TABLE_SPARE}};
-
 static void add_missing(table *rows, const char *text)
 {
     table_add(rows, SLICE("missing"), STYLE_RED);

@@ -31,12 +31,19 @@ void card_view_add_age(table *rows, const char *moment); /* as a cell */
 /* Appends the object of a box, with the ids of its cards or without. */
 void card_view_box(buf *out, const cardbox_box *box, bool with_ids);
 
-/* Columns of a table of cards without ids. Where no row has a position, it has none either. */
-enum { CARD_COLUMNS = 7 };
-extern const table_column card_view_columns[CARD_COLUMNS];
-
-/* The same with ids, which are there to be copied. */
-extern const table_column card_view_list_columns[CARD_COLUMNS];
+/* Columns of a table of cards, without and with their ids. */
+#define CARD_COLUMNS                                                                               \
+    {"#", TABLE_RIGHT}, {"", TABLE_LEFT}, {"type", TABLE_WORD}, {"role", TABLE_WORD},              \
+        {"age", TABLE_SPARE_RIGHT}, {"content", TABLE_FLEXIBLE},                                   \
+    {                                                                                              \
+        "", TABLE_SPARE                                                                            \
+    }
+#define CARD_COLUMNS_WITH_IDS                                                                      \
+    {"#", TABLE_RIGHT}, {"card", TABLE_ID}, {"type", TABLE_WORD}, {"role", TABLE_SPARE},           \
+        {"age", TABLE_SPARE_RIGHT}, {"content", TABLE_FLEXIBLE},                                   \
+    {                                                                                              \
+        "", TABLE_SPARE                                                                            \
+    }
 
 /* Adds a row: `card`, or that it is missing if NULL; `position` in a box, or 0; its id if `named`,
  * which a missing one shows all the same. */

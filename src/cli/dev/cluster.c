@@ -15,7 +15,6 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "cli/cli.h"
-#include "cli/dev/cluster_internal.h"
 
 /* The port is only a part of the socket's name. */
 #define PORT        "5432"

@@ -33,4 +33,18 @@ void cluster_close(cluster *c);
 /* libpq's connection string. */
 void cluster_dsn(const cluster *c, char out[CLUSTER_DSN_SIZE]);
 
+/* --- steps of cluster_open, for the cluster*.c files; each reports its own errors --- */
+
+/* Finds PostgreSQL's programs, of the version that made the data. */
+bool cluster_find_programs(cluster *c);
+
+/* Finds the user that runs them. */
+bool cluster_find_user(cluster *c);
+
+/* Makes the data folder with the database cardbox if there is none. */
+bool cluster_make(cluster *c);
+
+/* Opens the log, for a child to write to. -1: failed. */
+int cluster_open_log(const cluster *c);
+
 #endif

@@ -1,7 +1,7 @@
 /*
  * cluster_find.c: which PostgreSQL programs there are, and which user they may run as.
  */
-#include "cli/dev/cluster_internal.h"
+#include "cli/dev/cluster.h"
 
 #include <glob.h>
 #include <pwd.h>
@@ -36,14 +36,14 @@ static long data_version(const cluster *c)
  * the major one, 0 if they are not all there. */
 static long programs_version(char version[32], const char *bin)
 {
-    char initdb[PATH_MAX], postgres[PATH_MAX], line[128];
-    const char *const argv[] = {postgres, "--version", NULL};
+    char initdb[PATH_MAX], postgres[PATH_MAX], command[PATH_MAX + 16], line[128];
     const char *number;
 
     if (!path_join(initdb, bin, "initdb") || !path_join(postgres, bin, "postgres"))
         return 0;
+    snprintf(command, sizeof(command), "'%s' --version", postgres);
     if (access(initdb, X_OK) != 0 || access(postgres, X_OK) != 0 ||
-        !process_first_line(line, sizeof(line), argv))
+        !process_first_line(line, sizeof(line), command))
         return 0;
     number = strstr(line, ") ");
     snprintf(version, 32, "%.*s", number ? (int)strcspn(number + 2, " ") : 0,
@@ -68,11 +68,10 @@ static bool try_folder(cluster *c, const char *bin, long wanted, long *seen)
 
 static bool try_folders(cluster *c, long wanted, long *seen)
 {
-    const char *const pg_config[] = {"pg_config", "--bindir", NULL};
     char bin[PATH_MAX];
     glob_t found;
-    bool taken =
-        process_first_line(bin, sizeof(bin), pg_config) && try_folder(c, bin, wanted, seen);
+    bool taken = process_first_line(bin, sizeof(bin), "pg_config --bindir 2>&-") &&
+                 try_folder(c, bin, wanted, seen);
 
     if (taken || glob("/usr/lib/postgresql/*/bin", 0, NULL, &found) != 0)
         return taken;
@@ -101,21 +100,17 @@ bool cluster_find_programs(cluster *c)
 
 /* --- who runs it --- */
 
-static bool use_account(cluster *c, const struct passwd *account)
-{
-    c->user = (process_user){.change = true, .uid = account->pw_uid, .gid = account->pw_gid};
-    snprintf(c->user.name, sizeof(c->user.name), "%s", account->pw_name);
-    return true;
-}
-
 /* PostgreSQL refuses to run as root: it runs as the owner of the data, at first as postgres. */
 static bool find_user_for_root(cluster *c, const struct stat *data)
 {
     const struct passwd *account =
         data != NULL && data->st_uid != 0 ? getpwuid(data->st_uid) : getpwnam("postgres");
 
-    if (account != NULL)
-        return use_account(c, account);
+    if (account != NULL) {
+        c->user = (process_user){.change = true, .uid = account->pw_uid, .gid = account->pw_gid};
+        snprintf(c->user.name, sizeof(c->user.name), "%s", account->pw_name);
+        return true;
+    }
     cli_error("PostgreSQL does not run as root and there is no user postgres: run this as another "
               "user");
     return false;

@@ -2,7 +2,7 @@
  * cluster_make.c: the making of a cluster. It takes its place when it is whole, so that whatever
  * breaks in the middle, the next start begins anew.
  */
-#include "cli/dev/cluster_internal.h"
+#include "cli/dev/cluster.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,8 +31,8 @@ int cluster_open_log(const cluster *c)
 
 /* Runs a program of PostgreSQL's to its end, with its output in the log. `arguments` without its
  * name. */
-static int run(const cluster *c, const char *program, const char *const *arguments,
-               const char *input)
+static int run_program(const cluster *c, const char *program, const char *const *arguments,
+                       const char *input)
 {
     const char *argv[ARGUMENTS_MAX + 2] = {NULL};
     char path[PATH_MAX];
@@ -117,29 +117,24 @@ static bool init(const cluster *c, const char *fresh)
 
     for (size_t i = 0; i < sizeof(locales) / sizeof(locales[0]); i++) {
         arguments[8] = locales[i];
-        if (run(c, "initdb", arguments, NULL) == 0)
+        if (run_program(c, "initdb", arguments, NULL) == 0)
             return true;
     }
     return false;
 }
 
-static bool make_database(const cluster *c, const char *fresh)
-{
-    const char *arguments[] = {"--single", "-D", fresh, "postgres", NULL};
-
-    return run(c, "postgres", arguments, statement_get(STATEMENT_dev_database)->text) == 0;
-}
-
 bool cluster_make(cluster *c)
 {
     char fresh[PATH_MAX];
+    const char *const make_database[] = {"--single", "-D", fresh, "postgres", NULL};
     bool here = may_enter(c);
 
     if (access(c->data, F_OK) == 0)
         return true;
     if (!make_folder(c, here, fresh))
         return false;
-    if (!init(c, fresh) || !make_database(c, fresh)) {
+    if (!init(c, fresh) || run_program(c, "postgres", make_database,
+                                       statement_get(STATEMENT_dev_database)->text) != 0) {
         cli_error("cannot make a PostgreSQL cluster; the end of %s:", c->log);
         process_print_tail(c->log);
         remove_tree(fresh);

@@ -22,16 +22,8 @@
 /* Where a running `cardbox dev` says how to reach its database. */
 #define DSN_FILE "dsn"
 
-typedef struct dev_options {
-    cli_common common;
-    const char *data;
-    const char *listen;
-    bool auth;
-    bool no_sample;
-} dev_options;
-
 typedef struct dev_run {
-    const dev_options *options;
+    const cli_options *options;
     char dir[PATH_MAX];
     char dsn[CLUSTER_DSN_SIZE];
     int lock;
@@ -127,14 +119,6 @@ static bool write_dsn(const dev_run *r)
     return false;
 }
 
-static void remove_dsn(const dev_run *r)
-{
-    char path[PATH_MAX];
-
-    if (path_join(path, r->dir, DSN_FILE))
-        unlink(path);
-}
-
 /* --- what people read --- */
 
 static void print_database(const dev_run *r)
@@ -155,34 +139,9 @@ static void print_database(const dev_run *r)
         printf("at migration %d\n", schema_newest());
 }
 
-/* What is in it by now, not only what we brought. */
-static void print_project(const dev_run *r)
-{
-    printf("  project    \"%s\": %lld boxes, %lld cards, %lld session%s\n", DEV_PROJECT,
-           (long long)r->sample.boxes, (long long)r->sample.cards, (long long)r->sample.sessions,
-           r->sample.sessions == 1 ? "" : "s");
-}
-
-/* Our own program as one would call it from here. */
-static const char *program_name(char path[PATH_MAX])
-{
-    char folder[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
-    size_t prefix;
-
-    if (length <= 0 || getcwd(folder, sizeof(folder)) == NULL)
-        return "cardbox";
-    path[length] = '\0';
-    prefix = strlen(folder);
-    if (strncmp(path, folder, prefix) != 0 || path[prefix] != '/')
-        return "cardbox";
-    return path + prefix + 1;
-}
-
 static void print_hints(const dev_run *r)
 {
-    char path[PATH_MAX];
-    const char *program = program_name(path), *box = r->sample.first_box;
+    const char *program = program_invocation_name;
 
     putchar('\n');
     if (strcmp(r->options->data, DEV_FOLDER) != 0)
@@ -190,8 +149,8 @@ static void print_hints(const dev_run *r)
     if (r->sample.boxes > 0) {
         printf("  curl -s %s%s/projects/%s/boxes/%s/cards | jq '.[].content'\n",
                r->options->auth ? "-H 'Authorization: Bearer cbx_...' " : "", r->server.url,
-               DEV_PROJECT, box);
-        printf("  %s box cards --project %s %s\n", program, DEV_PROJECT, box);
+               DEV_PROJECT, DEV_BOX);
+        printf("  %s box cards --project %s %s\n", program, DEV_PROJECT, DEV_BOX);
         if (r->sample.sessions > 0)
             printf("  %s session tree --project %s %s\n", program, DEV_PROJECT, DEV_SESSION);
     } else {
@@ -212,21 +171,10 @@ static void count_migration(void *arg, const migrate_step *step)
     *(unsigned *)arg += step->applied_now && step->version > 0;
 }
 
-/* Makes the server's role. */
-static bool prepare(cardbox *db)
-{
-    cardbox_error err = CARDBOX_ERROR_INIT;
-
-    if (admin_dev_prepare(db, &err) == CARDBOX_OK)
-        return true;
-    cli_failed(&err);
-    return false;
-}
-
 /* The schema, the server's role and the sample. */
 static bool fill(dev_run *r)
 {
-    cli_common common = {.dsn = r->dsn};
+    cli_options options = {.dsn = r->dsn};
     migrate_how how = {.wait_s = MIGRATE_WAIT_S, .report = count_migration, .arg = &r->migrated};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox *db;
@@ -237,15 +185,19 @@ static bool fill(dev_run *r)
         return false;
     }
     print_database(r);
-    db = cli_open(&common);
+    db = cli_open(&options);
     if (db == NULL)
         return false;
-    filled = prepare(db);
+    filled = admin_dev_prepare(db, &err) == CARDBOX_OK; /* makes the server's role */
+    if (!filled)
+        cli_failed(&err);
     if (filled && !r->options->no_sample)
         filled = dev_sample_load(&r->sample, db, r->dir);
     cli_close();
     if (filled && !r->options->no_sample)
-        print_project(r);
+        printf("  project    \"%s\": %lld boxes, %lld cards, %lld session%s\n", DEV_PROJECT,
+               (long long)r->sample.boxes, (long long)r->sample.cards,
+               (long long)r->sample.sessions, r->sample.sessions == 1 ? "" : "s");
     return filled;
 }
 
@@ -303,6 +255,7 @@ static cli_exit watch(dev_run *r)
 
 static cli_exit run_in_folder(dev_run *r)
 {
+    char path[PATH_MAX];
     cli_exit status = CLI_FAILED;
 
     if (start(r))
@@ -311,30 +264,20 @@ static cli_exit run_in_folder(dev_run *r)
         status = CLI_DONE;
     dev_server_stop(&r->server, &stop_asked);
     cluster_close(&r->cluster);
-    remove_dsn(r);
+    if (path_join(path, r->dir, DSN_FILE))
+        unlink(path);
     if (status == CLI_DONE)
         printf("stopped\n");
     return status;
 }
 
-static cli_exit run(const void *given, char **arguments)
+static cli_exit run(const cli_options *options)
 {
     static dev_run r; /* large for a stack */
-    const dev_options *options = given;
     cli_exit status = CLI_FAILED;
 
-    (void)arguments;
-    if (!dev_is_address(options->listen)) {
-        cli_error("--listen takes ADDR:PORT, not \"%s\"", options->listen);
+    if (!dev_check_listen(options->listen))
         return CLI_USAGE;
-    }
-    if (!dev_is_loopback(options->listen)) {
-        cli_error(
-            "--listen %s can be reached from other machines, and dev serves this one alone: use a "
-            "loopback address such as 127.0.0.1:8099",
-            options->listen);
-        return CLI_USAGE;
-    }
     r.options = options;
     r.lock = -1;
     setvbuf(stdout, NULL, _IOLBF, 0); /* who reads it through a pipe waits for its lines */
@@ -348,18 +291,6 @@ static cli_exit run(const void *given, char **arguments)
     return status;
 }
 
-static const opt_spec specs[] = {
-    {"data", OPT_TEXT, offsetof(dev_options, data), "CARDBOX_DEV_DATA", "DIR",
-     "folder of the database (default " DEV_FOLDER ")", 0, 0},
-    {"listen", OPT_TEXT, offsetof(dev_options, listen), "CARDBOX_LISTEN", "ADDR:PORT",
-     "where to serve; loopback only (default 127.0.0.1:8099)", 0, 0},
-    CLI_FLAG(dev_options, "auth", auth, "ask for tokens, as cardboxd does by itself"),
-    CLI_FLAG(dev_options, "no-sample", no_sample, "leave the sample project out"),
-    CLI_OPTIONS_END,
-};
-
-static const dev_options defaults = {.data = DEV_FOLDER, .listen = "127.0.0.1:8099"};
-
 const cli_command cli_dev = {
     .name = "dev",
     .summary = "start all of CardBox here: a private PostgreSQL and the server",
@@ -367,7 +298,16 @@ const cli_command cli_dev = {
                    "version, loads a sample project, and serves until Ctrl-C. The data stays.",
     .examples = "dev\n"
                 "dev --data /tmp/try --listen 127.0.0.1:9000 --no-sample",
-    .options = specs,
-    CLI_DEFAULTS(defaults),
+    .options =
+        (const opt_spec[]){
+            {"data", OPT_TEXT, offsetof(cli_options, data), "CARDBOX_DEV_DATA", "DIR",
+             "folder of the database (default " DEV_FOLDER ")", 0, 0},
+            {"listen", OPT_TEXT, offsetof(cli_options, listen), "CARDBOX_LISTEN", "ADDR:PORT",
+             "where to serve; loopback only (default 127.0.0.1:8099)", 0, 0},
+            CLI_FLAG("auth", auth, "ask for tokens, as cardboxd does by itself"),
+            CLI_FLAG("no-sample", no_sample, "leave the sample project out"),
+            CLI_OPTIONS_END,
+        },
+    .defaults = &(const cli_options){.data = DEV_FOLDER, .listen = "127.0.0.1:8099"},
     .alone = run,
 };

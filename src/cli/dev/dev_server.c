@@ -45,28 +45,33 @@ static bool split_address(const char *address, char host[64], const char **port)
     return true;
 }
 
-bool dev_is_address(const char *listen)
+/* Whether only this machine reaches an address. */
+static bool is_loopback(const char *host)
 {
-    char host[64];
-    const char *port;
-
-    return split_address(listen, host, &port);
-}
-
-bool dev_is_loopback(const char *listen)
-{
-    char host[64];
-    const char *port;
     struct in_addr four;
     struct in6_addr six;
 
-    if (!split_address(listen, host, &port))
-        return false;
     if (strcmp(host, "localhost") == 0)
         return true;
     if (inet_pton(AF_INET, host, &four) == 1)
         return ntohl(four.s_addr) >> 24 == 127;
     return inet_pton(AF_INET6, host, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+}
+
+bool dev_check_listen(const char *listen)
+{
+    char host[64];
+    const char *port;
+
+    if (!split_address(listen, host, &port))
+        cli_error("--listen takes ADDR:PORT, not \"%s\"", listen);
+    else if (!is_loopback(host))
+        cli_error("--listen %s can be reached from other machines, and dev serves this one alone: "
+                  "use a loopback address such as 127.0.0.1:8099",
+                  listen);
+    else
+        return true;
+    return false;
 }
 
 /* A socket for an address, and that address; -1 if there is none. */

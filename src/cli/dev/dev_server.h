@@ -15,10 +15,8 @@ typedef struct dev_server {
     FILE *lines;        /* its standard output */
 } dev_server;
 
-bool dev_is_address(const char *listen); /* ADDR:PORT, as far as it can be seen */
-
-/* Whether an ADDR:PORT is one that only this machine reaches. */
-bool dev_is_loopback(const char *listen);
+/* Reports an error unless `listen` is an ADDR:PORT that only this machine reaches. */
+bool dev_check_listen(const char *listen);
 
 /* Whether nobody listens there; else that is said. */
 bool dev_is_free(const char *listen);

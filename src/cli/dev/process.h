@@ -35,8 +35,8 @@ pid_t process_start(const process_plan *plan);
  * it could not be started. */
 int process_run(const process_plan *plan);
 
-/* The first line that a program prints. False if it prints none or does not end. */
-bool process_first_line(char *out, size_t size, const char *const *argv);
+/* The first line that a command of the shell prints. False: it prints none or fails. */
+bool process_first_line(char *out, size_t size, const char *command);
 
 /* Whether `user` may enter a folder, which needs all the folders above it too. */
 bool process_may_enter(const char *path, const process_user *user);

@@ -8,24 +8,24 @@ typedef cardbox_status delete_one(cardbox *db, const char *project, const char *
                                   cardbox_error *err);
 
 static cli_exit delete_each(cardbox *db, const char *kind, delete_one *run,
-                            const cli_common *common, char **ids)
+                            const cli_options *options)
 {
     cli_exit status = CLI_DONE;
 
-    for (; *ids != NULL; ids++) {
+    for (char **id = options->arguments; *id != NULL; id++) {
         cardbox_error err = CARDBOX_ERROR_INIT;
 
-        switch (run(db, common->project, *ids, &err)) {
+        switch (run(db, options->project, *id, &err)) {
         case CARDBOX_OK:
-            if (cli_print(common->json, json_pack("{s+:s, s:b}", kind, "_id", *ids, "deleted", 1),
-                          "%s %s is deleted", kind, *ids) == CLI_DONE)
+            if (cli_print(options->json, json_pack("{s+:s, s:b}", kind, "_id", *id, "deleted", 1),
+                          "%s %s is deleted", kind, *id) == CLI_DONE)
                 continue;
             break;
         case CARDBOX_NOT_FOUND:
-            cli_error("%s not found: %s", kind, *ids);
+            cli_error("%s not found: %s", kind, *id);
             break;
         default:
-            cli_error("%.*s: %s%s", (int)slice_cut(slice_of(*ids), 400), *ids, err.message,
+            cli_error("%.*s: %s%s", (int)slice_cut(slice_of(*id), 400), *id, err.message,
                       cli_hint(&err));
         }
         status = CLI_FAILED;
@@ -33,9 +33,9 @@ static cli_exit delete_each(cardbox *db, const char *kind, delete_one *run,
     return status;
 }
 
-static cli_exit delete_cards(cardbox *db, const void *common, char **arguments)
+static cli_exit delete_cards(cardbox *db, const cli_options *options)
 {
-    return delete_each(db, "card", cardbox_delete_card, common, arguments);
+    return delete_each(db, "card", cardbox_delete_card, options);
 }
 
 const cli_command cli_card_delete = {
@@ -49,9 +49,9 @@ const cli_command cli_card_delete = {
     .with_database = delete_cards,
 };
 
-static cli_exit delete_boxes(cardbox *db, const void *common, char **arguments)
+static cli_exit delete_boxes(cardbox *db, const cli_options *options)
 {
-    return delete_each(db, "box", cardbox_delete_box, common, arguments);
+    return delete_each(db, "box", cardbox_delete_box, options);
 }
 
 const cli_command cli_box_delete = {
@@ -64,9 +64,9 @@ const cli_command cli_box_delete = {
     .with_database = delete_boxes,
 };
 
-static cli_exit delete_sessions(cardbox *db, const void *common, char **arguments)
+static cli_exit delete_sessions(cardbox *db, const cli_options *options)
 {
-    return delete_each(db, "session", cardbox_session_delete, common, arguments);
+    return delete_each(db, "session", cardbox_session_delete, options);
 }
 
 const cli_command cli_session_delete = {

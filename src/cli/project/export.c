@@ -58,32 +58,25 @@ static void say_counts(const export_run_state *state, const char *project)
     buf_free(&text);
 }
 
-static cli_exit run(cardbox *db, const void *given, char **arguments)
+static cli_exit run(cardbox *db, const cli_options *options)
 {
-    const cli_common *common = given;
-    export_run_state state = {.target = target_of(arguments[0]),
+    export_run_state state = {.target = target_of(options->arguments[0]),
                               .progress = {.label = "export", .unit = "lines"}};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status = CARDBOX_UNAVAILABLE;
     bool whole;
 
     if (target_open(&state.target)) {
-        status = export_run(db, common->project, take_piece, &state, &err);
+        status = export_run(db, options->project, take_piece, &state, &err);
         term_progress_clear(&state.progress);
         if (status != CARDBOX_OK)
             cli_failed(&err);
     }
     whole = target_close(&state.target, status == CARDBOX_OK);
     if (whole)
-        say_counts(&state, common->project);
+        say_counts(&state, options->project);
     return whole ? CLI_DONE : CLI_FAILED;
 }
-
-static const opt_spec specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_OPTIONS_END,
-};
 
 const cli_command cli_export = {
     .name = "export",
@@ -96,6 +89,11 @@ const cli_command cli_export = {
         "nor the append keys: for a backup, use pg_dump.",
     .examples = "export --project demo demo.ndjson\n"
                 "export --project demo | gzip > demo.ndjson.gz",
-    .options = specs,
+    .options =
+        (const opt_spec[]){
+            CLI_DSN,
+            CLI_PROJECT,
+            CLI_OPTIONS_END,
+        },
     .with_database = run,
 };

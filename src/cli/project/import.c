@@ -10,11 +10,6 @@
 #include "cli/view/term.h"
 #include "store/project/transfer.h"
 
-typedef struct import_options {
-    cli_common common;
-    bool tenant_from_rows;
-} import_options;
-
 typedef struct import_run {
     cli_source from;
     line_reader reader;
@@ -92,22 +87,10 @@ static const char *const NAMES[TRANSFER_KINDS] = {
     [TRANSFER_OTHER] = "other",
 };
 
-static void print_json(const import_result *result)
-{
-    buf out = BUF_INIT(4096);
-    import_result_json(&out, result);
-    printf("{%s}\n", buf_str(&out));
-    buf_free(&out);
-}
-
-static bool any(const import_counts *counts)
-{
-    return counts->inserted + counts->unchanged + counts->repaired + counts->refused > 0;
-}
-
 static bool is_printed(int kind, const import_counts *counts)
 {
-    return kind <= TRANSFER_BOX || any(counts);
+    return kind <= TRANSFER_BOX ||
+           counts->inserted + counts->unchanged + counts->repaired + counts->refused > 0;
 }
 
 static void print_summary(const import_result *result)
@@ -133,36 +116,34 @@ static void print_summary(const import_result *result)
     }
 }
 
-static uint64_t count_refused(const import_result *result)
+static cli_exit summarise(const cli_options *options, const import_result *result)
 {
     uint64_t refused = 0;
+    buf json = BUF_INIT(4096);
 
     for (int kind = 0; kind < TRANSFER_KINDS; kind++)
         refused += result->of[kind].refused;
-    return refused;
-}
-
-static cli_exit summarise(const import_options *options, const import_result *result)
-{
-    if (options->common.json)
-        print_json(result);
+    import_result_json(&json, result);
+    if (options->json)
+        printf("{%s}\n", buf_str(&json));
     else
         print_summary(result);
+    buf_free(&json);
     if (is_no_export(result))
         cli_note("no line is of an export; a session's file is read by `cardbox session import`");
     if (result->ignored > 0)
         cli_warning("%llu unknown members were left out; the first is %s in line %llu",
                     (unsigned long long)result->ignored, result->ignored_name,
                     (unsigned long long)result->ignored_line);
-    return count_refused(result) > 0 ? CLI_FAILED : CLI_DONE;
+    return refused > 0 ? CLI_FAILED : CLI_DONE;
 }
 
 /* --- the command --- */
 
-static cli_exit import_file(const import_options *options, import_run *r, cardbox *db)
+static cli_exit import_file(const cli_options *options, import_run *r, cardbox *db)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
-    const char *tenant = options->tenant_from_rows ? NULL : options->common.project;
+    const char *tenant = options->tenant_from_rows ? NULL : options->project;
     cli_exit status;
 
     if (import_new(&r->in, db, tenant, report_refused, r, &err) != CARDBOX_OK)
@@ -174,39 +155,29 @@ static cli_exit import_file(const import_options *options, import_run *r, cardbo
     return status;
 }
 
-/* Whether the project is named twice: on the command line, not by the variable alone. */
-static bool names_both(const import_options *options)
-{
-    const char *project = options->common.project;
-
-    return options->tenant_from_rows && project != NULL && project != getenv("CARDBOX_PROJECT");
-}
-
-static cli_exit run(const void *given, char **arguments)
+static cli_exit run(const cli_options *options)
 {
     static import_run r; /* large for a stack */
-    const import_options *options = given;
     cli_exit status = CLI_FAILED;
 
-    if (names_both(options) || (!options->tenant_from_rows && !options->common.project)) {
+    /* The project may come from the variable, and is then not given twice. */
+    bool is_given = options->project != NULL && options->project != getenv("CARDBOX_PROJECT");
+    if ((options->tenant_from_rows && is_given) ||
+        (!options->tenant_from_rows && !options->project)) {
         cli_error("give either --project PROJECT or --tenant-from-rows");
         return CLI_USAGE;
     }
-    if (!source_open(&r.from, arguments[0]))
+    if (!source_open(&r.from, options->arguments[0]))
         return CLI_FAILED;
     r.progress = (term_progress){.label = "import", .unit = "lines", .total = r.from.size};
     line_reader_init(&r.reader, TRANSFER_LINE_MAX, line_reader_from_file, r.from.in);
-    cardbox *db = cli_open(&options->common);
+    cardbox *db = cli_open(options);
     if (db != NULL)
         status = import_file(options, &r, db);
     line_reader_free(&r.reader);
     source_close(&r.from);
     return status;
 }
-
-static const opt_spec specs[] =
-    CLI_IN_PROJECT(CLI_FLAG(import_options, "tenant-from-rows", tenant_from_rows,
-                            "each row into the project that its tenant_id names"));
 
 const cli_command cli_import = {
     .name = "import",
@@ -227,7 +198,9 @@ const cli_command cli_import = {
                 "import --project copy --json < demo.ndjson\n"
                 "export --project demo | jq -c '.tenant_id = \"copy\"' |\n"
                 "   cardbox import --tenant-from-rows",
-    .options = specs,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_FLAG("tenant-from-rows", tenant_from_rows,
+                 "each row into the project that its tenant_id names")),
     .project_optional = true,
     .alone = run,
 };

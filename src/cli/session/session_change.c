@@ -12,37 +12,26 @@
 
 /* --- fork --- */
 
-typedef struct fork_options {
-    cli_common common;
-    const char *new_id;
-} fork_options;
-
-static cli_exit run_fork(cardbox *db, const void *given, char **arguments)
+static cli_exit run_fork(cardbox *db, const cli_options *options)
 {
-    const fork_options *options = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     char made[CARDBOX_UUID_SIZE];
     const char *id = options->new_id ? options->new_id : made;
-    const char *entry = arguments[1];
-    session_found_id found;
+    const char *entry = options->arguments[1];
     int64_t entries = 0;
     cardbox_status status;
 
     cardbox_uuid7(made);
-    if (!session_find_entry(db, options->common.project, arguments[0], &entry, &found))
+    if (!session_find_entry(db, options->project, options->arguments[0], &entry))
         return CLI_FAILED;
-    status =
-        cardbox_session_fork(&entries, db, options->common.project, arguments[0], entry, id, &err);
+    status = cardbox_session_fork(&entries, db, options->project, options->arguments[0], entry, id,
+                                  &err);
     if (status != CARDBOX_OK)
         return cli_failed(&err);
-    return cli_print(options->common.json,
+    return cli_print(options->json,
                      json_pack("{s:s, s:I}", "session_id", id, "entries", (json_int_t)entries),
                      "session %s   %" PRId64 " entr%s", id, entries, entries == 1 ? "y" : "ies");
 }
-
-static const opt_spec fork_specs[] = CLI_IN_PROJECT(
-    CLI_TEXT(fork_options, "new-id", new_id, "ID", "id of the fork (default: a new UUIDv7)"),
-    CLI_TEXT(fork_options, "session", new_id, "ID", "the same, as session import has it"));
 
 const cli_command cli_session_fork = {
     .name = "session fork",
@@ -50,78 +39,52 @@ const cli_command cli_session_fork = {
     .summary = "make a new session of the way to an entry, or to the head",
     .examples = "session fork --project demo demo-session 5e55000a\n"
                 "session fork --project demo --new-id second-try demo-session",
-    .options = fork_specs,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_TEXT("new-id", new_id, "ID", "id of the fork (default: a new UUIDv7)"),
+        CLI_TEXT("session", new_id, "ID", "the same, as session import has it")),
     .origins = {{"new_session_id", "--new-id"}},
     .with_database = run_fork,
 };
 
 /* --- head --- */
 
-typedef struct head_options {
-    cli_common common;
-    const char *expected;
-} head_options;
-
-static cli_exit print_head(const char *session, const char *head, int64_t version, bool json)
+static cli_exit move_or_show_head(const cli_options *options)
 {
-    return cli_print(json,
-                     json_pack("{s:s, s:s?, s:I}", "session_id", session, "head_entry_id", head,
-                               "version", (json_int_t)version),
-                     "session %s   version %" PRId64 "   head %s", session, version,
-                     head ? head : "nowhere: it is empty");
-}
-
-static cli_exit show_head(cardbox *db, const head_options *options, const char *session)
-{
+    const char *project = options->project, *session = options->arguments[0],
+               *entry = options->arguments[1];
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *found = NULL;
-    cli_exit status;
-
-    if (cardbox_get_session(&found, db, options->common.project, session, &err) == CARDBOX_OK) {
-        const cardbox_session *one = cardbox_sessions_at(found, 0);
-
-        status =
-            print_head(one->session_id, one->head_entry_id, one->version, options->common.json);
-    } else {
-        status = cli_failed(&err);
-    }
-    cardbox_sessions_free(found);
-    return status;
-}
-
-static cli_exit move_head(cardbox *db, const head_options *options, const char *session,
-                          const char *entry)
-{
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    session_found_id found;
     int64_t version = 0;
+    cardbox_status status;
+    cli_exit end;
 
-    if (!session_find_entry(db, options->common.project, session, &entry, &found))
-        return CLI_FAILED;
-    if (cardbox_session_move_head(&version, db, options->common.project, session, entry,
-                                  options->expected, &err) != CARDBOX_OK)
-        return cli_failed(&err);
-    return print_head(session, entry, version, options->common.json);
-}
-
-static cli_exit run_head(const void *given, char **arguments)
-{
-    const head_options *options = given;
-    cardbox *db = NULL;
-
-    if (arguments[1] == NULL && options->expected != NULL) {
+    if (entry == NULL && options->expected_head != NULL) {
         cli_error("--expected goes with an ENTRY to move the head to");
         return CLI_USAGE;
     }
-    db = cli_open(&options->common);
-    if (db == NULL)
+    cardbox *db = cli_open(options);
+    if (db == NULL || !session_find_entry(db, project, session, &entry))
         return CLI_FAILED;
-    return arguments[1] != NULL ? move_head(db, options, arguments[0], arguments[1])
-                                : show_head(db, options, arguments[0]);
+    if (entry != NULL)
+        status = cardbox_session_move_head(&version, db, project, session, entry,
+                                           options->expected_head, &err);
+    else
+        status = cardbox_get_session(&found, db, project, session, &err);
+    if (entry == NULL && status == CARDBOX_OK) {
+        entry = cardbox_sessions_at(found, 0)->head_entry_id;
+        version = cardbox_sessions_at(found, 0)->version;
+    }
+    if (status == CARDBOX_OK)
+        end = cli_print(options->json,
+                        json_pack("{s:s, s:s?, s:I}", "session_id", session, "head_entry_id", entry,
+                                  "version", (json_int_t)version),
+                        "session %s   version %" PRId64 "   head %s", session, version,
+                        entry ? entry : "nowhere: it is empty");
+    else
+        end = cli_failed(&err);
+    cardbox_sessions_free(found);
+    return end;
 }
-
-static const opt_spec head_specs[] = CLI_IN_PROJECT(
-    CLI_TEXT(head_options, "expected", expected, "ENTRY", "move it only if it is here now"));
 
 const cli_command cli_session_head = {
     .name = "session head",
@@ -129,8 +92,9 @@ const cli_command cli_session_head = {
     .summary = "show where a session goes on, or move it to another entry",
     .examples = "session head --project demo demo-session\n"
                 "session head --project demo --expected 5e550019 demo-session 5e550010",
-    .options = head_specs,
-    .alone = run_head,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_TEXT("expected", expected_head, "ENTRY", "move it only if it is here now")),
+    .alone = move_or_show_head,
 };
 
 /* --- label --- */
@@ -173,30 +137,29 @@ static cardbox_status put_label(cardbox *db, const char *project, const char *se
     return status;
 }
 
-static cli_exit run_label(cardbox *db, const void *given, char **arguments)
+static cli_exit run_label(cardbox *db, const cli_options *options)
 {
-    const cli_common *common = given;
-    const char *project = common->project, *label = arguments[2];
-    const char *entry = arguments[1];
-    session_found_id found;
+    const char *project = options->project, *label = options->arguments[2];
+    const char *entry = options->arguments[1];
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_entries *path = NULL;
     cardbox_status status;
     int64_t version = 0;
 
-    if (!session_find_entry(db, project, arguments[0], &entry, &found))
+    if (!session_find_entry(db, project, options->arguments[0], &entry))
         return CLI_FAILED;
     /* The target must exist. */
-    status = cardbox_session_path(&path, db, project, arguments[0], entry, 0, 1, false, &err);
+    status =
+        cardbox_session_path(&path, db, project, options->arguments[0], entry, 0, 1, false, &err);
     cardbox_entries_free(path);
     for (int i = 0; status == CARDBOX_OK && version == 0 && i < LABEL_ATTEMPTS; i++) {
-        status = put_label(db, project, arguments[0], entry, label, &version, &err);
+        status = put_label(db, project, options->arguments[0], entry, label, &version, &err);
         if (status == CARDBOX_CONFLICT && i + 1 < LABEL_ATTEMPTS)
             status = CARDBOX_OK;
     }
     if (status != CARDBOX_OK)
         return cli_failed(&err);
-    return cli_print(common->json, json_pack("{s:I}", "version", (json_int_t)version),
+    return cli_print(options->json, json_pack("{s:I}", "version", (json_int_t)version),
                      "entry %s   %s%s   version %" PRId64, entry, label ? "label " : "no label",
                      label ? label : "", version);
 }

@@ -6,12 +6,6 @@
 #include "cli/session/session_pages.h"
 #include "cli/view/context_view.h"
 
-typedef struct context_options {
-    cli_common common;
-    context_view_options how;
-    const char *compare;
-} context_options;
-
 /* --- two contexts --- */
 
 static json_t *side_of(const cardbox_context *built, const char *leaf)
@@ -45,52 +39,36 @@ static cli_exit print_difference(const cardbox_context *a, const char *a_leaf,
 
 /* --- the command --- */
 
-static cli_exit build(cardbox *db, const context_options *options, const char *session,
-                      const char *leaf, const cardbox_context_options *how)
+static cli_exit show_context(const cli_options *options)
 {
-    const char *project = options->common.project, *compare = options->compare;
-    session_found_id leaf_id, compare_id;
+    const char *project = options->project, *session = options->arguments[0],
+               *leaf = options->arguments[1];
+    const char *compare = options->compare;
+    cardbox_context_options how = CARDBOX_CONTEXT_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_context *built = NULL, *other = NULL;
     cardbox_status status;
     cli_exit end = CLI_DONE;
 
-    if (!session_find_entry(db, project, session, &leaf, &leaf_id) ||
-        !session_find_entry(db, project, session, &compare, &compare_id))
+    if (!context_view_how(&how, options))
+        return CLI_USAGE;
+    cardbox *db = cli_open(options);
+    if (db == NULL || !session_find_entry(db, project, session, &leaf) ||
+        !session_find_entry(db, project, session, &compare))
         return CLI_FAILED;
-    status = cardbox_build_context_options(&built, db, project, session, leaf, how, &err);
+    status = cardbox_build_context_options(&built, db, project, session, leaf, &how, &err);
     if (status == CARDBOX_OK && compare != NULL)
-        status = cardbox_build_context_options(&other, db, project, session, compare, how, &err);
+        status = cardbox_build_context_options(&other, db, project, session, compare, &how, &err);
     if (status != CARDBOX_OK)
         end = cli_failed(&err);
     else if (other != NULL)
-        end = print_difference(built, leaf, other, compare, options->common.json);
+        end = print_difference(built, leaf, other, compare, options->json);
     else
-        context_view_print(built, options->common.json);
+        context_view_print(built, options->json);
     cardbox_context_free(other);
     cardbox_context_free(built);
     return end;
 }
-
-static cli_exit run(const void *given, char **arguments)
-{
-    const context_options *options = given;
-    cardbox_context_options how = CARDBOX_CONTEXT_OPTIONS_INIT;
-
-    if (!context_view_how(&how, &options->how))
-        return CLI_USAGE;
-    cardbox *db = cli_open(&options->common);
-    if (db == NULL)
-        return CLI_FAILED;
-    return build(db, options, arguments[0], arguments[1], &how);
-}
-
-static const opt_spec specs[] =
-    CLI_IN_PROJECT(CONTEXT_VIEW_OPTIONS(context_options),
-                   CLI_TEXT(context_options, "compare", compare, "ENTRY",
-                            "say how many messages this entry's context shares with it"));
-
-static const context_options defaults = {.how = CONTEXT_VIEW_DEFAULTS};
 
 const cli_command cli_session_context = {
     .name = "session context",
@@ -102,7 +80,10 @@ const cli_command cli_session_context = {
     .examples = "session context --project demo demo-session | jq '.[].role'\n"
                 "session context --project demo --format anthropic --json demo-session 5e550010\n"
                 "session context --project demo --compare 5e550010 demo-session",
-    .options = specs,
-    CLI_DEFAULTS(defaults),
-    .alone = run,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CONTEXT_VIEW_OPTIONS,
+        CLI_TEXT("compare", compare, "ENTRY",
+                 "say how many messages this entry's context shares with it")),
+    .defaults = &(const cli_options){CONTEXT_VIEW_DEFAULTS},
+    .alone = show_context,
 };

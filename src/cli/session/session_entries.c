@@ -31,50 +31,47 @@ static cli_exit print_list(const cardbox_entries *entries, cardbox_entry_list li
 {
     arena memory = ARENA_INIT;
     session_listed of = {.entries = entries, .head = head, .lines = true};
-    listing listed;
 
     if (list == CARDBOX_ENTRIES_LABELLED)
         of.order = conversation_order(&memory, entries);
-    listed = session_listing(&of);
-    cli_exit status = memory.failed ? cli_nomem() : listing_print(&listed, json, "%s", none);
+    cli_exit status = memory.failed ? cli_nomem() : session_listing_print(&of, json, none);
     arena_reset(&memory);
     return status;
 }
 
-/* arguments[1] is the entry whose children are listed, or NULL. */
-static cli_exit list_entries(cardbox *db, const cli_common *common, char **arguments,
-                             cardbox_entry_list list, const char *none)
+/* The second argument is the entry whose children are listed, or NULL. */
+static cli_exit list_entries(cardbox *db, const cli_options *options, cardbox_entry_list list,
+                             const char *none)
 {
     cardbox_entry_page page = CARDBOX_ENTRY_PAGE_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *found = NULL;
     cardbox_entries *entries = NULL;
-    const char *session = arguments[0], *entry = arguments[1];
-    session_found_id id;
+    const char *session = options->arguments[0], *entry = options->arguments[1];
     cli_exit status;
 
-    if (!session_find_entry(db, common->project, session, &entry, &id))
+    if (!session_find_entry(db, options->project, session, &entry))
         return CLI_FAILED;
     page.entry_id = entry;
-    page.cursor = common->cursor;
-    page.limit = (unsigned)common->limit;
+    page.cursor = options->cursor;
+    page.limit = (unsigned)options->limit;
     page.json_max = SESSION_PREVIEW_MAX;
-    if (cardbox_get_session(&found, db, common->project, session, &err) != CARDBOX_OK ||
-        cardbox_session_entries(&entries, db, common->project, session, list, &page, &err) !=
+    if (cardbox_get_session(&found, db, options->project, session, &err) != CARDBOX_OK ||
+        cardbox_session_entries(&entries, db, options->project, session, list, &page, &err) !=
             CARDBOX_OK)
         status = cli_failed(&err);
     else
         status = print_list(entries, list, cardbox_sessions_at(found, 0)->head_entry_id,
-                            common->json, none);
+                            options->json, none);
     cardbox_entries_free(entries);
     cardbox_sessions_free(found);
     return status;
 }
 
 #define LIST_COMMAND(variable, list, none, command_name, command_arguments, text, example)         \
-    static cli_exit list_##variable(cardbox *db, const void *common, char **arguments)             \
+    static cli_exit list_##variable(cardbox *db, const cli_options *options)                       \
     {                                                                                              \
-        return list_entries(db, common, arguments, list, none);                                    \
+        return list_entries(db, options, list, none);                                              \
     }                                                                                              \
     const cli_command cli_session_##variable = {.name = (command_name),                            \
                                                 .arguments = (command_arguments),                  \
@@ -96,46 +93,33 @@ LIST_COMMAND(labels, CARDBOX_ENTRIES_LABELLED, "no entry has a label", "session 
 
 /* --- path --- */
 
-typedef struct path_options {
-    cli_common common;
-    long from;
-} path_options;
-
-static cli_exit run_path(cardbox *db, const void *given, char **arguments)
+static cli_exit run_path(cardbox *db, const cli_options *options)
 {
-    const path_options *options = given;
-    const cli_common *common = &options->common;
-    const char *entry = arguments[1];
-    session_found_id id;
+    const char *entry = options->arguments[1];
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *found = NULL;
     cardbox_entries *entries = NULL;
     cli_exit status;
 
-    if (!session_find_entry(db, common->project, arguments[0], &entry, &id))
+    if (!session_find_entry(db, options->project, options->arguments[0], &entry))
         return CLI_FAILED;
-    if (cardbox_get_session(&found, db, common->project, arguments[0], &err) != CARDBOX_OK ||
-        cardbox_session_path(&entries, db, common->project, arguments[0], entry,
-                             (size_t)options->from, (size_t)common->limit, true,
+    if (cardbox_get_session(&found, db, options->project, options->arguments[0], &err) !=
+            CARDBOX_OK ||
+        cardbox_session_path(&entries, db, options->project, options->arguments[0], entry,
+                             (size_t)options->from_depth, (size_t)options->limit, true,
                              &err) != CARDBOX_OK) {
         status = cli_failed(&err);
     } else {
         session_listed of = {.entries = entries,
                              .head = cardbox_sessions_at(found, 0)->head_entry_id,
                              .lines = true};
-        listing listed = session_listing(&of);
 
-        status = listing_print(&listed, common->json, "the path has no such entries");
+        status = session_listing_print(&of, options->json, "the path has no such entries");
     }
     cardbox_entries_free(entries);
     cardbox_sessions_free(found);
     return status;
 }
-
-static const opt_spec path_specs[] = CLI_IN_PROJECT(
-    CLI_INT(path_options, "from", from, "DEPTH", "only from this depth on; a root has 0", 0,
-            INT32_MAX),
-    CLI_INT(cli_common, "limit", limit, "N", "at most N entries (default all)", 1, INT32_MAX));
 
 const cli_command cli_session_path = {
     .name = "session path",
@@ -143,29 +127,28 @@ const cli_command cli_session_path = {
     .summary = "show the way from the root to an entry, or to the head",
     .examples = "session path --project demo demo-session\n"
                 "session path --project demo --from 10 --json demo-session 5e550010",
-    .options = path_specs,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_INT("from", from_depth, "DEPTH", "only from this depth on; a root has 0", 0, INT32_MAX),
+        CLI_INT("limit", limit, "N", "at most N entries (default all)", 1, INT32_MAX)),
     .with_database = run_path,
 };
 
 /* --- diff --- */
 
-static cli_exit run_diff(cardbox *db, const void *given, char **arguments)
+static cli_exit run_diff(cardbox *db, const cli_options *options)
 {
-    const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    const char *a = arguments[1], *b = arguments[2];
-    session_found_id a_id, b_id;
+    const char *a = options->arguments[1], *b = options->arguments[2];
     cardbox_entries *entries = NULL;
 
-    if (!session_find_entry(db, common->project, arguments[0], &a, &a_id) ||
-        !session_find_entry(db, common->project, arguments[0], &b, &b_id))
+    if (!session_find_entry(db, options->project, options->arguments[0], &a) ||
+        !session_find_entry(db, options->project, options->arguments[0], &b))
         return CLI_FAILED;
-    if (cardbox_session_diff(&entries, db, common->project, arguments[0], a, b,
-                             (unsigned)common->limit, SESSION_PREVIEW_MAX, &err) != CARDBOX_OK)
+    if (cardbox_session_diff(&entries, db, options->project, options->arguments[0], a, b,
+                             (unsigned)options->limit, SESSION_PREVIEW_MAX, &err) != CARDBOX_OK)
         return cli_failed(&err);
     session_listed of = {.entries = entries, .sides = true};
-    listing listed = session_listing(&of);
-    cli_exit status = listing_print(&listed, common->json, "the ways are the same");
+    cli_exit status = session_listing_print(&of, options->json, "the ways are the same");
     cardbox_entries_free(entries);
     return status;
 }

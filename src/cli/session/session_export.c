@@ -8,11 +8,6 @@
 #include "cli/view/term.h"
 #include "store/session/session_call.h"
 
-typedef struct export_options {
-    cli_common common;
-    const char *entry, *dialect;
-} export_options;
-
 typedef struct export_state {
     cli_target target;
     term_progress progress;
@@ -28,29 +23,26 @@ static bool take_piece(void *arg, const char *bytes, size_t len)
     return target_write(&state->target, (slice){bytes, len});
 }
 
-static cli_exit run(const void *given, char **arguments)
+static cli_exit run(const cli_options *options)
 {
-    const export_options *options = given;
     cardbox_dialect dialect;
-    export_state state = {.target = target_of(arguments[1]),
+    export_state state = {.target = target_of(options->arguments[1]),
                           .progress = {.label = "export", .unit = "bytes"}};
     char bytes[TERM_NUMBER_SIZE];
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status = CARDBOX_UNAVAILABLE;
     const char *entry = options->entry;
-    session_found_id found;
     cardbox *db = NULL;
     size_t not_in_context = 0;
     bool whole;
 
     if (!session_dialect_read(&dialect, "--dialect", options->dialect))
         return CLI_USAGE;
-    db = cli_open(&options->common);
-    if (db != NULL &&
-        !session_find_entry(db, options->common.project, arguments[0], &entry, &found))
+    db = cli_open(options);
+    if (db != NULL && !session_find_entry(db, options->project, options->arguments[0], &entry))
         return CLI_FAILED;
     if (db != NULL && target_open(&state.target)) {
-        status = session_export_as(db, options->common.project, arguments[0], entry, dialect,
+        status = session_export_as(db, options->project, options->arguments[0], entry, dialect,
                                    take_piece, &state, &not_in_context, &err);
         term_progress_clear(&state.progress);
         if (status != CARDBOX_OK)
@@ -58,22 +50,12 @@ static cli_exit run(const void *given, char **arguments)
     }
     whole = target_close(&state.target, status == CARDBOX_OK);
     if (whole && state.target.name != NULL)
-        printf("session %s in %s, %s bytes\n", arguments[0], state.target.name,
+        printf("session %s in %s, %s bytes\n", options->arguments[0], state.target.name,
                term_number(bytes, state.bytes));
     if (whole)
         session_warn_not_in_context(not_in_context);
     return whole ? CLI_DONE : CLI_FAILED;
 }
-
-static const opt_spec specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_TEXT(export_options, "entry", entry, "ENTRY", "only the header and the way to this entry"),
-    CLI_TEXT(export_options, "dialect", dialect, "DIALECT",
-             "pi or plain: convert it (default: as it is)"),
-    CLI_TEXT(export_options, "to", dialect, "DIALECT", "the same, as session convert has it"),
-    CLI_OPTIONS_END,
-};
 
 const cli_command cli_session_export = {
     .name = "session export",
@@ -88,6 +70,14 @@ const cli_command cli_session_export = {
     .examples = "session export --project demo demo-session session.jsonl\n"
                 "session export --project demo --entry 5e550010 demo-session > branch.jsonl\n"
                 "session export --project demo --dialect plain demo-session",
-    .options = specs,
+    .options =
+        (const opt_spec[]){
+            CLI_DSN,
+            CLI_PROJECT,
+            CLI_TEXT("entry", entry, "ENTRY", "only the header and the way to this entry"),
+            CLI_TEXT("dialect", dialect, "DIALECT", "pi or plain: convert it (default: as it is)"),
+            CLI_TEXT("to", dialect, "DIALECT", "the same, as session convert has it"),
+            CLI_OPTIONS_END,
+        },
     .alone = run,
 };

@@ -16,9 +16,9 @@
 #define FILE_MAX ((size_t)1 << 32)
 
 /* What a command does with a file that was read. */
-typedef cli_exit (*file_use)(session_file *file, const void *options);
+typedef cli_exit (*file_use)(session_file *file, const cli_options *options);
 
-static cli_exit with_file(const char *argument, file_use use, const void *options)
+static cli_exit with_file(const char *argument, file_use use, const cli_options *options)
 {
     buf bytes = BUF_INIT(FILE_MAX);
     session_file file = {.memory = ARENA_INIT};
@@ -37,11 +37,6 @@ static cli_exit with_file(const char *argument, file_use use, const void *option
 
 /* --- check --- */
 
-typedef struct check_options {
-    cli_common common;
-    bool tree, all, ids;
-} check_options;
-
 static void add_label(session_tree_entry *out, const session_file *file, uint32_t i, arena *memory)
 {
     uint32_t label = file->tree.nodes[i].label;
@@ -52,7 +47,7 @@ static void add_label(session_tree_entry *out, const session_file *file, uint32_
 }
 
 /* Draws what is in the tree. */
-static bool print_tree(const session_file *file, const check_options *options)
+static bool print_tree(const session_file *file, const cli_options *options)
 {
     arena memory = ARENA_INIT;
     session_tree_entry *entries = arena_zeros(&memory, file->count + 1, sizeof(*entries));
@@ -87,9 +82,8 @@ static bool print_tree(const session_file *file, const check_options *options)
     return ok;
 }
 
-static cli_exit check_file(session_file *file, const void *given)
+static cli_exit check_file(session_file *file, const cli_options *options)
 {
-    const check_options *options = given;
     buf report = BUF_INIT(SIZE_MAX / 4);
     bool printed = true, bad;
 
@@ -97,7 +91,7 @@ static cli_exit check_file(session_file *file, const void *given)
     if (!buf_ok(&report))
         return cli_nomem();
     bad = session_report_is_bad(buf_as_slice(&report));
-    if (options->common.json)
+    if (options->json)
         term_print_json(buf_str(&report));
     else if (options->tree)
         printed = print_tree(file, options);
@@ -109,18 +103,10 @@ static cli_exit check_file(session_file *file, const void *given)
     return bad ? CLI_FAILED : CLI_DONE;
 }
 
-static cli_exit run_check(const void *options, char **arguments)
+static cli_exit run_check(const cli_options *options)
 {
-    return with_file(arguments[0], check_file, options);
+    return with_file(options->arguments[0], check_file, options);
 }
-
-static const opt_spec check_specs[] = {
-    CLI_FLAG(check_options, "tree", tree, "draw the tree instead of the report"),
-    CLI_FLAG(check_options, "all", all, "fold no long runs of the tree"),
-    CLI_FLAG(check_options, "ids", ids, "show the ids in the tree"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
 
 const cli_command cli_session_check = {
     .name = "session check",
@@ -132,28 +118,29 @@ const cli_command cli_session_check = {
     .examples = "session check session.jsonl\n"
                 "session check --tree session.jsonl | less -R\n"
                 "session check --json - < session.jsonl",
-    .options = check_specs,
+    .options =
+        (const opt_spec[]){
+            CLI_FLAG("tree", tree, "draw the tree instead of the report"),
+            CLI_FLAG("all", all, "fold no long runs of the tree"),
+            CLI_FLAG("ids", ids, "show the ids in the tree"),
+            CLI_JSON,
+            CLI_OPTIONS_END,
+        },
     .alone = run_check,
 };
 
 /* --- convert --- */
 
-typedef struct convert_options {
-    cli_common common;
-    const char *to;
-} convert_options;
-
-static cli_exit convert_file(session_file *file, const void *given)
+static cli_exit convert_file(session_file *file, const cli_options *options)
 {
-    const convert_options *options = given;
     const char *other = file->dialect == SESSION_PI ? "plain" : "pi";
     arena memory = ARENA_INIT;
     buf out = BUF_INIT(SESSION_CONVERTED_MAX);
     size_t left_out, not_in_context;
     bool ok;
 
-    if (options->to != NULL && strcmp(options->to, other) != 0) {
-        cli_error("the file is %s already", options->to);
+    if (options->dialect != NULL && strcmp(options->dialect, other) != 0) {
+        cli_error("the file is %s already", options->dialect);
         return CLI_FAILED;
     }
     ok = session_convert_file(&out, file, SLICE("converted"), &left_out, &not_in_context, &memory);
@@ -170,22 +157,14 @@ static cli_exit convert_file(session_file *file, const void *given)
     return left_out > 0 ? CLI_FAILED : CLI_DONE;
 }
 
-static cli_exit run_convert(const void *given, char **arguments)
+static cli_exit run_convert(const cli_options *options)
 {
-    const convert_options *options = given;
     cardbox_dialect dialect;
 
-    if (!session_dialect_read(&dialect, "--to", options->to))
+    if (!session_dialect_read(&dialect, "--to", options->dialect))
         return CLI_USAGE;
-    return with_file(arguments[0], convert_file, options);
+    return with_file(options->arguments[0], convert_file, options);
 }
-
-static const opt_spec convert_specs[] = {
-    CLI_TEXT(convert_options, "to", to, "DIALECT",
-             "pi or plain (default: the one that the file is not)"),
-    CLI_TEXT(convert_options, "dialect", to, "DIALECT", "the same, as session export has it"),
-    CLI_OPTIONS_END,
-};
 
 const cli_command cli_session_convert = {
     .name = "session convert",
@@ -198,6 +177,12 @@ const cli_command cli_session_convert = {
         "failed, images and signed thinking. Their number is reported on standard error.",
     .examples = "session convert session.jsonl > plain.jsonl\n"
                 "session convert --to pi - < plain.jsonl",
-    .options = convert_specs,
+    .options =
+        (const opt_spec[]){
+            CLI_TEXT("to", dialect, "DIALECT",
+                     "pi or plain (default: the one that the file is not)"),
+            CLI_TEXT("dialect", dialect, "DIALECT", "the same, as session export has it"),
+            CLI_OPTIONS_END,
+        },
     .alone = run_convert,
 };

@@ -13,12 +13,6 @@
 /* Bytes of the file's beginning that tell whether it is a session, and which. */
 #define BEGINNING_BYTES 65536
 
-typedef struct import_options {
-    cli_common common;
-    const char *session;
-    bool force;
-} import_options;
-
 typedef struct import_state {
     cli_source from;
     slice begun; /* read already, to be given first */
@@ -126,7 +120,7 @@ static const char *stem(import_state *state)
 
 /* What was asked for; NULL: what the file's header says; else what the file is called. */
 static const char *choose_session(import_state *state, const beginning *begin,
-                                  const import_options *options)
+                                  const cli_options *options)
 {
     bool has_name = state->from.is_file && state->from.in != stdin;
 
@@ -178,7 +172,7 @@ static cli_exit print_report(const cardbox_session_report *report, bool json)
     return not_kept > 0 || session_report_is_bad(text) ? CLI_FAILED : CLI_DONE;
 }
 
-static cli_exit import(cardbox *db, import_state *state, const import_options *options)
+static cli_exit import(cardbox *db, import_state *state, const cli_options *options)
 {
     cardbox_session_report *report = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -189,13 +183,13 @@ static cli_exit import(cardbox *db, import_state *state, const import_options *o
     if (!options->force && !check_beginning(&begin, state))
         return CLI_FAILED;
     const char *session = choose_session(state, &begin, options);
-    cardbox_status status = cardbox_session_import(&report, db, options->common.project, session,
+    cardbox_status status = cardbox_session_import(&report, db, options->project, session,
                                                    options->force, give, state, &err);
     cli_exit end;
 
     term_progress_clear(&state->progress);
     if (report != NULL && status == CARDBOX_OK) {
-        end = print_report(report, options->common.json);
+        end = print_report(report, options->json);
     } else if (state->failure != 0) {
         cli_error("cannot read %s: %s; what came before is imported", state->from.name,
                   strerror(state->failure));
@@ -212,30 +206,21 @@ static cli_exit import(cardbox *db, import_state *state, const import_options *o
     return end;
 }
 
-static cli_exit run(const void *given, char **arguments)
+static cli_exit run(const cli_options *options)
 {
-    const import_options *options = given;
     import_state state = {.progress = {.label = "import", .unit = "lines"}, .memory = ARENA_INIT};
     cli_exit status = CLI_FAILED;
 
-    if (!source_open(&state.from, arguments[0]))
+    if (!source_open(&state.from, options->arguments[0]))
         return CLI_FAILED;
     state.progress.total = state.from.size;
-    cardbox *db = cli_open(&options->common);
+    cardbox *db = cli_open(options);
     if (db != NULL)
         status = import(db, &state, options);
     arena_reset(&state.memory);
     source_close(&state.from);
     return status;
 }
-
-static const opt_spec specs[] = CLI_IN_PROJECT(
-    CLI_TEXT(import_options, "session", session, "ID",
-             "the session's id (default: what the header says, or the file's name)"),
-    CLI_FLAG(
-        import_options, "force", force,
-        "also into a session of the other dialect, or whose header has another id; also a file "
-        "without any entry in its beginning"));
 
 const cli_command cli_session_import = {
     .name = "session import",
@@ -248,7 +233,13 @@ const cli_command cli_session_import = {
                    "session is refused, and one whose first 64 KiB have no entry and no header.",
     .examples = "session import --project demo session.jsonl\n"
                 "session import --project demo --session s-1 --json < session.jsonl",
-    .options = specs,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_TEXT("session", session, "ID",
+                 "the session's id (default: what the header says, or the file's name)"),
+        CLI_FLAG(
+            "force", force,
+            "also into a session of the other dialect, or whose header has another id; also a file "
+            "without any entry in its beginning")),
     .origins = {{"session_id", "--session"}},
     .alone = run,
 };

@@ -155,17 +155,18 @@ static void add_row(table *rows, const void *given, size_t i)
     arena_reset(&memory);
 }
 
-listing session_listing(const session_listed *of)
-{
-    static const table_column columns[] = {{"side", TABLE_WORD},      {"depth", TABLE_SPARE_RIGHT},
-                                           {"entry", TABLE_SHORT_ID}, {"role", TABLE_WORD},
-                                           {"", TABLE_FLEXIBLE},      {"", TABLE_WORD}};
+const listing session_listing = {add_listed_object,
+                                 add_row,
+                                 2,
+                                 {{"side", TABLE_WORD},
+                                  {"depth", TABLE_SPARE_RIGHT},
+                                  {"entry", TABLE_SHORT_ID},
+                                  {"role", TABLE_WORD},
+                                  {"", TABLE_FLEXIBLE},
+                                  {"", TABLE_WORD}}};
 
-    return (listing){.of = of,
-                     .count = cardbox_entries_count(of->entries),
-                     .add_object = add_listed_object,
-                     .add_row = add_row,
-                     LISTING_COLUMNS(columns),
-                     .indent = 2,
-                     .cursor = cardbox_entries_cursor(of->entries)};
+cli_exit session_listing_print(const session_listed *of, bool json, const char *none)
+{
+    return listing_print(&session_listing, of, cardbox_entries_count(of->entries),
+                         cardbox_entries_cursor(of->entries), json, "%s", none);
 }

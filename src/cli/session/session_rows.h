@@ -27,8 +27,9 @@ typedef struct session_listed {
     const size_t *order; /* their places as they are shown; NULL: as they come */
 } session_listed;
 
-/* `of` must live as long as the listing. */
-listing session_listing(const session_listed *of);
+/* `of` is a session_listed. */
+extern const listing session_listing;
+cli_exit session_listing_print(const session_listed *of, bool json, const char *none);
 
 /* How many entries a conversion has no counterpart for, on standard error; nothing of 0. */
 void session_warn_not_in_context(size_t count);

@@ -12,33 +12,20 @@ enum { STATE_COLUMNS = 12 };
 
 /* --- run --- */
 
-typedef struct run_options {
-    cli_common common;
-    const char *system, *parent;
-    bool follow;
-} run_options;
-
-static cli_exit run_run(cardbox *db, const void *given, char **arguments)
+static cli_exit run_run(cardbox *db, const cli_options *options)
 {
-    const run_options *options = given;
-    const cli_common *common = &options->common;
     cardbox_spawn spawn = CARDBOX_SPAWN_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     char id[CARDBOX_UUID_SIZE];
-    spawn.goal = arguments[0];
+    spawn.goal = options->arguments[0];
     spawn.system_prompt = options->system;
     spawn.parent_task_id = options->parent;
-    if (cardbox_spawn_task(id, db, common->project, &spawn, &err) != CARDBOX_OK)
+    if (cardbox_spawn_task(id, db, options->project, &spawn, &err) != CARDBOX_OK)
         return cli_failed(&err);
-    cli_print(common->json, json_pack("{s:s}", "taskId", id), "%s", id);
+    cli_print(options->json, json_pack("{s:s}", "taskId", id), "%s", id);
     fflush(stdout);
-    return options->follow ? task_follow_print(db, common, id, true) : CLI_DONE;
+    return options->follow ? task_follow_print(db, options, id, true) : CLI_DONE;
 }
-
-static const opt_spec RUN_SPECS[] = CLI_IN_PROJECT(
-    CLI_TEXT(run_options, "system", system, "TEXT", "the system prompt: who the agent is"),
-    CLI_TEXT(run_options, "parent", parent, "TASK", "the task that this is a part of"),
-    CLI_FLAG(run_options, "follow", follow, "show what it does until it is finished"));
 
 const cli_command cli_task_run = {
     .name = "task run",
@@ -46,18 +33,22 @@ const cli_command cli_task_run = {
     .summary = "give an agent a task, and print the task's id",
     .description = "It runs as soon as a cardbox-worker is free.",
     .examples = "task run --project demo --follow 'say hello'",
-    .options = RUN_SPECS,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_TEXT("system", system, "TEXT", "the system prompt: who the agent is"),
+        CLI_TEXT("parent", parent, "TASK", "the task that this is a part of"),
+        CLI_FLAG("follow", follow, "show what it does until it is finished")),
     .with_database = run_run,
 };
 
 /* --- send and cancel --- */
 
 /* Whether it was refused because the task is finished; then how it ended was said. */
-static bool is_over(cardbox *db, const cli_common *common, const char *task_id, const char *advice)
+static bool is_over(cardbox *db, const cli_options *options, const char *task_id,
+                    const char *advice)
 {
     cardbox_ledger *found = NULL;
     const cardbox_task *task = NULL;
-    if (cardbox_get_task(&found, db, common->project, task_id, NULL) == CARDBOX_OK)
+    if (cardbox_get_task(&found, db, options->project, task_id, NULL) == CARDBOX_OK)
         task = cardbox_ledger_task(found, 0);
     bool over = task != NULL && task->completion_status != NULL;
     if (over)
@@ -69,15 +60,15 @@ static bool is_over(cardbox *db, const cli_common *common, const char *task_id, 
 }
 
 /* Ends a command that sent a task a message or cancelled it, or could not. */
-static cli_exit finish(cardbox *db, const cli_common *common, const char *task_id,
+static cli_exit finish(cardbox *db, const cli_options *options, const char *task_id,
                        cardbox_status status, bool sent, const cardbox_error *err)
 {
     if (status == CARDBOX_CONFLICT &&
-        is_over(db, common, task_id, sent ? "; for more, run a new task" : ""))
+        is_over(db, options, task_id, sent ? "; for more, run a new task" : ""))
         return CLI_FAILED;
     if (status != CARDBOX_OK)
         return cli_failed(err);
-    return cli_print(common->json, json_pack("{s:b}", "success", 1), "task %s %s", task_id,
+    return cli_print(options->json, json_pack("{s:b}", "success", 1), "task %s %s", task_id,
                      sent ? "has the message" : "is cancelled");
 }
 
@@ -97,43 +88,32 @@ static bool read_address(cardbox_message *out, char *line)
     return *out->content != '\0';
 }
 
-static cli_exit run_send(const void *given, char **arguments)
+static cli_exit run_send(const cli_options *options)
 {
-    const cli_common *common = given;
     cardbox_message message = CARDBOX_MESSAGE_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    if (arguments[1] == NULL && !read_address(&message, arguments[0])) {
+    if (options->arguments[1] == NULL && !read_address(&message, options->arguments[0])) {
         cli_error("expected TASK MESSAGE or '@TASK MESSAGE'");
         return CLI_USAGE;
     }
-    if (arguments[1] != NULL) {
-        message.task_id = arguments[0];
-        message.content = arguments[1];
+    if (options->arguments[1] != NULL) {
+        message.task_id = options->arguments[0];
+        message.content = options->arguments[1];
     }
-    cardbox *db = cli_open(common);
+    cardbox *db = cli_open(options);
     if (db == NULL)
         return CLI_FAILED;
-    cardbox_status status = cardbox_send_to_task(db, common->project, &message, &err);
-    return finish(db, common, message.task_id, status, true, &err);
+    cardbox_status status = cardbox_send_to_task(db, options->project, &message, &err);
+    return finish(db, options, message.task_id, status, true, &err);
 }
 
-typedef struct cancel_options {
-    cli_common common;
-    const char *reason;
-} cancel_options;
-
-static cli_exit run_cancel(cardbox *db, const void *given, char **arguments)
+static cli_exit run_cancel(cardbox *db, const cli_options *options)
 {
-    const cancel_options *options = given;
-    const cli_common *common = &options->common;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status =
-        cardbox_cancel_task(db, common->project, arguments[0], options->reason, &err);
-    return finish(db, common, arguments[0], status, false, &err);
+        cardbox_cancel_task(db, options->project, options->arguments[0], options->reason, &err);
+    return finish(db, options, options->arguments[0], status, false, &err);
 }
-
-static const opt_spec CANCEL_SPECS[] =
-    CLI_IN_PROJECT(CLI_TEXT(cancel_options, "reason", reason, "TEXT", "why"));
 
 const cli_command cli_task_send = {
     .name = "task send",
@@ -155,17 +135,11 @@ const cli_command cli_task_cancel = {
     .description = "Whatever it was doing, nothing more of it is kept.",
     .examples = "task cancel --project demo --reason 'wrong idea' "
                 "01970000-0000-7000-8000-000000000001",
-    .options = CANCEL_SPECS,
+    .options = (const opt_spec[])CLI_IN_PROJECT(CLI_TEXT("reason", reason, "TEXT", "why")),
     .with_database = run_cancel,
 };
 
 /* --- list --- */
-
-typedef struct list_options {
-    cli_common common;
-    bool all;
-    long skip;
-} list_options;
 
 /* The goal is stored text. */
 static void add_object(buf *out, const void *of, size_t i)
@@ -203,50 +177,45 @@ static void add_row(table *rows, const void *of, size_t i)
     table_text(rows, task->goal);
 }
 
-static cli_exit print_list(const cardbox_ledger *tasks, const list_options *options)
+static cli_exit print_list(const cardbox_ledger *tasks, const cli_options *options)
 {
-    static const table_column COLUMNS[] = {{"task", TABLE_ID},     {"status", TABLE_WORD},
-                                           {"age", TABLE_RIGHT},   {"messages", TABLE_RIGHT},
-                                           {"worker", TABLE_LEFT}, {"goal", TABLE_FLEXIBLE}};
-    listing found = {.of = tasks,
-                     .count = cardbox_ledger_count(tasks),
-                     .add_object = add_object,
-                     .add_row = add_row,
-                     LISTING_COLUMNS(COLUMNS)};
+    static const listing TASKS = {add_object,
+                                  add_row,
+                                  0,
+                                  {{"task", TABLE_ID},
+                                   {"status", TABLE_WORD},
+                                   {"age", TABLE_RIGHT},
+                                   {"messages", TABLE_RIGHT},
+                                   {"worker", TABLE_LEFT},
+                                   {"goal", TABLE_FLEXIBLE}}};
+    size_t count = cardbox_ledger_count(tasks);
     cli_exit status =
-        listing_print(&found, options->common.json,
+        listing_print(&TASKS, tasks, count, NULL, options->json,
                       options->skip > 0 ? "no further tasks in project %s"
                       : options->all    ? "no tasks in project %s"
                                         : "no unfinished tasks in project %s; --all lists all",
-                      options->common.project);
-    int64_t total = cardbox_ledger_total(tasks), to = options->skip + (int64_t)found.count;
-    if (found.count > 0 && to < total)
-        cli_note("%zu of %" PRId64 "; further ones: --skip %" PRId64, found.count, total, to);
+                      options->project);
+    int64_t total = cardbox_ledger_total(tasks), to = options->skip + (int64_t)count;
+    if (count > 0 && to < total)
+        cli_note("%zu of %" PRId64 "; further ones: --skip %" PRId64, count, total, to);
     return status;
 }
 
-static cli_exit run_list(cardbox *db, const void *given, char **arguments)
+static cli_exit run_list(cardbox *db, const cli_options *options)
 {
-    const list_options *options = given;
-    const cli_common *common = &options->common;
     cardbox_task_filter filter = CARDBOX_TASK_FILTER_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_ledger *tasks = NULL;
-    (void)arguments;
     filter.active = !options->all;
     filter.goals = true;
-    filter.limit = common->limit > 0 ? (unsigned)common->limit : CARDBOX_PAGE_DEFAULT;
+    filter.limit = options->limit > 0 ? (unsigned)options->limit : CARDBOX_PAGE_DEFAULT;
     filter.offset = (uint64_t)options->skip;
-    if (cardbox_query_tasks(&tasks, db, common->project, &filter, &err) != CARDBOX_OK)
+    if (cardbox_query_tasks(&tasks, db, options->project, &filter, &err) != CARDBOX_OK)
         return cli_failed(&err);
     cli_exit status = print_list(tasks, options);
     cardbox_ledger_free(tasks);
     return status;
 }
-
-static const opt_spec LIST_SPECS[] = CLI_IN_PROJECT(
-    CLI_FLAG(list_options, "all", all, "also those that are finished"),
-    CLI_INT(list_options, "skip", skip, "N", "pass over the N newest", 0, INT32_MAX), CLI_LIMIT);
 
 const cli_command cli_task_list = {
     .name = "task list",
@@ -254,20 +223,22 @@ const cli_command cli_task_list = {
     .description = "Counted are all messages of a task, also those that tell of calls.",
     .examples = "task list --project demo\n"
                 "task list --project demo --all --limit 20 --skip 20",
-    .options = LIST_SPECS,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_FLAG("all", all, "also those that are finished"),
+        CLI_INT("skip", skip, "N", "pass over the N newest", 0, INT32_MAX), CLI_LIMIT),
     .with_database = run_list,
 };
 
 /* --- show and follow --- */
 
-static cli_exit run_show(cardbox *db, const void *given, char **arguments)
+static cli_exit run_show(cardbox *db, const cli_options *options)
 {
-    return task_follow_print(db, given, arguments[0], false);
+    return task_follow_print(db, options, options->arguments[0], false);
 }
 
-static cli_exit run_follow(cardbox *db, const void *given, char **arguments)
+static cli_exit run_follow(cardbox *db, const cli_options *options)
 {
-    return task_follow_print(db, given, arguments[0], true);
+    return task_follow_print(db, options, options->arguments[0], true);
 }
 
 const cli_command cli_task_show = {
