@@ -46,30 +46,20 @@ bool target_write(cli_target *target, slice bytes)
     return false;
 }
 
-/* Closes the file, and gives it its name. */
-static bool finish_file(cli_target *target, bool whole)
-{
-    bool renamed = true;
-
-    if (target->out != NULL && fclose(target->out) != 0 && target->failure == 0)
-        target->failure = errno;
-    whole = whole && target->failure == 0;
-    if (target->partial.len == 0)
-        return whole;
-    if (whole)
-        renamed = rename(buf_str(&target->partial), target->name) == 0;
-    if (!renamed)
-        target->failure = errno;
-    if (!whole || !renamed)
-        remove(buf_str(&target->partial));
-    return whole && renamed;
-}
-
 bool target_close(cli_target *target, bool whole)
 {
+    bool is_file = target->out != NULL && target->out != stdout;
+    bool is_partial = is_file && target->partial.len > 0;
+
+    if (is_file && fclose(target->out) != 0 && target->failure == 0)
+        target->failure = errno;
     whole = whole && target->failure == 0;
-    if (target->out != stdout && target->out != NULL)
-        whole = finish_file(target, whole);
+    if (is_partial && whole && rename(buf_str(&target->partial), target->name) != 0) {
+        target->failure = errno;
+        whole = false;
+    }
+    if (is_partial && !whole)
+        remove(buf_str(&target->partial));
     if (target->failure != 0 && target->name != NULL)
         cli_error("cannot write %s: %s", target->name, strerror(target->failure));
     buf_free(&target->partial);

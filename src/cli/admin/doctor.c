@@ -10,7 +10,7 @@
 #include "cli/commands.h"
 #include "cli/view/term.h"
 #include "db/schema.h"
-#include "store/admin/operate.h"
+#include "store/admin/checks.h"
 
 typedef enum finding { FINDING_OK, FINDING_WARNING, FINDING_ERROR } finding;
 

@@ -17,7 +17,7 @@
 #include "cli/dev/dev_sample.h"
 #include "cli/dev/dev_server.h"
 #include "store/admin/migrate.h"
-#include "store/admin/operate.h"
+#include "store/admin/checks.h"
 
 /* Where a running `cardbox dev` says how to reach its database. */
 #define DSN_FILE "dsn"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "cli/cli.h"
 #include "cli/dev/process.h"
-#include "store/admin/operate.h"
+#include "store/admin/checks.h"
 #include "store/project/transfer.h"
 
 static const char SAMPLE[] =
