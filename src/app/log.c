@@ -7,7 +7,6 @@
 #include "base/isotime.h"
 #include "base/text.h"
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 

@@ -5,7 +5,6 @@
 #include "app/opts.h"
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include "base/buf.h"
 #include "app/log.h"

@@ -2,7 +2,6 @@
  * ability.c: `cardbox ability list`, `show` and `invoke`. The first two ask the program itself, the
  * last the database.
  */
-#include <stdlib.h>
 #include "app/word_wrap.h"
 #include "bus/describe.h"
 #include "cli/commands.h"
@@ -16,7 +15,7 @@ static const opt_spec SHOW_SPECS[] = {
     CLI_OPTIONS_END,
 };
 
-static void print_line(const bus_ability *ability, int name_width)
+static void print_summary(const bus_ability *ability, int name_width)
 {
     buf text = BUF_INIT(4096);
     int at;
@@ -48,7 +47,7 @@ static bool print_all(const char *module, bool json)
         if (!is_wanted(ability, module))
             continue;
         if (!json) {
-            print_line(ability, name_width);
+            print_summary(ability, name_width);
             continue;
         }
         describe_whole(&line, ability);
@@ -60,7 +59,7 @@ static bool print_all(const char *module, bool json)
     return fine;
 }
 
-static cli_exit run_list(const cli_options *options)
+static cli_exit list_abilities(const cli_options *options)
 {
     const bus_ability *ability = NULL;
     size_t i = 0;
@@ -77,11 +76,12 @@ const cli_command cli_ability_list = {
     .name = "ability list",
     .arguments = "[MODULE]",
     .summary = "list the operations that agents and services have",
-    .description = "Each has an input and an output of JSON; `ability show` gives their schemas, "
-                   "`ability invoke` does it. The scope is what a token needs over HTTP.",
+    .description =
+        "An ability has an input and an output of JSON. Over HTTP a token needs its scope."
+        " `ability show` prints the schemas.",
     .examples = "ability list\nability list task",
     .options = SHOW_SPECS,
-    .alone = run_list,
+    .alone = list_abilities,
 };
 
 /* --- show --- */
@@ -137,7 +137,7 @@ static void print_ability(const bus_ability *ability)
     buf_free(&text);
 }
 
-static cli_exit run_show(const cli_options *options)
+static cli_exit show_ability(const cli_options *options)
 {
     const bus_ability *ability = bus_find(slice_of(options->arguments[0]));
     buf line = BUF_INIT(1 << 20);
@@ -150,7 +150,7 @@ static cli_exit run_show(const cli_options *options)
         return CLI_DONE;
     }
     describe_whole(&line, ability);
-    return cli_print_line(&line, true);
+    return cli_print_json_text(&line);
 }
 
 const cli_command cli_ability_show = {
@@ -159,12 +159,12 @@ const cli_command cli_ability_show = {
     .summary = "show an ability with its JSON Schemas",
     .examples = "ability show card:add",
     .options = SHOW_SPECS,
-    .alone = run_show,
+    .alone = show_ability,
 };
 
 /* --- invoke --- */
 
-static cli_exit run_invoke(cardbox *db, const cli_options *options)
+static cli_exit invoke_ability(cardbox *db, const cli_options *options)
 {
     const char *input = options->arguments[1];
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -196,5 +196,5 @@ const cli_command cli_ability_invoke = {
     .description = "The input is JSON, by default {}; - reads it from the standard input.",
     .examples = "ability invoke --project demo card:list '{\"limit\":2}'",
     .options = cli_plain_specs,
-    .with_database = run_invoke,
+    .with_database = invoke_ability,
 };

@@ -1,7 +1,6 @@
 /*
- * cli.h: what the commands of `cardbox` share: how a command is described, how it reports, how it
- * reaches the database. A command is a table entry with a function; parsing, help and the check of
- * its arguments follow from the entry. Knows no command by name.
+ * cli.h: commands of `cardbox` are entries of a table, from which parsing, help and the check of
+ * arguments follow; and the functions that they share.
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
@@ -12,7 +11,7 @@
 #include "cardbox.h"
 #include "app/dev_dsn.h"
 
-/* What the process ends with; the numbers are promised to scripts. */
+/* The exit status of the process. Scripts depend on the numbers. */
 typedef enum cli_exit { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2 } cli_exit;
 
 /* The values of all options of all commands; each command has some of them. */
@@ -23,37 +22,38 @@ typedef struct cli_options {
     long limit;          /* rows; 0: the command's default */
     const char *cursor;  /* where a list goes on; NULL: at its beginning */
     char **arguments;    /* those that are no options, up to NULL */
+    size_t argument_count;
 
-    const char *id, *type, *role, *author, *step, *trace, *turn, *call; /* of cards */
+    const char *id, *type, *role, *author, *step, *trace, *turn, *call; /* options of cards */
     const char *content, *text, *metadata, *tool_calls, *tool_call_id;
     const char *created_after, *created_before;
     opt_list meta;
     long ttl;
     bool sealed, strict, restore;
 
-    long at_version, at_length, tail; /* of boxes */
+    long at_version, at_length, tail; /* options of boxes */
     const char *at_time;
     opt_list parents;
 
-    const char *session, *entry, *dialect, *compare, *expected_head; /* of sessions */
+    const char *session, *entry, *dialect, *compare, *expected_head; /* options of sessions */
     long from_depth;
     bool tree, all, ids, force;
 
-    const char *format; /* of contexts */
+    const char *format; /* options of contexts */
     bool no_repair;
 
-    const char *system, *parent, *reason; /* of tasks */
+    const char *system, *parent, *reason; /* options of tasks */
     long skip;
     bool follow;
 
-    const char *name, *scope, *expires; /* of tokens */
+    const char *name, *scope, *expires; /* options of tokens */
     opt_list tenants;
     bool all_tenants;
 
-    const char *data, *listen; /* of dev */
+    const char *data, *listen; /* options of dev */
     bool auth, no_sample;
 
-    const char *new_id, *key; /* of several */
+    const char *new_id, *key; /* options of several groups */
     long before, expected_version, retention_days, batch, wait_s;
     bool dry_run, tenant_from_rows;
 } cli_options;
@@ -118,16 +118,13 @@ typedef struct cli_command {
     cli_exit (*alone)(const cli_options *options); /* may open a database itself */
 } cli_command;
 
-/* The number of arguments. */
-size_t cli_count(char **arguments);
-
 /* All commands, in the order of the overview, ended by NULL. */
 extern const cli_command *const cli_commands[];
 
-/* The command that the words begin with, and how many of them its name takes; NULL: none. */
+/* The command that the words begin with, and the number of words in its name. NULL: none. */
 const cli_command *cli_find(char **words, int count, int *taken);
 
-/* Says that there is no such command, and which one may be meant; CLI_USAGE. */
+/* Prints that there is no such command, and a similar one. Returns CLI_USAGE. */
 cli_exit cli_unknown(char **words, int count);
 
 /* Runs what argv, without the program's name, asks for. */
@@ -149,11 +146,10 @@ void cli_message(const char *kind, const char *format, ...) __attribute__((forma
  * the option, and the result is CLI_USAGE. */
 cli_exit cli_failed(const cardbox_error *err);
 
-/* Prints a line of text or of JSON and frees it. CLI_FAILED: out of memory, which is reported. */
-cli_exit cli_print_line(buf *line, bool json);
+/* Prints a line of JSON and frees it. CLI_FAILED: out of memory, which is reported. */
+cli_exit cli_print_json_text(buf *line);
 
-/* Prints a value of jansson's as one line and releases it. CLI_FAILED for NULL, as cli_print_line.
- */
+/* Prints a value of jansson's as one line and releases it. CLI_FAILED for NULL. */
 cli_exit cli_print_json(json_t *value);
 
 /* Prints `value` as JSON if `json` is set, else the text; releases the value. */
@@ -163,25 +159,25 @@ cli_exit cli_print(bool json, json_t *value, const char *format, ...)
 /* Prints "out of memory"; CLI_FAILED. */
 cli_exit cli_nomem(void);
 
-/* Whether the command that runs is about projects: it takes --project. */
+/* True if the command that runs has the option --project. */
 bool cli_is_of_project(void);
 
-/* What the user can do about it, to be put behind the message; "" if that says it all. */
+/* A remedy to append to the message of an error, or "". */
 const char *cli_hint(const cardbox_error *err);
 
-/* Whether libpq can read what was given as a connection string; prints why not. */
+/* Reports a connection string that libpq cannot parse. */
 bool cli_is_dsn(const cli_options *options);
 
-/* The connection string to use: what was given; else, without PG* variables, that of a `cardbox
- * dev` that runs in ./var. `storage` keeps it. False: one was there, and does not run. */
+/* Finds the connection string: that of --dsn, or without PG* variables that of a `cardbox dev` in
+ * ./var, in `storage`. False: the database in ./var does not run. */
 bool cli_dsn(const char **out, const cli_options *options, char storage[DEV_DSN_SIZE],
              cardbox_error *err);
 
-/* The database, which is closed behind the command. NULL: why not was said. */
+/* Opens the database, which is closed after the command. NULL: an error was printed. */
 cardbox *cli_open(const cli_options *options);
-void cli_close(void); /* at once, for a command that goes on without it */
+void cli_close(void); /* for commands that continue without a database */
 
-/* Flushes stdout; CLI_FAILED with a message if what was printed could not be written. */
+/* Flushes stdout. Reports a failed write, and then returns CLI_FAILED. */
 cli_exit cli_finish(cli_exit status);
 
 #endif

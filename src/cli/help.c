@@ -1,5 +1,5 @@
 /*
- * help.c: `cardbox`, `cardbox help`, and --help of every command, all from the table of commands.
+ * help.c: prints the overview and the help of every command from the table of commands.
  */
 #include "app/word_wrap.h"
 #include "cli/cli.h"

@@ -1,11 +1,10 @@
 /*
- * run.c: finds the command that the arguments name, reads its options and calls it; and how all
- * commands report. Knows the commands only through their table.
+ * run.c: finds the command of the arguments, parses its options and calls it; and the functions
+ * with which all commands report.
  */
 #include "cli/commands.h"
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include "base/text.h"
 #include "cli/view/term.h"
 
@@ -38,7 +37,7 @@ void cli_message(const char *kind, const char *format, ...)
     term_print_text(stderr, slice_of(text));
 }
 
-/* Prints the message with the option in place of the field if it begins with the field's name. */
+/* If the message begins with the field's name, prints it with the name of the option instead. */
 static bool print_origin(const cardbox_error *err, const cli_origin *origin)
 {
     size_t length = strlen(origin->field);
@@ -73,16 +72,14 @@ bool cli_is_of_project(void)
     return false;
 }
 
-cli_exit cli_print_line(buf *line, bool json)
+cli_exit cli_print_json_text(buf *line)
 {
-    bool fine = buf_ok(line);
+    bool ok = buf_ok(line);
 
-    if (fine && json)
+    if (ok)
         term_print_json(buf_str(line));
-    else if (fine)
-        term_print_text(stdout, buf_as_slice(line));
     buf_free(line);
-    return fine ? CLI_DONE : cli_nomem();
+    return ok ? CLI_DONE : cli_nomem();
 }
 
 cli_exit cli_print_json(json_t *value)
@@ -90,7 +87,7 @@ cli_exit cli_print_json(json_t *value)
     buf line = BUF_INIT(SIZE_MAX / 4);
 
     buf_json_take(&line, value);
-    return cli_print_line(&line, true);
+    return cli_print_json_text(&line);
 }
 
 cli_exit cli_print(bool json, json_t *value, const char *format, ...)
@@ -134,7 +131,7 @@ const cli_command *const cli_commands[] = {
         NULL,
 };
 
-/* How many of the words the command's name takes; 0: it is another one. */
+/* The number of words in the command's name; 0: the words name another command. */
 static int words_matched(const cli_command *command, char **words, int count)
 {
     const char *at = command->name;
@@ -167,15 +164,6 @@ bool cli_is_help(const char *word)
 }
 
 /* --- running it --- */
-
-size_t cli_count(char **arguments)
-{
-    size_t count = 0;
-
-    while (arguments[count] != NULL)
-        count++;
-    return count;
-}
 
 /* Prints an error if the number of arguments does not fit "BOX [CARD...]". */
 static bool check_count(const cli_command *command, int count)
@@ -226,6 +214,7 @@ static cli_exit run_command(const cli_command *command, char **words, int count)
     }
     words[count] = NULL; /* options stood there, or the end of argv */
     options.arguments = words;
+    options.argument_count = (size_t)count;
     if (!cli_is_dsn(&options))
         return CLI_USAGE;
     if (command->alone != NULL)

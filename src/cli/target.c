@@ -1,11 +1,10 @@
 /*
- * target.c: opens, writes, renames. What is there and no plain file (a pipe, /dev/null) is written
- * to as it is.
+ * target.c: opens, writes and renames. Existing files that are not regular (a pipe, /dev/null) are
+ * written directly.
  */
 #include "cli/target.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cli/cli.h"

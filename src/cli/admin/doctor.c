@@ -1,10 +1,8 @@
 /*
- * doctor.c: `cardbox doctor`: looks at a database as a service would find it, and says what is not
- * as it should be and what to do.
+ * doctor.c: `cardbox doctor`: checks a database as the role of a service, and prints problems with
+ * their remedies.
  */
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include "base/text.h"
 #include "app/word_wrap.h"
 #include "cli/commands.h"
@@ -59,8 +57,9 @@ __attribute__((format(printf, 4, 0))) static void report(doctor *d, finding what
         print_row(words[what].name, words[what].style, check, text);
 }
 
-__attribute__((format(printf, 4, 5))) static void say(doctor *d, finding what, const char *check,
-                                                      const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void report_format(doctor *d, finding what,
+                                                                const char *check,
+                                                                const char *format, ...)
 {
     va_list args;
 
@@ -78,7 +77,7 @@ __attribute__((format(printf, 6, 7))) static void say_either(doctor *d, bool is_
 
     va_start(args, format);
     if (is_good)
-        say(d, FINDING_OK, check, "%s", good);
+        report_format(d, FINDING_OK, check, "%s", good);
     else
         report(d, what, check, format, args);
     va_end(args);
@@ -88,24 +87,26 @@ __attribute__((format(printf, 6, 7))) static void say_either(doctor *d, bool is_
 
 static void check_server(doctor *d, const admin_facts *facts)
 {
-    say(d, FINDING_OK, "connection", "database %s, %" PRId64 " MB, as role %s", facts->database,
-        facts->bytes / 1000000, facts->role);
+    report_format(d, FINDING_OK, "connection", "database %s, %" PRId64 " MB, as role %s",
+                  facts->database, facts->bytes / 1000000, facts->role);
     if (strtol(facts->version, NULL, 10) >= 15)
-        say(d, FINDING_OK, "server", "PostgreSQL %s", facts->version);
+        report_format(d, FINDING_OK, "server", "PostgreSQL %s", facts->version);
     else
-        say(d, FINDING_ERROR, "server", "PostgreSQL %s is too old: 15 or later is needed",
-            facts->version);
+        report_format(d, FINDING_ERROR, "server", "PostgreSQL %s is too old: 15 or later is needed",
+                      facts->version);
     if (facts->in_recovery)
-        say(d, FINDING_WARNING, "server",
-            "a standby: nothing can be written; name the primary, or all hosts with "
-            "target_session_attrs=read-write");
+        report_format(d, FINDING_WARNING, "server",
+                      "a standby: nothing can be written; name the primary, or all hosts with "
+                      "target_session_attrs=read-write");
     else if (facts->reads_only)
-        say(d, FINDING_WARNING, "server",
+        report_format(
+            d, FINDING_WARNING, "server",
             "default_transaction_read_only is on: nothing can be written; ALTER DATABASE %s SET "
             "default_transaction_read_only = off, or where it was set",
             facts->database);
     if (strcmp(facts->encoding, "UTF8") != 0)
-        say(d, FINDING_ERROR, "server",
+        report_format(
+            d, FINDING_ERROR, "server",
             "the database's encoding is %s, which can't hold what JSON can: move it to one that is "
             "made with ENCODING 'UTF8' TEMPLATE template0",
             facts->encoding);
@@ -114,11 +115,11 @@ static void check_server(doctor *d, const admin_facts *facts)
 static void check_schema(doctor *d, const admin_facts *facts)
 {
     if (facts->migration == schema_newest())
-        say(d, FINDING_OK, "migrations", "at migration %d, the newest", facts->migration);
+        report_format(d, FINDING_OK, "migrations", "at migration %d, the newest", facts->migration);
     else
-        say(d, FINDING_WARNING, "migrations",
-            "at migration %d, newer than this build's %d: use a newer cardbox", facts->migration,
-            schema_newest());
+        report_format(d, FINDING_WARNING, "migrations",
+                      "at migration %d, newer than this build's %d: use a newer cardbox",
+                      facts->migration, schema_newest());
     say_either(d, *facts->open_tables == '\0', "isolation",
                "row-level security is on and forced on every table", FINDING_ERROR,
                "row-level security is not on and forced on %s: ALTER TABLE ... ENABLE, and FORCE, "
@@ -155,18 +156,21 @@ static void check_path(doctor *d, const admin_facts *facts)
 static void check_worker(doctor *d, const admin_facts *facts)
 {
     if (!facts->in_worker_role)
-        say(d, FINDING_WARNING, "role",
+        report_format(
+            d, FINDING_WARNING, "role",
             "%s has the rights of neither cardbox_service nor cardbox_worker: for a service, GRANT "
             "cardbox_service TO %s",
             facts->role, facts->role);
     else if (facts->granted == 0)
-        say(d, FINDING_WARNING, "role",
+        report_format(
+            d, FINDING_WARNING, "role",
             "%s is a worker's role and sees no project: INSERT INTO cardbox.tenant_grants "
             "(tenant_id, role_name) VALUES ('PROJECT', '%s')",
             facts->role, facts->role);
     else
-        say(d, FINDING_OK, "role", "worker: sees project%s %s%s", facts->granted == 1 ? "" : "s",
-            facts->grants, facts->granted > ADMIN_GRANTS_NAMED ? ", ..." : "");
+        report_format(d, FINDING_OK, "role", "worker: sees project%s %s%s",
+                      facts->granted == 1 ? "" : "s", facts->grants,
+                      facts->granted > ADMIN_GRANTS_NAMED ? ", ..." : "");
 }
 
 /* One remedy mends all that a role can do too much: people read it once. */
@@ -175,8 +179,8 @@ static void say_excess(doctor *d, const admin_facts *facts, const char *check, c
 {
     d->is_excess = true;
     /* The one user of `cardbox dev` owns its database, and the server has another role. */
-    say(d, facts->is_dev ? FINDING_WARNING : FINDING_ERROR, check, "%s %s%s", who, what,
-        d->json ? ": " ROLE_REMEDY : "");
+    report_format(d, facts->is_dev ? FINDING_WARNING : FINDING_ERROR, check, "%s %s%s", who, what,
+                  d->json ? ": " ROLE_REMEDY : "");
 }
 
 /* As cardboxd, which does not serve other machines as such a role. */
@@ -189,11 +193,12 @@ static void check_role(doctor *d, const admin_facts *facts)
     else if (!facts->in_service_role)
         check_worker(d, facts);
     else
-        say(d, FINDING_OK, "role", "%s is a member of cardbox_service and no more", facts->role);
+        report_format(d, FINDING_OK, "role", "%s is a member of cardbox_service and no more",
+                      facts->role);
 }
 
-/* Tries what must not go, and takes it back. Where nothing can be written, what would be written is
- * refused to whoever may, too. */
+/* Tries forbidden operations and rolls them back. In a read-only database, only reads are tried:
+ * PostgreSQL would reject the writes of every role. */
 static void check_bounds(doctor *d, const admin_facts *facts, cardbox *db)
 {
     static const char *const attempts[] = {"read past row-level security", "make a token",
@@ -205,49 +210,55 @@ static void check_bounds(doctor *d, const admin_facts *facts, cardbox *db)
         if (admin_try(db, (admin_attempt)what))
             say_excess(d, facts, "isolation", "as was tried, this role can", attempts[what]);
         else
-            say(d, FINDING_OK, "isolation", "as was tried, this role can't %s", attempts[what]);
+            report_format(d, FINDING_OK, "isolation", "as was tried, this role can't %s",
+                          attempts[what]);
     }
     if (d->is_excess && !d->json)
         print_row("remedy", STYLE_CYAN, "role", ROLE_REMEDY);
 }
 
-/* Whether what was acknowledged is still there after a crash. */
+/* Acknowledged writes must survive a crash. */
 static void check_durability(doctor *d, const admin_facts *facts)
 {
     if (facts->commits_late)
-        say(d, FINDING_WARNING, "durability",
+        report_format(
+            d, FINDING_WARNING, "durability",
             "synchronous_commit is off: a crash loses what was acknowledged last; ALTER DATABASE "
             "%s SET synchronous_commit = on, or where it was set",
             facts->database);
     if (facts->fsync_off)
-        say(d, FINDING_WARNING, "durability",
+        report_format(
+            d, FINDING_WARNING, "durability",
             "fsync is off: a crash of the machine loses what was acknowledged, or all; as a "
             "superuser: ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf()");
     if (facts->full_pages_off)
-        say(d, FINDING_WARNING, "durability",
+        report_format(
+            d, FINDING_WARNING, "durability",
             "full_page_writes is off: a crash of the machine can leave broken pages, unless its "
             "file system writes a page whole or not at all; as a superuser: ALTER SYSTEM SET "
             "full_page_writes = on; SELECT pg_reload_conf()");
     if (facts->no_standby)
-        say(d, FINDING_ERROR, "durability",
+        report_format(
+            d, FINDING_ERROR, "durability",
             "synchronous_standby_names asks for a standby and none is connected: writes wait for "
             "one, and are answered with 504; start it, or as a superuser: ALTER SYSTEM SET "
             "synchronous_standby_names = ''; SELECT pg_reload_conf()");
     if (!facts->commits_late && !facts->fsync_off && !facts->full_pages_off && !facts->no_standby)
-        say(d, FINDING_OK, "durability", "what is acknowledged is on disk");
+        report_format(d, FINDING_OK, "durability", "what is acknowledged is on disk");
 }
 
-/* PostgreSQL numbers transactions with 32 bits and so must forget old ones, by VACUUM, before it
- * goes on: some three million before their numbers come round it takes no more writes. */
+/* Transaction ids have 32 bits, so VACUUM must freeze old ones. Three million before the ids wrap
+ * around, PostgreSQL stops writes. */
 static void check_age(doctor *d, const admin_facts *facts)
 {
     const int million = 1000000, late = 1000 * million, last = 2100 * million;
     if (facts->age < late)
-        say(d, FINDING_OK, "wraparound",
-            "the oldest transaction that is not forgotten was %d million ago, of 2147",
-            facts->age / million);
+        report_format(d, FINDING_OK, "wraparound",
+                      "the oldest transaction that is not forgotten was %d million ago, of 2147",
+                      facts->age / million);
     else
-        say(d, facts->age < last ? FINDING_WARNING : FINDING_ERROR, "wraparound",
+        report_format(
+            d, facts->age < last ? FINDING_WARNING : FINDING_ERROR, "wraparound",
             "in database %s the oldest transaction that is not forgotten was %d million ago, and "
             "from 2144 on PostgreSQL takes no writes: end what holds VACUUM back (rows of "
             "pg_replication_slots and pg_prepared_xacts, and the oldest xact_start of "
@@ -274,17 +285,17 @@ static void check_settings(doctor *d, const admin_facts *facts)
 static void say_why_not(doctor *d, const cardbox_error *err)
 {
     if (err->status == CARDBOX_INTERNAL)
-        say(d, FINDING_ERROR, "migrations", "%s", err->message);
+        report_format(d, FINDING_ERROR, "migrations", "%s", err->message);
     else if (err->status == CARDBOX_FORBIDDEN)
-        say(d, FINDING_ERROR, "role",
-            "%s; a service's role must be a member of cardbox_service, a worker's of "
-            "cardbox_worker: GRANT cardbox_service TO ...",
-            err->message);
+        report_format(d, FINDING_ERROR, "role",
+                      "%s; a service's role must be a member of cardbox_service, a worker's of "
+                      "cardbox_worker: GRANT cardbox_service TO ...",
+                      err->message);
     else
-        say(d, FINDING_ERROR, "connection", "%s%s", err->message, cli_hint(err));
+        report_format(d, FINDING_ERROR, "connection", "%s%s", err->message, cli_hint(err));
 }
 
-static void examine(doctor *d, const cli_options *options)
+static void check_database(doctor *d, const cli_options *options)
 {
     cardbox_options how = CARDBOX_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -298,7 +309,7 @@ static void examine(doctor *d, const cli_options *options)
         cardbox_open(&db, &how, &err) != CARDBOX_OK) {
         say_why_not(d, &err);
     } else if (admin_inspect(db, &facts, &err) != CARDBOX_OK) {
-        say(d, FINDING_ERROR, "connection", "%s", err.message);
+        report_format(d, FINDING_ERROR, "connection", "%s", err.message);
     } else {
         check_server(d, &facts);
         check_role(d, &facts);
@@ -313,11 +324,11 @@ static void examine(doctor *d, const cli_options *options)
     cardbox_close(db);
 }
 
-static cli_exit run(const cli_options *options)
+static cli_exit run_doctor(const cli_options *options)
 {
     doctor d = {.json = options->json};
 
-    examine(&d, options);
+    check_database(&d, options);
     return d.failed ? CLI_FAILED : CLI_DONE;
 }
 
@@ -329,5 +340,5 @@ const cli_command cli_doctor = {
     .examples = "doctor --dsn 'host=db user=cardbox_app dbname=cardbox'\n"
                 "doctor --json",
     .options = cli_database_specs,
-    .alone = run,
+    .alone = run_doctor,
 };

@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 #include "cli/view/table.h"
 
-/* Of migrations, and of functions. */
+/* The result for migrations, or for functions. */
 typedef struct migrate_kind {
     unsigned applied;
     json_t *steps; /* an array; NULL: out of memory */
@@ -18,7 +18,7 @@ typedef struct migrate_lines {
     migrate_kind migrations, functions;
 } migrate_lines;
 
-static void add_row(migrate_lines *lines, const migrate_step *step, const char *state)
+static void add_step_row(migrate_lines *lines, const migrate_step *step, const char *state)
 {
     if (step->version > 0)
         table_int(&lines->rows, step->version);
@@ -30,7 +30,7 @@ static void add_row(migrate_lines *lines, const migrate_step *step, const char *
 }
 
 /* The table has only those functions that change. */
-static void report(void *arg, const migrate_step *step)
+static void report_step(void *arg, const migrate_step *step)
 {
     migrate_lines *lines = arg;
     migrate_kind *kind = step->version > 0 ? &lines->migrations : &lines->functions;
@@ -39,7 +39,7 @@ static void report(void *arg, const migrate_step *step)
 
     kind->applied += step->applied_now;
     if (step->version > 0 || step->applied_now)
-        add_row(lines, step, state);
+        add_step_row(lines, step, state);
     json_t *version = step->version > 0 ? json_integer(step->version) : NULL;
     if (json_array_append_new(kind->steps, json_pack("{s:o*, s:s, s:s}", "version", version, "name",
                                                      step->name, "state", state)) != 0) {
@@ -77,14 +77,14 @@ static void print_result(const migrate_lines *lines)
         printf("applied: the database is at migration %d\n", schema_newest());
 }
 
-static cli_exit run(const cli_options *options)
+static cli_exit run_migrate(const cli_options *options)
 {
     static const table_column columns[] = {
         {"#", TABLE_RIGHT}, {"kind", TABLE_LEFT}, {"name", TABLE_LEFT}, {"state", TABLE_LEFT}};
     migrate_lines lines = {.options = options,
                            .migrations = {.steps = json_array()},
                            .functions = {.steps = json_array()}};
-    migrate_how how = {options->dry_run, (unsigned)options->wait_s, report, &lines};
+    migrate_how how = {options->dry_run, (unsigned)options->wait_s, report_step, &lines};
     cardbox_error err = CARDBOX_ERROR_INIT;
     char storage[DEV_DSN_SIZE];
     const char *dsn = NULL;
@@ -112,9 +112,9 @@ const cli_command cli_migrate = {
     .name = "migrate",
     .summary = "bring the database to the schema of this version",
     .description = "Run it as the role that owns (or will own) the schema cardbox. Any number of "
-                   "processes may run it at once: one works, the others wait and find it done. Who "
-                   "waits in vain is told which session has the lock. A program older than the "
-                   "release that migrated the database changes nothing.",
+                   "processes may run it at once: one works, the others wait. After a timeout the "
+                   "error names the session that has the lock. A program older than the release "
+                   "that migrated the database changes nothing.",
     .examples = "migrate --dsn 'host=db user=cardbox dbname=cardbox'\n"
                 "migrate --dry-run --json",
     .options =
@@ -128,5 +128,5 @@ const cli_command cli_migrate = {
             CLI_OPTIONS_END,
         },
     .defaults = &(const cli_options){.wait_s = MIGRATE_WAIT_S},
-    .alone = run,
+    .alone = run_migrate,
 };

@@ -2,13 +2,9 @@
  * token.c: `cardbox token create`, `list` and `revoke`. The secret is printed once, and what goes
  * to the database is its SHA-256: so no log of PostgreSQL and no backup ever has it.
  */
-#include "store/admin/tokens.h"
-
 #include <inttypes.h>
-#include <stdlib.h>
 #include <time.h>
 #include "base/isotime.h"
-#include "cli/card/card_view.h"
 #include "cli/commands.h"
 #include "cli/admin/secret.h"
 #include "cli/view/listing.h"
@@ -43,7 +39,7 @@ static bool read_expiry(token_input *out, const char *text, cardbox_error *err)
     return false;
 }
 
-/* What the options say, checked. */
+/* Checks and copies the options. */
 static bool read_options(token_input *out, const cli_options *options, cardbox_error *err)
 {
     out->name = options->name;
@@ -82,7 +78,7 @@ static cli_exit print_made(const cli_options *options, const token_made *made, c
     return CLI_DONE;
 }
 
-static cli_exit run_create(const cli_options *options)
+static cli_exit create_token(const cli_options *options)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     char secret[TOKEN_TEXT_SIZE + 1];
@@ -122,7 +118,7 @@ const cli_command cli_token_create = {
     .options =
         (const opt_spec[]){
             CLI_DSN,
-            CLI_TEXT("name", name, "NAME", "what it is for; each has its own"),
+            CLI_TEXT("name", name, "NAME", "its purpose; unique among tokens"),
             CLI_LIST("tenant", tenants, "PROJECT",
                      "a project that it is good for; may be given several times"),
             CLI_FLAG("all-tenants", all_tenants, "good for every project"),
@@ -134,7 +130,7 @@ const cli_command cli_token_create = {
         },
     .origins = {{"name", "--name"}, {"tenant", "--tenant"}},
     .defaults = &(const cli_options){.scope = "read"},
-    .alone = run_create,
+    .alone = create_token,
 };
 
 /* --- list --- */
@@ -146,46 +142,30 @@ static const char *state_of(const store_rows *rows, int row)
     return rows_bool(rows, row, TOKEN_IS_EXPIRED) ? "expired" : "good";
 }
 
-/* "in 30 d", "2 h ago" */
-static void add_expiry(table *t, const store_rows *rows, int row)
-{
-    char span[AGE_SIZE], text[AGE_SIZE + 8] = "never";
-    int64_t left = 0;
-
-    if (!rows_null(rows, row, TOKEN_EXPIRES)) {
-        left = rows_micros(rows, row, TOKEN_EXPIRES) / 1000000 - (int64_t)time(NULL);
-        /* Of 30d 30 are left for half a day, and of 12h 12 for half an hour. */
-        left += left > 2 * SECONDS_PER_DAY ? SECONDS_PER_DAY / 2 : left > 3600 ? 1800 : 0;
-        card_view_span(span, left < 0 ? -left : left);
-        snprintf(text, sizeof(text), left < 0 ? "%s ago" : "in %s", span);
-    }
-    table_text(t, text);
-}
-
-static void add_row(table *t, const void *rows, size_t i)
-{
-    int row = (int)i;
-    const char *state = state_of(rows, row);
-    slice tenants = rows_text(rows, row, TOKEN_TENANTS_TEXT);
-    char created[ISOTIME_SIZE];
-
-    isotime_format_micros(created, rows_micros(rows, row, TOKEN_CREATED));
-    table_int(t, rows_int8(rows, row, TOKEN_ID));
-    table_add(t, rows_text(rows, row, TOKEN_NAME), STYLE_BOLD);
-    table_add(t, tenants.ptr == NULL ? SLICE("all") : tenants, STYLE_PLAIN);
-    table_add(t, rows_text(rows, row, TOKEN_SCOPES_TEXT), STYLE_PLAIN);
-    table_text(t, created);
-    add_expiry(t, rows, row);
-    table_add(t, slice_of(state), *state == 'g' ? STYLE_GREEN : STYLE_DIM);
-}
-
-/* NULL: there is none. */
+/* A time in a column of the list; NULL: none. */
 static const char *moment_of(char out[ISOTIME_SIZE], const store_rows *rows, int row, int column)
 {
     if (rows_null(rows, row, column))
         return NULL;
     isotime_format_micros(out, rows_micros(rows, row, column));
     return out;
+}
+
+static void add_token_row(table *t, const void *rows, size_t i)
+{
+    int row = (int)i;
+    const char *state = state_of(rows, row);
+    slice tenants = rows_text(rows, row, TOKEN_TENANTS_TEXT);
+    char created[ISOTIME_SIZE], expires[ISOTIME_SIZE];
+    const char *end = moment_of(expires, rows, row, TOKEN_EXPIRES);
+
+    table_int(t, rows_int8(rows, row, TOKEN_ID));
+    table_add(t, rows_text(rows, row, TOKEN_NAME), STYLE_BOLD);
+    table_add(t, tenants.ptr == NULL ? SLICE("all") : tenants, STYLE_PLAIN);
+    table_add(t, rows_text(rows, row, TOKEN_SCOPES_TEXT), STYLE_PLAIN);
+    table_text(t, moment_of(created, rows, row, TOKEN_CREATED));
+    table_text(t, end != NULL ? end : "never");
+    table_add(t, slice_of(state), *state == 'g' ? STYLE_GREEN : STYLE_DIM);
 }
 
 /* A list that the database has written; NULL, which is all projects, is null. */
@@ -196,7 +176,7 @@ static json_t *list_of(slice text)
     return text.ptr == NULL ? json_null() : json_text_read(text, 0, &unused);
 }
 
-static void add_object(buf *out, const void *rows, size_t i)
+static void add_token_object(buf *out, const void *rows, size_t i)
 {
     int row = (int)i;
     char created[ISOTIME_SIZE], expires[ISOTIME_SIZE], revoked[ISOTIME_SIZE];
@@ -212,8 +192,8 @@ static void add_object(buf *out, const void *rows, size_t i)
                                  "state", state_of(rows, row)));
 }
 
-static const listing TOKENS = {.add_object = add_object,
-                               .add_row = add_row,
+static const listing TOKENS = {.add_object = add_token_object,
+                               .add_row = add_token_row,
                                .columns = {{"id", TABLE_RIGHT},
                                            {"name", TABLE_FLEXIBLE},
                                            {"projects", TABLE_LEFT},
@@ -222,7 +202,7 @@ static const listing TOKENS = {.add_object = add_object,
                                            {"expires", TABLE_LEFT},
                                            {"state", TABLE_LEFT}}};
 
-static cli_exit run_list(cardbox *db, const cli_options *options)
+static cli_exit list_tokens(cardbox *db, const cli_options *options)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     store_rows *rows = NULL;
@@ -244,12 +224,12 @@ const cli_command cli_token_list = {
     .examples = "token list\n"
                 "token list --json",
     .options = cli_database_specs,
-    .with_database = run_list,
+    .with_database = list_tokens,
 };
 
 /* --- revoke --- */
 
-/* Says so if no token is good any more. */
+/* Warns if no token is valid any more. */
 static cardbox_status warn_if_none(cardbox *db, cardbox_error *err)
 {
     store_rows *rows = NULL;
@@ -265,7 +245,7 @@ static cardbox_status warn_if_none(cardbox *db, cardbox_error *err)
     return status;
 }
 
-static cli_exit run_revoke(cardbox *db, const cli_options *options)
+static cli_exit revoke_token(cardbox *db, const cli_options *options)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t id = 0;
@@ -288,5 +268,5 @@ const cli_command cli_token_revoke = {
     .examples = "token revoke 3\n"
                 "token revoke importer",
     .options = cli_database_specs,
-    .with_database = run_revoke,
+    .with_database = revoke_token,
 };

@@ -38,7 +38,7 @@ static bool box_as_of_read(cardbox_read_options *out, const cli_options *options
 /* --- what is shown of one --- */
 
 /* The line above what a box holds. */
-static void print_head(const char *box_id, int64_t version, int64_t length)
+static void print_title(const char *box_id, int64_t version, int64_t length)
 {
     term_put_title("box ", box_id);
     printf("   version %" PRId64 "   %" PRId64 " card%s\n", version, length,
@@ -52,7 +52,7 @@ static cli_exit print_json(const cardbox_box *box)
     buf line = BUF_INIT(SIZE_MAX / 2);
 
     card_view_box(&line, box, true);
-    return cli_print_line(&line, true);
+    return cli_print_json_text(&line);
 }
 
 static cli_exit print_box(const cardbox_box *box)
@@ -60,7 +60,7 @@ static cli_exit print_box(const cardbox_box *box)
     static const table_column columns[] = {{"#", TABLE_RIGHT}, {"card", TABLE_ID}};
     table ids;
 
-    print_head(box->box_id, box->version, box->length);
+    print_title(box->box_id, box->version, box->length);
     for (size_t i = 0; i < box->parent_count; i++)
         printf("  from box %s\n", box->parent_ids[i]);
     table_init(&ids, columns, 2);
@@ -71,7 +71,7 @@ static cli_exit print_box(const cardbox_box *box)
     return table_finish(&ids, 2) ? CLI_DONE : cli_nomem();
 }
 
-static cli_exit run_get(const cli_options *options)
+static cli_exit show_box(const cli_options *options)
 {
     cardbox_read_options part = {0};
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -101,21 +101,20 @@ const cli_command cli_box_get = {
                 "box get --project demo --at-version 1 --json 01970000-0000-7000-8000-000000000001",
     .options = (const opt_spec[])CLI_IN_PROJECT(BOX_AS_OF),
     .origins = {BOX_AS_OF_ORIGINS},
-    .alone = run_get,
+    .alone = show_box,
 };
 
 /* --- cards --- */
 
-/* A box's places, and the cards of those that have one, in the same order. */
+/* A box, and those of its cards that exist, in the same order. */
 typedef struct places {
     const cardbox_box *box;
     const cardbox_cards *cards;
-    size_t *next; /* of the cards */
+    size_t *next; /* index of the next of the cards */
     const cli_options *options;
 } places;
 
-/* The card at a place, if it is the next of those that were found; NULL: it is missing, and keeps
- * its place. */
+/* The card at a position, if it is the next of those that exist. NULL: it does not exist. */
 static const cardbox_card *card_at(const places *of, size_t i)
 {
     const cardbox_card *card = cardbox_cards_at(of->cards, *of->next);
@@ -134,7 +133,7 @@ static void add_card_row(table *rows, const void *given, size_t i)
     card_view_add_row(rows, card_at(of, i), of->box->card_ids[i], position, of->options->ids);
 }
 
-/* One line a place, so that line N is card N of what was asked for. */
+/* Prints a line for a missing card too, so that line N is card N. */
 static void add_card_object(buf *out, const void *given, size_t i)
 {
     const places *of = given;
@@ -147,8 +146,7 @@ static void add_card_object(buf *out, const void *given, size_t i)
     buf_json_take(out, json_pack("{s:s, s:b}", "card_id", of->box->card_ids[i], "missing", 1));
 }
 
-/* Reads the ids and then the cards of the same places in the same version, so that the two fit
- * together. */
+/* Reads the ids and then the cards of the same version and positions. */
 static cardbox_status read_cards(cardbox_boxes **boxes, cardbox_cards **cards, cardbox *db,
                                  const char *project, const char *box_id,
                                  const cardbox_read_options *asked, cardbox_error *err)
@@ -175,14 +173,14 @@ static cli_exit print_cards(const cardbox_box *box, const cardbox_cards *cards,
     places of = {box, cards, &next, options};
 
     if (!options->json)
-        print_head(box->box_id, box->version, box->length);
+        print_title(box->box_id, box->version, box->length);
     if (!options->json && box->card_count == 0)
         return CLI_DONE;
     return listing_print(options->ids ? &CARDS_WITH_IDS : &CARDS, &of, box->card_count, NULL,
                          options->json, "no cards");
 }
 
-static cli_exit run_cards(const cli_options *options)
+static cli_exit show_cards(const cli_options *options)
 {
     cardbox_read_options part = {.tail = (size_t)options->tail};
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -218,7 +216,7 @@ const cli_command cli_box_cards = {
         CLI_INT("tail", tail, "N", "only the last N", 1, INT32_MAX), BOX_AS_OF,
         CLI_FLAG("ids", ids, "show the ids of the cards")),
     .origins = {BOX_AS_OF_ORIGINS},
-    .alone = run_cards,
+    .alone = show_cards,
 };
 
 /* --- context --- */
@@ -296,7 +294,7 @@ static const listing LOG = {.add_object = add_log_object,
                                         {"at", TABLE_SPARE},
                                         {"key", TABLE_FLEXIBLE}}};
 
-static cli_exit run_log(cardbox *db, const cli_options *options)
+static cli_exit show_log(cardbox *db, const cli_options *options)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_log *log = NULL;
@@ -318,5 +316,5 @@ const cli_command cli_box_log = {
                 "box log --project demo --limit 1 --json 01970000-0000-7000-8000-000000000001",
     .options = (const opt_spec[])CLI_IN_PROJECT(
         CLI_INT("before", before, "N", "only versions below this one", 1, INT32_MAX), CLI_LIMIT),
-    .with_database = run_log,
+    .with_database = show_log,
 };

@@ -26,7 +26,7 @@ static cli_exit print_change(cardbox_status status, const cardbox_box_change *ch
 
 /* --- create --- */
 
-static cli_exit run_create(cardbox *db, const cli_options *options)
+static cli_exit create_box(cardbox *db, const cli_options *options)
 {
     cardbox_box_options how = CARDBOX_BOX_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
@@ -35,7 +35,7 @@ static cli_exit run_create(cardbox *db, const cli_options *options)
 
     how.box_id = options->id;
     how.card_ids = as_ids(options->arguments);
-    how.card_count = cli_count(options->arguments);
+    how.card_count = options->argument_count;
     how.parent_ids = options->parents.at;
     how.parent_count = options->parents.count;
     status = cardbox_create_box(&change, db, options->project, &how, &err);
@@ -53,12 +53,12 @@ const cli_command cli_box_create = {
         CLI_LIST("parent", parents, "UUID",
                  "a box that it is made from; may be given several times")),
     .origins = {{"box_id", "--id"}, {"parent_ids", "--parent"}},
-    .with_database = run_create,
+    .with_database = create_box,
 };
 
 /* --- append --- */
 
-static cli_exit run_append(cardbox *db, const cli_options *options)
+static cli_exit append_cards(cardbox *db, const cli_options *options)
 {
     cardbox_append_options how = CARDBOX_APPEND_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
@@ -68,8 +68,8 @@ static cli_exit run_append(cardbox *db, const cli_options *options)
     how.key = options->key;
     how.expected_version = options->expected_version;
     status = cardbox_append_to_box(&change, db, options->project, options->arguments[0],
-                                   as_ids(options->arguments + 1),
-                                   cli_count(options->arguments + 1), &how, &err);
+                                   as_ids(options->arguments + 1), options->argument_count - 1,
+                                   &how, &err);
     return print_change(status, &change, &err, options->json);
 }
 
@@ -89,19 +89,19 @@ const cli_command cli_box_append = {
     .options = (const opt_spec[])CLI_IN_PROJECT(
         CLI_TEXT("key", key, "KEY", "append key: the same one appends once"), BOX_EXPECTED_VERSION),
     .origins = {{"key", "--key"}},
-    .with_database = run_append,
+    .with_database = append_cards,
 };
 
 /* --- replace --- */
 
-static cli_exit run_replace(cardbox *db, const cli_options *options)
+static cli_exit replace_cards(cardbox *db, const cli_options *options)
 {
     cardbox_box_change change = {.version = 0};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status;
 
     status = cardbox_save_box(&change, db, options->project, options->arguments[0],
-                              as_ids(options->arguments + 1), cli_count(options->arguments + 1),
+                              as_ids(options->arguments + 1), options->argument_count - 1,
                               options->expected_version, &err);
     return print_change(status, &change, &err, options->json);
 }
@@ -118,12 +118,12 @@ const cli_command cli_box_replace = {
                 "01970000-0000-7000-8000-000000000002",
     .options = (const opt_spec[])CLI_IN_PROJECT(BOX_EXPECTED_VERSION),
     .origins = {{"box_id", "the box's id"}},
-    .with_database = run_replace,
+    .with_database = replace_cards,
 };
 
 /* --- fork --- */
 
-static cli_exit run_fork(const cli_options *options)
+static cli_exit fork_box(const cli_options *options)
 {
     cardbox_fork_options how = CARDBOX_FORK_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
@@ -157,5 +157,5 @@ const cli_command cli_box_fork = {
         CLI_TEXT("new-id", new_id, "UUID", "id of the fork (default: a new UUIDv7)")),
     .origins = {{"new_box_id", "--new-id"}},
     .defaults = &(const cli_options){.at_length = -1},
-    .alone = run_fork,
+    .alone = fork_box,
 };

@@ -5,12 +5,12 @@
 #include "cli/commands.h"
 #include "cli/view/listing.h"
 
-static void add_object(buf *out, const void *of, size_t i)
+static void add_box_object(buf *out, const void *of, size_t i)
 {
     card_view_box(out, cardbox_boxes_at(of, i), false);
 }
 
-static void add_row(table *rows, const void *of, size_t i)
+static void add_box_row(table *rows, const void *of, size_t i)
 {
     const cardbox_box *box = cardbox_boxes_at(of, i);
 
@@ -22,8 +22,8 @@ static void add_row(table *rows, const void *of, size_t i)
     table_text(rows, box->parent_count > 0 ? box->parent_ids[0] : NULL);
 }
 
-static const listing BOXES = {add_object,
-                              add_row,
+static const listing BOXES = {add_box_object,
+                              add_box_row,
                               0,
                               {{"box", TABLE_ID},
                                {"version", TABLE_RIGHT},
@@ -32,7 +32,7 @@ static const listing BOXES = {add_object,
                                {"created", TABLE_SPARE_RIGHT},
                                {"from", TABLE_SHORT_ID}}};
 
-static cli_exit run_list(cardbox *db, const cli_options *options)
+static cli_exit list_boxes(cardbox *db, const cli_options *options)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_boxes *boxes = NULL;
@@ -53,12 +53,12 @@ const cli_command cli_box_list = {
     .examples = "box list --project demo\n"
                 "box list --project demo --limit 1 --json",
     .options = cli_page_specs,
-    .with_database = run_list,
+    .with_database = list_boxes,
 };
 
 /* --- the boxes of a card --- */
 
-static cli_exit run_with_card(cardbox *db, const cli_options *options)
+static cli_exit list_boxes_of_card(cardbox *db, const cli_options *options)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_boxes *boxes = NULL;
@@ -81,5 +81,5 @@ const cli_command cli_card_boxes = {
     .description = "The newest box comes first.",
     .examples = "card boxes --project demo demo-001-instruction",
     .options = cli_page_specs,
-    .with_database = run_with_card,
+    .with_database = list_boxes_of_card,
 };

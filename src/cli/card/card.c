@@ -19,7 +19,7 @@ static void add_moment(table *facts, const char *name, const char *moment)
     table_fact(facts, name, text, STYLE_PLAIN);
 }
 
-/* Everything that a card has, then what it says. */
+/* Prints the members of a card, then its text. */
 static bool print_card(const cardbox_card *card)
 {
     static const table_column columns[] = {{"", TABLE_LEFT}, {"", TABLE_FLEXIBLE}};
@@ -51,14 +51,14 @@ typedef struct cards_of {
     const char *project;
 } cards_of;
 
-static void add_object(buf *out, const void *given, size_t i)
+static void add_card_object(buf *out, const void *given, size_t i)
 {
     const cards_of *of = given;
 
     card_view_json(out, cardbox_cards_at(of->cards, i), of->project);
 }
 
-static void add_row(table *rows, const void *given, size_t i)
+static void add_card_row(table *rows, const void *given, size_t i)
 {
     const cards_of *of = given;
     const cardbox_card *card = cardbox_cards_at(of->cards, i);
@@ -66,7 +66,7 @@ static void add_row(table *rows, const void *given, size_t i)
     card_view_add_row(rows, card, card->card_id, 0, true);
 }
 
-static const listing CARDS = {add_object, add_row, 2, {CARD_COLUMNS_WITH_IDS}};
+static const listing CARDS = {add_card_object, add_card_row, 2, {CARD_COLUMNS_WITH_IDS}};
 
 static cli_exit print_cards(const cardbox_cards *cards, const cli_options *options)
 {
@@ -87,14 +87,14 @@ static cli_exit print_cards(const cardbox_cards *cards, const cli_options *optio
     return cardbox_cards_missing_count(cards) > 0 ? CLI_FAILED : status;
 }
 
-static cli_exit run_get(cardbox *db, const cli_options *options)
+static cli_exit show_cards(cardbox *db, const cli_options *options)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_cards *cards = NULL;
 
     if (cardbox_get_cards(&cards, db, options->project,
                           (const char *const *)(const void *)options->arguments,
-                          cli_count(options->arguments), &err) != CARDBOX_OK)
+                          options->argument_count, &err) != CARDBOX_OK)
         return cli_failed(&err);
     cli_exit status = print_cards(cards, options);
     cardbox_cards_free(cards);
@@ -110,7 +110,7 @@ const cli_command cli_card_get = {
     .examples = "card get --project demo demo-010-result\n"
                 "card get --project demo --json demo-001-instruction demo-002-profile",
     .options = cli_plain_specs,
-    .with_database = run_get,
+    .with_database = show_cards,
 };
 
 /* --- add --- */
@@ -184,7 +184,7 @@ static cli_exit add_card(const cli_options *options, const char *content)
         "%s  %s", card.card_id, cardbox_outcome_name(outcome));
 }
 
-static cli_exit run_add(const cli_options *options)
+static cli_exit check_and_add_card(const cli_options *options)
 {
     const char *argument = options->arguments[0];
     char *content = NULL;
@@ -246,12 +246,13 @@ const cli_command cli_card_add = {
                 {"role", "--role"},
                 {"author_id", "--author"},
                 {"step_id", "--step"}},
-    .alone = run_add,
+    .alone = check_and_add_card,
 };
 
 /* --- list --- */
 
-/* Cuts KEY=VALUE at the first =, so that a value may have more of them. False: why was said. */
+/* Cuts KEY=VALUE at the first =, so that a value may have more of them. False: an error was
+ * printed. */
 static bool read_matches(cardbox_match *out, arena *memory, const opt_list *given)
 {
     for (size_t i = 0; i < given->count; i++) {
@@ -305,7 +306,7 @@ static cli_exit list_cards(const cli_options *options, const cardbox_match *matc
     return status;
 }
 
-static cli_exit run_list(const cli_options *options)
+static cli_exit check_and_list_cards(const cli_options *options)
 {
     cardbox_match matches[CARDBOX_FILTERS_MAX];
     arena memory = ARENA_INIT;
@@ -339,7 +340,7 @@ const cli_command cli_card_list = {
                 {"created_before", "--before"},
                 {"a metadata key", "--meta: a key"},
                 {"tool_call_id", "--call"}},
-    .alone = run_list,
+    .alone = check_and_list_cards,
 };
 
 /* --- revisions --- */
@@ -384,7 +385,7 @@ static const listing REVISIONS = {add_revision_object,
                                    {"until", TABLE_LEFT},
                                    {"content", TABLE_FLEXIBLE}}};
 
-static cli_exit run_revisions(cardbox *db, const cli_options *options)
+static cli_exit show_revisions(cardbox *db, const cli_options *options)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_revisions *revisions = NULL;
@@ -409,5 +410,5 @@ const cli_command cli_card_revisions = {
     .options = (const opt_spec[])CLI_IN_PROJECT(
         CLI_INT("before", before, "N", "only revisions below this one", 1, INT32_MAX), CLI_LIMIT),
     .origins = {{"card_id", "the card's id"}},
-    .with_database = run_revisions,
+    .with_database = show_revisions,
 };

@@ -12,11 +12,11 @@
 /* Appends the card object that services see, on one line without its end. */
 void card_view_json(buf *out, const cardbox_card *card, const char *project);
 
-/* Appends what a card says in one line: the call of a tool, the outcome of one, the names of tools,
- * else its text. */
+/* Appends a summary of a card in one line: the call of a tool, its result, the names of tools, or
+ * the text. */
 void card_view_summary(buf *out, const cardbox_card *card);
 
-/* "user", "assistant", ...; "" if neither the card nor its type says. */
+/* "user", "assistant", ...; "" if the card and its type have no role. */
 const char *card_view_role(const cardbox_card *card);
 term_style card_view_style(slice role);
 
@@ -24,8 +24,6 @@ term_style card_view_style(slice role);
 #define AGE_SIZE 32
 const char *card_view_age(char out[AGE_SIZE], const char *moment);
 
-/* The same of a span: "3 h". */
-const char *card_view_span(char out[AGE_SIZE], int64_t seconds);
 void card_view_add_age(table *rows, const char *moment); /* as a cell */
 
 /* Appends the object of a box, with the ids of its cards or without. */

@@ -5,11 +5,7 @@
 
 #include <glob.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include "cli/cli.h"
 
 /* The oldest that has what the schema needs. */
@@ -32,8 +28,8 @@ static long data_version(const cluster *c)
     return strtol(text, NULL, 10);
 }
 
-/* Reads the version of the programs in a folder: "postgres (PostgreSQL) 15.18 (Debian ...)". Gives
- * the major one, 0 if they are not all there. */
+/* Reads the version of the programs in a folder: "postgres (PostgreSQL) 15.18 (Debian ...)".
+ * Returns the major version, 0 if a program is missing. */
 static long programs_version(char version[32], const char *bin)
 {
     char initdb[PATH_MAX], postgres[PATH_MAX], command[PATH_MAX + 16], line[128];
@@ -51,7 +47,7 @@ static long programs_version(char version[32], const char *bin)
     return strtol(version, NULL, 10);
 }
 
-/* Takes a folder whose programs fit. `seen` keeps the newest version that was looked at. */
+/* Uses the programs of a folder if their version fits. `seen` keeps the newest version. */
 static bool try_folder(cluster *c, const char *bin, long wanted, long *seen)
 {
     char version[32];

@@ -1,17 +1,12 @@
 /*
  * dev.c: `cardbox dev`, the whole of CardBox with one command: a private PostgreSQL, the schema, a
- * sample project, and cardboxd. Stays in front of both, and takes them along when it goes.
+ * sample project, and cardboxd. It runs both as child processes and stops
+ * them when it ends.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 #include "cli/dev/cluster.h"
 #include "cli/commands.h"
 #include "cli/dev/dev_sample.h"
@@ -19,7 +14,7 @@
 #include "store/admin/migrate.h"
 #include "store/admin/checks.h"
 
-/* Where a running `cardbox dev` says how to reach its database. */
+/* The file with the connection string of a running `cardbox dev`. */
 #define DSN_FILE "dsn"
 
 typedef struct dev_run {
@@ -42,7 +37,7 @@ static void ask_stop(int number)
 }
 
 /* A child's end only has to wake us. */
-static void wake(int number)
+static void ignore_signal(int number)
 {
     (void)number;
 }
@@ -54,7 +49,7 @@ static void catch_signals(void)
 
     for (size_t i = 0; i < sizeof(asking) / sizeof(asking[0]); i++)
         sigaction(asking[i], &action, NULL);
-    action.sa_handler = wake;
+    action.sa_handler = ignore_signal;
     action.sa_flags = SA_NOCLDSTOP;
     sigaction(SIGCHLD, &action, NULL);
 }
@@ -172,7 +167,7 @@ static void count_migration(void *arg, const migrate_step *step)
 }
 
 /* The schema, the server's role and the sample. */
-static bool fill(dev_run *r)
+static bool prepare_database(dev_run *r)
 {
     cli_options options = {.dsn = r->dsn};
     migrate_how how = {.wait_s = MIGRATE_WAIT_S, .report = count_migration, .arg = &r->migrated};
@@ -202,7 +197,7 @@ static bool fill(dev_run *r)
 }
 
 /* As a role that sees what a server sees, and not as the owner of everything. */
-static bool serve(dev_run *r)
+static bool start_server(dev_run *r)
 {
     char dsn[sizeof(r->dsn) + 64];
     const dev_server_options options = {
@@ -212,18 +207,18 @@ static bool serve(dev_run *r)
     return dev_server_start(&r->server, &options, &stop_asked);
 }
 
-static bool start(dev_run *r)
+static bool start_all(dev_run *r)
 {
     printf("cardbox %s\n", cardbox_version());
-    if (!dev_is_free(r->options->listen)) /* before all that takes long */
+    if (!dev_is_free(r->options->listen)) /* before the slow steps */
         return false;
     if (!cluster_open(&r->cluster, r->dir, &stop_asked))
         return false;
     cluster_dsn(&r->cluster, r->dsn);
-    if (!fill(r) || !write_dsn(r))
+    if (!prepare_database(r) || !write_dsn(r))
         return false;
     printf("dsn: %s\n", r->dsn);
-    if (!serve(r))
+    if (!start_server(r))
         return false;
     printf("ready: %s\n", r->server.url);
     printf("inspector: %s/ui/#/%s\n", r->server.url, DEV_PROJECT);
@@ -232,7 +227,7 @@ static bool start(dev_run *r)
 }
 
 /* Until somebody asks us to stop, or one of the two ends by itself. */
-static cli_exit watch(dev_run *r)
+static cli_exit watch_children(dev_run *r)
 {
     while (!stop_asked) {
         dev_server_listen(&r->server);
@@ -258,8 +253,8 @@ static cli_exit run_in_folder(dev_run *r)
     char path[PATH_MAX];
     cli_exit status = CLI_FAILED;
 
-    if (start(r))
-        status = watch(r);
+    if (start_all(r))
+        status = watch_children(r);
     else if (stop_asked)
         status = CLI_DONE;
     dev_server_stop(&r->server, &stop_asked);
@@ -271,7 +266,7 @@ static cli_exit run_in_folder(dev_run *r)
     return status;
 }
 
-static cli_exit run(const cli_options *options)
+static cli_exit run_dev(const cli_options *options)
 {
     static dev_run r; /* large for a stack */
     cli_exit status = CLI_FAILED;
@@ -280,10 +275,10 @@ static cli_exit run(const cli_options *options)
         return CLI_USAGE;
     r.options = options;
     r.lock = -1;
-    setvbuf(stdout, NULL, _IOLBF, 0); /* who reads it through a pipe waits for its lines */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* readers of a pipe wait for lines */
     catch_signals();
-    /* Where the port is taken no folder is made for nothing; in one that is there already, its lock
-     * says more. */
+    /* If the port is in use, no folder is made. If the folder exists, its lock has a better error.
+     */
     if ((access(options->data, F_OK) == 0 || dev_is_free(options->listen)) && open_folder(&r))
         status = run_in_folder(&r);
     if (r.lock >= 0)
@@ -309,5 +304,5 @@ const cli_command cli_dev = {
             CLI_OPTIONS_END,
         },
     .defaults = &(const cli_options){.data = DEV_FOLDER, .listen = "127.0.0.1:8099"},
-    .alone = run,
+    .alone = run_dev,
 };

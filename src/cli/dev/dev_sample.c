@@ -57,8 +57,8 @@ static cardbox_status import_session(cardbox *db, cardbox_error *err)
                                         sizeof(SESSION) - 1, err);
 }
 
-/* A file that says that it was loaded. */
-static bool mark(const char *path)
+/* Makes the file that marks a part as loaded. */
+static bool make_mark(const char *path)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 
@@ -68,7 +68,7 @@ static bool mark(const char *path)
     return false;
 }
 
-/* Loads a part of the sample, unless its mark says that it was loaded. False: why was said. */
+/* Loads a part of the sample once. False: an error was printed. */
 static bool load_once(const char *dir, const char *mark_name, cardbox *db,
                       cardbox_status (*load)(cardbox *db, cardbox_error *err))
 {
@@ -80,7 +80,7 @@ static bool load_once(const char *dir, const char *mark_name, cardbox *db,
     if (access(path, F_OK) == 0)
         return true;
     if (load(db, &err) == CARDBOX_OK)
-        return mark(path);
+        return make_mark(path);
     cli_failed(&err);
     return false;
 }

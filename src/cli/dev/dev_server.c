@@ -9,11 +9,6 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include "base/clock.h"
 #include "cli/cli.h"
 
@@ -45,7 +40,7 @@ static bool split_address(const char *address, char host[64], const char **port)
     return true;
 }
 
-/* Whether only this machine reaches an address. */
+/* True if only this machine reaches an address. */
 static bool is_loopback(const char *host)
 {
     struct in_addr four;
@@ -92,7 +87,7 @@ static int open_socket(const char *address, struct sockaddr_storage *out, sockle
     return fd;
 }
 
-/* cardboxd would find out too, but says so in its log alone. */
+/* cardboxd would report it in its log only. */
 bool dev_is_free(const char *listen)
 {
     struct sockaddr_storage address;
@@ -113,7 +108,7 @@ bool dev_is_free(const char *listen)
     return !taken;
 }
 
-/* Whether the server, which listens before it has reached its database, has reached it. */
+/* True if the server, which listens before it has connections to the database, has them. */
 static bool is_ready(const dev_server *s)
 {
     static const char request[] = "GET /readyz HTTP/1.1\r\nHost: localhost\r\n"
@@ -158,7 +153,7 @@ static void find_program(char out[PATH_MAX])
     snprintf(out, PATH_MAX, "cardboxd");
 }
 
-static bool launch(dev_server *s, const dev_server_options *options)
+static bool start_cardboxd(dev_server *s, const dev_server_options *options)
 {
     char program[PATH_MAX];
     const char *const argv[] = {
@@ -228,7 +223,7 @@ bool dev_server_start(dev_server *s, const dev_server_options *options,
 {
     int64_t deadline = clock_ms() + READY_MS;
 
-    if (!path_join(s->log, options->dir, "cardboxd.log") || !launch(s, options))
+    if (!path_join(s->log, options->dir, "cardboxd.log") || !start_cardboxd(s, options))
         return false;
     if (await_url(s, deadline, stop) && await_ready(s, deadline, stop))
         return true;

@@ -1,9 +1,8 @@
 /*
- * import.c: `cardbox import`. Reads lines, shows how far it is, says what became of them; what a
- * line means is the store's.
+ * import.c: `cardbox import`. Reads lines, shows the progress and reports the outcomes. The store
+ * parses the lines.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include "app/line_reader.h"
 #include "cli/commands.h"
 #include "cli/source.h"
@@ -17,9 +16,11 @@ typedef struct import_run {
     store_import *in;
 } import_run;
 
-enum { STRANGE_TOLD = 5 }; /* of a file that is no export; the other lines are only counted */
+enum {
+    STRANGE_TOLD = 5
+}; /* reported bad lines of a file that is no export; others are only counted */
 
-/* Whether all lines so far, if there are any, are of no kind. */
+/* True if there are lines, and none so far is of an export. */
 static bool is_no_export(const import_result *so_far)
 {
     uint64_t strange = so_far->of[TRANSFER_OTHER].refused;
@@ -43,8 +44,8 @@ static void report_refused(void *arg, uint64_t line, const char *reason)
         cli_note("line %llu: %s", (unsigned long long)line, reason);
 }
 
-/* Takes every line. False: the import ended before its time, and why was said. */
-static bool take_lines(import_run *r)
+/* Imports all lines. False: the import failed, which is reported. */
+static bool import_lines(import_run *r)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status = CARDBOX_OK;
@@ -116,7 +117,7 @@ static void print_summary(const import_result *result)
     }
 }
 
-static cli_exit summarise(const cli_options *options, const import_result *result)
+static cli_exit print_result(const cli_options *options, const import_result *result)
 {
     uint64_t refused = 0;
     buf json = BUF_INIT(4096);
@@ -148,14 +149,14 @@ static cli_exit import_file(const cli_options *options, import_run *r, cardbox *
 
     if (import_new(&r->in, db, tenant, report_refused, r, &err) != CARDBOX_OK)
         return cli_failed(&err);
-    status = take_lines(r) ? CLI_DONE : CLI_FAILED;
-    if (summarise(options, import_so_far(r->in)) != CLI_DONE)
+    status = import_lines(r) ? CLI_DONE : CLI_FAILED;
+    if (print_result(options, import_so_far(r->in)) != CLI_DONE)
         status = CLI_FAILED;
     import_free(r->in);
     return status;
 }
 
-static cli_exit run(const cli_options *options)
+static cli_exit import_project(const cli_options *options)
 {
     static import_run r; /* large for a stack */
     cli_exit status = CLI_FAILED;
@@ -202,5 +203,5 @@ const cli_command cli_import = {
         CLI_FLAG("tenant-from-rows", tenant_from_rows,
                  "each row into the project that its tenant_id names")),
     .project_optional = true,
-    .alone = run,
+    .alone = import_project,
 };

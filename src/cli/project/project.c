@@ -7,12 +7,12 @@
 #include "base/errors.h"
 #include "store/admin/projects.h"
 
-static void add_object(buf *out, const void *rows, size_t i)
+static void add_project_object(buf *out, const void *rows, size_t i)
 {
     project_json(out, rows, (int)i);
 }
 
-static void add_row(table *t, const void *rows, size_t i)
+static void add_project_row(table *t, const void *rows, size_t i)
 {
     table_add(t, project_id(rows, (int)i), STYLE_PLAIN);
     for (int kind = 0; kind < PROJECT_KINDS; kind++) {
@@ -25,8 +25,8 @@ static void add_row(table *t, const void *rows, size_t i)
     }
 }
 
-static cardbox_status ask(store_rows **out, cardbox *db, const project_list *list,
-                          cardbox_error *err)
+static cardbox_status query_projects(store_rows **out, cardbox *db, const project_list *list,
+                                     cardbox_error *err)
 {
     params p;
 
@@ -37,8 +37,8 @@ static cardbox_status ask(store_rows **out, cardbox *db, const project_list *lis
 
 static cli_exit print_page(const store_rows *rows, int64_t limit, bool json, arena *memory)
 {
-    static const listing PROJECTS = {add_object,
-                                     add_row,
+    static const listing PROJECTS = {add_project_object,
+                                     add_project_row,
                                      0,
                                      {{"project", TABLE_ID},
                                       {"cards", TABLE_RIGHT},
@@ -54,7 +54,7 @@ static cli_exit print_page(const store_rows *rows, int64_t limit, bool json, are
                          "no projects");
 }
 
-static cli_exit run_list(const cli_options *options)
+static cli_exit list_projects(const cli_options *options)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     project_list list = {.limit = options->limit > 0 ? options->limit : CARDBOX_PAGE_DEFAULT};
@@ -72,7 +72,7 @@ static cli_exit run_list(const cli_options *options)
     db = cli_open(options);
     if (db == NULL)
         goto done;
-    if (ask(&rows, db, &list, &err) == CARDBOX_OK)
+    if (query_projects(&rows, db, &list, &err) == CARDBOX_OK)
         status = print_page(rows, list.limit, options->json, &memory);
     else
         status = cli_failed(&err);
@@ -91,5 +91,5 @@ const cli_command cli_project_list = {
     .examples = "project list\n"
                 "project list --json --limit 500",
     .options = (const opt_spec[]){CLI_DSN, CLI_CURSOR, CLI_LIMIT, CLI_JSON, CLI_OPTIONS_END},
-    .alone = run_list,
+    .alone = list_projects,
 };

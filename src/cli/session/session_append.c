@@ -4,19 +4,16 @@
 #include <errno.h>
 #include <inttypes.h>
 #include "app/line_reader.h"
-#include "base/scan.h"
 #include "cli/commands.h"
 #include "cli/session/session_rows.h"
 #include "cli/source.h"
-#include "cli/view/term.h"
-#include "model/session/entry.h"
 
 /* Lines of one append, as the SDK has them. */
 #define LINES_MAX 1000
 
 typedef struct append_input {
     const char *lines[LINES_MAX + 1]; /* one more, to see that there are too many */
-    uint64_t numbers[LINES_MAX + 1];  /* of the lines in the file */
+    uint64_t numbers[LINES_MAX + 1];  /* line numbers in the file */
     size_t count;
     arena memory;
 } append_input;
@@ -30,7 +27,7 @@ static bool is_blank(slice line)
     return true;
 }
 
-/* Reads the lines, blank ones left out. False: why not was said. */
+/* Reads the lines that are not blank. False: an error was printed. */
 static bool read_entries(append_input *out, const cli_source *source)
 {
     line_reader *reader = arena_take(&out->memory, sizeof(*reader));
@@ -65,7 +62,7 @@ static bool read_entries(append_input *out, const cli_source *source)
     return false;
 }
 
-/* Names the line of the file in place of the store's entries[1]. */
+/* Prints the error with the line of the file instead of the store's "entries[1]". */
 static cli_exit print_rejection(const append_input *input, const cardbox_error *err)
 {
     static const char begin[] = "entries[";
@@ -147,8 +144,8 @@ static cardbox_status append_in_transaction(int64_t *version, cardbox *db,
     return status;
 }
 
-static cli_exit append(const cli_options *options, cardbox_dialect dialect, const char *session,
-                       const append_input *input)
+static cli_exit append_and_print(const cli_options *options, cardbox_dialect dialect,
+                                 const char *session, const append_input *input)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t version = 0;
@@ -174,7 +171,7 @@ static cli_exit append(const cli_options *options, cardbox_dialect dialect, cons
     return end;
 }
 
-static cli_exit run_append(const cli_options *options)
+static cli_exit append_file(const cli_options *options)
 {
     append_input input = {.memory = ARENA_INIT};
     cli_exit status = CLI_FAILED;
@@ -186,7 +183,7 @@ static cli_exit run_append(const cli_options *options)
     if (!source_open(&source, options->arguments[1]))
         return CLI_FAILED;
     if (read_entries(&input, &source))
-        status = append(options, dialect, options->arguments[0], &input);
+        status = append_and_print(options, dialect, options->arguments[0], &input);
     arena_reset(&input.memory);
     source_close(&source);
     return status;
@@ -200,7 +197,7 @@ const cli_command cli_session_append = {
         "FILE, or the standard input, has one entry a line, each with a type. Without a "
         "parentId it goes on from the one before, the first one from the head; null makes "
         "a root. One without an id is given one; one with an id that is there already is "
-        "left alone. The head moves to the last one, whose id is said; --json has all ids. "
+        "left alone. The head moves to the last one, whose id is printed; --json has all ids. "
         "An entry of an unknown type is stored with a warning; it is never part of a context. The "
         "types and their members are in cardbox(1), ENTRIES.",
     .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
@@ -213,5 +210,5 @@ const cli_command cli_session_append = {
         CLI_INT("expected-version", expected_version, "N", "only if the session is at this version",
                 1, INT32_MAX)),
     .origins = {{"key", "--key"}},
-    .alone = run_append,
+    .alone = append_file,
 };

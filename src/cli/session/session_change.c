@@ -12,7 +12,7 @@
 
 /* --- fork --- */
 
-static cli_exit run_fork(cardbox *db, const cli_options *options)
+static cli_exit fork_session(cardbox *db, const cli_options *options)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     char made[CARDBOX_UUID_SIZE];
@@ -36,14 +36,14 @@ static cli_exit run_fork(cardbox *db, const cli_options *options)
 const cli_command cli_session_fork = {
     .name = "session fork",
     .arguments = "SESSION [ENTRY]",
-    .summary = "make a new session of the way to an entry, or to the head",
+    .summary = "make a new session of the path to an entry, or to the head",
     .examples = "session fork --project demo demo-session 5e55000a\n"
                 "session fork --project demo --new-id second-try demo-session",
     .options = (const opt_spec[])CLI_IN_PROJECT(
         CLI_TEXT("new-id", new_id, "ID", "id of the fork (default: a new UUIDv7)"),
         CLI_TEXT("session", new_id, "ID", "the same, as session import has it")),
     .origins = {{"new_session_id", "--new-id"}},
-    .with_database = run_fork,
+    .with_database = fork_session,
 };
 
 /* --- head --- */
@@ -99,7 +99,7 @@ const cli_command cli_session_head = {
 
 /* --- label --- */
 
-/* The line of a label; without one it takes the entry's label away. */
+/* Appends the line of a label entry. Without a label it removes the entry's label. */
 static void add_label(buf *out, const char *parent, const char *target, const char *label)
 {
     char id[CARDBOX_UUID_SIZE], now[ISOTIME_SIZE];
@@ -137,7 +137,7 @@ static cardbox_status put_label(cardbox *db, const char *project, const char *se
     return status;
 }
 
-static cli_exit run_label(cardbox *db, const cli_options *options)
+static cli_exit label_entry(cardbox *db, const cli_options *options)
 {
     const char *project = options->project, *label = options->arguments[2];
     const char *entry = options->arguments[1];
@@ -172,5 +172,5 @@ const cli_command cli_session_label = {
     .examples = "session label --project demo demo-session 5e550010 'went wrong here'\n"
                 "session label --project demo demo-session 5e550010",
     .options = cli_plain_specs,
-    .with_database = run_label,
+    .with_database = label_entry,
 };

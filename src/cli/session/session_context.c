@@ -1,6 +1,6 @@
 /*
- * session_context.c: `cardbox session context`: the messages that a model is given at an entry,
- * what was done so that its API takes them, and where two of them part. Over the public SDK.
+ * session_context.c: `cardbox session context`: the context of an entry, the repairs that its API
+ * needs, and the difference of two contexts. Over the public SDK.
  */
 #include "cli/commands.h"
 #include "cli/session/session_pages.h"

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 #include "cli/card/card_view.h"
-#include "cli/view/term.h"
 
 enum {
     ROLE_COLUMNS = 9,
@@ -20,7 +19,7 @@ enum {
     ID_ALIGN_MAX = 40, /* ids up to this make the next column wait */
     MARKS_AT_MAX = 72, /* where marks are aligned at most: longer texts push their own */
     KEEP = 2,          /* entries at both ends of a run that are never folded, */
-    FOLD_LEAST = 4,    /* and how many are worth a line that says so: */
+    FOLD_LEAST = 4,    /* the least that a line replaces, */
     WHOLE_MAX = 40,    /* in a tree of more entries than are read at one glance */
     STEP = 2,          /* columns of a level */
     LEVELS_SHOWN = 40, /* at most; fewer on a narrow terminal */
@@ -29,7 +28,7 @@ enum {
 
 #define NONE SIZE_MAX
 
-/* What the walk needs of an entry. A run is a chain of only children. */
+/* An entry in the tree. A run is a chain of entries without siblings. */
 typedef struct node {
     size_t first_child, last_child, next;
     size_t children;
@@ -46,13 +45,13 @@ typedef struct drawing {
     node *nodes;
     size_t *order; /* the entries as they are drawn */
     size_t drawn;
-    bool *bars;       /* of each level: whether another branch follows further down */
+    bool *bars;       /* true for levels on which another branch follows */
     size_t levels;    /* shown */
     int id_columns;   /* 0: no ids */
     int marks_at;     /* the column where marks begin */
     int marks_widest; /* columns of the widest marks */
     bool only_measures;
-    bool has_folded; /* what shows more was said */
+    bool has_folded; /* the hint --all was printed */
     buf line, marks;
 } drawing;
 
@@ -82,7 +81,7 @@ static size_t parent_of(const drawing *d, size_t i)
 
 /* A branch is drawn one level further in. Deep inside, the last one goes on in its parent's column
  * instead: a line of work with a hundred side branches has no hundred levels. */
-static void place(drawing *d, size_t i)
+static void add_to_order(drawing *d, size_t i)
 {
     size_t parent = parent_of(d, i);
     node *n = &d->nodes[i];
@@ -102,12 +101,12 @@ static void place(drawing *d, size_t i)
 }
 
 /* Puts all that hangs on a root in order, parents first. */
-static void walk_from(drawing *d, size_t root)
+static void order_tree(drawing *d, size_t root)
 {
     size_t at = root;
 
     while (at != NONE) {
-        place(d, at);
+        add_to_order(d, at);
         if (d->nodes[at].first_child != NONE) {
             at = d->nodes[at].first_child;
             continue;
@@ -118,11 +117,11 @@ static void walk_from(drawing *d, size_t root)
     }
 }
 
-static void walk(drawing *d)
+static void order_entries(drawing *d)
 {
     for (size_t i = 0; i < d->count; i++) {
         if (parent_of(d, i) == NONE)
-            walk_from(d, i);
+            order_tree(d, i);
     }
     for (size_t k = d->drawn; k > 0; k--) {
         node *n = &d->nodes[d->order[k - 1]];
@@ -133,7 +132,7 @@ static void walk(drawing *d)
 
 /* --- folding --- */
 
-static bool may_fold(const drawing *d, size_t i)
+static bool is_foldable(const drawing *d, size_t i)
 {
     const node *n = &d->nodes[i];
     const session_tree_entry *entry = &d->entries[i];
@@ -147,7 +146,7 @@ static size_t folded_at(const drawing *d, size_t k)
 {
     size_t end = k;
 
-    while (end < d->drawn && may_fold(d, d->order[end]))
+    while (end < d->drawn && is_foldable(d, d->order[end]))
         end++;
     return end - k >= FOLD_LEAST ? end - k : 0;
 }
@@ -170,7 +169,7 @@ static int add_indent(drawing *d, const node *n)
     return STEP * (int)(n->level - first + 1 + (first > 1));
 }
 
-/* Appends text in a style, cut to so many columns. Gives the columns that it takes. */
+/* Appends text in a style, cut to `columns`. Returns its width. */
 static int add_styled(buf *out, slice text, int columns, term_style style)
 {
     size_t start;
@@ -263,7 +262,7 @@ static void end_line(drawing *d)
     buf_reset(&d->line, 65536);
 }
 
-/* What the text may take: what the marks leave. */
+/* The columns that the marks leave for the text. */
 static int room_for_text(const drawing *d, int used, int marks)
 {
     int room = d->look.width - used - (marks > 0 ? marks + GAP : 0);
@@ -332,7 +331,7 @@ static void measure_ids(drawing *d)
         d->id_columns = 1;
 }
 
-/* Where marks are put below one another, as far as there is room for all of them. */
+/* Finds the column of all marks, so that the widest still fits. */
 static void measure_marks(drawing *d)
 {
     int most = MARKS_AT_MAX;
@@ -346,7 +345,7 @@ static void measure_marks(drawing *d)
         d->marks_at = most;
 }
 
-static bool make_room(drawing *d)
+static bool allocate_nodes(drawing *d)
 {
     d->nodes = calloc(d->count, sizeof(*d->nodes));
     d->order = calloc(d->count, sizeof(*d->order));
@@ -373,10 +372,10 @@ bool session_tree_print(FILE *out, const session_tree_entry *entries, size_t cou
     if (look->width > 0 && (size_t)look->width / (2 * STEP) < LEVELS_SHOWN)
         d.levels = (size_t)look->width / (2 * STEP) + 1;
     if (count > 0)
-        fine = make_room(&d);
+        fine = allocate_nodes(&d);
     if (fine) {
         link_children(&d);
-        walk(&d);
+        order_entries(&d);
         measure_ids(&d);
         measure_marks(&d);
         draw_all(&d);

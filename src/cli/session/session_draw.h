@@ -1,6 +1,6 @@
 /*
- * session_draw.h: draws the tree of a session: branches, the head, labels, long runs folded. Pure:
- * knows neither the database nor what an entry's line looks like.
+ * session_draw.h: draws the tree of a session: branches, the head, labels, long runs folded. Does
+ * not depend on the database or on the format of entries.
  */
 #ifndef CLI_SESSION_DRAW_H
 #define CLI_SESSION_DRAW_H
@@ -12,11 +12,11 @@
 
 typedef struct session_tree_entry {
     slice id;
-    size_t parent; /* its place among the entries; SESSION_TREE_ROOT: none */
+    size_t parent; /* its index; SESSION_TREE_ROOT: none */
     slice role;    /* "user", "assistant", "result", ... */
     slice text;    /* as it comes from outside */
     slice label;   /* empty: none */
-    slice tools;   /* what it calls: "read, write"; empty: nothing */
+    slice tools;   /* the tools that it calls: "read, write"; may be empty */
     bool is_head;
 } session_tree_entry;
 

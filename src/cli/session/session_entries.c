@@ -8,7 +8,7 @@
 
 /* --- lists, a page at a time --- */
 
-/* The places of a page in the order of the conversation. NULL: out of memory. */
+/* The indexes of a page's entries, sorted by line number. NULL: out of memory. */
 static const size_t *conversation_order(arena *memory, const cardbox_entries *entries)
 {
     size_t count = cardbox_entries_count(entries);
@@ -25,7 +25,7 @@ static const size_t *conversation_order(arena *memory, const cardbox_entries *en
     return order;
 }
 
-/* Pages of labels go by the ids of their entries, which says nothing to people. */
+/* Pages of labels are ordered by id; people get the order of the conversation. */
 static cli_exit print_list(const cardbox_entries *entries, cardbox_entry_list list,
                            const char *head, bool json, const char *none)
 {
@@ -93,7 +93,7 @@ LIST_COMMAND(labels, CARDBOX_ENTRIES_LABELLED, "no entry has a label", "session 
 
 /* --- path --- */
 
-static cli_exit run_path(cardbox *db, const cli_options *options)
+static cli_exit show_path(cardbox *db, const cli_options *options)
 {
     const char *entry = options->arguments[1];
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -124,18 +124,18 @@ static cli_exit run_path(cardbox *db, const cli_options *options)
 const cli_command cli_session_path = {
     .name = "session path",
     .arguments = "SESSION [ENTRY]",
-    .summary = "show the way from the root to an entry, or to the head",
+    .summary = "show the path from the root to an entry, or to the head",
     .examples = "session path --project demo demo-session\n"
                 "session path --project demo --from 10 --json demo-session 5e550010",
     .options = (const opt_spec[])CLI_IN_PROJECT(
         CLI_INT("from", from_depth, "DEPTH", "only from this depth on; a root has 0", 0, INT32_MAX),
         CLI_INT("limit", limit, "N", "at most N entries (default all)", 1, INT32_MAX)),
-    .with_database = run_path,
+    .with_database = show_path,
 };
 
 /* --- diff --- */
 
-static cli_exit run_diff(cardbox *db, const cli_options *options)
+static cli_exit show_diff(cardbox *db, const cli_options *options)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     const char *a = options->arguments[1], *b = options->arguments[2];
@@ -148,7 +148,7 @@ static cli_exit run_diff(cardbox *db, const cli_options *options)
                              (unsigned)options->limit, SESSION_PREVIEW_MAX, &err) != CARDBOX_OK)
         return cli_failed(&err);
     session_listed of = {.entries = entries, .sides = true};
-    cli_exit status = session_listing_print(&of, options->json, "the ways are the same");
+    cli_exit status = session_listing_print(&of, options->json, "the paths are the same");
     cardbox_entries_free(entries);
     return status;
 }
@@ -156,10 +156,10 @@ static cli_exit run_diff(cardbox *db, const cli_options *options)
 const cli_command cli_session_diff = {
     .name = "session diff",
     .arguments = "SESSION A B",
-    .summary = "show where the ways to two entries part",
+    .summary = "show where the paths to two entries part",
     .description =
-        "First the last entry that is on both ways, then what is on the way to A alone, then to B.",
+        "First the last entry on both paths, then the entries on the path to A only, then to B.",
     .examples = "session diff --project demo demo-session 5e550010 5e550015",
     .options = cli_list_specs,
-    .with_database = run_diff,
+    .with_database = show_diff,
 };

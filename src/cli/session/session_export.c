@@ -5,7 +5,6 @@
 #include "cli/session/session_pages.h"
 #include "cli/session/session_rows.h"
 #include "cli/target.h"
-#include "cli/view/term.h"
 #include "store/session/session_call.h"
 
 typedef struct export_state {
@@ -14,7 +13,7 @@ typedef struct export_state {
     uint64_t bytes;
 } export_state;
 
-static bool take_piece(void *arg, const char *bytes, size_t len)
+static bool write_piece(void *arg, const char *bytes, size_t len)
 {
     export_state *state = arg;
 
@@ -23,7 +22,7 @@ static bool take_piece(void *arg, const char *bytes, size_t len)
     return target_write(&state->target, (slice){bytes, len});
 }
 
-static cli_exit run(const cli_options *options)
+static cli_exit export_session(const cli_options *options)
 {
     cardbox_dialect dialect;
     export_state state = {.target = target_of(options->arguments[1]),
@@ -43,7 +42,7 @@ static cli_exit run(const cli_options *options)
         return CLI_FAILED;
     if (db != NULL && target_open(&state.target)) {
         status = session_export_as(db, options->project, options->arguments[0], entry, dialect,
-                                   take_piece, &state, &not_in_context, &err);
+                                   write_piece, &state, &not_in_context, &err);
         term_progress_clear(&state.progress);
         if (status != CARDBOX_OK)
             cli_failed(&err);
@@ -62,11 +61,9 @@ const cli_command cli_session_export = {
     .arguments = "SESSION [FILE]",
     .summary = "write a session as JSON Lines, to the byte as it was imported",
     .description =
-        "What was appended stands among it, in the order in which it came. FILE takes its "
-        "name when it is whole; "
-        "-, the default, is the standard output. Entries that the other dialect has no counterpart "
-        "for "
-        "are counted on standard error, as by `session convert`.",
+        "Appended entries follow in the order of their arrival. FILE is renamed from FILE.partial "
+        "when it is complete; -, the default, is the standard output. Entries without a "
+        "counterpart in the other dialect are counted on standard error.",
     .examples = "session export --project demo demo-session session.jsonl\n"
                 "session export --project demo --entry 5e550010 demo-session > branch.jsonl\n"
                 "session export --project demo --dialect plain demo-session",
@@ -74,10 +71,10 @@ const cli_command cli_session_export = {
         (const opt_spec[]){
             CLI_DSN,
             CLI_PROJECT,
-            CLI_TEXT("entry", entry, "ENTRY", "only the header and the way to this entry"),
+            CLI_TEXT("entry", entry, "ENTRY", "only the header and the path to this entry"),
             CLI_TEXT("dialect", dialect, "DIALECT", "pi or plain: convert it (default: as it is)"),
             CLI_TEXT("to", dialect, "DIALECT", "the same, as session convert has it"),
             CLI_OPTIONS_END,
         },
-    .alone = run,
+    .alone = export_session,
 };

@@ -2,20 +2,17 @@
  * session_file.c: `cardbox session check` and `convert`: what can be done with a session's file
  * alone. Knows no database.
  */
-#include "model/session/file.h"
-
 #include "cli/commands.h"
 #include "cli/session/session_report.h"
 #include "cli/session/session_rows.h"
 #include "cli/session/session_draw.h"
 #include "cli/source.h"
-#include "cli/view/term.h"
 #include "model/session/convert.h"
 
 /* Bytes of a file that is read whole. */
 #define FILE_MAX ((size_t)1 << 32)
 
-/* What a command does with a file that was read. */
+/* Uses a file that was read. */
 typedef cli_exit (*file_use)(session_file *file, const cli_options *options);
 
 static cli_exit with_file(const char *argument, file_use use, const cli_options *options)
@@ -103,7 +100,7 @@ static cli_exit check_file(session_file *file, const cli_options *options)
     return bad ? CLI_FAILED : CLI_DONE;
 }
 
-static cli_exit run_check(const cli_options *options)
+static cli_exit check_session_file(const cli_options *options)
 {
     return with_file(options->arguments[0], check_file, options);
 }
@@ -126,7 +123,7 @@ const cli_command cli_session_check = {
             CLI_JSON,
             CLI_OPTIONS_END,
         },
-    .alone = run_check,
+    .alone = check_session_file,
 };
 
 /* --- convert --- */
@@ -157,7 +154,7 @@ static cli_exit convert_file(session_file *file, const cli_options *options)
     return left_out > 0 ? CLI_FAILED : CLI_DONE;
 }
 
-static cli_exit run_convert(const cli_options *options)
+static cli_exit convert_session_file(const cli_options *options)
 {
     cardbox_dialect dialect;
 
@@ -171,8 +168,9 @@ const cli_command cli_session_convert = {
     .arguments = "FILE",
     .summary = "write a session's file in the other dialect, without a database",
     .description =
-        "To the standard output. Each line holds the original line, so that converting back gives "
-        "the same entries. These are not part of contexts in the other dialect: compactions, "
+        "Writes to the standard output. Each line holds the original line, so that converting back "
+        "restores the same entries. These are not part of contexts in the other dialect: "
+        "compactions, "
         "commands of the user's own, settings of model and thinking, plain's system, messages that "
         "failed, images and signed thinking. Their number is reported on standard error.",
     .examples = "session convert session.jsonl > plain.jsonl\n"
@@ -184,5 +182,5 @@ const cli_command cli_session_convert = {
             CLI_TEXT("dialect", dialect, "DIALECT", "the same, as session export has it"),
             CLI_OPTIONS_END,
         },
-    .alone = run_convert,
+    .alone = convert_session_file,
 };

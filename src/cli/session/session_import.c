@@ -1,9 +1,8 @@
 /*
- * session_import.c: `cardbox session import`: gives the bytes of a file to the SDK, shows how far
- * it is, lays out the report. What a line means is the store's.
+ * session_import.c: `cardbox session import`: passes the bytes of a file to the SDK, shows the
+ * progress and prints the report.
  */
 #include <errno.h>
-#include "cardbox/session_file.h"
 #include "cli/commands.h"
 #include "cli/session/session_report.h"
 #include "cli/source.h"
@@ -15,14 +14,14 @@
 
 typedef struct import_state {
     cli_source from;
-    slice begun; /* read already, to be given first */
+    slice begun; /* read already, returned first */
     term_progress progress;
     uint64_t bytes, lines;
     int failure; /* errno of a read */
     arena memory;
 } import_state;
 
-static ptrdiff_t give(void *arg, char *to, size_t room)
+static ptrdiff_t read_file(void *arg, char *to, size_t room)
 {
     import_state *state = arg;
     size_t count = state->begun.len < room ? state->begun.len : room;
@@ -56,7 +55,7 @@ typedef struct beginning {
     const char *reason;
 } beginning;
 
-static void judge(beginning *begin, session_line *line, arena *memory)
+static void check_line(beginning *begin, session_line *line, arena *memory)
 {
     session_header header;
     session_entry entry;
@@ -79,7 +78,7 @@ static void judge(beginning *begin, session_line *line, arena *memory)
     }
 }
 
-/* Reads it; what was read is the first that give() gives. False: out of memory. */
+/* Reads the beginning; read_file() returns it first. False: out of memory. */
 static bool read_beginning(beginning *begin, import_state *state)
 {
     char *bytes = arena_take(&state->memory, BEGINNING_BYTES);
@@ -91,11 +90,11 @@ static bool read_beginning(beginning *begin, import_state *state)
     state->begun = (slice){bytes, fread(bytes, 1, BEGINNING_BYTES, state->from.in)};
     session_lines lines = session_lines_of(state->begun);
     while (!begin->is_session && session_lines_next(&lines, &line))
-        judge(begin, &line, &state->memory);
+        check_line(begin, &line, &state->memory);
     return !state->memory.failed;
 }
 
-/* Whether there is something to import: also nothing, or white space. */
+/* Reports a file that is not a session. Empty files and white space are accepted. */
 static bool check_beginning(const beginning *begin, const import_state *state)
 {
     if (begin->is_session || begin->bad == 0)
@@ -109,7 +108,7 @@ static bool check_beginning(const beginning *begin, const import_state *state)
 }
 
 /* "logs/one.jsonl" as "one". */
-static const char *stem(import_state *state)
+static const char *name_of_file(import_state *state)
 {
     const char *slash = strrchr(state->from.name, '/');
     const char *name = slash ? slash + 1 : state->from.name, *dot = strrchr(name, '.');
@@ -118,7 +117,7 @@ static const char *stem(import_state *state)
     return arena_copy(&state->memory, (slice){name, length});
 }
 
-/* What was asked for; NULL: what the file's header says; else what the file is called. */
+/* The id of --session, NULL for that of the file's header, or the name of the file. */
 static const char *choose_session(import_state *state, const beginning *begin,
                                   const cli_options *options)
 {
@@ -126,7 +125,7 @@ static const char *choose_session(import_state *state, const beginning *begin,
 
     if (options->session != NULL || begin->is_named || !has_name)
         return options->session;
-    return stem(state);
+    return name_of_file(state);
 }
 
 /* --- what came of it --- */
@@ -184,7 +183,7 @@ static cli_exit import(cardbox *db, import_state *state, const cli_options *opti
         return CLI_FAILED;
     const char *session = choose_session(state, &begin, options);
     cardbox_status status = cardbox_session_import(&report, db, options->project, session,
-                                                   options->force, give, state, &err);
+                                                   options->force, read_file, state, &err);
     cli_exit end;
 
     term_progress_clear(&state->progress);
@@ -206,7 +205,7 @@ static cli_exit import(cardbox *db, import_state *state, const cli_options *opti
     return end;
 }
 
-static cli_exit run(const cli_options *options)
+static cli_exit import_file(const cli_options *options)
 {
     import_state state = {.progress = {.label = "import", .unit = "lines"}, .memory = ARENA_INIT};
     cli_exit status = CLI_FAILED;
@@ -226,20 +225,20 @@ const cli_command cli_session_import = {
     .name = "session import",
     .arguments = "[FILE]",
     .summary = "read a session from JSON Lines, every line of it",
-    .description = "FILE is of either dialect, or - (the default) for the standard input. Lines "
-                   "that are no entries are kept too, so that an export gives the file back; they "
-                   "are reported with their numbers, and the exit status is then 1. The same file "
-                   "again writes nothing, a longer version of it what is new; a file of another "
-                   "session is refused, and one whose first 64 KiB have no entry and no header.",
+    .description =
+        "FILE has either dialect; - (the default) is the standard input. Lines that are "
+        "not entries are kept for exports and reported; the exit status is then 1. The "
+        "same file again writes nothing, a longer version its new lines. Files of another "
+        "session, or without an entry or header in their first 64 KiB, are rejected.",
     .examples = "session import --project demo session.jsonl\n"
                 "session import --project demo --session s-1 --json < session.jsonl",
     .options = (const opt_spec[])CLI_IN_PROJECT(
         CLI_TEXT("session", session, "ID",
-                 "the session's id (default: what the header says, or the file's name)"),
+                 "the session's id (default: that of the header, or the file's name)"),
         CLI_FLAG(
             "force", force,
             "also into a session of the other dialect, or whose header has another id; also a file "
             "without any entry in its beginning")),
     .origins = {{"session_id", "--session"}},
-    .alone = run,
+    .alone = import_file,
 };

@@ -6,9 +6,8 @@
 #include "cli/commands.h"
 #include "cli/session/session_report.h"
 #include "cli/session/session_rows.h"
-#include "model/session/preview.h"
 
-/* What a session is called; nothing if it has no name. */
+/* Appends the session's name, if it has one. */
 static void add_name(buf *out, const cardbox_session *session)
 {
     if (session->name != NULL)
@@ -17,13 +16,13 @@ static void add_name(buf *out, const cardbox_session *session)
 
 /* --- list --- */
 
-static void add_object(buf *out, const void *of, size_t i)
+static void add_session_object(buf *out, const void *of, size_t i)
 {
     session_object(out, cardbox_sessions_at(of, i));
     buf_char(out, '}');
 }
 
-static void add_row(table *rows, const void *of, size_t i)
+static void add_session_row(table *rows, const void *of, size_t i)
 {
     const cardbox_session *session = cardbox_sessions_at(of, i);
     buf name = BUF_INIT(SIZE_MAX / 4);
@@ -41,8 +40,8 @@ static void add_row(table *rows, const void *of, size_t i)
     buf_free(&name);
 }
 
-static const listing SESSIONS = {add_object,
-                                 add_row,
+static const listing SESSIONS = {add_session_object,
+                                 add_session_row,
                                  0,
                                  {{"session", TABLE_ID},
                                   {"dialect", TABLE_LEFT},
@@ -51,7 +50,7 @@ static const listing SESSIONS = {add_object,
                                   {"created", TABLE_SPARE_RIGHT},
                                   {"name", TABLE_FLEXIBLE}}};
 
-static cli_exit run_list(cardbox *db, const cli_options *options)
+static cli_exit list_sessions(cardbox *db, const cli_options *options)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *sessions = NULL;
@@ -72,7 +71,7 @@ const cli_command cli_session_list = {
     .examples = "session list --project demo\n"
                 "session list --project demo --limit 1 --json",
     .options = cli_page_specs,
-    .with_database = run_list,
+    .with_database = list_sessions,
 };
 
 /* --- show --- */
@@ -89,7 +88,7 @@ static cli_exit print_session(const cardbox_session *session, const cardbox_sess
                counts->roots, counts->leaves, counts->branch_points, counts->max_depth,
                counts->dangling_parents);
     if (json)
-        return cli_print_line(&line, true);
+        return cli_print_json_text(&line);
     term_put_title("session ", session->session_id);
     putchar('\n');
     bool printed = buf_ok(&line) && session_report_print(buf_as_slice(&line));
@@ -97,7 +96,7 @@ static cli_exit print_session(const cardbox_session *session, const cardbox_sess
     return printed ? CLI_DONE : cli_nomem();
 }
 
-static cli_exit run_show(cardbox *db, const cli_options *options)
+static cli_exit show_session(cardbox *db, const cli_options *options)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_session_counts counts = {.entries = 0};
@@ -121,5 +120,5 @@ const cli_command cli_session_show = {
     .summary = "say what a session has: entries, leaves, its head",
     .examples = "session show --project demo demo-session",
     .options = cli_plain_specs,
-    .with_database = run_show,
+    .with_database = show_session,
 };

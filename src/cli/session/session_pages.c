@@ -3,12 +3,11 @@
  */
 #include "cli/session/session_pages.h"
 
-#include "base/arena.h"
 #include "cli/cli.h"
 #include "cli/view/term.h"
 #include "base/errors.h"
 
-/* What is shorter begins no id: a mistyped one shall not mean another. */
+/* Shorter beginnings are rejected, so that a mistyped id does not match another entry. */
 #define BEGINNING_MIN 4
 
 cardbox_status session_each_page(cardbox *db, const char *project, const char *session,

@@ -15,9 +15,9 @@ cardbox_status session_each_page(cardbox *db, const char *project, const char *s
                                  size_t json_max, session_page_use use, void *arg,
                                  cardbox_error *err);
 
-/* *entry is NULL, or what a person wrote: the id of an entry, its first four bytes or more, or an
- * id whose middle is left out as tables show it. Replaces what is unique by the whole id, in memory
- * that the next but one call reuses. Leaves unknown ids as they are. False: an error was printed.
+/* *entry is NULL, the id of an entry, its first four bytes or more, or an id without its middle as
+ * in tables. Replaces what is unique by the whole id, in memory that the next but one call reuses.
+ * Leaves unknown ids as they are. False: an error was printed.
  */
 bool session_find_entry(cardbox *db, const char *project, const char *session, const char **entry);
 

@@ -4,7 +4,6 @@
  */
 #include "cli/session/session_report.h"
 
-#include "base/scan.h"
 #include "cli/view/table.h"
 #include "model/session/preview.h"
 
@@ -44,8 +43,7 @@ static void add_count(table *t, slice key, scan_value value)
     buf_free(&words);
 }
 
-/* Whether a member is not worth a line: what is said above it, and lines that were kept where these
- * are the headers, which have a line of their own. Of others there is an issue. */
+/* True for members that repeat others: the session's id, and "kept" if it only counts headers. */
 static bool is_left_out(scan_value report, slice key, scan_value value)
 {
     scan_walk issues = scan_enter(scan_find(report, "issues"));

@@ -1,15 +1,15 @@
 /*
- * session_rows.c: makes rows and objects of what the SDK gives. Must not send anything.
+ * session_rows.c: makes rows and objects of the SDK's results.
  */
 #include "cli/session/session_rows.h"
 
 #include <inttypes.h>
 #include "cli/card/card_view.h"
 
-/* Columns of the names of tools, which must leave room for what is said. */
+/* The maximum width of the names of tools. */
 #define TOOLS_MAX 30
 
-/* As cardbox_entry says of a difference. */
+/* The names of cardbox_entry.side. */
 static const char *const SIDES[] = {"both", "a", "b"};
 
 bool session_dialect_read(cardbox_dialect *out, const char *option, const char *name)
@@ -137,7 +137,7 @@ static void add_marks(table *rows, const cardbox_entry *entry, const session_pre
     buf_free(&marks);
 }
 
-static void add_row(table *rows, const void *given, size_t i)
+static void add_entry_row(table *rows, const void *given, size_t i)
 {
     const session_listed *of = given;
     const cardbox_entry *entry = entry_at(of, i);
@@ -156,7 +156,7 @@ static void add_row(table *rows, const void *given, size_t i)
 }
 
 const listing session_listing = {add_listed_object,
-                                 add_row,
+                                 add_entry_row,
                                  2,
                                  {{"side", TABLE_WORD},
                                   {"depth", TABLE_SPARE_RIGHT},

@@ -9,22 +9,22 @@
 #include "cli/view/listing.h"
 #include "model/session/preview.h"
 
-/* Reads what `option` says, if it was given (not NULL). False: there is no such dialect; said. */
+/* Reads the value `name` of `option`, if it is not NULL. False: an error was printed. */
 bool session_dialect_read(cardbox_dialect *out, const char *option, const char *name);
 
 /* Appends the object of a session, without the brace that closes it. */
 void session_object(buf *out, const cardbox_session *session);
 
-/* What an entry's line says, as far as it was read. */
+/* The text of an entry's line, or a note if the line was too long to be read. */
 void session_entry_says(session_preview *out, const cardbox_entry *entry, arena *memory);
 
 /* Entries as they are listed. */
 typedef struct session_listed {
     const cardbox_entries *entries;
     const char *head;    /* the session's, marked as such, or NULL */
-    bool sides;          /* on which of two ways they are is shown */
+    bool sides;          /* show the path of each: a, b or both */
     bool lines;          /* objects have their lines, where these were read */
-    const size_t *order; /* their places as they are shown; NULL: as they come */
+    const size_t *order; /* their indexes in the order of the rows; NULL: unchanged */
 } session_listed;
 
 /* `of` is a session_listed. */

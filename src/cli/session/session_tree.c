@@ -8,7 +8,6 @@
 #include "cli/session/session_draw.h"
 #include "base/errors.h"
 #include "base/string_map.h"
-#include "model/session/preview.h"
 
 /* A session's entries as they are drawn. */
 typedef struct gathered {
@@ -16,16 +15,16 @@ typedef struct gathered {
     slice *parents; /* their ids; empty: roots */
     size_t count, capacity, parents_capacity;
     const char *head;
-    string_map indexes; /* of the entries, by id */
+    string_map indexes; /* indexes of entries by id */
     arena memory;
 } gathered;
 
-static slice copy(arena *memory, slice text)
+static slice copy_text(arena *memory, slice text)
 {
     return text.len == 0 ? SLICE("") : (slice){arena_copy(memory, text), text.len};
 }
 
-static void gather(gathered *g, const cardbox_entry *entry)
+static void gather_entry(gathered *g, const cardbox_entry *entry)
 {
     arena *memory = &g->memory;
     session_tree_entry *entries =
@@ -40,15 +39,15 @@ static void gather(gathered *g, const cardbox_entry *entry)
     g->parents = parents;
     session_entry_says(&words, entry, memory);
     entries[g->count] = (session_tree_entry){
-        .id = copy(memory, slice_of(entry->entry_id)),
+        .id = copy_text(memory, slice_of(entry->entry_id)),
         .parent = SESSION_TREE_ROOT,
-        .role = copy(memory, words.role),
+        .role = copy_text(memory, words.role),
         .text = words.text,
-        .label = copy(memory, slice_of(entry->label)),
+        .label = copy_text(memory, slice_of(entry->label)),
         .tools = words.tools,
         .is_head = g->head != NULL && strcmp(g->head, entry->entry_id) == 0,
     };
-    parents[g->count] = copy(memory, slice_of(entry->parent_id));
+    parents[g->count] = copy_text(memory, slice_of(entry->parent_id));
     string_map_set(&g->indexes, entries[g->count].id, (uint32_t)g->count);
     g->count++;
 }
@@ -70,7 +69,7 @@ static bool gather_page(void *arg, const cardbox_entries *page)
     gathered *g = arg;
 
     for (size_t i = 0; i < cardbox_entries_count(page); i++)
-        gather(g, cardbox_entries_at(page, i));
+        gather_entry(g, cardbox_entries_at(page, i));
     return !g->memory.failed;
 }
 
@@ -100,8 +99,8 @@ static void print_title(const cardbox_session *session, const cardbox_session_co
     buf_free(&name);
 }
 
-static cardbox_status draw(cardbox *db, const cardbox_session *session, const cli_options *options,
-                           cardbox_error *err)
+static cardbox_status draw_tree(cardbox *db, const cardbox_session *session,
+                                const cli_options *options, cardbox_error *err)
 {
     session_tree_look look = {term_width(), options->all, options->ids};
     cardbox_session_counts counts = {.entries = 0};
@@ -135,7 +134,7 @@ static cli_exit show_tree(cardbox *db, const cli_options *options)
         status = session_each_page(db, options->project, options->arguments[0], 0, print_page, NULL,
                                    &err);
     else if (status == CARDBOX_OK)
-        status = draw(db, cardbox_sessions_at(found, 0), options, &err);
+        status = draw_tree(db, cardbox_sessions_at(found, 0), options, &err);
     cardbox_sessions_free(found);
     return status == CARDBOX_OK ? CLI_DONE : cli_failed(&err);
 }

@@ -12,7 +12,7 @@ enum { STATE_COLUMNS = 12 };
 
 /* --- run --- */
 
-static cli_exit run_run(cardbox *db, const cli_options *options)
+static cli_exit run_task(cardbox *db, const cli_options *options)
 {
     cardbox_spawn spawn = CARDBOX_SPAWN_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -37,14 +37,14 @@ const cli_command cli_task_run = {
         CLI_TEXT("system", system, "TEXT", "the system prompt: who the agent is"),
         CLI_TEXT("parent", parent, "TASK", "the task that this is a part of"),
         CLI_FLAG("follow", follow, "show what it does until it is finished")),
-    .with_database = run_run,
+    .with_database = run_task,
 };
 
 /* --- send and cancel --- */
 
-/* Whether it was refused because the task is finished; then how it ended was said. */
-static bool is_over(cardbox *db, const cli_options *options, const char *task_id,
-                    const char *advice)
+/* True if the task is finished, which is then reported. */
+static bool is_finished(cardbox *db, const cli_options *options, const char *task_id,
+                        const char *advice)
 {
     cardbox_ledger *found = NULL;
     const cardbox_task *task = NULL;
@@ -60,11 +60,11 @@ static bool is_over(cardbox *db, const cli_options *options, const char *task_id
 }
 
 /* Ends a command that sent a task a message or cancelled it, or could not. */
-static cli_exit finish(cardbox *db, const cli_options *options, const char *task_id,
-                       cardbox_status status, bool sent, const cardbox_error *err)
+static cli_exit print_outcome(cardbox *db, const cli_options *options, const char *task_id,
+                              cardbox_status status, bool sent, const cardbox_error *err)
 {
     if (status == CARDBOX_CONFLICT &&
-        is_over(db, options, task_id, sent ? "; for more, run a new task" : ""))
+        is_finished(db, options, task_id, sent ? "; for more, run a new task" : ""))
         return CLI_FAILED;
     if (status != CARDBOX_OK)
         return cli_failed(err);
@@ -88,7 +88,7 @@ static bool read_address(cardbox_message *out, char *line)
     return *out->content != '\0';
 }
 
-static cli_exit run_send(const cli_options *options)
+static cli_exit send_message(const cli_options *options)
 {
     cardbox_message message = CARDBOX_MESSAGE_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -104,15 +104,15 @@ static cli_exit run_send(const cli_options *options)
     if (db == NULL)
         return CLI_FAILED;
     cardbox_status status = cardbox_send_to_task(db, options->project, &message, &err);
-    return finish(db, options, message.task_id, status, true, &err);
+    return print_outcome(db, options, message.task_id, status, true, &err);
 }
 
-static cli_exit run_cancel(cardbox *db, const cli_options *options)
+static cli_exit cancel_task(cardbox *db, const cli_options *options)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status =
         cardbox_cancel_task(db, options->project, options->arguments[0], options->reason, &err);
-    return finish(db, options, options->arguments[0], status, false, &err);
+    return print_outcome(db, options, options->arguments[0], status, false, &err);
 }
 
 const cli_command cli_task_send = {
@@ -125,7 +125,7 @@ const cli_command cli_task_send = {
     .examples = "task send --project demo 01970000-0000-7000-8000-000000000001 'shorter, please'\n"
                 "task send --project demo '@01970000-0000-7000-8000-000000000001 shorter'",
     .options = cli_plain_specs,
-    .alone = run_send,
+    .alone = send_message,
 };
 
 const cli_command cli_task_cancel = {
@@ -136,13 +136,13 @@ const cli_command cli_task_cancel = {
     .examples = "task cancel --project demo --reason 'wrong idea' "
                 "01970000-0000-7000-8000-000000000001",
     .options = (const opt_spec[])CLI_IN_PROJECT(CLI_TEXT("reason", reason, "TEXT", "why")),
-    .with_database = run_cancel,
+    .with_database = cancel_task,
 };
 
 /* --- list --- */
 
 /* The goal is stored text. */
-static void add_object(buf *out, const void *of, size_t i)
+static void add_task_object(buf *out, const void *of, size_t i)
 {
     const cardbox_task *task = cardbox_ledger_task(of, i);
     buf_json_open_take(out,
@@ -164,7 +164,7 @@ static void add_state(table *rows, const cardbox_task *task)
     buf_free(&word);
 }
 
-static void add_row(table *rows, const void *of, size_t i)
+static void add_task_row(table *rows, const void *of, size_t i)
 {
     const cardbox_task *task = cardbox_ledger_task(of, i);
     char text[ISOTIME_SIZE];
@@ -179,8 +179,8 @@ static void add_row(table *rows, const void *of, size_t i)
 
 static cli_exit print_list(const cardbox_ledger *tasks, const cli_options *options)
 {
-    static const listing TASKS = {add_object,
-                                  add_row,
+    static const listing TASKS = {add_task_object,
+                                  add_task_row,
                                   0,
                                   {{"task", TABLE_ID},
                                    {"status", TABLE_WORD},
@@ -201,7 +201,7 @@ static cli_exit print_list(const cardbox_ledger *tasks, const cli_options *optio
     return status;
 }
 
-static cli_exit run_list(cardbox *db, const cli_options *options)
+static cli_exit list_tasks(cardbox *db, const cli_options *options)
 {
     cardbox_task_filter filter = CARDBOX_TASK_FILTER_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -226,17 +226,17 @@ const cli_command cli_task_list = {
     .options = (const opt_spec[])CLI_IN_PROJECT(
         CLI_FLAG("all", all, "also those that are finished"),
         CLI_INT("skip", skip, "N", "pass over the N newest", 0, INT32_MAX), CLI_LIMIT),
-    .with_database = run_list,
+    .with_database = list_tasks,
 };
 
 /* --- show and follow --- */
 
-static cli_exit run_show(cardbox *db, const cli_options *options)
+static cli_exit show_task(cardbox *db, const cli_options *options)
 {
     return task_follow_print(db, options, options->arguments[0], false);
 }
 
-static cli_exit run_follow(cardbox *db, const cli_options *options)
+static cli_exit follow_task(cardbox *db, const cli_options *options)
 {
     return task_follow_print(db, options, options->arguments[0], true);
 }
@@ -247,7 +247,7 @@ const cli_command cli_task_show = {
     .summary = "show what a task has done so far",
     .examples = "task show --project demo 01970000-0000-7000-8000-000000000001",
     .options = cli_plain_specs,
-    .with_database = run_show,
+    .with_database = show_task,
 };
 
 const cli_command cli_task_follow = {
@@ -255,11 +255,10 @@ const cli_command cli_task_follow = {
     .arguments = "TASK",
     .summary = "show a task at work, until it is finished",
     .description =
-        "What a model says appears as it says it; where the output is no terminal, once "
-        "it is complete. While a worker asks the model's server again, nothing appears: "
-        "its log says why. What broke off, since its worker died, is marked so; of an "
-        "answer that is broken off nothing is kept. Exit status 1 unless the task is a success.",
+        "On a terminal, a model's text appears as it is generated; else each message when it is "
+        "complete. Text that a lost worker left incomplete is marked. Exit status 1 unless the "
+        "task is a success.",
     .examples = "task follow --project demo 01970000-0000-7000-8000-000000000001",
     .options = cli_plain_specs,
-    .with_database = run_follow,
+    .with_database = follow_task,
 };

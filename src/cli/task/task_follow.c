@@ -1,34 +1,33 @@
 /*
- * task_follow.c: an agent at work, in the terminal: who says what, as it is being said, the calls
- * of tools, and the end. Where the output is no terminal only what is complete is printed.
+ * task_follow.c: prints the events of a task: messages, calls of tools, and the end. On a terminal,
+ * messages appear while they are generated.
  */
 #include "cli/task/task_follow.h"
-#include <inttypes.h>
 #include "base/clock.h"
 #include "cli/card/card_view.h"
 #include "cli/task/text_flow.h"
 
 enum {
     POLL_MS = 200,
-    MARGIN = 10,               /* columns for who says it */
-    VALUE_BYTES_MAX = 1 << 20, /* of a call's values that are read, */
-    VALUE_COLUMNS = 1000,      /* and shown */
-    PATIENCE_MS = 2000,        /* before it is said that nobody works on the task */
-    KEPT_BYTES = 1 << 16       /* of memory that one message leaves to the next */
+    MARGIN = 10,               /* columns of the role */
+    VALUE_BYTES_MAX = 1 << 20, /* size of a call's value, */
+    VALUE_COLUMNS = 1000,      /* and its width */
+    PATIENCE_MS = 2000,        /* before the note that no worker has the task */
+    KEPT_BYTES = 1 << 16       /* memory that is kept between messages */
 };
 
 typedef struct watcher {
     cardbox_follow follow;
-    bool json, live;                       /* live: a terminal, where pieces are shown */
-    char saying[CARDBOX_CARD_ID_MAX + 1];  /* message whose pieces are on the screen; "": none */
-    buf said;                              /* those pieces */
-    bool is_open;                          /* their line may go on */
-    text_flow line;                        /* then: where it stands */
+    bool json, live;                       /* live: a terminal, which gets previews */
+    char saying[CARDBOX_CARD_ID_MAX + 1];  /* message whose preview is printed; "": none */
+    buf said;                              /* the preview so far */
+    bool is_open;                          /* the preview's line is not ended */
+    text_flow line;                        /* that line */
     char calling[CARDBOX_CARD_ID_MAX + 1]; /* call that was shown last */
     int64_t call_ms;                       /* when it began */
     bool claimed, finished, success;
-    int64_t began_ms;                       /* of the task */
-    char piece_of[CARDBOX_CARD_ID_MAX + 1]; /* what follow.message_id points to */
+    int64_t began_ms;                       /* time of the task's start */
+    char piece_of[CARDBOX_CARD_ID_MAX + 1]; /* storage of follow.message_id */
 } watcher;
 
 static bool is_piece(const cardbox_task_event *e)
@@ -42,7 +41,7 @@ static void add_stored(buf *line, const char *name, const char *json)
         buf_printf(line, ",\"%s\":%s", name, json);
 }
 
-/* A piece has neither a number among the events nor a time of its own. */
+/* A chunk has no event number and no time. */
 static void print_json(const cardbox_task_event *e)
 {
     buf line = BUF_INIT(SIZE_MAX / 2);
@@ -80,8 +79,7 @@ static void forget_preview(watcher *w)
     buf_reset(&w->said, KEPT_BYTES);
 }
 
-/* What is on the screen is not all of a message and stays so: its worker was lost, or its model's
- * server asked again. */
+/* Marks the preview as incomplete: the worker was lost, or it started the answer again. */
 static void mark_broken_off(watcher *w)
 {
     if (w->saying[0] == '\0')
@@ -116,8 +114,8 @@ static void show_piece(watcher *w, const cardbox_task_event *e)
     buf_text(&w->said, e->text);
 }
 
-/* Says what is missing of the message whose pieces are on the screen: the last ones are not there
- * any more when it is whole. False: it is another message, or a piece before was lost. */
+/* Prints the end of the message whose preview is printed. False: it is another message, or the
+ * preview lacks a chunk. */
 static bool print_remainder(watcher *w, const cardbox_task_event *e)
 {
     slice whole = slice_of(e->text);
@@ -236,7 +234,7 @@ static void show_end(watcher *w, const cardbox_task_event *e)
     buf_free(&line);
 }
 
-static void show(watcher *w, const cardbox_task_event *e)
+static void print_event(watcher *w, const cardbox_task_event *e)
 {
     if (w->json)
         print_json(e);
@@ -252,14 +250,14 @@ static void show(watcher *w, const cardbox_task_event *e)
         show_end(w, e);
 }
 
-/* Whether somebody works on the task. */
+/* True for events that a worker causes. */
 static bool is_of_worker(const cardbox_task_event *e)
 {
     return strcmp(e->what, "claimed") == 0 || strcmp(e->what, "call") == 0 ||
            (strcmp(e->what, "message") == 0 && strcmp(e->how, "assistant") == 0);
 }
 
-/* What it is to ask for next. */
+/* Stores the position after an event, for the next query. */
 static void remember_position(watcher *w, const cardbox_task_event *e)
 {
     if (is_piece(e)) {
@@ -280,8 +278,7 @@ static void remember_position(watcher *w, const cardbox_task_event *e)
     }
 }
 
-/* Shows what there is now and counts the events: of pieces there may be new ones for as long as
- * somebody speaks. False: *status says why. */
+/* Prints the new events and chunks, and counts the events. False: *status has the exit status. */
 static bool show_new_events(watcher *w, cardbox *db, const char *project, size_t *count,
                             cli_exit *status)
 {
@@ -296,7 +293,7 @@ static bool show_new_events(watcher *w, cardbox *db, const char *project, size_t
         const cardbox_task_event *e = cardbox_task_events_at(events, i);
         *count += !is_piece(e);
         remember_position(w, e);
-        show(w, e);
+        print_event(w, e);
     }
     fflush(stdout);
     cardbox_task_events_free(events);

@@ -1,6 +1,6 @@
 /*
- * text_flow.c: prints each piece of a text as it comes. On a terminal, a word that does not fit
- * begins the next line.
+ * text_flow.c: prints text as it arrives. On a terminal, a word that does not fit begins the next
+ * line.
  */
 #include "cli/task/text_flow.h"
 

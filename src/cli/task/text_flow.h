@@ -1,6 +1,6 @@
 /*
- * text_flow.h: text that comes in pieces, printed beside a margin and wrapped between words to the
- * width of the terminal.
+ * text_flow.h: text that arrives in chunks, printed beside a margin and wrapped to the width of the
+ * terminal.
  */
 #ifndef CLI_TEXT_FLOW_H
 #define CLI_TEXT_FLOW_H
@@ -17,7 +17,7 @@ typedef struct text_flow {
 
 text_flow text_flow_begin(int margin);
 
-/* Prints a piece; characters that a terminal may interpret are replaced. */
+/* Prints a chunk; characters that a terminal may interpret are replaced. */
 void text_flow_add(text_flow *f, slice text);
 
 /* Ends the line. */

@@ -1,11 +1,10 @@
 /*
- * context_view.c: a context as `cardbox session context` and `cardbox box context` show it: the
- * messages on stdout, on stderr what was done so that a model's API takes them.
+ * context_view.c: prints a context for `cardbox session context` and `cardbox box context`: the
+ * messages on stdout, the repairs on stderr.
  */
 #include "cli/view/context_view.h"
 
 #include <inttypes.h>
-#include "base/scan.h"
 #include "cli/view/term.h"
 #include "model/session/context.h"
 #include "model/session/preview.h"
@@ -31,7 +30,7 @@ static void add_member(buf *out, scan_value object, const char *name, const char
     session_say_value(out, value);
 }
 
-/* How one repair of a kind is said, and how several are, behind their number. */
+/* The text after the number of repairs, for one and for several. */
 static const struct {
     const char *one, *many;
 } WORDS[CONTEXT_REPAIR_KINDS] = {

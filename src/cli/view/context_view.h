@@ -1,6 +1,5 @@
 /*
- * context_view.h: what the commands that show a context have in common: their options, and how one
- * is printed. Knows neither sessions nor boxes.
+ * context_view.h: the options of the commands that print a context, and how it is printed.
  */
 #ifndef CLI_CONTEXT_VIEW_H
 #define CLI_CONTEXT_VIEW_H

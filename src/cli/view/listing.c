@@ -1,9 +1,8 @@
 /*
- * listing.c: prints objects or rows, one after the other. Must not know what is listed.
+ * listing.c: prints lists.
  */
 #include "cli/view/listing.h"
 
-#include <stdarg.h>
 #include "base/text.h"
 #include "app/word_wrap.h"
 

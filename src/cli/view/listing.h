@@ -1,6 +1,6 @@
 /*
- * listing.h: how a command prints what it lists: for programs an object a line, for people a table,
- * and on stderr that there is nothing, or where the next page begins. Knows nothing of what it is.
+ * listing.h: prints lists: for programs an object a line, for people a table. Notes about empty
+ * lists and the next page go to stderr.
  */
 #ifndef CLI_LISTING_H
 #define CLI_LISTING_H

@@ -210,8 +210,8 @@ static void print_cell(FILE *out, const layout *l, slice text, const table_cell 
         fprintf(out, "%*s", width - columns, "");
 }
 
-/* Where what is last in a line has no title it is a note, and a text in front of it that would be
- * cut takes what the note of its line leaves. */
+/* If the last column has no title, it has notes. A text before it may use the columns that the note
+ * of its row leaves free. */
 static int width_in_row(const layout *l, const table *t, const table_cell *cells, size_t c)
 {
     size_t note = t->width - 1;
