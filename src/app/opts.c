@@ -149,11 +149,11 @@ static bool fail_unknown(parser *p, slice name)
     int nearest = EDIT_DISTANCE_NONE;
 
     for (const opt_spec *spec = p->specs; spec->kind != OPT_END; spec++) {
-        int apart = edit_distance(word, slice_of(spec->name));
+        int edits = edit_distance(word, slice_of(spec->name));
 
-        if (apart >= nearest)
+        if (edits >= nearest)
             continue;
-        nearest = apart;
+        nearest = edits;
         meant = spec;
     }
     if (meant == NULL)

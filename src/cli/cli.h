@@ -122,7 +122,7 @@ typedef struct cli_command {
 extern const cli_command *const cli_commands[];
 
 /* The command that the words begin with, and the number of words in its name. NULL: none. */
-const cli_command *cli_find(char **words, int count, int *taken);
+const cli_command *cli_find(char **words, int count, int *used);
 
 /* Prints that there is no such command, and a similar one. Returns CLI_USAGE. */
 cli_exit cli_unknown(char **words, int count);

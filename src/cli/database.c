@@ -82,17 +82,17 @@ bool cli_is_dsn(const cli_options *options)
 
 cardbox *cli_open(const cli_options *options)
 {
-    cardbox_options how = CARDBOX_OPTIONS_INIT;
+    cardbox_options sdk_options = CARDBOX_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     char dsn[DEV_DSN_SIZE];
 
-    how.application_name = "cardbox-cli";
-    how.pool_max = 1;
-    how.statement_timeout_ms = STATEMENT_TIMEOUT_MS;
-    how.no_named_statements = true; /* few statements: preparing gains nothing, and PgBouncer
-                                           needs no option */
-    if (!cli_dsn(&how.conninfo, options, dsn, &err) ||
-        cardbox_open(&opened, &how, &err) != CARDBOX_OK)
+    sdk_options.application_name = "cardbox-cli";
+    sdk_options.pool_max = 1;
+    sdk_options.statement_timeout_ms = STATEMENT_TIMEOUT_MS;
+    sdk_options.no_named_statements = true; /* few statements: preparing gains nothing, and
+                                           PgBouncer needs no option */
+    if (!cli_dsn(&sdk_options.conninfo, options, dsn, &err) ||
+        cardbox_open(&opened, &sdk_options, &err) != CARDBOX_OK)
         cli_failed(&err);
     return opened;
 }

@@ -118,14 +118,14 @@ static bool print_group(FILE *out, const char *group)
 
 cli_exit cli_help(char **words, int count)
 {
-    int taken;
-    const cli_command *command = cli_find(words, count, &taken);
+    int used;
+    const cli_command *command = cli_find(words, count, &used);
 
     if (count == 0 || (count == 1 && cli_is_help(words[0]))) {
         print_overview(stdout);
         return CLI_DONE;
     }
-    if (command != NULL && taken == count) {
+    if (command != NULL && used == count) {
         cli_help_command(stdout, command);
         return CLI_DONE;
     }

@@ -148,11 +148,11 @@ static int words_matched(const cli_command *command, char **words, int count)
     return 0;
 }
 
-const cli_command *cli_find(char **words, int count, int *taken)
+const cli_command *cli_find(char **words, int count, int *used)
 {
     for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
-        *taken = words_matched(*command, words, count);
-        if (*taken > 0)
+        *used = words_matched(*command, words, count);
+        if (*used > 0)
             return *command;
     }
     return NULL;
@@ -229,7 +229,7 @@ static cli_exit run_command(const cli_command *command, char **words, int count)
 cli_exit cli_run(int argc, char **argv)
 {
     const cli_command *command;
-    int taken;
+    int used;
 
     if (argc == 0)
         return cli_help(NULL, 0);
@@ -239,9 +239,9 @@ cli_exit cli_run(int argc, char **argv)
     }
     if (cli_is_help(argv[0]))
         return cli_help(argv + 1, argc - 1);
-    command = cli_find(argv, argc, &taken);
+    command = cli_find(argv, argc, &used);
     if (command != NULL)
-        return run_command(command, argv + taken, argc - taken);
+        return run_command(command, argv + used, argc - used);
     if (argc > 1 && cli_is_help(argv[1]))
         return cli_help(argv, 1);
     return cli_unknown(argv, argc);

@@ -45,22 +45,22 @@ bool target_write(cli_target *target, slice bytes)
     return false;
 }
 
-bool target_close(cli_target *target, bool whole)
+bool target_close(cli_target *target, bool complete)
 {
     bool is_file = target->out != NULL && target->out != stdout;
     bool is_partial = is_file && target->partial.len > 0;
 
     if (is_file && fclose(target->out) != 0 && target->failure == 0)
         target->failure = errno;
-    whole = whole && target->failure == 0;
-    if (is_partial && whole && rename(buf_str(&target->partial), target->name) != 0) {
+    complete = complete && target->failure == 0;
+    if (is_partial && complete && rename(buf_str(&target->partial), target->name) != 0) {
         target->failure = errno;
-        whole = false;
+        complete = false;
     }
-    if (is_partial && !whole)
+    if (is_partial && !complete)
         remove(buf_str(&target->partial));
     if (target->failure != 0 && target->name != NULL)
         cli_error("cannot write %s: %s", target->name, strerror(target->failure));
     buf_free(&target->partial);
-    return whole;
+    return complete;
 }

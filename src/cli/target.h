@@ -24,8 +24,8 @@ bool target_open(cli_target *target);
 /* False: it failed; target_close reports it. */
 bool target_write(cli_target *target, slice bytes);
 
-/* Closes it. Renames the file if its contents are `whole`, else removes it. False: it is
+/* Closes it. Renames the file if its contents are `complete`, else removes it. False: it is
  * incomplete; errors of files are printed, those of the standard output by cli_finish. */
-bool target_close(cli_target *target, bool whole);
+bool target_close(cli_target *target, bool complete);
 
 #endif

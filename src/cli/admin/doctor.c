@@ -44,17 +44,17 @@ __attribute__((format(printf, 4, 0))) static void report(doctor *d, finding what
     static const struct {
         const char *name;
         term_style style;
-    } words[] = {{"ok", STYLE_GREEN}, {"warning", STYLE_YELLOW}, {"error", STYLE_RED}};
+    } results[] = {{"ok", STYLE_GREEN}, {"warning", STYLE_YELLOW}, {"error", STYLE_RED}};
     char text[DETAIL_SIZE];
 
     text_format(text, sizeof(text), format, args);
     d->failed = d->failed || what == FINDING_ERROR;
     if (d->json)
         d->failed = cli_print_json(json_pack("{s:s, s:s, s:s}", "check", check, "result",
-                                             words[what].name, "detail", text)) != CLI_DONE ||
+                                             results[what].name, "detail", text)) != CLI_DONE ||
                     d->failed;
     else
-        print_row(words[what].name, words[what].style, check, text);
+        print_row(results[what].name, results[what].style, check, text);
 }
 
 __attribute__((format(printf, 4, 5))) static void report_format(doctor *d, finding what,
@@ -297,16 +297,16 @@ static void say_why_not(doctor *d, const cardbox_error *err)
 
 static void check_database(doctor *d, const cli_options *options)
 {
-    cardbox_options how = CARDBOX_OPTIONS_INIT;
+    cardbox_options sdk_options = CARDBOX_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     char dsn[DEV_DSN_SIZE];
     admin_facts facts;
     cardbox *db = NULL;
 
-    how.application_name = "cardbox-doctor";
-    how.no_named_statements = true; /* as cli_open */
-    if (!cli_dsn(&how.conninfo, options, dsn, &err) ||
-        cardbox_open(&db, &how, &err) != CARDBOX_OK) {
+    sdk_options.application_name = "cardbox-doctor";
+    sdk_options.no_named_statements = true; /* as cli_open */
+    if (!cli_dsn(&sdk_options.conninfo, options, dsn, &err) ||
+        cardbox_open(&db, &sdk_options, &err) != CARDBOX_OK) {
         say_why_not(d, &err);
     } else if (admin_inspect(db, &facts, &err) != CARDBOX_OK) {
         report_format(d, FINDING_ERROR, "connection", "%s", err.message);

@@ -84,14 +84,14 @@ static cli_exit run_migrate(const cli_options *options)
     migrate_lines lines = {.options = options,
                            .migrations = {.steps = json_array()},
                            .functions = {.steps = json_array()}};
-    migrate_how how = {options->dry_run, (unsigned)options->wait_s, report_step, &lines};
+    migrate_how plan = {options->dry_run, (unsigned)options->wait_s, report_step, &lines};
     cardbox_error err = CARDBOX_ERROR_INIT;
     char storage[DEV_DSN_SIZE];
     const char *dsn = NULL;
     cli_exit status = CLI_DONE;
 
     table_init(&lines.rows, columns, 4);
-    if (cli_dsn(&dsn, options, storage, &err) && migrate_run(dsn, &how, &err) == CARDBOX_OK) {
+    if (cli_dsn(&dsn, options, storage, &err) && migrate_run(dsn, &plan, &err) == CARDBOX_OK) {
         if (options->json)
             status = print_json(&lines);
         else

@@ -107,15 +107,15 @@ const cli_command cli_box_get = {
 /* --- cards --- */
 
 /* A box, and those of its cards that exist, in the same order. */
-typedef struct places {
+typedef struct box_positions {
     const cardbox_box *box;
     const cardbox_cards *cards;
     size_t *next; /* index of the next of the cards */
     const cli_options *options;
-} places;
+} box_positions;
 
 /* The card at a position, if it is the next of those that exist. NULL: it does not exist. */
-static const cardbox_card *card_at(const places *of, size_t i)
+static const cardbox_card *card_at(const box_positions *of, size_t i)
 {
     const cardbox_card *card = cardbox_cards_at(of->cards, *of->next);
 
@@ -127,7 +127,7 @@ static const cardbox_card *card_at(const places *of, size_t i)
 
 static void add_card_row(table *rows, const void *given, size_t i)
 {
-    const places *of = given;
+    const box_positions *of = given;
     int64_t position = of->box->first + (int64_t)i + 1;
 
     card_view_add_row(rows, card_at(of, i), of->box->card_ids[i], position, of->options->ids);
@@ -136,7 +136,7 @@ static void add_card_row(table *rows, const void *given, size_t i)
 /* Prints a line for a missing card too, so that line N is card N. */
 static void add_card_object(buf *out, const void *given, size_t i)
 {
-    const places *of = given;
+    const box_positions *of = given;
     const cardbox_card *card = card_at(of, i);
 
     if (card != NULL) {
@@ -170,7 +170,7 @@ static cli_exit print_cards(const cardbox_box *box, const cardbox_cards *cards,
                          CARDS_WITH_IDS = {
                              add_card_object, add_card_row, 2, {CARD_COLUMNS_WITH_IDS}};
     size_t next = 0;
-    places of = {box, cards, &next, options};
+    box_positions of = {box, cards, &next, options};
 
     if (!options->json)
         print_title(box->box_id, box->version, box->length);
@@ -224,17 +224,17 @@ const cli_command cli_box_cards = {
 static cli_exit show_context(const cli_options *options)
 {
     cardbox_read_options part = {.tail = (size_t)options->tail};
-    cardbox_context_options how = CARDBOX_CONTEXT_OPTIONS_INIT;
+    cardbox_context_options sdk_options = CARDBOX_CONTEXT_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_context *built = NULL;
 
-    if (!context_view_how(&how, options) || !box_as_of_read(&part, options))
+    if (!context_view_how(&sdk_options, options) || !box_as_of_read(&part, options))
         return CLI_USAGE;
     cardbox *db = cli_open(options);
     if (db == NULL)
         return CLI_FAILED;
-    if (cardbox_build_box_context(&built, db, options->project, options->arguments[0], &part, &how,
-                                  &err) != CARDBOX_OK)
+    if (cardbox_build_box_context(&built, db, options->project, options->arguments[0], &part,
+                                  &sdk_options, &err) != CARDBOX_OK)
         return cli_failed(&err);
     context_view_print(built, options->json);
     cardbox_context_free(built);

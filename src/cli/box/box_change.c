@@ -28,17 +28,17 @@ static cli_exit print_change(cardbox_status status, const cardbox_box_change *ch
 
 static cli_exit create_box(cardbox *db, const cli_options *options)
 {
-    cardbox_box_options how = CARDBOX_BOX_OPTIONS_INIT;
+    cardbox_box_options sdk_options = CARDBOX_BOX_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status;
 
-    how.box_id = options->id;
-    how.card_ids = as_ids(options->arguments);
-    how.card_count = options->argument_count;
-    how.parent_ids = options->parents.at;
-    how.parent_count = options->parents.count;
-    status = cardbox_create_box(&change, db, options->project, &how, &err);
+    sdk_options.box_id = options->id;
+    sdk_options.card_ids = as_ids(options->arguments);
+    sdk_options.card_count = options->argument_count;
+    sdk_options.parent_ids = options->parents.at;
+    sdk_options.parent_count = options->parents.count;
+    status = cardbox_create_box(&change, db, options->project, &sdk_options, &err);
     return print_change(status, &change, &err, options->json);
 }
 
@@ -60,16 +60,16 @@ const cli_command cli_box_create = {
 
 static cli_exit append_cards(cardbox *db, const cli_options *options)
 {
-    cardbox_append_options how = CARDBOX_APPEND_OPTIONS_INIT;
+    cardbox_append_options sdk_options = CARDBOX_APPEND_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status;
 
-    how.key = options->key;
-    how.expected_version = options->expected_version;
+    sdk_options.key = options->key;
+    sdk_options.expected_version = options->expected_version;
     status = cardbox_append_to_box(&change, db, options->project, options->arguments[0],
                                    as_ids(options->arguments + 1), options->argument_count - 1,
-                                   &how, &err);
+                                   &sdk_options, &err);
     return print_change(status, &change, &err, options->json);
 }
 
@@ -125,7 +125,7 @@ const cli_command cli_box_replace = {
 
 static cli_exit fork_box(const cli_options *options)
 {
-    cardbox_fork_options how = CARDBOX_FORK_OPTIONS_INIT;
+    cardbox_fork_options sdk_options = CARDBOX_FORK_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox *db = NULL;
@@ -135,13 +135,14 @@ static cli_exit fork_box(const cli_options *options)
         cli_error("give --at-version or --at-length, not both");
         return CLI_USAGE;
     }
-    how.new_box_id = options->new_id;
-    how.at_version = options->at_version;
-    how.at_length = options->at_length;
+    sdk_options.new_box_id = options->new_id;
+    sdk_options.at_version = options->at_version;
+    sdk_options.at_length = options->at_length;
     db = cli_open(options);
     if (db == NULL)
         return CLI_FAILED;
-    status = cardbox_fork_box(&change, db, options->project, options->arguments[0], &how, &err);
+    status =
+        cardbox_fork_box(&change, db, options->project, options->arguments[0], &sdk_options, &err);
     return print_change(status, &change, &err, options->json);
 }
 

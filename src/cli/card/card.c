@@ -153,7 +153,7 @@ done:
 static cli_exit add_card(const cli_options *options, const char *content)
 {
     cardbox_card card = CARDBOX_CARD_INIT;
-    cardbox_add_options how = CARDBOX_ADD_OPTIONS_INIT;
+    cardbox_add_options sdk_options = CARDBOX_ADD_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_outcome outcome = CARDBOX_OUTCOME_NONE;
     char id[CARDBOX_UUID_SIZE];
@@ -171,12 +171,12 @@ static cli_exit add_card(const cli_options *options, const char *content)
     card.step_id = options->step;
     card.ttl_seconds = (int32_t)options->ttl;
     card.sealed = options->sealed;
-    how.strict = options->strict;
-    how.restore = options->restore;
+    sdk_options.strict = options->strict;
+    sdk_options.restore = options->restore;
     db = cli_open(options);
     if (db == NULL)
         return CLI_FAILED;
-    if (cardbox_add_card(&outcome, db, options->project, &card, &how, &err) != CARDBOX_OK)
+    if (cardbox_add_card(&outcome, db, options->project, &card, &sdk_options, &err) != CARDBOX_OK)
         return cli_failed(&err);
     return cli_print(
         options->json,

@@ -48,49 +48,49 @@ static long programs_version(char version[32], const char *bin)
 }
 
 /* Uses the programs of a folder if their version fits. `seen` keeps the newest version. */
-static bool try_folder(cluster *c, const char *bin, long wanted, long *seen)
+static bool try_folder(cluster *c, const char *bin, long required, long *newest)
 {
     char version[32];
     long major = programs_version(version, bin);
 
-    if (major > *seen)
-        *seen = major;
-    if (major < VERSION_MIN || (wanted != 0 && major != wanted))
+    if (major > *newest)
+        *newest = major;
+    if (major < VERSION_MIN || (required != 0 && major != required))
         return false;
     snprintf(c->bin, sizeof(c->bin), "%s", bin);
     memcpy(c->version, version, sizeof(version));
     return true;
 }
 
-static bool try_folders(cluster *c, long wanted, long *seen)
+static bool try_folders(cluster *c, long required, long *newest)
 {
     char bin[PATH_MAX];
     glob_t found;
-    bool taken = process_first_line(bin, sizeof(bin), "pg_config --bindir 2>&-") &&
-                 try_folder(c, bin, wanted, seen);
+    bool found_folder = process_first_line(bin, sizeof(bin), "pg_config --bindir 2>&-") &&
+                        try_folder(c, bin, required, newest);
 
-    if (taken || glob("/usr/lib/postgresql/*/bin", 0, NULL, &found) != 0)
-        return taken;
-    for (size_t i = found.gl_pathc; i > 0 && !taken; i--)
-        taken = try_folder(c, found.gl_pathv[i - 1], wanted, seen);
+    if (found_folder || glob("/usr/lib/postgresql/*/bin", 0, NULL, &found) != 0)
+        return found_folder;
+    for (size_t i = found.gl_pathc; i > 0 && !found_folder; i--)
+        found_folder = try_folder(c, found.gl_pathv[i - 1], required, newest);
     globfree(&found);
-    return taken;
+    return found_folder;
 }
 
 bool cluster_find_programs(cluster *c)
 {
-    long wanted = data_version(c), seen = 0;
+    long required = data_version(c), newest = 0;
 
-    if (try_folders(c, wanted, &seen))
+    if (try_folders(c, required, &newest))
         return true;
-    if (seen == 0)
+    if (newest == 0)
         cli_error("PostgreSQL's server is not installed: apt-get install postgresql");
-    else if (wanted != 0)
+    else if (required != 0)
         cli_error("%s was made by PostgreSQL %ld and there is only %ld: install postgresql-%ld, or "
                   "choose another folder with --data",
-                  c->data, wanted, seen, wanted);
+                  c->data, required, newest, required);
     else
-        cli_error("PostgreSQL %ld is too old: install %d or later", seen, VERSION_MIN);
+        cli_error("PostgreSQL %ld is too old: install %d or later", newest, VERSION_MIN);
     return false;
 }
 

@@ -170,12 +170,12 @@ static void count_migration(void *arg, const migrate_step *step)
 static bool prepare_database(dev_run *r)
 {
     cli_options options = {.dsn = r->dsn};
-    migrate_how how = {.wait_s = MIGRATE_WAIT_S, .report = count_migration, .arg = &r->migrated};
+    migrate_how plan = {.wait_s = MIGRATE_WAIT_S, .report = count_migration, .arg = &r->migrated};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox *db;
     bool filled;
 
-    if (migrate_run(r->dsn, &how, &err) != CARDBOX_OK) {
+    if (migrate_run(r->dsn, &plan, &err) != CARDBOX_OK) {
         cli_failed(&err);
         return false;
     }

@@ -72,13 +72,13 @@ bool dev_check_listen(const char *listen)
 /* A socket for an address, and that address; -1 if there is none. */
 static int open_socket(const char *address, struct sockaddr_storage *out, socklen_t *length)
 {
-    static const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM};
+    static const struct addrinfo expected = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
     char host[64];
     const char *port;
     int fd = -1;
 
-    if (!split_address(address, host, &port) || getaddrinfo(host, port, &wanted, &found) != 0)
+    if (!split_address(address, host, &port) || getaddrinfo(host, port, &expected, &found) != 0)
         return -1;
     memcpy(out, found->ai_addr, found->ai_addrlen);
     *length = found->ai_addrlen;
@@ -93,19 +93,19 @@ bool dev_is_free(const char *listen)
     struct sockaddr_storage address;
     socklen_t length;
     int fd = open_socket(listen, &address, &length), on = 1;
-    bool taken;
+    bool in_use;
 
     if (fd < 0)
         return true; /* cardboxd will say what is wrong with it */
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    taken = bind(fd, (const struct sockaddr *)&address, length) != 0 && errno == EADDRINUSE;
+    in_use = bind(fd, (const struct sockaddr *)&address, length) != 0 && errno == EADDRINUSE;
     close(fd);
-    if (taken)
+    if (in_use)
         cli_error(
             "%s is in use: choose another address with --listen, such as 127.0.0.1:9000; with "
             "make: make run ARGS='--listen 127.0.0.1:9000'",
             listen);
-    return !taken;
+    return !in_use;
 }
 
 /* True if the server, which listens before it has connections to the database, has them. */
@@ -113,11 +113,11 @@ static bool is_ready(const dev_server *s)
 {
     static const char request[] = "GET /readyz HTTP/1.1\r\nHost: localhost\r\n"
                                   "Connection: close\r\n\r\n";
-    static const char wanted[] = "HTTP/1.1 200 ";
+    static const char expected[] = "HTTP/1.1 200 ";
     static const struct timeval patience = {.tv_sec = 1};
     struct sockaddr_storage address;
     socklen_t length;
-    char answer[sizeof(wanted) - 1];
+    char answer[sizeof(expected) - 1];
     int fd = open_socket(s->url + strlen("http://"), &address, &length);
     bool ready = false;
 
@@ -127,7 +127,7 @@ static bool is_ready(const dev_server *s)
     if (connect(fd, (const struct sockaddr *)&address, length) == 0 &&
         send(fd, request, strlen(request), MSG_NOSIGNAL) == (ssize_t)strlen(request))
         ready = recv(fd, answer, sizeof(answer), MSG_WAITALL) == (ssize_t)sizeof(answer) &&
-                memcmp(answer, wanted, sizeof(answer)) == 0;
+                memcmp(answer, expected, sizeof(answer)) == 0;
     close(fd);
     return ready;
 }

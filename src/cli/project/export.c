@@ -64,7 +64,7 @@ static cli_exit export_project(cardbox *db, const cli_options *options)
                               .progress = {.label = "export", .unit = "lines"}};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status = CARDBOX_UNAVAILABLE;
-    bool whole;
+    bool complete;
 
     if (target_open(&state.target)) {
         status = export_run(db, options->project, write_piece, &state, &err);
@@ -72,10 +72,10 @@ static cli_exit export_project(cardbox *db, const cli_options *options)
         if (status != CARDBOX_OK)
             cli_failed(&err);
     }
-    whole = target_close(&state.target, status == CARDBOX_OK);
-    if (whole)
+    complete = target_close(&state.target, status == CARDBOX_OK);
+    if (complete)
         print_counts(&state, options->project);
-    return whole ? CLI_DONE : CLI_FAILED;
+    return complete ? CLI_DONE : CLI_FAILED;
 }
 
 const cli_command cli_export = {

@@ -17,27 +17,27 @@ typedef struct import_run {
 } import_run;
 
 enum {
-    STRANGE_TOLD = 5
+    UNKNOWN_REPORTED = 5
 }; /* reported bad lines of a file that is no export; others are only counted */
 
 /* True if there are lines, and none so far is of an export. */
 static bool is_no_export(const import_result *so_far)
 {
-    uint64_t strange = so_far->of[TRANSFER_OTHER].refused;
+    uint64_t unknown = so_far->of[TRANSFER_OTHER].refused;
 
-    return strange > 0 && strange + so_far->blank == so_far->lines;
+    return unknown > 0 && unknown + so_far->blank == so_far->lines;
 }
 
 static void report_refused(void *arg, uint64_t line, const char *reason)
 {
     import_run *r = arg;
     const import_result *so_far = import_so_far(r->in);
-    uint64_t strange = so_far->of[TRANSFER_OTHER].refused;
+    uint64_t unknown = so_far->of[TRANSFER_OTHER].refused;
 
-    if (is_no_export(so_far) && strange > STRANGE_TOLD + 1)
+    if (is_no_export(so_far) && unknown > UNKNOWN_REPORTED + 1)
         return;
     term_progress_clear(&r->progress);
-    if (is_no_export(so_far) && strange > STRANGE_TOLD)
+    if (is_no_export(so_far) && unknown > UNKNOWN_REPORTED)
         cli_note("from line %llu on, lines like these are only counted, until one is of an export",
                  (unsigned long long)line);
     else

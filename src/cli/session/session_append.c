@@ -124,20 +124,20 @@ static cardbox_status append_in_transaction(int64_t *version, cardbox *db,
                                             const char *session, const append_input *input,
                                             char **answer, cardbox_error *err)
 {
-    cardbox_session_append_options how = CARDBOX_SESSION_APPEND_OPTIONS_INIT;
+    cardbox_session_append_options sdk_options = CARDBOX_SESSION_APPEND_OPTIONS_INIT;
     cardbox_session_options make = CARDBOX_SESSION_OPTIONS_INIT;
     cardbox *tx = NULL;
     cardbox_status status = cardbox_begin(&tx, db, err);
 
-    how.answer = answer;
-    how.key = options->key;
-    how.expected_version = options->expected_version;
+    sdk_options.answer = answer;
+    sdk_options.key = options->key;
+    sdk_options.expected_version = options->expected_version;
     make.dialect = dialect;
     if (status == CARDBOX_OK && dialect != CARDBOX_DIALECT_UNKNOWN)
         status = cardbox_session_create(NULL, tx, options->project, session, &make, err);
     if (status == CARDBOX_OK)
         status = cardbox_session_append(version, tx, options->project, session, input->lines,
-                                        input->count, &how, err);
+                                        input->count, &sdk_options, err);
     if (status == CARDBOX_OK)
         return cardbox_commit(tx, err);
     cardbox_rollback(tx);

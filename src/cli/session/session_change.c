@@ -118,7 +118,7 @@ static cardbox_status put_label(cardbox *db, const char *project, const char *se
                                 const char *target, const char *label, int64_t *version,
                                 cardbox_error *err)
 {
-    cardbox_session_append_options how = CARDBOX_SESSION_APPEND_OPTIONS_INIT;
+    cardbox_session_append_options sdk_options = CARDBOX_SESSION_APPEND_OPTIONS_INIT;
     cardbox_sessions *found = NULL;
     buf line = BUF_INIT(1 << 20);
     const char *lines[1];
@@ -129,8 +129,8 @@ static cardbox_status put_label(cardbox *db, const char *project, const char *se
 
         add_label(&line, now->head_entry_id, target, label);
         lines[0] = buf_str(&line);
-        how.expected_version = now->version;
-        status = cardbox_session_append(version, db, project, session, lines, 1, &how, err);
+        sdk_options.expected_version = now->version;
+        status = cardbox_session_append(version, db, project, session, lines, 1, &sdk_options, err);
     }
     cardbox_sessions_free(found);
     buf_free(&line);

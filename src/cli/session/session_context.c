@@ -44,21 +44,22 @@ static cli_exit show_context(const cli_options *options)
     const char *project = options->project, *session = options->arguments[0],
                *leaf = options->arguments[1];
     const char *compare = options->compare;
-    cardbox_context_options how = CARDBOX_CONTEXT_OPTIONS_INIT;
+    cardbox_context_options sdk_options = CARDBOX_CONTEXT_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_context *built = NULL, *other = NULL;
     cardbox_status status;
     cli_exit end = CLI_DONE;
 
-    if (!context_view_how(&how, options))
+    if (!context_view_how(&sdk_options, options))
         return CLI_USAGE;
     cardbox *db = cli_open(options);
     if (db == NULL || !session_find_entry(db, project, session, &leaf) ||
         !session_find_entry(db, project, session, &compare))
         return CLI_FAILED;
-    status = cardbox_build_context_options(&built, db, project, session, leaf, &how, &err);
+    status = cardbox_build_context_options(&built, db, project, session, leaf, &sdk_options, &err);
     if (status == CARDBOX_OK && compare != NULL)
-        status = cardbox_build_context_options(&other, db, project, session, compare, &how, &err);
+        status = cardbox_build_context_options(&other, db, project, session, compare, &sdk_options,
+                                               &err);
     if (status != CARDBOX_OK)
         end = cli_failed(&err);
     else if (other != NULL)

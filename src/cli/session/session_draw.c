@@ -41,7 +41,7 @@ typedef struct drawing {
     FILE *out;
     const session_tree_entry *entries;
     size_t count;
-    session_tree_look look;
+    session_tree_options options;
     node *nodes;
     size_t *order; /* the entries as they are drawn */
     size_t drawn;
@@ -137,7 +137,7 @@ static bool is_foldable(const drawing *d, size_t i)
     const node *n = &d->nodes[i];
     const session_tree_entry *entry = &d->entries[i];
 
-    return !d->look.all && d->count > WHOLE_MAX && n->before >= KEEP && n->after >= KEEP &&
+    return !d->options.all && d->count > WHOLE_MAX && n->before >= KEEP && n->after >= KEEP &&
            entry->label.len == 0 && !entry->is_head;
 }
 
@@ -173,14 +173,14 @@ static int add_indent(drawing *d, const node *n)
 static int add_styled(buf *out, slice text, int columns, term_style style)
 {
     size_t start;
-    int taken;
+    int used_width;
 
     buf_text(out, term_on(style));
     start = out->len;
     term_add_line(out, text, columns);
-    taken = term_columns(buf_since(out, start));
+    used_width = term_columns(buf_since(out, start));
     buf_text(out, term_off(style));
-    return taken;
+    return used_width;
 }
 
 static void add_spaces(buf *out, int count)
@@ -217,7 +217,7 @@ static int id_columns(const drawing *d, slice id)
 {
     int columns = term_columns(id);
 
-    return d->look.width > 0 && columns > ID_SHOWN ? ID_SHOWN : columns;
+    return d->options.width > 0 && columns > ID_SHOWN ? ID_SHOWN : columns;
 }
 
 static int add_id(drawing *d, slice id)
@@ -226,8 +226,8 @@ static int add_id(drawing *d, slice id)
 
     if (term_columns(id) <= id_columns(d, id))
         return add_styled(&d->line, id, ID_MAX, STYLE_DIM);
-    int begun = add_styled(&d->line, id, ID_SHOWN - 1 - term_columns(end), STYLE_DIM);
-    return begun + add_styled(&d->line, end, ID_MAX, STYLE_DIM);
+    int start_width = add_styled(&d->line, id, ID_SHOWN - 1 - term_columns(end), STYLE_DIM);
+    return start_width + add_styled(&d->line, end, ID_MAX, STYLE_DIM);
 }
 
 /* "o ", the id if wanted, and the role. */
@@ -237,11 +237,11 @@ static int add_who(drawing *d, const session_tree_entry *entry)
 
     buf_text(&d->line, "o ");
     if (d->id_columns > 0) {
-        int taken = add_id(d, entry->id);
-        int room = taken > d->id_columns ? taken : d->id_columns;
+        int used_width = add_id(d, entry->id);
+        int width = used_width > d->id_columns ? used_width : d->id_columns;
 
-        add_spaces(&d->line, room - taken + GAP);
-        columns += room + GAP;
+        add_spaces(&d->line, width - used_width + GAP);
+        columns += width + GAP;
     }
     add_spaces(&d->line,
                ROLE_COLUMNS + GAP -
@@ -265,11 +265,11 @@ static void end_line(drawing *d)
 /* The columns that the marks leave for the text. */
 static int room_for_text(const drawing *d, int used, int marks)
 {
-    int room = d->look.width - used - (marks > 0 ? marks + GAP : 0);
+    int width = d->options.width - used - (marks > 0 ? marks + GAP : 0);
 
-    if (d->look.width == 0)
+    if (d->options.width == 0)
         return TEXT_MAX;
-    return room > 1 ? room - 1 : 1; /* one is the ellipsis's */
+    return width > 1 ? width - 1 : 1; /* one is the ellipsis's */
 }
 
 static void draw_entry(drawing *d, size_t i)
@@ -321,13 +321,13 @@ static void draw_all(drawing *d)
 
 static void measure_ids(drawing *d)
 {
-    for (size_t i = 0; d->look.ids && i < d->count; i++) {
+    for (size_t i = 0; d->options.ids && i < d->count; i++) {
         int columns = id_columns(d, d->entries[i].id);
 
         if (columns <= ID_ALIGN_MAX && columns > d->id_columns)
             d->id_columns = columns;
     }
-    if (d->look.ids && d->id_columns == 0)
+    if (d->options.ids && d->id_columns == 0)
         d->id_columns = 1;
 }
 
@@ -339,8 +339,8 @@ static void measure_marks(drawing *d)
     d->only_measures = true;
     draw_all(d);
     d->only_measures = false;
-    if (d->look.width > 0 && d->look.width - d->marks_widest - GAP < most)
-        most = d->look.width - d->marks_widest - GAP;
+    if (d->options.width > 0 && d->options.width - d->marks_widest - GAP < most)
+        most = d->options.width - d->marks_widest - GAP;
     if (d->marks_at > most)
         d->marks_at = most;
 }
@@ -358,33 +358,33 @@ static bool allocate_nodes(drawing *d)
 }
 
 bool session_tree_print(FILE *out, const session_tree_entry *entries, size_t count,
-                        const session_tree_look *look)
+                        const session_tree_options *options)
 {
     drawing d = {.out = out,
                  .entries = entries,
                  .count = count,
-                 .look = *look,
+                 .options = *options,
                  .levels = LEVELS_SHOWN,
                  .line = BUF_INIT(1 << 20),
                  .marks = BUF_INIT(1 << 16)};
-    bool fine = true;
+    bool ok = true;
 
-    if (look->width > 0 && (size_t)look->width / (2 * STEP) < LEVELS_SHOWN)
-        d.levels = (size_t)look->width / (2 * STEP) + 1;
+    if (options->width > 0 && (size_t)options->width / (2 * STEP) < LEVELS_SHOWN)
+        d.levels = (size_t)options->width / (2 * STEP) + 1;
     if (count > 0)
-        fine = allocate_nodes(&d);
-    if (fine) {
+        ok = allocate_nodes(&d);
+    if (ok) {
         link_children(&d);
         order_entries(&d);
         measure_ids(&d);
         measure_marks(&d);
         draw_all(&d);
-        fine = buf_ok(&d.line) && buf_ok(&d.marks);
+        ok = buf_ok(&d.line) && buf_ok(&d.marks);
     }
     free(d.nodes);
     free(d.order);
     free(d.bars);
     buf_free(&d.line);
     buf_free(&d.marks);
-    return fine;
+    return ok;
 }

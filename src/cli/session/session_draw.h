@@ -20,14 +20,14 @@ typedef struct session_tree_entry {
     bool is_head;
 } session_tree_entry;
 
-typedef struct session_tree_look {
+typedef struct session_tree_options {
     int width; /* columns; 0: any */
     bool all;  /* fold nothing */
     bool ids;  /* show them */
-} session_tree_look;
+} session_tree_options;
 
 /* Prints a line an entry, siblings in the order of the entries. False: out of memory. */
 bool session_tree_print(FILE *out, const session_tree_entry *entries, size_t count,
-                        const session_tree_look *look);
+                        const session_tree_options *options);
 
 #endif

@@ -33,7 +33,7 @@ static cli_exit export_session(const cli_options *options)
     const char *entry = options->entry;
     cardbox *db = NULL;
     size_t not_in_context = 0;
-    bool whole;
+    bool complete;
 
     if (!session_dialect_read(&dialect, "--dialect", options->dialect))
         return CLI_USAGE;
@@ -47,13 +47,13 @@ static cli_exit export_session(const cli_options *options)
         if (status != CARDBOX_OK)
             cli_failed(&err);
     }
-    whole = target_close(&state.target, status == CARDBOX_OK);
-    if (whole && state.target.name != NULL)
+    complete = target_close(&state.target, status == CARDBOX_OK);
+    if (complete && state.target.name != NULL)
         printf("session %s in %s, %s bytes\n", options->arguments[0], state.target.name,
                term_number(bytes, state.bytes));
-    if (whole)
+    if (complete)
         session_warn_not_in_context(not_in_context);
-    return whole ? CLI_DONE : CLI_FAILED;
+    return complete ? CLI_DONE : CLI_FAILED;
 }
 
 const cli_command cli_session_export = {

@@ -48,33 +48,33 @@ static bool print_tree(const session_file *file, const cli_options *options)
 {
     arena memory = ARENA_INIT;
     session_tree_entry *entries = arena_zeros(&memory, file->count + 1, sizeof(*entries));
-    size_t *places = arena_zeros(&memory, file->count + 1, sizeof(*places));
-    session_tree_look look = {term_width(), options->all, options->ids};
+    size_t *indexes = arena_zeros(&memory, file->count + 1, sizeof(*indexes));
+    session_tree_options how = {term_width(), options->all, options->ids};
     size_t count = 0;
-    bool ok = entries != NULL && places != NULL;
+    bool ok = entries != NULL && indexes != NULL;
 
     for (uint32_t i = 0; ok && i < file->count; i++) {
-        places[i] = count;
+        indexes[i] = count;
         count += file->tree.nodes[i].state == SESSION_IN_TREE;
     }
     for (uint32_t i = 0; ok && i < file->count; i++) {
         uint32_t parent = file->tree.nodes[i].parent;
-        session_tree_entry *entry = &entries[places[i]];
-        session_preview says;
+        session_tree_entry *entry = &entries[indexes[i]];
+        session_preview preview;
 
         if (file->tree.nodes[i].state != SESSION_IN_TREE)
             continue;
-        session_preview_of(&says, &file->entries[i], &memory);
+        session_preview_of(&preview, &file->entries[i], &memory);
         *entry = (session_tree_entry){.id = file->entries[i].id,
                                       .parent = parent == STRING_MAP_NONE ? SESSION_TREE_ROOT
-                                                                          : places[parent],
-                                      .role = says.role,
-                                      .text = says.text,
-                                      .tools = says.tools,
+                                                                          : indexes[parent],
+                                      .role = preview.role,
+                                      .text = preview.text,
+                                      .tools = preview.tools,
                                       .is_head = i == file->tree.leaf};
         add_label(entry, file, i, &memory);
     }
-    ok = ok && !memory.failed && session_tree_print(stdout, entries, count, &look);
+    ok = ok && !memory.failed && session_tree_print(stdout, entries, count, &how);
     arena_reset(&memory);
     return ok;
 }

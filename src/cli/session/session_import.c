@@ -14,23 +14,24 @@
 
 typedef struct import_state {
     cli_source from;
-    slice begun; /* read already, returned first */
+    slice beginning_bytes; /* read already, returned first */
     term_progress progress;
     uint64_t bytes, lines;
     int failure; /* errno of a read */
     arena memory;
 } import_state;
 
-static ptrdiff_t read_file(void *arg, char *to, size_t room)
+static ptrdiff_t read_file(void *arg, char *to, size_t size)
 {
     import_state *state = arg;
-    size_t count = state->begun.len < room ? state->begun.len : room;
+    size_t count = state->beginning_bytes.len < size ? state->beginning_bytes.len : size;
 
     if (count > 0) {
-        memcpy(to, state->begun.ptr, count);
-        state->begun = (slice){state->begun.ptr + count, state->begun.len - count};
+        memcpy(to, state->beginning_bytes.ptr, count);
+        state->beginning_bytes =
+            (slice){state->beginning_bytes.ptr + count, state->beginning_bytes.len - count};
     } else {
-        count = fread(to, 1, room, state->from.in);
+        count = fread(to, 1, size, state->from.in);
     }
     if (count == 0 && ferror(state->from.in)) {
         state->failure = errno;
@@ -87,8 +88,8 @@ static bool read_beginning(beginning *begin, import_state *state)
     *begin = (beginning){0};
     if (bytes == NULL)
         return false;
-    state->begun = (slice){bytes, fread(bytes, 1, BEGINNING_BYTES, state->from.in)};
-    session_lines lines = session_lines_of(state->begun);
+    state->beginning_bytes = (slice){bytes, fread(bytes, 1, BEGINNING_BYTES, state->from.in)};
+    session_lines lines = session_lines_of(state->beginning_bytes);
     while (!begin->is_session && session_lines_next(&lines, &line))
         check_line(begin, &line, &state->memory);
     return !state->memory.failed;

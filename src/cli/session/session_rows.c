@@ -103,7 +103,7 @@ static void add_listed_object(buf *out, const void *given, size_t i)
 
 /* --- for people --- */
 
-void session_entry_says(session_preview *out, const cardbox_entry *entry, arena *memory)
+void session_entry_preview(session_preview *out, const cardbox_entry *entry, arena *memory)
 {
     slice type = slice_of(entry->type ? entry->type : "");
 
@@ -115,7 +115,7 @@ void session_entry_says(session_preview *out, const cardbox_entry *entry, arena 
 }
 
 /* (head) [good] 3 children -> read, write: what is cut is at the end. */
-static void add_marks(table *rows, const cardbox_entry *entry, const session_preview *words,
+static void add_marks(table *rows, const cardbox_entry *entry, const session_preview *preview,
                       bool is_head)
 {
     buf marks = BUF_INIT(1 << 16);
@@ -128,9 +128,9 @@ static void add_marks(table *rows, const cardbox_entry *entry, const session_pre
         buf_printf(&marks, "%" PRId64 " children ", entry->children);
     if (entry->missing_parent != NULL)
         buf_text(&marks, "(its parent is not there) ");
-    if (words->tools.len > 0) {
+    if (preview->tools.len > 0) {
         buf_text(&marks, "-> ");
-        term_add_line(&marks, words->tools, TOOLS_MAX);
+        term_add_line(&marks, preview->tools, TOOLS_MAX);
         buf_char(&marks, ' ');
     }
     table_add(rows, (slice){buf_str(&marks), marks.len > 0 ? marks.len - 1 : 0}, STYLE_YELLOW);
@@ -142,15 +142,15 @@ static void add_entry_row(table *rows, const void *given, size_t i)
     const session_listed *of = given;
     const cardbox_entry *entry = entry_at(of, i);
     arena memory = ARENA_INIT;
-    session_preview words;
+    session_preview preview;
 
-    session_entry_says(&words, entry, &memory);
+    session_entry_preview(&preview, entry, &memory);
     table_text(rows, of->sides ? SIDES[entry->side] : NULL);
     table_int(rows, entry->depth);
     table_text(rows, entry->entry_id);
-    table_add(rows, words.role, card_view_style(words.role));
-    table_add(rows, words.text, STYLE_PLAIN);
-    add_marks(rows, entry, &words, of->head != NULL && strcmp(of->head, entry->entry_id) == 0);
+    table_add(rows, preview.role, card_view_style(preview.role));
+    table_add(rows, preview.text, STYLE_PLAIN);
+    add_marks(rows, entry, &preview, of->head != NULL && strcmp(of->head, entry->entry_id) == 0);
     rows->failed = rows->failed || memory.failed;
     arena_reset(&memory);
 }

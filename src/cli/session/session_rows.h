@@ -16,7 +16,7 @@ bool session_dialect_read(cardbox_dialect *out, const char *option, const char *
 void session_object(buf *out, const cardbox_session *session);
 
 /* The text of an entry's line, or a note if the line was too long to be read. */
-void session_entry_says(session_preview *out, const cardbox_entry *entry, arena *memory);
+void session_entry_preview(session_preview *out, const cardbox_entry *entry, arena *memory);
 
 /* Entries as they are listed. */
 typedef struct session_listed {

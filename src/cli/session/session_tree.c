@@ -10,41 +10,41 @@
 #include "base/string_map.h"
 
 /* A session's entries as they are drawn. */
-typedef struct gathered {
+typedef struct tree_data {
     session_tree_entry *entries;
     slice *parents; /* their ids; empty: roots */
     size_t count, capacity, parents_capacity;
     const char *head;
     string_map indexes; /* indexes of entries by id */
     arena memory;
-} gathered;
+} tree_data;
 
 static slice copy_text(arena *memory, slice text)
 {
     return text.len == 0 ? SLICE("") : (slice){arena_copy(memory, text), text.len};
 }
 
-static void gather_entry(gathered *g, const cardbox_entry *entry)
+static void gather_entry(tree_data *g, const cardbox_entry *entry)
 {
     arena *memory = &g->memory;
     session_tree_entry *entries =
         arena_more(memory, g->entries, g->count, &g->capacity, sizeof(*entries));
     slice *parents =
         arena_more(memory, g->parents, g->count, &g->parents_capacity, sizeof(*parents));
-    session_preview words;
+    session_preview preview;
 
     if (entries == NULL || parents == NULL)
         return;
     g->entries = entries;
     g->parents = parents;
-    session_entry_says(&words, entry, memory);
+    session_entry_preview(&preview, entry, memory);
     entries[g->count] = (session_tree_entry){
         .id = copy_text(memory, slice_of(entry->entry_id)),
         .parent = SESSION_TREE_ROOT,
-        .role = copy_text(memory, words.role),
-        .text = words.text,
+        .role = copy_text(memory, preview.role),
+        .text = preview.text,
         .label = copy_text(memory, slice_of(entry->label)),
-        .tools = words.tools,
+        .tools = preview.tools,
         .is_head = g->head != NULL && strcmp(g->head, entry->entry_id) == 0,
     };
     parents[g->count] = copy_text(memory, slice_of(entry->parent_id));
@@ -53,7 +53,7 @@ static void gather_entry(gathered *g, const cardbox_entry *entry)
 }
 
 /* A parent may have been written after its child. */
-static void link_parents(gathered *g)
+static void link_parents(tree_data *g)
 {
     for (size_t i = 0; i < g->count; i++) {
         uint32_t index =
@@ -66,7 +66,7 @@ static void link_parents(gathered *g)
 
 static bool gather_page(void *arg, const cardbox_entries *page)
 {
-    gathered *g = arg;
+    tree_data *g = arg;
 
     for (size_t i = 0; i < cardbox_entries_count(page); i++)
         gather_entry(g, cardbox_entries_at(page, i));
@@ -102,9 +102,9 @@ static void print_title(const cardbox_session *session, const cardbox_session_co
 static cardbox_status draw_tree(cardbox *db, const cardbox_session *session,
                                 const cli_options *options, cardbox_error *err)
 {
-    session_tree_look look = {term_width(), options->all, options->ids};
+    session_tree_options how = {term_width(), options->all, options->ids};
     cardbox_session_counts counts = {.entries = 0};
-    gathered g = {.memory = ARENA_INIT, .head = session->head_entry_id};
+    tree_data g = {.memory = ARENA_INIT, .head = session->head_entry_id};
     cardbox_status status =
         cardbox_session_count(&counts, db, options->project, session->session_id, err);
 
@@ -116,7 +116,7 @@ static cardbox_status draw_tree(cardbox *db, const cardbox_session *session,
     if (status == CARDBOX_OK) {
         link_parents(&g);
         print_title(session, &counts);
-        if (!session_tree_print(stdout, g.entries, g.count, &look))
+        if (!session_tree_print(stdout, g.entries, g.count, &how))
             status = error_nomem(err);
     }
     arena_reset(&g.memory);

@@ -18,19 +18,19 @@ enum {
 
 typedef struct watcher {
     cardbox_follow follow;
-    bool json, live;                       /* live: a terminal, which gets previews */
-    char saying[CARDBOX_CARD_ID_MAX + 1];  /* message whose preview is printed; "": none */
-    buf said;                              /* the preview so far */
-    bool is_open;                          /* the preview's line is not ended */
-    text_flow line;                        /* that line */
-    char calling[CARDBOX_CARD_ID_MAX + 1]; /* call that was shown last */
-    int64_t call_ms;                       /* when it began */
+    bool json, live;                          /* live: a terminal, which gets previews */
+    char preview_id[CARDBOX_CARD_ID_MAX + 1]; /* message whose preview is printed; "": none */
+    buf preview;                              /* the preview so far */
+    bool is_preview_open;                     /* the preview's line is not ended */
+    text_flow line;                           /* that line */
+    char call_id[CARDBOX_CARD_ID_MAX + 1];    /* call that was shown last */
+    int64_t call_ms;                          /* when it began */
     bool claimed, finished, success;
-    int64_t began_ms;                       /* time of the task's start */
-    char piece_of[CARDBOX_CARD_ID_MAX + 1]; /* storage of follow.message_id */
+    int64_t start_ms;                               /* time of the task's start */
+    char chunk_message_id[CARDBOX_CARD_ID_MAX + 1]; /* storage of follow.message_id */
 } watcher;
 
-static bool is_piece(const cardbox_task_event *e)
+static bool is_chunk(const cardbox_task_event *e)
 {
     return strcmp(e->what, "chunk") == 0;
 }
@@ -45,7 +45,7 @@ static void add_stored(buf *line, const char *name, const char *json)
 static void print_json(const cardbox_task_event *e)
 {
     buf line = BUF_INIT(SIZE_MAX / 2);
-    if (is_piece(e))
+    if (is_chunk(e))
         buf_json_open_take(&line, json_pack("{s:s, s:s?}", "event", e->what, "ref", e->ref));
     else
         buf_json_open_take(&line, json_pack("{s:I, s:s, s:s?, s:s?, s:I}", "n", (json_int_t)e->n,
@@ -67,51 +67,51 @@ static void print_role(const char *role)
 
 static void end_line(watcher *w)
 {
-    if (w->is_open)
+    if (w->is_preview_open)
         text_flow_end(&w->line);
-    w->is_open = false;
+    w->is_preview_open = false;
 }
 
-static void forget_preview(watcher *w)
+static void clear_preview(watcher *w)
 {
     end_line(w);
-    w->saying[0] = '\0';
-    buf_reset(&w->said, KEPT_BYTES);
+    w->preview_id[0] = '\0';
+    buf_reset(&w->preview, KEPT_BYTES);
 }
 
 /* Marks the preview as incomplete: the worker was lost, or it started the answer again. */
 static void mark_broken_off(watcher *w)
 {
-    if (w->saying[0] == '\0')
+    if (w->preview_id[0] == '\0')
         return;
-    forget_preview(w);
+    clear_preview(w);
     printf("%*s%s(broken off: begun again)%s\n", MARGIN, "", term_on(STYLE_DIM),
            term_off(STYLE_DIM));
 }
 
-/* In a row of its own, and marked, where something else came between. */
+/* Prints text of the preview. After other output, a new line begins with the role and a mark. */
 static void print_assistant(watcher *w, slice text)
 {
-    if (!w->is_open) {
+    if (!w->is_preview_open) {
         print_role("assistant");
         w->line = text_flow_begin(MARGIN);
-        w->is_open = true;
-        if (w->said.len > 0)
+        w->is_preview_open = true;
+        if (w->preview.len > 0)
             text_flow_add(&w->line, SLICE("(goes on) "));
     }
     text_flow_add(&w->line, text);
 }
 
-static void show_piece(watcher *w, const cardbox_task_event *e)
+static void show_chunk(watcher *w, const cardbox_task_event *e)
 {
     if (!w->live)
         return;
-    if (strcmp(w->saying, e->ref) != 0) {
+    if (strcmp(w->preview_id, e->ref) != 0) {
         mark_broken_off(w);
-        snprintf(w->saying, sizeof(w->saying), "%s", e->ref);
+        snprintf(w->preview_id, sizeof(w->preview_id), "%s", e->ref);
     }
     print_assistant(w, slice_of(e->text));
-    buf_text(&w->said, e->text);
+    buf_text(&w->preview, e->text);
 }
 
 /* Prints the end of the message whose preview is printed. False: it is another message, or the
@@ -119,13 +119,13 @@ static void show_piece(watcher *w, const cardbox_task_event *e)
 static bool print_remainder(watcher *w, const cardbox_task_event *e)
 {
     slice whole = slice_of(e->text);
-    slice said = buf_as_slice(&w->said);
-    if (strcmp(w->saying, e->ref) != 0 || said.len > whole.len ||
-        memcmp(whole.ptr, said.ptr, said.len) != 0)
+    slice preview = buf_as_slice(&w->preview);
+    if (strcmp(w->preview_id, e->ref) != 0 || preview.len > whole.len ||
+        memcmp(whole.ptr, preview.ptr, preview.len) != 0)
         return false;
-    if (said.len < whole.len)
-        print_assistant(w, (slice){whole.ptr + said.len, whole.len - said.len});
-    forget_preview(w);
+    if (preview.len < whole.len)
+        print_assistant(w, (slice){whole.ptr + preview.len, whole.len - preview.len});
+    clear_preview(w);
     return true;
 }
 
@@ -182,12 +182,12 @@ static void print_call(const cardbox_task_event *e, const char *mark, term_style
                        const char *took, const char *member)
 {
     buf text = BUF_INIT(SIZE_MAX / 2), line = BUF_INIT(SIZE_MAX / 2);
-    int room = term_width() - MARGIN - 2;
+    int width = term_width() - MARGIN - 2;
 
     scan_decode(&text, scan_find(scan_whole(slice_of(e->call)), "abilityName").text);
     buf_text(&text, took);
     add_value(&text, e, member);
-    term_add_line(&line, buf_as_slice(&text), room > 1 ? room - 1 : 3 * VALUE_COLUMNS);
+    term_add_line(&line, buf_as_slice(&text), width > 1 ? width - 1 : 3 * VALUE_COLUMNS);
     printf("%*s%s%s%s %s\n", MARGIN, "", term_on(style), mark, term_off(style), buf_str(&line));
     buf_free(&line);
     buf_free(&text);
@@ -195,7 +195,7 @@ static void print_call(const cardbox_task_event *e, const char *mark, term_style
 
 static void show_call(watcher *w, const cardbox_task_event *e)
 {
-    bool is_known = strcmp(w->calling, e->ref) == 0;
+    bool is_known = strcmp(w->call_id, e->ref) == 0;
     char took[32] = "";
 
     end_line(w);
@@ -206,7 +206,7 @@ static void show_call(watcher *w, const cardbox_task_event *e)
     } else if (strcmp(e->how, "failed") == 0) {
         print_call(e, "\xe2\x9c\x97", STYLE_RED, took, "details");
     } else if (!is_known) {
-        snprintf(w->calling, sizeof(w->calling), "%s", e->ref);
+        snprintf(w->call_id, sizeof(w->call_id), "%s", e->ref);
         w->call_ms = e->at;
         print_call(e, "\xe2\x86\x92", STYLE_CYAN, "", "parameters");
     }
@@ -217,10 +217,10 @@ static void show_end(watcher *w, const cardbox_task_event *e)
     buf line = BUF_INIT(SIZE_MAX / 2);
     term_style style = strcmp(e->how, "success") == 0 ? STYLE_GREEN : STYLE_RED;
     slice how = slice_of(e->how), state = {e->how, strcspn(e->how, ":")};
-    forget_preview(w);
+    clear_preview(w);
     term_add_line(&line, state, CARDBOX_TASK_STATUS_MAX);
     printf("%s%s%s after %.1f s", term_on(style), buf_str(&line), term_off(style),
-           (double)(e->at - w->began_ms) / 1000);
+           (double)(e->at - w->start_ms) / 1000);
     buf_reset(&line, SIZE_MAX / 2);
     term_add_line(&line, (slice){how.ptr + state.len, how.len - state.len},
                   CARDBOX_TASK_STATUS_MAX);
@@ -238,8 +238,8 @@ static void print_event(watcher *w, const cardbox_task_event *e)
 {
     if (w->json)
         print_json(e);
-    else if (is_piece(e))
-        show_piece(w, e);
+    else if (is_chunk(e))
+        show_chunk(w, e);
     else if (strcmp(e->what, "message") == 0)
         show_message(w, e);
     else if (strcmp(e->what, "call") == 0)
@@ -260,16 +260,16 @@ static bool is_of_worker(const cardbox_task_event *e)
 /* Stores the position after an event, for the next query. */
 static void remember_position(watcher *w, const cardbox_task_event *e)
 {
-    if (is_piece(e)) {
+    if (is_chunk(e)) {
         w->claimed = true;
-        snprintf(w->piece_of, sizeof(w->piece_of), "%s", e->ref);
-        w->follow.message_id = w->piece_of;
+        snprintf(w->chunk_message_id, sizeof(w->chunk_message_id), "%s", e->ref);
+        w->follow.message_id = w->chunk_message_id;
         w->follow.after_piece = e->n;
         return;
     }
     w->follow.after = e->n;
     if (strcmp(e->what, "created") == 0)
-        w->began_ms = e->at;
+        w->start_ms = e->at;
     w->claimed = w->claimed || is_of_worker(e);
     bool ends = strcmp(e->what, "completed") == 0;
     if (ends || strcmp(e->what, "reopened") == 0) { /* a finished task may still get others */
@@ -291,7 +291,7 @@ static bool show_new_events(watcher *w, cardbox *db, const char *project, size_t
     *count = 0;
     for (size_t i = 0; i < cardbox_task_events_count(events); i++) {
         const cardbox_task_event *e = cardbox_task_events_at(events, i);
-        *count += !is_piece(e);
+        *count += !is_chunk(e);
         remember_position(w, e);
         print_event(w, e);
     }
@@ -354,7 +354,7 @@ cli_exit task_follow_print(cardbox *db, const cli_options *options, const char *
     watcher w = {.follow = CARDBOX_FOLLOW_INIT,
                  .json = options->json,
                  .live = term_width() > 0,
-                 .said = BUF_INIT(SIZE_MAX / 2)};
+                 .preview = BUF_INIT(SIZE_MAX / 2)};
     cli_exit status = CLI_DONE;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_ledger *found = NULL;
@@ -368,7 +368,7 @@ cli_exit task_follow_print(cardbox *db, const cli_options *options, const char *
         while (count > 0 && show_new_events(&w, db, options->project, &count, &status))
             continue;
     end_line(&w);
-    buf_free(&w.said);
+    buf_free(&w.preview);
     if (status == CLI_DONE && !wait && !w.json && !w.finished)
         show_state(cardbox_ledger_task(found, 0));
     if (status == CLI_DONE && wait && !w.success)

@@ -38,7 +38,7 @@ void text_flow_add(text_flow *f, slice text)
             length++;
         if (length > 0) {
             put_word(f, (slice){text.ptr, length});
-        } else if (*text.ptr == '\n') {
+        } else if (*text.ptr == '\n' || (*text.ptr != '\r' && f->column >= f->width)) {
             text_flow_end(f);
             length = 1;
         } else {

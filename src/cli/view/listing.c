@@ -12,17 +12,17 @@
 bool listing_objects(const listing *l, const void *of, size_t count)
 {
     buf line = BUF_INIT(SIZE_MAX / 4);
-    bool fine = true;
+    bool ok = true;
 
-    for (size_t i = 0; fine && i < count; i++) {
+    for (size_t i = 0; ok && i < count; i++) {
         buf_reset(&line, LINE_KEPT);
         l->add_object(&line, of, i);
         buf_char(&line, '\n');
-        fine = buf_ok(&line);
+        ok = buf_ok(&line);
         term_put_json(buf_as_slice(&line));
     }
     buf_free(&line);
-    return fine;
+    return ok;
 }
 
 static bool print_rows(const listing *l, const void *of, size_t count)
@@ -43,10 +43,10 @@ static bool print_rows(const listing *l, const void *of, size_t count)
 static void note_cursor(const char *cursor)
 {
     static const char ABOVE[] = "further ones:";
-    int room = word_wrap_terminal(stderr);
+    int columns = word_wrap_terminal(stderr);
     size_t width = sizeof(ABOVE) + strlen("--cursor ") + strlen(cursor);
 
-    if (room == 0 || width <= (size_t)room) {
+    if (columns == 0 || width <= (size_t)columns) {
         cli_note("%s --cursor %s", ABOVE, cursor);
     } else {
         cli_note("%s", ABOVE);

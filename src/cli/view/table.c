@@ -123,9 +123,9 @@ static void measure(layout *l, const table *t)
 }
 
 /* The columns by which a line exceeds `room` if all kinds up to step `steps` are narrow. */
-static int excess_of(const layout *l, const table *t, int room, size_t steps)
+static int excess_of(const layout *l, const table *t, int available, size_t steps)
 {
-    int excess = -room - GAP;
+    int excess = -available - GAP;
 
     for (size_t c = 0; c < t->width; c++) {
         int width = l->widths[c];
@@ -140,7 +140,7 @@ static int excess_of(const layout *l, const table *t, int room, size_t steps)
 }
 
 /* Leaves columns out, but not the first id, until a line fits with the others narrow. */
-static void leave_out(layout *l, const table *t, int room)
+static void leave_out(layout *l, const table *t, int available)
 {
     const size_t all = sizeof(STEPS) / sizeof(STEPS[0]);
     size_t id = 0;
@@ -150,7 +150,7 @@ static void leave_out(layout *l, const table *t, int room)
     for (size_t k = 0; id < t->width && k < sizeof(LEFT_OUT) / sizeof(LEFT_OUT[0]); k++) {
         for (size_t c = t->width; c-- > 0;) {
             if (c != id && t->columns[c].kind == LEFT_OUT[k] &&
-                excess_of(l, t, room, all - 1) > 0) /* words stay whole */
+                excess_of(l, t, available, all - 1) > 0) /* words stay whole */
                 l->widths[c] = 0;
         }
     }
@@ -171,14 +171,14 @@ static bool narrow_widest(layout *l, const table *t, table_kind kind, int least)
 }
 
 /* Leaves out columns and makes others narrower until a line fits. */
-static void shrink(layout *l, const table *t, int room)
+static void shrink(layout *l, const table *t, int available)
 {
     for (size_t c = 0; c < t->width; c++) {
-        if (t->columns[c].kind >= TABLE_SPARE && excess_of(l, t, room, 1) > 0)
+        if (t->columns[c].kind >= TABLE_SPARE && excess_of(l, t, available, 1) > 0)
             l->widths[c] = 0;
     }
-    leave_out(l, t, room);
-    int excess = excess_of(l, t, room, 0);
+    leave_out(l, t, available);
+    int excess = excess_of(l, t, available, 0);
     for (size_t s = 0; s < sizeof(STEPS) / sizeof(STEPS[0]); s++) {
         while (excess > 0 && narrow_widest(l, t, STEPS[s].kind, STEPS[s].least))
             excess--;
@@ -220,9 +220,9 @@ static int width_in_row(const layout *l, const table *t, const table_cell *cells
         *t->columns[note].title != '\0' || l->widths[note] == 0)
         return l->widths[c];
     int left = l->widths[note] - cells[note].columns + (cells[note].columns == 0 ? GAP : 0);
-    int wanted = cells[c].columns - l->widths[c];
-    int taken = wanted < left ? wanted : left;
-    return l->widths[c] + (taken > 0 ? taken : 0);
+    int missing = cells[c].columns - l->widths[c];
+    int used = missing < left ? missing : left;
+    return l->widths[c] + (used > 0 ? used : 0);
 }
 
 static void print_row(FILE *out, const layout *l, const table *t, const table_cell *cells)
