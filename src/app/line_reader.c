@@ -1,5 +1,5 @@
 /*
- * line_reader.c: lines out of chunks. A line inside of one chunk is lent from there without a copy.
+ * line_reader.c: lines out of chunks. A line inside one chunk is not copied.
  */
 #include "app/line_reader.h"
 

@@ -1,6 +1,5 @@
 /*
- * log.c: writes one line an event on stderr. Knows the form of a line and nothing of the events;
- * the library never calls it.
+ * log.c: writes one line an event on stderr. The library never calls it.
  */
 #include "app/log.h"
 #include "base/clock.h"
@@ -16,7 +15,7 @@ int log_threshold = LOG_LEVEL_INFO;
 
 const char *const log_level_names[LOG_LEVELS] = {"error", "warn", "info", "debug"};
 
-/* A pair that was not quoted must still not be able to begin a second line. */
+/* A value that is not quoted must not begin a second line. */
 static void blank_controls(char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {

@@ -1,5 +1,5 @@
 /*
- * word_wrap.c: breaks lines between words. Must not know what the words are about.
+ * word_wrap.c: breaks lines between words.
  */
 #include "app/word_wrap.h"
 

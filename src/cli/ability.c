@@ -1,6 +1,5 @@
 /*
- * ability.c: `cardbox ability list`, `show` and `invoke`. The first two ask the program itself, the
- * last the database.
+ * ability.c: `cardbox ability list`, `show` and `invoke`. Only `invoke` needs a database.
  */
 #include "app/word_wrap.h"
 #include "bus/describe.h"
@@ -86,8 +85,7 @@ const cli_command cli_ability_list = {
 
 /* --- show --- */
 
-/* Prints a value on one line if that fits from `column` on, else what is in it on lines of its own,
- * indented. */
+/* Prints a value on one line if it fits after `column`, else its members on indented lines. */
 static void print_value(json_t *value, int indent, size_t column)
 {
     char *line = json_dumps(value, JSON_ENCODE_ANY);

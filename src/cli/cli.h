@@ -105,14 +105,14 @@ typedef struct cli_origin {
 
 typedef struct cli_command {
     const char *name;        /* "box append" */
-    const char *arguments;   /* "BOX CARD...", "SESSION [ENTRY]"; NULL: none. They are counted */
+    const char *arguments;   /* "BOX CARD...", "SESSION [ENTRY]"; NULL: none */
     const char *summary;     /* one line, lower case */
     const char *description; /* some lines for --help, or NULL */
     const char *examples;    /* one command a line, without "cardbox" */
     const opt_spec *options;
     const cli_options *defaults;         /* initial values of the options; NULL: zeros */
     bool project_optional;               /* the command accepts --project, and does not need it */
-    cli_origin origins[CLI_ORIGINS_MAX]; /* up to a field that is NULL. "cursor" is known anyway */
+    cli_origin origins[CLI_ORIGINS_MAX]; /* up to a field that is NULL; "cursor" is implied */
     /* One of the two functions. */
     cli_exit (*with_database)(cardbox *db, const cli_options *options);
     cli_exit (*alone)(const cli_options *options); /* may open a database itself */
@@ -127,7 +127,7 @@ const cli_command *cli_find(char **words, int count, int *used);
 /* Prints that there is no such command, and a similar one. Returns CLI_USAGE. */
 cli_exit cli_unknown(char **words, int count);
 
-/* Runs what argv, without the program's name, asks for. */
+/* Runs the command of argv, which lacks the program's name. */
 cli_exit cli_run(int argc, char **argv);
 
 bool cli_is_help(const char *word);         /* help, --help, -h */

@@ -127,7 +127,7 @@ static void check_schema(doctor *d, const admin_facts *facts)
                facts->open_tables);
 }
 
-/* A role sees what its own queries are expected to give, and that is asked of statistics. */
+/* EXPLAIN shows estimates from statistics, which may contain values of other projects. */
 static void check_estimates(doctor *d, const admin_facts *facts)
 {
     if (!facts->in_service_role && !facts->in_worker_role)
@@ -141,7 +141,7 @@ static void check_estimates(doctor *d, const admin_facts *facts)
                facts->telling, facts->database);
 }
 
-/* Our own sessions look in pg_catalog alone, unless a pooler is between. */
+/* Our connections search pg_catalog only, except behind a pooler. */
 static void check_path(doctor *d, const admin_facts *facts)
 {
     say_either(
@@ -152,7 +152,7 @@ static void check_path(doctor *d, const admin_facts *facts)
         facts->open_schemas, facts->role, facts->role);
 }
 
-/* A worker sees what it was granted, and must not become a service for the sake of more. */
+/* A worker's role sees the projects that are granted to it. */
 static void check_worker(doctor *d, const admin_facts *facts)
 {
     if (!facts->in_worker_role)
@@ -173,7 +173,7 @@ static void check_worker(doctor *d, const admin_facts *facts)
                       facts->granted > ADMIN_GRANTS_NAMED ? ", ..." : "");
 }
 
-/* One remedy mends all that a role can do too much: people read it once. */
+/* All excess rights have one remedy, which people see once. */
 static void say_excess(doctor *d, const admin_facts *facts, const char *check, const char *who,
                        const char *what)
 {
@@ -183,7 +183,7 @@ static void say_excess(doctor *d, const admin_facts *facts, const char *check, c
                   d->json ? ": " ROLE_REMEDY : "");
 }
 
-/* As cardboxd, which does not serve other machines as such a role. */
+/* The same check as in cardboxd, which does not serve other machines with such a role. */
 static void check_role(doctor *d, const admin_facts *facts)
 {
     const char *excess = role_excess(&facts->rights);
@@ -266,8 +266,7 @@ static void check_age(doctor *d, const admin_facts *facts)
             facts->oldest, facts->age / million);
 }
 
-/* The services' sessions ask for the same when they begin, unless a pooler is between; those of
- * this command line never do. */
+/* Services set the same in each connection, except behind a pooler. The command line does not. */
 static void check_settings(doctor *d, const admin_facts *facts)
 {
     say_either(

@@ -1,5 +1,5 @@
 /*
- * gc.c: `cardbox gc`: removes what is dead in bounded batches, so that nobody waits for it.
+ * gc.c: `cardbox gc`: removes expired and deleted rows in bounded batches.
  */
 #include <inttypes.h>
 #include <unistd.h>

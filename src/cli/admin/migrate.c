@@ -97,7 +97,7 @@ static cli_exit run_migrate(const cli_options *options)
         else
             print_result(&lines);
     } else {
-        /* Those that were applied before the failure stay. */
+        /* Migrations that were applied before the failure stay applied. */
         if (!options->json && lines.rows.count > 0)
             table_print(stdout, &lines.rows, 2, term_width());
         status = cli_failed(&err);

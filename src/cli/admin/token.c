@@ -1,6 +1,6 @@
 /*
- * token.c: `cardbox token create`, `list` and `revoke`. The secret is printed once, and what goes
- * to the database is its SHA-256: so no log of PostgreSQL and no backup ever has it.
+ * token.c: `cardbox token create`, `list` and `revoke`. The secret is printed once. The database,
+ * its log and backups have only its SHA-256.
  */
 #include <inttypes.h>
 #include <time.h>
@@ -168,7 +168,7 @@ static void add_token_row(table *t, const void *rows, size_t i)
     table_add(t, slice_of(state), *state == 'g' ? STYLE_GREEN : STYLE_DIM);
 }
 
-/* A list that the database has written; NULL, which is all projects, is null. */
+/* A list as the database returns it; NULL means all projects. */
 static json_t *list_of(slice text)
 {
     json_error_t unused;

@@ -115,8 +115,8 @@ const cli_command cli_card_get = {
 
 /* --- add --- */
 
-/* The content in its stored form; free it with cardbox_free. NULL: why was said, and *why is what
- * the command ends with. */
+/* The content in its stored form; free it with cardbox_free. NULL: an error was printed, and *why
+ * is the exit status. */
 static char *make_content(cli_exit *why, const cli_options *options, const char *argument)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -251,7 +251,7 @@ const cli_command cli_card_add = {
 
 /* --- list --- */
 
-/* Cuts KEY=VALUE at the first =, so that a value may have more of them. False: an error was
+/* Splits KEY=VALUE at the first "=". False: an error was
  * printed. */
 static bool read_matches(cardbox_match *out, arena *memory, const opt_list *given)
 {

@@ -1,6 +1,5 @@
 /*
- * card_view.h: cards and boxes as people and programs see them. Knows nothing of where they come
- * from.
+ * card_view.h: prints cards and boxes for people and programs.
  */
 #ifndef CLI_CARD_VIEW_H
 #define CLI_CARD_VIEW_H
@@ -9,7 +8,7 @@
 #include "cardbox.h"
 #include "cli/view/table.h"
 
-/* Appends the card object that services see, on one line without its end. */
+/* Appends the card object of the HTTP API, as one line without an end of line. */
 void card_view_json(buf *out, const cardbox_card *card, const char *project);
 
 /* Appends a summary of a card in one line: the call of a tool, its result, the names of tools, or
@@ -20,7 +19,7 @@ void card_view_summary(buf *out, const cardbox_card *card);
 const char *card_view_role(const cardbox_card *card);
 term_style card_view_style(slice role);
 
-/* How long ago a moment of the SDK's was: "2 m", "3 d"; "" if there is none. */
+/* The age of a time of the SDK: "2 m", "3 d". NULL: "". */
 #define AGE_SIZE 32
 const char *card_view_age(char out[AGE_SIZE], const char *moment);
 
@@ -43,8 +42,8 @@ void card_view_box(buf *out, const cardbox_box *box, bool with_ids);
         "", TABLE_SPARE                                                                            \
     }
 
-/* Adds a row: `card`, or that it is missing if NULL; `position` in a box, or 0; its id if `named`,
- * which a missing one shows all the same. */
+/* Adds a row. `card` is NULL if the card is missing, and the row then has its id. `position` is
+ * that in a box, or 0. `named`: the row has the id. */
 void card_view_add_row(table *rows, const cardbox_card *card, const char *id, int64_t position,
                        bool named);
 

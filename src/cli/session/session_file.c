@@ -1,6 +1,5 @@
 /*
- * session_file.c: `cardbox session check` and `convert`: what can be done with a session's file
- * alone. Knows no database.
+ * session_file.c: `cardbox session check` and `convert`: read a session's file without a database.
  */
 #include "cli/commands.h"
 #include "cli/session/session_report.h"

@@ -9,7 +9,7 @@
 #include "cli/view/term.h"
 #include "model/session/entry.h"
 
-/* Bytes of the file's beginning that tell whether it is a session, and which. */
+/* Bytes of the file's beginning in which a header or an entry must stand. */
 #define BEGINNING_BYTES 65536
 
 typedef struct import_state {
@@ -48,7 +48,7 @@ static ptrdiff_t read_file(void *arg, char *to, size_t size)
 
 typedef struct beginning {
     uint64_t lines;  /* up to the first header or entry */
-    bool is_session; /* there is one, or what may become one: a line that is not whole */
+    bool is_session; /* there is one, or a line that is cut at the end */
     bool is_named;   /* the first object is a header with an id */
     bool is_project; /* an object is a line of a project's export */
     bool has_object;

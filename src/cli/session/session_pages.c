@@ -1,5 +1,5 @@
 /*
- * session_pages.c: reads a session's entries page by page. Must not print what it reads.
+ * session_pages.c: reads a session's entries page by page.
  */
 #include "cli/session/session_pages.h"
 

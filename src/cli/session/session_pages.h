@@ -1,6 +1,6 @@
 /*
- * session_pages.h: all entries of a session, a page after the other, and the one among them that a
- * person means. Knows the SDK and not what the entries are wanted for.
+ * session_pages.h: reads all entries of a session page by page, and finds entries by a part of
+ * their id.
  */
 #ifndef CLI_SESSION_PAGES_H
 #define CLI_SESSION_PAGES_H

@@ -1,6 +1,5 @@
 /*
- * session_report.c: reads the report of a session's file and lays it out. Must not know what made
- * it: a check of a file, or an import.
+ * session_report.c: prints the report of a check or an import.
  */
 #include "cli/session/session_report.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/slice.h"
 
-/* Prints a report: its counts, those that are 0 left out, then its first issues with their lines.
+/* Prints the counts that are not 0, then the first issues with their lines.
  * False: out of memory. */
 bool session_report_print(slice report);
 

@@ -1,6 +1,5 @@
 /*
- * session_rows.h: sessions and entries as rows for people and as objects for programs. Knows the
- * SDK's results and not where they come from.
+ * session_rows.h: sessions and entries as rows for people and as objects for programs.
  */
 #ifndef CLI_SESSION_ROWS_H
 #define CLI_SESSION_ROWS_H
@@ -23,7 +22,7 @@ typedef struct session_listed {
     const cardbox_entries *entries;
     const char *head;    /* the session's, marked as such, or NULL */
     bool sides;          /* show the path of each: a, b or both */
-    bool lines;          /* objects have their lines, where these were read */
+    bool lines;          /* objects have their lines, if these were read */
     const size_t *order; /* their indexes in the order of the rows; NULL: unchanged */
 } session_listed;
 
@@ -31,7 +30,7 @@ typedef struct session_listed {
 extern const listing session_listing;
 cli_exit session_listing_print(const session_listed *of, bool json, const char *none);
 
-/* How many entries a conversion has no counterpart for, on standard error; nothing of 0. */
+/* Warns of entries that have no counterpart in the other dialect, if `count` is not 0. */
 void session_warn_not_in_context(size_t count);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * session_tree.c: `cardbox session tree`: reads a session's entries page by page, keeps of each
- * what is drawn, and has them drawn.
+ * session_tree.c: `cardbox session tree`: reads a session's entries page by page and draws them.
  */
 #include "cli/commands.h"
 #include "cli/session/session_pages.h"

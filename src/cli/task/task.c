@@ -59,7 +59,7 @@ static bool is_finished(cardbox *db, const cli_options *options, const char *tas
     return over;
 }
 
-/* Ends a command that sent a task a message or cancelled it, or could not. */
+/* Prints the outcome of sending a message or cancelling. */
 static cli_exit print_outcome(cardbox *db, const cli_options *options, const char *task_id,
                               cardbox_status status, bool sent, const cardbox_error *err)
 {
@@ -72,7 +72,7 @@ static cli_exit print_outcome(cardbox *db, const cli_options *options, const cha
                      sent ? "has the message" : "is cancelled");
 }
 
-/* Cuts "@TASK MESSAGE" in two, also as people write to people: "@TASK: MESSAGE". False: it is none.
+/* Splits "@TASK MESSAGE" or "@TASK: MESSAGE". False: the line has another form.
  */
 static bool read_address(cardbox_message *out, char *line)
 {

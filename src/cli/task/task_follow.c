@@ -148,7 +148,7 @@ static void show_message(watcher *w, const cardbox_task_event *e)
 
 /* -- calls -- */
 
-/* Leaves of {"error":"..."} the reason alone; other details stay as they are. */
+/* Replaces {"error":"..."} by its text. Other details stay unchanged. */
 static void unwrap_reason(buf *details)
 {
     json_error_t unused;
@@ -161,7 +161,7 @@ static void unwrap_reason(buf *details)
     json_decref(object);
 }
 
-/* Appends a text that is a member of a call's, and JSON itself, unless it is empty. */
+/* Appends a member of a call, a string of JSON, unless it is empty. */
 static void add_value(buf *out, const cardbox_task_event *e, const char *name)
 {
     buf value = BUF_INIT(VALUE_BYTES_MAX), shown = BUF_INIT(VALUE_BYTES_MAX);

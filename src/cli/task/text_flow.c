@@ -8,7 +8,7 @@ enum { LEAST_WIDTH = 20 };
 
 text_flow text_flow_begin(int margin)
 {
-    /* The last column stays free: there terminals differ in where the cursor is. */
+    /* The last column stays free: terminals differ in the position of the cursor after it. */
     int width = term_width() - 1;
 
     return (text_flow){.width = width < margin + LEAST_WIDTH ? INT_MAX : width,

@@ -79,7 +79,7 @@ static void say_kind(context_repair_kind kind, scan_value repairs)
     buf_free(&line);
 }
 
-/* How many there are; of anthropic, where that is less, what became of the others. */
+/* Appends the number of messages, and the number before messages of one role were merged. */
 static void add_messages(buf *out, scan_value report, const cardbox_context *built)
 {
     size_t count = cardbox_context_count(built);
@@ -92,7 +92,7 @@ static void add_messages(buf *out, scan_value report, const cardbox_context *bui
     add_member(out, report, "messages_before", ", before repairs ");
 }
 
-/* On stderr: stdout has what can be sent. */
+/* Prints on stderr; stdout has the messages. */
 static void say_report(const cardbox_context *built)
 {
     scan_value report = scan_whole(slice_of(cardbox_context_report(built)));

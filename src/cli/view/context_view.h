@@ -13,10 +13,10 @@
     CLI_TEXT("format", format, "FORMAT", "openai (default), anthropic or entries"),                \
         CLI_FLAG("no-repair", no_repair, "leave calls and results as they are, paired or not")
 
-/* False: there is no such format, which was said. */
+/* False: there is no such format, which is reported. */
 bool context_view_how(cardbox_context_options *out, const cli_options *options);
 
-/* The messages on stdout, and on stderr how they came to be so; or one object of both. */
+/* Prints the messages on stdout and the report on stderr, or one object of both. */
 void context_view_print(const cardbox_context *built, bool json);
 
 #endif

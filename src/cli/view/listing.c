@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "app/word_wrap.h"
 
-/* Bytes that the line of one object keeps for the next. */
+/* Memory that is kept between lines. */
 #define LINE_KEPT ((size_t)1 << 20)
 
 bool listing_objects(const listing *l, const void *of, size_t count)
@@ -38,8 +38,8 @@ static bool print_rows(const listing *l, const void *of, size_t count)
     return table_finish(&rows, l->indent);
 }
 
-/* Not on stdout, where programs read what is listed. To a terminal that is too narrow for the
- * line it goes as two, so that the option stands on one, to be copied. */
+/* Prints the option of the next page on stderr. If the terminal is too narrow, the option gets a
+ * line of its own, to be copied. */
 static void note_cursor(const char *cursor)
 {
     static const char ABOVE[] = "further ones:";

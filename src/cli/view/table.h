@@ -1,6 +1,6 @@
 /*
- * table.h: aligned columns for people. Cells are taken as they come from outside (any length, line
- * ends, escape sequences, bad UTF-8) and made fit to be shown. Knows nothing of cards.
+ * table.h: aligned columns for people. Cells may be untrusted text of any length; control
+ * characters and bad UTF-8 are replaced.
  */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "cli/view/term.h"
 
-/* Columns of text after which a cell is cut even where the output is no terminal. */
+/* The maximum width of a cell if the output is no terminal. */
 #define TABLE_CELL_MAX 1000
 
 #define TABLE_COLUMNS_MAX 12
@@ -64,7 +64,7 @@ void table_fact(table *t, const char *name, const char *value, term_style style)
  */
 bool table_print(FILE *out, const table *t, int indent, int width);
 
-/* Prints it, if it has rows, on stdout, as wide as the terminal, and frees it. False: out of
+/* Prints the table on stdout if it has rows, fitted to the terminal, and frees it. False: out of
  * memory. */
 bool table_finish(table *t, int indent);
 

@@ -1,5 +1,5 @@
 /*
- * term.c: asks the terminal once, and writes escape sequences. No other file of the CLI does.
+ * term.c: the only file of the CLI that writes escape sequences.
  */
 #include "cli/view/term.h"
 
@@ -179,7 +179,8 @@ void term_add_id(buf *out, slice id, int columns)
     add_line(out, id, columns, true);
 }
 
-/* Bytes of what begins the text and is shown by itself, not as it is; 0: nothing is. */
+/* Prints a replacement if the text begins with an incompatible character, and returns its bytes;
+ * else 0. */
 static size_t put_incompatible(FILE *out, slice text, bool as_json)
 {
     size_t bytes = slice_utf8_step(text);

@@ -1,6 +1,6 @@
 /*
- * term.h: what depends on where the output goes: width, colours, the progress line. All of it is
- * off when that is no terminal. Knows nothing of cards.
+ * term.h: width, colours and the progress line of a terminal. All are off if the output is no
+ * terminal.
  */
 #ifndef CLI_TERM_H
 #define CLI_TERM_H
@@ -57,8 +57,7 @@ void term_add_line(buf *out, slice text, int columns);
 /* The same of an id, whose spaces are part of it. */
 void term_add_id(buf *out, slice id, int columns);
 
-/* Prints text that came from outside, with its lines, which may end as those of Windows; the second
- * with an end of line after it. */
+/* Prints untrusted text, whose lines may end in CR LF. The second function adds an end of line. */
 void term_put_text(FILE *out, slice text);
 void term_print_text(FILE *out, slice text);
 
@@ -67,7 +66,7 @@ void term_print_text(FILE *out, slice text);
 void term_put_json(slice json);
 void term_print_json(const char *json);
 
-/* Prints what is shown, such as "card ", and its id. */
+/* Prints a title: a word such as "card " and an id. */
 void term_put_title(const char *what, const char *id);
 
 /* A progress line on stderr, updated a few times a second, on a terminal only. */
