@@ -18,7 +18,6 @@ typedef enum cli_exit { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2 } cli_exit;
 typedef struct cli_options {
     const char *dsn;     /* NULL or "": libpq's PG* environment */
     const char *project; /* the tenant */
-    bool json;           /* for programs: one object, or NDJSON */
     long limit;          /* rows; 0: the command's default */
     const char *cursor;  /* where a list goes on; NULL: at its beginning */
     char **arguments;    /* those that are no options, up to NULL */
@@ -29,7 +28,6 @@ typedef struct cli_options {
     const char *created_after, *created_before;
     opt_list meta;
     long ttl;
-    bool sealed, strict, restore;
 
     long at_version, at_length, tail; /* options of boxes */
     const char *at_time;
@@ -37,25 +35,24 @@ typedef struct cli_options {
 
     const char *session, *entry, *dialect, *compare, *expected_head; /* options of sessions */
     long from_depth;
-    bool tree, all, ids, force;
 
     const char *format; /* options of contexts */
-    bool no_repair;
 
     const char *system, *parent, *reason; /* options of tasks */
     long skip;
-    bool follow;
 
     const char *name, *scope, *expires; /* options of tokens */
     opt_list tenants;
-    bool all_tenants;
 
     const char *data, *listen; /* options of dev */
-    bool auth, no_sample;
 
     const char *new_id, *key; /* options of several groups */
     long before, expected_version, retention_days, batch, wait_s;
-    bool dry_run, tenant_from_rows;
+
+    bool json;                    /* for programs: one object, or NDJSON */
+    bool sealed, strict, restore; /* flags in the order of the groups above */
+    bool tree, all, ids, force;
+    bool no_repair, follow, all_tenants, auth, no_sample, dry_run, tenant_from_rows;
 } cli_options;
 
 /* clang-format off */
