@@ -68,8 +68,8 @@ static long lower(long one, long other)
     return one == 0 || (other > 0 && other < one) ? other : one;
 }
 
-/* The lowest limit of a group and of all above it. A container may see the path of the host, where
- * nothing is: what is above still is its own. */
+/* The lowest limit of a group and of all above it. In a container the path may be that of the host
+ * and not exist; the folders above it still apply. */
 static long limit_of_groups(const char *root, const char *controller, const char *group,
                             long (*limit_of)(const char *folder))
 {

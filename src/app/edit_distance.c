@@ -43,9 +43,9 @@ int edit_distance(slice given, slice word)
         return 0;
     if (longer > EDIT_DISTANCE_WORD_MAX)
         return EDIT_DISTANCE_NONE;
-    size_t apart = distance(given, word);
-    if (apart < EDIT_DISTANCE_NONE && 2 * apart < longer)
-        return (int)apart;
+    size_t edits = distance(given, word);
+    if (edits < EDIT_DISTANCE_NONE && 2 * edits < longer)
+        return (int)edits;
     bool begins = given.len >= BEGINNING_LEAST && given.len < word.len &&
                   memcmp(given.ptr, word.ptr, given.len) == 0;
     return begins ? EDIT_DISTANCE_NONE - 1 : EDIT_DISTANCE_NONE;

@@ -9,7 +9,7 @@ static int append(const char *bytes, size_t len, void *out)
     return buf_ok(out) ? 0 : -1;
 }
 
-/* A dump fails where the buffer does, or without memory. */
+/* A dump fails if the buffer is full or there is no memory. */
 void buf_json_take(buf *out, json_t *value)
 {
     bool is_good = value != NULL &&
@@ -27,7 +27,7 @@ void buf_json_open_take(buf *out, json_t *object)
         out->data[--out->len] = '\0';
 }
 
-/* Where memory runs out jansson leaves the error's code as it was, and the text empty. */
+/* Without memory jansson leaves the error's code unchanged and its text empty. */
 static json_t *load(slice text, size_t flags, json_error_t *error)
 {
     static const char NOMEM[] = "out of memory";

@@ -19,7 +19,7 @@ void buf_json_open_take(buf *out, json_t *object);
 
 /* Reads any JSON value as a new reference; of members with one name the last one counts, unless
  * `flags` has JSON_REJECT_DUPLICATES. Integers of over 64 bits make all numbers of the text
- * reals. NULL: `error` says why. */
+ * reals. NULL: `error` has the reason. */
 json_t *json_text_read(slice text, size_t flags, json_error_t *error);
 
 /* The text of a string, which may hold NUL bytes only if it was read with JSON_ALLOW_NUL. Empty for

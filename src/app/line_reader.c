@@ -1,5 +1,5 @@
 /*
- * line_reader.c: lines out of chunks. A line inside of one chunk is lent from there without a copy.
+ * line_reader.c: lines out of chunks. A line inside one chunk is not copied.
  */
 #include "app/line_reader.h"
 
@@ -34,7 +34,7 @@ static bool refill(line_reader *reader)
 }
 
 /* Returns the collected line at its newline or at the end of the file. */
-static line_state give_gathered(line_reader *reader, slice *line)
+static line_state return_collected(line_reader *reader, slice *line)
 {
     if (reader->line.failure == BUF_TOO_LARGE)
         return LINE_TOO_LONG;
@@ -48,7 +48,7 @@ static line_state give_gathered(line_reader *reader, slice *line)
 
 line_state line_reader_next(line_reader *reader, slice *line)
 {
-    bool gathered = false;
+    bool collected = false;
 
     buf_reset(&reader->line, sizeof(reader->chunk));
     while (reader->at < reader->end || refill(reader)) {
@@ -58,18 +58,18 @@ line_state line_reader_next(line_reader *reader, slice *line)
 
         reader->at += length + (newline != NULL);
         reader->bytes += length + (newline != NULL);
-        if (newline != NULL && !gathered) {
+        if (newline != NULL && !collected) {
             *line = (slice){from, length};
             return length <= reader->line.max ? LINE_READ : LINE_TOO_LONG;
         }
         buf_add(&reader->line, from, length);
-        gathered = true;
+        collected = true;
         if (newline != NULL)
-            return give_gathered(reader, line);
+            return return_collected(reader, line);
     }
     if (reader->failed)
         return LINE_FAILED;
-    return gathered ? give_gathered(reader, line) : LINE_END;
+    return collected ? return_collected(reader, line) : LINE_END;
 }
 
 ssize_t line_reader_from_file(void *file, char *to, size_t room)

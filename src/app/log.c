@@ -1,13 +1,11 @@
 /*
- * log.c: writes one line an event on stderr. Knows the form of a line and nothing of the events;
- * the library never calls it.
+ * log.c: writes one line an event on stderr. The library never calls it.
  */
 #include "app/log.h"
 #include "base/clock.h"
 #include "base/isotime.h"
 #include "base/text.h"
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -17,15 +15,7 @@ int log_threshold = LOG_LEVEL_INFO;
 
 const char *const log_level_names[LOG_LEVELS] = {"error", "warn", "info", "debug"};
 
-/* The bytes that a snprintf into `size` bytes left there. */
-static size_t written(int len, size_t size)
-{
-    if (len < 0)
-        return 0;
-    return (size_t)len < size ? (size_t)len : size - 1;
-}
-
-/* A pair that was not quoted must still not be able to begin a second line. */
+/* A value that is not quoted must not begin a second line. */
 static void blank_controls(char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -52,17 +42,17 @@ static void write_line(const char *line, size_t len)
 void log_write(log_level level, const char *event, const char *format, ...)
 {
     char line[LINE_SIZE], now[ISOTIME_SIZE];
-    const size_t room = sizeof(line) - 1; /* the last byte is for the line's end */
-    int cause = errno;                    /* the caller may still need errno */
+    const size_t space = sizeof(line) - 1; /* the last byte is for the line's end */
+    int cause = errno;                     /* the caller may still need errno */
     size_t len;
     va_list args;
 
     isotime_format_micros(now, clock_wall_micros());
-    len = written(snprintf(line, room, "ts=%s level=%s event=%s ", now,
-                           log_level_names[(unsigned)level % LOG_LEVELS], event),
-                  room);
+    snprintf(line, space, "ts=%s level=%s event=%s ", now,
+             log_level_names[(unsigned)level % LOG_LEVELS], event);
+    len = strlen(line);
     va_start(args, format);
-    text_format(line + len, room - len, format, args);
+    text_format(line + len, space - len, format, args);
     va_end(args);
     len += strlen(line + len);
     if (line[len - 1] == ' ')

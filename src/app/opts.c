@@ -5,7 +5,6 @@
 #include "app/opts.h"
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include "base/buf.h"
 #include "app/log.h"
@@ -23,9 +22,7 @@ typedef struct parser {
     bool given[SPECS_MAX];
 } parser;
 
-static bool fail(parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static bool fail(parser *p, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static bool fail(parser *p, const char *format, ...)
 {
     va_list args;
 
@@ -56,35 +53,21 @@ static bool set_flag(parser *p, const opt_spec *spec, const char *source, const 
     return fail(p, "%s must be 1 or 0, yes or no, true or false, not \"%s\"", source, text);
 }
 
-static bool read_suffix(const char *suffix, long *factor)
-{
-    static const char letters[] = "kmg";
-    const char *found;
-
-    *factor = 1;
-    if (*suffix == '\0')
-        return true;
-    found = strchr(letters, tolower((unsigned char)*suffix));
-    if (found == NULL || suffix[1] != '\0')
-        return false;
-    *factor = 1L << (10 * (found - letters + 1));
-    return true;
-}
-
 static bool read_number(const char *text, bool with_suffix, long *out)
 {
+    static const char letters[] = "kmg";
+    const char *letter;
     char *rest;
-    long factor = 1;
 
     if (!isdigit((unsigned char)text[*text == '-']))
         return false;
     errno = 0;
     *out = strtol(text, &rest, 10);
-    if (errno != 0)
-        return false;
-    if (with_suffix ? !read_suffix(rest, &factor) : *rest != '\0')
-        return false;
-    return !__builtin_mul_overflow(*out, factor, out);
+    if (errno != 0 || *rest == '\0')
+        return errno == 0;
+    letter = strchr(letters, tolower((unsigned char)*rest));
+    return with_suffix && letter != NULL && rest[1] == '\0' &&
+           !__builtin_mul_overflow(*out, 1L << (10 * (letter - letters + 1)), out);
 }
 
 static bool set_number(parser *p, const opt_spec *spec, const char *source, const char *text)
@@ -166,11 +149,11 @@ static bool fail_unknown(parser *p, slice name)
     int nearest = EDIT_DISTANCE_NONE;
 
     for (const opt_spec *spec = p->specs; spec->kind != OPT_END; spec++) {
-        int apart = edit_distance(word, slice_of(spec->name));
+        int edits = edit_distance(word, slice_of(spec->name));
 
-        if (apart >= nearest)
+        if (edits >= nearest)
             continue;
-        nearest = apart;
+        nearest = edits;
         meant = spec;
     }
     if (meant == NULL)
@@ -204,11 +187,6 @@ static bool read_option(parser *p, int *at, int argc, char **argv)
     return set_value(p, spec, source, argv[++*at]);
 }
 
-static bool is_help(const char *argument)
-{
-    return strcmp(argument, "-h") == 0 || strcmp(argument, "--help") == 0;
-}
-
 /* Reads options up to "--" and gathers the other arguments at the front. */
 static int read_arguments(parser *p, int *argc, char **argv)
 {
@@ -225,7 +203,7 @@ static int read_arguments(parser *p, int *argc, char **argv)
             at++;
             break;
         }
-        if (is_help(argument))
+        if (strcmp(argument, "-h") == 0 || strcmp(argument, "--help") == 0)
             return 1;
         if (!read_option(p, &at, *argc, argv))
             return -1;
@@ -249,22 +227,16 @@ static bool read_environment(parser *p)
     return true;
 }
 
-static size_t count_specs(const opt_spec *specs)
-{
-    size_t count = 0;
-
-    while (specs[count].kind != OPT_END)
-        count++;
-    return count;
-}
-
 int opts_parse(const opt_spec *specs, void *target, int *argc, char **argv, char *error,
                size_t size)
 {
     parser p = {.specs = specs, .target = target, .error = error, .error_size = size};
+    size_t count = 0;
     int result;
 
-    if (count_specs(specs) > SPECS_MAX) {
+    while (specs[count].kind != OPT_END)
+        count++;
+    if (count > SPECS_MAX) {
         fail(&p, "the table has over %d options", SPECS_MAX);
         return -1;
     }

@@ -1,12 +1,11 @@
 /*
- * word_wrap.c: breaks lines between words. Must not know what the words are about.
+ * word_wrap.c: breaks lines between words.
  */
 #include "app/word_wrap.h"
 
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

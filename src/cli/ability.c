@@ -1,8 +1,6 @@
 /*
- * ability.c: `cardbox ability list`, `show` and `invoke`. The first two ask the program itself, the
- * last the database.
+ * ability.c: `cardbox ability list`, `show` and `invoke`. Only `invoke` needs a database.
  */
-#include <stdlib.h>
 #include "app/word_wrap.h"
 #include "bus/describe.h"
 #include "cli/commands.h"
@@ -16,7 +14,7 @@ static const opt_spec SHOW_SPECS[] = {
     CLI_OPTIONS_END,
 };
 
-static void print_line(const bus_ability *ability, int name_width)
+static void print_summary(const bus_ability *ability, int name_width)
 {
     buf text = BUF_INIT(4096);
     int at;
@@ -48,7 +46,7 @@ static bool print_all(const char *module, bool json)
         if (!is_wanted(ability, module))
             continue;
         if (!json) {
-            print_line(ability, name_width);
+            print_summary(ability, name_width);
             continue;
         }
         describe_whole(&line, ability);
@@ -60,48 +58,39 @@ static bool print_all(const char *module, bool json)
     return fine;
 }
 
-static cli_exit run_list(const void *given, char **arguments)
+static cli_exit list_abilities(const cli_options *options)
 {
-    const cli_common *common = given;
     const bus_ability *ability = NULL;
     size_t i = 0;
-    while ((ability = bus_at(i)) != NULL && !is_wanted(ability, arguments[0]))
+    while ((ability = bus_at(i)) != NULL && !is_wanted(ability, options->arguments[0]))
         i++;
     if (ability == NULL) {
-        cli_error("there is no module \"%s\"; see `cardbox ability list`", arguments[0]);
+        cli_error("there is no module \"%s\"; see `cardbox ability list`", options->arguments[0]);
         return CLI_FAILED;
     }
-    return print_all(arguments[0], common->json) ? CLI_DONE : cli_nomem();
+    return print_all(options->arguments[0], options->json) ? CLI_DONE : cli_nomem();
 }
 
 const cli_command cli_ability_list = {
     .name = "ability list",
     .arguments = "[MODULE]",
     .summary = "list the operations that agents and services have",
-    .description = "Each has an input and an output of JSON; `ability show` gives their schemas, "
-                   "`ability invoke` does it. The scope is what a token needs over HTTP.",
+    .description =
+        "An ability has an input and an output of JSON. Over HTTP a token needs its scope."
+        " `ability show` prints the schemas.",
     .examples = "ability list\nability list task",
     .options = SHOW_SPECS,
-    .size = sizeof(cli_common),
-    .least = 0,
-    .most = 1,
-    .run = run_list,
+    .alone = list_abilities,
 };
 
 /* --- show --- */
 
-static const json_t *first_of(json_t *object)
-{
-    return json_object_iter_value(json_object_iter(object));
-}
-
-/* Prints a value on one line if that fits from `column` on, else what is in it on lines of its own,
- * indented. */
+/* Prints a value on one line if it fits after `column`, else its members on indented lines. */
 static void print_value(json_t *value, int indent, size_t column)
 {
     char *line = json_dumps(value, JSON_ENCODE_ANY);
     bool is_object = json_is_object(value);
-    const char *key;
+    const char *key, *separator = "";
     json_t *inner;
     size_t i;
     if (line == NULL || column + strlen(line) <= LINE_COLUMNS || json_is_string(value)) {
@@ -113,8 +102,9 @@ static void print_value(json_t *value, int indent, size_t column)
     putchar(is_object ? '{' : '[');
     indent += INDENT;
     json_object_foreach (value, key, inner) {
-        int width = printf("%s\n%*s\"%s\": ", inner == first_of(value) ? "" : ",", indent, "", key);
+        int width = printf("%s\n%*s\"%s\": ", separator, indent, "", key);
         print_value(inner, indent, (size_t)width);
+        separator = ",";
     }
     json_array_foreach (value, i, inner) {
         printf("%s\n%*s", i == 0 ? "" : ",", indent, "");
@@ -145,21 +135,20 @@ static void print_ability(const bus_ability *ability)
     buf_free(&text);
 }
 
-static cli_exit run_show(const void *given, char **arguments)
+static cli_exit show_ability(const cli_options *options)
 {
-    const cli_common *common = given;
-    const bus_ability *ability = bus_find(slice_of(arguments[0]));
+    const bus_ability *ability = bus_find(slice_of(options->arguments[0]));
     buf line = BUF_INIT(1 << 20);
     if (ability == NULL) {
-        cli_error("there is no ability \"%s\"; see `cardbox ability list`", arguments[0]);
+        cli_error("there is no ability \"%s\"; see `cardbox ability list`", options->arguments[0]);
         return CLI_FAILED;
     }
-    if (!common->json) {
+    if (!options->json) {
         print_ability(ability);
         return CLI_DONE;
     }
     describe_whole(&line, ability);
-    return cli_print_line(&line, true);
+    return cli_print_json_text(&line);
 }
 
 const cli_command cli_ability_show = {
@@ -168,18 +157,14 @@ const cli_command cli_ability_show = {
     .summary = "show an ability with its JSON Schemas",
     .examples = "ability show card:add",
     .options = SHOW_SPECS,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = 1,
-    .run = run_show,
+    .alone = show_ability,
 };
 
 /* --- invoke --- */
 
-static cli_exit run_invoke(cardbox *db, const void *given, char **arguments)
+static cli_exit invoke_ability(cardbox *db, const cli_options *options)
 {
-    const cli_common *common = given;
-    const char *input = arguments[1];
+    const char *input = options->arguments[1];
     cardbox_error err = CARDBOX_ERROR_INIT;
     buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
     char *output = NULL;
@@ -189,8 +174,8 @@ static cli_exit run_invoke(cardbox *db, const void *given, char **arguments)
             goto done;
         input = buf_str(&text);
     }
-    if (cardbox_invoke(&output, db, common->project, arguments[0], NULL, "cardbox", input, &err) ==
-        CARDBOX_OK) {
+    if (cardbox_invoke(&output, db, options->project, options->arguments[0], NULL, "cardbox", input,
+                       &err) == CARDBOX_OK) {
         term_print_json(output);
         status = CLI_DONE;
     } else {
@@ -209,8 +194,5 @@ const cli_command cli_ability_invoke = {
     .description = "The input is JSON, by default {}; - reads it from the standard input.",
     .examples = "ability invoke --project demo card:list '{\"limit\":2}'",
     .options = cli_plain_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = 2,
-    .ask = run_invoke,
+    .with_database = invoke_ability,
 };

@@ -1,7 +1,6 @@
 /*
- * cli.h: what the commands of `cardbox` share: how a command is described, how it reports, how it
- * reaches the database. A command is a table entry with a function; parsing, help and the check of
- * its arguments follow from the entry. Knows no command by name.
+ * cli.h: commands of `cardbox` are entries of a table, from which parsing, help and the check of
+ * arguments follow; and the functions that they share.
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
@@ -12,155 +11,170 @@
 #include "cardbox.h"
 #include "app/dev_dsn.h"
 
-/* What the process ends with; the numbers are promised to scripts. */
+/* The exit status of the process. Scripts depend on the numbers. */
 typedef enum cli_exit { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2 } cli_exit;
 
-/* The options that mean the same everywhere. A command's own struct begins with them. */
-typedef struct cli_common {
+/* The values of all options of all commands; each command has some of them. */
+typedef struct cli_options {
     const char *dsn;     /* NULL or "": libpq's PG* environment */
     const char *project; /* the tenant */
-    bool json;           /* for programs: one object, or NDJSON */
     long limit;          /* rows; 0: the command's default */
-    const char *cursor;  /* where a list goes on; NULL: it begins */
-} cli_common;
+    const char *cursor;  /* where a list goes on; NULL: at its beginning */
+    char **arguments;    /* those that are no options, up to NULL */
+    size_t argument_count;
 
-#define CLI_TEXT(type, name, field, value, help)                                                   \
-    {                                                                                              \
-        name, OPT_TEXT, offsetof(type, field), NULL, value, help, 0, 0                             \
-    }
-#define CLI_FLAG(type, name, field, help)                                                          \
-    {                                                                                              \
-        name, OPT_FLAG, offsetof(type, field), NULL, NULL, help, 0, 0                              \
-    }
-#define CLI_INT(type, name, field, value, help, least, most)                                       \
-    {                                                                                              \
-        name, OPT_INT, offsetof(type, field), NULL, value, help, least, most                       \
-    }
-#define CLI_LIST(type, name, field, value, help)                                                   \
-    {                                                                                              \
-        name, OPT_LIST, offsetof(type, field), NULL, value, help, 0, 0                             \
-    }
-#define CLI_DSN                                                                                    \
-    {                                                                                              \
-        "dsn", OPT_TEXT, offsetof(cli_common, dsn), "CARDBOX_DSN", "DSN",                          \
-            "PostgreSQL connection string or URI; default: PG* variables, or `cardbox dev` in "    \
-            "./" DEV_FOLDER,                                                                       \
-            0, 0                                                                                   \
-    }
-#define CLI_PROJECT                                                                                \
-    {                                                                                              \
-        "project", OPT_TEXT, offsetof(cli_common, project), "CARDBOX_PROJECT", "PROJECT",          \
-            "the project (tenant)", 0, 0                                                           \
-    }
-#define CLI_JSON              CLI_FLAG(cli_common, "json", json, "for programs: one JSON object, or one a line")
+    const char *id, *type, *role, *author, *step, *trace, *turn, *call; /* options of cards */
+    const char *content, *text, *metadata, *tool_calls, *tool_call_id;
+    const char *created_after, *created_before;
+    opt_list meta;
+    long ttl;
+
+    long at_version, at_length, tail; /* options of boxes */
+    const char *at_time;
+    opt_list parents;
+
+    const char *session, *entry, *dialect, *compare, *expected_head; /* options of sessions */
+    long from_depth;
+
+    const char *format; /* options of contexts */
+
+    const char *system, *parent, *reason; /* options of tasks */
+    long skip;
+
+    const char *name, *scope, *expires; /* options of tokens */
+    opt_list tenants;
+
+    const char *data, *listen; /* options of dev */
+
+    const char *new_id, *key; /* options of several groups */
+    long before, expected_version, retention_days, batch, wait_s;
+
+    bool json;                    /* for programs: one object, or NDJSON */
+    bool sealed, strict, restore; /* flags in the order of the groups above */
+    bool tree, all, ids, force;
+    bool no_repair, follow, all_tenants, auth, no_sample, dry_run, tenant_from_rows;
+} cli_options;
+
+/* clang-format off */
+#define CLI_OPTION(name, kind, field, value, help, least, most) \
+    {name, kind, offsetof(cli_options, field), NULL, value, help, least, most}
+#define CLI_TEXT(name, field, value, help) \
+    CLI_OPTION(name, OPT_TEXT, field, value, help, 0, 0)
+#define CLI_FLAG(name, field, help) CLI_OPTION(name, OPT_FLAG, field, NULL, help, 0, 0)
+#define CLI_INT(name, field, value, help, least, most) \
+    CLI_OPTION(name, OPT_INT, field, value, help, least, most)
+#define CLI_LIST(name, field, value, help) \
+    CLI_OPTION(name, OPT_LIST, field, value, help, 0, 0)
+#define CLI_DSN                                                                                \
+    {"dsn", OPT_TEXT, offsetof(cli_options, dsn), "CARDBOX_DSN", "DSN",                         \
+     "PostgreSQL connection string or URI; default: PG* variables, or `cardbox dev` in "       \
+     "./" DEV_FOLDER, 0, 0}
+#define CLI_PROJECT                                                                            \
+    {"project", OPT_TEXT, offsetof(cli_options, project), "CARDBOX_PROJECT", "PROJECT",         \
+     "the project (tenant)", 0, 0}
+#define CLI_JSON CLI_FLAG("json", json, "for programs: one JSON object, or one a line")
 #define CLI_DIGITS_OF(number) #number
 #define CLI_DIGITS(number)    CLI_DIGITS_OF(number)
-#define CLI_LIMIT                                                                                  \
-    CLI_INT(cli_common, "limit", limit, "N",                                                       \
-            "at most N rows, up to " CLI_DIGITS(CARDBOX_PAGE_MAX) " (default " CLI_DIGITS(         \
-                CARDBOX_PAGE_DEFAULT) ")",                                                         \
+#define CLI_LIMIT                                                                              \
+    CLI_INT("limit", limit, "N", "at most N rows, up to "                          \
+            CLI_DIGITS(CARDBOX_PAGE_MAX) " (default " CLI_DIGITS(CARDBOX_PAGE_DEFAULT) ")",    \
             1, CARDBOX_PAGE_MAX)
-#define CLI_CURSOR                                                                                 \
-    CLI_TEXT(cli_common, "cursor", cursor, "CURSOR", "go on where an earlier list ended")
-#define CLI_OPTIONS_END                                                                            \
-    {                                                                                              \
-        NULL, OPT_END, 0, NULL, NULL, NULL, 0, 0                                                   \
-    }
+#define CLI_CURSOR CLI_TEXT("cursor", cursor, "CURSOR", "go on where an earlier list ended")
+#define CLI_OPTIONS_END {NULL, OPT_END, 0, NULL, NULL, NULL, 0, 0}
 
-/* For commands that have no options of their own, whose struct is cli_common. */
+/* The options of a command that uses a database, or a project in it. */
+#define CLI_IN_DATABASE(...) {CLI_DSN, __VA_ARGS__, CLI_JSON, CLI_OPTIONS_END}
+#define CLI_IN_PROJECT(...)  CLI_IN_DATABASE(CLI_PROJECT, __VA_ARGS__)
+/* clang-format on */
+
+/* For commands that have no options of their own. */
 extern const opt_spec cli_database_specs[]; /* --dsn, --json */
 extern const opt_spec cli_plain_specs[];    /* and --project */
 extern const opt_spec cli_list_specs[];     /* and --limit */
 extern const opt_spec cli_page_specs[];     /* and --cursor */
 
+/* The name of a value in the store's messages, and the option that the user gave it with. */
+typedef struct cli_origin {
+    const char *field, *option;
+} cli_origin;
+
+#define CLI_ORIGINS_MAX 12
+
 typedef struct cli_command {
     const char *name;        /* "box append" */
-    const char *arguments;   /* "BOX CARD...", "" */
+    const char *arguments;   /* "BOX CARD...", "SESSION [ENTRY]"; NULL: none */
     const char *summary;     /* one line, lower case */
     const char *description; /* some lines for --help, or NULL */
     const char *examples;    /* one command a line, without "cardbox" */
     const opt_spec *options;
-    const void *defaults;  /* what the options struct holds before they are read; NULL: zeros */
-    size_t size;           /* of the options struct, up to CLI_OPTIONS_MAX bytes */
-    int least, most;       /* arguments; most < 0: any number */
-    bool project_optional; /* it takes --project, and does without */
-    /* What it does: one of the two. NULL ends the arguments. */
-    cli_exit (*ask)(cardbox *db, const void *options, char **arguments); /* the database is open */
-    cli_exit (*run)(const void *options, char **arguments); /* it opens one itself, or needs none */
+    const cli_options *defaults;         /* initial values of the options; NULL: zeros */
+    bool project_optional;               /* the command accepts --project, and does not need it */
+    cli_origin origins[CLI_ORIGINS_MAX]; /* up to a field that is NULL; "cursor" is implied */
+    /* One of the two functions. */
+    cli_exit (*with_database)(cardbox *db, const cli_options *options);
+    cli_exit (*alone)(const cli_options *options); /* may open a database itself */
 } cli_command;
-
-/* Bytes of the largest options struct, with room. */
-#define CLI_OPTIONS_MAX 1024
-
-/* How many arguments there are. */
-size_t cli_count(char **arguments);
 
 /* All commands, in the order of the overview, ended by NULL. */
 extern const cli_command *const cli_commands[];
 
-/* The command that the words begin with, and how many of them its name takes; NULL: none. */
-const cli_command *cli_find(char **words, int count, int *taken);
+/* The command that the words begin with, and the number of words in its name. NULL: none. */
+const cli_command *cli_find(char **words, int count, int *used);
 
-/* Says that there is no such command, and which one may be meant; CLI_USAGE. */
+/* Prints that there is no such command, and a similar one. Returns CLI_USAGE. */
 cli_exit cli_unknown(char **words, int count);
 
-/* Runs what argv, without the program's name, asks for. */
+/* Runs the command of argv, which lacks the program's name. */
 cli_exit cli_run(int argc, char **argv);
 
 bool cli_is_help(const char *word);         /* help, --help, -h */
 cli_exit cli_help(char **words, int count); /* the overview, a group's, or one command's */
 void cli_help_command(FILE *out, const cli_command *command);
 
-/* Prints "cardbox COMMAND: message" on stderr, cut to one line of readable characters. */
-void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void cli_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Prints "cardbox COMMAND: KIND message" on stderr, as one line of printable characters. If `kind`
+ * is NULL, prints the message alone: one of many lines about the input. */
+void cli_message(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define cli_error(...)   cli_message("", __VA_ARGS__)
+#define cli_warning(...) cli_message("warning: ", __VA_ARGS__)
+#define cli_note(...)    cli_message(NULL, __VA_ARGS__)
 
-/* The same without the command's name, for one of many lines about the input. */
-void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* Prints what went wrong in the store, with a hint where the user can do something; CLI_FAILED. */
+/* Prints the error of the store, with a hint where the user can do something, and returns
+ * CLI_FAILED. If the store rejected a value that the command's `origins` name, the message names
+ * the option, and the result is CLI_USAGE. */
 cli_exit cli_failed(const cardbox_error *err);
 
-/* What the store calls a value, and the option that gave it. */
-typedef struct cli_origin {
-    const char *field, *option;
-} cli_origin;
+/* Prints a line of JSON and frees it. CLI_FAILED: out of memory, which is reported. */
+cli_exit cli_print_json_text(buf *line);
 
-/* The same for a value that the store refused: CLI_USAGE, with the option's name, if one of
- * `origins` (up to a field that is NULL) gave it. */
-cli_exit cli_refused(const cardbox_error *err, const cli_origin *origins);
-extern const cli_origin cli_page_origins[]; /* of a command that takes cli_page_specs */
-
-/* Prints the one line that a command has built, a text or JSON, as it is fit for a terminal, and
- * frees it. CLI_FAILED, which was said: there was no memory for it. */
-cli_exit cli_print_line(buf *line, bool json);
-
-/* Prints a value of jansson's as one line and releases it; CLI_FAILED for NULL, as cli_print_line.
- */
+/* Prints a value of jansson's as one line and releases it. CLI_FAILED for NULL. */
 cli_exit cli_print_json(json_t *value);
+
+/* Prints `value` as JSON if `json` is set, else the text; releases the value. */
+cli_exit cli_print(bool json, json_t *value, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Prints "out of memory"; CLI_FAILED. */
 cli_exit cli_nomem(void);
 
-/* Whether the command that runs is about projects: it takes --project. */
+/* True if the command that runs has the option --project. */
 bool cli_is_of_project(void);
 
-/* What the user can do about it, to be put behind the message; "" if that says it all. */
+/* A remedy to append to the message of an error, or "". */
 const char *cli_hint(const cardbox_error *err);
 
-/* Whether libpq can read what was given as a connection string; prints why not. */
-bool cli_is_dsn(const cli_common *common);
+/* Reports a connection string that libpq cannot parse. */
+bool cli_is_dsn(const cli_options *options);
 
-/* The connection string to use: what was given; else, without PG* variables, that of a `cardbox
- * dev` that runs in ./var. `storage` keeps it. False: one was there, and does not run. */
-bool cli_dsn(const char **out, const cli_common *common, char storage[DEV_DSN_SIZE],
+/* Finds the connection string: that of --dsn, or without PG* variables that of a `cardbox dev` in
+ * ./var, in `storage`. False: the database in ./var does not run. */
+bool cli_dsn(const char **out, const cli_options *options, char storage[DEV_DSN_SIZE],
              cardbox_error *err);
 
-/* The database, which is closed behind the command. NULL: why not was said. */
-cardbox *cli_open(const cli_common *common);
-void cli_close(void); /* at once, for a command that goes on without it */
+/* Opens the database, which is closed after the command. NULL: an error was printed. */
+cardbox *cli_open(const cli_options *options);
+void cli_close(void); /* for commands that continue without a database */
 
-/* Flushes stdout; CLI_FAILED with a message if what was printed could not be written. */
+/* Flushes stdout. Reports a failed write, and then returns CLI_FAILED. */
 cli_exit cli_finish(cli_exit status);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * commands.h: the list of commands, in the order in which the overview shows them. Each is
- * described in a file of its own.
+ * commands.h: the list of commands, in the order of the overview.
  */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H

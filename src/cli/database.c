@@ -1,6 +1,6 @@
 /*
- * database.c: where a command's database is: where it was told, or in the folder of a `cardbox
- * dev`; and what to do when it can't be reached. Knows no command.
+ * database.c: finds and opens the database of a command: --dsn, or that of a running `cardbox
+ * dev`. Adds hints to errors.
  */
 #include "cli/cli.h"
 #include "db/connect.h"
@@ -9,10 +9,10 @@
 /* A person waits, and can press Ctrl-C: longer than a service would. */
 #define STATEMENT_TIMEOUT_MS (10u * 60 * 1000)
 
-/* Whether the database that was looked for is the one in ./var: a process looks for one. */
+/* True if the database is that of ./var. A process has one database. */
 static bool is_of_dev;
 
-/* What is open: a process opens one at a time. */
+/* The open database; a process opens one at a time. */
 static cardbox *opened;
 
 /* Where the ids are of what was not found; "" if there is no list of it. */
@@ -47,52 +47,52 @@ const char *cli_hint(const cardbox_error *err)
         return "; " DEV_ELSEWHERE_HINT;
     if (err->status == CARDBOX_FORBIDDEN)
         return cli_is_of_project()
-                   ? "; `cardbox doctor` with the same --dsn says which projects this role may see"
+                   ? "; `cardbox doctor` with the same --dsn lists the projects of this role"
                    : "; run it as the role that owns the database";
     return "";
 }
 
-bool cli_dsn(const char **out, const cli_common *common, char storage[DEV_DSN_SIZE],
+bool cli_dsn(const char **out, const cli_options *options, char storage[DEV_DSN_SIZE],
              cardbox_error *err)
 {
     dev_found found;
 
-    *out = common->dsn;
-    if (common->dsn != NULL && *common->dsn != '\0')
+    *out = options->dsn;
+    if (options->dsn != NULL && *options->dsn != '\0')
         return true;
     found = dev_dsn_find(storage);
     is_of_dev = found != DEV_NONE;
     if (found == DEV_DSN)
         *out = storage;
-    /* What libpq would find by itself is another database than the one that is meant here. */
+    /* libpq's own default would be another database. */
     if (found == DEV_STOPPED)
         error_set(err, CARDBOX_UNAVAILABLE, "no --dsn, CARDBOX_DSN or PG* variable");
     return found != DEV_STOPPED;
 }
 
-bool cli_is_dsn(const cli_common *common)
+bool cli_is_dsn(const cli_options *options)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
 
-    if (common->dsn == NULL || conninfo_check(common->dsn, &err) == CARDBOX_OK)
+    if (options->dsn == NULL || conninfo_check(options->dsn, &err) == CARDBOX_OK)
         return true;
     cli_error("--dsn or CARDBOX_DSN: %s", err.message);
     return false;
 }
 
-cardbox *cli_open(const cli_common *common)
+cardbox *cli_open(const cli_options *options)
 {
-    cardbox_options options = CARDBOX_OPTIONS_INIT;
+    cardbox_options sdk_options = CARDBOX_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     char dsn[DEV_DSN_SIZE];
 
-    options.application_name = "cardbox-cli";
-    options.pool_max = 1;
-    options.statement_timeout_ms = STATEMENT_TIMEOUT_MS;
-    options.no_named_statements = true; /* few statements: preparing gains nothing, and PgBouncer
-                                           needs no option */
-    if (!cli_dsn(&options.conninfo, common, dsn, &err) ||
-        cardbox_open(&opened, &options, &err) != CARDBOX_OK)
+    sdk_options.application_name = "cardbox-cli";
+    sdk_options.pool_max = 1;
+    sdk_options.statement_timeout_ms = STATEMENT_TIMEOUT_MS;
+    sdk_options.no_named_statements = true; /* few statements: preparing gains nothing, and
+                                           PgBouncer needs no option */
+    if (!cli_dsn(&sdk_options.conninfo, options, dsn, &err) ||
+        cardbox_open(&opened, &sdk_options, &err) != CARDBOX_OK)
         cli_failed(&err);
     return opened;
 }

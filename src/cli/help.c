@@ -1,5 +1,5 @@
 /*
- * help.c: `cardbox`, `cardbox help`, and --help of every command, all from the table of commands.
+ * help.c: prints the overview and the help of every command from the table of commands.
  */
 #include "app/word_wrap.h"
 #include "cli/cli.h"
@@ -45,7 +45,8 @@ void cli_help_command(FILE *out, const cli_command *command)
 {
     print_line(out, "cardbox ", command->name, ": ", command->summary);
     fputc('\n', out);
-    print_line(out, "Usage: cardbox ", command->name, " [options] ", command->arguments);
+    print_line(out, "Usage: cardbox ", command->name, " [options] ",
+               command->arguments != NULL ? command->arguments : "");
     if (command->description != NULL) {
         fputc('\n', out);
         word_wrap_text(out, command->description, 0, 0);
@@ -117,14 +118,14 @@ static bool print_group(FILE *out, const char *group)
 
 cli_exit cli_help(char **words, int count)
 {
-    int taken;
-    const cli_command *command = cli_find(words, count, &taken);
+    int used;
+    const cli_command *command = cli_find(words, count, &used);
 
     if (count == 0 || (count == 1 && cli_is_help(words[0]))) {
         print_overview(stdout);
         return CLI_DONE;
     }
-    if (command != NULL && taken == count) {
+    if (command != NULL && used == count) {
         cli_help_command(stdout, command);
         return CLI_DONE;
     }

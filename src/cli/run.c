@@ -1,10 +1,10 @@
 /*
- * run.c: finds the command that the arguments name, reads its options and calls it; and how all
- * commands report. Knows the commands only through their table.
+ * run.c: finds the command of the arguments, parses its options and calls it; and the functions
+ * with which all commands report.
  */
-#include "cli/cli.h"
+#include "cli/commands.h"
 #include <errno.h>
-#include <stdarg.h>
+#include <limits.h>
 #include "base/text.h"
 #include "cli/view/term.h"
 
@@ -16,69 +16,49 @@ const opt_spec cli_plain_specs[] = {CLI_DSN, CLI_PROJECT, CLI_JSON, CLI_OPTIONS_
 const opt_spec cli_list_specs[] = {CLI_DSN, CLI_PROJECT, CLI_LIMIT, CLI_JSON, CLI_OPTIONS_END};
 const opt_spec cli_page_specs[] = {CLI_DSN,   CLI_PROJECT, CLI_CURSOR,
                                    CLI_LIMIT, CLI_JSON,    CLI_OPTIONS_END};
-const cli_origin cli_page_origins[] = {{"cursor", "--cursor"}, {0}};
 
 /* --- reporting --- */
 
-/* Messages may quote what came from outside: no control character reaches the terminal, and a
- * message stays one line. */
-static void print_line(const char *begin, const char *format, va_list args)
-    __attribute__((format(printf, 2, 0)));
-
-static void print_line(const char *begin, const char *format, va_list args)
+void cli_message(const char *kind, const char *format, ...)
 {
     char text[CARDBOX_MESSAGE_SIZE * 2];
+    va_list args;
 
+    va_start(args, format);
     text_format(text, sizeof(text), format, args);
+    va_end(args);
     for (char *at = text; *at != '\0'; at++) {
         if (*at == '\n' || *at == '\r' || *at == '\t')
             *at = ' ';
     }
     fflush(stdout);
-    fputs(begin, stderr);
+    if (kind != NULL)
+        fprintf(stderr, "cardbox%s%s: %s", running ? " " : "", running ? running->name : "", kind);
     term_print_text(stderr, slice_of(text));
 }
 
-static void begin_line(char out[64], const char *kind)
+/* If the message begins with the field's name, prints it with the name of the option instead. */
+static bool print_origin(const cardbox_error *err, const cli_origin *origin)
 {
-    const char *name = running ? running->name : "";
+    size_t length = strlen(origin->field);
 
-    snprintf(out, 64, "cardbox%s%s: %s", *name ? " " : "", name, kind);
-}
-
-void cli_error(const char *format, ...)
-{
-    char begin[64];
-    va_list args;
-
-    begin_line(begin, "");
-    va_start(args, format);
-    print_line(begin, format, args);
-    va_end(args);
-}
-
-void cli_warning(const char *format, ...)
-{
-    char begin[64];
-    va_list args;
-
-    begin_line(begin, "warning: ");
-    va_start(args, format);
-    print_line(begin, format, args);
-    va_end(args);
-}
-
-void cli_note(const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    print_line("", format, args);
-    va_end(args);
+    if (strncmp(err->message, origin->field, length) != 0 || err->message[length] != ' ')
+        return false;
+    cli_error("%s%s", origin->option, err->message + length);
+    return true;
 }
 
 cli_exit cli_failed(const cardbox_error *err)
 {
+    static const cli_origin CURSOR = {"cursor", "--cursor"};
+    bool by_value = err->status == CARDBOX_INVALID || err->status == CARDBOX_TOO_LARGE;
+
+    for (const cli_origin *origin = running->origins; by_value && origin->field != NULL; origin++) {
+        if (print_origin(err, origin))
+            return CLI_USAGE;
+    }
+    if (by_value && print_origin(err, &CURSOR))
+        return CLI_USAGE;
     cli_error("%s%s", err->message, cli_hint(err));
     return CLI_FAILED;
 }
@@ -92,16 +72,14 @@ bool cli_is_of_project(void)
     return false;
 }
 
-cli_exit cli_print_line(buf *line, bool json)
+cli_exit cli_print_json_text(buf *line)
 {
-    bool fine = buf_ok(line);
+    bool ok = buf_ok(line);
 
-    if (fine && json)
+    if (ok)
         term_print_json(buf_str(line));
-    else if (fine)
-        term_print_text(stdout, buf_as_slice(line));
     buf_free(line);
-    return fine ? CLI_DONE : cli_nomem();
+    return ok ? CLI_DONE : cli_nomem();
 }
 
 cli_exit cli_print_json(json_t *value)
@@ -109,36 +87,28 @@ cli_exit cli_print_json(json_t *value)
     buf line = BUF_INIT(SIZE_MAX / 4);
 
     buf_json_take(&line, value);
-    return cli_print_line(&line, true);
+    return cli_print_json_text(&line);
+}
+
+cli_exit cli_print(bool json, json_t *value, const char *format, ...)
+{
+    char text[CARDBOX_MESSAGE_SIZE * 8];
+    va_list args;
+
+    if (json)
+        return cli_print_json(value);
+    json_decref(value);
+    va_start(args, format);
+    text_format(text, sizeof(text), format, args);
+    va_end(args);
+    term_print_text(stdout, slice_of(text));
+    return CLI_DONE;
 }
 
 cli_exit cli_nomem(void)
 {
     cli_error("out of memory");
     return CLI_FAILED;
-}
-
-/* What follows the field's name where a message begins with it; NULL: it doesn't. */
-static const char *after_name(const char *message, const char *field)
-{
-    size_t length = strlen(field);
-
-    return strncmp(message, field, length) == 0 && message[length] == ' ' ? message + length : NULL;
-}
-
-cli_exit cli_refused(const cardbox_error *err, const cli_origin *origins)
-{
-    bool by_value = err->status == CARDBOX_INVALID || err->status == CARDBOX_TOO_LARGE;
-
-    for (; by_value && origins->field != NULL; origins++) {
-        const char *rest = after_name(err->message, origins->field);
-
-        if (rest != NULL) {
-            cli_error("%s%s", origins->option, rest);
-            return CLI_USAGE;
-        }
-    }
-    return cli_failed(err);
 }
 
 cli_exit cli_finish(cli_exit status)
@@ -154,7 +124,14 @@ cli_exit cli_finish(cli_exit status)
 
 /* --- finding the command --- */
 
-/* How many of the words the command's name takes; 0: it is another one. */
+const cli_command *const cli_commands[] = {
+#define CLI_ADDRESS(name) &cli_##name,
+    CLI_COMMANDS(CLI_ADDRESS)
+#undef CLI_ADDRESS
+        NULL,
+};
+
+/* The number of words in the command's name; 0: the words name another command. */
 static int words_matched(const cli_command *command, char **words, int count)
 {
     const char *at = command->name;
@@ -171,11 +148,11 @@ static int words_matched(const cli_command *command, char **words, int count)
     return 0;
 }
 
-const cli_command *cli_find(char **words, int count, int *taken)
+const cli_command *cli_find(char **words, int count, int *used)
 {
     for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
-        *taken = words_matched(*command, words, count);
-        if (*taken > 0)
+        *used = words_matched(*command, words, count);
+        if (*used > 0)
             return *command;
     }
     return NULL;
@@ -188,48 +165,38 @@ bool cli_is_help(const char *word)
 
 /* --- running it --- */
 
-size_t cli_count(char **arguments)
+/* Prints an error if the number of arguments does not fit "BOX [CARD...]". */
+static bool check_count(const cli_command *command, int count)
 {
-    size_t count = 0;
+    int least = 0, most = 0;
+    const char *at = command->arguments != NULL ? command->arguments : "";
 
-    while (arguments[count] != NULL)
-        count++;
-    return count;
-}
+    for (; *at != '\0'; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
 
-static cli_exit wrong_count(const cli_command *command, int count)
-{
-    if (count < command->least)
+        least += *at != '[';
+        most = memmem(at, length, "...", 3) != NULL ? INT_MAX : most + 1;
+        at += length;
+    }
+    if (count < least)
         cli_error("expected %s; see `cardbox %s --help`", command->arguments, command->name);
-    else
+    else if (count > most)
         cli_error("too many arguments; see `cardbox %s --help`", command->name);
-    return CLI_USAGE;
-}
-
-/* `options` is the command's own struct. */
-static cli_exit call(const cli_command *command, const cli_common *options, char **arguments)
-{
-    cardbox *db = NULL;
-
-    if (command->run != NULL)
-        return command->run(options, arguments);
-    db = cli_open(options);
-    return db != NULL ? command->ask(db, options, arguments) : CLI_FAILED;
+    return count >= least && count <= most;
 }
 
 static cli_exit run_command(const cli_command *command, char **words, int count)
 {
-    /* Aligned for any options struct. */
-    _Alignas(max_align_t) char options[CLI_OPTIONS_MAX] = {0};
+    cli_options options = {0};
     char message[256];
-    const cli_common *common = (const cli_common *)(const void *)options;
+    cardbox *db = NULL;
     cli_exit status;
     int help;
 
     running = command;
     if (command->defaults != NULL)
-        memcpy(options, command->defaults, command->size);
-    help = opts_parse(command->options, options, &count, words, message, sizeof(message));
+        options = *command->defaults;
+    help = opts_parse(command->options, &options, &count, words, message, sizeof(message));
     if (help > 0) {
         cli_help_command(stdout, command);
         return CLI_DONE;
@@ -238,15 +205,23 @@ static cli_exit run_command(const cli_command *command, char **words, int count)
         cli_error("%s; see `cardbox %s --help`", message, command->name);
         return CLI_USAGE;
     }
-    if (count < command->least || (command->most >= 0 && count > command->most))
-        return wrong_count(command, count);
+    if (!check_count(command, count))
+        return CLI_USAGE;
     if (cli_is_of_project() && !command->project_optional &&
-        (common->project == NULL || *common->project == '\0')) {
+        (options.project == NULL || *options.project == '\0')) {
         cli_error("which project? give --project PROJECT or set CARDBOX_PROJECT");
         return CLI_USAGE;
     }
     words[count] = NULL; /* options stood there, or the end of argv */
-    status = cli_is_dsn(common) ? call(command, common, words) : CLI_USAGE;
+    options.arguments = words;
+    options.argument_count = (size_t)count;
+    if (!cli_is_dsn(&options))
+        return CLI_USAGE;
+    if (command->alone != NULL)
+        status = command->alone(&options);
+    else
+        status =
+            (db = cli_open(&options)) != NULL ? command->with_database(db, &options) : CLI_FAILED;
     cli_close();
     return status;
 }
@@ -254,7 +229,7 @@ static cli_exit run_command(const cli_command *command, char **words, int count)
 cli_exit cli_run(int argc, char **argv)
 {
     const cli_command *command;
-    int taken;
+    int used;
 
     if (argc == 0)
         return cli_help(NULL, 0);
@@ -264,9 +239,9 @@ cli_exit cli_run(int argc, char **argv)
     }
     if (cli_is_help(argv[0]))
         return cli_help(argv + 1, argc - 1);
-    command = cli_find(argv, argc, &taken);
+    command = cli_find(argv, argc, &used);
     if (command != NULL)
-        return run_command(command, argv + taken, argc - taken);
+        return run_command(command, argv + used, argc - used);
     if (argc > 1 && cli_is_help(argv[1]))
         return cli_help(argv, 1);
     return cli_unknown(argv, argc);

@@ -1,10 +1,9 @@
 /*
- * source.c: opens what is to be read and says why it can't be.
+ * source.c: opens and reads the input of a command, and reports errors.
  */
 #include "cli/source.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 #include "cli/cli.h"
 

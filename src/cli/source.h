@@ -1,6 +1,5 @@
 /*
- * source.h: what a command reads: the file that an argument names, or the standard input. Knows
- * nothing of what is read.
+ * source.h: the input of a command: the file that an argument names, or the standard input.
  */
 #ifndef CLI_SOURCE_H
 #define CLI_SOURCE_H
@@ -16,11 +15,11 @@ typedef struct cli_source {
     uint64_t size;    /* bytes of a file, else 0 */
 } cli_source;
 
-/* Opens it; NULL and "-" are the standard input. False: why not was said. */
+/* Opens it; NULL and "-" are the standard input. False: an error was printed. */
 bool source_open(cli_source *out, const char *argument);
 void source_close(cli_source *source);
 
-/* Reads all of it, up to what `out` takes. False: why not was said. */
+/* Reads all of it, up to the limit of `out`. False: an error was printed. */
 bool source_read(buf *out, const char *argument);
 
 #endif

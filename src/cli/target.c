@@ -1,11 +1,10 @@
 /*
- * target.c: opens, writes, renames. What is there and no plain file (a pipe, /dev/null) is written
- * to as it is.
+ * target.c: opens, writes and renames. Existing files that are not regular (a pipe, /dev/null) are
+ * written directly.
  */
 #include "cli/target.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cli/cli.h"
@@ -46,32 +45,22 @@ bool target_write(cli_target *target, slice bytes)
     return false;
 }
 
-/* Closes the file, and gives it its name. */
-static bool finish_file(cli_target *target, bool whole)
+bool target_close(cli_target *target, bool complete)
 {
-    bool renamed = true;
+    bool is_file = target->out != NULL && target->out != stdout;
+    bool is_partial = is_file && target->partial.len > 0;
 
-    if (target->out != NULL && fclose(target->out) != 0 && target->failure == 0)
+    if (is_file && fclose(target->out) != 0 && target->failure == 0)
         target->failure = errno;
-    whole = whole && target->failure == 0;
-    if (target->partial.len == 0)
-        return whole;
-    if (whole)
-        renamed = rename(buf_str(&target->partial), target->name) == 0;
-    if (!renamed)
+    complete = complete && target->failure == 0;
+    if (is_partial && complete && rename(buf_str(&target->partial), target->name) != 0) {
         target->failure = errno;
-    if (!whole || !renamed)
+        complete = false;
+    }
+    if (is_partial && !complete)
         remove(buf_str(&target->partial));
-    return whole && renamed;
-}
-
-bool target_close(cli_target *target, bool whole)
-{
-    whole = whole && target->failure == 0;
-    if (target->out != stdout && target->out != NULL)
-        whole = finish_file(target, whole);
     if (target->failure != 0 && target->name != NULL)
         cli_error("cannot write %s: %s", target->name, strerror(target->failure));
     buf_free(&target->partial);
-    return whole;
+    return complete;
 }

@@ -1,6 +1,6 @@
 /*
- * target.h: where a command writes much: the standard output, or a file that takes its name when it
- * is whole, so that half of it is never taken for all. Knows nothing of what is written.
+ * target.h: the output of a command: the standard output, or a file that is renamed from its
+ * partial name when it is complete.
  */
 #ifndef CLI_TARGET_H
 #define CLI_TARGET_H
@@ -10,7 +10,7 @@
 
 typedef struct cli_target {
     const char *name; /* NULL: the standard output */
-    buf partial;      /* what the file is called until it is whole; empty: written in place */
+    buf partial;      /* the name of an incomplete file; empty: none */
     FILE *out;
     int failure; /* errno of a write */
 } cli_target;
@@ -18,14 +18,14 @@ typedef struct cli_target {
 /* `name` NULL or "-": the standard output. */
 cli_target target_of(const char *name);
 
-/* False: why was said. */
+/* False: an error was printed. */
 bool target_open(cli_target *target);
 
-/* False: it failed, and target_close will say why. */
+/* False: it failed; target_close reports it. */
 bool target_write(cli_target *target, slice bytes);
 
-/* Closes it; gives the file its name if what is to be in it is `whole`, else removes it. True: all
- * is there. False is said, but for the standard output, of which the end of the program speaks. */
-bool target_close(cli_target *target, bool whole);
+/* Closes it. Renames the file if its contents are `complete`, else removes it. False: it is
+ * incomplete; errors of files are printed, those of the standard output by cli_finish. */
+bool target_close(cli_target *target, bool complete);
 
 #endif

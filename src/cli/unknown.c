@@ -1,11 +1,10 @@
 /*
- * unknown.c: what is said to words that are no command, and which one they may stand for. Knows the
- * commands through their table.
+ * unknown.c: the error for words that name no command, with the command that they may stand for.
  */
 #include "app/edit_distance.h"
 #include "cli/cli.h"
 
-/* Verbs that other programs have for what a command here does. */
+/* Verbs of other programs, and the verbs of the same commands here. */
 static const struct {
     const char *given, *word;
 } SAME[] = {{"show", "get"},     {"get", "show"},   {"cat", "get"},      {"ls", "list"},
@@ -13,69 +12,46 @@ static const struct {
             {"create", "run"},   {"add", "run"},    {"spawn", "run"},    {"stop", "cancel"},
             {"entries", "tree"}, {"entry", "path"}, {"stream", "follow"}};
 
-static int verb_apart(const char *given, slice verb)
+static int verb_distance(const char *given, const char *verb)
 {
     for (size_t i = 0; i < sizeof(SAME) / sizeof(SAME[0]); i++) {
-        if (strcmp(given, SAME[i].given) == 0 && slice_equal(verb, slice_of(SAME[i].word)))
+        if (strcmp(given, SAME[i].given) == 0 && strcmp(verb, SAME[i].word) == 0)
             return 1;
     }
-    return edit_distance(slice_of(given), verb);
+    return edit_distance(slice_of(given), slice_of(verb));
 }
 
-/* The first word of a command's name: its group, if there is a second one. */
-static slice group_of(const char *name)
+/* The distance of a group such as "box", and a verb if there is one, from the name of a command. */
+static int name_distance(const char *name, const char *group, const char *verb)
 {
-    return (slice){name, strcspn(name, " ")};
+    slice own = {name, strcspn(name, " ")};
+    int distance = edit_distance(slice_of(group), own);
+
+    if (verb == NULL)
+        return distance;
+    return name[own.len] == ' ' ? distance + verb_distance(verb, name + own.len + 1)
+                                : EDIT_DISTANCE_NONE;
 }
 
-/* How far two words are from a command of two. */
-static int apart_of(const char *name, const char *group, const char *verb)
+/* The name of the command that one word, or two in either order, are nearest to. NULL: none. */
+static const char *find_nearest(const char *first, const char *second)
 {
-    slice own = group_of(name);
-
-    if (name[own.len] == '\0')
-        return EDIT_DISTANCE_NONE;
-    return edit_distance(slice_of(group), own) + verb_apart(verb, slice_of(name + own.len + 1));
-}
-
-/* The command that two words, in either order, are nearest to; its length is 0: none is near. */
-static slice find_command(const char *first, const char *second)
-{
-    slice found = SLICE("");
+    const char *found = NULL;
     int nearest = EDIT_DISTANCE_NONE;
 
     for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
         const char *name = (*command)->name;
-        int apart = apart_of(name, first, second), swapped = apart_of(name, second, first);
+        int distance = name_distance(name, first, second);
+        int swapped = second != NULL ? name_distance(name, second, first) : distance;
 
-        if (swapped < apart)
-            apart = swapped;
-        if (apart < nearest) {
-            nearest = apart;
-            found = slice_of(name);
+        distance = swapped < distance ? swapped : distance;
+        if (distance < nearest) {
+            nearest = distance;
+            found = name;
         }
     }
-    return found;
-}
-
-/* The command of one word, help, which is none, or the group, that a word is nearest to. */
-static slice find_group(const char *word)
-{
-    slice found = SLICE("help");
-    int nearest = edit_distance(slice_of(word), found);
-
-    if (nearest == EDIT_DISTANCE_NONE)
-        found = SLICE("");
-
-    for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
-        slice group = group_of((*command)->name);
-        int apart = edit_distance(slice_of(word), group);
-
-        if (apart < nearest) {
-            nearest = apart;
-            found = group;
-        }
-    }
+    if (second == NULL && edit_distance(slice_of(first), SLICE("help")) < nearest)
+        found = "help";
     return found;
 }
 
@@ -83,23 +59,24 @@ cli_exit cli_unknown(char **words, int count)
 {
     const char *first = words[0];
     const char *second = count > 1 && words[1][0] != '-' ? words[1] : NULL;
-    slice group = find_group(first);
-    bool is_group = slice_equal(group, slice_of(first));
-    slice meant = second != NULL ? find_command(first, second) : SLICE("");
+    const char *group = find_nearest(first, NULL);
+    const char *meant = second != NULL ? find_nearest(first, second) : NULL;
+    int length = group != NULL ? (int)strcspn(group, " ") : 0;
+    bool is_group = group != NULL && (size_t)length == strlen(first) &&
+                    strncmp(group, first, (size_t)length) == 0;
 
     if (first[0] == '-')
         cli_error("options go after the command: `cardbox COMMAND %s ...`; see `cardbox help`",
                   first);
     else if (is_group && second == NULL)
         cli_error("\"%s\" needs a subcommand; see `cardbox help %s`", first, first);
-    else if (meant.len > 0)
-        cli_error("unknown command \"%s %s\"; did you mean `cardbox %s`?", first, second,
-                  meant.ptr);
+    else if (meant != NULL)
+        cli_error("unknown command \"%s %s\"; did you mean `cardbox %s`?", first, second, meant);
     else if (is_group)
         cli_error("unknown command \"%s %s\"; see `cardbox help %s`", first, second, first);
-    else if (group.len > 0)
+    else if (group != NULL)
         cli_error("unknown command \"%s\"; did you mean `cardbox %.*s`? See `cardbox help`", first,
-                  (int)group.len, group.ptr);
+                  length, group);
     else
         cli_error("unknown command \"%s\"; see `cardbox help`", first);
     return CLI_USAGE;

@@ -284,13 +284,12 @@ def test_follow_in_a_terminal():
         assert colour or "\x1b" not in terminal.text
 
 
-def test_words_that_are_taken_back():
-    """One that is too long for its line begins the next; not where terminals differ in how wide it is."""
-    for word, taken in (("birdbirdbird", True), ("日本日本日本", True), ("👩\u200d👩\u200d👧👩\u200d👩\u200d👧", False),
-                        ("❤\ufe0f" * 12, False), ("👍🏽👍🏽👍🏽", False)):
+def test_words_are_wrapped():
+    """A word that is too long for its line begins the next, beside the margin."""
+    for word in ("birdbirdbird", "\u65e5\u672c\u65e5\u672c\u65e5\u672c"):
         task = json.loads(run("task", "run", "x" * 40 + " " + word, "--json").stdout)["taskId"]
         text = on_terminal("task", "show", "--dsn", dsn(), "--project", "acme", task, columns=60, env={"NO_COLOR": "1"})
-        assert bool(re.search("\033\\[\\d+D", text)) == taken, (word, text)
+        assert f"\n{'':10}{word}" in text.replace("\r", ""), text
 
 
 def test_a_message_that_broke_off():

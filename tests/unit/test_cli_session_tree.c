@@ -17,21 +17,21 @@
 #define ROOT SESSION_TREE_ROOT
 
 /* What is drawn; to be freed. */
-static char *draw(const session_tree_entry *entries, size_t count, session_tree_look look)
+static char *draw(const session_tree_entry *entries, size_t count, session_tree_options options)
 {
     char *printed = NULL;
     size_t length;
     FILE *out = open_memstream(&printed, &length);
 
-    assert_true(session_tree_print(out, entries, count, &look));
+    assert_true(session_tree_print(out, entries, count, &options));
     fclose(out);
     return printed;
 }
 
-static void check(const session_tree_entry *entries, size_t count, session_tree_look look,
+static void check(const session_tree_entry *entries, size_t count, session_tree_options options,
                   const char *expected)
 {
-    char *printed = draw(entries, count, look);
+    char *printed = draw(entries, count, options);
 
     assert_string_equal(printed, expected);
     free(printed);
@@ -60,7 +60,7 @@ static void draws_branches_and_marks(void **state)
     for (size_t i = 6; i < COUNT; i++)
         entries[i] = entry(i - 1, "assistant", "all 14 tests pass");
     entries[COUNT - 1].is_head = true;
-    check(entries, COUNT, (session_tree_look){.width = 60},
+    check(entries, COUNT, (session_tree_options){.width = 60},
           "o user       create hello.ts\n"
           "o assistant  I'll create the file       -> write\n"
           "o result     File written: hello.ts\n"
@@ -85,7 +85,7 @@ static size_t lines_of(const char *text)
 /* A chain of so many entries, drawn; to be freed. */
 static char *draw_chain(session_tree_entry *entries, size_t count)
 {
-    return draw(entries, count, (session_tree_look){.width = 60});
+    return draw(entries, count, (session_tree_options){.width = 60});
 }
 
 static void folds_only_what_is_worth_it(void **state)
@@ -101,7 +101,7 @@ static void folds_only_what_is_worth_it(void **state)
     text = draw_chain(entries, WHOLE);
     assert_int_equal(lines_of(text), WHOLE);
     free(text);
-    check(entries, WHOLE + 1, (session_tree_look){.width = 60},
+    check(entries, WHOLE + 1, (session_tree_options){.width = 60},
           "o user       even\no user       odd\n: 37 more (--all shows them)\no user       odd\n"
           "o user       even\n");
     for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
@@ -114,7 +114,7 @@ static void folds_only_what_is_worth_it(void **state)
     text = draw_chain(entries, WHOLE + 1);
     assert_non_null(strstr(text, "(head)\n"));
     free(text);
-    text = draw(entries, WHOLE + 1, (session_tree_look){.width = 60, .all = true});
+    text = draw(entries, WHOLE + 1, (session_tree_options){.width = 60, .all = true});
     assert_int_equal(lines_of(text), WHOLE + 1);
     free(text);
 }
@@ -127,16 +127,16 @@ static void shows_ids_and_roots(void **state)
 
     (void)state;
     entries[0].id = SLICE("first");
-    check(entries, 4, (session_tree_look){.ids = true},
+    check(entries, 4, (session_tree_options){.ids = true},
           "o first  user       a\n"
           "o id     bashlonge" TERM_ELLIPSIS " b\n\n"
           "o id     user       c\n\n"
           "o id     user       its parent is none\n");
-    check(entries, 0, (session_tree_look){.ids = true}, "");
+    check(entries, 0, (session_tree_options){.ids = true}, "");
     entries[0].id = SLICE("an-id-that-is-much-longer-than-those-that-we-make-ourselves");
-    check(entries, 1, (session_tree_look){.ids = true},
+    check(entries, 1, (session_tree_options){.ids = true},
           "o an-id-that-is-much-longer-than-those-that-we-make-ourselves  user       a\n");
-    check(entries, 1, (session_tree_look){.ids = true, .width = 60},
+    check(entries, 1, (session_tree_options){.ids = true, .width = 60},
           "o an-id-that-is-much" TERM_ELLIPSIS "we-make-ourselves  user       a\n");
 }
 
@@ -147,7 +147,7 @@ static void takes_parents_that_come_later(void **state)
                                           entry(1, "user", "second")};
 
     (void)state;
-    check(entries, 3, (session_tree_look){.width = 40},
+    check(entries, 3, (session_tree_options){.width = 40},
           "o user       first\no user       second\no user       third\n");
 }
 
@@ -164,7 +164,7 @@ static void cuts_by_columns(void **state)
 
     (void)state;
     entries[0].is_head = true;
-    check(entries, 4, (session_tree_look){.width = 30},
+    check(entries, 4, (session_tree_options){.width = 30},
           "o user       \xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\xe6\x97\xa5" TERM_ELLIPSIS "  (head)\n"
           "o user       e\xcc\x81"
           "e\xcc\x81 \xf0\x9f\x98\x80\n"
@@ -230,8 +230,8 @@ static void draws_many_in_any_shape(void **state)
                 entry(shapes[s](i), "assistant", "some words that are said again and again");
             entries[i].tools = SLICE("read, write, edit, bash, and a very long name of a tool");
         }
-        char *all = draw(entries, MANY, (session_tree_look){.width = 80, .all = true});
-        char *wide = draw(entries, MANY, (session_tree_look){.all = true});
+        char *all = draw(entries, MANY, (session_tree_options){.width = 80, .all = true});
+        char *wide = draw(entries, MANY, (session_tree_options){.all = true});
 
         assert_int_equal(lines_of(all), MANY);
         assert_true(widest_of(all) <= 80);

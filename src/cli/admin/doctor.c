@@ -1,16 +1,14 @@
 /*
- * doctor.c: `cardbox doctor`: looks at a database as a service would find it, and says what is not
- * as it should be and what to do.
+ * doctor.c: `cardbox doctor`: checks a database as the role of a service, and prints problems with
+ * their remedies.
  */
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include "base/text.h"
 #include "app/word_wrap.h"
 #include "cli/commands.h"
 #include "cli/view/term.h"
 #include "db/schema.h"
-#include "store/admin/operate.h"
+#include "store/admin/checks.h"
 
 typedef enum finding { FINDING_OK, FINDING_WARNING, FINDING_ERROR } finding;
 
@@ -40,56 +38,75 @@ static void print_row(const char *result, term_style style, const char *check, c
     buf_free(&line);
 }
 
-static bool print_json(const char *result, const char *check, const char *text)
-{
-    return cli_print_json(json_pack("{s:s, s:s, s:s}", "check", check, "result", result, "detail",
-                                    text)) == CLI_DONE;
-}
-
-static void say(doctor *d, finding what, const char *check, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static void say(doctor *d, finding what, const char *check, const char *format, ...)
+__attribute__((format(printf, 4, 0))) static void report(doctor *d, finding what, const char *check,
+                                                         const char *format, va_list args)
 {
     static const struct {
         const char *name;
         term_style style;
-    } words[] = {{"ok", STYLE_GREEN}, {"warning", STYLE_YELLOW}, {"error", STYLE_RED}};
+    } results[] = {{"ok", STYLE_GREEN}, {"warning", STYLE_YELLOW}, {"error", STYLE_RED}};
     char text[DETAIL_SIZE];
+
+    text_format(text, sizeof(text), format, args);
+    d->failed = d->failed || what == FINDING_ERROR;
+    if (d->json)
+        d->failed = cli_print_json(json_pack("{s:s, s:s, s:s}", "check", check, "result",
+                                             results[what].name, "detail", text)) != CLI_DONE ||
+                    d->failed;
+    else
+        print_row(results[what].name, results[what].style, check, text);
+}
+
+__attribute__((format(printf, 4, 5))) static void report_format(doctor *d, finding what,
+                                                                const char *check,
+                                                                const char *format, ...)
+{
     va_list args;
 
     va_start(args, format);
-    text_format(text, sizeof(text), format, args);
+    report(d, what, check, format, args);
     va_end(args);
-    d->failed = d->failed || what == FINDING_ERROR;
-    if (d->json)
-        d->failed = !print_json(words[what].name, check, text) || d->failed;
+}
+
+/* Reports `good`, or else the problem. */
+__attribute__((format(printf, 6, 7))) static void say_either(doctor *d, bool is_good,
+                                                             const char *check, const char *good,
+                                                             finding what, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    if (is_good)
+        report_format(d, FINDING_OK, check, "%s", good);
     else
-        print_row(words[what].name, words[what].style, check, text);
+        report(d, what, check, format, args);
+    va_end(args);
 }
 
 /* --- the checks --- */
 
 static void check_server(doctor *d, const admin_facts *facts)
 {
-    say(d, FINDING_OK, "connection", "database %s, %" PRId64 " MB, as role %s", facts->database,
-        facts->bytes / 1000000, facts->role);
+    report_format(d, FINDING_OK, "connection", "database %s, %" PRId64 " MB, as role %s",
+                  facts->database, facts->bytes / 1000000, facts->role);
     if (strtol(facts->version, NULL, 10) >= 15)
-        say(d, FINDING_OK, "server", "PostgreSQL %s", facts->version);
+        report_format(d, FINDING_OK, "server", "PostgreSQL %s", facts->version);
     else
-        say(d, FINDING_ERROR, "server", "PostgreSQL %s is too old: 15 or later is needed",
-            facts->version);
+        report_format(d, FINDING_ERROR, "server", "PostgreSQL %s is too old: 15 or later is needed",
+                      facts->version);
     if (facts->in_recovery)
-        say(d, FINDING_WARNING, "server",
-            "a standby: nothing can be written; name the primary, or all hosts with "
-            "target_session_attrs=read-write");
+        report_format(d, FINDING_WARNING, "server",
+                      "a standby: nothing can be written; name the primary, or all hosts with "
+                      "target_session_attrs=read-write");
     else if (facts->reads_only)
-        say(d, FINDING_WARNING, "server",
+        report_format(
+            d, FINDING_WARNING, "server",
             "default_transaction_read_only is on: nothing can be written; ALTER DATABASE %s SET "
             "default_transaction_read_only = off, or where it was set",
             facts->database);
     if (strcmp(facts->encoding, "UTF8") != 0)
-        say(d, FINDING_ERROR, "server",
+        report_format(
+            d, FINDING_ERROR, "server",
             "the database's encoding is %s, which can't hold what JSON can: move it to one that is "
             "made with ENCODING 'UTF8' TEMPLATE template0",
             facts->encoding);
@@ -98,72 +115,66 @@ static void check_server(doctor *d, const admin_facts *facts)
 static void check_schema(doctor *d, const admin_facts *facts)
 {
     if (facts->migration == schema_newest())
-        say(d, FINDING_OK, "migrations", "at migration %d, the newest", facts->migration);
+        report_format(d, FINDING_OK, "migrations", "at migration %d, the newest", facts->migration);
     else
-        say(d, FINDING_WARNING, "migrations",
-            "at migration %d, newer than this build's %d: use a newer cardbox", facts->migration,
-            schema_newest());
-    if (*facts->open_tables == '\0')
-        say(d, FINDING_OK, "isolation", "row-level security is on and forced on every table");
-    else
-        say(d, FINDING_ERROR, "isolation",
-            "row-level security is not on and forced on %s: ALTER TABLE ... ENABLE, and FORCE, ROW "
-            "LEVEL SECURITY",
-            facts->open_tables);
-    if (*facts->bad_writers == '\0')
-        say(d, FINDING_OK, "isolation", "the functions that write run as cardbox_writer");
-    else
-        say(d, FINDING_ERROR, "isolation",
-            "%s do not run as cardbox_writer, as after pg_restore --no-owner: as their owner run "
-            "cardbox migrate",
-            facts->bad_writers);
+        report_format(d, FINDING_WARNING, "migrations",
+                      "at migration %d, newer than this build's %d: use a newer cardbox",
+                      facts->migration, schema_newest());
+    say_either(d, *facts->open_tables == '\0', "isolation",
+               "row-level security is on and forced on every table", FINDING_ERROR,
+               "row-level security is not on and forced on %s: ALTER TABLE ... ENABLE, and FORCE, "
+               "ROW LEVEL SECURITY",
+               facts->open_tables);
+    say_either(d, *facts->bad_writers == '\0', "isolation",
+               "the functions that write run as cardbox_writer", FINDING_ERROR,
+               "%s do not run as cardbox_writer, as after pg_restore --no-owner: as their owner run "
+               "cardbox migrate",
+               facts->bad_writers);
 }
 
-/* Our own sessions look in pg_catalog alone, unless a pooler is between. */
+/* Our connections search pg_catalog only, except behind a pooler. */
 static void check_path(doctor *d, const admin_facts *facts)
 {
-    if (*facts->open_schemas == '\0')
-        say(d, FINDING_OK, "search path", "nobody else may make things in a schema on it");
-    else
-        say(d, FINDING_WARNING, "search path",
-            "others may make things in %s, where %s looks names up if a pooler is between: revoke "
-            "that right, or ALTER ROLE %s SET search_path = pg_catalog",
-            facts->open_schemas, facts->role, facts->role);
+    say_either(
+        d, *facts->open_schemas == '\0', "search path",
+        "nobody else may make things in a schema on it", FINDING_WARNING,
+        "others may make things in %s, where %s looks names up if a pooler is between: revoke "
+        "that right, or ALTER ROLE %s SET search_path = pg_catalog",
+        facts->open_schemas, facts->role, facts->role);
 }
 
-/* A worker sees what it was granted, and must not become a service for the sake of more. */
+/* A worker's role sees the projects that are granted to it. */
 static void check_worker(doctor *d, const admin_facts *facts)
 {
     if (!facts->in_worker_role)
-        say(d, FINDING_WARNING, "role",
+        report_format(
+            d, FINDING_WARNING, "role",
             "%s has the rights of neither cardbox_service nor cardbox_worker: for a service, GRANT "
             "cardbox_service TO %s",
             facts->role, facts->role);
     else if (facts->granted == 0)
-        say(d, FINDING_WARNING, "role",
+        report_format(
+            d, FINDING_WARNING, "role",
             "%s is a worker's role and sees no project: INSERT INTO cardbox.tenant_grants "
             "(tenant_id, role_name) VALUES ('PROJECT', '%s')",
             facts->role, facts->role);
     else
-        say(d, FINDING_OK, "role", "worker: sees project%s %s%s", facts->granted == 1 ? "" : "s",
-            facts->grants, facts->granted > ADMIN_GRANTS_NAMED ? ", ..." : "");
+        report_format(d, FINDING_OK, "role", "worker: sees project%s %s%s",
+                      facts->granted == 1 ? "" : "s", facts->grants,
+                      facts->granted > ADMIN_GRANTS_NAMED ? ", ..." : "");
 }
 
-/* In the database of `cardbox dev` the one user is its owner, and the server has another role. */
-static finding excess_is(const admin_facts *facts)
-{
-    return facts->is_dev ? FINDING_WARNING : FINDING_ERROR;
-}
-
-/* One remedy mends all that a role can do too much: people read it once. */
+/* All excess rights have one remedy, which people see once. */
 static void say_excess(doctor *d, const admin_facts *facts, const char *check, const char *who,
                        const char *what)
 {
     d->is_excess = true;
-    say(d, excess_is(facts), check, "%s %s%s", who, what, d->json ? ": " ROLE_REMEDY : "");
+    /* The one user of `cardbox dev` owns its database, and the server has another role. */
+    report_format(d, facts->is_dev ? FINDING_WARNING : FINDING_ERROR, check, "%s %s%s", who, what,
+                  d->json ? ": " ROLE_REMEDY : "");
 }
 
-/* As cardboxd, which does not serve other machines as such a role. */
+/* The same check as in cardboxd, which does not serve other machines with such a role. */
 static void check_role(doctor *d, const admin_facts *facts)
 {
     const char *excess = role_excess(&facts->rights);
@@ -173,11 +184,12 @@ static void check_role(doctor *d, const admin_facts *facts)
     else if (!facts->in_service_role)
         check_worker(d, facts);
     else
-        say(d, FINDING_OK, "role", "%s is a member of cardbox_service and no more", facts->role);
+        report_format(d, FINDING_OK, "role", "%s is a member of cardbox_service and no more",
+                      facts->role);
 }
 
-/* Tries what must not go, and takes it back. Where nothing can be written, what would be written is
- * refused to whoever may, too. */
+/* Tries forbidden operations and rolls them back. In a read-only database, only reads are tried:
+ * PostgreSQL would reject the writes of every role. */
 static void check_bounds(doctor *d, const admin_facts *facts, cardbox *db)
 {
     static const char *const attempts[] = {"read past row-level security", "make a token",
@@ -189,49 +201,55 @@ static void check_bounds(doctor *d, const admin_facts *facts, cardbox *db)
         if (admin_try(db, (admin_attempt)what))
             say_excess(d, facts, "isolation", "as was tried, this role can", attempts[what]);
         else
-            say(d, FINDING_OK, "isolation", "as was tried, this role can't %s", attempts[what]);
+            report_format(d, FINDING_OK, "isolation", "as was tried, this role can't %s",
+                          attempts[what]);
     }
     if (d->is_excess && !d->json)
         print_row("remedy", STYLE_CYAN, "role", ROLE_REMEDY);
 }
 
-/* Whether what was acknowledged is still there after a crash. */
+/* Acknowledged writes must survive a crash. */
 static void check_durability(doctor *d, const admin_facts *facts)
 {
     if (facts->commits_late)
-        say(d, FINDING_WARNING, "durability",
+        report_format(
+            d, FINDING_WARNING, "durability",
             "synchronous_commit is off: a crash loses what was acknowledged last; ALTER DATABASE "
             "%s SET synchronous_commit = on, or where it was set",
             facts->database);
     if (facts->fsync_off)
-        say(d, FINDING_WARNING, "durability",
+        report_format(
+            d, FINDING_WARNING, "durability",
             "fsync is off: a crash of the machine loses what was acknowledged, or all; as a "
             "superuser: ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf()");
     if (facts->full_pages_off)
-        say(d, FINDING_WARNING, "durability",
+        report_format(
+            d, FINDING_WARNING, "durability",
             "full_page_writes is off: a crash of the machine can leave broken pages, unless its "
             "file system writes a page whole or not at all; as a superuser: ALTER SYSTEM SET "
             "full_page_writes = on; SELECT pg_reload_conf()");
     if (facts->no_standby)
-        say(d, FINDING_ERROR, "durability",
+        report_format(
+            d, FINDING_ERROR, "durability",
             "synchronous_standby_names asks for a standby and none is connected: writes wait for "
             "one, and are answered with 504; start it, or as a superuser: ALTER SYSTEM SET "
             "synchronous_standby_names = ''; SELECT pg_reload_conf()");
     if (!facts->commits_late && !facts->fsync_off && !facts->full_pages_off && !facts->no_standby)
-        say(d, FINDING_OK, "durability", "what is acknowledged is on disk");
+        report_format(d, FINDING_OK, "durability", "what is acknowledged is on disk");
 }
 
-/* PostgreSQL numbers transactions with 32 bits and so must forget old ones, by VACUUM, before it
- * goes on: some three million before their numbers come round it takes no more writes. */
+/* Transaction ids have 32 bits, so VACUUM must freeze old ones. Three million before the ids wrap
+ * around, PostgreSQL stops writes. */
 static void check_age(doctor *d, const admin_facts *facts)
 {
     const int million = 1000000, late = 1000 * million, last = 2100 * million;
     if (facts->age < late)
-        say(d, FINDING_OK, "wraparound",
-            "the oldest transaction that is not forgotten was %d million ago, of 2147",
-            facts->age / million);
+        report_format(d, FINDING_OK, "wraparound",
+                      "the oldest transaction that is not forgotten was %d million ago, of 2147",
+                      facts->age / million);
     else
-        say(d, facts->age < last ? FINDING_WARNING : FINDING_ERROR, "wraparound",
+        report_format(
+            d, facts->age < last ? FINDING_WARNING : FINDING_ERROR, "wraparound",
             "in database %s the oldest transaction that is not forgotten was %d million ago, and "
             "from 2144 on PostgreSQL takes no writes: end what holds VACUUM back (rows of "
             "pg_replication_slots and pg_prepared_xacts, and the oldest xact_start of "
@@ -239,19 +257,17 @@ static void check_age(doctor *d, const admin_facts *facts)
             facts->oldest, facts->age / million);
 }
 
-/* The services' sessions ask for the same when they begin, unless a pooler is between; those of
- * this command line never do. */
+/* Services set the same in each connection, except behind a pooler. The command line does not. */
 static void check_settings(doctor *d, const admin_facts *facts)
 {
-    if (facts->has_settings)
-        say(d, FINDING_OK, "settings", "jit is off and random_page_cost 1, as migrations set them");
-    else
-        say(d, FINDING_WARNING, "settings",
-            "jit is on or random_page_cost above 1, as after a restore without -C: statements take "
-            "longer behind a pooler and from this command line, where sessions do not ask for them "
-            "themselves; ALTER DATABASE %s SET jit = off; ALTER DATABASE %s SET random_page_cost = "
-            "1",
-            facts->database, facts->database);
+    say_either(
+        d, facts->has_settings, "settings",
+        "jit is off and random_page_cost 1, as migrations set them", FINDING_WARNING,
+        "jit is on or random_page_cost above 1, as after a restore without -C: statements take "
+        "longer behind a pooler and from this command line, where sessions do not ask for them "
+        "themselves; ALTER DATABASE %s SET jit = off; ALTER DATABASE %s SET random_page_cost = "
+        "1",
+        facts->database, facts->database);
 }
 
 /* --- the command --- */
@@ -259,30 +275,31 @@ static void check_settings(doctor *d, const admin_facts *facts)
 static void say_why_not(doctor *d, const cardbox_error *err)
 {
     if (err->status == CARDBOX_INTERNAL)
-        say(d, FINDING_ERROR, "migrations", "%s", err->message);
+        report_format(d, FINDING_ERROR, "migrations", "%s", err->message);
     else if (err->status == CARDBOX_FORBIDDEN)
-        say(d, FINDING_ERROR, "role",
-            "%s; a service's role must be a member of cardbox_service, a worker's of "
-            "cardbox_worker: GRANT cardbox_service TO ...",
-            err->message);
+        report_format(d, FINDING_ERROR, "role",
+                      "%s; a service's role must be a member of cardbox_service, a worker's of "
+                      "cardbox_worker: GRANT cardbox_service TO ...",
+                      err->message);
     else
-        say(d, FINDING_ERROR, "connection", "%s%s", err->message, cli_hint(err));
+        report_format(d, FINDING_ERROR, "connection", "%s%s", err->message, cli_hint(err));
 }
 
-static void examine(doctor *d, const cli_common *common)
+static void check_database(doctor *d, const cli_options *options)
 {
-    cardbox_options how = CARDBOX_OPTIONS_INIT;
+    cardbox_options sdk_options = CARDBOX_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     char dsn[DEV_DSN_SIZE];
     admin_facts facts;
     cardbox *db = NULL;
 
-    how.application_name = "cardbox-doctor";
-    how.no_named_statements = true; /* as cli_open */
-    if (!cli_dsn(&how.conninfo, common, dsn, &err) || cardbox_open(&db, &how, &err) != CARDBOX_OK) {
+    sdk_options.application_name = "cardbox-doctor";
+    sdk_options.no_named_statements = true; /* as cli_open */
+    if (!cli_dsn(&sdk_options.conninfo, options, dsn, &err) ||
+        cardbox_open(&db, &sdk_options, &err) != CARDBOX_OK) {
         say_why_not(d, &err);
     } else if (admin_inspect(db, &facts, &err) != CARDBOX_OK) {
-        say(d, FINDING_ERROR, "connection", "%s", err.message);
+        report_format(d, FINDING_ERROR, "connection", "%s", err.message);
     } else {
         check_server(d, &facts);
         check_role(d, &facts);
@@ -296,25 +313,21 @@ static void examine(doctor *d, const cli_common *common)
     cardbox_close(db);
 }
 
-static cli_exit run(const void *given, char **arguments)
+static cli_exit run_doctor(const cli_options *options)
 {
-    const cli_common *common = given;
-    doctor d = {.json = common->json};
+    doctor d = {.json = options->json};
 
-    (void)arguments;
-    examine(&d, common);
+    check_database(&d, options);
     return d.failed ? CLI_FAILED : CLI_DONE;
 }
 
 const cli_command cli_doctor = {
     .name = "doctor",
-    .arguments = "",
     .summary = "check the database, the role and the isolation",
     .description = "Run it with the connection string of the service: it is that role that counts. "
                    "Exit status 1 if there is an error; warnings alone give 0.",
     .examples = "doctor --dsn 'host=db user=cardbox_app dbname=cardbox'\n"
                 "doctor --json",
     .options = cli_database_specs,
-    .size = sizeof(cli_common),
-    .run = run,
+    .alone = run_doctor,
 };

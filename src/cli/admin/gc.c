@@ -1,5 +1,5 @@
 /*
- * gc.c: `cardbox gc`: removes what is dead in bounded batches, so that nobody waits for it.
+ * gc.c: `cardbox gc`: removes expired and deleted rows in bounded batches.
  */
 #include <inttypes.h>
 #include <unistd.h>
@@ -8,20 +8,12 @@
 #include "cli/view/table.h"
 #include "store/admin/collect.h"
 
-/* How long somebody who stands in the way is waited for, and how often we look. */
+/* How long to wait for locks of others, and how often to try again. */
 enum { WAIT_S = 60, WAIT_STEP_MS = 20 };
 
-typedef struct gc_options {
-    cli_common common;
-    long retention_days;
-    long batch;
-    long wait_s;
-    bool dry_run;
-} gc_options;
-
-/* One batch, when it is our turn. */
-static cardbox_status take_turn(cardbox *db, const gc_options *options, collect_sum *sum,
-                                collect_state *state, cardbox_error *err)
+/* Runs one batch, and waits for locks of others. */
+static cardbox_status collect_one_batch(cardbox *db, const cli_options *options, collect_sum *sum,
+                                        collect_state *state, cardbox_error *err)
 {
     int64_t deadline_ms = clock_ms() + options->wait_s * 1000;
     cardbox_status status;
@@ -34,8 +26,8 @@ static cardbox_status take_turn(cardbox *db, const gc_options *options, collect_
     }
 }
 
-static cardbox_status collect(cardbox *db, const gc_options *options, collect_sum *sum,
-                              collect_state *state, cardbox_error *err)
+static cardbox_status collect_all(cardbox *db, const cli_options *options, collect_sum *sum,
+                                  collect_state *state, cardbox_error *err)
 {
     term_progress progress = {.label = "gc", .unit = "rows"};
     collect_sum expected = {{0}, {0}};
@@ -46,14 +38,14 @@ static cardbox_status collect(cardbox *db, const gc_options *options, collect_su
     progress.total = (uint64_t)collect_rows(&expected);
     *state = COLLECT_MORE;
     while (status == CARDBOX_OK && *state == COLLECT_MORE) {
-        status = take_turn(db, options, sum, state, err);
+        status = collect_one_batch(db, options, sum, state, err);
         term_progress_show(&progress, (uint64_t)collect_rows(sum), (uint64_t)collect_rows(sum));
     }
     term_progress_clear(&progress);
     return status;
 }
 
-static cli_exit print_json(const gc_options *options, const collect_sum *sum)
+static cli_exit print_json(const cli_options *options, const collect_sum *sum)
 {
     json_t *all = json_pack("{s:b}", "dry_run", options->dry_run);
 
@@ -68,13 +60,13 @@ static cli_exit print_json(const gc_options *options, const collect_sum *sum)
     return cli_print_json(all);
 }
 
-static cli_exit print_sum(const gc_options *options, const collect_sum *sum)
+static cli_exit print_sum(const cli_options *options, const collect_sum *sum)
 {
     static const table_column columns[] = {
         {"kind", TABLE_LEFT}, {"rows", TABLE_RIGHT}, {"bytes", TABLE_RIGHT}};
     table t;
 
-    if (options->common.json)
+    if (options->json)
         return print_json(options, sum);
     table_init(&t, columns, 3);
     for (int kind = 0; kind < COLLECT_KINDS; kind++) {
@@ -90,7 +82,7 @@ static cli_exit print_sum(const gc_options *options, const collect_sum *sum)
     return printed ? CLI_DONE : cli_nomem();
 }
 
-static cli_exit waited_in_vain(cardbox *db, const gc_options *options, collect_state state)
+static cli_exit print_lock_holder(cardbox *db, const cli_options *options, collect_state state)
 {
     collect_holder holder;
 
@@ -100,55 +92,48 @@ static cli_exit waited_in_vain(cardbox *db, const gc_options *options, collect_s
     return CLI_FAILED;
 }
 
-static cli_exit run(cardbox *db, const void *given, char **arguments)
+static cli_exit run_gc(cardbox *db, const cli_options *options)
 {
-    const gc_options *options = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     collect_sum sum = {{0}, {0}};
     collect_state state = COLLECT_OVER;
     cardbox_status status;
     cli_exit end = CLI_DONE;
 
-    (void)arguments;
     if (options->dry_run)
         status = collect_count(&sum, db, options->retention_days, &err);
     else
-        status = collect(db, options, &sum, &state, &err);
-    if (status == CARDBOX_OK || collect_rows(&sum) > 0) /* what was removed stays so */
+        status = collect_all(db, options, &sum, &state, &err);
+    if (status == CARDBOX_OK || collect_rows(&sum) > 0) /* removed rows stay removed */
         end = print_sum(options, &sum);
     if (status != CARDBOX_OK)
         return cli_failed(&err);
-    return state >= COLLECT_BUSY ? waited_in_vain(db, options, state) : end;
+    return state >= COLLECT_BUSY ? print_lock_holder(db, options, state) : end;
 }
-
-static const opt_spec specs[] = {
-    CLI_DSN,
-    CLI_FLAG(gc_options, "dry-run", dry_run, "only count"),
-    CLI_INT(gc_options, "retention-days", retention_days, "N",
-            "how long deleted cards and boxes are kept (default 30)", 0, COLLECT_RETENTION_MAX),
-    CLI_INT(gc_options, "batch", batch, "N", "most rows in one transaction (default 1000)", 1,
-            100000),
-    CLI_INT(gc_options, "wait-s", wait_s, "N",
-            "seconds to wait for whoever has locked what it needs (default 60)", 0, 86400),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
-
-static const gc_options defaults = {
-    .retention_days = COLLECT_RETENTION_DAYS, .batch = COLLECT_BATCH, .wait_s = WAIT_S};
 
 const cli_command cli_gc = {
     .name = "gc",
-    .arguments = "",
     .summary = "remove what has expired or was deleted",
-    .description = "Of all projects: expired cards at once; deleted cards and boxes when the "
-                   "retention is over; and what is left of boxes when nothing can reach it any "
-                   "more, and of deleted sessions. Servers do the same by themselves; both may "
-                   "run at any time.",
+    .description = "Removes expired cards, deleted cards and boxes whose retention is over, and "
+                   "unreachable rows of boxes and sessions, in all projects. Servers do the same; "
+                   "both may run at any time.",
     .examples = "gc --dry-run\n"
                 "gc --retention-days 7 --batch 500",
-    .options = specs,
-    .defaults = &defaults,
-    .size = sizeof(gc_options),
-    .ask = run,
+    .options =
+        (const opt_spec[]){
+            CLI_DSN,
+            CLI_FLAG("dry-run", dry_run, "only count"),
+            CLI_INT("retention-days", retention_days, "N",
+                    "how long deleted cards and boxes are kept (default 30)", 0,
+                    COLLECT_RETENTION_MAX),
+            CLI_INT("batch", batch, "N", "most rows in one transaction (default 1000)", 1, 100000),
+            CLI_INT("wait-s", wait_s, "N",
+                    "seconds to wait for locks of other sessions (default 60)", 0, 86400),
+            CLI_JSON,
+            CLI_OPTIONS_END,
+        },
+    .defaults = &(const cli_options){.retention_days = COLLECT_RETENTION_DAYS,
+                                     .batch = COLLECT_BATCH,
+                                     .wait_s = WAIT_S},
+    .with_database = run_gc,
 };

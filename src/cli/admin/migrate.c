@@ -6,25 +6,19 @@
 #include "cli/commands.h"
 #include "cli/view/table.h"
 
-typedef struct migrate_options {
-    cli_common common;
-    bool dry_run;
-    long wait_s;
-} migrate_options;
-
-/* Of migrations, and of functions. */
+/* The result for migrations, or for functions. */
 typedef struct migrate_kind {
     unsigned applied;
     json_t *steps; /* an array; NULL: out of memory */
 } migrate_kind;
 
 typedef struct migrate_lines {
-    const migrate_options *options;
+    const cli_options *options;
     table rows;
     migrate_kind migrations, functions;
 } migrate_lines;
 
-static void add_row(migrate_lines *lines, const migrate_step *step, const char *state)
+static void add_step_row(migrate_lines *lines, const migrate_step *step, const char *state)
 {
     if (step->version > 0)
         table_int(&lines->rows, step->version);
@@ -36,7 +30,7 @@ static void add_row(migrate_lines *lines, const migrate_step *step, const char *
 }
 
 /* The table has only those functions that change. */
-static void report(void *arg, const migrate_step *step)
+static void report_step(void *arg, const migrate_step *step)
 {
     migrate_lines *lines = arg;
     migrate_kind *kind = step->version > 0 ? &lines->migrations : &lines->functions;
@@ -45,20 +39,13 @@ static void report(void *arg, const migrate_step *step)
 
     kind->applied += step->applied_now;
     if (step->version > 0 || step->applied_now)
-        add_row(lines, step, state);
+        add_step_row(lines, step, state);
     json_t *version = step->version > 0 ? json_integer(step->version) : NULL;
     if (json_array_append_new(kind->steps, json_pack("{s:o*, s:s, s:s}", "version", version, "name",
                                                      step->name, "state", state)) != 0) {
         json_decref(kind->steps); /* out of memory */
         kind->steps = NULL;
     }
-}
-
-static void print_counts(const migrate_lines *lines)
-{
-    unsigned migrations = lines->migrations.applied, functions = lines->functions.applied;
-    printf("%u migration%s and %u function%s ", migrations, migrations == 1 ? "" : "s", functions,
-           functions == 1 ? "" : "s");
 }
 
 static cli_exit print_json(const migrate_lines *lines)
@@ -74,45 +61,44 @@ static cli_exit print_json(const migrate_lines *lines)
 
 static void print_result(const migrate_lines *lines)
 {
-    const migrate_options *options = lines->options;
+    const cli_options *options = lines->options;
+    unsigned migrations = lines->migrations.applied, functions = lines->functions.applied;
 
     table_print(stdout, &lines->rows, 2, term_width());
-    if (lines->migrations.applied + lines->functions.applied == 0) {
+    if (migrations + functions == 0) {
         printf("nothing to do: the database is at migration %d\n", schema_newest());
         return;
     }
-    print_counts(lines);
+    printf("%u migration%s and %u function%s ", migrations, migrations == 1 ? "" : "s", functions,
+           functions == 1 ? "" : "s");
     if (options->dry_run)
         printf("would be applied\n");
     else
         printf("applied: the database is at migration %d\n", schema_newest());
 }
 
-static cli_exit run(const void *given, char **arguments)
+static cli_exit run_migrate(const cli_options *options)
 {
     static const table_column columns[] = {
         {"#", TABLE_RIGHT}, {"kind", TABLE_LEFT}, {"name", TABLE_LEFT}, {"state", TABLE_LEFT}};
-    const migrate_options *options = given;
     migrate_lines lines = {.options = options,
                            .migrations = {.steps = json_array()},
                            .functions = {.steps = json_array()}};
-    migrate_how how = {options->dry_run, (unsigned)options->wait_s, report, &lines};
+    migrate_how plan = {options->dry_run, (unsigned)options->wait_s, report_step, &lines};
     cardbox_error err = CARDBOX_ERROR_INIT;
     char storage[DEV_DSN_SIZE];
     const char *dsn = NULL;
     cli_exit status = CLI_DONE;
 
-    (void)arguments;
     table_init(&lines.rows, columns, 4);
-    if (cli_dsn(&dsn, &options->common, storage, &err) &&
-        migrate_run(dsn, &how, &err) == CARDBOX_OK) {
-        if (options->common.json)
+    if (cli_dsn(&dsn, options, storage, &err) && migrate_run(dsn, &plan, &err) == CARDBOX_OK) {
+        if (options->json)
             status = print_json(&lines);
         else
             print_result(&lines);
     } else {
-        /* Those that were applied before the failure stay. */
-        if (!options->common.json && lines.rows.count > 0)
+        /* Migrations that were applied before the failure stay applied. */
+        if (!options->json && lines.rows.count > 0)
             table_print(stdout, &lines.rows, 2, term_width());
         status = cli_failed(&err);
     }
@@ -122,29 +108,25 @@ static cli_exit run(const void *given, char **arguments)
     return status;
 }
 
-static const opt_spec specs[] = {
-    CLI_DSN,
-    CLI_FLAG(migrate_options, "dry-run", dry_run, "only show what would be applied"),
-    CLI_INT(migrate_options, "wait-s", wait_s, "N",
-            "seconds to wait for each lock that another session has (default 60)", 0, 86400),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
-
-static const migrate_options defaults = {.wait_s = MIGRATE_WAIT_S};
-
 const cli_command cli_migrate = {
     .name = "migrate",
-    .arguments = "",
     .summary = "bring the database to the schema of this version",
     .description = "Run it as the role that owns (or will own) the schema cardbox. Any number of "
-                   "processes may run it at once: one works, the others wait and find it done. Who "
-                   "waits in vain is told which session has the lock. A program older than the "
-                   "release that migrated the database changes nothing.",
+                   "processes may run it at once: one works, the others wait. After a timeout the "
+                   "error names the session that has the lock. A program older than the release "
+                   "that migrated the database changes nothing.",
     .examples = "migrate --dsn 'host=db user=cardbox dbname=cardbox'\n"
                 "migrate --dry-run --json",
-    .options = specs,
-    .defaults = &defaults,
-    .size = sizeof(migrate_options),
-    .run = run,
+    .options =
+        (const opt_spec[]){
+            CLI_DSN,
+            CLI_FLAG("dry-run", dry_run, "only show what would be applied"),
+            CLI_INT("wait-s", wait_s, "N",
+                    "seconds to wait for each lock that another session has (default 60)", 0,
+                    86400),
+            CLI_JSON,
+            CLI_OPTIONS_END,
+        },
+    .defaults = &(const cli_options){.wait_s = MIGRATE_WAIT_S},
+    .alone = run_migrate,
 };

@@ -6,7 +6,7 @@
 
 #include "store/admin/tokens.h"
 
-/* The secret as it is shown, and its hash. False: the system has no random numbers. */
+/* Makes a secret as text, and its hash. False: the system has no random numbers. */
 bool secret_make(char text[TOKEN_TEXT_SIZE + 1], unsigned char hash[TOKEN_HASH_SIZE]);
 
 #endif

@@ -1,14 +1,10 @@
 /*
- * token.c: `cardbox token create`, `list` and `revoke`. The secret is printed once, and what goes
- * to the database is its SHA-256: so no log of PostgreSQL and no backup ever has it.
+ * token.c: `cardbox token create`, `list` and `revoke`. The secret is printed once. The database,
+ * its log and backups have only its SHA-256.
  */
-#include "store/admin/tokens.h"
-
 #include <inttypes.h>
-#include <stdlib.h>
 #include <time.h>
 #include "base/isotime.h"
-#include "cli/card/card_view.h"
 #include "cli/commands.h"
 #include "cli/admin/secret.h"
 #include "cli/view/listing.h"
@@ -18,15 +14,6 @@
 #define SECONDS_PER_DAY 86400
 
 /* --- create --- */
-
-typedef struct create_options {
-    cli_common common;
-    const char *name;
-    opt_list tenants;
-    bool all_tenants;
-    const char *scope;
-    const char *expires;
-} create_options;
 
 /* Reads "30d", "12h" or a moment. */
 static bool read_expiry(token_input *out, const char *text, cardbox_error *err)
@@ -52,8 +39,8 @@ static bool read_expiry(token_input *out, const char *text, cardbox_error *err)
     return false;
 }
 
-/* What the options say, checked. */
-static bool read_options(token_input *out, const create_options *options, cardbox_error *err)
+/* Checks and copies the options. */
+static bool read_options(token_input *out, const cli_options *options, cardbox_error *err)
 {
     out->name = options->name;
     out->tenants = options->all_tenants ? NULL : options->tenants.at;
@@ -74,15 +61,14 @@ static bool read_options(token_input *out, const create_options *options, cardbo
 }
 
 /* The secret alone goes to stdout, so that a script can take it. */
-static cli_exit print_made(const create_options *options, const token_made *made,
-                           const char *secret)
+static cli_exit print_made(const cli_options *options, const token_made *made, const char *secret)
 {
     char until[ISOTIME_SIZE] = "never";
     bool expires = made->expires_micros != 0;
 
     if (expires)
         isotime_format_micros(until, made->expires_micros);
-    if (options->common.json)
+    if (options->json)
         return cli_print_json(json_pack("{s:I, s:s, s:s, s:s?}", "token_id", (json_int_t)made->id,
                                         "name", options->name, "token", secret, "expires_at",
                                         expires ? until : NULL));
@@ -92,10 +78,8 @@ static cli_exit print_made(const create_options *options, const token_made *made
     return CLI_DONE;
 }
 
-static cli_exit run_create(const void *given, char **arguments)
+static cli_exit create_token(const cli_options *options)
 {
-    static const cli_origin origins[] = {{"name", "--name"}, {"tenant", "--tenant"}, {0}};
-    const create_options *options = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     char secret[TOKEN_TEXT_SIZE + 1];
     unsigned char hash[TOKEN_HASH_SIZE];
@@ -104,7 +88,6 @@ static cli_exit run_create(const void *given, char **arguments)
     cardbox *db = NULL;
     cardbox_status status;
 
-    (void)arguments;
     if (!read_options(&input, options, &err)) {
         cli_error("%s", err.message);
         return CLI_USAGE;
@@ -113,33 +96,17 @@ static cli_exit run_create(const void *given, char **arguments)
         cli_error("the system has no random numbers to give");
         return CLI_FAILED;
     }
-    db = cli_open(&options->common);
+    db = cli_open(options);
     if (db == NULL)
         return CLI_FAILED;
     status = tokens_create(&made, db, &input, &err);
     if (status != CARDBOX_OK)
-        return cli_refused(&err, origins);
+        return cli_failed(&err);
     return print_made(options, &made, secret);
 }
 
-static const opt_spec create_specs[] = {
-    CLI_DSN,
-    CLI_TEXT(create_options, "name", name, "NAME", "what it is for; each has its own"),
-    CLI_LIST(create_options, "tenant", tenants, "PROJECT",
-             "a project that it is good for; may be given several times"),
-    CLI_FLAG(create_options, "all-tenants", all_tenants, "good for every project"),
-    CLI_TEXT(create_options, "scope", scope, "SCOPES",
-             "read, write, tasks, admin, with commas between (default read)"),
-    CLI_TEXT(create_options, "expires", expires, "WHEN", "30d, 12h or a moment (default never)"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
-
-static const create_options create_defaults = {.scope = "read"};
-
 const cli_command cli_token_create = {
     .name = "token create",
-    .arguments = "",
     .summary = "make a token for the HTTP API",
     .description = "Prints it on stdout; it can't be shown again. Each scope stands for itself: "
                    "write does not include read. Run "
@@ -148,10 +115,22 @@ const cli_command cli_token_create = {
                 "token create --name importer --tenant a --tenant b --scope read,write --expires "
                 "30d\n"
                 "token create --name operator --all-tenants --scope read,write,tasks,admin --json",
-    .options = create_specs,
-    .defaults = &create_defaults,
-    .size = sizeof(create_options),
-    .run = run_create,
+    .options =
+        (const opt_spec[]){
+            CLI_DSN,
+            CLI_TEXT("name", name, "NAME", "its purpose; unique among tokens"),
+            CLI_LIST("tenant", tenants, "PROJECT",
+                     "a project that it is good for; may be given several times"),
+            CLI_FLAG("all-tenants", all_tenants, "good for every project"),
+            CLI_TEXT("scope", scope, "SCOPES",
+                     "read, write, tasks, admin, with commas between (default read)"),
+            CLI_TEXT("expires", expires, "WHEN", "30d, 12h or a moment (default never)"),
+            CLI_JSON,
+            CLI_OPTIONS_END,
+        },
+    .origins = {{"name", "--name"}, {"tenant", "--tenant"}},
+    .defaults = &(const cli_options){.scope = "read"},
+    .alone = create_token,
 };
 
 /* --- list --- */
@@ -163,45 +142,7 @@ static const char *state_of(const store_rows *rows, int row)
     return rows_bool(rows, row, TOKEN_IS_EXPIRED) ? "expired" : "good";
 }
 
-static bool is_good(const store_rows *rows, int row)
-{
-    return strcmp(state_of(rows, row), "good") == 0;
-}
-
-/* "in 30 d", "2 h ago" */
-static void add_expiry(table *t, const store_rows *rows, int row)
-{
-    char span[AGE_SIZE], text[AGE_SIZE + 8] = "never";
-    int64_t left = 0;
-
-    if (!rows_null(rows, row, TOKEN_EXPIRES)) {
-        left = rows_micros(rows, row, TOKEN_EXPIRES) / 1000000 - (int64_t)time(NULL);
-        /* Of 30d 30 are left for half a day, and of 12h 12 for half an hour. */
-        left += left > 2 * SECONDS_PER_DAY ? SECONDS_PER_DAY / 2 : left > 3600 ? 1800 : 0;
-        card_view_span(span, left < 0 ? -left : left);
-        snprintf(text, sizeof(text), left < 0 ? "%s ago" : "in %s", span);
-    }
-    table_text(t, text);
-}
-
-static void add_row(table *t, const void *rows, size_t i)
-{
-    int row = (int)i;
-    const char *state = state_of(rows, row);
-    slice tenants = rows_text(rows, row, TOKEN_TENANTS_TEXT);
-    char created[ISOTIME_SIZE];
-
-    isotime_format_micros(created, rows_micros(rows, row, TOKEN_CREATED));
-    table_int(t, rows_int8(rows, row, TOKEN_ID));
-    table_add(t, rows_text(rows, row, TOKEN_NAME), STYLE_BOLD);
-    table_add(t, tenants.ptr == NULL ? SLICE("all") : tenants, STYLE_PLAIN);
-    table_add(t, rows_text(rows, row, TOKEN_SCOPES_TEXT), STYLE_PLAIN);
-    table_text(t, created);
-    add_expiry(t, rows, row);
-    table_add(t, slice_of(state), *state == 'g' ? STYLE_GREEN : STYLE_DIM);
-}
-
-/* NULL: there is none. */
+/* A time in a column of the list; NULL: none. */
 static const char *moment_of(char out[ISOTIME_SIZE], const store_rows *rows, int row, int column)
 {
     if (rows_null(rows, row, column))
@@ -210,7 +151,24 @@ static const char *moment_of(char out[ISOTIME_SIZE], const store_rows *rows, int
     return out;
 }
 
-/* A list that the database has written; NULL, which is all projects, is null. */
+static void add_token_row(table *t, const void *rows, size_t i)
+{
+    int row = (int)i;
+    const char *state = state_of(rows, row);
+    slice tenants = rows_text(rows, row, TOKEN_TENANTS_TEXT);
+    char created[ISOTIME_SIZE], expires[ISOTIME_SIZE];
+    const char *end = moment_of(expires, rows, row, TOKEN_EXPIRES);
+
+    table_int(t, rows_int8(rows, row, TOKEN_ID));
+    table_add(t, rows_text(rows, row, TOKEN_NAME), STYLE_BOLD);
+    table_add(t, tenants.ptr == NULL ? SLICE("all") : tenants, STYLE_PLAIN);
+    table_add(t, rows_text(rows, row, TOKEN_SCOPES_TEXT), STYLE_PLAIN);
+    table_text(t, moment_of(created, rows, row, TOKEN_CREATED));
+    table_text(t, end != NULL ? end : "never");
+    table_add(t, slice_of(state), *state == 'g' ? STYLE_GREEN : STYLE_DIM);
+}
+
+/* A list as the database returns it; NULL means all projects. */
 static json_t *list_of(slice text)
 {
     json_error_t unused;
@@ -218,7 +176,7 @@ static json_t *list_of(slice text)
     return text.ptr == NULL ? json_null() : json_text_read(text, 0, &unused);
 }
 
-static void add_object(buf *out, const void *rows, size_t i)
+static void add_token_object(buf *out, const void *rows, size_t i)
 {
     int row = (int)i;
     char created[ISOTIME_SIZE], expires[ISOTIME_SIZE], revoked[ISOTIME_SIZE];
@@ -234,33 +192,26 @@ static void add_object(buf *out, const void *rows, size_t i)
                                  "state", state_of(rows, row)));
 }
 
-static cli_exit print_tokens(const store_rows *rows, bool json)
-{
-    static const table_column columns[] = {{"id", TABLE_RIGHT},      {"name", TABLE_FLEXIBLE},
-                                           {"projects", TABLE_LEFT}, {"scopes", TABLE_LEFT},
-                                           {"created", TABLE_SPARE}, {"expires", TABLE_LEFT},
-                                           {"state", TABLE_LEFT}};
-    listing found = {.of = rows,
-                     .count = (size_t)rows_count(rows),
-                     .add_object = add_object,
-                     .add_row = add_row,
-                     LISTING_COLUMNS(columns)};
+static const listing TOKENS = {.add_object = add_token_object,
+                               .add_row = add_token_row,
+                               .columns = {{"id", TABLE_RIGHT},
+                                           {"name", TABLE_FLEXIBLE},
+                                           {"projects", TABLE_LEFT},
+                                           {"scopes", TABLE_LEFT},
+                                           {"created", TABLE_SPARE},
+                                           {"expires", TABLE_LEFT},
+                                           {"state", TABLE_LEFT}}};
 
-    return listing_print(&found, json,
-                         "no tokens: servers refuse all requests until `cardbox token create` "
-                         "makes one");
-}
-
-static cli_exit run_list(cardbox *db, const void *given, char **arguments)
+static cli_exit list_tokens(cardbox *db, const cli_options *options)
 {
-    const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     store_rows *rows = NULL;
     cli_exit status;
 
-    (void)arguments;
     if (tokens_list(&rows, db, &err) == CARDBOX_OK)
-        status = print_tokens(rows, common->json);
+        status = listing_print(&TOKENS, rows, (size_t)rows_count(rows), NULL, options->json,
+                               "no tokens: servers refuse all requests until `cardbox token "
+                               "create` makes one");
     else
         status = cli_failed(&err);
     rows_free(rows);
@@ -269,18 +220,16 @@ static cli_exit run_list(cardbox *db, const void *given, char **arguments)
 
 const cli_command cli_token_list = {
     .name = "token list",
-    .arguments = "",
     .summary = "show all tokens, never their secrets",
     .examples = "token list\n"
                 "token list --json",
     .options = cli_database_specs,
-    .size = sizeof(cli_common),
-    .ask = run_list,
+    .with_database = list_tokens,
 };
 
 /* --- revoke --- */
 
-/* Says so if no token is good any more. */
+/* Warns if no token is valid any more. */
 static cardbox_status warn_if_none(cardbox *db, cardbox_error *err)
 {
     store_rows *rows = NULL;
@@ -288,7 +237,7 @@ static cardbox_status warn_if_none(cardbox *db, cardbox_error *err)
     bool is_any = status != CARDBOX_OK;
 
     for (int row = 0; !is_any && row < rows_count(rows); row++)
-        is_any = is_good(rows, row);
+        is_any = strcmp(state_of(rows, row), "good") == 0;
     if (!is_any)
         cli_warning("no token is good now: servers refuse all requests until `cardbox token "
                     "create` makes one");
@@ -296,21 +245,18 @@ static cardbox_status warn_if_none(cardbox *db, cardbox_error *err)
     return status;
 }
 
-static cli_exit run_revoke(cardbox *db, const void *given, char **arguments)
+static cli_exit revoke_token(cardbox *db, const cli_options *options)
 {
-    const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t id = 0;
     cardbox_status status;
 
-    status = tokens_revoke(&id, db, arguments[0], &err);
+    status = tokens_revoke(&id, db, options->arguments[0], &err);
     if (status != CARDBOX_OK)
         return cli_failed(&err);
-    cli_exit printed = CLI_DONE;
-    if (common->json)
-        printed = cli_print_json(json_pack("{s:I, s:b}", "token_id", (json_int_t)id, "revoked", 1));
-    else
-        printf("token %" PRId64 " is revoked: servers refuse it within a second\n", id);
+    cli_exit printed =
+        cli_print(options->json, json_pack("{s:I, s:b}", "token_id", (json_int_t)id, "revoked", 1),
+                  "token %" PRId64 " is revoked: servers refuse it within a second", id);
     return warn_if_none(db, &err) == CARDBOX_OK ? printed : cli_failed(&err);
 }
 
@@ -322,8 +268,5 @@ const cli_command cli_token_revoke = {
     .examples = "token revoke 3\n"
                 "token revoke importer",
     .options = cli_database_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = 1,
-    .ask = run_revoke,
+    .with_database = revoke_token,
 };

@@ -1,33 +1,44 @@
 /*
- * box.c: `cardbox box get`, `cards` and `log`, and as of when a box is read. Over the public SDK.
+ * box.c: `cardbox box get`, `cards`, `context` and `log`, over the public SDK.
  */
 #include <inttypes.h>
-#include "cli/box/box_as_of.h"
 #include "cli/card/card_view.h"
 #include "cli/commands.h"
+#include "cli/view/context_view.h"
 #include "cli/view/listing.h"
 
 /* --- as of when --- */
 
-const cli_origin BOX_AS_OF_ORIGINS[] = {
-    {"at_version", "--at-version"}, {"at_length", "--at-length"}, {"at_time", "--at-time"}, {0}};
+/* For the options of a command that reads a box as it was. */
+#define BOX_AS_OF                                                                                  \
+    CLI_INT("at-version", at_version, "N", "as it was at this version", 1, INT32_MAX),             \
+        CLI_INT("at-length", at_length, "N", "as when it first had N cards", 1, INT32_MAX),        \
+        CLI_TEXT("at-time", at_time, "TIME", "as it was then, such as 2025-01-02T03:04:05Z")
 
-bool box_as_of_read(cardbox_read_options *out, const box_as_of *at)
+/* For the `origins` of such a command. */
+#define BOX_AS_OF_ORIGINS                                                                          \
+    {"at_version", "--at-version"}, {"at_length", "--at-length"},                                  \
+    {                                                                                              \
+        "at_time", "--at-time"                                                                     \
+    }
+
+/* False: more than one was given, which is reported. */
+static bool box_as_of_read(cardbox_read_options *out, const cli_options *options)
 {
-    if ((at->version > 0) + (at->length > 0) + (at->time != NULL) > 1) {
+    if ((options->at_version > 0) + (options->at_length > 0) + (options->at_time != NULL) > 1) {
         cli_error("give one of --at-version, --at-length and --at-time");
         return false;
     }
-    out->at_version = at->version;
-    out->at_length = at->length;
-    out->at_time = at->time;
+    out->at_version = options->at_version;
+    out->at_length = options->at_length;
+    out->at_time = options->at_time;
     return true;
 }
 
 /* --- what is shown of one --- */
 
 /* The line above what a box holds. */
-static void print_head(const char *box_id, int64_t version, int64_t length)
+static void print_title(const char *box_id, int64_t version, int64_t length)
 {
     term_put_title("box ", box_id);
     printf("   version %" PRId64 "   %" PRId64 " card%s\n", version, length,
@@ -36,25 +47,20 @@ static void print_head(const char *box_id, int64_t version, int64_t length)
 
 /* --- get --- */
 
-typedef struct get_options {
-    cli_common common;
-    box_as_of at;
-} get_options;
-
 static cli_exit print_json(const cardbox_box *box)
 {
     buf line = BUF_INIT(SIZE_MAX / 2);
 
     card_view_box(&line, box, true);
-    return cli_print_line(&line, true);
+    return cli_print_json_text(&line);
 }
 
 static cli_exit print_box(const cardbox_box *box)
 {
-    static const table_column columns[] = {{"#", TABLE_RIGHT}, {"card", TABLE_WHOLE}};
+    static const table_column columns[] = {{"#", TABLE_RIGHT}, {"card", TABLE_ID}};
     table ids;
 
-    print_head(box->box_id, box->version, box->length);
+    print_title(box->box_id, box->version, box->length);
     for (size_t i = 0; i < box->parent_count; i++)
         printf("  from box %s\n", box->parent_ids[i]);
     table_init(&ids, columns, 2);
@@ -65,32 +71,27 @@ static cli_exit print_box(const cardbox_box *box)
     return table_finish(&ids, 2) ? CLI_DONE : cli_nomem();
 }
 
-static cli_exit run_get(const void *given, char **arguments)
+static cli_exit show_box(const cli_options *options)
 {
-    const get_options *options = given;
     cardbox_read_options part = {0};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_boxes *boxes = NULL;
     cardbox *db = NULL;
     cli_exit status;
 
-    if (!box_as_of_read(&part, &options->at))
+    if (!box_as_of_read(&part, options))
         return CLI_USAGE;
-    db = cli_open(&options->common);
+    db = cli_open(options);
     if (db == NULL)
         return CLI_FAILED;
-    if (cardbox_load_box(&boxes, db, options->common.project, arguments[0], &part, &err) !=
+    if (cardbox_load_box(&boxes, db, options->project, options->arguments[0], &part, &err) !=
         CARDBOX_OK)
-        status = cli_refused(&err, BOX_AS_OF_ORIGINS);
+        status = cli_failed(&err);
     else
-        status = (options->common.json ? print_json : print_box)(cardbox_boxes_at(boxes, 0));
+        status = (options->json ? print_json : print_box)(cardbox_boxes_at(boxes, 0));
     cardbox_boxes_free(boxes);
     return status;
 }
-
-static const opt_spec get_specs[] = {
-    CLI_DSN, CLI_PROJECT, BOX_AS_OF(get_options), CLI_JSON, CLI_OPTIONS_END,
-};
 
 const cli_command cli_box_get = {
     .name = "box get",
@@ -98,33 +99,23 @@ const cli_command cli_box_get = {
     .summary = "show the ids in a box",
     .examples = "box get --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box get --project demo --at-version 1 --json 01970000-0000-7000-8000-000000000001",
-    .options = get_specs,
-    .size = sizeof(get_options),
-    .least = 1,
-    .most = 1,
-    .run = run_get,
+    .options = (const opt_spec[])CLI_IN_PROJECT(BOX_AS_OF),
+    .origins = {BOX_AS_OF_ORIGINS},
+    .alone = show_box,
 };
 
 /* --- cards --- */
 
-typedef struct cards_options {
-    cli_common common;
-    box_as_of at;
-    long tail;
-    bool ids;
-} cards_options;
-
-/* A box's places, and the cards of those that have one, in the same order. */
-typedef struct places {
+/* A box, and those of its cards that exist, in the same order. */
+typedef struct box_positions {
     const cardbox_box *box;
     const cardbox_cards *cards;
-    size_t *next; /* of the cards */
-    const cards_options *options;
-} places;
+    size_t *next; /* index of the next of the cards */
+    const cli_options *options;
+} box_positions;
 
-/* The card at a place, if it is the next of those that were found; NULL: it is missing, and keeps
- * its place. */
-static const cardbox_card *card_at(const places *of, size_t i)
+/* The card at a position, if it is the next of those that exist. NULL: it does not exist. */
+static const cardbox_card *card_at(const box_positions *of, size_t i)
 {
     const cardbox_card *card = cardbox_cards_at(of->cards, *of->next);
 
@@ -136,27 +127,26 @@ static const cardbox_card *card_at(const places *of, size_t i)
 
 static void add_card_row(table *rows, const void *given, size_t i)
 {
-    const places *of = given;
+    const box_positions *of = given;
     int64_t position = of->box->first + (int64_t)i + 1;
 
     card_view_add_row(rows, card_at(of, i), of->box->card_ids[i], position, of->options->ids);
 }
 
-/* One line a place, so that line N is card N of what was asked for. */
+/* Prints a line for a missing card too, so that line N is card N. */
 static void add_card_object(buf *out, const void *given, size_t i)
 {
-    const places *of = given;
+    const box_positions *of = given;
     const cardbox_card *card = card_at(of, i);
 
     if (card != NULL) {
-        card_view_json(out, card, of->options->common.project);
+        card_view_json(out, card, of->options->project);
         return;
     }
     buf_json_take(out, json_pack("{s:s, s:b}", "card_id", of->box->card_ids[i], "missing", 1));
 }
 
-/* Reads the ids and then the cards of the same places in the same version, so that the two fit
- * together. */
+/* Reads the ids and then the cards of the same version and positions. */
 static cardbox_status read_cards(cardbox_boxes **boxes, cardbox_cards **cards, cardbox *db,
                                  const char *project, const char *box_id,
                                  const cardbox_read_options *asked, cardbox_error *err)
@@ -174,30 +164,24 @@ static cardbox_status read_cards(cardbox_boxes **boxes, cardbox_cards **cards, c
 }
 
 static cli_exit print_cards(const cardbox_box *box, const cardbox_cards *cards,
-                            const cards_options *options)
+                            const cli_options *options)
 {
-    bool json = options->common.json;
+    static const listing CARDS = {add_card_object, add_card_row, 2, {CARD_COLUMNS}},
+                         CARDS_WITH_IDS = {
+                             add_card_object, add_card_row, 2, {CARD_COLUMNS_WITH_IDS}};
     size_t next = 0;
-    places of = {box, cards, &next, options};
-    listing found = {.of = &of,
-                     .count = box->card_count,
-                     .add_object = add_card_object,
-                     .add_row = add_card_row,
-                     LISTING_COLUMNS(card_view_columns),
-                     .indent = 2};
+    box_positions of = {box, cards, &next, options};
 
-    if (options->ids)
-        found.columns = card_view_list_columns;
-    if (!json)
-        print_head(box->box_id, box->version, box->length);
-    if (!json && box->card_count == 0)
+    if (!options->json)
+        print_title(box->box_id, box->version, box->length);
+    if (!options->json && box->card_count == 0)
         return CLI_DONE;
-    return listing_print(&found, json, "no cards");
+    return listing_print(options->ids ? &CARDS_WITH_IDS : &CARDS, &of, box->card_count, NULL,
+                         options->json, "no cards");
 }
 
-static cli_exit run_cards(const void *given, char **arguments)
+static cli_exit show_cards(const cli_options *options)
 {
-    const cards_options *options = given;
     cardbox_read_options part = {.tail = (size_t)options->tail};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_boxes *boxes = NULL;
@@ -205,30 +189,20 @@ static cli_exit run_cards(const void *given, char **arguments)
     cardbox *db = NULL;
     cli_exit status = CLI_DONE;
 
-    if (!box_as_of_read(&part, &options->at))
+    if (!box_as_of_read(&part, options))
         return CLI_USAGE;
-    db = cli_open(&options->common);
+    db = cli_open(options);
     if (db == NULL)
         return CLI_FAILED;
-    if (read_cards(&boxes, &cards, db, options->common.project, arguments[0], &part, &err) !=
+    if (read_cards(&boxes, &cards, db, options->project, options->arguments[0], &part, &err) !=
         CARDBOX_OK)
-        status = cli_refused(&err, BOX_AS_OF_ORIGINS);
+        status = cli_failed(&err);
     else
         status = print_cards(cardbox_boxes_at(boxes, 0), cards, options);
     cardbox_cards_free(cards);
     cardbox_boxes_free(boxes);
     return status;
 }
-
-static const opt_spec cards_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_INT(cards_options, "tail", tail, "N", "only the last N", 1, INT32_MAX),
-    BOX_AS_OF(cards_options),
-    CLI_FLAG(cards_options, "ids", ids, "show the ids of the cards"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
 
 const cli_command cli_box_cards = {
     .name = "box cards",
@@ -238,19 +212,53 @@ const cli_command cli_box_cards = {
                    "{\"card_id\":ID,\"missing\":true}.",
     .examples = "box cards --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box cards --project demo --tail 3 --json 01970000-0000-7000-8000-000000000001",
-    .options = cards_specs,
-    .size = sizeof(cards_options),
-    .least = 1,
-    .most = 1,
-    .run = run_cards,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_INT("tail", tail, "N", "only the last N", 1, INT32_MAX), BOX_AS_OF,
+        CLI_FLAG("ids", ids, "show the ids of the cards")),
+    .origins = {BOX_AS_OF_ORIGINS},
+    .alone = show_cards,
+};
+
+/* --- context --- */
+
+static cli_exit show_context(const cli_options *options)
+{
+    cardbox_read_options part = {.tail = (size_t)options->tail};
+    cardbox_context_options sdk_options = CARDBOX_CONTEXT_OPTIONS_INIT;
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_context *built = NULL;
+
+    if (!context_view_how(&sdk_options, options) || !box_as_of_read(&part, options))
+        return CLI_USAGE;
+    cardbox *db = cli_open(options);
+    if (db == NULL)
+        return CLI_FAILED;
+    if (cardbox_build_box_context(&built, db, options->project, options->arguments[0], &part,
+                                  &sdk_options, &err) != CARDBOX_OK)
+        return cli_failed(&err);
+    context_view_print(built, options->json);
+    cardbox_context_free(built);
+    return CLI_DONE;
+}
+
+const cli_command cli_box_context = {
+    .name = "box context",
+    .arguments = "BOX",
+    .summary = "write the messages that a model is given of a box's cards",
+    .description = "On stdout the JSON array of messages, of anthropic an object with \"system\" "
+                   "where there is one; on stderr how many cards they are of, and what was "
+                   "repaired so that the model's API takes them. With --json one object of both.",
+    .examples = "box context --project demo 01970000-0000-7000-8000-000000000001 | jq '.[].role'\n"
+                "box context --project demo --tail 3 --json 01970000-0000-7000-8000-000000000001",
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CONTEXT_VIEW_OPTIONS, CLI_INT("tail", tail, "N", "only of the last N cards", 1, INT32_MAX),
+        BOX_AS_OF),
+    .origins = {BOX_AS_OF_ORIGINS},
+    .defaults = &(const cli_options){CONTEXT_VIEW_DEFAULTS},
+    .alone = show_context,
 };
 
 /* --- log --- */
-
-typedef struct log_options {
-    cli_common common;
-    long before;
-} log_options;
 
 static void add_log_object(buf *out, const void *of, size_t i)
 {
@@ -275,44 +283,30 @@ static void add_log_row(table *rows, const void *of, size_t i)
     table_text(rows, entry->append_key);
 }
 
-static cli_exit print_log(const cardbox_log *log, bool json)
-{
-    static const table_column columns[] = {{"version", TABLE_RIGHT}, {"op", TABLE_LEFT},
-                                           {"added", TABLE_RIGHT},   {"length", TABLE_RIGHT},
-                                           {"age", TABLE_RIGHT},     {"at", TABLE_SPARE},
-                                           {"key", TABLE_FLEXIBLE}};
-    listing found = {.of = log,
-                     .count = cardbox_log_count(log),
-                     .add_object = add_log_object,
-                     .add_row = add_log_row,
-                     LISTING_COLUMNS(columns),
-                     .indent = 2};
+static const listing LOG = {.add_object = add_log_object,
+                            .add_row = add_log_row,
+                            .indent = 2,
+                            .columns = {{"version", TABLE_RIGHT},
+                                        {"op", TABLE_LEFT},
+                                        {"added", TABLE_RIGHT},
+                                        {"length", TABLE_RIGHT},
+                                        {"age", TABLE_RIGHT},
+                                        {"at", TABLE_SPARE},
+                                        {"key", TABLE_FLEXIBLE}}};
 
-    return listing_print(&found, json, "no such versions");
-}
-
-static cli_exit run_log(cardbox *db, const void *given, char **arguments)
+static cli_exit show_log(cardbox *db, const cli_options *options)
 {
-    const log_options *options = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_log *log = NULL;
 
-    if (cardbox_box_log(&log, db, options->common.project, arguments[0], options->before,
-                        (unsigned)options->common.limit, &err) != CARDBOX_OK)
+    if (cardbox_box_log(&log, db, options->project, options->arguments[0], options->before,
+                        (unsigned)options->limit, &err) != CARDBOX_OK)
         return cli_failed(&err);
-    cli_exit status = print_log(log, options->common.json);
+    cli_exit status =
+        listing_print(&LOG, log, cardbox_log_count(log), NULL, options->json, "no such versions");
     cardbox_log_free(log);
     return status;
 }
-
-static const opt_spec log_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_INT(log_options, "before", before, "N", "only versions below this one", 1, INT32_MAX),
-    CLI_LIMIT,
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
 
 const cli_command cli_box_log = {
     .name = "box log",
@@ -320,9 +314,7 @@ const cli_command cli_box_log = {
     .summary = "show the changes of a box, newest first",
     .examples = "box log --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box log --project demo --limit 1 --json 01970000-0000-7000-8000-000000000001",
-    .options = log_specs,
-    .size = sizeof(log_options),
-    .least = 1,
-    .most = 1,
-    .ask = run_log,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_INT("before", before, "N", "only versions below this one", 1, INT32_MAX), CLI_LIMIT),
+    .with_database = show_log,
 };

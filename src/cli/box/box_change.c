@@ -9,62 +9,38 @@ static const char *const *as_ids(char **arguments)
     return (const char *const *)(const void *)arguments;
 }
 
-static cli_exit print_change(const cardbox_box_change *change, bool json)
-{
-    if (json)
-        return cli_print_json(json_pack("{s:s, s:I, s:I, s:b}", "box_id", change->box_id, "version",
-                                        (json_int_t)change->version, "length",
-                                        (json_int_t)change->length, "replayed", change->replayed));
-    printf("box %s   version %" PRId64 "   %" PRId64 " card%s%s\n", change->box_id, change->version,
-           change->length, change->length == 1 ? "" : "s",
-           change->replayed ? "   (done before)" : "");
-    return CLI_DONE;
-}
-
-/* Ends a command: prints what changed, or why nothing did. */
-static cli_exit finish(cardbox_status status, const cardbox_box_change *change,
-                       const cardbox_error *err, const cli_origin *origins, bool json)
+/* Prints the change, or the reason why nothing changed. */
+static cli_exit print_change(cardbox_status status, const cardbox_box_change *change,
+                             const cardbox_error *err, bool json)
 {
     if (status != CARDBOX_OK)
-        return cli_refused(err, origins);
-    return print_change(change, json);
+        return cli_failed(err);
+    return cli_print(json,
+                     json_pack("{s:s, s:I, s:I, s:b}", "box_id", change->box_id, "version",
+                               (json_int_t)change->version, "length", (json_int_t)change->length,
+                               "replayed", change->replayed),
+                     "box %s   version %" PRId64 "   %" PRId64 " card%s%s", change->box_id,
+                     change->version, change->length, change->length == 1 ? "" : "s",
+                     change->replayed ? "   (done before)" : "");
 }
 
 /* --- create --- */
 
-typedef struct create_options {
-    cli_common common;
-    const char *id;
-    opt_list parents;
-} create_options;
-
-static cli_exit run_create(cardbox *db, const void *given, char **arguments)
+static cli_exit create_box(cardbox *db, const cli_options *options)
 {
-    static const cli_origin origins[] = {{"box_id", "--id"}, {"parent_ids", "--parent"}, {0}};
-    const create_options *options = given;
-    cardbox_box_options how = CARDBOX_BOX_OPTIONS_INIT;
+    cardbox_box_options sdk_options = CARDBOX_BOX_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status;
 
-    how.box_id = options->id;
-    how.card_ids = as_ids(arguments);
-    how.card_count = cli_count(arguments);
-    how.parent_ids = options->parents.at;
-    how.parent_count = options->parents.count;
-    status = cardbox_box_create(&change, db, options->common.project, &how, &err);
-    return finish(status, &change, &err, origins, options->common.json);
+    sdk_options.box_id = options->id;
+    sdk_options.card_ids = as_ids(options->arguments);
+    sdk_options.card_count = options->argument_count;
+    sdk_options.parent_ids = options->parents.at;
+    sdk_options.parent_count = options->parents.count;
+    status = cardbox_box_create(&change, db, options->project, &sdk_options, &err);
+    return print_change(status, &change, &err, options->json);
 }
-
-static const opt_spec create_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_TEXT(create_options, "id", id, "UUID", "its id (default: a new UUIDv7)"),
-    CLI_LIST(create_options, "parent", parents, "UUID",
-             "a box that it is made from; may be given several times"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
 
 const cli_command cli_box_create = {
     .name = "box create",
@@ -72,45 +48,34 @@ const cli_command cli_box_create = {
     .summary = "make a box",
     .examples = "box create --project demo\n"
                 "box create --project demo demo-001-instruction demo-002-profile --json",
-    .options = create_specs,
-    .size = sizeof(create_options),
-    .most = -1,
-    .ask = run_create,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_TEXT("id", id, "UUID", "its id (default: a new UUIDv7)"),
+        CLI_LIST("parent", parents, "UUID",
+                 "a box that it is made from; may be given several times")),
+    .origins = {{"box_id", "--id"}, {"parent_ids", "--parent"}},
+    .with_database = create_box,
 };
 
 /* --- append --- */
 
-typedef struct append_options {
-    cli_common common;
-    const char *key;
-    long expected_version;
-} append_options;
-
-static cli_exit run_append(cardbox *db, const void *given, char **arguments)
+static cli_exit append_cards(cardbox *db, const cli_options *options)
 {
-    static const cli_origin origins[] = {{"key", "--key"}, {0}};
-    const append_options *options = given;
-    cardbox_append_options how = CARDBOX_APPEND_OPTIONS_INIT;
+    cardbox_append_options sdk_options = CARDBOX_APPEND_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status;
 
-    how.key = options->key;
-    how.expected_version = options->expected_version;
-    status = cardbox_append_to_box(&change, db, options->common.project, arguments[0],
-                                   as_ids(arguments + 1), cli_count(arguments + 1), &how, &err);
-    return finish(status, &change, &err, origins, options->common.json);
+    sdk_options.key = options->key;
+    sdk_options.expected_version = options->expected_version;
+    status = cardbox_append_to_box(&change, db, options->project, options->arguments[0],
+                                   as_ids(options->arguments + 1), options->argument_count - 1,
+                                   &sdk_options, &err);
+    return print_change(status, &change, &err, options->json);
 }
 
-static const opt_spec append_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_TEXT(append_options, "key", key, "KEY", "append key: the same one appends once"),
-    CLI_INT(append_options, "expected-version", expected_version, "N",
-            "only if the box is at this version", 1, INT32_MAX),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
+#define BOX_EXPECTED_VERSION                                                                       \
+    CLI_INT("expected-version", expected_version, "N", "only if the box is at this version", 1,    \
+            INT32_MAX)
 
 const cli_command cli_box_append = {
     .name = "box append",
@@ -121,42 +86,25 @@ const cli_command cli_box_append = {
     .examples = "box append --project demo 01970000-0000-7000-8000-000000000002 demo-013-thought\n"
                 "box append --project demo --key turn-4 01970000-0000-7000-8000-000000000002 "
                 "demo-018-result demo-019-deliverable",
-    .options = append_specs,
-    .size = sizeof(append_options),
-    .least = 2,
-    .most = -1,
-    .ask = run_append,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_TEXT("key", key, "KEY", "append key: the same one appends once"), BOX_EXPECTED_VERSION),
+    .origins = {{"key", "--key"}},
+    .with_database = append_cards,
 };
 
 /* --- replace --- */
 
-typedef struct replace_options {
-    cli_common common;
-    long expected_version;
-} replace_options;
-
-static cli_exit run_replace(cardbox *db, const void *given, char **arguments)
+static cli_exit replace_cards(cardbox *db, const cli_options *options)
 {
-    static const cli_origin origins[] = {{"box_id", "the box's id"}, {0}};
-    const replace_options *options = given;
     cardbox_box_change change = {.version = 0};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status;
 
-    status =
-        cardbox_save_box(&change, db, options->common.project, arguments[0], as_ids(arguments + 1),
-                         cli_count(arguments + 1), options->expected_version, &err);
-    return finish(status, &change, &err, origins, options->common.json);
+    status = cardbox_save_box(&change, db, options->project, options->arguments[0],
+                              as_ids(options->arguments + 1), options->argument_count - 1,
+                              options->expected_version, &err);
+    return print_change(status, &change, &err, options->json);
 }
-
-static const opt_spec replace_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_INT(replace_options, "expected-version", expected_version, "N",
-            "only if the box is at this version", 1, INT32_MAX),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
 
 const cli_command cli_box_replace = {
     .name = "box replace",
@@ -168,27 +116,16 @@ const cli_command cli_box_replace = {
                 "demo-014-deliverable\n"
                 "box replace --project demo --expected-version 2 "
                 "01970000-0000-7000-8000-000000000002",
-    .options = replace_specs,
-    .size = sizeof(replace_options),
-    .least = 1,
-    .most = -1,
-    .ask = run_replace,
+    .options = (const opt_spec[])CLI_IN_PROJECT(BOX_EXPECTED_VERSION),
+    .origins = {{"box_id", "the box's id"}},
+    .with_database = replace_cards,
 };
 
 /* --- fork --- */
 
-typedef struct fork_options {
-    cli_common common;
-    long at_version;
-    long at_length;
-    const char *new_id;
-} fork_options;
-
-static cli_exit run_fork(const void *given, char **arguments)
+static cli_exit fork_box(const cli_options *options)
 {
-    static const cli_origin origins[] = {{"new_box_id", "--new-id"}, {0}};
-    const fork_options *options = given;
-    cardbox_fork_options how = CARDBOX_FORK_OPTIONS_INIT;
+    cardbox_fork_options sdk_options = CARDBOX_FORK_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox *db = NULL;
@@ -198,27 +135,16 @@ static cli_exit run_fork(const void *given, char **arguments)
         cli_error("give --at-version or --at-length, not both");
         return CLI_USAGE;
     }
-    how.new_box_id = options->new_id;
-    how.at_version = options->at_version;
-    how.at_length = options->at_length;
-    db = cli_open(&options->common);
+    sdk_options.new_box_id = options->new_id;
+    sdk_options.at_version = options->at_version;
+    sdk_options.at_length = options->at_length;
+    db = cli_open(options);
     if (db == NULL)
         return CLI_FAILED;
-    status = cardbox_box_fork(&change, db, options->common.project, arguments[0], &how, &err);
-    return finish(status, &change, &err, origins, options->common.json);
+    status =
+        cardbox_box_fork(&change, db, options->project, options->arguments[0], &sdk_options, &err);
+    return print_change(status, &change, &err, options->json);
 }
-
-static const opt_spec fork_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_INT(fork_options, "at-version", at_version, "N", "as it was at this version", 1, INT32_MAX),
-    CLI_INT(fork_options, "at-length", at_length, "N", "only with its first N cards", 0, INT32_MAX),
-    CLI_TEXT(fork_options, "new-id", new_id, "UUID", "id of the fork (default: a new UUIDv7)"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
-
-static const fork_options fork_defaults = {.at_length = -1};
 
 const cli_command cli_box_fork = {
     .name = "box fork",
@@ -226,10 +152,11 @@ const cli_command cli_box_fork = {
     .summary = "make a new box that begins like this one",
     .examples = "box fork --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box fork --project demo --at-length 12 01970000-0000-7000-8000-000000000001",
-    .options = fork_specs,
-    .defaults = &fork_defaults,
-    .size = sizeof(fork_options),
-    .least = 1,
-    .most = 1,
-    .run = run_fork,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_INT("at-version", at_version, "N", "as it was at this version", 1, INT32_MAX),
+        CLI_INT("at-length", at_length, "N", "only with its first N cards", 0, INT32_MAX),
+        CLI_TEXT("new-id", new_id, "UUID", "id of the fork (default: a new UUIDv7)")),
+    .origins = {{"new_box_id", "--new-id"}},
+    .defaults = &(const cli_options){.at_length = -1},
+    .alone = fork_box,
 };

@@ -5,12 +5,12 @@
 #include "cli/commands.h"
 #include "cli/view/listing.h"
 
-static void add_object(buf *out, const void *of, size_t i)
+static void add_box_object(buf *out, const void *of, size_t i)
 {
     card_view_box(out, cardbox_boxes_at(of, i), false);
 }
 
-static void add_row(table *rows, const void *of, size_t i)
+static void add_box_row(table *rows, const void *of, size_t i)
 {
     const cardbox_box *box = cardbox_boxes_at(of, i);
 
@@ -22,63 +22,53 @@ static void add_row(table *rows, const void *of, size_t i)
     table_text(rows, box->parent_count > 0 ? box->parent_ids[0] : NULL);
 }
 
-static listing listing_of(const cardbox_boxes *boxes)
-{
-    static const table_column columns[] = {{"box", TABLE_WHOLE},           {"version", TABLE_RIGHT},
-                                           {"length", TABLE_RIGHT},        {"changed", TABLE_RIGHT},
-                                           {"created", TABLE_SPARE_RIGHT}, {"from", TABLE_SHORT}};
+static const listing BOXES = {add_box_object,
+                              add_box_row,
+                              0,
+                              {{"box", TABLE_ID},
+                               {"version", TABLE_RIGHT},
+                               {"length", TABLE_RIGHT},
+                               {"changed", TABLE_RIGHT},
+                               {"created", TABLE_SPARE_RIGHT},
+                               {"from", TABLE_SHORT_ID}}};
 
-    return (listing){.of = boxes,
-                     .count = cardbox_boxes_count(boxes),
-                     .add_object = add_object,
-                     .add_row = add_row,
-                     LISTING_COLUMNS(columns),
-                     .cursor = cardbox_boxes_cursor(boxes)};
-}
-
-static cli_exit run_list(cardbox *db, const void *given, char **arguments)
+static cli_exit list_boxes(cardbox *db, const cli_options *options)
 {
-    const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_boxes *boxes = NULL;
 
-    (void)arguments;
-    if (cardbox_boxes_list(&boxes, db, common->project, common->cursor, (unsigned)common->limit,
+    if (cardbox_boxes_list(&boxes, db, options->project, options->cursor, (unsigned)options->limit,
                            &err) != CARDBOX_OK)
-        return cli_refused(&err, cli_page_origins);
-    listing found = listing_of(boxes);
+        return cli_failed(&err);
     cli_exit status =
-        listing_print(&found, common->json, "no boxes in project %s", common->project);
+        listing_print(&BOXES, boxes, cardbox_boxes_count(boxes), cardbox_boxes_cursor(boxes),
+                      options->json, "no boxes in project %s", options->project);
     cardbox_boxes_free(boxes);
     return status;
 }
 
 const cli_command cli_box_list = {
     .name = "box list",
-    .arguments = "",
     .summary = "list boxes, newest first",
     .examples = "box list --project demo\n"
                 "box list --project demo --limit 1 --json",
     .options = cli_page_specs,
-    .size = sizeof(cli_common),
-    .ask = run_list,
+    .with_database = list_boxes,
 };
 
 /* --- the boxes of a card --- */
 
-static cli_exit run_with_card(cardbox *db, const void *given, char **arguments)
+static cli_exit list_boxes_of_card(cardbox *db, const cli_options *options)
 {
-    static const cli_origin origins[] = {{"card_id", "the card's id"}, {"cursor", "--cursor"}, {0}};
-    const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_boxes *boxes = NULL;
 
-    if (cardbox_card_boxes(&boxes, db, common->project, arguments[0], common->cursor,
-                           (unsigned)common->limit, &err) != CARDBOX_OK)
-        return cli_refused(&err, origins);
-    listing found = listing_of(boxes);
-    cli_exit status = listing_print(&found, common->json, "no box of project %s holds %s now",
-                                    common->project, arguments[0]);
+    if (cardbox_card_boxes(&boxes, db, options->project, options->arguments[0], options->cursor,
+                           (unsigned)options->limit, &err) != CARDBOX_OK)
+        return cli_failed(&err);
+    cli_exit status = listing_print(
+        &BOXES, boxes, cardbox_boxes_count(boxes), cardbox_boxes_cursor(boxes), options->json,
+        "no box of project %s holds %s now", options->project, options->arguments[0]);
     cardbox_boxes_free(boxes);
     return status;
 }
@@ -86,12 +76,10 @@ static cli_exit run_with_card(cardbox *db, const void *given, char **arguments)
 const cli_command cli_card_boxes = {
     .name = "card boxes",
     .arguments = "CARD",
+    .origins = {{"card_id", "the card's id"}},
     .summary = "list the boxes that hold a card now",
     .description = "The newest box comes first.",
     .examples = "card boxes --project demo demo-001-instruction",
     .options = cli_page_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = 1,
-    .ask = run_with_card,
+    .with_database = list_boxes_of_card,
 };

@@ -1,5 +1,5 @@
 /*
- * card.c: `cardbox card get`, `add` and `list`, over the public SDK.
+ * card.c: `cardbox card get`, `add`, `list` and `revisions`, over the public SDK.
  */
 #include "base/arena.h"
 #include "cli/card/card_view.h"
@@ -19,7 +19,7 @@ static void add_moment(table *facts, const char *name, const char *moment)
     table_fact(facts, name, text, STYLE_PLAIN);
 }
 
-/* Everything that a card has, then what it says. */
+/* Prints the members of a card, then its text. */
 static bool print_card(const cardbox_card *card)
 {
     static const table_column columns[] = {{"", TABLE_LEFT}, {"", TABLE_FLEXIBLE}};
@@ -51,14 +51,14 @@ typedef struct cards_of {
     const char *project;
 } cards_of;
 
-static void add_object(buf *out, const void *given, size_t i)
+static void add_card_object(buf *out, const void *given, size_t i)
 {
     const cards_of *of = given;
 
     card_view_json(out, cardbox_cards_at(of->cards, i), of->project);
 }
 
-static void add_row(table *rows, const void *given, size_t i)
+static void add_card_row(table *rows, const void *given, size_t i)
 {
     const cards_of *of = given;
     const cardbox_card *card = cardbox_cards_at(of->cards, i);
@@ -66,24 +66,17 @@ static void add_row(table *rows, const void *given, size_t i)
     card_view_add_row(rows, card, card->card_id, 0, true);
 }
 
-static listing listing_of(const cards_of *of)
-{
-    return (listing){.of = of,
-                     .count = cardbox_cards_count(of->cards),
-                     .add_object = add_object,
-                     .add_row = add_row,
-                     LISTING_COLUMNS(card_view_list_columns),
-                     .indent = 2,
-                     .cursor = cardbox_cards_cursor(of->cards)};
-}
+static const listing CARDS = {add_card_object, add_card_row, 2, {CARD_COLUMNS_WITH_IDS}};
 
-static cli_exit print_cards(const cardbox_cards *cards, const cli_common *common)
+static cli_exit print_cards(const cardbox_cards *cards, const cli_options *options)
 {
-    cards_of of = {cards, common->project};
-    listing found = listing_of(&of);
-    cli_exit status = common->json ? listing_print(&found, true, "no cards") : CLI_DONE;
+    cards_of of = {cards, options->project};
+    size_t count = cardbox_cards_count(cards);
+    cli_exit status = CLI_DONE;
 
-    for (size_t i = 0; !common->json && status == CLI_DONE && i < found.count; i++) {
+    if (options->json)
+        status = listing_print(&CARDS, &of, count, NULL, true, "no cards");
+    for (size_t i = 0; !options->json && status == CLI_DONE && i < count; i++) {
         if (i > 0)
             putchar('\n');
         if (!print_card(cardbox_cards_at(cards, i)))
@@ -94,16 +87,16 @@ static cli_exit print_cards(const cardbox_cards *cards, const cli_common *common
     return cardbox_cards_missing_count(cards) > 0 ? CLI_FAILED : status;
 }
 
-static cli_exit run_get(cardbox *db, const void *given, char **arguments)
+static cli_exit show_cards(cardbox *db, const cli_options *options)
 {
-    const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_cards *cards = NULL;
 
-    if (cardbox_cards_get(&cards, db, common->project, (const char *const *)(const void *)arguments,
-                          cli_count(arguments), &err) != CARDBOX_OK)
+    if (cardbox_cards_get(&cards, db, options->project,
+                          (const char *const *)(const void *)options->arguments,
+                          options->argument_count, &err) != CARDBOX_OK)
         return cli_failed(&err);
-    cli_exit status = print_cards(cards, common);
+    cli_exit status = print_cards(cards, options);
     cardbox_cards_free(cards);
     return status;
 }
@@ -117,37 +110,14 @@ const cli_command cli_card_get = {
     .examples = "card get --project demo demo-010-result\n"
                 "card get --project demo --json demo-001-instruction demo-002-profile",
     .options = cli_plain_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = -1,
-    .ask = run_get,
+    .with_database = show_cards,
 };
 
 /* --- add --- */
 
-typedef struct add_options {
-    cli_common common;
-    const char *id, *type, *role, *author, *step;
-    const char *content, *text, *metadata, *tool_calls, *tool_call_id;
-    long ttl;
-    bool sealed, strict, restore;
-} add_options;
-
-static const cli_origin CONTENT_ORIGINS[] = {
-    {"content", "--content"}, {"field", "--content: field"}, {"text", "--text"}, {0}};
-static const cli_origin ADD_ORIGINS[] = {{"card_id", "--id"},
-                                         {"metadata", "--metadata"},
-                                         {"tool_calls", "--tool-calls"},
-                                         {"tool_call_id", "--tool-call-id"},
-                                         {"type", "--type"},
-                                         {"role", "--role"},
-                                         {"author_id", "--author"},
-                                         {"step_id", "--step"},
-                                         {0}};
-
-/* The content in its stored form; free it with cardbox_free. NULL: why was said, and *why is what
- * the command ends with. */
-static char *make_content(cli_exit *why, const add_options *options, const char *argument)
+/* The content in its stored form; free it with cardbox_free. NULL: an error was printed, and *why
+ * is the exit status. */
+static char *make_content(cli_exit *why, const cli_options *options, const char *argument)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     const char *json = argument ? argument : options->content;
@@ -171,28 +141,19 @@ static char *make_content(cli_exit *why, const add_options *options, const char 
         status = cardbox_text_content(&content, given, &err);
     else
         status = cardbox_content_check(&content, given, input.len, &err);
-    if (status != CARDBOX_OK)
-        *why = is_read ? cli_failed(&err) : cli_refused(&err, CONTENT_ORIGINS);
+    if (status != CARDBOX_OK && is_read) /* no option has the value */
+        cli_error("%s", err.message);
+    else if (status != CARDBOX_OK)
+        *why = cli_failed(&err);
 done:
     buf_free(&input);
     return content;
 }
 
-static cli_exit print_added(const add_options *options, const char *id, cardbox_outcome outcome)
-{
-    buf line = BUF_INIT(8 * CARDBOX_CARD_ID_MAX);
-
-    if (options->common.json)
-        return cli_print_json(
-            json_pack("{s:s, s:s}", "card_id", id, "outcome", cardbox_outcome_name(outcome)));
-    buf_printf(&line, "%s  %s", id, cardbox_outcome_name(outcome));
-    return cli_print_line(&line, false);
-}
-
-static cli_exit add_card(const add_options *options, const char *content)
+static cli_exit add_card(const cli_options *options, const char *content)
 {
     cardbox_card card = CARDBOX_CARD_INIT;
-    cardbox_add_options how = CARDBOX_ADD_OPTIONS_INIT;
+    cardbox_add_options sdk_options = CARDBOX_ADD_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_outcome outcome = CARDBOX_OUTCOME_NONE;
     char id[CARDBOX_UUID_SIZE];
@@ -210,20 +171,22 @@ static cli_exit add_card(const add_options *options, const char *content)
     card.step_id = options->step;
     card.ttl_seconds = (int32_t)options->ttl;
     card.sealed = options->sealed;
-    how.strict = options->strict;
-    how.restore = options->restore;
-    db = cli_open(&options->common);
+    sdk_options.strict = options->strict;
+    sdk_options.restore = options->restore;
+    db = cli_open(options);
     if (db == NULL)
         return CLI_FAILED;
-    if (cardbox_add_card(&outcome, db, options->common.project, &card, &how, &err) != CARDBOX_OK)
-        return cli_refused(&err, ADD_ORIGINS);
-    return print_added(options, card.card_id, outcome);
+    if (cardbox_add_card(&outcome, db, options->project, &card, &sdk_options, &err) != CARDBOX_OK)
+        return cli_failed(&err);
+    return cli_print(
+        options->json,
+        json_pack("{s:s, s:s}", "card_id", card.card_id, "outcome", cardbox_outcome_name(outcome)),
+        "%s  %s", card.card_id, cardbox_outcome_name(outcome));
 }
 
-static cli_exit run_add(const void *given, char **arguments)
+static cli_exit check_and_add_card(const cli_options *options)
 {
-    const add_options *options = given;
-    const char *argument = arguments[0];
+    const char *argument = options->arguments[0];
     char *content = NULL;
     cli_exit status;
 
@@ -245,30 +208,6 @@ static cli_exit run_add(const void *given, char **arguments)
     return status;
 }
 
-static const opt_spec add_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_TEXT(add_options, "id", id, "ID", "its id (default: a new UUIDv7)"),
-    CLI_TEXT(add_options, "type", type, "TYPE", "metadata.type, such as task.instruction"),
-    CLI_TEXT(add_options, "role", role, "ROLE", "metadata.role (default: that of the type)"),
-    CLI_TEXT(add_options, "author", author, "ID", "metadata.author_id"),
-    CLI_TEXT(add_options, "step", step, "ID", "metadata.step_id"),
-    CLI_TEXT(add_options, "content", content, "JSON",
-             "content; - reads it from the standard input"),
-    CLI_TEXT(add_options, "text", text, "TEXT",
-             "content of plain text; - reads it from the standard input"),
-    CLI_TEXT(add_options, "metadata", metadata, "JSON", "an object"),
-    CLI_TEXT(add_options, "tool-calls", tool_calls, "JSON", "an array"),
-    CLI_TEXT(add_options, "tool-call-id", tool_call_id, "ID",
-             "the call that this is, or is the result of"),
-    CLI_INT(add_options, "ttl", ttl, "SECONDS", "how long it lives", 1, INT32_MAX),
-    CLI_FLAG(add_options, "sealed", sealed, "it can never be changed or deleted again"),
-    CLI_FLAG(add_options, "strict", strict, "refuse other content under an id that exists"),
-    CLI_FLAG(add_options, "restore", restore, "bring back a deleted or expired card"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
-
 const cli_command cli_card_add = {
     .name = "card add",
     .arguments = "[-]",
@@ -281,25 +220,39 @@ const cli_command cli_card_add = {
                 "card add --project demo --id c-1 --content '{\"any\":[\"JSON\"]}' --strict\n"
                 "card add --project demo --id c-2 - < content.json\n"
                 "card add --project demo --type agent.thought --text - < thought.txt",
-    .options = add_specs,
-    .size = sizeof(add_options),
-    .most = 1,
-    .run = run_add,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_TEXT("id", id, "ID", "its id (default: a new UUIDv7)"),
+        CLI_TEXT("type", type, "TYPE", "metadata.type, such as task.instruction"),
+        CLI_TEXT("role", role, "ROLE", "metadata.role (default: that of the type)"),
+        CLI_TEXT("author", author, "ID", "metadata.author_id"),
+        CLI_TEXT("step", step, "ID", "metadata.step_id"),
+        CLI_TEXT("content", content, "JSON", "content; - reads it from the standard input"),
+        CLI_TEXT("text", text, "TEXT", "content of plain text; - reads it from the standard input"),
+        CLI_TEXT("metadata", metadata, "JSON", "an object"),
+        CLI_TEXT("tool-calls", tool_calls, "JSON", "an array"),
+        CLI_TEXT("tool-call-id", tool_call_id, "ID", "the call that this is, or is the result of"),
+        CLI_INT("ttl", ttl, "SECONDS", "how long it lives", 1, INT32_MAX),
+        CLI_FLAG("sealed", sealed, "it can never be changed or deleted again"),
+        CLI_FLAG("strict", strict, "refuse other content under an id that exists"),
+        CLI_FLAG("restore", restore, "bring back a deleted or expired card")),
+    .origins = {{"content", "--content"},
+                {"field", "--content: field"},
+                {"text", "--text"},
+                {"card_id", "--id"},
+                {"metadata", "--metadata"},
+                {"tool_calls", "--tool-calls"},
+                {"tool_call_id", "--tool-call-id"},
+                {"type", "--type"},
+                {"role", "--role"},
+                {"author_id", "--author"},
+                {"step_id", "--step"}},
+    .alone = check_and_add_card,
 };
 
 /* --- list --- */
 
-typedef struct list_options {
-    cli_common common;
-    const char *type, *role, *step, *trace, *turn, *call, *after, *before;
-    opt_list meta;
-} list_options;
-
-static const cli_origin LIST_ORIGINS[] = {
-    {"created_after", "--after"},        {"created_before", "--before"}, {"cursor", "--cursor"},
-    {"a metadata key", "--meta: a key"}, {"tool_call_id", "--call"},     {0}};
-
-/* Cuts KEY=VALUE at the first =, so that a value may have more of them. False: why was said. */
+/* Splits KEY=VALUE at the first "=". False: an error was
+ * printed. */
 static bool read_matches(cardbox_match *out, arena *memory, const opt_list *given)
 {
     for (size_t i = 0; i < given->count; i++) {
@@ -316,29 +269,7 @@ static bool read_matches(cardbox_match *out, arena *memory, const opt_list *give
     return true;
 }
 
-static bool is_filtered(const list_options *options)
-{
-    const char *const filters[] = {options->type,  options->role,   options->step,
-                                   options->trace, options->turn,   options->call,
-                                   options->after, options->before, options->common.cursor};
-
-    for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
-        if (filters[i] != NULL)
-            return true;
-    }
-    return options->meta.count > 0;
-}
-
-static cli_exit print_found(const cardbox_cards *cards, const list_options *options)
-{
-    cards_of of = {cards, options->common.project};
-    listing found = listing_of(&of);
-
-    return listing_print(&found, options->common.json, "no%s cards in project %s",
-                         is_filtered(options) ? " such" : "", of.project);
-}
-
-static cli_exit list_cards(const list_options *options, const cardbox_match *matches)
+static cli_exit list_cards(const cli_options *options, const cardbox_match *matches)
 {
     cardbox_card_filter filter = CARDBOX_CARD_FILTER_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -355,62 +286,129 @@ static cli_exit list_cards(const list_options *options, const cardbox_match *mat
     filter.tool_call_count = options->call != NULL;
     filter.matches = matches;
     filter.match_count = options->meta.count;
-    filter.created_after = options->after;
-    filter.created_before = options->before;
-    filter.cursor = options->common.cursor;
-    filter.limit = (unsigned)options->common.limit;
-    db = cli_open(&options->common);
+    filter.created_after = options->created_after;
+    filter.created_before = options->created_before;
+    filter.cursor = options->cursor;
+    filter.limit = (unsigned)options->limit;
+    db = cli_open(options);
     if (db == NULL)
         return CLI_FAILED;
-    if (cardbox_cards_list(&cards, db, options->common.project, &filter, &err) != CARDBOX_OK)
-        return cli_refused(&err, LIST_ORIGINS);
-    status = print_found(cards, options);
+    if (cardbox_cards_list(&cards, db, options->project, &filter, &err) != CARDBOX_OK)
+        return cli_failed(&err);
+    cards_of of = {cards, options->project};
+    bool is_filtered = options->type || options->role || options->step || options->trace ||
+                       options->turn || options->call || options->created_after ||
+                       options->created_before || options->cursor || options->meta.count > 0;
+    status = listing_print(&CARDS, &of, cardbox_cards_count(cards), cardbox_cards_cursor(cards),
+                           options->json, "no%s cards in project %s", is_filtered ? " such" : "",
+                           options->project);
     cardbox_cards_free(cards);
     return status;
 }
 
-static cli_exit run_list(const void *given, char **arguments)
+static cli_exit check_and_list_cards(const cli_options *options)
 {
-    const list_options *options = given;
     cardbox_match matches[CARDBOX_FILTERS_MAX];
     arena memory = ARENA_INIT;
     cli_exit status = CLI_USAGE;
 
-    (void)arguments;
     if (read_matches(matches, &memory, &options->meta))
         status = memory.failed ? cli_nomem() : list_cards(options, matches);
     arena_reset(&memory);
     return status;
 }
 
-static const opt_spec list_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_TEXT(list_options, "type", type, "TYPE", "only with this metadata.type"),
-    CLI_TEXT(list_options, "role", role, "ROLE", "only with this metadata.role"),
-    CLI_TEXT(list_options, "step", step, "ID", "only with this metadata.step_id"),
-    CLI_TEXT(list_options, "trace", trace, "ID", "only with this metadata.trace_id"),
-    CLI_TEXT(list_options, "turn", turn, "ID", "only with this metadata.agent_turn_id"),
-    CLI_TEXT(list_options, "call", call, "ID", "only of this tool call"),
-    CLI_LIST(list_options, "meta", meta, "KEY=VALUE",
-             "only with this in the metadata; may be given several times"),
-    CLI_TEXT(list_options, "after", after, "TIME",
-             "only created later, such as 2025-01-02T03:04:05Z"),
-    CLI_TEXT(list_options, "before", before, "TIME", "only created earlier"),
-    CLI_CURSOR,
-    CLI_LIMIT,
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
-
 const cli_command cli_card_list = {
     .name = "card list",
-    .arguments = "",
     .summary = "list cards, newest first",
     .examples = "card list --project demo --type tool.result --limit 20\n"
                 "card list --project demo --step step-1 --json\n"
                 "card list --project demo --meta author_id=read_log --meta step_id=step-1",
-    .options = list_specs,
-    .size = sizeof(list_options),
-    .run = run_list,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_TEXT("type", type, "TYPE", "only with this metadata.type"),
+        CLI_TEXT("role", role, "ROLE", "only with this metadata.role"),
+        CLI_TEXT("step", step, "ID", "only with this metadata.step_id"),
+        CLI_TEXT("trace", trace, "ID", "only with this metadata.trace_id"),
+        CLI_TEXT("turn", turn, "ID", "only with this metadata.agent_turn_id"),
+        CLI_TEXT("call", call, "ID", "only of this tool call"),
+        CLI_LIST("meta", meta, "KEY=VALUE",
+                 "only with this in the metadata; may be given several times"),
+        CLI_TEXT("after", created_after, "TIME",
+                 "only created later, such as 2025-01-02T03:04:05Z"),
+        CLI_TEXT("before", created_before, "TIME", "only created earlier"), CLI_CURSOR, CLI_LIMIT),
+    .origins = {{"created_after", "--after"},
+                {"created_before", "--before"},
+                {"a metadata key", "--meta: a key"},
+                {"tool_call_id", "--call"}},
+    .alone = check_and_list_cards,
+};
+
+/* --- revisions --- */
+
+typedef struct revisions_of {
+    const cardbox_revisions *revisions;
+    const char *project;
+} revisions_of;
+
+/* The card object with the revision's number and time before it. */
+static void add_revision_object(buf *out, const void *given, size_t i)
+{
+    const revisions_of *of = given;
+    const cardbox_revision *one = cardbox_revisions_at(of->revisions, i);
+
+    buf_json_open_take(out, json_pack("{s:I, s:s}", "revision", (json_int_t)one->revision,
+                                      "replaced_at", one->replaced_at));
+    buf_text(out, ",\"card\":");
+    card_view_json(out, one->card, of->project);
+    buf_char(out, '}');
+}
+
+static void add_revision_row(table *rows, const void *given, size_t i)
+{
+    const revisions_of *of = given;
+    const cardbox_revision *one = cardbox_revisions_at(of->revisions, i);
+    buf summary = BUF_INIT(4 * (size_t)CARDBOX_CONTENT_MAX);
+
+    card_view_summary(&summary, one->card);
+    table_int(rows, one->revision);
+    table_text(rows, one->card->type);
+    table_text(rows, one->replaced_at);
+    table_text(rows, buf_str(&summary));
+    buf_free(&summary);
+}
+
+static const listing REVISIONS = {add_revision_object,
+                                  add_revision_row,
+                                  2,
+                                  {{"revision", TABLE_RIGHT},
+                                   {"type", TABLE_LEFT},
+                                   {"until", TABLE_LEFT},
+                                   {"content", TABLE_FLEXIBLE}}};
+
+static cli_exit show_revisions(cardbox *db, const cli_options *options)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_revisions *revisions = NULL;
+
+    if (cardbox_card_revisions(&revisions, db, options->project, options->arguments[0],
+                               options->before, (unsigned)options->limit, &err) != CARDBOX_OK)
+        return cli_failed(&err);
+    revisions_of of = {revisions, options->project};
+    cli_exit status =
+        listing_print(&REVISIONS, &of, cardbox_revisions_count(revisions), NULL, options->json,
+                      "card %s was never repaired", options->arguments[0]);
+    cardbox_revisions_free(revisions);
+    return status;
+}
+
+const cli_command cli_card_revisions = {
+    .name = "card revisions",
+    .arguments = "CARD",
+    .summary = "show what a card said before it was repaired, newest first",
+    .examples = "card revisions --project demo demo-001-instruction\n"
+                "card revisions --project demo --json demo-001-instruction",
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_INT("before", before, "N", "only revisions below this one", 1, INT32_MAX), CLI_LIMIT),
+    .origins = {{"card_id", "the card's id"}},
+    .with_database = show_revisions,
 };

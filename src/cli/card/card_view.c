@@ -1,6 +1,6 @@
 /*
- * card_view.c: makes lines and tables of cards. What comes from outside is shown through the table,
- * which keeps escape sequences from the terminal.
+ * card_view.c: makes lines and tables of cards. The table replaces escape sequences in the
+ * stored text.
  */
 #include "cli/card/card_view.h"
 
@@ -94,7 +94,7 @@ term_style card_view_style(slice role)
     } styles[] = {{"user", STYLE_GREEN},
                   {"assistant", STYLE_CYAN},
                   {"tool", STYLE_YELLOW},
-                  {"result", STYLE_YELLOW}, /* of a session's entry: the same */
+                  {"result", STYLE_YELLOW}, /* the same in a session */
                   {"system", STYLE_MAGENTA}};
 
     for (size_t i = 0; i < sizeof(styles) / sizeof(styles[0]); i++) {
@@ -104,7 +104,7 @@ term_style card_view_style(slice role)
     return STYLE_PLAIN;
 }
 
-const char *card_view_span(char out[AGE_SIZE], int64_t seconds)
+const char *card_view_age(char out[AGE_SIZE], const char *moment)
 {
     static const struct {
         int64_t seconds, below;
@@ -115,21 +115,16 @@ const char *card_view_span(char out[AGE_SIZE], int64_t seconds)
                  {86400, 60 * 86400, "d"},
                  {30 * 86400, 2 * 365 * 86400, "mo"},
                  {365 * 86400, INT64_MAX, "y"}};
+    int64_t age = moment ? (int64_t)time(NULL) - micros_of(moment) / 1000000 : 0;
     size_t i = 0;
 
-    while (seconds >= units[i].below)
+    age = age < 0 ? 0 : age; /* the clock of another machine */
+    while (age >= units[i].below)
         i++;
-    snprintf(out, AGE_SIZE, "%" PRId64 " %s", seconds / units[i].seconds, units[i].unit);
+    snprintf(out, AGE_SIZE, "%" PRId64 " %s", age / units[i].seconds, units[i].unit);
+    if (moment == NULL)
+        out[0] = '\0';
     return out;
-}
-
-const char *card_view_age(char out[AGE_SIZE], const char *moment)
-{
-    int64_t age = moment ? (int64_t)time(NULL) - micros_of(moment) / 1000000 : 0;
-
-    out[0] = '\0';
-    /* Below 0: another machine's clock. */
-    return moment == NULL ? out : card_view_span(out, age < 0 ? 0 : age);
 }
 
 void card_view_add_age(table *rows, const char *moment)
@@ -204,16 +199,6 @@ void card_view_summary(buf *out, const cardbox_card *card)
 }
 
 /* --- tables --- */
-
-const table_column card_view_columns[CARD_COLUMNS] = {
-    {"#", TABLE_RIGHT},   {"", TABLE_LEFT},           {"type", TABLE_DOTTED},
-    {"role", TABLE_WORD}, {"age", TABLE_SPARE_RIGHT}, {"content", TABLE_FLEXIBLE},
-    {"", TABLE_SPARE}};
-
-const table_column card_view_list_columns[CARD_COLUMNS] = {
-    {"#", TABLE_RIGHT},    {"card", TABLE_WHOLE},      {"type", TABLE_DOTTED},
-    {"role", TABLE_SPARE}, {"age", TABLE_SPARE_RIGHT}, {"content", TABLE_FLEXIBLE},
-    {"", TABLE_SPARE}};
 
 static void add_missing(table *rows, const char *text)
 {

@@ -7,15 +7,10 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <unistd.h>
 #include "base/clock.h"
 #include "cli/cli.h"
-#include "cli/dev/cluster_internal.h"
 
 /* The port is only a part of the socket's name. */
 #define PORT        "5432"
@@ -28,7 +23,7 @@
 #define STOP_MS     60000
 #define STEP_MS     20
 
-/* What PostgreSQL writes into postmaster.pid: its process, and in line 8 how far it is. */
+/* The contents of postmaster.pid: the process, and in line 8 its state. */
 typedef struct pid_file {
     long pid;
     bool ready;
@@ -54,7 +49,7 @@ static bool read_pid_file(const cluster *c, pid_file *out)
 
 /* --- what an earlier run left --- */
 
-/* Whether a process is a PostgreSQL that works in our data folder. */
+/* True if a process is a PostgreSQL server of our data folder. */
 static bool works_here(const cluster *c, const char *pid)
 {
     char path[64], folder[PATH_MAX], name[32] = "";
@@ -76,7 +71,7 @@ static bool works_here(const cluster *c, const char *pid)
     return strncmp(name, "postgres", strlen("postgres")) == 0;
 }
 
-/* A process that does; 0: there is none. */
+/* The number of such a process; 0: none. */
 static long find_leftover(const cluster *c)
 {
     DIR *processes = opendir("/proc");
@@ -144,7 +139,7 @@ static bool place_socket(cluster *c)
     return true;
 }
 
-static bool launch(cluster *c)
+static bool start_postgres(cluster *c)
 {
     static const char port[] = "port=" PORT;
     char program[PATH_MAX], sockets[PATH_MAX + 32];
@@ -212,7 +207,7 @@ bool cluster_open(cluster *c, const char *dir, const volatile sig_atomic_t *stop
     if (*stop || !await_leftover(c) || !place_socket(c))
         return false;
     remove_stale_locks(c);
-    return launch(c) && await_ready(c, stop);
+    return start_postgres(c) && await_ready(c, stop);
 }
 
 void cluster_close(cluster *c)

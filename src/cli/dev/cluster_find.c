@@ -1,15 +1,11 @@
 /*
  * cluster_find.c: which PostgreSQL programs there are, and which user they may run as.
  */
-#include "cli/dev/cluster_internal.h"
+#include "cli/dev/cluster.h"
 
 #include <glob.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include "cli/cli.h"
 
 /* The oldest that has what the schema needs. */
@@ -32,18 +28,18 @@ static long data_version(const cluster *c)
     return strtol(text, NULL, 10);
 }
 
-/* Reads the version of the programs in a folder: "postgres (PostgreSQL) 15.18 (Debian ...)". Gives
- * the major one, 0 if they are not all there. */
+/* Reads the version of the programs in a folder: "postgres (PostgreSQL) 15.18 (Debian ...)".
+ * Returns the major version, 0 if a program is missing. */
 static long programs_version(char version[32], const char *bin)
 {
-    char initdb[PATH_MAX], postgres[PATH_MAX], line[128];
-    const char *const argv[] = {postgres, "--version", NULL};
+    char initdb[PATH_MAX], postgres[PATH_MAX], command[PATH_MAX + 16], line[128];
     const char *number;
 
     if (!path_join(initdb, bin, "initdb") || !path_join(postgres, bin, "postgres"))
         return 0;
+    snprintf(command, sizeof(command), "'%s' --version", postgres);
     if (access(initdb, X_OK) != 0 || access(postgres, X_OK) != 0 ||
-        !process_first_line(line, sizeof(line), argv))
+        !process_first_line(line, sizeof(line), command))
         return 0;
     number = strstr(line, ") ");
     snprintf(version, 32, "%.*s", number ? (int)strcspn(number + 2, " ") : 0,
@@ -51,62 +47,54 @@ static long programs_version(char version[32], const char *bin)
     return strtol(version, NULL, 10);
 }
 
-/* Takes a folder whose programs fit. `seen` keeps the newest version that was looked at. */
-static bool try_folder(cluster *c, const char *bin, long wanted, long *seen)
+/* Uses the programs of a folder if their version fits. `seen` keeps the newest version. */
+static bool try_folder(cluster *c, const char *bin, long required, long *newest)
 {
     char version[32];
     long major = programs_version(version, bin);
 
-    if (major > *seen)
-        *seen = major;
-    if (major < VERSION_MIN || (wanted != 0 && major != wanted))
+    if (major > *newest)
+        *newest = major;
+    if (major < VERSION_MIN || (required != 0 && major != required))
         return false;
     snprintf(c->bin, sizeof(c->bin), "%s", bin);
     memcpy(c->version, version, sizeof(version));
     return true;
 }
 
-static bool try_folders(cluster *c, long wanted, long *seen)
+static bool try_folders(cluster *c, long required, long *newest)
 {
-    const char *const pg_config[] = {"pg_config", "--bindir", NULL};
     char bin[PATH_MAX];
     glob_t found;
-    bool taken =
-        process_first_line(bin, sizeof(bin), pg_config) && try_folder(c, bin, wanted, seen);
+    bool found_folder = process_first_line(bin, sizeof(bin), "pg_config --bindir 2>&-") &&
+                        try_folder(c, bin, required, newest);
 
-    if (taken || glob("/usr/lib/postgresql/*/bin", 0, NULL, &found) != 0)
-        return taken;
-    for (size_t i = found.gl_pathc; i > 0 && !taken; i--)
-        taken = try_folder(c, found.gl_pathv[i - 1], wanted, seen);
+    if (found_folder || glob("/usr/lib/postgresql/*/bin", 0, NULL, &found) != 0)
+        return found_folder;
+    for (size_t i = found.gl_pathc; i > 0 && !found_folder; i--)
+        found_folder = try_folder(c, found.gl_pathv[i - 1], required, newest);
     globfree(&found);
-    return taken;
+    return found_folder;
 }
 
 bool cluster_find_programs(cluster *c)
 {
-    long wanted = data_version(c), seen = 0;
+    long required = data_version(c), newest = 0;
 
-    if (try_folders(c, wanted, &seen))
+    if (try_folders(c, required, &newest))
         return true;
-    if (seen == 0)
+    if (newest == 0)
         cli_error("PostgreSQL's server is not installed: apt-get install postgresql");
-    else if (wanted != 0)
+    else if (required != 0)
         cli_error("%s was made by PostgreSQL %ld and there is only %ld: install postgresql-%ld, or "
                   "choose another folder with --data",
-                  c->data, wanted, seen, wanted);
+                  c->data, required, newest, required);
     else
-        cli_error("PostgreSQL %ld is too old: install %d or later", seen, VERSION_MIN);
+        cli_error("PostgreSQL %ld is too old: install %d or later", newest, VERSION_MIN);
     return false;
 }
 
 /* --- who runs it --- */
-
-static bool use_account(cluster *c, const struct passwd *account)
-{
-    c->user = (process_user){.change = true, .uid = account->pw_uid, .gid = account->pw_gid};
-    snprintf(c->user.name, sizeof(c->user.name), "%s", account->pw_name);
-    return true;
-}
 
 /* PostgreSQL refuses to run as root: it runs as the owner of the data, at first as postgres. */
 static bool find_user_for_root(cluster *c, const struct stat *data)
@@ -114,8 +102,11 @@ static bool find_user_for_root(cluster *c, const struct stat *data)
     const struct passwd *account =
         data != NULL && data->st_uid != 0 ? getpwuid(data->st_uid) : getpwnam("postgres");
 
-    if (account != NULL)
-        return use_account(c, account);
+    if (account != NULL) {
+        c->user = (process_user){.change = true, .uid = account->pw_uid, .gid = account->pw_gid};
+        snprintf(c->user.name, sizeof(c->user.name), "%s", account->pw_name);
+        return true;
+    }
     cli_error("PostgreSQL does not run as root and there is no user postgres: run this as another "
               "user");
     return false;

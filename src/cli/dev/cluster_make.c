@@ -1,17 +1,12 @@
 /*
- * cluster_make.c: the making of a cluster. It takes its place when it is whole, so that whatever
- * breaks in the middle, the next start begins anew.
+ * cluster_make.c: creates a cluster under another name and renames it when it is complete, so that
+ * a start after a failure begins again.
  */
-#include "cli/dev/cluster_internal.h"
+#include "cli/dev/cluster.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "cli/cli.h"
 #include "db/statement.h"
 
@@ -31,8 +26,8 @@ int cluster_open_log(const cluster *c)
 
 /* Runs a program of PostgreSQL's to its end, with its output in the log. `arguments` without its
  * name. */
-static int run(const cluster *c, const char *program, const char *const *arguments,
-               const char *input)
+static int run_program(const cluster *c, const char *program, const char *const *arguments,
+                       const char *input)
 {
     const char *argv[ARGUMENTS_MAX + 2] = {NULL};
     char path[PATH_MAX];
@@ -69,8 +64,8 @@ static void remove_tree(const char *path)
     nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Whether the cluster's user may go into our folder; of the folder itself, not of those above it,
- * we may open the way. */
+/* True if the cluster's user may enter our folder. Adds the permission if only the folder itself
+ * lacks it. */
 static bool may_enter(const cluster *c)
 {
     struct stat about;
@@ -85,7 +80,7 @@ static bool may_enter(const cluster *c)
     return false;
 }
 
-/* Makes an empty folder for the new cluster: beside its place, or where its user may go. */
+/* Makes an empty folder for the new cluster: in ours, or in SHARED_FOLDER. */
 static bool make_folder(const cluster *c, bool here, char fresh[PATH_MAX])
 {
     bool made;
@@ -109,7 +104,7 @@ static bool make_folder(const cluster *c, bool here, char fresh[PATH_MAX])
 /* --- the cluster in it --- */
 
 /* Some systems have no C.UTF-8; the order of texts is the same in C. */
-static bool init(const cluster *c, const char *fresh)
+static bool init_cluster(const cluster *c, const char *fresh)
 {
     const char *arguments[] = {"-D", fresh,  "-U", "cardbox",           "-A", "trust",
                                "-E", "UTF8", NULL, "--no-instructions", NULL};
@@ -117,29 +112,24 @@ static bool init(const cluster *c, const char *fresh)
 
     for (size_t i = 0; i < sizeof(locales) / sizeof(locales[0]); i++) {
         arguments[8] = locales[i];
-        if (run(c, "initdb", arguments, NULL) == 0)
+        if (run_program(c, "initdb", arguments, NULL) == 0)
             return true;
     }
     return false;
 }
 
-static bool make_database(const cluster *c, const char *fresh)
-{
-    const char *arguments[] = {"--single", "-D", fresh, "postgres", NULL};
-
-    return run(c, "postgres", arguments, statement_get(STATEMENT_dev_database)->text) == 0;
-}
-
 bool cluster_make(cluster *c)
 {
     char fresh[PATH_MAX];
+    const char *const make_database[] = {"--single", "-D", fresh, "postgres", NULL};
     bool here = may_enter(c);
 
     if (access(c->data, F_OK) == 0)
         return true;
     if (!make_folder(c, here, fresh))
         return false;
-    if (!init(c, fresh) || !make_database(c, fresh)) {
+    if (!init_cluster(c, fresh) || run_program(c, "postgres", make_database,
+                                               statement_get(STATEMENT_dev_database)->text) != 0) {
         cli_error("cannot make a PostgreSQL cluster; the end of %s:", c->log);
         process_print_tail(c->log);
         remove_tree(fresh);

@@ -1,37 +1,24 @@
 /*
  * dev.c: `cardbox dev`, the whole of CardBox with one command: a private PostgreSQL, the schema, a
- * sample project, and cardboxd. Stays in front of both, and takes them along when it goes.
+ * sample project, and cardboxd. It runs both as child processes and stops
+ * them when it ends.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 #include "cli/dev/cluster.h"
 #include "cli/commands.h"
 #include "cli/dev/dev_sample.h"
 #include "cli/dev/dev_server.h"
 #include "store/admin/migrate.h"
-#include "store/admin/operate.h"
+#include "store/admin/checks.h"
 
-/* Where a running `cardbox dev` says how to reach its database. */
+/* The file with the connection string of a running `cardbox dev`. */
 #define DSN_FILE "dsn"
 
-typedef struct dev_options {
-    cli_common common;
-    const char *data;
-    const char *listen;
-    bool auth;
-    bool no_sample;
-} dev_options;
-
 typedef struct dev_run {
-    const dev_options *options;
+    const cli_options *options;
     char dir[PATH_MAX];
     char dsn[CLUSTER_DSN_SIZE];
     int lock;
@@ -50,7 +37,7 @@ static void ask_stop(int number)
 }
 
 /* A child's end only has to wake us. */
-static void wake(int number)
+static void ignore_signal(int number)
 {
     (void)number;
 }
@@ -62,7 +49,7 @@ static void catch_signals(void)
 
     for (size_t i = 0; i < sizeof(asking) / sizeof(asking[0]); i++)
         sigaction(asking[i], &action, NULL);
-    action.sa_handler = wake;
+    action.sa_handler = ignore_signal;
     action.sa_flags = SA_NOCLDSTOP;
     sigaction(SIGCHLD, &action, NULL);
 }
@@ -127,14 +114,6 @@ static bool write_dsn(const dev_run *r)
     return false;
 }
 
-static void remove_dsn(const dev_run *r)
-{
-    char path[PATH_MAX];
-
-    if (path_join(path, r->dir, DSN_FILE))
-        unlink(path);
-}
-
 /* --- what people read --- */
 
 static void print_database(const dev_run *r)
@@ -155,34 +134,9 @@ static void print_database(const dev_run *r)
         printf("at migration %d\n", schema_newest());
 }
 
-/* What is in it by now, not only what we brought. */
-static void print_project(const dev_run *r)
-{
-    printf("  project    \"%s\": %lld boxes, %lld cards, %lld session%s\n", DEV_PROJECT,
-           (long long)r->sample.boxes, (long long)r->sample.cards, (long long)r->sample.sessions,
-           r->sample.sessions == 1 ? "" : "s");
-}
-
-/* Our own program as one would call it from here. */
-static const char *program_name(char path[PATH_MAX])
-{
-    char folder[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
-    size_t prefix;
-
-    if (length <= 0 || getcwd(folder, sizeof(folder)) == NULL)
-        return "cardbox";
-    path[length] = '\0';
-    prefix = strlen(folder);
-    if (strncmp(path, folder, prefix) != 0 || path[prefix] != '/')
-        return "cardbox";
-    return path + prefix + 1;
-}
-
 static void print_hints(const dev_run *r)
 {
-    char path[PATH_MAX];
-    const char *program = program_name(path), *box = r->sample.first_box;
+    const char *program = program_invocation_name;
 
     putchar('\n');
     if (strcmp(r->options->data, DEV_FOLDER) != 0)
@@ -190,8 +144,8 @@ static void print_hints(const dev_run *r)
     if (r->sample.boxes > 0) {
         printf("  curl -s %s%s/projects/%s/boxes/%s/cards | jq '.[].content'\n",
                r->options->auth ? "-H 'Authorization: Bearer cbx_...' " : "", r->server.url,
-               DEV_PROJECT, box);
-        printf("  %s box cards --project %s %s\n", program, DEV_PROJECT, box);
+               DEV_PROJECT, DEV_BOX);
+        printf("  %s box cards --project %s %s\n", program, DEV_PROJECT, DEV_BOX);
         if (r->sample.sessions > 0)
             printf("  %s session tree --project %s %s\n", program, DEV_PROJECT, DEV_SESSION);
     } else {
@@ -212,45 +166,38 @@ static void count_migration(void *arg, const migrate_step *step)
     *(unsigned *)arg += step->applied_now && step->version > 0;
 }
 
-/* Makes the server's role. */
-static bool prepare(cardbox *db)
-{
-    cardbox_error err = CARDBOX_ERROR_INIT;
-
-    if (admin_dev_prepare(db, &err) == CARDBOX_OK)
-        return true;
-    cli_failed(&err);
-    return false;
-}
-
 /* The schema, the server's role and the sample. */
-static bool fill(dev_run *r)
+static bool prepare_database(dev_run *r)
 {
-    cli_common common = {.dsn = r->dsn};
-    migrate_how how = {.wait_s = MIGRATE_WAIT_S, .report = count_migration, .arg = &r->migrated};
+    cli_options options = {.dsn = r->dsn};
+    migrate_how plan = {.wait_s = MIGRATE_WAIT_S, .report = count_migration, .arg = &r->migrated};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox *db;
     bool filled;
 
-    if (migrate_run(r->dsn, &how, &err) != CARDBOX_OK) {
+    if (migrate_run(r->dsn, &plan, &err) != CARDBOX_OK) {
         cli_failed(&err);
         return false;
     }
     print_database(r);
-    db = cli_open(&common);
+    db = cli_open(&options);
     if (db == NULL)
         return false;
-    filled = prepare(db);
+    filled = admin_dev_prepare(db, &err) == CARDBOX_OK; /* makes the server's role */
+    if (!filled)
+        cli_failed(&err);
     if (filled && !r->options->no_sample)
         filled = dev_sample_load(&r->sample, db, r->dir);
     cli_close();
     if (filled && !r->options->no_sample)
-        print_project(r);
+        printf("  project    \"%s\": %lld boxes, %lld cards, %lld session%s\n", DEV_PROJECT,
+               (long long)r->sample.boxes, (long long)r->sample.cards,
+               (long long)r->sample.sessions, r->sample.sessions == 1 ? "" : "s");
     return filled;
 }
 
 /* As a role that sees what a server sees, and not as the owner of everything. */
-static bool serve(dev_run *r)
+static bool start_server(dev_run *r)
 {
     char dsn[sizeof(r->dsn) + 64];
     const dev_server_options options = {
@@ -260,18 +207,18 @@ static bool serve(dev_run *r)
     return dev_server_start(&r->server, &options, &stop_asked);
 }
 
-static bool start(dev_run *r)
+static bool start_all(dev_run *r)
 {
     printf("cardbox %s\n", cardbox_version());
-    if (!dev_is_free(r->options->listen)) /* before all that takes long */
+    if (!dev_is_free(r->options->listen)) /* before the slow steps */
         return false;
     if (!cluster_open(&r->cluster, r->dir, &stop_asked))
         return false;
     cluster_dsn(&r->cluster, r->dsn);
-    if (!fill(r) || !write_dsn(r))
+    if (!prepare_database(r) || !write_dsn(r))
         return false;
     printf("dsn: %s\n", r->dsn);
-    if (!serve(r))
+    if (!start_server(r))
         return false;
     printf("ready: %s\n", r->server.url);
     printf("inspector: %s/ui/#/%s\n", r->server.url, DEV_PROJECT);
@@ -280,7 +227,7 @@ static bool start(dev_run *r)
 }
 
 /* Until somebody asks us to stop, or one of the two ends by itself. */
-static cli_exit watch(dev_run *r)
+static cli_exit watch_children(dev_run *r)
 {
     while (!stop_asked) {
         dev_server_listen(&r->server);
@@ -303,44 +250,35 @@ static cli_exit watch(dev_run *r)
 
 static cli_exit run_in_folder(dev_run *r)
 {
+    char path[PATH_MAX];
     cli_exit status = CLI_FAILED;
 
-    if (start(r))
-        status = watch(r);
+    if (start_all(r))
+        status = watch_children(r);
     else if (stop_asked)
         status = CLI_DONE;
     dev_server_stop(&r->server, &stop_asked);
     cluster_close(&r->cluster);
-    remove_dsn(r);
+    if (path_join(path, r->dir, DSN_FILE))
+        unlink(path);
     if (status == CLI_DONE)
         printf("stopped\n");
     return status;
 }
 
-static cli_exit run(const void *given, char **arguments)
+static cli_exit run_dev(const cli_options *options)
 {
     static dev_run r; /* large for a stack */
-    const dev_options *options = given;
     cli_exit status = CLI_FAILED;
 
-    (void)arguments;
-    if (!dev_is_address(options->listen)) {
-        cli_error("--listen takes ADDR:PORT, not \"%s\"", options->listen);
+    if (!dev_check_listen(options->listen))
         return CLI_USAGE;
-    }
-    if (!dev_is_loopback(options->listen)) {
-        cli_error(
-            "--listen %s can be reached from other machines, and dev serves this one alone: use a "
-            "loopback address such as 127.0.0.1:8099",
-            options->listen);
-        return CLI_USAGE;
-    }
     r.options = options;
     r.lock = -1;
-    setvbuf(stdout, NULL, _IOLBF, 0); /* who reads it through a pipe waits for its lines */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* readers of a pipe wait for lines */
     catch_signals();
-    /* Where the port is taken no folder is made for nothing; in one that is there already, its lock
-     * says more. */
+    /* If the port is in use, no folder is made. If the folder exists, its lock has a better error.
+     */
     if ((access(options->data, F_OK) == 0 || dev_is_free(options->listen)) && open_folder(&r))
         status = run_in_folder(&r);
     if (r.lock >= 0)
@@ -348,28 +286,23 @@ static cli_exit run(const void *given, char **arguments)
     return status;
 }
 
-static const opt_spec specs[] = {
-    {"data", OPT_TEXT, offsetof(dev_options, data), "CARDBOX_DEV_DATA", "DIR",
-     "folder of the database (default " DEV_FOLDER ")", 0, 0},
-    {"listen", OPT_TEXT, offsetof(dev_options, listen), "CARDBOX_LISTEN", "ADDR:PORT",
-     "where to serve; loopback only (default 127.0.0.1:8099)", 0, 0},
-    CLI_FLAG(dev_options, "auth", auth, "ask for tokens, as cardboxd does by itself"),
-    CLI_FLAG(dev_options, "no-sample", no_sample, "leave the sample project out"),
-    CLI_OPTIONS_END,
-};
-
-static const dev_options defaults = {.data = DEV_FOLDER, .listen = "127.0.0.1:8099"};
-
 const cli_command cli_dev = {
     .name = "dev",
-    .arguments = "",
     .summary = "start all of CardBox here: a private PostgreSQL and the server",
     .description = "Makes a PostgreSQL cluster on first use, brings it to the schema of this "
                    "version, loads a sample project, and serves until Ctrl-C. The data stays.",
     .examples = "dev\n"
                 "dev --data /tmp/try --listen 127.0.0.1:9000 --no-sample",
-    .options = specs,
-    .defaults = &defaults,
-    .size = sizeof(dev_options),
-    .run = run,
+    .options =
+        (const opt_spec[]){
+            {"data", OPT_TEXT, offsetof(cli_options, data), "CARDBOX_DEV_DATA", "DIR",
+             "folder of the database (default " DEV_FOLDER ")", 0, 0},
+            {"listen", OPT_TEXT, offsetof(cli_options, listen), "CARDBOX_LISTEN", "ADDR:PORT",
+             "where to serve; loopback only (default 127.0.0.1:8099)", 0, 0},
+            CLI_FLAG("auth", auth, "ask for tokens, as cardboxd does by itself"),
+            CLI_FLAG("no-sample", no_sample, "leave the sample project out"),
+            CLI_OPTIONS_END,
+        },
+    .defaults = &(const cli_options){.data = DEV_FOLDER, .listen = "127.0.0.1:8099"},
+    .alone = run_dev,
 };

@@ -6,10 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
-#include "base/scan.h"
 #include "cli/cli.h"
 #include "cli/dev/process.h"
-#include "store/admin/operate.h"
+#include "store/admin/checks.h"
 #include "store/project/transfer.h"
 
 static const char SAMPLE[] =
@@ -52,31 +51,14 @@ static cardbox_status import_sample(cardbox *db, cardbox_error *err)
     return status;
 }
 
-static void find_first_box(char out[CARDBOX_UUID_SIZE])
-{
-    slice rest = {SAMPLE, sizeof(SAMPLE) - 1}, line;
-    scan_value row, id;
-
-    while (next_line(&rest, &line)) {
-        if (!scan_check(line, CARDBOX_JSON_DEPTH_MAX, &row, NULL, NULL))
-            continue;
-        id = scan_find(row, "box_id");
-        if (id.kind != SCAN_STRING || id.text.len != CARDBOX_UUID_SIZE + 1)
-            continue;
-        memcpy(out, id.text.ptr + 1, CARDBOX_UUID_SIZE - 1);
-        out[CARDBOX_UUID_SIZE - 1] = '\0';
-        return;
-    }
-}
-
 static cardbox_status import_session(cardbox *db, cardbox_error *err)
 {
     return cardbox_session_import_bytes(NULL, db, DEV_PROJECT, DEV_SESSION, false, SESSION,
                                         sizeof(SESSION) - 1, err);
 }
 
-/* A file that says that it was loaded. */
-static bool mark(const char *path)
+/* Makes the file that marks a part as loaded. */
+static bool make_mark(const char *path)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 
@@ -86,7 +68,7 @@ static bool mark(const char *path)
     return false;
 }
 
-/* Loads a part of the sample, unless its mark says that it was loaded. False: why was said. */
+/* Loads a part of the sample once. False: an error was printed. */
 static bool load_once(const char *dir, const char *mark_name, cardbox *db,
                       cardbox_status (*load)(cardbox *db, cardbox_error *err))
 {
@@ -98,7 +80,7 @@ static bool load_once(const char *dir, const char *mark_name, cardbox *db,
     if (access(path, F_OK) == 0)
         return true;
     if (load(db, &err) == CARDBOX_OK)
-        return mark(path);
+        return make_mark(path);
     cli_failed(&err);
     return false;
 }
@@ -108,7 +90,6 @@ bool dev_sample_load(dev_sample *out, cardbox *db, const char *dir)
     cardbox_error err = CARDBOX_ERROR_INIT;
 
     *out = (dev_sample){.cards = 0};
-    find_first_box(out->first_box);
     /* The session came later than the rest: there are folders that have only that. */
     if (!load_once(dir, "sample-loaded", db, import_sample) ||
         !load_once(dir, "sample-session-loaded", db, import_session))

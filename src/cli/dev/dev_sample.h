@@ -8,14 +8,14 @@
 
 #define DEV_PROJECT "demo"
 #define DEV_SESSION "demo-session"
+#define DEV_BOX     "01970000-0000-7000-8000-000000000001"
 
 typedef struct dev_sample {
-    int64_t cards, boxes, sessions;    /* what the project has now */
-    char first_box[CARDBOX_UUID_SIZE]; /* of the sample */
+    int64_t cards, boxes, sessions; /* rows of the project */
 } dev_sample;
 
-/* Loads the sample, once a data folder `dir`: who deletes it does not get it back. Tells what the
- * project holds. False: why was said. */
+/* Loads the sample once into the cluster of `dir`: deleted rows do not come back. Counts the rows
+ * of the project. False: an error was printed. */
 bool dev_sample_load(dev_sample *out, cardbox *db, const char *dir);
 
 #endif

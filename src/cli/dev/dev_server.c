@@ -9,11 +9,6 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include "base/clock.h"
 #include "cli/cli.h"
 
@@ -45,23 +40,12 @@ static bool split_address(const char *address, char host[64], const char **port)
     return true;
 }
 
-bool dev_is_address(const char *listen)
+/* True if only this machine reaches an address. */
+static bool is_loopback(const char *host)
 {
-    char host[64];
-    const char *port;
-
-    return split_address(listen, host, &port);
-}
-
-bool dev_is_loopback(const char *listen)
-{
-    char host[64];
-    const char *port;
     struct in_addr four;
     struct in6_addr six;
 
-    if (!split_address(listen, host, &port))
-        return false;
     if (strcmp(host, "localhost") == 0)
         return true;
     if (inet_pton(AF_INET, host, &four) == 1)
@@ -69,16 +53,32 @@ bool dev_is_loopback(const char *listen)
     return inet_pton(AF_INET6, host, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
 }
 
+bool dev_check_listen(const char *listen)
+{
+    char host[64];
+    const char *port;
+
+    if (!split_address(listen, host, &port))
+        cli_error("--listen takes ADDR:PORT, not \"%s\"", listen);
+    else if (!is_loopback(host))
+        cli_error("--listen %s can be reached from other machines, and dev serves this one alone: "
+                  "use a loopback address such as 127.0.0.1:8099",
+                  listen);
+    else
+        return true;
+    return false;
+}
+
 /* A socket for an address, and that address; -1 if there is none. */
 static int open_socket(const char *address, struct sockaddr_storage *out, socklen_t *length)
 {
-    static const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM};
+    static const struct addrinfo expected = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
     char host[64];
     const char *port;
     int fd = -1;
 
-    if (!split_address(address, host, &port) || getaddrinfo(host, port, &wanted, &found) != 0)
+    if (!split_address(address, host, &port) || getaddrinfo(host, port, &expected, &found) != 0)
         return -1;
     memcpy(out, found->ai_addr, found->ai_addrlen);
     *length = found->ai_addrlen;
@@ -87,37 +87,37 @@ static int open_socket(const char *address, struct sockaddr_storage *out, sockle
     return fd;
 }
 
-/* cardboxd would find out too, but says so in its log alone. */
+/* cardboxd would report it in its log only. */
 bool dev_is_free(const char *listen)
 {
     struct sockaddr_storage address;
     socklen_t length;
     int fd = open_socket(listen, &address, &length), on = 1;
-    bool taken;
+    bool in_use;
 
     if (fd < 0)
         return true; /* cardboxd will say what is wrong with it */
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    taken = bind(fd, (const struct sockaddr *)&address, length) != 0 && errno == EADDRINUSE;
+    in_use = bind(fd, (const struct sockaddr *)&address, length) != 0 && errno == EADDRINUSE;
     close(fd);
-    if (taken)
+    if (in_use)
         cli_error(
             "%s is in use: choose another address with --listen, such as 127.0.0.1:9000; with "
             "make: make run ARGS='--listen 127.0.0.1:9000'",
             listen);
-    return !taken;
+    return !in_use;
 }
 
-/* Whether the server, which listens before it has reached its database, has reached it. */
+/* True if the server, which listens before it has connections to the database, has them. */
 static bool is_ready(const dev_server *s)
 {
     static const char request[] = "GET /readyz HTTP/1.1\r\nHost: localhost\r\n"
                                   "Connection: close\r\n\r\n";
-    static const char wanted[] = "HTTP/1.1 200 ";
+    static const char expected[] = "HTTP/1.1 200 ";
     static const struct timeval patience = {.tv_sec = 1};
     struct sockaddr_storage address;
     socklen_t length;
-    char answer[sizeof(wanted) - 1];
+    char answer[sizeof(expected) - 1];
     int fd = open_socket(s->url + strlen("http://"), &address, &length);
     bool ready = false;
 
@@ -127,7 +127,7 @@ static bool is_ready(const dev_server *s)
     if (connect(fd, (const struct sockaddr *)&address, length) == 0 &&
         send(fd, request, strlen(request), MSG_NOSIGNAL) == (ssize_t)strlen(request))
         ready = recv(fd, answer, sizeof(answer), MSG_WAITALL) == (ssize_t)sizeof(answer) &&
-                memcmp(answer, wanted, sizeof(answer)) == 0;
+                memcmp(answer, expected, sizeof(answer)) == 0;
     close(fd);
     return ready;
 }
@@ -153,7 +153,7 @@ static void find_program(char out[PATH_MAX])
     snprintf(out, PATH_MAX, "cardboxd");
 }
 
-static bool launch(dev_server *s, const dev_server_options *options)
+static bool start_cardboxd(dev_server *s, const dev_server_options *options)
 {
     char program[PATH_MAX];
     const char *const argv[] = {
@@ -223,7 +223,7 @@ bool dev_server_start(dev_server *s, const dev_server_options *options,
 {
     int64_t deadline = clock_ms() + READY_MS;
 
-    if (!path_join(s->log, options->dir, "cardboxd.log") || !launch(s, options))
+    if (!path_join(s->log, options->dir, "cardboxd.log") || !start_cardboxd(s, options))
         return false;
     if (await_url(s, deadline, stop) && await_ready(s, deadline, stop))
         return true;

@@ -15,16 +15,14 @@ typedef struct dev_server {
     FILE *lines;        /* its standard output */
 } dev_server;
 
-bool dev_is_address(const char *listen); /* ADDR:PORT, as far as it can be seen */
+/* Reports an error unless `listen` is an ADDR:PORT that only this machine reaches. */
+bool dev_check_listen(const char *listen);
 
-/* Whether an ADDR:PORT is one that only this machine reaches. */
-bool dev_is_loopback(const char *listen);
-
-/* Whether nobody listens there; else that is said. */
+/* False: the address is in use, which is reported. */
 bool dev_is_free(const char *listen);
 
 typedef struct dev_server_options {
-    const char *dir; /* of its log */
+    const char *dir; /* the folder of its log */
     const char *dsn;
     const char *listen;
     bool auth; /* it asks for tokens */
@@ -40,7 +38,7 @@ void dev_server_listen(dev_server *s);
 /* Lets it answer what it has begun; does not wait for that if *stop grows. */
 void dev_server_stop(dev_server *s, const volatile sig_atomic_t *stop);
 
-/* Says on stderr that it ended, with the end of its log. */
+/* Prints on stderr that it ended, and the end of its log. */
 void dev_server_say_end(const dev_server *s, const char *how);
 
 #endif

@@ -7,24 +7,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 #include "base/clock.h"
 #include "cli/cli.h"
 
-/* What a child ends with when it could not become the program. */
+/* The exit status of a child that could not execute the program. */
 #define EXIT_NO_PROGRAM 127
 
 #define WAIT_STEP_MS 10
 
-/* Bytes of the end of a log that are looked through for its last lines, and most of those. A server
- * that stops says for seconds, with each attempt to connect, that it does. */
+/* The end of a log that is searched for its last lines, and their maximum number. A server that
+ * stops repeats one line for seconds. */
 #define TAIL_BYTES 65536
 #define TAIL_LINES 8
 
@@ -49,7 +44,7 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void become(const process_plan *plan, int input, pid_t parent)
+static void execute_program(const process_plan *plan, int input, pid_t parent)
 {
     setsid();
     if (!change_user(plan->user))
@@ -96,7 +91,7 @@ pid_t process_start(const process_plan *plan)
     sigprocmask(SIG_SETMASK, &all, &before);
     pid = fork();
     if (pid == 0)
-        become(plan, input, parent);
+        execute_program(plan, input, parent);
     sigprocmask(SIG_SETMASK, &before, NULL);
     close(input);
     return pid;
@@ -121,28 +116,14 @@ int process_run(const process_plan *plan)
     return exit_status(status);
 }
 
-bool process_first_line(char *out, size_t size, const char *const *argv)
+bool process_first_line(char *out, size_t size, const char *command)
 {
-    int ends[2], quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    process_plan plan = {.argv = argv, .errors = quiet, .death_signal = SIGKILL};
-    FILE *lines = NULL;
-    bool found = false;
-    pid_t pid;
+    FILE *lines = popen(command, "re");
+    bool found = lines != NULL && fgets(out, (int)size, lines) != NULL;
 
-    if (quiet < 0 || pipe2(ends, O_CLOEXEC) != 0)
-        return false;
-    plan.output = ends[1];
-    pid = process_start(&plan);
-    close(ends[1]);
-    close(quiet);
-    lines = fdopen(ends[0], "r");
-    if (lines != NULL && fgets(out, (int)size, lines) != NULL) {
+    if (found)
         out[strcspn(out, "\n")] = '\0';
-        found = *out != '\0';
-    }
-    if (lines != NULL)
-        fclose(lines);
-    return pid > 0 && process_wait(pid, 10000) && found;
+    return lines != NULL && pclose(lines) == 0 && found && *out != '\0';
 }
 
 bool process_may_enter(const char *path, const process_user *user)
@@ -171,7 +152,7 @@ bool process_wait(pid_t pid, int64_t timeout_ms)
 
 /* --- files --- */
 
-/* What a line says after its stamp: "TIME [PID] ...", as PostgreSQL has it, or "ts=TIME ...". */
+/* The text after the stamp: "TIME [PID] ..." in PostgreSQL's logs, "ts=TIME ..." in ours. */
 static const char *line_message(const char *line)
 {
     const char *end = strstr(line, "] ");

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Who a child runs as. `change` false: as we are. */
+/* The user of a child. `change` false: our own. */
 typedef struct process_user {
     bool change;
     uid_t uid;
@@ -28,24 +28,24 @@ typedef struct process_plan {
     int death_signal; /* the signal when we die */
 } process_plan;
 
-/* Starts a child in a session of its own, so that Ctrl-C reaches only us. -1: errno says why. */
+/* Starts a child in a session of its own, so that Ctrl-C reaches only us. -1: see errno. */
 pid_t process_start(const process_plan *plan);
 
 /* Starts one and waits for it: its exit status; 128 and the signal's number if one killed it; -1 if
  * it could not be started. */
 int process_run(const process_plan *plan);
 
-/* The first line that a program prints. False if it prints none or does not end. */
-bool process_first_line(char *out, size_t size, const char *const *argv);
+/* The first line that a command of the shell prints. False: it prints none or fails. */
+bool process_first_line(char *out, size_t size, const char *command);
 
-/* Whether `user` may enter a folder, which needs all the folders above it too. */
+/* True if `user` may enter a folder and all folders above it. */
 bool process_may_enter(const char *path, const process_user *user);
 
 /* Waits for a child to end, at most so long. */
 bool process_wait(pid_t pid, int64_t timeout_ms);
 
-/* Prints the last lines of a log on stderr, indented. Of neighbours that say the same the first one
- * is printed alone. */
+/* Prints the last lines of a log on stderr, indented. Repeated lines are printed
+ * once. */
 void process_print_tail(const char *path);
 
 /* "dir/name" in out; false, with a message, if that is too long for a path. */

@@ -7,34 +7,25 @@
 typedef cardbox_status delete_one(cardbox *db, const char *project, const char *id,
                                   cardbox_error *err);
 
-static cli_exit print_deleted(const char *kind, const char *id, bool json)
-{
-    buf line = BUF_INIT(8 * CARDBOX_CARD_ID_MAX);
-
-    if (json)
-        return cli_print_json(json_pack("{s+:s, s:b}", kind, "_id", id, "deleted", 1));
-    buf_printf(&line, "%s %s is deleted", kind, id);
-    return cli_print_line(&line, false);
-}
-
-static cli_exit delete_each(cardbox *db, const char *kind, delete_one *run,
-                            const cli_common *common, char **ids)
+static cli_exit delete_each(cardbox *db, const char *kind, delete_one *delete,
+                            const cli_options *options)
 {
     cli_exit status = CLI_DONE;
 
-    for (; *ids != NULL; ids++) {
+    for (char **id = options->arguments; *id != NULL; id++) {
         cardbox_error err = CARDBOX_ERROR_INIT;
 
-        switch (run(db, common->project, *ids, &err)) {
+        switch (delete (db, options->project, *id, &err)) {
         case CARDBOX_OK:
-            if (print_deleted(kind, *ids, common->json) == CLI_DONE)
+            if (cli_print(options->json, json_pack("{s+:s, s:b}", kind, "_id", *id, "deleted", 1),
+                          "%s %s is deleted", kind, *id) == CLI_DONE)
                 continue;
             break;
         case CARDBOX_NOT_FOUND:
-            cli_error("%s not found: %s", kind, *ids);
+            cli_error("%s not found: %s", kind, *id);
             break;
         default:
-            cli_error("%.*s: %s%s", (int)slice_cut(slice_of(*ids), 400), *ids, err.message,
+            cli_error("%.*s: %s%s", (int)slice_cut(slice_of(*id), 400), *id, err.message,
                       cli_hint(&err));
         }
         status = CLI_FAILED;
@@ -42,58 +33,28 @@ static cli_exit delete_each(cardbox *db, const char *kind, delete_one *run,
     return status;
 }
 
-static cli_exit delete_cards(cardbox *db, const void *common, char **arguments)
-{
-    return delete_each(db, "card", cardbox_card_delete, common, arguments);
-}
+#define DELETE_COMMAND(variable, delete, word, command_arguments, text, details, example)          \
+    static cli_exit delete_##variable(cardbox *db, const cli_options *options)                     \
+    {                                                                                              \
+        return delete_each(db, word, delete, options);                                             \
+    }                                                                                              \
+    const cli_command cli_##variable##_delete = {.name = word " delete",                           \
+                                                 .arguments = command_arguments,                   \
+                                                 .summary = text,                                  \
+                                                 .description = details,                           \
+                                                 .examples = example,                              \
+                                                 .options = cli_plain_specs,                       \
+                                                 .with_database = delete_##variable}
 
-const cli_command cli_card_delete = {
-    .name = "card delete",
-    .arguments = "CARD...",
-    .summary = "delete cards",
-    .description = "They can't be read from now on; `cardbox card add --restore` brings one back "
-                   "until the retention period is over. A sealed card can't be deleted.",
-    .examples = "card delete --project demo demo-019-deliverable",
-    .options = cli_plain_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = -1,
-    .ask = delete_cards,
-};
-
-static cli_exit delete_boxes(cardbox *db, const void *common, char **arguments)
-{
-    return delete_each(db, "box", cardbox_box_delete, common, arguments);
-}
-
-const cli_command cli_box_delete = {
-    .name = "box delete",
-    .arguments = "BOX...",
-    .summary = "delete boxes",
-    .description = "Their ids stay taken; their cards and forks stay. Deleting one again is fine.",
-    .examples = "box delete --project demo 01970000-0000-7000-8000-000000000003",
-    .options = cli_plain_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = -1,
-    .ask = delete_boxes,
-};
-
-static cli_exit delete_sessions(cardbox *db, const void *common, char **arguments)
-{
-    return delete_each(db, "session", cardbox_session_delete, common, arguments);
-}
-
-const cli_command cli_session_delete = {
-    .name = "session delete",
-    .arguments = "SESSION...",
-    .summary = "delete sessions for good",
-    .description = "Their lines go, and the cards of their entries but for those that other\n"
-                   "sessions, such as their forks, have too. Not for workers' roles.",
-    .examples = "session delete --project demo second-try",
-    .options = cli_plain_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = -1,
-    .ask = delete_sessions,
-};
+DELETE_COMMAND(card, cardbox_card_delete, "card", "CARD...", "delete cards",
+               "They can't be read from now on; `cardbox card add --restore` brings one back until "
+               "the retention period is over. A sealed card can't be deleted.",
+               "card delete --project demo demo-019-deliverable");
+DELETE_COMMAND(
+    box, cardbox_box_delete, "box", "BOX...", "delete boxes",
+    "Their ids stay taken; their cards and forks stay. Deleting a box again is accepted.",
+    "box delete --project demo 01970000-0000-7000-8000-000000000003");
+DELETE_COMMAND(session, cardbox_session_delete, "session", "SESSION...", "delete sessions for good",
+               "Deletes their lines, and the cards of entries that no other session has. Not for "
+               "workers' roles.",
+               "session delete --project demo second-try");

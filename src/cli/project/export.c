@@ -1,7 +1,6 @@
 /*
- * export.c: `cardbox export`. Writes what the store gives to a file or the standard output.
+ * export.c: `cardbox export`. Writes a project to a file or the standard output.
  */
-#include <stdlib.h>
 #include "cli/commands.h"
 #include "cli/target.h"
 #include "cli/view/term.h"
@@ -13,7 +12,7 @@ typedef struct export_run_state {
     export_counts counts;
 } export_run_state;
 
-static bool take_piece(void *arg, slice piece, const export_counts *counts)
+static bool write_piece(void *arg, slice piece, const export_counts *counts)
 {
     export_run_state *state = arg;
 
@@ -23,14 +22,15 @@ static bool take_piece(void *arg, slice piece, const export_counts *counts)
     return target_write(&state->target, piece);
 }
 
-/* Whether the file may have been meant as a project: none was named, and it looks like no file. */
+/* True if the argument may be meant as a project: none was named, and it has no dot and no slash.
+ */
 static bool may_be_project(const char *file, const char *project)
 {
     return project == getenv("CARDBOX_PROJECT") && strpbrk(file, "./") == NULL;
 }
 
-/* What was written, on stderr where stdout has the lines. */
-static void say_counts(const export_run_state *state, const char *project)
+/* Reports the counts, on stderr if stdout has the lines. */
+static void print_counts(const export_run_state *state, const char *project)
 {
     static const char *const NAMES[TRANSFER_OTHER][2] = {
         [TRANSFER_CARD] = {"card", "cards"},
@@ -58,32 +58,25 @@ static void say_counts(const export_run_state *state, const char *project)
     buf_free(&text);
 }
 
-static cli_exit run(cardbox *db, const void *given, char **arguments)
+static cli_exit export_project(cardbox *db, const cli_options *options)
 {
-    const cli_common *common = given;
-    export_run_state state = {.target = target_of(arguments[0]),
+    export_run_state state = {.target = target_of(options->arguments[0]),
                               .progress = {.label = "export", .unit = "lines"}};
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status = CARDBOX_UNAVAILABLE;
-    bool whole;
+    bool complete;
 
     if (target_open(&state.target)) {
-        status = export_run(db, common->project, take_piece, &state, &err);
+        status = export_run(db, options->project, write_piece, &state, &err);
         term_progress_clear(&state.progress);
         if (status != CARDBOX_OK)
             cli_failed(&err);
     }
-    whole = target_close(&state.target, status == CARDBOX_OK);
-    if (whole)
-        say_counts(&state, common->project);
-    return whole ? CLI_DONE : CLI_FAILED;
+    complete = target_close(&state.target, status == CARDBOX_OK);
+    if (complete)
+        print_counts(&state, options->project);
+    return complete ? CLI_DONE : CLI_FAILED;
 }
-
-static const opt_spec specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_OPTIONS_END,
-};
 
 const cli_command cli_export = {
     .name = "export",
@@ -91,13 +84,16 @@ const cli_command cli_export = {
     .summary = "write a whole project as NDJSON",
     .description =
         "Cards, boxes, sessions, tasks, messages and calls, a line each, as of one moment. FILE "
-        "takes its name when it is whole; -, the default, is the standard output. `cardbox import` "
-        "reads it back. An export has each box's present list, and neither its versions and log "
-        "nor the append keys: for a backup, use pg_dump.",
+        "is renamed from FILE.partial when it is complete; -, the default, is the standard output. "
+        "`cardbox import` reads it. Of a box the export has the present list only, without "
+        "versions, log and append keys: for a backup, use pg_dump.",
     .examples = "export --project demo demo.ndjson\n"
                 "export --project demo | gzip > demo.ndjson.gz",
-    .options = specs,
-    .size = sizeof(cli_common),
-    .most = 1,
-    .ask = run,
+    .options =
+        (const opt_spec[]){
+            CLI_DSN,
+            CLI_PROJECT,
+            CLI_OPTIONS_END,
+        },
+    .with_database = export_project,
 };

@@ -1,19 +1,13 @@
 /*
- * import.c: `cardbox import`. Reads lines, shows how far it is, says what became of them; what a
- * line means is the store's.
+ * import.c: `cardbox import`. Reads lines, shows the progress and reports the outcomes. The store
+ * parses the lines.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include "app/line_reader.h"
 #include "cli/commands.h"
 #include "cli/source.h"
 #include "cli/view/term.h"
 #include "store/project/transfer.h"
-
-typedef struct import_options {
-    cli_common common;
-    bool tenant_from_rows;
-} import_options;
 
 typedef struct import_run {
     cli_source from;
@@ -22,34 +16,36 @@ typedef struct import_run {
     store_import *in;
 } import_run;
 
-enum { STRANGE_TOLD = 5 }; /* of a file that is no export; the other lines are only counted */
+enum {
+    UNKNOWN_REPORTED = 5
+}; /* reported bad lines of a file that is no export; others are only counted */
 
-/* Whether all lines so far, if there are any, are of no kind. */
+/* True if there are lines, and none so far is of an export. */
 static bool is_no_export(const import_result *so_far)
 {
-    uint64_t strange = so_far->of[TRANSFER_OTHER].refused;
+    uint64_t unknown = so_far->of[TRANSFER_OTHER].refused;
 
-    return strange > 0 && strange + so_far->blank == so_far->lines;
+    return unknown > 0 && unknown + so_far->blank == so_far->lines;
 }
 
 static void report_refused(void *arg, uint64_t line, const char *reason)
 {
     import_run *r = arg;
     const import_result *so_far = import_so_far(r->in);
-    uint64_t strange = so_far->of[TRANSFER_OTHER].refused;
+    uint64_t unknown = so_far->of[TRANSFER_OTHER].refused;
 
-    if (is_no_export(so_far) && strange > STRANGE_TOLD + 1)
+    if (is_no_export(so_far) && unknown > UNKNOWN_REPORTED + 1)
         return;
     term_progress_clear(&r->progress);
-    if (is_no_export(so_far) && strange > STRANGE_TOLD)
+    if (is_no_export(so_far) && unknown > UNKNOWN_REPORTED)
         cli_note("from line %llu on, lines like these are only counted, until one is of an export",
                  (unsigned long long)line);
     else
         cli_note("line %llu: %s", (unsigned long long)line, reason);
 }
 
-/* Takes every line. False: the import ended before its time, and why was said. */
-static bool take_lines(import_run *r)
+/* Imports all lines. False: the import failed, which is reported. */
+static bool import_lines(import_run *r)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status = CARDBOX_OK;
@@ -92,22 +88,10 @@ static const char *const NAMES[TRANSFER_KINDS] = {
     [TRANSFER_OTHER] = "other",
 };
 
-static void print_json(const import_result *result)
-{
-    buf out = BUF_INIT(4096);
-    import_result_json(&out, result);
-    printf("{%s}\n", buf_str(&out));
-    buf_free(&out);
-}
-
-static bool any(const import_counts *counts)
-{
-    return counts->inserted + counts->unchanged + counts->repaired + counts->refused > 0;
-}
-
 static bool is_printed(int kind, const import_counts *counts)
 {
-    return kind <= TRANSFER_BOX || any(counts);
+    return kind <= TRANSFER_BOX ||
+           counts->inserted + counts->unchanged + counts->repaired + counts->refused > 0;
 }
 
 static void print_summary(const import_result *result)
@@ -133,85 +117,68 @@ static void print_summary(const import_result *result)
     }
 }
 
-static uint64_t count_refused(const import_result *result)
+static cli_exit print_result(const cli_options *options, const import_result *result)
 {
     uint64_t refused = 0;
+    buf json = BUF_INIT(4096);
 
     for (int kind = 0; kind < TRANSFER_KINDS; kind++)
         refused += result->of[kind].refused;
-    return refused;
-}
-
-static cli_exit summarise(const import_options *options, const import_result *result)
-{
-    if (options->common.json)
-        print_json(result);
+    import_result_json(&json, result);
+    if (options->json)
+        printf("{%s}\n", buf_str(&json));
     else
         print_summary(result);
+    buf_free(&json);
     if (is_no_export(result))
         cli_note("no line is of an export; a session's file is read by `cardbox session import`");
     if (result->ignored > 0)
         cli_warning("%llu unknown members were left out; the first is %s in line %llu",
                     (unsigned long long)result->ignored, result->ignored_name,
                     (unsigned long long)result->ignored_line);
-    return count_refused(result) > 0 ? CLI_FAILED : CLI_DONE;
+    return refused > 0 ? CLI_FAILED : CLI_DONE;
 }
 
 /* --- the command --- */
 
-static cli_exit import_file(const import_options *options, import_run *r, cardbox *db)
+static cli_exit import_file(const cli_options *options, import_run *r, cardbox *db)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
-    const char *tenant = options->tenant_from_rows ? NULL : options->common.project;
+    const char *tenant = options->tenant_from_rows ? NULL : options->project;
     cli_exit status;
 
     if (import_new(&r->in, db, tenant, report_refused, r, &err) != CARDBOX_OK)
         return cli_failed(&err);
-    status = take_lines(r) ? CLI_DONE : CLI_FAILED;
-    if (summarise(options, import_so_far(r->in)) != CLI_DONE)
+    status = import_lines(r) ? CLI_DONE : CLI_FAILED;
+    if (print_result(options, import_so_far(r->in)) != CLI_DONE)
         status = CLI_FAILED;
     import_free(r->in);
     return status;
 }
 
-/* Whether the project is named twice: on the command line, not by the variable alone. */
-static bool names_both(const import_options *options)
-{
-    const char *project = options->common.project;
-
-    return options->tenant_from_rows && project != NULL && project != getenv("CARDBOX_PROJECT");
-}
-
-static cli_exit run(const void *given, char **arguments)
+static cli_exit import_project(const cli_options *options)
 {
     static import_run r; /* large for a stack */
-    const import_options *options = given;
     cli_exit status = CLI_FAILED;
 
-    if (names_both(options) || (!options->tenant_from_rows && !options->common.project)) {
+    /* The project may come from the variable, and is then not given twice. */
+    bool is_given = options->project != NULL && options->project != getenv("CARDBOX_PROJECT");
+    if ((options->tenant_from_rows && is_given) ||
+        (!options->tenant_from_rows && !options->project)) {
         cli_error("give either --project PROJECT or --tenant-from-rows");
         return CLI_USAGE;
     }
-    if (!source_open(&r.from, arguments[0]))
+    if (!source_open(&r.from, options->arguments[0]))
         return CLI_FAILED;
     r.progress = (term_progress){.label = "import", .unit = "lines", .total = r.from.size};
     line_reader_init(&r.reader, TRANSFER_LINE_MAX, line_reader_from_file, r.from.in);
-    cardbox *db = cli_open(&options->common);
+    cardbox *db = cli_open(options);
     if (db != NULL)
         status = import_file(options, &r, db);
     line_reader_free(&r.reader);
     source_close(&r.from);
     return status;
 }
-
-static const opt_spec specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_FLAG(import_options, "tenant-from-rows", tenant_from_rows,
-             "each row into the project that its tenant_id names"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
 
 const cli_command cli_import = {
     .name = "import",
@@ -232,9 +199,9 @@ const cli_command cli_import = {
                 "import --project copy --json < demo.ndjson\n"
                 "export --project demo | jq -c '.tenant_id = \"copy\"' |\n"
                 "   cardbox import --tenant-from-rows",
-    .options = specs,
-    .size = sizeof(import_options),
-    .most = 1,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_FLAG("tenant-from-rows", tenant_from_rows,
+                 "each row into the project that its tenant_id names")),
     .project_optional = true,
-    .run = run,
+    .alone = import_project,
 };

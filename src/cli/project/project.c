@@ -7,12 +7,12 @@
 #include "base/errors.h"
 #include "store/admin/projects.h"
 
-static void add_object(buf *out, const void *rows, size_t i)
+static void add_project_object(buf *out, const void *rows, size_t i)
 {
     project_json(out, rows, (int)i);
 }
 
-static void add_row(table *t, const void *rows, size_t i)
+static void add_project_row(table *t, const void *rows, size_t i)
 {
     table_add(t, project_id(rows, (int)i), STYLE_PLAIN);
     for (int kind = 0; kind < PROJECT_KINDS; kind++) {
@@ -25,8 +25,8 @@ static void add_row(table *t, const void *rows, size_t i)
     }
 }
 
-static cardbox_status ask(store_rows **out, cardbox *db, const project_list *list,
-                          cardbox_error *err)
+static cardbox_status query_projects(store_rows **out, cardbox *db, const project_list *list,
+                                     cardbox_error *err)
 {
     params p;
 
@@ -37,44 +37,43 @@ static cardbox_status ask(store_rows **out, cardbox *db, const project_list *lis
 
 static cli_exit print_page(const store_rows *rows, int64_t limit, bool json, arena *memory)
 {
-    static const table_column columns[] = {{"project", TABLE_WHOLE},
-                                           {"cards", TABLE_RIGHT},
-                                           {"boxes", TABLE_RIGHT},
-                                           {"sessions", TABLE_RIGHT},
-                                           {"tasks", TABLE_RIGHT}};
+    static const listing PROJECTS = {add_project_object,
+                                     add_project_row,
+                                     0,
+                                     {{"project", TABLE_ID},
+                                      {"cards", TABLE_RIGHT},
+                                      {"boxes", TABLE_RIGHT},
+                                      {"sessions", TABLE_RIGHT},
+                                      {"tasks", TABLE_RIGHT}}};
     int64_t count = rows_count(rows);
-    listing found = {.of = rows,
-                     .count = (size_t)(count < limit ? count : limit),
-                     .add_object = add_object,
-                     .add_row = add_row,
-                     LISTING_COLUMNS(columns),
-                     .cursor = projects_next(rows, limit, memory)};
+    const char *next = projects_next(rows, limit, memory);
 
-    return memory->failed ? cli_nomem() : listing_print(&found, json, "no projects");
+    if (memory->failed)
+        return cli_nomem();
+    return listing_print(&PROJECTS, rows, (size_t)(count < limit ? count : limit), next, json,
+                         "no projects");
 }
 
-static cli_exit run_list(const void *given, char **arguments)
+static cli_exit list_projects(const cli_options *options)
 {
-    const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    project_list list = {.limit = common->limit > 0 ? common->limit : CARDBOX_PAGE_DEFAULT};
+    project_list list = {.limit = options->limit > 0 ? options->limit : CARDBOX_PAGE_DEFAULT};
     store_rows *rows = NULL;
     arena memory = ARENA_INIT;
     cardbox *db = NULL;
     cli_exit status = CLI_FAILED;
 
-    (void)arguments;
-    if (common->cursor != NULL &&
-        !list_cursor_read(&list.from, slice_of(common->cursor), &memory)) {
-        (void)error_cursor(&err, common->cursor);
-        status = memory.failed ? cli_nomem() : cli_refused(&err, cli_page_origins);
+    if (options->cursor != NULL &&
+        !list_cursor_read(&list.from, slice_of(options->cursor), &memory)) {
+        (void)error_cursor(&err, options->cursor);
+        status = memory.failed ? cli_nomem() : cli_failed(&err);
         goto done;
     }
-    db = cli_open(common);
+    db = cli_open(options);
     if (db == NULL)
         goto done;
-    if (ask(&rows, db, &list, &err) == CARDBOX_OK)
-        status = print_page(rows, list.limit, common->json, &memory);
+    if (query_projects(&rows, db, &list, &err) == CARDBOX_OK)
+        status = print_page(rows, list.limit, options->json, &memory);
     else
         status = cli_failed(&err);
 done:
@@ -83,18 +82,14 @@ done:
     return status;
 }
 
-static const opt_spec list_specs[] = {CLI_DSN, CLI_CURSOR, CLI_LIMIT, CLI_JSON, CLI_OPTIONS_END};
-
 const cli_command cli_project_list = {
     .name = "project list",
-    .arguments = "",
     .summary = "list projects, by their ids",
     .description = "Those that have anything, and how much of it is live, among the first 1,000 of "
                    "each kind: with a + behind it, or in \"capped\" of --json, there are more. A "
                    "worker's role sees those that are granted to it.",
     .examples = "project list\n"
                 "project list --json --limit 500",
-    .options = list_specs,
-    .size = sizeof(cli_common),
-    .run = run_list,
+    .options = (const opt_spec[]){CLI_DSN, CLI_CURSOR, CLI_LIMIT, CLI_JSON, CLI_OPTIONS_END},
+    .alone = list_projects,
 };

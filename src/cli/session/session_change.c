@@ -12,135 +12,79 @@
 
 /* --- fork --- */
 
-typedef struct fork_options {
-    cli_common common;
-    const char *new_id;
-} fork_options;
-
-static cli_exit run_fork(cardbox *db, const void *given, char **arguments)
+static cli_exit fork_session(cardbox *db, const cli_options *options)
 {
-    static const cli_origin origins[] = {{"new_session_id", "--new-id"}, {0}};
-    const fork_options *options = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     char made[CARDBOX_UUID_SIZE];
     const char *id = options->new_id ? options->new_id : made;
-    const char *entry = arguments[1];
-    session_found_id found;
-    buf line = BUF_INIT(1 << 16);
+    const char *entry = options->arguments[1];
     int64_t entries = 0;
     cardbox_status status;
 
     cardbox_uuid7(made);
-    if (!session_find_entry(db, options->common.project, arguments[0], &entry, &found))
+    if (!session_find_entry(db, options->project, options->arguments[0], &entry))
         return CLI_FAILED;
-    status =
-        cardbox_session_fork(&entries, db, options->common.project, arguments[0], entry, id, &err);
+    status = cardbox_session_fork(&entries, db, options->project, options->arguments[0], entry, id,
+                                  &err);
     if (status != CARDBOX_OK)
-        return cli_refused(&err, origins);
-    if (options->common.json)
-        return cli_print_json(
-            json_pack("{s:s, s:I}", "session_id", id, "entries", (json_int_t)entries));
-    buf_printf(&line, "session %s   %" PRId64 " entr%s", id, entries, entries == 1 ? "y" : "ies");
-    return cli_print_line(&line, false);
+        return cli_failed(&err);
+    return cli_print(options->json,
+                     json_pack("{s:s, s:I}", "session_id", id, "entries", (json_int_t)entries),
+                     "session %s   %" PRId64 " entr%s", id, entries, entries == 1 ? "y" : "ies");
 }
-
-static const opt_spec fork_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_TEXT(fork_options, "new-id", new_id, "ID", "id of the fork (default: a new UUIDv7)"),
-    CLI_TEXT(fork_options, "session", new_id, "ID", "the same, as session import has it"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
 
 const cli_command cli_session_fork = {
     .name = "session fork",
     .arguments = "SESSION [ENTRY]",
-    .summary = "make a new session of the way to an entry, or to the head",
+    .summary = "make a new session of the path to an entry, or to the head",
     .examples = "session fork --project demo demo-session 5e55000a\n"
                 "session fork --project demo --new-id second-try demo-session",
-    .options = fork_specs,
-    .size = sizeof(fork_options),
-    .least = 1,
-    .most = 2,
-    .ask = run_fork,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_TEXT("new-id", new_id, "ID", "id of the fork (default: a new UUIDv7)"),
+        CLI_TEXT("session", new_id, "ID", "the same, as session import has it")),
+    .origins = {{"new_session_id", "--new-id"}},
+    .with_database = fork_session,
 };
 
 /* --- head --- */
 
-typedef struct head_options {
-    cli_common common;
-    const char *expected;
-} head_options;
-
-static cli_exit print_head(const char *session, const char *head, int64_t version, bool json)
+static cli_exit move_or_show_head(const cli_options *options)
 {
-    buf line = BUF_INIT(1 << 16);
-
-    if (json)
-        return cli_print_json(json_pack("{s:s, s:s?, s:I}", "session_id", session, "head_entry_id",
-                                        head, "version", (json_int_t)version));
-    buf_printf(&line, "session %s   version %" PRId64 "   head %s", session, version,
-               head ? head : "nowhere: it is empty");
-    return cli_print_line(&line, false);
-}
-
-static cli_exit show_head(cardbox *db, const head_options *options, const char *session)
-{
+    const char *project = options->project, *session = options->arguments[0],
+               *entry = options->arguments[1];
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *found = NULL;
-    cli_exit status;
-
-    if (cardbox_session_get(&found, db, options->common.project, session, &err) == CARDBOX_OK) {
-        const cardbox_session *one = cardbox_sessions_at(found, 0);
-
-        status =
-            print_head(one->session_id, one->head_entry_id, one->version, options->common.json);
-    } else {
-        status = cli_failed(&err);
-    }
-    cardbox_sessions_free(found);
-    return status;
-}
-
-static cli_exit move_head(cardbox *db, const head_options *options, const char *session,
-                          const char *entry)
-{
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    session_found_id found;
     int64_t version = 0;
+    cardbox_status status;
+    cli_exit end;
 
-    if (!session_find_entry(db, options->common.project, session, &entry, &found))
-        return CLI_FAILED;
-    if (cardbox_session_move_head(&version, db, options->common.project, session, entry,
-                                  options->expected, &err) != CARDBOX_OK)
-        return cli_failed(&err);
-    return print_head(session, entry, version, options->common.json);
-}
-
-static cli_exit run_head(const void *given, char **arguments)
-{
-    const head_options *options = given;
-    cardbox *db = NULL;
-
-    if (arguments[1] == NULL && options->expected != NULL) {
+    if (entry == NULL && options->expected_head != NULL) {
         cli_error("--expected goes with an ENTRY to move the head to");
         return CLI_USAGE;
     }
-    db = cli_open(&options->common);
-    if (db == NULL)
+    cardbox *db = cli_open(options);
+    if (db == NULL || !session_find_entry(db, project, session, &entry))
         return CLI_FAILED;
-    return arguments[1] != NULL ? move_head(db, options, arguments[0], arguments[1])
-                                : show_head(db, options, arguments[0]);
+    if (entry != NULL)
+        status = cardbox_session_move_head(&version, db, project, session, entry,
+                                           options->expected_head, &err);
+    else
+        status = cardbox_session_get(&found, db, project, session, &err);
+    if (entry == NULL && status == CARDBOX_OK) {
+        entry = cardbox_sessions_at(found, 0)->head_entry_id;
+        version = cardbox_sessions_at(found, 0)->version;
+    }
+    if (status == CARDBOX_OK)
+        end = cli_print(options->json,
+                        json_pack("{s:s, s:s?, s:I}", "session_id", session, "head_entry_id", entry,
+                                  "version", (json_int_t)version),
+                        "session %s   version %" PRId64 "   head %s", session, version,
+                        entry ? entry : "nowhere: it is empty");
+    else
+        end = cli_failed(&err);
+    cardbox_sessions_free(found);
+    return end;
 }
-
-static const opt_spec head_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_TEXT(head_options, "expected", expected, "ENTRY", "move it only if it is here now"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
 
 const cli_command cli_session_head = {
     .name = "session head",
@@ -148,16 +92,14 @@ const cli_command cli_session_head = {
     .summary = "show where a session goes on, or move it to another entry",
     .examples = "session head --project demo demo-session\n"
                 "session head --project demo --expected 5e550019 demo-session 5e550010",
-    .options = head_specs,
-    .size = sizeof(head_options),
-    .least = 1,
-    .most = 2,
-    .run = run_head,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_TEXT("expected", expected_head, "ENTRY", "move it only if it is here now")),
+    .alone = move_or_show_head,
 };
 
 /* --- label --- */
 
-/* The line of a label; without one it takes the entry's label away. */
+/* Appends the line of a label entry. Without a label it removes the entry's label. */
 static void add_label(buf *out, const char *parent, const char *target, const char *label)
 {
     char id[CARDBOX_UUID_SIZE], now[ISOTIME_SIZE];
@@ -176,7 +118,7 @@ static cardbox_status put_label(cardbox *db, const char *project, const char *se
                                 const char *target, const char *label, int64_t *version,
                                 cardbox_error *err)
 {
-    cardbox_session_append_options how = CARDBOX_SESSION_APPEND_OPTIONS_INIT;
+    cardbox_session_append_options sdk_options = CARDBOX_SESSION_APPEND_OPTIONS_INIT;
     cardbox_sessions *found = NULL;
     buf line = BUF_INIT(1 << 20);
     const char *lines[1];
@@ -187,51 +129,39 @@ static cardbox_status put_label(cardbox *db, const char *project, const char *se
 
         add_label(&line, now->head_entry_id, target, label);
         lines[0] = buf_str(&line);
-        how.expected_version = now->version;
-        status = cardbox_session_append(version, db, project, session, lines, 1, &how, err);
+        sdk_options.expected_version = now->version;
+        status = cardbox_session_append(version, db, project, session, lines, 1, &sdk_options, err);
     }
     cardbox_sessions_free(found);
     buf_free(&line);
     return status;
 }
 
-static cardbox_status check_target(cardbox *db, const char *project, const char *session,
-                                   const char *target, cardbox_error *err)
+static cli_exit label_entry(cardbox *db, const cli_options *options)
 {
-    cardbox_entries *way = NULL;
-    cardbox_status status =
-        cardbox_session_path(&way, db, project, session, target, 0, 1, false, err);
-
-    cardbox_entries_free(way);
-    return status;
-}
-
-static cli_exit run_label(cardbox *db, const void *given, char **arguments)
-{
-    const cli_common *common = given;
-    const char *project = common->project, *label = arguments[2];
-    const char *entry = arguments[1];
-    session_found_id found;
+    const char *project = options->project, *label = options->arguments[2];
+    const char *entry = options->arguments[1];
     cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_entries *path = NULL;
     cardbox_status status;
-    buf line = BUF_INIT(1 << 20);
     int64_t version = 0;
 
-    if (!session_find_entry(db, project, arguments[0], &entry, &found))
+    if (!session_find_entry(db, project, options->arguments[0], &entry))
         return CLI_FAILED;
-    status = check_target(db, project, arguments[0], entry, &err);
+    /* The target must exist. */
+    status =
+        cardbox_session_path(&path, db, project, options->arguments[0], entry, 0, 1, false, &err);
+    cardbox_entries_free(path);
     for (int i = 0; status == CARDBOX_OK && version == 0 && i < LABEL_ATTEMPTS; i++) {
-        status = put_label(db, project, arguments[0], entry, label, &version, &err);
+        status = put_label(db, project, options->arguments[0], entry, label, &version, &err);
         if (status == CARDBOX_CONFLICT && i + 1 < LABEL_ATTEMPTS)
             status = CARDBOX_OK;
     }
     if (status != CARDBOX_OK)
         return cli_failed(&err);
-    if (common->json)
-        return cli_print_json(json_pack("{s:I}", "version", (json_int_t)version));
-    buf_printf(&line, "entry %s   %s%s   version %" PRId64, entry, label ? "label " : "no label",
-               label ? label : "", version);
-    return cli_print_line(&line, false);
+    return cli_print(options->json, json_pack("{s:I}", "version", (json_int_t)version),
+                     "entry %s   %s%s   version %" PRId64, entry, label ? "label " : "no label",
+                     label ? label : "", version);
 }
 
 const cli_command cli_session_label = {
@@ -242,8 +172,5 @@ const cli_command cli_session_label = {
     .examples = "session label --project demo demo-session 5e550010 'went wrong here'\n"
                 "session label --project demo demo-session 5e550010",
     .options = cli_plain_specs,
-    .size = sizeof(cli_common),
-    .least = 2,
-    .most = 3,
-    .ask = run_label,
+    .with_database = label_entry,
 };

@@ -1,16 +1,10 @@
 /*
- * session_context.c: `cardbox session context`: the messages that a model is given at an entry,
- * what was done so that its API takes them, and where two of them part. Over the public SDK.
+ * session_context.c: `cardbox session context`: the context of an entry, the repairs that its API
+ * needs, and the difference of two contexts. Over the public SDK.
  */
 #include "cli/commands.h"
 #include "cli/session/session_pages.h"
 #include "cli/view/context_view.h"
-
-typedef struct context_options {
-    cli_common common;
-    context_view_options how;
-    const char *compare;
-} context_options;
 
 /* --- two contexts --- */
 
@@ -30,74 +24,52 @@ static cli_exit print_difference(const cardbox_context *a, const char *a_leaf,
 {
     size_t shared = cardbox_context_difference(a, b);
     size_t a_count = cardbox_context_count(a), b_count = cardbox_context_count(b);
-    buf line = BUF_INIT(1 << 16);
+    json_t *sides = NULL;
 
     if (json)
-        return cli_print_json(json_pack("{s:I, s:o, s:o}", "shared", (json_int_t)shared, "a",
-                                        side_of(a, a_leaf), "b", side_of(b, b_leaf)));
-    if (shared == a_count && shared == b_count) {
-        buf_printf(&line, "the contexts are the same: %zu message%s", shared,
-                   shared == 1 ? "" : "s");
-    } else {
-        buf_printf(&line, "messages that are the same: %zu; then %s has %zu more, %s %zu", shared,
-                   a_leaf ? a_leaf : "the head", a_count - shared, b_leaf, b_count - shared);
-    }
-    return cli_print_line(&line, false);
+        sides = json_pack("{s:I, s:o, s:o}", "shared", (json_int_t)shared, "a", side_of(a, a_leaf),
+                          "b", side_of(b, b_leaf));
+    if (shared == a_count && shared == b_count)
+        return cli_print(json, sides, "the contexts are the same: %zu message%s", shared,
+                         shared == 1 ? "" : "s");
+    return cli_print(json, sides, "messages that are the same: %zu; then %s has %zu more, %s %zu",
+                     shared, a_leaf ? a_leaf : "the head", a_count - shared, b_leaf,
+                     b_count - shared);
 }
 
 /* --- the command --- */
 
-static cli_exit build(cardbox *db, const context_options *options, const char *session,
-                      const char *leaf, const cardbox_context_options *how)
+static cli_exit show_context(const cli_options *options)
 {
-    const char *project = options->common.project, *compare = options->compare;
-    session_found_id leaf_id, compare_id;
+    const char *project = options->project, *session = options->arguments[0],
+               *leaf = options->arguments[1];
+    const char *compare = options->compare;
+    cardbox_context_options sdk_options = CARDBOX_CONTEXT_OPTIONS_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_context *built = NULL, *other = NULL;
     cardbox_status status;
     cli_exit end = CLI_DONE;
 
-    if (!session_find_entry(db, project, session, &leaf, &leaf_id) ||
-        !session_find_entry(db, project, session, &compare, &compare_id))
+    if (!context_view_how(&sdk_options, options))
+        return CLI_USAGE;
+    cardbox *db = cli_open(options);
+    if (db == NULL || !session_find_entry(db, project, session, &leaf) ||
+        !session_find_entry(db, project, session, &compare))
         return CLI_FAILED;
-    status = cardbox_build_context_options(&built, db, project, session, leaf, how, &err);
+    status = cardbox_build_context_options(&built, db, project, session, leaf, &sdk_options, &err);
     if (status == CARDBOX_OK && compare != NULL)
-        status = cardbox_build_context_options(&other, db, project, session, compare, how, &err);
+        status = cardbox_build_context_options(&other, db, project, session, compare, &sdk_options,
+                                               &err);
     if (status != CARDBOX_OK)
         end = cli_failed(&err);
     else if (other != NULL)
-        end = print_difference(built, leaf, other, compare, options->common.json);
+        end = print_difference(built, leaf, other, compare, options->json);
     else
-        context_view_print(built, options->common.json);
+        context_view_print(built, options->json);
     cardbox_context_free(other);
     cardbox_context_free(built);
     return end;
 }
-
-static cli_exit run(const void *given, char **arguments)
-{
-    const context_options *options = given;
-    cardbox_context_options how = CARDBOX_CONTEXT_OPTIONS_INIT;
-
-    if (!context_view_how(&how, &options->how))
-        return CLI_USAGE;
-    cardbox *db = cli_open(&options->common);
-    if (db == NULL)
-        return CLI_FAILED;
-    return build(db, options, arguments[0], arguments[1], &how);
-}
-
-static const opt_spec specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CONTEXT_VIEW_OPTIONS(context_options),
-    CLI_TEXT(context_options, "compare", compare, "ENTRY",
-             "say how many messages this entry's context shares with it"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
-
-static const context_options defaults = {.how = CONTEXT_VIEW_DEFAULTS};
 
 const cli_command cli_session_context = {
     .name = "session context",
@@ -109,10 +81,10 @@ const cli_command cli_session_context = {
     .examples = "session context --project demo demo-session | jq '.[].role'\n"
                 "session context --project demo --format anthropic --json demo-session 5e550010\n"
                 "session context --project demo --compare 5e550010 demo-session",
-    .options = specs,
-    .defaults = &defaults,
-    .size = sizeof(context_options),
-    .least = 1,
-    .most = 2,
-    .run = run,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CONTEXT_VIEW_OPTIONS,
+        CLI_TEXT("compare", compare, "ENTRY",
+                 "say how many messages this entry's context shares with it")),
+    .defaults = &(const cli_options){CONTEXT_VIEW_DEFAULTS},
+    .alone = show_context,
 };

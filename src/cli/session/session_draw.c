@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 #include "cli/card/card_view.h"
-#include "cli/view/term.h"
 
 enum {
     ROLE_COLUMNS = 9,
@@ -20,7 +19,7 @@ enum {
     ID_ALIGN_MAX = 40, /* ids up to this make the next column wait */
     MARKS_AT_MAX = 72, /* where marks are aligned at most: longer texts push their own */
     KEEP = 2,          /* entries at both ends of a run that are never folded, */
-    FOLD_LEAST = 4,    /* and how many are worth a line that says so: */
+    FOLD_LEAST = 4,    /* the least that a line replaces, */
     WHOLE_MAX = 40,    /* in a tree of more entries than are read at one glance */
     STEP = 2,          /* columns of a level */
     LEVELS_SHOWN = 40, /* at most; fewer on a narrow terminal */
@@ -29,7 +28,7 @@ enum {
 
 #define NONE SIZE_MAX
 
-/* What the walk needs of an entry. A run is a chain of only children. */
+/* An entry in the tree. A run is a chain of entries without siblings. */
 typedef struct node {
     size_t first_child, last_child, next;
     size_t children;
@@ -42,17 +41,17 @@ typedef struct drawing {
     FILE *out;
     const session_tree_entry *entries;
     size_t count;
-    session_tree_look look;
+    session_tree_options options;
     node *nodes;
     size_t *order; /* the entries as they are drawn */
     size_t drawn;
-    bool *bars;       /* of each level: whether another branch follows further down */
+    bool *bars;       /* true for levels on which another branch follows */
     size_t levels;    /* shown */
     int id_columns;   /* 0: no ids */
     int marks_at;     /* the column where marks begin */
     int marks_widest; /* columns of the widest marks */
     bool only_measures;
-    bool has_folded; /* what shows more was said */
+    bool has_folded; /* the hint --all was printed */
     buf line, marks;
 } drawing;
 
@@ -82,7 +81,7 @@ static size_t parent_of(const drawing *d, size_t i)
 
 /* A branch is drawn one level further in. Deep inside, the last one goes on in its parent's column
  * instead: a line of work with a hundred side branches has no hundred levels. */
-static void place(drawing *d, size_t i)
+static void add_to_order(drawing *d, size_t i)
 {
     size_t parent = parent_of(d, i);
     node *n = &d->nodes[i];
@@ -102,12 +101,12 @@ static void place(drawing *d, size_t i)
 }
 
 /* Puts all that hangs on a root in order, parents first. */
-static void walk_from(drawing *d, size_t root)
+static void order_tree(drawing *d, size_t root)
 {
     size_t at = root;
 
     while (at != NONE) {
-        place(d, at);
+        add_to_order(d, at);
         if (d->nodes[at].first_child != NONE) {
             at = d->nodes[at].first_child;
             continue;
@@ -118,11 +117,11 @@ static void walk_from(drawing *d, size_t root)
     }
 }
 
-static void walk(drawing *d)
+static void order_entries(drawing *d)
 {
     for (size_t i = 0; i < d->count; i++) {
         if (parent_of(d, i) == NONE)
-            walk_from(d, i);
+            order_tree(d, i);
     }
     for (size_t k = d->drawn; k > 0; k--) {
         node *n = &d->nodes[d->order[k - 1]];
@@ -133,12 +132,12 @@ static void walk(drawing *d)
 
 /* --- folding --- */
 
-static bool may_fold(const drawing *d, size_t i)
+static bool is_foldable(const drawing *d, size_t i)
 {
     const node *n = &d->nodes[i];
     const session_tree_entry *entry = &d->entries[i];
 
-    return !d->look.all && d->count > WHOLE_MAX && n->before >= KEEP && n->after >= KEEP &&
+    return !d->options.all && d->count > WHOLE_MAX && n->before >= KEEP && n->after >= KEEP &&
            entry->label.len == 0 && !entry->is_head;
 }
 
@@ -147,7 +146,7 @@ static size_t folded_at(const drawing *d, size_t k)
 {
     size_t end = k;
 
-    while (end < d->drawn && may_fold(d, d->order[end]))
+    while (end < d->drawn && is_foldable(d, d->order[end]))
         end++;
     return end - k >= FOLD_LEAST ? end - k : 0;
 }
@@ -170,18 +169,18 @@ static int add_indent(drawing *d, const node *n)
     return STEP * (int)(n->level - first + 1 + (first > 1));
 }
 
-/* Appends text in a style, cut to so many columns. Gives the columns that it takes. */
+/* Appends text in a style, cut to `columns`. Returns its width. */
 static int add_styled(buf *out, slice text, int columns, term_style style)
 {
     size_t start;
-    int taken;
+    int used_width;
 
     buf_text(out, term_on(style));
     start = out->len;
     term_add_line(out, text, columns);
-    taken = term_columns(buf_since(out, start));
+    used_width = term_columns(buf_since(out, start));
     buf_text(out, term_off(style));
-    return taken;
+    return used_width;
 }
 
 static void add_spaces(buf *out, int count)
@@ -218,7 +217,7 @@ static int id_columns(const drawing *d, slice id)
 {
     int columns = term_columns(id);
 
-    return d->look.width > 0 && columns > ID_SHOWN ? ID_SHOWN : columns;
+    return d->options.width > 0 && columns > ID_SHOWN ? ID_SHOWN : columns;
 }
 
 static int add_id(drawing *d, slice id)
@@ -227,8 +226,8 @@ static int add_id(drawing *d, slice id)
 
     if (term_columns(id) <= id_columns(d, id))
         return add_styled(&d->line, id, ID_MAX, STYLE_DIM);
-    int begun = add_styled(&d->line, id, ID_SHOWN - 1 - term_columns(end), STYLE_DIM);
-    return begun + add_styled(&d->line, end, ID_MAX, STYLE_DIM);
+    int start_width = add_styled(&d->line, id, ID_SHOWN - 1 - term_columns(end), STYLE_DIM);
+    return start_width + add_styled(&d->line, end, ID_MAX, STYLE_DIM);
 }
 
 /* "o ", the id if wanted, and the role. */
@@ -238,11 +237,11 @@ static int add_who(drawing *d, const session_tree_entry *entry)
 
     buf_text(&d->line, "o ");
     if (d->id_columns > 0) {
-        int taken = add_id(d, entry->id);
-        int room = taken > d->id_columns ? taken : d->id_columns;
+        int used_width = add_id(d, entry->id);
+        int width = used_width > d->id_columns ? used_width : d->id_columns;
 
-        add_spaces(&d->line, room - taken + GAP);
-        columns += room + GAP;
+        add_spaces(&d->line, width - used_width + GAP);
+        columns += width + GAP;
     }
     add_spaces(&d->line,
                ROLE_COLUMNS + GAP -
@@ -263,14 +262,14 @@ static void end_line(drawing *d)
     buf_reset(&d->line, 65536);
 }
 
-/* What the text may take: what the marks leave. */
+/* The columns that the marks leave for the text. */
 static int room_for_text(const drawing *d, int used, int marks)
 {
-    int room = d->look.width - used - (marks > 0 ? marks + GAP : 0);
+    int width = d->options.width - used - (marks > 0 ? marks + GAP : 0);
 
-    if (d->look.width == 0)
+    if (d->options.width == 0)
         return TEXT_MAX;
-    return room > 1 ? room - 1 : 1; /* one is the ellipsis's */
+    return width > 1 ? width - 1 : 1; /* one is the ellipsis's */
 }
 
 static void draw_entry(drawing *d, size_t i)
@@ -322,17 +321,17 @@ static void draw_all(drawing *d)
 
 static void measure_ids(drawing *d)
 {
-    for (size_t i = 0; d->look.ids && i < d->count; i++) {
+    for (size_t i = 0; d->options.ids && i < d->count; i++) {
         int columns = id_columns(d, d->entries[i].id);
 
         if (columns <= ID_ALIGN_MAX && columns > d->id_columns)
             d->id_columns = columns;
     }
-    if (d->look.ids && d->id_columns == 0)
+    if (d->options.ids && d->id_columns == 0)
         d->id_columns = 1;
 }
 
-/* Where marks are put below one another, as far as there is room for all of them. */
+/* Finds the column of all marks, so that the widest still fits. */
 static void measure_marks(drawing *d)
 {
     int most = MARKS_AT_MAX;
@@ -340,13 +339,13 @@ static void measure_marks(drawing *d)
     d->only_measures = true;
     draw_all(d);
     d->only_measures = false;
-    if (d->look.width > 0 && d->look.width - d->marks_widest - GAP < most)
-        most = d->look.width - d->marks_widest - GAP;
+    if (d->options.width > 0 && d->options.width - d->marks_widest - GAP < most)
+        most = d->options.width - d->marks_widest - GAP;
     if (d->marks_at > most)
         d->marks_at = most;
 }
 
-static bool make_room(drawing *d)
+static bool allocate_nodes(drawing *d)
 {
     d->nodes = calloc(d->count, sizeof(*d->nodes));
     d->order = calloc(d->count, sizeof(*d->order));
@@ -359,33 +358,33 @@ static bool make_room(drawing *d)
 }
 
 bool session_tree_print(FILE *out, const session_tree_entry *entries, size_t count,
-                        const session_tree_look *look)
+                        const session_tree_options *options)
 {
     drawing d = {.out = out,
                  .entries = entries,
                  .count = count,
-                 .look = *look,
+                 .options = *options,
                  .levels = LEVELS_SHOWN,
                  .line = BUF_INIT(1 << 20),
                  .marks = BUF_INIT(1 << 16)};
-    bool fine = true;
+    bool ok = true;
 
-    if (look->width > 0 && (size_t)look->width / (2 * STEP) < LEVELS_SHOWN)
-        d.levels = (size_t)look->width / (2 * STEP) + 1;
+    if (options->width > 0 && (size_t)options->width / (2 * STEP) < LEVELS_SHOWN)
+        d.levels = (size_t)options->width / (2 * STEP) + 1;
     if (count > 0)
-        fine = make_room(&d);
-    if (fine) {
+        ok = allocate_nodes(&d);
+    if (ok) {
         link_children(&d);
-        walk(&d);
+        order_entries(&d);
         measure_ids(&d);
         measure_marks(&d);
         draw_all(&d);
-        fine = buf_ok(&d.line) && buf_ok(&d.marks);
+        ok = buf_ok(&d.line) && buf_ok(&d.marks);
     }
     free(d.nodes);
     free(d.order);
     free(d.bars);
     buf_free(&d.line);
     buf_free(&d.marks);
-    return fine;
+    return ok;
 }

@@ -8,7 +8,7 @@
 
 /* --- lists, a page at a time --- */
 
-/* The places of a page in the order of the conversation. NULL: out of memory. */
+/* The indexes of a page's entries, sorted by line number. NULL: out of memory. */
 static const size_t *conversation_order(arena *memory, const cardbox_entries *entries)
 {
     size_t count = cardbox_entries_count(entries);
@@ -25,181 +25,130 @@ static const size_t *conversation_order(arena *memory, const cardbox_entries *en
     return order;
 }
 
-/* Pages of labels go by the ids of their entries, which says nothing to people. */
+/* Pages of labels are ordered by id; people get the order of the conversation. */
 static cli_exit print_list(const cardbox_entries *entries, cardbox_entry_list list,
                            const char *head, bool json, const char *none)
 {
     arena memory = ARENA_INIT;
     session_listed of = {.entries = entries, .head = head, .lines = true};
-    listing listed;
 
     if (list == CARDBOX_ENTRIES_LABELLED)
         of.order = conversation_order(&memory, entries);
-    listed = session_listing(&of);
-    cli_exit status = memory.failed ? cli_nomem() : listing_print(&listed, json, "%s", none);
+    cli_exit status = memory.failed ? cli_nomem() : session_listing_print(&of, json, none);
     arena_reset(&memory);
     return status;
 }
 
-/* `entry` is whose children are wanted, or NULL. */
-static cli_exit list_entries(cardbox *db, const cli_common *common, const char *session,
-                             cardbox_entry_list list, const char *entry, const char *none)
+/* The second argument is the entry whose children are listed, or NULL. */
+static cli_exit list_entries(cardbox *db, const cli_options *options, cardbox_entry_list list,
+                             const char *none)
 {
     cardbox_entry_page page = CARDBOX_ENTRY_PAGE_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *found = NULL;
     cardbox_entries *entries = NULL;
-    session_found_id id;
+    const char *session = options->arguments[0], *entry = options->arguments[1];
     cli_exit status;
 
-    if (!session_find_entry(db, common->project, session, &entry, &id))
+    if (!session_find_entry(db, options->project, session, &entry))
         return CLI_FAILED;
     page.entry_id = entry;
-    page.cursor = common->cursor;
-    page.limit = (unsigned)common->limit;
+    page.cursor = options->cursor;
+    page.limit = (unsigned)options->limit;
     page.json_max = SESSION_PREVIEW_MAX;
-    if (cardbox_session_get(&found, db, common->project, session, &err) != CARDBOX_OK ||
-        cardbox_session_entries(&entries, db, common->project, session, list, &page, &err) !=
+    if (cardbox_session_get(&found, db, options->project, session, &err) != CARDBOX_OK ||
+        cardbox_session_entries(&entries, db, options->project, session, list, &page, &err) !=
             CARDBOX_OK)
-        status = cli_refused(&err, cli_page_origins);
+        status = cli_failed(&err);
     else
         status = print_list(entries, list, cardbox_sessions_at(found, 0)->head_entry_id,
-                            common->json, none);
+                            options->json, none);
     cardbox_entries_free(entries);
     cardbox_sessions_free(found);
     return status;
 }
 
-static cli_exit run_leaves(cardbox *db, const void *common, char **arguments)
-{
-    return list_entries(db, common, arguments[0], CARDBOX_ENTRIES_LEAVES, NULL,
-                        "the session is empty");
-}
+#define LIST_COMMAND(variable, list, none, command_name, command_arguments, text, example)         \
+    static cli_exit list_##variable(cardbox *db, const cli_options *options)                       \
+    {                                                                                              \
+        return list_entries(db, options, list, none);                                              \
+    }                                                                                              \
+    const cli_command cli_session_##variable = {.name = (command_name),                            \
+                                                .arguments = (command_arguments),                  \
+                                                .summary = (text),                                 \
+                                                .examples = (example),                             \
+                                                .options = cli_page_specs,                         \
+                                                .with_database = list_##variable}
 
-static cli_exit run_branch_points(cardbox *db, const void *common, char **arguments)
-{
-    return list_entries(db, common, arguments[0], CARDBOX_ENTRIES_BRANCH_POINTS, NULL,
-                        "the session has no branches");
-}
-
-static cli_exit run_children(cardbox *db, const void *common, char **arguments)
-{
-    return list_entries(db, common, arguments[0], CARDBOX_ENTRIES_CHILDREN, arguments[1],
-                        "nothing follows it");
-}
-
-static cli_exit run_labels(cardbox *db, const void *common, char **arguments)
-{
-    return list_entries(db, common, arguments[0], CARDBOX_ENTRIES_LABELLED, NULL,
-                        "no entry has a label");
-}
-
-#define ENTRIES_COMMAND(variable, words, takes, most_arguments, says, example, runs)               \
-    const cli_command variable = {                                                                 \
-        .name = (words),                                                                           \
-        .arguments = (takes),                                                                      \
-        .summary = (says),                                                                         \
-        .examples = (example),                                                                     \
-        .options = cli_page_specs,                                                                 \
-        .size = sizeof(cli_common),                                                                \
-        .least = 1,                                                                                \
-        .most = (most_arguments),                                                                  \
-        .ask = (runs),                                                                             \
-    }
-
-ENTRIES_COMMAND(cli_session_leaves, "session leaves", "SESSION", 1,
-                "list the entries that nothing follows",
-                "session leaves --project demo demo-session", run_leaves);
-ENTRIES_COMMAND(cli_session_branch_points, "session branch-points", "SESSION", 1,
-                "list the entries that more than one follows",
-                "session branch-points --project demo demo-session", run_branch_points);
-ENTRIES_COMMAND(cli_session_children, "session children", "SESSION [ENTRY]", 2,
-                "list what follows an entry, or the roots",
-                "session children --project demo demo-session 5e55000a", run_children);
-ENTRIES_COMMAND(cli_session_labels, "session labels", "SESSION", 1,
-                "list the entries that have a label", "session labels --project demo demo-session",
-                run_labels);
+LIST_COMMAND(leaves, CARDBOX_ENTRIES_LEAVES, "the session is empty", "session leaves", "SESSION",
+             "list the entries that nothing follows", "session leaves --project demo demo-session");
+LIST_COMMAND(branch_points, CARDBOX_ENTRIES_BRANCH_POINTS, "the session has no branches",
+             "session branch-points", "SESSION", "list the entries that more than one follows",
+             "session branch-points --project demo demo-session");
+LIST_COMMAND(children, CARDBOX_ENTRIES_CHILDREN, "nothing follows it", "session children",
+             "SESSION [ENTRY]", "list what follows an entry, or the roots",
+             "session children --project demo demo-session 5e55000a");
+LIST_COMMAND(labels, CARDBOX_ENTRIES_LABELLED, "no entry has a label", "session labels", "SESSION",
+             "list the entries that have a label", "session labels --project demo demo-session");
 
 /* --- path --- */
 
-typedef struct path_options {
-    cli_common common;
-    long from;
-} path_options;
-
-static cli_exit run_path(cardbox *db, const void *given, char **arguments)
+static cli_exit show_path(cardbox *db, const cli_options *options)
 {
-    const path_options *options = given;
-    const cli_common *common = &options->common;
-    const char *entry = arguments[1];
-    session_found_id id;
+    const char *entry = options->arguments[1];
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *found = NULL;
     cardbox_entries *entries = NULL;
     cli_exit status;
 
-    if (!session_find_entry(db, common->project, arguments[0], &entry, &id))
+    if (!session_find_entry(db, options->project, options->arguments[0], &entry))
         return CLI_FAILED;
-    if (cardbox_session_get(&found, db, common->project, arguments[0], &err) != CARDBOX_OK ||
-        cardbox_session_path(&entries, db, common->project, arguments[0], entry,
-                             (size_t)options->from, (size_t)common->limit, true,
+    if (cardbox_session_get(&found, db, options->project, options->arguments[0], &err) !=
+            CARDBOX_OK ||
+        cardbox_session_path(&entries, db, options->project, options->arguments[0], entry,
+                             (size_t)options->from_depth, (size_t)options->limit, true,
                              &err) != CARDBOX_OK) {
         status = cli_failed(&err);
     } else {
         session_listed of = {.entries = entries,
                              .head = cardbox_sessions_at(found, 0)->head_entry_id,
                              .lines = true};
-        listing listed = session_listing(&of);
 
-        status = listing_print(&listed, common->json, "the path has no such entries");
+        status = session_listing_print(&of, options->json, "the path has no such entries");
     }
     cardbox_entries_free(entries);
     cardbox_sessions_free(found);
     return status;
 }
 
-static const opt_spec path_specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_INT(path_options, "from", from, "DEPTH", "only from this depth on; a root has 0", 0,
-            INT32_MAX),
-    CLI_INT(cli_common, "limit", limit, "N", "at most N entries (default all)", 1, INT32_MAX),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
-
 const cli_command cli_session_path = {
     .name = "session path",
     .arguments = "SESSION [ENTRY]",
-    .summary = "show the way from the root to an entry, or to the head",
+    .summary = "show the path from the root to an entry, or to the head",
     .examples = "session path --project demo demo-session\n"
                 "session path --project demo --from 10 --json demo-session 5e550010",
-    .options = path_specs,
-    .size = sizeof(path_options),
-    .least = 1,
-    .most = 2,
-    .ask = run_path,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_INT("from", from_depth, "DEPTH", "only from this depth on; a root has 0", 0, INT32_MAX),
+        CLI_INT("limit", limit, "N", "at most N entries (default all)", 1, INT32_MAX)),
+    .with_database = show_path,
 };
 
 /* --- diff --- */
 
-static cli_exit run_diff(cardbox *db, const void *given, char **arguments)
+static cli_exit show_diff(cardbox *db, const cli_options *options)
 {
-    const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    const char *a = arguments[1], *b = arguments[2];
-    session_found_id a_id, b_id;
+    const char *a = options->arguments[1], *b = options->arguments[2];
     cardbox_entries *entries = NULL;
 
-    if (!session_find_entry(db, common->project, arguments[0], &a, &a_id) ||
-        !session_find_entry(db, common->project, arguments[0], &b, &b_id))
+    if (!session_find_entry(db, options->project, options->arguments[0], &a) ||
+        !session_find_entry(db, options->project, options->arguments[0], &b))
         return CLI_FAILED;
-    if (cardbox_session_diff(&entries, db, common->project, arguments[0], a, b,
-                             (unsigned)common->limit, SESSION_PREVIEW_MAX, &err) != CARDBOX_OK)
+    if (cardbox_session_diff(&entries, db, options->project, options->arguments[0], a, b,
+                             (unsigned)options->limit, SESSION_PREVIEW_MAX, &err) != CARDBOX_OK)
         return cli_failed(&err);
     session_listed of = {.entries = entries, .sides = true};
-    listing listed = session_listing(&of);
-    cli_exit status = listing_print(&listed, common->json, "the ways are the same");
+    cli_exit status = session_listing_print(&of, options->json, "the paths are the same");
     cardbox_entries_free(entries);
     return status;
 }
@@ -207,13 +156,10 @@ static cli_exit run_diff(cardbox *db, const void *given, char **arguments)
 const cli_command cli_session_diff = {
     .name = "session diff",
     .arguments = "SESSION A B",
-    .summary = "show where the ways to two entries part",
+    .summary = "show where the paths to two entries part",
     .description =
-        "First the last entry that is on both ways, then what is on the way to A alone, then to B.",
+        "First the last entry on both paths, then the entries on the path to A only, then to B.",
     .examples = "session diff --project demo demo-session 5e550010 5e550015",
     .options = cli_list_specs,
-    .size = sizeof(cli_common),
-    .least = 3,
-    .most = 3,
-    .ask = run_diff,
+    .with_database = show_diff,
 };

@@ -5,13 +5,7 @@
 #include "cli/session/session_pages.h"
 #include "cli/session/session_rows.h"
 #include "cli/target.h"
-#include "cli/view/term.h"
 #include "store/session/session_call.h"
-
-typedef struct export_options {
-    cli_common common;
-    const char *entry, *dialect;
-} export_options;
 
 typedef struct export_state {
     cli_target target;
@@ -19,7 +13,7 @@ typedef struct export_state {
     uint64_t bytes;
 } export_state;
 
-static bool take_piece(void *arg, const char *bytes, size_t len)
+static bool write_piece(void *arg, const char *bytes, size_t len)
 {
     export_state *state = arg;
 
@@ -28,69 +22,59 @@ static bool take_piece(void *arg, const char *bytes, size_t len)
     return target_write(&state->target, (slice){bytes, len});
 }
 
-static cli_exit run(const void *given, char **arguments)
+static cli_exit export_session(const cli_options *options)
 {
-    const export_options *options = given;
     cardbox_dialect dialect;
-    export_state state = {.target = target_of(arguments[1]),
+    export_state state = {.target = target_of(options->arguments[1]),
                           .progress = {.label = "export", .unit = "bytes"}};
     char bytes[TERM_NUMBER_SIZE];
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status = CARDBOX_UNAVAILABLE;
     const char *entry = options->entry;
-    session_found_id found;
     cardbox *db = NULL;
     size_t not_in_context = 0;
-    bool whole;
+    bool complete;
 
     if (!session_dialect_read(&dialect, "--dialect", options->dialect))
         return CLI_USAGE;
-    db = cli_open(&options->common);
-    if (db != NULL &&
-        !session_find_entry(db, options->common.project, arguments[0], &entry, &found))
+    db = cli_open(options);
+    if (db != NULL && !session_find_entry(db, options->project, options->arguments[0], &entry))
         return CLI_FAILED;
     if (db != NULL && target_open(&state.target)) {
-        status = session_export_as(db, options->common.project, arguments[0], entry, dialect,
-                                   take_piece, &state, &not_in_context, &err);
+        status = session_export_as(db, options->project, options->arguments[0], entry, dialect,
+                                   write_piece, &state, &not_in_context, &err);
         term_progress_clear(&state.progress);
         if (status != CARDBOX_OK)
             cli_failed(&err);
     }
-    whole = target_close(&state.target, status == CARDBOX_OK);
-    if (whole && state.target.name != NULL)
-        printf("session %s in %s, %s bytes\n", arguments[0], state.target.name,
+    complete = target_close(&state.target, status == CARDBOX_OK);
+    if (complete && state.target.name != NULL)
+        printf("session %s in %s, %s bytes\n", options->arguments[0], state.target.name,
                term_number(bytes, state.bytes));
-    if (whole)
+    if (complete)
         session_warn_not_in_context(not_in_context);
-    return whole ? CLI_DONE : CLI_FAILED;
+    return complete ? CLI_DONE : CLI_FAILED;
 }
-
-static const opt_spec specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_TEXT(export_options, "entry", entry, "ENTRY", "only the header and the way to this entry"),
-    CLI_TEXT(export_options, "dialect", dialect, "DIALECT",
-             "pi or plain: convert it (default: as it is)"),
-    CLI_TEXT(export_options, "to", dialect, "DIALECT", "the same, as session convert has it"),
-    CLI_OPTIONS_END,
-};
 
 const cli_command cli_session_export = {
     .name = "session export",
     .arguments = "SESSION [FILE]",
     .summary = "write a session as JSON Lines, to the byte as it was imported",
     .description =
-        "What was appended stands among it, in the order in which it came. FILE takes its "
-        "name when it is whole; "
-        "-, the default, is the standard output. Entries that the other dialect has no counterpart "
-        "for "
-        "are counted on standard error, as by `session convert`.",
+        "Appended entries follow in the order of their arrival. FILE is renamed from FILE.partial "
+        "when it is complete; -, the default, is the standard output. Entries without a "
+        "counterpart in the other dialect are counted on standard error.",
     .examples = "session export --project demo demo-session session.jsonl\n"
                 "session export --project demo --entry 5e550010 demo-session > branch.jsonl\n"
                 "session export --project demo --dialect plain demo-session",
-    .options = specs,
-    .size = sizeof(export_options),
-    .least = 1,
-    .most = 2,
-    .run = run,
+    .options =
+        (const opt_spec[]){
+            CLI_DSN,
+            CLI_PROJECT,
+            CLI_TEXT("entry", entry, "ENTRY", "only the header and the path to this entry"),
+            CLI_TEXT("dialect", dialect, "DIALECT", "pi or plain: convert it (default: as it is)"),
+            CLI_TEXT("to", dialect, "DIALECT", "the same, as session convert has it"),
+            CLI_OPTIONS_END,
+        },
+    .alone = export_session,
 };

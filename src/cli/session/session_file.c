@@ -1,24 +1,20 @@
 /*
- * session_file.c: `cardbox session check` and `convert`: what can be done with a session's file
- * alone. Knows no database.
+ * session_file.c: `cardbox session check` and `convert`: read a session's file without a database.
  */
-#include "model/session/file.h"
-
 #include "cli/commands.h"
 #include "cli/session/session_report.h"
 #include "cli/session/session_rows.h"
 #include "cli/session/session_draw.h"
 #include "cli/source.h"
-#include "cli/view/term.h"
 #include "model/session/convert.h"
 
 /* Bytes of a file that is read whole. */
 #define FILE_MAX ((size_t)1 << 32)
 
-/* What a command does with a file that was read. */
-typedef cli_exit (*file_use)(session_file *file, const void *options);
+/* Uses a file that was read. */
+typedef cli_exit (*file_use)(session_file *file, const cli_options *options);
 
-static cli_exit with_file(const char *argument, file_use use, const void *options)
+static cli_exit with_file(const char *argument, file_use use, const cli_options *options)
 {
     buf bytes = BUF_INIT(FILE_MAX);
     session_file file = {.memory = ARENA_INIT};
@@ -37,11 +33,6 @@ static cli_exit with_file(const char *argument, file_use use, const void *option
 
 /* --- check --- */
 
-typedef struct check_options {
-    cli_common common;
-    bool tree, all, ids;
-} check_options;
-
 static void add_label(session_tree_entry *out, const session_file *file, uint32_t i, arena *memory)
 {
     uint32_t label = file->tree.nodes[i].label;
@@ -52,44 +43,43 @@ static void add_label(session_tree_entry *out, const session_file *file, uint32_
 }
 
 /* Draws what is in the tree. */
-static bool print_tree(const session_file *file, const check_options *options)
+static bool print_tree(const session_file *file, const cli_options *options)
 {
     arena memory = ARENA_INIT;
     session_tree_entry *entries = arena_zeros(&memory, file->count + 1, sizeof(*entries));
-    size_t *places = arena_zeros(&memory, file->count + 1, sizeof(*places));
-    session_tree_look look = {term_width(), options->all, options->ids};
+    size_t *indexes = arena_zeros(&memory, file->count + 1, sizeof(*indexes));
+    session_tree_options how = {term_width(), options->all, options->ids};
     size_t count = 0;
-    bool ok = entries != NULL && places != NULL;
+    bool ok = entries != NULL && indexes != NULL;
 
     for (uint32_t i = 0; ok && i < file->count; i++) {
-        places[i] = count;
+        indexes[i] = count;
         count += file->tree.nodes[i].state == SESSION_IN_TREE;
     }
     for (uint32_t i = 0; ok && i < file->count; i++) {
         uint32_t parent = file->tree.nodes[i].parent;
-        session_tree_entry *entry = &entries[places[i]];
-        session_preview says;
+        session_tree_entry *entry = &entries[indexes[i]];
+        session_preview preview;
 
         if (file->tree.nodes[i].state != SESSION_IN_TREE)
             continue;
-        session_preview_of(&says, &file->entries[i], &memory);
+        session_preview_of(&preview, &file->entries[i], &memory);
         *entry = (session_tree_entry){.id = file->entries[i].id,
                                       .parent = parent == STRING_MAP_NONE ? SESSION_TREE_ROOT
-                                                                          : places[parent],
-                                      .role = says.role,
-                                      .text = says.text,
-                                      .tools = says.tools,
+                                                                          : indexes[parent],
+                                      .role = preview.role,
+                                      .text = preview.text,
+                                      .tools = preview.tools,
                                       .is_head = i == file->tree.leaf};
         add_label(entry, file, i, &memory);
     }
-    ok = ok && !memory.failed && session_tree_print(stdout, entries, count, &look);
+    ok = ok && !memory.failed && session_tree_print(stdout, entries, count, &how);
     arena_reset(&memory);
     return ok;
 }
 
-static cli_exit check_file(session_file *file, const void *given)
+static cli_exit check_file(session_file *file, const cli_options *options)
 {
-    const check_options *options = given;
     buf report = BUF_INIT(SIZE_MAX / 4);
     bool printed = true, bad;
 
@@ -97,7 +87,7 @@ static cli_exit check_file(session_file *file, const void *given)
     if (!buf_ok(&report))
         return cli_nomem();
     bad = session_report_is_bad(buf_as_slice(&report));
-    if (options->common.json)
+    if (options->json)
         term_print_json(buf_str(&report));
     else if (options->tree)
         printed = print_tree(file, options);
@@ -109,18 +99,10 @@ static cli_exit check_file(session_file *file, const void *given)
     return bad ? CLI_FAILED : CLI_DONE;
 }
 
-static cli_exit run_check(const void *options, char **arguments)
+static cli_exit check_session_file(const cli_options *options)
 {
-    return with_file(arguments[0], check_file, options);
+    return with_file(options->arguments[0], check_file, options);
 }
-
-static const opt_spec check_specs[] = {
-    CLI_FLAG(check_options, "tree", tree, "draw the tree instead of the report"),
-    CLI_FLAG(check_options, "all", all, "fold no long runs of the tree"),
-    CLI_FLAG(check_options, "ids", ids, "show the ids in the tree"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
 
 const cli_command cli_session_check = {
     .name = "session check",
@@ -132,31 +114,29 @@ const cli_command cli_session_check = {
     .examples = "session check session.jsonl\n"
                 "session check --tree session.jsonl | less -R\n"
                 "session check --json - < session.jsonl",
-    .options = check_specs,
-    .size = sizeof(check_options),
-    .least = 1,
-    .most = 1,
-    .run = run_check,
+    .options =
+        (const opt_spec[]){
+            CLI_FLAG("tree", tree, "draw the tree instead of the report"),
+            CLI_FLAG("all", all, "fold no long runs of the tree"),
+            CLI_FLAG("ids", ids, "show the ids in the tree"),
+            CLI_JSON,
+            CLI_OPTIONS_END,
+        },
+    .alone = check_session_file,
 };
 
 /* --- convert --- */
 
-typedef struct convert_options {
-    cli_common common;
-    const char *to;
-} convert_options;
-
-static cli_exit convert_file(session_file *file, const void *given)
+static cli_exit convert_file(session_file *file, const cli_options *options)
 {
-    const convert_options *options = given;
     const char *other = file->dialect == SESSION_PI ? "plain" : "pi";
     arena memory = ARENA_INIT;
     buf out = BUF_INIT(SESSION_CONVERTED_MAX);
     size_t left_out, not_in_context;
     bool ok;
 
-    if (options->to != NULL && strcmp(options->to, other) != 0) {
-        cli_error("the file is %s already", options->to);
+    if (options->dialect != NULL && strcmp(options->dialect, other) != 0) {
+        cli_error("the file is %s already", options->dialect);
         return CLI_FAILED;
     }
     ok = session_convert_file(&out, file, SLICE("converted"), &left_out, &not_in_context, &memory);
@@ -173,37 +153,33 @@ static cli_exit convert_file(session_file *file, const void *given)
     return left_out > 0 ? CLI_FAILED : CLI_DONE;
 }
 
-static cli_exit run_convert(const void *given, char **arguments)
+static cli_exit convert_session_file(const cli_options *options)
 {
-    const convert_options *options = given;
     cardbox_dialect dialect;
 
-    if (!session_dialect_read(&dialect, "--to", options->to))
+    if (!session_dialect_read(&dialect, "--to", options->dialect))
         return CLI_USAGE;
-    return with_file(arguments[0], convert_file, options);
+    return with_file(options->arguments[0], convert_file, options);
 }
-
-static const opt_spec convert_specs[] = {
-    CLI_TEXT(convert_options, "to", to, "DIALECT",
-             "pi or plain (default: the one that the file is not)"),
-    CLI_TEXT(convert_options, "dialect", to, "DIALECT", "the same, as session export has it"),
-    CLI_OPTIONS_END,
-};
 
 const cli_command cli_session_convert = {
     .name = "session convert",
     .arguments = "FILE",
     .summary = "write a session's file in the other dialect, without a database",
     .description =
-        "To the standard output. Each line holds the original line, so that converting back gives "
-        "the same entries. These are not part of contexts in the other dialect: compactions, "
+        "Writes to the standard output. Each line holds the original line, so that converting back "
+        "restores the same entries. These are not part of contexts in the other dialect: "
+        "compactions, "
         "commands of the user's own, settings of model and thinking, plain's system, messages that "
         "failed, images and signed thinking. Their number is reported on standard error.",
     .examples = "session convert session.jsonl > plain.jsonl\n"
                 "session convert --to pi - < plain.jsonl",
-    .options = convert_specs,
-    .size = sizeof(convert_options),
-    .least = 1,
-    .most = 1,
-    .run = run_convert,
+    .options =
+        (const opt_spec[]){
+            CLI_TEXT("to", dialect, "DIALECT",
+                     "pi or plain (default: the one that the file is not)"),
+            CLI_TEXT("dialect", dialect, "DIALECT", "the same, as session export has it"),
+            CLI_OPTIONS_END,
+        },
+    .alone = convert_session_file,
 };

@@ -1,43 +1,37 @@
 /*
- * session_import.c: `cardbox session import`: gives the bytes of a file to the SDK, shows how far
- * it is, lays out the report. What a line means is the store's.
+ * session_import.c: `cardbox session import`: passes the bytes of a file to the SDK, shows the
+ * progress and prints the report.
  */
 #include <errno.h>
-#include "cardbox/session_file.h"
 #include "cli/commands.h"
 #include "cli/session/session_report.h"
 #include "cli/source.h"
 #include "cli/view/term.h"
 #include "model/session/entry.h"
 
-/* Bytes of the file's beginning that tell whether it is a session, and which. */
+/* Bytes of the file's beginning in which a header or an entry must stand. */
 #define BEGINNING_BYTES 65536
-
-typedef struct import_options {
-    cli_common common;
-    const char *session;
-    bool force;
-} import_options;
 
 typedef struct import_state {
     cli_source from;
-    slice begun; /* read already, to be given first */
+    slice beginning_bytes; /* read already, returned first */
     term_progress progress;
     uint64_t bytes, lines;
     int failure; /* errno of a read */
     arena memory;
 } import_state;
 
-static ptrdiff_t give(void *arg, char *to, size_t room)
+static ptrdiff_t read_file(void *arg, char *to, size_t size)
 {
     import_state *state = arg;
-    size_t count = state->begun.len < room ? state->begun.len : room;
+    size_t count = state->beginning_bytes.len < size ? state->beginning_bytes.len : size;
 
     if (count > 0) {
-        memcpy(to, state->begun.ptr, count);
-        state->begun = (slice){state->begun.ptr + count, state->begun.len - count};
+        memcpy(to, state->beginning_bytes.ptr, count);
+        state->beginning_bytes =
+            (slice){state->beginning_bytes.ptr + count, state->beginning_bytes.len - count};
     } else {
-        count = fread(to, 1, room, state->from.in);
+        count = fread(to, 1, size, state->from.in);
     }
     if (count == 0 && ferror(state->from.in)) {
         state->failure = errno;
@@ -54,7 +48,7 @@ static ptrdiff_t give(void *arg, char *to, size_t room)
 
 typedef struct beginning {
     uint64_t lines;  /* up to the first header or entry */
-    bool is_session; /* there is one, or what may become one: a line that is not whole */
+    bool is_session; /* there is one, or a line that is cut at the end */
     bool is_named;   /* the first object is a header with an id */
     bool is_project; /* an object is a line of a project's export */
     bool has_object;
@@ -62,7 +56,7 @@ typedef struct beginning {
     const char *reason;
 } beginning;
 
-static void judge(beginning *begin, session_line *line, arena *memory)
+static void check_line(beginning *begin, session_line *line, arena *memory)
 {
     session_header header;
     session_entry entry;
@@ -85,7 +79,7 @@ static void judge(beginning *begin, session_line *line, arena *memory)
     }
 }
 
-/* Reads it; what was read is the first that give() gives. False: out of memory. */
+/* Reads the beginning; read_file() returns it first. False: out of memory. */
 static bool read_beginning(beginning *begin, import_state *state)
 {
     char *bytes = arena_take(&state->memory, BEGINNING_BYTES);
@@ -94,14 +88,14 @@ static bool read_beginning(beginning *begin, import_state *state)
     *begin = (beginning){0};
     if (bytes == NULL)
         return false;
-    state->begun = (slice){bytes, fread(bytes, 1, BEGINNING_BYTES, state->from.in)};
-    session_lines lines = session_lines_of(state->begun);
+    state->beginning_bytes = (slice){bytes, fread(bytes, 1, BEGINNING_BYTES, state->from.in)};
+    session_lines lines = session_lines_of(state->beginning_bytes);
     while (!begin->is_session && session_lines_next(&lines, &line))
-        judge(begin, &line, &state->memory);
+        check_line(begin, &line, &state->memory);
     return !state->memory.failed;
 }
 
-/* Whether there is something to import: also nothing, or white space. */
+/* Reports a file that is not a session. Empty files and white space are accepted. */
 static bool check_beginning(const beginning *begin, const import_state *state)
 {
     if (begin->is_session || begin->bad == 0)
@@ -115,7 +109,7 @@ static bool check_beginning(const beginning *begin, const import_state *state)
 }
 
 /* "logs/one.jsonl" as "one". */
-static const char *stem(import_state *state)
+static const char *name_of_file(import_state *state)
 {
     const char *slash = strrchr(state->from.name, '/');
     const char *name = slash ? slash + 1 : state->from.name, *dot = strrchr(name, '.');
@@ -124,15 +118,15 @@ static const char *stem(import_state *state)
     return arena_copy(&state->memory, (slice){name, length});
 }
 
-/* What was asked for; NULL: what the file's header says; else what the file is called. */
+/* The id of --session, NULL for that of the file's header, or the name of the file. */
 static const char *choose_session(import_state *state, const beginning *begin,
-                                  const import_options *options)
+                                  const cli_options *options)
 {
     bool has_name = state->from.is_file && state->from.in != stdin;
 
     if (options->session != NULL || begin->is_named || !has_name)
         return options->session;
-    return stem(state);
+    return name_of_file(state);
 }
 
 /* --- what came of it --- */
@@ -178,9 +172,8 @@ static cli_exit print_report(const cardbox_session_report *report, bool json)
     return not_kept > 0 || session_report_is_bad(text) ? CLI_FAILED : CLI_DONE;
 }
 
-static cli_exit import(cardbox *db, import_state *state, const import_options *options)
+static cli_exit import(cardbox *db, import_state *state, const cli_options *options)
 {
-    static const cli_origin origins[] = {{"session_id", "--session"}, {0}};
     cardbox_session_report *report = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
     beginning begin;
@@ -190,13 +183,13 @@ static cli_exit import(cardbox *db, import_state *state, const import_options *o
     if (!options->force && !check_beginning(&begin, state))
         return CLI_FAILED;
     const char *session = choose_session(state, &begin, options);
-    cardbox_status status = cardbox_session_import(&report, db, options->common.project, session,
-                                                   options->force, give, state, &err);
+    cardbox_status status = cardbox_session_import(&report, db, options->project, session,
+                                                   options->force, read_file, state, &err);
     cli_exit end;
 
     term_progress_clear(&state->progress);
     if (report != NULL && status == CARDBOX_OK) {
-        end = print_report(report, options->common.json);
+        end = print_report(report, options->json);
     } else if (state->failure != 0) {
         cli_error("cannot read %s: %s; what came before is imported", state->from.name,
                   strerror(state->failure));
@@ -205,7 +198,7 @@ static cli_exit import(cardbox *db, import_state *state, const import_options *o
         cli_error("%s; give --session ID", err.message);
         end = CLI_FAILED;
     } else {
-        end = cli_refused(&err, origins);
+        end = cli_failed(&err);
         if (status != CARDBOX_CONFLICT)
             cli_note("run it again: what is there already is left as it is");
     }
@@ -213,16 +206,15 @@ static cli_exit import(cardbox *db, import_state *state, const import_options *o
     return end;
 }
 
-static cli_exit run(const void *given, char **arguments)
+static cli_exit import_file(const cli_options *options)
 {
-    const import_options *options = given;
     import_state state = {.progress = {.label = "import", .unit = "lines"}, .memory = ARENA_INIT};
     cli_exit status = CLI_FAILED;
 
-    if (!source_open(&state.from, arguments[0]))
+    if (!source_open(&state.from, options->arguments[0]))
         return CLI_FAILED;
     state.progress.total = state.from.size;
-    cardbox *db = cli_open(&options->common);
+    cardbox *db = cli_open(options);
     if (db != NULL)
         status = import(db, &state, options);
     arena_reset(&state.memory);
@@ -230,32 +222,24 @@ static cli_exit run(const void *given, char **arguments)
     return status;
 }
 
-static const opt_spec specs[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_TEXT(import_options, "session", session, "ID",
-             "the session's id (default: what the header says, or the file's name)"),
-    CLI_FLAG(
-        import_options, "force", force,
-        "also into a session of the other dialect, or whose header has another id; also a file "
-        "without any entry in its beginning"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
-
 const cli_command cli_session_import = {
     .name = "session import",
     .arguments = "[FILE]",
     .summary = "read a session from JSON Lines, every line of it",
-    .description = "FILE is of either dialect, or - (the default) for the standard input. Lines "
-                   "that are no entries are kept too, so that an export gives the file back; they "
-                   "are reported with their numbers, and the exit status is then 1. The same file "
-                   "again writes nothing, a longer version of it what is new; a file of another "
-                   "session is refused, and one whose first 64 KiB have no entry and no header.",
+    .description =
+        "FILE has either dialect; - (the default) is the standard input. Lines that are "
+        "not entries are kept for exports and reported; the exit status is then 1. The "
+        "same file again writes nothing, a longer version its new lines. Files of another "
+        "session, or without an entry or header in their first 64 KiB, are rejected.",
     .examples = "session import --project demo session.jsonl\n"
                 "session import --project demo --session s-1 --json < session.jsonl",
-    .options = specs,
-    .size = sizeof(import_options),
-    .most = 1,
-    .run = run,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_TEXT("session", session, "ID",
+                 "the session's id (default: that of the header, or the file's name)"),
+        CLI_FLAG(
+            "force", force,
+            "also into a session of the other dialect, or whose header has another id; also a file "
+            "without any entry in its beginning")),
+    .origins = {{"session_id", "--session"}},
+    .alone = import_file,
 };

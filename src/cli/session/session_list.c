@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include "cli/card/card_view.h"
 #include "cli/commands.h"
+#include "cli/session/session_report.h"
 #include "cli/session/session_rows.h"
-#include "model/session/preview.h"
 
-/* What a session is called; nothing if it has no name. */
+/* Appends the session's name, if it has one. */
 static void add_name(buf *out, const cardbox_session *session)
 {
     if (session->name != NULL)
@@ -16,13 +16,13 @@ static void add_name(buf *out, const cardbox_session *session)
 
 /* --- list --- */
 
-static void add_object(buf *out, const void *of, size_t i)
+static void add_session_object(buf *out, const void *of, size_t i)
 {
     session_object(out, cardbox_sessions_at(of, i));
     buf_char(out, '}');
 }
 
-static void add_row(table *rows, const void *of, size_t i)
+static void add_session_row(table *rows, const void *of, size_t i)
 {
     const cardbox_session *session = cardbox_sessions_at(of, i);
     buf name = BUF_INIT(SIZE_MAX / 4);
@@ -40,85 +40,44 @@ static void add_row(table *rows, const void *of, size_t i)
     buf_free(&name);
 }
 
-static cli_exit print_list(const cardbox_sessions *sessions, const cli_common *common)
-{
-    static const table_column columns[] = {
-        {"session", TABLE_WHOLE}, {"dialect", TABLE_LEFT},        {"entries", TABLE_RIGHT},
-        {"changed", TABLE_RIGHT}, {"created", TABLE_SPARE_RIGHT}, {"name", TABLE_FLEXIBLE}};
-    listing found = {.of = sessions,
-                     .count = cardbox_sessions_count(sessions),
-                     .add_object = add_object,
-                     .add_row = add_row,
-                     LISTING_COLUMNS(columns),
-                     .cursor = cardbox_sessions_cursor(sessions)};
+static const listing SESSIONS = {add_session_object,
+                                 add_session_row,
+                                 0,
+                                 {{"session", TABLE_ID},
+                                  {"dialect", TABLE_LEFT},
+                                  {"entries", TABLE_RIGHT},
+                                  {"changed", TABLE_RIGHT},
+                                  {"created", TABLE_SPARE_RIGHT},
+                                  {"name", TABLE_FLEXIBLE}}};
 
-    return listing_print(&found, common->json, "no sessions in project %s", common->project);
-}
-
-static cli_exit run_list(cardbox *db, const void *given, char **arguments)
+static cli_exit list_sessions(cardbox *db, const cli_options *options)
 {
-    const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *sessions = NULL;
 
-    (void)arguments;
-    if (cardbox_sessions_list(&sessions, db, common->project, common->cursor,
-                              (unsigned)common->limit, &err) != CARDBOX_OK)
-        return cli_refused(&err, cli_page_origins);
-    cli_exit status = print_list(sessions, common);
+    if (cardbox_sessions_list(&sessions, db, options->project, options->cursor,
+                              (unsigned)options->limit, &err) != CARDBOX_OK)
+        return cli_failed(&err);
+    cli_exit status = listing_print(&SESSIONS, sessions, cardbox_sessions_count(sessions),
+                                    cardbox_sessions_cursor(sessions), options->json,
+                                    "no sessions in project %s", options->project);
     cardbox_sessions_free(sessions);
     return status;
 }
 
 const cli_command cli_session_list = {
     .name = "session list",
-    .arguments = "",
     .summary = "list sessions, newest first",
     .examples = "session list --project demo\n"
                 "session list --project demo --limit 1 --json",
     .options = cli_page_specs,
-    .size = sizeof(cli_common),
-    .ask = run_list,
+    .with_database = list_sessions,
 };
 
 /* --- show --- */
 
-static void add_number(table *facts, const char *name, int64_t number)
-{
-    char text[TERM_NUMBER_SIZE];
-
-    if (number != 0)
-        table_fact(facts, name, term_number(text, (uint64_t)number), STYLE_PLAIN);
-}
-
-static cli_exit print_facts(const cardbox_session *session, const cardbox_session_counts *counts)
-{
-    static const table_column columns[] = {{"", TABLE_LEFT}, {"", TABLE_FLEXIBLE}};
-    buf name = BUF_INIT(SIZE_MAX / 4);
-    table facts;
-
-    add_name(&name, session);
-    term_put_title("session ", session->session_id);
-    putchar('\n');
-    table_init(&facts, columns, 2);
-    table_fact(&facts, "name", buf_str(&name), STYLE_PLAIN);
-    table_fact(&facts, "dialect", session_dialect_name((int)session->dialect), STYLE_PLAIN);
-    add_number(&facts, "entries", session->entries);
-    add_number(&facts, "roots", counts->roots);
-    add_number(&facts, "leaves", counts->leaves);
-    add_number(&facts, "branch points", counts->branch_points);
-    add_number(&facts, "dangling parents", counts->dangling_parents);
-    add_number(&facts, "max depth", counts->max_depth);
-    table_fact(&facts, "head", session->head_entry_id, STYLE_PLAIN);
-    table_fact(&facts, "forked from", session->forked_from, STYLE_PLAIN);
-    add_number(&facts, "version", session->version);
-    table_fact(&facts, "created", session->created_at, STYLE_PLAIN);
-    table_fact(&facts, "updated", session->updated_at, STYLE_PLAIN);
-    buf_free(&name);
-    return table_finish(&facts, 2) ? CLI_DONE : cli_nomem();
-}
-
-static cli_exit print_object(const cardbox_session *session, const cardbox_session_counts *counts)
+static cli_exit print_session(const cardbox_session *session, const cardbox_session_counts *counts,
+                              bool json)
 {
     buf line = BUF_INIT(SIZE_MAX / 4);
 
@@ -128,23 +87,29 @@ static cli_exit print_object(const cardbox_session *session, const cardbox_sessi
                ",\"max_depth\":%" PRId64 ",\"dangling_parents\":%" PRId64 "}",
                counts->roots, counts->leaves, counts->branch_points, counts->max_depth,
                counts->dangling_parents);
-    return cli_print_line(&line, true);
+    if (json)
+        return cli_print_json_text(&line);
+    term_put_title("session ", session->session_id);
+    putchar('\n');
+    bool printed = buf_ok(&line) && session_report_print(buf_as_slice(&line));
+    buf_free(&line);
+    return printed ? CLI_DONE : cli_nomem();
 }
 
-static cli_exit run_show(cardbox *db, const void *given, char **arguments)
+static cli_exit show_session(cardbox *db, const cli_options *options)
 {
-    const cli_common *common = given;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_session_counts counts = {.entries = 0};
     cardbox_sessions *found = NULL;
     cli_exit status;
 
-    if (cardbox_session_get(&found, db, common->project, arguments[0], &err) != CARDBOX_OK ||
-        cardbox_session_count(&counts, db, common->project, arguments[0], &err) != CARDBOX_OK)
+    if (cardbox_session_get(&found, db, options->project, options->arguments[0], &err) !=
+            CARDBOX_OK ||
+        cardbox_session_count(&counts, db, options->project, options->arguments[0], &err) !=
+            CARDBOX_OK)
         status = cli_failed(&err);
     else
-        status =
-            (common->json ? print_object : print_facts)(cardbox_sessions_at(found, 0), &counts);
+        status = print_session(cardbox_sessions_at(found, 0), &counts, options->json);
     cardbox_sessions_free(found);
     return status;
 }
@@ -155,8 +120,5 @@ const cli_command cli_session_show = {
     .summary = "say what a session has: entries, leaves, its head",
     .examples = "session show --project demo demo-session",
     .options = cli_plain_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = 1,
-    .ask = run_show,
+    .with_database = show_session,
 };

@@ -1,14 +1,13 @@
 /*
- * session_pages.c: reads a session's entries page by page. Must not print what it reads.
+ * session_pages.c: reads a session's entries page by page.
  */
 #include "cli/session/session_pages.h"
 
-#include "base/arena.h"
 #include "cli/cli.h"
 #include "cli/view/term.h"
 #include "base/errors.h"
 
-/* What is shorter begins no id: a mistyped one shall not mean another. */
+/* Shorter beginnings are rejected, so that a mistyped id does not match another entry. */
 #define BEGINNING_MIN 4
 
 cardbox_status session_each_page(cardbox *db, const char *project, const char *session,
@@ -48,21 +47,10 @@ cardbox_status session_each_page(cardbox *db, const char *project, const char *s
 typedef struct search {
     slice begin, end;
     size_t count;
-    session_found_id *found; /* the first */
+    char *found; /* CARDBOX_CARD_ID_MAX + 1 bytes for the first */
 } search;
 
-static search search_for(const char *given, session_found_id *found)
-{
-    const char *middle = strstr(given, TERM_ELLIPSIS);
-
-    if (middle == NULL)
-        return (search){.begin = slice_of(given), .found = found};
-    return (search){.begin = {given, (size_t)(middle - given)},
-                    .end = slice_of(middle + strlen(TERM_ELLIPSIS)),
-                    .found = found};
-}
-
-static bool look_in_page(void *arg, const cardbox_entries *page)
+static bool search_page(void *arg, const cardbox_entries *page)
 {
     search *s = arg;
 
@@ -74,38 +62,42 @@ static bool look_in_page(void *arg, const cardbox_entries *page)
             !slice_equal((slice){id.ptr + id.len - s->end.len, s->end.len}, s->end))
             continue;
         if (s->count++ == 0)
-            snprintf(s->found->text, sizeof(s->found->text), "%s", id.ptr);
+            snprintf(s->found, CARDBOX_CARD_ID_MAX + 1, "%s", id.ptr);
     }
     return true;
 }
 
-bool session_find_entry(cardbox *db, const char *project, const char *session, const char **entry,
-                        session_found_id *storage)
+bool session_find_entry(cardbox *db, const char *project, const char *session, const char **entry)
 {
+    static char storage[2][CARDBOX_CARD_ID_MAX + 1];
+    static unsigned calls;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox_entries *way = NULL;
+    cardbox_entries *path = NULL;
     cardbox_status status;
-    search s;
 
     if (*entry == NULL)
         return true;
-    status = cardbox_session_path(&way, db, project, session, *entry, 0, 1, false, &err);
-    cardbox_entries_free(way);
+    status = cardbox_session_path(&path, db, project, session, *entry, 0, 1, false, &err);
+    cardbox_entries_free(path);
     if (status != CARDBOX_NOT_FOUND)
-        return true; /* it is there, or the command itself says what is wrong */
-    s = search_for(*entry, storage);
-    status = session_each_page(db, project, session, 0, look_in_page, &s, &err);
-    if (status == CARDBOX_OK && s.count > 0 && strlen(*entry) < BEGINNING_MIN) {
+        return true; /* the entry exists, or the command itself reports the error */
+
+    const char *middle = strstr(*entry, TERM_ELLIPSIS);
+    search s = {.begin = slice_of(*entry), .found = storage[calls++ % 2]};
+    if (middle != NULL) {
+        s.begin.len = (size_t)(middle - *entry);
+        s.end = slice_of(middle + strlen(TERM_ELLIPSIS));
+    }
+    status = session_each_page(db, project, session, 0, search_page, &s, &err);
+    if (status != CARDBOX_OK || s.count == 0)
+        return true;
+    if (strlen(*entry) < BEGINNING_MIN)
         cli_error("session %s has no entry %s: give at least %d characters of the id", session,
                   *entry, BEGINNING_MIN);
-        return false;
-    }
-    if (status == CARDBOX_OK && s.count > 1) {
+    else if (s.count > 1)
         cli_error("%zu entries of session %s begin with %s: give more of the id", s.count, session,
                   *entry);
-        return false;
-    }
-    if (status == CARDBOX_OK && s.count == 1)
-        *entry = storage->text;
-    return true;
+    else
+        *entry = s.found;
+    return strlen(*entry) >= BEGINNING_MIN && s.count == 1;
 }

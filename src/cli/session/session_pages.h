@@ -1,6 +1,6 @@
 /*
- * session_pages.h: all entries of a session, a page after the other, and the one among them that a
- * person means. Knows the SDK and not what the entries are wanted for.
+ * session_pages.h: reads all entries of a session page by page, and finds entries by a part of
+ * their id.
  */
 #ifndef CLI_SESSION_PAGES_H
 #define CLI_SESSION_PAGES_H
@@ -15,15 +15,10 @@ cardbox_status session_each_page(cardbox *db, const char *project, const char *s
                                  size_t json_max, session_page_use use, void *arg,
                                  cardbox_error *err);
 
-/* The id that was found. */
-typedef struct session_found_id {
-    char text[CARDBOX_CARD_ID_MAX + 1];
-} session_found_id;
-
-/* Where *entry (NULL: none was given) is no id of an entry, but four bytes or more that one id
- * alone begins with, or an id with its middle left out as tables show it, puts the whole id in its
- * place. What begins none is left as it is. False: why not was said. */
-bool session_find_entry(cardbox *db, const char *project, const char *session, const char **entry,
-                        session_found_id *storage);
+/* *entry is NULL, the id of an entry, its first four bytes or more, or an id without its middle as
+ * in tables. Replaces what is unique by the whole id, in memory that the next but one call reuses.
+ * Leaves unknown ids as they are. False: an error was printed.
+ */
+bool session_find_entry(cardbox *db, const char *project, const char *session, const char **entry);
 
 #endif

@@ -1,10 +1,8 @@
 /*
- * session_report.c: reads the report of a session's file and lays it out. Must not know what made
- * it: a check of a file, or an import.
+ * session_report.c: prints the report of a check or an import.
  */
 #include "cli/session/session_report.h"
 
-#include "base/scan.h"
 #include "cli/view/table.h"
 #include "model/session/preview.h"
 
@@ -28,7 +26,7 @@ static void add_name(table *t, slice key)
 static void add_count(table *t, slice key, scan_value value)
 {
     char text[TERM_NUMBER_SIZE];
-    buf words = BUF_INIT(SIZE_MAX / 4);
+    buf text_of_value = BUF_INIT(SIZE_MAX / 4);
     int64_t number = 0;
 
     if (value.kind == SCAN_NUMBER && scan_integer(value.text, &number)) {
@@ -37,15 +35,14 @@ static void add_count(table *t, slice key, scan_value value)
         add_name(t, key);
         table_text(t, term_number(text, (uint64_t)number));
     } else if (value.kind == SCAN_STRING) {
-        session_say_value(&words, value);
+        session_say_value(&text_of_value, value);
         add_name(t, key);
-        table_text(t, buf_str(&words));
+        table_text(t, buf_str(&text_of_value));
     }
-    buf_free(&words);
+    buf_free(&text_of_value);
 }
 
-/* Whether a member is not worth a line: what is said above it, and lines that were kept where these
- * are the headers, which have a line of their own. Of others there is an issue. */
+/* True for members that repeat others: the session's id, and "kept" if it only counts headers. */
 static bool is_left_out(scan_value report, slice key, scan_value value)
 {
     scan_walk issues = scan_enter(scan_find(report, "issues"));
@@ -75,17 +72,17 @@ static bool print_counts(scan_value report)
 static void add_issue(table *t, scan_value issue)
 {
     static const char *const names[] = {"line", "kind", "reason", "id"};
-    buf words = BUF_INIT(SIZE_MAX / 4);
+    buf text_of_value = BUF_INIT(SIZE_MAX / 4);
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         scan_value value = scan_find(issue, names[i]);
 
-        buf_reset(&words, 4096);
+        buf_reset(&text_of_value, 4096);
         if (value.kind != SCAN_NONE)
-            session_say_value(&words, value);
-        table_add(t, buf_as_slice(&words), i == 1 ? STYLE_YELLOW : STYLE_PLAIN);
+            session_say_value(&text_of_value, value);
+        table_add(t, buf_as_slice(&text_of_value), i == 1 ? STYLE_YELLOW : STYLE_PLAIN);
     }
-    buf_free(&words);
+    buf_free(&text_of_value);
 }
 
 static bool print_issues(scan_value issues)
@@ -110,18 +107,18 @@ static bool print_issues(scan_value issues)
 
 bool session_report_print(slice report)
 {
-    scan_value whole = scan_whole(report), issues = scan_find(whole, "issues");
+    scan_value root = scan_whole(report), issues = scan_find(root, "issues");
 
-    return print_counts(whole) && (issues.kind != SCAN_ARRAY || print_issues(issues));
+    return print_counts(root) && (issues.kind != SCAN_ARRAY || print_issues(issues));
 }
 
 bool session_report_is_bad(slice report)
 {
     static const char *const lost[] = {"bad", "conflicts", "cycles"};
-    scan_value whole = scan_whole(report);
+    scan_value root = scan_whole(report);
 
     for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++) {
-        scan_value count = scan_find(whole, lost[i]);
+        scan_value count = scan_find(root, lost[i]);
         int64_t number = 0;
 
         if (count.kind == SCAN_NUMBER && scan_integer(count.text, &number) && number > 0)

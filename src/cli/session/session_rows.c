@@ -1,15 +1,15 @@
 /*
- * session_rows.c: makes rows and objects of what the SDK gives. Must not send anything.
+ * session_rows.c: makes rows and objects of the SDK's results.
  */
 #include "cli/session/session_rows.h"
 
 #include <inttypes.h>
 #include "cli/card/card_view.h"
 
-/* Columns of the names of tools, which must leave room for what is said. */
+/* The maximum width of the names of tools. */
 #define TOOLS_MAX 30
 
-/* As cardbox_entry says of a difference. */
+/* The names of cardbox_entry.side. */
 static const char *const SIDES[] = {"both", "a", "b"};
 
 bool session_dialect_read(cardbox_dialect *out, const char *option, const char *name)
@@ -103,7 +103,7 @@ static void add_listed_object(buf *out, const void *given, size_t i)
 
 /* --- for people --- */
 
-void session_entry_says(session_preview *out, const cardbox_entry *entry, arena *memory)
+void session_entry_preview(session_preview *out, const cardbox_entry *entry, arena *memory)
 {
     slice type = slice_of(entry->type ? entry->type : "");
 
@@ -115,7 +115,7 @@ void session_entry_says(session_preview *out, const cardbox_entry *entry, arena 
 }
 
 /* (head) [good] 3 children -> read, write: what is cut is at the end. */
-static void add_marks(table *rows, const cardbox_entry *entry, const session_preview *words,
+static void add_marks(table *rows, const cardbox_entry *entry, const session_preview *preview,
                       bool is_head)
 {
     buf marks = BUF_INIT(1 << 16);
@@ -128,44 +128,45 @@ static void add_marks(table *rows, const cardbox_entry *entry, const session_pre
         buf_printf(&marks, "%" PRId64 " children ", entry->children);
     if (entry->missing_parent != NULL)
         buf_text(&marks, "(its parent is not there) ");
-    if (words->tools.len > 0) {
+    if (preview->tools.len > 0) {
         buf_text(&marks, "-> ");
-        term_add_line(&marks, words->tools, TOOLS_MAX);
+        term_add_line(&marks, preview->tools, TOOLS_MAX);
         buf_char(&marks, ' ');
     }
     table_add(rows, (slice){buf_str(&marks), marks.len > 0 ? marks.len - 1 : 0}, STYLE_YELLOW);
     buf_free(&marks);
 }
 
-static void add_row(table *rows, const void *given, size_t i)
+static void add_entry_row(table *rows, const void *given, size_t i)
 {
     const session_listed *of = given;
     const cardbox_entry *entry = entry_at(of, i);
     arena memory = ARENA_INIT;
-    session_preview words;
+    session_preview preview;
 
-    session_entry_says(&words, entry, &memory);
+    session_entry_preview(&preview, entry, &memory);
     table_text(rows, of->sides ? SIDES[entry->side] : NULL);
     table_int(rows, entry->depth);
     table_text(rows, entry->entry_id);
-    table_add(rows, words.role, card_view_style(words.role));
-    table_add(rows, words.text, STYLE_PLAIN);
-    add_marks(rows, entry, &words, of->head != NULL && strcmp(of->head, entry->entry_id) == 0);
+    table_add(rows, preview.role, card_view_style(preview.role));
+    table_add(rows, preview.text, STYLE_PLAIN);
+    add_marks(rows, entry, &preview, of->head != NULL && strcmp(of->head, entry->entry_id) == 0);
     rows->failed = rows->failed || memory.failed;
     arena_reset(&memory);
 }
 
-listing session_listing(const session_listed *of)
-{
-    static const table_column columns[] = {{"side", TABLE_WORD},   {"depth", TABLE_SPARE_RIGHT},
-                                           {"entry", TABLE_SHORT}, {"role", TABLE_WORD},
-                                           {"", TABLE_FLEXIBLE},   {"", TABLE_WORD}};
+const listing session_listing = {add_listed_object,
+                                 add_entry_row,
+                                 2,
+                                 {{"side", TABLE_WORD},
+                                  {"depth", TABLE_SPARE_RIGHT},
+                                  {"entry", TABLE_SHORT_ID},
+                                  {"role", TABLE_WORD},
+                                  {"", TABLE_FLEXIBLE},
+                                  {"", TABLE_WORD}}};
 
-    return (listing){.of = of,
-                     .count = cardbox_entries_count(of->entries),
-                     .add_object = add_listed_object,
-                     .add_row = add_row,
-                     LISTING_COLUMNS(columns),
-                     .indent = 2,
-                     .cursor = cardbox_entries_cursor(of->entries)};
+cli_exit session_listing_print(const session_listed *of, bool json, const char *none)
+{
+    return listing_print(&session_listing, of, cardbox_entries_count(of->entries),
+                         cardbox_entries_cursor(of->entries), json, "%s", none);
 }

@@ -12,46 +12,20 @@ enum { STATE_COLUMNS = 12 };
 
 /* --- run --- */
 
-static void print_id(const char *id, bool json)
+static cli_exit run_task(cardbox *db, const cli_options *options)
 {
-    if (json)
-        cli_print_json(json_pack("{s:s}", "taskId", id));
-    else
-        puts(id);
-    fflush(stdout);
-}
-
-typedef struct run_options {
-    cli_common common;
-    const char *system, *parent;
-    bool follow;
-} run_options;
-
-static cli_exit run_run(cardbox *db, const void *given, char **arguments)
-{
-    const run_options *options = given;
-    const cli_common *common = &options->common;
     cardbox_spawn spawn = CARDBOX_SPAWN_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     char id[CARDBOX_UUID_SIZE];
-    spawn.goal = arguments[0];
+    spawn.goal = options->arguments[0];
     spawn.system_prompt = options->system;
     spawn.parent_task_id = options->parent;
-    if (cardbox_task_spawn(id, db, common->project, &spawn, &err) != CARDBOX_OK)
+    if (cardbox_task_spawn(id, db, options->project, &spawn, &err) != CARDBOX_OK)
         return cli_failed(&err);
-    print_id(id, common->json);
-    return options->follow ? task_follow_print(db, common, id, true) : CLI_DONE;
+    cli_print(options->json, json_pack("{s:s}", "taskId", id), "%s", id);
+    fflush(stdout);
+    return options->follow ? task_follow_print(db, options, id, true) : CLI_DONE;
 }
-
-static const opt_spec RUN_SPECS[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_TEXT(run_options, "system", system, "TEXT", "the system prompt: who the agent is"),
-    CLI_TEXT(run_options, "parent", parent, "TASK", "the task that this is a part of"),
-    CLI_FLAG(run_options, "follow", follow, "show what it does until it is finished"),
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
 
 const cli_command cli_task_run = {
     .name = "task run",
@@ -59,21 +33,22 @@ const cli_command cli_task_run = {
     .summary = "give an agent a task, and print the task's id",
     .description = "It runs as soon as a cardbox-worker is free.",
     .examples = "task run --project demo --follow 'say hello'",
-    .options = RUN_SPECS,
-    .size = sizeof(run_options),
-    .least = 1,
-    .most = 1,
-    .ask = run_run,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_TEXT("system", system, "TEXT", "the system prompt: who the agent is"),
+        CLI_TEXT("parent", parent, "TASK", "the task that this is a part of"),
+        CLI_FLAG("follow", follow, "show what it does until it is finished")),
+    .with_database = run_task,
 };
 
 /* --- send and cancel --- */
 
-/* Whether it was refused because the task is finished; then how it ended was said. */
-static bool is_over(cardbox *db, const cli_common *common, const char *task_id, const char *advice)
+/* True if the task is finished, which is then reported. */
+static bool is_finished(cardbox *db, const cli_options *options, const char *task_id,
+                        const char *advice)
 {
     cardbox_ledger *found = NULL;
     const cardbox_task *task = NULL;
-    if (cardbox_task_get(&found, db, common->project, task_id, NULL) == CARDBOX_OK)
+    if (cardbox_task_get(&found, db, options->project, task_id, NULL) == CARDBOX_OK)
         task = cardbox_ledger_task(found, 0);
     bool over = task != NULL && task->completion_status != NULL;
     if (over)
@@ -84,23 +59,20 @@ static bool is_over(cardbox *db, const cli_common *common, const char *task_id, 
     return over;
 }
 
-/* Ends a command that sent a task a message or cancelled it, or could not. */
-static cli_exit finish(cardbox *db, const cli_common *common, const char *task_id,
-                       cardbox_status status, bool sent, const cardbox_error *err)
+/* Prints the outcome of sending a message or cancelling. */
+static cli_exit print_outcome(cardbox *db, const cli_options *options, const char *task_id,
+                              cardbox_status status, bool sent, const cardbox_error *err)
 {
-    buf line = BUF_INIT(4096);
     if (status == CARDBOX_CONFLICT &&
-        is_over(db, common, task_id, sent ? "; for more, run a new task" : ""))
+        is_finished(db, options, task_id, sent ? "; for more, run a new task" : ""))
         return CLI_FAILED;
     if (status != CARDBOX_OK)
         return cli_failed(err);
-    if (common->json)
-        return cli_print_json(json_pack("{s:b}", "success", 1));
-    buf_printf(&line, "task %s %s", task_id, sent ? "has the message" : "is cancelled");
-    return cli_print_line(&line, false);
+    return cli_print(options->json, json_pack("{s:b}", "success", 1), "task %s %s", task_id,
+                     sent ? "has the message" : "is cancelled");
 }
 
-/* Cuts "@TASK MESSAGE" in two, also as people write to people: "@TASK: MESSAGE". False: it is none.
+/* Splits "@TASK MESSAGE" or "@TASK: MESSAGE". False: the line has another form.
  */
 static bool read_address(cardbox_message *out, char *line)
 {
@@ -116,60 +88,44 @@ static bool read_address(cardbox_message *out, char *line)
     return *out->content != '\0';
 }
 
-static cli_exit run_send(const void *given, char **arguments)
+static cli_exit send_message(const cli_options *options)
 {
-    const cli_common *common = given;
     cardbox_message message = CARDBOX_MESSAGE_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    if (arguments[1] == NULL && !read_address(&message, arguments[0])) {
+    if (options->arguments[1] == NULL && !read_address(&message, options->arguments[0])) {
         cli_error("expected TASK MESSAGE or '@TASK MESSAGE'");
         return CLI_USAGE;
     }
-    if (arguments[1] != NULL) {
-        message.task_id = arguments[0];
-        message.content = arguments[1];
+    if (options->arguments[1] != NULL) {
+        message.task_id = options->arguments[0];
+        message.content = options->arguments[1];
     }
-    cardbox *db = cli_open(common);
+    cardbox *db = cli_open(options);
     if (db == NULL)
         return CLI_FAILED;
-    cardbox_status status = cardbox_task_send(db, common->project, &message, &err);
-    return finish(db, common, message.task_id, status, true, &err);
+    cardbox_status status = cardbox_task_send(db, options->project, &message, &err);
+    return print_outcome(db, options, message.task_id, status, true, &err);
 }
 
-typedef struct cancel_options {
-    cli_common common;
-    const char *reason;
-} cancel_options;
-
-static cli_exit run_cancel(cardbox *db, const void *given, char **arguments)
+static cli_exit cancel_task(cardbox *db, const cli_options *options)
 {
-    const cancel_options *options = given;
-    const cli_common *common = &options->common;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status =
-        cardbox_task_cancel(db, common->project, arguments[0], options->reason, &err);
-    return finish(db, common, arguments[0], status, false, &err);
+        cardbox_task_cancel(db, options->project, options->arguments[0], options->reason, &err);
+    return print_outcome(db, options, options->arguments[0], status, false, &err);
 }
-
-static const opt_spec CANCEL_SPECS[] = {
-    CLI_DSN,  CLI_PROJECT,     CLI_TEXT(cancel_options, "reason", reason, "TEXT", "why"),
-    CLI_JSON, CLI_OPTIONS_END,
-};
 
 const cli_command cli_task_send = {
     .name = "task send",
-    .arguments = "TASK MESSAGE | '@TASK MESSAGE'",
+    .arguments = "TASK [MESSAGE]",
     .summary = "send a message to an unfinished task, which answers it",
     .description =
-        "One that is finished stays so: for more, run a new one. What somebody types at a "
-        "prompt may go on as it is, if it begins with @ and a task's id, with a colon or without.",
+        "A finished task cannot be resumed: run a new one. '@TASK MESSAGE' may be given as one "
+        "argument, with a colon after the task's id or without.",
     .examples = "task send --project demo 01970000-0000-7000-8000-000000000001 'shorter, please'\n"
                 "task send --project demo '@01970000-0000-7000-8000-000000000001 shorter'",
     .options = cli_plain_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = 2,
-    .run = run_send,
+    .alone = send_message,
 };
 
 const cli_command cli_task_cancel = {
@@ -179,23 +135,14 @@ const cli_command cli_task_cancel = {
     .description = "Whatever it was doing, nothing more of it is kept.",
     .examples = "task cancel --project demo --reason 'wrong idea' "
                 "01970000-0000-7000-8000-000000000001",
-    .options = CANCEL_SPECS,
-    .size = sizeof(cancel_options),
-    .least = 1,
-    .most = 1,
-    .ask = run_cancel,
+    .options = (const opt_spec[])CLI_IN_PROJECT(CLI_TEXT("reason", reason, "TEXT", "why")),
+    .with_database = cancel_task,
 };
 
 /* --- list --- */
 
-typedef struct list_options {
-    cli_common common;
-    bool all;
-    long skip;
-} list_options;
-
 /* The goal is stored text. */
-static void add_object(buf *out, const void *of, size_t i)
+static void add_task_object(buf *out, const void *of, size_t i)
 {
     const cardbox_task *task = cardbox_ledger_task(of, i);
     buf_json_open_take(out,
@@ -217,7 +164,7 @@ static void add_state(table *rows, const cardbox_task *task)
     buf_free(&word);
 }
 
-static void add_row(table *rows, const void *of, size_t i)
+static void add_task_row(table *rows, const void *of, size_t i)
 {
     const cardbox_task *task = cardbox_ledger_task(of, i);
     char text[ISOTIME_SIZE];
@@ -230,79 +177,68 @@ static void add_row(table *rows, const void *of, size_t i)
     table_text(rows, task->goal);
 }
 
-static cli_exit print_list(const cardbox_ledger *tasks, const list_options *options)
+static cli_exit print_list(const cardbox_ledger *tasks, const cli_options *options)
 {
-    static const table_column COLUMNS[] = {{"task", TABLE_WHOLE},  {"status", TABLE_WORD},
-                                           {"age", TABLE_RIGHT},   {"messages", TABLE_RIGHT},
-                                           {"worker", TABLE_LEFT}, {"goal", TABLE_FLEXIBLE}};
-    listing found = {.of = tasks,
-                     .count = cardbox_ledger_count(tasks),
-                     .add_object = add_object,
-                     .add_row = add_row,
-                     LISTING_COLUMNS(COLUMNS)};
+    static const listing TASKS = {add_task_object,
+                                  add_task_row,
+                                  0,
+                                  {{"task", TABLE_ID},
+                                   {"status", TABLE_WORD},
+                                   {"age", TABLE_RIGHT},
+                                   {"messages", TABLE_RIGHT},
+                                   {"worker", TABLE_LEFT},
+                                   {"goal", TABLE_FLEXIBLE}}};
+    size_t count = cardbox_ledger_count(tasks);
     cli_exit status =
-        listing_print(&found, options->common.json,
+        listing_print(&TASKS, tasks, count, NULL, options->json,
                       options->skip > 0 ? "no further tasks in project %s"
                       : options->all    ? "no tasks in project %s"
                                         : "no unfinished tasks in project %s; --all lists all",
-                      options->common.project);
-    int64_t total = cardbox_ledger_total(tasks), to = options->skip + (int64_t)found.count;
-    if (found.count > 0 && to < total)
-        cli_note("%zu of %" PRId64 "; further ones: --skip %" PRId64, found.count, total, to);
+                      options->project);
+    int64_t total = cardbox_ledger_total(tasks), to = options->skip + (int64_t)count;
+    if (count > 0 && to < total)
+        cli_note("%zu of %" PRId64 "; further ones: --skip %" PRId64, count, total, to);
     return status;
 }
 
-static cli_exit run_list(cardbox *db, const void *given, char **arguments)
+static cli_exit list_tasks(cardbox *db, const cli_options *options)
 {
-    const list_options *options = given;
-    const cli_common *common = &options->common;
     cardbox_task_filter filter = CARDBOX_TASK_FILTER_INIT;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_ledger *tasks = NULL;
-    (void)arguments;
     filter.active = !options->all;
     filter.goals = true;
-    filter.limit = common->limit > 0 ? (unsigned)common->limit : CARDBOX_PAGE_DEFAULT;
+    filter.limit = options->limit > 0 ? (unsigned)options->limit : CARDBOX_PAGE_DEFAULT;
     filter.offset = (uint64_t)options->skip;
-    if (cardbox_tasks_query(&tasks, db, common->project, &filter, &err) != CARDBOX_OK)
+    if (cardbox_tasks_query(&tasks, db, options->project, &filter, &err) != CARDBOX_OK)
         return cli_failed(&err);
     cli_exit status = print_list(tasks, options);
     cardbox_ledger_free(tasks);
     return status;
 }
 
-static const opt_spec LIST_SPECS[] = {
-    CLI_DSN,
-    CLI_PROJECT,
-    CLI_FLAG(list_options, "all", all, "also those that are finished"),
-    CLI_INT(list_options, "skip", skip, "N", "pass over the N newest", 0, INT32_MAX),
-    CLI_LIMIT,
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
-
 const cli_command cli_task_list = {
     .name = "task list",
-    .arguments = "",
     .summary = "list the tasks that are not finished, newest first",
     .description = "Counted are all messages of a task, also those that tell of calls.",
     .examples = "task list --project demo\n"
                 "task list --project demo --all --limit 20 --skip 20",
-    .options = LIST_SPECS,
-    .size = sizeof(list_options),
-    .ask = run_list,
+    .options = (const opt_spec[])CLI_IN_PROJECT(
+        CLI_FLAG("all", all, "also those that are finished"),
+        CLI_INT("skip", skip, "N", "pass over the N newest", 0, INT32_MAX), CLI_LIMIT),
+    .with_database = list_tasks,
 };
 
 /* --- show and follow --- */
 
-static cli_exit run_show(cardbox *db, const void *given, char **arguments)
+static cli_exit show_task(cardbox *db, const cli_options *options)
 {
-    return task_follow_print(db, given, arguments[0], false);
+    return task_follow_print(db, options, options->arguments[0], false);
 }
 
-static cli_exit run_follow(cardbox *db, const void *given, char **arguments)
+static cli_exit follow_task(cardbox *db, const cli_options *options)
 {
-    return task_follow_print(db, given, arguments[0], true);
+    return task_follow_print(db, options, options->arguments[0], true);
 }
 
 const cli_command cli_task_show = {
@@ -311,10 +247,7 @@ const cli_command cli_task_show = {
     .summary = "show what a task has done so far",
     .examples = "task show --project demo 01970000-0000-7000-8000-000000000001",
     .options = cli_plain_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = 1,
-    .ask = run_show,
+    .with_database = show_task,
 };
 
 const cli_command cli_task_follow = {
@@ -322,14 +255,10 @@ const cli_command cli_task_follow = {
     .arguments = "TASK",
     .summary = "show a task at work, until it is finished",
     .description =
-        "What a model says appears as it says it; where the output is no terminal, once "
-        "it is complete. While a worker asks the model's server again, nothing appears: "
-        "its log says why. What broke off, since its worker died, is marked so; of an "
-        "answer that is broken off nothing is kept. Exit status 1 unless the task is a success.",
+        "On a terminal, a model's text appears as it is generated; else each message when it is "
+        "complete. Text that a lost worker left incomplete is marked. Exit status 1 unless the "
+        "task is a success.",
     .examples = "task follow --project demo 01970000-0000-7000-8000-000000000001",
     .options = cli_plain_specs,
-    .size = sizeof(cli_common),
-    .least = 1,
-    .most = 1,
-    .ask = run_follow,
+    .with_database = follow_task,
 };

@@ -1,37 +1,36 @@
 /*
- * task_follow.c: an agent at work, in the terminal: who says what, as it is being said, the calls
- * of tools, and the end. Where the output is no terminal only what is complete is printed.
+ * task_follow.c: prints the events of a task: messages, calls of tools, and the end. On a terminal,
+ * messages appear while they are generated.
  */
 #include "cli/task/task_follow.h"
-#include <inttypes.h>
 #include "base/clock.h"
 #include "cli/card/card_view.h"
-#include "cli/task/flow.h"
+#include "cli/task/text_flow.h"
 
 enum {
-    LOOK_MS = 200,
-    MARGIN = 10,               /* columns for who says it */
-    VALUE_BYTES_MAX = 1 << 20, /* of a call's values that are read, */
-    VALUE_COLUMNS = 1000,      /* and shown */
-    PATIENCE_MS = 2000,        /* before it is said that nobody works on the task */
-    KEPT_BYTES = 1 << 16       /* of memory that one message leaves to the next */
+    POLL_MS = 200,
+    MARGIN = 10,               /* columns of the role */
+    VALUE_BYTES_MAX = 1 << 20, /* size of a call's value, */
+    VALUE_COLUMNS = 1000,      /* and its width */
+    PATIENCE_MS = 2000,        /* before the note that no worker has the task */
+    KEPT_BYTES = 1 << 16       /* memory that is kept between messages */
 };
 
 typedef struct watcher {
     cardbox_follow follow;
-    bool json, live;                       /* live: a terminal, where pieces are shown */
-    char saying[CARDBOX_CARD_ID_MAX + 1];  /* message whose pieces are on the screen; "": none */
-    buf said;                              /* those pieces */
-    bool is_open;                          /* their line may go on */
-    flow line;                             /* then: where it stands */
-    char calling[CARDBOX_CARD_ID_MAX + 1]; /* call that was shown last */
-    int64_t call_ms;                       /* when it began */
+    bool json, live;                          /* live: a terminal, which gets previews */
+    char preview_id[CARDBOX_CARD_ID_MAX + 1]; /* message whose preview is printed; "": none */
+    buf preview;                              /* the preview so far */
+    bool is_preview_open;                     /* the preview's line is not ended */
+    text_flow line;                           /* that line */
+    char call_id[CARDBOX_CARD_ID_MAX + 1];    /* call that was shown last */
+    int64_t call_ms;                          /* when it began */
     bool claimed, finished, success;
-    int64_t began_ms;                       /* of the task */
-    char piece_of[CARDBOX_CARD_ID_MAX + 1]; /* what follow.message_id points to */
+    int64_t start_ms;                               /* time of the task's start */
+    char chunk_message_id[CARDBOX_CARD_ID_MAX + 1]; /* storage of follow.message_id */
 } watcher;
 
-static bool is_piece(const cardbox_task_event *e)
+static bool is_chunk(const cardbox_task_event *e)
 {
     return strcmp(e->what, "chunk") == 0;
 }
@@ -42,11 +41,11 @@ static void add_stored(buf *line, const char *name, const char *json)
         buf_printf(line, ",\"%s\":%s", name, json);
 }
 
-/* A piece has neither a number among the events nor a time of its own. */
+/* A chunk has no event number and no time. */
 static void print_json(const cardbox_task_event *e)
 {
     buf line = BUF_INIT(SIZE_MAX / 2);
-    if (is_piece(e))
+    if (is_chunk(e))
         buf_json_open_take(&line, json_pack("{s:s, s:s?}", "event", e->what, "ref", e->ref));
     else
         buf_json_open_take(&line, json_pack("{s:I, s:s, s:s?, s:s?, s:I}", "n", (json_int_t)e->n,
@@ -68,94 +67,88 @@ static void print_role(const char *role)
 
 static void end_line(watcher *w)
 {
-    if (w->is_open)
-        flow_end(&w->line);
-    w->is_open = false;
+    if (w->is_preview_open)
+        text_flow_end(&w->line);
+    w->is_preview_open = false;
 }
 
-static void forget_said(watcher *w)
+static void clear_preview(watcher *w)
 {
     end_line(w);
-    w->saying[0] = '\0';
-    buf_reset(&w->said, KEPT_BYTES);
+    w->preview_id[0] = '\0';
+    buf_reset(&w->preview, KEPT_BYTES);
 }
 
-/* What is on the screen is not all of a message and stays so: its worker was lost, or its model's
- * server asked again. */
-static void break_off(watcher *w)
+/* Marks the preview as incomplete: the worker was lost, or it started the answer again. */
+static void mark_broken_off(watcher *w)
 {
-    if (w->saying[0] == '\0')
+    if (w->preview_id[0] == '\0')
         return;
-    forget_said(w);
+    clear_preview(w);
     printf("%*s%s(broken off: begun again)%s\n", MARGIN, "", term_on(STYLE_DIM),
            term_off(STYLE_DIM));
 }
 
-/* In a row of its own, and marked, where something else came between. */
-static void go_on(watcher *w, slice text)
+/* Prints text of the preview. After other output, a new line begins with the role and a mark. */
+static void print_assistant(watcher *w, slice text)
 {
-    if (!w->is_open) {
+    if (!w->is_preview_open) {
         print_role("assistant");
-        w->line = flow_begin(MARGIN);
-        w->is_open = true;
-        if (w->said.len > 0)
-            flow_add(&w->line, SLICE("(goes on) "));
+        w->line = text_flow_begin(MARGIN);
+        w->is_preview_open = true;
+        if (w->preview.len > 0)
+            text_flow_add(&w->line, SLICE("(goes on) "));
     }
-    flow_add(&w->line, text);
+    text_flow_add(&w->line, text);
 }
 
-static void show_piece(watcher *w, const cardbox_task_event *e)
+static void show_chunk(watcher *w, const cardbox_task_event *e)
 {
     if (!w->live)
         return;
-    if (strcmp(w->saying, e->ref) != 0) {
-        break_off(w);
-        snprintf(w->saying, sizeof(w->saying), "%s", e->ref);
+    if (strcmp(w->preview_id, e->ref) != 0) {
+        mark_broken_off(w);
+        snprintf(w->preview_id, sizeof(w->preview_id), "%s", e->ref);
     }
-    go_on(w, slice_of(e->text));
-    buf_text(&w->said, e->text);
+    print_assistant(w, slice_of(e->text));
+    buf_text(&w->preview, e->text);
 }
 
-/* Says what is missing of the message whose pieces are on the screen: the last ones are not there
- * any more when it is whole. False: it is another message, or a piece before was lost. */
-static bool say_rest(watcher *w, const cardbox_task_event *e)
+/* Prints the end of the message whose preview is printed. False: it is another message, or the
+ * preview lacks a chunk. */
+static bool print_remainder(watcher *w, const cardbox_task_event *e)
 {
     slice whole = slice_of(e->text);
-    slice said = buf_as_slice(&w->said);
-    if (strcmp(w->saying, e->ref) != 0 || said.len > whole.len ||
-        memcmp(whole.ptr, said.ptr, said.len) != 0)
+    slice preview = buf_as_slice(&w->preview);
+    if (strcmp(w->preview_id, e->ref) != 0 || preview.len > whole.len ||
+        memcmp(whole.ptr, preview.ptr, preview.len) != 0)
         return false;
-    if (said.len < whole.len)
-        go_on(w, (slice){whole.ptr + said.len, whole.len - said.len});
-    forget_said(w);
+    if (preview.len < whole.len)
+        print_assistant(w, (slice){whole.ptr + preview.len, whole.len - preview.len});
+    clear_preview(w);
     return true;
-}
-
-/* Whether it only says that a call begins or ended, which the call's own line says better. */
-static bool is_of_call(const cardbox_task_event *e)
-{
-    return e->metadata != NULL &&
-           scan_find(scan_whole(slice_of(e->metadata)), "call_id").kind == SCAN_STRING;
 }
 
 static void show_message(watcher *w, const cardbox_task_event *e)
 {
-    if (say_rest(w, e))
+    if (print_remainder(w, e))
         return;
     if (strcmp(e->how, "assistant") == 0)
-        break_off(w);
+        mark_broken_off(w);
     end_line(w);
-    if (is_of_call(e) || e->text[strspn(e->text, " \t\r\n")] == '\0')
+    bool is_of_call = e->metadata != NULL && /* the call's own line has the same */
+                      scan_find(scan_whole(slice_of(e->metadata)), "call_id").kind == SCAN_STRING;
+    if (is_of_call || e->text[strspn(e->text, " \t\r\n")] == '\0')
         return;
     print_role(e->how);
-    flow line = flow_begin(MARGIN);
-    flow_add(&line, slice_of(e->text));
-    flow_end(&line);
+    text_flow line = text_flow_begin(MARGIN);
+    text_flow_add(&line, slice_of(e->text));
+    text_flow_end(&line);
 }
 
 /* -- calls -- */
 
-/* Leaves of {"error":"..."} the reason alone; other details stay as they are. */
+/* Replaces {"error":"..."} by its text. Other details stay unchanged. */
 static void unwrap_reason(buf *details)
 {
     json_error_t unused;
@@ -168,7 +161,7 @@ static void unwrap_reason(buf *details)
     json_decref(object);
 }
 
-/* Appends a text that is a member of a call's, and JSON itself, unless it is empty. */
+/* Appends a member of a call, a string of JSON, unless it is empty. */
 static void add_value(buf *out, const cardbox_task_event *e, const char *name)
 {
     buf value = BUF_INIT(VALUE_BYTES_MAX), shown = BUF_INIT(VALUE_BYTES_MAX);
@@ -184,61 +177,39 @@ static void add_value(buf *out, const cardbox_task_event *e, const char *name)
     buf_free(&value);
 }
 
-static void add_name(buf *out, const cardbox_task_event *e)
+/* Prints a mark, the name of the call, the seconds that it took, and a member of it on one line. */
+static void print_call(const cardbox_task_event *e, const char *mark, term_style style,
+                       const char *took, const char *member)
 {
-    buf name = BUF_INIT(4096);
-    scan_decode(&name, scan_find(scan_whole(slice_of(e->call)), "abilityName").text);
-    term_add_line(out, slice_of(buf_str(&name)), VALUE_COLUMNS);
-    buf_free(&name);
-}
+    buf text = BUF_INIT(SIZE_MAX / 2), line = BUF_INIT(SIZE_MAX / 2);
+    int width = term_width() - MARGIN - 2;
 
-/* A mark and what belongs to it on one line of the terminal. */
-static void print_marked(const char *mark, term_style style, const buf *text)
-{
-    buf line = BUF_INIT(SIZE_MAX / 2);
-    int room = term_width() - MARGIN - 2;
-    slice whole = {buf_str(text), text->len};
-    if (term_width() > 0 && room > 1)
-        term_add_line(&line, whole, room - 1);
-    else
-        buf_slice(&line, whole);
+    scan_decode(&text, scan_find(scan_whole(slice_of(e->call)), "abilityName").text);
+    buf_text(&text, took);
+    add_value(&text, e, member);
+    term_add_line(&line, buf_as_slice(&text), width > 1 ? width - 1 : 3 * VALUE_COLUMNS);
     printf("%*s%s%s%s %s\n", MARGIN, "", term_on(style), mark, term_off(style), buf_str(&line));
     buf_free(&line);
-}
-
-static void show_begin(watcher *w, const cardbox_task_event *e)
-{
-    buf text = BUF_INIT(SIZE_MAX / 2);
-    if (strcmp(w->calling, e->ref) == 0)
-        return;
-    snprintf(w->calling, sizeof(w->calling), "%s", e->ref);
-    w->call_ms = e->at;
-    add_name(&text, e);
-    add_value(&text, e, "parameters");
-    print_marked("\xe2\x86\x92", STYLE_CYAN, &text);
     buf_free(&text);
 }
 
 static void show_call(watcher *w, const cardbox_task_event *e)
 {
-    static const struct {
-        const char *status, *mark;
-        term_style style;
-    } MARKS[] = {{"completed", "\xe2\x9c\x93", STYLE_GREEN}, {"failed", "\xe2\x9c\x97", STYLE_RED}};
+    bool is_known = strcmp(w->call_id, e->ref) == 0;
+    char took[32] = "";
+
     end_line(w);
-    for (size_t i = 0; i < sizeof(MARKS) / sizeof(MARKS[0]); i++) {
-        if (strcmp(MARKS[i].status, e->how) != 0)
-            continue;
-        buf text = BUF_INIT(SIZE_MAX / 2);
-        add_name(&text, e);
-        if (strcmp(w->calling, e->ref) == 0)
-            buf_printf(&text, " %.1f s", (double)(e->at - w->call_ms) / 1000);
-        add_value(&text, e, "details");
-        print_marked(MARKS[i].mark, MARKS[i].style, &text);
-        buf_free(&text);
-        return;
+    if (is_known)
+        snprintf(took, sizeof(took), " %.1f s", (double)(e->at - w->call_ms) / 1000);
+    if (strcmp(e->how, "completed") == 0) {
+        print_call(e, "\xe2\x9c\x93", STYLE_GREEN, took, "details");
+    } else if (strcmp(e->how, "failed") == 0) {
+        print_call(e, "\xe2\x9c\x97", STYLE_RED, took, "details");
+    } else if (!is_known) {
+        snprintf(w->call_id, sizeof(w->call_id), "%s", e->ref);
+        w->call_ms = e->at;
+        print_call(e, "\xe2\x86\x92", STYLE_CYAN, "", "parameters");
     }
-    show_begin(w, e);
 }
 
 static void show_end(watcher *w, const cardbox_task_event *e)
@@ -246,10 +217,10 @@ static void show_end(watcher *w, const cardbox_task_event *e)
     buf line = BUF_INIT(SIZE_MAX / 2);
     term_style style = strcmp(e->how, "success") == 0 ? STYLE_GREEN : STYLE_RED;
     slice how = slice_of(e->how), state = {e->how, strcspn(e->how, ":")};
-    forget_said(w);
+    clear_preview(w);
     term_add_line(&line, state, CARDBOX_TASK_STATUS_MAX);
     printf("%s%s%s after %.1f s", term_on(style), buf_str(&line), term_off(style),
-           (double)(e->at - w->began_ms) / 1000);
+           (double)(e->at - w->start_ms) / 1000);
     buf_reset(&line, SIZE_MAX / 2);
     term_add_line(&line, (slice){how.ptr + state.len, how.len - state.len},
                   CARDBOX_TASK_STATUS_MAX);
@@ -263,42 +234,42 @@ static void show_end(watcher *w, const cardbox_task_event *e)
     buf_free(&line);
 }
 
-static void show(watcher *w, const cardbox_task_event *e)
+static void print_event(watcher *w, const cardbox_task_event *e)
 {
     if (w->json)
         print_json(e);
-    else if (is_piece(e))
-        show_piece(w, e);
+    else if (is_chunk(e))
+        show_chunk(w, e);
     else if (strcmp(e->what, "message") == 0)
         show_message(w, e);
     else if (strcmp(e->what, "call") == 0)
         show_call(w, e);
     else if (strcmp(e->what, "claimed") == 0)
-        break_off(w);
+        mark_broken_off(w);
     else if (strcmp(e->what, "completed") == 0)
         show_end(w, e);
 }
 
-/* Whether somebody works on the task. */
+/* True for events that a worker causes. */
 static bool is_of_worker(const cardbox_task_event *e)
 {
     return strcmp(e->what, "claimed") == 0 || strcmp(e->what, "call") == 0 ||
            (strcmp(e->what, "message") == 0 && strcmp(e->how, "assistant") == 0);
 }
 
-/* What it is to ask for next. */
-static void note(watcher *w, const cardbox_task_event *e)
+/* Stores the position after an event, for the next query. */
+static void remember_position(watcher *w, const cardbox_task_event *e)
 {
-    if (is_piece(e)) {
+    if (is_chunk(e)) {
         w->claimed = true;
-        snprintf(w->piece_of, sizeof(w->piece_of), "%s", e->ref);
-        w->follow.message_id = w->piece_of;
+        snprintf(w->chunk_message_id, sizeof(w->chunk_message_id), "%s", e->ref);
+        w->follow.message_id = w->chunk_message_id;
         w->follow.after_chunk = e->n;
         return;
     }
     w->follow.after = e->n;
     if (strcmp(e->what, "created") == 0)
-        w->began_ms = e->at;
+        w->start_ms = e->at;
     w->claimed = w->claimed || is_of_worker(e);
     bool ends = strcmp(e->what, "completed") == 0;
     if (ends || strcmp(e->what, "reopened") == 0) { /* a finished task may still get others */
@@ -307,9 +278,9 @@ static void note(watcher *w, const cardbox_task_event *e)
     }
 }
 
-/* Shows what there is now and counts the events: of pieces there may be new ones for as long as
- * somebody speaks. False: *status says why. */
-static bool look(watcher *w, cardbox *db, const char *project, size_t *count, cli_exit *status)
+/* Prints the new events and chunks, and counts the events. False: *status has the exit status. */
+static bool show_new_events(watcher *w, cardbox *db, const char *project, size_t *count,
+                            cli_exit *status)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_task_events *events = NULL;
@@ -320,9 +291,9 @@ static bool look(watcher *w, cardbox *db, const char *project, size_t *count, cl
     *count = 0;
     for (size_t i = 0; i < cardbox_task_events_count(events); i++) {
         const cardbox_task_event *e = cardbox_task_events_at(events, i);
-        *count += !is_piece(e);
-        note(w, e);
-        show(w, e);
+        *count += !is_chunk(e);
+        remember_position(w, e);
+        print_event(w, e);
     }
     fflush(stdout);
     cardbox_task_events_free(events);
@@ -346,72 +317,58 @@ term_style task_state_style(const cardbox_task *task)
     return strcmp(task->completion_status, "success") == 0 ? STYLE_GREEN : STYLE_RED;
 }
 
-static void show_owner(const char *before, const cardbox_task *task, const char *after)
-{
-    fputs(before, stdout);
-    term_put_text(stdout, slice_of(task->lease_owner));
-    puts(after);
-}
-
-/* Where an unfinished task is, for `task show`. */
+/* Prints the state of an unfinished task, for `task show`. */
 static void show_state(const cardbox_task *task)
 {
     const char *state = task_state(task);
+    bool is_lost = strcmp(state, "lost") == 0;
+
     if (task->completion_status != NULL)
         return;
-    if (strcmp(state, "running") == 0)
-        show_owner("running on ", task, "");
-    else if (strcmp(state, "lost") == 0)
-        show_owner("waiting for a worker: the lease of ", task, " has run out");
-    else if (strcmp(state, "waiting") == 0)
-        puts("waiting for a worker");
-    else
-        puts("asleep until a subtask ends or a message comes");
-}
-
-/* The task, or NULL: *status says why. */
-static cardbox_ledger *find(cardbox *db, const char *project, const char *task_id, cli_exit *status)
-{
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox_ledger *found = NULL;
-    if (cardbox_task_get(&found, db, project, task_id, &err) != CARDBOX_OK)
-        *status = cli_failed(&err);
-    return found;
+    if (task->lease_owner == NULL) {
+        puts(strcmp(state, "waiting") == 0 ? "waiting for a worker"
+                                           : "asleep until a subtask ends or a message comes");
+        return;
+    }
+    fputs(is_lost ? "waiting for a worker: the lease of " : "running on ", stdout);
+    term_put_text(stdout, slice_of(task->lease_owner));
+    puts(is_lost ? " has run out" : "");
 }
 
 static void show_until_end(watcher *w, cardbox *db, const char *project, cli_exit *status)
 {
     int64_t patient_until = clock_ms() + PATIENCE_MS;
     size_t count;
-    while (look(w, db, project, &count, status) && !(count == 0 && w->finished)) {
+    while (show_new_events(w, db, project, &count, status) && !(count == 0 && w->finished)) {
         if (count == 0 && !w->claimed && clock_ms() >= patient_until) {
             cli_note("waiting for a worker (none has claimed it)");
             patient_until = INT64_MAX;
         }
         if (!w->finished)
-            clock_sleep_ms(LOOK_MS);
+            clock_sleep_ms(POLL_MS);
     }
 }
 
-cli_exit task_follow_print(cardbox *db, const cli_common *common, const char *task_id, bool wait)
+cli_exit task_follow_print(cardbox *db, const cli_options *options, const char *task_id, bool wait)
 {
     watcher w = {.follow = CARDBOX_FOLLOW_INIT,
-                 .json = common->json,
+                 .json = options->json,
                  .live = term_width() > 0,
-                 .said = BUF_INIT(SIZE_MAX / 2)};
+                 .preview = BUF_INIT(SIZE_MAX / 2)};
     cli_exit status = CLI_DONE;
-    cardbox_ledger *found = find(db, common->project, task_id, &status);
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_ledger *found = NULL;
     size_t count = 1;
-    if (found == NULL)
-        return status;
+    if (cardbox_task_get(&found, db, options->project, task_id, &err) != CARDBOX_OK)
+        return cli_failed(&err);
     w.follow.task_id = task_id;
     if (wait)
-        show_until_end(&w, db, common->project, &status);
+        show_until_end(&w, db, options->project, &status);
     else
-        while (count > 0 && look(&w, db, common->project, &count, &status))
+        while (count > 0 && show_new_events(&w, db, options->project, &count, &status))
             continue;
     end_line(&w);
-    buf_free(&w.said);
+    buf_free(&w.preview);
     if (status == CLI_DONE && !wait && !w.json && !w.finished)
         show_state(cardbox_ledger_task(found, 0));
     if (status == CLI_DONE && wait && !w.success)

@@ -1,5 +1,5 @@
 /*
- * task_follow.h: shows what a task does: its story so far, and then what happens.
+ * task_follow.h: prints the past and future events of a task.
  */
 #ifndef CLI_TASK_FOLLOW_H
 #define CLI_TASK_FOLLOW_H
@@ -9,10 +9,10 @@
 
 /* Prints the events of a task; with `wait` until it is finished, and then CLI_FAILED unless it is a
  * success. */
-cli_exit task_follow_print(cardbox *db, const cli_common *common, const char *task_id, bool wait);
+cli_exit task_follow_print(cardbox *db, const cli_options *options, const char *task_id, bool wait);
 
-/* How a task ended, or else "running", "lost" (its worker does not answer), "waiting" for a worker
- * or "asleep" until there is something to do. */
+/* The final status of a task, or else "running", "lost" (its worker does not answer), "waiting" for
+ * a worker or "asleep" until there is something to do. */
 const char *task_state(const cardbox_task *task);
 term_style task_state_style(const cardbox_task *task);
 

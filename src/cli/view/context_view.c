@@ -1,16 +1,15 @@
 /*
- * context_view.c: a context as `cardbox session context` and `cardbox box context` show it: the
- * messages on stdout, on stderr what was done so that a model's API takes them.
+ * context_view.c: prints a context for `cardbox session context` and `cardbox box context`: the
+ * messages on stdout, the repairs on stderr.
  */
 #include "cli/view/context_view.h"
 
 #include <inttypes.h>
-#include "base/scan.h"
 #include "cli/view/term.h"
 #include "model/session/context.h"
 #include "model/session/preview.h"
 
-bool context_view_how(cardbox_context_options *out, const context_view_options *options)
+bool context_view_how(cardbox_context_options *out, const cli_options *options)
 {
     out->no_repair = options->no_repair;
     if (context_format_of(&out->format, slice_of(options->format)))
@@ -31,7 +30,7 @@ static void add_member(buf *out, scan_value object, const char *name, const char
     session_say_value(out, value);
 }
 
-/* How one repair of a kind is said, and how several are, behind their number. */
+/* The text after the number of repairs, for one and for several. */
 static const struct {
     const char *one, *many;
 } WORDS[CONTEXT_REPAIR_KINDS] = {
@@ -80,23 +79,7 @@ static void say_kind(context_repair_kind kind, scan_value repairs)
     buf_free(&line);
 }
 
-/* A line for each kind: which entries they are about where they are many, --json says. */
-static void say_repairs(scan_value repairs)
-{
-    for (int kind = 0; repairs.kind == SCAN_ARRAY && kind < CONTEXT_REPAIR_KINDS; kind++)
-        say_kind((context_repair_kind)kind, repairs);
-}
-
-/* Of a box: cards that can't be read. */
-static void say_missing(scan_value ids)
-{
-    size_t count = ids.kind == SCAN_ARRAY ? scan_count(ids) : 0;
-
-    if (count > 0)
-        cli_note("  %zu card%s not there", count, count == 1 ? " is" : "s are");
-}
-
-/* How many there are; of anthropic, where that is less, what became of the others. */
+/* Appends the number of messages, and the number before messages of one role were merged. */
 static void add_messages(buf *out, scan_value report, const cardbox_context *built)
 {
     size_t count = cardbox_context_count(built);
@@ -109,10 +92,12 @@ static void add_messages(buf *out, scan_value report, const cardbox_context *bui
     add_member(out, report, "messages_before", ", before repairs ");
 }
 
-/* On stderr: stdout has what can be sent. */
+/* Prints on stderr; stdout has the messages. */
 static void say_report(const cardbox_context *built)
 {
     scan_value report = scan_whole(slice_of(cardbox_context_report(built)));
+    scan_value missing = scan_find(report, "missing_card_ids"),
+               repairs = scan_find(report, "repairs");
     buf line = BUF_INIT(1 << 16);
 
     buf_text(&line, "context");
@@ -125,8 +110,11 @@ static void say_report(const cardbox_context *built)
     add_member(&line, report, "thinking_level", ", thinking ");
     add_messages(&line, report, built);
     cli_note("%s", buf_str(&line));
-    say_missing(scan_find(report, "missing_card_ids"));
-    say_repairs(scan_find(report, "repairs"));
+    if (missing.kind == SCAN_ARRAY && scan_count(missing) > 0)
+        cli_note("  %zu card%s not there", scan_count(missing),
+                 scan_count(missing) == 1 ? " is" : "s are");
+    for (int kind = 0; repairs.kind == SCAN_ARRAY && kind < CONTEXT_REPAIR_KINDS; kind++)
+        say_kind((context_repair_kind)kind, repairs);
     buf_free(&line);
 }
 

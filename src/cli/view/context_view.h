@@ -1,6 +1,5 @@
 /*
- * context_view.h: what the commands that show a context have in common: their options, and how one
- * is printed. Knows neither sessions nor boxes.
+ * context_view.h: the options of the commands that print a context, and how it is printed.
  */
 #ifndef CLI_CONTEXT_VIEW_H
 #define CLI_CONTEXT_VIEW_H
@@ -8,26 +7,16 @@
 #include "cardbox/context.h"
 #include "cli/cli.h"
 
-typedef struct context_view_options {
-    const char *format;
-    bool no_repair;
-} context_view_options;
+/* Initial values, and the options of such a command. */
+#define CONTEXT_VIEW_DEFAULTS .format = "openai"
+#define CONTEXT_VIEW_OPTIONS                                                                       \
+    CLI_TEXT("format", format, "FORMAT", "openai (default), anthropic or entries"),                \
+        CLI_FLAG("no-repair", no_repair, "leave calls and results as they are, paired or not")
 
-#define CONTEXT_VIEW_DEFAULTS                                                                      \
-    {                                                                                              \
-        .format = "openai"                                                                         \
-    }
+/* False: there is no such format, which is reported. */
+bool context_view_how(cardbox_context_options *out, const cli_options *options);
 
-/* For the options of a command that has them as its member `how`. */
-#define CONTEXT_VIEW_OPTIONS(type)                                                                 \
-    CLI_TEXT(type, "format", how.format, "FORMAT", "openai (default), anthropic or entries"),      \
-        CLI_FLAG(type, "no-repair", how.no_repair,                                                 \
-                 "leave calls and results as they are, paired or not")
-
-/* False: there is no such format, which was said. */
-bool context_view_how(cardbox_context_options *out, const context_view_options *options);
-
-/* The messages on stdout, and on stderr how they came to be so; or one object of both. */
+/* Prints the messages on stdout and the report on stderr, or one object of both. */
 void context_view_print(const cardbox_context *built, bool json);
 
 #endif

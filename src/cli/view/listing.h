@@ -1,6 +1,6 @@
 /*
- * listing.h: how a command prints what it lists: for programs an object a line, for people a table,
- * and on stderr that there is nothing, or where the next page begins. Knows nothing of what it is.
+ * listing.h: prints lists: for programs an object a line, for people a table. Notes about empty
+ * lists and the next page go to stderr.
  */
 #ifndef CLI_LISTING_H
 #define CLI_LISTING_H
@@ -8,24 +8,20 @@
 #include "cli/cli.h"
 #include "cli/view/table.h"
 
+/* How rows of one kind are printed. */
 typedef struct listing {
-    const void *of; /* what the two functions know */
-    size_t count;
     void (*add_object)(buf *out, const void *of, size_t i); /* without the end of the line */
     void (*add_row)(table *rows, const void *of, size_t i);
-    const table_column *columns;
-    size_t width; /* columns in use */
     int indent;
-    const char *cursor; /* of the next page; NULL: this is the last one */
+    table_column columns[TABLE_COLUMNS_MAX]; /* up to a title that is NULL */
 } listing;
 
-#define LISTING_COLUMNS(array) .columns = (array), .width = sizeof(array) / sizeof((array)[0])
-
-/* Prints it. `none`, a format, is what is said to people if it is empty. */
-cli_exit listing_print(const listing *l, bool json, const char *none, ...)
-    __attribute__((format(printf, 3, 4)));
+/* Prints `count` rows of `of`, and `cursor` if there is a next page. If there are no rows, people
+ * get the message `none`, a format. */
+cli_exit listing_print(const listing *l, const void *of, size_t count, const char *cursor,
+                       bool json, const char *none, ...) __attribute__((format(printf, 6, 7)));
 
 /* Prints the objects alone. False: out of memory. */
-bool listing_objects(const listing *l);
+bool listing_objects(const listing *l, const void *of, size_t count);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * table.h: aligned columns for people. Cells are taken as they come from outside (any length, line
- * ends, escape sequences, bad UTF-8) and made fit to be shown. Knows nothing of cards.
+ * table.h: aligned columns for people. Cells may be untrusted text of any length; control
+ * characters and bad UTF-8 are replaced.
  */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
@@ -9,27 +9,26 @@
 #include "base/buf.h"
 #include "cli/view/term.h"
 
-/* Columns of text after which a cell is cut even where the output is no terminal. */
+/* The maximum width of a cell if the output is no terminal. */
 #define TABLE_CELL_MAX 1000
 
 #define TABLE_COLUMNS_MAX 12
 
-typedef enum table_align {
+typedef enum table_kind {
     TABLE_LEFT,
-    TABLE_RIGHT,    /* for numbers */
-    TABLE_FLEXIBLE, /* left; gives way when the terminal is narrow */
-    TABLE_WORD,     /* left; one short word that the table is read for: outlives what is flexible */
-    TABLE_DOTTED,   /* the same, of which the end tells more, as in "tool.result": cut in front */
-    TABLE_WHOLE,    /* left; an id, which is copied: others are left out for it, and only what is
-                       longer than a UUID is cut, in its middle */
-    TABLE_SHORT,    /* left; an id that is cut, in its middle, before others are left out */
-    TABLE_SPARE,    /* left; left out before anything but what is flexible gives way */
+    TABLE_RIGHT,    /* numbers */
+    TABLE_FLEXIBLE, /* text, which is cut first */
+    TABLE_WORD,     /* one short word, which is cut and left out last */
+    TABLE_ID, /* others are left out for it; only ids longer than a UUID are cut, in the middle */
+    TABLE_SHORT_ID, /* an id that may be cut, in the middle */
+    TABLE_SPARE,    /* left out first */
     TABLE_SPARE_RIGHT
-} table_align;
+} table_kind;
 
 typedef struct table_column {
     const char *title;
-    table_align align;
+    table_kind kind;
+
 } table_column;
 
 typedef struct table_cell {
@@ -65,7 +64,7 @@ void table_fact(table *t, const char *name, const char *value, term_style style)
  */
 bool table_print(FILE *out, const table *t, int indent, int width);
 
-/* Prints it, if it has rows, on stdout, as wide as the terminal, and frees it. False: out of
+/* Prints the table on stdout if it has rows, fitted to the terminal, and frees it. False: out of
  * memory. */
 bool table_finish(table *t, int indent);
 

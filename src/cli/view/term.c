@@ -1,5 +1,5 @@
 /*
- * term.c: asks the terminal once, and writes escape sequences. No other file of the CLI does.
+ * term.c: the only file of the CLI that writes escape sequences.
  */
 #include "cli/view/term.h"
 
@@ -144,11 +144,6 @@ bool term_is_incompatible(slice character)
                              (second == 0x81 && third >= 0xa6 && third <= 0xa9));
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
 static void add_line(buf *out, slice text, int columns, bool is_id)
 {
     size_t start = out->len, most = COLUMN_BYTES_MAX * (size_t)columns, length;
@@ -156,7 +151,7 @@ static void add_line(buf *out, slice text, int columns, bool is_id)
     while (text.len > 0 && out->len - start < most) {
         size_t bytes = slice_utf8_step(text);
 
-        if (is_space(text.ptr[0]) && !is_id) {
+        if (!is_id && memchr(" \n\r\t", text.ptr[0], 4) != NULL) {
             if (out->len > start && out->data[out->len - 1] != ' ')
                 buf_char(out, ' ');
         } else if (bytes == 0 || term_is_incompatible((slice){text.ptr, bytes})) {
@@ -184,7 +179,8 @@ void term_add_id(buf *out, slice id, int columns)
     add_line(out, id, columns, true);
 }
 
-/* Bytes of what begins the text and is shown by itself, not as it is; 0: nothing is. */
+/* Prints a replacement if the text begins with an incompatible character, and returns its bytes;
+ * else 0. */
 static size_t put_incompatible(FILE *out, slice text, bool as_json)
 {
     size_t bytes = slice_utf8_step(text);

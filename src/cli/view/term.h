@@ -1,6 +1,6 @@
 /*
- * term.h: what depends on where the output goes: width, colours, the progress line. All of it is
- * off when that is no terminal. Knows nothing of cards.
+ * term.h: width, colours and the progress line of a terminal. All are off if the output is no
+ * terminal.
  */
 #ifndef CLI_TERM_H
 #define CLI_TERM_H
@@ -31,50 +31,49 @@ const char *term_off(term_style style);
 #define TERM_NUMBER_SIZE 32
 const char *term_number(char out[TERM_NUMBER_SIZE], uint64_t number);
 
-/* What stands for a character that is incompatible, or is none. */
+/* Replaces incompatible characters and bytes that are not UTF-8. */
 #define TERM_REPLACEMENT "\xef\xbf\xbd"
 
-/* How many columns text takes; it is UTF-8 without control characters. */
+/* The width of text, which is UTF-8 without control characters. */
 int term_columns(slice text);
 
-/* The longest beginning that fits so many columns, in bytes. */
+/* The bytes of the longest beginning that fits into `columns`. */
 size_t term_fit(slice text, int columns);
 
-/* The longest end that fits so many columns. */
+/* The longest end that fits into `columns`. */
 slice term_end(slice text, int columns);
 
-/* Whether a well-formed character must not reach a terminal: controls, and what changes the
- * direction of the text around it. */
+/* True for well-formed characters that must not reach a terminal: controls, and characters that
+ * change the direction of text. */
 bool term_is_incompatible(slice character);
 
-/* What stands for the rest of a text that was cut: one column. */
+/* The end of text that was cut: one column. */
 #define TERM_ELLIPSIS "\xe2\x80\xa6"
 
-/* Appends text that came from outside on one line, cut to so many columns with an ellipsis behind
- * them: runs of white space become one space, what is incompatible the replacement character. */
+/* Appends untrusted text as one line, cut to `columns` and an ellipsis. White space becomes single
+ * spaces; incompatible characters are replaced. */
 void term_add_line(buf *out, slice text, int columns);
 
 /* The same of an id, whose spaces are part of it. */
 void term_add_id(buf *out, slice id, int columns);
 
-/* Prints text that came from outside, with its lines, which may end as those of Windows; the second
- * with an end of line after it. */
+/* Prints untrusted text, whose lines may end in CR LF. The second function adds an end of line. */
 void term_put_text(FILE *out, slice text);
 void term_print_text(FILE *out, slice text);
 
-/* Prints JSON, or lines of it, on stdout as it is; on a terminal with what is incompatible escaped
- * as JSON has it, so that it says the same. The second with an end of line after it. */
+/* Prints JSON, or lines of it, on stdout. On a terminal, incompatible characters become JSON
+ * escapes. The second function adds an end of line. */
 void term_put_json(slice json);
 void term_print_json(const char *json);
 
-/* Prints what is shown, such as "card ", and its id. */
+/* Prints a title: a word such as "card " and an id. */
 void term_put_title(const char *what, const char *id);
 
-/* A line on stderr that says how far a long work is; a few times a second, on a terminal only. */
+/* A progress line on stderr, updated a few times a second, on a terminal only. */
 typedef struct term_progress {
     const char *label;
-    const char *unit; /* of what is counted: "lines" */
-    uint64_t total;   /* of what `done` counts; 0: unknown, and no bar */
+    const char *unit; /* the unit of `count`: "lines" */
+    uint64_t total;   /* the maximum of `done`; 0: unknown, and no bar */
     int64_t shown_ms;
     bool visible;
 } term_progress;

@@ -1,5 +1,5 @@
 /*
- * operate.h: what the operators of a database ask and do, across tenants. Not a part of the public
+ * checks.h: what the operators of a database ask and do, across tenants. Not a part of the public
  * API: services have no need of it.
  */
 #ifndef STORE_ADMIN_CHECKS_H

@@ -1,8 +1,8 @@
 /*
- * operate.c: the statements of `cardbox doctor` and `cardbox dev`. Knows nothing of how they are
+ * checks.c: the statements of `cardbox doctor` and `cardbox dev`. Knows nothing of how they are
  * shown.
  */
-#include "store/admin/operate.h"
+#include "store/admin/checks.h"
 
 #include "store/client/client.h"
 #include "base/errors.h"
