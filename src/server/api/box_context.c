@@ -18,10 +18,7 @@ static const field QUERY[C_COUNT] = {
     [C_REPAIR] = CONTEXT_REPAIR_FIELD,
 };
 
-static void build(params *p, const void *keys)
-{
-    box_context_params(p, keys);
-}
+HANDLER_PARAMS(build, box_context_params)
 
 static void render(request *r, const batch_rows *found)
 {

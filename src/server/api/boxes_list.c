@@ -9,10 +9,7 @@ enum { LOG_IDS_MAX = 1000 };
 
 /* --- boxes --- */
 
-static void build_boxes(params *p, const void *keys)
-{
-    boxes_list_params(p, keys);
-}
+HANDLER_PARAMS(build_boxes, boxes_list_params)
 
 void handle_list_boxes(request *r)
 {
@@ -37,10 +34,7 @@ static void render_log(request *r, const batch_rows *found)
     request_finish(r);
 }
 
-static void build_log(params *p, const void *keys)
-{
-    box_log_params(p, keys);
-}
+HANDLER_PARAMS(build_log, box_log_params)
 
 void handle_box_log(request *r)
 {

@@ -50,10 +50,7 @@ static const field CREATE[CREATE_FIELDS] = {
                       .most = CARDBOX_IDS_PER_APPEND_MAX},
 };
 
-static void build_create(params *p, const void *keys)
-{
-    box_create_params(p, keys);
-}
+HANDLER_PARAMS(build_create, box_create_params)
 
 static void render_create(request *r, const batch_rows *found)
 {
@@ -137,10 +134,7 @@ static const field REPLACE[CHANGE_FIELDS] = {
                     .most = INT64_MAX},
 };
 
-static void build_replace(params *p, const void *keys)
-{
-    box_save_params(p, keys);
-}
+HANDLER_PARAMS(build_replace, box_save_params)
 
 /* A box that is not as If-Match says, or not at all, is a failed precondition. */
 static http_error replace_fault(const request *r, const box_change *change, cardbox_status status)
@@ -209,10 +203,7 @@ static const field FORK[FORK_FIELDS] = {
     [F_AT_LENGTH] = {.name = "at_length", .kind = FIELD_INTEGER, .least = 0, .most = INT64_MAX},
 };
 
-static void build_fork(params *p, const void *keys)
-{
-    box_fork_params(p, keys);
-}
+HANDLER_PARAMS(build_fork, box_fork_params)
 
 static void render_fork(request *r, const batch_rows *found)
 {

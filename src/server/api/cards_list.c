@@ -91,10 +91,7 @@ static void render_cards(request *r, const batch_rows *found)
     request_finish(r);
 }
 
-static void build_cards(params *p, const void *keys)
-{
-    cards_list_params(p, keys);
-}
+HANDLER_PARAMS(build_cards, cards_list_params)
 
 void handle_list_cards(request *r)
 {
@@ -136,10 +133,7 @@ static void render_revisions(request *r, const batch_rows *found)
     request_finish(r);
 }
 
-static void build_revisions(params *p, const void *keys)
-{
-    card_revisions_params(p, keys);
-}
+HANDLER_PARAMS(build_revisions, card_revisions_params)
 
 void handle_card_revisions(request *r)
 {
@@ -154,10 +148,7 @@ void handle_card_revisions(request *r)
 
 /* --- boxes that hold it --- */
 
-static void build_holders(params *p, const void *keys)
-{
-    boxes_with_card_params(p, keys);
-}
+HANDLER_PARAMS(build_holders, boxes_with_card_params)
 
 void handle_card_boxes(request *r)
 {

@@ -9,40 +9,24 @@
 #include "server/response/http_error.h"
 #include "server/request/fields.h"
 
-void handle_list_projects(request *r);
-void handle_card(request *r);
-void handle_cards_batch(request *r);
-void handle_box(request *r);
-void handle_box_cards(request *r);
-void handle_boxes_batch(request *r);
-void handle_export(request *r);
-void handle_import(request *r);
-void handle_add_cards(request *r);
-void handle_list_cards(request *r);
-void handle_delete_card(request *r);
-void handle_card_revisions(request *r);
-void handle_card_boxes(request *r);
-void handle_create_box(request *r);
-void handle_list_boxes(request *r);
-void handle_append(request *r);
-void handle_replace_box(request *r);
-void handle_fork_box(request *r);
-void handle_delete_box(request *r);
-void handle_box_log(request *r);
-void handle_box_context(request *r);
-void handle_list_abilities(request *r);
-void handle_ability(request *r);
-void handle_invoke(request *r);
-void handle_task_stream(request *r);
-void handle_health(request *r);
-void handle_ready(request *r);
-void handle_version(request *r);
-void handle_openapi(request *r);
-void handle_metrics(request *r);
-void handle_docs(request *r);
-void handle_ui(request *r);
-void handle_ui_file(request *r);
-void handle_ui_redirect(request *r);
+/* The handlers of the table in routes.c. They are called once the whole request is there, or, with
+ * ROUTE_STREAM, its headers. */
+typedef void request_handler(request *r);
+request_handler handle_health, handle_ready, handle_version, handle_openapi, handle_metrics;
+request_handler handle_docs, handle_ui, handle_ui_file, handle_ui_redirect;
+request_handler handle_list_projects, handle_export, handle_import;
+request_handler handle_card, handle_cards_batch, handle_add_cards, handle_list_cards;
+request_handler handle_delete_card, handle_card_revisions, handle_card_boxes;
+request_handler handle_box, handle_box_cards, handle_boxes_batch, handle_create_box;
+request_handler handle_list_boxes, handle_append, handle_replace_box, handle_fork_box;
+request_handler handle_delete_box, handle_box_log, handle_box_context;
+request_handler handle_list_abilities, handle_ability, handle_invoke, handle_task_stream;
+request_handler handle_list_sessions, handle_create_session, handle_session, handle_delete_session;
+request_handler handle_append_entries, handle_session_tree, handle_session_leaves;
+request_handler handle_session_branch_points, handle_session_labels, handle_entry;
+request_handler handle_entry_children, handle_entry_path, handle_session_path;
+request_handler handle_session_diff, handle_session_context, handle_export_session;
+request_handler handle_import_session, handle_move_head, handle_fork_session;
 
 /* The scope that a token needs: the route's, or that of the ability in the path. For an ability
  * that does not exist, it is `read`. */
@@ -94,6 +78,13 @@ void handler_queue(request *r, batch_kind kind, const void *keys, size_t count, 
 /* Asks a statement of the request's own; from a render function another one. */
 void handler_run(request *r, batch_kind kind, statement_id what,
                  void (*build)(params *p, const void *keys), const void *keys, batch_render render);
+
+/* Defines a function for handler_run that passes the keys to `store_function`. */
+#define HANDLER_PARAMS(name, store_function)                                                       \
+    static void name(params *p, const void *keys)                                                  \
+    {                                                                                              \
+        store_function(p, keys);                                                                   \
+    }
 
 /* Allocates from the request's arena. NULL: out of memory, and the request is answered. */
 void *handler_take(request *r, size_t count, size_t size);

@@ -5,10 +5,7 @@
 #include "store/list_json.h"
 #include "store/admin/projects.h"
 
-static void build(params *p, const void *keys)
-{
-    projects_params(p, keys);
-}
+HANDLER_PARAMS(build, projects_params)
 
 static void render(request *r, const batch_rows *found)
 {

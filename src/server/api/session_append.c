@@ -53,10 +53,7 @@ static void render_write(request *r, const batch_rows *found)
     request_finish(r);
 }
 
-static void build_write(params *p, const void *keys)
-{
-    session_append_params(p, keys);
-}
+HANDLER_PARAMS(build_write, session_append_params)
 
 /* --- the request --- */
 

@@ -35,10 +35,7 @@ static const field CREATE[CREATE_FIELDS] = {
     [N_STRICT] = {.name = "strict", .kind = FIELD_BOOL},
 };
 
-static void build_create(params *p, const void *keys)
-{
-    session_create_params(p, keys);
-}
+HANDLER_PARAMS(build_create, session_create_params)
 
 static void render_create(request *r, const batch_rows *found)
 {
@@ -116,10 +113,7 @@ static const field HEAD[HEAD_FIELDS] = {
                    .most = INT64_MAX},
 };
 
-static void build_head(params *p, const void *keys)
-{
-    session_head_params(p, keys);
-}
+HANDLER_PARAMS(build_head, session_head_params)
 
 static void render_head(request *r, const batch_rows *found)
 {
@@ -158,10 +152,7 @@ static const field FORK[FORK_FIELDS] = {
     [F_ENTRY] = {.name = "entry_id", .kind = FIELD_ID, .most = SESSION_ID_MAX},
 };
 
-static void build_fork(params *p, const void *keys)
-{
-    session_fork_params(p, keys);
-}
+HANDLER_PARAMS(build_fork, session_fork_params)
 
 static void render_fork(request *r, const batch_rows *found)
 {
@@ -196,10 +187,7 @@ void handle_fork_session(request *r)
 
 /* --- delete --- */
 
-static void build_delete(params *p, const void *keys)
-{
-    session_delete_params(p, keys);
-}
+HANDLER_PARAMS(build_delete, session_delete_params)
 
 static void delete_part(request *r);
 

@@ -8,26 +8,6 @@
 #include "server/response/page.h"
 #include "store/session/sessions.h"
 
-void handle_list_sessions(request *r);
-void handle_create_session(request *r);
-void handle_session(request *r);
-void handle_move_head(request *r);
-void handle_fork_session(request *r);
-void handle_delete_session(request *r);
-void handle_append_entries(request *r);
-void handle_entry(request *r);
-void handle_entry_children(request *r);
-void handle_entry_path(request *r);
-void handle_session_path(request *r);
-void handle_session_tree(request *r);
-void handle_session_leaves(request *r);
-void handle_session_branch_points(request *r);
-void handle_session_labels(request *r);
-void handle_session_diff(request *r);
-void handle_session_context(request *r);
-void handle_export_session(request *r);
-void handle_import_session(request *r);
-
 /* In the order of session_dialect and cardbox_dialect; NULL ends them. */
 extern const char *const SESSION_DIALECTS[];
 

@@ -3,7 +3,6 @@
  * kept. What it means is the handlers' business.
  */
 #include "base/clock.h"
-#include "app/edit_distance.h"
 #include "cardbox/limits.h"
 #include "server/background/jobs.h"
 #include "server/api/handlers.h"
@@ -101,19 +100,22 @@ static bool check_form(request *r, const head *h, bool framed, const char *versi
     return false;
 }
 
-/* With what was most likely wanted: first of all the same without a slash at its end. */
+/* `hint`: from the table of hints; "" shows none. The path without a slash at its end goes first.
+ */
 static void answer_unknown_path(request *r, const char *hint)
 {
-    bool is_said = hint == NULL || *hint != '\0';
-    const route *near = is_said ? route_near(ROUTES, r->method, &r->path, 1) : NULL;
+    route_match match;
+    url_path file = r->path;
     buf text = BUF_INIT(256);
-    if (near == NULL && hint == NULL)
-        near = route_near(ROUTES, r->method, &r->path, EDIT_DISTANCE_NONE);
-    if (near != NULL) {
-        buf_printf(&text, "did you mean %s %s?", near->method, near->pattern);
+    file.folder = false;
+    route_find(&match, ROUTES, r->method, &file);
+    if (hint != NULL && *hint == '\0') {
+        hint = NULL;
+    } else if (match.route != NULL) {
+        buf_printf(&text, "did you mean %s %s?", match.route->method, match.route->pattern);
         hint = arena_copy(&r->memory, buf_as_slice(&text));
     }
-    http_error_send_unknown_path(r, is_said ? hint : NULL);
+    http_error_send_unknown_path(r, hint);
     buf_free(&text);
 }
 

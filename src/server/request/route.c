@@ -2,7 +2,6 @@
  * route.c: matching of methods and paths against a table. Some dozen routes need no tree.
  */
 #include "server/request/route.h"
-#include "app/edit_distance.h"
 
 /* The next segment of a pattern, which begins with '/'. */
 static slice next_segment(const char **pattern)
@@ -51,36 +50,6 @@ void route_find(route_match *out, const route *table, const char *method, const 
         memcpy(out->params, params, sizeof(params));
         return;
     }
-}
-
-/* How far a path is from a pattern with as many segments: the letters of its fixed words. */
-static int apart_of(const char *pattern, const url_path *where)
-{
-    int apart = 0;
-    for (size_t i = 0; i < where->count; i++) {
-        if (*pattern == '\0' || pattern[1] == '\0')
-            return EDIT_DISTANCE_NONE;
-        slice wanted = next_segment(&pattern);
-        if (wanted.ptr[0] != '{')
-            apart += edit_distance(where->segments[i], wanted);
-    }
-    return *pattern == '\0' || strcmp(pattern, "/") == 0 ? apart : EDIT_DISTANCE_NONE;
-}
-
-const route *route_near(const route *table, const char *method, const url_path *where, int most)
-{
-    const route *found = NULL;
-    int nearest = most;
-    for (const route *r = table; r->method != NULL; r++) {
-        int apart = apart_of(r->pattern, where);
-        bool better = apart == nearest && found != NULL && serves(r->method, method) &&
-                      !serves(found->method, method);
-        if (apart >= nearest && !better)
-            continue;
-        nearest = apart;
-        found = r;
-    }
-    return found;
 }
 
 const char *route_hint_of(const route_hint *table, const char *method, const url_path *where)

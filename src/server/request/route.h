@@ -69,11 +69,6 @@ extern const route_hint ROUTE_HINTS[];
  * the end of a path. */
 const char *route_hint_of(const route_hint *table, const char *method, const url_path *where);
 
-/* The route that is most similar to an unknown path: without a slash at the end, or with fewer than
- * `most` letters of its fixed words changed. A route that accepts the method is preferred. NULL: no
- * route is similar. */
-const route *route_near(const route *table, const char *method, const url_path *where, int most);
-
 void route_find(route_match *out, const route *table, const char *method, const url_path *where);
 
 /* True if its path begins with a project. */
