@@ -238,19 +238,23 @@ static void turn(loop *l)
     stats_turn(l->stats, clock_us() - begun_us);
 }
 
-static void *run(void *arg)
+static void *run_loop(void *arg)
 {
     loop *l = arg;
     while (l->phase != LOOP_OVER)
         turn(l);
     for (abort_all(l); jobs_any(l->jobs); abort_all(l)) /* those that came in the last turn */
         clock_sleep_ms(JOB_END_MS);
+    atomic_fetch_sub(&l->server->loops_running, 1);
     return NULL;
 }
 
 bool loop_start(loop *l)
 {
-    l->started = pthread_create(&l->thread, NULL, run, l) == 0;
+    atomic_fetch_add(&l->server->loops_running, 1);
+    l->started = pthread_create(&l->thread, NULL, run_loop, l) == 0;
+    if (!l->started)
+        atomic_fetch_sub(&l->server->loops_running, 1);
     return l->started;
 }
 

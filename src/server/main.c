@@ -29,7 +29,7 @@
 enum {
     EXIT_USAGE = 2,
     READY_WAIT_MS = 2000,
-    HURRY_LOOK_NS = 20 * 1000 * 1000,
+    STOP_POLL_NS = 20 * 1000 * 1000,
     DESCRIPTORS_KEPT = 24,          /* three threads' connections, files, lookups of names */
     DESCRIPTORS_OF_LOOP = 7,        /* two epoll sets, eventfds, a timer, the listening socket */
     CONNECTIONS_LEAST = 16,         /* of clients: with fewer it is a mistake to start */
@@ -46,7 +46,6 @@ typedef struct process {
     listener listener;
     loop **loops;
     size_t count;
-    atomic_bool loops_ended;
 } process;
 
 /* A descriptor for each connection and some for the rest. Out of them, the HTTP library would spin
@@ -139,26 +138,6 @@ static void tell_loops(process *p, stop_phase phase)
         loop_wake(p->loops[i]);
 }
 
-/* The second signal is waited for by a thread, as this one waits for the loops. It ends with them:
- * it must not wake a loop that is no more. */
-static void *hurry_on_signal(void *arg)
-{
-    const struct timespec look = {.tv_nsec = HURRY_LOOK_NS};
-    process *p = arg;
-    sigset_t waited_for;
-    sigemptyset(&waited_for);
-    sigaddset(&waited_for, SIGTERM);
-    sigaddset(&waited_for, SIGINT);
-    while (!atomic_load(&p->loops_ended)) {
-        if (sigtimedwait(&waited_for, NULL, &look) < 0)
-            continue;
-        log_info("stopping", "hurry=yes");
-        tell_loops(p, STOP_HURRY);
-        break;
-    }
-    return NULL;
-}
-
 /* Whether the loops have their connections, or the database is known not to be fit. */
 static bool is_settled(const process *p)
 {
@@ -177,17 +156,6 @@ static void await_database(const process *p)
         clock_sleep_ms(2);
 }
 
-/* What is found wrong later is answered with 503, since a server that runs is not ended by a change
- * of rights. */
-static bool may_serve(const process *p)
-{
-    char reason[512];
-    if (!auth_watcher_objects(p->auth_watcher, reason, sizeof(reason)))
-        return true;
-    fprintf(stderr, "cardboxd: %s\n", reason);
-    return false;
-}
-
 /* Behind "ready", which is true all the same: without a database it waits for one. */
 static void print_what_is_missing(const process *p)
 {
@@ -204,8 +172,8 @@ static void print_what_is_missing(const process *p)
 
 static void serve_until_signal(process *p, const sigset_t *waited_for)
 {
+    const struct timespec poll = {.tv_nsec = STOP_POLL_NS};
     int number = 0;
-    pthread_t hurry;
     const char *name = p->listener.name;
     bool secure = p->server.tls.cert != NULL && strncmp(name, "http:", 5) == 0;
     const char *scheme = secure ? "https" : "", *rest = secure ? name + 4 : name;
@@ -218,27 +186,19 @@ static void serve_until_signal(process *p, const sigset_t *waited_for)
         log_info("signal_ignored", "signal=SIGHUP hint=\"settings need a restart\"");
     log_info("stopping", "signal=%d", number);
     tell_loops(p, STOP_DRAIN);
-    bool may_hurry = pthread_create(&hurry, NULL, hurry_on_signal, p) == 0;
-    for (size_t i = 0; i < p->count; i++)
-        loop_wait(p->loops[i]);
-    atomic_store(&p->loops_ended, true);
-    if (may_hurry)
-        pthread_join(hurry, NULL);
+    while (atomic_load(&p->server.loops_running) > 0) {
+        if (sigtimedwait(waited_for, NULL, &poll) < 0 || atomic_load(&p->server.stop) == STOP_HURRY)
+            continue;
+        log_info("stopping", "hurry=yes");
+        tell_loops(p, STOP_HURRY);
+    }
 }
 
-/* Without them memory and dead rows would only grow, and plans would not follow. */
-static bool start_tidying(process *p)
-{
-    p->gc_thread = gc_thread_start(&p->server);
-    return p->gc_thread != NULL;
-}
-
-static int cannot_start(const cardbox_error *err)
+static int refuse(int status, const char *reason)
 {
     fprintf(stderr, "cardboxd: %s\n",
-            err->message[0] != '\0' ? err->message
-                                    : "cannot start: out of memory, descriptors or threads");
-    return EXIT_FAILURE;
+            reason[0] != '\0' ? reason : "cannot start: out of memory, descriptors or threads");
+    return status;
 }
 
 static bool is_connection_string(const char *dsn, const char *given_as)
@@ -258,22 +218,14 @@ static int start(process *p)
     if (!is_connection_string(p->set.dsn, "--dsn or CARDBOX_DSN") ||
         !is_connection_string(p->set.standby_dsn, "--standby-dsn or CARDBOX_STANDBY_DSN"))
         return EXIT_USAGE;
-    if (!http_check_library(error, sizeof(error))) {
-        fprintf(stderr, "cardboxd: %s\n", error);
-        return EXIT_FAILURE;
-    }
-    if (!tls_load(&p->server.tls, p->set.tls_cert, p->set.tls_key, error, sizeof(error))) {
-        fprintf(stderr, "cardboxd: %s\n", error);
-        return EXIT_USAGE;
-    }
-    if (!listener_open(&p->listener, p->set.listen, (size_t)p->set.loops, error, sizeof(error))) {
-        fprintf(stderr, "cardboxd: %s\n", error);
-        return p->listener.no_place ? EXIT_USAGE : EXIT_FAILURE;
-    }
-    if (!host_rules_init(&p->server.hosts, &p->set, p->listener.name, error, sizeof(error))) {
-        fprintf(stderr, "cardboxd: %s\n", error);
-        return EXIT_USAGE;
-    }
+    if (!http_check_library(error, sizeof(error)))
+        return refuse(EXIT_FAILURE, error);
+    if (!tls_load(&p->server.tls, p->set.tls_cert, p->set.tls_key, error, sizeof(error)))
+        return refuse(EXIT_USAGE, error);
+    if (!listener_open(&p->listener, p->set.listen, (size_t)p->set.loops, error, sizeof(error)))
+        return refuse(p->listener.no_place ? EXIT_USAGE : EXIT_FAILURE, error);
+    if (!host_rules_init(&p->server.hosts, &p->set, p->listener.name, error, sizeof(error)))
+        return refuse(EXIT_USAGE, error);
     if (p->set.allow_host.count > 0 && !p->server.hosts.checked)
         log_warn("allow_host_unused",
                  "reason=\"the Host header is checked only with --insecure-no-auth on an address "
@@ -286,11 +238,13 @@ static int start(process *p)
         made ? auth_watcher_start(&p->server) : NULL; /* first: the loops wait for it */
     p->server.notifier = p->auth_watcher == NULL ? NULL : notifier_start(&p->server);
     if (p->server.notifier == NULL || !start_loops(p))
-        return cannot_start(&err);
+        return refuse(EXIT_FAILURE, err.message);
     await_database(p);
-    if (!may_serve(p))
-        return EXIT_USAGE;
-    return start_tidying(p) ? EXIT_SUCCESS : cannot_start(&err);
+    /* What is found wrong later is answered with 503: a change of rights ends no running server. */
+    if (auth_watcher_objects(p->auth_watcher, error, sizeof(error)))
+        return refuse(EXIT_USAGE, error);
+    p->gc_thread = gc_thread_start(&p->server);
+    return p->gc_thread != NULL ? EXIT_SUCCESS : refuse(EXIT_FAILURE, err.message);
 }
 
 /* Ends all threads. False: some hang in the database, or in an attempt to connect to it. The

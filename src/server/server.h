@@ -40,6 +40,7 @@ typedef struct server_state {
     atomic_size_t bodies;    /* bytes of it that are bodies of requests; see request_hold_body */
     int64_t started_s;       /* seconds since 1970 */
     atomic_int stop;         /* stop_phase */
+    atomic_size_t loops_running; /* whose thread has not ended */
     database database;
     struct token_board *tokens; /* who may do what */
     host_rules hosts;           /* for which requests may be, where no token is asked for */

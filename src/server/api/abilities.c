@@ -30,7 +30,7 @@ static const bus_ability *find_ability(request *r)
 
 /* --- what there is --- */
 
-void handle_list_abilities(request *r)
+void handle_abilities_list(request *r)
 {
     if (!handler_no_query(r))
         return;
@@ -39,7 +39,7 @@ void handle_list_abilities(request *r)
     request_finish(r);
 }
 
-void handle_ability(request *r)
+void handle_ability_get(request *r)
 {
     const bus_ability *ability = handler_no_query(r) ? find_ability(r) : NULL;
     if (ability == NULL)
@@ -56,7 +56,7 @@ static void drop(void *plan)
     bus_end(plan);
 }
 
-static void build(params *p, const void *keys)
+static void build_step(params *p, const void *keys)
 {
     const bus_call *call = keys;
     call->step.build(p, call);
@@ -83,7 +83,7 @@ static void answer_call(request *r, const store_rows *rows)
         http_error_send_ability(r, &err, call->faults);
 }
 
-static void render(request *r, const batch_rows *found)
+static void ability_invoke_response(request *r, const batch_rows *found)
 {
     if (page_check_budget(r, found->rows))
         answer_call(r, found->rows);
@@ -96,12 +96,12 @@ static void run_step(request *r)
         answer_call(r, NULL);
     else
         handler_run(r, call->step.writes ? BATCH_SINGLE_WRITE : BATCH_SINGLE_READ,
-                    call->step.statement, build, call, render);
+                    call->step.statement, build_step, call, ability_invoke_response);
 }
 
 static bool check_names(request *r)
 {
-    if (head_is_key(r->caller_id) && head_is_key(r->call_id))
+    if (headers_is_key(r->headers.caller_id) && headers_is_key(r->headers.call_id))
         return true;
     http_error_send(
         r, HTTP_ERROR_BAD_REQUEST, NULL,
@@ -133,7 +133,7 @@ static bool begin(request *r, bus_call *call, const bus_ability *ability)
     return status == CARDBOX_OK;
 }
 
-void handle_invoke(request *r)
+void handle_ability_invoke(request *r)
 {
     const bus_ability *ability = find_ability(r);
     bus_call *call = NULL;

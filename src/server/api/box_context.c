@@ -18,9 +18,9 @@ static const field QUERY[C_COUNT] = {
     [C_REPAIR] = CONTEXT_REPAIR_FIELD,
 };
 
-HANDLER_PARAMS(build, box_context_params)
+HANDLER_PARAMS(build_context, box_context_params)
 
-static void render(request *r, const batch_rows *found)
+static void box_context_response(request *r, const batch_rows *found)
 {
     const box_context_request *wish = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -56,5 +56,6 @@ void handle_box_context(request *r)
         reads->most = BOX_CONTEXT_CARDS_MAX;
     else
         reads->tail = query[C_LIMIT].number;
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_box_context, build, wish, render);
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_box_context, build_context, wish,
+                box_context_response);
 }

@@ -50,7 +50,7 @@ static bool is_all(const box_read *read, const box_view *box)
            box_view_is_whole(box);
 }
 
-static void render_more(request *r, const batch_rows *found)
+static void page_response(request *r, const batch_rows *found)
 {
     box_stream *s = r->plan;
     arena memory = ARENA_INIT;
@@ -71,12 +71,12 @@ static void render_more(request *r, const batch_rows *found)
         http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "box not found");
 }
 
-static stream_state ask(request *r, box_stream *s)
+static stream_state query_page(request *r, box_stream *s)
 {
     if (!auth_still_good(r))
         return STREAM_BROKEN;
     request_move(r, REQUEST_WORKING);
-    handler_queue(r, BATCH_BOXES, &s->read, 1, 1, render_more);
+    handler_queue(r, BATCH_BOXES, &s->read, 1, 1, page_response);
     return r->state == REQUEST_SUSPENDED ? STREAM_WAIT : STREAM_BROKEN;
 }
 
@@ -86,7 +86,7 @@ static stream_state peek(request *r, slice *piece)
     *piece = buf_since(&r->answer.body, s->at);
     if (piece->len > 0)
         return STREAM_PIECE;
-    return has_more(s) ? ask(r, s) : STREAM_END;
+    return has_more(s) ? query_page(r, s) : STREAM_END;
 }
 
 static void took(request *r, size_t len)
@@ -111,7 +111,7 @@ static slice write_frame(request *r, const box_view *box, const box_read *read, 
 
 /* Before the first byte: whether the last id is there, too. A worker may have written any length.
  */
-static void render_last(request *r, const batch_rows *found)
+static void last_id_response(request *r, const batch_rows *found)
 {
     static const answer_stream STREAM = {peek, took};
     box_stream *s = r->plan;
@@ -170,5 +170,5 @@ void box_stream_answer(request *r, const box_view *first, const box_read *read)
     s->frame = frame;
     r->plan = s;
     r->at_least = REQUEST_AT_PRIMARY; /* another standby may not have this version yet */
-    handler_queue(r, BATCH_BOXES, &s->last, 1, 1, render_last);
+    handler_queue(r, BATCH_BOXES, &s->last, 1, 1, last_id_response);
 }

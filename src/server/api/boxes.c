@@ -30,7 +30,7 @@ static void set_page(box_read *read, const field_value *query)
     read->most = query[Q_LIMIT].given ? query[Q_LIMIT].number : LIMIT_DEFAULT;
 }
 
-static void render_box(request *r, const batch_rows *found)
+static void box_get_response(request *r, const batch_rows *found)
 {
     const box_read *read = r->ticket.keys;
     box_view box;
@@ -50,7 +50,7 @@ static void render_box(request *r, const batch_rows *found)
     request_finish(r);
 }
 
-void handle_box(request *r)
+void handle_box_get(request *r)
 {
     size_t count;
     field_value *query = handler_read_query(r, QUERY, Q_LIMIT, true);
@@ -62,12 +62,12 @@ void handle_box(request *r)
     reads->most = BOX_STREAM_PAGE;
     if (query[Q_OFFSET].given)
         set_page(reads, query);
-    handler_queue(r, BATCH_BOXES, reads, count, count, render_box);
+    handler_queue(r, BATCH_BOXES, reads, count, count, box_get_response);
 }
 
 /* --- the cards of one --- */
 
-static void render_box_cards(request *r, const batch_rows *found)
+static void box_cards_response(request *r, const batch_rows *found)
 {
     buf *out = request_body(r);
     box_view box;
@@ -94,5 +94,5 @@ void handle_box_cards(request *r)
     set_page(reads, query);
     if (!query[Q_OFFSET].given)
         reads->tail = reads->most;
-    handler_queue(r, BATCH_BOXES, reads, count, (size_t)reads->most, render_box_cards);
+    handler_queue(r, BATCH_BOXES, reads, count, (size_t)reads->most, box_cards_response);
 }

@@ -44,7 +44,7 @@ typedef struct batch_answer {
 
 /* --- what is kept --- */
 
-static void forget(batch_answer *a)
+static void reset_answer(batch_answer *a)
 {
     for (size_t i = 0; i < a->kept_count; i++)
         rows_free(a->kept[i]);
@@ -54,12 +54,12 @@ static void forget(batch_answer *a)
     arena_reset(&a->memory);
 }
 
-static void drop(void *plan)
+static void drop_answer(void *plan)
 {
-    forget(plan);
+    reset_answer(plan);
 }
 
-static bool fail(batch_answer *a, buf_failure why)
+static bool set_failure(batch_answer *a, buf_failure why)
 {
     if (a->failure == BUF_FINE)
         a->failure = why;
@@ -70,18 +70,18 @@ static bool list_add(batch_answer *a, row_list *list, const box_row *row)
 {
     box_row *more = arena_more(&a->memory, list->row, list->count, &list->room, sizeof(*more));
     if (more == NULL)
-        return fail(a, BUF_NOMEM);
+        return set_failure(a, BUF_NOMEM);
     list->row = more;
     list->row[list->count++] = *row;
     return true;
 }
 
-static bool keep(batch_answer *a, store_rows *rows)
+static bool keep_row(batch_answer *a, store_rows *rows)
 {
     store_rows **more =
         arena_more(&a->memory, a->kept, a->kept_count, &a->kept_room, sizeof(store_rows *));
     if (more == NULL)
-        return fail(a, BUF_NOMEM);
+        return set_failure(a, BUF_NOMEM);
     a->kept = more;
     a->kept[a->kept_count++] = rows;
     return true;
@@ -96,7 +96,7 @@ static void note_missing(batch_answer *a, slice id)
     slice copy = {arena_copy(&a->memory, id), id.len};
     idset_found found = copy.ptr == NULL ? IDSET_NOMEM : idset_add(&a->seen, copy);
     if (found == IDSET_NOMEM)
-        fail(a, BUF_NOMEM);
+        set_failure(a, BUF_NOMEM);
     if (found != IDSET_NEW)
         return;
     buf_text(&a->missing_cards, a->missing_cards.len == 0 ? "" : ",");
@@ -138,7 +138,7 @@ static bool has_all(const batch_answer *a, const batch_box *box)
 
 /* Writes what can be written: up to the first box of which cards are still to come; `all`: none
  * are. */
-static void go_on(request *r, batch_answer *a, bool all)
+static void write_boxes(request *r, batch_answer *a, bool all)
 {
     for (; a->at < a->batch->count; a->at++) {
         const body_id *id = &a->batch->ids[a->at];
@@ -166,7 +166,7 @@ static bool add_card(request *r, batch_answer *a, size_t key, const box_row *car
     batch_box *box = &a->boxes[key];
     bool now;
     if (!a->open)
-        go_on(r, a, false);
+        write_boxes(r, a, false);
     now = a->open && key == a->key && box->early.count == 0 && card->pos == a->next;
     box->arrived++;
     if (now) {
@@ -176,7 +176,7 @@ static bool add_card(request *r, batch_answer *a, size_t key, const box_row *car
         return false;
     }
     if (a->open && key == a->key && has_all(a, box))
-        go_on(r, a, false);
+        write_boxes(r, a, false);
     return !now;
 }
 
@@ -200,11 +200,11 @@ static bool add_row(request *r, batch_answer *a, size_t key, const store_rows *r
     return false;
 }
 
-static void begin(request *r)
+static void begin_answer(request *r)
 {
     batch_answer *a = r->plan;
     buf *out = request_large_body(r);
-    forget(a);
+    reset_answer(a);
     *a = (batch_answer){.batch = a->batch,
                         .reads = a->reads,
                         .box_count = a->box_count,
@@ -214,28 +214,28 @@ static void begin(request *r)
     a->boxes = arena_zeros(&a->memory, a->box_count + 1, sizeof(*a->boxes));
     idset_init(&a->seen, &a->memory);
     if (a->boxes == NULL)
-        fail(a, BUF_NOMEM);
+        set_failure(a, BUF_NOMEM);
     buf_reset(out, out->cap);
     buf_text(out, "{\"boxes\":[");
 }
 
-static bool is_fine(request *r, batch_answer *a)
+static bool has_not_failed(request *r, batch_answer *a)
 {
     return a->failure == BUF_FINE && buf_ok(request_body(r));
 }
 
 /* Of a statement of its own: the boxes that it counts are the request's. */
-static bool take(request *r, store_rows *row)
+static bool take_row(request *r, store_rows *row)
 {
     batch_answer *a = r->plan;
     size_t key = (size_t)rows_int8(row, 0, BOX_COL_ORD) - 1;
     a->bytes += rows_bytes_of(row, 0);
     if (a->bytes > request_body(r)->max)
-        fail(a, BUF_TOO_LARGE);
-    bool kept = is_fine(r, a) && add_row(r, a, key, row, 0) && keep(a, row);
+        set_failure(a, BUF_TOO_LARGE);
+    bool kept = has_not_failed(r, a) && add_row(r, a, key, row, 0) && keep_row(a, row);
     if (!kept)
         rows_free(row);
-    return is_fine(r, a);
+    return has_not_failed(r, a);
 }
 
 static void add_lists(request *r, batch_answer *a)
@@ -246,12 +246,12 @@ static void add_lists(request *r, batch_answer *a)
     buf_text(out, "],\"missing_card_ids\":[");
     buf_slice(out, buf_as_slice(&a->missing_cards));
     buf_text(out, "]}");
-    fail(a, a->missing_boxes.failure);
-    fail(a, a->missing_cards.failure);
+    set_failure(a, a->missing_boxes.failure);
+    set_failure(a, a->missing_cards.failure);
 }
 
 /* Rows of which the kinds are mixed are asked for once more, and all together. */
-static void end(request *r)
+static void end_answer(request *r)
 {
     batch_answer *a = r->plan;
     if (a->disorder) {
@@ -259,13 +259,13 @@ static void end(request *r)
         batcher_add(r->batcher, r);
         return;
     }
-    if (is_fine(r, a)) {
-        go_on(r, a, true);
+    if (has_not_failed(r, a)) {
+        write_boxes(r, a, true);
         add_lists(r, a);
     }
     if (a->failure != BUF_FINE)
         request_body(r)->failure = a->failure;
-    forget(a);
+    reset_answer(a);
     request_finish(r);
 }
 
@@ -273,21 +273,22 @@ static void render_kind(request *r, const batch_rows *found, int32_t kind)
 {
     for (size_t key = 0; key < r->ticket.count; key++) {
         for (int i = found->start[key]; i < found->start[key + 1]; i++) {
-            if (rows_int4(found->rows, found->row[i], BOX_COL_KIND) == kind && is_fine(r, r->plan))
+            if (rows_int4(found->rows, found->row[i], BOX_COL_KIND) == kind &&
+                has_not_failed(r, r->plan))
                 add_row(r, r->plan, key, found->rows, found->row[i]);
         }
     }
 }
 
 /* All rows together, of a statement that has other requests' boxes too. */
-static void render(request *r, const batch_rows *found)
+static void boxes_get_response(request *r, const batch_rows *found)
 {
     if (!handler_check_budget(r, found, r->ticket.count))
         return;
-    begin(r);
+    begin_answer(r);
     for (int32_t kind = BOX_HEAD; kind <= BOX_CARD; kind++)
         render_kind(r, found, kind);
-    end(r);
+    end_answer(r);
 }
 
 /* --- the request --- */
@@ -308,9 +309,9 @@ static void fill_reads(const request *r, const body_batch *batch, box_read *read
     }
 }
 
-void handle_boxes_batch(request *r)
+void handle_boxes_get(request *r)
 {
-    static const batch_stream STREAM = {begin, take, end};
+    static const batch_stream STREAM = {begin_answer, take_row, end_answer};
     body_batch *batch = handler_read_batch(r, &BOXES_SHAPE);
     box_read *reads = batch == NULL ? NULL : handler_take(r, batch->count, sizeof(*reads));
     batch_answer *a = reads == NULL ? NULL : handler_take(r, 1, sizeof(*a));
@@ -321,13 +322,13 @@ void handle_boxes_batch(request *r)
     a->reads = reads;
     a->memory = ARENA_INIT;
     r->plan = a;
-    r->drop_plan = drop;
+    r->drop_plan = drop_answer;
     r->ticket = (batch_ticket){.kind = BATCH_BOXES,
                                .keys = reads,
                                .count = a->box_count,
                                .weight = batch->hydrate ? a->box_count * (size_t)batch->limit
                                                         : a->box_count,
-                               .render = render,
+                               .render = boxes_get_response,
                                .stream = &STREAM};
     batcher_add(r->batcher, r);
 }

@@ -11,7 +11,7 @@ enum { LOG_IDS_MAX = 1000 };
 
 HANDLER_PARAMS(build_boxes, boxes_list_params)
 
-void handle_list_boxes(request *r)
+void handle_boxes_list(request *r)
 {
     box_list *list = page_of_boxes(r);
     if (list != NULL)
@@ -21,14 +21,10 @@ void handle_list_boxes(request *r)
 
 /* --- changes --- */
 
-static void render_log(request *r, const batch_rows *found)
+static void box_log_response(request *r, const batch_rows *found)
 {
     const history *h = r->ticket.keys;
-    if (rows_count(found->rows) == 0) {
-        http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "box not found");
-        return;
-    }
-    if (!page_check_budget(r, found->rows))
+    if (!handler_found(r, found, "box") || !page_check_budget(r, found->rows))
         return;
     list_json_log(request_body(r), found->rows, h->limit);
     request_finish(r);
@@ -42,5 +38,5 @@ void handle_box_log(request *r)
     if (h == NULL || !handler_box(r, &h->box))
         return;
     h->ids_max = LOG_IDS_MAX;
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_box_log, build_log, h, render_log);
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_box_log, build_log, h, box_log_response);
 }

@@ -24,21 +24,15 @@ enum {
 };
 
 static const field LIST[LIST_FIELDS] = {
-    [L_TYPE] = {.name = "type", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [L_ROLE] = {.name = "role", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [L_STEP] = {.name = "step_id", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [L_TRACE] = {.name = "trace_id", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [L_TURN] = {.name = "agent_turn_id", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [L_CALL] = {.name = "tool_call_id",
-                .kind = FIELD_ID,
-                .most = CARDBOX_KEY_MAX,
-                .repeats = FIELD_REPEATS_MAX},
-    [L_META] = {.name = "meta.",
-                .kind = FIELD_TEXT,
-                .most = CARDBOX_KEY_MAX,
-                .repeats = CARDBOX_FILTERS_MAX},
-    [L_AFTER] = {.name = "created_after", .kind = FIELD_TIME},
-    [L_BEFORE] = {.name = "created_before", .kind = FIELD_TIME},
+    [L_TYPE] = {"type", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [L_ROLE] = {"role", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [L_STEP] = {"step_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [L_TRACE] = {"trace_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [L_TURN] = {"agent_turn_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [L_CALL] = {"tool_call_id", FIELD_ID, .most = CARDBOX_KEY_MAX, .repeats = FIELD_REPEATS_MAX},
+    [L_META] = {"meta.", FIELD_TEXT, .most = CARDBOX_KEY_MAX, .repeats = CARDBOX_FILTERS_MAX},
+    [L_AFTER] = {"created_after", FIELD_TIME},
+    [L_BEFORE] = {"created_before", FIELD_TIME},
     [L_LIMIT] = PAGE_LIMIT_FIELD,
     [L_CURSOR] = PAGE_CURSOR_FIELD,
 };
@@ -82,7 +76,7 @@ static bool take_matches(request *r, card_list *list, const field_value *meta)
     return true;
 }
 
-static void render_cards(request *r, const batch_rows *found)
+static void cards_list_response(request *r, const batch_rows *found)
 {
     const card_list *list = r->ticket.keys;
     if (!page_check_budget(r, found->rows))
@@ -93,7 +87,7 @@ static void render_cards(request *r, const batch_rows *found)
 
 HANDLER_PARAMS(build_cards, cards_list_params)
 
-void handle_list_cards(request *r)
+void handle_cards_list(request *r)
 {
     field_value *query = handler_read_query(r, LIST, LIST_FIELDS, false);
     card_list *list = query == NULL ? NULL : handler_take(r, 1, sizeof(*list));
@@ -115,19 +109,15 @@ void handle_list_cards(request *r)
     if (!page_cursor(r, &list->from, &query[L_CURSOR], list_cursor_read) ||
         !take_calls(r, list, &query[L_CALL]) || !take_matches(r, list, &query[L_META]))
         return;
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_cards_list, build_cards, list, render_cards);
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_cards_list, build_cards, list, cards_list_response);
 }
 
 /* --- revisions --- */
 
-static void render_revisions(request *r, const batch_rows *found)
+static void card_revisions_response(request *r, const batch_rows *found)
 {
     const history *h = r->ticket.keys;
-    if (rows_count(found->rows) == 0) {
-        http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "card not found");
-        return;
-    }
-    if (!page_check_budget(r, found->rows))
+    if (!handler_found(r, found, "card") || !page_check_budget(r, found->rows))
         return;
     list_json_revisions(request_body(r), found->rows, h->limit, request_tenant(r));
     request_finish(r);
@@ -143,7 +133,7 @@ void handle_card_revisions(request *r)
         return;
     h->card_id = key->card_id;
     handler_run(r, BATCH_SINGLE_READ, STATEMENT_card_revisions, build_revisions, h,
-                render_revisions);
+                card_revisions_response);
 }
 
 /* --- boxes that hold it --- */

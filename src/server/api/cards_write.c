@@ -33,31 +33,31 @@ enum {
 };
 
 static const field CARD[SINGLE_FIELDS] = {
-    [C_CARD_ID] = {.name = "card_id", .kind = FIELD_ID, .most = CARDBOX_CARD_ID_MAX},
-    [C_CONTENT] = {.name = "content", .kind = FIELD_ANY, .required = true},
-    [C_TOOL_CALLS] = {.name = "tool_calls", .kind = FIELD_ARRAY},
-    [C_TOOL_CALL_ID] = {.name = "tool_call_id", .kind = FIELD_ID, .most = CARDBOX_KEY_MAX},
-    [C_TTL] = {.name = "ttl_seconds", .kind = FIELD_INTEGER, .most = INT32_MAX},
-    [C_METADATA] = {.name = "metadata", .kind = FIELD_OBJECT},
-    [C_TYPE] = {.name = "type", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [C_ROLE] = {.name = "role", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [C_STEP] = {.name = "step_id", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [C_TRACE] = {.name = "trace_id", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [C_TURN] = {.name = "agent_turn_id", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [C_AUTHOR] = {.name = "author_id", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [C_CREATED] = {.name = "created_at", .kind = FIELD_TIME},
-    [C_SEALED] = {.name = "sealed", .kind = FIELD_BOOL},
-    [C_STRICT] = {.name = "strict", .kind = FIELD_BOOL},
-    [C_RESTORE] = {.name = "restore", .kind = FIELD_BOOL},
+    [C_CARD_ID] = {"card_id", FIELD_ID, .most = CARDBOX_CARD_ID_MAX},
+    [C_CONTENT] = {"content", FIELD_ANY, .required = true},
+    [C_TOOL_CALLS] = {"tool_calls", FIELD_ARRAY},
+    [C_TOOL_CALL_ID] = {"tool_call_id", FIELD_ID, .most = CARDBOX_KEY_MAX},
+    [C_TTL] = {"ttl_seconds", FIELD_INTEGER, .most = INT32_MAX},
+    [C_METADATA] = {"metadata", FIELD_OBJECT},
+    [C_TYPE] = {"type", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [C_ROLE] = {"role", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [C_STEP] = {"step_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [C_TRACE] = {"trace_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [C_TURN] = {"agent_turn_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [C_AUTHOR] = {"author_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [C_CREATED] = {"created_at", FIELD_TIME},
+    [C_SEALED] = {"sealed", FIELD_BOOL},
+    [C_STRICT] = {"strict", FIELD_BOOL},
+    [C_RESTORE] = {"restore", FIELD_BOOL},
 };
 
 enum { B_CARDS, B_STRICT, B_RESTORE, B_SEALED, BATCH_FIELDS };
 
 static const field BATCH[BATCH_FIELDS] = {
-    [B_CARDS] = {.name = "cards", .kind = FIELD_ARRAY, .required = true},
-    [B_STRICT] = {.name = "strict", .kind = FIELD_BOOL},
-    [B_RESTORE] = {.name = "restore", .kind = FIELD_BOOL},
-    [B_SEALED] = {.name = "sealed", .kind = FIELD_BOOL},
+    [B_CARDS] = {"cards", FIELD_ARRAY, .required = true},
+    [B_STRICT] = {"strict", FIELD_BOOL},
+    [B_RESTORE] = {"restore", FIELD_BOOL},
+    [B_SEALED] = {"sealed", FIELD_BOOL},
 };
 
 /* What a request adds; lives in its arena but for what the inputs have built. */
@@ -235,7 +235,7 @@ static void add_outcome(buf *out, const posted *p, size_t index, cardbox_outcome
     buf_printf(out, ",\"outcome\":\"%s\"", cardbox_outcome_name(outcome));
 }
 
-static void render_single(request *r, const batch_rows *found)
+static void card_add_response(request *r, const batch_rows *found)
 {
     const posted *p = r->plan;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -307,7 +307,7 @@ static void answer_refused(request *r, const card_outcome *all, http_error what,
     http_error_end(r, what);
 }
 
-static void render_batch(request *r, const batch_rows *found)
+static void cards_add_response(request *r, const batch_rows *found)
 {
     const posted *p = r->plan;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -336,7 +336,7 @@ static void build_batch(params *out, const void *keys)
     cards_add_params(out, p->inputs, p->count, p->strict, p->restore);
 }
 
-void handle_add_cards(request *r)
+void handle_cards_add(request *r)
 {
     posted *p = handler_no_query(r) ? handler_take(r, 1, sizeof(*p)) : NULL;
     if (p == NULL)
@@ -344,7 +344,7 @@ void handle_add_cards(request *r)
     r->plan = p;
     r->drop_plan = drop_posted;
     p->tenant = request_tenant(r);
-    p->keyed = r->idempotency_key.ptr != NULL;
+    p->keyed = r->headers.idempotency_key.ptr != NULL;
     if (!read_posted(r, p))
         return;
     r->ticket.replayable = true;
@@ -352,10 +352,10 @@ void handle_add_cards(request *r)
     if (p->batch && p->count == 0) {
         request_answer_fixed(r, 200, SLICE("{\"cards\":[]}"));
     } else if (p->batch) {
-        handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_cards_add, build_batch, p, render_batch);
+        handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_cards_add, build_batch, p, cards_add_response);
     } else {
         p->single = (card_put){p->inputs[0], p->strict, p->restore};
-        handler_queue(r, BATCH_PUT_CARDS, &p->single, 1, 1, render_single);
+        handler_queue(r, BATCH_PUT_CARDS, &p->single, 1, 1, card_add_response);
     }
 }
 
@@ -367,7 +367,7 @@ static void build_delete(params *p, const void *keys)
     card_delete_params(p, key->tenant, key->card_id);
 }
 
-static void render_delete(request *r, const batch_rows *found)
+static void card_delete_response(request *r, const batch_rows *found)
 {
     const card_key *key = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -383,11 +383,12 @@ static void render_delete(request *r, const batch_rows *found)
     request_finish(r);
 }
 
-void handle_delete_card(request *r)
+void handle_card_delete(request *r)
 {
     card_key *key = handler_no_query(r) ? handler_card(r) : NULL;
     if (key == NULL)
         return;
     r->ticket.replayable = true;
-    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_card_delete, build_delete, key, render_delete);
+    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_card_delete, build_delete, key,
+                card_delete_response);
 }

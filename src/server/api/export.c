@@ -45,7 +45,7 @@ static void look(transfer *t)
     outgoing_look(t, head);
 }
 
-void handle_export(request *r)
+void handle_project_export(request *r)
 {
     static const transfer_kind_of KIND = {sizeof(exporting), run, look, outgoing_clear};
     transfer *t = handler_no_query(r) ? transfer_new(r, &KIND) : NULL;

@@ -63,7 +63,7 @@ void followers_free(followers *all)
 /* --- the list --- */
 
 /* Counts the memory of its answer, which has changed. */
-static void weigh(follower *f)
+static void count_memory(follower *f)
 {
     size_t now = f->request->answer.body.cap;
     f->home->held += now - f->held;
@@ -114,7 +114,7 @@ static void end_waiting(follower *f)
         f->next_due->prev_due = f->prev_due;
 }
 
-static void leave(void *plan)
+static void remove_follower(void *plan)
 {
     follower *f = plan;
     followers *all = f->home;
@@ -132,7 +132,7 @@ static void leave(void *plan)
     f->home = NULL;
 }
 
-static void enter(follower *f, followers *all)
+static void add_follower(follower *f, followers *all)
 {
     f->home = all;
     f->prev = NULL;
@@ -172,7 +172,7 @@ static void took(request *r, size_t len)
     if (f->at == r->answer.body.len) {
         f->at = 0;
         buf_free(&r->answer.body);
-        weigh(f);
+        count_memory(f);
     }
 }
 
@@ -184,7 +184,7 @@ static int64_t next_round(int64_t now_ms)
 }
 
 /* What is in its body is to be sent; if that is nothing, now and then a heartbeat. */
-static void settle(follower *f, int64_t now_ms)
+static void prepare_body(follower *f, int64_t now_ms)
 {
     buf *out = request_body(f->request);
     if (out->len == 0 && now_ms >= f->beat_ms)
@@ -193,10 +193,10 @@ static void settle(follower *f, int64_t now_ms)
         f->beat_ms = now_ms + BEAT_MS;
     f->broken = !buf_ok(out);
     f->read_ms = now_ms;
-    weigh(f);
+    count_memory(f);
 }
 
-static void render_more(request *r, const batch_rows *found)
+static void add_events(request *r, const batch_rows *found)
 {
     follower *f = r->plan;
     buf *out = request_body(r);
@@ -207,22 +207,22 @@ static void render_more(request *r, const batch_rows *found)
     if (out->len > 0)
         f->event_ms = now_ms;
     f->due_ms = more ? now_ms : next_round(now_ms);
-    settle(f, now_ms);
+    prepare_body(f, now_ms);
     request_move(r, REQUEST_SENDING);
 }
 
 /* A http_error comes too late for an answer: the connection ends, and the client begins again. */
-static void ask(follower *f)
+static void query_events(follower *f)
 {
     request *r = f->request;
     end_waiting(f);
     request_move(r, REQUEST_WORKING);
-    handler_queue(r, BATCH_FOLLOWS, &f->slice.key, 1, 1, render_more);
+    handler_queue(r, BATCH_FOLLOWS, &f->slice.key, 1, 1, add_events);
     if (r->state != REQUEST_SUSPENDED)
         r->host->resume(r);
 }
 
-static void end(follower *f, bool broken)
+static void end_stream(follower *f, bool broken)
 {
     end_waiting(f);
     f->broken = broken;
@@ -251,7 +251,7 @@ static void cut_some(followers *all, int64_t now_ms)
 }
 
 /* There is no memory to ask for more: only a heartbeat is sent. */
-static void put_off(follower *f, int64_t now_ms)
+static void postpone(follower *f, int64_t now_ms)
 {
     end_waiting(f);
     f->due_ms = next_round(now_ms);
@@ -259,20 +259,20 @@ static void put_off(follower *f, int64_t now_ms)
         start_waiting(f);
         return;
     }
-    settle(f, now_ms);
+    prepare_body(f, now_ms);
     f->request->host->resume(f->request);
 }
 
-static void serve(follower *f, bool full, int64_t now_ms)
+static void serve_follower(follower *f, bool full, int64_t now_ms)
 {
     if (f->request->host->left(f->request))
-        end(f, true);
+        end_stream(f, true);
     else if (is_stopping(f->request) || !auth_still_good(f->request))
-        end(f, false);
+        end_stream(f, false);
     else if (full)
-        put_off(f, now_ms);
+        postpone(f, now_ms);
     else
-        ask(f);
+        query_events(f);
 }
 
 void followers_tick(followers *all, int64_t now_ms)
@@ -283,7 +283,7 @@ void followers_tick(followers *all, int64_t now_ms)
         next = f->next_due;
         if (now_ms < f->due_ms && !is_stopping(f->request))
             return;
-        serve(f, full, now_ms);
+        serve_follower(f, full, now_ms);
     }
 }
 
@@ -319,13 +319,13 @@ static void start(request *r, follower *f, const task_row *task)
     r->answer.plain = true;
     request_header(r, "Cache-Control", "no-store");
     request_header(r, "X-Accel-Buffering", "no"); /* nginx would keep events back */
-    enter(f, r->followers);
-    weigh(f);
+    add_follower(f, r->followers);
+    count_memory(f);
     request_move(r, REQUEST_ANSWERED);
 }
 
 /* To a client that has seen the end 204 says not to come again. */
-static void render_task(request *r, const batch_rows *found)
+static void task_stream_response(request *r, const batch_rows *found)
 {
     follower *f = r->plan;
     task_row task;
@@ -355,13 +355,14 @@ void handle_task_stream(request *r)
     f->slice.key.tenant = request_tenant(r);
     if (!handler_id(r, &f->slice.key.task_id, 1, "task"))
         return;
-    if (!read_last(&f->slice.key.after, r->last_event)) {
+    if (!read_last(&f->slice.key.after, r->headers.last_event)) {
         http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
                         "Last-Event-ID must be the id of an event of this task, a number");
         return;
     }
     r->plan = f;
-    r->drop_plan = leave;
+    r->drop_plan = remove_follower;
     r->ticket.stays = true;
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_task_get, build_task, &f->slice.key, render_task);
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_task_get, build_task, &f->slice.key,
+                task_stream_response);
 }

@@ -51,6 +51,13 @@ bool handler_id(request *r, slice *out, size_t param, const char *what)
     return false;
 }
 
+bool handler_found(request *r, const batch_rows *found, const char *what)
+{
+    if (rows_count(found->rows) == 0)
+        http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "%s not found", what);
+    return rows_count(found->rows) > 0;
+}
+
 card_key *handler_card(request *r)
 {
     card_key *key = handler_take(r, 1, sizeof(*key));
@@ -202,7 +209,7 @@ field_value *handler_read_change(request *r, const field *table, size_t count, b
     scan_value body = validation_body(&s, CARDBOX_JSON_DEPTH_MAX);
     if (body.kind != SCAN_NONE)
         fields_read_object(values, table, count, body, &VALIDATION_BODY, &s);
-    if (!head_is_key(r->idempotency_key))
+    if (!headers_is_key(r->headers.idempotency_key))
         validation_add(&s, &HEADER, "Idempotency-Key", -1, "value_error",
                        "Input should be given once, 1 to 512 visible characters or blanks of ASCII",
                        (slice){NULL, 0});

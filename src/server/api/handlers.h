@@ -13,20 +13,20 @@
  * ROUTE_STREAM, its headers. */
 typedef void request_handler(request *r);
 request_handler handle_health, handle_ready, handle_version, handle_openapi, handle_metrics;
-request_handler handle_docs, handle_ui, handle_ui_file, handle_ui_redirect;
-request_handler handle_list_projects, handle_export, handle_import;
-request_handler handle_card, handle_cards_batch, handle_add_cards, handle_list_cards;
-request_handler handle_delete_card, handle_card_revisions, handle_card_boxes;
-request_handler handle_box, handle_box_cards, handle_boxes_batch, handle_create_box;
-request_handler handle_list_boxes, handle_append, handle_replace_box, handle_fork_box;
-request_handler handle_delete_box, handle_box_log, handle_box_context;
-request_handler handle_list_abilities, handle_ability, handle_invoke, handle_task_stream;
-request_handler handle_list_sessions, handle_create_session, handle_session, handle_delete_session;
-request_handler handle_append_entries, handle_session_tree, handle_session_leaves;
-request_handler handle_session_branch_points, handle_session_labels, handle_entry;
-request_handler handle_entry_children, handle_entry_path, handle_session_path;
-request_handler handle_session_diff, handle_session_context, handle_export_session;
-request_handler handle_import_session, handle_move_head, handle_fork_session;
+request_handler handle_page, handle_ui_file, handle_ui_redirect;
+request_handler handle_projects_list, handle_project_export, handle_project_import;
+request_handler handle_card_get, handle_cards_get, handle_cards_add, handle_card_delete;
+request_handler handle_cards_list, handle_card_revisions, handle_card_boxes;
+request_handler handle_box_get, handle_box_cards, handle_boxes_get, handle_boxes_list;
+request_handler handle_box_create, handle_box_append, handle_box_replace, handle_box_fork;
+request_handler handle_box_delete, handle_box_log, handle_box_context;
+request_handler handle_abilities_list, handle_ability_get, handle_ability_invoke;
+request_handler handle_task_stream;
+request_handler handle_sessions_list, handle_session_create, handle_session_get;
+request_handler handle_session_append, handle_session_delete, handle_session_fork;
+request_handler handle_session_move_head, handle_session_export, handle_session_import;
+request_handler handle_entries_list, handle_entry_get, handle_entry_path, handle_session_path;
+request_handler handle_session_diff, handle_session_context;
 
 /* The scope that a token needs: the route's, or that of the ability in the path. For an ability
  * that does not exist, it is `read`. */
@@ -63,6 +63,9 @@ bool handler_no_query(request *r);
 /* The id in the path's `param`th parameter, of a session, an entry or a task: `what`.
  * False: nothing of ours can have this id; answered. */
 bool handler_id(request *r, slice *out, size_t param, const char *what);
+
+/* True if the statement found a row. Otherwise the answer is "`what` not found". */
+bool handler_found(request *r, const batch_rows *found, const char *what);
 
 /* The card in the path, in the request's arena. NULL: no card can have this id; answered. */
 card_key *handler_card(request *r);

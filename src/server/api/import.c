@@ -128,7 +128,7 @@ static void look(transfer *t)
     incoming_look(t, answer_done, answer_stopped);
 }
 
-void handle_import(request *r)
+void handle_project_import(request *r)
 {
     static const transfer_kind_of KIND = {sizeof(importing), run, look, clear};
     transfer *t = handler_no_query(r) ? transfer_new(r, &KIND) : NULL;

@@ -3,7 +3,7 @@
  * the metrics use it too. A second table has the hints for similar paths.
  */
 #include "server/api/handlers.h"
-#include "server/api/sessions.h"
+#include "store/session/session_pages.h"
 
 #define OF_PROJECT "/projects/{project_id}"
 #define OF_SESSION OF_PROJECT "/sessions/{session_id}"
@@ -11,92 +11,97 @@
 /* GET of what a token with the scope `read` may see. */
 #define READ(pattern, name, class, handle)                                                         \
     {                                                                                              \
-        "GET", pattern, name, ROUTE_NO_BODY, SCOPE_READ, class, TAKES_NONE, handle                 \
+        "GET", pattern, name, ROUTE_NO_BODY, SCOPE_READ, class, TAKES_NONE, handle, NULL           \
+    }
+
+/* GET of a list of a session's entries. */
+#define ENTRIES(pattern, name, pages)                                                              \
+    {                                                                                              \
+        "GET", OF_SESSION pattern, name, ROUTE_NO_BODY, SCOPE_READ, CLASS_LIST, TAKES_NONE,        \
+            handle_entries_list, &pages                                                            \
     }
 
 /* GET that needs no token. */
-#define OPEN(pattern, name, handle)                                                                \
+#define OPEN(pattern, name, handle, of)                                                            \
     {                                                                                              \
-        "GET", pattern, name, ROUTE_NO_BODY, SCOPE_OPEN, CLASS_OTHER, TAKES_NONE, handle           \
+        "GET", pattern, name, ROUTE_NO_BODY, SCOPE_OPEN, CLASS_OTHER, TAKES_NONE, handle, of       \
     }
 
 /* A change with a JSON body. */
 #define WRITE(method, pattern, name, takes, handle)                                                \
     {                                                                                              \
-        method, pattern, name, ROUTE_JSON, SCOPE_WRITE, CLASS_WRITE, takes, handle                 \
+        method, pattern, name, ROUTE_JSON, SCOPE_WRITE, CLASS_WRITE, takes, handle, NULL           \
     }
 
 const route ROUTES[] = {
-    READ(OF_PROJECT "/cards/{card_id}", "getCard", CLASS_READ, handle_card),
+    READ(OF_PROJECT "/cards/{card_id}", "getCard", CLASS_READ, handle_card_get),
     {"POST", OF_PROJECT "/cards/batch", "getCards", ROUTE_JSON, SCOPE_READ, CLASS_READ, TAKES_NONE,
-     handle_cards_batch},
-    READ(OF_PROJECT "/boxes/{box_id}", "getBox", CLASS_READ, handle_box),
+     handle_cards_get, NULL},
+    READ(OF_PROJECT "/boxes/{box_id}", "getBox", CLASS_READ, handle_box_get),
     READ(OF_PROJECT "/boxes/{box_id}/cards", "getBoxCards", CLASS_READ, handle_box_cards),
     {"POST", OF_PROJECT "/boxes/batch", "getBoxes", ROUTE_JSON, SCOPE_READ, CLASS_READ, TAKES_NONE,
-     handle_boxes_batch},
+     handle_boxes_get, NULL},
     {"GET", "/projects", "listProjects", ROUTE_NO_BODY, SCOPE_ADMIN, CLASS_OTHER, TAKES_NONE,
-     handle_list_projects},
-    READ(OF_PROJECT "/export", "exportProject", CLASS_LIST, handle_export),
+     handle_projects_list, NULL},
+    READ(OF_PROJECT "/export", "exportProject", CLASS_LIST, handle_project_export),
     {"POST", OF_PROJECT "/import", "importProject", ROUTE_STREAM, SCOPE_WRITE, CLASS_OTHER,
-     TAKES_KEY, handle_import},
-    WRITE("POST", OF_PROJECT "/cards", "addCards", TAKES_KEY, handle_add_cards),
-    READ(OF_PROJECT "/cards", "listCards", CLASS_LIST, handle_list_cards),
+     TAKES_KEY, handle_project_import, NULL},
+    WRITE("POST", OF_PROJECT "/cards", "addCards", TAKES_KEY, handle_cards_add),
+    READ(OF_PROJECT "/cards", "listCards", CLASS_LIST, handle_cards_list),
     {"DELETE", OF_PROJECT "/cards/{card_id}", "deleteCard", ROUTE_NO_BODY, SCOPE_WRITE, CLASS_WRITE,
-     TAKES_KEY, handle_delete_card},
+     TAKES_KEY, handle_card_delete, NULL},
     READ(OF_PROJECT "/cards/{card_id}/revisions", "getCardRevisions", CLASS_LIST,
          handle_card_revisions),
     READ(OF_PROJECT "/cards/{card_id}/boxes", "getCardBoxes", CLASS_LIST, handle_card_boxes),
-    WRITE("POST", OF_PROJECT "/boxes", "createBox", TAKES_NONE, handle_create_box),
-    READ(OF_PROJECT "/boxes", "listBoxes", CLASS_LIST, handle_list_boxes),
+    WRITE("POST", OF_PROJECT "/boxes", "createBox", TAKES_NONE, handle_box_create),
+    READ(OF_PROJECT "/boxes", "listBoxes", CLASS_LIST, handle_boxes_list),
     WRITE("PUT", OF_PROJECT "/boxes/{box_id}", "replaceBox", TAKES_KEY | TAKES_IF_MATCH,
-          handle_replace_box),
+          handle_box_replace),
     {"DELETE", OF_PROJECT "/boxes/{box_id}", "deleteBox", ROUTE_NO_BODY, SCOPE_WRITE, CLASS_WRITE,
-     TAKES_KEY, handle_delete_box},
-    WRITE("POST", OF_PROJECT "/boxes/{box_id}/append", "appendToBox", TAKES_KEY, handle_append),
-    WRITE("POST", OF_PROJECT "/boxes/{box_id}/fork", "forkBox", TAKES_NONE, handle_fork_box),
+     TAKES_KEY, handle_box_delete, NULL},
+    WRITE("POST", OF_PROJECT "/boxes/{box_id}/append", "appendToBox", TAKES_KEY, handle_box_append),
+    WRITE("POST", OF_PROJECT "/boxes/{box_id}/fork", "forkBox", TAKES_NONE, handle_box_fork),
     READ(OF_PROJECT "/boxes/{box_id}/log", "getBoxLog", CLASS_LIST, handle_box_log),
     READ(OF_PROJECT "/boxes/{box_id}/context", "getBoxContext", CLASS_READ, handle_box_context),
-    READ(OF_PROJECT "/abilities", "listAbilities", CLASS_LIST, handle_list_abilities),
-    READ(OF_PROJECT "/abilities/{ability_id}", "getAbility", CLASS_READ, handle_ability),
+    READ(OF_PROJECT "/abilities", "listAbilities", CLASS_LIST, handle_abilities_list),
+    READ(OF_PROJECT "/abilities/{ability_id}", "getAbility", CLASS_READ, handle_ability_get),
     {"POST", OF_PROJECT "/abilities/{ability_id}", "invokeAbility", ROUTE_JSON, SCOPE_ABILITY,
-     CLASS_OTHER, TAKES_NONE, handle_invoke},
-    READ(OF_PROJECT "/sessions", "listSessions", CLASS_LIST, handle_list_sessions),
-    WRITE("PUT", OF_SESSION, "createSession", TAKES_KEY, handle_create_session),
-    READ(OF_SESSION, "getSession", CLASS_READ, handle_session),
+     CLASS_OTHER, TAKES_NONE, handle_ability_invoke, NULL},
+    READ(OF_PROJECT "/sessions", "listSessions", CLASS_LIST, handle_sessions_list),
+    WRITE("PUT", OF_SESSION, "createSession", TAKES_KEY, handle_session_create),
+    READ(OF_SESSION, "getSession", CLASS_READ, handle_session_get),
     {"DELETE", OF_SESSION, "deleteSession", ROUTE_NO_BODY, SCOPE_WRITE, CLASS_WRITE, TAKES_NONE,
-     handle_delete_session},
-    WRITE("POST", OF_SESSION "/entries", "appendToSession", TAKES_KEY, handle_append_entries),
-    READ(OF_SESSION "/tree", "listSessionTree", CLASS_LIST, handle_session_tree),
-    READ(OF_SESSION "/leaves", "listSessionLeaves", CLASS_LIST, handle_session_leaves),
-    READ(OF_SESSION "/branch-points", "listSessionBranchPoints", CLASS_LIST,
-         handle_session_branch_points),
-    READ(OF_SESSION "/labels", "listSessionLabels", CLASS_LIST, handle_session_labels),
-    READ(OF_SESSION "/entries/{entry_id}", "getEntry", CLASS_READ, handle_entry),
-    READ(OF_SESSION "/entries/{entry_id}/children", "listEntryChildren", CLASS_LIST,
-         handle_entry_children),
+     handle_session_delete, NULL},
+    WRITE("POST", OF_SESSION "/entries", "appendToSession", TAKES_KEY, handle_session_append),
+    ENTRIES("/tree", "listSessionTree", SESSION_TREE),
+    ENTRIES("/leaves", "listSessionLeaves", SESSION_LEAVES),
+    ENTRIES("/branch-points", "listSessionBranchPoints", SESSION_BRANCH_POINTS),
+    ENTRIES("/labels", "listSessionLabels", SESSION_LABELS),
+    READ(OF_SESSION "/entries/{entry_id}", "getEntry", CLASS_READ, handle_entry_get),
+    ENTRIES("/entries/{entry_id}/children", "listEntryChildren", SESSION_CHILDREN),
     READ(OF_SESSION "/entries/{entry_id}/path", "listEntryPath", CLASS_LIST, handle_entry_path),
     READ(OF_SESSION "/path", "listHeadPath", CLASS_LIST, handle_session_path),
     READ(OF_SESSION "/diff", "compareEntries", CLASS_READ, handle_session_diff),
     READ(OF_SESSION "/context", "getSessionContext", CLASS_READ, handle_session_context),
-    READ(OF_SESSION "/export", "exportSession", CLASS_LIST, handle_export_session),
+    READ(OF_SESSION "/export", "exportSession", CLASS_LIST, handle_session_export),
     {"POST", OF_SESSION "/import", "importSession", ROUTE_STREAM, SCOPE_WRITE, CLASS_OTHER,
-     TAKES_KEY, handle_import_session},
-    WRITE("PUT", OF_SESSION "/head", "moveSessionHead", TAKES_KEY, handle_move_head),
-    WRITE("POST", OF_SESSION "/fork", "forkSession", TAKES_NONE, handle_fork_session),
+     TAKES_KEY, handle_session_import, NULL},
+    WRITE("PUT", OF_SESSION "/head", "moveSessionHead", TAKES_KEY, handle_session_move_head),
+    WRITE("POST", OF_SESSION "/fork", "forkSession", TAKES_NONE, handle_session_fork),
     READ(OF_PROJECT "/tasks/{task_id}/stream", "streamTask", CLASS_OTHER, handle_task_stream),
-    OPEN("/", "root", handle_ui_redirect),
-    OPEN("/healthz", "healthz", handle_health),
-    OPEN("/health", "health", handle_health),
-    OPEN("/readyz", "readyz", handle_ready),
-    OPEN("/version", "version", handle_version),
-    OPEN("/openapi.json", "openapi", handle_openapi),
+    OPEN("/", "root", handle_ui_redirect, NULL),
+    OPEN("/healthz", "healthz", handle_health, NULL),
+    OPEN("/health", "health", handle_health, NULL),
+    OPEN("/readyz", "readyz", handle_ready, NULL),
+    OPEN("/version", "version", handle_version, NULL),
+    OPEN("/openapi.json", "openapi", handle_openapi, NULL),
     {"GET", "/metrics", "metrics", ROUTE_NO_BODY, SCOPE_ADMIN, CLASS_OTHER, TAKES_NONE,
-     handle_metrics},
-    OPEN("/docs", "docs", handle_docs),
-    OPEN("/ui", "uiRedirect", handle_ui_redirect),
-    OPEN("/ui/", "ui", handle_ui),
-    OPEN("/ui/{file}", "uiFile", handle_ui_file),
-    {NULL, NULL, NULL, ROUTE_NO_BODY, SCOPE_OPEN, CLASS_OTHER, TAKES_NONE, NULL},
+     handle_metrics, NULL},
+    OPEN("/docs", "docs", handle_page, "docs.html"),
+    OPEN("/ui", "uiRedirect", handle_ui_redirect, NULL),
+    OPEN("/ui/", "ui", handle_page, "index.html"),
+    OPEN("/ui/{file}", "uiFile", handle_ui_file, NULL),
+    {NULL, NULL, NULL, ROUTE_NO_BODY, SCOPE_OPEN, CLASS_OTHER, TAKES_NONE, NULL, NULL},
 };
 
 _Static_assert(sizeof(ROUTES) / sizeof(ROUTES[0]) - 1 <= STATS_ROUTES_MAX,

@@ -18,9 +18,7 @@ static buf *begin_answer(request *r, slice session)
 static void end_answer(request *r, int64_t version)
 {
     buf *out = request_body(r);
-    buf_text(out, ",\"version\":");
-    buf_int(out, version);
-    buf_char(out, '}');
+    buf_printf(out, ",\"version\":%" PRId64 "}", version);
     request_finish(r);
 }
 
@@ -29,15 +27,15 @@ static void end_answer(request *r, int64_t version)
 enum { N_DIALECT, N_HEADER, N_CWD, N_STRICT, CREATE_FIELDS };
 
 static const field CREATE[CREATE_FIELDS] = {
-    [N_DIALECT] = {.name = "dialect", .kind = FIELD_CHOICE, .choices = SESSION_DIALECTS},
-    [N_HEADER] = {.name = "header", .kind = FIELD_OBJECT},
-    [N_CWD] = {.name = "cwd", .kind = FIELD_TEXT, .most = 4096},
-    [N_STRICT] = {.name = "strict", .kind = FIELD_BOOL},
+    [N_DIALECT] = {"dialect", FIELD_CHOICE, .choices = SESSION_DIALECTS},
+    [N_HEADER] = {"header", FIELD_OBJECT},
+    [N_CWD] = {"cwd", FIELD_TEXT, .most = 4096},
+    [N_STRICT] = {"strict", FIELD_BOOL},
 };
 
 HANDLER_PARAMS(build_create, session_create_params)
 
-static void render_create(request *r, const batch_rows *found)
+static void session_create_response(request *r, const batch_rows *found)
 {
     const session_create *create = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -79,7 +77,7 @@ static bool take_header(request *r, session_create *create, const field_value *b
     return http_error_check(r, status, &err);
 }
 
-void handle_create_session(request *r)
+void handle_session_create(request *r)
 {
     field_value *body = handler_read_change(r, CREATE, CREATE_FIELDS, true);
     session_create *create = body == NULL ? NULL : handler_take(r, 1, sizeof(*create));
@@ -97,7 +95,7 @@ void handle_create_session(request *r)
         return;
     r->ticket.replayable = create->may_exist;
     handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_create, build_create, create,
-                render_create);
+                session_create_response);
 }
 
 /* --- the head --- */
@@ -105,17 +103,14 @@ void handle_create_session(request *r)
 enum { H_ENTRY, H_EXPECTED, H_VERSION, HEAD_FIELDS };
 
 static const field HEAD[HEAD_FIELDS] = {
-    [H_ENTRY] = {.name = "entry_id", .kind = FIELD_ID, .required = true, .most = SESSION_ID_MAX},
-    [H_EXPECTED] = {.name = "expected_head", .kind = FIELD_TEXT, .most = SESSION_ID_MAX},
-    [H_VERSION] = {.name = "expected_version",
-                   .kind = FIELD_INTEGER,
-                   .least = 1,
-                   .most = INT64_MAX},
+    [H_ENTRY] = {"entry_id", FIELD_ID, .required = true, .most = SESSION_ID_MAX},
+    [H_EXPECTED] = {"expected_head", FIELD_TEXT, .most = SESSION_ID_MAX},
+    [H_VERSION] = {"expected_version", FIELD_INTEGER, .least = 1, .most = INT64_MAX},
 };
 
 HANDLER_PARAMS(build_head, session_head_params)
 
-static void render_head(request *r, const batch_rows *found)
+static void session_move_head_response(request *r, const batch_rows *found)
 {
     const session_move *move = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -128,7 +123,7 @@ static void render_head(request *r, const batch_rows *found)
     end_answer(r, version);
 }
 
-void handle_move_head(request *r)
+void handle_session_move_head(request *r)
 {
     field_value *body = handler_read_change(r, HEAD, HEAD_FIELDS, false);
     session_move *move = body == NULL ? NULL : handler_take(r, 1, sizeof(*move));
@@ -140,7 +135,8 @@ void handle_move_head(request *r)
         move->expected = body[H_EXPECTED].text;
     move->expected_version = body[H_VERSION].number;
     r->ticket.replayable = !body[H_EXPECTED].given && !body[H_VERSION].given;
-    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_head, build_head, move, render_head);
+    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_head, build_head, move,
+                session_move_head_response);
 }
 
 /* --- fork --- */
@@ -148,13 +144,13 @@ void handle_move_head(request *r)
 enum { F_SESSION, F_ENTRY, FORK_FIELDS };
 
 static const field FORK[FORK_FIELDS] = {
-    [F_SESSION] = {.name = "session_id", .kind = FIELD_ID, .most = SESSION_ID_MAX},
-    [F_ENTRY] = {.name = "entry_id", .kind = FIELD_ID, .most = SESSION_ID_MAX},
+    [F_SESSION] = {"session_id", FIELD_ID, .most = SESSION_ID_MAX},
+    [F_ENTRY] = {"entry_id", FIELD_ID, .most = SESSION_ID_MAX},
 };
 
 HANDLER_PARAMS(build_fork, session_fork_params)
 
-static void render_fork(request *r, const batch_rows *found)
+static void session_fork_response(request *r, const batch_rows *found)
 {
     const session_fork *fork = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -164,12 +160,11 @@ static void render_fork(request *r, const batch_rows *found)
         return;
     buf_text(begin_answer(r, fork->new_session), ",\"forked_from\":");
     buf_json_string(request_body(r), fork->session);
-    buf_text(request_body(r), ",\"entries\":");
-    buf_int(request_body(r), entries);
+    buf_printf(request_body(r), ",\"entries\":%" PRId64, entries);
     end_answer(r, 1);
 }
 
-void handle_fork_session(request *r)
+void handle_session_fork(request *r)
 {
     field_value *body = handler_read_change(r, FORK, FORK_FIELDS, true);
     session_fork *fork = body == NULL ? NULL : handler_take(r, 1, sizeof(*fork));
@@ -182,7 +177,8 @@ void handle_fork_session(request *r)
         http_error_send_no_memory(r);
         return;
     }
-    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_fork, build_fork, fork, render_fork);
+    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_fork, build_fork, fork,
+                session_fork_response);
 }
 
 /* --- delete --- */
@@ -191,7 +187,7 @@ HANDLER_PARAMS(build_delete, session_delete_params)
 
 static void delete_part(request *r);
 
-static void render_delete(request *r, const batch_rows *found)
+static void session_delete_response(request *r, const batch_rows *found)
 {
     session_deletion *deletion = r->plan;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -211,10 +207,10 @@ static void render_delete(request *r, const batch_rows *found)
 static void delete_part(request *r)
 {
     handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_delete, build_delete, r->plan,
-                render_delete);
+                session_delete_response);
 }
 
-void handle_delete_session(request *r)
+void handle_session_delete(request *r)
 {
     session_deletion *deletion = handler_no_query(r) ? handler_take(r, 1, sizeof(*deletion)) : NULL;
     if (deletion == NULL || !handler_id(r, &deletion->session, 1, "session"))

@@ -15,8 +15,8 @@
 enum { E_LEAF, E_DIALECT, EXPORT_FIELDS };
 
 static const field EXPORT[EXPORT_FIELDS] = {
-    [E_LEAF] = {.name = "leaf", .kind = FIELD_ID, .most = SESSION_ID_MAX},
-    [E_DIALECT] = {.name = "dialect", .kind = FIELD_CHOICE, .choices = SESSION_DIALECTS},
+    [E_LEAF] = {"leaf", FIELD_ID, .most = SESSION_ID_MAX},
+    [E_DIALECT] = {"dialect", FIELD_CHOICE, .choices = SESSION_DIALECTS},
 };
 
 typedef struct session_exporting {
@@ -60,7 +60,7 @@ static void copy_id(char out[SESSION_ID_MAX + 1], slice id)
     out[id.len] = '\0';
 }
 
-void handle_export_session(request *r)
+void handle_session_export(request *r)
 {
     static const transfer_kind_of KIND = {sizeof(session_exporting), run_export, look_export,
                                           outgoing_clear};
@@ -117,7 +117,7 @@ static void look_import(transfer *t)
     incoming_look(t, answer_import, answer_stopped);
 }
 
-void handle_import_session(request *r)
+void handle_session_import(request *r)
 {
     static const transfer_kind_of KIND = {sizeof(session_importing), run_import, look_import,
                                           clear_import};

@@ -3,6 +3,7 @@
  * has its number as id, so that a client that reconnects misses none. Chunks of a message have no
  * id; after a `start` event they are sent again from the first one.
  */
+#include <inttypes.h>
 #include "server/api/task_events.h"
 #include "base/scan.h"
 
@@ -53,9 +54,7 @@ static void add_call(buf *out, const task_event *e)
     add_string(out, ",\"status\":", e->how);
     add_member(out, ",\"parameters\":", scan_find(call, "parameters"));
     add_member(out, ",\"details\":", scan_find(call, "details"));
-    buf_text(out, ",\"timestamp\":");
-    buf_int(out, e->at_ms);
-    buf_char(out, '}');
+    buf_printf(out, ",\"timestamp\":%" PRId64 "}", e->at_ms);
 }
 
 static void add_end(buf *out, const task_view *seen, const task_event *e)
@@ -67,9 +66,7 @@ static void add_end(buf *out, const task_view *seen, const task_event *e)
         buf_text(out, ",\"reason\":");
         buf_slice(out, e->text);
     }
-    buf_text(out, ",\"timestamp\":");
-    buf_int(out, e->at_ms);
-    buf_char(out, '}');
+    buf_printf(out, ",\"timestamp\":%" PRId64 "}", e->at_ms);
 }
 
 static void add_piece(buf *out, task_view *seen, const task_event *e)

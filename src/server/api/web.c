@@ -86,14 +86,9 @@ static void answer_page(request *r, slice name)
     http_error_send_unknown_path(r, NULL);
 }
 
-void handle_docs(request *r)
+void handle_page(request *r)
 {
-    answer_page(r, SLICE("docs.html"));
-}
-
-void handle_ui(request *r)
-{
-    answer_page(r, SLICE("index.html"));
+    answer_page(r, slice_of(r->match.route->of));
 }
 
 /* A page has one place alone: there its links are right. */

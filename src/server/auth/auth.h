@@ -13,7 +13,7 @@
 bool auth_is_decided(const server_state *server);
 
 /* Whether the request, whose route was found, may go on. False: answered. */
-bool auth_check(request *r, const head *h);
+bool auth_check(request *r, const headers *h);
 
 /* Whether it may still go on, some time later; while the tokens are not known, it may. The token is
  * looked up again only if the list of tokens has changed, or the token has expired. */

@@ -100,24 +100,15 @@ static exchange *exchange_new(http *h)
             return NULL;
         x->spare_body = BUF_INIT(0);
     }
-    request_init(&x->request, h->server, h->stats, h->batcher);
+    request_init(&x->request, h->server, h->stats, h->parts.batcher);
     use_again(&x->spare_body, &x->request);
     x->request.host = &HOST;
-    x->request.transfers = h->transfers;
-    x->request.followers = h->followers;
-    x->request.jobs = h->jobs;
+    x->request.transfers = h->parts.transfers;
+    x->request.followers = h->parts.followers;
+    x->request.jobs = h->parts.jobs;
     x->request.tokens = &h->tokens;
+    memset((char *)x + sizeof(x->request), 0, sizeof(*x) - sizeof(x->request));
     x->http = h;
-    x->next = NULL;
-    x->begun = false;
-    x->chunks = (chunks){NULL, NULL};
-    x->received = 0;
-    x->paced = 0;
-    x->sent = 0;
-    x->gzip = NULL;
-    x->ended = false;
-    x->wait = WAIT_NOT;
-    x->looks = 0;
     h->active++;
     tally_add(&h->stats->in_flight, 1);
     return x;
@@ -196,9 +187,10 @@ static void log_access(exchange *x, enum MHD_RequestTerminationCode how)
         "call=%s complete=%s",
         r->method == NULL ? "?" : r->method, log_quote(target, r->target.ptr, r->target.len),
         r->answer.status, (long long)(clock_ms() - r->started_ms), (long long)r->token_id,
-        (int)r->id.len, r->id.ptr, log_quote(trace, r->traceparent.ptr, r->traceparent.len),
-        log_quote(caller, r->caller_id.ptr, r->caller_id.len),
-        log_quote(call, r->call_id.ptr, r->call_id.len),
+        (int)r->id.len, r->id.ptr,
+        log_quote(trace, r->headers.traceparent.ptr, r->headers.traceparent.len),
+        log_quote(caller, r->headers.caller_id.ptr, r->headers.caller_id.len),
+        log_quote(call, r->headers.call_id.ptr, r->headers.call_id.len),
         how == MHD_REQUEST_TERMINATED_COMPLETED_OK ? "yes" : "no");
 }
 
@@ -382,10 +374,7 @@ http *http_new(server_state *server, stats *s, const http_parts *parts)
         return NULL;
     h->server = server;
     h->stats = s;
-    h->batcher = parts->batcher;
-    h->transfers = parts->transfers;
-    h->followers = parts->followers;
-    h->jobs = parts->jobs;
+    h->parts = *parts;
     h->daemon = start_daemon(h);
     if (h->daemon == NULL) {
         free(h);

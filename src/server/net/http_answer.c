@@ -34,14 +34,14 @@ static shown choose(const exchange *x)
     shown out = {.status = a->status};
     out.varies =
         a->unchanged ? a->varies : (a->stream != NULL && !a->plain) || text.len >= GZIP_LEAST;
-    out.gzip = out.varies && codings_gzip(&r->codings);
+    out.gzip = out.varies && codings_gzip(&r->headers.codings);
     if (!a->tagged || a->status != OK)
         return out;
     if (a->card_etag != 0)
         etag_make_card(out.etag, a->card_etag, out.varies);
     else
         etag_make(out.etag, a->tagged_by.ptr != NULL ? a->tagged_by : text, a->version);
-    if (a->unchanged || none_match_has(&r->none_match, out.etag))
+    if (a->unchanged || none_match_has(&r->headers.none_match, out.etag))
         out.status = NOT_MODIFIED;
     if (out.gzip)
         etag_mark_gzip(out.etag);

@@ -15,10 +15,9 @@
 enum {
     ROUND_MS = 250,
     BUSY_MS = 1000,
-    LOOKS_LEAST = 64, /* idle clients that are looked at in a round, */
-    LOOKS_SHARE = 16, /* and one in so many of all */
-    SLACK_MS = 50,    /* the kernel tells the age of the last bytes in ticks */
-    CLOSE_WAIT = 8    /* TCP_CLOSE_WAIT: <netinet/tcp.h> does not go with <linux/tcp.h> */
+    IDLE_ROUNDS = 4, /* rounds from one check of the idle clients to the next: system calls */
+    SLACK_MS = 50,   /* the kernel tells the age of the last bytes in ticks */
+    CLOSE_WAIT = 8   /* TCP_CLOSE_WAIT: <netinet/tcp.h> does not go with <linux/tcp.h> */
 };
 
 static bool is_busy(const client *c, int64_t now_ms)
@@ -39,7 +38,6 @@ client *client_open(clients *all, int fd)
         all->first->prev = c;
     all->first = c;
     all->busy++;
-    all->count++;
     return c;
 }
 
@@ -54,7 +52,6 @@ void client_close(clients *all, client *c)
     if (c->next != NULL)
         c->next->prev = c->prev;
     all->busy -= all->busy > 0 && is_busy(c, clock_ms());
-    all->count--;
     free(c);
 }
 
@@ -67,11 +64,6 @@ void client_move(client *c, client_state to, int64_t now_ms)
     c->since_ms = now_ms;
     if (to == CLIENT_WAITING)
         c->fresh = false;
-}
-
-void client_renew(client *c, int64_t now_ms)
-{
-    c->since_ms = now_ms;
 }
 
 bool client_left(const client *c)
@@ -105,7 +97,7 @@ void client_shut(client *c, const char *reason, int64_t now_ms)
 }
 
 /* Local sockets can't say. */
-static void look_at_idle(client *c, int64_t now_ms)
+static void check_idle_client(client *c, int64_t now_ms)
 {
     struct tcp_info info;
     socklen_t len = sizeof(info);
@@ -120,34 +112,22 @@ static void look_at_idle(client *c, int64_t now_ms)
 
 void clients_stir(clients *all, int64_t now_ms)
 {
-    all->passes = 2; /* the current pass, and a whole one */
+    if (all->idle_rounds <= IDLE_ROUNDS)
+        all->idle_rounds += IDLE_ROUNDS;
     if (all->due_ms == INT64_MAX)
         all->due_ms = now_ms + ROUND_MS;
 }
 
-/* A pass over the idle clients takes several rounds if there are many: each look is a system call.
- */
-static void look_at_some(clients *all, int64_t now_ms)
-{
-    size_t at = 0, most = LOOKS_LEAST + all->count / LOOKS_SHARE;
-    size_t end = all->looked + most;
-    for (client *c = all->first; c != NULL && at < end; c = c->next, at++)
-        if (at >= all->looked && c->state == CLIENT_IDLE)
-            look_at_idle(c, now_ms);
-    bool is_over = at < end || at == all->count;
-    all->looked = is_over ? 0 : at;
-    all->passes -= is_over;
-}
-
 void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms)
 {
-    bool some_send = false;
+    bool some_send = false, check_idle = all->idle_rounds % IDLE_ROUNDS == 1;
     if (now_ms < all->due_ms)
         return;
-    if (all->passes > 0)
-        look_at_some(all, now_ms);
+    all->idle_rounds -= all->idle_rounds > 0;
     all->busy = 0;
     for (client *c = all->first; c != NULL; c = c->next) {
+        if (check_idle && c->state == CLIENT_IDLE)
+            check_idle_client(c, now_ms);
         all->busy += is_busy(c, now_ms);
         if (c->state != CLIENT_SENDING)
             continue;
@@ -157,8 +137,8 @@ void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms)
         else if (now_ms - c->since_ms >= ROUND_MS && has_ended(c))
             client_shut(c, "it left in the middle of its request", now_ms);
     }
-    if (all->busy > 0 && all->passes == 0)
-        all->passes = 1;
-    bool more = some_send || all->busy > 0 || all->passes > 0;
+    if (all->busy > 0 && all->idle_rounds == 0)
+        all->idle_rounds = IDLE_ROUNDS;
+    bool more = some_send || all->busy > 0 || all->idle_rounds > 0;
     all->due_ms = more ? now_ms + ROUND_MS : INT64_MAX;
 }

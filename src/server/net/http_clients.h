@@ -28,9 +28,7 @@ typedef struct clients {
     client *first;
     size_t busy;    /* with a request that began or ended in the last second, or as young as that */
     int64_t due_ms; /* the janitor's next round; INT64_MAX: none until clients_stir */
-    size_t count;
-    size_t looked; /* idle clients at the front of the list that the current pass has looked at */
-    size_t passes; /* over the idle clients that are still to be made, at most 2 */
+    unsigned idle_rounds; /* rounds that follow; every fourth one checks the idle clients */
 } clients;
 
 /* NULL: no memory. */
@@ -39,9 +37,6 @@ void client_close(clients *all, client *c);
 
 /* The one way to another state. */
 void client_move(client *c, client_state to, int64_t now_ms);
-
-/* Its time begins anew: it is sending a long request, and not too slowly. */
-void client_renew(client *c, int64_t now_ms);
 
 /* Ends its connection. */
 void client_shut(client *c, const char *reason, int64_t now_ms);

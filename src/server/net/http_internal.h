@@ -52,10 +52,7 @@ typedef struct exchange {
 struct http {
     server_state *server;
     stats *stats;
-    batcher *batcher;
-    struct transfers *transfers;
-    struct followers *followers;
-    struct jobs *jobs;
+    http_parts parts;
     struct MHD_Daemon *daemon;
     int fd;
     clients clients;

@@ -33,50 +33,43 @@ static void next_id(http *h, int64_t now_ms)
         continue;
 }
 
-/* What is gathered while the library lists the fields. */
-typedef struct reading {
-    head head;
+typedef struct header_reader {
+    headers *headers;
     frame frame;
-} reading;
+} header_reader;
 
-static enum MHD_Result on_field(void *arg, enum MHD_ValueKind kind, const char *name,
-                                size_t name_len, const char *value, size_t value_len)
+static enum MHD_Result add_header(void *arg, enum MHD_ValueKind kind, const char *name,
+                                  size_t name_len, const char *value, size_t value_len)
 {
-    reading *in = arg;
+    header_reader *in = arg;
     (void)kind;
     if (value == NULL)
         value = "";
-    head_field(&in->head, (slice){name, name_len}, (slice){value, value_len});
+    headers_add(in->headers, (slice){name, name_len}, (slice){value, value_len});
     frame_field(&in->frame, (slice){name, name_len}, (slice){value, value_len});
     return MHD_YES;
 }
 
-/* Whether the head in the library's memory begins with `method` and is what it was read as. */
-static bool read_head(exchange *x, reading *in, const char *method, const char *version)
+/* Reads the headers. False: they lie in the library's memory, which begins with `method`, in
+ * another manner than the library read them. */
+static bool read_headers(exchange *x, const char *method, const char *version)
 {
+    header_reader in = {.headers = &x->request.headers};
     const union MHD_ConnectionInfo *size;
-    frame_start(&in->frame, x->raw_target, version);
-    MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, on_field, in);
+    frame_start(&in.frame, x->raw_target, version);
+    MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, add_header, &in);
     size = MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     if (size == NULL)
         return false;
-    if (in->head.chunked)
+    if (in.headers->chunked)
         x->chunks.base = method + size->header_size;
-    return frame_end(&in->frame, method + size->header_size);
+    return frame_end(&in.frame, method + size->header_size);
 }
 
-static void keep_fields(exchange *x, const head *h)
+static void set_id(exchange *x)
 {
     request *r = &x->request;
-    r->traceparent = h->traceparent;
-    r->idempotency_key = h->idempotency_key;
-    r->if_match = h->if_match;
-    r->none_match = h->none_match;
-    r->codings = h->codings;
-    r->caller_id = h->caller_id;
-    r->call_id = h->call_id;
-    r->last_event = h->last_event;
-    r->id = h->request_id;
+    r->id = r->headers.request_id;
     if (r->id.ptr != NULL)
         return;
     next_id(x->http, r->started_ms);
@@ -85,9 +78,9 @@ static void keep_fields(exchange *x, const head *h)
 }
 
 /* Refuses a request that leaves in doubt where the next one begins. */
-static bool check_form(request *r, const head *h, bool framed, const char *version)
+static bool check_form(request *r, const headers *h, bool framed, const char *version)
 {
-    const char *reason = head_fault(h, strcmp(version, "HTTP/1.1") == 0);
+    const char *reason = headers_error(h, strcmp(version, "HTTP/1.1") == 0);
     if (!framed)
         reason = "the head of the request is malformed";
     if (reason == NULL && r->target.ptr != NULL)
@@ -128,7 +121,7 @@ static bool is_probe(slice path)
 
 /* Where no token is asked for, a page whose name was made to lead to this machine could read and
  * change everything: it is of the same origin, but its Host is not one of ours. */
-static bool check_host(request *r, const head *h)
+static bool check_host(request *r, const headers *h)
 {
     const host_rules *rules = &r->server->hosts;
     slice path, query, authority = target_authority(r->target);
@@ -197,7 +190,7 @@ static bool check_writable(request *r)
     return false;
 }
 
-static bool check_conditions(request *r, const head *h)
+static bool check_conditions(request *r, const headers *h)
 {
     const route *to = r->match.route;
     const char *ignored = NULL;
@@ -219,18 +212,19 @@ static bool check_conditions(request *r, const head *h)
 }
 
 /* Any page in a browser on this machine may send requests to a server that asks for no token. */
-static bool check_origin(request *r, const head *h)
+static bool check_origin(request *r, const headers *h)
 {
-    if (!changes(r) || !head_is_foreign(h))
+    if (!changes(r) || !headers_is_foreign(h))
         return true;
     http_error_send(r, HTTP_ERROR_FORBIDDEN, "send a token, or no Origin header",
                     "a page of another site may not write here");
     return false;
 }
 
-static bool check_lsn(request *r, const head *h)
+static bool check_lsn(request *r, const headers *h)
 {
-    if (h->lsn.ptr == NULL || r->match.route->class != CLASS_READ || head_lsn(h->lsn, &r->at_least))
+    if (h->lsn.ptr == NULL || r->match.route->class != CLASS_READ ||
+        headers_read_lsn(h->lsn, &r->at_least))
         return true;
     http_error_send(r, HTTP_ERROR_BAD_REQUEST,
                     "send what the answer of your last write said, or none",
@@ -250,9 +244,9 @@ static bool check_tenant(request *r)
 }
 
 /* Lines, or one object. Its length has no limit. */
-static bool check_stream(request *r, const head *h)
+static bool check_stream(request *r, const headers *h)
 {
-    if ((head_is_json(h) || head_is_ndjson(h)) && !h->encoded)
+    if ((headers_is_json(h) || headers_is_ndjson(h)) && !h->encoded)
         return true;
     http_error_send(
         r, HTTP_ERROR_MEDIA_TYPE, "send the header \"Content-Type: application/x-ndjson\"",
@@ -278,7 +272,7 @@ static bool make_room(request *r, size_t more)
 }
 
 /* A body that the route does not take is read and ignored. */
-static bool check_body(request *r, const head *h)
+static bool check_body(request *r, const headers *h)
 {
     const settings *set = r->server->set;
     if (r->match.route->body == ROUTE_STREAM)
@@ -289,7 +283,7 @@ static bool check_body(request *r, const head *h)
     }
     if (r->match.route->body == ROUTE_NO_BODY)
         return true;
-    if (!head_is_json(h) || h->encoded) {
+    if (!headers_is_json(h) || h->encoded) {
         http_error_send(
             r, HTTP_ERROR_MEDIA_TYPE, "send the header \"Content-Type: application/json\"",
             "the body must be application/json%s", h->encoded ? " without a content encoding" : "");
@@ -303,12 +297,11 @@ static bool check_body(request *r, const head *h)
 enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
 {
     request *r = &x->request;
-    reading in = {.head = HEAD_INIT};
-    const head *h = &in.head;
+    const headers *h = &r->headers;
     x->begun = true;
     r->method = method;
-    bool framed = read_head(x, &in, method, version);
-    keep_fields(x, h);
+    bool framed = read_headers(x, method, version);
+    set_id(x);
     r->answer.close = h->chunked; /* where it ends is not certain: see chunks_piece */
     bool formed = check_form(r, h, framed, version);
     if (formed && check_host(r, h) && check_path(r) && auth_check(r, h) && check_writable(r) &&
@@ -327,13 +320,11 @@ enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
 void http_refuse(exchange *x)
 {
     request *r = &x->request;
-    reading in = {.frame = {.broken = true}};
+    header_reader in = {.headers = &r->headers, .frame = {.broken = true}};
     x->begun = true;
-    MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, on_field, &in);
-    next_id(x->http, r->started_ms);
-    uuid16_format(x->own_id, &x->http->id);
-    r->id = slice_of(x->own_id);
-    const char *reason = head_fault(&in.head, false);
+    MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, add_header, &in);
+    set_id(x);
+    const char *reason = headers_error(&r->headers, false);
     http_error_send(
         r, HTTP_ERROR_BAD_REQUEST, NULL, "%s",
         reason != NULL ? reason : "the Content-Length is malformed, or there are too many cookies");
@@ -354,7 +345,7 @@ static enum MHD_Result receive_stream(exchange *x, slice piece, size_t *left)
     client_move(x->client, CLIENT_SENDING, now_ms);
     if (x->received - x->paced >= PACE_LEAST) {
         x->paced = x->received;
-        client_renew(x->client, now_ms);
+        x->client->since_ms = now_ms; /* it is sending a long request, and not too slowly */
     }
     if (*left > 0) { /* that it waits is our doing */
         client_move(x->client, CLIENT_WAITING, now_ms);

@@ -10,7 +10,7 @@
 #include "base/slice.h"
 #include "server/response/response_format.h"
 
-typedef struct head {
+typedef struct headers {
     unsigned hosts, lengths, encodings, authorizations;
     bool bad_name;   /* a field name that is no token */
     bool bad_length; /* no plain decimal number */
@@ -32,35 +32,35 @@ typedef struct head {
     slice caller_id;  /* X-Caller-Id; as idempotency_key */
     slice call_id;    /* X-Call-Id; likewise */
     slice lsn;        /* Cardbox-Lsn; likewise */
-} head;
+} headers;
 
-#define HEAD_INIT ((head){.codings = CODINGS_INIT})
+#define HEADERS_INIT ((headers){.codings = CODINGS_INIT})
 
 /* Takes one field into account. */
-void head_field(head *h, slice name, slice value);
+void headers_add(headers *h, slice name, slice value);
 
 /* Why a request of this form is refused, as static text; NULL: it is not. */
-const char *head_fault(const head *h, bool is_http11);
+const char *headers_error(const headers *h, bool is_http11);
 
 /* application/json or application/anything+json, whatever its parameters; or nothing. */
-bool head_is_json(const head *h);
+bool headers_is_json(const headers *h);
 
 /* application/x-ndjson, whatever its parameters. */
-bool head_is_ndjson(const head *h);
+bool headers_is_ndjson(const headers *h);
 
 /* Whether the request comes from a page of another site, in a browser that lends it no token:
  * nobody at the browser has asked for it. */
-bool head_is_foreign(const head *h);
+bool headers_is_foreign(const headers *h);
 
 /* Whether an Idempotency-Key or its like is one, or absent: 1 to 512 visible ASCII characters and
  * blanks. */
-bool head_is_key(slice value);
+bool headers_is_key(slice value);
 
 /* The place in the database's log that a Cardbox-Lsn names, as "16/B374D848". False: none. */
-bool head_lsn(slice value, uint64_t *place);
+bool headers_read_lsn(slice value, uint64_t *place);
 
 /* The version that an If-Match names: "<version>-..." gives it, * is any that exists and gives 0.
  * False: a list, a weak tag or none of ours. */
-bool head_if_match(slice value, int64_t *version);
+bool headers_read_if_match(slice value, int64_t *version);
 
 #endif

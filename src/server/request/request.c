@@ -15,6 +15,7 @@ void request_init(request *r, server_state *server, stats *s, batcher *j)
     r->server = server;
     r->stats = s;
     r->batcher = j;
+    r->headers = HEADERS_INIT;
     arena_init(&r->memory, r->room, sizeof(r->room));
     r->budget = (arena_budget){.process = &server->memory,
                                .answer_most = (size_t)server->set->response_max,

@@ -8,8 +8,8 @@
 #include "base/buf.h"
 #include "server/background/job.h"
 #include "server/batch/batcher.h"
+#include "server/request/headers.h"
 #include "server/request/route.h"
-#include "server/response/response_format.h"
 #include "server/server.h"
 
 typedef enum request_state {
@@ -106,12 +106,7 @@ typedef struct request {
     route_match match;
     route_scope scope; /* the route's, or of an ability its own */
     slice id;          /* X-Request-Id, the client's or ours */
-    slice traceparent;
-    slice idempotency_key, if_match; /* as head.h gives them; so are the next two */
-    none_match none_match;
-    codings codings;
-    slice caller_id, call_id; /* X-Caller-Id and X-Call-Id, likewise */
-    slice last_event;         /* Last-Event-ID */
+    headers headers;
     uint64_t at_least; /* how much of the database's log it must see: its Cardbox-Lsn, or all */
     buf body;
     size_t held;        /* bytes of it that are counted in server.bodies and server.memory */

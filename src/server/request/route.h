@@ -43,7 +43,8 @@ typedef struct route {
     route_class class;                 /* its class in the metrics */
     unsigned takes;                    /* for a change: the accepted headers */
     void (*handle)(struct request *r); /* called once the whole request is there, or, with
-                                        * ROUTE_STREAM, its head */
+                                        * ROUTE_STREAM, its headers */
+    const void *of; /* what the route shows, if its handler serves several routes */
 } route;
 
 typedef struct route_match {

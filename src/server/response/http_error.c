@@ -2,6 +2,7 @@
  * http_error.c: the table of errors and the bodies made from it. If even an error can't be built, a
  * fixed one goes out: there is no request without an answer.
  */
+#include <inttypes.h>
 #include "server/response/http_error.h"
 #include <stdarg.h>
 #include "base/clock.h"
@@ -153,8 +154,7 @@ static void add_version(buf *out, int64_t version)
 {
     if (version <= 0)
         return;
-    buf_text(out, ",\"current_version\":");
-    buf_int(out, version);
+    buf_printf(out, ",\"current_version\":%" PRId64, version);
 }
 
 static void answer_detail(request *r, http_error what, const char *hint, int64_t version,
