@@ -131,7 +131,7 @@ cardbox_status loop_new(loop **out, server_state *server, size_t number, int lis
 
 /* --- stopping --- */
 
-static void loop_move(loop *l, loop_phase phase, int64_t end_ms)
+static void set_phase(loop *l, loop_phase phase, int64_t end_ms)
 {
     l->phase = phase;
     l->phase_ms = end_ms;
@@ -141,11 +141,11 @@ static void start_draining(loop *l, int64_t now_ms)
 {
     acceptor_close(&l->acceptor, l->http);
     l->active_ms = now_ms;
-    loop_move(l, LOOP_DRAINING, now_ms + l->server->set->drain_timeout_ms);
+    set_phase(l, LOOP_DRAINING, now_ms + l->server->set->drain_timeout_ms);
 }
 
 /* None may be suspended when the HTTP library stops; those that a thread is working on may be. */
-static void abort_all(loop *l)
+static void abort_requests(loop *l)
 {
     jobs_abort(l->jobs);
     batcher_abort(l->database.batcher);
@@ -155,7 +155,7 @@ static void abort_all(loop *l)
 
 /* Draining ends early when nothing was under way for a moment: a client that keeps its connection
  * busy has by then got an answer that says "Connection: close". */
-static void go_on_stopping(loop *l, int64_t now_ms)
+static void continue_stopping(loop *l, int64_t now_ms)
 {
     int stop = atomic_load(&l->server->stop);
     if (http_active(l->http) > 0)
@@ -164,11 +164,11 @@ static void go_on_stopping(loop *l, int64_t now_ms)
         start_draining(l, now_ms);
     bool quiet = now_ms - l->active_ms >= LINGER_MS;
     if (l->phase == LOOP_DRAINING && (quiet || stop == STOP_HURRY || now_ms >= l->phase_ms))
-        loop_move(l, LOOP_CLOSING, now_ms + LAST_WORDS_MS);
+        set_phase(l, LOOP_CLOSING, now_ms + LAST_WORDS_MS);
     if (l->phase == LOOP_CLOSING) {
-        abort_all(l);
+        abort_requests(l);
         if (http_active(l->http) == 0 || (now_ms >= l->phase_ms && !jobs_any(l->jobs)))
-            loop_move(l, LOOP_OVER, now_ms);
+            set_phase(l, LOOP_OVER, now_ms);
     }
 }
 
@@ -223,13 +223,13 @@ static void work(loop *l, const struct epoll_event *events, int count, int64_t n
     followers_tick(l->followers, now_ms);
     jobs_tick(l->jobs, now_ms);
     http_tick(l->http, now_ms);
-    go_on_stopping(l, now_ms);
+    continue_stopping(l, now_ms);
     if (http_ready || http_next_ms(l->http, now_ms) <= now_ms)
         http_run(l->http, clock_ms());
     batcher_flush(l->database.batcher);
 }
 
-static void turn(loop *l)
+static void iterate(loop *l)
 {
     struct epoll_event events[EVENTS_MAX];
     int count = epoll_wait(l->epoll_fd, events, EVENTS_MAX, wait_ms(l));
@@ -242,8 +242,8 @@ static void *run_loop(void *arg)
 {
     loop *l = arg;
     while (l->phase != LOOP_OVER)
-        turn(l);
-    for (abort_all(l); jobs_any(l->jobs); abort_all(l)) /* those that came in the last turn */
+        iterate(l);
+    for (abort_requests(l); jobs_any(l->jobs); abort_requests(l)) /* those that came in the last turn */
         clock_sleep_ms(JOB_END_MS);
     atomic_fetch_sub(&l->server->loops_running, 1);
     return NULL;

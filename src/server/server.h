@@ -37,7 +37,7 @@ typedef struct server_state {
     struct job_pool *jobs;   /* the threads for what takes long */
     atomic_size_t accepting; /* the loop that accepts connections; see acceptor.h */
     memory_budget memory;    /* of --memory-max: bodies, rows, answers, arenas */
-    atomic_size_t bodies;    /* bytes of it that are bodies of requests; see request_hold_body */
+    atomic_size_t bodies;    /* bytes of it that are bodies of requests; see request_reserve_body */
     int64_t started_s;       /* seconds since 1970 */
     atomic_int stop;         /* stop_phase */
     atomic_size_t loops_running; /* whose thread has not ended */

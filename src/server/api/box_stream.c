@@ -66,7 +66,7 @@ static void page_response(request *r, const batch_rows *found)
     /* It was deleted or made again since, or a run of its ids is missing, as a worker may have
      * written: nothing was added, and the stream breaks off. */
     if (buf_ok(out) && out->len > 0)
-        request_move(r, REQUEST_SENDING);
+        request_set_state(r, REQUEST_SENDING);
     else
         http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "box not found");
 }
@@ -75,7 +75,7 @@ static stream_state query_page(request *r, box_stream *s)
 {
     if (!auth_still_good(r))
         return STREAM_BROKEN;
-    request_move(r, REQUEST_WORKING);
+    request_set_state(r, REQUEST_WORKING);
     handler_queue(r, BATCH_BOXES, &s->read, 1, 1, page_response);
     return r->state == REQUEST_SUSPENDED ? STREAM_WAIT : STREAM_BROKEN;
 }

@@ -50,5 +50,5 @@ void handle_project_export(request *r)
     static const transfer_kind_of KIND = {sizeof(exporting), run, look, outgoing_clear};
     transfer *t = handler_no_query(r) ? transfer_new(r, &KIND) : NULL;
     if (t != NULL && transfer_start(t))
-        request_move(r, REQUEST_SUSPENDED);
+        request_set_state(r, REQUEST_SUSPENDED);
 }

@@ -68,7 +68,7 @@ static void count_memory(follower *f)
     size_t now = f->request->answer.body.cap;
     f->home->held += now - f->held;
     f->held = now;
-    request_hold_answer(f->request);
+    request_count_answer(f->request);
 }
 
 static bool is_before(const follower *a, const follower *b)
@@ -208,7 +208,7 @@ static void add_events(request *r, const batch_rows *found)
         f->event_ms = now_ms;
     f->due_ms = more ? now_ms : next_round(now_ms);
     prepare_body(f, now_ms);
-    request_move(r, REQUEST_SENDING);
+    request_set_state(r, REQUEST_SENDING);
 }
 
 /* A http_error comes too late for an answer: the connection ends, and the client begins again. */
@@ -216,7 +216,7 @@ static void query_events(follower *f)
 {
     request *r = f->request;
     end_waiting(f);
-    request_move(r, REQUEST_WORKING);
+    request_set_state(r, REQUEST_WORKING);
     handler_queue(r, BATCH_FOLLOWS, &f->slice.key, 1, 1, add_events);
     if (r->state != REQUEST_SUSPENDED)
         r->host->resume(r);
@@ -321,7 +321,7 @@ static void start(request *r, follower *f, const task_row *task)
     request_header(r, "X-Accel-Buffering", "no"); /* nginx would keep events back */
     add_follower(f, r->followers);
     count_memory(f);
-    request_move(r, REQUEST_ANSWERED);
+    request_set_state(r, REQUEST_ANSWERED);
 }
 
 /* To a client that has seen the end 204 says not to come again. */

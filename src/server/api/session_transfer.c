@@ -77,7 +77,7 @@ void handle_session_export(request *r)
     e->dialect =
         query[E_DIALECT].given ? (cardbox_dialect)query[E_DIALECT].number : CARDBOX_DIALECT_UNKNOWN;
     if (transfer_start(&e->out.transfer))
-        request_move(r, REQUEST_SUSPENDED);
+        request_set_state(r, REQUEST_SUSPENDED);
 }
 
 /* --- import --- */

@@ -283,7 +283,7 @@ void batcher_add(batcher *j, request *r)
     r->ticket.since_ms = clock_ms();
     r->ticket.isolated =
         tenant_is_isolated(j, QUEUE_KINDS[r->ticket.kind].group, request_tenant(r));
-    request_move(r, REQUEST_SUSPENDED);
+    request_set_state(r, REQUEST_SUSPENDED);
     queue_push(j, r);
     ages_push(j, r);
 }

@@ -155,7 +155,7 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *con
     http_greeting(x->http, c, false);
     x->request.started_us = clock_us();
     x->request.started_ms = x->request.started_us / 1000;
-    client_move(c, CLIENT_SENDING, x->request.started_ms);
+    client_set_state(c, CLIENT_SENDING, x->request.started_ms);
     x->raw_target = slice_of(target);
     x->request.target.len = x->raw_target.len;
     x->request.target.ptr = arena_copy(&x->request.memory, x->raw_target);
@@ -212,7 +212,7 @@ static void complete(exchange *x, enum MHD_RequestTerminationCode how)
     log_access(x, how);
     count(x, now_us);
     x->client->exchange = NULL;
-    client_move(x->client, CLIENT_IDLE, now_us / 1000);
+    client_set_state(x->client, CLIENT_IDLE, now_us / 1000);
     exchange_free(x);
 }
 
@@ -248,7 +248,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
         http_wait(x);
         return MHD_YES;
     }
-    client_move(x->client, CLIENT_WAITING, clock_ms());
+    client_set_state(x->client, CLIENT_WAITING, clock_ms());
     if (x->request.state == REQUEST_ARRIVING)
         http_work(x);
     if (x->request.job.aside) /* a thread moves it meanwhile */

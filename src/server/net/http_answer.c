@@ -166,7 +166,7 @@ void http_send_past(exchange *x)
     else if (buf_ok(&out) && send(x->client->fd, out.data, out.len, MSG_NOSIGNAL) > 0)
         tally_add(&r->stats->body_bytes_out, text.len);
     buf_free(&out);
-    request_move(r, REQUEST_SENDING);
+    request_set_state(r, REQUEST_SENDING);
     client_shut(x->client, "its request is malformed", clock_ms());
 }
 
@@ -182,7 +182,7 @@ enum MHD_Result http_send(exchange *x)
     r->answer.status = as.status;
     http_more(x->http);
     if (queued == MHD_YES)
-        request_move(r, REQUEST_SENDING);
+        request_set_state(r, REQUEST_SENDING);
 done:
     if (queued != MHD_YES)
         log_error("answer_lost", "request=%.*s reason=\"out of memory\"", (int)r->id.len,

@@ -55,7 +55,7 @@ void client_close(clients *all, client *c)
     free(c);
 }
 
-void client_move(client *c, client_state to, int64_t now_ms)
+void client_set_state(client *c, client_state to, int64_t now_ms)
 {
     /* A request that the janitor saw begin is not younger because its first line is complete. */
     if (c->state == to)
@@ -93,7 +93,7 @@ void client_shut(client *c, const char *reason, int64_t now_ms)
 {
     log_debug("client_closed", "reason=\"%s\" fd=%d", reason, c->fd);
     shutdown(c->fd, SHUT_RDWR);
-    client_move(c, CLIENT_WAITING, now_ms);
+    client_set_state(c, CLIENT_WAITING, now_ms);
 }
 
 /* Local sockets can't say. */
@@ -105,7 +105,7 @@ static void check_idle_client(client *c, int64_t now_ms)
     if (getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &len) != 0)
         return;
     if (has_begun(c, &info, now_ms))
-        client_move(c, CLIENT_SENDING, now_ms);
+        client_set_state(c, CLIENT_SENDING, now_ms);
     else if (info.tcpi_state == CLOSE_WAIT && now_ms - c->since_ms >= ROUND_MS && has_ended(c))
         client_shut(c, "it has nothing more to ask for", now_ms);
 }

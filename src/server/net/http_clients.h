@@ -36,7 +36,7 @@ client *client_open(clients *all, int fd);
 void client_close(clients *all, client *c);
 
 /* The one way to another state. */
-void client_move(client *c, client_state to, int64_t now_ms);
+void client_set_state(client *c, client_state to, int64_t now_ms);
 
 /* Ends its connection. */
 void client_shut(client *c, const char *reason, int64_t now_ms);

@@ -264,7 +264,7 @@ static void refuse_large(request *r)
 /* False: answered. */
 static bool make_room(request *r, size_t more)
 {
-    if (request_hold_body(r, more))
+    if (request_reserve_body(r, more))
         return true;
     http_error_send(r, HTTP_ERROR_BODIES_FULL, "send it again later, or less at once",
                     "bodies of other requests take all the memory that they may (--memory-max)");
@@ -342,13 +342,13 @@ static enum MHD_Result receive_stream(exchange *x, slice piece, size_t *left)
     int64_t now_ms = clock_ms();
     x->received += taken;
     *left = piece.len - taken;
-    client_move(x->client, CLIENT_SENDING, now_ms);
+    client_set_state(x->client, CLIENT_SENDING, now_ms);
     if (x->received - x->paced >= PACE_LEAST) {
         x->paced = x->received;
         x->client->since_ms = now_ms; /* it is sending a long request, and not too slowly */
     }
     if (*left > 0) { /* that it waits is our doing */
-        client_move(x->client, CLIENT_WAITING, now_ms);
+        client_set_state(x->client, CLIENT_WAITING, now_ms);
         http_suspend(x);
     }
     return MHD_YES;
@@ -396,7 +396,7 @@ static void handle_aside(request *r, void *arg)
 void http_work(exchange *x)
 {
     request *r = &x->request;
-    request_move(r, REQUEST_WORKING);
+    request_set_state(r, REQUEST_WORKING);
     if (r->sink != NULL)
         r->sink->end(r);
     else if (!buf_ok(&r->body))

@@ -1,6 +1,6 @@
 /*
- * request.c: the states of a request, and its answer. request_move is the only way from one state
- * to the next.
+ * request.c: the states of a request, and its answer. request_set_state is the only way from one
+ * state to the next.
  */
 #include "server/request/request.h"
 #include <assert.h>
@@ -35,7 +35,7 @@ void request_clear(request *r)
     buf_free(&r->answer.body);
 }
 
-void request_move(request *r, request_state to)
+void request_set_state(request *r, request_state to)
 {
     static const unsigned ALLOWED[] = {
         [REQUEST_ARRIVING] = 1u << REQUEST_WORKING | 1u << REQUEST_ANSWERED,
@@ -50,7 +50,7 @@ void request_move(request *r, request_state to)
     assert((ALLOWED[r->state] & 1u << to) != 0);
     r->state = to;
     if (to == REQUEST_ANSWERED || to == REQUEST_SENDING)
-        request_hold_answer(r);
+        request_count_answer(r);
     if (was_suspended)
         r->host->resume(r);
 }
@@ -60,7 +60,7 @@ slice request_tenant(const request *r)
     return r->match.params[0];
 }
 
-bool request_hold_body(request *r, size_t more)
+bool request_reserve_body(request *r, size_t more)
 {
     buf_reserve(&r->body, more);
     size_t added = r->body.cap - r->held;
@@ -82,7 +82,7 @@ void request_drop_body(request *r)
     memory_hold(&r->server->memory, &r->held, 0);
 }
 
-void request_hold_answer(request *r)
+void request_count_answer(request *r)
 {
     size_t bytes = r->answer.body.cap;
     memory_hold(&r->server->memory, &r->answer_held, bytes < MEMORY_SMALL ? 0 : bytes);
@@ -104,7 +104,7 @@ void request_answer_fixed(request *r, unsigned status, slice json)
 {
     r->answer.status = status;
     r->answer.fixed = json;
-    request_move(r, REQUEST_ANSWERED);
+    request_set_state(r, REQUEST_ANSWERED);
 }
 
 void request_tag(request *r, int64_t version)

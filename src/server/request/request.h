@@ -135,7 +135,7 @@ void request_clear(request *r);
 
 /* The one way to another state. Wakes the connection of a suspended request; after a job the loop
  * does. */
-void request_move(request *r, request_state to);
+void request_set_state(request *r, request_state to);
 
 /* The tenant; every route below /projects has it as its first parameter. */
 slice request_tenant(const request *r);
@@ -143,13 +143,13 @@ slice request_tenant(const request *r);
 /* Makes room for `more` bytes of the body. False: bodies that are held take all the memory that
  * they may, and this one is given up. Small ones pass always, so that ordinary work goes on, and so
  * does one that is alone, so that each that --body-max allows can come in. */
-bool request_hold_body(request *r, size_t more);
+bool request_reserve_body(request *r, size_t more);
 
 /* Gives its memory back. */
 void request_drop_body(request *r);
 
-/* Counts the memory of the answer's body as it is now; request_move does so too. */
-void request_hold_answer(request *r);
+/* Counts the memory of the answer's body as it is now; request_set_state does so too. */
+void request_count_answer(request *r);
 
 /* An empty buffer for the answer's body, bounded by the response budget. */
 buf *request_body(request *r);

@@ -130,7 +130,7 @@ static void finish(request *r, unsigned status)
         return;
     }
     r->answer.status = status;
-    request_move(r, REQUEST_ANSWERED);
+    request_set_state(r, REQUEST_ANSWERED);
 }
 
 buf *http_error_begin(request *r, http_error what, const char *message)
@@ -434,6 +434,6 @@ void request_finish(request *r)
         http_error_send_no_memory(r);
     } else {
         r->answer.status = 200;
-        request_move(r, REQUEST_ANSWERED);
+        request_set_state(r, REQUEST_ANSWERED);
     }
 }
