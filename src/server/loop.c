@@ -1,6 +1,6 @@
 /*
- * loop.c: the turn of a loop: wait, read answers of the database, serve clients, send statements.
- * And how it stops: no request is cut, no connection is left suspended.
+ * loop.c: an iteration of a loop: wait, read answers of the database, serve clients, send
+ * statements. When the loop stops, every request gets an answer and no connection stays suspended.
  */
 #include "server/loop.h"
 #include <errno.h>
@@ -22,16 +22,16 @@ enum {
     TAG_HTTP = 1,
     TAG_ACCEPT = 2,
     TAG_DATABASE = 3,     /* and on */
-    LINGER_MS = 100,      /* draining: as long as no request comes for this time */
-    LAST_WORDS_MS = 2000, /* for answers to leave once all requests have one */
+    LINGER_MS = 100,      /* draining ends if there was no request for this time */
+    LAST_WORDS_MS = 2000, /* to send the answers once all requests have one */
     WAIT_MOST_MS = 60000,
-    JOB_END_MS = 2 /* for a thread to be done with a request */
+    JOB_END_MS = 2 /* for a helper thread to be done with a request */
 };
 
 typedef enum loop_phase {
     LOOP_SERVING,
     LOOP_DRAINING, /* until all requests are answered, or drain_timeout_ms */
-    LOOP_CLOSING,  /* what was left got 503; its bytes are leaving */
+    LOOP_CLOSING,  /* the remaining requests got 503, which is being sent */
     LOOP_OVER
 } loop_phase;
 
@@ -50,7 +50,7 @@ struct loop {
     bool started;
     loop_phase phase;
     int64_t phase_ms;  /* when the phase must end */
-    int64_t active_ms; /* when a request was last seen under way */
+    int64_t active_ms; /* when the loop last had a request */
 };
 
 static bool watch(const loop *l, int fd, uint64_t tag)
@@ -144,7 +144,8 @@ static void start_draining(loop *l, int64_t now_ms)
     set_phase(l, LOOP_DRAINING, now_ms + l->server->set->drain_timeout_ms);
 }
 
-/* None may be suspended when the HTTP library stops; those that a thread is working on may be. */
+/* Answers all requests with 503, since none may be suspended when the HTTP library stops. A request
+ * that a helper thread works on stays suspended until the thread is done. */
 static void abort_requests(loop *l)
 {
     jobs_abort(l->jobs);
@@ -153,8 +154,8 @@ static void abort_requests(loop *l)
     followers_tick(l->followers, clock_ms());
 }
 
-/* Draining ends early when nothing was under way for a moment: a client that keeps its connection
- * busy has by then got an answer that says "Connection: close". */
+/* Draining ends early if there was no request for LINGER_MS. A client that sends requests on one
+ * connection has got an answer with "Connection: close" by then. */
 static void continue_stopping(loop *l, int64_t now_ms)
 {
     int stop = atomic_load(&l->server->stop);
@@ -172,7 +173,7 @@ static void continue_stopping(loop *l, int64_t now_ms)
     }
 }
 
-/* --- turning --- */
+/* --- iterations --- */
 
 static int64_t earlier(int64_t a, int64_t b)
 {
@@ -243,7 +244,8 @@ static void *run_loop(void *arg)
     loop *l = arg;
     while (l->phase != LOOP_OVER)
         iterate(l);
-    for (abort_requests(l); jobs_any(l->jobs); abort_requests(l)) /* those that came in the last turn */
+    for (abort_requests(l); jobs_any(l->jobs);
+         abort_requests(l)) /* requests of the last iteration */
         clock_sleep_ms(JOB_END_MS);
     atomic_fetch_sub(&l->server->loops_running, 1);
     return NULL;

@@ -32,8 +32,8 @@ enum {
     STOP_POLL_NS = 20 * 1000 * 1000,
     DESCRIPTORS_KEPT = 24,          /* three threads' connections, files, lookups of names */
     DESCRIPTORS_OF_LOOP = 7,        /* two epoll sets, eventfds, a timer, the listening socket */
-    CONNECTIONS_LEAST = 16,         /* of clients: with fewer it is a mistake to start */
-    MEMORY_KEPT = 16 * 1024 * 1024, /* bytes of free memory that are not given back */
+    CONNECTIONS_LEAST = 16,         /* clients; with fewer the server does not start */
+    MEMORY_KEPT = 16 * 1024 * 1024, /* bytes of free memory that the process keeps */
     MEMORY_STEP = 1024 * 1024
 };
 
@@ -48,8 +48,8 @@ typedef struct process {
     size_t count;
 } process;
 
-/* A descriptor for each connection and some for the rest. Out of them, the HTTP library would spin
- * on the connection that it cannot accept. False: so few are left that serving makes no sense. */
+/* Raises the limit to one descriptor for each connection and some for other uses. Lowers
+ * connections_max if the limit is too low. False: it is too low for CONNECTIONS_LEAST clients. */
 static bool raise_descriptor_limit(settings *set)
 {
     struct rlimit limit;
@@ -80,8 +80,8 @@ static bool raise_descriptor_limit(settings *set)
     return true;
 }
 
-/* Answers come in pieces of some hundred KB that are freed at once: without this the allocator
- * gives the memory back to the kernel and takes it again, many times a second. */
+/* Answers use buffers of some hundred KB for a short time. With glibc's defaults the allocator
+ * would return that memory to the kernel and request it again, many times a second. */
 static void keep_memory(void)
 {
     mallopt(M_TRIM_THRESHOLD, MEMORY_KEPT);
@@ -89,8 +89,7 @@ static void keep_memory(void)
     mallopt(M_MMAP_THRESHOLD, MEMORY_STEP);
 }
 
-/* Signals are for this thread alone: it waits for them. SIGHUP, which elsewhere means to read the
- * settings again or that the terminal is gone, means nothing here. */
+/* Only this thread receives signals; it waits for them. SIGHUP is ignored and logged. */
 static void block_signals(sigset_t *waited_for)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -138,7 +137,7 @@ static void tell_loops(process *p, stop_phase phase)
         loop_wake(p->loops[i]);
 }
 
-/* Whether the loops have their connections, or the database is known not to be fit. */
+/* True if the loops have their connections, or the database failed the check. */
 static bool is_settled(const process *p)
 {
     int last = atomic_load(&p->server.database.primary.last_logged);
@@ -147,8 +146,8 @@ static bool is_settled(const process *p)
     return last != LOGGED_NOTHING;
 }
 
-/* Who is last_logged "ready" sends requests at once: so first the database is there, or is known
- * not to be. */
+/* A caller that reads "ready" sends requests at once. So the server first waits until the state of
+ * the database is known. */
 static void await_database(const process *p)
 {
     int64_t end_ms = clock_ms() + READY_WAIT_MS;
@@ -156,7 +155,7 @@ static void await_database(const process *p)
         clock_sleep_ms(2);
 }
 
-/* Behind "ready", which is true all the same: without a database it waits for one. */
+/* Printed after "ready": a server without a database waits for one. */
 static void print_what_is_missing(const process *p)
 {
     static const char *const WHY[] = {[LOGGED_NOTHING] = "has not answered so far",
@@ -166,8 +165,7 @@ static void print_what_is_missing(const process *p)
                                       [LOGGED_FORBIDDEN] = "may not be read by this role"};
     const char *why = WHY[atomic_load(&p->server.database.primary.last_logged)];
     if (why != NULL)
-        printf("the database %s: requests get 503 until that has changed; the log says more\n",
-               why);
+        printf("the database %s: requests get 503 until that has changed; see the log\n", why);
 }
 
 static void serve_until_signal(process *p, const sigset_t *waited_for)
@@ -210,7 +208,7 @@ static bool is_connection_string(const char *dsn, const char *given_as)
     return false;
 }
 
-/* Starts all that serves. EXIT_SUCCESS, or what the process is to end with: why was said. */
+/* Starts all threads. Returns EXIT_SUCCESS, or the exit status after the reason was printed. */
 static int start(process *p)
 {
     char error[512] = "";
@@ -223,7 +221,7 @@ static int start(process *p)
     if (!tls_load(&p->server.tls, p->set.tls_cert, p->set.tls_key, error, sizeof(error)))
         return refuse(EXIT_USAGE, error);
     if (!listener_open(&p->listener, p->set.listen, (size_t)p->set.loops, error, sizeof(error)))
-        return refuse(p->listener.no_place ? EXIT_USAGE : EXIT_FAILURE, error);
+        return refuse(p->listener.is_invalid ? EXIT_USAGE : EXIT_FAILURE, error);
     if (!host_rules_init(&p->server.hosts, &p->set, p->listener.name, error, sizeof(error)))
         return refuse(EXIT_USAGE, error);
     if (p->set.allow_host.count > 0 && !p->server.hosts.checked)
@@ -235,20 +233,20 @@ static int start(process *p)
     bool made = p->server.transfers != NULL && database_open(&p->server.database, &p->set) &&
                 make_loops(p, &err);
     p->auth_watcher =
-        made ? auth_watcher_start(&p->server) : NULL; /* first: the loops wait for it */
+        made ? auth_watcher_start(&p->server) : NULL; /* first, since the loops wait for it */
     p->server.notifier = p->auth_watcher == NULL ? NULL : notifier_start(&p->server);
     if (p->server.notifier == NULL || !start_loops(p))
         return refuse(EXIT_FAILURE, err.message);
     await_database(p);
-    /* What is found wrong later is answered with 503: a change of rights ends no running server. */
+    /* A running server is not ended by a change of rights: it answers 503. */
     if (auth_watcher_objects(p->auth_watcher, error, sizeof(error)))
         return refuse(EXIT_USAGE, error);
     p->gc_thread = gc_thread_start(&p->server);
     return p->gc_thread != NULL ? EXIT_SUCCESS : refuse(EXIT_FAILURE, err.message);
 }
 
-/* Ends all threads. False: some hang in the database, or in an attempt to connect to it. The
- * threads beside the loops may wake these, so loops are freed after them. */
+/* Ends all threads. False: some hang in the database, or in an attempt to connect to it. Loops are
+ * freed last, because the other threads may wake them. */
 static bool stop_threads(process *p)
 {
     for (size_t i = 0; i < p->count; i++)

@@ -1,6 +1,6 @@
 /*
- * abilities.c: the bus over HTTP: what there is, and invocations. The bus reads the input and
- * renders the output; here its statement waits with those of other requests.
+ * abilities.c: the list of abilities, their descriptions and invocations. The bus reads the input
+ * and renders the output. Its statements are queued here.
  */
 #include "bus/describe.h"
 #include "server/background/notifier.h"
@@ -22,13 +22,13 @@ static const bus_ability *find_ability(request *r)
 {
     const bus_ability *ability = bus_find(r->match.params[1]);
     if (ability == NULL)
-        http_error_send(r, HTTP_ERROR_NO_ABILITY, "GET .../abilities lists what there is",
+        http_error_send(r, HTTP_ERROR_NO_ABILITY, "GET .../abilities lists them",
                         "there is no ability %.*s", (int)slice_cut(r->match.params[1], 80),
                         r->match.params[1].ptr);
     return ability;
 }
 
-/* --- what there is --- */
+/* --- descriptions --- */
 
 void handle_abilities_list(request *r)
 {
@@ -142,6 +142,6 @@ void handle_ability_invoke(request *r)
     if (call == NULL || !begin(r, call, ability))
         return;
     r->ticket.replayable = call->again;
-    r->ticket.has_new_ids = true; /* it may have, as of a task */
+    r->ticket.has_new_ids = true; /* it may have one, such as a new task's */
     run_step(r);
 }

@@ -10,9 +10,9 @@
 typedef struct box_stream {
     box_read read;  /* reads the next page */
     box_read last;  /* reads the last id */
-    int64_t length; /* ids to be given in all */
+    int64_t length; /* ids in all */
     int64_t created_micros, updated_micros;
-    size_t at;   /* taken of the page */
+    size_t at;   /* bytes of the page that were sent */
     slice frame; /* the JSON before and after the ids */
     slice end;   /* the JSON after the ids */
 } box_stream;
@@ -37,7 +37,8 @@ static void add_page(request *r, box_stream *s, const box_view *box)
         buf_slice(request_body(r), s->end);
 }
 
-/* A box that was collected and made again under its id has the same versions, at other times. */
+/* False if the box was deleted and created again under its id: then its versions have other times.
+ */
 static bool is_same(const box_stream *s, const box_head *now)
 {
     return now->created_micros == s->created_micros && now->updated_micros == s->updated_micros;
@@ -63,8 +64,8 @@ static void page_response(request *r, const batch_rows *found)
     else if (box.exists && is_same(s, &box.head) && is_all(&s->read, &box))
         add_page(r, s, &box);
     arena_reset(&memory);
-    /* It was deleted or made again since, or a run of its ids is missing, as a worker may have
-     * written: nothing was added, and the stream breaks off. */
+    /* Nothing was added if the box was deleted or created again, or if rows with ids are missing.
+     * Then the stream is broken off. */
     if (buf_ok(out) && out->len > 0)
         request_set_state(r, REQUEST_SENDING);
     else
@@ -109,8 +110,7 @@ static slice write_frame(request *r, const box_view *box, const box_read *read, 
     return text;
 }
 
-/* Before the first byte: whether the last id is there, too. A worker may have written any length.
- */
+/* Checks that the last id exists before the first byte is sent, because the length may be wrong. */
 static void last_id_response(request *r, const batch_rows *found)
 {
     static const answer_stream STREAM = {peek, took};

@@ -1,13 +1,13 @@
 /*
- * boxes.c: reads of one box: its ids, its cards. What the client wants of it is a box_read;
- * box_view.c makes JSON of the rows.
+ * boxes.c: reads of one box: its ids, or its cards. A box_read describes the read; box_view.c
+ * renders the rows.
  */
 #include "server/api/box_query.h"
 #include "server/api/box_stream.h"
 
 enum { Q_OFFSET = BOX_AT_FIELDS, Q_LIMIT, Q_COUNT };
 
-/* What the reads of one box take; whatever else stands in the query is ignored. */
+/* The parameters of reads of one box. Other parameters are ignored. */
 static const field QUERY[Q_COUNT] = {
     [BOX_AT_VERSION] = BOX_AT_VERSION_FIELD,
     [BOX_AT_LENGTH] = BOX_AT_LENGTH_FIELD,
@@ -18,7 +18,7 @@ static const field QUERY[Q_COUNT] = {
 
 /* --- the ids of one --- */
 
-/* A part of the ids that the client asked for; no more than that is read. */
+/* True if the client asked for a part of the ids with offset and limit. */
 static bool is_page(const box_read *read)
 {
     return read->most < BOX_STREAM_PAGE;

@@ -1,7 +1,7 @@
 /*
- * boxes_batch.c: many boxes, with or without their cards. A row is written when it comes if it is
- * its turn, and kept until then if it is not: so the database, which gives them mostly in order,
- * and the server work at the same time, and the rows of a large answer are never there all at once.
+ * boxes_batch.c: many boxes, with or without their cards. PostgreSQL returns most rows in order. A
+ * row in order is written to the answer when it arrives; other rows are kept until they are next.
+ * So the server works while PostgreSQL does, and never holds all rows of a large answer.
  */
 #include "server/api/box_query.h"
 
@@ -12,13 +12,13 @@ typedef struct row_list {
     size_t count, room;
 } row_list;
 
-/* What has come of a box. */
+/* The rows of a box so far. */
 typedef struct batch_box {
     bool exists;
     box_head head;
     row_list runs;
-    row_list early;  /* cards before their turn */
-    int64_t arrived; /* cards */
+    row_list early;  /* cards that arrived before they could be written */
+    int64_t arrived; /* number of cards */
 } batch_box;
 
 typedef struct batch_answer {
@@ -26,23 +26,23 @@ typedef struct batch_answer {
     const box_read *reads;
     batch_box *boxes;
     size_t box_count;
-    size_t at, key; /* which id's box is being written, and which of `boxes` that is */
+    size_t at, key; /* the id and the element of `boxes` that is being written */
     size_t written; /* boxes */
-    bool open;      /* it has been begun, and is waiting for its cards */
-    int64_t next;   /* whose turn it is: a position */
-    int32_t kind;   /* of the last row */
-    size_t bytes;   /* of rows so far */
+    bool open;      /* the box at `at` is begun, and some of its cards are missing */
+    int64_t next;   /* position of the next card to write */
+    int32_t kind;   /* kind of the last row */
+    size_t bytes;   /* bytes of the rows so far */
     buf missing_boxes;
     buf missing_cards;
     idset seen;        /* missing cards */
-    store_rows **kept; /* that came one by one and are needed until the end */
+    store_rows **kept; /* rows that arrived one by one and are needed until the end */
     size_t kept_count, kept_room;
-    arena memory; /* for all of this, since it may begin again */
-    bool disorder;
+    arena memory;     /* separate, because the answer may begin again */
+    bool kinds_mixed; /* a card came before an id, or an id before a head */
     buf_failure failure;
 } batch_answer;
 
-/* --- what is kept --- */
+/* --- rows that are kept --- */
 
 static void reset_answer(batch_answer *a)
 {
@@ -87,11 +87,11 @@ static bool keep_row(batch_answer *a, store_rows *rows)
     return true;
 }
 
-/* --- what is written --- */
+/* --- the answer --- */
 
 static void note_missing(batch_answer *a, slice id)
 {
-    if (id.ptr == NULL) /* what stands there is no id but the JSON null */
+    if (id.ptr == NULL) /* the JSON null instead of an id */
         return;
     slice copy = {arena_copy(&a->memory, id), id.len};
     idset_found found = copy.ptr == NULL ? IDSET_NOMEM : idset_add(&a->seen, copy);
@@ -109,7 +109,7 @@ static void write_card(request *r, batch_answer *a, const box_row *card)
         note_missing(a, rows_text(card->rows, card->row, BOX_COL_CARD));
 }
 
-/* All runs are there before the first box is begun. */
+/* All rows with ids have arrived before the first box is begun. */
 static void begin_box(request *r, batch_answer *a, batch_box *box)
 {
     buf *out = request_body(r);
@@ -136,8 +136,8 @@ static bool has_all(const batch_answer *a, const batch_box *box)
     return !a->batch->hydrate || box->arrived >= box->head.before - box->head.first;
 }
 
-/* Writes what can be written: up to the first box of which cards are still to come; `all`: none
- * are. */
+/* Writes boxes up to the first one whose cards have not all arrived. `all`: no more rows will
+ * arrive. */
 static void write_boxes(request *r, batch_answer *a, bool all)
 {
     for (; a->at < a->batch->count; a->at++) {
@@ -158,9 +158,9 @@ static void write_boxes(request *r, batch_answer *a, bool all)
     }
 }
 
-/* --- rows come --- */
+/* --- rows --- */
 
-/* A card whose turn it is is written at once. Gives whether the row is needed later. */
+/* Writes the card if it is the next one. Returns true if its row is needed later. */
 static bool add_card(request *r, batch_answer *a, size_t key, const box_row *card)
 {
     batch_box *box = &a->boxes[key];
@@ -180,14 +180,14 @@ static bool add_card(request *r, batch_answer *a, size_t key, const box_row *car
     return !now;
 }
 
-/* Heads come before runs, and runs before cards. `key` counts this request's boxes. Gives whether
- * the row is needed later. */
+/* Heads arrive before rows with ids, and these before cards. `key`: index in `boxes`. Returns true
+ * if the row is needed later. */
 static bool add_row(request *r, batch_answer *a, size_t key, const store_rows *rows, int row)
 {
     int32_t kind = rows_int4(rows, row, BOX_COL_KIND);
     box_row here = {box_position(rows, row), rows, row};
     if (key >= a->box_count || kind < a->kind) {
-        a->disorder = true;
+        a->kinds_mixed = true;
         return false;
     }
     a->kind = kind;
@@ -224,7 +224,7 @@ static bool has_not_failed(request *r, batch_answer *a)
     return a->failure == BUF_FINE && buf_ok(request_body(r));
 }
 
-/* Of a statement of its own: the boxes that it counts are the request's. */
+/* Adds a row of a statement that carries only this request. */
 static bool take_row(request *r, store_rows *row)
 {
     batch_answer *a = r->plan;
@@ -250,11 +250,12 @@ static void add_lists(request *r, batch_answer *a)
     set_failure(a, a->missing_cards.failure);
 }
 
-/* Rows of which the kinds are mixed are asked for once more, and all together. */
+/* If the kinds of rows were mixed, the statement is repeated, and its rows are read all together.
+ */
 static void end_answer(request *r)
 {
     batch_answer *a = r->plan;
-    if (a->disorder) {
+    if (a->kinds_mixed) {
         r->ticket.stream = NULL;
         batcher_add(r->batcher, r);
         return;
@@ -280,7 +281,7 @@ static void render_kind(request *r, const batch_rows *found, int32_t kind)
     }
 }
 
-/* All rows together, of a statement that has other requests' boxes too. */
+/* Renders rows that are read all together, of a statement that carries other requests too. */
 static void boxes_get_response(request *r, const batch_rows *found)
 {
     if (!handler_check_budget(r, found, r->ticket.count))

@@ -4,7 +4,8 @@
 #include "server/response/page.h"
 #include "store/list_json.h"
 
-/* A change that added more ids than this is shown without them: ?at_version= gives the list. */
+/* The log omits the ids of changes that added more than this. GET with ?at_version= returns them.
+ */
 enum { LOG_IDS_MAX = 1000 };
 
 /* --- boxes --- */

@@ -1,7 +1,6 @@
 /*
- * boxes_write.c: boxes are made, appended to, replaced, forked and deleted. Ids go on as the JSON
- * that the client sent. Appends wait with others for a statement that they share; the rest are
- * statements of their own.
+ * boxes_write.c: creates, appends to, replaces, forks and deletes boxes. Ids are passed to
+ * PostgreSQL as the JSON that the client sent. Only appends are batched.
  */
 #include "cardbox/limits.h"
 #include "server/api/handlers.h"
@@ -21,7 +20,7 @@ static void answer_change(request *r, const uuid16 *box, const box_change *chang
     request_finish(r);
 }
 
-/* The one row of a statement of its own. */
+/* Reads the only row of an unbatched statement. */
 static cardbox_status read_single_change(box_change *out, const batch_rows *found,
                                          cardbox_error *err)
 {
@@ -39,7 +38,7 @@ static void render_new(request *r, const batch_rows *found, const uuid16 *box)
         answer_change(r, box, &change);
 }
 
-/* --- make --- */
+/* --- create --- */
 
 enum { N_BOX_ID, N_CARD_IDS, N_PARENT_IDS, CREATE_FIELDS };
 
@@ -87,7 +86,7 @@ static const field APPEND[CHANGE_FIELDS] = {
     [A_EXPECTED] = {"expected_version", FIELD_INTEGER, .least = 1, .most = INT64_MAX},
 };
 
-/* A replay is answered like the first time, to the byte; only a header tells. */
+/* A repeated request gets the same body as the first one, and the header Idempotent-Replayed. */
 static void box_append_response(request *r, const batch_rows *found)
 {
     const box_append *append = r->ticket.keys;
@@ -124,7 +123,7 @@ static const field REPLACE[CHANGE_FIELDS] = {
 
 HANDLER_PARAMS(build_replace, box_save_params)
 
-/* A box that is not as If-Match says, or not at all, is a failed precondition. */
+/* 412 if the box does not exist or has another version than If-Match. */
 static http_error replace_fault(const request *r, const box_change *change, cardbox_status status)
 {
     bool precondition = change->outcome == BOX_WRONG_VERSION || change->outcome == BOX_NONE;
@@ -144,7 +143,7 @@ static void box_replace_response(request *r, const batch_rows *found)
         http_error_send_status(r, replace_fault(r, &change, status), &err);
 }
 
-/* Which version must be replaced. False: answered. */
+/* Reads the version that must be replaced. False: answered. */
 static bool read_expected(request *r, box_save *save, const field_value *expected)
 {
     save->expected_version = expected->number;

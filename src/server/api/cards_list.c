@@ -1,6 +1,6 @@
 /*
- * cards_list.c: pages of cards, of what a card said before, and of the boxes that hold it. Each is
- * one statement that asks for a row more than the page takes, to know whether there is a next one.
+ * cards_list.c: pages of cards, of a card's revisions, and of the boxes that contain a card. Each
+ * statement reads one row more than the page shows, to know if there is a next page.
  */
 #include "cardbox/limits.h"
 #include "server/response/page.h"
@@ -136,7 +136,7 @@ void handle_card_revisions(request *r)
                 card_revisions_response);
 }
 
-/* --- boxes that hold it --- */
+/* --- boxes that contain a card --- */
 
 HANDLER_PARAMS(build_holders, boxes_with_card_params)
 

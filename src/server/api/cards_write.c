@@ -1,14 +1,14 @@
 /*
- * cards_write.c: cards are added, one or a batch, and deleted. Content goes on by its span in the
- * body, to the byte. One card waits with others for a statement that they share; a batch is a
- * statement of its own, all or none.
+ * cards_write.c: adds one card or a batch, and deletes cards. Content is passed on unchanged, as a
+ * slice of the body. Single cards are batched with those of other requests. A batch is one
+ * statement: all of its cards are added, or none.
  */
 #include "cardbox/limits.h"
 #include "server/api/handlers.h"
 #include "store/write.h"
 
-/* A body may nest deeper than the content in it, and than content may: so that it is said of which
- * card it is. */
+/* Twice the limit of content, so that an error message can name the card whose content is too deep.
+ */
 enum { BODY_DEPTH_MAX = 2 * CARDBOX_JSON_DEPTH_MAX };
 
 enum {
@@ -60,7 +60,7 @@ static const field BATCH[BATCH_FIELDS] = {
     [B_SEALED] = {"sealed", FIELD_BOOL},
 };
 
-/* What a request adds; lives in its arena but for what the inputs have built. */
+/* The cards of a request. All is in its arena, except memory of the inputs. */
 typedef struct posted {
     card_given *given;
     card_input *inputs;
@@ -70,8 +70,8 @@ typedef struct posted {
     bool keyed;       /* it has an Idempotency-Key */
     bool has_new_ids; /* a card came without one */
     bool strict, restore;
-    bool sealed;     /* unless a card says otherwise */
-    card_put single; /* the first input again, as the batcher takes it */
+    bool sealed;     /* default of the cards */
+    card_put single; /* the first input, as the batcher's key */
 } posted;
 
 static void drop_posted(void *plan)
@@ -83,8 +83,8 @@ static void drop_posted(void *plan)
 
 /* --- reading --- */
 
-/* The one that is given, or a new one. Who sends a key may send all of it again, and with a new id
- * each time it would be another card. */
+/* The card's id, or a new one. With an Idempotency-Key an id is required, because a repeated
+ * request would get another new id. */
 static slice id_of(posted *p, const field_value *given, const validation_path *at, validation *s)
 {
     if (given->given)
@@ -179,7 +179,7 @@ static void read_single(posted *p, scan_value body, validation *s)
     give_card(p->given, p, values, &VALIDATION_BODY, s);
 }
 
-/* Makes rows of what was given, once the validation is right. False: a card is too large. */
+/* Converts the cards to inputs of the store. False: a card is too large. */
 static bool make_inputs(posted *p, validation *s, size_t *too_large, cardbox_error *err)
 {
     p->inputs = arena_zeros(s->memory, p->count, sizeof(*p->inputs));
@@ -255,7 +255,7 @@ static void card_add_response(request *r, const batch_rows *found)
     request_finish(r);
 }
 
-/* What became of each card, in the order of the request. NULL: out of memory; answered. */
+/* The outcome of each card, in the order of the request. NULL: out of memory; answered. */
 static card_outcome *outcomes_in_order(request *r, const batch_rows *found)
 {
     const posted *p = r->plan;
@@ -269,7 +269,8 @@ static card_outcome *outcomes_in_order(request *r, const batch_rows *found)
     return all;
 }
 
-/* What is in the way of all: a conflict, which restore would not help, before what is gone. */
+/* The error of the whole batch. A conflict goes before a deleted card, which `restore` could bring
+ * back. */
 static http_error judge(const posted *p, const card_outcome *all, cardbox_error *err)
 {
     http_error worst = HTTP_ERROR_INTERNAL;

@@ -1,5 +1,5 @@
 /*
- * export.c: GET .../export. The store's exporter runs in a thread, in one snapshot.
+ * export.c: GET .../export of a project. The store's exporter runs in a thread, in one snapshot.
  */
 #include <stdio.h>
 #include "server/api/handlers.h"
@@ -8,8 +8,8 @@
 
 typedef struct exporting {
     outgoing out;
-    uint64_t total; /* lines; there once it has begun */
-    char lines[24]; /* the same as text */
+    uint64_t total; /* lines; known once the export has begun */
+    char lines[24]; /* `total` as text */
 } exporting;
 
 /* --- in the thread --- */
@@ -22,7 +22,7 @@ static bool take_piece(void *arg, slice piece, const export_counts *counts)
     e->total = counts->total;
     outgoing_begin(&e->out);
     return !bounded_pipe_is_shut(
-        e->out.transfer.bounded_pipe); /* asked at each page: has the client left? */
+        e->out.transfer.bounded_pipe); /* checked at each page: has the client left? */
 }
 
 static cardbox_status run(transfer *t)

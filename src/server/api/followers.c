@@ -1,8 +1,7 @@
 /*
- * followers.c: a follower waits, asks the database, sends, and waits again. While it waits its
- * connection is suspended; from time to time a comment is sent as a sign of life. Those that wait
- * stand in a list by the time when they are due, so that an iteration of the loop looks at these
- * only.
+ * followers.c: a follower waits, queries the database, sends events, and waits again. Its
+ * connection is suspended while it waits. Waiting followers are in a list ordered by due time, so
+ * that an iteration of the loop visits only those that are due. A comment is sent as a heartbeat.
  */
 #include "server/api/followers.h"
 #include <stdlib.h>
@@ -13,38 +12,39 @@
 #include "store/list.h"
 
 enum {
-    ROUND_MS = 200,  /* all of a loop ask at the same moments, in one statement */
-    BEAT_MS = 15000, /* proxies give up silent connections after a minute or half of one */
+    ROUND_MS = 200,  /* followers of a loop query at the same times, in one statement */
+    BEAT_MS = 15000, /* heartbeat: proxies close silent connections after 30 to 60 seconds */
     FOLLOWERS_MOST = 1000,
-    MEMORY_SHARE = 8, /* of the process's memory, what followers may hold of events: its eighth */
-    UNREAD_MS = 2000  /* a client that reads nothing for this long is cut if memory is short */
+    MEMORY_SHARE = 8, /* unsent events may use this part (an eighth) of --memory-max */
+    UNREAD_MS =
+        2000 /* if memory is short, clients that read nothing for this time are disconnected */
 };
 
-/* How many milliseconds a browser waits before it connects again. */
+/* Milliseconds until a browser reconnects. */
 static const char RETRY[] = "retry: 1000\n\n";
 
 typedef struct follower {
-    struct follower *next, *prev;         /* all */
-    struct follower *next_due, *prev_due; /* those that wait */
+    struct follower *next, *prev;         /* all followers */
+    struct follower *next_due, *prev_due; /* waiting followers */
     request *request;
     followers *home;
     task_view slice;
-    size_t at;   /* sent of what is in the answer's body */
-    bool waits;  /* it is in the list of those: nothing to send, its connection is suspended */
-    bool over;   /* what is in the body is the last */
-    bool broken; /* its connection is to end as it is */
+    size_t at;   /* bytes of the answer's body that were sent */
+    bool waits;  /* in the list of waiting followers; its connection is suspended */
+    bool over;   /* the stream ends after the present body */
+    bool broken; /* the connection is closed at once */
     int64_t due_ms, beat_ms;
-    int64_t event_ms; /* when it came, or got an event last */
-    size_t held;      /* bytes, counted in its home's */
-    int64_t read_ms;  /* when its client last took some of them */
+    int64_t event_ms; /* time of its last event, or of its request */
+    size_t held;      /* bytes that are counted in followers.held */
+    int64_t read_ms;  /* when its client last read some of them */
 } follower;
 
 struct followers {
     follower *first;
-    follower *first_due, *last_due; /* by due_ms, then by event_ms */
+    follower *first_due, *last_due; /* ordered by due_ms, then by event_ms */
     size_t count;
-    int64_t cut_ms;         /* when clients that do not read are looked for again */
-    size_t held, held_most; /* bytes of events that wait for their clients, and may */
+    int64_t cut_ms;         /* next search for clients that do not read */
+    size_t held, held_most; /* bytes of unsent events, and their maximum */
 };
 
 followers *followers_new(const settings *set)
@@ -62,7 +62,7 @@ void followers_free(followers *all)
 
 /* --- the list --- */
 
-/* Counts the memory of its answer, which has changed. */
+/* Counts the present memory of its answer. */
 static void count_memory(follower *f)
 {
     size_t now = f->request->answer.body.cap;
@@ -76,7 +76,7 @@ static bool is_before(const follower *a, const follower *b)
     return a->due_ms < b->due_ms || (a->due_ms == b->due_ms && a->event_ms < b->event_ms);
 }
 
-/* Most are due after all others. */
+/* Inserts from the end, since most are due after all others. */
 static void start_waiting(follower *f)
 {
     followers *all = f->home;
@@ -176,14 +176,14 @@ static void took(request *r, size_t len)
     }
 }
 
-/* --- asking --- */
+/* --- queries --- */
 
 static int64_t next_round(int64_t now_ms)
 {
     return (now_ms / ROUND_MS + 1) * ROUND_MS;
 }
 
-/* What is in its body is to be sent; if that is nothing, now and then a heartbeat. */
+/* Prepares the body for sending. If it is empty and a heartbeat is due, adds that. */
 static void prepare_body(follower *f, int64_t now_ms)
 {
     buf *out = request_body(f->request);
@@ -211,7 +211,8 @@ static void add_events(request *r, const batch_rows *found)
     request_set_state(r, REQUEST_SENDING);
 }
 
-/* A http_error comes too late for an answer: the connection ends, and the client begins again. */
+/* If the query can't be queued, an error answer comes too late: the connection is closed, and the
+ * client reconnects. */
 static void query_events(follower *f)
 {
     request *r = f->request;
@@ -230,27 +231,26 @@ static void end_stream(follower *f, bool broken)
     f->request->host->resume(f->request);
 }
 
-/* Whose events take the room of others', and go nowhere: the client comes again and goes on where
- * it was. */
-static bool is_in_the_way(const follower *f, int64_t now_ms)
+/* True if the client does not read its events. After a reconnect it continues where it was. */
+static bool reads_nothing(const follower *f, int64_t now_ms)
 {
     return f->held > 0 && f->request->state == REQUEST_SENDING && now_ms - f->read_ms >= UNREAD_MS;
 }
 
-/* Cuts clients that do not read, if memory is short. */
-static void cut_some(followers *all, int64_t now_ms)
+/* If memory is short, disconnects clients that do not read. */
+static void disconnect_some(followers *all, int64_t now_ms)
 {
     if (all->held < all->held_most || now_ms < all->cut_ms)
         return;
     all->cut_ms = now_ms + ROUND_MS;
     for (follower *f = all->first, *next; f != NULL; f = next) {
         next = f->next;
-        if (is_in_the_way(f, now_ms))
+        if (reads_nothing(f, now_ms))
             f->request->host->cut(f->request);
     }
 }
 
-/* There is no memory to ask for more: only a heartbeat is sent. */
+/* Memory is short: the follower only gets a heartbeat. */
 static void postpone(follower *f, int64_t now_ms)
 {
     end_waiting(f);
@@ -278,7 +278,7 @@ static void serve_follower(follower *f, bool full, int64_t now_ms)
 void followers_tick(followers *all, int64_t now_ms)
 {
     bool full = all->held >= all->held_most;
-    cut_some(all, now_ms);
+    disconnect_some(all, now_ms);
     for (follower *f = all->first_due, *next; f != NULL; f = next) {
         next = f->next_due;
         if (now_ms < f->due_ms && !is_stopping(f->request))
@@ -300,8 +300,8 @@ static void build_task(params *p, const void *keys)
     task_get_params(p, key->tenant, key->task_id);
 }
 
-/* Of a database that was set back, or of another task, the client may know events that there are
- * none of: it goes on from the last one. */
+/* Begins the stream. If the client's last event does not exist, such as after a restore of the
+ * database, the stream begins after the last event of the task. */
 static void start(request *r, follower *f, const task_row *task)
 {
     static const answer_stream STREAM = {peek, took};
@@ -309,7 +309,7 @@ static void start(request *r, follower *f, const task_row *task)
     if (f->slice.key.after > task->events)
         f->slice.key.after = task->events;
     buf_free(&r->answer.body);
-    r->answer.body = BUF_INIT(SIZE_MAX / 4); /* a page is little more than TASK_VIEW_BYTES */
+    r->answer.body = BUF_INIT(SIZE_MAX / 4); /* TASK_VIEW_BYTES limits it */
     buf_text(request_body(r), RETRY);
     f->due_ms = f->event_ms = clock_ms();
     f->beat_ms = f->due_ms + BEAT_MS;
@@ -324,7 +324,7 @@ static void start(request *r, follower *f, const task_row *task)
     request_set_state(r, REQUEST_ANSWERED);
 }
 
-/* To a client that has seen the end 204 says not to come again. */
+/* 204 makes a browser stop reconnecting: the client has received the last event. */
 static void task_stream_response(request *r, const batch_rows *found)
 {
     follower *f = r->plan;
@@ -335,12 +335,12 @@ static void task_stream_response(request *r, const batch_rows *found)
     else if (task.status.ptr != NULL && f->slice.key.after >= task.events)
         request_answer_fixed(r, 204, SLICE(""));
     else if (r->followers->count >= FOLLOWERS_MOST)
-        http_error_send(r, HTTP_ERROR_QUEUE_FULL, NULL, "too many follow tasks here");
+        http_error_send(r, HTTP_ERROR_QUEUE_FULL, NULL, "too many task streams are open");
     else
         start(r, f, &task);
 }
 
-/* Events have numbers from 1 on; who has seen none may say 0. */
+/* The first event is number 1. A client without events may send 0. */
 static bool read_last(int64_t *out, slice text)
 {
     return text.ptr == NULL || slice_equal(text, SLICE("0")) || list_number_read(out, text);

@@ -36,14 +36,14 @@ route_scope ability_scope(const request *r);
  * the primary, and the tokens are known. A failed check of one connection counts for all. */
 bool handler_is_ready(const server_state *server);
 
-/* A validation for what the request brings; validation_free it. */
+/* Begins a validation of the request. The caller calls validation_free(). */
 void handler_validation(request *r, validation *s);
 
 /* True if the validation has no faults. Otherwise the request is answered. */
 bool handler_send_faults(request *r, const validation *s);
 
-/* Answers that one thing is wrong: with a member of "body", "query", "header" or "path", or (NULL)
- * with the whole of it. */
+/* Answers 422 with one error. `in`: "body", "query", "header" or "path"; `member`: its member, or
+ * NULL. */
 void handler_refuse(request *r, const char *in, const char *member, const char *type,
                     const char *message);
 
@@ -73,12 +73,13 @@ card_key *handler_card(request *r);
 /* The box in the path. False: no box can have this id; answered. */
 bool handler_box(request *r, uuid16 *out);
 
-/* Asks the statement of a batch_queue that joins requests, for `count` keys; `weight` is how many
- * rows to expect, roughly. What the ticket says of sending it again stays, here and below. */
+/* Queues `count` keys for a batched statement, which calls `render` with its rows. `weight`: the
+ * approximate number of rows. Keeps the ticket's flags about repeating the request, like
+ * handler_run. */
 void handler_queue(request *r, batch_kind kind, const void *keys, size_t count, size_t weight,
                    batch_render render);
 
-/* Asks a statement of the request's own; from a render function another one. */
+/* Queues an unbatched statement. A render function may queue another one. */
 void handler_run(request *r, batch_kind kind, statement_id what,
                  void (*build)(params *p, const void *keys), const void *keys, batch_render render);
 

@@ -1,5 +1,5 @@
 /*
- * projects.c: the pages of projects, for operators: of all tenants at once, as no other list is.
+ * projects.c: the list of all projects, for operators. It is the only list across tenants.
  */
 #include "server/response/page.h"
 #include "store/list_json.h"

@@ -113,7 +113,7 @@ const route_hint ROUTE_HINTS[] = {
     {"GET", OF_PROJECT "/cards/", ""},
     {"GET", OF_PROJECT "/boxes/", ""},
     {"POST", "/projects", "write to it, which makes it: POST /projects/{project}/cards"},
-    {"GET", OF_PROJECT, "what is in it: GET .../cards, GET .../boxes, GET .../sessions"},
+    {"GET", OF_PROJECT, "to list its contents: GET .../cards, GET .../boxes, GET .../sessions"},
     {"PUT", OF_PROJECT, "write to it, which makes it: POST .../cards"},
     {"POST", OF_PROJECT, "write to it, which makes it: POST .../cards"},
     {"POST", OF_PROJECT "/cards/{card_id}", "with that card_id: POST .../cards"},

@@ -1,5 +1,5 @@
 /*
- * session_append.c: POST .../sessions/{s}/entries, all of them in one statement.
+ * session_append.c: POST .../sessions/{s}/entries. One statement appends all entries of a request.
  */
 #include "server/api/sessions.h"
 #include "store/session/session_append.h"
@@ -17,11 +17,11 @@ static void drop_batch(void *plan)
     session_batch_free(plan);
 }
 
-/* 422 for the entry at a place; what is too large or for lack of memory is said as such. */
-static void answer_bad_entry(request *r, size_t place, cardbox_status status,
+/* Answers for an entry that can't be appended: 422 with its index, 413 or 503. */
+static void answer_bad_entry(request *r, size_t index, cardbox_status status,
                              const cardbox_error *err)
 {
-    const validation_path at = {"body", "entries", place};
+    const validation_path at = {"body", "entries", index};
     validation s;
     if (status != CARDBOX_INVALID) {
         http_error_send_status(r, http_error_of_status(status), err);

@@ -1,6 +1,5 @@
 /*
- * session_change.c: sessions are created, forked and deleted, and their heads moved. Appending has
- * a file of its own.
+ * session_change.c: creates, forks and deletes sessions, and moves their heads.
  */
 #include <inttypes.h>
 #include "server/api/sessions.h"
@@ -22,7 +21,7 @@ static void end_answer(request *r, int64_t version)
     request_finish(r);
 }
 
-/* --- make --- */
+/* --- create --- */
 
 enum { N_DIALECT, N_HEADER, N_CWD, N_STRICT, CREATE_FIELDS };
 
@@ -56,7 +55,7 @@ static bool has_contradiction(const field_value *body)
            (body[N_HEADER].given && body[N_CWD].given);
 }
 
-/* Sessions of pi have a header: the one that is given, or one that is made. False: answered. */
+/* Sessions with dialect pi have a header: the given one, or a new one. False: answered. */
 static bool take_header(request *r, session_create *create, const field_value *body)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -203,7 +202,8 @@ static void session_delete_response(request *r, const batch_rows *found)
     request_finish(r);
 }
 
-/* Each part has a request's time; where the client leaves, the gc_thread goes on. */
+/* Each part has the time limit of a request. If the client leaves, the gc_thread deletes the rest.
+ */
 static void delete_part(request *r)
 {
     handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_delete, build_delete, r->plan,

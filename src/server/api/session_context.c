@@ -1,6 +1,6 @@
 /*
- * session_context.c: GET .../sessions/{s}/context: the messages for an LLM at a leaf, and how far
- * they are those of another leaf. What is answered is the store's.
+ * session_context.c: GET .../sessions/{s}/context: the messages for an LLM at a leaf, and how many
+ * of them another leaf has in common. The store renders the answer.
  */
 #include "server/api/context_view.h"
 #include "server/api/sessions.h"

@@ -1,6 +1,6 @@
 /*
- * session_entries.c: reads of a session's entries: one, the way to it, lists of them, and where two
- * part. One table says which statement gives which list.
+ * session_entries.c: reads of a session's entries: one, its path, lists, and the difference of two
+ * entries' paths. The route names the list.
  */
 #include "server/api/sessions.h"
 
@@ -19,7 +19,7 @@ static const field PAGE[PAGE_FIELDS] = {
 /* --- lists --- */
 
 typedef struct list_plan {
-    session_page page; /* asks for one row more than is shown */
+    session_page page; /* reads one row more than is shown */
     const session_pages *of;
 } list_plan;
 
@@ -56,7 +56,7 @@ static bool read_cursor(request *r, list_plan *plan, const field_value *cursor)
            page_bad_cursor(r);
 }
 
-/* A page's lines must fit an answer, though they are not in it. */
+/* Previews of a page may use --response-max together. */
 static int64_t preview_max(const request *r, const field_value *preview, int64_t limit)
 {
     if (preview->number == 0)
@@ -87,7 +87,7 @@ void handle_entries_list(request *r)
     handler_run(r, BATCH_SINGLE_READ, of->statement, build_list, plan, session_list_response);
 }
 
-/* --- one --- */
+/* --- one entry --- */
 
 typedef struct entry_key {
     slice tenant, session, entry;
@@ -99,8 +99,8 @@ static void build_entry(params *p, const void *keys)
     session_entries_params(p, key->tenant, key->session, &key->entry, 1);
 }
 
-/* There is such a session and now such an entry: it came between two statements. */
-static void came_late(request *r)
+/* The session and now the entry exist: the entry was added between two statements. */
+static void answer_no_entry(request *r)
 {
     const entry_key *key = r->plan;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -112,7 +112,7 @@ static void entry_get_response(request *r, const batch_rows *found)
     const entry_key *key = r->plan;
     session_node_row node;
     if (rows_count(found->rows) == 0) {
-        session_check_exists(r, key->session, key->entry, came_late);
+        session_check_exists(r, key->session, key->entry, answer_no_entry);
         return;
     }
     if (!page_check_budget(r, found->rows))
@@ -135,7 +135,7 @@ void handle_entry_get(request *r)
                 entry_get_response);
 }
 
-/* --- the way to it --- */
+/* --- path --- */
 
 typedef struct path_plan {
     session_path_read read;
@@ -194,7 +194,7 @@ void handle_session_path(request *r)
     answer_path(r, SLICE(""));
 }
 
-/* --- where two part --- */
+/* --- difference --- */
 
 enum { D_A, D_B, D_LINES, D_LIMIT, D_PREVIEW, DIFF_FIELDS };
 

@@ -1,7 +1,7 @@
 /*
- * session_transfer.c: sessions in and out as JSON Lines: GET .../sessions/{s}/export, byte for byte
- * as it was imported, of one branch, or in the other dialect; POST .../sessions/{s}/import with the
- * report. Both run in a thread, with the store's blocking functions.
+ * session_transfer.c: sessions as JSON Lines. GET .../sessions/{s}/export returns the imported
+ * bytes, one branch, or another dialect. POST .../sessions/{s}/import returns a report. Both run in
+ * a thread, with the store's blocking functions.
  */
 #include <stdio.h>
 #include "cardbox/session_file.h"
@@ -24,7 +24,7 @@ typedef struct session_exporting {
     char session[SESSION_ID_MAX + 1];
     char leaf[SESSION_ID_MAX + 1]; /* empty: all */
     cardbox_dialect dialect;
-    size_t not_in_context; /* entries without a counterpart; known before the first piece */
+    size_t not_in_context; /* entries without a counterpart; known before the first bytes */
     char count_text[24];
 } session_exporting;
 

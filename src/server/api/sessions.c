@@ -1,6 +1,6 @@
 /*
- * sessions.c: sessions as a whole are listed and read, and asked for where a list of entries is
- * empty. What changes them is session_change.c's and session_append.c's.
+ * sessions.c: lists and reads sessions, and checks if a session exists. session_change.c and
+ * session_append.c change them.
  */
 #include "server/api/sessions.h"
 #include "cardbox/session.h"
@@ -11,11 +11,11 @@ const char *const SESSION_DIALECTS[] = {[SESSION_PLAIN] = "plain", [SESSION_PI] 
 _Static_assert((int)SESSION_PLAIN == CARDBOX_DIALECT_PLAIN && (int)SESSION_PI == CARDBOX_DIALECT_PI,
                "the table is for both");
 
-/* --- whether there is one --- */
+/* --- existence --- */
 
 typedef struct existence {
     session_path_read read;
-    void (*go_on)(request *r);
+    void (*next)(request *r);
 } existence;
 
 static void build_existence(params *p, const void *keys)
@@ -32,19 +32,19 @@ static void existence_response(request *r, const batch_rows *found)
     r->ticket.stays = false;
     cardbox_status status = session_path_take(&path, found->rows, &e->read, &r->memory, &err);
     if (http_error_check(r, status, &err))
-        e->go_on(r);
+        e->next(r);
 }
 
-void session_check_exists(request *r, slice session, slice entry, void (*go_on)(request *r))
+void session_check_exists(request *r, slice session, slice entry, void (*next)(request *r))
 {
     existence *e = handler_take(r, 1, sizeof(*e));
     if (e == NULL)
         return;
     *e = (existence){
         .read = {request_tenant(r), session, entry, INT32_MAX, 0, false},
-        .go_on = go_on,
+        .next = next,
     };
-    r->ticket.stays = true; /* it may go on to a transfer */
+    r->ticket.stays = true; /* a transfer may follow */
     handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_path, build_existence, e,
                 existence_response);
 }

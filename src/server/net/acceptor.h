@@ -1,6 +1,6 @@
 /*
- * acceptor.h: accepts connections from the listening socket, of which every loop has a descriptor.
- * One loop at a time accepts.
+ * acceptor.h: accepts connections from the listening socket. Every loop has a descriptor of
+ * the socket, and one loop at a time accepts.
  */
 #ifndef SERVER_ACCEPTOR_H
 #define SERVER_ACCEPTOR_H
@@ -10,7 +10,7 @@
 /* The acceptor of one loop. */
 typedef struct acceptor {
     server_state *server;
-    size_t number; /* of the loop */
+    size_t number; /* the loop's */
     int epoll_fd;
     uint64_t tag;
     int fd;                  /* its descriptor of the socket; -1: it accepts no more */
@@ -23,7 +23,8 @@ typedef struct acceptor {
  * SO_REUSEPORT the kernel would choose at random. */
 size_t acceptor_next(const stats *loops, size_t count, size_t at);
 
-/* Takes the descriptor over. While this loop accepts, it is in the loop's epoll set with this tag.
+/* Owns the descriptor from now on. While this loop accepts, it is in the loop's epoll set with this
+ * tag.
  */
 void acceptor_open(acceptor *a, server_state *server, size_t number, int epoll_fd, uint64_t tag,
                    int fd);

@@ -1,6 +1,6 @@
 /*
- * http.c: libmicrohttpd in external epoll mode, one daemon a loop: its callbacks, which lead each
- * request from its first line to its end, and its options.
+ * http.c: libmicrohttpd in external epoll mode, one daemon for each loop: its options, and its
+ * callbacks for each request from the request line to the end.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -15,15 +15,15 @@
 #include "server/net/http_internal.h"
 
 enum {
-    CONNECTION_MEMORY = 16 * 1024, /* bytes: request line, headers and a piece of the body. The
-                                    * library clears all of it for each request, and it is what an
-                                    * idle connection costs: 64 KiB made it a third slower */
+    CONNECTION_MEMORY = 16 * 1024, /* bytes: request line, headers and a part of the body. The
+                                    * library clears all of it for each request: 64 KiB made
+                                    * requests a third slower */
     SPARES_MAX = 256,              /* exchanges kept for reuse */
     HTTP_UNAVAILABLE = 503,
     REFUSED_LOG_MS = 1000
 };
 
-/* --- an exchange begins and ends --- */
+/* --- exchanges --- */
 
 static void resume(request *r)
 {
@@ -41,7 +41,7 @@ static void cut(request *r)
     client_shut(x->client, "its request was given up", clock_ms());
 }
 
-/* Memory of an answer that was sent becomes that of the next. */
+/* Lets the answer of `r` use the memory of an earlier answer. */
 static void use_again(buf *memory, request *r)
 {
     buf_free(&r->answer.body);
@@ -57,7 +57,7 @@ static void lend(request *r)
         use_again(&h->large, r);
 }
 
-/* Suspends the connection: libmicrohttpd could end it while it polls. */
+/* Suspends the connection: libmicrohttpd could close it while it is polled. */
 static void hold(request *r)
 {
     exchange *x = (exchange *)r;
@@ -65,7 +65,7 @@ static void hold(request *r)
         http_suspend(x);
 }
 
-/* A body stays with its request until it was sent. */
+/* Keeps the memory of a sent answer for the next one. */
 static void take_back(exchange *x)
 {
     buf *body = &x->request.answer.body, *to = NULL;
@@ -131,8 +131,8 @@ static void exchange_free(exchange *x)
     h->spare_count++;
 }
 
-/* Makes the library find no parameters, in memory that is its own to write to: it would put each
- * into what memory the connection has, and drop the connection when that is full. We have ours. */
+/* Hides the query from the library: it would store each parameter in the connection's memory, and
+ * close the connection if that is full. The text lies in writable memory of the library. */
 static void hide_query(const char *target)
 {
     const char *mark = strchr(target, '?');
@@ -140,7 +140,7 @@ static void hide_query(const char *target)
         *(char *)(uintptr_t)(mark + 1) = '\0';
 }
 
-/* The request line is there. What is returned comes back as *context in on_request. */
+/* The request line was received. The library passes the result to on_request as *context. */
 static void *on_target(void *arg, const char *target, struct MHD_Connection *connection)
 {
     http *h = arg;
@@ -163,7 +163,7 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *con
     return x;
 }
 
-/* Refusals come by the thousand when they come: they are counted and last_logged once a second. */
+/* Answers of 503 may be very many: they are counted, and logged once a second. */
 static log_level level_of(http *h, const request *r)
 {
     if (r->answer.status == HTTP_UNAVAILABLE)
@@ -228,8 +228,8 @@ static void on_completed(void *arg, struct MHD_Connection *connection, void **co
 
 /* --- the life of a request --- */
 
-/* The library calls this with the head, with each piece of the body, with its end, and then in each
- * of its runs, but not while the connection is suspended, until there is an answer. */
+/* The library calls this with the headers, with each part of the body, and at its end. Then it
+ * calls it in each run until there is an answer, except while the connection is suspended. */
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *piece,
                                   size_t *piece_len, void **context)
@@ -251,7 +251,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
     client_set_state(x->client, CLIENT_WAITING, clock_ms());
     if (x->request.state == REQUEST_ARRIVING)
         http_work(x);
-    if (x->request.job.aside) /* a thread moves it meanwhile */
+    if (x->request.job.aside) /* a helper thread works on it */
         http_suspend(x);
     else if (x->request.state == REQUEST_ANSWERED)
         return http_send(x);
@@ -277,7 +277,7 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
         }
     } else if (*context != NULL) {
         client *c = *context;
-        /* The library forgets to complete requests whose query it has no memory for. */
+        /* The library does not complete requests whose query exceeded its memory. */
         if (c->exchange != NULL)
             complete(c->exchange, MHD_REQUEST_TERMINATED_WITH_ERROR);
         http_greeting(h, c, false);
@@ -288,7 +288,7 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
     tally_set(&h->stats->clients_busy, h->clients.busy);
 }
 
-/* Paths and queries are decoded by path.c and query.c, which know NUL and "%2F". */
+/* path.c and query.c decode paths and queries, because they handle NUL and "%2F". */
 static size_t leave_escapes(void *arg, struct MHD_Connection *connection, char *text)
 {
     (void)arg;
@@ -299,9 +299,9 @@ static size_t leave_escapes(void *arg, struct MHD_Connection *connection, char *
 static void on_log(void *arg, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
-/* libmicrohttpd 0.9.75 gives a request whose Content-Length or cookies it refuses two answers, one
- * behind the other, and says so in its log before it sends them. The refused request has a
- * complete head, and on_request never saw it. No other request is in that state. */
+/* If libmicrohttpd 0.9.75 rejects a Content-Length or cookies, it sends two answers, and logs a
+ * message before. So the server answers first. The rejected request is the only one with complete
+ * headers that on_request was not called for. */
 static void refuse_first(http *h)
 {
     for (const client *c = h->clients.first; c != NULL; c = c->next) {
@@ -405,14 +405,15 @@ int http_fd(const http *h)
     return h->fd;
 }
 
-/* Who the client is, nobody asks. */
+/* The client's address is not used. */
 int http_accept(http *h, int listen_fd)
 {
     static const struct sockaddr NOBODY = {.sa_family = AF_UNSPEC};
     int fd = accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0)
         return errno == EINTR || errno == ECONNABORTED ? 0 : errno;
-    MHD_add_connection(h->daemon, fd, &NOBODY, sizeof(NOBODY)); /* if it can't, it closes it */
+    MHD_add_connection(h->daemon, fd, &NOBODY,
+                       sizeof(NOBODY)); /* it closes the descriptor if it fails */
     h->pending = true;
     clients_stir(&h->clients, clock_ms());
     return 0;

@@ -1,6 +1,6 @@
 /*
- * http_answer.c: an answer goes out. Most are one buffer with its headers, which the library sends
- * in one piece; large ones that are compressed go piece by piece. It must not look into the answer.
+ * http_answer.c: sends answers. The library sends most of them with one system call. Streams and
+ * large answers with gzip are produced while they are sent.
  */
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -10,21 +10,21 @@
 #include "server/response/response_format.h"
 
 enum {
-    GZIP_LEAST = 4 * 1024,    /* bytes: below, compressing costs more than it saves on the way */
-    GZIP_AT_ONCE = 64 * 1024, /* bytes, half a millisecond: more would make others wait */
+    GZIP_LEAST = 4 * 1024,    /* bytes: below, compression costs more than it saves */
+    GZIP_AT_ONCE = 64 * 1024, /* bytes, half a millisecond: more would delay other clients */
     OK = 200,
     NOT_MODIFIED = 304
 };
 
-/* How an answer is shown to this client. */
+/* The form of an answer for this client. */
 typedef struct shown {
     unsigned status;
     bool gzip;
-    bool varies;          /* others would be shown another coding */
+    bool varies;          /* the coding depends on Accept-Encoding */
     char etag[ETAG_SIZE]; /* empty: none */
 } shown;
 
-/* --- what the client receives --- */
+/* --- the form --- */
 
 static shown choose(const exchange *x)
 {
@@ -56,16 +56,16 @@ static void count(exchange *x, size_t len)
         tally_add(&x->request.stats->body_bytes_out, len);
 }
 
-/* Of text that outlives the response: static, or the request's. */
+/* A response from text that outlives it: static, or the request's. */
 static struct MHD_Response *respond_fixed(exchange *x, slice text)
 {
     count(x, text.len);
-    /* The library does not write to it, but takes no const. */
+    /* The library does not write to the text, but its parameter is not const. */
     return MHD_create_response_from_buffer(text.len, (void *)(uintptr_t)text.ptr,
                                            MHD_RESPMEM_PERSISTENT);
 }
 
-/* In pieces, as they are or in gzip. */
+/* A response whose body is produced while it is sent. */
 static struct MHD_Response *respond_in_pieces(exchange *x, bool gzip)
 {
     if (gzip)
@@ -110,7 +110,7 @@ static struct MHD_Response *make_response(exchange *x, const shown *as)
 
 /* --- its headers --- */
 
-/* The library would format it for each response anew. */
+/* The current time for the Date header, formatted once a second. */
 static const char *date_now(http *h)
 {
     struct tm parts;
@@ -122,7 +122,7 @@ static const char *date_now(http *h)
     return h->date;
 }
 
-/* Nothing is added for a value that is NULL. */
+/* Adds nothing if the value is NULL. */
 static bool add(struct MHD_Response *response, const char *name, const char *value)
 {
     return value == NULL || MHD_add_response_header(response, name, value) == MHD_YES;
@@ -148,7 +148,7 @@ static bool add_headers(struct MHD_Response *response, exchange *x, const shown 
     return fine;
 }
 
-/* Shuts the connection down, so that the library's own answer is not sent. */
+/* Closes the connection, so that the library's own answer is not sent. */
 void http_send_past(exchange *x)
 {
     request *r = &x->request;

@@ -1,6 +1,6 @@
 /*
- * http_clients.c: the list of connections and the janitor's round. It only shuts sockets down; the
- * HTTP library then sees their end and cleans up.
+ * http_clients.c: the list of connections, and the periodic check of slow ones. The check only
+ * shuts sockets down; the HTTP library then notices their end and frees them.
  */
 #include "server/net/http_clients.h"
 #include <netinet/in.h>
@@ -16,7 +16,7 @@ enum {
     ROUND_MS = 250,
     BUSY_MS = 1000,
     IDLE_ROUNDS = 4, /* rounds from one check of the idle clients to the next: system calls */
-    SLACK_MS = 50,   /* the kernel tells the age of the last bytes in ticks */
+    SLACK_MS = 50,   /* precision of the kernel's tcpi_last_data_recv */
     CLOSE_WAIT = 8   /* TCP_CLOSE_WAIT: <netinet/tcp.h> does not go with <linux/tcp.h> */
 };
 
@@ -57,7 +57,7 @@ void client_close(clients *all, client *c)
 
 void client_set_state(client *c, client_state to, int64_t now_ms)
 {
-    /* A request that the janitor saw begin is not younger because its first line is complete. */
+    /* If check_idle_client noticed the request first, its time began then. */
     if (c->state == to)
         return;
     c->state = to;
@@ -72,8 +72,8 @@ bool client_left(const client *c)
     return poll(&now, 1, 0) == 1;
 }
 
-/* Whether bytes have come since the connection is idle: the beginning of a request that the library
- * has not last_logged us of, for its first line is not complete. */
+/* True if bytes were received since the connection became idle: a part of a request line, which the
+ * library does not report. */
 static bool has_begun(const client *c, const struct tcp_info *info, int64_t now_ms)
 {
     if (c->fresh)
@@ -81,8 +81,8 @@ static bool has_begun(const client *c, const struct tcp_info *info, int64_t now_
     return now_ms - (int64_t)info->tcpi_last_data_recv > c->since_ms + SLACK_MS;
 }
 
-/* Whether nothing more can come. The library does not notice an end that came together with the
- * last bytes. */
+/* True if the client closed its side and all bytes were read. The library does not notice a close
+ * that arrived together with the last bytes. */
 static bool has_ended(const client *c)
 {
     int unread = 0;
@@ -96,7 +96,7 @@ void client_shut(client *c, const char *reason, int64_t now_ms)
     client_set_state(c, CLIENT_WAITING, now_ms);
 }
 
-/* Local sockets can't say. */
+/* Does nothing for Unix sockets, which have no TCP_INFO. */
 static void check_idle_client(client *c, int64_t now_ms)
 {
     struct tcp_info info;
@@ -107,7 +107,7 @@ static void check_idle_client(client *c, int64_t now_ms)
     if (has_begun(c, &info, now_ms))
         client_set_state(c, CLIENT_SENDING, now_ms);
     else if (info.tcpi_state == CLOSE_WAIT && now_ms - c->since_ms >= ROUND_MS && has_ended(c))
-        client_shut(c, "it has nothing more to ask for", now_ms);
+        client_shut(c, "it closed its side", now_ms);
 }
 
 void clients_stir(clients *all, int64_t now_ms)

@@ -1,6 +1,5 @@
 /*
- * http_request.c: a request comes in: its head is checked, its way found, its body counted and
- * kept. What it means is the handlers' business.
+ * http_request.c: receives a request: checks its headers, finds its route and stores its body.
  */
 #include "base/clock.h"
 #include "cardbox/limits.h"
@@ -11,17 +10,16 @@
 #include "server/request/headers.h"
 
 enum {
-    DRAIN_FACTOR = 4,  /* a refused body is read on, up to so many times its limit, so that the
-                        * client comes to read the answer */
-    PACE_LEAST = 1024, /* bytes of a stream in each slow-request timeout */
-    JOB_BODY_LEAST =
-        64 * 1024 /* bytes: up to here a body costs its loop two milliseconds at most */
+    DRAIN_FACTOR = 4,  /* a rejected body is read up to this multiple of its limit, so that the
+                        * client gets to read the answer */
+    PACE_LEAST = 1024, /* bytes of a stream within each --request-read-timeout-ms */
+    JOB_BODY_LEAST = 64 * 1024 /* bytes: smaller bodies cost the loop at most two milliseconds */
 };
 
-/* --- the head --- */
+/* --- headers --- */
 
-/* A UUIDv7 for each request, at the price of one a millisecond: the last four of its random bytes
- * are counted up. */
+/* Makes a UUIDv7 for a request. Within a millisecond the last four bytes are counted up, which
+ * costs less than new random bytes. */
 static void next_id(http *h, int64_t now_ms)
 {
     if (h->id_ms != now_ms) {
@@ -77,12 +75,12 @@ static void set_id(exchange *x)
     r->id = slice_of(x->own_id);
 }
 
-/* Refuses a request that leaves in doubt where the next one begins. */
+/* Rejects a request if it is ambiguous where the next one begins. */
 static bool check_form(request *r, const headers *h, bool framed, const char *version)
 {
     const char *reason = headers_error(h, strcmp(version, "HTTP/1.1") == 0);
     if (!framed)
-        reason = "the head of the request is malformed";
+        reason = "the headers of the request are malformed";
     if (reason == NULL && r->target.ptr != NULL)
         return true;
     r->answer.close = true;
@@ -119,8 +117,8 @@ static bool is_probe(slice path)
            slice_equal(path, SLICE("/readyz"));
 }
 
-/* Where no token is asked for, a page whose name was made to lead to this machine could read and
- * change everything: it is of the same origin, but its Host is not one of ours. */
+/* Prevents DNS rebinding on a server without authentication: a web page whose host name resolves to
+ * this machine has the same origin, but its Host is not accepted. */
 static bool check_host(request *r, const headers *h)
 {
     const host_rules *rules = &r->server->hosts;
@@ -211,7 +209,7 @@ static bool check_conditions(request *r, const headers *h)
     return false;
 }
 
-/* Any page in a browser on this machine may send requests to a server that asks for no token. */
+/* On a server without authentication, pages of other sites may not write. */
 static bool check_origin(request *r, const headers *h)
 {
     if (!changes(r) || !headers_is_foreign(h))
@@ -226,10 +224,10 @@ static bool check_lsn(request *r, const headers *h)
     if (h->lsn.ptr == NULL || r->match.route->class != CLASS_READ ||
         headers_read_lsn(h->lsn, &r->at_least))
         return true;
-    http_error_send(r, HTTP_ERROR_BAD_REQUEST,
-                    "send what the answer of your last write said, or none",
-                    "Cardbox-Lsn must be given once and be a place in the database's log, such as "
-                    "16/B374D848");
+    http_error_send(
+        r, HTTP_ERROR_BAD_REQUEST, "send what the answer of your last write said, or none",
+        "Cardbox-Lsn must be given once and be a position in the database's log, such as "
+        "16/B374D848");
     return false;
 }
 
@@ -243,7 +241,7 @@ static bool check_tenant(request *r)
     return false;
 }
 
-/* Lines, or one object. Its length has no limit. */
+/* A streamed body is NDJSON or JSON, of any length. */
 static bool check_stream(request *r, const headers *h)
 {
     if ((headers_is_json(h) || headers_is_ndjson(h)) && !h->encoded)
@@ -262,16 +260,16 @@ static void refuse_large(request *r)
 }
 
 /* False: answered. */
-static bool make_room(request *r, size_t more)
+static bool reserve_body(request *r, size_t more)
 {
     if (request_reserve_body(r, more))
         return true;
     http_error_send(r, HTTP_ERROR_BODIES_FULL, "send it again later, or less at once",
-                    "bodies of other requests take all the memory that they may (--memory-max)");
+                    "bodies of other requests use all the memory for bodies (--memory-max)");
     return false;
 }
 
-/* A body that the route does not take is read and ignored. */
+/* A body is read and ignored if the route has none. */
 static bool check_body(request *r, const headers *h)
 {
     const settings *set = r->server->set;
@@ -289,11 +287,11 @@ static bool check_body(request *r, const headers *h)
             "the body must be application/json%s", h->encoded ? " without a content encoding" : "");
         return false;
     }
-    return h->length == 0 || make_room(r, (size_t)h->length);
+    return h->length == 0 || reserve_body(r, (size_t)h->length);
 }
 
-/* Looks at the head. An early answer waits until the body, if it is not too large, has passed: the
- * client is not listening before, and the library would close the connection. */
+/* If the request is rejected, its body is still read unless it is too large. Clients read the
+ * answer only after that, and the library would close the connection. */
 enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
 {
     request *r = &x->request;
@@ -302,7 +300,7 @@ enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
     r->method = method;
     bool framed = read_headers(x, method, version);
     set_id(x);
-    r->answer.close = h->chunked; /* where it ends is not certain: see chunks_piece */
+    r->answer.close = h->chunked; /* its end is not certain: see chunks_piece */
     bool formed = check_form(r, h, framed, version);
     if (formed && check_host(r, h) && check_path(r) && auth_check(r, h) && check_writable(r) &&
         check_origin(r, h) && check_conditions(r, h) && check_lsn(r, h) && check_tenant(r) &&
@@ -333,8 +331,8 @@ void http_refuse(exchange *x)
 
 /* --- the body --- */
 
-/* A body on its way to its sink, or, once the request is answered, to nowhere, for the client to
- * come to read the answer. */
+/* Passes a part of the body to its sink. Once the request is answered, the rest is dropped, so that
+ * the client gets to read the answer. */
 static enum MHD_Result receive_stream(exchange *x, slice piece, size_t *left)
 {
     request *r = &x->request;
@@ -347,14 +345,14 @@ static enum MHD_Result receive_stream(exchange *x, slice piece, size_t *left)
         x->paced = x->received;
         x->client->since_ms = now_ms; /* it is sending a long request, and not too slowly */
     }
-    if (*left > 0) { /* that it waits is our doing */
+    if (*left > 0) { /* the server makes it wait */
         client_set_state(x->client, CLIENT_WAITING, now_ms);
         http_suspend(x);
     }
     return MHD_YES;
 }
 
-/* A body that is kept whole. */
+/* Stores a part of a body. */
 static enum MHD_Result receive_whole(exchange *x, slice piece)
 {
     request *r = &x->request;
@@ -367,7 +365,7 @@ static enum MHD_Result receive_whole(exchange *x, slice piece)
     if (x->received > most) {
         request_drop_body(r);
         refuse_large(r);
-    } else if (r->match.route->body == ROUTE_JSON && make_room(r, piece.len)) {
+    } else if (r->match.route->body == ROUTE_JSON && reserve_body(r, piece.len)) {
         buf_slice(&r->body, piece);
     }
     return MHD_YES;
@@ -392,7 +390,7 @@ static void handle_aside(request *r, void *arg)
     r->match.route->handle(r);
 }
 
-/* The whole request is here. To read a large body takes long. */
+/* Calls the handler; for large bodies in a helper thread. */
 void http_work(exchange *x)
 {
     request *r = &x->request;

@@ -1,15 +1,15 @@
 /*
- * http_stream.c: bodies that are made while they are sent: the library asks for the next bytes when
- * the client has taken those before, so nothing is made that nobody reads.
+ * http_stream.c: bodies that are produced while they are sent. The library asks for the next bytes
+ * after the client has received those before.
  */
 #include "server/net/http_internal.h"
 
 enum {
-    BLOCK = 16 * 1024,     /* bytes that the library asks for at once, at most */
-    GZIP_STEP = 64 * 1024, /* bytes compressed at once: others wait meanwhile */
+    BLOCK = 16 * 1024,     /* maximum of bytes that the library asks for at once */
+    GZIP_STEP = 64 * 1024, /* bytes compressed at once; other clients wait meanwhile */
 };
 
-/* A body that is there already goes in steps. */
+/* The rest of a body that is complete. */
 static stream_state peek_text(exchange *x, slice *piece)
 {
     slice text = answer_text(&x->request.answer);
@@ -17,8 +17,7 @@ static stream_state peek_text(exchange *x, slice *piece)
     return piece->len > 0 ? STREAM_PIECE : STREAM_END;
 }
 
-/* A stream that had to ask the database may have got a http_error instead: too late for an answer.
- */
+/* If a stream's query failed, an error answer comes too late: the connection is closed. */
 static stream_state peek(exchange *x, slice *piece)
 {
     request *r = &x->request;
@@ -34,7 +33,7 @@ static void took(exchange *x, size_t len)
         x->request.answer.stream->took(&x->request, len);
 }
 
-/* Bytes of a piece as they are. */
+/* Copies bytes. */
 static size_t copy(exchange *x, slice piece, char *out, size_t room)
 {
     size_t len = piece.len < room ? piece.len : room;
@@ -43,7 +42,7 @@ static size_t copy(exchange *x, slice piece, char *out, size_t room)
     return len;
 }
 
-/* Bytes of a piece in gzip; there may be none although it took some. */
+/* Compresses bytes. The result may be empty although bytes were used. */
 static size_t pack(exchange *x, slice piece, char *out, size_t room)
 {
     size_t len = piece.len < GZIP_STEP ? piece.len : GZIP_STEP;
@@ -79,8 +78,8 @@ static ssize_t next_bytes(void *arg, uint64_t position, char *out, size_t room)
     return written > 0 ? (ssize_t)written : (ssize_t)MHD_CONTENT_READER_END_OF_STREAM;
 }
 
-/* To HEAD the library would send the chunk that ends a body, which the client would take for the
- * next answer. So there is to be no word of chunks, and the end of the connection. */
+/* After a HEAD the library would send the last chunk, which the client would read as the next
+ * answer. So the response to HEAD is not chunked, and the connection is closed. */
 struct MHD_Response *http_stream(exchange *x)
 {
     struct MHD_Response *response =

@@ -1,6 +1,6 @@
 /*
- * tls.c: what is wrong with the files is said before anything listens; the HTTP library would only
- * refuse to start.
+ * tls.c: checks the files before the server listens, to report the exact problem. The HTTP library
+ * would only fail to start.
  */
 #include "server/net/tls.h"
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes; a chain of certificates has some thousand. */
+/* Bytes. A chain of certificates has some thousand. */
 enum { FILE_MOST = 1024 * 1024 };
 
 /* The whole file as text. NULL: why is in errno. */
@@ -68,7 +68,7 @@ bool tls_load(tls *out, const char *cert_file, const char *key_file, char *error
     int http_error = check_pair(out);
     if (http_error == 0)
         return true;
-    snprintf(error, size, "%s and %s are no certificate and key of one another, in PEM: %s",
+    snprintf(error, size, "%s and %s are not a certificate and its private key, in PEM: %s",
              cert_file, key_file, gnutls_strerror(http_error));
     tls_free(out);
     return false;

@@ -1,6 +1,6 @@
 /*
- * headers.c: one table of the fields that matter, each kept as it is or with a function that notes
- * what it says.
+ * headers.c: the table of the headers that the server reads. The value is stored as it is, or by a
+ * function.
  */
 #include "server/request/headers.h"
 #include <strings.h>
@@ -96,9 +96,9 @@ static void note_accept_encoding(headers *h, slice value)
 
 static const struct {
     slice name;
-    void (*note)(headers *h, slice value); /* NULL: the value is kept, */
-    size_t at;                             /* here in a head; */
-    bool once;                             /* of one that is given twice nothing */
+    void (*note)(headers *h, slice value); /* NULL: the value is stored */
+    size_t at;                             /* offset in headers, if the value is stored as it is */
+    bool once;                             /* a header that is given twice counts as empty */
 } FIELDS[] = {
     NOTED("host", note_host),
     NOTED("content-length", note_length),
@@ -207,7 +207,7 @@ bool headers_is_key(slice value)
     return value.len > 0 && value.len <= CARDBOX_KEY_MAX;
 }
 
-/* Takes one to eight hexadecimal digits off. */
+/* Reads one to eight hexadecimal digits and removes them from `text`. */
 static bool take_half(uint64_t *half, slice *text)
 {
     size_t len = 0;

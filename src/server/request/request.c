@@ -1,12 +1,11 @@
 /*
- * request.c: the states of a request, and its answer. request_set_state is the only way from one
- * state to the next.
+ * request.c: the states of a request, and its answer. Only request_set_state() changes the state.
  */
 #include "server/request/request.h"
 #include <assert.h>
 
 enum {
-    BODIES_SHARE = 2 /* bodies may take a half of --memory-max: the rest is for answers */
+    BODIES_SHARE = 2 /* bodies may use half of --memory-max; the rest is for answers */
 };
 
 void request_init(request *r, server_state *server, stats *s, batcher *j)
@@ -40,7 +39,7 @@ void request_set_state(request *r, request_state to)
     static const unsigned ALLOWED[] = {
         [REQUEST_ARRIVING] = 1u << REQUEST_WORKING | 1u << REQUEST_ANSWERED,
         [REQUEST_WORKING] = 1u << REQUEST_SUSPENDED | 1u << REQUEST_ANSWERED,
-        /* To itself: what came from the database leads to another statement. */
+        /* To itself: the rows of one statement led to another statement. */
         [REQUEST_SUSPENDED] =
             1u << REQUEST_SUSPENDED | 1u << REQUEST_ANSWERED | 1u << REQUEST_SENDING,
         [REQUEST_ANSWERED] = 1u << REQUEST_SENDING,

@@ -44,7 +44,7 @@ typedef struct route {
     unsigned takes;                    /* for a change: the accepted headers */
     void (*handle)(struct request *r); /* called once the whole request is there, or, with
                                         * ROUTE_STREAM, its headers */
-    const void *of; /* what the route shows, if its handler serves several routes */
+    const void *of; /* argument of a handler that serves several routes; else NULL */
 } route;
 
 typedef struct route_match {

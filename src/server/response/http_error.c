@@ -1,6 +1,6 @@
 /*
- * http_error.c: the table of errors and the bodies made from it. If even an error can't be built, a
- * fixed one goes out: there is no request without an answer.
+ * http_error.c: the table of errors, and error answers. If memory for an error answer is missing, a
+ * static text is sent.
  */
 #include <inttypes.h>
 #include "server/response/http_error.h"
@@ -15,9 +15,9 @@
 
 enum {
     HTTP_ERROR_BODY_MAX =
-        8 * 1024 * 1024, /* of a thousand cards that are refused, each with its id and why */
-    OTHERS_SHARE = 4     /* an answer that did not fit while others had less than this part of the
-                          * memory does not fit alone either */
+        8 * 1024 * 1024, /* a thousand rejected cards, each with its id and reason */
+    OTHERS_SHARE = 4     /* if other requests use less than this part of the memory, the answer is
+                          * too large even without them */
 };
 
 #define NO_MEMORY "out of memory"
@@ -26,7 +26,7 @@ enum {
 static const struct {
     unsigned status;
     const char *code;
-    const char *reason;         /* in the metrics, if the code alone says too little */
+    const char *reason;         /* in the metrics; NULL: the code */
     const char *header, *value; /* a header that the answer always has */
 } ERRORS[] = {
     [HTTP_ERROR_BAD_REQUEST] = {400, "bad_request", NULL, NULL, NULL},
@@ -80,7 +80,7 @@ static const struct {
     {CARDBOX_NOT_FOUND, HTTP_ERROR_NOT_FOUND, HTTP_ERROR_ABILITY_NOT_FOUND},
     {CARDBOX_CONFLICT, HTTP_ERROR_CONFLICT, HTTP_ERROR_ABILITY_CONFLICT},
     {CARDBOX_GONE, HTTP_ERROR_GONE, HTTP_ERROR_ABILITY_GONE},
-    /* The server's database role lacks a right, whoever the client is. */
+    /* The server's database role lacks a right. */
     {CARDBOX_FORBIDDEN, HTTP_ERROR_INCOMPATIBLE, HTTP_ERROR_INCOMPATIBLE},
     {CARDBOX_TOO_LARGE, HTTP_ERROR_TOO_LARGE, HTTP_ERROR_TOO_LARGE},
     {CARDBOX_BUSY, HTTP_ERROR_AWAY, HTTP_ERROR_AWAY},
@@ -106,7 +106,7 @@ http_error http_error_of_status(cardbox_status status)
     return STATUSES[row_of_status(status)].error;
 }
 
-/* Whatever was built so far is no part of the answer. */
+/* Begins an error answer. The body so far is dropped. */
 static buf *start(request *r, http_error what)
 {
     buf_free(&r->answer.body);
@@ -179,7 +179,7 @@ void http_error_send(request *r, http_error what, const char *hint, const char *
     answer_detail(r, what, hint, 0, message);
 }
 
-/* An entry's id is easily given where a session's is wanted. */
+/* Clients may confuse an entry's id with a session's. */
 static const char *hint_of(const cardbox_error *err)
 {
     static const char NO_SESSION[] = "session not found";
@@ -219,7 +219,7 @@ void http_error_send_no_memory(request *r)
         http_error_send_unknown_outcome(r, HTTP_ERROR_UNAVAILABLE, NO_MEMORY);
     else if (r->memory.why == ARENA_ALONE)
         http_error_send(r, HTTP_ERROR_TOO_LARGE, "ask for less at once",
-                        "the request takes more memory than one request may");
+                        "the request needs more memory than one request may use");
     else
         http_error_send(r, HTTP_ERROR_UNAVAILABLE, NULL, NO_MEMORY);
 }
@@ -279,20 +279,20 @@ static void answer_internal(request *r)
                     "internal error, request %.*s", (int)r->id.len, r->id.ptr);
 }
 
-/* Refusals that a client may wait for, by SQLSTATE or class; a whole SQLSTATE before its class. */
+/* Temporary errors, by SQLSTATE or class. A SQLSTATE stands before its class. */
 static const struct {
     const char *prefix;
-    bool logged; /* the database is ready all the while, so nothing else tells operators */
+    bool logged; /* logged, because /readyz stays 200 */
     const char *reason;
 } REFUSALS[] = {
     {"25006", true, "the database only reads: it is a standby, or set so"},
     {STATE_NO_TRANSACTIONS, true,
-     "the database takes no writes before it is vacuumed: its transaction ids run out"},
+     "the database accepts no writes before it is vacuumed: its transaction ids run out"},
     {STATE_FILES, true, "the database can't read or write its files"},
     {"53", true, "the database lacks disk space, memory or connections"},
     {"26000", true, "the database lost a prepared statement: is a pooler in between?"},
     {"42P05", true, "the database has another prepared statement: is a pooler in between?"},
-    {"40", false, "other transactions got in the way, again and again"},
+    {"40", false, "other transactions conflicted with it repeatedly"},
     {"55P03", false, "another transaction has locked what the request needs"},
     {"57P", false, "the database stops, starts or recovers"},
     {"25P03", false, "the database ended the transaction: it was over its time"},
@@ -317,8 +317,7 @@ const char *http_error_why_not_run(const cardbox_error *err)
     return "the database does not answer";
 }
 
-/* db_conns.c took no more of an answer. What there was of it is freed, so what is in use now is
- * what others have. */
+/* The rows exceeded the memory for answers. They are freed, so memory_used() is that of others. */
 static void answer_much(request *r)
 {
     static const char MEMORY[] = "the memory for large answers", OPTION[] = "--memory-max";
@@ -330,8 +329,8 @@ static void answer_much(request *r)
         http_error_send_over_limit(r, MEMORY, most, OPTION, "ask for fewer things at once");
 }
 
-/* An error of a statement that nothing of ours expects. If the database failed the server's check
- * that is the reason, and it was logged already. */
+/* An unexpected error of a statement. If the database failed the server's check, that is the
+ * reason, and it was logged already. */
 static void answer_unexpected(request *r, const cardbox_error *err)
 {
     database_side *d = &r->server->database.primary;
@@ -343,7 +342,7 @@ static void answer_unexpected(request *r, const cardbox_error *err)
     answer_internal(r);
 }
 
-/* Our checks should have found it, but it is still the client's. */
+/* PostgreSQL rejected a value of the client that the server's checks accepted. */
 static void answer_refused_value(request *r, const cardbox_error *err)
 {
     if (err->sqlstate[0] != '\0')
@@ -378,7 +377,7 @@ void http_error_send_store(request *r, const cardbox_error *err)
             http_error_send(r, HTTP_ERROR_TOO_LARGE, "ask for fewer things at once",
                             "the request is over a limit of the database");
         return;
-    case CARDBOX_CONFLICT: /* outcomes are no errors: a constraint that our checks do not foresee */
+    case CARDBOX_CONFLICT: /* a violated constraint; expected conflicts are outcomes */
         if (error_is_of_class(err->sqlstate, "CB"))
             http_error_send(r, HTTP_ERROR_CONFLICT, NULL, "%s", err->message);
         else if (error_is_of_class(err->sqlstate, "25"))

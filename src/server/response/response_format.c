@@ -1,6 +1,6 @@
 /*
- * response_format.c: entity tags and accepted codings. A hash of 128 bits that is no cryptographic
- * one will do: whoever could make two cards with one tag would only deceive readers of both.
+ * response_format.c: ETags and accepted codings. A non-cryptographic hash of 128 bits is enough: an
+ * author who makes two texts with the same ETag deceives only readers of both.
  */
 #include "server/response/response_format.h"
 #include <stdio.h>
@@ -11,8 +11,8 @@
 static const char BLANKS[] = " \t";
 static const char GZIP_MARK[] = "-gz";
 
-/* How tags of cards begin. The number changes with each release that shows a card in another form,
- * or compresses from another size on. */
+/* Prefixes of a card's ETag. The number is changed if a release formats cards in another manner, or
+ * compresses from another size on. */
 static const char CARD_MARK[] = "c1-", VARYING_CARD_MARK[] = "v1-";
 
 enum {
@@ -32,7 +32,7 @@ static char *add_hex(char *at, uint64_t number)
     return at;
 }
 
-/* By hand, since every read of a card passes here. */
+/* Without snprintf for the hash, because every read calls it. */
 void etag_make(char out[ETAG_SIZE], slice text, int64_t version)
 {
     XXH128_hash_t hash = XXH3_128bits(text.ptr, text.len);
@@ -74,8 +74,8 @@ static void drop_mark(slice *opaque)
         opaque->len -= GZIP_MARK_LEN;
 }
 
-/* Takes the next tag of a list, what is between its quotes. Comparison is weak, so the sign of a
- * weak one is passed over. False: the end, or no list of tags. */
+/* Removes the next ETag from a list; `opaque` is the text between its quotes. Comparison is weak,
+ * so `W/` is skipped. False: the end, or malformed. */
 static bool next_tag(slice *rest, slice *opaque)
 {
     *rest = slice_trim(*rest, ", \t");
@@ -120,7 +120,7 @@ bool none_match_has(const none_match *n, const char *etag)
     return false;
 }
 
-/* The etag in what is between the quotes of a tag; 0: it is no tag of a card. */
+/* The card's etag in the text between the quotes of an ETag; 0: it is not a card's. */
 static int64_t read_card(slice opaque, bool *varies)
 {
     uint64_t etag = 0;
@@ -151,7 +151,7 @@ int64_t none_match_card(const none_match *n, bool *varies)
 
 /* --- codings --- */
 
-/* Takes what is before the next `mark` off the front of `rest`, without blanks around it. */
+/* Removes the text up to the next `mark` from `rest`, and returns it without blanks around it. */
 static slice take_until(slice *rest, char mark)
 {
     const char *end = rest->len == 0 ? NULL : memchr(rest->ptr, mark, rest->len);
@@ -160,7 +160,7 @@ static slice take_until(slice *rest, char mark)
     return slice_trim(part, BLANKS);
 }
 
-/* A weight, "0" to "1" with up to three decimals, in thousandths; what is none counts as 0. */
+/* A weight, "0" to "1" with up to three decimals, in thousandths. A malformed one is 0. */
 static int read_weight(slice text)
 {
     int weight = 0, unit = WEIGHT_ONE;
