@@ -21,9 +21,9 @@ enum {
     TAG_WAKE = 0,
     TAG_HTTP = 1,
     TAG_ACCEPT = 2,
-    TAG_DATABASE = 3,     /* and on */
-    LINGER_MS = 100,      /* draining ends if there was no request for this time */
-    LAST_WORDS_MS = 2000, /* to send the answers once all requests have one */
+    TAG_DATABASE = 3,    /* and on */
+    LINGER_MS = 100,     /* draining ends if there was no request for this time */
+    SEND_LAST_MS = 2000, /* to send the answers once all requests have one */
     WAIT_MOST_MS = 60000,
     JOB_END_MS = 2 /* for a helper thread to be done with a request */
 };
@@ -53,7 +53,7 @@ struct loop {
     int64_t active_ms; /* when the loop last had a request */
 };
 
-static bool watch(const loop *l, int fd, uint64_t tag)
+static bool watch_fd(const loop *l, int fd, uint64_t tag)
 {
     struct epoll_event how = {.events = EPOLLIN, .data.u64 = tag};
     return epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, fd, &how) == 0;
@@ -84,7 +84,7 @@ void loop_free(loop *l)
     free(l);
 }
 
-static cardbox_status fill(loop *l, size_t number, cardbox_error *err)
+static cardbox_status open_parts(loop *l, size_t number, cardbox_error *err)
 {
     l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -104,7 +104,8 @@ static cardbox_status fill(loop *l, size_t number, cardbox_error *err)
                                      .transfers = l->transfers,
                                      .followers = l->followers,
                                      .jobs = l->jobs});
-    if (l->http == NULL || !watch(l, l->wake_fd, TAG_WAKE) || !watch(l, http_fd(l->http), TAG_HTTP))
+    if (l->http == NULL || !watch_fd(l, l->wake_fd, TAG_WAKE) ||
+        !watch_fd(l, http_fd(l->http), TAG_HTTP))
         return CARDBOX_NOMEM;
     return CARDBOX_OK;
 }
@@ -120,7 +121,7 @@ cardbox_status loop_new(loop **out, server_state *server, size_t number, int lis
     l->server = server;
     l->stats = &server->stats[number];
     l->epoll_fd = l->wake_fd = -1;
-    cardbox_status status = fill(l, number, err);
+    cardbox_status status = open_parts(l, number, err);
     acceptor_open(&l->acceptor, server, number, l->epoll_fd, TAG_ACCEPT, listen_fd);
     if (status != CARDBOX_OK)
         loop_free(l);
@@ -164,8 +165,8 @@ static void continue_stopping(loop *l, int64_t now_ms)
     if (l->phase == LOOP_SERVING && stop != STOP_NOT)
         start_draining(l, now_ms);
     bool quiet = now_ms - l->active_ms >= LINGER_MS;
-    if (l->phase == LOOP_DRAINING && (quiet || stop == STOP_HURRY || now_ms >= l->phase_ms))
-        set_phase(l, LOOP_CLOSING, now_ms + LAST_WORDS_MS);
+    if (l->phase == LOOP_DRAINING && (quiet || stop == STOP_AT_ONCE || now_ms >= l->phase_ms))
+        set_phase(l, LOOP_CLOSING, now_ms + SEND_LAST_MS);
     if (l->phase == LOOP_CLOSING) {
         abort_requests(l);
         if (http_active(l->http) == 0 || (now_ms >= l->phase_ms && !jobs_any(l->jobs)))
@@ -212,7 +213,7 @@ static void dispatch(loop *l, const struct epoll_event *events, int count, int64
     }
 }
 
-static void work(loop *l, const struct epoll_event *events, int count, int64_t now_ms)
+static void handle_events(loop *l, const struct epoll_event *events, int count, int64_t now_ms)
 {
     bool http_ready = count <= 0;
     dispatch(l, events, count, now_ms);
@@ -235,7 +236,7 @@ static void iterate(loop *l)
     struct epoll_event events[EVENTS_MAX];
     int count = epoll_wait(l->epoll_fd, events, EVENTS_MAX, wait_ms(l));
     int64_t begun_us = clock_us();
-    work(l, events, count, begun_us / 1000);
+    handle_events(l, events, count, begun_us / 1000);
     stats_turn(l->stats, clock_us() - begun_us);
 }
 

@@ -82,7 +82,7 @@ static bool raise_descriptor_limit(settings *set)
 
 /* Answers use buffers of some hundred KB for a short time. With glibc's defaults the allocator
  * would return that memory to the kernel and request it again, many times a second. */
-static void keep_memory(void)
+static void configure_allocator(void)
 {
     mallopt(M_TRIM_THRESHOLD, MEMORY_KEPT);
     mallopt(M_TOP_PAD, MEMORY_STEP);
@@ -130,7 +130,7 @@ static bool start_loops(process *p)
     return true;
 }
 
-static void tell_loops(process *p, stop_phase phase)
+static void set_stop_phase(process *p, stop_phase phase)
 {
     atomic_store(&p->server.stop, phase);
     for (size_t i = 0; i < p->count; i++)
@@ -138,7 +138,7 @@ static void tell_loops(process *p, stop_phase phase)
 }
 
 /* True if the loops have their connections, or the database failed the check. */
-static bool is_settled(const process *p)
+static bool is_database_known(const process *p)
 {
     int last = atomic_load(&p->server.database.primary.last_logged);
     if (last == LOGGED_UP)
@@ -151,7 +151,8 @@ static bool is_settled(const process *p)
 static void await_database(const process *p)
 {
     int64_t end_ms = clock_ms() + READY_WAIT_MS;
-    while ((!is_settled(p) || !auth_watcher_has_looked(p->auth_watcher)) && clock_ms() < end_ms)
+    while ((!is_database_known(p) || !auth_watcher_has_looked(p->auth_watcher)) &&
+           clock_ms() < end_ms)
         clock_sleep_ms(2);
 }
 
@@ -183,12 +184,13 @@ static void serve_until_signal(process *p, const sigset_t *waited_for)
     while (sigwait(waited_for, &number) == 0 && number == SIGHUP)
         log_info("signal_ignored", "signal=SIGHUP hint=\"settings need a restart\"");
     log_info("stopping", "signal=%d", number);
-    tell_loops(p, STOP_DRAIN);
+    set_stop_phase(p, STOP_DRAIN);
     while (atomic_load(&p->server.loops_running) > 0) {
-        if (sigtimedwait(waited_for, NULL, &poll) < 0 || atomic_load(&p->server.stop) == STOP_HURRY)
+        if (sigtimedwait(waited_for, NULL, &poll) < 0 ||
+            atomic_load(&p->server.stop) == STOP_AT_ONCE)
             continue;
-        log_info("stopping", "hurry=yes");
-        tell_loops(p, STOP_HURRY);
+        log_info("stopping", "at_once=yes");
+        set_stop_phase(p, STOP_AT_ONCE);
     }
 }
 
@@ -209,7 +211,7 @@ static bool is_connection_string(const char *dsn, const char *given_as)
 }
 
 /* Starts all threads. Returns EXIT_SUCCESS, or the exit status after the reason was printed. */
-static int start(process *p)
+static int start_all(process *p)
 {
     char error[512] = "";
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -295,16 +297,16 @@ int main(int argc, char **argv)
     block_signals(&waited_for);
     if (!raise_descriptor_limit(&p.set))
         return EXIT_FAILURE;
-    keep_memory();
+    configure_allocator();
     idset_seed();
     board_init(&p.tokens);
     p.server.tokens = &p.tokens;
     http_global_init();
-    int status = start(&p);
+    int status = start_all(&p);
     if (status == EXIT_SUCCESS)
         serve_until_signal(&p, &waited_for);
     else
-        tell_loops(&p, STOP_HURRY);
+        set_stop_phase(&p, STOP_AT_ONCE);
     bool ended = stop_threads(&p);
     if (status == EXIT_SUCCESS)
         log_info("stopped", "loops=%zu", p.count);

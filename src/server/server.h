@@ -20,9 +20,9 @@ struct notifier;
 
 /* The phases of stopping, in order. */
 typedef enum stop_phase {
-    STOP_NOT,   /* serving */
-    STOP_DRAIN, /* no new connections; requests are finished */
-    STOP_HURRY  /* requests are answered 503 */
+    STOP_NOT,    /* serving */
+    STOP_DRAIN,  /* no new connections; requests are finished */
+    STOP_AT_ONCE /* requests are answered 503 */
 } stop_phase;
 
 typedef struct server_state {

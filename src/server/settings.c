@@ -139,8 +139,8 @@ static void print_help(void)
     putchar('\n');
     word_wrap_text(
         stdout,
-        "Once it serves it prints \"ready: http://ADDR:PORT\". SIGTERM and SIGINT stop it "
-        "after the requests that are under way; a second one hurries.",
+        "Once it serves it prints \"ready: http://ADDR:PORT\". SIGTERM and SIGINT stop it after "
+        "unfinished requests are answered; a second signal stops it at once.",
         0, 0);
     printf("\nexamples:\n"
            "  cardboxd --dsn 'host=/var/run/postgresql dbname=cardbox'\n"
@@ -197,7 +197,7 @@ void settings_share(settings *s)
     share_groups(s, left / s->loops);
 }
 
-static void share(settings *s)
+static void divide_connections(settings *s)
 {
     long loops = s->loops;
     s->cpus = cpus_usable();
@@ -227,6 +227,6 @@ settings_result settings_read(settings *out, int argc, char **argv)
     log_threshold = out->log_level;
     if (parsed > 0 || out->version || out->routes)
         return SETTINGS_DONE;
-    share(out);
+    divide_connections(out);
     return SETTINGS_SERVE;
 }

@@ -51,7 +51,7 @@ void handle_ability_get(request *r)
 
 /* --- invocations --- */
 
-static void drop(void *plan)
+static void drop_call(void *plan)
 {
     bus_end(plan);
 }
@@ -111,7 +111,7 @@ static bool check_names(request *r)
 }
 
 /* Reads the input. False: answered. */
-static bool begin(request *r, bus_call *call, const bus_ability *ability)
+static bool begin_call(request *r, bus_call *call, const bus_ability *ability)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     scan_error reason;
@@ -124,7 +124,7 @@ static bool begin(request *r, bus_call *call, const bus_ability *ability)
         return false;
     }
     r->plan = call;
-    r->drop_plan = drop;
+    r->drop_plan = drop_call;
     cardbox_status status = bus_begin(call, ability, request_tenant(r), input, &r->memory, &err);
     if (status == CARDBOX_NOMEM)
         http_error_send_no_memory(r);
@@ -139,7 +139,7 @@ void handle_ability_invoke(request *r)
     bus_call *call = NULL;
     if (ability != NULL && check_names(r) && handler_no_query(r))
         call = handler_take(r, 1, sizeof(*call));
-    if (call == NULL || !begin(r, call, ability))
+    if (call == NULL || !begin_call(r, call, ability))
         return;
     r->ticket.replayable = call->again;
     r->ticket.has_new_ids = true; /* it may have one, such as a new task's */

@@ -81,7 +81,7 @@ static stream_state query_page(request *r, box_stream *s)
     return r->state == REQUEST_SUSPENDED ? STREAM_WAIT : STREAM_BROKEN;
 }
 
-static stream_state peek(request *r, slice *piece)
+static stream_state peek_page(request *r, slice *piece)
 {
     box_stream *s = r->plan;
     *piece = buf_since(&r->answer.body, s->at);
@@ -90,7 +90,7 @@ static stream_state peek(request *r, slice *piece)
     return has_more(s) ? query_page(r, s) : STREAM_END;
 }
 
-static void took(request *r, size_t len)
+static void consume_page(request *r, size_t len)
 {
     box_stream *s = r->plan;
     s->at += len;
@@ -113,7 +113,7 @@ static slice write_frame(request *r, const box_view *box, const box_read *read, 
 /* Checks that the last id exists before the first byte is sent, because the length may be wrong. */
 static void last_id_response(request *r, const batch_rows *found)
 {
-    static const answer_stream STREAM = {peek, took};
+    static const answer_stream STREAM = {peek_page, consume_page};
     box_stream *s = r->plan;
     arena memory = ARENA_INIT;
     box_view box;

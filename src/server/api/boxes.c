@@ -9,9 +9,9 @@ enum { Q_OFFSET = BOX_AT_FIELDS, Q_LIMIT, Q_COUNT };
 
 /* The parameters of reads of one box. Other parameters are ignored. */
 static const field QUERY[Q_COUNT] = {
-    [BOX_AT_VERSION] = BOX_AT_VERSION_FIELD,
-    [BOX_AT_LENGTH] = BOX_AT_LENGTH_FIELD,
-    [BOX_AT_TIME] = BOX_AT_TIME_FIELD,
+    [BOX_AT_VERSION] = {BOX_AT_VERSION_FIELD},
+    [BOX_AT_LENGTH] = {BOX_AT_LENGTH_FIELD},
+    [BOX_AT_TIME] = {BOX_AT_TIME_FIELD},
     [Q_OFFSET] = {"offset", FIELD_INTEGER, .least = 0, .most = INT64_MAX},
     [Q_LIMIT] = {"limit", FIELD_LIMIT, .least = LIMIT_LEAST, .most = LIMIT_MOST},
 };

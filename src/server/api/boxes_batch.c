@@ -182,7 +182,7 @@ static bool add_card(request *r, batch_answer *a, size_t key, const box_row *car
 
 /* Heads arrive before rows with ids, and these before cards. `key`: index in `boxes`. Returns true
  * if the row is needed later. */
-static bool add_row(request *r, batch_answer *a, size_t key, const store_rows *rows, int row)
+static bool add_box_row(request *r, batch_answer *a, size_t key, const store_rows *rows, int row)
 {
     int32_t kind = rows_int4(rows, row, BOX_COL_KIND);
     box_row here = {box_position(rows, row), rows, row};
@@ -232,7 +232,7 @@ static bool take_row(request *r, store_rows *row)
     a->bytes += rows_bytes_of(row, 0);
     if (a->bytes > request_body(r)->max)
         set_failure(a, BUF_TOO_LARGE);
-    bool kept = has_not_failed(r, a) && add_row(r, a, key, row, 0) && keep_row(a, row);
+    bool kept = has_not_failed(r, a) && add_box_row(r, a, key, row, 0) && keep_row(a, row);
     if (!kept)
         rows_free(row);
     return has_not_failed(r, a);
@@ -276,7 +276,7 @@ static void render_kind(request *r, const batch_rows *found, int32_t kind)
         for (int i = found->start[key]; i < found->start[key + 1]; i++) {
             if (rows_int4(found->rows, found->row[i], BOX_COL_KIND) == kind &&
                 has_not_failed(r, r->plan))
-                add_row(r, r->plan, key, found->rows, found->row[i]);
+                add_box_row(r, r->plan, key, found->rows, found->row[i]);
         }
     }
 }

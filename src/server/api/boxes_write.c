@@ -124,7 +124,7 @@ static const field REPLACE[CHANGE_FIELDS] = {
 HANDLER_PARAMS(build_replace, box_save_params)
 
 /* 412 if the box does not exist or has another version than If-Match. */
-static http_error replace_fault(const request *r, const box_change *change, cardbox_status status)
+static http_error replace_error(const request *r, const box_change *change, cardbox_status status)
 {
     bool precondition = change->outcome == BOX_WRONG_VERSION || change->outcome == BOX_NONE;
     return r->headers.if_match.ptr != NULL && precondition ? HTTP_ERROR_PRECONDITION
@@ -140,7 +140,7 @@ static void box_replace_response(request *r, const batch_rows *found)
     if (status == CARDBOX_OK)
         answer_change(r, &save->box_id, &change);
     else
-        http_error_send_status(r, replace_fault(r, &change, status), &err);
+        http_error_send_status(r, replace_error(r, &change, status), &err);
 }
 
 /* Reads the version that must be replaced. False: answered. */

@@ -33,8 +33,8 @@ static const field LIST[LIST_FIELDS] = {
     [L_META] = {"meta.", FIELD_TEXT, .most = CARDBOX_KEY_MAX, .repeats = CARDBOX_FILTERS_MAX},
     [L_AFTER] = {"created_after", FIELD_TIME},
     [L_BEFORE] = {"created_before", FIELD_TIME},
-    [L_LIMIT] = PAGE_LIMIT_FIELD,
-    [L_CURSOR] = PAGE_CURSOR_FIELD,
+    [L_LIMIT] = {PAGE_LIMIT_FIELD},
+    [L_CURSOR] = {PAGE_CURSOR_FIELD},
 };
 
 static bool take_calls(request *r, card_list *list, const field_value *calls)

@@ -271,7 +271,7 @@ static card_outcome *outcomes_in_order(request *r, const batch_rows *found)
 
 /* The error of the whole batch. A conflict goes before a deleted card, which `restore` could bring
  * back. */
-static http_error judge(const posted *p, const card_outcome *all, cardbox_error *err)
+static http_error error_of_batch(const posted *p, const card_outcome *all, cardbox_error *err)
 {
     http_error worst = HTTP_ERROR_INTERNAL;
     for (size_t i = 0; i < p->count; i++) {
@@ -316,7 +316,7 @@ static void cards_add_response(request *r, const batch_rows *found)
     card_outcome *all = outcomes_in_order(r, found);
     if (all == NULL)
         return;
-    http_error what = judge(p, all, &err);
+    http_error what = error_of_batch(p, all, &err);
     if (err.status != CARDBOX_OK) {
         answer_refused(r, all, what, err.message);
         return;

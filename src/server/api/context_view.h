@@ -10,14 +10,8 @@
 
 extern const char *const CONTEXT_REPAIRS[];
 
-#define CONTEXT_FORMAT_FIELD                                                                       \
-    {                                                                                              \
-        .name = "format", .kind = FIELD_CHOICE, .choices = CONTEXT_FORMATS                         \
-    }
-#define CONTEXT_REPAIR_FIELD                                                                       \
-    {                                                                                              \
-        .name = "repair", .kind = FIELD_CHOICE, .choices = CONTEXT_REPAIRS                         \
-    }
+#define CONTEXT_FORMAT_FIELD .name = "format", .kind = FIELD_CHOICE, .choices = CONTEXT_FORMATS
+#define CONTEXT_REPAIR_FIELD .name = "repair", .kind = FIELD_CHOICE, .choices = CONTEXT_REPAIRS
 
 context_request context_request_of(const field_value *format, const field_value *repair);
 

@@ -25,7 +25,7 @@ static bool take_piece(void *arg, slice piece, const export_counts *counts)
         e->out.transfer.bounded_pipe); /* checked at each page: has the client left? */
 }
 
-static cardbox_status run(transfer *t)
+static cardbox_status run_export(transfer *t)
 {
     exporting *e = (exporting *)t;
     return outgoing_end(&e->out, export_run(t->db, t->tenant, take_piece, e, &t->err));
@@ -33,21 +33,22 @@ static cardbox_status run(transfer *t)
 
 /* --- on the loop --- */
 
-static void head(outgoing *o, request *r)
+static void add_line_count(outgoing *o, request *r)
 {
     exporting *e = (exporting *)o;
     snprintf(e->lines, sizeof(e->lines), "%llu", (unsigned long long)e->total);
     request_header(r, "Cardbox-Lines", e->lines);
 }
 
-static void look(transfer *t)
+static void update_export(transfer *t)
 {
-    outgoing_look(t, head);
+    outgoing_look(t, add_line_count);
 }
 
 void handle_project_export(request *r)
 {
-    static const transfer_kind_of KIND = {sizeof(exporting), run, look, outgoing_clear};
+    static const transfer_kind_of KIND = {sizeof(exporting), run_export, update_export,
+                                          outgoing_clear};
     transfer *t = handler_no_query(r) ? transfer_new(r, &KIND) : NULL;
     if (t != NULL && transfer_start(t))
         request_set_state(r, REQUEST_SUSPENDED);

@@ -150,7 +150,7 @@ static bool is_stopping(const request *r)
     return atomic_load(&r->server->stop) != STOP_NOT;
 }
 
-static stream_state peek(request *r, slice *piece)
+static stream_state peek_events(request *r, slice *piece)
 {
     follower *f = r->plan;
     *piece = buf_since(&r->answer.body, f->at);
@@ -164,7 +164,7 @@ static stream_state peek(request *r, slice *piece)
     return STREAM_WAIT;
 }
 
-static void took(request *r, size_t len)
+static void consume_events(request *r, size_t len)
 {
     follower *f = r->plan;
     f->at += len;
@@ -302,9 +302,9 @@ static void build_task(params *p, const void *keys)
 
 /* Begins the stream. If the client's last event does not exist, such as after a restore of the
  * database, the stream begins after the last event of the task. */
-static void start(request *r, follower *f, const task_row *task)
+static void start_stream(request *r, follower *f, const task_row *task)
 {
-    static const answer_stream STREAM = {peek, took};
+    static const answer_stream STREAM = {peek_events, consume_events};
     f->slice.finished = task->status.ptr != NULL;
     if (f->slice.key.after > task->events)
         f->slice.key.after = task->events;
@@ -337,7 +337,7 @@ static void task_stream_response(request *r, const batch_rows *found)
     else if (r->followers->count >= FOLLOWERS_MOST)
         http_error_send(r, HTTP_ERROR_QUEUE_FULL, NULL, "too many task streams are open");
     else
-        start(r, f, &task);
+        start_stream(r, f, &task);
 }
 
 /* The first event is number 1. A client without events may send 0. */

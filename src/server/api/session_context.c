@@ -11,8 +11,8 @@ enum { C_LEAF, C_COMPARE, C_FORMAT, C_REPAIR, CONTEXT_FIELDS };
 static const field QUERY[CONTEXT_FIELDS] = {
     [C_LEAF] = {"leaf", FIELD_ID, .most = SESSION_ID_MAX},
     [C_COMPARE] = {"compare", FIELD_ID, .most = SESSION_ID_MAX},
-    [C_FORMAT] = CONTEXT_FORMAT_FIELD,
-    [C_REPAIR] = CONTEXT_REPAIR_FIELD,
+    [C_FORMAT] = {CONTEXT_FORMAT_FIELD},
+    [C_REPAIR] = {CONTEXT_REPAIR_FIELD},
 };
 
 static void build_context(params *p, const void *keys)

@@ -11,8 +11,8 @@ enum { P_LINES, P_LIMIT, P_CURSOR, P_PREVIEW, PAGE_FIELDS };
 
 static const field PAGE[PAGE_FIELDS] = {
     [P_LINES] = {"lines", FIELD_INTEGER, .least = 0, .most = SESSION_LINES_MOST},
-    [P_LIMIT] = PAGE_LIMIT_FIELD,
-    [P_CURSOR] = PAGE_CURSOR_FIELD,
+    [P_LIMIT] = {PAGE_LIMIT_FIELD},
+    [P_CURSOR] = {PAGE_CURSOR_FIELD},
     [P_PREVIEW] = {"preview", FIELD_BOOL},
 };
 
@@ -202,7 +202,7 @@ static const field DIFF[DIFF_FIELDS] = {
     [D_A] = {"a", FIELD_ID, .required = true, .most = SESSION_ID_MAX},
     [D_B] = {"b", FIELD_ID, .required = true, .most = SESSION_ID_MAX},
     [D_LINES] = {"lines", FIELD_INTEGER, .least = 0, .most = SESSION_LINES_MOST},
-    [D_LIMIT] = PAGE_LIMIT_FIELD,
+    [D_LIMIT] = {PAGE_LIMIT_FIELD},
     [D_PREVIEW] = {"preview", FIELD_BOOL},
 };
 

@@ -7,7 +7,7 @@
 #include "server/api/task_events.h"
 #include "base/scan.h"
 
-static void begin(buf *out, const char *event, int64_t n)
+static void begin_event(buf *out, const char *event, int64_t n)
 {
     if (n > 0) {
         buf_text(out, "id: ");
@@ -32,7 +32,7 @@ static void add_message(buf *out, const task_view *seen, const task_event *e)
                                  .content = e->text,
                                  .call_id = call.kind == SCAN_STRING ? call.text : (slice){0},
                                  .ts_ms = e->at_ms};
-    begin(out, "message_complete", e->n);
+    begin_event(out, "message_complete", e->n);
     message_json(out, &message);
 }
 
@@ -48,7 +48,7 @@ static void add_member(buf *out, const char *name, scan_value value)
 static void add_call(buf *out, const task_event *e)
 {
     scan_value call = scan_whole(e->call);
-    begin(out, "call", e->n);
+    begin_event(out, "call", e->n);
     add_string(out, "{\"callId\":", e->ref);
     add_member(out, ",\"abilityName\":", scan_find(call, "abilityName"));
     add_string(out, ",\"status\":", e->how);
@@ -59,7 +59,7 @@ static void add_call(buf *out, const task_event *e)
 
 static void add_end(buf *out, const task_view *seen, const task_event *e)
 {
-    begin(out, "task_complete", e->n);
+    begin_event(out, "task_complete", e->n);
     add_string(out, "{\"taskId\":", seen->key.task_id);
     add_string(out, ",\"completionStatus\":", e->how);
     if (e->text.ptr != NULL) {
@@ -76,12 +76,12 @@ static void add_piece(buf *out, task_view *seen, const task_event *e)
         size_t len = e->ref.len < sizeof(seen->saying) ? e->ref.len : sizeof(seen->saying);
         memcpy(seen->saying, e->ref.ptr, len);
         key->message_id = (slice){seen->saying, len};
-        begin(out, "start", 0);
+        begin_event(out, "start", 0);
         add_string(out, "{\"messageId\":", e->ref);
         buf_text(out, "}\n\n");
     }
     key->after_piece = e->n;
-    begin(out, "content", 0);
+    begin_event(out, "content", 0);
     add_string(out, "{\"messageId\":", e->ref);
     buf_text(out, ",\"content\":");
     buf_slice(out, e->text);

@@ -25,24 +25,24 @@ enum {
 
 /* --- exchanges --- */
 
-static void resume(request *r)
+static void resume_connection(request *r)
 {
-    http_wake((exchange *)r);
+    http_resume((exchange *)r);
 }
 
-static bool left(const request *r)
+static bool has_client_left(const request *r)
 {
-    return client_left(((const exchange *)r)->client);
+    return client_has_left(((const exchange *)r)->client);
 }
 
-static void cut(request *r)
+static void close_connection(request *r)
 {
     exchange *x = (exchange *)r;
-    client_shut(x->client, "its request was given up", clock_ms());
+    client_shut_down(x->client, "its request was given up", clock_ms());
 }
 
 /* Lets the answer of `r` use the memory of an earlier answer. */
-static void use_again(buf *memory, request *r)
+static void reuse_memory(buf *memory, request *r)
 {
     buf_free(&r->answer.body);
     memory->max = r->answer.body.max;
@@ -50,23 +50,23 @@ static void use_again(buf *memory, request *r)
     *memory = BUF_INIT(0);
 }
 
-static void lend(request *r)
+static void lend_memory(request *r)
 {
     http *h = ((exchange *)r)->http;
     if (h->large.cap > r->answer.body.cap)
-        use_again(&h->large, r);
+        reuse_memory(&h->large, r);
 }
 
 /* Suspends the connection: libmicrohttpd could close it while it is polled. */
-static void hold(request *r)
+static void suspend_polled(request *r)
 {
     exchange *x = (exchange *)r;
-    if (x->wait == WAIT_ASKED)
+    if (x->wait == WAIT_POLLED)
         http_suspend(x);
 }
 
 /* Keeps the memory of a sent answer for the next one. */
-static void take_back(exchange *x)
+static void keep_memory(exchange *x)
 {
     buf *body = &x->request.answer.body, *to = NULL;
     if (body->cap <= SMALL_MOST)
@@ -81,7 +81,7 @@ static void take_back(exchange *x)
     buf_reset(to, to->cap);
 }
 
-static void exchange_drop(exchange *x)
+static void exchange_destroy(exchange *x)
 {
     buf_free(&x->spare_body);
     free(x);
@@ -89,7 +89,8 @@ static void exchange_drop(exchange *x)
 
 static exchange *exchange_new(http *h)
 {
-    static const request_host HOST = {resume, left, cut, lend, hold};
+    static const request_host HOST = {resume_connection, has_client_left, close_connection,
+                                      lend_memory, suspend_polled};
     exchange *x = h->spares;
     if (x != NULL) {
         h->spares = x->next;
@@ -101,7 +102,7 @@ static exchange *exchange_new(http *h)
         x->spare_body = BUF_INIT(0);
     }
     request_init(&x->request, h->server, h->stats, h->parts.batcher);
-    use_again(&x->spare_body, &x->request);
+    reuse_memory(&x->spare_body, &x->request);
     x->request.host = &HOST;
     x->request.transfers = h->parts.transfers;
     x->request.followers = h->parts.followers;
@@ -117,13 +118,13 @@ static exchange *exchange_new(http *h)
 static void exchange_free(exchange *x)
 {
     http *h = x->http;
-    take_back(x);
+    keep_memory(x);
     request_clear(&x->request);
     gzip_free(x->gzip);
     h->active--;
     tally_sub(&h->stats->in_flight, 1);
     if (h->spare_count >= SPARES_MAX) {
-        exchange_drop(x);
+        exchange_destroy(x);
         return;
     }
     x->next = h->spares;
@@ -152,7 +153,7 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *con
     x->connection = connection;
     x->client = c;
     c->exchange = x;
-    http_greeting(x->http, c, false);
+    http_set_handshaking(x->http, c, false);
     x->request.started_us = clock_us();
     x->request.started_ms = x->request.started_us / 1000;
     client_set_state(c, CLIENT_SENDING, x->request.started_ms);
@@ -194,7 +195,7 @@ static void log_access(exchange *x, enum MHD_RequestTerminationCode how)
         how == MHD_REQUEST_TERMINATED_COMPLETED_OK ? "yes" : "no");
 }
 
-static void count(const exchange *x, int64_t now_us)
+static void count_request(const exchange *x, int64_t now_us)
 {
     const request *r = &x->request;
     const route *served = r->match.route;
@@ -207,10 +208,10 @@ static void count(const exchange *x, int64_t now_us)
 static void complete(exchange *x, enum MHD_RequestTerminationCode how)
 {
     int64_t now_us = clock_us();
-    http_leave(x);
-    http_more(x->http);
+    http_end_wait(x);
+    http_note_pending(x->http);
     log_access(x, how);
-    count(x, now_us);
+    count_request(x, now_us);
     x->client->exchange = NULL;
     client_set_state(x->client, CLIENT_IDLE, now_us / 1000);
     exchange_free(x);
@@ -244,7 +245,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
         return http_begin(x, method, version);
     if (*piece_len > 0)
         return http_receive(x, (slice){piece, *piece_len}, piece_len);
-    if (x->wait == WAIT_ASKED) {
+    if (x->wait == WAIT_POLLED) {
         http_wait(x);
         return MHD_YES;
     }
@@ -271,7 +272,7 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
         *context = info == NULL ? NULL : client_open(&h->clients, info->connect_fd);
         if (*context != NULL) {
-            http_greeting(h, *context, h->server->tls.cert != NULL);
+            http_set_handshaking(h, *context, h->server->tls.cert != NULL);
             tally_add(&h->stats->clients, 1);
             tally_add(&h->stats->clients_opened, 1);
         }
@@ -280,7 +281,7 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
         /* The library does not complete requests whose query exceeded its memory. */
         if (c->exchange != NULL)
             complete(c->exchange, MHD_REQUEST_TERMINATED_WITH_ERROR);
-        http_greeting(h, c, false);
+        http_set_handshaking(h, c, false);
         client_close(&h->clients, c);
         tally_sub(&h->stats->clients, 1);
         *context = NULL;
@@ -296,9 +297,6 @@ static size_t leave_escapes(void *arg, struct MHD_Connection *connection, char *
     return strlen(text);
 }
 
-static void on_log(void *arg, const char *format, va_list args)
-    __attribute__((format(printf, 2, 0)));
-
 /* If libmicrohttpd 0.9.75 rejects a Content-Length or cookies, it sends two answers, and logs a
  * message before. So the server answers first. The rejected request is the only one with complete
  * headers that on_request was not called for. */
@@ -312,7 +310,8 @@ static void refuse_first(http *h)
     }
 }
 
-static void on_log(void *arg, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void on_log(void *arg, const char *format,
+                                                         va_list args)
 {
     static const char REFUSES[] = "Error processing request";
     char message[256], quoted[LOG_QUOTE_SIZE];
@@ -392,7 +391,7 @@ void http_free(http *h)
     board_leave(&h->tokens);
     while (h->spares != NULL) {
         exchange *next = h->spares->next;
-        exchange_drop(h->spares);
+        exchange_destroy(h->spares);
         h->spares = next;
     }
     gzip_free(h->gzip);
@@ -415,13 +414,13 @@ int http_accept(http *h, int listen_fd)
     MHD_add_connection(h->daemon, fd, &NOBODY,
                        sizeof(NOBODY)); /* it closes the descriptor if it fails */
     h->pending = true;
-    clients_stir(&h->clients, clock_ms());
+    clients_check_idle(&h->clients, clock_ms());
     return 0;
 }
 
 void http_ready(http *h, int64_t now_ms)
 {
-    clients_stir(&h->clients, now_ms);
+    clients_check_idle(&h->clients, now_ms);
 }
 
 void http_tick(http *h, int64_t now_ms)

@@ -26,7 +26,7 @@ typedef struct shown {
 
 /* --- the form --- */
 
-static shown choose(const exchange *x)
+static shown choose_form(const exchange *x)
 {
     const request *r = &x->request;
     const answer *a = &r->answer;
@@ -50,7 +50,7 @@ static shown choose(const exchange *x)
 
 /* --- the response --- */
 
-static void count(exchange *x, size_t len)
+static void count_bytes(exchange *x, size_t len)
 {
     if (strcmp(x->request.method, MHD_HTTP_METHOD_HEAD) != 0)
         tally_add(&x->request.stats->body_bytes_out, len);
@@ -59,18 +59,10 @@ static void count(exchange *x, size_t len)
 /* A response from text that outlives it: static, or the request's. */
 static struct MHD_Response *respond_fixed(exchange *x, slice text)
 {
-    count(x, text.len);
+    count_bytes(x, text.len);
     /* The library does not write to the text, but its parameter is not const. */
     return MHD_create_response_from_buffer(text.len, (void *)(uintptr_t)text.ptr,
                                            MHD_RESPMEM_PERSISTENT);
-}
-
-/* A response whose body is produced while it is sent. */
-static struct MHD_Response *respond_in_pieces(exchange *x, bool gzip)
-{
-    if (gzip)
-        x->gzip = gzip_new();
-    return gzip && x->gzip == NULL ? NULL : http_stream(x);
 }
 
 static struct MHD_Response *respond_in_gzip(exchange *x, slice text)
@@ -78,7 +70,7 @@ static struct MHD_Response *respond_in_gzip(exchange *x, slice text)
     http *h = x->http;
     size_t len = 0;
     if (text.len > GZIP_AT_ONCE)
-        return respond_in_pieces(x, true);
+        return http_stream(x, true);
     if (h->gzip == NULL)
         h->gzip = gzip_new();
     if (h->gzip == NULL)
@@ -86,7 +78,7 @@ static struct MHD_Response *respond_in_gzip(exchange *x, slice text)
     char *packed = gzip_all(h->gzip, text, &len);
     if (packed == NULL)
         return NULL;
-    count(x, len);
+    count_bytes(x, len);
     struct MHD_Response *response =
         MHD_create_response_from_buffer(len, packed, MHD_RESPMEM_MUST_FREE);
     if (response == NULL)
@@ -100,7 +92,7 @@ static struct MHD_Response *make_response(exchange *x, const shown *as)
     if (as->status == NOT_MODIFIED)
         return respond_fixed(x, SLICE(""));
     if (a->stream != NULL)
-        return respond_in_pieces(x, as->gzip);
+        return http_stream(x, as->gzip);
     if (as->gzip && a->packed.ptr != NULL)
         return respond_fixed(x, a->packed);
     if (as->gzip)
@@ -123,7 +115,7 @@ static const char *date_now(http *h)
 }
 
 /* Adds nothing if the value is NULL. */
-static bool add(struct MHD_Response *response, const char *name, const char *value)
+static bool add_header(struct MHD_Response *response, const char *name, const char *value)
 {
     return value == NULL || MHD_add_response_header(response, name, value) == MHD_YES;
 }
@@ -135,16 +127,16 @@ static bool add_headers(struct MHD_Response *response, exchange *x, const shown 
     bool whole = as->status != NOT_MODIFIED;
     const char *type = r->answer.type == NULL ? "application/json" : r->answer.type;
     const char *id = arena_copy(&r->memory, r->id);
-    bool fine = id != NULL && add(response, "Date", date_now(x->http)) &&
-                add(response, "Content-Type", whole ? type : NULL) &&
-                add(response, "Content-Encoding", whole && as->gzip ? "gzip" : NULL) &&
-                add(response, "Vary", as->varies ? "Accept-Encoding" : NULL) &&
-                add(response, "ETag", as->etag[0] != '\0' ? as->etag : NULL) &&
-                add(response, "X-Request-Id", id) &&
-                add(response, "Cardbox-Lsn", r->lsn[0] != '\0' ? r->lsn : NULL) &&
-                add(response, "Connection", close ? "close" : NULL);
+    bool fine = id != NULL && add_header(response, "Date", date_now(x->http)) &&
+                add_header(response, "Content-Type", whole ? type : NULL) &&
+                add_header(response, "Content-Encoding", whole && as->gzip ? "gzip" : NULL) &&
+                add_header(response, "Vary", as->varies ? "Accept-Encoding" : NULL) &&
+                add_header(response, "ETag", as->etag[0] != '\0' ? as->etag : NULL) &&
+                add_header(response, "X-Request-Id", id) &&
+                add_header(response, "Cardbox-Lsn", r->lsn[0] != '\0' ? r->lsn : NULL) &&
+                add_header(response, "Connection", close ? "close" : NULL);
     for (size_t i = 0; fine && i < r->answer.headers; i++)
-        fine = add(response, r->answer.header[i].name, r->answer.header[i].value);
+        fine = add_header(response, r->answer.header[i].name, r->answer.header[i].value);
     return fine;
 }
 
@@ -167,20 +159,20 @@ void http_send_past(exchange *x)
         tally_add(&r->stats->body_bytes_out, text.len);
     buf_free(&out);
     request_set_state(r, REQUEST_SENDING);
-    client_shut(x->client, "its request is malformed", clock_ms());
+    client_shut_down(x->client, "its request is malformed", clock_ms());
 }
 
 enum MHD_Result http_send(exchange *x)
 {
     request *r = &x->request;
     enum MHD_Result queued = MHD_NO;
-    shown as = choose(x);
+    shown as = choose_form(x);
     struct MHD_Response *response = make_response(x, &as);
     if (response == NULL || !add_headers(response, x, &as))
         goto done;
     queued = MHD_queue_response(x->connection, as.status, response);
     r->answer.status = as.status;
-    http_more(x->http);
+    http_note_pending(x->http);
     if (queued == MHD_YES)
         request_set_state(r, REQUEST_SENDING);
 done:

@@ -13,7 +13,7 @@
 
 #define SUPPORTED "0.9.75"
 
-enum { RUNS_MOST = 200, RUNS_AT_ONCE = 50, WAIT_MS = 5 };
+enum { RUNS_MAX = 200, RUNS_AT_ONCE = 50, WAIT_MS = 5 };
 
 typedef struct trial {
     size_t shift; /* for a unit test of this check */
@@ -44,8 +44,8 @@ static enum MHD_Result on_field(void *arg, enum MHD_ValueKind kind, const char *
     return MHD_YES;
 }
 
-static void begin(trial *t, struct MHD_Connection *connection, const char *method,
-                  const char *version)
+static void check_headers(trial *t, struct MHD_Connection *connection, const char *method,
+                          const char *version)
 {
     const union MHD_ConnectionInfo *info;
     t->begun = true;
@@ -75,7 +75,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
     (void)url;
     (void)context;
     if (!t->begun) {
-        begin(t, connection, method, version);
+        check_headers(t, connection, method, version);
     } else if (*piece_len > 0) {
         t->pieces_wrong |= !chunks_piece(&t->chunks, (slice){piece, *piece_len});
         chunks_took(&t->chunks, (slice){piece, *piece_len}, *piece_len);
@@ -98,7 +98,7 @@ static bool exchange_one(struct MHD_Daemon *daemon, slice request)
         return false;
     bool sent = write(ends[0], request.ptr, request.len) == (ssize_t)request.len &&
                 MHD_add_connection(daemon, ends[1], &NOBODY, sizeof(NOBODY)) == MHD_YES;
-    for (int i = 0; i < RUNS_MOST && sent && !answered; i++) {
+    for (int i = 0; i < RUNS_MAX && sent && !answered; i++) {
         struct pollfd client = {ends[0], POLLIN, 0};
         MHD_run(daemon);
         answered = poll(&client, 1, i < RUNS_AT_ONCE ? 0 : WAIT_MS) > 0 &&

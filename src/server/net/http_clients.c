@@ -66,7 +66,7 @@ void client_set_state(client *c, client_state to, int64_t now_ms)
         c->fresh = false;
 }
 
-bool client_left(const client *c)
+bool client_has_left(const client *c)
 {
     struct pollfd now = {c->fd, POLLRDHUP, 0};
     return poll(&now, 1, 0) == 1;
@@ -86,10 +86,10 @@ static bool has_begun(const client *c, const struct tcp_info *info, int64_t now_
 static bool has_ended(const client *c)
 {
     int unread = 0;
-    return client_left(c) && ioctl(c->fd, FIONREAD, &unread) == 0 && unread == 0;
+    return client_has_left(c) && ioctl(c->fd, FIONREAD, &unread) == 0 && unread == 0;
 }
 
-void client_shut(client *c, const char *reason, int64_t now_ms)
+void client_shut_down(client *c, const char *reason, int64_t now_ms)
 {
     log_debug("client_closed", "reason=\"%s\" fd=%d", reason, c->fd);
     shutdown(c->fd, SHUT_RDWR);
@@ -107,10 +107,10 @@ static void check_idle_client(client *c, int64_t now_ms)
     if (has_begun(c, &info, now_ms))
         client_set_state(c, CLIENT_SENDING, now_ms);
     else if (info.tcpi_state == CLOSE_WAIT && now_ms - c->since_ms >= ROUND_MS && has_ended(c))
-        client_shut(c, "it closed its side", now_ms);
+        client_shut_down(c, "it closed its side", now_ms);
 }
 
-void clients_stir(clients *all, int64_t now_ms)
+void clients_check_idle(clients *all, int64_t now_ms)
 {
     if (all->idle_rounds <= IDLE_ROUNDS)
         all->idle_rounds += IDLE_ROUNDS;
@@ -133,9 +133,9 @@ void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms)
             continue;
         some_send = true;
         if (now_ms - c->since_ms >= patience_ms)
-            client_shut(c, "its request did not arrive in time", now_ms);
+            client_shut_down(c, "its request did not arrive in time", now_ms);
         else if (now_ms - c->since_ms >= ROUND_MS && has_ended(c))
-            client_shut(c, "it left in the middle of its request", now_ms);
+            client_shut_down(c, "it left in the middle of its request", now_ms);
     }
     if (all->busy > 0 && all->idle_rounds == 0)
         all->idle_rounds = IDLE_ROUNDS;

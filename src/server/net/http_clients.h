@@ -20,14 +20,14 @@ typedef struct client {
     client_state state;
     int64_t since_ms;          /* in this state */
     bool fresh;                /* has sent no request yet */
-    bool greeting;             /* in its TLS handshake, or before its first request */
+    bool handshaking;          /* in its TLS handshake, or before its first request */
     struct exchange *exchange; /* its current request, or NULL */
 } client;
 
 typedef struct clients {
     client *first;
     size_t busy;          /* clients whose state changed in the last second */
-    int64_t due_ms;       /* next check; INT64_MAX: none until clients_stir */
+    int64_t due_ms;       /* next check; INT64_MAX: none until clients_check_idle */
     unsigned idle_rounds; /* checks that follow; every fourth one includes the idle clients */
 } clients;
 
@@ -39,13 +39,13 @@ void client_close(clients *all, client *c);
 void client_set_state(client *c, client_state to, int64_t now_ms);
 
 /* Closes the connection. */
-void client_shut(client *c, const char *reason, int64_t now_ms);
+void client_shut_down(client *c, const char *reason, int64_t now_ms);
 
 /* True if the client closed its side. */
-bool client_left(const client *c);
+bool client_has_left(const client *c);
 
 /* Bytes were received: the idle clients are checked again. */
-void clients_stir(clients *all, int64_t now_ms);
+void clients_check_idle(clients *all, int64_t now_ms);
 
 /* Closes connections whose request does not arrive within `patience_ms`, and those that the client
  * closed. */

@@ -16,7 +16,7 @@ static uintptr_t gap(const char *from, const char *to)
     return (uintptr_t)to - (uintptr_t)from;
 }
 
-static void expect(frame *f, const char *next, uintptr_t least, uintptr_t most)
+static void check_gap(frame *f, const char *next, uintptr_t least, uintptr_t most)
 {
     uintptr_t found = gap(f->at, next);
     f->broken = f->broken || found < least || found > most;
@@ -25,27 +25,27 @@ static void expect(frame *f, const char *next, uintptr_t least, uintptr_t most)
 void frame_start(frame *f, slice target, const char *version)
 {
     *f = (frame){target.ptr + target.len, false};
-    expect(f, version, 1, 1);
+    check_gap(f, version, 1, 1);
     f->at = version + strlen(version);
 }
 
 void frame_field(frame *f, slice name, slice value)
 {
-    expect(f, name.ptr, LINE_END, LINE_END);
+    check_gap(f, name.ptr, LINE_END, LINE_END);
     f->at = name.ptr + name.len;
     if (f->broken)
         return;
     /* Skips the colon and the blanks before the value. */
     while (*++f->at == ' ' || *f->at == '\t')
         continue;
-    expect(f, value.ptr, 0, 0);
+    check_gap(f, value.ptr, 0, 0);
     f->broken = f->broken || (value.len > 0 && memchr(value.ptr, '\r', value.len) != NULL);
     f->at = value.ptr + value.len;
 }
 
 bool frame_end(frame *f, const char *end)
 {
-    expect(f, end, 2 * (uintptr_t)LINE_END, 2 * (uintptr_t)LINE_END);
+    check_gap(f, end, 2 * (uintptr_t)LINE_END, 2 * (uintptr_t)LINE_END);
     return !f->broken;
 }
 

@@ -24,7 +24,7 @@ enum {
 /* The manner in which a connection waits: see http_wait.c. */
 typedef enum exchange_wait {
     WAIT_NOT,
-    WAIT_ASKED,    /* the library calls on_request in each run */
+    WAIT_POLLED,   /* the library calls on_request in each run */
     WAIT_SUSPENDED /* the library ignores the connection */
 } exchange_wait;
 
@@ -45,7 +45,7 @@ typedef struct exchange {
     gzip_stream *gzip;     /* compresses the answer while it is sent; or NULL */
     bool ended;            /* the answer is complete */
     exchange_wait wait;
-    unsigned looks; /* calls of on_request while it waited, weighted */
+    unsigned polls; /* calls of on_request while it waited, weighted */
     char own_id[UUID_TEXT_SIZE];
 } exchange;
 
@@ -60,11 +60,11 @@ struct http {
     exchange *spares;
     size_t spare_count;
     size_t active;
-    size_t asked;       /* exchanges in WAIT_ASKED */
-    size_t greeting;    /* clients in their TLS handshake */
+    size_t polled;      /* exchanges in WAIT_POLLED */
+    size_t handshaking; /* clients in their TLS handshake */
     bool pending;       /* the library has work that MHD_get_timeout does not report */
     int64_t run_ms;     /* time of the last run */
-    bool silent;        /* the last run was only for waiting requests */
+    bool idle_run;      /* the last run was only for waiting requests */
     buf large;          /* memory of an earlier large answer, for the next one */
     gzip_stream *gzip;  /* for answers that are compressed in one step; allocated on first use */
     size_t refused;     /* answers of 503 since the last log line */
@@ -101,19 +101,18 @@ void http_wait(exchange *x);
 void http_suspend(exchange *x);
 
 /* Ends the wait. */
-void http_wake(exchange *x);
+void http_resume(exchange *x);
 
 /* Removes the request from the batcher: the exchange ends. */
-void http_leave(exchange *x);
+void http_end_wait(exchange *x);
 
 /* The library may have more work than it does in one run. */
-void http_more(http *h);
+void http_note_pending(http *h);
 
 /* A client begins or ends its TLS handshake. */
-void http_greeting(http *h, client *c, bool goes_on);
+void http_set_handshaking(http *h, client *c, bool handshaking);
 
-/* A response whose body is produced while it is sent, with x->gzip if that is set. NULL: out of
- * memory. */
-struct MHD_Response *http_stream(exchange *x);
+/* A response whose body is produced while it is sent. NULL: out of memory. */
+struct MHD_Response *http_stream(exchange *x, bool gzip);
 
 #endif

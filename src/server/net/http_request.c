@@ -174,14 +174,14 @@ static bool check_path(request *r)
     return false;
 }
 
-static bool changes(const request *r)
+static bool is_change(const request *r)
 {
     return r->scope == SCOPE_WRITE || r->scope == SCOPE_TASKS;
 }
 
 static bool check_writable(request *r)
 {
-    if (!r->server->set->read_only || !changes(r))
+    if (!r->server->set->read_only || !is_change(r))
         return true;
     http_error_send(r, HTTP_ERROR_FORBIDDEN, "send it to a server that runs without --read-only",
                     "this server only reads");
@@ -192,7 +192,7 @@ static bool check_conditions(request *r, const headers *h)
 {
     const route *to = r->match.route;
     const char *ignored = NULL;
-    if (!changes(r))
+    if (!is_change(r))
         return true;
     if (h->none_match.count > 0)
         ignored = "If-None-Match";
@@ -212,7 +212,7 @@ static bool check_conditions(request *r, const headers *h)
 /* On a server without authentication, pages of other sites may not write. */
 static bool check_origin(request *r, const headers *h)
 {
-    if (!changes(r) || !headers_is_foreign(h))
+    if (!is_change(r) || !headers_is_foreign(h))
         return true;
     http_error_send(r, HTTP_ERROR_FORBIDDEN, "send a token, or no Origin header",
                     "a page of another site may not write here");
@@ -376,7 +376,7 @@ enum MHD_Result http_receive(exchange *x, slice piece, size_t *left)
     request *r = &x->request;
     if (r->state != REQUEST_ANSWERED && !chunks_piece(&x->chunks, piece))
         http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "the body's chunks are malformed");
-    http_more(x->http);
+    http_note_pending(x->http);
     *left = 0;
     enum MHD_Result result =
         r->sink != NULL ? receive_stream(x, piece, left) : receive_whole(x, piece);

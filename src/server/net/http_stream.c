@@ -18,7 +18,7 @@ static stream_state peek_text(exchange *x, slice *piece)
 }
 
 /* If a stream's query failed, an error answer comes too late: the connection is closed. */
-static stream_state peek(exchange *x, slice *piece)
+static stream_state peek_body(exchange *x, slice *piece)
 {
     request *r = &x->request;
     if (r->answer.stream == NULL)
@@ -26,7 +26,7 @@ static stream_state peek(exchange *x, slice *piece)
     return r->state == REQUEST_ANSWERED ? STREAM_BROKEN : r->answer.stream->peek(r, piece);
 }
 
-static void took(exchange *x, size_t len)
+static void consume(exchange *x, size_t len)
 {
     x->sent += len;
     if (x->request.answer.stream != NULL)
@@ -34,21 +34,21 @@ static void took(exchange *x, size_t len)
 }
 
 /* Copies bytes. */
-static size_t copy(exchange *x, slice piece, char *out, size_t room)
+static size_t copy_some(exchange *x, slice piece, char *out, size_t room)
 {
     size_t len = piece.len < room ? piece.len : room;
     memcpy(out, piece.ptr, len);
-    took(x, len);
+    consume(x, len);
     return len;
 }
 
 /* Compresses bytes. The result may be empty although bytes were used. */
-static size_t pack(exchange *x, slice piece, char *out, size_t room)
+static size_t compress_some(exchange *x, slice piece, char *out, size_t room)
 {
     size_t len = piece.len < GZIP_STEP ? piece.len : GZIP_STEP;
     slice step = {piece.ptr, len};
     size_t written = gzip_some(x->gzip, &step, piece.len == 0, out, room, &x->ended);
-    took(x, len - step.len);
+    consume(x, len - step.len);
     return written;
 }
 
@@ -57,10 +57,10 @@ static ssize_t next_bytes(void *arg, uint64_t position, char *out, size_t room)
     exchange *x = arg;
     size_t written = 0;
     (void)position;
-    http_more(x->http);
+    http_note_pending(x->http);
     while (written == 0 && !x->ended) {
         slice piece = {NULL, 0};
-        stream_state state = peek(x, &piece);
+        stream_state state = peek_body(x, &piece);
         if (state == STREAM_WAIT) {
             http_suspend(x);
             return 0;
@@ -68,11 +68,11 @@ static ssize_t next_bytes(void *arg, uint64_t position, char *out, size_t room)
         if (state == STREAM_BROKEN)
             return MHD_CONTENT_READER_END_WITH_ERROR;
         if (x->gzip != NULL)
-            written = pack(x, piece, out, room);
+            written = compress_some(x, piece, out, room);
         else if (state == STREAM_END)
             x->ended = true;
         else
-            written = copy(x, piece, out, room);
+            written = copy_some(x, piece, out, room);
     }
     tally_add(&x->request.stats->body_bytes_out, written);
     return written > 0 ? (ssize_t)written : (ssize_t)MHD_CONTENT_READER_END_OF_STREAM;
@@ -80,8 +80,12 @@ static ssize_t next_bytes(void *arg, uint64_t position, char *out, size_t room)
 
 /* After a HEAD the library would send the last chunk, which the client would read as the next
  * answer. So the response to HEAD is not chunked, and the connection is closed. */
-struct MHD_Response *http_stream(exchange *x)
+struct MHD_Response *http_stream(exchange *x, bool gzip)
 {
+    if (gzip)
+        x->gzip = gzip_new();
+    if (gzip && x->gzip == NULL)
+        return NULL;
     struct MHD_Response *response =
         MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, next_bytes, x, NULL);
     if (response != NULL && strcmp(x->request.method, MHD_HTTP_METHOD_HEAD) == 0)

@@ -21,10 +21,8 @@ enum { BACKLOG = 4096, INHERITED_FD = 3 };
 
 static const char UNIX_PREFIX[] = "unix:";
 
-static bool fail(char *error, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static bool fail(char *error, size_t size, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool fail(char *error, size_t size, const char *format,
+                                                       ...)
 {
     va_list args;
     va_start(args, format);
@@ -45,7 +43,7 @@ static bool fail_to_bind(const char *where, char *error, size_t size)
 }
 
 /* Duplicates the first loop's descriptor for the other loops. */
-static bool share(listener *l, char *error, size_t size)
+static bool duplicate_fds(listener *l, char *error, size_t size)
 {
     for (size_t i = 1; i < l->count; i++) {
         l->fds[i] = fcntl(l->fds[0], F_DUPFD_CLOEXEC, 0);
@@ -64,7 +62,7 @@ static bool is_port(const char *digits)
 }
 
 /* Cuts "ADDR:PORT" or "[ADDR]:PORT" in two. */
-static bool cut(const char *where, char host[NI_MAXHOST], char port[NI_MAXSERV])
+static bool split_address(const char *where, char host[NI_MAXHOST], char port[NI_MAXSERV])
 {
     const char *colon = strrchr(where, ':');
     size_t len = colon == NULL ? 0 : (size_t)(colon - where);
@@ -148,20 +146,20 @@ static bool open_tcp(listener *l, const char *where, char *error, size_t size)
     char host[NI_MAXHOST], port[NI_MAXSERV];
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
     struct addrinfo *found = NULL;
-    if (!cut(where, host, port))
+    if (!split_address(where, host, port))
         return fail_as_invalid(l, where, error, size);
-    int http_error = getaddrinfo(host, port, &hints, &found);
-    if (http_error == EAI_SERVICE)
+    int result = getaddrinfo(host, port, &hints, &found);
+    if (result == EAI_SERVICE)
         return fail_as_invalid(l, where, error, size);
-    l->is_invalid = http_error == EAI_NONAME;
-    if (http_error != 0)
-        return fail(error, size, "cannot listen on %s: %s", where, gai_strerror(http_error));
+    l->is_invalid = result == EAI_NONAME;
+    if (result != 0)
+        return fail(error, size, "cannot listen on %s: %s", where, gai_strerror(result));
     l->fds[0] = bound_socket(found->ai_addr, found->ai_addrlen);
     bool bound = l->fds[0] >= 0 && name_socket(l);
     if (!bound)
         fail_to_bind(where, error, size);
     freeaddrinfo(found);
-    return bound && share(l, error, size);
+    return bound && duplicate_fds(l, error, size);
 }
 
 /* --- paths and inherited sockets --- */
@@ -201,7 +199,7 @@ static bool open_path(listener *l, const char *path, char *error, size_t size)
     if (l->fds[0] < 0 || !name_socket(l))
         return fail_to_bind(path - (sizeof(UNIX_PREFIX) - 1), error, size);
     l->unlink = path;
-    return share(l, error, size);
+    return duplicate_fds(l, error, size);
 }
 
 /* systemd's protocol: the first socket is descriptor 3, if the variables mean this process. */
@@ -220,7 +218,7 @@ static bool take_inherited(listener *l, char *error, size_t size)
     if (!name_socket(l))
         return fail(error, size, "descriptor %d, which systemd passed, is not a listening socket",
                     INHERITED_FD);
-    return share(l, error, size);
+    return duplicate_fds(l, error, size);
 }
 
 bool listener_open(listener *out, const char *where, size_t loops, char *error, size_t size)

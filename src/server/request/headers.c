@@ -120,7 +120,7 @@ static const struct {
     TEXT("cardbox-lsn", lsn, true),
 };
 
-static void keep(slice *out, slice value, bool once)
+static void store_value(slice *out, slice value, bool once)
 {
     *out = once && out->ptr != NULL ? (slice){out->ptr, 0} : value;
 }
@@ -136,7 +136,7 @@ void headers_add(headers *h, slice name, slice value)
         if (FIELDS[i].note != NULL)
             FIELDS[i].note(h, value);
         else
-            keep((slice *)(void *)((char *)h + FIELDS[i].at), value, FIELDS[i].once);
+            store_value((slice *)(void *)((char *)h + FIELDS[i].at), value, FIELDS[i].once);
         return;
     }
 }

@@ -27,7 +27,7 @@ void idset_init(idset *set, arena *memory)
 }
 
 /* The slot where the text is, or would be. */
-static idset_slot *find(const idset *set, slice text, uint64_t hash)
+static idset_slot *find_slot(const idset *set, slice text, uint64_t hash)
 {
     size_t at = (size_t)hash & (set->capacity - 1);
     for (;;) {
@@ -47,7 +47,7 @@ static bool grow(idset *set)
         return false;
     for (size_t i = 0; i < set->capacity; i++)
         if (set->slots[i].text.ptr != NULL)
-            *find(&larger, set->slots[i].text, set->slots[i].hash) = set->slots[i];
+            *find_slot(&larger, set->slots[i].text, set->slots[i].hash) = set->slots[i];
     *set = larger;
     return true;
 }
@@ -59,7 +59,7 @@ idset_found idset_add(idset *set, slice text)
     if (set->count * 2 >= set->capacity && !grow(set))
         return IDSET_NOMEM;
     uint64_t hash = XXH3_64bits_withSeed(text.ptr, text.len, seed);
-    idset_slot *slot = find(set, text, hash);
+    idset_slot *slot = find_slot(set, text, hash);
     if (slot->text.ptr != NULL)
         return IDSET_KNOWN;
     *slot = (idset_slot){text, hash};

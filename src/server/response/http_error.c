@@ -107,7 +107,7 @@ http_error http_error_of_status(cardbox_status status)
 }
 
 /* Begins an error answer. The body so far is dropped. */
-static buf *start(request *r, http_error what)
+static buf *begin_body(request *r, http_error what)
 {
     buf_free(&r->answer.body);
     r->answer.body = BUF_INIT(HTTP_ERROR_BODY_MAX);
@@ -118,7 +118,7 @@ static buf *start(request *r, http_error what)
     return &r->answer.body;
 }
 
-static void finish(request *r, unsigned status)
+static void finish_error(request *r, unsigned status)
 {
     if (!buf_ok(&r->answer.body)) {
         request_answer_fixed(r, 503,
@@ -135,7 +135,7 @@ static void finish(request *r, unsigned status)
 
 buf *http_error_begin(request *r, http_error what, const char *message)
 {
-    buf *out = start(r, what);
+    buf *out = begin_body(r, what);
     buf_text(out, "{\"detail\":{\"error_code\":\"");
     buf_text(out, ERRORS[what].code);
     buf_text(out, "\",\"error_message\":");
@@ -146,7 +146,7 @@ buf *http_error_begin(request *r, http_error what, const char *message)
 void http_error_end(request *r, http_error what)
 {
     buf_text(&r->answer.body, "}}");
-    finish(r, ERRORS[what].status);
+    finish_error(r, ERRORS[what].status);
 }
 
 /* `version` 0: none. */
@@ -392,11 +392,11 @@ void http_error_send_store(request *r, const cardbox_error *err)
 
 void http_error_send_invalid(request *r, slice items)
 {
-    buf *out = start(r, HTTP_ERROR_BAD_REQUEST);
+    buf *out = begin_body(r, HTTP_ERROR_BAD_REQUEST);
     buf_text(out, "{\"detail\":[");
     buf_slice(out, items);
     buf_text(out, "]}");
-    finish(r, 422);
+    finish_error(r, 422);
 }
 
 void http_error_send_unknown_path(request *r, const char *hint)
@@ -409,7 +409,7 @@ void http_error_send_unknown_path(request *r, const char *hint)
     buf_text(out, "{\"detail\":\"Not Found\",\"hint\":");
     buf_json_string(out, slice_of(hint));
     buf_char(out, '}');
-    finish(r, 404);
+    finish_error(r, 404);
 }
 
 void http_error_send_over_limit(request *r, const char *what, long most, const char *option,
