@@ -2,7 +2,27 @@
  * slice.c: the two checks of all untrusted text: is it UTF-8, is it an id.
  */
 #include "base/slice.h"
+#include <strings.h>
 #include <stdint.h>
+
+bool slice_equal_nocase(slice text, const char *word)
+{
+    return text.len == strlen(word) && strncasecmp(text.ptr, word, text.len) == 0;
+}
+
+static bool is_in(char c, const char *set)
+{
+    return c != '\0' && strchr(set, c) != NULL;
+}
+
+slice slice_trim(slice text, const char *blanks)
+{
+    while (text.len > 0 && is_in(text.ptr[0], blanks))
+        text = (slice){text.ptr + 1, text.len - 1};
+    while (text.len > 0 && is_in(text.ptr[text.len - 1], blanks))
+        text.len--;
+    return text;
+}
 
 int slice_hex_digit(char c)
 {

@@ -26,6 +26,12 @@ static inline bool slice_equal(slice a, slice b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+/* The same without regard to case, which only ASCII letters have. */
+bool slice_equal_nocase(slice text, const char *word);
+
+/* The text without the bytes of `blanks` around it. */
+slice slice_trim(slice text, const char *blanks);
+
 /* The value of a hexadecimal digit, in upper or lower case; -1: it is no such digit. */
 int slice_hex_digit(char c);
 

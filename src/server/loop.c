@@ -1,6 +1,6 @@
 /*
- * loop.c: the turn of a loop: wait, read answers of the database, serve clients, send statements.
- * And how it stops: no request is cut, no connection is left suspended.
+ * loop.c: an iteration of a loop: wait, read answers of the database, serve clients, send
+ * statements. When the loop stops, every request gets an answer and no connection stays suspended.
  */
 #include "server/loop.h"
 #include <errno.h>
@@ -21,17 +21,17 @@ enum {
     TAG_WAKE = 0,
     TAG_HTTP = 1,
     TAG_ACCEPT = 2,
-    TAG_DATABASE = 3,     /* and on */
-    LINGER_MS = 100,      /* draining: as long as no request comes for this time */
-    LAST_WORDS_MS = 2000, /* for answers to leave once all requests have one */
+    TAG_DATABASE = 3,    /* and on */
+    LINGER_MS = 100,     /* draining ends if there was no request for this time */
+    SEND_LAST_MS = 2000, /* to send the answers once all requests have one */
     WAIT_MOST_MS = 60000,
-    JOB_END_MS = 2 /* for a thread to be done with a request */
+    JOB_END_MS = 2 /* for a helper thread to be done with a request */
 };
 
 typedef enum loop_phase {
     LOOP_SERVING,
     LOOP_DRAINING, /* until all requests are answered, or drain_timeout_ms */
-    LOOP_CLOSING,  /* what was left got 503; its bytes are leaving */
+    LOOP_CLOSING,  /* the remaining requests got 503, which is being sent */
     LOOP_OVER
 } loop_phase;
 
@@ -50,10 +50,10 @@ struct loop {
     bool started;
     loop_phase phase;
     int64_t phase_ms;  /* when the phase must end */
-    int64_t active_ms; /* when a request was last seen under way */
+    int64_t active_ms; /* when the loop last had a request */
 };
 
-static bool watch(const loop *l, int fd, uint64_t tag)
+static bool watch_fd(const loop *l, int fd, uint64_t tag)
 {
     struct epoll_event how = {.events = EPOLLIN, .data.u64 = tag};
     return epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, fd, &how) == 0;
@@ -84,7 +84,7 @@ void loop_free(loop *l)
     free(l);
 }
 
-static cardbox_status fill(loop *l, size_t number, cardbox_error *err)
+static cardbox_status open_parts(loop *l, size_t number, cardbox_error *err)
 {
     l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -104,7 +104,8 @@ static cardbox_status fill(loop *l, size_t number, cardbox_error *err)
                                      .transfers = l->transfers,
                                      .followers = l->followers,
                                      .jobs = l->jobs});
-    if (l->http == NULL || !watch(l, l->wake_fd, TAG_WAKE) || !watch(l, http_fd(l->http), TAG_HTTP))
+    if (l->http == NULL || !watch_fd(l, l->wake_fd, TAG_WAKE) ||
+        !watch_fd(l, http_fd(l->http), TAG_HTTP))
         return CARDBOX_NOMEM;
     return CARDBOX_OK;
 }
@@ -120,7 +121,7 @@ cardbox_status loop_new(loop **out, server_state *server, size_t number, int lis
     l->server = server;
     l->stats = &server->stats[number];
     l->epoll_fd = l->wake_fd = -1;
-    cardbox_status status = fill(l, number, err);
+    cardbox_status status = open_parts(l, number, err);
     acceptor_open(&l->acceptor, server, number, l->epoll_fd, TAG_ACCEPT, listen_fd);
     if (status != CARDBOX_OK)
         loop_free(l);
@@ -131,7 +132,7 @@ cardbox_status loop_new(loop **out, server_state *server, size_t number, int lis
 
 /* --- stopping --- */
 
-static void loop_move(loop *l, loop_phase phase, int64_t end_ms)
+static void set_phase(loop *l, loop_phase phase, int64_t end_ms)
 {
     l->phase = phase;
     l->phase_ms = end_ms;
@@ -141,11 +142,12 @@ static void start_draining(loop *l, int64_t now_ms)
 {
     acceptor_close(&l->acceptor, l->http);
     l->active_ms = now_ms;
-    loop_move(l, LOOP_DRAINING, now_ms + l->server->set->drain_timeout_ms);
+    set_phase(l, LOOP_DRAINING, now_ms + l->server->set->drain_timeout_ms);
 }
 
-/* None may be suspended when the HTTP library stops; those that a thread is working on may be. */
-static void abort_all(loop *l)
+/* Answers all requests with 503, since none may be suspended when the HTTP library stops. A request
+ * that a helper thread works on stays suspended until the thread is done. */
+static void abort_requests(loop *l)
 {
     jobs_abort(l->jobs);
     batcher_abort(l->database.batcher);
@@ -153,9 +155,9 @@ static void abort_all(loop *l)
     followers_tick(l->followers, clock_ms());
 }
 
-/* Draining ends early when nothing was under way for a moment: a client that keeps its connection
- * busy has by then got an answer that says "Connection: close". */
-static void go_on_stopping(loop *l, int64_t now_ms)
+/* Draining ends early if there was no request for LINGER_MS. A client that sends requests on one
+ * connection has got an answer with "Connection: close" by then. */
+static void continue_stopping(loop *l, int64_t now_ms)
 {
     int stop = atomic_load(&l->server->stop);
     if (http_active(l->http) > 0)
@@ -163,16 +165,16 @@ static void go_on_stopping(loop *l, int64_t now_ms)
     if (l->phase == LOOP_SERVING && stop != STOP_NOT)
         start_draining(l, now_ms);
     bool quiet = now_ms - l->active_ms >= LINGER_MS;
-    if (l->phase == LOOP_DRAINING && (quiet || stop == STOP_HURRY || now_ms >= l->phase_ms))
-        loop_move(l, LOOP_CLOSING, now_ms + LAST_WORDS_MS);
+    if (l->phase == LOOP_DRAINING && (quiet || stop == STOP_AT_ONCE || now_ms >= l->phase_ms))
+        set_phase(l, LOOP_CLOSING, now_ms + SEND_LAST_MS);
     if (l->phase == LOOP_CLOSING) {
-        abort_all(l);
+        abort_requests(l);
         if (http_active(l->http) == 0 || (now_ms >= l->phase_ms && !jobs_are_open(l->jobs)))
-            loop_move(l, LOOP_OVER, now_ms);
+            set_phase(l, LOOP_OVER, now_ms);
     }
 }
 
-/* --- turning --- */
+/* --- iterations --- */
 
 static int64_t earlier(int64_t a, int64_t b)
 {
@@ -211,7 +213,7 @@ static void dispatch(loop *l, const struct epoll_event *events, int count, int64
     }
 }
 
-static void work(loop *l, const struct epoll_event *events, int count, int64_t now_ms)
+static void handle_events(loop *l, const struct epoll_event *events, int count, int64_t now_ms)
 {
     bool http_ready = count <= 0;
     dispatch(l, events, count, now_ms);
@@ -223,34 +225,39 @@ static void work(loop *l, const struct epoll_event *events, int count, int64_t n
     followers_tick(l->followers, now_ms);
     jobs_tick(l->jobs, now_ms);
     http_tick(l->http, now_ms);
-    go_on_stopping(l, now_ms);
+    continue_stopping(l, now_ms);
     if (http_ready || http_next_ms(l->http, now_ms) <= now_ms)
         http_run(l->http, clock_ms());
     batcher_flush(l->database.batcher);
 }
 
-static void turn(loop *l)
+static void iterate(loop *l)
 {
     struct epoll_event events[EVENTS_MAX];
     int count = epoll_wait(l->epoll_fd, events, EVENTS_MAX, wait_ms(l));
     int64_t begun_us = clock_us();
-    work(l, events, count, begun_us / 1000);
+    handle_events(l, events, count, begun_us / 1000);
     stats_turn(l->stats, clock_us() - begun_us);
 }
 
-static void *run(void *arg)
+static void *run_loop(void *arg)
 {
     loop *l = arg;
     while (l->phase != LOOP_OVER)
-        turn(l);
-    for (abort_all(l); jobs_are_open(l->jobs); abort_all(l)) /* those that came in the last turn */
+        iterate(l);
+    for (abort_requests(l); jobs_are_open(l->jobs);
+         abort_requests(l)) /* requests of the last iteration */
         clock_sleep_ms(JOB_END_MS);
+    atomic_fetch_sub(&l->server->loops_running, 1);
     return NULL;
 }
 
 bool loop_start(loop *l)
 {
-    l->started = pthread_create(&l->thread, NULL, run, l) == 0;
+    atomic_fetch_add(&l->server->loops_running, 1);
+    l->started = pthread_create(&l->thread, NULL, run_loop, l) == 0;
+    if (!l->started)
+        atomic_fetch_sub(&l->server->loops_running, 1);
     return l->started;
 }
 

@@ -30,11 +30,11 @@
 enum {
     EXIT_USAGE = 2,
     READY_WAIT_MS = 2000,
-    HURRY_LOOK_NS = 20 * 1000 * 1000,
+    STOP_POLL_NS = 20 * 1000 * 1000,
     DESCRIPTORS_KEPT = 24,          /* three threads' connections, files, lookups of names */
     DESCRIPTORS_OF_LOOP = 7,        /* two epoll sets, eventfds, a timer, the listening socket */
-    CONNECTIONS_LEAST = 16,         /* of clients: with fewer it is a mistake to start */
-    MEMORY_KEPT = 16 * 1024 * 1024, /* bytes of free memory that are not given back */
+    CONNECTIONS_LEAST = 16,         /* clients; with fewer the server does not start */
+    MEMORY_KEPT = 16 * 1024 * 1024, /* bytes of free memory that the process keeps */
     MEMORY_STEP = 1024 * 1024
 };
 
@@ -47,11 +47,10 @@ typedef struct process {
     listener listener;
     loop **loops;
     size_t count;
-    atomic_bool loops_ended;
 } process;
 
-/* A descriptor for each connection and some for the rest. Out of them, the HTTP library would spin
- * on the connection that it cannot accept. False: so few are left that serving makes no sense. */
+/* Raises the limit to one descriptor for each connection and some for other uses. Lowers
+ * connections_max if the limit is too low. False: it is too low for CONNECTIONS_LEAST clients. */
 static bool raise_descriptor_limit(settings *set)
 {
     struct rlimit limit;
@@ -82,17 +81,16 @@ static bool raise_descriptor_limit(settings *set)
     return true;
 }
 
-/* Answers come in pieces of some hundred KB that are freed at once: without this the allocator
- * gives the memory back to the kernel and takes it again, many times a second. */
-static void keep_memory(void)
+/* Answers use buffers of some hundred KB for a short time. With glibc's defaults the allocator
+ * would return that memory to the kernel and request it again, many times a second. */
+static void configure_allocator(void)
 {
     mallopt(M_TRIM_THRESHOLD, MEMORY_KEPT);
     mallopt(M_TOP_PAD, MEMORY_STEP);
     mallopt(M_MMAP_THRESHOLD, MEMORY_STEP);
 }
 
-/* Signals are for this thread alone: it waits for them. SIGHUP, which elsewhere means to read the
- * settings again or that the terminal is gone, means nothing here. */
+/* Only this thread receives signals; it waits for them. SIGHUP is ignored and logged. */
 static void block_signals(sigset_t *waited_for)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -133,35 +131,15 @@ static bool start_loops(process *p)
     return true;
 }
 
-static void tell_loops(process *p, stop_phase phase)
+static void set_stop_phase(process *p, stop_phase phase)
 {
     atomic_store(&p->server.stop, phase);
     for (size_t i = 0; i < p->count; i++)
         loop_wake(p->loops[i]);
 }
 
-/* The second signal is waited for by a thread, as this one waits for the loops. It ends with them:
- * it must not wake a loop that is no more. */
-static void *hurry_on_signal(void *arg)
-{
-    const struct timespec look = {.tv_nsec = HURRY_LOOK_NS};
-    process *p = arg;
-    sigset_t waited_for;
-    sigemptyset(&waited_for);
-    sigaddset(&waited_for, SIGTERM);
-    sigaddset(&waited_for, SIGINT);
-    while (!atomic_load(&p->loops_ended)) {
-        if (sigtimedwait(&waited_for, NULL, &look) < 0)
-            continue;
-        log_info("stopping", "hurry=yes");
-        tell_loops(p, STOP_HURRY);
-        break;
-    }
-    return NULL;
-}
-
-/* Whether the loops have their connections, or the database is known not to be fit. */
-static bool is_settled(const process *p)
+/* True if the loops have their connections, or the database failed the check. */
+static bool is_database_known(const process *p)
 {
     int last = atomic_load(&p->server.database.primary.last_logged);
     if (last == LOGGED_UP)
@@ -169,27 +147,17 @@ static bool is_settled(const process *p)
     return last != LOGGED_NOTHING;
 }
 
-/* Who is last_logged "ready" sends requests at once: so first the database is there, or is known
- * not to be. */
+/* A caller that reads "ready" sends requests at once. So the server first waits until the state of
+ * the database is known. */
 static void await_database(const process *p)
 {
     int64_t end_ms = clock_ms() + READY_WAIT_MS;
-    while ((!is_settled(p) || !auth_watcher_has_checked(p->auth_watcher)) && clock_ms() < end_ms)
+    while ((!is_database_known(p) || !auth_watcher_has_checked(p->auth_watcher)) &&
+           clock_ms() < end_ms)
         clock_sleep_ms(2);
 }
 
-/* What is found wrong later is answered with 503, since a server that runs is not ended by a change
- * of rights. */
-static bool may_serve(const process *p)
-{
-    char reason[512];
-    if (!auth_watcher_refuses(p->auth_watcher, reason, sizeof(reason)))
-        return true;
-    fprintf(stderr, "cardboxd: %s\n", reason);
-    return false;
-}
-
-/* Behind "ready", which is true all the same: without a database it waits for one. */
+/* Printed after "ready": a server without a database waits for one. */
 static void print_what_is_missing(const process *p)
 {
     static const char *const WHY[] = {[LOGGED_NOTHING] = "has not answered so far",
@@ -199,14 +167,13 @@ static void print_what_is_missing(const process *p)
                                       [LOGGED_FORBIDDEN] = "may not be read by this role"};
     const char *why = WHY[atomic_load(&p->server.database.primary.last_logged)];
     if (why != NULL)
-        printf("the database %s: requests get 503 until that has changed; the log says more\n",
-               why);
+        printf("the database %s: requests get 503 until that has changed; see the log\n", why);
 }
 
 static void serve_until_signal(process *p, const sigset_t *waited_for)
 {
+    const struct timespec poll = {.tv_nsec = STOP_POLL_NS};
     int number = 0;
-    pthread_t hurry;
     const char *name = p->listener.name;
     bool secure = p->server.tls.cert != NULL && strncmp(name, "http:", 5) == 0;
     const char *scheme = secure ? "https" : "", *rest = secure ? name + 4 : name;
@@ -218,28 +185,21 @@ static void serve_until_signal(process *p, const sigset_t *waited_for)
     while (sigwait(waited_for, &number) == 0 && number == SIGHUP)
         log_info("signal_ignored", "signal=SIGHUP hint=\"settings need a restart\"");
     log_info("stopping", "signal=%d", number);
-    tell_loops(p, STOP_DRAIN);
-    bool may_hurry = pthread_create(&hurry, NULL, hurry_on_signal, p) == 0;
-    for (size_t i = 0; i < p->count; i++)
-        loop_wait(p->loops[i]);
-    atomic_store(&p->loops_ended, true);
-    if (may_hurry)
-        pthread_join(hurry, NULL);
+    set_stop_phase(p, STOP_DRAIN);
+    while (atomic_load(&p->server.loops_running) > 0) {
+        if (sigtimedwait(waited_for, NULL, &poll) < 0 ||
+            atomic_load(&p->server.stop) == STOP_AT_ONCE)
+            continue;
+        log_info("stopping", "at_once=yes");
+        set_stop_phase(p, STOP_AT_ONCE);
+    }
 }
 
-/* Without them memory and dead rows would only grow, and plans would not follow. */
-static bool start_tidying(process *p)
-{
-    p->gc_thread = gc_thread_start(&p->server);
-    return p->gc_thread != NULL;
-}
-
-static int cannot_start(const cardbox_error *err)
+static int refuse(int status, const char *reason)
 {
     fprintf(stderr, "cardboxd: %s\n",
-            err->message[0] != '\0' ? err->message
-                                    : "cannot start: out of memory, descriptors or threads");
-    return EXIT_FAILURE;
+            reason[0] != '\0' ? reason : "cannot start: out of memory, descriptors or threads");
+    return status;
 }
 
 static bool is_connection_string(const char *dsn, const char *given_as)
@@ -251,30 +211,22 @@ static bool is_connection_string(const char *dsn, const char *given_as)
     return false;
 }
 
-/* Starts all that serves. EXIT_SUCCESS, or what the process is to end with: why was said. */
-static int start(process *p)
+/* Starts all threads. Returns EXIT_SUCCESS, or the exit status after the reason was printed. */
+static int start_all(process *p)
 {
     char error[512] = "";
     cardbox_error err = CARDBOX_ERROR_INIT;
     if (!is_connection_string(p->set.dsn, "--dsn or CARDBOX_DSN") ||
         !is_connection_string(p->set.standby_dsn, "--standby-dsn or CARDBOX_STANDBY_DSN"))
         return EXIT_USAGE;
-    if (!http_check_library(error, sizeof(error))) {
-        fprintf(stderr, "cardboxd: %s\n", error);
-        return EXIT_FAILURE;
-    }
-    if (!tls_load(&p->server.tls, p->set.tls_cert, p->set.tls_key, error, sizeof(error))) {
-        fprintf(stderr, "cardboxd: %s\n", error);
-        return EXIT_USAGE;
-    }
-    if (!listener_open(&p->listener, p->set.listen, (size_t)p->set.loops, error, sizeof(error))) {
-        fprintf(stderr, "cardboxd: %s\n", error);
-        return p->listener.no_place ? EXIT_USAGE : EXIT_FAILURE;
-    }
-    if (!host_rules_init(&p->server.hosts, &p->set, p->listener.name, error, sizeof(error))) {
-        fprintf(stderr, "cardboxd: %s\n", error);
-        return EXIT_USAGE;
-    }
+    if (!http_check_library(error, sizeof(error)))
+        return refuse(EXIT_FAILURE, error);
+    if (!tls_load(&p->server.tls, p->set.tls_cert, p->set.tls_key, error, sizeof(error)))
+        return refuse(EXIT_USAGE, error);
+    if (!listener_open(&p->listener, p->set.listen, (size_t)p->set.loops, error, sizeof(error)))
+        return refuse(p->listener.is_invalid ? EXIT_USAGE : EXIT_FAILURE, error);
+    if (!host_rules_init(&p->server.hosts, &p->set, p->listener.name, error, sizeof(error)))
+        return refuse(EXIT_USAGE, error);
     if (p->set.allow_host.count > 0 && !p->server.hosts.checked)
         log_warn("allow_host_unused",
                  "reason=\"the Host header is checked only with --insecure-no-auth on an address "
@@ -284,18 +236,20 @@ static int start(process *p)
     bool made = p->server.transfers != NULL && database_open(&p->server.database, &p->set) &&
                 make_loops(p, &err);
     p->auth_watcher =
-        made ? auth_watcher_start(&p->server) : NULL; /* first: the loops wait for it */
+        made ? auth_watcher_start(&p->server) : NULL; /* first, since the loops wait for it */
     p->server.notifier = p->auth_watcher == NULL ? NULL : notifier_start(&p->server);
     if (p->server.notifier == NULL || !start_loops(p))
-        return cannot_start(&err);
+        return refuse(EXIT_FAILURE, err.message);
     await_database(p);
-    if (!may_serve(p))
-        return EXIT_USAGE;
-    return start_tidying(p) ? EXIT_SUCCESS : cannot_start(&err);
+    /* A running server is not ended by a change of rights: it answers 503. */
+    if (auth_watcher_refuses(p->auth_watcher, error, sizeof(error)))
+        return refuse(EXIT_USAGE, error);
+    p->gc_thread = gc_thread_start(&p->server);
+    return p->gc_thread != NULL ? EXIT_SUCCESS : refuse(EXIT_FAILURE, err.message);
 }
 
-/* Ends all threads. False: some hang in the database, or in an attempt to connect to it. The
- * threads beside the loops may wake these, so loops are freed after them. */
+/* Ends all threads. False: some hang in the database, or in an attempt to connect to it. Loops are
+ * freed last, because the other threads may wake them. */
 static bool stop_threads(process *p)
 {
     for (size_t i = 0; i < p->count; i++)
@@ -344,16 +298,16 @@ int main(int argc, char **argv)
     block_signals(&waited_for);
     if (!raise_descriptor_limit(&p.set))
         return EXIT_FAILURE;
-    keep_memory();
+    configure_allocator();
     idset_seed();
     token_store_init(&p.tokens);
     p.server.tokens = &p.tokens;
     http_global_init();
-    int status = start(&p);
+    int status = start_all(&p);
     if (status == EXIT_SUCCESS)
         serve_until_signal(&p, &waited_for);
     else
-        tell_loops(&p, STOP_HURRY);
+        set_stop_phase(&p, STOP_AT_ONCE);
     bool ended = stop_threads(&p);
     if (status == EXIT_SUCCESS)
         log_info("stopped", "loops=%zu", p.count);

@@ -1,6 +1,6 @@
 /*
- * server.h: the little that the loops of one process share: settings that never change, and a few
- * numbers that say how things stand. No loop ever waits for another.
+ * server.h: the state that the loops of a process share: settings, which never change, and some
+ * atomic numbers. No loop waits for another.
  */
 #ifndef SERVER_SERVER_H
 #define SERVER_SERVER_H
@@ -18,11 +18,11 @@ struct card_cache;
 struct transfer_pool;
 struct notifier;
 
-/* How far stopping has come. It never goes back. */
+/* The phases of stopping, in order. */
 typedef enum stop_phase {
-    STOP_NOT,   /* serving */
-    STOP_DRAIN, /* no new connections, what is under way is finished */
-    STOP_HURRY  /* what is under way is answered 503 */
+    STOP_NOT,    /* serving */
+    STOP_DRAIN,  /* no new connections; requests are finished */
+    STOP_AT_ONCE /* requests are answered 503 */
 } stop_phase;
 
 typedef struct server_state {
@@ -31,25 +31,27 @@ typedef struct server_state {
     struct transfer_pool *transfers; /* exports and imports */
     struct notifier *notifier;       /* NULL: there is none */
     struct loop **loops;
-    void (*wake)(struct loop *l); /* makes one look at what has changed; NULL: there are none */
-    stats *stats;                 /* of each loop, and then of each thread of the pool */
+    void (*wake)(struct loop *l); /* makes a loop read what has changed; NULL: there are no loops */
+    stats *stats;                 /* one for each loop, then one for each helper thread */
     size_t stats_count;
-    struct job_pool *jobs;   /* the threads for what takes long */
-    atomic_size_t accepting; /* the loop that accepts connections; see acceptor.h */
-    memory_budget memory;    /* of --memory-max: bodies, rows, answers, arenas */
-    atomic_size_t bodies;    /* bytes of it that are bodies of requests; see request_hold_body */
-    int64_t started_s;       /* seconds since 1970 */
-    atomic_int stop;         /* stop_phase */
+    struct job_pool *jobs;       /* the helper threads */
+    atomic_size_t accepting;     /* the loop that accepts connections; see acceptor.h */
+    memory_budget memory;        /* limited by --memory-max: bodies, rows, answers, arenas */
+    atomic_size_t bodies;        /* bytes of them that are bodies of requests */
+    int64_t started_s;           /* seconds since 1970 */
+    atomic_int stop;             /* stop_phase */
+    atomic_size_t loops_running; /* loops whose thread has not ended */
     database database;
-    struct token_store *tokens; /* who may do what */
-    host_rules hosts;           /* for which requests may be, where no token is asked for */
-    struct card_cache *cards;   /* NULL: none */
-    bool reachable;             /* others than users of this machine can connect */
-    atomic_bool role_is_too_powerful;    /* reachable, and row-level security does not bind our role */
-    atomic_bool tokens_are_unreadable;  /* our role may not read the tokens: it is no service's */
+    struct token_store *tokens;        /* the list of tokens */
+    host_rules hosts;                  /* accepted hosts of a server without authentication */
+    struct card_cache *cards;          /* NULL: none */
+    bool reachable;                    /* the listening address is not loopback */
+    atomic_bool role_is_too_powerful;  /* reachable, and row-level security does not apply to the
+                                          database role */
+    atomic_bool tokens_are_unreadable; /* the database role may not read the tokens */
 } server_state;
 
-/* Makes all loops look at what has changed, such as the connections that slots.c allows. */
+/* Makes all loops read what has changed, such as the connections that slots.c allows. */
 static inline void server_wake_loops(const server_state *server)
 {
     for (long i = 0; server->wake != NULL && i < server->set->loops; i++)

@@ -18,8 +18,8 @@
 
 enum {
     HOUR_MS = 60 * 60 * 1000,
-    CONNECTIONS_MOST = 24, /* by default: a quarter of what PostgreSQL has by default */
-    TRANSFERS_PART = 4,    /* of the connections at most one in so many is a transfer's */
+    CONNECTIONS_MOST = 24, /* default: a quarter of PostgreSQL's default max_connections */
+    TRANSFERS_PART = 4,    /* at most one in four connections is for exports and imports */
     LOOP_LEAST = 3,        /* connections of a loop: one of each group */
     CONNECTIONS_LEAST = BACKGROUND_CONNECTIONS + 1 + LOOP_LEAST
 };
@@ -27,8 +27,10 @@ enum {
 static const opt_spec SPECS[] = {
     OPTION("dsn", OPT_TEXT, dsn, "CARDBOX_DSN", "DSN",
            "libpq connection string or URI of the database; default libpq's PG*", 0, 0),
-    OPTION("standby-dsn", OPT_TEXT, standby_dsn, "CARDBOX_STANDBY_DSN", "DSN",
-           "of its standbys, for reads of cards and boxes, which may be behind; default off", 0, 0),
+    OPTION(
+        "standby-dsn", OPT_TEXT, standby_dsn, "CARDBOX_STANDBY_DSN", "DSN",
+        "libpq connection string of standbys, which answer reads of cards and boxes; default off",
+        0, 0),
     OPTION("listen", OPT_TEXT, listen, "CARDBOX_LISTEN", "ADDR:PORT",
            "where to serve, or unix:/path; port 0 is any free one; default 127.0.0.1:8099", 0, 0),
     OPTION("insecure-no-auth", OPT_FLAG, insecure_no_auth, "CARDBOX_INSECURE_NO_AUTH", NULL,
@@ -71,7 +73,7 @@ static const opt_spec SPECS[] = {
            "for each host of the database to accept a connection; at least 2000; default 5000", 1,
            HOUR_MS),
     OPTION("drain-timeout-ms", OPT_INT, drain_timeout_ms, "CARDBOX_DRAIN_TIMEOUT_MS", "MS",
-           "for requests that are under way when the server stops; default 25000", 0, HOUR_MS),
+           "for unfinished requests when the server stops; default 25000", 0, HOUR_MS),
     OPTION("transfers-max", OPT_INT, transfers_max, "CARDBOX_TRANSFERS_MAX", "N",
            "exports and imports at once, with a database connection each; default 4", 1,
            TRANSFERS_MOST),
@@ -84,18 +86,16 @@ static const opt_spec SPECS[] = {
            86400),
     OPTION("retention-days", OPT_INT, retention_days, "CARDBOX_RETENTION_DAYS", "N",
            "how long deleted cards and boxes are kept; default 30", 0, COLLECT_RETENTION_MAX),
-    OPTION("body-max", OPT_SIZE, body_max, "CARDBOX_BODY_MAX", "BYTES", "of a request; default 4M",
-           1024, 1L << 30),
+    OPTION("body-max", OPT_SIZE, body_max, "CARDBOX_BODY_MAX", "BYTES",
+           "largest request body; default 4M", 1024, 1L << 30),
     OPTION("response-max", OPT_SIZE, response_max, "CARDBOX_RESPONSE_MAX", "BYTES",
-           "of an answer to a read; default 64M", 1024, 1L << 31),
+           "largest answer to a read; default 64M", 1024, 1L << 31),
     OPTION("memory-max", OPT_SIZE, memory_max, "CARDBOX_MEMORY_MAX", "BYTES",
-           "of bodies, rows and answers, past which large reads are refused; half is for bodies; "
-           "default 512M",
+           "limit of bodies, rows and answers, beyond which large requests get 503; half is for "
+           "bodies; default 512M",
            64L << 20, 1L << 40),
     OPTION("card-cache", OPT_SIZE, card_cache, "CARDBOX_CARD_CACHE", "BYTES",
-           "of cards that are read often, for PostgreSQL not to send them again; 0: none; default "
-           "32M",
-           0, 1L << 40),
+           "cache of cards that are read often; 0: none; default 32M", 0, 1L << 40),
     OPTION("log-level", OPT_LEVEL, log_level, "CARDBOX_LOG_LEVEL", "LEVEL",
            "error, warn, info or debug; default info", 0, 0),
     OPTION("access-log", OPT_FLAG, access_log, "CARDBOX_ACCESS_LOG", NULL,
@@ -139,8 +139,8 @@ static void print_help(void)
     putchar('\n');
     word_wrap_text(
         stdout,
-        "Once it serves it prints \"ready: http://ADDR:PORT\". SIGTERM and SIGINT stop it "
-        "after the requests that are under way; a second one hurries.",
+        "Once it serves it prints \"ready: http://ADDR:PORT\". SIGTERM and SIGINT stop it after "
+        "unfinished requests are answered; a second signal stops it at once.",
         0, 0);
     printf("\nexamples:\n"
            "  cardboxd --dsn 'host=/var/run/postgresql dbname=cardbox'\n"
@@ -148,7 +148,7 @@ static void print_help(void)
            "  CARDBOX_DSN=dbname=cardbox cardboxd --listen 127.0.0.1:0 --access-log\n");
 }
 
-/* Half the CPUs are PostgreSQL's; with two loops one can wait for it while the other works. */
+/* Half the CPUs are left to PostgreSQL. With two loops, one works while the other waits. */
 static long default_loops(long cpus)
 {
     if (cpus < 2)
@@ -161,7 +161,7 @@ static long at_most(long value, long most)
     return value < most ? value : most;
 }
 
-/* Gives each group in turn one of a loop's connections. */
+/* Divides a loop's connections among its groups, round robin. */
 static void share_groups(settings *s, long connections)
 {
     long most[] = {s->read_connections, s->write_connections, s->list_connections};
@@ -197,7 +197,7 @@ void settings_share(settings *s)
     share_groups(s, left / s->loops);
 }
 
-static void share(settings *s)
+static void divide_connections(settings *s)
 {
     long loops = s->loops;
     s->cpus = cpus_usable();
@@ -227,6 +227,6 @@ settings_result settings_read(settings *out, int argc, char **argv)
     log_threshold = out->log_level;
     if (parsed > 0 || out->version || out->routes)
         return SETTINGS_DONE;
-    share(out);
+    divide_connections(out);
     return SETTINGS_SERVE;
 }

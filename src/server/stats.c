@@ -1,5 +1,5 @@
 /*
- * stats.c: how a duration finds its place in its histogram.
+ * stats.c: counts durations in the buckets of histograms.
  */
 #include "server/stats.h"
 

@@ -1,7 +1,7 @@
 /*
- * stats.h: what a loop, or a thread of the pool, counts, in memory of its own. Only it writes there
- * and whoever answers /metrics reads: relaxed loads and stores, which cost what plain ones do, and
- * no lock. All members are of one type, so that they are summed as arrays. Knows no metric's name.
+ * stats.h: the counters of a loop or a helper thread. Only this thread writes them, with relaxed
+ * stores, and /metrics reads them without a lock. All members have one type, so that they are
+ * summed as arrays. Knows no metric's name.
  */
 #ifndef SERVER_STATS_H
 #define SERVER_STATS_H
@@ -14,22 +14,22 @@
 
 typedef _Atomic(uint64_t) tally;
 
-/* More than there are; the files with the tables check it. */
+/* Upper bounds; the files with the tables check them. */
 #define STATS_ROUTES_MAX 96
 #define STATS_FAULTS_MAX 32
 
-/* The route of requests that have none. */
+/* The index of requests without a route. */
 #define STATS_NO_ROUTE STATS_ROUTES_MAX
 
-/* The first digit of the status; 0: the client left before there was an answer. */
+/* Indexed by the first digit of the status; 0: the client left before the answer. */
 #define STATS_STATUSES 6
 
-/* What kind of work a route is, as far as one waits differently for it. */
+/* The latency class of a route. */
 typedef enum route_class {
-    CLASS_READ, /* of what has a name */
+    CLASS_READ, /* reads by id */
     CLASS_WRITE,
-    CLASS_LIST,  /* reads of what has none: lists, logs, exports */
-    CLASS_OTHER, /* operations; and what takes as long as its client sends, or its task runs */
+    CLASS_LIST,  /* reads of lists, logs, exports */
+    CLASS_OTHER, /* health checks, imports, streams */
     ROUTE_CLASSES
 } route_class;
 
@@ -44,21 +44,21 @@ typedef enum route_class {
     100, 250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2500000
 #define STATS_TURN_BUCKETS 15
 
-/* What a database connection is good for. */
+/* The states of a database connection. */
 typedef enum db_conn_state {
     DB_CONN_DOWN,         /* not connected */
-    DB_CONN_CHECKING,     /* which migration is it at, may it be read? */
-    DB_CONN_INCOMPATIBLE, /* not migrated, or not ours to read; asked again after a while */
+    DB_CONN_CHECKING,     /* its migration and rights are being checked */
+    DB_CONN_INCOMPATIBLE, /* not migrated, or rights are missing; checked again later */
     DB_CONN_USABLE,
     DB_CONN_STATES
 } db_conn_state;
 
-/* What a loop's database connections are kept for. */
+/* The groups of a loop's database connections. */
 typedef enum db_group {
     DB_READS,   /* cards and boxes by id */
     DB_LISTS,   /* lists and logs, which may be slow */
-    DB_WRITES,  /* of cards and boxes */
-    DB_STANDBY, /* as DB_READS, of standbys */
+    DB_WRITES,  /* writes of cards and boxes */
+    DB_STANDBY, /* as DB_READS, to standbys */
     DB_GROUPS
 } db_group;
 
@@ -70,22 +70,22 @@ typedef struct stats {
     tally turn_us;
     tally in_flight;      /* requests */
     tally clients;        /* open connections of clients */
-    tally clients_busy;   /* of them */
+    tally clients_busy;   /* clients with a request in the last second */
     tally clients_opened; /* since the start */
     tally body_bytes_in, body_bytes_out;
     tally errors[STATS_FAULTS_MAX]; /* by http_error */
     tally db_conns[DB_GROUPS][DB_CONN_STATES];
     tally statements[STATEMENT_COUNT]; /* sent */
-    tally batched[STATEMENT_COUNT];    /* of them, those made of waiting requests */
-    tally members[STATEMENT_COUNT];    /* the requests in those */
+    tally batched[STATEMENT_COUNT];    /* statements that carry batched requests */
+    tally members[STATEMENT_COUNT];    /* requests in batched statements */
     tally waiting;                     /* requests in the queue */
-    tally jobs;                        /* that threads of the pool have begun */
-    tally jobs_open;                   /* that they have, or will get */
+    tally jobs;                        /* jobs that helper threads have begun */
+    tally jobs_open;                   /* jobs that run or wait */
     tally retries;                     /* requests whose statement was sent again */
-    tally rows;                        /* that came */
-    tally standby_reads;               /* requests that a standby has answered */
-    tally standby_passed;              /* that it could not, and the primary was asked */
-    char apart[64];                    /* no two write to one line of the cache */
+    tally rows;                        /* rows received */
+    tally standby_reads;               /* requests that a standby answered */
+    tally standby_passed;              /* requests that fell back to the primary */
+    char apart[64]; /* keeps the counters of two threads in different cache lines */
 } stats;
 
 #define STATS_COUNT (offsetof(stats, apart) / sizeof(tally))
@@ -110,13 +110,13 @@ static inline void tally_set(tally *s, uint64_t now)
     atomic_store_explicit(s, now, memory_order_relaxed);
 }
 
-/* Whether a loop has a usable connection of each group of the primary. */
+/* True if the loop has a usable connection of each group to the primary. */
 bool stats_serves(const stats *loop);
 
-/* Notes an iteration that has worked for so long, without what it waited. */
+/* Counts an iteration that worked for `us` microseconds, without its wait. */
 void stats_turn(stats *s, int64_t us);
 
-/* Notes a request that is over. */
+/* Counts a finished request. */
 void stats_request(stats *s, size_t route, route_class class, unsigned status, int64_t us);
 
 #endif

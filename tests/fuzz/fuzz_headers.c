@@ -1,9 +1,5 @@
 /*
-<<<<<<<< HEAD:tests/fuzz/fuzz_headers.c
  * fuzz_headers.c: any lines as the fields of a request's head, "name:value" each. A head that is
-========
- * fuzz_headers.c: any lines as the fields of a request's head, "name:value" each. A head that is
->>>>>>>> main:tests/fuzz/fuzz_headers.c
  * not refused ends its request in one way only; what single fields say is within its bounds.
  */
 #include "fuzz/fuzz.h"
@@ -38,20 +34,21 @@ static void check_value(slice value)
     require(!list_number_read(&number, value) || number > 0);
 }
 
-static void check_head(const head *h)
+static void check_head(const headers *h)
 {
     int64_t version = -1;
-    bool is_json = head_is_json(h);
-    if (head_fault(h, true) == NULL) {
+    bool is_json = headers_is_json(h);
+    if (headers_error(h, true) == NULL) {
         require(h->hosts == 1 && h->lengths + h->encodings <= 1);
         require(h->chunked == (h->encodings == 1));
     }
-    require(!head_is_ndjson(h) || !is_json);
-    require(!head_is_foreign(h) || h->authorizations == 0);
+    require(!headers_is_ndjson(h) || !is_json);
+    require(!headers_is_foreign(h) || h->authorizations == 0);
     require(h->request_id.ptr == NULL || h->request_id.len - 1 < 128);
-    require(h->idempotency_key.ptr == NULL || !head_is_key(h->idempotency_key) ||
+    require(h->idempotency_key.ptr == NULL || !headers_is_key(h->idempotency_key) ||
             h->idempotency_key.len - 1 < CARDBOX_KEY_MAX);
-    require(h->if_match.ptr == NULL || !head_if_match(h->if_match, &version) || version >= 0);
+    require(h->if_match.ptr == NULL || !headers_read_if_match(h->if_match, &version) ||
+            version >= 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -59,14 +56,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *at = (const char *)data, *end = at + size;
     char *memory[2 * FIELDS_MAX];
     size_t count = 0;
-    head h = {0};
+    headers h = {0};
     while (at < end && count < 2 * FIELDS_MAX) {
         const char *next = memchr(at, '\n', (size_t)(end - at));
         const char *stop = next == NULL ? end : next;
         const char *colon = memchr(at, ':', (size_t)(stop - at));
         const char *value = colon == NULL ? stop : colon + 1;
         slice given = alone(value, stop, &memory[count]);
-        head_field(&h, alone(at, colon == NULL ? stop : colon, &memory[count + 1]), given);
+        headers_add(&h, alone(at, colon == NULL ? stop : colon, &memory[count + 1]), given);
         check_value(given);
         count += 2;
         at = stop + 1;

@@ -322,7 +322,7 @@ def test_too_many_follow():
     streams = [Stream(task, at=own) for _ in range(1000)]
     assert all(stream.response.status == 200 for stream in streams)
     refused = own.get(f"/projects/acme/tasks/{task}/stream")
-    assert refused.status == 503 and "too many follow" in refused.body.decode(), refused
+    assert refused.status == 503 and "too many task streams" in refused.body.decode(), refused
     streams.pop().close()
     another = await_(lambda: follows(task, own), lambda: "nobody was forgotten")
     finish(task)

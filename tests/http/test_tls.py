@@ -220,9 +220,9 @@ def test_files():
     assert "both or neither" in refused("--tls-key", key)
     assert "/nowhere: No such file" in refused("--tls-cert", "/nowhere", "--tls-key", key)
     assert "cannot read /" in refused("--tls-cert", cert, "--tls-key", "/")
-    assert "of one another" in refused("--tls-cert", cert, "--tls-key", other)
-    assert "of one another" in refused("--tls-cert", key, "--tls-key", key)
-    assert "of one another" in refused("--tls-cert", "/dev/null", "--tls-key", "/dev/null")
+    assert "are not a certificate and its private key" in refused("--tls-cert", cert, "--tls-key", other)
+    assert "are not a certificate and its private key" in refused("--tls-cert", key, "--tls-key", key)
+    assert "are not a certificate and its private key" in refused("--tls-cert", "/dev/null", "--tls-key", "/dev/null")
 
 
 if __name__ == "__main__":

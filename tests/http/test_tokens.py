@@ -519,12 +519,12 @@ def test_addresses_that_are_none():
     assert done.returncode == 1 and "cannot listen on [0000:" in done.stderr, done
     folder = cardbox_test.temp_dir()
     done = cardboxd("--listen", f"unix:{folder}")
-    assert done.returncode == 1 and f"cannot listen on unix:{folder}: what is there is no socket" in done.stderr, done
+    assert done.returncode == 1 and f"cannot listen on unix:{folder}: the path exists and is not a socket" in done.stderr, done
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         done = cardboxd("--listen", f"127.0.0.1:{taken.getsockname()[1]}")
-        assert done.returncode == 1 and "choose another place with --listen" in done.stderr, done
+        assert done.returncode == 1 and "choose another address with --listen" in done.stderr, done
 
 
 def test_roles_with_too_many_rights():

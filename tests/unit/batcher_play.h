@@ -264,7 +264,7 @@ static inline void add_ticket(size_t number, const batch_ticket *ticket)
     r->id = SLICE("test");
     r->match.params[0] = tenant;
     r->at_least = at_least;
-    request_move(r, REQUEST_WORKING);
+    request_set_state(r, REQUEST_WORKING);
     r->ticket = *ticket;
     r->ticket.render = render;
     found[number] = -1;

@@ -126,8 +126,8 @@ static void ask_within(size_t number, long most)
     r->id = SLICE("test");
     r->match.params[0] = tenant;
     buf_text(&r->body, ASKED);
-    request_move(r, REQUEST_WORKING);
-    handle_boxes_batch(r);
+    request_set_state(r, REQUEST_WORKING);
+    handle_boxes_get(r);
     batcher_flush(j);
 }
 

@@ -33,12 +33,12 @@ static void follow(size_t number)
     r->followers = all;
     r->match.params[0] = tenant;
     r->match.params[1] = SLICE("task");
-    request_move(r, REQUEST_WORKING);
+    request_set_state(r, REQUEST_WORKING);
     handle_task_stream(r);
     batcher_flush(j);
     give_task();
     assert_int_equal(status(number), 200);
-    request_move(r, REQUEST_SENDING);
+    request_set_state(r, REQUEST_SENDING);
     while (r->answer.stream->peek(r, &piece) == STREAM_PIECE)
         r->answer.stream->took(r, piece.len);
 }

@@ -1,10 +1,6 @@
 /*
-<<<<<<<< HEAD:tests/unit/test_server_headers.c
- * test_server_headers.c: header fields that decide where a request ends, and the frame around them.
-========
  * test_server_headers.c: header fields that decide where a request ends, and the frame around
  * them.
->>>>>>>> main:tests/unit/test_server_headers.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,13 +11,13 @@
 #include "server/request/headers.h"
 
 /* Reads "name=value|name=value". */
-static head read_fields(const char *fields)
+static headers read_fields(const char *fields)
 {
-    head h = {0};
+    headers h = {0};
     while (*fields != '\0') {
         size_t len = strcspn(fields, "|"), name_len = strcspn(fields, "=");
-        head_field(&h, (slice){fields, name_len},
-                   (slice){fields + name_len + 1, len - name_len - 1});
+        headers_add(&h, (slice){fields, name_len},
+                    (slice){fields + name_len + 1, len - name_len - 1});
         fields += len + (fields[len] == '|');
     }
     return h;
@@ -39,11 +35,11 @@ static void accepts_sound_heads(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-        head h = read_fields(CASES[i]);
-        assert_null(head_fault(&h, true));
+        headers h = read_fields(CASES[i]);
+        assert_null(headers_error(&h, true));
     }
-    head bare = {0};
-    assert_null(head_fault(&bare, false));
+    headers bare = {0};
+    assert_null(headers_error(&bare, false));
 }
 
 static void refuses_doubtful_heads(void **state)
@@ -69,11 +65,11 @@ static void refuses_doubtful_heads(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-        head h = read_fields(CASES[i]);
-        assert_non_null(head_fault(&h, true));
+        headers h = read_fields(CASES[i]);
+        assert_non_null(headers_error(&h, true));
     }
-    head chunked = read_fields("Host=x|Transfer-Encoding=chunked");
-    assert_non_null(head_fault(&chunked, false));
+    headers chunked = read_fields("Host=x|Transfer-Encoding=chunked");
+    assert_non_null(headers_error(&chunked, false));
 }
 
 static void knows_json(void **state)
@@ -86,16 +82,16 @@ static void knows_json(void **state)
                                         "",
                                         "application/x-www-form-urlencoded",
                                         "json"};
-    head h = {0};
+    headers h = {0};
     (void)state;
-    assert_true(head_is_json(&h));
+    assert_true(headers_is_json(&h));
     for (size_t i = 0; i < sizeof(JSON) / sizeof(JSON[0]); i++) {
         h.content_type = slice_of(JSON[i]);
-        assert_true(head_is_json(&h));
+        assert_true(headers_is_json(&h));
     }
     for (size_t i = 0; i < sizeof(OTHER) / sizeof(OTHER[0]); i++) {
         h.content_type = slice_of(OTHER[i]);
-        assert_false(head_is_json(&h));
+        assert_false(headers_is_json(&h));
     }
 }
 
@@ -103,7 +99,7 @@ static void takes_sane_ids(void **state)
 {
     char fields[200] = "X-Request-Id=";
     (void)state;
-    head h = read_fields("X-Request-Id=a-1!~|traceparent=00-ab");
+    headers h = read_fields("X-Request-Id=a-1!~|traceparent=00-ab");
     assert_true(slice_equal(h.request_id, SLICE("a-1!~")));
     assert_true(slice_equal(h.traceparent, SLICE("00-ab")));
     assert_null(read_fields("X-Request-Id=a b").request_id.ptr);
@@ -201,20 +197,20 @@ static void knows_broken_frames(void **state)
 static void takes_keys(void **state)
 {
     char long_key[513];
-    head h = {.idempotency_key = {NULL, 0}};
+    headers h = {.idempotency_key = {NULL, 0}};
     (void)state;
     memset(long_key, 'k', sizeof(long_key));
-    assert_true(head_is_key((slice){NULL, 0}));
-    assert_true(head_is_key(SLICE("turn 1 ~!")));
-    assert_true(head_is_key((slice){long_key, 512}));
-    assert_false(head_is_key((slice){long_key, 513}));
-    assert_false(head_is_key(SLICE("")));
-    assert_false(head_is_key(SLICE("a\x7f")));
-    assert_false(head_is_key(SLICE("\xC3\xA9")));
-    head_field(&h, SLICE("IDEMPOTENCY-Key"), SLICE("a "));
+    assert_true(headers_is_key((slice){NULL, 0}));
+    assert_true(headers_is_key(SLICE("turn 1 ~!")));
+    assert_true(headers_is_key((slice){long_key, 512}));
+    assert_false(headers_is_key((slice){long_key, 513}));
+    assert_false(headers_is_key(SLICE("")));
+    assert_false(headers_is_key(SLICE("a\x7f")));
+    assert_false(headers_is_key(SLICE("\xC3\xA9")));
+    headers_add(&h, SLICE("IDEMPOTENCY-Key"), SLICE("a "));
     assert_true(slice_equal(h.idempotency_key, SLICE("a")));
-    head_field(&h, SLICE("Idempotency-Key"), SLICE("a"));
-    assert_false(head_is_key(h.idempotency_key));
+    headers_add(&h, SLICE("Idempotency-Key"), SLICE("a"));
+    assert_false(headers_is_key(h.idempotency_key));
 }
 
 static void takes_versions_of_tags(void **state)
@@ -234,14 +230,14 @@ static void takes_versions_of_tags(void **state)
                                       "\"9999999999999999999-a\""};
     int64_t version;
     (void)state;
-    assert_true(head_if_match(SLICE("*"), &version));
+    assert_true(headers_read_if_match(SLICE("*"), &version));
     assert_int_equal(version, 0);
-    assert_true(head_if_match(SLICE("\"17-9f2d\""), &version));
+    assert_true(headers_read_if_match(SLICE("\"17-9f2d\""), &version));
     assert_int_equal(version, 17);
-    assert_true(head_if_match(SLICE("\"999999999999999999-\""), &version));
+    assert_true(headers_read_if_match(SLICE("\"999999999999999999-\""), &version));
     assert_true(version == INT64_C(999999999999999999));
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++)
-        assert_false(head_if_match(slice_of(BAD[i]), &version));
+        assert_false(headers_read_if_match(slice_of(BAD[i]), &version));
 }
 
 static void reads_places_in_the_log(void **state)
@@ -251,14 +247,14 @@ static void reads_places_in_the_log(void **state)
         "0/0 ", "0x0/0", "-1/0", "0/g", "000000000/0", "0/000000000", "16/B374D848,16/B374D848"};
     uint64_t place;
     (void)state;
-    assert_true(head_lsn(SLICE("16/B374D848"), &place));
+    assert_true(headers_read_lsn(SLICE("16/B374D848"), &place));
     assert_true(place == UINT64_C(0x16B374D848));
-    assert_true(head_lsn(SLICE("ffffffff/FFFFFFFF"), &place));
+    assert_true(headers_read_lsn(SLICE("ffffffff/FFFFFFFF"), &place));
     assert_true(place == UINT64_MAX);
-    assert_true(head_lsn(SLICE("0/0"), &place));
+    assert_true(headers_read_lsn(SLICE("0/0"), &place));
     assert_true(place == 0);
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++)
-        assert_false(head_lsn(slice_of(BAD[i]), &place));
+        assert_false(headers_read_lsn(slice_of(BAD[i]), &place));
 }
 
 static void knows_pages_of_other_sites(void **state)
@@ -281,12 +277,12 @@ static void knows_pages_of_other_sites(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof(OURS) / sizeof(OURS[0]); i++) {
-        head h = read_fields(OURS[i]);
-        assert_false(head_is_foreign(&h));
+        headers h = read_fields(OURS[i]);
+        assert_false(headers_is_foreign(&h));
     }
     for (size_t i = 0; i < sizeof(FOREIGN) / sizeof(FOREIGN[0]); i++) {
-        head h = read_fields(FOREIGN[i]);
-        assert_true(head_is_foreign(&h));
+        headers h = read_fields(FOREIGN[i]);
+        assert_true(headers_is_foreign(&h));
     }
 }
 

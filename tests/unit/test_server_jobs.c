@@ -75,7 +75,7 @@ static bool add(size_t number, const char *tenant, job_work how)
     r->host = &HOST;
     r->jobs = all;
     r->match.params[0] = slice_of(tenant);
-    request_move(r, REQUEST_WORKING);
+    request_set_state(r, REQUEST_WORKING);
     return jobs_add(r, how, note_done, r);
 }
 

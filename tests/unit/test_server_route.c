@@ -9,11 +9,13 @@
 #include "server/request/request.h"
 
 static const route TABLE[] = {
-    {"GET", "/p/{a}/cards/{b}", "card", ROUTE_NO_BODY, SCOPE_READ, CLASS_READ, TAKES_NONE, NULL},
-    {"POST", "/p/{a}/cards/batch", "batch", ROUTE_JSON, SCOPE_READ, CLASS_READ, TAKES_NONE, NULL},
-    {"GET", "/health", "health", ROUTE_NO_BODY, SCOPE_OPEN, CLASS_OTHER, TAKES_NONE, NULL},
-    {"GET", "/folder/", "folder", ROUTE_NO_BODY, SCOPE_OPEN, CLASS_OTHER, TAKES_NONE, NULL},
-    {NULL, NULL, NULL, ROUTE_NO_BODY, SCOPE_OPEN, CLASS_OTHER, TAKES_NONE, NULL},
+    {"GET", "/p/{a}/cards/{b}", "card", ROUTE_NO_BODY, SCOPE_READ, CLASS_READ, TAKES_NONE, NULL,
+     NULL},
+    {"POST", "/p/{a}/cards/batch", "batch", ROUTE_JSON, SCOPE_READ, CLASS_READ, TAKES_NONE, NULL,
+     NULL},
+    {"GET", "/health", "health", ROUTE_NO_BODY, SCOPE_OPEN, CLASS_OTHER, TAKES_NONE, NULL, NULL},
+    {"GET", "/folder/", "folder", ROUTE_NO_BODY, SCOPE_OPEN, CLASS_OTHER, TAKES_NONE, NULL, NULL},
+    {NULL, NULL, NULL, ROUTE_NO_BODY, SCOPE_OPEN, CLASS_OTHER, TAKES_NONE, NULL, NULL},
 };
 
 static url_path cut(const char *text)
@@ -61,29 +63,6 @@ static void finds_routes(void **state)
     assert_string_equal(found("GET", "/p/x/cards/", &match), "404");
 }
 
-static const char *near(const char *method, const char *text, int most)
-{
-    url_path where = cut(text);
-    const route *found = route_near(TABLE, method, &where, most);
-    return found != NULL ? found->name : NULL;
-}
-
-static void finds_what_is_near(void **state)
-{
-    (void)state;
-    assert_string_equal(near("GET", "/health/", 1), "health");
-    assert_string_equal(near("GET", "/folder", 1), "folder");
-    assert_string_equal(near("GET", "/p/x/cards/batch/", 1), "card");
-    assert_string_equal(near("POST", "/p/x/cards/batch/", 1), "batch");
-    assert_null(near("GET", "/Health", 1));
-    assert_string_equal(near("GET", "/Helth", 3), "health");
-    assert_string_equal(near("GET", "/p/x/crads/y", 3), "card");
-    assert_null(near("GET", "/p/x/cards", 3));
-    assert_null(near("GET", "/p/x/cards/y/z", 3));
-    assert_null(near("GET", "/", 3));
-    assert_null(near("GET", "/wealthier", 3));
-}
-
 static void lists_methods(void **state)
 {
     char allow[ROUTE_ALLOW_SIZE];
@@ -127,7 +106,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_routes),
-        cmocka_unit_test(finds_what_is_near),
         cmocka_unit_test(lists_methods),
         cmocka_unit_test(table_is_sound),
     };

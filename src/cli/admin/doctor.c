@@ -125,11 +125,12 @@ static void check_schema(doctor *d, const admin_facts *facts)
                "row-level security is not on and forced on %s: ALTER TABLE ... ENABLE, and FORCE, "
                "ROW LEVEL SECURITY",
                facts->open_tables);
-    say_either(d, *facts->bad_writers == '\0', "isolation",
-               "the functions that write run as cardbox_writer", FINDING_ERROR,
-               "%s do not run as cardbox_writer, as after pg_restore --no-owner: as their owner run "
-               "cardbox migrate",
-               facts->bad_writers);
+    say_either(
+        d, *facts->bad_writers == '\0', "isolation",
+        "the functions that write run as cardbox_writer", FINDING_ERROR,
+        "%s do not run as cardbox_writer, as after pg_restore --no-owner: as their owner run "
+        "cardbox migrate",
+        facts->bad_writers);
 }
 
 /* Our connections search pg_catalog only, except behind a pooler. */

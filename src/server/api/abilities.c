@@ -1,6 +1,6 @@
 /*
- * abilities.c: the bus over HTTP: what there is, and invocations. The bus reads the input and
- * renders the output; here its statement waits with those of other requests.
+ * abilities.c: the list of abilities, their descriptions and invocations. The bus reads the input
+ * and renders the output. Its statements are queued here.
  */
 #include "bus/describe.h"
 #include "server/background/notifier.h"
@@ -22,15 +22,15 @@ static const bus_ability *find_ability(request *r)
 {
     const bus_ability *ability = bus_find(r->match.params[1]);
     if (ability == NULL)
-        http_error_send(r, HTTP_ERROR_NO_ABILITY, "GET .../abilities lists what there is",
+        http_error_send(r, HTTP_ERROR_NO_ABILITY, "GET .../abilities lists them",
                         "there is no ability %.*s", (int)slice_cut(r->match.params[1], 80),
                         r->match.params[1].ptr);
     return ability;
 }
 
-/* --- what there is --- */
+/* --- descriptions --- */
 
-void handle_list_abilities(request *r)
+void handle_abilities_list(request *r)
 {
     if (!handler_no_query(r))
         return;
@@ -39,7 +39,7 @@ void handle_list_abilities(request *r)
     request_finish(r);
 }
 
-void handle_ability(request *r)
+void handle_ability_get(request *r)
 {
     const bus_ability *ability = handler_no_query(r) ? find_ability(r) : NULL;
     if (ability == NULL)
@@ -51,12 +51,12 @@ void handle_ability(request *r)
 
 /* --- invocations --- */
 
-static void drop(void *plan)
+static void drop_call(void *plan)
 {
     bus_end(plan);
 }
 
-static void build(params *p, const void *keys)
+static void build_step(params *p, const void *keys)
 {
     const bus_call *call = keys;
     call->step.build(p, call);
@@ -83,7 +83,7 @@ static void answer_call(request *r, const store_rows *rows)
         http_error_send_ability(r, &err, call->faults);
 }
 
-static void render(request *r, const batch_rows *found)
+static void ability_invoke_response(request *r, const batch_rows *found)
 {
     if (page_check_budget(r, found->rows))
         answer_call(r, found->rows);
@@ -96,12 +96,12 @@ static void run_step(request *r)
         answer_call(r, NULL);
     else
         handler_run(r, call->step.writes ? BATCH_SINGLE_WRITE : BATCH_SINGLE_READ,
-                    call->step.statement, build, call, render);
+                    call->step.statement, build_step, call, ability_invoke_response);
 }
 
 static bool check_names(request *r)
 {
-    if (head_is_key(r->caller_id) && head_is_key(r->call_id))
+    if (headers_is_key(r->headers.caller_id) && headers_is_key(r->headers.call_id))
         return true;
     http_error_send(
         r, HTTP_ERROR_BAD_REQUEST, NULL,
@@ -111,7 +111,7 @@ static bool check_names(request *r)
 }
 
 /* Reads the input. False: answered. */
-static bool begin(request *r, bus_call *call, const bus_ability *ability)
+static bool begin_call(request *r, bus_call *call, const bus_ability *ability)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     scan_error reason;
@@ -124,7 +124,7 @@ static bool begin(request *r, bus_call *call, const bus_ability *ability)
         return false;
     }
     r->plan = call;
-    r->drop_plan = drop;
+    r->drop_plan = drop_call;
     cardbox_status status = bus_begin(call, ability, request_tenant(r), input, &r->memory, &err);
     if (status == CARDBOX_NOMEM)
         http_error_send_no_memory(r);
@@ -133,15 +133,15 @@ static bool begin(request *r, bus_call *call, const bus_ability *ability)
     return status == CARDBOX_OK;
 }
 
-void handle_invoke(request *r)
+void handle_ability_invoke(request *r)
 {
     const bus_ability *ability = find_ability(r);
     bus_call *call = NULL;
     if (ability != NULL && check_names(r) && handler_no_query(r))
         call = handler_take(r, 1, sizeof(*call));
-    if (call == NULL || !begin(r, call, ability))
+    if (call == NULL || !begin_call(r, call, ability))
         return;
     r->ticket.replayable = call->again;
-    r->ticket.has_new_ids = true; /* it may have, as of a task */
+    r->ticket.has_new_ids = true; /* it may have one, such as a new task's */
     run_step(r);
 }

@@ -1,7 +1,6 @@
 /*
- * box_context.c: GET .../boxes/{b}/context: the messages for an LLM of a box's cards. The rows are
- * those of a hydrated box, unless they would be too large; what a message is made of them is the
- * pure core's business.
+ * box_context.c: GET .../boxes/{b}/context: the messages for an LLM from a box's cards. The rows
+ * are those of a hydrated box. model/session makes the messages.
  */
 #include "server/api/box_query.h"
 #include "server/api/context_view.h"
@@ -10,22 +9,19 @@
 enum { C_AT_VERSION, C_AT_LENGTH, C_AT_TIME, C_LIMIT, C_FORMAT, C_REPAIR, C_COUNT };
 
 static const field QUERY[C_COUNT] = {
-    [C_AT_VERSION] = BOX_AT_VERSION_FIELD,
-    [C_AT_LENGTH] = BOX_AT_LENGTH_FIELD,
-    [C_AT_TIME] = BOX_AT_TIME_FIELD,
+    [C_AT_VERSION] = {BOX_AT_VERSION_FIELD},
+    [C_AT_LENGTH] = {BOX_AT_LENGTH_FIELD},
+    [C_AT_TIME] = {BOX_AT_TIME_FIELD},
     [C_LIMIT] = {"limit", FIELD_INTEGER, .least = 1, .most = BOX_CONTEXT_CARDS_MAX},
-    [C_FORMAT] = CONTEXT_FORMAT_FIELD,
-    [C_REPAIR] = CONTEXT_REPAIR_FIELD,
+    [C_FORMAT] = {CONTEXT_FORMAT_FIELD},
+    [C_REPAIR] = {CONTEXT_REPAIR_FIELD},
 };
 
-static void build(params *p, const void *keys)
-{
-    box_context_params(p, keys);
-}
+HANDLER_PARAMS(build_context, box_context_params)
 
-static void render(request *r, const batch_rows *found)
+static void box_context_response(request *r, const batch_rows *found)
 {
-    const box_context_request *wish = r->ticket.keys;
+    const box_context_request *asked = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
     box_head now;
     box_view box;
@@ -35,7 +31,7 @@ static void render(request *r, const batch_rows *found)
     }
     if (!box_query_exists(r, &box, &now))
         return;
-    cardbox_status status = box_context_answer(request_body(r), &box, wish, &r->memory, &err);
+    cardbox_status status = box_context_answer(request_body(r), &box, asked, &r->memory, &err);
     context_view_answer(r, status, &err, "ask with ?limit= for the last ones alone");
 }
 
@@ -43,11 +39,11 @@ void handle_box_context(request *r)
 {
     size_t count;
     field_value *query = handler_read_query(r, QUERY, C_COUNT, false);
-    box_context_request *wish = query == NULL ? NULL : handler_take(r, 1, sizeof(*wish));
-    box_read *reads = wish == NULL ? NULL : box_query_reads(r, query, &count);
+    box_context_request *asked = query == NULL ? NULL : handler_take(r, 1, sizeof(*asked));
+    box_read *reads = asked == NULL ? NULL : box_query_reads(r, query, &count);
     if (reads == NULL)
         return;
-    *wish = (box_context_request){
+    *asked = (box_context_request){
         .reads = reads,
         .count = count,
         .how = context_request_of(&query[C_FORMAT], &query[C_REPAIR]),
@@ -55,9 +51,10 @@ void handle_box_context(request *r)
         .bytes_max = context_input_max(r),
     };
     reads->want = BOX_WANT_CARDS;
-    if (wish->whole)
+    if (asked->whole)
         reads->most = BOX_CONTEXT_CARDS_MAX;
     else
         reads->tail = query[C_LIMIT].number;
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_box_context, build, wish, render);
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_box_context, build_context, asked,
+                box_context_response);
 }

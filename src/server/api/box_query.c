@@ -1,9 +1,9 @@
 /*
- * box_query.c: the box of a read and the moment that it is read as of.
+ * box_query.c: reads the box and its version, length or time from a request.
  */
 #include "server/api/box_query.h"
 
-/* Which moment the query names. False: several; answered. */
+/* Reads at_version, at_length or at_time. False: several are given; answered. */
 static bool read_moment(request *r, box_read *read, const field_value *query)
 {
     if (query[BOX_AT_VERSION].given + query[BOX_AT_LENGTH].given + query[BOX_AT_TIME].given > 1) {
@@ -48,7 +48,7 @@ bool box_query_exists(request *r, const box_view *box, const box_head *now)
         return false;
     }
     box_never_so(now, &err);
-    http_error_send(r, HTTP_ERROR_NOT_FOUND, "the box's log says what there was and when", "%s",
+    http_error_send(r, HTTP_ERROR_NOT_FOUND, "GET .../boxes/{box}/log lists its versions", "%s",
                     err.message);
     return false;
 }

@@ -12,20 +12,13 @@
 enum { BOX_AT_VERSION, BOX_AT_LENGTH, BOX_AT_TIME, BOX_AT_FIELDS };
 
 #define BOX_AT_VERSION_FIELD                                                                       \
-    {                                                                                              \
-        .name = "at_version", .kind = FIELD_INTEGER, .least = 1, .most = INT64_MAX                 \
-    }
+    .name = "at_version", .kind = FIELD_INTEGER, .least = 1, .most = INT64_MAX
 #define BOX_AT_LENGTH_FIELD                                                                        \
-    {                                                                                              \
-        .name = "at_length", .kind = FIELD_INTEGER, .least = 0, .most = INT64_MAX                  \
-    }
-#define BOX_AT_TIME_FIELD                                                                          \
-    {                                                                                              \
-        .name = "at_time", .kind = FIELD_TIME                                                      \
-    }
+    .name = "at_length", .kind = FIELD_INTEGER, .least = 0, .most = INT64_MAX
+#define BOX_AT_TIME_FIELD .name = "at_time", .kind = FIELD_TIME
 
-/* Reads of the box in the path: first as of the moment that the query names, if it names one; last
- * as it is now. *count is 1 or 2. NULL: answered. */
+/* Reads of the box in the path: first at the version, length or time in the query, if there is one;
+ * then the present box. *count is 1 or 2. NULL: answered. */
 box_read *box_query_reads(request *r, const field_value *query, size_t *count);
 
 /* True if the box of the request exists at the requested version, length or time. Otherwise the

@@ -10,9 +10,9 @@
 typedef struct box_stream {
     box_read read;  /* reads the next page */
     box_read last;  /* reads the last id */
-    int64_t length; /* ids to be given in all */
+    int64_t length; /* ids in all */
     int64_t created_micros, updated_micros;
-    size_t at;   /* taken of the page */
+    size_t at;   /* bytes of the page that were sent */
     slice frame; /* the JSON before and after the ids */
     slice end;   /* the JSON after the ids */
 } box_stream;
@@ -37,7 +37,8 @@ static void add_page(request *r, box_stream *s, const box_view *box)
         buf_slice(request_body(r), s->end);
 }
 
-/* A box that was collected and made again under its id has the same versions, at other times. */
+/* False if the box was deleted and created again under its id: then its versions have other times.
+ */
 static bool is_same(const box_stream *s, const box_head *now)
 {
     return now->created_micros == s->created_micros && now->updated_micros == s->updated_micros;
@@ -50,7 +51,7 @@ static bool is_all(const box_read *read, const box_view *box)
            box_view_is_whole(box);
 }
 
-static void render_more(request *r, const batch_rows *found)
+static void page_response(request *r, const batch_rows *found)
 {
     box_stream *s = r->plan;
     arena memory = ARENA_INIT;
@@ -63,33 +64,33 @@ static void render_more(request *r, const batch_rows *found)
     else if (box.exists && is_same(s, &box.head) && is_all(&s->read, &box))
         add_page(r, s, &box);
     arena_reset(&memory);
-    /* It was deleted or made again since, or a run of its ids is missing, as a worker may have
-     * written: nothing was added, and the stream breaks off. */
+    /* Nothing was added if the box was deleted or created again, or if rows with ids are missing.
+     * Then the stream is broken off. */
     if (buf_ok(out) && out->len > 0)
-        request_move(r, REQUEST_SENDING);
+        request_set_state(r, REQUEST_SENDING);
     else
         http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "box not found");
 }
 
-static stream_state ask(request *r, box_stream *s)
+static stream_state query_page(request *r, box_stream *s)
 {
     if (!auth_is_still_valid(r))
         return STREAM_BROKEN;
-    request_move(r, REQUEST_WORKING);
-    handler_queue(r, BATCH_BOXES, &s->read, 1, 1, render_more);
+    request_set_state(r, REQUEST_WORKING);
+    handler_queue(r, BATCH_BOXES, &s->read, 1, 1, page_response);
     return r->state == REQUEST_SUSPENDED ? STREAM_WAIT : STREAM_BROKEN;
 }
 
-static stream_state peek(request *r, slice *piece)
+static stream_state peek_page(request *r, slice *piece)
 {
     box_stream *s = r->plan;
     *piece = buf_since(&r->answer.body, s->at);
     if (piece->len > 0)
         return STREAM_PIECE;
-    return has_more(s) ? ask(r, s) : STREAM_END;
+    return has_more(s) ? query_page(r, s) : STREAM_END;
 }
 
-static void took(request *r, size_t len)
+static void consume_page(request *r, size_t len)
 {
     box_stream *s = r->plan;
     s->at += len;
@@ -109,11 +110,10 @@ static slice write_frame(request *r, const box_view *box, const box_read *read, 
     return text;
 }
 
-/* Before the first byte: whether the last id is there, too. A worker may have written any length.
- */
-static void render_last(request *r, const batch_rows *found)
+/* Checks that the last id exists before the first byte is sent, because the length may be wrong. */
+static void last_id_response(request *r, const batch_rows *found)
 {
-    static const answer_stream STREAM = {peek, took};
+    static const answer_stream STREAM = {peek_page, consume_page};
     box_stream *s = r->plan;
     arena memory = ARENA_INIT;
     box_view box;
@@ -170,5 +170,5 @@ void box_stream_answer(request *r, const box_view *first, const box_read *read)
     s->frame = frame;
     r->plan = s;
     r->at_least = REQUEST_AT_PRIMARY; /* another standby may not have this version yet */
-    handler_queue(r, BATCH_BOXES, &s->last, 1, 1, render_last);
+    handler_queue(r, BATCH_BOXES, &s->last, 1, 1, last_id_response);
 }

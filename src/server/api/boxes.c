@@ -1,24 +1,24 @@
 /*
- * boxes.c: reads of one box: its ids, its cards. What the client wants of it is a box_read;
- * box_view.c makes JSON of the rows.
+ * boxes.c: reads of one box: its ids, or its cards. A box_read describes the read; box_view.c
+ * renders the rows.
  */
 #include "server/api/box_query.h"
 #include "server/api/box_stream.h"
 
 enum { Q_OFFSET = BOX_AT_FIELDS, Q_LIMIT, Q_COUNT };
 
-/* What the reads of one box take; whatever else stands in the query is ignored. */
+/* The parameters of reads of one box. Other parameters are ignored. */
 static const field QUERY[Q_COUNT] = {
-    [BOX_AT_VERSION] = BOX_AT_VERSION_FIELD,
-    [BOX_AT_LENGTH] = BOX_AT_LENGTH_FIELD,
-    [BOX_AT_TIME] = BOX_AT_TIME_FIELD,
+    [BOX_AT_VERSION] = {BOX_AT_VERSION_FIELD},
+    [BOX_AT_LENGTH] = {BOX_AT_LENGTH_FIELD},
+    [BOX_AT_TIME] = {BOX_AT_TIME_FIELD},
     [Q_OFFSET] = {"offset", FIELD_INTEGER, .least = 0, .most = INT64_MAX},
     [Q_LIMIT] = {"limit", FIELD_LIMIT, .least = LIMIT_LEAST, .most = LIMIT_MOST},
 };
 
 /* --- the ids of one --- */
 
-/* A part of the ids that the client asked for; no more than that is read. */
+/* True if the client asked for a part of the ids with offset and limit. */
 static bool is_page(const box_read *read)
 {
     return read->most < BOX_STREAM_PAGE;
@@ -30,7 +30,7 @@ static void set_page(box_read *read, const field_value *query)
     read->most = query[Q_LIMIT].given ? query[Q_LIMIT].number : LIMIT_DEFAULT;
 }
 
-static void render_box(request *r, const batch_rows *found)
+static void box_get_response(request *r, const batch_rows *found)
 {
     const box_read *read = r->ticket.keys;
     box_view box;
@@ -50,7 +50,7 @@ static void render_box(request *r, const batch_rows *found)
     request_finish(r);
 }
 
-void handle_box(request *r)
+void handle_box_get(request *r)
 {
     size_t count;
     field_value *query = handler_read_query(r, QUERY, Q_LIMIT, true);
@@ -62,12 +62,12 @@ void handle_box(request *r)
     reads->most = BOX_STREAM_PAGE;
     if (query[Q_OFFSET].given)
         set_page(reads, query);
-    handler_queue(r, BATCH_BOXES, reads, count, count, render_box);
+    handler_queue(r, BATCH_BOXES, reads, count, count, box_get_response);
 }
 
 /* --- the cards of one --- */
 
-static void render_box_cards(request *r, const batch_rows *found)
+static void box_cards_response(request *r, const batch_rows *found)
 {
     buf *out = request_body(r);
     box_view box;
@@ -94,5 +94,5 @@ void handle_box_cards(request *r)
     set_page(reads, query);
     if (!query[Q_OFFSET].given)
         reads->tail = reads->most;
-    handler_queue(r, BATCH_BOXES, reads, count, (size_t)reads->most, render_box_cards);
+    handler_queue(r, BATCH_BOXES, reads, count, (size_t)reads->most, box_cards_response);
 }

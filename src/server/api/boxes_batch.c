@@ -1,7 +1,7 @@
 /*
- * boxes_batch.c: many boxes, with or without their cards. A row is written when it comes if it is
- * its turn, and kept until then if it is not: so the database, which gives them mostly in order,
- * and the server work at the same time, and the rows of a large answer are never there all at once.
+ * boxes_batch.c: many boxes, with or without their cards. PostgreSQL returns most rows in order. A
+ * row in order is written to the answer when it arrives; other rows are kept until they are next.
+ * So the server works while PostgreSQL does, and never holds all rows of a large answer.
  */
 #include "server/api/box_query.h"
 
@@ -12,13 +12,13 @@ typedef struct row_list {
     size_t count, room;
 } row_list;
 
-/* What has come of a box. */
+/* The rows of a box so far. */
 typedef struct batch_box {
     bool exists;
     box_head head;
     row_list runs;
-    row_list early;  /* cards before their turn */
-    int64_t arrived; /* cards */
+    row_list early;  /* cards that arrived before they could be written */
+    int64_t arrived; /* number of cards */
 } batch_box;
 
 typedef struct batch_answer {
@@ -26,25 +26,25 @@ typedef struct batch_answer {
     const box_read *reads;
     batch_box *boxes;
     size_t box_count;
-    size_t at, key; /* which id's box is being written, and which of `boxes` that is */
+    size_t at, key; /* the id and the element of `boxes` that is being written */
     size_t written; /* boxes */
-    bool open;      /* it has been begun, and is waiting for its cards */
-    int64_t next;   /* whose turn it is: a position */
-    int32_t kind;   /* of the last row */
-    size_t bytes;   /* of rows so far */
+    bool open;      /* the box at `at` is begun, and some of its cards are missing */
+    int64_t next;   /* position of the next card to write */
+    int32_t kind;   /* kind of the last row */
+    size_t bytes;   /* bytes of the rows so far */
     buf missing_boxes;
     buf missing_cards;
     idset seen;        /* missing cards */
-    store_rows **kept; /* that came one by one and are needed until the end */
+    store_rows **kept; /* rows that arrived one by one and are needed until the end */
     size_t kept_count, kept_room;
-    arena memory; /* for all of this, since it may begin again */
-    bool disorder;
+    arena memory;     /* separate, because the answer may begin again */
+    bool kinds_mixed; /* a card came before an id, or an id before a head */
     buf_failure failure;
 } batch_answer;
 
-/* --- what is kept --- */
+/* --- rows that are kept --- */
 
-static void forget(batch_answer *a)
+static void reset_answer(batch_answer *a)
 {
     for (size_t i = 0; i < a->kept_count; i++)
         rows_free(a->kept[i]);
@@ -54,12 +54,12 @@ static void forget(batch_answer *a)
     arena_reset(&a->memory);
 }
 
-static void drop(void *plan)
+static void drop_answer(void *plan)
 {
-    forget(plan);
+    reset_answer(plan);
 }
 
-static bool fail(batch_answer *a, buf_failure why)
+static bool set_failure(batch_answer *a, buf_failure why)
 {
     if (a->failure == BUF_FINE)
         a->failure = why;
@@ -70,33 +70,33 @@ static bool list_add(batch_answer *a, row_list *list, const box_row *row)
 {
     box_row *more = arena_more(&a->memory, list->row, list->count, &list->room, sizeof(*more));
     if (more == NULL)
-        return fail(a, BUF_NOMEM);
+        return set_failure(a, BUF_NOMEM);
     list->row = more;
     list->row[list->count++] = *row;
     return true;
 }
 
-static bool keep(batch_answer *a, store_rows *rows)
+static bool keep_row(batch_answer *a, store_rows *rows)
 {
     store_rows **more =
         arena_more(&a->memory, a->kept, a->kept_count, &a->kept_room, sizeof(store_rows *));
     if (more == NULL)
-        return fail(a, BUF_NOMEM);
+        return set_failure(a, BUF_NOMEM);
     a->kept = more;
     a->kept[a->kept_count++] = rows;
     return true;
 }
 
-/* --- what is written --- */
+/* --- the answer --- */
 
 static void note_missing(batch_answer *a, slice id)
 {
-    if (id.ptr == NULL) /* what stands there is no id but the JSON null */
+    if (id.ptr == NULL) /* the JSON null instead of an id */
         return;
     slice copy = {arena_copy(&a->memory, id), id.len};
     idset_found found = copy.ptr == NULL ? IDSET_NOMEM : idset_add(&a->seen, copy);
     if (found == IDSET_NOMEM)
-        fail(a, BUF_NOMEM);
+        set_failure(a, BUF_NOMEM);
     if (found != IDSET_NEW)
         return;
     buf_text(&a->missing_cards, a->missing_cards.len == 0 ? "" : ",");
@@ -109,7 +109,7 @@ static void write_card(request *r, batch_answer *a, const box_row *card)
         note_missing(a, rows_text(card->rows, card->row, BOX_COL_CARD));
 }
 
-/* All runs are there before the first box is begun. */
+/* All rows with ids have arrived before the first box is begun. */
 static void begin_box(request *r, batch_answer *a, batch_box *box)
 {
     buf *out = request_body(r);
@@ -136,9 +136,9 @@ static bool has_all(const batch_answer *a, const batch_box *box)
     return !a->batch->hydrate || box->arrived >= box->head.before - box->head.first;
 }
 
-/* Writes what can be written: up to the first box of which cards are still to come; `all`: none
- * are. */
-static void go_on(request *r, batch_answer *a, bool all)
+/* Writes boxes up to the first one whose cards have not all arrived. `all`: no more rows will
+ * arrive. */
+static void write_boxes(request *r, batch_answer *a, bool all)
 {
     for (; a->at < a->batch->count; a->at++) {
         const body_id *id = &a->batch->ids[a->at];
@@ -158,15 +158,15 @@ static void go_on(request *r, batch_answer *a, bool all)
     }
 }
 
-/* --- rows come --- */
+/* --- rows --- */
 
-/* A card whose turn it is is written at once. Gives whether the row is needed later. */
+/* Writes the card if it is the next one. Returns true if its row is needed later. */
 static bool add_card(request *r, batch_answer *a, size_t key, const box_row *card)
 {
     batch_box *box = &a->boxes[key];
     bool now;
     if (!a->open)
-        go_on(r, a, false);
+        write_boxes(r, a, false);
     now = a->open && key == a->key && box->early.count == 0 && card->pos == a->next;
     box->arrived++;
     if (now) {
@@ -176,18 +176,18 @@ static bool add_card(request *r, batch_answer *a, size_t key, const box_row *car
         return false;
     }
     if (a->open && key == a->key && has_all(a, box))
-        go_on(r, a, false);
+        write_boxes(r, a, false);
     return !now;
 }
 
-/* Heads come before runs, and runs before cards. `key` counts this request's boxes. Gives whether
- * the row is needed later. */
-static bool add_row(request *r, batch_answer *a, size_t key, const store_rows *rows, int row)
+/* Heads arrive before rows with ids, and these before cards. `key`: index in `boxes`. Returns true
+ * if the row is needed later. */
+static bool add_box_row(request *r, batch_answer *a, size_t key, const store_rows *rows, int row)
 {
     int32_t kind = rows_int4(rows, row, BOX_COL_KIND);
     box_row here = {box_position(rows, row), rows, row};
     if (key >= a->box_count || kind < a->kind) {
-        a->disorder = true;
+        a->kinds_mixed = true;
         return false;
     }
     a->kind = kind;
@@ -200,11 +200,11 @@ static bool add_row(request *r, batch_answer *a, size_t key, const store_rows *r
     return false;
 }
 
-static void begin(request *r)
+static void begin_answer(request *r)
 {
     batch_answer *a = r->plan;
     buf *out = request_large_body(r);
-    forget(a);
+    reset_answer(a);
     *a = (batch_answer){.batch = a->batch,
                         .reads = a->reads,
                         .box_count = a->box_count,
@@ -214,28 +214,28 @@ static void begin(request *r)
     a->boxes = arena_zeros(&a->memory, a->box_count + 1, sizeof(*a->boxes));
     idset_init(&a->seen, &a->memory);
     if (a->boxes == NULL)
-        fail(a, BUF_NOMEM);
+        set_failure(a, BUF_NOMEM);
     buf_reset(out, out->cap);
     buf_text(out, "{\"boxes\":[");
 }
 
-static bool is_fine(request *r, batch_answer *a)
+static bool has_not_failed(request *r, batch_answer *a)
 {
     return a->failure == BUF_FINE && buf_ok(request_body(r));
 }
 
-/* Of a statement of its own: the boxes that it counts are the request's. */
-static bool take(request *r, store_rows *row)
+/* Adds a row of a statement that carries only this request. */
+static bool take_row(request *r, store_rows *row)
 {
     batch_answer *a = r->plan;
     size_t key = (size_t)rows_int8(row, 0, BOX_COL_ORD) - 1;
     a->bytes += rows_bytes_of(row, 0);
     if (a->bytes > request_body(r)->max)
-        fail(a, BUF_TOO_LARGE);
-    bool kept = is_fine(r, a) && add_row(r, a, key, row, 0) && keep(a, row);
+        set_failure(a, BUF_TOO_LARGE);
+    bool kept = has_not_failed(r, a) && add_box_row(r, a, key, row, 0) && keep_row(a, row);
     if (!kept)
         rows_free(row);
-    return is_fine(r, a);
+    return has_not_failed(r, a);
 }
 
 static void add_lists(request *r, batch_answer *a)
@@ -246,26 +246,27 @@ static void add_lists(request *r, batch_answer *a)
     buf_text(out, "],\"missing_card_ids\":[");
     buf_slice(out, buf_as_slice(&a->missing_cards));
     buf_text(out, "]}");
-    fail(a, a->missing_boxes.failure);
-    fail(a, a->missing_cards.failure);
+    set_failure(a, a->missing_boxes.failure);
+    set_failure(a, a->missing_cards.failure);
 }
 
-/* Rows of which the kinds are mixed are asked for once more, and all together. */
-static void end(request *r)
+/* If the kinds of rows were mixed, the statement is repeated, and its rows are read all together.
+ */
+static void end_answer(request *r)
 {
     batch_answer *a = r->plan;
-    if (a->disorder) {
+    if (a->kinds_mixed) {
         r->ticket.stream = NULL;
         batcher_add(r->batcher, r);
         return;
     }
-    if (is_fine(r, a)) {
-        go_on(r, a, true);
+    if (has_not_failed(r, a)) {
+        write_boxes(r, a, true);
         add_lists(r, a);
     }
     if (a->failure != BUF_FINE)
         request_body(r)->failure = a->failure;
-    forget(a);
+    reset_answer(a);
     request_finish(r);
 }
 
@@ -273,21 +274,22 @@ static void render_kind(request *r, const batch_rows *found, int32_t kind)
 {
     for (size_t key = 0; key < r->ticket.count; key++) {
         for (int i = found->start[key]; i < found->start[key + 1]; i++) {
-            if (rows_int4(found->rows, found->row[i], BOX_COL_KIND) == kind && is_fine(r, r->plan))
-                add_row(r, r->plan, key, found->rows, found->row[i]);
+            if (rows_int4(found->rows, found->row[i], BOX_COL_KIND) == kind &&
+                has_not_failed(r, r->plan))
+                add_box_row(r, r->plan, key, found->rows, found->row[i]);
         }
     }
 }
 
-/* All rows together, of a statement that has other requests' boxes too. */
-static void render(request *r, const batch_rows *found)
+/* Renders rows that are read all together, of a statement that carries other requests too. */
+static void boxes_get_response(request *r, const batch_rows *found)
 {
     if (!handler_check_budget(r, found, r->ticket.count))
         return;
-    begin(r);
+    begin_answer(r);
     for (int32_t kind = BOX_HEAD; kind <= BOX_CARD; kind++)
         render_kind(r, found, kind);
-    end(r);
+    end_answer(r);
 }
 
 /* --- the request --- */
@@ -308,9 +310,9 @@ static void fill_reads(const request *r, const body_batch *batch, box_read *read
     }
 }
 
-void handle_boxes_batch(request *r)
+void handle_boxes_get(request *r)
 {
-    static const batch_stream STREAM = {begin, take, end};
+    static const batch_stream STREAM = {begin_answer, take_row, end_answer};
     body_batch *batch = handler_read_batch(r, &BOXES_SHAPE);
     box_read *reads = batch == NULL ? NULL : handler_take(r, batch->count, sizeof(*reads));
     batch_answer *a = reads == NULL ? NULL : handler_take(r, 1, sizeof(*a));
@@ -321,13 +323,13 @@ void handle_boxes_batch(request *r)
     a->reads = reads;
     a->memory = ARENA_INIT;
     r->plan = a;
-    r->drop_plan = drop;
+    r->drop_plan = drop_answer;
     r->ticket = (batch_ticket){.kind = BATCH_BOXES,
                                .keys = reads,
                                .count = a->box_count,
                                .weight = batch->hydrate ? a->box_count * (size_t)batch->limit
                                                         : a->box_count,
-                               .render = render,
+                               .render = boxes_get_response,
                                .stream = &STREAM};
     batcher_add(r->batcher, r);
 }

@@ -4,17 +4,15 @@
 #include "server/response/page.h"
 #include "store/list_json.h"
 
-/* A change that added more ids than this is shown without them: ?at_version= gives the list. */
+/* The log omits the ids of changes that added more than this. GET with ?at_version= returns them.
+ */
 enum { LOG_IDS_MAX = 1000 };
 
 /* --- boxes --- */
 
-static void build_boxes(params *p, const void *keys)
-{
-    boxes_list_params(p, keys);
-}
+HANDLER_PARAMS(build_boxes, boxes_list_params)
 
-void handle_list_boxes(request *r)
+void handle_boxes_list(request *r)
 {
     box_list *list = page_of_boxes(r);
     if (list != NULL)
@@ -24,23 +22,16 @@ void handle_list_boxes(request *r)
 
 /* --- changes --- */
 
-static void render_log(request *r, const batch_rows *found)
+static void box_log_response(request *r, const batch_rows *found)
 {
     const history *h = r->ticket.keys;
-    if (rows_count(found->rows) == 0) {
-        http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "box not found");
-        return;
-    }
-    if (!page_check_budget(r, found->rows))
+    if (!handler_found(r, found, "box") || !page_check_budget(r, found->rows))
         return;
     list_json_log(request_body(r), found->rows, h->limit);
     request_finish(r);
 }
 
-static void build_log(params *p, const void *keys)
-{
-    box_log_params(p, keys);
-}
+HANDLER_PARAMS(build_log, box_log_params)
 
 void handle_box_log(request *r)
 {
@@ -48,5 +39,5 @@ void handle_box_log(request *r)
     if (h == NULL || !handler_box(r, &h->box))
         return;
     h->ids_max = LOG_IDS_MAX;
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_box_log, build_log, h, render_log);
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_box_log, build_log, h, box_log_response);
 }

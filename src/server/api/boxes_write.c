@@ -1,7 +1,6 @@
 /*
- * boxes_write.c: boxes are made, appended to, replaced, forked and deleted. Ids go on as the JSON
- * that the client sent. Appends wait with others for a statement that they share; the rest are
- * statements of their own.
+ * boxes_write.c: creates, appends to, replaces, forks and deletes boxes. Ids are passed to
+ * PostgreSQL as the JSON that the client sent. Only appends are batched.
  */
 #include "cardbox/limits.h"
 #include "server/api/handlers.h"
@@ -21,8 +20,9 @@ static void answer_change(request *r, const uuid16 *box, const box_change *chang
     request_finish(r);
 }
 
-/* The one row of a statement of its own. */
-static cardbox_status read_alone(box_change *out, const batch_rows *found, cardbox_error *err)
+/* Reads the only row of an unbatched statement. */
+static cardbox_status read_single_change(box_change *out, const batch_rows *found,
+                                         cardbox_error *err)
 {
     *out = (box_change){.outcome = 0};
     if (rows_count(found->rows) > 0)
@@ -34,34 +34,29 @@ static void render_new(request *r, const batch_rows *found, const uuid16 *box)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     box_change change;
-    if (http_error_check(r, read_alone(&change, found, &err), &err))
+    if (http_error_check(r, read_single_change(&change, found, &err), &err))
         answer_change(r, box, &change);
 }
 
-/* --- make --- */
+/* --- create --- */
 
 enum { N_BOX_ID, N_CARD_IDS, N_PARENT_IDS, CREATE_FIELDS };
 
 static const field CREATE[CREATE_FIELDS] = {
-    [N_BOX_ID] = {.name = "box_id", .kind = FIELD_UUID},
-    [N_CARD_IDS] = {.name = "card_ids", .kind = FIELD_IDS, .most = CARDBOX_IDS_PER_APPEND_MAX},
-    [N_PARENT_IDS] = {.name = "parent_ids",
-                      .kind = FIELD_UUIDS,
-                      .most = CARDBOX_IDS_PER_APPEND_MAX},
+    [N_BOX_ID] = {"box_id", FIELD_UUID},
+    [N_CARD_IDS] = {"card_ids", FIELD_IDS, .most = CARDBOX_IDS_PER_APPEND_MAX},
+    [N_PARENT_IDS] = {"parent_ids", FIELD_UUIDS, .most = CARDBOX_IDS_PER_APPEND_MAX},
 };
 
-static void build_create(params *p, const void *keys)
-{
-    box_create_params(p, keys);
-}
+HANDLER_PARAMS(build_create, box_create_params)
 
-static void render_create(request *r, const batch_rows *found)
+static void box_create_response(request *r, const batch_rows *found)
 {
     const box_create *create = r->ticket.keys;
     render_new(r, found, &create->box_id);
 }
 
-void handle_create_box(request *r)
+void handle_box_create(request *r)
 {
     field_value *body = handler_read_change(r, CREATE, CREATE_FIELDS, true);
     box_create *create = body == NULL ? NULL : handler_take(r, 1, sizeof(*create));
@@ -77,7 +72,8 @@ void handle_create_box(request *r)
         handler_refuse(r, "body", "parent_ids", "value_error", BOX_OWN_PARENT);
         return;
     }
-    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_box_create, build_create, create, render_create);
+    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_box_create, build_create, create,
+                box_create_response);
 }
 
 /* --- append --- */
@@ -85,19 +81,13 @@ void handle_create_box(request *r)
 enum { A_CARD_IDS, A_EXPECTED, CHANGE_FIELDS };
 
 static const field APPEND[CHANGE_FIELDS] = {
-    [A_CARD_IDS] = {.name = "card_ids",
-                    .kind = FIELD_IDS,
-                    .required = true,
-                    .least = 1,
+    [A_CARD_IDS] = {"card_ids", FIELD_IDS, .required = true, .least = 1,
                     .most = CARDBOX_IDS_PER_APPEND_MAX},
-    [A_EXPECTED] = {.name = "expected_version",
-                    .kind = FIELD_INTEGER,
-                    .least = 1,
-                    .most = INT64_MAX},
+    [A_EXPECTED] = {"expected_version", FIELD_INTEGER, .least = 1, .most = INT64_MAX},
 };
 
-/* A replay is answered like the first time, to the byte; only a header tells. */
-static void render_append(request *r, const batch_rows *found)
+/* A repeated request gets the same body as the first one, and the header Idempotent-Replayed. */
+static void box_append_response(request *r, const batch_rows *found)
 {
     const box_append *append = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -110,7 +100,7 @@ static void render_append(request *r, const batch_rows *found)
     answer_change(r, &append->box_id, &change);
 }
 
-void handle_append(request *r)
+void handle_box_append(request *r)
 {
     field_value *body = handler_read_change(r, APPEND, CHANGE_FIELDS, false);
     box_append *append = body == NULL ? NULL : handler_take(r, 1, sizeof(*append));
@@ -119,54 +109,45 @@ void handle_append(request *r)
     append->tenant = request_tenant(r);
     append->ids = body[A_CARD_IDS].json.text;
     append->expected_version = body[A_EXPECTED].number;
-    append->key = r->idempotency_key;
+    append->key = r->headers.idempotency_key;
     r->ticket.replayable = append->key.ptr != NULL;
-    handler_queue(r, BATCH_APPENDS, append, 1, 1, render_append);
+    handler_queue(r, BATCH_APPENDS, append, 1, 1, box_append_response);
 }
 
 /* --- replace --- */
 
 static const field REPLACE[CHANGE_FIELDS] = {
-    [A_CARD_IDS] = {.name = "card_ids",
-                    .kind = FIELD_IDS,
-                    .required = true,
-                    .most = CARDBOX_IDS_PER_APPEND_MAX},
-    [A_EXPECTED] = {.name = "expected_version",
-                    .kind = FIELD_INTEGER,
-                    .least = 1,
-                    .most = INT64_MAX},
+    [A_CARD_IDS] = {"card_ids", FIELD_IDS, .required = true, .most = CARDBOX_IDS_PER_APPEND_MAX},
+    [A_EXPECTED] = {"expected_version", FIELD_INTEGER, .least = 1, .most = INT64_MAX},
 };
 
-static void build_replace(params *p, const void *keys)
-{
-    box_save_params(p, keys);
-}
+HANDLER_PARAMS(build_replace, box_save_params)
 
-/* A box that is not as If-Match says, or not at all, is a failed precondition. */
-static http_error replace_fault(const request *r, const box_change *change, cardbox_status status)
+/* 412 if the box does not exist or has another version than If-Match. */
+static http_error replace_error(const request *r, const box_change *change, cardbox_status status)
 {
     bool precondition = change->outcome == BOX_WRONG_VERSION || change->outcome == BOX_NONE;
-    return r->if_match.ptr != NULL && precondition ? HTTP_ERROR_PRECONDITION
-                                                   : http_error_of_status(status);
+    return r->headers.if_match.ptr != NULL && precondition ? HTTP_ERROR_PRECONDITION
+                                                           : http_error_of_status(status);
 }
 
-static void render_replace(request *r, const batch_rows *found)
+static void box_replace_response(request *r, const batch_rows *found)
 {
     const box_save *save = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
     box_change change;
-    cardbox_status status = read_alone(&change, found, &err);
+    cardbox_status status = read_single_change(&change, found, &err);
     if (status == CARDBOX_OK)
         answer_change(r, &save->box_id, &change);
     else
-        http_error_send_status(r, replace_fault(r, &change, status), &err);
+        http_error_send_status(r, replace_error(r, &change, status), &err);
 }
 
-/* Which version must be replaced. False: answered. */
+/* Reads the version that must be replaced. False: answered. */
 static bool read_expected(request *r, box_save *save, const field_value *expected)
 {
     save->expected_version = expected->number;
-    if (r->if_match.ptr == NULL)
+    if (r->headers.if_match.ptr == NULL)
         return true;
     if (expected->given) {
         handler_refuse(r, "header", "If-Match", "value_error",
@@ -174,14 +155,14 @@ static bool read_expected(request *r, box_save *save, const field_value *expecte
         return false;
     }
     save->must_exist = true;
-    if (head_if_match(r->if_match, &save->expected_version))
+    if (headers_read_if_match(r->headers.if_match, &save->expected_version))
         return true;
     http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
                     "If-Match must be one strong ETag of the box, such as \"3-5f0c\", or *");
     return false;
 }
 
-void handle_replace_box(request *r)
+void handle_box_replace(request *r)
 {
     field_value *body = handler_read_change(r, REPLACE, CHANGE_FIELDS, false);
     box_save *save = body == NULL ? NULL : handler_take(r, 1, sizeof(*save));
@@ -196,7 +177,8 @@ void handle_replace_box(request *r)
     save->tenant = request_tenant(r);
     save->ids = body[A_CARD_IDS].json.text;
     r->ticket.replayable = save->expected_version == 0;
-    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_box_save, build_replace, save, render_replace);
+    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_box_save, build_replace, save,
+                box_replace_response);
 }
 
 /* --- fork --- */
@@ -204,23 +186,20 @@ void handle_replace_box(request *r)
 enum { F_BOX_ID, F_AT_VERSION, F_AT_LENGTH, FORK_FIELDS };
 
 static const field FORK[FORK_FIELDS] = {
-    [F_BOX_ID] = {.name = "box_id", .kind = FIELD_UUID},
-    [F_AT_VERSION] = {.name = "at_version", .kind = FIELD_INTEGER, .least = 1, .most = INT64_MAX},
-    [F_AT_LENGTH] = {.name = "at_length", .kind = FIELD_INTEGER, .least = 0, .most = INT64_MAX},
+    [F_BOX_ID] = {"box_id", FIELD_UUID},
+    [F_AT_VERSION] = {"at_version", FIELD_INTEGER, .least = 1, .most = INT64_MAX},
+    [F_AT_LENGTH] = {"at_length", FIELD_INTEGER, .least = 0, .most = INT64_MAX},
 };
 
-static void build_fork(params *p, const void *keys)
-{
-    box_fork_params(p, keys);
-}
+HANDLER_PARAMS(build_fork, box_fork_params)
 
-static void render_fork(request *r, const batch_rows *found)
+static void box_fork_response(request *r, const batch_rows *found)
 {
     const box_fork *fork = r->ticket.keys;
     render_new(r, found, &fork->new_box_id);
 }
 
-void handle_fork_box(request *r)
+void handle_box_fork(request *r)
 {
     field_value *body = handler_read_change(r, FORK, FORK_FIELDS, true);
     box_fork *fork = body == NULL ? NULL : handler_take(r, 1, sizeof(*fork));
@@ -238,7 +217,7 @@ void handle_fork_box(request *r)
         uuid16_v7(&fork->new_box_id);
     fork->at_version = body[F_AT_VERSION].number;
     fork->at_length = body[F_AT_LENGTH].given ? body[F_AT_LENGTH].number : -1;
-    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_box_fork, build_fork, fork, render_fork);
+    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_box_fork, build_fork, fork, box_fork_response);
 }
 
 /* --- delete --- */
@@ -254,25 +233,24 @@ static void build_delete(params *p, const void *keys)
     box_delete_params(p, key->tenant, &key->box_id);
 }
 
-static void render_delete(request *r, const batch_rows *found)
+static void box_delete_response(request *r, const batch_rows *found)
 {
     const box_key *key = r->ticket.keys;
     char id[UUID_TEXT_SIZE];
-    if (rows_count(found->rows) == 0) {
-        http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "box not found");
+    if (!handler_found(r, found, "box"))
         return;
-    }
     uuid16_format(id, &key->box_id);
     buf_printf(request_body(r), "{\"box_id\":\"%s\",\"deleted\":true}", id);
     request_finish(r);
 }
 
-void handle_delete_box(request *r)
+void handle_box_delete(request *r)
 {
     box_key *key = handler_no_query(r) ? handler_take(r, 1, sizeof(*key)) : NULL;
     if (key == NULL || !handler_box(r, &key->box_id))
         return;
     key->tenant = request_tenant(r);
     r->ticket.replayable = true;
-    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_box_delete, build_delete, key, render_delete);
+    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_box_delete, build_delete, key,
+                box_delete_response);
 }

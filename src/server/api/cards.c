@@ -1,35 +1,87 @@
 /*
- * cards.c: reads of cards by id, one or a batch. An id that no card can have is not asked for.
+ * cards.c: reads of cards by id, one or a batch, through the server's card cache. A read copies the
+ * cached texts of its cards when it queues, and sends their etags. The rows of the statement
+ * cards_get say which copies are current, and contain all other cards whole.
  */
 #include "cardbox/limits.h"
-#include "server/api/card_read.h"
+#include "server/api/handlers.h"
+#include "server/batch/card_cache.h"
+#include "store/card/card_json.h"
+
+/* Bytes of cached texts that a waiting request may hold. Further cards are read whole. */
+enum { COPIES_MAX = 256 * 1024 };
+
+static bool has_row(const batch_rows *found, size_t key)
+{
+    return found->start[key] < found->start[key + 1];
+}
+
+static int64_t etag_of(const batch_rows *found, size_t key)
+{
+    return rows_int8(found->rows, found->row[found->start[key]], CARD_ETAG);
+}
+
+/* True if the row contains only the etag, because the key's etag is current. */
+static bool is_current(const card_key *key, int64_t etag)
+{
+    return etag != 0 && etag == key->etag;
+}
+
+/* Appends the card object of a key, which has a row. */
+static void add_card(request *r, const batch_rows *found, size_t number)
+{
+    const card_key *key = (const card_key *)r->ticket.keys + number;
+    buf *out = request_body(r);
+    size_t start = out->len;
+    card_row card;
+    int64_t etag = etag_of(found, number);
+    if (is_current(key, etag)) {
+        buf_slice(out, key->text);
+        return;
+    }
+    card_row_read(&card, found->rows, found->row[found->start[number]], CARD_FIRST);
+    card_json(out, &card, key->tenant);
+    card_cache_put(r->server->cards, key, etag, buf_since(out, start));
+}
 
 /* --- one --- */
 
-static void render_card(request *r, const batch_rows *found)
+static void card_get_response(request *r, const batch_rows *found)
 {
-    if (!card_read_answer(r, found))
+    const card_key *key = r->ticket.keys;
+    if (!has_row(found, 0)) {
         http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "card not found");
+        return;
+    }
+    if (!handler_check_budget(r, found, 1))
+        return;
+    r->answer.tagged = true;
+    r->answer.card_etag = etag_of(found, 0);
+    r->answer.unchanged = is_current(key, r->answer.card_etag) && key->text.ptr == NULL;
+    if (!r->answer.unchanged)
+        add_card(r, found, 0);
+    request_finish(r);
 }
 
-void handle_card(request *r)
+/* Without a cached text, the statement gets the etag of the text that the client has. */
+void handle_card_get(request *r)
 {
     card_key *key = handler_card(r);
-    if (key != NULL)
-        card_read_one(r, key, render_card);
+    if (key == NULL)
+        return;
+    key->etag = card_cache_get(r->server->cards, &key->text, key, COPIES_MAX, &r->memory);
+    if (key->etag == 0) {
+        key->text = (slice){NULL, 0};
+        key->etag = none_match_card(&r->headers.none_match, &r->answer.varies);
+    }
+    handler_queue(r, BATCH_CARDS, key, 1, 1, card_get_response);
 }
 
 /* --- many --- */
 
-static const body_rules CARDS_SHAPE = {"card_ids", false};
-
-static bool may_exist(const body_id *id)
-{
-    return id->text.ptr != NULL && slice_is_id(id->text, CARDBOX_CARD_ID_MAX);
-}
-
-/* Ids in the order of the request; keys are those of them that may exist, in the same order. */
-static void render_batch(request *r, const batch_rows *found)
+/* Cards and missing ids are in the order of the request. The keys are those of its ids that a card
+ * can have, in the same order. */
+static void cards_get_response(request *r, const batch_rows *found)
 {
     const body_batch *batch = r->plan;
     buf *out = request_body(r), missing = BUF_INIT(out->max);
@@ -41,16 +93,16 @@ static void render_batch(request *r, const batch_rows *found)
         return;
     buf_text(out, "{\"cards\":[");
     for (size_t i = 0; i < batch->count; i++) {
-        bool asked = key < r->ticket.count && keys[key].card_id.ptr == batch->ids[i].text.ptr;
-        if (asked && found->start[key] < found->start[key + 1]) {
+        bool has_key = key < r->ticket.count && keys[key].card_id.ptr == batch->ids[i].text.ptr;
+        if (has_key && has_row(found, key)) {
             buf_text(out, between);
-            card_read_add(r, found, key);
+            add_card(r, found, key);
             between = ",";
         } else {
             buf_text(&missing, missing.len == 0 ? "" : ",");
             buf_slice(&missing, batch->ids[i].token);
         }
-        key += asked;
+        key += has_key;
     }
     buf_text(out, "],\"missing_ids\":[");
     buf_slice(out, buf_as_slice(&missing));
@@ -61,16 +113,24 @@ static void render_batch(request *r, const batch_rows *found)
     request_finish(r);
 }
 
-void handle_cards_batch(request *r)
+void handle_cards_get(request *r)
 {
-    body_batch *batch = handler_read_batch(r, &CARDS_SHAPE);
+    static const body_rules RULES = {"card_ids", false};
+    body_batch *batch = handler_read_batch(r, &RULES);
     card_key *keys = batch == NULL ? NULL : handler_take(r, batch->count, sizeof(*keys));
-    size_t count = 0;
+    size_t count = 0, left = COPIES_MAX;
     if (keys == NULL)
         return;
-    for (size_t i = 0; i < batch->count; i++)
-        if (may_exist(&batch->ids[i]))
-            keys[count++] = (card_key){.tenant = request_tenant(r), .card_id = batch->ids[i].text};
+    for (size_t i = 0; i < batch->count; i++) {
+        card_key *key = &keys[count];
+        slice id = batch->ids[i].text;
+        if (id.ptr == NULL || !slice_is_id(id, CARDBOX_CARD_ID_MAX))
+            continue;
+        *key = (card_key){.tenant = request_tenant(r), .card_id = id};
+        key->etag = card_cache_get(r->server->cards, &key->text, key, left, &r->memory);
+        left -= key->etag == 0 ? 0 : key->text.len;
+        count++;
+    }
     r->plan = batch;
-    card_read(r, keys, count, render_batch);
+    handler_queue(r, BATCH_CARDS, keys, count, count, cards_get_response);
 }

@@ -1,6 +1,6 @@
 /*
- * cards_list.c: pages of cards, of what a card said before, and of the boxes that hold it. Each is
- * one statement that asks for a row more than the page takes, to know whether there is a next one.
+ * cards_list.c: pages of cards, of a card's revisions, and of the boxes that contain a card. Each
+ * statement reads one row more than the page shows, to know if there is a next page.
  */
 #include "cardbox/limits.h"
 #include "server/response/page.h"
@@ -24,23 +24,17 @@ enum {
 };
 
 static const field LIST[LIST_FIELDS] = {
-    [L_TYPE] = {.name = "type", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [L_ROLE] = {.name = "role", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [L_STEP] = {.name = "step_id", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [L_TRACE] = {.name = "trace_id", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [L_TURN] = {.name = "agent_turn_id", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [L_CALL] = {.name = "tool_call_id",
-                .kind = FIELD_ID,
-                .most = CARDBOX_KEY_MAX,
-                .repeats = FIELD_REPEATS_MAX},
-    [L_META] = {.name = "meta.",
-                .kind = FIELD_TEXT,
-                .most = CARDBOX_KEY_MAX,
-                .repeats = CARDBOX_FILTERS_MAX},
-    [L_AFTER] = {.name = "created_after", .kind = FIELD_TIME},
-    [L_BEFORE] = {.name = "created_before", .kind = FIELD_TIME},
-    [L_LIMIT] = PAGE_LIMIT_FIELD,
-    [L_CURSOR] = PAGE_CURSOR_FIELD,
+    [L_TYPE] = {"type", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [L_ROLE] = {"role", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [L_STEP] = {"step_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [L_TRACE] = {"trace_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [L_TURN] = {"agent_turn_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [L_CALL] = {"tool_call_id", FIELD_ID, .most = CARDBOX_KEY_MAX, .repeats = FIELD_REPEATS_MAX},
+    [L_META] = {"meta.", FIELD_TEXT, .most = CARDBOX_KEY_MAX, .repeats = CARDBOX_FILTERS_MAX},
+    [L_AFTER] = {"created_after", FIELD_TIME},
+    [L_BEFORE] = {"created_before", FIELD_TIME},
+    [L_LIMIT] = {PAGE_LIMIT_FIELD},
+    [L_CURSOR] = {PAGE_CURSOR_FIELD},
 };
 
 static bool take_calls(request *r, card_list *list, const field_value *calls)
@@ -82,7 +76,7 @@ static bool take_matches(request *r, card_list *list, const field_value *meta)
     return true;
 }
 
-static void render_cards(request *r, const batch_rows *found)
+static void cards_list_response(request *r, const batch_rows *found)
 {
     const card_list *list = r->ticket.keys;
     if (!page_check_budget(r, found->rows))
@@ -91,12 +85,9 @@ static void render_cards(request *r, const batch_rows *found)
     request_finish(r);
 }
 
-static void build_cards(params *p, const void *keys)
-{
-    cards_list_params(p, keys);
-}
+HANDLER_PARAMS(build_cards, cards_list_params)
 
-void handle_list_cards(request *r)
+void handle_cards_list(request *r)
 {
     field_value *query = handler_read_query(r, LIST, LIST_FIELDS, false);
     card_list *list = query == NULL ? NULL : handler_take(r, 1, sizeof(*list));
@@ -118,28 +109,21 @@ void handle_list_cards(request *r)
     if (!page_cursor(r, &list->from, &query[L_CURSOR], list_cursor_read) ||
         !take_calls(r, list, &query[L_CALL]) || !take_matches(r, list, &query[L_META]))
         return;
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_cards_list, build_cards, list, render_cards);
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_cards_list, build_cards, list, cards_list_response);
 }
 
 /* --- revisions --- */
 
-static void render_revisions(request *r, const batch_rows *found)
+static void card_revisions_response(request *r, const batch_rows *found)
 {
     const history *h = r->ticket.keys;
-    if (rows_count(found->rows) == 0) {
-        http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "card not found");
-        return;
-    }
-    if (!page_check_budget(r, found->rows))
+    if (!handler_found(r, found, "card") || !page_check_budget(r, found->rows))
         return;
     list_json_revisions(request_body(r), found->rows, h->limit, request_tenant(r));
     request_finish(r);
 }
 
-static void build_revisions(params *p, const void *keys)
-{
-    card_revisions_params(p, keys);
-}
+HANDLER_PARAMS(build_revisions, card_revisions_params)
 
 void handle_card_revisions(request *r)
 {
@@ -149,15 +133,12 @@ void handle_card_revisions(request *r)
         return;
     h->card_id = key->card_id;
     handler_run(r, BATCH_SINGLE_READ, STATEMENT_card_revisions, build_revisions, h,
-                render_revisions);
+                card_revisions_response);
 }
 
-/* --- boxes that hold it --- */
+/* --- boxes that contain a card --- */
 
-static void build_holders(params *p, const void *keys)
-{
-    boxes_with_card_params(p, keys);
-}
+HANDLER_PARAMS(build_holders, boxes_with_card_params)
 
 void handle_card_boxes(request *r)
 {

@@ -1,14 +1,14 @@
 /*
- * cards_write.c: cards are added, one or a batch, and deleted. Content goes on by its span in the
- * body, to the byte. One card waits with others for a statement that they share; a batch is a
- * statement of its own, all or none.
+ * cards_write.c: adds one card or a batch, and deletes cards. Content is passed on unchanged, as a
+ * slice of the body. Single cards are batched with those of other requests. A batch is one
+ * statement: all of its cards are added, or none.
  */
 #include "cardbox/limits.h"
 #include "server/api/handlers.h"
 #include "store/write.h"
 
-/* A body may nest deeper than the content in it, and than content may: so that it is said of which
- * card it is. */
+/* Twice the limit of content, so that an error message can name the card whose content is too deep.
+ */
 enum { BODY_DEPTH_MAX = 2 * CARDBOX_JSON_DEPTH_MAX };
 
 enum {
@@ -33,34 +33,34 @@ enum {
 };
 
 static const field CARD[SINGLE_FIELDS] = {
-    [C_CARD_ID] = {.name = "card_id", .kind = FIELD_ID, .most = CARDBOX_CARD_ID_MAX},
-    [C_CONTENT] = {.name = "content", .kind = FIELD_ANY, .required = true},
-    [C_TOOL_CALLS] = {.name = "tool_calls", .kind = FIELD_ARRAY},
-    [C_TOOL_CALL_ID] = {.name = "tool_call_id", .kind = FIELD_ID, .most = CARDBOX_KEY_MAX},
-    [C_TTL] = {.name = "ttl_seconds", .kind = FIELD_INTEGER, .most = INT32_MAX},
-    [C_METADATA] = {.name = "metadata", .kind = FIELD_OBJECT},
-    [C_TYPE] = {.name = "type", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [C_ROLE] = {.name = "role", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [C_STEP] = {.name = "step_id", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [C_TRACE] = {.name = "trace_id", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [C_TURN] = {.name = "agent_turn_id", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [C_AUTHOR] = {.name = "author_id", .kind = FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [C_CREATED] = {.name = "created_at", .kind = FIELD_TIME},
-    [C_SEALED] = {.name = "sealed", .kind = FIELD_BOOL},
-    [C_STRICT] = {.name = "strict", .kind = FIELD_BOOL},
-    [C_RESTORE] = {.name = "restore", .kind = FIELD_BOOL},
+    [C_CARD_ID] = {"card_id", FIELD_ID, .most = CARDBOX_CARD_ID_MAX},
+    [C_CONTENT] = {"content", FIELD_ANY, .required = true},
+    [C_TOOL_CALLS] = {"tool_calls", FIELD_ARRAY},
+    [C_TOOL_CALL_ID] = {"tool_call_id", FIELD_ID, .most = CARDBOX_KEY_MAX},
+    [C_TTL] = {"ttl_seconds", FIELD_INTEGER, .most = INT32_MAX},
+    [C_METADATA] = {"metadata", FIELD_OBJECT},
+    [C_TYPE] = {"type", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [C_ROLE] = {"role", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [C_STEP] = {"step_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [C_TRACE] = {"trace_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [C_TURN] = {"agent_turn_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [C_AUTHOR] = {"author_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
+    [C_CREATED] = {"created_at", FIELD_TIME},
+    [C_SEALED] = {"sealed", FIELD_BOOL},
+    [C_STRICT] = {"strict", FIELD_BOOL},
+    [C_RESTORE] = {"restore", FIELD_BOOL},
 };
 
 enum { B_CARDS, B_STRICT, B_RESTORE, B_SEALED, BATCH_FIELDS };
 
 static const field BATCH[BATCH_FIELDS] = {
-    [B_CARDS] = {.name = "cards", .kind = FIELD_ARRAY, .required = true},
-    [B_STRICT] = {.name = "strict", .kind = FIELD_BOOL},
-    [B_RESTORE] = {.name = "restore", .kind = FIELD_BOOL},
-    [B_SEALED] = {.name = "sealed", .kind = FIELD_BOOL},
+    [B_CARDS] = {"cards", FIELD_ARRAY, .required = true},
+    [B_STRICT] = {"strict", FIELD_BOOL},
+    [B_RESTORE] = {"restore", FIELD_BOOL},
+    [B_SEALED] = {"sealed", FIELD_BOOL},
 };
 
-/* What a request adds; lives in its arena but for what the inputs have built. */
+/* The cards of a request. All is in its arena, except memory of the inputs. */
 typedef struct posted {
     card_given *given;
     card_input *inputs;
@@ -70,7 +70,7 @@ typedef struct posted {
     bool keyed;       /* it has an Idempotency-Key */
     bool has_new_ids; /* a card came without one */
     bool strict, restore;
-    bool sealed; /* unless a card says otherwise */
+    bool sealed; /* default of the cards */
 } posted;
 
 static void drop_posted(void *plan)
@@ -82,8 +82,8 @@ static void drop_posted(void *plan)
 
 /* --- reading --- */
 
-/* The one that is given, or a new one. Who sends a key may send all of it again, and with a new id
- * each time it would be another card. */
+/* The card's id, or a new one. With an Idempotency-Key an id is required, because a repeated
+ * request would get another new id. */
 static slice id_of(posted *p, const field_value *given, const validation_path *at, validation *s)
 {
     if (given->given)
@@ -180,7 +180,7 @@ static void read_single(posted *p, scan_value body, validation *s)
     give_card(p->given, p, values, &VALIDATION_BODY, s);
 }
 
-/* Makes rows of what was given, once the validation is right. False: a card is too large. */
+/* Converts the cards to inputs of the store. False: a card is too large. */
 static bool make_inputs(posted *p, validation *s, size_t *too_large, cardbox_error *err)
 {
     p->inputs = arena_zeros(s->memory, p->count, sizeof(*p->inputs));
@@ -236,7 +236,7 @@ static void add_outcome(buf *out, const posted *p, size_t index, cardbox_outcome
     buf_printf(out, ",\"outcome\":\"%s\"", cardbox_outcome_name(outcome));
 }
 
-static void render_single(request *r, const batch_rows *found)
+static void card_add_response(request *r, const batch_rows *found)
 {
     const posted *p = r->plan;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -256,7 +256,7 @@ static void render_single(request *r, const batch_rows *found)
     request_finish(r);
 }
 
-/* What became of each card, in the order of the request. NULL: out of memory; answered. */
+/* The outcome of each card, in the order of the request. NULL: out of memory; answered. */
 static card_outcome *outcomes_in_order(request *r, const batch_rows *found)
 {
     const posted *p = r->plan;
@@ -270,8 +270,9 @@ static card_outcome *outcomes_in_order(request *r, const batch_rows *found)
     return all;
 }
 
-/* What is in the way of all: a conflict, which restore would not help, before what is gone. */
-static http_error judge(const posted *p, const card_outcome *all, cardbox_error *err)
+/* The error of the whole batch. A conflict goes before a deleted card, which `restore` could bring
+ * back. */
+static http_error error_of_batch(const posted *p, const card_outcome *all, cardbox_error *err)
 {
     http_error worst = HTTP_ERROR_INTERNAL;
     for (size_t i = 0; i < p->count; i++) {
@@ -308,7 +309,7 @@ static void answer_refused(request *r, const card_outcome *all, http_error what,
     http_error_end(r, what);
 }
 
-static void render_batch(request *r, const batch_rows *found)
+static void cards_add_response(request *r, const batch_rows *found)
 {
     const posted *p = r->plan;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -316,7 +317,7 @@ static void render_batch(request *r, const batch_rows *found)
     card_outcome *all = outcomes_in_order(r, found);
     if (all == NULL)
         return;
-    http_error what = judge(p, all, &err);
+    http_error what = error_of_batch(p, all, &err);
     if (err.status != CARDBOX_OK) {
         answer_refused(r, all, what, err.message);
         return;
@@ -337,7 +338,7 @@ static void build_batch(params *out, const void *keys)
     cards_add_params(out, p->inputs, p->count, true);
 }
 
-void handle_add_cards(request *r)
+void handle_cards_add(request *r)
 {
     posted *p = handler_no_query(r) ? handler_take(r, 1, sizeof(*p)) : NULL;
     if (p == NULL)
@@ -345,7 +346,7 @@ void handle_add_cards(request *r)
     r->plan = p;
     r->drop_plan = drop_posted;
     p->tenant = request_tenant(r);
-    p->keyed = r->idempotency_key.ptr != NULL;
+    p->keyed = r->headers.idempotency_key.ptr != NULL;
     if (!read_posted(r, p))
         return;
     r->ticket.replayable = true;
@@ -353,9 +354,9 @@ void handle_add_cards(request *r)
     if (p->batch && p->count == 0) {
         request_answer_fixed(r, 200, SLICE("{\"cards\":[]}"));
     } else if (p->batch) {
-        handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_cards_add, build_batch, p, render_batch);
+        handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_cards_add, build_batch, p, cards_add_response);
     } else {
-        handler_queue(r, BATCH_ADD_CARDS, p->inputs, 1, 1, render_single);
+        handler_queue(r, BATCH_ADD_CARDS, p->inputs, 1, 1, card_add_response);
     }
 }
 
@@ -367,7 +368,7 @@ static void build_delete(params *p, const void *keys)
     card_delete_params(p, key->tenant, key->card_id);
 }
 
-static void render_delete(request *r, const batch_rows *found)
+static void card_delete_response(request *r, const batch_rows *found)
 {
     const card_key *key = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -383,11 +384,12 @@ static void render_delete(request *r, const batch_rows *found)
     request_finish(r);
 }
 
-void handle_delete_card(request *r)
+void handle_card_delete(request *r)
 {
     card_key *key = handler_no_query(r) ? handler_card(r) : NULL;
     if (key == NULL)
         return;
     r->ticket.replayable = true;
-    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_card_delete, build_delete, key, render_delete);
+    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_card_delete, build_delete, key,
+                card_delete_response);
 }

@@ -1,5 +1,5 @@
 /*
- * context_view.c: what the requests for a context have in common: their query, and how they end.
+ * context_view.c: the common parts of requests for a context.
  */
 #include "server/api/context_view.h"
 

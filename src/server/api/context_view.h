@@ -1,6 +1,6 @@
 /*
- * context_view.h: the context of a leaf or of a box as the answer to a request: the parameters that
- * all of them take, their bounds, and what is answered. Knows no rows.
+ * context_view.h: the common parts of requests for the context of a leaf or a box: parameters,
+ * bounds and the answer. Knows no rows.
  */
 #ifndef SERVER_CONTEXT_VIEW_H
 #define SERVER_CONTEXT_VIEW_H
@@ -10,18 +10,12 @@
 
 extern const char *const CONTEXT_REPAIRS[];
 
-#define CONTEXT_FORMAT_FIELD                                                                       \
-    {                                                                                              \
-        .name = "format", .kind = FIELD_CHOICE, .choices = CONTEXT_FORMATS                         \
-    }
-#define CONTEXT_REPAIR_FIELD                                                                       \
-    {                                                                                              \
-        .name = "repair", .kind = FIELD_CHOICE, .choices = CONTEXT_REPAIRS                         \
-    }
+#define CONTEXT_FORMAT_FIELD .name = "format", .kind = FIELD_CHOICE, .choices = CONTEXT_FORMATS
+#define CONTEXT_REPAIR_FIELD .name = "repair", .kind = FIELD_CHOICE, .choices = CONTEXT_REPAIRS
 
 context_request context_request_of(const field_value *format, const field_value *repair);
 
-/* Bytes that a context is made of, at most. */
+/* Maximum bytes of the rows of a context. */
 size_t context_input_max(const request *r);
 
 /* Answers with the request's body buffer, or with an error; `hint`: the remedy if it is too large.

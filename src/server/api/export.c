@@ -1,5 +1,5 @@
 /*
- * export.c: GET .../export. The store's exporter runs in a thread, in one snapshot.
+ * export.c: GET .../export of a project. The store's exporter runs in a thread, in one snapshot.
  */
 #include <stdio.h>
 #include "server/api/handlers.h"
@@ -8,8 +8,8 @@
 
 typedef struct exporting {
     outgoing out;
-    uint64_t total; /* lines; there once it has begun */
-    char lines[24]; /* the same as text */
+    uint64_t total; /* lines; known once the export has begun */
+    char lines[24]; /* `total` as text */
 } exporting;
 
 /* --- in the thread --- */
@@ -22,10 +22,10 @@ static bool take_piece(void *arg, slice piece, const export_counts *counts)
     e->total = counts->total;
     outgoing_begin(&e->out);
     return !bounded_pipe_is_shut(
-        e->out.transfer.bounded_pipe); /* asked at each page: has the client left? */
+        e->out.transfer.bounded_pipe); /* checked at each page: has the client left? */
 }
 
-static cardbox_status run(transfer *t)
+static cardbox_status run_export(transfer *t)
 {
     exporting *e = (exporting *)t;
     return outgoing_end(&e->out, export_run(t->db, t->tenant, take_piece, e, &t->err));
@@ -33,22 +33,23 @@ static cardbox_status run(transfer *t)
 
 /* --- on the loop --- */
 
-static void head(outgoing *o, request *r)
+static void add_line_count(outgoing *o, request *r)
 {
     exporting *e = (exporting *)o;
     snprintf(e->lines, sizeof(e->lines), "%llu", (unsigned long long)e->total);
     request_header(r, "Cardbox-Lines", e->lines);
 }
 
-static void look(transfer *t)
+static void update_export(transfer *t)
 {
-    outgoing_update(t, head);
+    outgoing_update(t, add_line_count);
 }
 
-void handle_export(request *r)
+void handle_project_export(request *r)
 {
-    static const transfer_type KIND = {sizeof(exporting), run, look, outgoing_clear};
+    static const transfer_type KIND = {sizeof(exporting), run_export, update_export,
+                                       outgoing_clear};
     transfer *t = handler_no_query(r) ? transfer_new(r, &KIND) : NULL;
     if (t != NULL && transfer_start(t))
-        request_move(r, REQUEST_SUSPENDED);
+        request_set_state(r, REQUEST_SUSPENDED);
 }

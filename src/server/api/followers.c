@@ -1,8 +1,7 @@
 /*
- * followers.c: a follower waits, asks the database, sends, and waits again. While it waits its
- * connection is suspended; from time to time a comment is sent as a sign of life. Those that wait
- * stand in a list by the time when they are due, so that an iteration of the loop looks at these
- * only.
+ * followers.c: a follower waits, queries the database, sends events, and waits again. Its
+ * connection is suspended while it waits. Waiting followers are in a list ordered by due time, so
+ * that an iteration of the loop visits only those that are due. A comment is sent as a heartbeat.
  */
 #include "server/api/followers.h"
 #include <stdlib.h>
@@ -13,38 +12,39 @@
 #include "store/list.h"
 
 enum {
-    ROUND_MS = 200,  /* all of a loop ask at the same moments, in one statement */
-    BEAT_MS = 15000, /* proxies give up silent connections after a minute or half of one */
+    ROUND_MS = 200,  /* followers of a loop query at the same times, in one statement */
+    BEAT_MS = 15000, /* heartbeat: proxies close silent connections after 30 to 60 seconds */
     FOLLOWERS_MOST = 1000,
-    MEMORY_SHARE = 8, /* of the process's memory, what followers may hold of events: its eighth */
-    UNREAD_MS = 2000  /* a client that reads nothing for this long is cut if memory is short */
+    MEMORY_SHARE = 8, /* unsent events may use this part (an eighth) of --memory-max */
+    UNREAD_MS =
+        2000 /* if memory is short, clients that read nothing for this time are disconnected */
 };
 
-/* How many milliseconds a browser waits before it connects again. */
+/* Milliseconds until a browser reconnects. */
 static const char RETRY[] = "retry: 1000\n\n";
 
 typedef struct follower {
-    struct follower *next, *prev;         /* all */
-    struct follower *next_due, *prev_due; /* those that wait */
+    struct follower *next, *prev;         /* all followers */
+    struct follower *next_due, *prev_due; /* waiting followers */
     request *request;
     followers *home;
     task_view slice;
-    size_t at;   /* sent of what is in the answer's body */
-    bool waits;  /* it is in the list of those: nothing to send, its connection is suspended */
-    bool over;   /* what is in the body is the last */
-    bool broken; /* its connection is to end as it is */
+    size_t at;   /* bytes of the answer's body that were sent */
+    bool waits;  /* in the list of waiting followers; its connection is suspended */
+    bool over;   /* the stream ends after the present body */
+    bool broken; /* the connection is closed at once */
     int64_t due_ms, beat_ms;
-    int64_t event_ms; /* when it came, or got an event last */
-    size_t held;      /* bytes, counted in its home's */
-    int64_t read_ms;  /* when its client last took some of them */
+    int64_t event_ms; /* time of its last event, or of its request */
+    size_t held;      /* bytes that are counted in followers.held */
+    int64_t read_ms;  /* when its client last read some of them */
 } follower;
 
 struct followers {
     follower *first;
-    follower *first_due, *last_due; /* by due_ms, then by event_ms */
+    follower *first_due, *last_due; /* ordered by due_ms, then by event_ms */
     size_t count;
-    int64_t cut_ms;         /* when clients that do not read are looked for again */
-    size_t held, held_most; /* bytes of events that wait for their clients, and may */
+    int64_t cut_ms;         /* next search for clients that do not read */
+    size_t held, held_most; /* bytes of unsent events, and their maximum */
 };
 
 followers *followers_new(const settings *set)
@@ -62,13 +62,13 @@ void followers_free(followers *all)
 
 /* --- the list --- */
 
-/* Counts the memory of its answer, which has changed. */
-static void weigh(follower *f)
+/* Counts the present memory of its answer. */
+static void count_memory(follower *f)
 {
     size_t now = f->request->answer.body.cap;
     f->home->held += now - f->held;
     f->held = now;
-    request_hold_answer(f->request);
+    request_count_answer(f->request);
 }
 
 static bool is_before(const follower *a, const follower *b)
@@ -76,7 +76,7 @@ static bool is_before(const follower *a, const follower *b)
     return a->due_ms < b->due_ms || (a->due_ms == b->due_ms && a->event_ms < b->event_ms);
 }
 
-/* Most are due after all others. */
+/* Inserts from the end, since most are due after all others. */
 static void start_waiting(follower *f)
 {
     followers *all = f->home;
@@ -114,7 +114,7 @@ static void end_waiting(follower *f)
         f->next_due->prev_due = f->prev_due;
 }
 
-static void leave(void *plan)
+static void remove_follower(void *plan)
 {
     follower *f = plan;
     followers *all = f->home;
@@ -132,7 +132,7 @@ static void leave(void *plan)
     f->home = NULL;
 }
 
-static void enter(follower *f, followers *all)
+static void add_follower(follower *f, followers *all)
 {
     f->home = all;
     f->prev = NULL;
@@ -150,7 +150,7 @@ static bool is_stopping(const request *r)
     return atomic_load(&r->server->stop) != STOP_NOT;
 }
 
-static stream_state peek(request *r, slice *piece)
+static stream_state peek_events(request *r, slice *piece)
 {
     follower *f = r->plan;
     *piece = buf_since(&r->answer.body, f->at);
@@ -164,7 +164,7 @@ static stream_state peek(request *r, slice *piece)
     return STREAM_WAIT;
 }
 
-static void took(request *r, size_t len)
+static void consume_events(request *r, size_t len)
 {
     follower *f = r->plan;
     f->at += len;
@@ -172,19 +172,19 @@ static void took(request *r, size_t len)
     if (f->at == r->answer.body.len) {
         f->at = 0;
         buf_free(&r->answer.body);
-        weigh(f);
+        count_memory(f);
     }
 }
 
-/* --- asking --- */
+/* --- queries --- */
 
 static int64_t next_round(int64_t now_ms)
 {
     return (now_ms / ROUND_MS + 1) * ROUND_MS;
 }
 
-/* What is in its body is to be sent; if that is nothing, now and then a heartbeat. */
-static void settle(follower *f, int64_t now_ms)
+/* Prepares the body for sending. If it is empty and a heartbeat is due, adds that. */
+static void prepare_body(follower *f, int64_t now_ms)
 {
     buf *out = request_body(f->request);
     if (out->len == 0 && now_ms >= f->beat_ms)
@@ -193,10 +193,10 @@ static void settle(follower *f, int64_t now_ms)
         f->beat_ms = now_ms + BEAT_MS;
     f->broken = !buf_ok(out);
     f->read_ms = now_ms;
-    weigh(f);
+    count_memory(f);
 }
 
-static void render_more(request *r, const batch_rows *found)
+static void add_events(request *r, const batch_rows *found)
 {
     follower *f = r->plan;
     buf *out = request_body(r);
@@ -207,22 +207,23 @@ static void render_more(request *r, const batch_rows *found)
     if (out->len > 0)
         f->event_ms = now_ms;
     f->due_ms = more ? now_ms : next_round(now_ms);
-    settle(f, now_ms);
-    request_move(r, REQUEST_SENDING);
+    prepare_body(f, now_ms);
+    request_set_state(r, REQUEST_SENDING);
 }
 
-/* A http_error comes too late for an answer: the connection ends, and the client begins again. */
-static void ask(follower *f)
+/* If the query can't be queued, an error answer comes too late: the connection is closed, and the
+ * client reconnects. */
+static void query_events(follower *f)
 {
     request *r = f->request;
     end_waiting(f);
-    request_move(r, REQUEST_WORKING);
-    handler_queue(r, BATCH_FOLLOWS, &f->slice.key, 1, 1, render_more);
+    request_set_state(r, REQUEST_WORKING);
+    handler_queue(r, BATCH_FOLLOWS, &f->slice.key, 1, 1, add_events);
     if (r->state != REQUEST_SUSPENDED)
         r->host->resume(r);
 }
 
-static void end(follower *f, bool broken)
+static void end_stream(follower *f, bool broken)
 {
     end_waiting(f);
     f->broken = broken;
@@ -230,28 +231,27 @@ static void end(follower *f, bool broken)
     f->request->host->resume(f->request);
 }
 
-/* Whose events take the room of others', and go nowhere: the client comes again and goes on where
- * it was. */
-static bool is_in_the_way(const follower *f, int64_t now_ms)
+/* True if the client does not read its events. After a reconnect it continues where it was. */
+static bool reads_nothing(const follower *f, int64_t now_ms)
 {
     return f->held > 0 && f->request->state == REQUEST_SENDING && now_ms - f->read_ms >= UNREAD_MS;
 }
 
-/* Cuts clients that do not read, if memory is short. */
-static void cut_some(followers *all, int64_t now_ms)
+/* If memory is short, disconnects clients that do not read. */
+static void disconnect_some(followers *all, int64_t now_ms)
 {
     if (all->held < all->held_most || now_ms < all->cut_ms)
         return;
     all->cut_ms = now_ms + ROUND_MS;
     for (follower *f = all->first, *next; f != NULL; f = next) {
         next = f->next;
-        if (is_in_the_way(f, now_ms))
+        if (reads_nothing(f, now_ms))
             f->request->host->cut(f->request);
     }
 }
 
-/* There is no memory to ask for more: only a heartbeat is sent. */
-static void put_off(follower *f, int64_t now_ms)
+/* Memory is short: the follower only gets a heartbeat. */
+static void postpone(follower *f, int64_t now_ms)
 {
     end_waiting(f);
     f->due_ms = next_round(now_ms);
@@ -259,31 +259,31 @@ static void put_off(follower *f, int64_t now_ms)
         start_waiting(f);
         return;
     }
-    settle(f, now_ms);
+    prepare_body(f, now_ms);
     f->request->host->resume(f->request);
 }
 
-static void serve(follower *f, bool full, int64_t now_ms)
+static void serve_follower(follower *f, bool full, int64_t now_ms)
 {
     if (f->request->host->left(f->request))
-        end(f, true);
+        end_stream(f, true);
     else if (is_stopping(f->request) || !auth_is_still_valid(f->request))
-        end(f, false);
+        end_stream(f, false);
     else if (full)
-        put_off(f, now_ms);
+        postpone(f, now_ms);
     else
-        ask(f);
+        query_events(f);
 }
 
 void followers_tick(followers *all, int64_t now_ms)
 {
     bool full = all->held >= all->held_most;
-    cut_some(all, now_ms);
+    disconnect_some(all, now_ms);
     for (follower *f = all->first_due, *next; f != NULL; f = next) {
         next = f->next_due;
         if (now_ms < f->due_ms && !is_stopping(f->request))
             return;
-        serve(f, full, now_ms);
+        serve_follower(f, full, now_ms);
     }
 }
 
@@ -300,16 +300,16 @@ static void build_task(params *p, const void *keys)
     task_get_params(p, key->tenant, key->task_id);
 }
 
-/* Of a database that was set back, or of another task, the client may know events that there are
- * none of: it goes on from the last one. */
-static void start(request *r, follower *f, const task_row *task)
+/* Begins the stream. If the client's last event does not exist, such as after a restore of the
+ * database, the stream begins after the last event of the task. */
+static void start_stream(request *r, follower *f, const task_row *task)
 {
-    static const answer_stream STREAM = {peek, took};
+    static const answer_stream STREAM = {peek_events, consume_events};
     f->slice.finished = task->status.ptr != NULL;
     if (f->slice.key.after > task->events)
         f->slice.key.after = task->events;
     buf_free(&r->answer.body);
-    r->answer.body = BUF_INIT(SIZE_MAX / 4); /* a page is little more than TASK_VIEW_BYTES */
+    r->answer.body = BUF_INIT(SIZE_MAX / 4); /* TASK_VIEW_BYTES limits it */
     buf_text(request_body(r), RETRY);
     f->due_ms = f->event_ms = clock_ms();
     f->beat_ms = f->due_ms + BEAT_MS;
@@ -319,13 +319,13 @@ static void start(request *r, follower *f, const task_row *task)
     r->answer.plain = true;
     request_header(r, "Cache-Control", "no-store");
     request_header(r, "X-Accel-Buffering", "no"); /* nginx would keep events back */
-    enter(f, r->followers);
-    weigh(f);
-    request_move(r, REQUEST_ANSWERED);
+    add_follower(f, r->followers);
+    count_memory(f);
+    request_set_state(r, REQUEST_ANSWERED);
 }
 
-/* To a client that has seen the end 204 says not to come again. */
-static void render_task(request *r, const batch_rows *found)
+/* 204 makes a browser stop reconnecting: the client has received the last event. */
+static void task_stream_response(request *r, const batch_rows *found)
 {
     follower *f = r->plan;
     task_row task;
@@ -335,12 +335,12 @@ static void render_task(request *r, const batch_rows *found)
     else if (task.status.ptr != NULL && f->slice.key.after >= task.events)
         request_answer_fixed(r, 204, SLICE(""));
     else if (r->followers->count >= FOLLOWERS_MOST)
-        http_error_send(r, HTTP_ERROR_QUEUE_FULL, NULL, "too many follow tasks here");
+        http_error_send(r, HTTP_ERROR_QUEUE_FULL, NULL, "too many task streams are open");
     else
-        start(r, f, &task);
+        start_stream(r, f, &task);
 }
 
-/* Events have numbers from 1 on; who has seen none may say 0. */
+/* The first event is number 1. A client without events may send 0. */
 static bool read_last(int64_t *out, slice text)
 {
     return text.ptr == NULL || slice_equal(text, SLICE("0")) || list_number_read(out, text);
@@ -355,13 +355,14 @@ void handle_task_stream(request *r)
     f->slice.key.tenant = request_tenant(r);
     if (!handler_id(r, &f->slice.key.task_id, 1, "task"))
         return;
-    if (!read_last(&f->slice.key.after, r->last_event)) {
+    if (!read_last(&f->slice.key.after, r->headers.last_event)) {
         http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
                         "Last-Event-ID must be the id of an event of this task, a number");
         return;
     }
     r->plan = f;
-    r->drop_plan = leave;
+    r->drop_plan = remove_follower;
     r->ticket.stays = true;
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_task_get, build_task, &f->slice.key, render_task);
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_task_get, build_task, &f->slice.key,
+                task_stream_response);
 }

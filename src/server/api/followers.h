@@ -1,9 +1,8 @@
 /*
  * followers.h: clients that follow a task by server-sent events: numbered durable events, and
- * chunks of the message that is being generated. One query, a few times a second, reads the events
- * for all followers of a loop that have received the events before. While unread events fill the
- * memory of all followers, none is queried. Afterwards the follower that has waited longest is
- * first. Knows no HTTP library.
+ * chunks of the message that is being generated. Some times a second, one query reads the events
+ * for all followers of a loop that wait. While unsent events use all their memory, no follower is
+ * queried. Knows no HTTP library.
  */
 #ifndef SERVER_FOLLOWERS_H
 #define SERVER_FOLLOWERS_H
@@ -18,12 +17,12 @@ typedef struct followers followers;
 /* NULL: no memory. */
 followers *followers_new(const settings *set);
 
-/* Nobody may follow any more. */
+/* Called when there are no followers. */
 void followers_free(followers *all);
 
-/* Asks for those that are due, and ends those whose client has left, whose token is good no more,
- * or all, when the server stops. */
+/* Queries events for followers that are due. Ends those whose client left or whose token became
+ * invalid; if the server stops, all. */
 void followers_tick(followers *all, int64_t now_ms);
-int64_t followers_next_ms(const followers *all); /* INT64_MAX: nobody waits */
+int64_t followers_next_ms(const followers *all); /* INT64_MAX: no follower waits */
 
 #endif

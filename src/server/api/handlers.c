@@ -1,5 +1,5 @@
 /*
- * handlers.c: the small endpoints, and what the larger handlers share.
+ * handlers.c: the small endpoints, and functions that the handlers share.
  */
 #include "server/api/handlers.h"
 
@@ -51,6 +51,13 @@ bool handler_id(request *r, slice *out, size_t param, const char *what)
     return false;
 }
 
+bool handler_found(request *r, const batch_rows *found, const char *what)
+{
+    if (rows_count(found->rows) == 0)
+        http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "%s not found", what);
+    return rows_count(found->rows) > 0;
+}
+
 card_key *handler_card(request *r)
 {
     card_key *key = handler_take(r, 1, sizeof(*key));
@@ -73,8 +80,8 @@ bool handler_box(request *r, uuid16 *out)
     return false;
 }
 
-/* What the request's ticket says of sending it again stays. */
-static void ask(request *r, batch_ticket ticket)
+/* Queues a ticket. Its flags about repeating the request are kept. */
+static void queue_ticket(request *r, batch_ticket ticket)
 {
     ticket.replayable = r->ticket.replayable;
     ticket.has_new_ids = r->ticket.has_new_ids;
@@ -87,20 +94,21 @@ static void ask(request *r, batch_ticket ticket)
 void handler_queue(request *r, batch_kind kind, const void *keys, size_t count, size_t weight,
                    batch_render render)
 {
-    ask(r, (batch_ticket){
+    queue_ticket(
+        r, (batch_ticket){
                .kind = kind, .keys = keys, .count = count, .weight = weight, .render = render});
 }
 
 void handler_run(request *r, batch_kind kind, statement_id what,
                  void (*build)(params *p, const void *keys), const void *keys, batch_render render)
 {
-    ask(r, (batch_ticket){.kind = kind,
-                          .keys = keys,
-                          .count = 1,
-                          .weight = 1,
-                          .render = render,
-                          .statement = what,
-                          .build = build});
+    queue_ticket(r, (batch_ticket){.kind = kind,
+                                   .keys = keys,
+                                   .count = 1,
+                                   .weight = 1,
+                                   .render = render,
+                                   .statement = what,
+                                   .build = build});
 }
 
 void *handler_take(request *r, size_t count, size_t size)
@@ -202,7 +210,7 @@ field_value *handler_read_change(request *r, const field *table, size_t count, b
     scan_value body = validation_body(&s, CARDBOX_JSON_DEPTH_MAX);
     if (body.kind != SCAN_NONE)
         fields_read_object(values, table, count, body, &VALIDATION_BODY, &s);
-    if (!head_is_key(r->idempotency_key))
+    if (!headers_is_key(r->headers.idempotency_key))
         validation_add(&s, &HEADER, "Idempotency-Key", -1, "value_error",
                        "Input should be given once, 1 to 512 visible characters or blanks of ASCII",
                        (slice){NULL, 0});
@@ -212,7 +220,7 @@ field_value *handler_read_change(request *r, const field *table, size_t count, b
     return values;
 }
 
-/* What an object has around the contents of a row, about. */
+/* Approximate bytes of an object in addition to the values of its row. */
 enum { ROW_OVERHEAD = 512 };
 
 bool handler_check_budget(request *r, const batch_rows *found, size_t keys)
@@ -225,7 +233,7 @@ bool handler_check_budget(request *r, const batch_rows *found, size_t keys)
         http_error_send_over_budget(r);
         return false;
     }
-    /* At once, since it is written in many small pieces. */
+    /* Reserved in one step, because the answer is appended in many small parts. */
     buf_reserve(out, around < out->max - bytes ? bytes + around : out->max);
     return true;
 }

@@ -9,40 +9,24 @@
 #include "server/response/http_error.h"
 #include "server/request/fields.h"
 
-void handle_list_projects(request *r);
-void handle_card(request *r);
-void handle_cards_batch(request *r);
-void handle_box(request *r);
-void handle_box_cards(request *r);
-void handle_boxes_batch(request *r);
-void handle_export(request *r);
-void handle_import(request *r);
-void handle_add_cards(request *r);
-void handle_list_cards(request *r);
-void handle_delete_card(request *r);
-void handle_card_revisions(request *r);
-void handle_card_boxes(request *r);
-void handle_create_box(request *r);
-void handle_list_boxes(request *r);
-void handle_append(request *r);
-void handle_replace_box(request *r);
-void handle_fork_box(request *r);
-void handle_delete_box(request *r);
-void handle_box_log(request *r);
-void handle_box_context(request *r);
-void handle_list_abilities(request *r);
-void handle_ability(request *r);
-void handle_invoke(request *r);
-void handle_task_stream(request *r);
-void handle_health(request *r);
-void handle_ready(request *r);
-void handle_version(request *r);
-void handle_openapi(request *r);
-void handle_metrics(request *r);
-void handle_docs(request *r);
-void handle_ui(request *r);
-void handle_ui_file(request *r);
-void handle_ui_redirect(request *r);
+/* The handlers of the table in routes.c. They are called once the whole request is there, or, with
+ * ROUTE_STREAM, its headers. */
+typedef void request_handler(request *r);
+request_handler handle_health, handle_ready, handle_version, handle_openapi, handle_metrics;
+request_handler handle_page, handle_ui_file, handle_ui_redirect;
+request_handler handle_projects_list, handle_project_export, handle_project_import;
+request_handler handle_card_get, handle_cards_get, handle_cards_add, handle_card_delete;
+request_handler handle_cards_list, handle_card_revisions, handle_card_boxes;
+request_handler handle_box_get, handle_box_cards, handle_boxes_get, handle_boxes_list;
+request_handler handle_box_create, handle_box_append, handle_box_replace, handle_box_fork;
+request_handler handle_box_delete, handle_box_log, handle_box_context;
+request_handler handle_abilities_list, handle_ability_get, handle_ability_invoke;
+request_handler handle_task_stream;
+request_handler handle_sessions_list, handle_session_create, handle_session_get;
+request_handler handle_session_append, handle_session_delete, handle_session_fork;
+request_handler handle_session_move_head, handle_session_export, handle_session_import;
+request_handler handle_entries_list, handle_entry_get, handle_entry_path, handle_session_path;
+request_handler handle_session_diff, handle_session_context;
 
 /* The scope that a token needs: the route's, or that of the ability in the path. For an ability
  * that does not exist, it is `read`. */
@@ -52,14 +36,14 @@ route_scope ability_scope(const request *r);
  * the primary, and the tokens are known. A failed check of one connection counts for all. */
 bool handler_is_ready(const server_state *server);
 
-/* A validation for what the request brings; validation_free it. */
+/* Begins a validation of the request. The caller calls validation_free(). */
 void handler_validation(request *r, validation *s);
 
 /* True if the validation has no faults. Otherwise the request is answered. */
 bool handler_send_faults(request *r, const validation *s);
 
-/* Answers that one thing is wrong: with a member of "body", "query", "header" or "path", or (NULL)
- * with the whole of it. */
+/* Answers 422 with one error. `in`: "body", "query", "header" or "path"; `member`: its member, or
+ * NULL. */
 void handler_refuse(request *r, const char *in, const char *member, const char *type,
                     const char *message);
 
@@ -80,20 +64,31 @@ bool handler_no_query(request *r);
  * False: nothing of ours can have this id; answered. */
 bool handler_id(request *r, slice *out, size_t param, const char *what);
 
+/* True if the statement found a row. Otherwise the answer is "`what` not found". */
+bool handler_found(request *r, const batch_rows *found, const char *what);
+
 /* The card in the path, in the request's arena. NULL: no card can have this id; answered. */
 card_key *handler_card(request *r);
 
 /* The box in the path. False: no box can have this id; answered. */
 bool handler_box(request *r, uuid16 *out);
 
-/* Asks the statement of a batch_queue that joins requests, for `count` keys; `weight` is how many
- * rows to expect, roughly. What the ticket says of sending it again stays, here and below. */
+/* Queues `count` keys for a batched statement, which calls `render` with its rows. `weight`: the
+ * approximate number of rows. Keeps the ticket's flags about repeating the request, like
+ * handler_run. */
 void handler_queue(request *r, batch_kind kind, const void *keys, size_t count, size_t weight,
                    batch_render render);
 
-/* Asks a statement of the request's own; from a render function another one. */
+/* Queues an unbatched statement. A render function may queue another one. */
 void handler_run(request *r, batch_kind kind, statement_id what,
                  void (*build)(params *p, const void *keys), const void *keys, batch_render render);
+
+/* Defines a function for handler_run that passes the keys to `store_function`. */
+#define HANDLER_PARAMS(name, store_function)                                                       \
+    static void name(params *p, const void *keys)                                                  \
+    {                                                                                              \
+        store_function(p, keys);                                                                   \
+    }
 
 /* Allocates from the request's arena. NULL: out of memory, and the request is answered. */
 void *handler_take(request *r, size_t count, size_t size);

@@ -61,7 +61,7 @@ static cardbox_status take_lines(importing *i, cardbox_error *err)
     return status;
 }
 
-static cardbox_status run(transfer *t)
+static cardbox_status run_import(transfer *t)
 {
     importing *i = (importing *)t;
     cardbox_status status = import_new(&i->in, t->db, t->tenant, note_refused, i, &t->err);
@@ -74,7 +74,7 @@ static cardbox_status run(transfer *t)
     return status;
 }
 
-static void clear(transfer *t)
+static void clear_import(transfer *t)
 {
     importing *i = (importing *)t;
     import_free(i->in);
@@ -123,14 +123,14 @@ static void answer_stopped(transfer *t)
     transfer_answer_stopped(t, how_far);
 }
 
-static void look(transfer *t)
+static void update_import(transfer *t)
 {
     incoming_update(t, answer_done, answer_stopped);
 }
 
-void handle_import(request *r)
+void handle_project_import(request *r)
 {
-    static const transfer_type KIND = {sizeof(importing), run, look, clear};
+    static const transfer_type KIND = {sizeof(importing), run_import, update_import, clear_import};
     transfer *t = handler_no_query(r) ? transfer_new(r, &KIND) : NULL;
     if (t != NULL && transfer_start(t))
         r->sink = &INCOMING_SINK;

@@ -1,7 +1,6 @@
 /*
- * metrics.c: the table of metrics, and how their values become lines. No label holds anything that
- * a client has sent: the number of series is bounded, and no project's name is last_logged to
- * operators.
+ * metrics.c: the table of metrics, and their text format. No label contains text of a client, so
+ * the number of series is bounded and operators see no project's name.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -16,32 +15,32 @@
 
 typedef struct metric metric;
 
-/* What a metric is written from. */
-typedef struct scene {
+/* The sources of values. */
+typedef struct metric_source {
     const server_state *server;
-    const stats *sum; /* of all loops and threads */
-} scene;
+    const stats *sum; /* the sum of all loops and helper threads */
+} metric_source;
 
 struct metric {
     const char *name;
     const char *type;
     const char *help;
-    void (*write)(buf *out, const metric *m, const scene *of);
-    size_t offset;                    /* of its tally, for write_tally */
-    double (*value)(const scene *of); /* for write_value */
+    void (*write)(buf *out, const metric *m, const metric_source *of);
+    size_t offset;                            /* offset of its tally, for write_tally */
+    double (*value)(const metric_source *of); /* for write_value */
 };
 
 #define US_PER_S 1e6
 
 /* --- numbers that are counted --- */
 
-static void write_tally(buf *out, const metric *m, const scene *of)
+static void write_tally(buf *out, const metric *m, const metric_source *of)
 {
     const tally *t = (const tally *)((const void *)((const char *)of->sum + m->offset));
     buf_printf(out, "%s %llu\n", m->name, (unsigned long long)tally_get(t));
 }
 
-static void write_requests(buf *out, const metric *m, const scene *of)
+static void write_requests(buf *out, const metric *m, const metric_source *of)
 {
     static const char *const STATUSES[STATS_STATUSES] = {"none", "1xx", "2xx", "3xx", "4xx", "5xx"};
     size_t last = 0;
@@ -78,7 +77,7 @@ static void write_histogram(buf *out, const metric *m, const char *label, const 
     buf_printf(out, "%s_count%s %llu\n", m->name, braces, count);
 }
 
-static void write_durations(buf *out, const metric *m, const scene *of)
+static void write_durations(buf *out, const metric *m, const metric_source *of)
 {
     static const int64_t BOUNDS[] = {STATS_BOUNDS};
     static const char *const LABELS[ROUTE_CLASSES] = {[CLASS_READ] = "class=\"read\",",
@@ -90,13 +89,13 @@ static void write_durations(buf *out, const metric *m, const scene *of)
                         &of->sum->duration_us[class]);
 }
 
-static void write_turns(buf *out, const metric *m, const scene *of)
+static void write_turns(buf *out, const metric *m, const metric_source *of)
 {
     static const int64_t BOUNDS[] = {STATS_TURN_BOUNDS};
     write_histogram(out, m, "", of->sum->turns, BOUNDS, STATS_TURN_BUCKETS - 1, &of->sum->turn_us);
 }
 
-static void write_errors(buf *out, const metric *m, const scene *of)
+static void write_errors(buf *out, const metric *m, const metric_source *of)
 {
     const char *code, *reason;
     for (size_t i = 0; (code = http_error_code(i, &reason)) != NULL; i++)
@@ -104,7 +103,7 @@ static void write_errors(buf *out, const metric *m, const scene *of)
                    (unsigned long long)tally_get(&of->sum->errors[i]));
 }
 
-static void write_db_conns(buf *out, const metric *m, const scene *of)
+static void write_db_conns(buf *out, const metric *m, const metric_source *of)
 {
     static const char *const GROUPS[DB_GROUPS] = {[DB_READS] = "reads",
                                                   [DB_LISTS] = "lists",
@@ -130,7 +129,7 @@ static const char *statement_name(size_t id)
     return statement_get((statement_id)id)->name + sizeof("cardbox_") - 1;
 }
 
-static void write_statements(buf *out, const metric *m, const scene *of)
+static void write_statements(buf *out, const metric *m, const metric_source *of)
 {
     for (size_t id = 0; id < STATEMENT_COUNT; id++) {
         uint64_t count = tally_get(&of->sum->statements[id]);
@@ -140,7 +139,7 @@ static void write_statements(buf *out, const metric *m, const scene *of)
     }
 }
 
-static void write_members(buf *out, const metric *m, const scene *of)
+static void write_members(buf *out, const metric *m, const metric_source *of)
 {
     for (size_t id = 0; id < STATEMENT_COUNT; id++) {
         uint64_t count = tally_get(&of->sum->batched[id]);
@@ -155,38 +154,38 @@ static void write_members(buf *out, const metric *m, const scene *of)
 
 /* --- the process --- */
 
-static void write_value(buf *out, const metric *m, const scene *of)
+static void write_value(buf *out, const metric *m, const metric_source *of)
 {
     buf_printf(out, "%s %.15g\n", m->name, m->value(of));
 }
 
-static void write_build(buf *out, const metric *m, const scene *of)
+static void write_build(buf *out, const metric *m, const metric_source *of)
 {
     (void)of;
     buf_printf(out, "%s{version=\"%s\"} 1\n", m->name, CARDBOX_VERSION);
 }
 
-static double ready(const scene *of)
+static double ready(const metric_source *of)
 {
     return handler_is_ready(of->server) ? 1 : 0;
 }
 
-static double bodies_bytes(const scene *of)
+static double bodies_bytes(const metric_source *of)
 {
     return (double)atomic_load(&of->server->bodies);
 }
 
-static double memory_bytes(const scene *of)
+static double memory_bytes(const metric_source *of)
 {
     return (double)memory_used(&of->server->memory);
 }
 
-static double loops(const scene *of)
+static double loops(const metric_source *of)
 {
     return (double)of->server->set->loops;
 }
 
-static double resident_bytes(const scene *of)
+static double resident_bytes(const metric_source *of)
 {
     char sizes[128] = ""; /* in pages: of all, of what is resident, and more */
     long pages = 0;
@@ -200,7 +199,7 @@ static double resident_bytes(const scene *of)
     return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 
-static double open_descriptors(const scene *of)
+static double open_descriptors(const metric_source *of)
 {
     double count = 0;
     DIR *all = opendir("/proc/self/fd");
@@ -213,19 +212,19 @@ static double open_descriptors(const scene *of)
     return count - 1; /* the folder itself */
 }
 
-static double descriptors_max(const scene *of)
+static double descriptors_max(const metric_source *of)
 {
     struct rlimit limit;
     (void)of;
     return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (double)limit.rlim_cur : 0;
 }
 
-static double started(const scene *of)
+static double started(const metric_source *of)
 {
     return (double)of->server->started_s;
 }
 
-static double cpu_seconds(const scene *of)
+static double cpu_seconds(const metric_source *of)
 {
     struct timespec used;
     (void)of;
@@ -257,7 +256,7 @@ static const metric METRICS[] = {
              "From the request line to the last byte of the answer, by class of operation."),
     LABELLED("cardbox_event_loop_iteration_seconds", "histogram", write_turns,
              "Work of one iteration of an event loop, without its wait."),
-    TALLY("cardbox_requests_in_flight", "gauge", in_flight, "Requests that are under way."),
+    TALLY("cardbox_requests_in_flight", "gauge", in_flight, "Requests in progress."),
     LABELLED("cardbox_errors_total", "counter", write_errors,
              "Answers that are errors, by error_code and reason."),
     TALLY("cardbox_request_body_bytes_total", "counter", body_bytes_in,
@@ -271,7 +270,7 @@ static const metric METRICS[] = {
     TALLY("cardbox_client_connections", "gauge", clients, "Open connections of clients."),
     TALLY("cardbox_client_connections_total", "counter", clients_opened,
           "Connections of clients since the start."),
-    VALUE("cardbox_ready", "gauge", ready, "1 if /readyz says so, else 0."),
+    VALUE("cardbox_ready", "gauge", ready, "1 if /readyz answers 200, else 0."),
     LABELLED("cardbox_database_connections", "gauge", write_db_conns,
              "Connections of the loops to the database, by group and state; those of background "
              "work are not counted."),
@@ -313,10 +312,10 @@ static void sum_all(stats *sum, const server_state *server)
     }
 }
 
-/* Writes all of them in Prometheus' text format 0.0.4. `sum` is room for one stats. */
+/* Writes all of them in Prometheus' text format 0.0.4. `sum`: zeros. */
 static void write_metrics(buf *out, const server_state *server, stats *sum)
 {
-    scene of = {server, sum};
+    metric_source of = {server, sum};
     sum_all(sum, server);
     for (size_t i = 0; i < sizeof(METRICS) / sizeof(METRICS[0]); i++) {
         const metric *m = &METRICS[i];

@@ -1,25 +1,23 @@
 /*
- * projects.c: the pages of projects, for operators: of all tenants at once, as no other list is.
+ * projects.c: the list of all projects, for operators. It is the only list across tenants.
  */
 #include "server/response/page.h"
 #include "store/list_json.h"
 #include "store/admin/projects.h"
 
-static void build(params *p, const void *keys)
-{
-    projects_params(p, keys);
-}
+HANDLER_PARAMS(build_projects, projects_params)
 
-static void render(request *r, const batch_rows *found)
+static void projects_list_response(request *r, const batch_rows *found)
 {
     const project_list *list = r->ticket.keys;
     list_json_projects(request_body(r), found->rows, list->limit, &r->memory);
     request_finish(r);
 }
 
-void handle_list_projects(request *r)
+void handle_projects_list(request *r)
 {
     project_list *list = handler_take(r, 1, sizeof(*list));
     if (list != NULL && page_read(r, &list->limit, &list->from, list_cursor_read))
-        handler_run(r, BATCH_SINGLE_READ, STATEMENT_projects_list, build, list, render);
+        handler_run(r, BATCH_SINGLE_READ, STATEMENT_projects_list, build_projects, list,
+                    projects_list_response);
 }

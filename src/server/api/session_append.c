@@ -1,5 +1,5 @@
 /*
- * session_append.c: POST .../sessions/{s}/entries, all of them in one statement.
+ * session_append.c: POST .../sessions/{s}/entries. One statement appends all entries of a request.
  */
 #include "server/api/sessions.h"
 #include "store/session/session_append.h"
@@ -7,24 +7,21 @@
 enum { A_ENTRY, A_ENTRIES, A_EXPECTED, APPEND_FIELDS };
 
 static const field APPEND[APPEND_FIELDS] = {
-    [A_ENTRY] = {.name = "entry", .kind = FIELD_OBJECT},
-    [A_ENTRIES] = {.name = "entries", .kind = FIELD_ARRAY},
-    [A_EXPECTED] = {.name = "expected_version",
-                    .kind = FIELD_INTEGER,
-                    .least = 1,
-                    .most = INT64_MAX},
+    [A_ENTRY] = {"entry", FIELD_OBJECT},
+    [A_ENTRIES] = {"entries", FIELD_ARRAY},
+    [A_EXPECTED] = {"expected_version", FIELD_INTEGER, .least = 1, .most = INT64_MAX},
 };
 
-static void drop(void *plan)
+static void drop_batch(void *plan)
 {
     session_batch_free(plan);
 }
 
-/* 422 for the entry at a place; what is too large or for lack of memory is said as such. */
-static void answer_bad_entry(request *r, size_t place, cardbox_status status,
+/* Answers for an entry that can't be appended: 422 with its index, 413 or 503. */
+static void answer_bad_entry(request *r, size_t index, cardbox_status status,
                              const cardbox_error *err)
 {
-    const validation_path at = {"body", "entries", place};
+    const validation_path at = {"body", "entries", index};
     validation s;
     if (status != CARDBOX_INVALID) {
         http_error_send_status(r, http_error_of_status(status), err);
@@ -38,7 +35,7 @@ static void answer_bad_entry(request *r, size_t place, cardbox_status status,
 
 /* --- the write --- */
 
-static void render_write(request *r, const batch_rows *found)
+static void session_append_response(request *r, const batch_rows *found)
 {
     const session_batch *batch = r->plan;
     session_written written;
@@ -53,14 +50,11 @@ static void render_write(request *r, const batch_rows *found)
     request_finish(r);
 }
 
-static void build_write(params *p, const void *keys)
-{
-    session_append_params(p, keys);
-}
+HANDLER_PARAMS(build_append, session_append_params)
 
 /* --- the request --- */
 
-static void append(request *r, session_batch *batch, scan_value entries)
+static void queue_append(request *r, session_batch *batch, scan_value entries)
 {
     size_t bad = 0;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -75,12 +69,12 @@ static void append(request *r, session_batch *batch, scan_value entries)
     } else {
         r->ticket.replayable = session_append_again(batch);
         r->ticket.has_new_ids = batch->has_new_ids;
-        handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_append, build_write, batch,
-                    render_write);
+        handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_append, build_append, batch,
+                    session_append_response);
     }
 }
 
-void handle_append_entries(request *r)
+void handle_session_append(request *r)
 {
     slice session;
     field_value *body = handler_read_change(r, APPEND, APPEND_FIELDS, false);
@@ -92,12 +86,12 @@ void handle_append_entries(request *r)
         return;
     }
     r->plan = batch;
-    r->drop_plan = drop;
+    r->drop_plan = drop_batch;
     if (!session_batch_init(batch, request_tenant(r), session)) {
         http_error_send_no_memory(r);
         return;
     }
     batch->expected_version = body[A_EXPECTED].number;
-    batch->key = r->idempotency_key;
-    append(r, batch, body[body[A_ENTRY].given ? A_ENTRY : A_ENTRIES].json);
+    batch->key = r->headers.idempotency_key;
+    queue_append(r, batch, body[body[A_ENTRY].given ? A_ENTRY : A_ENTRIES].json);
 }

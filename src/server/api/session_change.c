@@ -1,6 +1,5 @@
 /*
- * session_change.c: sessions are created, forked and deleted, and their heads moved. Appending has
- * a file of its own.
+ * session_change.c: creates, forks and deletes sessions, and moves their heads.
  */
 #include <inttypes.h>
 #include "server/api/sessions.h"
@@ -18,29 +17,24 @@ static buf *begin_answer(request *r, slice session)
 static void end_answer(request *r, int64_t version)
 {
     buf *out = request_body(r);
-    buf_text(out, ",\"version\":");
-    buf_int(out, version);
-    buf_char(out, '}');
+    buf_printf(out, ",\"version\":%" PRId64 "}", version);
     request_finish(r);
 }
 
-/* --- make --- */
+/* --- create --- */
 
 enum { N_DIALECT, N_HEADER, N_CWD, N_STRICT, CREATE_FIELDS };
 
 static const field CREATE[CREATE_FIELDS] = {
-    [N_DIALECT] = {.name = "dialect", .kind = FIELD_CHOICE, .choices = SESSION_DIALECTS},
-    [N_HEADER] = {.name = "header", .kind = FIELD_OBJECT},
-    [N_CWD] = {.name = "cwd", .kind = FIELD_TEXT, .most = 4096},
-    [N_STRICT] = {.name = "strict", .kind = FIELD_BOOL},
+    [N_DIALECT] = {"dialect", FIELD_CHOICE, .choices = SESSION_DIALECTS},
+    [N_HEADER] = {"header", FIELD_OBJECT},
+    [N_CWD] = {"cwd", FIELD_TEXT, .most = 4096},
+    [N_STRICT] = {"strict", FIELD_BOOL},
 };
 
-static void build_create(params *p, const void *keys)
-{
-    session_create_params(p, keys);
-}
+HANDLER_PARAMS(build_create, session_create_params)
 
-static void render_create(request *r, const batch_rows *found)
+static void session_create_response(request *r, const batch_rows *found)
 {
     const session_create *create = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -61,7 +55,7 @@ static bool has_contradiction(const field_value *body)
            (body[N_HEADER].given && body[N_CWD].given);
 }
 
-/* Sessions of pi have a header: the one that is given, or one that is made. False: answered. */
+/* Sessions with dialect pi have a header: the given one, or a new one. False: answered. */
 static bool take_header(request *r, session_create *create, const field_value *body)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -82,7 +76,7 @@ static bool take_header(request *r, session_create *create, const field_value *b
     return http_error_check(r, status, &err);
 }
 
-void handle_create_session(request *r)
+void handle_session_create(request *r)
 {
     field_value *body = handler_read_change(r, CREATE, CREATE_FIELDS, true);
     session_create *create = body == NULL ? NULL : handler_take(r, 1, sizeof(*create));
@@ -100,7 +94,7 @@ void handle_create_session(request *r)
         return;
     r->ticket.replayable = create->may_exist;
     handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_create, build_create, create,
-                render_create);
+                session_create_response);
 }
 
 /* --- the head --- */
@@ -108,20 +102,14 @@ void handle_create_session(request *r)
 enum { H_ENTRY, H_EXPECTED, H_VERSION, HEAD_FIELDS };
 
 static const field HEAD[HEAD_FIELDS] = {
-    [H_ENTRY] = {.name = "entry_id", .kind = FIELD_ID, .required = true, .most = SESSION_ID_MAX},
-    [H_EXPECTED] = {.name = "expected_head", .kind = FIELD_TEXT, .most = SESSION_ID_MAX},
-    [H_VERSION] = {.name = "expected_version",
-                   .kind = FIELD_INTEGER,
-                   .least = 1,
-                   .most = INT64_MAX},
+    [H_ENTRY] = {"entry_id", FIELD_ID, .required = true, .most = SESSION_ID_MAX},
+    [H_EXPECTED] = {"expected_head", FIELD_TEXT, .most = SESSION_ID_MAX},
+    [H_VERSION] = {"expected_version", FIELD_INTEGER, .least = 1, .most = INT64_MAX},
 };
 
-static void build_head(params *p, const void *keys)
-{
-    session_head_params(p, keys);
-}
+HANDLER_PARAMS(build_head, session_head_params)
 
-static void render_head(request *r, const batch_rows *found)
+static void session_move_head_response(request *r, const batch_rows *found)
 {
     const session_move *move = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -134,7 +122,7 @@ static void render_head(request *r, const batch_rows *found)
     end_answer(r, version);
 }
 
-void handle_move_head(request *r)
+void handle_session_move_head(request *r)
 {
     field_value *body = handler_read_change(r, HEAD, HEAD_FIELDS, false);
     session_move *move = body == NULL ? NULL : handler_take(r, 1, sizeof(*move));
@@ -146,7 +134,8 @@ void handle_move_head(request *r)
         move->expected = body[H_EXPECTED].text;
     move->expected_version = body[H_VERSION].number;
     r->ticket.replayable = !body[H_EXPECTED].given && !body[H_VERSION].given;
-    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_head, build_head, move, render_head);
+    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_head, build_head, move,
+                session_move_head_response);
 }
 
 /* --- fork --- */
@@ -154,16 +143,13 @@ void handle_move_head(request *r)
 enum { F_SESSION, F_ENTRY, FORK_FIELDS };
 
 static const field FORK[FORK_FIELDS] = {
-    [F_SESSION] = {.name = "session_id", .kind = FIELD_ID, .most = SESSION_ID_MAX},
-    [F_ENTRY] = {.name = "entry_id", .kind = FIELD_ID, .most = SESSION_ID_MAX},
+    [F_SESSION] = {"session_id", FIELD_ID, .most = SESSION_ID_MAX},
+    [F_ENTRY] = {"entry_id", FIELD_ID, .most = SESSION_ID_MAX},
 };
 
-static void build_fork(params *p, const void *keys)
-{
-    session_fork_params(p, keys);
-}
+HANDLER_PARAMS(build_fork, session_fork_params)
 
-static void render_fork(request *r, const batch_rows *found)
+static void session_fork_response(request *r, const batch_rows *found)
 {
     const session_fork *fork = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -173,12 +159,11 @@ static void render_fork(request *r, const batch_rows *found)
         return;
     buf_text(begin_answer(r, fork->new_session), ",\"forked_from\":");
     buf_json_string(request_body(r), fork->session);
-    buf_text(request_body(r), ",\"entries\":");
-    buf_int(request_body(r), entries);
+    buf_printf(request_body(r), ",\"entries\":%" PRId64, entries);
     end_answer(r, 1);
 }
 
-void handle_fork_session(request *r)
+void handle_session_fork(request *r)
 {
     field_value *body = handler_read_change(r, FORK, FORK_FIELDS, true);
     session_fork *fork = body == NULL ? NULL : handler_take(r, 1, sizeof(*fork));
@@ -191,19 +176,17 @@ void handle_fork_session(request *r)
         http_error_send_no_memory(r);
         return;
     }
-    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_fork, build_fork, fork, render_fork);
+    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_fork, build_fork, fork,
+                session_fork_response);
 }
 
 /* --- delete --- */
 
-static void build_delete(params *p, const void *keys)
-{
-    session_delete_params(p, keys);
-}
+HANDLER_PARAMS(build_delete, session_delete_params)
 
 static void delete_part(request *r);
 
-static void render_delete(request *r, const batch_rows *found)
+static void session_delete_response(request *r, const batch_rows *found)
 {
     session_deletion *deletion = r->plan;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -219,14 +202,15 @@ static void render_delete(request *r, const batch_rows *found)
     request_finish(r);
 }
 
-/* Each part has a request's time; where the client leaves, the gc_thread goes on. */
+/* Each part has the time limit of a request. If the client leaves, the gc_thread deletes the rest.
+ */
 static void delete_part(request *r)
 {
     handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_delete, build_delete, r->plan,
-                render_delete);
+                session_delete_response);
 }
 
-void handle_delete_session(request *r)
+void handle_session_delete(request *r)
 {
     session_deletion *deletion = handler_no_query(r) ? handler_take(r, 1, sizeof(*deletion)) : NULL;
     if (deletion == NULL || !handler_id(r, &deletion->session, 1, "session"))

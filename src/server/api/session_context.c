@@ -1,6 +1,6 @@
 /*
- * session_context.c: GET .../sessions/{s}/context: the messages for an LLM at a leaf, and how far
- * they are those of another leaf. What is answered is the store's.
+ * session_context.c: GET .../sessions/{s}/context: the messages for an LLM at a leaf, and how many
+ * of them another leaf has in common. The store renders the answer.
  */
 #include "server/api/context_view.h"
 #include "server/api/sessions.h"
@@ -9,36 +9,37 @@
 enum { C_LEAF, C_COMPARE, C_FORMAT, C_REPAIR, CONTEXT_FIELDS };
 
 static const field QUERY[CONTEXT_FIELDS] = {
-    [C_LEAF] = {.name = "leaf", .kind = FIELD_ID, .most = SESSION_ID_MAX},
-    [C_COMPARE] = {.name = "compare", .kind = FIELD_ID, .most = SESSION_ID_MAX},
-    [C_FORMAT] = CONTEXT_FORMAT_FIELD,
-    [C_REPAIR] = CONTEXT_REPAIR_FIELD,
+    [C_LEAF] = {"leaf", FIELD_ID, .most = SESSION_ID_MAX},
+    [C_COMPARE] = {"compare", FIELD_ID, .most = SESSION_ID_MAX},
+    [C_FORMAT] = {CONTEXT_FORMAT_FIELD},
+    [C_REPAIR] = {CONTEXT_REPAIR_FIELD},
 };
 
-static void build(params *p, const void *keys)
+static void build_context(params *p, const void *keys)
 {
     const session_context_request *plan = keys;
     session_context_params(p, &plan->read);
 }
 
-static void ask(request *r);
+static void run_statement(request *r);
 
-static void render(request *r, const batch_rows *found)
+static void session_context_response(request *r, const batch_rows *found)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     bool more;
     cardbox_status status =
         session_context_answer(request_body(r), &more, r->plan, found->rows, &r->memory, &err);
     if (status == CARDBOX_OK && more)
-        ask(r);
+        run_statement(r);
     else
         context_view_answer(r, status, &err,
                             "add a compaction, or ask for an entry nearer to the root");
 }
 
-static void ask(request *r)
+static void run_statement(request *r)
 {
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_context, build, r->plan, render);
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_context, build_context, r->plan,
+                session_context_response);
 }
 
 void handle_session_context(request *r)
@@ -55,5 +56,5 @@ void handle_session_context(request *r)
     plan->how = context_request_of(&query[C_FORMAT], &query[C_REPAIR]);
     session_context_begin(plan);
     r->plan = plan;
-    ask(r);
+    run_statement(r);
 }

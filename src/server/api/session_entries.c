@@ -1,6 +1,6 @@
 /*
- * session_entries.c: reads of a session's entries: one, the way to it, lists of them, and where two
- * part. One table says which statement gives which list.
+ * session_entries.c: reads of a session's entries: one, its path, lists, and the difference of two
+ * entries' paths. The route names the list.
  */
 #include "server/api/sessions.h"
 
@@ -11,15 +11,15 @@ enum { P_LINES, P_LIMIT, P_CURSOR, P_PREVIEW, PAGE_FIELDS };
 
 static const field PAGE[PAGE_FIELDS] = {
     [P_LINES] = {"lines", FIELD_INTEGER, .least = 0, .most = SESSION_LINES_MOST},
-    [P_LIMIT] = PAGE_LIMIT_FIELD,
-    [P_CURSOR] = PAGE_CURSOR_FIELD,
-    [P_PREVIEW] = {.name = "preview", .kind = FIELD_BOOL},
+    [P_LIMIT] = {PAGE_LIMIT_FIELD},
+    [P_CURSOR] = {PAGE_CURSOR_FIELD},
+    [P_PREVIEW] = {"preview", FIELD_BOOL},
 };
 
 /* --- lists --- */
 
 typedef struct list_plan {
-    session_page page; /* asks for one row more than is shown */
+    session_page page; /* reads one row more than is shown */
     const session_pages *of;
 } list_plan;
 
@@ -35,7 +35,7 @@ static void build_list(params *p, const void *keys)
     plan->of->params(p, &plan->page);
 }
 
-static void render_list(request *r, const batch_rows *found)
+static void session_list_response(request *r, const batch_rows *found)
 {
     const list_plan *plan = r->ticket.keys;
     if (!page_check_budget(r, found->rows))
@@ -56,7 +56,7 @@ static bool read_cursor(request *r, list_plan *plan, const field_value *cursor)
            page_bad_cursor(r);
 }
 
-/* A page's lines must fit an answer, though they are not in it. */
+/* Previews of a page may use --response-max together. */
 static int64_t preview_max(const request *r, const field_value *preview, int64_t limit)
 {
     if (preview->number == 0)
@@ -65,8 +65,9 @@ static int64_t preview_max(const request *r, const field_value *preview, int64_t
     return share < (int64_t)SESSION_PREVIEW_MAX ? share : (int64_t)SESSION_PREVIEW_MAX;
 }
 
-static void list(request *r, const session_pages *of)
+void handle_entries_list(request *r)
 {
+    const session_pages *of = r->match.route->of;
     field_value *query = handler_read_query(r, PAGE, PAGE_FIELDS, false);
     list_plan *plan = query == NULL ? NULL : handler_take(r, 1, sizeof(*plan));
     if (plan == NULL)
@@ -83,35 +84,10 @@ static void list(request *r, const session_pages *of)
         !handler_id(r, &plan->page.session, 1, "session") ||
         (of->of_entry && !handler_id(r, &plan->page.entry, 2, "entry")))
         return;
-    handler_run(r, BATCH_SINGLE_READ, of->statement, build_list, plan, render_list);
+    handler_run(r, BATCH_SINGLE_READ, of->statement, build_list, plan, session_list_response);
 }
 
-void handle_session_tree(request *r)
-{
-    list(r, &SESSION_TREE);
-}
-
-void handle_session_leaves(request *r)
-{
-    list(r, &SESSION_LEAVES);
-}
-
-void handle_session_branch_points(request *r)
-{
-    list(r, &SESSION_BRANCH_POINTS);
-}
-
-void handle_session_labels(request *r)
-{
-    list(r, &SESSION_LABELS);
-}
-
-void handle_entry_children(request *r)
-{
-    list(r, &SESSION_CHILDREN);
-}
-
-/* --- one --- */
+/* --- one entry --- */
 
 typedef struct entry_key {
     slice tenant, session, entry;
@@ -123,20 +99,20 @@ static void build_entry(params *p, const void *keys)
     session_entries_params(p, key->tenant, key->session, &key->entry, 1);
 }
 
-/* There is such a session and now such an entry: it came between two statements. */
-static void came_late(request *r)
+/* The session and now the entry exist: the entry was added between two statements. */
+static void answer_no_entry(request *r)
 {
     const entry_key *key = r->plan;
     cardbox_error err = CARDBOX_ERROR_INIT;
     http_error_check(r, session_no_entry(key->session, key->entry, &err), &err);
 }
 
-static void render_entry(request *r, const batch_rows *found)
+static void entry_get_response(request *r, const batch_rows *found)
 {
     const entry_key *key = r->plan;
     session_node_row node;
     if (rows_count(found->rows) == 0) {
-        session_check_exists(r, key->session, key->entry, came_late);
+        session_check_exists(r, key->session, key->entry, answer_no_entry);
         return;
     }
     if (!page_check_budget(r, found->rows))
@@ -147,7 +123,7 @@ static void render_entry(request *r, const batch_rows *found)
     request_finish(r);
 }
 
-void handle_entry(request *r)
+void handle_entry_get(request *r)
 {
     entry_key *key = handler_no_query(r) ? handler_take(r, 1, sizeof(*key)) : NULL;
     if (key == NULL || !handler_id(r, &key->session, 1, "session") ||
@@ -156,10 +132,10 @@ void handle_entry(request *r)
     key->tenant = request_tenant(r);
     r->plan = key;
     handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_entries_get, build_entry, key,
-                render_entry);
+                entry_get_response);
 }
 
-/* --- the way to it --- */
+/* --- path --- */
 
 typedef struct path_plan {
     session_path_read read;
@@ -172,7 +148,7 @@ static void build_path(params *p, const void *keys)
     session_path_params(p, &plan->read);
 }
 
-static void render_path(request *r, const batch_rows *found)
+static void session_path_response(request *r, const batch_rows *found)
 {
     const path_plan *plan = r->ticket.keys;
     session_path path;
@@ -202,7 +178,8 @@ static void answer_path(request *r, slice entry)
     plan->shown.preview_max = preview_max(r, &query[P_PREVIEW], read->limit);
     plan->shown.memory = &r->memory;
     read->with_text = query[P_LINES].given || plan->shown.preview_max > 0;
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_path, build_path, plan, render_path);
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_path, build_path, plan,
+                session_path_response);
 }
 
 void handle_entry_path(request *r)
@@ -217,16 +194,16 @@ void handle_session_path(request *r)
     answer_path(r, SLICE(""));
 }
 
-/* --- where two part --- */
+/* --- difference --- */
 
 enum { D_A, D_B, D_LINES, D_LIMIT, D_PREVIEW, DIFF_FIELDS };
 
 static const field DIFF[DIFF_FIELDS] = {
-    [D_A] = {.name = "a", .kind = FIELD_ID, .required = true, .most = SESSION_ID_MAX},
-    [D_B] = {.name = "b", .kind = FIELD_ID, .required = true, .most = SESSION_ID_MAX},
+    [D_A] = {"a", FIELD_ID, .required = true, .most = SESSION_ID_MAX},
+    [D_B] = {"b", FIELD_ID, .required = true, .most = SESSION_ID_MAX},
     [D_LINES] = {"lines", FIELD_INTEGER, .least = 0, .most = SESSION_LINES_MOST},
-    [D_LIMIT] = PAGE_LIMIT_FIELD,
-    [D_PREVIEW] = {.name = "preview", .kind = FIELD_BOOL},
+    [D_LIMIT] = {PAGE_LIMIT_FIELD},
+    [D_PREVIEW] = {"preview", FIELD_BOOL},
 };
 
 typedef struct diff_plan {
@@ -243,7 +220,7 @@ static void build_diff(params *p, const void *keys)
     session_diff_params(p, d->tenant, d->session, d->a, d->b, d->limit + 1, most);
 }
 
-static void render_diff(request *r, const batch_rows *found)
+static void session_diff_response(request *r, const batch_rows *found)
 {
     const diff_plan *d = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -267,5 +244,5 @@ void handle_session_diff(request *r)
     d->shown.text_max = query[D_LINES].given ? query[D_LINES].number : -1;
     d->shown.preview_max = preview_max(r, &query[D_PREVIEW], 2 * d->limit + 3);
     d->shown.memory = &r->memory;
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_diff, build_diff, d, render_diff);
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_diff, build_diff, d, session_diff_response);
 }

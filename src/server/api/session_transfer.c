@@ -1,7 +1,7 @@
 /*
- * session_transfer.c: sessions in and out as JSON Lines: GET .../sessions/{s}/export, byte for byte
- * as it was imported, of one branch, or in the other dialect; POST .../sessions/{s}/import with the
- * report. Both run in a thread, with the store's blocking functions.
+ * session_transfer.c: sessions as JSON Lines. GET .../sessions/{s}/export returns the imported
+ * bytes, one branch, or another dialect. POST .../sessions/{s}/import returns a report. Both run in
+ * a thread, with the store's blocking functions.
  */
 #include <stdio.h>
 #include "cardbox/session_file.h"
@@ -15,8 +15,8 @@
 enum { E_LEAF, E_DIALECT, EXPORT_FIELDS };
 
 static const field EXPORT[EXPORT_FIELDS] = {
-    [E_LEAF] = {.name = "leaf", .kind = FIELD_ID, .most = SESSION_ID_MAX},
-    [E_DIALECT] = {.name = "dialect", .kind = FIELD_CHOICE, .choices = SESSION_DIALECTS},
+    [E_LEAF] = {"leaf", FIELD_ID, .most = SESSION_ID_MAX},
+    [E_DIALECT] = {"dialect", FIELD_CHOICE, .choices = SESSION_DIALECTS},
 };
 
 typedef struct session_exporting {
@@ -24,7 +24,7 @@ typedef struct session_exporting {
     char session[SESSION_ID_MAX + 1];
     char leaf[SESSION_ID_MAX + 1]; /* empty: all */
     cardbox_dialect dialect;
-    size_t not_in_context; /* entries without a counterpart; known before the first piece */
+    size_t not_in_context; /* entries without a counterpart; known before the first bytes */
     char count_text[24];
 } session_exporting;
 
@@ -60,10 +60,10 @@ static void copy_id(char out[SESSION_ID_MAX + 1], slice id)
     out[id.len] = '\0';
 }
 
-void handle_export_session(request *r)
+void handle_session_export(request *r)
 {
     static const transfer_type KIND = {sizeof(session_exporting), run_export, look_export,
-                                          outgoing_clear};
+                                       outgoing_clear};
     slice session;
     field_value *query = handler_read_query(r, EXPORT, EXPORT_FIELDS, false);
     if (query == NULL || !handler_id(r, &session, 1, "session"))
@@ -77,7 +77,7 @@ void handle_export_session(request *r)
     e->dialect =
         query[E_DIALECT].given ? (cardbox_dialect)query[E_DIALECT].number : CARDBOX_DIALECT_UNKNOWN;
     if (transfer_start(&e->out.transfer))
-        request_move(r, REQUEST_SUSPENDED);
+        request_set_state(r, REQUEST_SUSPENDED);
 }
 
 /* --- import --- */
@@ -117,10 +117,10 @@ static void look_import(transfer *t)
     incoming_update(t, answer_import, answer_stopped);
 }
 
-void handle_import_session(request *r)
+void handle_session_import(request *r)
 {
     static const transfer_type KIND = {sizeof(session_importing), run_import, look_import,
-                                          clear_import};
+                                       clear_import};
     static const field FORCE = {.name = "force", .kind = FIELD_BOOL};
     slice session;
     field_value *query = handler_read_query(r, &FORCE, 1, false);

@@ -1,6 +1,6 @@
 /*
- * sessions.c: sessions as a whole are listed and read, and asked for where a list of entries is
- * empty. What changes them is session_change.c's and session_append.c's.
+ * sessions.c: lists and reads sessions, and checks if a session exists. session_change.c and
+ * session_append.c change them.
  */
 #include "server/api/sessions.h"
 #include "cardbox/session.h"
@@ -11,11 +11,11 @@ const char *const SESSION_DIALECTS[] = {[SESSION_PLAIN] = "plain", [SESSION_PI] 
 _Static_assert((int)SESSION_PLAIN == CARDBOX_DIALECT_PLAIN && (int)SESSION_PI == CARDBOX_DIALECT_PI,
                "the table is for both");
 
-/* --- whether there is one --- */
+/* --- existence --- */
 
 typedef struct existence {
     session_path_read read;
-    void (*go_on)(request *r);
+    void (*next)(request *r);
 } existence;
 
 static void build_existence(params *p, const void *keys)
@@ -24,7 +24,7 @@ static void build_existence(params *p, const void *keys)
     session_path_params(p, &e->read);
 }
 
-static void render_existence(request *r, const batch_rows *found)
+static void existence_response(request *r, const batch_rows *found)
 {
     const existence *e = r->ticket.keys;
     session_path path;
@@ -32,20 +32,21 @@ static void render_existence(request *r, const batch_rows *found)
     r->ticket.stays = false;
     cardbox_status status = session_path_take(&path, found->rows, &e->read, &r->memory, &err);
     if (http_error_check(r, status, &err))
-        e->go_on(r);
+        e->next(r);
 }
 
-void session_check_exists(request *r, slice session, slice entry, void (*go_on)(request *r))
+void session_check_exists(request *r, slice session, slice entry, void (*next)(request *r))
 {
     existence *e = handler_take(r, 1, sizeof(*e));
     if (e == NULL)
         return;
     *e = (existence){
         .read = {request_tenant(r), session, entry, INT32_MAX, 0, false},
-        .go_on = go_on,
+        .next = next,
     };
-    r->ticket.stays = true; /* it may go on to a transfer */
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_path, build_existence, e, render_existence);
+    r->ticket.stays = true; /* a transfer may follow */
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_path, build_existence, e,
+                existence_response);
 }
 
 /* --- list --- */
@@ -62,7 +63,7 @@ static void build_list(params *p, const void *keys)
     sessions_list_params(p, list->tenant, &list->from, list->limit);
 }
 
-static void render_list(request *r, const batch_rows *found)
+static void sessions_list_response(request *r, const batch_rows *found)
 {
     const session_list *list = r->ticket.keys;
     if (!page_check_budget(r, found->rows))
@@ -71,14 +72,15 @@ static void render_list(request *r, const batch_rows *found)
     request_finish(r);
 }
 
-void handle_list_sessions(request *r)
+void handle_sessions_list(request *r)
 {
     session_list *list = handler_take(r, 1, sizeof(*list));
     if (list == NULL)
         return;
     list->tenant = request_tenant(r);
     if (page_read(r, &list->limit, &list->from, list_cursor_read))
-        handler_run(r, BATCH_SINGLE_READ, STATEMENT_sessions_list, build_list, list, render_list);
+        handler_run(r, BATCH_SINGLE_READ, STATEMENT_sessions_list, build_list, list,
+                    sessions_list_response);
 }
 
 /* --- read --- */
@@ -93,7 +95,7 @@ static void build_get(params *p, const void *keys)
     session_get_params(p, key->tenant, key->session);
 }
 
-static void render_get(request *r, const batch_rows *found)
+static void session_get_response(request *r, const batch_rows *found)
 {
     const session_key *key = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -108,11 +110,11 @@ static void render_get(request *r, const batch_rows *found)
     request_finish(r);
 }
 
-void handle_session(request *r)
+void handle_session_get(request *r)
 {
     session_key *key = handler_no_query(r) ? handler_take(r, 1, sizeof(*key)) : NULL;
     if (key == NULL || !handler_id(r, &key->session, 1, "session"))
         return;
     key->tenant = request_tenant(r);
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_get, build_get, key, render_get);
+    handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_get, build_get, key, session_get_response);
 }

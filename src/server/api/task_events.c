@@ -3,10 +3,11 @@
  * has its number as id, so that a client that reconnects misses none. Chunks of a message have no
  * id; after a `start` event they are sent again from the first one.
  */
+#include <inttypes.h>
 #include "server/api/task_events.h"
 #include "base/scan.h"
 
-static void begin(buf *out, const char *event, int64_t n)
+static void begin_event(buf *out, const char *event, int64_t n)
 {
     if (n > 0) {
         buf_text(out, "id: ");
@@ -31,7 +32,7 @@ static void add_message(buf *out, const task_view *seen, const task_event *e)
                                  .content = e->text,
                                  .call_id = call.kind == SCAN_STRING ? call.text : (slice){0},
                                  .ts_ms = e->at_ms};
-    begin(out, "message_complete", e->n);
+    begin_event(out, "message_complete", e->n);
     message_json(out, &message);
 }
 
@@ -47,29 +48,25 @@ static void add_member(buf *out, const char *name, scan_value value)
 static void add_call(buf *out, const task_event *e)
 {
     scan_value call = scan_whole(e->call);
-    begin(out, "call", e->n);
+    begin_event(out, "call", e->n);
     add_string(out, "{\"callId\":", e->ref);
     add_member(out, ",\"abilityName\":", scan_find(call, "abilityName"));
     add_string(out, ",\"status\":", e->how);
     add_member(out, ",\"parameters\":", scan_find(call, "parameters"));
     add_member(out, ",\"details\":", scan_find(call, "details"));
-    buf_text(out, ",\"timestamp\":");
-    buf_int(out, e->at_ms);
-    buf_char(out, '}');
+    buf_printf(out, ",\"timestamp\":%" PRId64 "}", e->at_ms);
 }
 
 static void add_end(buf *out, const task_view *seen, const task_event *e)
 {
-    begin(out, "task_complete", e->n);
+    begin_event(out, "task_complete", e->n);
     add_string(out, "{\"taskId\":", seen->key.task_id);
     add_string(out, ",\"completionStatus\":", e->how);
     if (e->text.ptr != NULL) {
         buf_text(out, ",\"reason\":");
         buf_slice(out, e->text);
     }
-    buf_text(out, ",\"timestamp\":");
-    buf_int(out, e->at_ms);
-    buf_char(out, '}');
+    buf_printf(out, ",\"timestamp\":%" PRId64 "}", e->at_ms);
 }
 
 static void add_piece(buf *out, task_view *seen, const task_event *e)
@@ -79,12 +76,12 @@ static void add_piece(buf *out, task_view *seen, const task_event *e)
         size_t len = e->ref.len < sizeof(seen->saying) ? e->ref.len : sizeof(seen->saying);
         memcpy(seen->saying, e->ref.ptr, len);
         key->message_id = (slice){seen->saying, len};
-        begin(out, "start", 0);
+        begin_event(out, "start", 0);
         add_string(out, "{\"messageId\":", e->ref);
         buf_text(out, "}\n\n");
     }
     key->after_chunk = e->n;
-    begin(out, "content", 0);
+    begin_event(out, "content", 0);
     add_string(out, "{\"messageId\":", e->ref);
     buf_text(out, ",\"content\":");
     buf_slice(out, e->text);

@@ -1,7 +1,6 @@
 /*
- * web.c: files that are compiled in, also as gzip: /openapi.json, and the pages for people, /ui/
- * and /docs, from src/web. Each page has its type, and headers that let a browser load nothing that
- * is not this server's. Knows nothing of what they show.
+ * web.c: files that are compiled in, also as gzip: /openapi.json, and the pages /ui/ and /docs from
+ * src/web. A Content-Security-Policy lets pages load only files of this server.
  */
 #include "server/api/handlers.h"
 
@@ -36,8 +35,8 @@ static const struct {
     {".svg", "image/svg+xml"},
 };
 
-/* Scripts and styles come from files of this server alone, and none stands in a page: so a script
- * that a card smuggles into one would not run either. */
+/* Scripts and styles are only loaded from files of this server, and are never inline. So a script
+ * in a card's content can't run. */
 static const char POLICY[] =
     "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -69,8 +68,7 @@ void handle_openapi(request *r)
     answer_file(r, SLICE("cardbox.json"), (slice){OPENAPI, sizeof(OPENAPI) - 1});
 }
 
-/* Browsers ask each time whether their copy is still good, so that a new version of the server is
- * never seen with scripts of the old one. */
+/* Browsers revalidate files each time, so that pages and scripts are of the same version. */
 static void answer_page(request *r, slice name)
 {
     for (size_t i = 0; i < sizeof(PAGES) / sizeof(PAGES[0]); i++) {
@@ -86,17 +84,12 @@ static void answer_page(request *r, slice name)
     http_error_send_unknown_path(r, NULL);
 }
 
-void handle_docs(request *r)
+void handle_page(request *r)
 {
-    answer_page(r, SLICE("docs.html"));
+    answer_page(r, slice_of(r->match.route->of));
 }
 
-void handle_ui(request *r)
-{
-    answer_page(r, SLICE("index.html"));
-}
-
-/* A page has one place alone: there its links are right. */
+/* A page is served at one path only, because its links are relative. */
 void handle_ui_file(request *r)
 {
     slice name = r->match.params[0];
@@ -106,7 +99,7 @@ void handle_ui_file(request *r)
         answer_page(r, name);
 }
 
-/* The page names its files from "/ui/" on. Relative, for servers behind a longer path. */
+/* The redirect is relative, because a proxy may serve this server below a longer path. */
 void handle_ui_redirect(request *r)
 {
     request_header(r, "Location", "ui/");

@@ -26,7 +26,7 @@ bool auth_is_ready(const server_state *server)
 }
 
 /* The secret of "Bearer SECRET". ptr NULL: anything else. */
-static slice secret_of(const head *h)
+static slice secret_of(const headers *h)
 {
     static const char SCHEME[] = "Bearer ";
     size_t skip = sizeof(SCHEME) - 1;
@@ -41,7 +41,7 @@ static slice secret_of(const head *h)
     return formed ? value : (slice){NULL, 0};
 }
 
-static const token *find_token(const token_list *list, const head *h)
+static const token *find_token(const token_list *list, const headers *h)
 {
     slice secret = secret_of(h);
     const token *t = secret.ptr == NULL ? NULL : token_list_find(list, secret);
@@ -103,7 +103,7 @@ static void remember_token(request *r, const token *t)
     r->token_changes = r->tokens->changes;
 }
 
-bool auth_check(request *r, const head *h)
+bool auth_check(request *r, const headers *h)
 {
     server_state *server = r->server;
     if (r->scope == SCOPE_OPEN)

@@ -13,7 +13,7 @@
 bool auth_is_ready(const server_state *server);
 
 /* Checks the token of a request whose route is known. False: answered with an error. */
-bool auth_check(request *r, const head *h);
+bool auth_check(request *r, const headers *h);
 
 /* Checks the token of a long request again. True while the tokens are not known. The token is
  * looked up only if the list has changed. */

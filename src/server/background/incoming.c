@@ -32,7 +32,7 @@ static void end(request *r)
 {
     transfer *t = r->plan;
     bounded_pipe_end(t->bounded_pipe);
-    request_move(r, REQUEST_SUSPENDED);
+    request_set_state(r, REQUEST_SUSPENDED);
 }
 
 const request_sink INCOMING_SINK = {take, end};

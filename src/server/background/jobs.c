@@ -233,7 +233,7 @@ bool jobs_add(request *r, job_work work, job_work done, void *arg)
     if (r->state == REQUEST_SUSPENDED)
         r->host->hold(r);
     else
-        request_move(r, REQUEST_SUSPENDED);
+        request_set_state(r, REQUEST_SUSPENDED);
     r->job =
         (job){.in_thread = true, .since_ms = clock_ms(), .work = work, .done = done, .arg = arg};
     const char *full = enqueue(all->pool, r);

@@ -80,7 +80,7 @@ static void start_answer(request *r)
     r->answer.status = 200;
     r->answer.type = "application/x-ndjson";
     r->answer.stream = &STREAM;
-    request_move(r, REQUEST_ANSWERED);
+    request_set_state(r, REQUEST_ANSWERED);
 }
 
 void outgoing_update(transfer *t, void (*head)(outgoing *o, request *r))

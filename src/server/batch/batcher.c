@@ -243,7 +243,7 @@ void batcher_add(batcher *b, request *r)
     r->ticket.since_ms = clock_ms();
     r->ticket.isolated =
         tenant_is_isolated(b, QUEUE_KINDS[r->ticket.kind].group, request_tenant(r));
-    request_move(r, REQUEST_SUSPENDED);
+    request_set_state(r, REQUEST_SUSPENDED);
     queue_push(b, r, false);
     TAILQ_INSERT_TAIL(&b->by_age, r, ticket.by_age);
     r->ticket.is_open = true;

@@ -1,7 +1,7 @@
 /*
- * acceptor.c: the loop whose turn it is asks before each connection which loop is to have it. If
- * that is another one it stops watching the socket and wakes that one, which begins to: each loop
- * changes its own epoll set only.
+ * acceptor.c: before each connection the accepting loop decides which loop accepts it. To hand
+ * over, it stops watching the socket and wakes the other loop, so each loop changes only its own
+ * epoll set.
  */
 #include "server/net/acceptor.h"
 #include <errno.h>
@@ -11,39 +11,26 @@
 #include "server/loop.h"
 
 enum {
-    AT_ONCE = 32, /* connections taken in one turn: those that are served wait no longer for them */
-    SLACK = 4,    /* one fewer elsewhere is not worth a change of turn */
-    REST_MS = 10
+    AT_ONCE =
+        32,    /* connections accepted in one iteration of the loop; its clients wait meanwhile */
+    SLACK = 2, /* clients by which the accepting loop may exceed another before it hands over */
+    PAUSE_MS = 10
 };
-
-/* Whether this loop may accept: it has its database connections, or no loop has. */
-static bool may_take(const stats *loops, size_t count, size_t which)
-{
-    bool others = false;
-    for (size_t i = 0; i < count; i++)
-        others = others || stats_serves(&loops[i]);
-    return !others || stats_serves(&loops[which]);
-}
 
 size_t acceptor_next(const stats *loops, size_t count, size_t at)
 {
-    size_t fewest = 0;
-    while (fewest + 1 < count && !may_take(loops, count, fewest))
-        fewest++;
-    for (size_t i = fewest + 1; i < count; i++)
-        if (may_take(loops, count, i) &&
-            tally_get(&loops[i].clients) < tally_get(&loops[fewest].clients))
-            fewest = i;
-    uint64_t least = tally_get(&loops[fewest].clients);
-    for (size_t i = 0; i < count; i++)
-        if (may_take(loops, count, i) && tally_get(&loops[i].clients_busy) < ACCEPT_BUSY &&
-            tally_get(&loops[i].clients) < least + ACCEPT_AHEAD)
-            return i;
-    bool stay = may_take(loops, count, at) && tally_get(&loops[at].clients) < least + SLACK;
-    return stay ? at : fewest;
+    size_t next = at;
+    for (size_t i = 0; i < count; i++) {
+        bool serves = stats_serves(&loops[i]);
+        uint64_t clients = tally_get(&loops[i].clients) + (next == at ? SLACK : 1);
+        if (serves != stats_serves(&loops[next]) ? serves
+                                                 : clients <= tally_get(&loops[next].clients))
+            next = i;
+    }
+    return next;
 }
 
-static void watch(acceptor *a, bool wanted)
+static void set_watched(acceptor *a, bool wanted)
 {
     struct epoll_event how = {.events = EPOLLIN, .data.u64 = a->tag};
     if (wanted != a->watched &&
@@ -65,15 +52,15 @@ static bool is_full(const server_state *server)
     return clients >= (uint64_t)server->set->connections_max;
 }
 
-static void rest(acceptor *a, int64_t now_ms)
+static void pause_accepting(acceptor *a, int64_t now_ms)
 {
-    a->rest_ms = now_ms + REST_MS;
-    watch(a, false);
+    a->paused_until_ms = now_ms + PAUSE_MS;
+    set_watched(a, false);
 }
 
-static void pass_on(acceptor *a, size_t next)
+static void hand_over(acceptor *a, size_t next)
 {
-    watch(a, false);
+    set_watched(a, false);
     atomic_store(&a->server->accepting, next);
     loop_wake(a->server->loops[next]);
 }
@@ -85,16 +72,16 @@ void acceptor_ready(acceptor *a, http *to, int64_t now_ms)
         size_t next = acceptor_next(server->stats, (size_t)server->set->loops, a->number);
         int failure = 0;
         if (is_full(server))
-            rest(a, now_ms);
+            pause_accepting(a, now_ms);
         else if (next != a->number)
-            pass_on(a, next);
+            hand_over(a, next);
         else
             failure = http_accept(to, a->fd);
         if (failure == EAGAIN)
             return;
         if (failure != 0) {
             log_debug("not_accepted", "errno=%d", failure);
-            rest(a, now_ms);
+            pause_accepting(a, now_ms);
         }
     }
 }
@@ -102,17 +89,17 @@ void acceptor_ready(acceptor *a, http *to, int64_t now_ms)
 void acceptor_tick(acceptor *a, int64_t now_ms)
 {
     bool wanted = a->fd >= 0 && atomic_load(&a->server->accepting) == a->number;
-    if (!wanted || now_ms < a->rest_ms)
+    if (!wanted || now_ms < a->paused_until_ms)
         return;
-    watch(a, true);
+    set_watched(a, true);
     if (!a->watched)
-        rest(a, now_ms);
+        pause_accepting(a, now_ms);
 }
 
 int64_t acceptor_next_ms(const acceptor *a)
 {
-    bool rests = a->fd >= 0 && !a->watched && atomic_load(&a->server->accepting) == a->number;
-    return rests ? a->rest_ms : INT64_MAX;
+    bool paused = a->fd >= 0 && !a->watched && atomic_load(&a->server->accepting) == a->number;
+    return paused ? a->paused_until_ms : INT64_MAX;
 }
 
 void acceptor_close(acceptor *a, http *to)
@@ -121,7 +108,7 @@ void acceptor_close(acceptor *a, http *to)
         return;
     while (to != NULL && !is_full(a->server) && http_accept(to, a->fd) == 0)
         continue;
-    watch(a, false);
+    set_watched(a, false);
     close(a->fd);
     a->fd = -1;
 }

@@ -1,6 +1,6 @@
 /*
- * http.c: libmicrohttpd in external epoll mode, one daemon a loop: its callbacks, which lead each
- * request from its first line to its end, and its options.
+ * http.c: libmicrohttpd in external epoll mode, one daemon for each loop: its options, and its
+ * callbacks for each request from the request line to the end.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -15,34 +15,34 @@
 #include "server/net/http_internal.h"
 
 enum {
-    CONNECTION_MEMORY = 16 * 1024, /* bytes: request line, headers and a piece of the body. The
-                                    * library clears all of it for each request, and it is what an
-                                    * idle connection costs: 64 KiB made it a third slower */
+    CONNECTION_MEMORY = 16 * 1024, /* bytes: request line, headers and a part of the body. The
+                                    * library clears all of it for each request: 64 KiB made
+                                    * requests a third slower */
     SPARES_MAX = 256,              /* exchanges kept for reuse */
     HTTP_UNAVAILABLE = 503,
     REFUSED_LOG_MS = 1000
 };
 
-/* --- an exchange begins and ends --- */
+/* --- exchanges --- */
 
-static void resume(request *r)
+static void resume_connection(request *r)
 {
-    http_wake((exchange *)r);
+    http_resume((exchange *)r);
 }
 
-static bool left(const request *r)
+static bool has_client_left(const request *r)
 {
-    return client_left(((const exchange *)r)->client);
+    return client_has_left(((const exchange *)r)->client);
 }
 
-static void cut(request *r)
+static void close_connection(request *r)
 {
     exchange *x = (exchange *)r;
-    client_shut(x->client, "its request was given up", clock_ms());
+    client_shut_down(x->client, "its request was given up", clock_ms());
 }
 
-/* Memory of an answer that was sent becomes that of the next. */
-static void use_again(buf *memory, request *r)
+/* Lets the answer of `r` use the memory of an earlier answer. */
+static void reuse_memory(buf *memory, request *r)
 {
     buf_free(&r->answer.body);
     memory->max = r->answer.body.max;
@@ -50,23 +50,23 @@ static void use_again(buf *memory, request *r)
     *memory = BUF_INIT(0);
 }
 
-static void lend(request *r)
+static void lend_memory(request *r)
 {
     http *h = ((exchange *)r)->http;
     if (h->large.cap > r->answer.body.cap)
-        use_again(&h->large, r);
+        reuse_memory(&h->large, r);
 }
 
-/* Suspends the connection: libmicrohttpd could end it while it polls. */
-static void hold(request *r)
+/* Suspends the connection: libmicrohttpd could close it while it is polled. */
+static void suspend_polled(request *r)
 {
     exchange *x = (exchange *)r;
-    if (x->wait == WAIT_ASKED)
+    if (x->wait == WAIT_POLLED)
         http_suspend(x);
 }
 
-/* A body stays with its request until it was sent. */
-static void take_back(exchange *x)
+/* Keeps the memory of a sent answer for the next one. */
+static void keep_memory(exchange *x)
 {
     buf *body = &x->request.answer.body, *to = NULL;
     if (body->cap <= SMALL_MOST)
@@ -81,7 +81,7 @@ static void take_back(exchange *x)
     buf_reset(to, to->cap);
 }
 
-static void exchange_drop(exchange *x)
+static void exchange_destroy(exchange *x)
 {
     buf_free(&x->spare_body);
     free(x);
@@ -89,7 +89,8 @@ static void exchange_drop(exchange *x)
 
 static exchange *exchange_new(http *h)
 {
-    static const request_host HOST = {resume, left, cut, lend, hold};
+    static const request_host HOST = {resume_connection, has_client_left, close_connection,
+                                      lend_memory, suspend_polled};
     exchange *x = h->spares;
     if (x != NULL) {
         h->spares = x->next;
@@ -100,24 +101,15 @@ static exchange *exchange_new(http *h)
             return NULL;
         x->spare_body = BUF_INIT(0);
     }
-    request_init(&x->request, h->server, h->stats, h->batcher);
-    use_again(&x->spare_body, &x->request);
+    request_init(&x->request, h->server, h->stats, h->parts.batcher);
+    reuse_memory(&x->spare_body, &x->request);
     x->request.host = &HOST;
-    x->request.transfers = h->transfers;
-    x->request.followers = h->followers;
-    x->request.jobs = h->jobs;
+    x->request.transfers = h->parts.transfers;
+    x->request.followers = h->parts.followers;
+    x->request.jobs = h->parts.jobs;
     x->request.tokens = &h->tokens;
+    memset((char *)x + sizeof(x->request), 0, sizeof(*x) - sizeof(x->request));
     x->http = h;
-    x->next = NULL;
-    x->begun = false;
-    x->chunks = (chunks){NULL, NULL};
-    x->received = 0;
-    x->paced = 0;
-    x->sent = 0;
-    x->gzip = NULL;
-    x->ended = false;
-    x->wait = WAIT_NOT;
-    x->looks = 0;
     h->active++;
     tally_add(&h->stats->in_flight, 1);
     return x;
@@ -126,13 +118,13 @@ static exchange *exchange_new(http *h)
 static void exchange_free(exchange *x)
 {
     http *h = x->http;
-    take_back(x);
+    keep_memory(x);
     request_clear(&x->request);
     gzip_free(x->gzip);
     h->active--;
     tally_sub(&h->stats->in_flight, 1);
     if (h->spare_count >= SPARES_MAX) {
-        exchange_drop(x);
+        exchange_destroy(x);
         return;
     }
     x->next = h->spares;
@@ -140,8 +132,8 @@ static void exchange_free(exchange *x)
     h->spare_count++;
 }
 
-/* Makes the library find no parameters, in memory that is its own to write to: it would put each
- * into what memory the connection has, and drop the connection when that is full. We have ours. */
+/* Hides the query from the library: it would store each parameter in the connection's memory, and
+ * close the connection if that is full. The text lies in writable memory of the library. */
 static void hide_query(const char *target)
 {
     const char *mark = strchr(target, '?');
@@ -149,7 +141,7 @@ static void hide_query(const char *target)
         *(char *)(uintptr_t)(mark + 1) = '\0';
 }
 
-/* The request line is there. What is returned comes back as *context in on_request. */
+/* The request line was received. The library passes the result to on_request as *context. */
 static void *on_target(void *arg, const char *target, struct MHD_Connection *connection)
 {
     http *h = arg;
@@ -161,10 +153,10 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *con
     x->connection = connection;
     x->client = c;
     c->exchange = x;
-    http_greeting(x->http, c, false);
+    http_set_handshaking(x->http, c, false);
     x->request.started_us = clock_us();
     x->request.started_ms = x->request.started_us / 1000;
-    client_move(c, CLIENT_SENDING, x->request.started_ms);
+    client_set_state(c, CLIENT_SENDING, x->request.started_ms);
     x->raw_target = slice_of(target);
     x->request.target.len = x->raw_target.len;
     x->request.target.ptr = arena_copy(&x->request.memory, x->raw_target);
@@ -172,7 +164,7 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *con
     return x;
 }
 
-/* Refusals come by the thousand when they come: they are counted and last_logged once a second. */
+/* Answers of 503 may be very many: they are counted, and logged once a second. */
 static log_level level_of(http *h, const request *r)
 {
     if (r->answer.status == HTTP_UNAVAILABLE)
@@ -196,13 +188,14 @@ static void log_access(exchange *x, enum MHD_RequestTerminationCode how)
         "call=%s complete=%s",
         r->method == NULL ? "?" : r->method, log_quote(target, r->target.ptr, r->target.len),
         r->answer.status, (long long)(clock_ms() - r->started_ms), (long long)r->token_id,
-        (int)r->id.len, r->id.ptr, log_quote(trace, r->traceparent.ptr, r->traceparent.len),
-        log_quote(caller, r->caller_id.ptr, r->caller_id.len),
-        log_quote(call, r->call_id.ptr, r->call_id.len),
+        (int)r->id.len, r->id.ptr,
+        log_quote(trace, r->headers.traceparent.ptr, r->headers.traceparent.len),
+        log_quote(caller, r->headers.caller_id.ptr, r->headers.caller_id.len),
+        log_quote(call, r->headers.call_id.ptr, r->headers.call_id.len),
         how == MHD_REQUEST_TERMINATED_COMPLETED_OK ? "yes" : "no");
 }
 
-static void count(const exchange *x, int64_t now_us)
+static void count_request(const exchange *x, int64_t now_us)
 {
     const request *r = &x->request;
     const route *served = r->match.route;
@@ -215,12 +208,12 @@ static void count(const exchange *x, int64_t now_us)
 static void complete(exchange *x, enum MHD_RequestTerminationCode how)
 {
     int64_t now_us = clock_us();
-    http_leave(x);
-    http_more(x->http);
+    http_end_wait(x);
+    http_note_pending(x->http);
     log_access(x, how);
-    count(x, now_us);
+    count_request(x, now_us);
     x->client->exchange = NULL;
-    client_move(x->client, CLIENT_IDLE, now_us / 1000);
+    client_set_state(x->client, CLIENT_IDLE, now_us / 1000);
     exchange_free(x);
 }
 
@@ -236,8 +229,8 @@ static void on_completed(void *arg, struct MHD_Connection *connection, void **co
 
 /* --- the life of a request --- */
 
-/* The library calls this with the head, with each piece of the body, with its end, and then in each
- * of its runs, but not while the connection is suspended, until there is an answer. */
+/* The library calls this with the headers, with each part of the body, and at its end. Then it
+ * calls it in each run until there is an answer, except while the connection is suspended. */
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *piece,
                                   size_t *piece_len, void **context)
@@ -252,14 +245,14 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
         return http_begin(x, method, version);
     if (*piece_len > 0)
         return http_receive(x, (slice){piece, *piece_len}, piece_len);
-    if (x->wait == WAIT_ASKED) {
+    if (x->wait == WAIT_POLLED) {
         http_wait(x);
         return MHD_YES;
     }
-    client_move(x->client, CLIENT_WAITING, clock_ms());
+    client_set_state(x->client, CLIENT_WAITING, clock_ms());
     if (x->request.state == REQUEST_ARRIVING)
         http_work(x);
-    if (x->request.job.in_thread) /* a thread moves it meanwhile */
+    if (x->request.job.in_thread) /* a helper thread works on it */
         http_suspend(x);
     else if (x->request.state == REQUEST_ANSWERED)
         return http_send(x);
@@ -279,16 +272,16 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
         *context = info == NULL ? NULL : client_open(&h->clients, info->connect_fd);
         if (*context != NULL) {
-            http_greeting(h, *context, h->server->tls.cert != NULL);
+            http_set_handshaking(h, *context, h->server->tls.cert != NULL);
             tally_add(&h->stats->clients, 1);
             tally_add(&h->stats->clients_opened, 1);
         }
     } else if (*context != NULL) {
         client *c = *context;
-        /* The library forgets to complete requests whose query it has no memory for. */
+        /* The library does not complete requests whose query exceeded its memory. */
         if (c->exchange != NULL)
             complete(c->exchange, MHD_REQUEST_TERMINATED_WITH_ERROR);
-        http_greeting(h, c, false);
+        http_set_handshaking(h, c, false);
         client_close(&h->clients, c);
         tally_sub(&h->stats->clients, 1);
         *context = NULL;
@@ -296,7 +289,7 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
     tally_set(&h->stats->clients_busy, h->clients.busy);
 }
 
-/* Paths and queries are decoded by path.c and query.c, which know NUL and "%2F". */
+/* path.c and query.c decode paths and queries, because they handle NUL and "%2F". */
 static size_t leave_escapes(void *arg, struct MHD_Connection *connection, char *text)
 {
     (void)arg;
@@ -304,12 +297,9 @@ static size_t leave_escapes(void *arg, struct MHD_Connection *connection, char *
     return strlen(text);
 }
 
-static void on_log(void *arg, const char *format, va_list args)
-    __attribute__((format(printf, 2, 0)));
-
-/* libmicrohttpd 0.9.75 gives a request whose Content-Length or cookies it refuses two answers, one
- * behind the other, and says so in its log before it sends them. The refused request has a
- * complete head, and on_request never saw it. No other request is in that state. */
+/* If libmicrohttpd 0.9.75 rejects a Content-Length or cookies, it sends two answers, and logs a
+ * message before. So the server answers first. The rejected request is the only one with complete
+ * headers that on_request was not called for. */
 static void refuse_first(http *h)
 {
     for (const client *c = h->clients.first; c != NULL; c = c->next) {
@@ -320,7 +310,8 @@ static void refuse_first(http *h)
     }
 }
 
-static void on_log(void *arg, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void on_log(void *arg, const char *format,
+                                                         va_list args)
 {
     static const char REFUSES[] = "Error processing request";
     char message[256], quoted[LOG_QUOTE_SIZE];
@@ -382,10 +373,7 @@ http *http_new(server_state *server, stats *s, const http_parts *parts)
         return NULL;
     h->server = server;
     h->stats = s;
-    h->batcher = parts->batcher;
-    h->transfers = parts->transfers;
-    h->followers = parts->followers;
-    h->jobs = parts->jobs;
+    h->parts = *parts;
     h->daemon = start_daemon(h);
     if (h->daemon == NULL) {
         free(h);
@@ -403,7 +391,7 @@ void http_free(http *h)
     token_reader_close(&h->tokens);
     while (h->spares != NULL) {
         exchange *next = h->spares->next;
-        exchange_drop(h->spares);
+        exchange_destroy(h->spares);
         h->spares = next;
     }
     gzip_free(h->gzip);
@@ -416,22 +404,23 @@ int http_fd(const http *h)
     return h->fd;
 }
 
-/* Who the client is, nobody asks. */
+/* The client's address is not used. */
 int http_accept(http *h, int listen_fd)
 {
     static const struct sockaddr NOBODY = {.sa_family = AF_UNSPEC};
     int fd = accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0)
         return errno == EINTR || errno == ECONNABORTED ? 0 : errno;
-    MHD_add_connection(h->daemon, fd, &NOBODY, sizeof(NOBODY)); /* if it can't, it closes it */
+    MHD_add_connection(h->daemon, fd, &NOBODY,
+                       sizeof(NOBODY)); /* it closes the descriptor if it fails */
     h->pending = true;
-    clients_stir(&h->clients, clock_ms());
+    clients_check_idle(&h->clients, clock_ms());
     return 0;
 }
 
 void http_ready(http *h, int64_t now_ms)
 {
-    clients_stir(&h->clients, now_ms);
+    clients_check_idle(&h->clients, now_ms);
 }
 
 void http_tick(http *h, int64_t now_ms)

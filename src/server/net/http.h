@@ -1,6 +1,6 @@
 /*
- * http.h: the HTTP side of one loop: connections of clients, requests in, answers out. The HTTP
- * library is known to this room alone; the rest of the server sees requests.
+ * http.h: the HTTP connections of one loop. Only this folder uses the HTTP library; the rest of the
+ * server sees requests.
  */
 #ifndef SERVER_HTTP_H
 #define SERVER_HTTP_H
@@ -9,10 +9,10 @@
 
 typedef struct http http;
 
-/* Once, before threads start: what the library calls when it finds itself broken. */
+/* Installs the handler of the library's fatal errors. Called once, before threads start. */
 void http_global_init(void);
 
-/* What else a loop has that requests need. */
+/* Other parts of the loop that requests use. */
 typedef struct http_parts {
     batcher *batcher;
     struct transfers *transfers;
@@ -20,31 +20,30 @@ typedef struct http_parts {
     struct jobs *jobs;
 } http_parts;
 
-/* NULL: it says why in the log. */
+/* NULL: the reason was logged. */
 http *http_new(server_state *server, stats *s, const http_parts *parts);
 
 /* Closes all connections. No request may be suspended. */
 void http_free(http *h);
 
-/* What to wait for, and until when (clock_ms) at the latest: then it has something to do although
- * http_fd is not ready. */
+/* The descriptor to poll, and the time (clock_ms) at which http_run is due even if the descriptor
+ * is not ready. */
 int http_fd(const http *h);
 int64_t http_next_ms(const http *h, int64_t now_ms);
 
-/* Takes a connection that waits at a socket that listens. Gives 0, or why it could take none, as
- * errno: EAGAIN, nobody waits. */
+/* Accepts a connection. Returns 0 or an errno; EAGAIN: no connection waits. */
 int http_accept(http *h, int listen_fd);
 
-/* http_fd is ready: http_run is to be called. */
+/* http_fd is ready, and http_run is called next. */
 void http_ready(http *h, int64_t now_ms);
 
-/* Reads, calls handlers, writes. */
+/* Reads requests, calls handlers, writes answers. */
 void http_run(http *h, int64_t now_ms);
 
-/* Closes connections that are too slow with a request. */
+/* Closes connections whose request arrives too slowly. */
 void http_tick(http *h, int64_t now_ms);
 
-/* Requests that have begun to arrive and whose answer has not left. */
+/* Requests that began to arrive and whose answer is not completely sent. */
 size_t http_active(const http *h);
 
 #endif

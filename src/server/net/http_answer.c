@@ -1,6 +1,6 @@
 /*
- * http_answer.c: an answer goes out. Most are one buffer with its headers, which the library sends
- * in one piece; large ones that are compressed go piece by piece. It must not look into the answer.
+ * http_answer.c: sends answers. The library sends most of them with one system call. Streams and
+ * large answers with gzip are produced while they are sent.
  */
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -10,23 +10,23 @@
 #include "server/response/response_format.h"
 
 enum {
-    GZIP_LEAST = 4 * 1024,    /* bytes: below, compressing costs more than it saves on the way */
-    GZIP_AT_ONCE = 64 * 1024, /* bytes, half a millisecond: more would make others wait */
+    GZIP_LEAST = 4 * 1024,    /* bytes: below, compression costs more than it saves */
+    GZIP_AT_ONCE = 64 * 1024, /* bytes, half a millisecond: more would delay other clients */
     OK = 200,
     NOT_MODIFIED = 304
 };
 
-/* How an answer is shown to this client. */
+/* The form of an answer for this client. */
 typedef struct shown {
     unsigned status;
     bool gzip;
-    bool varies;          /* others would be shown another coding */
+    bool varies;          /* the coding depends on Accept-Encoding */
     char etag[ETAG_SIZE]; /* empty: none */
 } shown;
 
-/* --- what the client receives --- */
+/* --- the form --- */
 
-static shown choose(const exchange *x)
+static shown choose_form(const exchange *x)
 {
     const request *r = &x->request;
     const answer *a = &r->answer;
@@ -34,14 +34,14 @@ static shown choose(const exchange *x)
     shown out = {.status = a->status};
     out.varies =
         a->unchanged ? a->varies : (a->stream != NULL && !a->plain) || text.len >= GZIP_LEAST;
-    out.gzip = out.varies && codings_gzip(&r->codings);
+    out.gzip = out.varies && codings_gzip(&r->headers.codings);
     if (!a->tagged || a->status != OK)
         return out;
     if (a->card_etag != 0)
         etag_make_card(out.etag, a->card_etag, out.varies);
     else
         etag_make(out.etag, a->tagged_by.ptr != NULL ? a->tagged_by : text, a->version);
-    if (a->unchanged || none_match_has(&r->none_match, out.etag))
+    if (a->unchanged || none_match_has(&r->headers.none_match, out.etag))
         out.status = NOT_MODIFIED;
     if (out.gzip)
         etag_mark_gzip(out.etag);
@@ -50,27 +50,19 @@ static shown choose(const exchange *x)
 
 /* --- the response --- */
 
-static void count(exchange *x, size_t len)
+static void count_bytes(exchange *x, size_t len)
 {
     if (strcmp(x->request.method, MHD_HTTP_METHOD_HEAD) != 0)
         tally_add(&x->request.stats->body_bytes_out, len);
 }
 
-/* Of text that outlives the response: static, or the request's. */
+/* A response from text that outlives it: static, or the request's. */
 static struct MHD_Response *respond_fixed(exchange *x, slice text)
 {
-    count(x, text.len);
-    /* The library does not write to it, but takes no const. */
+    count_bytes(x, text.len);
+    /* The library does not write to the text, but its parameter is not const. */
     return MHD_create_response_from_buffer(text.len, (void *)(uintptr_t)text.ptr,
                                            MHD_RESPMEM_PERSISTENT);
-}
-
-/* In pieces, as they are or in gzip. */
-static struct MHD_Response *respond_in_pieces(exchange *x, bool gzip)
-{
-    if (gzip)
-        x->gzip = gzip_new();
-    return gzip && x->gzip == NULL ? NULL : http_stream(x);
 }
 
 static struct MHD_Response *respond_in_gzip(exchange *x, slice text)
@@ -78,7 +70,7 @@ static struct MHD_Response *respond_in_gzip(exchange *x, slice text)
     http *h = x->http;
     size_t len = 0;
     if (text.len > GZIP_AT_ONCE)
-        return respond_in_pieces(x, true);
+        return http_stream(x, true);
     if (h->gzip == NULL)
         h->gzip = gzip_new();
     if (h->gzip == NULL)
@@ -86,7 +78,7 @@ static struct MHD_Response *respond_in_gzip(exchange *x, slice text)
     char *packed = gzip_all(h->gzip, text, &len);
     if (packed == NULL)
         return NULL;
-    count(x, len);
+    count_bytes(x, len);
     struct MHD_Response *response =
         MHD_create_response_from_buffer(len, packed, MHD_RESPMEM_MUST_FREE);
     if (response == NULL)
@@ -100,7 +92,7 @@ static struct MHD_Response *make_response(exchange *x, const shown *as)
     if (as->status == NOT_MODIFIED)
         return respond_fixed(x, SLICE(""));
     if (a->stream != NULL)
-        return respond_in_pieces(x, as->gzip);
+        return http_stream(x, as->gzip);
     if (as->gzip && a->packed.ptr != NULL)
         return respond_fixed(x, a->packed);
     if (as->gzip)
@@ -110,7 +102,7 @@ static struct MHD_Response *make_response(exchange *x, const shown *as)
 
 /* --- its headers --- */
 
-/* The library would format it for each response anew. */
+/* The current time for the Date header, formatted once a second. */
 static const char *date_now(http *h)
 {
     struct tm parts;
@@ -122,8 +114,8 @@ static const char *date_now(http *h)
     return h->date;
 }
 
-/* Nothing is added for a value that is NULL. */
-static bool add(struct MHD_Response *response, const char *name, const char *value)
+/* Adds nothing if the value is NULL. */
+static bool add_header(struct MHD_Response *response, const char *name, const char *value)
 {
     return value == NULL || MHD_add_response_header(response, name, value) == MHD_YES;
 }
@@ -135,20 +127,20 @@ static bool add_headers(struct MHD_Response *response, exchange *x, const shown 
     bool whole = as->status != NOT_MODIFIED;
     const char *type = r->answer.type == NULL ? "application/json" : r->answer.type;
     const char *id = arena_copy(&r->memory, r->id);
-    bool fine = id != NULL && add(response, "Date", date_now(x->http)) &&
-                add(response, "Content-Type", whole ? type : NULL) &&
-                add(response, "Content-Encoding", whole && as->gzip ? "gzip" : NULL) &&
-                add(response, "Vary", as->varies ? "Accept-Encoding" : NULL) &&
-                add(response, "ETag", as->etag[0] != '\0' ? as->etag : NULL) &&
-                add(response, "X-Request-Id", id) &&
-                add(response, "Cardbox-Lsn", r->lsn[0] != '\0' ? r->lsn : NULL) &&
-                add(response, "Connection", close ? "close" : NULL);
+    bool fine = id != NULL && add_header(response, "Date", date_now(x->http)) &&
+                add_header(response, "Content-Type", whole ? type : NULL) &&
+                add_header(response, "Content-Encoding", whole && as->gzip ? "gzip" : NULL) &&
+                add_header(response, "Vary", as->varies ? "Accept-Encoding" : NULL) &&
+                add_header(response, "ETag", as->etag[0] != '\0' ? as->etag : NULL) &&
+                add_header(response, "X-Request-Id", id) &&
+                add_header(response, "Cardbox-Lsn", r->lsn[0] != '\0' ? r->lsn : NULL) &&
+                add_header(response, "Connection", close ? "close" : NULL);
     for (size_t i = 0; fine && i < r->answer.headers; i++)
-        fine = add(response, r->answer.header[i].name, r->answer.header[i].value);
+        fine = add_header(response, r->answer.header[i].name, r->answer.header[i].value);
     return fine;
 }
 
-/* Shuts the connection down, so that the library's own answer is not sent. */
+/* Closes the connection, so that the library's own answer is not sent. */
 void http_send_past(exchange *x)
 {
     request *r = &x->request;
@@ -166,23 +158,23 @@ void http_send_past(exchange *x)
     else if (buf_ok(&out) && send(x->client->fd, out.data, out.len, MSG_NOSIGNAL) > 0)
         tally_add(&r->stats->body_bytes_out, text.len);
     buf_free(&out);
-    request_move(r, REQUEST_SENDING);
-    client_shut(x->client, "its request is malformed", clock_ms());
+    request_set_state(r, REQUEST_SENDING);
+    client_shut_down(x->client, "its request is malformed", clock_ms());
 }
 
 enum MHD_Result http_send(exchange *x)
 {
     request *r = &x->request;
     enum MHD_Result queued = MHD_NO;
-    shown as = choose(x);
+    shown as = choose_form(x);
     struct MHD_Response *response = make_response(x, &as);
     if (response == NULL || !add_headers(response, x, &as))
         goto done;
     queued = MHD_queue_response(x->connection, as.status, response);
     r->answer.status = as.status;
-    http_more(x->http);
+    http_note_pending(x->http);
     if (queued == MHD_YES)
-        request_move(r, REQUEST_SENDING);
+        request_set_state(r, REQUEST_SENDING);
 done:
     if (queued != MHD_YES)
         log_error("answer_lost", "request=%.*s reason=\"out of memory\"", (int)r->id.len,

@@ -1,7 +1,7 @@
 /*
- * http_check.c: two requests over socket pairs. The library must keep the texts of a head, and the
- * pieces of a body in chunks, where http_frame.c expects them; a head with a NUL must be noticed;
- * and a handler that gives no answer must be called again in the next run.
+ * http_check.c: sends two requests over socket pairs. The library must store headers and chunks at
+ * the addresses that http_frame.c expects, and http_frame.c must notice a NUL in the headers. The
+ * library must call a handler again that returned no answer.
  */
 #include "server/net/http_check.h"
 #include <microhttpd.h>
@@ -13,18 +13,18 @@
 
 #define SUPPORTED "0.9.75"
 
-enum { RUNS_MOST = 200, RUNS_AT_ONCE = 50, WAIT_MS = 5 };
+enum { RUNS_MAX = 200, RUNS_AT_ONCE = 50, WAIT_MS = 5 };
 
 typedef struct trial {
-    size_t shift; /* for a test of this test */
+    size_t shift; /* for a unit test of this check */
     slice target;
     frame frame;
     chunks chunks;
     bool begun;
-    bool framed;       /* the head lies as expected */
-    bool pieces_wrong; /* a piece of the body does not */
+    bool framed;       /* the headers lie as expected */
+    bool pieces_wrong; /* a part of the body does not */
     size_t body;       /* bytes */
-    unsigned calls;    /* of the handler after the end of the body */
+    unsigned calls;    /* calls of the handler after the end of the body */
 } trial;
 
 static void *on_target(void *arg, const char *target, struct MHD_Connection *connection)
@@ -44,8 +44,8 @@ static enum MHD_Result on_field(void *arg, enum MHD_ValueKind kind, const char *
     return MHD_YES;
 }
 
-static void begin(trial *t, struct MHD_Connection *connection, const char *method,
-                  const char *version)
+static void check_headers(trial *t, struct MHD_Connection *connection, const char *method,
+                          const char *version)
 {
     const union MHD_ConnectionInfo *info;
     t->begun = true;
@@ -75,19 +75,19 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
     (void)url;
     (void)context;
     if (!t->begun) {
-        begin(t, connection, method, version);
+        check_headers(t, connection, method, version);
     } else if (*piece_len > 0) {
         t->pieces_wrong |= !chunks_piece(&t->chunks, (slice){piece, *piece_len});
         chunks_took(&t->chunks, (slice){piece, *piece_len}, *piece_len);
         t->body += *piece_len;
         *piece_len = 0;
-    } else if (++t->calls > 1) { /* nothing was answered, and nothing suspended, the first time */
+    } else if (++t->calls > 1) { /* the first call returned no answer and did not suspend */
         return answer(connection);
     }
     return MHD_YES;
 }
 
-/* Sends a request, and runs the daemon until it is answered. False: it is not. */
+/* Sends a request, and runs the daemon until there is an answer. False: there is none. */
 static bool exchange_one(struct MHD_Daemon *daemon, slice request)
 {
     static const struct sockaddr NOBODY = {.sa_family = AF_UNSPEC};
@@ -98,7 +98,7 @@ static bool exchange_one(struct MHD_Daemon *daemon, slice request)
         return false;
     bool sent = write(ends[0], request.ptr, request.len) == (ssize_t)request.len &&
                 MHD_add_connection(daemon, ends[1], &NOBODY, sizeof(NOBODY)) == MHD_YES;
-    for (int i = 0; i < RUNS_MOST && sent && !answered; i++) {
+    for (int i = 0; i < RUNS_MAX && sent && !answered; i++) {
         struct pollfd client = {ends[0], POLLIN, 0};
         MHD_run(daemon);
         answered = poll(&client, 1, i < RUNS_AT_ONCE ? 0 : WAIT_MS) > 0 &&
@@ -121,7 +121,7 @@ static bool try_request(trial *t, slice request)
     return answered;
 }
 
-/* NULL: all is as expected. */
+/* The difference to the expected behaviour; NULL: none. */
 static const char *find_difference(size_t shift)
 {
     static const char GOOD[] =

@@ -1,6 +1,6 @@
 /*
- * http_check.h: a test of the HTTP library at start: http_frame.c and http_wait.c rely on details
- * that its documentation does not promise.
+ * http_check.h: a check of the HTTP library at start. http_frame.c and http_wait.c rely on
+ * behaviour that the library does not document.
  */
 #ifndef SERVER_HTTP_CHECK_H
 #define SERVER_HTTP_CHECK_H
@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Sends requests to a daemon of its own, in this process. False: `why` has the version that was
- * found, the difference and what to do. */
+/* Sends requests to a separate daemon in this process. False: `why` contains the version, the
+ * difference and a remedy. */
 bool http_check_library(char *why, size_t size);
 
-/* The same for a version and a layout that a test makes up. `shift`: bytes by which each field
- * appears to lie elsewhere. */
+/* The same for tests. `version`: used instead of the library's; `shift`: bytes added to the
+ * addresses of headers. */
 bool http_check_as(const char *version, size_t shift, char *why, size_t size);
 
 #endif

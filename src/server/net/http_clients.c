@@ -1,6 +1,6 @@
 /*
- * http_clients.c: the list of connections and the janitor's round. It only shuts sockets down; the
- * HTTP library then sees their end and cleans up.
+ * http_clients.c: the list of connections, and the periodic check of slow ones. The check only
+ * shuts sockets down; the HTTP library then notices their end and frees them.
  */
 #include "server/net/http_clients.h"
 #include <netinet/in.h>
@@ -15,10 +15,9 @@
 enum {
     ROUND_MS = 250,
     BUSY_MS = 1000,
-    LOOKS_LEAST = 64, /* idle clients that are looked at in a round, */
-    LOOKS_SHARE = 16, /* and one in so many of all */
-    SLACK_MS = 50,    /* the kernel tells the age of the last bytes in ticks */
-    CLOSE_WAIT = 8    /* TCP_CLOSE_WAIT: <netinet/tcp.h> does not go with <linux/tcp.h> */
+    IDLE_ROUNDS = 4, /* rounds from one check of the idle clients to the next: system calls */
+    SLACK_MS = 50,   /* precision of the kernel's tcpi_last_data_recv */
+    CLOSE_WAIT = 8   /* TCP_CLOSE_WAIT: <netinet/tcp.h> does not go with <linux/tcp.h> */
 };
 
 static bool is_busy(const client *c, int64_t now_ms)
@@ -39,7 +38,6 @@ client *client_open(clients *all, int fd)
         all->first->prev = c;
     all->first = c;
     all->busy++;
-    all->count++;
     return c;
 }
 
@@ -54,13 +52,12 @@ void client_close(clients *all, client *c)
     if (c->next != NULL)
         c->next->prev = c->prev;
     all->busy -= all->busy > 0 && is_busy(c, clock_ms());
-    all->count--;
     free(c);
 }
 
-void client_move(client *c, client_state to, int64_t now_ms)
+void client_set_state(client *c, client_state to, int64_t now_ms)
 {
-    /* A request that the janitor saw begin is not younger because its first line is complete. */
+    /* If check_idle_client noticed the request first, its time began then. */
     if (c->state == to)
         return;
     c->state = to;
@@ -69,19 +66,14 @@ void client_move(client *c, client_state to, int64_t now_ms)
         c->fresh = false;
 }
 
-void client_renew(client *c, int64_t now_ms)
-{
-    c->since_ms = now_ms;
-}
-
-bool client_left(const client *c)
+bool client_has_left(const client *c)
 {
     struct pollfd now = {c->fd, POLLRDHUP, 0};
     return poll(&now, 1, 0) == 1;
 }
 
-/* Whether bytes have come since the connection is idle: the beginning of a request that the library
- * has not last_logged us of, for its first line is not complete. */
+/* True if bytes were received since the connection became idle: a part of a request line, which the
+ * library does not report. */
 static bool has_begun(const client *c, const struct tcp_info *info, int64_t now_ms)
 {
     if (c->fresh)
@@ -89,23 +81,23 @@ static bool has_begun(const client *c, const struct tcp_info *info, int64_t now_
     return now_ms - (int64_t)info->tcpi_last_data_recv > c->since_ms + SLACK_MS;
 }
 
-/* Whether nothing more can come. The library does not notice an end that came together with the
- * last bytes. */
+/* True if the client closed its side and all bytes were read. The library does not notice a close
+ * that arrived together with the last bytes. */
 static bool has_ended(const client *c)
 {
     int unread = 0;
-    return client_left(c) && ioctl(c->fd, FIONREAD, &unread) == 0 && unread == 0;
+    return client_has_left(c) && ioctl(c->fd, FIONREAD, &unread) == 0 && unread == 0;
 }
 
-void client_shut(client *c, const char *reason, int64_t now_ms)
+void client_shut_down(client *c, const char *reason, int64_t now_ms)
 {
     log_debug("client_closed", "reason=\"%s\" fd=%d", reason, c->fd);
     shutdown(c->fd, SHUT_RDWR);
-    client_move(c, CLIENT_WAITING, now_ms);
+    client_set_state(c, CLIENT_WAITING, now_ms);
 }
 
-/* Local sockets can't say. */
-static void look_at_idle(client *c, int64_t now_ms)
+/* Does nothing for Unix sockets, which have no TCP_INFO. */
+static void check_idle_client(client *c, int64_t now_ms)
 {
     struct tcp_info info;
     socklen_t len = sizeof(info);
@@ -113,52 +105,40 @@ static void look_at_idle(client *c, int64_t now_ms)
     if (getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &len) != 0)
         return;
     if (has_begun(c, &info, now_ms))
-        client_move(c, CLIENT_SENDING, now_ms);
+        client_set_state(c, CLIENT_SENDING, now_ms);
     else if (info.tcpi_state == CLOSE_WAIT && now_ms - c->since_ms >= ROUND_MS && has_ended(c))
-        client_shut(c, "it has nothing more to ask for", now_ms);
+        client_shut_down(c, "it closed its side", now_ms);
 }
 
-void clients_stir(clients *all, int64_t now_ms)
+void clients_check_idle(clients *all, int64_t now_ms)
 {
-    all->passes = 2; /* the current pass, and a whole one */
+    if (all->idle_rounds <= IDLE_ROUNDS)
+        all->idle_rounds += IDLE_ROUNDS;
     if (all->due_ms == INT64_MAX)
         all->due_ms = now_ms + ROUND_MS;
 }
 
-/* A pass over the idle clients takes several rounds if there are many: each look is a system call.
- */
-static void look_at_some(clients *all, int64_t now_ms)
-{
-    size_t at = 0, most = LOOKS_LEAST + all->count / LOOKS_SHARE;
-    size_t end = all->looked + most;
-    for (client *c = all->first; c != NULL && at < end; c = c->next, at++)
-        if (at >= all->looked && c->state == CLIENT_IDLE)
-            look_at_idle(c, now_ms);
-    bool is_over = at < end || at == all->count;
-    all->looked = is_over ? 0 : at;
-    all->passes -= is_over;
-}
-
 void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms)
 {
-    bool some_send = false;
+    bool some_send = false, check_idle = all->idle_rounds % IDLE_ROUNDS == 1;
     if (now_ms < all->due_ms)
         return;
-    if (all->passes > 0)
-        look_at_some(all, now_ms);
+    all->idle_rounds -= all->idle_rounds > 0;
     all->busy = 0;
     for (client *c = all->first; c != NULL; c = c->next) {
+        if (check_idle && c->state == CLIENT_IDLE)
+            check_idle_client(c, now_ms);
         all->busy += is_busy(c, now_ms);
         if (c->state != CLIENT_SENDING)
             continue;
         some_send = true;
         if (now_ms - c->since_ms >= patience_ms)
-            client_shut(c, "its request did not arrive in time", now_ms);
+            client_shut_down(c, "its request did not arrive in time", now_ms);
         else if (now_ms - c->since_ms >= ROUND_MS && has_ended(c))
-            client_shut(c, "it left in the middle of its request", now_ms);
+            client_shut_down(c, "it left in the middle of its request", now_ms);
     }
-    if (all->busy > 0 && all->passes == 0)
-        all->passes = 1;
-    bool more = some_send || all->busy > 0 || all->passes > 0;
+    if (all->busy > 0 && all->idle_rounds == 0)
+        all->idle_rounds = IDLE_ROUNDS;
+    bool more = some_send || all->busy > 0 || all->idle_rounds > 0;
     all->due_ms = more ? now_ms + ROUND_MS : INT64_MAX;
 }

@@ -1,6 +1,6 @@
 /*
- * http_clients.h: the open connections of a loop, and a janitor for clients that are slow. The HTTP
- * library's own timeout starts anew with every byte, so a client that dribbles could stay for ever.
+ * http_clients.h: the open connections of a loop, and a periodic check for slow clients. The HTTP
+ * library's timeout restarts with every byte, so it does not stop a client that sends slowly.
  */
 #ifndef SERVER_HTTP_CLIENTS_H
 #define SERVER_HTTP_CLIENTS_H
@@ -9,9 +9,9 @@
 #include "base/slice.h"
 
 typedef enum client_state {
-    CLIENT_IDLE,    /* nothing of a request has been seen */
+    CLIENT_IDLE,    /* between requests */
     CLIENT_SENDING, /* a request is arriving */
-    CLIENT_WAITING  /* a request is all here: it is our turn */
+    CLIENT_WAITING  /* a request was received completely; the server works on it */
 } client_state;
 
 typedef struct client {
@@ -19,41 +19,36 @@ typedef struct client {
     int fd;
     client_state state;
     int64_t since_ms;          /* in this state */
-    bool fresh;                /* has sent no request so far */
-    bool greeting;             /* its TLS handshake may go on: no request has come out of it */
-    struct exchange *exchange; /* the request that is under way, or NULL */
+    bool fresh;                /* has sent no request yet */
+    bool handshaking;          /* in its TLS handshake, or before its first request */
+    struct exchange *exchange; /* its current request, or NULL */
 } client;
 
 typedef struct clients {
     client *first;
-    size_t busy;    /* with a request that began or ended in the last second, or as young as that */
-    int64_t due_ms; /* the janitor's next round; INT64_MAX: none until clients_stir */
-    size_t count;
-    size_t looked; /* idle clients at the front of the list that the current pass has looked at */
-    size_t passes; /* over the idle clients that are still to be made, at most 2 */
+    size_t busy;          /* clients whose state changed in the last second */
+    int64_t due_ms;       /* next check; INT64_MAX: none until clients_check_idle */
+    unsigned idle_rounds; /* checks that follow; every fourth one includes the idle clients */
 } clients;
 
 /* NULL: no memory. */
 client *client_open(clients *all, int fd);
 void client_close(clients *all, client *c);
 
-/* The one way to another state. */
-void client_move(client *c, client_state to, int64_t now_ms);
+/* Changes the state. */
+void client_set_state(client *c, client_state to, int64_t now_ms);
 
-/* Its time begins anew: it is sending a long request, and not too slowly. */
-void client_renew(client *c, int64_t now_ms);
+/* Closes the connection. */
+void client_shut_down(client *c, const char *reason, int64_t now_ms);
 
-/* Ends its connection. */
-void client_shut(client *c, const char *reason, int64_t now_ms);
+/* True if the client closed its side. */
+bool client_has_left(const client *c);
 
-/* Whether the client has closed its side. */
-bool client_left(const client *c);
+/* Bytes were received: the idle clients are checked again. */
+void clients_check_idle(clients *all, int64_t now_ms);
 
-/* Bytes have come for some client: the janitor looks at the idle ones again. */
-void clients_stir(clients *all, int64_t now_ms);
-
-/* Shuts down those that are sending a request for more than `patience_ms`, have left in the middle
- * of one, or have closed their side after the last. */
+/* Closes connections whose request does not arrive within `patience_ms`, and those that the client
+ * closed. */
 void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms);
 
 #endif

@@ -1,22 +1,22 @@
 /*
- * http_frame.c: compares addresses, reads little more than blanks. The library has written a NUL
- * over each CR and LF, and over the colons; it keeps everything else where it was, but for folded
- * lines, which it puts elsewhere: they are refused too.
+ * http_frame.c: compares addresses of the header texts. The library overwrites CR, LF and colons
+ * with NUL, and does not move other bytes. It copies folded lines to another address, so they are
+ * rejected too.
  */
 #include "server/net/http_frame.h"
 #include <stdint.h>
 
-/* CR LF and nothing else. The library takes LF alone too, and CR alone as part of a text, where
- * others that a request passes on its way may see a line end, or none. */
+/* CR LF. The library also accepts a single LF, and a single CR as part of a text. Proxies may
+ * interpret these in another manner. */
 enum { LINE_END = 2 };
 
-/* Bytes from one place to a later one; huge if it is not later. */
+/* The distance of two addresses; a huge number if `to` is before `from`. */
 static uintptr_t gap(const char *from, const char *to)
 {
     return (uintptr_t)to - (uintptr_t)from;
 }
 
-static void expect(frame *f, const char *next, uintptr_t least, uintptr_t most)
+static void check_gap(frame *f, const char *next, uintptr_t least, uintptr_t most)
 {
     uintptr_t found = gap(f->at, next);
     f->broken = f->broken || found < least || found > most;
@@ -25,34 +25,34 @@ static void expect(frame *f, const char *next, uintptr_t least, uintptr_t most)
 void frame_start(frame *f, slice target, const char *version)
 {
     *f = (frame){target.ptr + target.len, false};
-    expect(f, version, 1, 1);
+    check_gap(f, version, 1, 1);
     f->at = version + strlen(version);
 }
 
 void frame_field(frame *f, slice name, slice value)
 {
-    expect(f, name.ptr, LINE_END, LINE_END);
+    check_gap(f, name.ptr, LINE_END, LINE_END);
     f->at = name.ptr + name.len;
     if (f->broken)
         return;
-    /* The colon, and blanks before the value. */
+    /* Skips the colon and the blanks before the value. */
     while (*++f->at == ' ' || *f->at == '\t')
         continue;
-    expect(f, value.ptr, 0, 0);
+    check_gap(f, value.ptr, 0, 0);
     f->broken = f->broken || (value.len > 0 && memchr(value.ptr, '\r', value.len) != NULL);
     f->at = value.ptr + value.len;
 }
 
 bool frame_end(frame *f, const char *end)
 {
-    expect(f, end, 2 * (uintptr_t)LINE_END, 2 * (uintptr_t)LINE_END);
+    check_gap(f, end, 2 * (uintptr_t)LINE_END, 2 * (uintptr_t)LINE_END);
     return !f->broken;
 }
 
 /* --- chunks --- */
 
-/* Whether a text is the end of a chunk and the size of the next one, or, if `first` may be, the
- * size alone. */
+/* True if the text is the end of a chunk and the size line of the next one. With `first`, a size
+ * line alone is accepted too. */
 static bool is_framing(const char *from, const char *to, bool first)
 {
     size_t len = (size_t)gap(from, to);
@@ -67,9 +67,9 @@ static bool is_framing(const char *from, const char *to, bool first)
     return memchr(from, '\r', len) == NULL && memchr(from, '\n', len) == NULL;
 }
 
-/* A chunk that goes on is at the base, and so is one whose size came by itself; else its size
- * stands before it, behind the base or, where the library had both at once, behind the last piece.
- */
+/* The part of a continued chunk begins at the base, and so does a chunk whose size line was read
+ * separately. Otherwise the size line stands before the chunk: after the base, or after the part
+ * before. */
 bool chunks_piece(chunks *c, slice piece)
 {
     if (c->base == NULL || gap(c->base, piece.ptr) == 0)

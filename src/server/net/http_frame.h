@@ -1,8 +1,8 @@
 /*
- * http_frame.h: whether a request's head, and what stands between the chunks of its body, are what
- * the HTTP library took them for. The library ends a head at a line that begins with NUL or ':',
- * and cuts texts at a NUL: what follows would be the next request. All its texts lie in one block
- * of memory in order, so gaps give such tricks away.
+ * http_frame.h: detects request smuggling that the HTTP library permits. The library ends the
+ * headers at a line that begins with NUL or ':', and cuts texts at a NUL. The rest would be parsed
+ * as the next request. Its texts lie in order in one block of memory, so unexpected gaps reveal
+ * this.
  */
 #ifndef SERVER_HTTP_FRAME_H
 #define SERVER_HTTP_FRAME_H
@@ -10,31 +10,31 @@
 #include "base/slice.h"
 
 typedef struct frame {
-    const char *at; /* what comes next stands here, after the end of a line */
+    const char *at; /* the next text follows here, after a line end */
     bool broken;
 } frame;
 
-/* Starts behind the version. `target` is as the library first gave it. */
+/* Starts after the version. `target`: the library's text of the request target. */
 void frame_start(frame *f, slice target, const char *version);
 
-/* The next field. */
+/* Checks the next header. */
 void frame_field(frame *f, slice name, slice value);
 
-/* The end of the head, after its empty line. Whether all was well. */
+/* `end`: after the empty line behind the headers. True if all gaps were as expected. */
 bool frame_end(frame *f, const char *end);
 
-/* The chunks of a body. They lie in the library's memory with what frames them. */
+/* The chunks of a body. They lie in the library's memory, with their size lines. */
 typedef struct chunks {
-    const char *base; /* where the library begins to read a body; NULL: it is not in chunks */
-    const char *at;   /* the end of the last piece */
+    const char *base; /* start of the library's buffer; NULL: the body is not chunked */
+    const char *at;   /* the end of the part before */
 } chunks;
 
-/* The next piece of a body. False: it is not framed as it must be. What can't be seen any more, as
- * the library has read on over it, is not found out; nor is the end of the body. So no request may
- * follow one in chunks. */
+/* Checks the next part of a body. False: its size line is malformed. The check misses size lines
+ * that the library has overwritten, and the end of the body. So the connection is closed after a
+ * chunked request. */
 bool chunks_piece(chunks *c, slice piece);
 
-/* So much of the piece was taken. */
+/* `len` bytes of the part were used. */
 void chunks_took(chunks *c, slice piece, size_t len);
 
 #endif

@@ -1,9 +1,7 @@
 /*
- * http_request.c: a request comes in: its head is checked, its way found, its body counted and
- * kept. What it means is the handlers' business.
+ * http_request.c: receives a request: checks its headers, finds its route and stores its body.
  */
 #include "base/clock.h"
-#include "app/edit_distance.h"
 #include "cardbox/limits.h"
 #include "server/background/jobs.h"
 #include "server/api/handlers.h"
@@ -12,17 +10,16 @@
 #include "server/request/headers.h"
 
 enum {
-    DRAIN_FACTOR = 4,  /* a refused body is read on, up to so many times its limit, so that the
-                        * client comes to read the answer */
-    PACE_LEAST = 1024, /* bytes of a stream in each slow-request timeout */
-    JOB_BODY_LEAST =
-        64 * 1024 /* bytes: up to here a body costs its loop two milliseconds at most */
+    DRAIN_FACTOR = 4,  /* a rejected body is read up to this multiple of its limit, so that the
+                        * client gets to read the answer */
+    PACE_LEAST = 1024, /* bytes of a stream within each --request-read-timeout-ms */
+    JOB_BODY_LEAST = 64 * 1024 /* bytes: smaller bodies cost the loop at most two milliseconds */
 };
 
-/* --- the head --- */
+/* --- headers --- */
 
-/* A UUIDv7 for each request, at the price of one a millisecond: the last four of its random bytes
- * are counted up. */
+/* Makes a UUIDv7 for a request. Within a millisecond the last four bytes are counted up, which
+ * costs less than new random bytes. */
 static void next_id(http *h, int64_t now_ms)
 {
     if (h->id_ms != now_ms) {
@@ -34,50 +31,43 @@ static void next_id(http *h, int64_t now_ms)
         continue;
 }
 
-/* What is gathered while the library lists the fields. */
-typedef struct reading {
-    head head;
+typedef struct header_reader {
+    headers *headers;
     frame frame;
-} reading;
+} header_reader;
 
-static enum MHD_Result on_field(void *arg, enum MHD_ValueKind kind, const char *name,
-                                size_t name_len, const char *value, size_t value_len)
+static enum MHD_Result add_header(void *arg, enum MHD_ValueKind kind, const char *name,
+                                  size_t name_len, const char *value, size_t value_len)
 {
-    reading *in = arg;
+    header_reader *in = arg;
     (void)kind;
     if (value == NULL)
         value = "";
-    head_field(&in->head, (slice){name, name_len}, (slice){value, value_len});
+    headers_add(in->headers, (slice){name, name_len}, (slice){value, value_len});
     frame_field(&in->frame, (slice){name, name_len}, (slice){value, value_len});
     return MHD_YES;
 }
 
-/* Whether the head in the library's memory begins with `method` and is what it was read as. */
-static bool read_head(exchange *x, reading *in, const char *method, const char *version)
+/* Reads the headers. False: they lie in the library's memory, which begins with `method`, in
+ * another manner than the library read them. */
+static bool read_headers(exchange *x, const char *method, const char *version)
 {
+    header_reader in = {.headers = &x->request.headers};
     const union MHD_ConnectionInfo *size;
-    frame_start(&in->frame, x->raw_target, version);
-    MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, on_field, in);
+    frame_start(&in.frame, x->raw_target, version);
+    MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, add_header, &in);
     size = MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     if (size == NULL)
         return false;
-    if (in->head.chunked)
+    if (in.headers->chunked)
         x->chunks.base = method + size->header_size;
-    return frame_end(&in->frame, method + size->header_size);
+    return frame_end(&in.frame, method + size->header_size);
 }
 
-static void keep_fields(exchange *x, const head *h)
+static void set_id(exchange *x)
 {
     request *r = &x->request;
-    r->traceparent = h->traceparent;
-    r->idempotency_key = h->idempotency_key;
-    r->if_match = h->if_match;
-    r->none_match = h->none_match;
-    r->codings = h->codings;
-    r->caller_id = h->caller_id;
-    r->call_id = h->call_id;
-    r->last_event = h->last_event;
-    r->id = h->request_id;
+    r->id = r->headers.request_id;
     if (r->id.ptr != NULL)
         return;
     next_id(x->http, r->started_ms);
@@ -85,12 +75,12 @@ static void keep_fields(exchange *x, const head *h)
     r->id = slice_of(x->own_id);
 }
 
-/* Refuses a request that leaves in doubt where the next one begins. */
-static bool check_form(request *r, const head *h, bool framed, const char *version)
+/* Rejects a request if it is ambiguous where the next one begins. */
+static bool check_form(request *r, const headers *h, bool framed, const char *version)
 {
-    const char *reason = head_fault(h, strcmp(version, "HTTP/1.1") == 0);
+    const char *reason = headers_error(h, strcmp(version, "HTTP/1.1") == 0);
     if (!framed)
-        reason = "the head of the request is malformed";
+        reason = "the headers of the request are malformed";
     if (reason == NULL && r->target.ptr != NULL)
         return true;
     r->answer.close = true;
@@ -101,19 +91,22 @@ static bool check_form(request *r, const head *h, bool framed, const char *versi
     return false;
 }
 
-/* With what was most likely wanted: first of all the same without a slash at its end. */
+/* `hint`: from the table of hints; "" shows none. The path without a slash at its end goes first.
+ */
 static void answer_unknown_path(request *r, const char *hint)
 {
-    bool is_said = hint == NULL || *hint != '\0';
-    const route *near = is_said ? route_near(ROUTES, r->method, &r->path, 1) : NULL;
+    route_match match;
+    url_path file = r->path;
     buf text = BUF_INIT(256);
-    if (near == NULL && hint == NULL)
-        near = route_near(ROUTES, r->method, &r->path, EDIT_DISTANCE_NONE);
-    if (near != NULL) {
-        buf_printf(&text, "did you mean %s %s?", near->method, near->pattern);
+    file.folder = false;
+    route_find(&match, ROUTES, r->method, &file);
+    if (hint != NULL && *hint == '\0') {
+        hint = NULL;
+    } else if (match.route != NULL) {
+        buf_printf(&text, "did you mean %s %s?", match.route->method, match.route->pattern);
         hint = arena_copy(&r->memory, buf_as_slice(&text));
     }
-    http_error_send_unknown_path(r, is_said ? hint : NULL);
+    http_error_send_unknown_path(r, hint);
     buf_free(&text);
 }
 
@@ -124,9 +117,9 @@ static bool is_probe(slice path)
            slice_equal(path, SLICE("/readyz"));
 }
 
-/* Where no token is asked for, a page whose name was made to lead to this machine could read and
- * change everything: it is of the same origin, but its Host is not one of ours. */
-static bool check_host(request *r, const head *h)
+/* Prevents DNS rebinding on a server without authentication: a web page whose host name resolves to
+ * this machine has the same origin, but its Host is not accepted. */
+static bool check_host(request *r, const headers *h)
 {
     const host_rules *rules = &r->server->hosts;
     slice path, query, authority = target_authority(r->target);
@@ -181,25 +174,25 @@ static bool check_path(request *r)
     return false;
 }
 
-static bool changes(const request *r)
+static bool is_change(const request *r)
 {
     return r->scope == SCOPE_WRITE || r->scope == SCOPE_TASKS;
 }
 
 static bool check_writable(request *r)
 {
-    if (!r->server->set->read_only || !changes(r))
+    if (!r->server->set->read_only || !is_change(r))
         return true;
     http_error_send(r, HTTP_ERROR_FORBIDDEN, "send it to a server that runs without --read-only",
                     "this server only reads");
     return false;
 }
 
-static bool check_conditions(request *r, const head *h)
+static bool check_conditions(request *r, const headers *h)
 {
     const route *to = r->match.route;
     const char *ignored = NULL;
-    if (!changes(r))
+    if (!is_change(r))
         return true;
     if (h->none_match.count > 0)
         ignored = "If-None-Match";
@@ -216,24 +209,25 @@ static bool check_conditions(request *r, const head *h)
     return false;
 }
 
-/* Any page in a browser on this machine may send requests to a server that asks for no token. */
-static bool check_origin(request *r, const head *h)
+/* On a server without authentication, pages of other sites may not write. */
+static bool check_origin(request *r, const headers *h)
 {
-    if (!changes(r) || !head_is_foreign(h))
+    if (!is_change(r) || !headers_is_foreign(h))
         return true;
     http_error_send(r, HTTP_ERROR_FORBIDDEN, "send a token, or no Origin header",
                     "a page of another site may not write here");
     return false;
 }
 
-static bool check_lsn(request *r, const head *h)
+static bool check_lsn(request *r, const headers *h)
 {
-    if (h->lsn.ptr == NULL || r->match.route->class != CLASS_READ || head_lsn(h->lsn, &r->at_least))
+    if (h->lsn.ptr == NULL || r->match.route->class != CLASS_READ ||
+        headers_read_lsn(h->lsn, &r->at_least))
         return true;
-    http_error_send(r, HTTP_ERROR_BAD_REQUEST,
-                    "send what the answer of your last write said, or none",
-                    "Cardbox-Lsn must be given once and be a place in the database's log, such as "
-                    "16/B374D848");
+    http_error_send(
+        r, HTTP_ERROR_BAD_REQUEST, "send what the answer of your last write said, or none",
+        "Cardbox-Lsn must be given once and be a position in the database's log, such as "
+        "16/B374D848");
     return false;
 }
 
@@ -247,10 +241,10 @@ static bool check_tenant(request *r)
     return false;
 }
 
-/* Lines, or one object. Its length has no limit. */
-static bool check_stream(request *r, const head *h)
+/* A streamed body is NDJSON or JSON, of any length. */
+static bool check_stream(request *r, const headers *h)
 {
-    if ((head_is_json(h) || head_is_ndjson(h)) && !h->encoded)
+    if ((headers_is_json(h) || headers_is_ndjson(h)) && !h->encoded)
         return true;
     http_error_send(
         r, HTTP_ERROR_MEDIA_TYPE, "send the header \"Content-Type: application/x-ndjson\"",
@@ -266,17 +260,17 @@ static void refuse_large(request *r)
 }
 
 /* False: answered. */
-static bool make_room(request *r, size_t more)
+static bool reserve_body(request *r, size_t more)
 {
-    if (request_hold_body(r, more))
+    if (request_reserve_body(r, more))
         return true;
     http_error_send(r, HTTP_ERROR_BODIES_FULL, "send it again later, or less at once",
-                    "bodies of other requests take all the memory that they may (--memory-max)");
+                    "bodies of other requests use all the memory for bodies (--memory-max)");
     return false;
 }
 
-/* A body that the route does not take is read and ignored. */
-static bool check_body(request *r, const head *h)
+/* A body is read and ignored if the route has none. */
+static bool check_body(request *r, const headers *h)
 {
     const settings *set = r->server->set;
     if (r->match.route->body == ROUTE_STREAM)
@@ -287,27 +281,26 @@ static bool check_body(request *r, const head *h)
     }
     if (r->match.route->body == ROUTE_NO_BODY)
         return true;
-    if (!head_is_json(h) || h->encoded) {
+    if (!headers_is_json(h) || h->encoded) {
         http_error_send(
             r, HTTP_ERROR_MEDIA_TYPE, "send the header \"Content-Type: application/json\"",
             "the body must be application/json%s", h->encoded ? " without a content encoding" : "");
         return false;
     }
-    return h->length == 0 || make_room(r, (size_t)h->length);
+    return h->length == 0 || reserve_body(r, (size_t)h->length);
 }
 
-/* Looks at the head. An early answer waits until the body, if it is not too large, has passed: the
- * client is not listening before, and the library would close the connection. */
+/* If the request is rejected, its body is still read unless it is too large. Clients read the
+ * answer only after that, and the library would close the connection. */
 enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
 {
     request *r = &x->request;
-    reading in = {.head = HEAD_INIT};
-    const head *h = &in.head;
+    const headers *h = &r->headers;
     x->begun = true;
     r->method = method;
-    bool framed = read_head(x, &in, method, version);
-    keep_fields(x, h);
-    r->answer.close = h->chunked; /* where it ends is not certain: see chunks_piece */
+    bool framed = read_headers(x, method, version);
+    set_id(x);
+    r->answer.close = h->chunked; /* its end is not certain: see chunks_piece */
     bool formed = check_form(r, h, framed, version);
     if (formed && check_host(r, h) && check_path(r) && auth_check(r, h) && check_writable(r) &&
         check_origin(r, h) && check_conditions(r, h) && check_lsn(r, h) && check_tenant(r) &&
@@ -325,13 +318,11 @@ enum MHD_Result http_begin(exchange *x, const char *method, const char *version)
 void http_refuse(exchange *x)
 {
     request *r = &x->request;
-    reading in = {.frame = {.broken = true}};
+    header_reader in = {.headers = &r->headers, .frame = {.broken = true}};
     x->begun = true;
-    MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, on_field, &in);
-    next_id(x->http, r->started_ms);
-    uuid16_format(x->own_id, &x->http->id);
-    r->id = slice_of(x->own_id);
-    const char *reason = head_fault(&in.head, false);
+    MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, add_header, &in);
+    set_id(x);
+    const char *reason = headers_error(&r->headers, false);
     http_error_send(
         r, HTTP_ERROR_BAD_REQUEST, NULL, "%s",
         reason != NULL ? reason : "the Content-Length is malformed, or there are too many cookies");
@@ -340,8 +331,8 @@ void http_refuse(exchange *x)
 
 /* --- the body --- */
 
-/* A body on its way to its sink, or, once the request is answered, to nowhere, for the client to
- * come to read the answer. */
+/* Passes a part of the body to its sink. Once the request is answered, the rest is dropped, so that
+ * the client gets to read the answer. */
 static enum MHD_Result receive_stream(exchange *x, slice piece, size_t *left)
 {
     request *r = &x->request;
@@ -349,19 +340,19 @@ static enum MHD_Result receive_stream(exchange *x, slice piece, size_t *left)
     int64_t now_ms = clock_ms();
     x->received += taken;
     *left = piece.len - taken;
-    client_move(x->client, CLIENT_SENDING, now_ms);
+    client_set_state(x->client, CLIENT_SENDING, now_ms);
     if (x->received - x->paced >= PACE_LEAST) {
         x->paced = x->received;
-        client_renew(x->client, now_ms);
+        x->client->since_ms = now_ms; /* it is sending a long request, and not too slowly */
     }
-    if (*left > 0) { /* that it waits is our doing */
-        client_move(x->client, CLIENT_WAITING, now_ms);
+    if (*left > 0) { /* the server makes it wait */
+        client_set_state(x->client, CLIENT_WAITING, now_ms);
         http_suspend(x);
     }
     return MHD_YES;
 }
 
-/* A body that is kept whole. */
+/* Stores a part of a body. */
 static enum MHD_Result receive_whole(exchange *x, slice piece)
 {
     request *r = &x->request;
@@ -374,7 +365,7 @@ static enum MHD_Result receive_whole(exchange *x, slice piece)
     if (x->received > most) {
         request_drop_body(r);
         refuse_large(r);
-    } else if (r->match.route->body == ROUTE_JSON && make_room(r, piece.len)) {
+    } else if (r->match.route->body == ROUTE_JSON && reserve_body(r, piece.len)) {
         buf_slice(&r->body, piece);
     }
     return MHD_YES;
@@ -385,7 +376,7 @@ enum MHD_Result http_receive(exchange *x, slice piece, size_t *left)
     request *r = &x->request;
     if (r->state != REQUEST_ANSWERED && !chunks_piece(&x->chunks, piece))
         http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "the body's chunks are malformed");
-    http_more(x->http);
+    http_note_pending(x->http);
     *left = 0;
     enum MHD_Result result =
         r->sink != NULL ? receive_stream(x, piece, left) : receive_whole(x, piece);
@@ -399,11 +390,11 @@ static void handle_aside(request *r, void *arg)
     r->match.route->handle(r);
 }
 
-/* The whole request is here. To read a large body takes long. */
+/* Calls the handler; for large bodies in a helper thread. */
 void http_work(exchange *x)
 {
     request *r = &x->request;
-    request_move(r, REQUEST_WORKING);
+    request_set_state(r, REQUEST_WORKING);
     if (r->sink != NULL)
         r->sink->end(r);
     else if (!buf_ok(&r->body))

@@ -1,15 +1,15 @@
 /*
- * http_stream.c: bodies that are made while they are sent: the library asks for the next bytes when
- * the client has taken those before, so nothing is made that nobody reads.
+ * http_stream.c: bodies that are produced while they are sent. The library asks for the next bytes
+ * after the client has received those before.
  */
 #include "server/net/http_internal.h"
 
 enum {
-    BLOCK = 16 * 1024,     /* bytes that the library asks for at once, at most */
-    GZIP_STEP = 64 * 1024, /* bytes compressed at once: others wait meanwhile */
+    BLOCK = 16 * 1024,     /* maximum of bytes that the library asks for at once */
+    GZIP_STEP = 64 * 1024, /* bytes compressed at once; other clients wait meanwhile */
 };
 
-/* A body that is there already goes in steps. */
+/* The rest of a body that is complete. */
 static stream_state peek_text(exchange *x, slice *piece)
 {
     slice text = answer_text(&x->request.answer);
@@ -17,9 +17,8 @@ static stream_state peek_text(exchange *x, slice *piece)
     return piece->len > 0 ? STREAM_PIECE : STREAM_END;
 }
 
-/* A stream that had to ask the database may have got a http_error instead: too late for an answer.
- */
-static stream_state peek(exchange *x, slice *piece)
+/* If a stream's query failed, an error answer comes too late: the connection is closed. */
+static stream_state peek_body(exchange *x, slice *piece)
 {
     request *r = &x->request;
     if (r->answer.stream == NULL)
@@ -27,29 +26,29 @@ static stream_state peek(exchange *x, slice *piece)
     return r->state == REQUEST_ANSWERED ? STREAM_BROKEN : r->answer.stream->peek(r, piece);
 }
 
-static void took(exchange *x, size_t len)
+static void consume(exchange *x, size_t len)
 {
     x->sent += len;
     if (x->request.answer.stream != NULL)
         x->request.answer.stream->took(&x->request, len);
 }
 
-/* Bytes of a piece as they are. */
-static size_t copy(exchange *x, slice piece, char *out, size_t room)
+/* Copies bytes. */
+static size_t copy_some(exchange *x, slice piece, char *out, size_t room)
 {
     size_t len = piece.len < room ? piece.len : room;
     memcpy(out, piece.ptr, len);
-    took(x, len);
+    consume(x, len);
     return len;
 }
 
-/* Bytes of a piece in gzip; there may be none although it took some. */
-static size_t pack(exchange *x, slice piece, char *out, size_t room)
+/* Compresses bytes. The result may be empty although bytes were used. */
+static size_t compress_some(exchange *x, slice piece, char *out, size_t room)
 {
     size_t len = piece.len < GZIP_STEP ? piece.len : GZIP_STEP;
     slice step = {piece.ptr, len};
     size_t written = gzip_some(x->gzip, &step, piece.len == 0, out, room, &x->ended);
-    took(x, len - step.len);
+    consume(x, len - step.len);
     return written;
 }
 
@@ -58,10 +57,10 @@ static ssize_t next_bytes(void *arg, uint64_t position, char *out, size_t room)
     exchange *x = arg;
     size_t written = 0;
     (void)position;
-    http_more(x->http);
+    http_note_pending(x->http);
     while (written == 0 && !x->ended) {
         slice piece = {NULL, 0};
-        stream_state state = peek(x, &piece);
+        stream_state state = peek_body(x, &piece);
         if (state == STREAM_WAIT) {
             http_suspend(x);
             return 0;
@@ -69,20 +68,24 @@ static ssize_t next_bytes(void *arg, uint64_t position, char *out, size_t room)
         if (state == STREAM_BROKEN)
             return MHD_CONTENT_READER_END_WITH_ERROR;
         if (x->gzip != NULL)
-            written = pack(x, piece, out, room);
+            written = compress_some(x, piece, out, room);
         else if (state == STREAM_END)
             x->ended = true;
         else
-            written = copy(x, piece, out, room);
+            written = copy_some(x, piece, out, room);
     }
     tally_add(&x->request.stats->body_bytes_out, written);
     return written > 0 ? (ssize_t)written : (ssize_t)MHD_CONTENT_READER_END_OF_STREAM;
 }
 
-/* To HEAD the library would send the chunk that ends a body, which the client would take for the
- * next answer. So there is to be no word of chunks, and the end of the connection. */
-struct MHD_Response *http_stream(exchange *x)
+/* After a HEAD the library would send the last chunk, which the client would read as the next
+ * answer. So the response to HEAD is not chunked, and the connection is closed. */
+struct MHD_Response *http_stream(exchange *x, bool gzip)
 {
+    if (gzip)
+        x->gzip = gzip_new();
+    if (gzip && x->gzip == NULL)
+        return NULL;
     struct MHD_Response *response =
         MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, next_bytes, x, NULL);
     if (response != NULL && strcmp(x->request.method, MHD_HTTP_METHOD_HEAD) == 0)

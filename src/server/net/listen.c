@@ -1,5 +1,5 @@
 /*
- * listen.c: opens the listening socket, of which each loop has a descriptor.
+ * listen.c: opens the listening socket, and one descriptor of it for each loop.
  */
 #include "server/net/listen.h"
 #include <errno.h>
@@ -21,10 +21,8 @@ enum { BACKLOG = 4096, INHERITED_FD = 3 };
 
 static const char UNIX_PREFIX[] = "unix:";
 
-static bool fail(char *error, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static bool fail(char *error, size_t size, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool fail(char *error, size_t size, const char *format,
+                                                       ...)
 {
     va_list args;
     va_start(args, format);
@@ -33,19 +31,19 @@ static bool fail(char *error, size_t size, const char *format, ...)
     return false;
 }
 
-/* Says why errno kept it from listening, and what to do. */
+/* Writes the reason in errno, and a remedy. Returns false. */
 static bool fail_to_bind(const char *where, char *error, size_t size)
 {
     const char *remedy = "";
     if (errno == EADDRINUSE)
-        remedy = ": stop what listens there, or choose another place with --listen";
+        remedy = ": stop the program that listens there, or choose another address with --listen";
     else if (errno == EADDRNOTAVAIL)
-        remedy = ": that is no address of this machine";
+        remedy = ": this machine does not have that address";
     return fail(error, size, "cannot listen on %s: %s%s", where, strerror(errno), remedy);
 }
 
-/* Gives the other loops a descriptor of the first one's socket. */
-static bool share(listener *l, char *error, size_t size)
+/* Duplicates the first loop's descriptor for the other loops. */
+static bool duplicate_fds(listener *l, char *error, size_t size)
 {
     for (size_t i = 1; i < l->count; i++) {
         l->fds[i] = fcntl(l->fds[0], F_DUPFD_CLOEXEC, 0);
@@ -57,14 +55,14 @@ static bool share(listener *l, char *error, size_t size)
 
 /* --- TCP --- */
 
-/* The resolver would take a number modulo 65536. */
+/* getaddrinfo would reduce a number modulo 65536. */
 static bool is_port(const char *digits)
 {
     return strtoul(digits, NULL, 10) <= UINT16_MAX;
 }
 
 /* Cuts "ADDR:PORT" or "[ADDR]:PORT" in two. */
-static bool cut(const char *where, char host[NI_MAXHOST], char port[NI_MAXSERV])
+static bool split_address(const char *where, char host[NI_MAXHOST], char port[NI_MAXSERV])
 {
     const char *colon = strrchr(where, ':');
     size_t len = colon == NULL ? 0 : (size_t)(colon - where);
@@ -109,8 +107,8 @@ static int bound_socket(const struct sockaddr *address, socklen_t len)
     return fd;
 }
 
-/* Asks the kernel for the name, since it chose the port for port 0, and may have made the socket
- * for another process. */
+/* The name comes from the kernel, because it chooses the port for port 0, and because the socket
+ * may be inherited. */
 static bool name_socket(listener *l)
 {
     char host[NI_MAXHOST], port[NI_MAXSERV];
@@ -135,9 +133,9 @@ static bool name_socket(listener *l)
     return true;
 }
 
-static bool fail_as_no_place(listener *l, const char *where, char *error, size_t size)
+static bool fail_as_invalid(listener *l, const char *where, char *error, size_t size)
 {
-    l->no_place = true;
+    l->is_invalid = true;
     return fail(error, size,
                 "--listen takes ADDR:PORT, such as 127.0.0.1:8099, or unix:/path, not \"%s\"",
                 where);
@@ -148,26 +146,26 @@ static bool open_tcp(listener *l, const char *where, char *error, size_t size)
     char host[NI_MAXHOST], port[NI_MAXSERV];
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
     struct addrinfo *found = NULL;
-    if (!cut(where, host, port))
-        return fail_as_no_place(l, where, error, size);
-    int http_error = getaddrinfo(host, port, &hints, &found);
-    if (http_error == EAI_SERVICE)
-        return fail_as_no_place(l, where, error, size);
-    l->no_place = http_error == EAI_NONAME;
-    if (http_error != 0)
-        return fail(error, size, "cannot listen on %s: %s", where, gai_strerror(http_error));
+    if (!split_address(where, host, port))
+        return fail_as_invalid(l, where, error, size);
+    int result = getaddrinfo(host, port, &hints, &found);
+    if (result == EAI_SERVICE)
+        return fail_as_invalid(l, where, error, size);
+    l->is_invalid = result == EAI_NONAME;
+    if (result != 0)
+        return fail(error, size, "cannot listen on %s: %s", where, gai_strerror(result));
     l->fds[0] = bound_socket(found->ai_addr, found->ai_addrlen);
     bool bound = l->fds[0] >= 0 && name_socket(l);
     if (!bound)
         fail_to_bind(where, error, size);
     freeaddrinfo(found);
-    return bound && share(l, error, size);
+    return bound && duplicate_fds(l, error, size);
 }
 
 /* --- paths and inherited sockets --- */
 
-/* A socket that nobody listens on is what a server that was killed left behind. False: what is
- * there is no socket. */
+/* Removes a socket on which no process listens: a killed server left it. False: the path exists and
+ * is not a socket. */
 static bool remove_stale(const struct sockaddr_un *address)
 {
     struct stat there;
@@ -187,20 +185,21 @@ static bool remove_stale(const struct sockaddr_un *address)
 static bool open_path(listener *l, const char *path, char *error, size_t size)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    l->no_place = strlen(path) >= sizeof(address.sun_path) || path[0] != '/';
-    if (l->no_place)
+    l->is_invalid = strlen(path) >= sizeof(address.sun_path) || path[0] != '/';
+    if (l->is_invalid)
         return fail(error, size, "unix:%s: the path must be absolute and under %zu bytes", path,
                     sizeof(address.sun_path));
     memcpy(address.sun_path, path, strlen(path) + 1);
     if (!remove_stale(&address))
-        return fail(error, size,
-                    "cannot listen on unix:%s: what is there is no socket; choose another path",
-                    path);
+        return fail(
+            error, size,
+            "cannot listen on unix:%s: the path exists and is not a socket; choose another path",
+            path);
     l->fds[0] = bound_socket((const struct sockaddr *)&address, sizeof(address));
     if (l->fds[0] < 0 || !name_socket(l))
         return fail_to_bind(path - (sizeof(UNIX_PREFIX) - 1), error, size);
     l->unlink = path;
-    return share(l, error, size);
+    return duplicate_fds(l, error, size);
 }
 
 /* systemd's protocol: the first socket is descriptor 3, if the variables mean this process. */
@@ -217,9 +216,9 @@ static bool take_inherited(listener *l, char *error, size_t size)
     fcntl(INHERITED_FD, F_SETFL, fcntl(INHERITED_FD, F_GETFL) | O_NONBLOCK);
     l->fds[0] = INHERITED_FD;
     if (!name_socket(l))
-        return fail(error, size, "descriptor %d, as systemd passes it on, is no socket to serve on",
+        return fail(error, size, "descriptor %d, which systemd passed, is not a listening socket",
                     INHERITED_FD);
-    return share(l, error, size);
+    return duplicate_fds(l, error, size);
 }
 
 bool listener_open(listener *out, const char *where, size_t loops, char *error, size_t size)

@@ -1,6 +1,6 @@
 /*
- * listen.h: sockets that listen: an address and port, a path in the file system, or one that a
- * service manager hands over.
+ * listen.h: the listening socket: an address and port, a path in the file system, or a socket that
+ * a service manager passes.
  */
 #ifndef SERVER_LISTEN_H
 #define SERVER_LISTEN_H
@@ -11,19 +11,19 @@
 #define LISTEN_NAME_SIZE 256
 
 typedef struct listener {
-    int *fds; /* one for each loop; -1: handed over */
+    int *fds; /* one for each loop; -1: the loop owns it now */
     size_t count;
     char name[LISTEN_NAME_SIZE]; /* "http://127.0.0.1:8099" or "unix:/path" */
-    bool reachable;              /* by other machines */
-    const char *unlink;          /* the path to remove at the end, or NULL */
-    bool no_place;               /* after a failure: what was given can't be listened on anywhere */
+    bool reachable;              /* other machines can connect */
+    const char *unlink;          /* the path to remove when the server stops, or NULL */
+    bool is_invalid;             /* after a failure: --listen is malformed */
 } listener;
 
-/* Opens `where`, "ADDR:PORT", "[ADDR]:PORT" or "unix:/path", for so many loops. False, with
+/* Opens `where`, "ADDR:PORT", "[ADDR]:PORT" or "unix:/path", for `loops` loops. False, with
  * the reason in `error`. */
 bool listener_open(listener *out, const char *where, size_t loops, char *error, size_t size);
 
-/* Closes what was not handed over, and removes a socket's path. */
+/* Closes the descriptors that no loop owns, and removes a socket's path. */
 void listener_close(listener *l);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * tls.c: what is wrong with the files is said before anything listens; the HTTP library would only
- * refuse to start.
+ * tls.c: checks the files before the server listens, to report the exact problem. The HTTP library
+ * would only fail to start.
  */
 #include "server/net/tls.h"
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes; a chain of certificates has some thousand. */
+/* Bytes. A chain of certificates has some thousand. */
 enum { FILE_MOST = 1024 * 1024 };
 
 /* The whole file as text. NULL: why is in errno. */
@@ -38,13 +38,12 @@ static int check_pair(const tls *t)
 {
     gnutls_certificate_credentials_t credentials = NULL;
     gnutls_datum_t cert = datum_of(t->cert), key = datum_of(t->key);
-    int http_error = gnutls_certificate_allocate_credentials(&credentials);
-    if (http_error == 0)
-        http_error =
-            gnutls_certificate_set_x509_key_mem(credentials, &cert, &key, GNUTLS_X509_FMT_PEM);
+    int result = gnutls_certificate_allocate_credentials(&credentials);
+    if (result == 0)
+        result = gnutls_certificate_set_x509_key_mem(credentials, &cert, &key, GNUTLS_X509_FMT_PEM);
     if (credentials != NULL)
         gnutls_certificate_free_credentials(credentials);
-    return http_error < 0 ? http_error : 0;
+    return result < 0 ? result : 0;
 }
 
 bool tls_load(tls *out, const char *cert_file, const char *key_file, char *error, size_t size)
@@ -65,11 +64,11 @@ bool tls_load(tls *out, const char *cert_file, const char *key_file, char *error
         tls_free(out);
         return false;
     }
-    int http_error = check_pair(out);
-    if (http_error == 0)
+    int result = check_pair(out);
+    if (result == 0)
         return true;
-    snprintf(error, size, "%s and %s are no certificate and key of one another, in PEM: %s",
-             cert_file, key_file, gnutls_strerror(http_error));
+    snprintf(error, size, "%s and %s are not a certificate and its private key, in PEM: %s",
+             cert_file, key_file, gnutls_strerror(result));
     tls_free(out);
     return false;
 }

@@ -14,13 +14,6 @@ typedef struct reader {
     validation *faults;
 } reader;
 
-static int64_t clamp(int64_t limit)
-{
-    if (limit < LIMIT_LEAST)
-        return LIMIT_LEAST;
-    return limit > LIMIT_MOST ? LIMIT_MOST : limit;
-}
-
 /* --- ids --- */
 
 static void canonical_uuid(reader *in, body_id *id)
@@ -36,7 +29,7 @@ static void canonical_uuid(reader *in, body_id *id)
 }
 
 /* Finds duplicates by the decoded text, or by the token itself if it can't be decoded. */
-static idset_found see(reader *in, idset *seen, slice token, slice text)
+static idset_found add_seen(reader *in, idset *seen, slice token, slice text)
 {
     idset_found found = idset_add(seen, text.ptr == NULL ? token : text);
     in->faults->nomem = in->faults->nomem || found == IDSET_NOMEM;
@@ -50,7 +43,7 @@ static void take_id(reader *in, slice token)
         return;
     id.text = validation_decode(in->faults, token);
     canonical_uuid(in, &id);
-    if (in->faults->nomem || see(in, &in->seen, token, id.text) != IDSET_NEW)
+    if (in->faults->nomem || add_seen(in, &in->seen, token, id.text) != IDSET_NEW)
         return;
     if (in->out->count == BODY_IDS_MAX)
         validation_too_many(in->faults, in->wanted->ids, BODY_IDS_MAX);
@@ -79,35 +72,21 @@ static void read_ids(reader *in, scan_value list)
 
 /* --- the other members --- */
 
-static void read_hydrate(reader *in, scan_value value)
-{
-    if (value.kind != SCAN_TRUE && value.kind != SCAN_FALSE)
-        validation_add(in->faults, &VALIDATION_BODY, "hydrate", -1, "bool_type",
-                       "Input should be a valid boolean", value.text);
-    in->out->hydrate = value.kind == SCAN_TRUE;
-}
-
-static void read_limit(reader *in, scan_value value)
-{
-    int64_t limit = LIMIT_DEFAULT;
-    if (value.kind != SCAN_NUMBER || !scan_integer(value.text, &limit))
-        validation_add(in->faults, &VALIDATION_BODY, "limit", -1, "int_type",
-                       "Input should be a valid integer", value.text);
-    in->out->limit = clamp(limit);
-}
-
 static void read_member(reader *in, slice key, scan_value value)
 {
+    static const field HYDRATE = {.name = "hydrate", .kind = FIELD_BOOL};
+    static const field LIMIT = {
+        .name = "limit", .kind = FIELD_LIMIT, .least = LIMIT_LEAST, .most = LIMIT_MOST};
     if (scan_string_is(key, slice_of(in->wanted->ids)))
         read_ids(in, value);
-    else if (in->wanted->boxes && scan_string_is(key, SLICE("hydrate")))
-        read_hydrate(in, value);
-    else if (in->wanted->boxes && scan_string_is(key, SLICE("limit")))
-        read_limit(in, value);
+    else if (in->wanted->boxes && scan_string_is(key, slice_of(HYDRATE.name)))
+        in->out->hydrate = fields_read_number(&HYDRATE, value, in->faults) != 0;
+    else if (in->wanted->boxes && scan_string_is(key, slice_of(LIMIT.name)))
+        in->out->limit = fields_read_number(&LIMIT, value, in->faults);
 }
 
-/* Two parsers may take different ones of two members of a name: neither shall have the choice. */
-static bool names_differ(reader *in, scan_value object)
+/* Rejects two members with the same name, because parsers differ in which of them they use. */
+static bool check_names(reader *in, scan_value object)
 {
     idset names;
     slice key;
@@ -115,7 +94,7 @@ static bool names_differ(reader *in, scan_value object)
     idset_init(&names, in->memory);
     for (scan_walk walk = scan_enter(object);
          scan_member(&walk, &key, &value) && !in->faults->nomem;) {
-        if (see(in, &names, key, validation_decode(in->faults, key)) != IDSET_KNOWN)
+        if (add_seen(in, &names, key, validation_decode(in->faults, key)) != IDSET_KNOWN)
             continue;
         validation_malformed(in->faults, NULL, (size_t)(key.ptr - in->faults->text.ptr),
                              "a member has the same name as an earlier one");
@@ -128,7 +107,7 @@ static void read_object(reader *in, scan_value object)
 {
     slice key;
     scan_value value;
-    if (!names_differ(in, object))
+    if (!check_names(in, object))
         return;
     for (scan_walk walk = scan_enter(object);
          scan_member(&walk, &key, &value) && !in->faults->nomem;)

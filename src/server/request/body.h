@@ -1,10 +1,11 @@
 /*
  * body.h: the bodies of the batch reads, {"card_ids":[...]} and {"box_ids":[...],"hydrate":bool,
- * "limit":int}: checked strictly, every http_error reported. Knows no HTTP and no database.
+ * "limit":int}: checked strictly, and every fault is reported. Knows no HTTP and no database.
  */
 #ifndef SERVER_BODY_H
 #define SERVER_BODY_H
 
+#include "server/request/fields.h"
 #include "server/request/idset.h"
 #include "server/request/validation.h"
 

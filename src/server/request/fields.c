@@ -20,7 +20,7 @@ typedef struct here {
     slice input;   /* as JSON */
 } here;
 
-static void http_error(const here *h, const char *type, const char *message)
+static void add_fault(const here *h, const char *type, const char *message)
 {
     validation_add(h->validation, h->at, h->field->name, h->index, type, message, h->input);
 }
@@ -30,7 +30,7 @@ static void fault_number(const here *h, const char *type, const char *begin, int
     buf message = BUF_INIT(256);
     buf_text(&message, begin);
     buf_int(&message, number);
-    http_error(h, type, buf_str(&message));
+    add_fault(h, type, buf_str(&message));
     h->validation->nomem = h->validation->nomem || !buf_ok(&message);
     buf_free(&message);
 }
@@ -58,7 +58,7 @@ static void take_time(field_value *out, const here *h, slice text)
     if (isotime_moment(text, &out->number))
         return;
     bool plus = strcmp(h->at->in, "query") == 0 && memchr(text.ptr, ' ', text.len) != NULL;
-    http_error(
+    add_fault(
         h, "datetime_parsing",
         plus ? "Input should be a time like 2025-01-02T03:04:05Z; a + is a blank in a query: "
                "write %2B"
@@ -76,7 +76,7 @@ static void take_choice(field_value *out, const here *h, slice text)
         }
         buf_printf(&message, "%s %s", i == 0 ? ":" : ",", h->field->choices[i]);
     }
-    http_error(h, "enum", buf_str(&message));
+    add_fault(h, "enum", buf_str(&message));
     h->validation->nomem = h->validation->nomem || !buf_ok(&message);
 done:
     buf_free(&message);
@@ -86,12 +86,12 @@ static void take_text(field_value *out, const here *h, slice text)
 {
     out->text = text;
     if (text.ptr == NULL && !h->validation->nomem && h->field->kind != FIELD_ID)
-        http_error(h, "string_unicode",
-                   "Input should be text without \\u0000 or half a surrogate pair");
+        add_fault(h, "string_unicode",
+                  "Input should be text without \\u0000 or half a surrogate pair");
     else if (h->field->kind == FIELD_ID)
         take_id(h, text, h->field->most);
     else if (h->field->kind == FIELD_UUID && !uuid16_parse(&out->uuid, text))
-        http_error(h, "uuid_parsing", "Input should be a UUID");
+        add_fault(h, "uuid_parsing", "Input should be a UUID");
     else if (h->field->kind == FIELD_TIME)
         take_time(out, h, text);
     else if (h->field->kind == FIELD_CHOICE)
@@ -123,9 +123,9 @@ static void read_span(field_value *out, here *h)
     if (h->field->kind == FIELD_ANY || out->json.kind == wanted)
         return;
     if (wanted == SCAN_OBJECT)
-        http_error(h, "dict_type", "Input should be a valid object");
+        add_fault(h, "dict_type", "Input should be a valid object");
     else
-        http_error(h, "list_type", "Input should be a valid list");
+        add_fault(h, "list_type", "Input should be a valid list");
 }
 
 static void read_string(field_value *out, here *h)
@@ -133,14 +133,14 @@ static void read_string(field_value *out, here *h)
     if (out->json.kind == SCAN_STRING)
         take_text(out, h, validation_decode(h->validation, out->json.text));
     else
-        http_error(h, "string_type", "Input should be a valid string");
+        add_fault(h, "string_type", "Input should be a valid string");
 }
 
 static void read_bool(field_value *out, here *h)
 {
     out->number = out->json.kind == SCAN_TRUE;
     if (out->json.kind != SCAN_TRUE && out->json.kind != SCAN_FALSE)
-        http_error(h, "bool_type", "Input should be a valid boolean");
+        add_fault(h, "bool_type", "Input should be a valid boolean");
 }
 
 static void read_number(field_value *out, here *h)
@@ -149,7 +149,7 @@ static void read_number(field_value *out, here *h)
     if (out->json.kind == SCAN_NUMBER && scan_integer(out->json.text, &number))
         take_number(out, h, number);
     else
-        http_error(h, "int_type", "Input should be a valid integer");
+        add_fault(h, "int_type", "Input should be a valid integer");
 }
 
 static void read_element(here *h, scan_value item)
@@ -157,21 +157,21 @@ static void read_element(here *h, scan_value item)
     uuid16 uuid;
     h->input = item.text;
     if (item.kind != SCAN_STRING) {
-        http_error(h, "string_type", "Input should be a valid string");
+        add_fault(h, "string_type", "Input should be a valid string");
         return;
     }
     slice text = validation_decode(h->validation, item.text);
     if (h->field->kind == FIELD_IDS)
         take_id(h, text, CARDBOX_CARD_ID_MAX);
     else if (text.ptr == NULL || !uuid16_parse(&uuid, text))
-        http_error(h, "uuid_parsing", "Input should be a UUID");
+        add_fault(h, "uuid_parsing", "Input should be a UUID");
 }
 
 static void read_ids(field_value *out, here *h)
 {
     scan_value item;
     if (out->json.kind != SCAN_ARRAY) {
-        http_error(h, "list_type", "Input should be a valid list");
+        add_fault(h, "list_type", "Input should be a valid list");
         return;
     }
     for (scan_walk walk = scan_enter(out->json);
@@ -195,6 +195,13 @@ static void (*const READERS[])(field_value *out, here *h) = {
     [FIELD_CHOICE] = read_string, [FIELD_TIME] = read_string,    [FIELD_IDS] = read_ids,
     [FIELD_UUIDS] = read_ids,
 };
+
+int64_t fields_read_number(const field *f, scan_value value, validation *s)
+{
+    field_value out = {.json = value};
+    READERS[f->kind](&out, &(here){f, &VALIDATION_BODY, s, -1, value.text});
+    return out.number;
+}
 
 /* The index of the field of a name; `count`: there is none. */
 static size_t find_member(const field *table, size_t count, slice key)
@@ -280,7 +287,7 @@ static void take_bool(field_value *out, const here *h)
 {
     out->number = slice_equal(out->text, SLICE("true"));
     if (out->number == 0 && !slice_equal(out->text, SLICE("false")))
-        http_error(h, "bool_parsing", "Input should be true or false");
+        add_fault(h, "bool_parsing", "Input should be true or false");
 }
 
 static void read_parameter(field_value *out, const here *h)
@@ -293,7 +300,7 @@ static void read_parameter(field_value *out, const here *h)
     else if (query_integer(out->text, &number))
         take_number(out, h, number);
     else
-        http_error(h, "int_parsing", "Input should be a valid integer");
+        add_fault(h, "int_parsing", "Input should be a valid integer");
 }
 
 /* Adds a value of a parameter that may be repeated. */
@@ -331,7 +338,7 @@ static void take_parameter(field_value *out, const here *h, slice raw, slice key
     if (h->field->repeats > 0) {
         add_repeated(out, &full, key, text);
     } else if (out->given && !lenient) {
-        http_error(&full, "value_error", "Input should be given once");
+        add_fault(&full, "value_error", "Input should be given once");
     } else {
         out->text = text;
         read_parameter(out, &full);

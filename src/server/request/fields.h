@@ -1,6 +1,6 @@
 /*
  * fields.h: reads the members of a JSON object, or the parameters of a query, by a table of names
- * and kinds. Faults are collected in a validation. A name that is not in the table is a http_error,
+ * and kinds. Faults are collected in a validation. A name that is not in the table is a fault,
  * unless the reader ignores unknown names. Knows no request.
  */
 #ifndef SERVER_FIELDS_H
@@ -58,6 +58,9 @@ typedef struct field_value {
  * twice, the body is malformed. */
 void fields_read_object(field_value *values, const field *table, size_t count, scan_value object,
                         const validation_path *at, validation *s);
+
+/* Reads one member of the body, of a kind with a number. */
+int64_t fields_read_number(const field *f, scan_value value, validation *s);
 
 /* Reads the parameters of a query. With `lenient`, unknown parameters are ignored, and the last
  * one of a name counts; otherwise both are faults. */

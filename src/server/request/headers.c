@@ -1,18 +1,12 @@
 /*
- * headers.c: one table of the fields that matter, each kept as it is or with a function that notes
- * what it says.
+ * headers.c: the table of the headers that the server reads. The value is stored as it is, or by a
+ * function.
  */
 #include "server/request/headers.h"
 #include <strings.h>
 #include "cardbox/limits.h"
 
 enum { REQUEST_ID_MAX = 128 };
-
-static bool says(slice text, const char *word)
-{
-    size_t len = strlen(word);
-    return text.len == len && strncasecmp(text.ptr, word, len) == 0;
-}
 
 static bool is_token(slice name)
 {
@@ -27,11 +21,6 @@ static bool is_token(slice name)
     return name.len > 0;
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 static bool is_visible(slice text)
 {
     for (size_t i = 0; i < text.len; i++)
@@ -40,13 +29,13 @@ static bool is_visible(slice text)
     return text.len > 0;
 }
 
-static void note_host(head *h, slice value)
+static void note_host(headers *h, slice value)
 {
     h->host = value;
     h->hosts++;
 }
 
-static void note_length(head *h, slice value)
+static void note_length(headers *h, slice value)
 {
     uint64_t length = 0;
     h->lengths++;
@@ -58,47 +47,47 @@ static void note_length(head *h, slice value)
     h->length = length;
 }
 
-static void note_transfer_encoding(head *h, slice value)
+static void note_transfer_encoding(headers *h, slice value)
 {
     h->encodings++;
-    h->chunked = says(value, "chunked");
+    h->chunked = slice_equal_nocase(value, "chunked");
 }
 
-static void note_content_encoding(head *h, slice value)
+static void note_content_encoding(headers *h, slice value)
 {
-    h->encoded = h->encoded || !says(value, "identity");
+    h->encoded = h->encoded || !slice_equal_nocase(value, "identity");
 }
 
-static void note_expect(head *h, slice value)
+static void note_expect(headers *h, slice value)
 {
-    h->expects = says(value, "100-continue");
+    h->expects = slice_equal_nocase(value, "100-continue");
 }
 
-static void note_request_id(head *h, slice value)
+static void note_request_id(headers *h, slice value)
 {
     bool sane = value.len <= REQUEST_ID_MAX && is_visible(value);
     h->request_id = sane ? value : (slice){NULL, 0};
 }
 
-static void note_authorization(head *h, slice value)
+static void note_authorization(headers *h, slice value)
 {
     h->authorizations++;
     h->authorization = value;
 }
 
-static void note_none_match(head *h, slice value)
+static void note_none_match(headers *h, slice value)
 {
     none_match_note(&h->none_match, value);
 }
 
-static void note_accept_encoding(head *h, slice value)
+static void note_accept_encoding(headers *h, slice value)
 {
     codings_note(&h->codings, value);
 }
 
 #define TEXT(name, member, once)                                                                   \
     {                                                                                              \
-        {name, sizeof(name) - 1}, NULL, offsetof(head, member), once                               \
+        {name, sizeof(name) - 1}, NULL, offsetof(headers, member), once                            \
     }
 #define NOTED(name, note)                                                                          \
     {                                                                                              \
@@ -107,9 +96,9 @@ static void note_accept_encoding(head *h, slice value)
 
 static const struct {
     slice name;
-    void (*note)(head *h, slice value); /* NULL: the value is kept, */
-    size_t at;                          /* here in a head; */
-    bool once;                          /* of one that is given twice nothing */
+    void (*note)(headers *h, slice value); /* NULL: the value is stored */
+    size_t at;                             /* offset in headers, if the value is stored as it is */
+    bool once;                             /* a header that is given twice counts as empty */
 } FIELDS[] = {
     NOTED("host", note_host),
     NOTED("content-length", note_length),
@@ -131,15 +120,14 @@ static const struct {
     TEXT("cardbox-lsn", lsn, true),
 };
 
-static void keep(slice *out, slice value, bool once)
+static void store_value(slice *out, slice value, bool once)
 {
     *out = once && out->ptr != NULL ? (slice){out->ptr, 0} : value;
 }
 
-void head_field(head *h, slice name, slice value)
+void headers_add(headers *h, slice name, slice value)
 {
-    while (value.len > 0 && is_blank(value.ptr[value.len - 1]))
-        value.len--;
+    value = slice_trim(value, " \t");
     h->bad_name = h->bad_name || !is_token(name);
     for (size_t i = 0; i < sizeof(FIELDS) / sizeof(FIELDS[0]); i++) {
         if (FIELDS[i].name.len != name.len ||
@@ -148,12 +136,12 @@ void head_field(head *h, slice name, slice value)
         if (FIELDS[i].note != NULL)
             FIELDS[i].note(h, value);
         else
-            keep((slice *)(void *)((char *)h + FIELDS[i].at), value, FIELDS[i].once);
+            store_value((slice *)(void *)((char *)h + FIELDS[i].at), value, FIELDS[i].once);
         return;
     }
 }
 
-const char *head_fault(const head *h, bool is_http11)
+const char *headers_error(const headers *h, bool is_http11)
 {
     if (h->bad_name)
         return "a header has a malformed name";
@@ -169,35 +157,34 @@ const char *head_fault(const head *h, bool is_http11)
 }
 
 /* The content type without its parameters. */
-static slice bare_type(const head *h)
+static slice bare_type(const headers *h)
 {
     slice type = h->content_type;
     const char *end = memchr(type.ptr, ';', type.len);
     type.len = end == NULL ? type.len : (size_t)(end - type.ptr);
-    while (type.len > 0 && is_blank(type.ptr[type.len - 1]))
-        type.len--;
-    return type;
+    return slice_trim(type, " \t");
 }
 
-bool head_is_json(const head *h)
+bool headers_is_json(const headers *h)
 {
     static const char PREFIX[] = "application/", SUFFIX[] = "+json";
     if (h->content_type.ptr == NULL)
         return true;
     slice type = bare_type(h);
-    if (says(type, "application/json"))
+    if (slice_equal_nocase(type, "application/json"))
         return true;
     return type.len > sizeof(PREFIX) + sizeof(SUFFIX) - 2 &&
            strncasecmp(type.ptr, PREFIX, sizeof(PREFIX) - 1) == 0 &&
-           says((slice){type.ptr + type.len - (sizeof(SUFFIX) - 1), sizeof(SUFFIX) - 1}, SUFFIX);
+           slice_equal_nocase(
+               (slice){type.ptr + type.len - (sizeof(SUFFIX) - 1), sizeof(SUFFIX) - 1}, SUFFIX);
 }
 
-bool head_is_ndjson(const head *h)
+bool headers_is_ndjson(const headers *h)
 {
-    return h->content_type.ptr != NULL && says(bare_type(h), "application/x-ndjson");
+    return h->content_type.ptr != NULL && slice_equal_nocase(bare_type(h), "application/x-ndjson");
 }
 
-bool head_is_foreign(const head *h)
+bool headers_is_foreign(const headers *h)
 {
     const char *at = h->origin.ptr == NULL ? NULL : memmem(h->origin.ptr, h->origin.len, "://", 3);
     if (h->origin.ptr == NULL || h->authorizations > 0)
@@ -210,7 +197,7 @@ bool head_is_foreign(const head *h)
            strncasecmp(at, h->host.ptr, authority.len) != 0;
 }
 
-bool head_is_key(slice value)
+bool headers_is_key(slice value)
 {
     if (value.ptr == NULL)
         return true;
@@ -220,7 +207,7 @@ bool head_is_key(slice value)
     return value.len > 0 && value.len <= CARDBOX_KEY_MAX;
 }
 
-/* Takes one to eight hexadecimal digits off. */
+/* Reads one to eight hexadecimal digits and removes them from `text`. */
 static bool take_half(uint64_t *half, slice *text)
 {
     size_t len = 0;
@@ -231,7 +218,7 @@ static bool take_half(uint64_t *half, slice *text)
     return len > 0;
 }
 
-bool head_lsn(slice value, uint64_t *place)
+bool headers_read_lsn(slice value, uint64_t *place)
 {
     uint64_t high, low;
     if (!take_half(&high, &value) || value.len == 0 || value.ptr[0] != '/')
@@ -243,7 +230,7 @@ bool head_lsn(slice value, uint64_t *place)
     return true;
 }
 
-bool head_if_match(slice value, int64_t *version)
+bool headers_read_if_match(slice value, int64_t *version)
 {
     size_t at = 1;
     *version = 0;

@@ -1,7 +1,7 @@
 /*
- * headers.h: what the header fields of a request say about its form. Closes what the HTTP library
- * leaves open: two lengths, a length beside an encoding, odd encodings and field names. A request
- * whose end is in doubt is refused and its connection closed, or the next one could be smuggled.
+ * headers.h: the headers of a request. The HTTP library accepts two lengths, a length together with
+ * a transfer encoding, and malformed names. Such a request is rejected and its connection is
+ * closed, because its end is ambiguous (request smuggling).
  */
 #ifndef SERVER_HEADERS_H
 #define SERVER_HEADERS_H
@@ -10,10 +10,10 @@
 #include "base/slice.h"
 #include "server/response/response_format.h"
 
-typedef struct head {
+typedef struct headers {
     unsigned hosts, lengths, encodings, authorizations;
-    bool bad_name;   /* a field name that is no token */
-    bool bad_length; /* no plain decimal number */
+    bool bad_name;   /* a header name that is not a token */
+    bool bad_length; /* not a plain decimal number */
     bool chunked;    /* the transfer encoding is exactly "chunked" */
     bool expects;    /* the client waits for a 100 before it sends the body */
     bool encoded;    /* the body has a content encoding */
@@ -27,40 +27,40 @@ typedef struct head {
     slice idempotency_key; /* ptr NULL: absent; len 0: given twice, or empty */
     slice if_match;        /* likewise */
     none_match none_match;
-    codings codings;  /* that are accepted */
+    codings codings;  /* Accept-Encoding */
     slice last_event; /* Last-Event-ID */
     slice caller_id;  /* X-Caller-Id; as idempotency_key */
     slice call_id;    /* X-Call-Id; likewise */
     slice lsn;        /* Cardbox-Lsn; likewise */
-} head;
+} headers;
 
-#define HEAD_INIT ((head){.codings = CODINGS_INIT})
+#define HEADERS_INIT ((headers){.codings = CODINGS_INIT})
 
-/* Takes one field into account. */
-void head_field(head *h, slice name, slice value);
+/* Adds one header. */
+void headers_add(headers *h, slice name, slice value);
 
-/* Why a request of this form is refused, as static text; NULL: it is not. */
-const char *head_fault(const head *h, bool is_http11);
+/* The reason to reject the request, as static text; NULL: its form is correct. */
+const char *headers_error(const headers *h, bool is_http11);
 
-/* application/json or application/anything+json, whatever its parameters; or nothing. */
-bool head_is_json(const head *h);
+/* True if the Content-Type is application/json or application/...+json, with any parameters, or
+ * absent. */
+bool headers_is_json(const headers *h);
 
-/* application/x-ndjson, whatever its parameters. */
-bool head_is_ndjson(const head *h);
+/* True if the Content-Type is application/x-ndjson, with any parameters. */
+bool headers_is_ndjson(const headers *h);
 
-/* Whether the request comes from a page of another site, in a browser that lends it no token:
- * nobody at the browser has asked for it. */
-bool head_is_foreign(const head *h);
+/* True if a page of another site sent the request, by its Origin, and it has no token. */
+bool headers_is_foreign(const headers *h);
 
-/* Whether an Idempotency-Key or its like is one, or absent: 1 to 512 visible ASCII characters and
- * blanks. */
-bool head_is_key(slice value);
+/* True if an Idempotency-Key, X-Caller-Id or X-Call-Id is absent, or 1 to 512 visible ASCII
+ * characters and blanks. */
+bool headers_is_key(slice value);
 
-/* The place in the database's log that a Cardbox-Lsn names, as "16/B374D848". False: none. */
-bool head_lsn(slice value, uint64_t *place);
+/* Reads a Cardbox-Lsn, such as "16/B374D848". False: it is malformed. */
+bool headers_read_lsn(slice value, uint64_t *place);
 
-/* The version that an If-Match names: "<version>-..." gives it, * is any that exists and gives 0.
- * False: a list, a weak tag or none of ours. */
-bool head_if_match(slice value, int64_t *version);
+/* The version in an If-Match with one ETag of ours. For `*`, which means any version, it is 0.
+ * False: a list, a weak ETag or another text. */
+bool headers_read_if_match(slice value, int64_t *version);
 
 #endif

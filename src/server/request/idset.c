@@ -5,42 +5,20 @@
 #include "server/request/idset.h"
 #include <sys/random.h>
 #include <time.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 enum { FIRST_CAPACITY = 64 };
 
-static uint64_t seeds[2] = {UINT64_C(0x9E3779B97F4A7C15), UINT64_C(0xD1B54A32D192ED03)};
+static uint64_t seed = UINT64_C(0x9E3779B97F4A7C15);
 
 void idset_seed(void)
 {
     struct timespec now;
-    if (getrandom(seeds, sizeof(seeds), 0) == (ssize_t)sizeof(seeds))
+    if (getrandom(&seed, sizeof(seed), 0) == (ssize_t)sizeof(seed))
         return;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    seeds[0] ^= (uint64_t)now.tv_nsec;
-}
-
-/* Both halves of a product: every bit of the input reaches every bit of the result. */
-static uint64_t fold(uint64_t a, uint64_t b)
-{
-    __extension__ typedef unsigned __int128 wide;
-    wide product = (wide)a * b;
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-static uint64_t stir(uint64_t hash, uint64_t piece)
-{
-    return fold(hash ^ piece, seeds[1] | 1) + seeds[0];
-}
-
-static uint64_t hash_of(slice text)
-{
-    uint64_t hash = seeds[0] ^ text.len, piece, last = 0;
-    for (; text.len >= sizeof(piece); text.ptr += sizeof(piece), text.len -= sizeof(piece)) {
-        memcpy(&piece, text.ptr, sizeof(piece));
-        hash = stir(hash, piece);
-    }
-    memcpy(&last, text.ptr, text.len);
-    return fold(stir(hash, last), seeds[1] | 1);
+    seed ^= (uint64_t)now.tv_nsec;
 }
 
 void idset_init(idset *set, arena *memory)
@@ -49,7 +27,7 @@ void idset_init(idset *set, arena *memory)
 }
 
 /* The slot where the text is, or would be. */
-static idset_slot *find(const idset *set, slice text, uint64_t hash)
+static idset_slot *find_slot(const idset *set, slice text, uint64_t hash)
 {
     size_t at = (size_t)hash & (set->capacity - 1);
     for (;;) {
@@ -69,7 +47,7 @@ static bool grow(idset *set)
         return false;
     for (size_t i = 0; i < set->capacity; i++)
         if (set->slots[i].text.ptr != NULL)
-            *find(&larger, set->slots[i].text, set->slots[i].hash) = set->slots[i];
+            *find_slot(&larger, set->slots[i].text, set->slots[i].hash) = set->slots[i];
     *set = larger;
     return true;
 }
@@ -80,8 +58,8 @@ idset_found idset_add(idset *set, slice text)
         text.ptr = "";
     if (set->count * 2 >= set->capacity && !grow(set))
         return IDSET_NOMEM;
-    uint64_t hash = hash_of(text);
-    idset_slot *slot = find(set, text, hash);
+    uint64_t hash = XXH3_64bits_withSeed(text.ptr, text.len, seed);
+    idset_slot *slot = find_slot(set, text, hash);
     if (slot->text.ptr != NULL)
         return IDSET_KNOWN;
     *slot = (idset_slot){text, hash};

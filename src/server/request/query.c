@@ -4,18 +4,8 @@
 #include "server/request/query.h"
 #include "server/request/path.h"
 
-static slice trim(slice text)
-{
-    while (text.len > 0 && strchr(" \t\r\n\f\v", text.ptr[0]) != NULL && text.ptr[0] != '\0')
-        text = (slice){text.ptr + 1, text.len - 1};
-    while (text.len > 0 && text.ptr[text.len - 1] != '\0' &&
-           strchr(" \t\r\n\f\v", text.ptr[text.len - 1]) != NULL)
-        text.len--;
-    return text;
-}
-
 /* True if an encoded name, decoded, equals `name`. False for a malformed one. */
-static bool says(slice encoded, const char *name)
+static bool name_is(slice encoded, const char *name)
 {
     char decoded[64];
     size_t len;
@@ -56,7 +46,7 @@ bool query_has(slice query, const char *name)
 {
     slice raw_name, raw_value;
     while (query_next(&query, &raw_name, &raw_value))
-        if (says(raw_name, name))
+        if (name_is(raw_name, name))
             return true;
     return false;
 }
@@ -82,7 +72,7 @@ static bool is_zero_fraction(slice text)
 
 bool query_integer(slice text, int64_t *out)
 {
-    text = trim(text);
+    text = slice_trim(text, " \t\r\n\f\v");
     bool negative = text.len > 0 && text.ptr[0] == '-';
     if (negative || (text.len > 0 && text.ptr[0] == '+'))
         text = (slice){text.ptr + 1, text.len - 1};

@@ -1,12 +1,11 @@
 /*
- * request.c: the states of a request, and its answer. request_move is the only way from one state
- * to the next.
+ * request.c: the states of a request, and its answer. Only request_set_state() changes the state.
  */
 #include "server/request/request.h"
 #include <assert.h>
 
 enum {
-    BODIES_SHARE = 2 /* bodies may take a half of --memory-max: the rest is for answers */
+    BODIES_SHARE = 2 /* bodies may use half of --memory-max; the rest is for answers */
 };
 
 void request_init(request *r, server_state *server, stats *s, batcher *j)
@@ -15,6 +14,7 @@ void request_init(request *r, server_state *server, stats *s, batcher *j)
     r->server = server;
     r->stats = s;
     r->batcher = j;
+    r->headers = HEADERS_INIT;
     arena_init(&r->memory, r->room, sizeof(r->room));
     r->budget = (arena_budget){.process = &server->memory,
                                .answer_most = (size_t)server->set->response_max,
@@ -34,22 +34,23 @@ void request_clear(request *r)
     buf_free(&r->answer.body);
 }
 
-void request_move(request *r, request_state to)
+void request_set_state(request *r, request_state to)
 {
     static const unsigned ALLOWED[] = {
         [REQUEST_ARRIVING] = 1u << REQUEST_WORKING | 1u << REQUEST_ANSWERED,
         [REQUEST_WORKING] = 1u << REQUEST_SUSPENDED | 1u << REQUEST_ANSWERED,
-        /* To itself: what came from the database leads to another statement. */
+        /* To itself: the rows of one statement led to another statement. */
         [REQUEST_SUSPENDED] =
             1u << REQUEST_SUSPENDED | 1u << REQUEST_ANSWERED | 1u << REQUEST_SENDING,
         [REQUEST_ANSWERED] = 1u << REQUEST_SENDING,
         [REQUEST_SENDING] = 1u << REQUEST_WORKING,
     };
-    bool was_suspended = r->state == REQUEST_SUSPENDED && to != REQUEST_SUSPENDED && !r->job.in_thread;
+    bool was_suspended =
+        r->state == REQUEST_SUSPENDED && to != REQUEST_SUSPENDED && !r->job.in_thread;
     assert((ALLOWED[r->state] & 1u << to) != 0);
     r->state = to;
     if (to == REQUEST_ANSWERED || to == REQUEST_SENDING)
-        request_hold_answer(r);
+        request_count_answer(r);
     if (was_suspended)
         r->host->resume(r);
 }
@@ -59,7 +60,7 @@ slice request_tenant(const request *r)
     return r->match.params[0];
 }
 
-bool request_hold_body(request *r, size_t more)
+bool request_reserve_body(request *r, size_t more)
 {
     buf_reserve(&r->body, more);
     size_t added = r->body.cap - r->held;
@@ -81,7 +82,7 @@ void request_drop_body(request *r)
     memory_hold(&r->server->memory, &r->held, 0);
 }
 
-void request_hold_answer(request *r)
+void request_count_answer(request *r)
 {
     size_t bytes = r->answer.body.cap;
     memory_hold(&r->server->memory, &r->answer_held, bytes < MEMORY_SMALL ? 0 : bytes);
@@ -103,7 +104,7 @@ void request_answer_fixed(request *r, unsigned status, slice json)
 {
     r->answer.status = status;
     r->answer.fixed = json;
-    request_move(r, REQUEST_ANSWERED);
+    request_set_state(r, REQUEST_ANSWERED);
 }
 
 void request_tag(request *r, int64_t version)

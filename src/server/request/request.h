@@ -1,6 +1,6 @@
 /*
- * request.h: one request on its way through the server, and the answer to it. All its memory
- * is one arena and two buffers, given back in one place. Knows no HTTP library and no SQL.
+ * request.h: one request and its answer. All its memory is one arena and two buffers, and is freed
+ * by one function. Knows no HTTP library and no SQL.
  */
 #ifndef SERVER_REQUEST_H
 #define SERVER_REQUEST_H
@@ -8,21 +8,22 @@
 #include "base/buf.h"
 #include "server/background/job.h"
 #include "server/batch/batcher.h"
+#include "server/request/headers.h"
 #include "server/request/route.h"
-#include "server/response/response_format.h"
 #include "server/server.h"
 
 typedef enum request_state {
-    REQUEST_ARRIVING,  /* its head or its body is not all there */
+    REQUEST_ARRIVING,  /* its headers or its body are incomplete */
     REQUEST_WORKING,   /* its handler is running */
-    REQUEST_SUSPENDED, /* it waits for the database, and its connection with it */
+    REQUEST_SUSPENDED, /* it waits for the database, and so does its connection */
     REQUEST_ANSWERED,  /* the answer is complete */
-    REQUEST_SENDING    /* the answer is the HTTP library's; a stream may have to work on it again */
+    REQUEST_SENDING /* the HTTP library sends the answer; a stream may query the database for more
+                       of it */
 } request_state;
 
 #define ANSWER_HEADERS_MAX 4
 
-/* Further than any standby is. */
+/* A log position that no standby has reached: only the primary may answer. */
 #define REQUEST_AT_PRIMARY UINT64_MAX
 
 struct request;
@@ -30,23 +31,24 @@ struct token_reader;
 
 typedef enum stream_state {
     STREAM_PIECE,
-    STREAM_WAIT, /* nothing now: whoever makes it resumes the request */
+    STREAM_WAIT, /* nothing now; the producer resumes the request */
     STREAM_END,
-    STREAM_BROKEN /* the answer can't be completed, and its connection ends so that it shows */
+    STREAM_BROKEN /* the answer can't be completed; the connection is closed, so that the client
+                     notices */
 } stream_state;
 
-/* A body that is made while it is sent. */
+/* A body that is produced while it is sent. */
 typedef struct answer_stream {
-    /* What comes next, lent until `took` says how much of it is no longer needed. */
+    /* Lends the next bytes. They stay valid until `took` reports how many of them were used. */
     stream_state (*peek)(struct request *r, slice *piece);
     void (*took)(struct request *r, size_t len);
 } answer_stream;
 
-/* Where the body of a request goes while it arrives. */
+/* The receiver of a request's body while it arrives. */
 typedef struct request_sink {
-    /* Gives how many bytes it took; if not all, whoever makes room resumes the request. */
+    /* Returns how many bytes it accepted. If these are not all, it resumes the request later. */
     size_t (*take)(struct request *r, slice piece);
-    void (*end)(struct request *r); /* that was all: suspends the request, or answers it */
+    void (*end)(struct request *r); /* the body is complete: suspends the request, or answers it */
 } request_sink;
 
 typedef struct answer {
@@ -54,120 +56,116 @@ typedef struct answer {
     buf body;                    /* JSON; used unless fixed is set */
     slice fixed;                 /* static text instead */
     slice packed;                /* the same as gzip; ptr NULL: it is compressed on demand */
-    const answer_stream *stream; /* or this; NULL: none */
+    const answer_stream *stream; /* or a stream; NULL: none */
     const char *type;            /* Content-Type; NULL: application/json */
-    bool plain;                  /* never compressed: it must leave at once */
-    bool close;                  /* the connection ends with it */
+    bool plain;                  /* never compressed, because it must be sent at once */
+    bool close;                  /* the connection is closed after it */
     bool tagged;                 /* has an ETag, if it is a 200 */
-    slice tagged_by;             /* the text that it is made of; NULL: the body */
-    int64_t version;             /* to stand in the ETag; 0: none */
-    int64_t card_etag;           /* of the card that it shows: its ETag is made of it; 0: none */
-    bool unchanged;              /* the client has that card: there is no body. */
-    bool varies;                 /* And with one it would vary with Accept-Encoding */
-    size_t headers;              /* besides those that every answer has */
+    slice tagged_by;             /* the text that the ETag is a hash of; NULL: the body */
+    int64_t version;             /* a box version for the ETag; 0: none */
+    int64_t card_etag;           /* the etag of the one card in the body; 0: none */
+    bool unchanged;              /* the client already has that card: 304 */
+    bool varies;                 /* with a 304: the body would vary with Accept-Encoding */
+    size_t headers;              /* in addition to those of every answer */
     struct {
         const char *name;
         const char *value; /* static, or in the request's arena */
     } header[ANSWER_HEADERS_MAX];
 } answer;
 
-/* The text of one that is no stream. */
+/* The body of an answer that is not a stream. */
 static inline slice answer_text(const answer *a)
 {
     return a->fixed.ptr != NULL ? a->fixed : buf_as_slice(&a->body);
 }
 
-/* What a request asks of the connection that it came on. */
+/* Functions of the connection of a request. */
 typedef struct request_host {
-    void (*resume)(struct request *r);     /* what it waited for is there */
-    bool (*left)(const struct request *r); /* nobody reads there any more */
-    void (*cut)(struct request *r);        /* its connection is to end, whatever it does */
-    void (*lend)(struct request *r);       /* memory of an earlier large answer, for its body */
-    void (*hold)(struct request *r);       /* it waits for a thread: nothing may end it meanwhile */
+    void (*resume)(struct request *r);     /* the request no longer waits */
+    bool (*left)(const struct request *r); /* true if the client closed the connection */
+    void (*cut)(struct request *r);        /* closes the connection */
+    void (*lend)(struct request *r);       /* lends the body memory of an earlier large answer */
+    void (*hold)(
+        struct request *r); /* suspends the connection while a helper thread works on the request */
 } request_host;
 
-/* Bytes that a request has without an allocation: paths, headers and one key fit. */
+/* Bytes of the arena without an allocation: paths, headers and one key fit. */
 #define REQUEST_ROOM 2048
 
 typedef struct request {
     request_state state;
     const request_host *host;
     server_state *server;
-    stats *stats; /* of the loop, or of the thread that works on it */
+    stats *stats; /* the loop's, or the helper thread's that works on it */
     batcher *batcher;
-    struct transfers *transfers; /* of the loop */
+    struct transfers *transfers; /* the loop's */
     struct followers *followers; /* likewise */
-    struct jobs *jobs;           /* likewise; NULL: no threads, all is done on the loop */
-    struct token_reader *tokens; /* likewise: its hold on the list of tokens */
-    slice target;                /* as it came */
+    struct jobs *jobs;           /* likewise; NULL: no helper threads */
+    struct token_reader *tokens; /* likewise: it keeps the list of tokens alive */
+    slice target;                /* as received */
     const char *method;
     slice query;
     url_path path;
     route_match match;
-    route_scope scope; /* the route's, or of an ability its own */
+    route_scope scope; /* the route's, or the ability's */
     slice id;          /* X-Request-Id, the client's or ours */
-    slice traceparent;
-    slice idempotency_key, if_match; /* as head.h gives them; so are the next two */
-    none_match none_match;
-    codings codings;
-    slice caller_id, call_id; /* X-Caller-Id and X-Call-Id, likewise */
-    slice last_event;         /* Last-Event-ID */
-    uint64_t at_least; /* how much of the database's log it must see: its Cardbox-Lsn, or all */
+    headers headers;
+    uint64_t at_least; /* log position that the database must have replayed: Cardbox-Lsn */
     buf body;
-    size_t held;        /* bytes of it that are counted in server.bodies and server.memory */
+    size_t held;        /* bytes of the body that are counted in server.bodies and server.memory */
     size_t answer_held; /* bytes of the answer's body that are counted in server.memory */
     int64_t started_ms, started_us;
-    int64_t token_id; /* of the token that it came with; 0: none was asked for */
+    int64_t token_id; /* 0: the server runs without authentication */
     int64_t token_expires_ms;
-    unsigned token_changes; /* the version of the list of tokens that it was found in */
+    unsigned token_changes; /* version of the list of tokens when it was checked */
     answer answer;
-    batch_ticket ticket; /* its place in the batcher's lists */
-    job job;             /* and among the jobs; with job.in_thread all but that is a thread's */
-    char lsn[24];        /* Cardbox-Lsn of the answer, once a write is committed; "" is none */
-    void *plan;          /* what its handler remembers for rendering */
-    void (*drop_plan)(void *plan); /* frees what the arena does not hold; NULL: nothing */
-    const request_sink *sink;      /* of a route with ROUTE_STREAM */
-    arena_budget budget;           /* of that memory, and of what is made of it */
-    arena memory;                  /* only what is before it is cleared for the next request */
-    _Alignas(max_align_t) char room[REQUEST_ROOM]; /* where memory begins */
+    batch_ticket ticket; /* its entry in the batcher's lists */
+    job job; /* its entry in the list of jobs. While job.in_thread, a helper thread owns the rest */
+    char lsn[24]; /* Cardbox-Lsn of the answer, once a write is committed; "": none */
+    void *plan;   /* the handler's data, for the response */
+    void (*drop_plan)(
+        void *plan);          /* frees memory of the plan that is not in the arena; may be NULL */
+    const request_sink *sink; /* receives the body, if the route has ROUTE_STREAM */
+    arena_budget budget;      /* limits the arena and the answer */
+    arena memory;             /* request_init clears only the members before it */
+    _Alignas(max_align_t) char room[REQUEST_ROOM]; /* first bytes of the arena */
 } request;
 
-/* A new one, with nothing but its memory. */
+/* Initialises a request. */
 void request_init(request *r, server_state *server, stats *s, batcher *j);
 
-/* Gives its memory back; it may be initialised again. */
+/* Frees its memory. It may be initialised again. */
 void request_clear(request *r);
 
-/* The one way to another state. Wakes the connection of a suspended request; after a job the loop
- * does. */
-void request_move(request *r, request_state to);
+/* Changes the state. Resumes the connection of a suspended request, except after a job: then the
+ * loop does. */
+void request_set_state(request *r, request_state to);
 
 /* The tenant; every route below /projects has it as its first parameter. */
 slice request_tenant(const request *r);
 
-/* Makes room for `more` bytes of the body. False: bodies that are held take all the memory that
- * they may, and this one is given up. Small ones pass always, so that ordinary work goes on, and so
- * does one that is alone, so that each that --body-max allows can come in. */
-bool request_hold_body(request *r, size_t more);
+/* Reserves memory for `more` bytes of the body. False: bodies already use all their memory, and
+ * this one was freed. Small bodies are always accepted, and so is a single large one. */
+bool request_reserve_body(request *r, size_t more);
 
-/* Gives its memory back. */
+/* Frees the body. */
 void request_drop_body(request *r);
 
-/* Counts the memory of the answer's body as it is now; request_move does so too. */
-void request_hold_answer(request *r);
+/* Counts the present memory of the answer's body; request_set_state does that too. */
+void request_count_answer(request *r);
 
-/* An empty buffer for the answer's body, bounded by the response budget. */
+/* The buffer for the answer's body, bounded by the response budget. */
 buf *request_body(request *r);
 
-/* The same for a body that may be large: in memory that was used before, if there is some, since
- * each new page of it costs more than what is written there. */
+/* The same for a body that may be large. It reuses memory of an earlier answer, because a new page
+ * of memory costs more than the bytes that are written to it. */
 buf *request_large_body(request *r);
 
-/* The answer is static text. */
+/* Answers with static text. */
 void request_answer_fixed(request *r, unsigned status, slice json);
 
-/* The answer, if it is a 200, has an ETag over its body, with the version of a box before it; 0: no
- * version. */
+/* Adds an ETag, a hash of the body, if the answer is a 200. `version`: box version in front of the
+ * hash; 0: none. */
 void request_tag(request *r, int64_t version);
 
 /* Adds a header; a value that is not static must live in the request's arena. NULL is ignored. */

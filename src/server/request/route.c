@@ -2,7 +2,6 @@
  * route.c: matching of methods and paths against a table. Some dozen routes need no tree.
  */
 #include "server/request/route.h"
-#include "app/edit_distance.h"
 
 /* The next segment of a pattern, which begins with '/'. */
 static slice next_segment(const char **pattern)
@@ -14,7 +13,7 @@ static slice next_segment(const char **pattern)
 }
 
 /* Segments in braces are stored in `params`. */
-static bool fits(const char *pattern, const url_path *where, slice params[ROUTE_PARAMS_MAX])
+static bool matches(const char *pattern, const url_path *where, slice params[ROUTE_PARAMS_MAX])
 {
     size_t found = 0;
     for (size_t i = 0; i < where->count; i++) {
@@ -31,7 +30,7 @@ static bool fits(const char *pattern, const url_path *where, slice params[ROUTE_
     return strcmp(pattern, where->folder ? "/" : "") == 0;
 }
 
-static bool serves(const char *served, const char *method)
+static bool accepts_method(const char *served, const char *method)
 {
     return strcmp(served, method) == 0 ||
            (strcmp(method, "HEAD") == 0 && strcmp(served, "GET") == 0);
@@ -42,45 +41,15 @@ void route_find(route_match *out, const route *table, const char *method, const 
     *out = (route_match){.route = NULL};
     for (const route *r = table; r->method != NULL; r++) {
         slice params[ROUTE_PARAMS_MAX] = {{NULL, 0}};
-        if (!fits(r->pattern, where, params))
+        if (!matches(r->pattern, where, params))
             continue;
         out->path_known = true;
-        if (!serves(r->method, method))
+        if (!accepts_method(r->method, method))
             continue;
         out->route = r;
         memcpy(out->params, params, sizeof(params));
         return;
     }
-}
-
-/* How far a path is from a pattern with as many segments: the letters of its fixed words. */
-static int apart_of(const char *pattern, const url_path *where)
-{
-    int apart = 0;
-    for (size_t i = 0; i < where->count; i++) {
-        if (*pattern == '\0' || pattern[1] == '\0')
-            return EDIT_DISTANCE_NONE;
-        slice wanted = next_segment(&pattern);
-        if (wanted.ptr[0] != '{')
-            apart += edit_distance(where->segments[i], wanted);
-    }
-    return *pattern == '\0' || strcmp(pattern, "/") == 0 ? apart : EDIT_DISTANCE_NONE;
-}
-
-const route *route_near(const route *table, const char *method, const url_path *where, int most)
-{
-    const route *found = NULL;
-    int nearest = most;
-    for (const route *r = table; r->method != NULL; r++) {
-        int apart = apart_of(r->pattern, where);
-        bool better = apart == nearest && found != NULL && serves(r->method, method) &&
-                      !serves(found->method, method);
-        if (apart >= nearest && !better)
-            continue;
-        nearest = apart;
-        found = r;
-    }
-    return found;
 }
 
 const char *route_hint_of(const route_hint *table, const char *method, const url_path *where)
@@ -89,8 +58,8 @@ const char *route_hint_of(const route_hint *table, const char *method, const url
     file.folder = false;
     for (const route_hint *h = table; h->method != NULL; h++) {
         slice params[ROUTE_PARAMS_MAX];
-        if ((*h->method == '\0' || serves(h->method, method)) &&
-            (fits(h->pattern, where, params) || fits(h->pattern, &file, params)))
+        if ((*h->method == '\0' || accepts_method(h->method, method)) &&
+            (matches(h->pattern, where, params) || matches(h->pattern, &file, params)))
             return h->hint;
     }
     return NULL;

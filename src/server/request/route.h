@@ -43,7 +43,8 @@ typedef struct route {
     route_class class;                 /* its class in the metrics */
     unsigned takes;                    /* for a change: the accepted headers */
     void (*handle)(struct request *r); /* called once the whole request is there, or, with
-                                        * ROUTE_STREAM, its head */
+                                        * ROUTE_STREAM, its headers */
+    const void *of; /* argument of a handler that serves several routes; else NULL */
 } route;
 
 typedef struct route_match {
@@ -68,11 +69,6 @@ extern const route_hint ROUTE_HINTS[];
 /* The hint for a path; NULL: there is none; "": show none. The table need not have the slash at
  * the end of a path. */
 const char *route_hint_of(const route_hint *table, const char *method, const url_path *where);
-
-/* The route that is most similar to an unknown path: without a slash at the end, or with fewer than
- * `most` letters of its fixed words changed. A route that accepts the method is preferred. NULL: no
- * route is similar. */
-const route *route_near(const route *table, const char *method, const url_path *where, int most);
 
 void route_find(route_match *out, const route *table, const char *method, const url_path *where);
 

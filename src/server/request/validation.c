@@ -30,7 +30,7 @@ validation_result validation_check(const validation *s)
 }
 
 /* Writes the beginning of an item, up to its position in the request. False: the list is full. */
-static bool begin(validation *s, const validation_path *at, const char *type)
+static bool begin_item(validation *s, const validation_path *at, const char *type)
 {
     if (s->faults++ >= VALIDATION_FAULTS_MAX)
         return false;
@@ -41,7 +41,7 @@ static bool begin(validation *s, const validation_path *at, const char *type)
     return true;
 }
 
-static void end(validation *s, const char *message, slice input)
+static void end_item(validation *s, const char *message, slice input)
 {
     buf_text(&s->items, "],\"msg\":");
     buf_json_string(&s->items, slice_of(message));
@@ -55,7 +55,7 @@ static void end(validation *s, const char *message, slice input)
 void validation_add(validation *s, const validation_path *at, const char *member, int64_t index,
                     const char *type, const char *message, slice input)
 {
-    if (!begin(s, at, type))
+    if (!begin_item(s, at, type))
         return;
     if (member != NULL) {
         buf_char(&s->items, ',');
@@ -65,18 +65,18 @@ void validation_add(validation *s, const validation_path *at, const char *member
         buf_char(&s->items, ',');
         buf_int(&s->items, index);
     }
-    end(s, message, input);
+    end_item(s, message, input);
 }
 
 void validation_unknown(validation *s, const validation_path *at, slice token, const char *message)
 {
-    if (!begin(s, at, "extra_forbidden"))
+    if (!begin_item(s, at, "extra_forbidden"))
         return;
     if (token.len <= VALIDATION_INPUT_MAX) {
         buf_char(&s->items, ',');
         buf_slice(&s->items, token);
     }
-    end(s, message, (slice){NULL, 0});
+    end_item(s, message, (slice){NULL, 0});
 }
 
 void validation_malformed(validation *s, const char *member, size_t position, const char *message)
@@ -100,14 +100,14 @@ scan_value validation_body(validation *s, unsigned depth_max)
 {
     const scan_value none = {SCAN_NONE, {NULL, 0}};
     scan_value whole = none;
-    scan_error http_error;
+    scan_error error;
     if (s->text.len == 0) {
         validation_add(s, &VALIDATION_BODY, NULL, -1, "missing", "Field required",
                        (slice){NULL, 0});
         return none;
     }
-    if (!scan_check(s->text, depth_max, &whole, NULL, &http_error)) {
-        validation_malformed(s, NULL, http_error.position, http_error.message);
+    if (!scan_check(s->text, depth_max, &whole, NULL, &error)) {
+        validation_malformed(s, NULL, error.position, error.message);
         return none;
     }
     if (whole.kind == SCAN_OBJECT)

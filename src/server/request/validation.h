@@ -1,7 +1,7 @@
 /*
  * validation.h: the validation of a request. It collects the faults in the form of the original
  * service, or the reason why the body is no JSON, or a number that is too large. Readers continue
- * after a http_error, and the result is checked once at the end. Knows no HTTP and no database.
+ * after a fault, and the result is checked once at the end. Knows no HTTP and no database.
  */
 #ifndef SERVER_VALIDATION_H
 #define SERVER_VALIDATION_H
@@ -52,20 +52,20 @@ void validation_free(validation *s);
 validation_result validation_check(const validation *s);
 
 /*
- * Adds a http_error of a member (NULL: of the whole value), or of its element `index` (negative: of
+ * Adds a fault of a member (NULL: of the whole value), or of its element `index` (negative: of
  * the member itself). `input` is JSON and is shown if it is short; ptr NULL: none.
  */
 void validation_add(validation *s, const validation_path *at, const char *member, int64_t index,
                     const char *type, const char *message, slice input);
 
-/* Adds the http_error of an unknown member, by its name as a JSON string token. */
+/* Adds the fault of an unknown member, by its name as a JSON string token. */
 void validation_unknown(validation *s, const validation_path *at, slice token, const char *message);
 
 /* Only the first call of each kind has an effect. */
 void validation_malformed(validation *s, const char *member, size_t position, const char *message);
 void validation_too_many(validation *s, const char *member, int64_t most);
 
-/* The body, which must be one object. SCAN_NONE: it is not, and the http_error is recorded. */
+/* The body, which must be one object. SCAN_NONE: it is not, and the fault is recorded. */
 scan_value validation_body(validation *s, unsigned depth_max);
 
 /* The decoded string token; ptr NULL if UTF-8 can't represent it, or out of memory. */

@@ -29,7 +29,7 @@ static bool is_same_kind(const failure_kind *k, const char *sqlstate, const char
 }
 
 /* The entry of a kind, else the one that is due first. */
-static failure_kind *find(const char *sqlstate, const char *statement)
+static failure_kind *find_kind(const char *sqlstate, const char *statement)
 {
     failure_kind *oldest = &kinds[0];
     for (size_t i = 0; i < KINDS_MAX; i++) {
@@ -48,7 +48,7 @@ static bool is_due(const char *sqlstate, const char *statement, int64_t interval
 {
     int64_t now_ms = clock_ms();
     pthread_mutex_lock(&lock);
-    failure_kind *k = find(sqlstate, statement);
+    failure_kind *k = find_kind(sqlstate, statement);
     bool known = is_same_kind(k, sqlstate, statement), due = now_ms >= k->due_ms;
     *unlogged = known ? k->unlogged : 0;
     if (due) {

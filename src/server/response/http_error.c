@@ -1,7 +1,8 @@
 /*
- * http_error.c: the table of errors and the bodies made from it. If even an error can't be built, a
- * fixed one goes out: there is no request without an answer.
+ * http_error.c: the table of errors, and error answers. If memory for an error answer is missing, a
+ * static text is sent.
  */
+#include <inttypes.h>
 #include "server/response/http_error.h"
 #include <stdarg.h>
 #include "base/clock.h"
@@ -14,9 +15,9 @@
 
 enum {
     HTTP_ERROR_BODY_MAX =
-        8 * 1024 * 1024, /* of a thousand cards that are refused, each with its id and why */
-    OTHERS_SHARE = 4     /* an answer that did not fit while others had less than this part of the
-                          * memory does not fit alone either */
+        8 * 1024 * 1024, /* a thousand rejected cards, each with its id and reason */
+    OTHERS_SHARE = 4     /* if other requests use less than this part of the memory, the answer is
+                          * too large even without them */
 };
 
 #define NO_MEMORY "out of memory"
@@ -25,57 +26,41 @@ enum {
 static const struct {
     unsigned status;
     const char *code;
-    const char *header, *value; /* that it always has */
-} FAULTS[] = {
-    [HTTP_ERROR_BAD_REQUEST] = {400, "bad_request", NULL, NULL},
-    [HTTP_ERROR_UNAUTHENTICATED] = {401, "unauthenticated", "WWW-Authenticate", "Bearer"},
-    [HTTP_ERROR_FORBIDDEN] = {403, "forbidden", NULL, NULL},
-    [HTTP_ERROR_NOT_FOUND] = {404, "not_found", NULL, NULL},
-    [HTTP_ERROR_METHOD] = {405, "method_not_allowed", NULL, NULL},
-    [HTTP_ERROR_CONFLICT] = {409, "conflict", NULL, NULL},
-    [HTTP_ERROR_GONE] = {410, "gone", NULL, NULL},
-    [HTTP_ERROR_PRECONDITION] = {412, "precondition_failed", NULL, NULL},
-    [HTTP_ERROR_MISDIRECTED] = {421, "misdirected_request", NULL, NULL},
-    [HTTP_ERROR_TOO_LARGE] = {413, "too_large", NULL, NULL},
-    [HTTP_ERROR_MEDIA_TYPE] = {415, "unsupported_media_type", NULL, NULL},
-    [HTTP_ERROR_INTERNAL] = {500, "internal", NULL, NULL},
-    [HTTP_ERROR_UNAVAILABLE] = {503, "unavailable", "Retry-After", "1"},
-    [HTTP_ERROR_AWAY] = {503, "unavailable", "Retry-After", "1"},
-    [HTTP_ERROR_INCOMPATIBLE] = {503, "unavailable", "Retry-After", "1"},
-    [HTTP_ERROR_QUEUE_FULL] = {503, "unavailable", "Retry-After", "1"},
-    [HTTP_ERROR_TRANSFERS_FULL] = {503, "unavailable", "Retry-After", "5"},
-    [HTTP_ERROR_JOBS_FULL] = {503, "unavailable", "Retry-After", "1"},
-    [HTTP_ERROR_BODIES_FULL] = {503, "unavailable", "Retry-After", "1"},
-    [HTTP_ERROR_ANSWERS_FULL] = {503, "unavailable", "Retry-After", "1"},
-    [HTTP_ERROR_CLIENT_LEFT] = {503, "unavailable", "Retry-After", "1"},
-    [HTTP_ERROR_STOPPING] = {503, "unavailable", "Retry-After", "1"},
-    [HTTP_ERROR_TIMEOUT] = {504, "timeout", "Retry-After", "1"},
-    [HTTP_ERROR_NO_ABILITY] = {404, "invalid_ability", NULL, NULL},
-    [HTTP_ERROR_BAD_INPUT] = {422, "invalid_input", NULL, NULL},
-    [HTTP_ERROR_ABILITY_NOT_FOUND] = {404, "error", NULL, NULL},
-    [HTTP_ERROR_ABILITY_CONFLICT] = {409, "error", NULL, NULL},
-    [HTTP_ERROR_ABILITY_GONE] = {410, "error", NULL, NULL},
-    [HTTP_ERROR_ABILITY_UNKNOWN] = {500, "unknown_failure", NULL, NULL},
+    const char *reason;         /* in the metrics; NULL: the code */
+    const char *header, *value; /* a header that the answer always has */
+} ERRORS[] = {
+    [HTTP_ERROR_BAD_REQUEST] = {400, "bad_request", NULL, NULL, NULL},
+    [HTTP_ERROR_UNAUTHENTICATED] = {401, "unauthenticated", NULL, "WWW-Authenticate", "Bearer"},
+    [HTTP_ERROR_FORBIDDEN] = {403, "forbidden", NULL, NULL, NULL},
+    [HTTP_ERROR_NOT_FOUND] = {404, "not_found", NULL, NULL, NULL},
+    [HTTP_ERROR_METHOD] = {405, "method_not_allowed", NULL, NULL, NULL},
+    [HTTP_ERROR_CONFLICT] = {409, "conflict", NULL, NULL, NULL},
+    [HTTP_ERROR_GONE] = {410, "gone", NULL, NULL, NULL},
+    [HTTP_ERROR_PRECONDITION] = {412, "precondition_failed", NULL, NULL, NULL},
+    [HTTP_ERROR_MISDIRECTED] = {421, "misdirected_request", NULL, NULL, NULL},
+    [HTTP_ERROR_TOO_LARGE] = {413, "too_large", NULL, NULL, NULL},
+    [HTTP_ERROR_MEDIA_TYPE] = {415, "unsupported_media_type", NULL, NULL, NULL},
+    [HTTP_ERROR_INTERNAL] = {500, "internal", NULL, NULL, NULL},
+    [HTTP_ERROR_UNAVAILABLE] = {503, "unavailable", "memory", "Retry-After", "1"},
+    [HTTP_ERROR_AWAY] = {503, "unavailable", "database_away", "Retry-After", "1"},
+    [HTTP_ERROR_INCOMPATIBLE] = {503, "unavailable", "database_incompatible", "Retry-After", "1"},
+    [HTTP_ERROR_QUEUE_FULL] = {503, "unavailable", "queue_full", "Retry-After", "1"},
+    [HTTP_ERROR_TRANSFERS_FULL] = {503, "unavailable", "transfers_full", "Retry-After", "5"},
+    [HTTP_ERROR_JOBS_FULL] = {503, "unavailable", "jobs_full", "Retry-After", "1"},
+    [HTTP_ERROR_BODIES_FULL] = {503, "unavailable", "bodies_full", "Retry-After", "1"},
+    [HTTP_ERROR_ANSWERS_FULL] = {503, "unavailable", "answers_full", "Retry-After", "1"},
+    [HTTP_ERROR_CLIENT_LEFT] = {503, "unavailable", "client_left", "Retry-After", "1"},
+    [HTTP_ERROR_STOPPING] = {503, "unavailable", "stopping", "Retry-After", "1"},
+    [HTTP_ERROR_TIMEOUT] = {504, "timeout", NULL, "Retry-After", "1"},
+    [HTTP_ERROR_NO_ABILITY] = {404, "invalid_ability", NULL, NULL, NULL},
+    [HTTP_ERROR_BAD_INPUT] = {422, "invalid_input", NULL, NULL, NULL},
+    [HTTP_ERROR_ABILITY_NOT_FOUND] = {404, "error", "ability_not_found", NULL, NULL},
+    [HTTP_ERROR_ABILITY_CONFLICT] = {409, "error", "ability_conflict", NULL, NULL},
+    [HTTP_ERROR_ABILITY_GONE] = {410, "error", "ability_gone", NULL, NULL},
+    [HTTP_ERROR_ABILITY_UNKNOWN] = {500, "unknown_failure", NULL, NULL, NULL},
 };
 
-/* Where the code alone says too little for operators. */
-static const char *const REASONS[] = {
-    [HTTP_ERROR_UNAVAILABLE] = "memory",
-    [HTTP_ERROR_AWAY] = "database_away",
-    [HTTP_ERROR_INCOMPATIBLE] = "database_incompatible",
-    [HTTP_ERROR_QUEUE_FULL] = "queue_full",
-    [HTTP_ERROR_TRANSFERS_FULL] = "transfers_full",
-    [HTTP_ERROR_JOBS_FULL] = "jobs_full",
-    [HTTP_ERROR_BODIES_FULL] = "bodies_full",
-    [HTTP_ERROR_ANSWERS_FULL] = "answers_full",
-    [HTTP_ERROR_CLIENT_LEFT] = "client_left",
-    [HTTP_ERROR_STOPPING] = "stopping",
-    [HTTP_ERROR_ABILITY_NOT_FOUND] = "ability_not_found",
-    [HTTP_ERROR_ABILITY_CONFLICT] = "ability_conflict",
-    [HTTP_ERROR_ABILITY_GONE] = "ability_gone",
-};
-
-enum { HTTP_ERROR_COUNT = sizeof(FAULTS) / sizeof(FAULTS[0]) };
+enum { HTTP_ERROR_COUNT = sizeof(ERRORS) / sizeof(ERRORS[0]) };
 
 _Static_assert((int)HTTP_ERROR_COUNT <= STATS_FAULTS_MAX, "faults are counted by number");
 
@@ -83,45 +68,57 @@ const char *http_error_code(size_t what, const char **reason)
 {
     if (what >= HTTP_ERROR_COUNT)
         return NULL;
-    bool known = what < sizeof(REASONS) / sizeof(REASONS[0]) && REASONS[what] != NULL;
-    *reason = known ? REASONS[what] : FAULTS[what].code;
-    return FAULTS[what].code;
+    *reason = ERRORS[what].reason != NULL ? ERRORS[what].reason : ERRORS[what].code;
+    return ERRORS[what].code;
 }
 
 static const struct {
     cardbox_status status;
-    http_error http_error;
+    http_error error, ability_error; /* the second one is of a call of an ability */
 } STATUSES[] = {
-    {CARDBOX_INVALID, HTTP_ERROR_BAD_REQUEST},    {CARDBOX_NOT_FOUND, HTTP_ERROR_NOT_FOUND},
-    {CARDBOX_CONFLICT, HTTP_ERROR_CONFLICT},      {CARDBOX_GONE, HTTP_ERROR_GONE},
-    {CARDBOX_FORBIDDEN, HTTP_ERROR_INCOMPATIBLE}, /* the server's role may not, whoever the client
-                                                     is */
-    {CARDBOX_TOO_LARGE, HTTP_ERROR_TOO_LARGE},    {CARDBOX_BUSY, HTTP_ERROR_AWAY},
-    {CARDBOX_TIMEOUT, HTTP_ERROR_TIMEOUT},        {CARDBOX_UNAVAILABLE, HTTP_ERROR_AWAY},
-    {CARDBOX_NOMEM, HTTP_ERROR_UNAVAILABLE},      {CARDBOX_INTERNAL, HTTP_ERROR_INTERNAL},
+    {CARDBOX_INVALID, HTTP_ERROR_BAD_REQUEST, HTTP_ERROR_BAD_INPUT},
+    {CARDBOX_NOT_FOUND, HTTP_ERROR_NOT_FOUND, HTTP_ERROR_ABILITY_NOT_FOUND},
+    {CARDBOX_CONFLICT, HTTP_ERROR_CONFLICT, HTTP_ERROR_ABILITY_CONFLICT},
+    {CARDBOX_GONE, HTTP_ERROR_GONE, HTTP_ERROR_ABILITY_GONE},
+    /* The server's database role lacks a right. */
+    {CARDBOX_FORBIDDEN, HTTP_ERROR_INCOMPATIBLE, HTTP_ERROR_INCOMPATIBLE},
+    {CARDBOX_TOO_LARGE, HTTP_ERROR_TOO_LARGE, HTTP_ERROR_TOO_LARGE},
+    {CARDBOX_BUSY, HTTP_ERROR_AWAY, HTTP_ERROR_AWAY},
+    {CARDBOX_TIMEOUT, HTTP_ERROR_TIMEOUT, HTTP_ERROR_TIMEOUT},
+    {CARDBOX_UNAVAILABLE, HTTP_ERROR_AWAY, HTTP_ERROR_AWAY},
+    {CARDBOX_NOMEM, HTTP_ERROR_UNAVAILABLE, HTTP_ERROR_UNAVAILABLE},
+    {CARDBOX_INTERNAL, HTTP_ERROR_INTERNAL, HTTP_ERROR_ABILITY_UNKNOWN},
 };
+
+enum { STATUS_COUNT = sizeof(STATUSES) / sizeof(STATUSES[0]) };
+
+/* The row of a status. The last row serves for all others. */
+static size_t row_of_status(cardbox_status status)
+{
+    size_t row = 0;
+    while (row + 1 < STATUS_COUNT && STATUSES[row].status != status)
+        row++;
+    return row;
+}
 
 http_error http_error_of_status(cardbox_status status)
 {
-    for (size_t i = 0; i < sizeof(STATUSES) / sizeof(STATUSES[0]); i++)
-        if (STATUSES[i].status == status)
-            return STATUSES[i].http_error;
-    return HTTP_ERROR_INTERNAL;
+    return STATUSES[row_of_status(status)].error;
 }
 
-/* Whatever was built so far is no part of the answer. */
-static buf *start(request *r, http_error what)
+/* Begins an error answer. The body so far is dropped. */
+static buf *begin_body(request *r, http_error what)
 {
     buf_free(&r->answer.body);
     r->answer.body = BUF_INIT(HTTP_ERROR_BODY_MAX);
     r->answer.headers = 0;
     r->answer.type = NULL;
     tally_add(&r->stats->errors[what], 1);
-    request_header(r, FAULTS[what].header, FAULTS[what].value);
+    request_header(r, ERRORS[what].header, ERRORS[what].value);
     return &r->answer.body;
 }
 
-static void finish(request *r, unsigned status)
+static void finish_error(request *r, unsigned status)
 {
     if (!buf_ok(&r->answer.body)) {
         request_answer_fixed(r, 503,
@@ -133,14 +130,14 @@ static void finish(request *r, unsigned status)
         return;
     }
     r->answer.status = status;
-    request_move(r, REQUEST_ANSWERED);
+    request_set_state(r, REQUEST_ANSWERED);
 }
 
 buf *http_error_begin(request *r, http_error what, const char *message)
 {
-    buf *out = start(r, what);
+    buf *out = begin_body(r, what);
     buf_text(out, "{\"detail\":{\"error_code\":\"");
-    buf_text(out, FAULTS[what].code);
+    buf_text(out, ERRORS[what].code);
     buf_text(out, "\",\"error_message\":");
     buf_json_string(out, slice_of(message));
     return out;
@@ -149,7 +146,7 @@ buf *http_error_begin(request *r, http_error what, const char *message)
 void http_error_end(request *r, http_error what)
 {
     buf_text(&r->answer.body, "}}");
-    finish(r, FAULTS[what].status);
+    finish_error(r, ERRORS[what].status);
 }
 
 /* `version` 0: none. */
@@ -157,8 +154,7 @@ static void add_version(buf *out, int64_t version)
 {
     if (version <= 0)
         return;
-    buf_text(out, ",\"current_version\":");
-    buf_int(out, version);
+    buf_printf(out, ",\"current_version\":%" PRId64, version);
 }
 
 static void answer_detail(request *r, http_error what, const char *hint, int64_t version,
@@ -183,7 +179,7 @@ void http_error_send(request *r, http_error what, const char *hint, const char *
     answer_detail(r, what, hint, 0, message);
 }
 
-/* An entry's id is easily given where a session's is wanted. */
+/* Clients may confuse an entry's id with a session's. */
 static const char *hint_of(const cardbox_error *err)
 {
     static const char NO_SESSION[] = "session not found";
@@ -223,32 +219,14 @@ void http_error_send_no_memory(request *r)
         http_error_send_unknown_outcome(r, HTTP_ERROR_UNAVAILABLE, NO_MEMORY);
     else if (r->memory.why == ARENA_ALONE)
         http_error_send(r, HTTP_ERROR_TOO_LARGE, "ask for less at once",
-                        "the request takes more memory than one request may");
+                        "the request needs more memory than one request may use");
     else
         http_error_send(r, HTTP_ERROR_UNAVAILABLE, NULL, NO_MEMORY);
 }
 
-static http_error ability_fault(cardbox_status status)
-{
-    switch (status) {
-    case CARDBOX_INVALID:
-        return HTTP_ERROR_BAD_INPUT;
-    case CARDBOX_NOT_FOUND:
-        return HTTP_ERROR_ABILITY_NOT_FOUND;
-    case CARDBOX_CONFLICT:
-        return HTTP_ERROR_ABILITY_CONFLICT;
-    case CARDBOX_GONE:
-        return HTTP_ERROR_ABILITY_GONE;
-    case CARDBOX_INTERNAL:
-        return HTTP_ERROR_ABILITY_UNKNOWN;
-    default:
-        return http_error_of_status(status);
-    }
-}
-
 void http_error_send_ability(request *r, const cardbox_error *err, slice items)
 {
-    http_error what = ability_fault(err->status);
+    http_error what = STATUSES[row_of_status(err->status)].ability_error;
     buf *out = http_error_begin(r, what, err->message);
     buf_printf(out, ",\"reason\":\"%s\"", cardbox_status_name(err->status));
     if (items.len > 0) {
@@ -262,45 +240,36 @@ void http_error_send_ability(request *r, const cardbox_error *err, slice items)
 
 void http_error_send_incompatible(request *r, incompatible_cause cause)
 {
-    switch (cause) {
-    case INCOMPATIBLE_RIGHTS:
-        http_error_send(r, HTTP_ERROR_INCOMPATIBLE,
-                        "grant cardbox_service to the server's database role",
-                        "the server's database role may not read or write cards and boxes");
-        break;
-    case INCOMPATIBLE_CHECK:
-        http_error_send(r, HTTP_ERROR_INCOMPATIBLE,
-                        "the server's log has the reason, as database_check_failed",
-                        "the database refuses the server's check");
-        break;
-    case INCOMPATIBLE_SCHEMA:
-        http_error_send(r, HTTP_ERROR_INCOMPATIBLE, "run cardbox migrate on the server's database",
-                        "the database was not migrated");
-        break;
-    }
-}
-
-/* Another loop may have a connection: so the client connects anew. */
-static void answer_without_slots(request *r)
-{
-    r->answer.close = true;
-    http_error_send(r, HTTP_ERROR_AWAY, NULL,
-                    "the database has no connection left for this server");
+    static const struct {
+        const char *message, *hint;
+    } CAUSES[] = {
+        [INCOMPATIBLE_RIGHTS] = {"the server's database role may not read or write cards and boxes",
+                                 "grant cardbox_service to the server's database role"},
+        [INCOMPATIBLE_CHECK] = {"the database refuses the server's check",
+                                "the server's log has the reason, as database_check_failed"},
+        [INCOMPATIBLE_SCHEMA] = {"the database was not migrated",
+                                 "run cardbox migrate on the server's database"},
+    };
+    http_error_send(r, HTTP_ERROR_INCOMPATIBLE, CAUSES[cause].hint, "%s", CAUSES[cause].message);
 }
 
 void http_error_send_away(request *r, const char *otherwise)
 {
     database_side *d = &r->server->database.primary;
-    if (atomic_load(&d->incompatible) > 0)
+    if (atomic_load(&d->incompatible) > 0) {
         http_error_send_incompatible(r, (incompatible_cause)atomic_load(&d->cause));
-    else if (slots_are_missing(d))
-        answer_without_slots(r);
-    else if (otherwise != NULL && atomic_load(&d->usable_count) > 0)
-        http_error_send(r, HTTP_ERROR_AWAY, NULL, "%s", otherwise);
-    else if (atomic_load(&d->refuses))
-        http_error_send(r, HTTP_ERROR_AWAY, NULL, "the database refuses connections of the server");
-    else
-        http_error_send(r, HTTP_ERROR_AWAY, NULL, "the database does not answer");
+    } else if (slots_are_missing(d)) {
+        r->answer.close = true; /* another loop may have a connection */
+        http_error_send(r, HTTP_ERROR_AWAY, NULL,
+                        "the database has no connection left for this server");
+    } else {
+        const char *reason = "the database does not answer";
+        if (otherwise != NULL && atomic_load(&d->usable_count) > 0)
+            reason = otherwise;
+        else if (atomic_load(&d->refuses))
+            reason = "the database refuses connections of the server";
+        http_error_send(r, HTTP_ERROR_AWAY, NULL, "%s", reason);
+    }
 }
 
 static void answer_internal(request *r)
@@ -310,20 +279,20 @@ static void answer_internal(request *r)
                     "internal error, request %.*s", (int)r->id.len, r->id.ptr);
 }
 
-/* Refusals that a client may wait for, by SQLSTATE or class; a whole SQLSTATE before its class. */
+/* Temporary errors, by SQLSTATE or class. A SQLSTATE stands before its class. */
 static const struct {
     const char *prefix;
-    bool logged; /* the database is ready all the while, so nothing else tells operators */
+    bool logged; /* logged, because /readyz stays 200 */
     const char *reason;
 } REFUSALS[] = {
     {"25006", true, "the database only reads: it is a standby, or set so"},
     {STATE_NO_TRANSACTIONS, true,
-     "the database takes no writes before it is vacuumed: its transaction ids run out"},
+     "the database accepts no writes before it is vacuumed: its transaction ids run out"},
     {STATE_FILES, true, "the database can't read or write its files"},
     {"53", true, "the database lacks disk space, memory or connections"},
     {"26000", true, "the database lost a prepared statement: is a pooler in between?"},
     {"42P05", true, "the database has another prepared statement: is a pooler in between?"},
-    {"40", false, "other transactions got in the way, again and again"},
+    {"40", false, "other transactions conflicted with it repeatedly"},
     {"55P03", false, "another transaction has locked what the request needs"},
     {"57P", false, "the database stops, starts or recovers"},
     {"25P03", false, "the database ended the transaction: it was over its time"},
@@ -348,8 +317,7 @@ const char *http_error_why_not_run(const cardbox_error *err)
     return "the database does not answer";
 }
 
-/* db_conns.c took no more of an answer. What there was of it is freed, so what is in use now is
- * what others have. */
+/* The rows exceeded the memory for answers. They are freed, so memory_used() is that of others. */
 static void answer_much(request *r)
 {
     static const char MEMORY[] = "the memory for large answers", OPTION[] = "--memory-max";
@@ -361,8 +329,8 @@ static void answer_much(request *r)
         http_error_send_over_limit(r, MEMORY, most, OPTION, "ask for fewer things at once");
 }
 
-/* An error of a statement that nothing of ours expects. If the database failed the server's check
- * that is the reason, and it was logged already. */
+/* An unexpected error of a statement. If the database failed the server's check, that is the
+ * reason, and it was logged already. */
 static void answer_unexpected(request *r, const cardbox_error *err)
 {
     database_side *d = &r->server->database.primary;
@@ -374,7 +342,7 @@ static void answer_unexpected(request *r, const cardbox_error *err)
     answer_internal(r);
 }
 
-/* Our checks should have found it, but it is still the client's. */
+/* PostgreSQL rejected a value of the client that the server's checks accepted. */
 static void answer_refused_value(request *r, const cardbox_error *err)
 {
     if (err->sqlstate[0] != '\0')
@@ -409,7 +377,7 @@ void http_error_send_store(request *r, const cardbox_error *err)
             http_error_send(r, HTTP_ERROR_TOO_LARGE, "ask for fewer things at once",
                             "the request is over a limit of the database");
         return;
-    case CARDBOX_CONFLICT: /* outcomes are no errors: a constraint that our checks do not foresee */
+    case CARDBOX_CONFLICT: /* a violated constraint; expected conflicts are outcomes */
         if (error_is_of_class(err->sqlstate, "CB"))
             http_error_send(r, HTTP_ERROR_CONFLICT, NULL, "%s", err->message);
         else if (error_is_of_class(err->sqlstate, "25"))
@@ -424,11 +392,11 @@ void http_error_send_store(request *r, const cardbox_error *err)
 
 void http_error_send_invalid(request *r, slice items)
 {
-    buf *out = start(r, HTTP_ERROR_BAD_REQUEST);
+    buf *out = begin_body(r, HTTP_ERROR_BAD_REQUEST);
     buf_text(out, "{\"detail\":[");
     buf_slice(out, items);
     buf_text(out, "]}");
-    finish(r, 422);
+    finish_error(r, 422);
 }
 
 void http_error_send_unknown_path(request *r, const char *hint)
@@ -441,7 +409,7 @@ void http_error_send_unknown_path(request *r, const char *hint)
     buf_text(out, "{\"detail\":\"Not Found\",\"hint\":");
     buf_json_string(out, slice_of(hint));
     buf_char(out, '}');
-    finish(r, 404);
+    finish_error(r, 404);
 }
 
 void http_error_send_over_limit(request *r, const char *what, long most, const char *option,
@@ -465,6 +433,6 @@ void request_finish(request *r)
         http_error_send_no_memory(r);
     } else {
         r->answer.status = 200;
-        request_move(r, REQUEST_ANSWERED);
+        request_set_state(r, REQUEST_ANSWERED);
     }
 }

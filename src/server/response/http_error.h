@@ -10,8 +10,8 @@
 
 typedef enum http_error {
     HTTP_ERROR_BAD_REQUEST,
-    HTTP_ERROR_UNAUTHENTICATED, /* no token, or none that is known */
-    HTTP_ERROR_FORBIDDEN,       /* a token without this tenant or scope */
+    HTTP_ERROR_UNAUTHENTICATED, /* the token is missing or unknown */
+    HTTP_ERROR_FORBIDDEN,       /* the token is not valid for this project or scope */
     HTTP_ERROR_NOT_FOUND,
     HTTP_ERROR_METHOD,
     HTTP_ERROR_CONFLICT,
@@ -21,7 +21,7 @@ typedef enum http_error {
     HTTP_ERROR_TOO_LARGE,
     HTTP_ERROR_MEDIA_TYPE,
     HTTP_ERROR_INTERNAL,
-    HTTP_ERROR_UNAVAILABLE, /* out of memory; what else is 503 has a name of its own */
+    HTTP_ERROR_UNAVAILABLE, /* out of memory */
     HTTP_ERROR_AWAY,
     HTTP_ERROR_INCOMPATIBLE,
     HTTP_ERROR_QUEUE_FULL,
@@ -32,15 +32,15 @@ typedef enum http_error {
     HTTP_ERROR_CLIENT_LEFT,
     HTTP_ERROR_STOPPING,
     HTTP_ERROR_TIMEOUT,
-    HTTP_ERROR_NO_ABILITY, /* the bus's own codes */
+    HTTP_ERROR_NO_ABILITY, /* codes of abilities from here on */
     HTTP_ERROR_BAD_INPUT,
     HTTP_ERROR_ABILITY_NOT_FOUND,
     HTTP_ERROR_ABILITY_CONFLICT,
     HTTP_ERROR_ABILITY_GONE,
-    HTTP_ERROR_ABILITY_UNKNOWN /* our bug, in a call of an ability */
+    HTTP_ERROR_ABILITY_UNKNOWN /* an internal error in a call of an ability */
 } http_error;
 
-/* The error_code, and what /metrics calls the reason. NULL: there is no such http_error. */
+/* The error_code, and the reason in /metrics. NULL: there is no such http_error. */
 const char *http_error_code(size_t what, const char **reason);
 
 /* Answers {"detail":{"error_code":...,"error_message":...,"hint":...}}. `hint` may be NULL. */
@@ -54,9 +54,8 @@ void http_error_end(request *r, http_error what);
 /* The http_error that a status of the store is for a client. */
 http_error http_error_of_status(cardbox_status status);
 
-/* Answers an error whose message is for the client: of a check of what it sent, or of an outcome.
- * `what` is mostly http_error_of_status(err->status). Carries current_version where there is one.
- */
+/* Answers with an error whose message is meant for the client, and with its current_version. `what`
+ * is mostly http_error_of_status(err->status). */
 void http_error_send_status(request *r, http_error what, const cardbox_error *err);
 
 /* True if a status of the store is CARDBOX_OK. Otherwise the error is answered, as above. */
@@ -66,40 +65,40 @@ bool http_error_check(request *r, cardbox_status status, const cardbox_error *er
  * precise code. `items` are all faults of the input: JSON objects separated by commas, or empty. */
 void http_error_send_ability(request *r, const cardbox_error *err, slice items);
 
-/* Answers what a failed statement comes to for a client: its message stays in our log. */
+/* Answers for a failed statement. PostgreSQL's message is logged and not sent. */
 void http_error_send_store(request *r, const cardbox_error *err);
 
-/* Why a statement that failed with BUSY, UNAVAILABLE or NOMEM was not run, for a client. If
- * PostgreSQL itself lacks something this is logged too. */
+/* The reason why a statement failed with BUSY, UNAVAILABLE or NOMEM, for a client. If PostgreSQL
+ * lacks a resource, that is logged too. */
 const char *http_error_why_not_run(const cardbox_error *err);
 
-/* 503: no statement can be sent. `otherwise` is the reason if the database is up and fit. */
+/* 503: no statement can be sent. `otherwise`: the reason if the database is up and passed the
+ * check. */
 void http_error_send_away(request *r, const char *otherwise);
 
-/* 503, with what to do about a database that did not pass the server's check. */
+/* 503 with a hint: the database failed the server's check. */
 void http_error_send_incompatible(request *r, incompatible_cause cause);
 
 /* 503: out of memory; if the request's ticket shows that a write was executed, for the answer. */
 void http_error_send_no_memory(request *r);
 
-/* Nobody can say whether a write was done: `why`, and by its ticket whether it may be repeated. */
+/* It is unknown whether a write was executed. A hint explains if the request may be repeated. */
 void http_error_send_unknown_outcome(request *r, http_error what, const char *why);
 
 /* 422 with a list of faults, JSON objects with commas between them. */
 void http_error_send_invalid(request *r, slice items);
 
-/* 404 for a path that is none of ours. `hint` may be NULL. */
+/* 404: no route has this path. `hint` may be NULL. */
 void http_error_send_unknown_path(request *r, const char *hint);
 
-/* 413: `what`, such as "the body", is over a limit of bytes, which one of the server's options
- * sets. */
+/* 413: `what`, such as "the body", exceeds the limit of bytes that an option of the server sets. */
 void http_error_send_over_limit(request *r, const char *what, long most, const char *option,
                                 const char *hint);
 
-/* The answer would be over its budget. */
+/* 413: the answer would exceed --response-max. */
 void http_error_send_over_budget(request *r);
 
-/* 200 with what was put into request_body; or, if that or the request's arena has failed, why. */
+/* Answers 200 with the text in request_body; or an error, if that buffer or the arena failed. */
 void request_finish(request *r);
 
 #endif

@@ -29,7 +29,7 @@ bool page_cursor(request *r, list_cursor *out, const field_value *cursor,
 enum { P_LIMIT, P_CURSOR, PAGE_FIELDS };
 
 static const field PAGE[PAGE_FIELDS] = {
-    [P_LIMIT] = PAGE_LIMIT_FIELD, [P_CURSOR] = PAGE_CURSOR_FIELD};
+    [P_LIMIT] = {PAGE_LIMIT_FIELD}, [P_CURSOR] = {PAGE_CURSOR_FIELD}};
 
 bool page_number(request *r, int64_t *out, const field_value *cursor)
 {

@@ -10,13 +10,8 @@
 
 /* The two fields that every list has. */
 #define PAGE_LIMIT_FIELD                                                                           \
-    {                                                                                              \
-        .name = "limit", .kind = FIELD_LIMIT, .least = LIMIT_LEAST, .most = LIMIT_MOST             \
-    }
-#define PAGE_CURSOR_FIELD                                                                          \
-    {                                                                                              \
-        .name = "cursor", .kind = FIELD_TEXT, .most = 4096                                         \
-    }
+    .name = "limit", .kind = FIELD_LIMIT, .least = LIMIT_LEAST, .most = LIMIT_MOST
+#define PAGE_CURSOR_FIELD .name = "cursor", .kind = FIELD_TEXT, .most = 4096
 
 int64_t page_limit(const field_value *limit);
 

@@ -1,6 +1,6 @@
 /*
- * response_format.c: entity tags and accepted codings. A hash of 128 bits that is no cryptographic
- * one will do: whoever could make two cards with one tag would only deceive readers of both.
+ * response_format.c: ETags and accepted codings. A non-cryptographic hash of 128 bits is enough: an
+ * author who makes two texts with the same ETag deceives only readers of both.
  */
 #include "server/response/response_format.h"
 #include <stdio.h>
@@ -8,10 +8,11 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+static const char BLANKS[] = " \t";
 static const char GZIP_MARK[] = "-gz";
 
-/* How tags of cards begin. The number changes with each release that shows a card in another form,
- * or compresses from another size on. */
+/* Prefixes of a card's ETag. The number is changed if a release formats cards in another manner, or
+ * compresses from another size on. */
 static const char CARD_MARK[] = "c1-", VARYING_CARD_MARK[] = "v1-";
 
 enum {
@@ -31,7 +32,7 @@ static char *add_hex(char *at, uint64_t number)
     return at;
 }
 
-/* By hand, since every read of a card passes here. */
+/* Without snprintf for the hash, because every read calls it. */
 void etag_make(char out[ETAG_SIZE], slice text, int64_t version)
 {
     XXH128_hash_t hash = XXH3_128bits(text.ptr, text.len);
@@ -60,21 +61,10 @@ void etag_mark_gzip(char etag[ETAG_SIZE])
     snprintf(etag + len, ETAG_SIZE - len, "%s\"", GZIP_MARK);
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 static void skip(slice *rest, size_t count)
 {
     rest->ptr += count;
     rest->len -= count;
-}
-
-static void skip_blanks(slice *rest)
-{
-    while (rest->len > 0 && is_blank(rest->ptr[0]))
-        skip(rest, 1);
 }
 
 static void drop_mark(slice *opaque)
@@ -84,12 +74,11 @@ static void drop_mark(slice *opaque)
         opaque->len -= GZIP_MARK_LEN;
 }
 
-/* Takes the next tag of a list, what is between its quotes. Comparison is weak, so the sign of a
- * weak one is passed over. False: the end, or no list of tags. */
+/* Removes the next ETag from a list; `opaque` is the text between its quotes. Comparison is weak,
+ * so `W/` is skipped. False: the end, or malformed. */
 static bool next_tag(slice *rest, slice *opaque)
 {
-    while (rest->len > 0 && (is_blank(rest->ptr[0]) || rest->ptr[0] == ','))
-        skip(rest, 1);
+    *rest = slice_trim(*rest, ", \t");
     if (rest->len >= 2 && memcmp(rest->ptr, "W/", 2) == 0)
         skip(rest, 2);
     if (rest->len == 0 || rest->ptr[0] != '"')
@@ -107,12 +96,8 @@ bool etag_list_has(slice list, const char *etag)
 {
     slice mine = {etag + 1, strlen(etag) - 2}, theirs;
     drop_mark(&mine);
-    skip_blanks(&list);
-    if (list.len > 0 && list.ptr[0] == '*') {
-        skip(&list, 1);
-        skip_blanks(&list);
-        return list.len == 0;
-    }
+    if (slice_equal(slice_trim(list, BLANKS), SLICE("*")))
+        return true;
     while (next_tag(&list, &theirs)) {
         drop_mark(&theirs);
         if (slice_equal(mine, theirs))
@@ -135,7 +120,7 @@ bool none_match_has(const none_match *n, const char *etag)
     return false;
 }
 
-/* The etag in what is between the quotes of a tag; 0: it is no tag of a card. */
+/* The card's etag in the text between the quotes of an ETag; 0: it is not a card's. */
 static int64_t read_card(slice opaque, bool *varies)
 {
     uint64_t etag = 0;
@@ -166,24 +151,16 @@ int64_t none_match_card(const none_match *n, bool *varies)
 
 /* --- codings --- */
 
-static void trim(slice *text)
-{
-    skip_blanks(text);
-    while (text->len > 0 && is_blank(text->ptr[text->len - 1]))
-        text->len--;
-}
-
-/* Takes what is before the next `mark` off the front of `rest`, without blanks around it. */
+/* Removes the text up to the next `mark` from `rest`, and returns it without blanks around it. */
 static slice take_until(slice *rest, char mark)
 {
     const char *end = rest->len == 0 ? NULL : memchr(rest->ptr, mark, rest->len);
     slice part = {rest->ptr, end == NULL ? rest->len : (size_t)(end - rest->ptr)};
     skip(rest, part.len + (end != NULL));
-    trim(&part);
-    return part;
+    return slice_trim(part, BLANKS);
 }
 
-/* A weight, "0" to "1" with up to three decimals, in thousandths; what is none counts as 0. */
+/* A weight, "0" to "1" with up to three decimals, in thousandths. A malformed one is 0. */
 static int read_weight(slice text)
 {
     int weight = 0, unit = WEIGHT_ONE;
@@ -210,22 +187,17 @@ static int weight_of(slice parameters)
     return WEIGHT_ONE;
 }
 
-static bool says(slice text, const char *word)
-{
-    return text.len == strlen(word) && strncasecmp(text.ptr, word, text.len) == 0;
-}
-
 void codings_note(codings *c, slice value)
 {
     while (value.len > 0) {
         slice item = take_until(&value, ',');
         slice name = take_until(&item, ';');
         int weight = weight_of(item);
-        if (says(name, "gzip") || says(name, "x-gzip"))
+        if (slice_equal_nocase(name, "gzip") || slice_equal_nocase(name, "x-gzip"))
             c->gzip = weight;
-        else if (says(name, "identity"))
+        else if (slice_equal_nocase(name, "identity"))
             c->identity = weight;
-        else if (says(name, "*"))
+        else if (slice_equal_nocase(name, "*"))
             c->any = weight;
     }
 }

@@ -1,6 +1,6 @@
 /*
- * response_format.h: which representation of an answer a client is given: whether it has it already
- * (ETag and If-None-Match), and in which coding. Knows no HTTP library.
+ * response_format.h: ETags and If-None-Match, and the choice of the content coding. Knows no HTTP
+ * library.
  */
 #ifndef SERVER_RESPONSE_FORMAT_H
 #define SERVER_RESPONSE_FORMAT_H
@@ -8,20 +8,20 @@
 #include <stdint.h>
 #include "base/slice.h"
 
-/* Bytes of an entity tag with its quotes and its NUL: version, hash, coding. */
+/* Bytes of an ETag with its quotes and its NUL: version, hash, coding. */
 #define ETAG_SIZE 72
 
-/* A strong entity tag of a text: "HASH", or "VERSION-HASH" unless version is 0. */
+/* A strong ETag of a text: "HASH", or "VERSION-HASH" unless version is 0. */
 void etag_make(char out[ETAG_SIZE], slice text, int64_t version);
 
-/* The same text in gzip has a tag of its own, which ends in "-gz". */
+/* Changes the ETag to that of the gzip coding, which ends in "-gz". */
 void etag_mark_gzip(char etag[ETAG_SIZE]);
 
-/* Whether the value of an If-None-Match names the text that `etag` is of, in either coding. */
+/* True if the value of an If-None-Match contains `etag`, in either coding. */
 bool etag_list_has(slice list, const char *etag);
 
-/* The tag of a card object, made of the card's etag. `varies`: clients that accept gzip get it
- * compressed. So a tag alone tells all headers of a 304. */
+/* The ETag of a card object, made from the card's etag. `varies`: clients that accept gzip get it
+ * compressed. So the headers of a 304 follow from the ETag alone. */
 void etag_make_card(char out[ETAG_SIZE], int64_t etag, bool varies);
 
 /* The values of a request's If-None-Match fields; further ones are ignored. */
@@ -30,26 +30,26 @@ typedef struct none_match {
     unsigned count;
 } none_match;
 
-/* Takes the value of one field into account. */
+/* Adds the value of one header. */
 void none_match_note(none_match *n, slice value);
 
-/* Whether one of them names the text that `etag` is of. */
+/* True if one of the headers contains `etag`. */
 bool none_match_has(const none_match *n, const char *etag);
 
-/* The etag in the first tag of a card, and whether its object varies; 0: there is no such tag. */
+/* The etag in the first ETag of a card, and whether that varies; 0: there is none. */
 int64_t none_match_card(const none_match *n, bool *varies);
 
-/* What the Accept-Encoding fields of a request say: weights in thousandths, -1: not named. */
+/* The weights in Accept-Encoding, in thousandths; -1: absent. */
 typedef struct codings {
     int gzip, identity, any;
 } codings;
 
 #define CODINGS_INIT ((codings){-1, -1, -1})
 
-/* Takes the value of one field into account. */
+/* Adds the value of one header. */
 void codings_note(codings *c, slice value);
 
-/* Whether gzip is welcome, at least as much as the plain text. */
+/* True if gzip is accepted and preferred to the plain text, or equal to it. */
 bool codings_gzip(const codings *c);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * test_server_represent.c: entity tags, lists of them, and weights of codings.
+ * test_server_response_format.c: entity tags, lists of them, and weights of codings.
  */
 #include <setjmp.h>
 #include <stdarg.h>
