@@ -49,7 +49,7 @@ def metric(of, name):
 
 
 def usable(of):
-    return metric(of, 'cardbox_database_connections{group="replica",state="usable"}')
+    return metric(of, 'cardbox_database_connections{group="standby",state="usable"}')
 
 
 def answered(of):
@@ -233,7 +233,7 @@ def test_what_is_no_place_in_the_log():
             answer = of.get("/projects/p/cards/first", {"Cardbox-Lsn": value})
             assert answer.status == 400 and "Cardbox-Lsn" in answer.json()["detail"]["error_message"], (value, answer)
     assert plain.get("/projects/p/cards/first", {"Cardbox-Lsn": "FFFFFFFF/FFFFFFFF"}).status == 200
-    assert "replica" not in plain.get("/metrics").body.decode().replace("cardbox_replica_", "")
+    assert 'group="standby"' not in plain.get("/metrics").body.decode()
     plain.stop()
 
 
@@ -275,7 +275,7 @@ def test_lost_under_load():
     before = answered(of)
     assert of.get("/projects/p/cards/kept").status == 200 and answered(of) == before + 1
     of.stop()
-    assert 1 <= of.log().count("replica_away") <= 2, of.log()
+    assert 1 <= of.log().count("standby_away") <= 2, of.log()
     assert "database_away" not in of.log()
 
 
@@ -295,7 +295,7 @@ def test_promoted():
     for _ in range(20):
         assert of.get("/projects/p/cards/after").status == 200
     assert answered(of) == count and of.get("/readyz").status == 200
-    assert of.log().count("replica_unfit") == 1, of.log()
+    assert of.log().count("standby_incompatible") == 1, of.log()
     of.stop()
 
 
@@ -316,7 +316,7 @@ def test_another_became_the_primary():
     behind = Server(heir.there(dsn), "--standby-dsn", as_role(left.there(dsn), "cardbox_app"))
     position = add_card(behind, "p", "kept")
     assert left.psql(left.there(dsn), f"SELECT pg_last_wal_replay_lsn() >= '{position}'").strip() == "t"
-    await_(lambda: "replica_unfit" in behind.log(), behind.log)
+    await_(lambda: "standby_incompatible" in behind.log(), behind.log)
     assert behind.get("/projects/p/cards/kept", {"Cardbox-Lsn": position}).status == 200
     assert behind.get("/projects/p/cards/kept").status == 200
     assert behind.get("/projects/p/cards/lost-1").status == 404
@@ -341,7 +341,7 @@ def test_what_is_no_standby_of_it():
     for read_dsn in (as_role(standby()[0].there(elsewhere), "cardbox_app"), as_role(dsn, "cardbox_app"),
                      as_role(standby()[1], "postgres")):
         of = Server(dsn, "--standby-dsn", read_dsn)
-        await_(lambda: "replica_unfit" in of.log(), of.log)  # pylint: disable=cell-var-from-loop
+        await_(lambda: "standby_incompatible" in of.log(), of.log)  # pylint: disable=cell-var-from-loop
         add_card(of, "p", "here")
         assert of.get("/projects/p/cards/here").status == 200
         assert usable(of) == 0 and of.get("/readyz").status == 200

@@ -130,7 +130,7 @@ static void no_slot_is_left_unused(void **state)
     }
 }
 
-static void the_keeper_comes_first(void **state)
+static void the_auth_watcher_comes_first(void **state)
 {
     (void)state;
     share(2, 2, 24);
@@ -171,7 +171,7 @@ int main(void)
         cmocka_unit_test(shares_by_default),
         cmocka_unit_test(each_group_before_any_has_a_second),
         cmocka_unit_test(no_slot_is_left_unused),
-        cmocka_unit_test(the_keeper_comes_first),
+        cmocka_unit_test(the_auth_watcher_comes_first),
         cmocka_unit_test(grows_and_shrinks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
