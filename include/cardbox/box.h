@@ -157,7 +157,7 @@ typedef struct cardbox_fork_options {
  * @param db       any handle
  * @param tenant   the tenant
  * @param box_id   the box to fork
- * @param options  NULL: as it is now, with a new id
+ * @param options  NULL: the current version, with a new id
  * @param err      may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such box, version or length);
  * CARDBOX_CONFLICT (new_box_id exists, or ids are missing in the store);

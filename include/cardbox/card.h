@@ -270,7 +270,7 @@ typedef struct cardbox_card_filter {
  * @param tenant  the tenant
  * @param filter  NULL lists all
  * @param err     may be NULL
- * @return CARDBOX_OK; CARDBOX_INVALID (also for a cursor that is not one of ours);
+ * @return CARDBOX_OK; CARDBOX_INVALID (also for an unknown cursor);
  *         CARDBOX_TOO_LARGE; and the connection's
  *
  * Thread safety: as the handle.
@@ -352,7 +352,7 @@ CARDBOX_API const char *cardbox_card_text(const cardbox_card *card);
 typedef struct cardbox_revision {
     int64_t revision;         /**< 1 is the oldest of its card */
     const char *replaced_at;  /**< RFC 3339 in UTC */
-    const cardbox_card *card; /**< as it was; never sealed */
+    const cardbox_card *card; /**< the earlier version; never sealed */
 } cardbox_revision;
 
 /** A page of a card's revisions. Opaque; free with cardbox_revisions_free. */

@@ -91,8 +91,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_begin(cardbox **tx, cardbox
                                                            cardbox_error *err);
 
 /**
- * Makes calls part of a transaction that the caller runs on a connection of its own, so that the
- * caller's rows and its cards commit together.
+ * Makes calls part of a transaction on a connection of the caller, so that the caller's own rows
+ * and its cards commit together.
  *
  * The connection remains the caller's. CardBox sends only its statements: no BEGIN, no COMMIT, no
  * settings, no prepared statements. It must be idle, not in pipeline mode and blocking during each
@@ -100,7 +100,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_begin(cardbox **tx, cardbox
  * statement_timeout is the only time limit.
  *
  * @param tx    receives the handle; free it with cardbox_rollback, cardbox_commit or cardbox_close,
- *              which leave the caller's transaction as it is
+ *              which do not change the caller's transaction
  * @param conn  a PGconn; must outlive `tx`
  * @param err   may be NULL
  * @return CARDBOX_OK, CARDBOX_INVALID (NULL, a broken or busy connection, another client_encoding

@@ -20,8 +20,8 @@ CARDBOX_API void cardbox_free(void *text);
  * Checks content of a known class and returns its stored form: every field present, names trimmed,
  * times in UTC. Members that the class does not know are kept, after its own.
  *
- * @param out      receives new text; free with cardbox_free. Content of no known class comes back
- *                 as it is
+ * @param out      receives new text; free with cardbox_free. Content of no known class is returned
+ * unchanged
  * @param content  JSON text; with "__type__" naming a class it is checked by that class's rules
  * @param length   its bytes; 0: strlen
  * @param err      may be NULL; the message names the field, `position` is the offset of a JSON

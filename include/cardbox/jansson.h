@@ -46,7 +46,7 @@ static inline json_t *cardbox_jansson_text(const char *text, size_t length, size
 {
     if (text == NULL)
         return json_null();
-    if (error != NULL) /* jansson leaves it as it was where memory runs out */
+    if (error != NULL) /* jansson does not set it if memory is exhausted */
         memset(error, 0, sizeof(*error));
     return json_loadb(text, length > 0 ? length : strlen(text), flags | JSON_DECODE_ANY, error);
 }
@@ -54,7 +54,7 @@ static inline json_t *cardbox_jansson_text(const char *text, size_t length, size
 /**
  * Reads the content of a card.
  *
- * @param card   a card, as a read lends it or as it is to be written
+ * @param card   a card that was read or is to be written
  * @param flags  as for json_loadb
  * @param error  may be NULL
  * @return a new reference, or NULL
@@ -71,7 +71,7 @@ static inline json_t *cardbox_jansson_content(const cardbox_card *card, size_t f
  * Reads a whole card: an object of card_id, content, metadata, tool_calls, tool_call_id, sealed,
  * created_at and expires_at; null stands for what the card does not have.
  *
- * @param card   a card, as a read lends it or as it is to be written
+ * @param card   a card that was read or is to be written
  * @param flags  as for json_loadb
  * @param error  may be NULL
  * @return a new reference, or NULL

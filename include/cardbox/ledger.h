@@ -77,12 +77,12 @@ typedef struct cardbox_call {
     const char *parameters;       /**< a text: JSON as the model wrote it; not both NULL */
     const char *parameters_json;  /**< see the top of this header */
     const char *status;           /**< "pending", "in_progress", "completed" or "failed" */
-    const char *details;          /**< a text: JSON; written NULL: as it was, at first "{}" */
+    const char *details;          /**< a text: JSON; written NULL: unchanged, at first "{}" */
     const char *details_json;     /**< see the top of this header */
-    int64_t created_at;           /**< ms; written 0: as it was, at first the database's time */
+    int64_t created_at;           /**< ms; written 0: unchanged, at first the database's time */
     int64_t updated_at;           /**< ms; written 0: the database's time */
     const char *start_message_id; /**< a message of its task */
-    const char *end_message_id;   /**< a message of its task; written NULL: as it was */
+    const char *end_message_id;   /**< a message of its task; written NULL: unchanged */
 } cardbox_call;
 
 #define CARDBOX_CALL_INIT                                                                          \

@@ -283,7 +283,7 @@ CARDBOX_API cardbox_status cardbox_task_publish_chunk(cardbox *db, const cardbox
                                                       const char *text, size_t length,
                                                       cardbox_error *err);
 
-/** Waits for work on a connection of its own. Opaque; free with cardbox_waiter_close. */
+/** Waits for work on a separate connection. Opaque; free with cardbox_waiter_close. */
 typedef struct cardbox_waiter cardbox_waiter;
 
 /**

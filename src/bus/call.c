@@ -12,7 +12,7 @@ static void note_faults(bus_call *call, const schema_errors *faults)
     buf items = BUF_INIT(SCHEMA_ERRORS_MAX * 6 * sizeof(schema_error));
     for (size_t i = 0; i < faults->count; i++) {
         buf_text(&items, i == 0 ? "{\"place\":" : ",{\"place\":");
-        buf_json_string(&items, slice_of(faults->list[i].place));
+        buf_json_string(&items, slice_of(faults->list[i].pointer));
         buf_text(&items, ",\"message\":");
         buf_json_string(&items, slice_of(faults->list[i].message));
         buf_char(&items, '}');
@@ -91,10 +91,10 @@ slice input_decode(input_reader *in, const char *name, slice token)
                                "/%s: holds \\u0000 or half a surrogate pair", name);
         return (slice){NULL, 0};
     }
-    slice said = arena_keep(in->call->memory, &text);
-    if (said.ptr == NULL)
+    slice decoded = arena_keep(in->call->memory, &text);
+    if (decoded.ptr == NULL)
         in->status = error_nomem(in->err);
-    return said;
+    return decoded;
 }
 
 slice input_text(input_reader *in, const char *name)

@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(faults.count <= SCHEMA_ERRORS_MAX &&
             (faults.more == 0 || faults.count == SCHEMA_ERRORS_MAX));
     for (size_t i = 0; i < faults.count; i++)
-        require(slice_is_utf8(slice_of(faults.list[i].place)) &&
+        require(slice_is_utf8(slice_of(faults.list[i].pointer)) &&
                 slice_is_utf8(slice_of(faults.list[i].message)));
     return 0;
 }

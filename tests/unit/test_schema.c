@@ -304,7 +304,7 @@ static void tells_all(void **state)
         CARDBOX_INVALID);
     assert_int_equal(faults.count, SCHEMA_ERRORS_MAX);
     assert_int_equal(faults.more, 3);
-    assert_string_equal(faults.list[9].place, "/9");
+    assert_string_equal(faults.list[9].pointer, "/9");
     assert_string_equal(faults.list[9].message, "expected \"object\", got a number");
     assert_non_null(strstr(err.message, "/0: expected \"object\", got a number; /1: "));
     assert_string_equal(strrchr(err.message, ';'), "; 3 more");
@@ -377,7 +377,7 @@ static void says_once_that_it_takes_long(void **state)
     assert_string_equal(err.message, "takes 100000 steps to check, give less at once");
     assert_int_equal(faults.count, 1);
     assert_int_equal(faults.more, 0);
-    assert_string_equal(faults.list[0].place, "");
+    assert_string_equal(faults.list[0].pointer, "");
     assert_string_equal(faults.list[0].message, err.message);
     buf_free(&value);
 }

@@ -54,7 +54,7 @@ bool schema_refuse(schema_run *run, const schema_location *at, const char *forma
     schema_errors *errors = run->errors;
     size_t count = run->all ? errors->count : 0;
     schema_error *error = &errors->list[count];
-    buf place = BUF_INIT(sizeof(error->place) - 1);
+    buf place = BUF_INIT(sizeof(error->pointer) - 1);
     va_list args;
     if (!run->all && errors->count > 0 && error->depth >= at->depth)
         return false;
@@ -66,7 +66,7 @@ bool schema_refuse(schema_run *run, const schema_location *at, const char *forma
     text_format(error->message, sizeof(error->message), format, args);
     va_end(args);
     put_location(&place, at);
-    snprintf(error->place, sizeof(error->place), "%s",
+    snprintf(error->pointer, sizeof(error->pointer), "%s",
              buf_ok(&place) ? buf_str(&place) : "far inside");
     error->depth = at->depth;
     errors->count = count + 1;
@@ -80,11 +80,12 @@ cardbox_status schema_status(const schema_errors *errors, cardbox_error *err)
     size_t len = 0, i = 0, room = sizeof(text) - sizeof("; 18446744073709551615 more");
     for (; i < errors->count; i++) {
         const schema_error *error = &errors->list[i];
-        size_t need = strlen(error->place) + strlen(error->message) + 4;
+        size_t need = strlen(error->pointer) + strlen(error->message) + 4;
         if (len + need > room)
             break;
-        len += (size_t)snprintf(text + len, need + 1, "%s%s%s%s", i == 0 ? "" : "; ", error->place,
-                                error->place[0] == '\0' ? "" : ": ", error->message);
+        len +=
+            (size_t)snprintf(text + len, need + 1, "%s%s%s%s", i == 0 ? "" : "; ", error->pointer,
+                             error->pointer[0] == '\0' ? "" : ": ", error->message);
     }
     if (errors->more >= SCHEMA_MORE_MAX)
         snprintf(text + len, sizeof(text) - len, "; and more");
@@ -209,10 +210,10 @@ static bool check_types(schema_run *run, scan_value argument, const schema_locat
 static bool check_names(schema_run *run, scan_value argument, const schema_location *at)
 {
     scan_value item;
-    bool fine = argument.kind == SCAN_ARRAY;
-    for (scan_walk walk = scan_enter(argument); fine && scan_element(&walk, &item);)
-        fine = item.kind == SCAN_STRING;
-    return fine || schema_refuse(run, at, "is not a list of names");
+    bool is_valid = argument.kind == SCAN_ARRAY;
+    for (scan_walk walk = scan_enter(argument); is_valid && scan_element(&walk, &item);)
+        is_valid = item.kind == SCAN_STRING;
+    return is_valid || schema_refuse(run, at, "is not a list of names");
 }
 
 static bool check_list(schema_run *run, scan_value argument, bool schemas,
@@ -329,9 +330,9 @@ static bool check_schema(schema_run *run, scan_value schema, const schema_locati
     if (run->depth >= SCHEMA_DEPTH_MAX)
         return schema_refuse(run, at, "is over %d schemas deep", SCHEMA_DEPTH_MAX);
     run->depth++;
-    bool fine = check_keywords(run, schema, at);
+    bool is_valid = check_keywords(run, schema, at);
     run->depth--;
-    return fine;
+    return is_valid;
 }
 
 cardbox_status schema_check(buf *unchecked, slice schema, cardbox_error *err)

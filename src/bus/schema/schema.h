@@ -37,7 +37,7 @@ cardbox_status schema_check(buf *unchecked, slice schema, cardbox_error *err);
 #define SCHEMA_MORE_MAX   1000
 
 typedef struct schema_error {
-    char place[208];   /* a JSON pointer; "": the whole value */
+    char pointer[208]; /* a JSON pointer; "": the whole value */
     char message[264]; /* the violated rule */
     unsigned depth;    /* depth of the location */
 } schema_error;

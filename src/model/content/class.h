@@ -11,15 +11,15 @@
 #define CONTENT_FIELDS_MAX 16
 
 typedef enum content_kind {
-    CONTENT_ANY,     /* any value, kept as it is */
+    CONTENT_ANY,     /* any value, unchanged */
     CONTENT_STRING,  /* a string */
     CONTENT_URI,     /* a string by the uri rule */
     CONTENT_TIME,    /* a string with a time, stored in UTC */
     CONTENT_NUMBER,  /* a number */
     CONTENT_INTEGER, /* a number without a fraction, of any size */
-    CONTENT_OBJECT,  /* an object, kept as it is */
-    CONTENT_JSON,    /* an object or an array, kept as it is */
-    CONTENT_OBJECTS, /* an array of objects, each kept as it is */
+    CONTENT_OBJECT,  /* an object, unchanged */
+    CONTENT_JSON,    /* an object or an array, unchanged */
+    CONTENT_OBJECTS, /* an array of objects, each unchanged */
     CONTENT_PART,    /* an object with the fields of `part` */
     CONTENT_PARTS,   /* an array of such objects */
     CONTENT_FILES    /* an array of objects, each of a file class that its "__type__" names */

@@ -92,7 +92,7 @@ static cardbox_status maker_finish(char **out, maker *m)
     return m->status;
 }
 
-/* --- members; what is NULL is left out, so that the check finds it missing or unset --- */
+/* --- members. NULL is left out; the check then finds a missing or unset member --- */
 
 /* The token of a text that the caller gave. */
 static void put_text(maker *m, const char *name, const char *text)

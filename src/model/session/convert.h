@@ -1,9 +1,9 @@
 /*
  * convert.h: a session of one dialect as lines of the other. Each converted line holds the original
- * line in a member of its own, "pi" or "plain", from which converting back restores it. An entry
+ * line in the member "pi" or "plain". Converting back restores it. An entry
  * without a counterpart becomes a "metadata" entry, in pi a "custom" one. Labels and names are the
  * same in both dialects. Ids, parents and branches stay, except that a run of plain "tool" entries
- * becomes one message of pi, and pi's header becomes a root of its own.
+ * becomes one message of pi, and pi's header becomes a separate root.
  */
 #ifndef MODEL_CONVERT_H
 #define MODEL_CONVERT_H

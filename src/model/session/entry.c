@@ -110,7 +110,7 @@ bool session_says(scan_value value, const char *text)
 
 bool session_text_of(slice *out, scan_value string, arena *memory)
 {
-    slice inside, said;
+    slice inside, decoded;
     buf text;
 
     *out = (slice){"", 0};
@@ -124,10 +124,10 @@ bool session_text_of(slice *out, scan_value string, arena *memory)
     text = BUF_INIT(inside.len);
     if (!scan_decode(&text, string.text))
         return false;
-    said = arena_keep(memory, &text);
-    if (said.ptr != NULL)
-        *out = said;
-    return said.ptr != NULL;
+    decoded = arena_keep(memory, &text);
+    if (decoded.ptr != NULL)
+        *out = decoded;
+    return decoded.ptr != NULL;
 }
 
 const char *session_make_id(slice owner, slice part, arena *memory)

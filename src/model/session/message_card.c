@@ -55,9 +55,9 @@ static void add_plain_text(context *ctx, context_message *message, slice content
     context_part *part = context_add_part(ctx, message, CONTEXT_TEXT);
 
     content_text(&text, content);
-    slice said = arena_keep(ctx->memory, &text);
-    if (part != NULL && said.ptr != NULL)
-        part->text = (context_text){said, true};
+    slice decoded = arena_keep(ctx->memory, &text);
+    if (part != NULL && decoded.ptr != NULL)
+        part->text = (context_text){decoded, true};
 }
 
 /* Adds an image that a model can fetch. */
@@ -75,8 +75,8 @@ static bool add_image(context *ctx, context_message *message, scan_value content
     return true;
 }
 
-/* The text of a TextContent, and of what is one in all but its "__type__": {"text": "..."} alone. A
- * model that got that as JSON would take the braces for something that was said. */
+/* Returns the text of a TextContent, or of an object whose only member is "text". A model that
+ * got such an object as JSON would read its braces as part of the text. */
 static scan_value said_text(scan_value content, const char *class)
 {
     scan_value text = scan_find(content, "text"), value;

@@ -248,8 +248,8 @@ static bool add_messages(builder *b)
     return true;
 }
 
-/* Moves the last user message or tool call behind the messages that follow it. Servers reject a
- * request that ends with a message of the assistant or the system. */
+/* Moves the messages that follow the last user message or tool call before it, except results.
+ * Servers reject a request that ends with a message of the assistant or the system. */
 static void move_question_last(context_list *list)
 {
     context_message **question = NULL, **link = &list->first;

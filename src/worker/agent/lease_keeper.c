@@ -51,11 +51,11 @@ static bool copy_leases(leases *l, worker_pool *pool)
 
 static void log_lost(const leases *l, size_t i, slice status)
 {
-    char task[LOG_QUOTE_SIZE], said[LOG_QUOTE_SIZE];
+    char task[LOG_QUOTE_SIZE], quoted[LOG_QUOTE_SIZE];
 
     log_info("lease_lost", "task=%s status=%s",
              log_quote(task, l->at[i].task_id.ptr, l->at[i].task_id.len),
-             log_quote(said, status.ptr, status.len));
+             log_quote(quoted, status.ptr, status.len));
 }
 
 static void apply_states(worker_pool *pool, const leases *l, const store_rows *rows,

@@ -58,13 +58,13 @@ static const char *end_name(agent_end end)
 
 static void log_end(const agent *a, agent_end end, int64_t ms)
 {
-    char task[LOG_QUOTE_SIZE], said[LOG_QUOTE_SIZE];
+    char task[LOG_QUOTE_SIZE], quoted[LOG_QUOTE_SIZE];
 
     log_info("task_left",
              "task=%s end=%s status=%s model_calls=%ld tool_calls=%ld prompt_tokens=%lld "
              "completion_tokens=%lld ms=%lld",
              log_quote(task, a->lease.task_id.ptr, a->lease.task_id.len), end_name(end),
-             log_quote(said, a->status, end == AGENT_FINISHED ? strlen(a->status) : 0),
+             log_quote(quoted, a->status, end == AGENT_FINISHED ? strlen(a->status) : 0),
              a->model_calls, a->tool_calls, (long long)a->prompt_tokens,
              (long long)a->completion_tokens, (long long)ms);
 }

@@ -104,12 +104,13 @@ static void refusal_text(char *out, size_t size, const buf *body)
 
 static verdict classify_refusal(const attempt *a, long status, char *reason)
 {
-    char said[256], number[32];
+    char message_text[256], number[32];
 
-    refusal_text(said, sizeof(said), &a->refusal);
+    refusal_text(message_text, sizeof(message_text), &a->refusal);
     format_line(number, sizeof(number), "%ld", status);
     format_line(reason, MODEL_REASON_SIZE, "the model's server answered %s%s%s",
-                status != 200 ? number : "without a stream", said[0] != '\0' ? ": " : "", said);
+                status != 200 ? number : "without a stream", message_text[0] != '\0' ? ": " : "",
+                message_text);
     return status == 200 || status == 408 || status == 429 || status >= 500 ? MAY_RETRY : IS_FINAL;
 }
 

@@ -114,13 +114,13 @@ static void fill_environment(environment *e, const tool_call *call)
 static void format_exit(char reason[TOOLRUN_REASON_SIZE], const char *how,
                         const subprocess_result *r)
 {
-    slice said = trimmed((slice){r->errors, r->errors_len});
+    slice last_lines = trimmed((slice){r->errors, r->errors_len});
     size_t most = TOOLRUN_REASON_SIZE - 80;
 
-    if (said.len > most)
-        said = (slice){said.ptr + said.len - most, most};
+    if (last_lines.len > most)
+        last_lines = (slice){last_lines.ptr + last_lines.len - most, most};
     format_line(reason, TOOLRUN_REASON_SIZE, "%s %d%s%.*s", how, r->number,
-                said.len > 0 ? ": " : "", (int)said.len, said.ptr);
+                last_lines.len > 0 ? ": " : "", (int)last_lines.len, last_lines.ptr);
 }
 
 static void set_command_result(tool_outcome *out, const tool_call *call, const subprocess_result *r,

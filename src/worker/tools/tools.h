@@ -56,7 +56,7 @@ bool tools_add_abilities(tools *list, const char *ids, char *error, size_t size)
 /* Copies a schema without white space into the list's memory. ptr NULL: out of memory. */
 slice tools_copy_schema(tools *list, slice schema);
 
-/* Appends a name as it is in the model's API: ':' is replaced by "__". */
+/* Appends a tool's name for the model's API: ':' is replaced by "__". */
 void tools_put_api_name(buf *out, slice name);
 
 /* Returns the tool with this API name; NULL: none. */
