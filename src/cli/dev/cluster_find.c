@@ -32,14 +32,14 @@ static long data_version(const cluster *c)
  * Returns the major version, 0 if a program is missing. */
 static long programs_version(char version[32], const char *bin)
 {
-    char initdb[PATH_MAX], postgres[PATH_MAX], command[PATH_MAX + 16], line[128];
+    char initdb[PATH_MAX], postgres[PATH_MAX], line[128];
+    const char *const argv[] = {postgres, "--version", NULL};
     const char *number;
 
     if (!path_join(initdb, bin, "initdb") || !path_join(postgres, bin, "postgres"))
         return 0;
-    snprintf(command, sizeof(command), "'%s' --version", postgres);
     if (access(initdb, X_OK) != 0 || access(postgres, X_OK) != 0 ||
-        !process_first_line(line, sizeof(line), command))
+        !process_first_line(line, sizeof(line), argv))
         return 0;
     number = strstr(line, ") ");
     snprintf(version, 32, "%.*s", number ? (int)strcspn(number + 2, " ") : 0,
@@ -64,10 +64,11 @@ static bool try_folder(cluster *c, const char *bin, long required, long *newest)
 
 static bool try_folders(cluster *c, long required, long *newest)
 {
+    const char *const pg_config[] = {"pg_config", "--bindir", NULL};
     char bin[PATH_MAX];
     glob_t found;
-    bool found_folder = process_first_line(bin, sizeof(bin), "pg_config --bindir 2>&-") &&
-                        try_folder(c, bin, required, newest);
+    bool found_folder =
+        process_first_line(bin, sizeof(bin), pg_config) && try_folder(c, bin, required, newest);
 
     if (found_folder || glob("/usr/lib/postgresql/*/bin", 0, NULL, &found) != 0)
         return found_folder;

@@ -116,14 +116,28 @@ int process_run(const process_plan *plan)
     return exit_status(status);
 }
 
-bool process_first_line(char *out, size_t size, const char *command)
+bool process_first_line(char *out, size_t size, const char *const *argv)
 {
-    FILE *lines = popen(command, "re");
-    bool found = lines != NULL && fgets(out, (int)size, lines) != NULL;
+    int ends[2], quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    process_plan plan = {.argv = argv, .errors = quiet, .death_signal = SIGKILL};
+    FILE *lines = NULL;
+    bool found = false;
+    pid_t pid;
 
-    if (found)
+    if (quiet < 0 || pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    plan.output = ends[1];
+    pid = process_start(&plan);
+    close(ends[1]);
+    close(quiet);
+    lines = fdopen(ends[0], "r");
+    if (lines != NULL && fgets(out, (int)size, lines) != NULL) {
         out[strcspn(out, "\n")] = '\0';
-    return lines != NULL && pclose(lines) == 0 && found && *out != '\0';
+        found = *out != '\0';
+    }
+    if (lines != NULL)
+        fclose(lines);
+    return pid > 0 && process_wait(pid, 10000) && found;
 }
 
 bool process_may_enter(const char *path, const process_user *user)

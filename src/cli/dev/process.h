@@ -35,8 +35,8 @@ pid_t process_start(const process_plan *plan);
  * it could not be started. */
 int process_run(const process_plan *plan);
 
-/* The first line that a command of the shell prints. False: it prints none or fails. */
-bool process_first_line(char *out, size_t size, const char *command);
+/* The first line that a program prints. False: it prints none or does not end. */
+bool process_first_line(char *out, size_t size, const char *const *argv);
 
 /* True if `user` may enter a folder and all folders above it. */
 bool process_may_enter(const char *path, const process_user *user);

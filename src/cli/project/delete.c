@@ -39,10 +39,10 @@ static cli_exit delete_each(cardbox *db, const char *kind, delete_one *delete,
         return delete_each(db, word, delete, options);                                             \
     }                                                                                              \
     const cli_command cli_##variable##_delete = {.name = word " delete",                           \
-                                                 .arguments = command_arguments,                   \
-                                                 .summary = text,                                  \
-                                                 .description = details,                           \
-                                                 .examples = example,                              \
+                                                 .arguments = (command_arguments),                 \
+                                                 .summary = (text),                                \
+                                                 .description = (details),                         \
+                                                 .examples = (example),                            \
                                                  .options = cli_plain_specs,                       \
                                                  .with_database = delete_##variable}
 
