@@ -41,7 +41,7 @@ def finish(task, status="success"):
 
 def test_ability_list():
     text = run("ability", "list").stdout
-    assert "card:get" in text and "task:spawn" in text and "One card." in text
+    assert "card:get" in text and "task:spawn" in text and "Returns one card." in text
     rows = [json.loads(line) for line in run("ability", "list", "task", "--json").stdout.splitlines()]
     assert [row["id"] for row in rows] == ["task:spawn", "task:send", "task:cancel", "task:active"]
     assert rows[0]["inputSchema"]["required"] == ["goal"]
