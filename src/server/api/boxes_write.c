@@ -43,7 +43,7 @@ static void render_new(request *r, const batch_rows *found, const uuid16 *box)
 enum { N_BOX_ID, N_CARD_IDS, N_PARENT_IDS, CREATE_FIELDS };
 
 static const field CREATE[CREATE_FIELDS] = {
-    [N_BOX_ID] = {"box_id", FIELD_UUID},
+    [N_BOX_ID] = {.name = "box_id", .kind = FIELD_UUID},
     [N_CARD_IDS] = {"card_ids", FIELD_IDS, .most = CARDBOX_IDS_PER_APPEND_MAX},
     [N_PARENT_IDS] = {"parent_ids", FIELD_UUIDS, .most = CARDBOX_IDS_PER_APPEND_MAX},
 };
@@ -186,7 +186,7 @@ void handle_box_replace(request *r)
 enum { F_BOX_ID, F_AT_VERSION, F_AT_LENGTH, FORK_FIELDS };
 
 static const field FORK[FORK_FIELDS] = {
-    [F_BOX_ID] = {"box_id", FIELD_UUID},
+    [F_BOX_ID] = {.name = "box_id", .kind = FIELD_UUID},
     [F_AT_VERSION] = {"at_version", FIELD_INTEGER, .least = 1, .most = INT64_MAX},
     [F_AT_LENGTH] = {"at_length", FIELD_INTEGER, .least = 0, .most = INT64_MAX},
 };

@@ -31,8 +31,8 @@ static const field LIST[LIST_FIELDS] = {
     [L_TURN] = {"agent_turn_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
     [L_CALL] = {"tool_call_id", FIELD_ID, .most = CARDBOX_KEY_MAX, .repeats = FIELD_REPEATS_MAX},
     [L_META] = {"meta.", FIELD_TEXT, .most = CARDBOX_KEY_MAX, .repeats = CARDBOX_FILTERS_MAX},
-    [L_AFTER] = {"created_after", FIELD_TIME},
-    [L_BEFORE] = {"created_before", FIELD_TIME},
+    [L_AFTER] = {.name = "created_after", .kind = FIELD_TIME},
+    [L_BEFORE] = {.name = "created_before", .kind = FIELD_TIME},
     [L_LIMIT] = {PAGE_LIMIT_FIELD},
     [L_CURSOR] = {PAGE_CURSOR_FIELD},
 };

@@ -35,29 +35,29 @@ enum {
 static const field CARD[SINGLE_FIELDS] = {
     [C_CARD_ID] = {"card_id", FIELD_ID, .most = CARDBOX_CARD_ID_MAX},
     [C_CONTENT] = {"content", FIELD_ANY, .required = true},
-    [C_TOOL_CALLS] = {"tool_calls", FIELD_ARRAY},
+    [C_TOOL_CALLS] = {.name = "tool_calls", .kind = FIELD_ARRAY},
     [C_TOOL_CALL_ID] = {"tool_call_id", FIELD_ID, .most = CARDBOX_KEY_MAX},
     [C_TTL] = {"ttl_seconds", FIELD_INTEGER, .most = INT32_MAX},
-    [C_METADATA] = {"metadata", FIELD_OBJECT},
+    [C_METADATA] = {.name = "metadata", .kind = FIELD_OBJECT},
     [C_TYPE] = {"type", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
     [C_ROLE] = {"role", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
     [C_STEP] = {"step_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
     [C_TRACE] = {"trace_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
     [C_TURN] = {"agent_turn_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
     [C_AUTHOR] = {"author_id", FIELD_TEXT, .most = CARDBOX_KEY_MAX},
-    [C_CREATED] = {"created_at", FIELD_TIME},
-    [C_SEALED] = {"sealed", FIELD_BOOL},
-    [C_STRICT] = {"strict", FIELD_BOOL},
-    [C_RESTORE] = {"restore", FIELD_BOOL},
+    [C_CREATED] = {.name = "created_at", .kind = FIELD_TIME},
+    [C_SEALED] = {.name = "sealed", .kind = FIELD_BOOL},
+    [C_STRICT] = {.name = "strict", .kind = FIELD_BOOL},
+    [C_RESTORE] = {.name = "restore", .kind = FIELD_BOOL},
 };
 
 enum { B_CARDS, B_STRICT, B_RESTORE, B_SEALED, BATCH_FIELDS };
 
 static const field BATCH[BATCH_FIELDS] = {
     [B_CARDS] = {"cards", FIELD_ARRAY, .required = true},
-    [B_STRICT] = {"strict", FIELD_BOOL},
-    [B_RESTORE] = {"restore", FIELD_BOOL},
-    [B_SEALED] = {"sealed", FIELD_BOOL},
+    [B_STRICT] = {.name = "strict", .kind = FIELD_BOOL},
+    [B_RESTORE] = {.name = "restore", .kind = FIELD_BOOL},
+    [B_SEALED] = {.name = "sealed", .kind = FIELD_BOOL},
 };
 
 /* The cards of a request. All is in its arena, except memory of the inputs. */

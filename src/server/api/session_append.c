@@ -7,8 +7,8 @@
 enum { A_ENTRY, A_ENTRIES, A_EXPECTED, APPEND_FIELDS };
 
 static const field APPEND[APPEND_FIELDS] = {
-    [A_ENTRY] = {"entry", FIELD_OBJECT},
-    [A_ENTRIES] = {"entries", FIELD_ARRAY},
+    [A_ENTRY] = {.name = "entry", .kind = FIELD_OBJECT},
+    [A_ENTRIES] = {.name = "entries", .kind = FIELD_ARRAY},
     [A_EXPECTED] = {"expected_version", FIELD_INTEGER, .least = 1, .most = INT64_MAX},
 };
 

@@ -27,9 +27,9 @@ enum { N_DIALECT, N_HEADER, N_CWD, N_STRICT, CREATE_FIELDS };
 
 static const field CREATE[CREATE_FIELDS] = {
     [N_DIALECT] = {"dialect", FIELD_CHOICE, .choices = SESSION_DIALECTS},
-    [N_HEADER] = {"header", FIELD_OBJECT},
+    [N_HEADER] = {.name = "header", .kind = FIELD_OBJECT},
     [N_CWD] = {"cwd", FIELD_TEXT, .most = 4096},
-    [N_STRICT] = {"strict", FIELD_BOOL},
+    [N_STRICT] = {.name = "strict", .kind = FIELD_BOOL},
 };
 
 HANDLER_PARAMS(build_create, session_create_params)

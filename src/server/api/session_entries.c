@@ -13,7 +13,7 @@ static const field PAGE[PAGE_FIELDS] = {
     [P_LINES] = {"lines", FIELD_INTEGER, .least = 0, .most = SESSION_LINES_MOST},
     [P_LIMIT] = {PAGE_LIMIT_FIELD},
     [P_CURSOR] = {PAGE_CURSOR_FIELD},
-    [P_PREVIEW] = {"preview", FIELD_BOOL},
+    [P_PREVIEW] = {.name = "preview", .kind = FIELD_BOOL},
 };
 
 /* --- lists --- */
@@ -203,7 +203,7 @@ static const field DIFF[DIFF_FIELDS] = {
     [D_B] = {"b", FIELD_ID, .required = true, .most = SESSION_ID_MAX},
     [D_LINES] = {"lines", FIELD_INTEGER, .least = 0, .most = SESSION_LINES_MOST},
     [D_LIMIT] = {PAGE_LIMIT_FIELD},
-    [D_PREVIEW] = {"preview", FIELD_BOOL},
+    [D_PREVIEW] = {.name = "preview", .kind = FIELD_BOOL},
 };
 
 typedef struct diff_plan {
