@@ -2,7 +2,7 @@
 -- form, the row has only the ordinal and the etag.
 -- $1 text[]  tenants
 -- $2 text[]  card ids, parallel to $1
--- $3 int8[]  the etags that the asker has, parallel to $1; 0, which no card has: none
+-- $3 int8[]  the etags that the asker has, parallel to $1; 0: none. Only a damaged row has the etag 0
 -- The columns from card_id on are those of enum card_column in the C code.
 SELECT k.ord,
        CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.card_id END,
@@ -15,7 +15,7 @@ SELECT k.ord,
        CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.created_at END,
        CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.sealed END,
        c.etag
-  FROM unnest($1::text[], $2::text[], $3::int8[]) WITH ORDINALITY
+  FROM unnest($1::text[], $2::text[], array_replace($3::int8[], 0, NULL)) WITH ORDINALITY
        AS k(tenant_id, card_id, etag, ord)
   JOIN cardbox.cards c
     ON c.tenant_id = k.tenant_id COLLATE "C" AND c.card_id = k.card_id COLLATE "C"
