@@ -402,7 +402,8 @@ def test_one_that_reads_has_its_turn():
     try:
         await_(lambda: frozen.rounds > 0)
         with following(task, at=own) as stream:
-            assert [stream.next() for _ in range(4)][2:] == [("message_complete", one) for one in said]
+            heard = [stream.next() for _ in range(4)]
+            assert heard[2:] == [("message_complete", one) for one in said], [str(one)[:80] for one in heard]
         assert [quiet.next()[0] for _ in range(2)] == ["message_complete"] * 2
         assert next(line for line in quiet.lines() if line != "") == ":"
     finally:
