@@ -139,7 +139,7 @@ void handle_entry_get(request *r)
 
 typedef struct path_plan {
     session_path_read read;
-    session_shown shown;
+    session_text_limits shown;
 } path_plan;
 
 static void build_path(params *p, const void *keys)
@@ -155,7 +155,8 @@ static void session_path_response(request *r, const batch_rows *found)
     cardbox_error err = CARDBOX_ERROR_INIT;
     if (!page_check_budget(r, found->rows))
         return;
-    cardbox_status status = session_path_take(&path, found->rows, &plan->read, &r->memory, &err);
+    cardbox_status status =
+        session_path_from_rows(&path, found->rows, &plan->read, &r->memory, &err);
     if (!http_error_check(r, status, &err))
         return;
     session_path_json(request_body(r), found->rows, &path, &plan->read, &plan->shown);
@@ -209,7 +210,7 @@ static const field DIFF[DIFF_FIELDS] = {
 typedef struct diff_plan {
     slice tenant, session, a, b;
     int64_t limit;
-    session_shown shown;
+    session_text_limits shown;
 } diff_plan;
 
 static void build_diff(params *p, const void *keys)

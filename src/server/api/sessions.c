@@ -30,7 +30,7 @@ static void existence_response(request *r, const batch_rows *found)
     session_path path;
     cardbox_error err = CARDBOX_ERROR_INIT;
     r->ticket.stays = false;
-    cardbox_status status = session_path_take(&path, found->rows, &e->read, &r->memory, &err);
+    cardbox_status status = session_path_from_rows(&path, found->rows, &e->read, &r->memory, &err);
     if (http_error_check(r, status, &err))
         e->next(r);
 }

@@ -24,7 +24,7 @@ static cardbox_status build(cardbox_context **out, const store_rows *rows,
     if (status == CARDBOX_OK && !box_context_head(&head, &box, wish, &memory))
         status = error_nomem(err);
     if (status == CARDBOX_OK)
-        status = context_finish(out, &ctx, wish->how.format, &head, err);
+        status = context_result_new(out, &ctx, wish->how.format, &head, err);
     buf_free(&head);
     arena_reset(&memory);
     return status;

@@ -92,8 +92,9 @@ cardbox_status box_context_of(context *out, const box_view *box, const box_conte
     }
     if (cards == NULL)
         return error_arena(err, memory, "the context");
-    return context_of_cards(out, cards, count, wish->how.repair, memory) ? CARDBOX_OK
-                                                                         : context_failed(out, err);
+    return context_of_cards(out, cards, count, wish->how.repair, memory)
+               ? CARDBOX_OK
+               : context_failure(out, err);
 }
 
 static bool add_missing(buf *out, const box_view *box, arena *memory)

@@ -1,6 +1,6 @@
 /*
- * entry_card.c: copies what an entry says into a card: its text or content, its calls, the id of
- * the call that it answers.
+ * entry_card.c: copies a session entry into a card: its text or content, its tool calls, and the
+ * id of the tool call that it answers.
  */
 #include "store/session/entry_card.h"
 
@@ -16,8 +16,8 @@ static bool is_call(scan_value block)
     return session_says(scan_find(block, "type"), "toolCall");
 }
 
-/* The elements of pi's content that are calls. */
-static slice pick_calls(scan_value content, arena *memory)
+/* Returns a JSON array of the tool calls in the content of pi's assistant message. */
+static slice copy_tool_calls(scan_value content, arena *memory)
 {
     buf out = BUF_INIT(CARDBOX_CONTENT_MAX);
     scan_value block;
@@ -34,9 +34,9 @@ static slice pick_calls(scan_value content, arena *memory)
     return arena_keep(memory, &out);
 }
 
-/* Puts the texts of pi's blocks together as the inside of one JSON string, a line feed between
- * them. False: a block is no text. */
-static bool put_texts(buf *out, scan_value content)
+/* Joins the texts of pi's content blocks with line feeds, as a JSON string without its quotes.
+ * Skips tool calls and thinking. Returns false if another block is not a text. */
+static bool join_texts(buf *out, scan_value content)
 {
     scan_value block, text;
     size_t count = 0;
@@ -53,7 +53,7 @@ static bool put_texts(buf *out, scan_value content)
     return true;
 }
 
-/* A text becomes a TextContent, a call a ToolCallContent, all else stays as it is. */
+/* Makes a TextContent of a text and a ToolCallContent of a tool call. Other content is kept. */
 static slice make_content(const session_entry *entry, arena *memory)
 {
     buf out = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
@@ -72,7 +72,7 @@ static slice make_content(const session_entry *entry, arena *memory)
     if (content.kind == SCAN_STRING)
         buf_slice(&out, scan_inside(content.text));
     else if (entry->kind == SESSION_MESSAGE && content.kind == SCAN_ARRAY)
-        is_text = put_texts(&out, content);
+        is_text = join_texts(&out, content);
     buf_text(&out, "\"}");
     if (is_text)
         return arena_keep(memory, &out);
@@ -89,8 +89,8 @@ static slice make_calls(const session_entry *entry, arena *memory)
     if (entry->kind != SESSION_MESSAGE || entry->role != SESSION_ROLE_ASSISTANT ||
         entry->content.kind != SCAN_ARRAY)
         return (slice){NULL, 0};
-    slice picked = pick_calls(entry->content, memory);
-    return picked.len > 2 ? picked : (slice){NULL, 0};
+    slice calls_found = copy_tool_calls(entry->content, memory);
+    return calls_found.len > 2 ? calls_found : (slice){NULL, 0};
 }
 
 static slice make_metadata(const entry_card *card, const session_entry *entry, arena *memory)
@@ -122,7 +122,7 @@ cardbox_status entry_card_make(card_input *out, const entry_card *card, slice js
         return memory->failed ? error_nomem(err)
                               : error_set(err, CARDBOX_INTERNAL, "the stored entry is damaged");
     if (!entry.in_context)
-        return error_set(err, CARDBOX_INVALID, "entry %.*s gives no message",
+        return error_set(err, CARDBOX_INVALID, "entry %.*s contains no message",
                          error_shown(card->entry), card->entry.ptr);
     bool has_call = entry.kind == SESSION_PLAIN_TOOL || entry.role == SESSION_ROLE_TOOL_RESULT;
     if (has_call && session_text_of(&call, entry.target, memory) &&

@@ -1,6 +1,5 @@
 /*
- * session_pages.c: pages of sessions and entries as JSON, with the cursors of the next ones. One
- * table says which statement gives which list. Knows no requests.
+ * session_pages.c: pages of sessions and entries as JSON, with the cursor of the next page.
  */
 #include "store/session/session_pages.h"
 
@@ -52,7 +51,7 @@ bool session_pages_cursor(session_page *page, const session_pages *of, slice cur
     }
     if (!list_number_read(&number, cursor))
         return false;
-    page->after = number - 1; /* as session_pages_next gave it */
+    page->after = number - 1; /* session_pages_next added 1 */
     return true;
 }
 
@@ -63,7 +62,7 @@ const char *session_pages_next(const session_pages *of, const session_node_row *
     if (of->by_id)
         return list_cursor_text(memory, 0, last->entry_id);
     int64_t number = of->by_extra ? last->extra : last->line;
-    /* One more than the number, so that none is 0. Nothing stands behind the largest. */
+    /* Adds 1, since cursors are above 0. The largest number needs no next page. */
     snprintf(text, sizeof(text), "%" PRId64, number == INT64_MAX ? number : number + 1);
     return arena_copy(memory, slice_of(text));
 }
@@ -74,27 +73,29 @@ static void add_member(buf *out, const char *name, slice text)
     buf_json_string(out, text);
 }
 
-/* The preview, written over the closing brace; null if the text is too long. */
+/* Adds the member "preview" by overwriting the closing brace. It is null if the text is too long.
+ */
 static void add_preview(buf *out, slice line, slice type, arena *memory)
 {
-    session_preview words;
+    session_preview preview;
 
     out->len--;
     if (line.ptr == NULL) {
         buf_text(out, ",\"preview\":null}");
         return;
     }
-    session_preview_of_line(&words, line, type, memory);
-    add_member(out, ",\"preview\":{\"role\":", words.role);
-    add_member(out, ",\"text\":", words.text);
-    add_member(out, ",\"tools\":", words.tools);
+    session_preview_of_line(&preview, line, type, memory);
+    add_member(out, ",\"preview\":{\"role\":", preview.role);
+    add_member(out, ",\"text\":", preview.text);
+    add_member(out, ",\"tools\":", preview.tools);
     buf_text(out, ",\"time\":");
-    buf_slice(out, words.time.ptr != NULL ? words.time : SLICE("null"));
+    buf_slice(out, preview.time.ptr != NULL ? preview.time : SLICE("null"));
     buf_text(out, "}}");
 }
 
-/* An entry, with its text and its preview if it is not too long for each. */
-static void add_node(buf *out, session_node_row *node, const session_shown *shown)
+/* Adds an entry with its text and its preview. Each is omitted if the text is longer than its
+ * limit. */
+static void add_node(buf *out, session_node_row *node, const session_text_limits *shown)
 {
     slice line = node->size <= shown->preview_max ? node->text : (slice){NULL, 0};
 
@@ -108,7 +109,7 @@ static void add_node(buf *out, session_node_row *node, const session_shown *show
 void session_pages_json(buf *out, const store_rows *rows, const session_page *page,
                         const session_pages *of, arena *memory)
 {
-    const session_shown shown = {page->text_max, page->preview_max, memory};
+    const session_text_limits shown = {page->text_max, page->preview_max, memory};
     int count = rows_count(rows);
     bool more = count >= page->limit;
     session_node_row node = {.line = -1};
@@ -119,7 +120,7 @@ void session_pages_json(buf *out, const store_rows *rows, const session_page *pa
         buf_text(out, row == 0 ? "" : ",");
         add_node(out, &node, &shown);
         if (of->sum != NULL) {
-            out->len--; /* the brace: one member more */
+            out->len--; /* the closing brace, for one more member */
             buf_printf(out, ",\"%s\":%" PRId64 "}", of->sum, node.extra);
         }
     }
@@ -129,7 +130,7 @@ void session_pages_json(buf *out, const store_rows *rows, const session_page *pa
 /* --- paths --- */
 
 void session_path_json(buf *out, const store_rows *rows, const session_path *path,
-                       const session_path_read *read, const session_shown *shown)
+                       const session_path_read *read, const session_text_limits *shown)
 {
     int64_t before = read->from + (int64_t)path->count;
 
@@ -147,9 +148,9 @@ void session_path_json(buf *out, const store_rows *rows, const session_path *pat
 
 /* --- diff --- */
 
-/* The entries of one side, the first `limit` of them. Gives whether there are more. */
-static bool add_side(buf *out, const store_rows *rows, int64_t limit, const session_shown *shown,
-                     int64_t side)
+/* Adds the first `limit` entries of one side. Returns true if there are more. */
+static bool add_side(buf *out, const store_rows *rows, int64_t limit,
+                     const session_text_limits *shown, int64_t side)
 {
     int64_t count = 0;
 
@@ -164,7 +165,8 @@ static bool add_side(buf *out, const store_rows *rows, int64_t limit, const sess
     return count > limit;
 }
 
-void session_diff_json(buf *out, const store_rows *rows, int64_t limit, const session_shown *shown)
+void session_diff_json(buf *out, const store_rows *rows, int64_t limit,
+                       const session_text_limits *shown)
 {
     buf_text(out, "{\"common\":");
     size_t before = out->len;

@@ -1,6 +1,6 @@
 /*
- * session_write.c: parameters, rows and outcomes of what changes sessions. Knows nothing of
- * connections, nor of who asks.
+ * session_write.c: parameters, rows and outcomes of the statements that change sessions. Uses no
+ * connection.
  */
 #include "store/session/session_write.h"
 
@@ -23,7 +23,7 @@ static bool is(slice outcome, const char *name)
     return slice_equal(outcome, slice_of(name));
 }
 
-/* Of the outcomes that several functions have. */
+/* Maps the outcomes that several functions share to a status. */
 static cardbox_status common_status(slice outcome, slice session, int64_t version,
                                     cardbox_error *err)
 {
@@ -44,21 +44,13 @@ static cardbox_status common_status(slice outcome, slice session, int64_t versio
                      error_shown(outcome), outcome.ptr);
 }
 
-/* NULL: not known. */
-static void put_dialect(params *p, int dialect)
-{
-    const char *name = session_dialect_name(dialect);
-
-    params_cstr(p, name);
-}
-
 /* --- create --- */
 
 void session_create_params(params *p, const session_create *create)
 {
     params_text(p, create->tenant);
     params_text(p, create->session);
-    put_dialect(p, create->dialect);
+    params_cstr(p, session_dialect_name(create->dialect)); /* NULL: not known */
     params_text_or_null(p, create->header);
     params_bool(p, create->may_exist);
 }
@@ -107,7 +99,7 @@ int64_t session_line_number(const store_rows *rows, size_t i)
     return row < rows_count(rows) && !rows_null(rows, row, 2) ? rows_int8(rows, row, 2) : -1;
 }
 
-/* Why an entry, which is called `who`, is refused. */
+/* Maps an entry's outcome to a status. `who` names the entry in the message. */
 static cardbox_status line_status(slice outcome, const char *who, const session_entry *entry,
                                   cardbox_error *err)
 {
@@ -116,17 +108,18 @@ static cardbox_status line_status(slice outcome, const char *who, const session_
                          "%s exists with other content and may not be changed", who);
     if (is(outcome, "no_target"))
         return error_set(err, CARDBOX_NOT_FOUND,
-                         "%s labels an entry that is neither in the session nor before it", who);
+                         "%s labels an entry that must be in the session or earlier in the list",
+                         who);
     if (is(outcome, "no_parent"))
-        return error_set(err, CARDBOX_NOT_FOUND,
-                         "%s has the parent %.*s, which is neither in the session nor before it",
-                         who, (int)entry->parent.len, entry->parent.ptr);
+        return error_set(
+            err, CARDBOX_NOT_FOUND,
+            "%s has the parent %.*s, which must be in the session or earlier in the list", who,
+            (int)entry->parent.len, entry->parent.ptr);
     return CARDBOX_OK;
 }
 
-/* The first entry that says which dialect the batch is of; their count: none does, but the writer.
- */
-static size_t telling_entry(const session_batch *batch)
+/* Returns the index of the first entry whose type belongs to one dialect, or the batch's count. */
+static size_t find_dialect_entry(const session_batch *batch)
 {
     size_t i = 0;
 
@@ -135,13 +128,15 @@ static size_t telling_entry(const session_batch *batch)
     return i;
 }
 
-/* Of an import it is none. Of two dialects the session's is the one that the entries' is not. */
-static cardbox_status other_dialect(const session_batch *batch, int64_t version, cardbox_error *err)
+/* Reports that the dialect of the batch is not the session's: there are two, so the session has the
+ * other one. */
+static cardbox_status dialect_conflict(const session_batch *batch, int64_t version,
+                                       cardbox_error *err)
 {
     const char *other = session_dialect_name(batch->dialect);
     const char *own =
         session_dialect_name(batch->dialect == SESSION_PI ? SESSION_PLAIN : SESSION_PI);
-    size_t i = telling_entry(batch);
+    size_t i = find_dialect_entry(batch);
 
     if (err != NULL)
         err->current_version = version;
@@ -153,19 +148,20 @@ static cardbox_status other_dialect(const session_batch *batch, int64_t version,
                      i, session_kind_name(batch->lines[i].entry.kind), other, own);
 }
 
-/* An id that was made here tells a client nothing. */
-static void put_who(char *out, size_t size, const session_batch *batch, size_t i)
+/* Names an entry in messages: by its index if the client does not know its id. */
+static void format_entry_name(char *out, size_t size, const session_batch *batch, size_t i)
 {
     const pending_line *line = &batch->lines[i];
 
-    if (line->is_named_here)
+    if (line->has_new_id)
         snprintf(out, size, "entries[%zu]", i);
     else
         snprintf(out, size, "entry %.*s", (int)line->entry.id.len, line->entry.id.ptr);
 }
 
-/* Whether an entry conflicts with one before it in the batch, and not with the session's. */
-static bool repeats(const store_rows *rows, const session_batch *batch, size_t i)
+/* Returns true if the entry has the id of an earlier entry of the batch that is new in the session.
+ */
+static bool repeats_id(const store_rows *rows, const session_batch *batch, size_t i)
 {
     int32_t duplicate_of = batch->lines[i].duplicate_of;
 
@@ -179,17 +175,17 @@ cardbox_status session_append_status(const store_rows *rows, const session_batch
 
     session_append_read(&written, rows);
     if (is(written.outcome, "other_dialect"))
-        return other_dialect(batch, written.version, err);
+        return dialect_conflict(batch, written.version, err);
     if (!is(written.outcome, "refused"))
         return common_status(written.outcome, batch->session, written.version, err);
     for (size_t i = 0; i < batch->count; i++) {
         char who[SESSION_ID_MAX + 8];
-        put_who(who, sizeof(who), batch, i);
+        format_entry_name(who, sizeof(who), batch, i);
         slice outcome = session_line_outcome(rows, i);
         cardbox_status status = line_status(outcome, who, &batch->lines[i].entry, err);
         if (status == CARDBOX_OK)
             continue;
-        if (is(outcome, "conflict") && repeats(rows, batch, i))
+        if (is(outcome, "conflict") && repeats_id(rows, batch, i))
             error_set(err, status, "entries[%zu] repeats the id of entries[%d], with other content",
                       i, batch->lines[i].duplicate_of - 1);
         if (status == CARDBOX_CONFLICT && err != NULL)
@@ -228,7 +224,7 @@ void session_link_params(params *p, slice tenant, slice session, const slice *id
 
 void session_link_read(session_linked *out, const store_rows *rows)
 {
-    *out = (session_linked){.is_there = !rows_null(rows, 0, 2),
+    *out = (session_linked){.exists = !rows_null(rows, 0, 2),
                             .version = rows_int8(rows, 0, 2),
                             .links = rows_int4(rows, 0, 3),
                             .cycles = rows_int4(rows, 0, 4)};
@@ -310,7 +306,7 @@ void session_delete_params(params *p, const session_deletion *deletion)
     params_int8(p, SESSION_DELETE_PART);
 }
 
-/* The rest may have been removed by others meanwhile. */
+/* After the first part, no rows mean that another call has deleted the rest. */
 cardbox_status session_delete_status(session_deletion *deletion, bool *more, const store_rows *rows,
                                      cardbox_error *err)
 {

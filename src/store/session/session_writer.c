@@ -1,5 +1,5 @@
 /*
- * session_writer.c: entries one by one, sent many together, for <cardbox/session_writer.h>.
+ * session_writer.c: buffers entries and appends them in batches, for <cardbox/session_writer.h>.
  */
 #include "cardbox/session_writer.h"
 
@@ -7,15 +7,14 @@
 #include <stdlib.h>
 #include "store/session/session_call.h"
 
-/* Entries that are sent together, where nothing else is said, and the bytes at which they are sent
- * however few they are. */
+/* A batch is sent when it has BUFFERED entries (the default) or BATCH_BYTES bytes. */
 #define BUFFERED    100
 #define BATCH_BYTES ((size_t)1024 * 1024)
 
 struct cardbox_session_writer {
     cardbox *db;
     session_batch batch;
-    arena memory; /* names, and all ids that were given out */
+    arena memory; /* project, session, and all ids that were returned */
     bool is_pi;
     unsigned buffered;
 };
@@ -37,9 +36,8 @@ static cardbox_status read_options(cardbox_session_writer *writer,
     if (options->buffered > 0)
         writer->buffered = options->buffered;
     if (options->key != NULL && options->timestamp == NULL)
-        return error_set(
-            err, CARDBOX_INVALID,
-            "with a key there must be a timestamp: a repeated run has to say the same");
+        return error_set(err, CARDBOX_INVALID,
+                         "a key requires a timestamp: a repeated run must send the same entries");
     if (options->key != NULL)
         status = check_id("key", options->key, CARDBOX_KEY_MAX, err);
     if (status == CARDBOX_OK && options->timestamp != NULL)
@@ -65,7 +63,7 @@ static cardbox_status read_session(cardbox_session_writer *writer, const char *t
         return status;
     const cardbox_session *session = cardbox_sessions_at(got, 0);
     writer->is_pi = session->dialect == CARDBOX_DIALECT_PI;
-    if (session->entries > 0 || session->header != NULL) /* else the first entry tells */
+    if (session->entries > 0 || session->header != NULL) /* else the first entry decides */
         writer->batch.dialect = (int)session->dialect;
     cardbox_sessions_free(got);
     return CARDBOX_OK;
@@ -109,8 +107,9 @@ cardbox_status cardbox_session_open(cardbox_session_writer **out, cardbox *db, c
 
 /* --- appending --- */
 
-/* Adds an entry that lives as long as the batch. NULL: failed. */
-static const char *add(cardbox_session_writer *writer, slice json, cardbox_error *err)
+/* Adds a copy of an entry to the batch, which is sent before if it is full. Returns the entry's id;
+ * NULL: it failed. */
+static const char *add_entry(cardbox_session_writer *writer, slice json, cardbox_error *err)
 {
     session_batch *batch = &writer->batch;
     const char *id;
@@ -139,10 +138,10 @@ const char *cardbox_session_append_entry(cardbox_session_writer *writer, const c
         error_set(err, CARDBOX_INVALID, "%s must not be NULL", writer == NULL ? "writer" : "json");
         return NULL;
     }
-    return add(writer, slice_of(json), err);
+    return add_entry(writer, slice_of(json), err);
 }
 
-/* What the writer's own entries have in common; an id and a time are given as to all others. */
+/* Begins an entry of the dialect plain. `parent`: NULL: omitted; "": a root. */
 static void begin_entry(buf *out, const char *type, const char *parent)
 {
     buf_printf(out, "{\"type\":\"%s\"", type);
@@ -168,12 +167,13 @@ static const char *finish_entry(cardbox_session_writer *writer, buf *out, cardbo
     if (!buf_ok(out))
         error_buf(err, out, "entry");
     else
-        id = add(writer, buf_as_slice(out), err);
+        id = add_entry(writer, buf_as_slice(out), err);
     buf_free(out);
     return id;
 }
 
-/* False, with an error: this can't be appended so. */
+/* Checks an argument of an entry of the dialect plain. Returns false with an error if it is wrong.
+ */
 static bool check_append(const cardbox_session_writer *writer, const char *what, const char *text,
                          cardbox_error *err)
 {
@@ -189,8 +189,9 @@ static bool check_append(const cardbox_session_writer *writer, const char *what,
     return false;
 }
 
-/* JSON that a caller gives, of a kind. */
-static bool check_part(const char *what, const char *json, scan_kind kind, cardbox_error *err)
+/* Checks an optional JSON argument. */
+static bool check_json_argument(const char *what, const char *json, scan_kind kind,
+                                cardbox_error *err)
 {
     return json == NULL || check_json(what, slice_of(json), kind, NULL, NULL, err) == CARDBOX_OK;
 }
@@ -214,7 +215,7 @@ const char *cardbox_session_append_assistant(cardbox_session_writer *writer, con
     buf out = BUF_INIT(CARDBOX_CONTENT_MAX);
 
     if (!check_append(writer, "content", content, err) ||
-        !check_part("tool_calls", tool_calls, SCAN_ARRAY, err))
+        !check_json_argument("tool_calls", tool_calls, SCAN_ARRAY, err))
         return NULL;
     begin_entry(&out, "assistant", parent);
     put_text(&out, "content", content);
@@ -231,7 +232,7 @@ const char *cardbox_session_append_tool(cardbox_session_writer *writer, const ch
 
     if (!check_append(writer, "tool_call_id", tool_call_id, err) ||
         !check_append(writer, "name", name, err) ||
-        !check_part("params", params_json, SCAN_NONE, err))
+        !check_json_argument("params", params_json, SCAN_NONE, err))
         return NULL;
     begin_entry(&out, "tool", parent);
     put_text(&out, "name", name);

@@ -1,6 +1,5 @@
 /*
- * sessions.c: parameters and rows of the reads of sessions. Knows nothing of connections, nor of
- * who asks.
+ * sessions.c: parameters and rows of the statements that read sessions. Uses no connection.
  */
 #include "store/session/sessions.h"
 
@@ -13,7 +12,7 @@ static void put_session(params *p, slice tenant, slice session)
     params_text(p, session);
 }
 
-/* Bytes of a line; negative: none are wanted. */
+/* The limit for the bytes of texts; NULL (`most` is negative): no texts are returned. */
 static void put_text_max(params *p, int64_t most)
 {
     if (most < 0)
@@ -104,7 +103,7 @@ enum {
     NODE_LABEL,
     NODE_TEXT,
     NODE_EXTRA,
-    NODE_TARGET /* of a path only */
+    NODE_TARGET /* only in session_path */
 };
 
 void session_node_read(session_node_row *out, const store_rows *rows, int row)
@@ -192,11 +191,12 @@ cardbox_status session_no_entry(slice session, slice entry, cardbox_error *err)
                      session.ptr, entry.len > 0 ? " " : "", (int)entry.len, entry.ptr);
 }
 
-static cardbox_status too_long(slice entry, int64_t most, const char *hint, cardbox_error *err)
+static cardbox_status path_too_large(slice entry, int64_t most, const char *hint,
+                                     cardbox_error *err)
 {
     return error_set(err, CARDBOX_TOO_LARGE,
-                     "the lines on the way to entry %.*s have more than %lld bytes, ask for %s",
-                     (int)entry.len, entry.ptr, (long long)most, hint);
+                     "the path to entry %.*s has more than %lld bytes: request %s", (int)entry.len,
+                     entry.ptr, (long long)most, hint);
 }
 
 static cardbox_status corrupt(cardbox_error *err)
@@ -206,7 +206,7 @@ static cardbox_status corrupt(cardbox_error *err)
 
 /* --- rows by their depth --- */
 
-/* A row of a path, and the depth of its entry. */
+/* The number of a row of a path, and the depth of its entry. */
 typedef struct path_row {
     int depth, row;
 } path_row;
@@ -218,8 +218,9 @@ static int compare_depths(const void *left, const void *right)
     return (a->depth > b->depth) - (a->depth < b->depth);
 }
 
-/* The row of line -1, or -1. */
-static int leaf_of(const store_rows *rows)
+/* Returns the row that describes the end of the path: its line is -1. Returns -1 if there is none.
+ */
+static int find_leaf_row(const store_rows *rows)
 {
     for (int row = 0; row < rows_count(rows); row++) {
         if (rows_int8(rows, row, NODE_LINE) == -1)
@@ -228,9 +229,9 @@ static int leaf_of(const store_rows *rows)
     return -1;
 }
 
-/* All rows but the leaf's, in the order of their depth. NULL: out of memory. The depths come from
- * the database: they are sorted, and nothing is allocated or indexed by them. */
-static path_row *path_rows(const store_rows *rows, int leaf, int depth_column, arena *memory)
+/* Returns all rows but the leaf's, sorted by depth. NULL: out of memory. Stored depths may be
+ * corrupt, so no memory is allocated or indexed by them. */
+static path_row *sort_by_depth(const store_rows *rows, int leaf, int depth_column, arena *memory)
 {
     path_row *path = arena_zeros(memory, (size_t)rows_count(rows), sizeof(*path));
     size_t count = 0;
@@ -244,18 +245,20 @@ static path_row *path_rows(const store_rows *rows, int leaf, int depth_column, a
     return path;
 }
 
-/* How many rows a path of this length has: corrupt depths or parents give fewer. */
-static int64_t rows_of_path(int64_t length, const session_path_read *read)
+/* Returns how many rows the read part of a path of this length must have. If stored depths or
+ * parents are corrupt, there are fewer. */
+static int64_t expected_rows(int64_t length, const session_path_read *read)
 {
     int64_t left = length > read->from ? length - read->from : 0;
 
     return read->limit >= 0 && read->limit < left ? read->limit : left;
 }
 
-static cardbox_status take_rows(session_path *out, const store_rows *rows, int leaf,
-                                const session_path_read *read, arena *memory, cardbox_error *err)
+static cardbox_status set_path_rows(session_path *out, const store_rows *rows, int leaf,
+                                    const session_path_read *read, arena *memory,
+                                    cardbox_error *err)
 {
-    const path_row *path = path_rows(rows, leaf, NODE_DEPTH, memory);
+    const path_row *path = sort_by_depth(rows, leaf, NODE_DEPTH, memory);
 
     out->rows = arena_zeros(memory, out->count, sizeof(*out->rows));
     if (path == NULL || out->rows == NULL)
@@ -268,10 +271,11 @@ static cardbox_status take_rows(session_path *out, const store_rows *rows, int l
     return CARDBOX_OK;
 }
 
-cardbox_status session_path_take(session_path *out, const store_rows *rows,
-                                 const session_path_read *read, arena *memory, cardbox_error *err)
+cardbox_status session_path_from_rows(session_path *out, const store_rows *rows,
+                                      const session_path_read *read, arena *memory,
+                                      cardbox_error *err)
 {
-    int leaf = leaf_of(rows);
+    int leaf = find_leaf_row(rows);
 
     *out = (session_path){.count = 0};
     if (leaf < 0)
@@ -282,12 +286,12 @@ cardbox_status session_path_take(session_path *out, const store_rows *rows,
         return read->entry.len > 0 ? session_no_entry(read->session, read->entry, err) : CARDBOX_OK;
     out->length = (int64_t)rows_int4(rows, leaf, NODE_DEPTH) + 1;
     out->count = (size_t)rows_count(rows) - 1;
-    if (out->length < 1 || (int64_t)out->count != rows_of_path(out->length, read))
+    if (out->length < 1 || (int64_t)out->count != expected_rows(out->length, read))
         return corrupt(err);
-    cardbox_status status = take_rows(out, rows, leaf, read, memory, err);
+    cardbox_status status = set_path_rows(out, rows, leaf, read, memory, err);
     if (status == CARDBOX_OK && read->with_text && out->count > 0 &&
         rows_null(rows, out->rows[0], NODE_TEXT))
-        status = too_long(out->entry_id, SESSION_PATH_BYTES_MAX, "a part of them", err);
+        status = path_too_large(out->entry_id, SESSION_PATH_BYTES_MAX, "a part of it", err);
     return status;
 }
 
@@ -319,14 +323,15 @@ static session_kind line_kind(const store_rows *rows, int row)
     return session_kind_named(rows_text(rows, row, LINE_TYPE));
 }
 
-/* Whether the statement gives no text of such entries, which are never part of a context. */
+/* Returns true if entries of this kind are never part of a context: the statement omits their text.
+ */
 static bool is_never_in_context(session_kind kind)
 {
     return kind == SESSION_CUSTOM || kind == SESSION_LABEL || kind == SESSION_INFO ||
            kind == SESSION_PLAIN_METADATA;
 }
 
-/* Reads an entry's text. Its id and what a compaction keeps are as they were stored. */
+/* Reads an entry from its text. Its id and its firstKeptEntryId are those of the row. */
 static cardbox_status read_entry(session_entry *out, const store_rows *rows, int row,
                                  const session_context_read *read, arena *memory,
                                  cardbox_error *err)
@@ -345,11 +350,11 @@ static cardbox_status read_entry(session_entry *out, const store_rows *rows, int
     return CARDBOX_OK;
 }
 
-/* Whether rows in the order of their depth are a path of `length` entries: its end, and all above
- * it, or the entries that a compaction leaves. */
+/* Returns true if rows sorted by depth are a path of `length` entries. The path must have all
+ * entries. If it contains a compaction, entries above the compaction may be missing. */
 static bool is_path(const path_row *path, size_t count, const store_rows *rows, int64_t length)
 {
-    size_t first = count; /* from here on there is no gap */
+    size_t first = count; /* the depths from this index on have no gap */
     bool is_compacted = false;
 
     if (count == 0)
@@ -370,7 +375,7 @@ static cardbox_status read_path(session_lines_read *out, const store_rows *rows,
                                 const session_context_read *read, arena *memory, cardbox_error *err)
 {
     size_t count = (size_t)rows_count(rows) - 1;
-    const path_row *path = path_rows(rows, leaf, LINE_DEPTH, memory);
+    const path_row *path = sort_by_depth(rows, leaf, LINE_DEPTH, memory);
     session_entry *entries = arena_zeros(memory, count, sizeof(*entries));
     cardbox_status status = CARDBOX_OK;
 
@@ -383,18 +388,19 @@ static cardbox_status read_path(session_lines_read *out, const store_rows *rows,
         int row = path[out->count].row;
 
         if (rows_null(rows, row, LINE_TEXT) && !is_never_in_context(line_kind(rows, row)))
-            return too_long(out->entry_id, read->bytes_max, "an entry nearer to the root", err);
+            return path_too_large(out->entry_id, read->bytes_max, "an entry nearer to the root",
+                                  err);
         out->path[out->count] = &entries[out->count];
         status = read_entry(&entries[out->count], rows, row, read, memory, err);
     }
     return status;
 }
 
-cardbox_status session_context_take(session_lines_read *out, const store_rows *rows,
-                                    const session_context_read *read, arena *memory,
-                                    cardbox_error *err)
+cardbox_status session_context_from_rows(session_lines_read *out, const store_rows *rows,
+                                         const session_context_read *read, arena *memory,
+                                         cardbox_error *err)
 {
-    int leaf = leaf_of(rows);
+    int leaf = find_leaf_row(rows);
     session_line line;
 
     *out = (session_lines_read){.count = 0};
@@ -420,7 +426,7 @@ cardbox_status session_context_take(session_lines_read *out, const store_rows *r
 void session_diff_params(params *p, slice tenant, slice session, slice a, slice b, int64_t limit,
                          int64_t text_max)
 {
-    const int32_t most = INT32_MAX / 2; /* the statement adds the depth of an entry to it */
+    const int32_t most = INT32_MAX / 2; /* the statement adds an entry's depth */
 
     put_session(p, tenant, session);
     params_text(p, a);
@@ -429,7 +435,7 @@ void session_diff_params(params *p, slice tenant, slice session, slice a, slice 
     put_text_max(p, text_max);
 }
 
-/* Which of the two entries exist. */
+/* Bits: which of the two entries exist. */
 enum { HAS_A = 1, HAS_B = 2 };
 
 cardbox_status session_diff_status(const store_rows *rows, slice session, slice a, slice b,
@@ -484,6 +490,5 @@ void session_export_read(session_export_row *out, const store_rows *rows, int ro
         .parent_id = rows_text(rows, row, EXPORT_PARENT),
         .target = rows_text(rows, row, EXPORT_TARGET),
         .id_is_made = rows_bool(rows, row, EXPORT_ID_IS_MADE),
-        .target_is_made = rows_bool(rows, row, EXPORT_TARGET_IS_MADE),
     };
 }
