@@ -195,7 +195,7 @@ BUS_RENDERS(card_from_entry)
     from_entry *f = call->plan;
     session_node_row entry;
     if (rows_count(rows) == 0)
-        return session_no_entry(f->card.session, f->card.entry, err);
+        return session_entry_not_found(f->card.session, f->card.entry, err);
     session_node_read(&entry, rows, 0);
     f->added.count = 1;
     cardbox_status status =

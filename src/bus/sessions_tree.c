@@ -68,7 +68,7 @@ static cardbox_status render_existence(bus_call *call, const store_rows *rows, b
     cardbox_status status = session_path_from_rows(&path, rows, &plan->path, call->memory, err);
     if (status == CARDBOX_OK &&
         plan->of == NULL) /* the entry was added between the two statements */
-        status = session_no_entry(plan->path.session, plan->path.entry, err);
+        status = session_entry_not_found(plan->path.session, plan->path.entry, err);
     if (status == CARDBOX_OK)
         buf_text(out, "{\"entries\":[],\"next_cursor\":null}");
     return status;

@@ -294,7 +294,7 @@ def test_errors_of_abilities():
     refused("card:delete", {"card_id": "nothing"}, 404, "error", "card not found")
     for name in ("box:get", "box:cards", "box:context", "box:log", "box:fork", "box:delete"):
         refused(name, {"box_id": NOWHERE}, 404, "error", "box not found")
-    refused("box:get", {"box_id": new_box(), "at_version": 9}, 404, "error", "never as it is asked")
+    refused("box:get", {"box_id": new_box(), "at_version": 9}, 404, "error", "no such version of the box")
     box = new_box("a")
     detail = refused("box:append", {"box_id": box, "card_ids": ["b"], "expected_version": 7}, 409,
                      "error", "version")

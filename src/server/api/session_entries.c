@@ -104,7 +104,7 @@ static void answer_no_entry(request *r)
 {
     const entry_key *key = r->plan;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    http_error_check(r, session_no_entry(key->session, key->entry, &err), &err);
+    http_error_check(r, session_entry_not_found(key->session, key->entry, &err), &err);
 }
 
 static void entry_get_response(request *r, const batch_rows *found)

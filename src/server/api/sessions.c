@@ -101,7 +101,7 @@ static void session_get_response(request *r, const batch_rows *found)
     cardbox_error err = CARDBOX_ERROR_INIT;
     session_row session;
     if (rows_count(found->rows) == 0) {
-        http_error_check(r, session_none_such(key->session, &err), &err);
+        http_error_check(r, session_not_found(key->session, &err), &err);
         return;
     }
     session_row_read(&session, found->rows, 0);

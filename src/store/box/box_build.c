@@ -1,14 +1,14 @@
 /*
- * box_build.c: contexts of boxes for <cardbox/context.h>: the rows of a box with its cards are read
- * in one statement, and the rest is box_context.c's.
+ * box_build.c: builds contexts of boxes for <cardbox/context.h>. One statement reads the box with
+ * its cards; box_context.c builds the context.
  */
 #include "store/box/box_context.h"
 #include "store/box/boxes_read.h"
 #include "store/client/call.h"
 #include "store/context/context_result.h"
 
-static cardbox_status build(cardbox_context **out, const store_rows *rows,
-                            const box_context_request *wish, cardbox_error *err)
+static cardbox_status build_result(cardbox_context **out, const store_rows *rows,
+                                   const box_context_request *wish, cardbox_error *err)
 {
     arena memory = ARENA_INIT;
     buf head = BUF_INIT(CONTEXT_BYTES_MAX);
@@ -46,7 +46,7 @@ cardbox_status cardbox_build_box_context(cardbox_context **out, cardbox *db, con
         status = box_read_options(&read, part, err);
     if (status == CARDBOX_OK &&
         (read.tail > BOX_CONTEXT_CARDS_MAX || read.most > BOX_CONTEXT_CARDS_MAX))
-        status = error_set(err, CARDBOX_TOO_LARGE, "a context is made of at most %d cards",
+        status = error_set(err, CARDBOX_TOO_LARGE, "a context has at most %d cards",
                            BOX_CONTEXT_CARDS_MAX);
     if (status != CARDBOX_OK)
         return status;
@@ -61,7 +61,7 @@ cardbox_status cardbox_build_box_context(cardbox_context **out, cardbox *db, con
     box_context_params(&p, &wish);
     status = box_read_run(&rows, STATEMENT_box_context, &p, db, tenant, box_id, part, err);
     if (status == CARDBOX_OK)
-        status = build(out, rows, &wish, err);
+        status = build_result(out, rows, &wish, err);
     rows_free(rows);
     return status;
 }

@@ -1,5 +1,5 @@
 /*
- * box_context.c: the rows of a box's cards as the plain data that the pure core of contexts takes.
+ * box_context.c: builds the context of a box from the rows of its cards, with model/session.
  */
 #include "store/box/box_context.h"
 
@@ -16,8 +16,8 @@ void box_context_params(params *p, const box_context_request *wish)
     params_bool(p, wish->whole);
 }
 
-/* The row's own time as a JSON string. */
-static slice time_of(const card_row *row, arena *memory)
+/* Returns the card's creation time as a JSON string. */
+static slice created_json(const card_row *row, arena *memory)
 {
     char text[ISOTIME_SIZE + 2] = "\"";
     size_t len = 1 + isotime_format_micros(text + 1, row->created_micros);
@@ -25,8 +25,8 @@ static slice time_of(const card_row *row, arena *memory)
     return (slice){arena_copy(memory, (slice){text, len}), len};
 }
 
-/* The card object, as it is shown everywhere. */
-static slice object_of(const card_row *row, slice project_id, arena *memory)
+/* Returns the card as a JSON object. */
+static slice object_json(const card_row *row, slice project_id, arena *memory)
 {
     buf object = BUF_INIT(SIZE_MAX / 4);
 
@@ -34,7 +34,7 @@ static slice object_of(const card_row *row, slice project_id, arena *memory)
     return arena_keep(memory, &object);
 }
 
-/* The card itself is made only for the format of entries. */
+/* Only CARDBOX_FORMAT_ENTRIES needs the card as a JSON object. */
 static bool read_card(context_card *out, const card_row *row, slice project_id,
                       cardbox_format format, arena *memory)
 {
@@ -43,9 +43,9 @@ static bool read_card(context_card *out, const card_row *row, slice project_id,
                           .metadata = row->metadata,
                           .tool_calls = row->tool_calls,
                           .tool_call_id = row->tool_call_id,
-                          .created_at = time_of(row, memory)};
+                          .created_at = created_json(row, memory)};
     if (format == CARDBOX_FORMAT_ENTRIES)
-        out->text = object_of(row, project_id, memory);
+        out->text = object_json(row, project_id, memory);
     return out->created_at.ptr != NULL &&
            (format != CARDBOX_FORMAT_ENTRIES || out->text.ptr != NULL);
 }
@@ -61,15 +61,14 @@ static cardbox_status check_size(const box_view *box, const box_context_request 
     bool is_withheld = box->card_count == 0 && box->head.first < box->head.before;
 
     if (wish->whole && box->head.before < box->head.length)
+        return error_set(err, CARDBOX_TOO_LARGE,
+                         "a context has at most %d cards: request only the last cards of the box",
+                         BOX_CONTEXT_CARDS_MAX);
+    if (is_withheld || rows_bytes(box->rows) > wish->bytes_max)
         return error_set(
             err, CARDBOX_TOO_LARGE,
-            "a context is made of at most %d cards, ask for the box's last cards alone",
-            BOX_CONTEXT_CARDS_MAX);
-    if (is_withheld || rows_bytes(box->rows) > wish->bytes_max)
-        return error_set(err, CARDBOX_TOO_LARGE,
-                         "the context would be made of more than %zu bytes, ask for the box's last "
-                         "cards alone",
-                         wish->bytes_max);
+            "the cards have more than %zu bytes: request only the last cards of the box",
+            wish->bytes_max);
     return CARDBOX_OK;
 }
 
@@ -103,16 +102,16 @@ static bool add_missing(buf *out, const box_view *box, arena *memory)
     size_t count = 0;
 
     for (size_t i = 0; ids != NULL && i < box->card_count; i++) {
-        /* NULL: what stands there is no id but the JSON null. */
+        /* NULL: the box contains a JSON null instead of an id. */
         const char *id = rows_text(box->rows, box->cards[i].row, BOX_COL_CARD).ptr;
         if (is_missing(box, i) && id != NULL)
             ids[count++] = id;
     }
     const size_t *first = ids == NULL ? NULL : ids_first(memory, ids, count);
-    for (size_t i = 0, given = 0; first != NULL && i < count; i++) {
+    for (size_t i = 0, added = 0; first != NULL && i < count; i++) {
         if (first[i] != i)
             continue;
-        buf_text(out, given++ > 0 ? "," : "");
+        buf_text(out, added++ > 0 ? "," : "");
         buf_json_string(out, slice_of(ids[i]));
     }
     return first != NULL;
@@ -130,9 +129,9 @@ bool box_context_head(buf *out, const box_view *box, const box_context_request *
     buf_text(out, ",\"cards\":");
     buf_int(out, box->head.before - box->head.first);
     buf_text(out, ",\"missing_card_ids\":[");
-    bool fine = add_missing(out, box, memory);
+    bool ok = add_missing(out, box, memory);
     buf_char(out, ']');
-    return fine;
+    return ok;
 }
 
 cardbox_status box_context_answer(buf *out, const box_view *box, const box_context_request *wish,

@@ -282,7 +282,8 @@ cardbox_status card_input_read(card_input *out, const char *tenant, const cardbo
 
 /* --- parameters: one array a column --- */
 
-/* `has` says whether there is a value; 0: always one, which may be a null slice. */
+/* `has` is the offset of the bool that is set if there is a value; 0: the value is never NULL, but
+ * a slice may be {NULL, 0}. */
 static const struct {
     params_type type;
     size_t offset, has;

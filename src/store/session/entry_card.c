@@ -175,7 +175,7 @@ cardbox_status cardbox_card_from_entry(cardbox_outcome *outcome, cardbox *db, co
     const entry_card card = {slice_of(tenant), slice_of(session_id), slice_of(entry_id),
                              slice_of(card_id)};
     if (entry == NULL)
-        status = session_no_entry(card.session, card.entry, err);
+        status = session_entry_not_found(card.session, card.entry, err);
     else
         status = entry_card_make(&input, &card, slice_of(entry->json), &memory, err);
     if (status == CARDBOX_OK)

@@ -67,7 +67,7 @@ static cardbox_status read_session(exporter *x, store_rows **rows, session_row *
     session_get_params(&p, x->tenant, x->session);
     cardbox_status status = client_run(x->db, STATEMENT_session_get, &p, RUN_AGAIN, rows, x->err);
     if (status == CARDBOX_OK && rows_count(*rows) == 0)
-        status = session_none_such(x->session, x->err);
+        status = session_not_found(x->session, x->err);
     if (status == CARDBOX_OK)
         session_row_read(row, *rows, 0);
     return status;

@@ -325,7 +325,7 @@ static cardbox_status link_late_parents(importer *in)
     if (status == CARDBOX_OK) {
         session_link_read(&linked, rows);
         if (!linked.exists)
-            status = session_none_such(slice_of(in->session), in->err);
+            status = session_not_found(slice_of(in->session), in->err);
         in->report.version = linked.version;
         in->report.is_changed = in->report.is_changed || linked.links > 0;
         session_report_link(&in->report, rows, &linked);

@@ -38,7 +38,7 @@ cardbox_status cardbox_session_get(cardbox_sessions **out, cardbox *db, const ch
     status = client_run(db, STATEMENT_session_get, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK && rows_count(rows) == 0) {
         rows_free(rows);
-        return session_none_such(slice_of(session_id), err);
+        return session_not_found(slice_of(session_id), err);
     }
     return status == CARDBOX_OK ? sessions_new(out, rows, 1, err) : status;
 }
@@ -84,7 +84,7 @@ cardbox_status cardbox_session_count(cardbox_session_counts *out, cardbox *db, c
     if (status != CARDBOX_OK)
         return status;
     if (rows_count(rows) == 0) {
-        status = session_none_such(slice_of(session_id), err);
+        status = session_not_found(slice_of(session_id), err);
     } else {
         session_counts_read(&counts, rows);
         *out = (cardbox_session_counts){counts.entries,       counts.roots,     counts.leaves,

@@ -34,7 +34,7 @@ static cardbox_status common_status(slice outcome, slice session, int64_t versio
             return CARDBOX_OK;
     }
     if (is(outcome, "not_found"))
-        return session_none_such(session, err);
+        return session_not_found(session, err);
     if (is(outcome, "wrong_version"))
         return conflict(version, err, "the session has changed: it is at version");
     if (is(outcome, "key_reused"))
@@ -258,7 +258,7 @@ cardbox_status session_head_status(const store_rows *rows, const session_move *m
     if (version != NULL)
         *version = now;
     if (is(outcome, "no_entry"))
-        return session_no_entry(move->session, move->entry, err);
+        return session_entry_not_found(move->session, move->entry, err);
     if (!is(outcome, "elsewhere"))
         return common_status(outcome, move->session, now, err);
     error_set(err, CARDBOX_CONFLICT,
@@ -287,7 +287,7 @@ cardbox_status session_fork_status(const store_rows *rows, const session_fork *f
     if (entries != NULL)
         *entries = rows_int8(rows, 0, 2);
     if (is(outcome, "no_entry"))
-        return session_no_entry(fork->session, fork->entry, err);
+        return session_entry_not_found(fork->session, fork->entry, err);
     if (is(outcome, "exists")) {
         char message[SESSION_ID_MAX + 40];
         snprintf(message, sizeof(message), "session %.*s exists: it is at version",
@@ -312,7 +312,7 @@ cardbox_status session_delete_status(session_deletion *deletion, bool *more, con
 {
     *more = false;
     if (rows_count(rows) == 0)
-        return deletion->begun ? CARDBOX_OK : session_none_such(deletion->session, err);
+        return deletion->begun ? CARDBOX_OK : session_not_found(deletion->session, err);
     deletion->begun = true;
     deletion->entries += rows_int8(rows, 0, 0);
     *more = rows_bool(rows, 0, 1);

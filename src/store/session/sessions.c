@@ -179,13 +179,13 @@ void session_path_params(params *p, const session_path_read *read)
         params_null(p);
 }
 
-cardbox_status session_none_such(slice session, cardbox_error *err)
+cardbox_status session_not_found(slice session, cardbox_error *err)
 {
     return error_set(err, CARDBOX_NOT_FOUND, "session not found: %.*s", (int)session.len,
                      session.ptr);
 }
 
-cardbox_status session_no_entry(slice session, slice entry, cardbox_error *err)
+cardbox_status session_entry_not_found(slice session, slice entry, cardbox_error *err)
 {
     return error_set(err, CARDBOX_NOT_FOUND, "session %.*s has no entry%s%.*s", (int)session.len,
                      session.ptr, entry.len > 0 ? " " : "", (int)entry.len, entry.ptr);
@@ -279,11 +279,12 @@ cardbox_status session_path_from_rows(session_path *out, const store_rows *rows,
 
     *out = (session_path){.count = 0};
     if (leaf < 0)
-        return session_none_such(read->session, err);
+        return session_not_found(read->session, err);
     out->entry_id = rows_text(rows, leaf, NODE_ENTRY);
     out->header = rows_text(rows, leaf, NODE_TEXT);
     if (out->entry_id.ptr == NULL)
-        return read->entry.len > 0 ? session_no_entry(read->session, read->entry, err) : CARDBOX_OK;
+        return read->entry.len > 0 ? session_entry_not_found(read->session, read->entry, err)
+                                   : CARDBOX_OK;
     out->length = (int64_t)rows_int4(rows, leaf, NODE_DEPTH) + 1;
     out->count = (size_t)rows_count(rows) - 1;
     if (out->length < 1 || (int64_t)out->count != expected_rows(out->length, read))
@@ -405,10 +406,10 @@ cardbox_status session_context_from_rows(session_lines_read *out, const store_ro
 
     *out = (session_lines_read){.count = 0};
     if (leaf < 0)
-        return session_none_such(read->session, err);
+        return session_not_found(read->session, err);
     out->entry_id = rows_text(rows, leaf, LINE_ENTRY);
     if (out->entry_id.ptr == NULL && read->entry.len > 0)
-        return session_no_entry(read->session, read->entry, err);
+        return session_entry_not_found(read->session, read->entry, err);
     if (out->entry_id.ptr != NULL)
         out->length = (int64_t)rows_int4(rows, leaf, LINE_DEPTH) + 1;
     if (out->entry_id.ptr != NULL && out->length < 1)
@@ -447,9 +448,9 @@ cardbox_status session_diff_status(const store_rows *rows, slice session, slice 
         int64_t there = rows_int8(rows, row, NODE_LINE);
         if (there == (HAS_A | HAS_B))
             return CARDBOX_OK;
-        return session_no_entry(session, (there & HAS_A) == 0 ? a : b, err);
+        return session_entry_not_found(session, (there & HAS_A) == 0 ? a : b, err);
     }
-    return session_none_such(session, err);
+    return session_not_found(session, err);
 }
 
 /* --- export --- */

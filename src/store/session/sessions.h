@@ -122,10 +122,10 @@ typedef struct session_path {
 } session_path;
 
 /* Returns CARDBOX_NOT_FOUND with the message for an unknown session. */
-cardbox_status session_none_such(slice session, cardbox_error *err);
+cardbox_status session_not_found(slice session, cardbox_error *err);
 
 /* Returns CARDBOX_NOT_FOUND with the message for an unknown entry; empty: the head. */
-cardbox_status session_no_entry(slice session, slice entry, cardbox_error *err);
+cardbox_status session_entry_not_found(slice session, slice entry, cardbox_error *err);
 
 /* Reads the rows of session_path. CARDBOX_NOT_FOUND: no such session or entry; CARDBOX_TOO_LARGE:
  * the texts have more than SESSION_PATH_BYTES_MAX bytes; CARDBOX_NOMEM. */
