@@ -46,7 +46,7 @@ BUS_READS(session_get)
 BUS_BUILDS(session_get)
 {
     const session_request *plan = call->plan;
-    session_get_params(p, call->tenant, plan->session);
+    session_params(p, call->tenant, plan->session);
 }
 
 BUS_RENDERS(session_get)

@@ -92,7 +92,7 @@ typedef struct session_key {
 static void build_get(params *p, const void *keys)
 {
     const session_key *key = keys;
-    session_get_params(p, key->tenant, key->session);
+    session_params(p, key->tenant, key->session);
 }
 
 static void session_get_response(request *r, const batch_rows *found)

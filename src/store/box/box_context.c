@@ -9,11 +9,11 @@
 #include "base/errors.h"
 #include "store/client/ids.h"
 
-void box_context_params(params *p, const box_context_request *wish)
+void box_context_params(params *p, const box_context_request *request)
 {
-    boxes_read_params(p, wish->reads, wish->count);
-    params_int8(p, (int64_t)wish->bytes_max);
-    params_bool(p, wish->whole);
+    boxes_read_params(p, request->reads, request->count);
+    params_int8(p, (int64_t)request->bytes_max);
+    params_bool(p, request->whole);
 }
 
 /* Returns the card's creation time as a JSON string. */
@@ -55,29 +55,29 @@ static bool is_missing(const box_view *box, size_t at)
     return rows_null(box->rows, box->cards[at].row, BOX_COL_CONTENT);
 }
 
-static cardbox_status check_size(const box_view *box, const box_context_request *wish,
+static cardbox_status check_size(const box_view *box, const box_context_request *request,
                                  cardbox_error *err)
 {
     bool is_withheld = box->card_count == 0 && box->head.first < box->head.before;
 
-    if (wish->whole && box->head.before < box->head.length)
+    if (request->whole && box->head.before < box->head.length)
         return error_set(err, CARDBOX_TOO_LARGE,
                          "a context has at most %d cards: request only the last cards of the box",
                          BOX_CONTEXT_CARDS_MAX);
-    if (is_withheld || rows_bytes(box->rows) > wish->bytes_max)
+    if (is_withheld || rows_bytes(box->rows) > request->bytes_max)
         return error_set(
             err, CARDBOX_TOO_LARGE,
             "the cards have more than %zu bytes: request only the last cards of the box",
-            wish->bytes_max);
+            request->bytes_max);
     return CARDBOX_OK;
 }
 
-cardbox_status box_context_of(context *out, const box_view *box, const box_context_request *wish,
+cardbox_status box_context_of(context *out, const box_view *box, const box_context_request *request,
                               arena *memory, cardbox_error *err)
 {
     context_card *cards = arena_zeros(memory, box->card_count + 1, sizeof(*cards));
     size_t count = 0;
-    cardbox_status status = check_size(box, wish, err);
+    cardbox_status status = check_size(box, request, err);
 
     if (status != CARDBOX_OK)
         return status;
@@ -86,12 +86,12 @@ cardbox_status box_context_of(context *out, const box_view *box, const box_conte
         if (is_missing(box, i))
             continue;
         card_row_read(&row, box->rows, box->cards[i].row, BOX_COL_CARD);
-        if (!read_card(&cards[count++], &row, wish->reads->tenant, wish->how.format, memory))
+        if (!read_card(&cards[count++], &row, request->reads->tenant, request->how.format, memory))
             return error_arena(err, memory, "the context");
     }
     if (cards == NULL)
         return error_arena(err, memory, "the context");
-    return context_of_cards(out, cards, count, wish->how.repair, memory)
+    return context_of_cards(out, cards, count, request->how.repair, memory)
                ? CARDBOX_OK
                : context_failure(out, err);
 }
@@ -117,11 +117,12 @@ static bool add_missing(buf *out, const box_view *box, arena *memory)
     return first != NULL;
 }
 
-bool box_context_head(buf *out, const box_view *box, const box_context_request *wish, arena *memory)
+bool box_context_head(buf *out, const box_view *box, const box_context_request *request,
+                      arena *memory)
 {
     char text[UUID_TEXT_SIZE];
 
-    uuid16_format(text, &wish->reads->box_id);
+    uuid16_format(text, &request->reads->box_id);
     buf_printf(out, "{\"box_id\":\"%s\",\"version\":", text);
     buf_int(out, box->head.version);
     buf_text(out, ",\"length\":");
@@ -134,18 +135,18 @@ bool box_context_head(buf *out, const box_view *box, const box_context_request *
     return ok;
 }
 
-cardbox_status box_context_answer(buf *out, const box_view *box, const box_context_request *wish,
+cardbox_status box_context_answer(buf *out, const box_view *box, const box_context_request *request,
                                   arena *memory, cardbox_error *err)
 {
     context ctx;
     context_output written = {0};
     arena own = ARENA_BESIDE(memory);
-    cardbox_status status = box_context_of(&ctx, box, wish, &own, err);
+    cardbox_status status = box_context_of(&ctx, box, request, &own, err);
 
-    if (status == CARDBOX_OK && !box_context_head(out, box, wish, memory))
+    if (status == CARDBOX_OK && !box_context_head(out, box, request, memory))
         status = error_nomem(err);
     if (status == CARDBOX_OK)
-        status = context_answer(out, &written, &ctx, &wish->how, err);
+        status = context_answer(out, &written, &ctx, &request->how, err);
     buf_char(out, '}');
     context_output_free(&written);
     arena_reset(&own);

@@ -21,23 +21,23 @@ typedef struct box_context_request {
 } box_context_request;
 
 /* Adds the parameters of STATEMENT_box_context. Its rows are those of boxes_read. */
-void box_context_params(params *p, const box_context_request *wish);
+void box_context_params(params *p, const box_context_request *request);
 
 /*
  * Builds the context of the cards that were read, in the order of the box. Missing cards are
  * skipped. The context points into the rows and `memory`. Fails with CARDBOX_TOO_LARGE and
  * CARDBOX_NOMEM.
  */
-cardbox_status box_context_of(context *out, const box_view *box, const box_context_request *wish,
+cardbox_status box_context_of(context *out, const box_view *box, const box_context_request *request,
                               arena *memory, cardbox_error *err);
 
 /* Appends {"box_id","version","length","cards" (the number requested),"missing_card_ids" (without
  * duplicates), and leaves the object open. False: out of memory. */
-bool box_context_head(buf *out, const box_view *box, const box_context_request *wish,
+bool box_context_head(buf *out, const box_view *box, const box_context_request *request,
                       arena *memory);
 
 /* Appends the whole object: the members of box_context_head and of context_answer. */
-cardbox_status box_context_answer(buf *out, const box_view *box, const box_context_request *wish,
+cardbox_status box_context_answer(buf *out, const box_view *box, const box_context_request *request,
                                   arena *memory, cardbox_error *err);
 
 #endif

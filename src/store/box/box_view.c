@@ -80,7 +80,7 @@ static void add_comma(buf *out)
 }
 
 /* Adds the elements `first` to `last` - 1 of a run, counted from 0. */
-static void add_part(buf *out, slice run, int64_t first, int64_t last)
+static void add_run_part(buf *out, slice run, int64_t first, int64_t last)
 {
     scan_value item, list = {SCAN_ARRAY, run};
     int64_t index = 0;
@@ -101,7 +101,7 @@ static void add_ids(buf *out, const box_view *box, int64_t first, int64_t before
         bool last = i + 1 == box->run_count || box->runs[i + 1].pos >= before;
         slice run = box_run_ids(box->runs[i].rows, box->runs[i].row);
         if (from > 0 || (last && before - start < BOX_RUN_MAX)) {
-            add_part(out, run, from, last ? before - start : BOX_RUN_MAX);
+            add_run_part(out, run, from, last ? before - start : BOX_RUN_MAX);
         } else if (run.len > 2) {
             add_comma(out);
             scan_compact(out, (slice){run.ptr + 1, run.len - 2});

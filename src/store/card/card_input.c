@@ -113,7 +113,7 @@ static cardbox_status check_key_member(scan_value there, slice name, cardbox_err
 }
 
 /* Adds the members of the client's metadata unchanged. */
-static void merge_rest(buf *out, scan_value metadata)
+static void merge_metadata(buf *out, scan_value metadata)
 {
     slice key;
     scan_value value;
@@ -156,7 +156,7 @@ static cardbox_status read_metadata(card_input *out, const card_given *card, con
             return status;
     }
     *member = "metadata";
-    merge_rest(&out->merged, given);
+    merge_metadata(&out->merged, given);
     buf_char(&out->merged, '}');
     if (!buf_ok(&out->merged))
         return error_buf(err, &out->merged, "metadata");
@@ -206,8 +206,8 @@ static cardbox_status read_tool_fields(card_input *out, const card_given *card, 
     return status;
 }
 
-static cardbox_status read_life(card_input *out, const card_given *card, const char **member,
-                                cardbox_error *err)
+static cardbox_status read_lifetime(card_input *out, const card_given *card, const char **member,
+                                    cardbox_error *err)
 {
     *member = "ttl_seconds";
     if (card->ttl_seconds < 0)
@@ -240,11 +240,11 @@ cardbox_status card_input_make(card_input *out, const card_given *card, const ch
     if (status == CARDBOX_OK)
         status = read_tool_fields(out, card, member, err);
     if (status == CARDBOX_OK)
-        status = read_life(out, card, member, err);
+        status = read_lifetime(out, card, member, err);
     return status;
 }
 
-static slice sized(const char *text, size_t length)
+static slice slice_with_length(const char *text, size_t length)
 {
     return length == 0 ? slice_of(text) : (slice){text, length};
 }
@@ -261,9 +261,9 @@ cardbox_status card_input_read(card_input *out, const char *tenant, const cardbo
     const card_given given = {
         .tenant = slice_of(tenant),
         .card_id = slice_of(card->card_id),
-        .content = sized(card->content, card->content_length),
-        .metadata = sized(card->metadata, card->metadata_length),
-        .tool_calls = sized(card->tool_calls, card->tool_calls_length),
+        .content = slice_with_length(card->content, card->content_length),
+        .metadata = slice_with_length(card->metadata, card->metadata_length),
+        .tool_calls = slice_with_length(card->tool_calls, card->tool_calls_length),
         .tool_call_id = slice_of(card->tool_call_id),
         .type = known_or_absent(card->type),
         .role = slice_of(card->role),

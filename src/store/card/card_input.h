@@ -53,4 +53,9 @@ void card_input_free(card_input *input);
  * a locked card is CARD_LOCKED. */
 void cards_add_params(params *p, const card_input *inputs, size_t count, bool whole);
 
+/* cards.c: adds all cards or none. `outcomes` receives the outcome of each card, and may be NULL.
+ */
+cardbox_status cards_send(cardbox_outcome *outcomes, cardbox *db, const card_input *inputs,
+                          size_t count, cardbox_error *err);
+
 #endif

@@ -50,7 +50,7 @@ cardbox_status cards_new(cardbox_cards **out, store_rows *rows, size_t cards, si
 }
 
 /* Decodes a JSON string. Returns NULL if it is no string or contains NUL. */
-static const char *decode(arena *memory, scan_value value)
+static const char *decode_string(arena *memory, scan_value value)
 {
     buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
     if (value.kind != SCAN_STRING || !scan_decode(&text, value.text))
@@ -78,7 +78,7 @@ static void read_metadata(cardbox_card *card, arena *memory, slice metadata)
     for (scan_walk walk = scan_enter(object); scan_member(&walk, &key, &value);)
         for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
             if (scan_string_is(key, slice_of(members[i].name)))
-                *members[i].out = decode(memory, value);
+                *members[i].out = decode_string(memory, value);
 }
 
 void cards_add(cardbox_cards *cards, const card_row *row)

@@ -70,8 +70,8 @@ static cardbox_status read_outcomes(cardbox_outcome *outcomes, const store_rows 
     return status;
 }
 
-static cardbox_status send_cards(cardbox_outcome *outcomes, cardbox *db, const card_input *inputs,
-                                 size_t count, cardbox_error *err)
+cardbox_status cards_send(cardbox_outcome *outcomes, cardbox *db, const card_input *inputs,
+                          size_t count, cardbox_error *err)
 {
     store_rows *rows = NULL;
     params p;
@@ -107,7 +107,7 @@ cardbox_status cardbox_add_cards(cardbox_outcome *outcomes, cardbox *db, const c
         return error_nomem(err);
     status = read_cards(inputs, tenant, cards, count, options, err);
     if (status == CARDBOX_OK)
-        status = send_cards(outcomes, db, inputs, count, err);
+        status = cards_send(outcomes, db, inputs, count, err);
     for (size_t i = 0; i < count; i++)
         card_input_free(&inputs[i]);
     free(inputs);

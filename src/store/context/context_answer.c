@@ -35,13 +35,13 @@ static void add_digests(buf *out, const context_output *written)
 }
 
 cardbox_status context_answer(buf *out, context_output *written, context *ctx,
-                              const context_request *wish, cardbox_error *err)
+                              const context_request *request, cardbox_error *err)
 {
-    cardbox_status status = context_write_checked(written, ctx, wish->format, err);
+    cardbox_status status = context_write_checked(written, ctx, request->format, err);
     if (status != CARDBOX_OK)
         return status;
-    buf_printf(out, ",\"format\":\"%s\",\"repair\":\"%s\"", CONTEXT_FORMATS[wish->format],
-               wish->repair ? "on" : "off");
+    buf_printf(out, ",\"format\":\"%s\",\"repair\":\"%s\"", CONTEXT_FORMATS[request->format],
+               request->repair ? "on" : "off");
     if (written->system.len > 0) {
         buf_text(out, ",\"system\":");
         buf_slice(out, buf_as_slice(&written->system));

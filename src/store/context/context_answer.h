@@ -20,6 +20,6 @@ cardbox_status context_write_checked(context_output *out, context *ctx, cardbox_
  * one), "messages", "digests" and "report". `written` contains the digests; the caller frees it,
  * also on failure. Returns the statuses of context_write_checked. */
 cardbox_status context_answer(buf *out, context_output *written, context *ctx,
-                              const context_request *wish, cardbox_error *err);
+                              const context_request *request, cardbox_error *err);
 
 #endif

@@ -7,7 +7,6 @@
 #include "base/errors.h"
 #include "cardbox/session.h"
 #include "model/session/message.h"
-#include "store/client/call.h"
 #include "store/client/check.h"
 #include "store/write.h"
 
@@ -80,7 +79,7 @@ static slice make_content(const session_entry *entry, arena *memory)
     return content.text;
 }
 
-static slice make_calls(const session_entry *entry, arena *memory)
+static slice tool_calls_json(const session_entry *entry, arena *memory)
 {
     scan_value calls = scan_find(entry->value, "toolCalls");
 
@@ -129,32 +128,12 @@ cardbox_status entry_card_make(card_input *out, const entry_card *card, slice js
         slice_is_id(call, CARDBOX_CARD_ID_MAX))
         given.tool_call_id = call;
     given.content = make_content(&entry, memory);
-    given.tool_calls = make_calls(&entry, memory);
+    given.tool_calls = tool_calls_json(&entry, memory);
     given.metadata = make_metadata(card, &entry, memory);
     return memory->failed ? error_nomem(err) : card_input_make(out, &given, NULL, err);
 }
 
 /* --- the public function --- */
-
-static cardbox_status add_card(cardbox_outcome *outcome, cardbox *db, const card_input *input,
-                               cardbox_error *err)
-{
-    store_rows *rows = NULL;
-    card_outcome added = {.ord = 0};
-    params p;
-
-    params_init(&p, REQUEST_MAX);
-    cards_add_params(&p, input, 1, true);
-    cardbox_status status = client_run(db, STATEMENT_cards_add, &p, RUN_AGAIN, &rows, err);
-    if (status == CARDBOX_OK) {
-        card_outcome_read(&added, rows, 0);
-        status = card_outcome_status(&added, input, err);
-    }
-    if (outcome != NULL)
-        *outcome = added.outcome;
-    rows_free(rows);
-    return status;
-}
 
 cardbox_status cardbox_card_from_entry(cardbox_outcome *outcome, cardbox *db, const char *tenant,
                                        const char *session_id, const char *entry_id,
@@ -179,7 +158,7 @@ cardbox_status cardbox_card_from_entry(cardbox_outcome *outcome, cardbox *db, co
     else
         status = entry_card_make(&input, &card, slice_of(entry->json), &memory, err);
     if (status == CARDBOX_OK)
-        status = add_card(outcome, db, &input, err);
+        status = cards_send(outcome, db, &input, 1, err);
     card_input_free(&input);
     cardbox_entries_free(found);
     arena_reset(&memory);

@@ -110,7 +110,7 @@ static void add_id(buf *out, const session_batch *batch)
     if (batch->run_key == NULL) {
         cardbox_uuid7(text);
     } else {
-        snprintf(part, sizeof(part), "entry %" PRIu64, batch->named);
+        snprintf(part, sizeof(part), "entry %" PRIu64, batch->new_ids);
         cardbox_uuid7_from_key(text, batch->run_key, part);
     }
     buf_printf(out, "\"id\":\"%s\",", text);
@@ -138,11 +138,11 @@ static cardbox_status add_omitted_members(session_batch *batch, session_line *li
 
     session_pick(line->value, NAMES, found, 3);
     *is_new = found[0].kind == SCAN_NONE;
-    bool follows = found[1].kind == SCAN_NONE && batch->before[0] != '\0';
+    bool follows = found[1].kind == SCAN_NONE && batch->previous_id[0] != '\0';
     if (*is_new && batch->key.ptr != NULL)
         return error_set(err, CARDBOX_INVALID,
-                         "with a key an entry needs an id of its own: one that is made here would "
-                         "be another the next time");
+                         "with a key an entry needs an id of its own: a new id would differ "
+                         "when the request is repeated");
     if (!*is_new && !follows)
         return CARDBOX_OK;
     batch->has_new_ids = batch->has_new_ids || *is_new;
@@ -151,7 +151,7 @@ static cardbox_status add_omitted_members(session_batch *batch, session_line *li
         add_id(&text, batch);
     if (follows) {
         buf_text(&text, "\"parentId\":");
-        buf_json_string(&text, slice_of(batch->before));
+        buf_json_string(&text, slice_of(batch->previous_id));
         buf_char(&text, ',');
     }
     if (*is_new && found[2].kind == SCAN_NONE)
@@ -173,10 +173,10 @@ static cardbox_status check_type(const session_line *line, cardbox_error *err)
     if (type.kind == SCAN_STRING && type.text.len > 2 && !session_says(type, "session"))
         return CARDBOX_OK;
     return error_set(err, CARDBOX_INVALID,
-                     "an entry needs a type, and not session: a header goes with the session");
+                     "an entry needs a type other than session: a header is part of the session");
 }
 
-static cardbox_status bad_role(slice role, cardbox_error *err)
+static cardbox_status role_not_in_context(slice role, cardbox_error *err)
 {
     return error_set(err, CARDBOX_INVALID,
                      "a model sees messages of the roles user, assistant, toolResult, "
@@ -184,11 +184,11 @@ static cardbox_status bad_role(slice role, cardbox_error *err)
                      (int)role.len, role.ptr);
 }
 
-/* The id may be one that was made here: it would tell nobody which entry it is. */
-static cardbox_status other_dialect(session_kind kind, int before, cardbox_error *err)
+/* The message does not contain the entry's id, since the client may not know it. */
+static cardbox_status dialect_mismatch(session_kind kind, int before, cardbox_error *err)
 {
     return error_set(err, CARDBOX_INVALID,
-                     "an entry of type %s is of the dialect %s, what comes before it is of %s",
+                     "an entry of type %s is of the dialect %s, the entries before it are of %s",
                      session_kind_name(kind), session_dialect_name((int)session_kind_dialect(kind)),
                      session_dialect_name(before));
 }
@@ -216,7 +216,7 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
                            SESSION_ID_MAX);
     else if (batch->dialect >= 0 && session_kind_has_dialect(entry->kind) &&
              batch->dialect != (int)session_kind_dialect(entry->kind))
-        status = other_dialect(entry->kind, batch->dialect, err);
+        status = dialect_mismatch(entry->kind, batch->dialect, err);
     else if (entry->kind == SESSION_LABEL && !(session_text_of(&target, entry->target, &memory) &&
                                                slice_is_id(target, SESSION_ID_MAX)))
         status = error_set(err, memory.failed ? CARDBOX_NOMEM : CARDBOX_INVALID,
@@ -225,7 +225,7 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
         status = error_set(err, CARDBOX_INVALID, "an entry of type %s needs the member %s",
                            session_kind_name(entry->kind), lacks);
     else if (entry->kind == SESSION_MESSAGE && entry->role == SESSION_ROLE_NONE)
-        status = bad_role(scan_find(entry->body, "role").text, err);
+        status = role_not_in_context(scan_find(entry->body, "role").text, err);
     arena_reset(&memory);
     return status;
 }
@@ -260,7 +260,7 @@ cardbox_status session_batch_append(session_batch *batch, slice json, cardbox_er
     if (added == NULL)
         return error_nomem(err);
     added->has_new_id = is_new;
-    batch->named += is_new;
+    batch->new_ids += is_new;
     return CARDBOX_OK;
 }
 
@@ -302,7 +302,7 @@ void session_append_json(buf *out, const session_batch *batch, const store_rows 
         buf_json_string(out, batch->lines[i].entry.id);
         buf_printf(out, ",\"outcome\":\"%.*s\",\"line\":%" PRId64, (int)outcome.len, outcome.ptr,
                    session_line_number(rows, i));
-        /* An entry of a known type without content was rejected before. */
+        /* An entry without content whose type is known was rejected before. */
         buf_text(out, batch->lines[i].entry.kind == SESSION_OTHER
                           ? ",\"not_in_context\":\"" SESSION_UNKNOWN_TYPE "\"}"
                           : "}");

@@ -16,7 +16,7 @@ cardbox_status session_append_list(session_batch *batch, scan_value entries, siz
  * version, or it has a key. */
 bool session_append_is_repeatable(const session_batch *batch);
 
-/* {"session_id","version","entries"} of the rows of STATEMENT_session_append. */
+/* Appends {"session_id","version","entries"}, made from the rows of STATEMENT_session_append. */
 void session_append_json(buf *out, const session_batch *batch, const store_rows *rows);
 
 #endif

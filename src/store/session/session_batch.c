@@ -61,10 +61,10 @@ static int32_t find_parent(const session_batch *batch, const session_entry *entr
     return number == STRING_MAP_NONE ? REF_LOOKED_UP : (int32_t)number;
 }
 
-static void set_before(session_batch *batch, slice id)
+static void set_previous_id(session_batch *batch, slice id)
 {
-    memcpy(batch->before, id.ptr, id.len);
-    batch->before[id.len] = '\0';
+    memcpy(batch->previous_id, id.ptr, id.len);
+    batch->previous_id[id.len] = '\0';
 }
 
 pending_line *session_batch_add(session_batch *batch, const session_entry *entry)
@@ -82,7 +82,7 @@ pending_line *session_batch_add(session_batch *batch, const session_entry *entry
     if (batch->dialect < 0 && session_kind_has_dialect(entry->kind))
         batch->dialect = (int)session_kind_dialect(entry->kind);
     batch->bytes += line->content.len;
-    set_before(batch, entry->id);
+    set_previous_id(batch, entry->id);
     if (duplicate_of == STRING_MAP_NONE &&
         !string_map_set(&batch->ids, entry->id, (uint32_t)batch->count))
         return NULL;
@@ -109,9 +109,9 @@ static void set_surrounding_bytes(pending_line *out, const session_line *line)
 static bool copy_ids(session_batch *batch, session_entry *entry)
 {
     if (entry->id_is_made && entry->parent_state == SESSION_PARENT_ABSENT &&
-        batch->before[0] != '\0') {
+        batch->previous_id[0] != '\0') {
         entry->parent_state = SESSION_PARENT_NAMED;
-        entry->parent = slice_of(batch->before);
+        entry->parent = slice_of(batch->previous_id);
     }
     entry->id.ptr = arena_copy(&batch->memory, entry->id);
     if (entry->parent.len > 0)
@@ -155,11 +155,6 @@ static void col_id(params *p, const pending_line *line)
     params_text_or_null(p, line->is_entry ? line->entry.id : (slice){NULL, 0});
 }
 
-static void col_duplicate_of(params *p, const pending_line *line)
-{
-    params_int4(p, line->duplicate_of);
-}
-
 /* The parent's id; empty if parentId is not an id. */
 static void col_parent(params *p, const pending_line *line)
 {
@@ -169,11 +164,6 @@ static void col_parent(params *p, const pending_line *line)
     params_text_or_null(p, is_root                         ? (slice){NULL, 0}
                            : state == SESSION_PARENT_NAMED ? line->entry.parent
                                                            : SLICE(""));
-}
-
-static void col_ref(params *p, const pending_line *line)
-{
-    params_int4(p, line->ref);
 }
 
 static void col_type(params *p, const pending_line *line)
@@ -226,41 +216,42 @@ static void col_label(params *p, const pending_line *line)
     params_text_or_null(p, has ? line->entry.label.text : (slice){NULL, 0});
 }
 
-static void col_content(params *p, const pending_line *line)
-{
-    params_text_or_null(p, line->content);
-}
-
-static void col_before(params *p, const pending_line *line)
-{
-    params_text_or_null(p, line->before);
-}
-
-static void col_after(params *p, const pending_line *line)
-{
-    params_text_or_null(p, line->after);
-}
-
 static void col_id_is_made(params *p, const pending_line *line)
 {
     params_bool(p, line->is_entry && line->entry.id_is_made);
 }
 
 /* The array parameters of session_import in order. session_append has those that are not
- * of_import_only. */
+ * of_import_only. If `put` is NULL, the value is the member at `offset`. */
 static const struct {
-    put_column put;
     params_type type;
     bool of_import_only;
+    put_column put;
+    size_t offset;
 } COLUMNS[] = {
-    {col_id, PARAMS_TEXT, false},      {col_duplicate_of, PARAMS_INT4, false},
-    {col_parent, PARAMS_TEXT, false},  {col_ref, PARAMS_INT4, false},
-    {col_type, PARAMS_TEXT, false},    {col_role, PARAMS_TEXT, false},
-    {col_sets, PARAMS_TEXT, false},    {col_target, PARAMS_TEXT, false},
-    {col_index, PARAMS_INT8, true},    {col_label, PARAMS_JSON, false},
-    {col_content, PARAMS_JSON, false}, {col_before, PARAMS_BYTEA, true},
-    {col_after, PARAMS_BYTEA, true},   {col_id_is_made, PARAMS_BOOL, true},
+    {PARAMS_TEXT, false, col_id, 0},
+    {PARAMS_INT4, false, NULL, offsetof(pending_line, duplicate_of)},
+    {PARAMS_TEXT, false, col_parent, 0},
+    {PARAMS_INT4, false, NULL, offsetof(pending_line, ref)},
+    {PARAMS_TEXT, false, col_type, 0},
+    {PARAMS_TEXT, false, col_role, 0},
+    {PARAMS_TEXT, false, col_sets, 0},
+    {PARAMS_TEXT, false, col_target, 0},
+    {PARAMS_INT8, true, col_index, 0},
+    {PARAMS_JSON, false, col_label, 0},
+    {PARAMS_JSON, false, NULL, offsetof(pending_line, content)},
+    {PARAMS_BYTEA, true, NULL, offsetof(pending_line, before)},
+    {PARAMS_BYTEA, true, NULL, offsetof(pending_line, after)},
+    {PARAMS_BOOL, true, col_id_is_made, 0},
 };
+
+static void put_value(params *p, size_t column, const pending_line *line)
+{
+    if (COLUMNS[column].put != NULL)
+        COLUMNS[column].put(p, line);
+    else
+        params_value(p, COLUMNS[column].type, (const char *)line + COLUMNS[column].offset);
+}
 
 static void put_columns(params *p, const session_batch *batch)
 {
@@ -269,7 +260,7 @@ static void put_columns(params *p, const session_batch *batch)
             continue;
         params_array(p, COLUMNS[column].type);
         for (size_t i = 0; i < batch->count; i++)
-            COLUMNS[column].put(p, &batch->lines[i]);
+            put_value(p, column, &batch->lines[i]);
         params_array_end(p);
     }
 }
@@ -300,6 +291,6 @@ void session_import_params_begin(params *p, const session_batch *batch)
 
 void session_import_params_end(params *p, const session_batch *batch)
 {
-    params_int8_or_null(p, batch->made != 0, batch->made);
+    params_int8_or_null(p, batch->created != 0, batch->created);
     params_int8_or_null(p, batch->diverged_at >= 0, batch->diverged_at);
 }

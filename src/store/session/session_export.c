@@ -64,7 +64,7 @@ static cardbox_status read_session(exporter *x, store_rows **rows, session_row *
     params p;
 
     params_init(&p, REQUEST_MAX);
-    session_get_params(&p, x->tenant, x->session);
+    session_params(&p, x->tenant, x->session);
     cardbox_status status = client_run(x->db, STATEMENT_session_get, &p, RUN_AGAIN, rows, x->err);
     if (status == CARDBOX_OK && rows_count(*rows) == 0)
         status = session_not_found(x->session, x->err);

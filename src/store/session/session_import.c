@@ -70,7 +70,7 @@ static cardbox_status receive_outcomes(importer *in)
         in->report.version = written.version;
         in->report.is_changed =
             in->report.is_changed || slice_equal(written.outcome, SLICE("done"));
-        in->batch.made = written.made;
+        in->batch.created = written.created;
         in->batch.diverged_at = written.diverged_at;
         in->has_written = true;
     }

@@ -95,21 +95,21 @@ static void add_preview(buf *out, slice line, slice type, arena *memory)
 
 /* Adds an entry with its text and its preview. Each is omitted if the text is longer than its
  * limit. */
-static void add_node(buf *out, session_node_row *node, const session_text_limits *shown)
+static void add_node(buf *out, session_node_row *node, const session_text_limits *limits)
 {
-    slice line = node->size <= shown->preview_max ? node->text : (slice){NULL, 0};
+    slice line = node->size <= limits->preview_max ? node->text : (slice){NULL, 0};
 
-    if (node->size > shown->text_max)
+    if (node->size > limits->text_max)
         node->text = (slice){NULL, 0};
     session_node_json(out, node);
-    if (shown->preview_max > 0)
-        add_preview(out, line, node->type, shown->memory);
+    if (limits->preview_max > 0)
+        add_preview(out, line, node->type, limits->memory);
 }
 
 void session_pages_json(buf *out, const store_rows *rows, const session_page *page,
                         const session_pages *of, arena *memory)
 {
-    const session_text_limits shown = {page->text_max, page->preview_max, memory};
+    const session_text_limits limits = {page->text_max, page->preview_max, memory};
     int count = rows_count(rows);
     bool more = count >= page->limit;
     session_node_row node = {.line = -1};
@@ -118,7 +118,7 @@ void session_pages_json(buf *out, const store_rows *rows, const session_page *pa
     for (int row = 0; row < count - (more ? 1 : 0); row++) {
         session_node_read(&node, rows, row);
         buf_text(out, row == 0 ? "" : ",");
-        add_node(out, &node, &shown);
+        add_node(out, &node, &limits);
         if (of->sum != NULL) {
             out->len--; /* the closing brace, for one more member */
             buf_printf(out, ",\"%s\":%" PRId64 "}", of->sum, node.extra);
@@ -130,7 +130,7 @@ void session_pages_json(buf *out, const store_rows *rows, const session_page *pa
 /* --- paths --- */
 
 void session_path_json(buf *out, const store_rows *rows, const session_path *path,
-                       const session_path_read *read, const session_text_limits *shown)
+                       const session_path_read *read, const session_text_limits *limits)
 {
     int64_t before = read->from + (int64_t)path->count;
 
@@ -141,7 +141,7 @@ void session_path_json(buf *out, const store_rows *rows, const session_path *pat
         session_node_row node;
         session_node_read(&node, rows, path->rows[i]);
         buf_text(out, i == 0 ? "" : ",");
-        add_node(out, &node, shown);
+        add_node(out, &node, limits);
     }
     list_json_end_at(out, before < path->length, before);
 }
@@ -150,7 +150,7 @@ void session_path_json(buf *out, const store_rows *rows, const session_path *pat
 
 /* Adds the first `limit` entries of one side. Returns true if there are more. */
 static bool add_side(buf *out, const store_rows *rows, int64_t limit,
-                     const session_text_limits *shown, int64_t side)
+                     const session_text_limits *limits, int64_t side)
 {
     int64_t count = 0;
 
@@ -160,20 +160,20 @@ static bool add_side(buf *out, const store_rows *rows, int64_t limit,
         if (node.extra != side || count++ >= limit)
             continue;
         buf_text(out, count == 1 ? "" : ",");
-        add_node(out, &node, shown);
+        add_node(out, &node, limits);
     }
     return count > limit;
 }
 
 void session_diff_json(buf *out, const store_rows *rows, int64_t limit,
-                       const session_text_limits *shown)
+                       const session_text_limits *limits)
 {
     buf_text(out, "{\"common\":");
     size_t before = out->len;
-    add_side(out, rows, 1, shown, SESSION_DIFF_COMMON);
+    add_side(out, rows, 1, limits, SESSION_DIFF_COMMON);
     buf_text(out, out->len == before ? "null,\"a\":[" : ",\"a\":[");
-    bool more = add_side(out, rows, limit, shown, SESSION_DIFF_A);
+    bool more = add_side(out, rows, limit, limits, SESSION_DIFF_A);
     buf_text(out, "],\"b\":[");
-    more = add_side(out, rows, limit, shown, SESSION_DIFF_B) || more;
+    more = add_side(out, rows, limit, limits, SESSION_DIFF_B) || more;
     buf_text(out, more ? "],\"complete\":false}" : "],\"complete\":true}");
 }

@@ -48,10 +48,10 @@ typedef struct session_text_limits {
 
 /* Appends {"entry_id","length","path","next_cursor"}. */
 void session_path_json(buf *out, const store_rows *rows, const session_path *path,
-                       const session_path_read *read, const session_text_limits *shown);
+                       const session_path_read *read, const session_text_limits *limits);
 
 /* Appends {"common","a","b","complete"}. The statement was run with `limit` + 1. */
 void session_diff_json(buf *out, const store_rows *rows, int64_t limit,
-                       const session_text_limits *shown);
+                       const session_text_limits *limits);
 
 #endif

@@ -34,7 +34,7 @@ cardbox_status cardbox_session_get(cardbox_sessions **out, cardbox *db, const ch
         return status;
     *out = NULL;
     params_init(&p, REQUEST_MAX);
-    session_get_params(&p, slice_of(tenant), slice_of(session_id));
+    session_params(&p, slice_of(tenant), slice_of(session_id));
     status = client_run(db, STATEMENT_session_get, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK && rows_count(rows) == 0) {
         rows_free(rows);
@@ -79,7 +79,7 @@ cardbox_status cardbox_session_count(cardbox_session_counts *out, cardbox *db, c
     if (status != CARDBOX_OK)
         return status;
     params_init(&p, REQUEST_MAX);
-    session_counts_params(&p, slice_of(tenant), slice_of(session_id));
+    session_params(&p, slice_of(tenant), slice_of(session_id));
     status = client_run(db, STATEMENT_session_counts, &p, RUN_AGAIN, &rows, err);
     if (status != CARDBOX_OK)
         return status;
@@ -160,7 +160,7 @@ static cardbox_status make_entries(cardbox_entries **out, store_rows *rows, card
         session_node_read(&last, rows, count - 1);
         made->cursor = session_pages_next(LISTS[list], &last, &made->memory);
     }
-    return entries_finish(out, made, err);
+    return entries_finish(out, made, CARDBOX_OK, err);
 }
 
 /* Fails if the session or the entry of an empty list does not exist. */
@@ -254,10 +254,7 @@ static cardbox_status make_path(cardbox_entries **out, store_rows *rows,
     status = session_path_from_rows(&path, rows, read, &made->memory, err);
     for (size_t i = 0; status == CARDBOX_OK && i < path.count; i++)
         entries_add(made, path.rows[i], EXTRA_NOTHING);
-    if (status == CARDBOX_OK)
-        return entries_finish(out, made, err);
-    cardbox_entries_free(made);
-    return status;
+    return entries_finish(out, made, status, err);
 }
 
 cardbox_status cardbox_session_path(cardbox_entries **out, cardbox *db, const char *tenant,
@@ -300,10 +297,7 @@ static cardbox_status make_diff(cardbox_entries **out, store_rows *rows, const c
             entries_add(made, row, EXTRA_SIDE);
     }
     status = session_diff_status(rows, slice_of(session_id), slice_of(a), slice_of(b), err);
-    if (status == CARDBOX_OK)
-        return entries_finish(out, made, err);
-    cardbox_entries_free(made);
-    return status;
+    return entries_finish(out, made, status, err);
 }
 
 cardbox_status cardbox_session_diff(cardbox_entries **out, cardbox *db, const char *tenant,

@@ -138,14 +138,16 @@ void entries_add(cardbox_entries *entries, int row, entries_extra extra)
     };
 }
 
-cardbox_status entries_finish(cardbox_entries **out, cardbox_entries *entries, cardbox_error *err)
+cardbox_status entries_finish(cardbox_entries **out, cardbox_entries *entries,
+                              cardbox_status status, cardbox_error *err)
 {
-    if (entries->memory.failed) {
+    if (status == CARDBOX_OK && entries->memory.failed)
+        status = error_nomem(err);
+    if (status == CARDBOX_OK)
+        *out = entries;
+    else
         cardbox_entries_free(entries);
-        return error_nomem(err);
-    }
-    *out = entries;
-    return CARDBOX_OK;
+    return status;
 }
 
 size_t cardbox_entries_count(const cardbox_entries *entries)

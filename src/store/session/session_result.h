@@ -29,7 +29,9 @@ cardbox_status entries_new(cardbox_entries **out, store_rows *rows, cardbox_erro
 typedef enum entries_extra { EXTRA_NOTHING, EXTRA_CHILDREN, EXTRA_SIDE } entries_extra;
 void entries_add(cardbox_entries *entries, int row, entries_extra extra);
 
-/* Sets *out to the result; if memory ran out, frees it and returns CARDBOX_NOMEM. */
-cardbox_status entries_finish(cardbox_entries **out, cardbox_entries *entries, cardbox_error *err);
+/* Sets *out to the result. If `status` is a failure or memory ran out, frees the result and returns
+ * the failure. */
+cardbox_status entries_finish(cardbox_entries **out, cardbox_entries *entries,
+                              cardbox_status status, cardbox_error *err);
 
 #endif

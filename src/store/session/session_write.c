@@ -10,7 +10,7 @@
 
 /* --- failures --- */
 
-static cardbox_status conflict(int64_t version, cardbox_error *err, const char *message)
+static cardbox_status version_conflict(int64_t version, cardbox_error *err, const char *message)
 {
     error_set(err, CARDBOX_CONFLICT, "%s %" PRId64, message, version);
     if (err != NULL)
@@ -18,7 +18,7 @@ static cardbox_status conflict(int64_t version, cardbox_error *err, const char *
     return CARDBOX_CONFLICT;
 }
 
-static bool is(slice outcome, const char *name)
+static bool outcome_is(slice outcome, const char *name)
 {
     return slice_equal(outcome, slice_of(name));
 }
@@ -30,16 +30,16 @@ static cardbox_status common_status(slice outcome, slice session, int64_t versio
     static const char *const GOOD[] = {"done", "created", "unchanged", "replayed"};
 
     for (size_t i = 0; i < sizeof(GOOD) / sizeof(GOOD[0]); i++) {
-        if (is(outcome, GOOD[i]))
+        if (outcome_is(outcome, GOOD[i]))
             return CARDBOX_OK;
     }
-    if (is(outcome, "not_found"))
+    if (outcome_is(outcome, "not_found"))
         return session_not_found(session, err);
-    if (is(outcome, "wrong_version"))
-        return conflict(version, err, "the session has changed: it is at version");
-    if (is(outcome, "key_reused"))
-        return conflict(version, err,
-                        "the key was used for other entries: the session is at version");
+    if (outcome_is(outcome, "wrong_version"))
+        return version_conflict(version, err, "the session has changed: it is at version");
+    if (outcome_is(outcome, "key_reused"))
+        return version_conflict(version, err,
+                                "the key was used for other entries: the session is at version");
     return error_set(err, CARDBOX_INTERNAL, "the database returned the outcome %.*s",
                      error_shown(outcome), outcome.ptr);
 }
@@ -64,16 +64,17 @@ cardbox_status session_create_status(const store_rows *rows, const session_creat
     if (version != NULL)
         *version = now;
     if (is_new != NULL)
-        *is_new = is(outcome, "created");
-    if (is(outcome, "exists"))
-        return conflict(now, err, "the session exists: it is at version");
-    if (is(outcome, "other_dialect") && create->any_dialect)
+        *is_new = outcome_is(outcome, "created");
+    if (outcome_is(outcome, "exists"))
+        return version_conflict(now, err, "the session exists: it is at version");
+    if (outcome_is(outcome, "other_dialect") && create->any_dialect)
         return CARDBOX_OK;
-    if (is(outcome, "other_dialect"))
-        return conflict(now, err,
-                        create->dialect == SESSION_PI
-                            ? "the session exists in the dialect plain, not pi: it is at version"
-                            : "the session exists in the dialect pi, not plain: it is at version");
+    if (outcome_is(outcome, "other_dialect"))
+        return version_conflict(
+            now, err,
+            create->dialect == SESSION_PI
+                ? "the session exists in the dialect plain, not pi: it is at version"
+                : "the session exists in the dialect pi, not plain: it is at version");
     return common_status(outcome, create->session, now, err);
 }
 
@@ -85,11 +86,17 @@ void session_append_read(session_written *out, const store_rows *rows)
         .outcome = rows_text(rows, 0, 1), .version = rows_int8(rows, 0, 3), .diverged_at = -1};
 }
 
-slice session_line_outcome(const store_rows *rows, size_t i)
+/* Returns a column of the row for index `i`, which follows the first row; ptr NULL: no such row. */
+static slice item_text(const store_rows *rows, size_t i, int column)
 {
     int row = (int)i + 1;
 
-    return row < rows_count(rows) ? rows_text(rows, row, 1) : SLICE("");
+    return row < rows_count(rows) ? rows_text(rows, row, column) : (slice){NULL, 0};
+}
+
+slice session_line_outcome(const store_rows *rows, size_t i)
+{
+    return item_text(rows, i, 1);
 }
 
 int64_t session_line_number(const store_rows *rows, size_t i)
@@ -103,17 +110,17 @@ int64_t session_line_number(const store_rows *rows, size_t i)
 static cardbox_status line_status(slice outcome, const char *who, const session_entry *entry,
                                   cardbox_error *err)
 {
-    if (is(outcome, "conflict"))
+    if (outcome_is(outcome, "conflict"))
         return error_set(err, CARDBOX_CONFLICT,
                          "%s exists with other content and may not be changed", who);
-    if (is(outcome, "no_target"))
-        return error_set(err, CARDBOX_NOT_FOUND,
-                         "%s labels an entry that must be in the session or earlier in the list",
-                         who);
-    if (is(outcome, "no_parent"))
+    if (outcome_is(outcome, "no_target"))
         return error_set(
             err, CARDBOX_NOT_FOUND,
-            "%s has the parent %.*s, which must be in the session or earlier in the list", who,
+            "%s labels an unknown entry: it must be in the session or earlier in the list", who);
+    if (outcome_is(outcome, "no_parent"))
+        return error_set(
+            err, CARDBOX_NOT_FOUND,
+            "%s has the unknown parent %.*s: it must be in the session or earlier in the list", who,
             (int)entry->parent.len, entry->parent.ptr);
     return CARDBOX_OK;
 }
@@ -165,7 +172,8 @@ static bool repeats_id(const store_rows *rows, const session_batch *batch, size_
 {
     int32_t duplicate_of = batch->lines[i].duplicate_of;
 
-    return duplicate_of > 0 && is(session_line_outcome(rows, (size_t)duplicate_of - 1), "appended");
+    return duplicate_of > 0 &&
+           outcome_is(session_line_outcome(rows, (size_t)duplicate_of - 1), "appended");
 }
 
 cardbox_status session_append_status(const store_rows *rows, const session_batch *batch,
@@ -174,9 +182,9 @@ cardbox_status session_append_status(const store_rows *rows, const session_batch
     session_written written;
 
     session_append_read(&written, rows);
-    if (is(written.outcome, "other_dialect"))
+    if (outcome_is(written.outcome, "other_dialect"))
         return dialect_conflict(batch, written.version, err);
-    if (!is(written.outcome, "refused"))
+    if (!outcome_is(written.outcome, "refused"))
         return common_status(written.outcome, batch->session, written.version, err);
     for (size_t i = 0; i < batch->count; i++) {
         char who[SESSION_ID_MAX + 8];
@@ -185,7 +193,7 @@ cardbox_status session_append_status(const store_rows *rows, const session_batch
         cardbox_status status = line_status(outcome, who, &batch->lines[i].entry, err);
         if (status == CARDBOX_OK)
             continue;
-        if (is(outcome, "conflict") && repeats_id(rows, batch, i))
+        if (outcome_is(outcome, "conflict") && repeats_id(rows, batch, i))
             error_set(err, status, "entries[%zu] repeats the id of entries[%d], with other content",
                       i, batch->lines[i].duplicate_of - 1);
         if (status == CARDBOX_CONFLICT && err != NULL)
@@ -201,15 +209,13 @@ void session_import_read(session_written *out, const store_rows *rows)
 {
     *out = (session_written){.outcome = rows_text(rows, 0, 1),
                              .version = rows_int8(rows, 0, 3),
-                             .made = rows_int8(rows, 0, 4),
+                             .created = rows_int8(rows, 0, 4),
                              .diverged_at = rows_null(rows, 0, 5) ? -1 : rows_int8(rows, 0, 5)};
 }
 
 slice session_line_issue(const store_rows *rows, size_t i)
 {
-    int row = (int)i + 1;
-
-    return row < rows_count(rows) ? rows_text(rows, row, 2) : (slice){NULL, 0};
+    return item_text(rows, i, 2);
 }
 
 void session_link_params(params *p, slice tenant, slice session, const slice *ids, size_t count)
@@ -232,9 +238,7 @@ void session_link_read(session_linked *out, const store_rows *rows)
 
 slice session_link_issue(const store_rows *rows, size_t i)
 {
-    int row = (int)i + 1;
-
-    return row < rows_count(rows) ? rows_text(rows, row, 1) : (slice){NULL, 0};
+    return item_text(rows, i, 1);
 }
 
 /* --- the head --- */
@@ -257,9 +261,9 @@ cardbox_status session_head_status(const store_rows *rows, const session_move *m
 
     if (version != NULL)
         *version = now;
-    if (is(outcome, "no_entry"))
+    if (outcome_is(outcome, "no_entry"))
         return session_entry_not_found(move->session, move->entry, err);
-    if (!is(outcome, "elsewhere"))
+    if (!outcome_is(outcome, "elsewhere"))
         return common_status(outcome, move->session, now, err);
     error_set(err, CARDBOX_CONFLICT,
               head.len > 0 ? "the head is at entry %.*s" : "there is no head%.*s", (int)head.len,
@@ -286,13 +290,13 @@ cardbox_status session_fork_status(const store_rows *rows, const session_fork *f
 
     if (entries != NULL)
         *entries = rows_int8(rows, 0, 2);
-    if (is(outcome, "no_entry"))
+    if (outcome_is(outcome, "no_entry"))
         return session_entry_not_found(fork->session, fork->entry, err);
-    if (is(outcome, "exists")) {
+    if (outcome_is(outcome, "exists")) {
         char message[SESSION_ID_MAX + 40];
         snprintf(message, sizeof(message), "session %.*s exists: it is at version",
                  (int)fork->new_session.len, fork->new_session.ptr);
-        return conflict(rows_int8(rows, 0, 1), err, message);
+        return version_conflict(rows_int8(rows, 0, 1), err, message);
     }
     return common_status(outcome, fork->session, rows_int8(rows, 0, 1), err);
 }
@@ -312,8 +316,8 @@ cardbox_status session_delete_status(session_deletion *deletion, bool *more, con
 {
     *more = false;
     if (rows_count(rows) == 0)
-        return deletion->begun ? CARDBOX_OK : session_not_found(deletion->session, err);
-    deletion->begun = true;
+        return deletion->found ? CARDBOX_OK : session_not_found(deletion->session, err);
+    deletion->found = true;
     deletion->entries += rows_int8(rows, 0, 0);
     *more = rows_bool(rows, 0, 1);
     return CARDBOX_OK;

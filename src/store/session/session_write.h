@@ -57,17 +57,18 @@ typedef struct session_batch {
     slice key;                /* ptr NULL: none */
     slice file_id;            /* the id of the file's header, or empty; ptr NULL: any is accepted */
     int64_t start;            /* imports: number of the batch's first line, from 0 */
-    int64_t made;             /* session_written.made of the previous batch; 0: none */
+    int64_t created;          /* session_written.created of the previous batch; 0: none */
     int64_t diverged_at;      /* session_written.diverged_at of the previous batch */
     pending_line *lines;
     size_t count, capacity;
     size_t bytes; /* total of the lines */
     string_map ids;
-    char before[SESSION_ID_MAX + 1]; /* id of the last entry added; empty: none. A reset keeps it */
-    bool has_new_ids;                /* an entry got a new id */
-    const char *run_key;             /* new ids are derived from it and `named`; NULL: random */
-    const char *run_time;            /* the timestamp of new entries; NULL: the current time */
-    uint64_t named;                  /* the number of entries that got a new id */
+    char previous_id[SESSION_ID_MAX +
+                     1];  /* id of the last entry added; empty: none. A reset keeps it */
+    bool has_new_ids;     /* an entry got a new id */
+    const char *run_key;  /* new ids are derived from it and `new_ids`; NULL: random */
+    const char *run_time; /* the timestamp of new entries; NULL: the current time */
+    uint64_t new_ids;     /* the number of entries that got a new id */
     arena memory;
 } session_batch;
 
@@ -96,8 +97,8 @@ pending_line *session_batch_import(session_batch *batch, const session_line *lin
 
 void session_append_params(params *p, const session_batch *batch);
 
-/* The parameters are added in two steps: `end` adds `made` and `diverged_at`, which are known after
- * the previous batch. */
+/* The parameters are added in two steps: `end` adds `created` and `diverged_at`, which are known
+ * after the previous batch. */
 void session_import_params_begin(params *p, const session_batch *batch);
 void session_import_params_end(params *p, const session_batch *batch);
 
@@ -107,7 +108,7 @@ void session_import_params_end(params *p, const session_batch *batch);
 typedef struct session_written {
     slice outcome;
     int64_t version; /* the session's version after the change, or unchanged on failure */
-    int64_t made;    /* imports: when the session was created */
+    int64_t created; /* imports: when the session was created */
     int64_t
         diverged_at; /* imports: the first line that differs from the stored ones; negative: none */
 } session_written;
@@ -182,7 +183,7 @@ enum { SESSION_DELETE_PART = 10000 };
 
 typedef struct session_deletion {
     slice tenant, session;
-    bool begun;
+    bool found;      /* a first part was removed */
     int64_t entries; /* removed so far */
 } session_deletion;
 

@@ -16,7 +16,7 @@ struct cardbox_session_writer {
     session_batch batch;
     arena memory; /* project, session, and all ids that were returned */
     bool is_pi;
-    unsigned buffered;
+    unsigned batch_entries;
 };
 
 /* --- opening --- */
@@ -27,14 +27,14 @@ static cardbox_status read_options(cardbox_session_writer *writer,
     int64_t micros;
     cardbox_status status = CHECK_MADE(options, "CARDBOX_WRITER_OPTIONS_INIT", err);
 
-    writer->buffered = BUFFERED;
+    writer->batch_entries = BUFFERED;
     if (options == NULL || status != CARDBOX_OK)
         return status;
     if (options->buffered > CARDBOX_ENTRIES_PER_APPEND_MAX)
         return error_set(err, CARDBOX_INVALID, "buffered must be at most %d, not %u",
                          CARDBOX_ENTRIES_PER_APPEND_MAX, options->buffered);
     if (options->buffered > 0)
-        writer->buffered = options->buffered;
+        writer->batch_entries = options->buffered;
     if (options->key != NULL && options->timestamp == NULL)
         return error_set(err, CARDBOX_INVALID,
                          "a key requires a timestamp: a repeated run must send the same entries");
@@ -51,8 +51,8 @@ static cardbox_status read_options(cardbox_session_writer *writer,
     return writer->memory.failed ? error_nomem(err) : CARDBOX_OK;
 }
 
-static cardbox_status read_session(cardbox_session_writer *writer, const char *tenant,
-                                   const char *session_id, cardbox_error *err)
+static cardbox_status create_or_read_session(cardbox_session_writer *writer, const char *tenant,
+                                             const char *session_id, cardbox_error *err)
 {
     cardbox_sessions *got = NULL;
     cardbox_status status = cardbox_session_create(NULL, writer->db, tenant, session_id, NULL, err);
@@ -97,7 +97,7 @@ cardbox_status cardbox_session_open(cardbox_session_writer **out, cardbox *db, c
     if (status == CARDBOX_OK)
         status = read_options(writer, options, err);
     if (status == CARDBOX_OK)
-        status = read_session(writer, own_tenant, own_session, err);
+        status = create_or_read_session(writer, own_tenant, own_session, err);
     if (status == CARDBOX_OK)
         *out = writer;
     else
@@ -114,7 +114,7 @@ static const char *add_entry(cardbox_session_writer *writer, slice json, cardbox
     session_batch *batch = &writer->batch;
     const char *id;
 
-    if (batch->count >= writer->buffered || batch->bytes >= BATCH_BYTES) {
+    if (batch->count >= writer->batch_entries || batch->bytes >= BATCH_BYTES) {
         if (cardbox_session_flush(writer, err) != CARDBOX_OK)
             return NULL;
     }
@@ -159,7 +159,7 @@ static void put_text(buf *out, const char *name, const char *text)
     buf_json_string(out, slice_of(text));
 }
 
-static const char *finish_entry(cardbox_session_writer *writer, buf *out, cardbox_error *err)
+static const char *append_entry(cardbox_session_writer *writer, buf *out, cardbox_error *err)
 {
     const char *id = NULL;
 
@@ -183,7 +183,8 @@ static bool check_append(const cardbox_session_writer *writer, const char *what,
         error_set(err, CARDBOX_INVALID, "%s must be UTF-8", what);
     else if (writer->is_pi)
         error_set(err, CARDBOX_INVALID,
-                  "the session is one of pi: append its entries with cardbox_session_append_entry");
+                  "the session has the dialect pi: append its entries with "
+                  "cardbox_session_append_entry");
     else
         return true;
     return false;
@@ -205,7 +206,7 @@ const char *cardbox_session_append_user(cardbox_session_writer *writer, const ch
         return NULL;
     begin_entry(&out, "user", parent);
     put_text(&out, "content", content);
-    return finish_entry(writer, &out, err);
+    return append_entry(writer, &out, err);
 }
 
 const char *cardbox_session_append_assistant(cardbox_session_writer *writer, const char *content,
@@ -221,7 +222,7 @@ const char *cardbox_session_append_assistant(cardbox_session_writer *writer, con
     put_text(&out, "content", content);
     if (tool_calls != NULL)
         buf_printf(&out, ",\"toolCalls\":%s", tool_calls);
-    return finish_entry(writer, &out, err);
+    return append_entry(writer, &out, err);
 }
 
 const char *cardbox_session_append_tool(cardbox_session_writer *writer, const char *tool_call_id,
@@ -238,7 +239,7 @@ const char *cardbox_session_append_tool(cardbox_session_writer *writer, const ch
     put_text(&out, "name", name);
     buf_printf(&out, ",\"params\":%s", params_json == NULL ? "{}" : params_json);
     put_text(&out, "toolCallId", tool_call_id);
-    return finish_entry(writer, &out, err);
+    return append_entry(writer, &out, err);
 }
 
 const char *cardbox_session_append_tool_result(cardbox_session_writer *writer,
@@ -254,7 +255,7 @@ const char *cardbox_session_append_tool_result(cardbox_session_writer *writer,
     put_text(&out, "toolCallId", tool_call_id);
     put_text(&out, "output", output);
     buf_printf(&out, ",\"success\":%s", success ? "true" : "false");
-    return finish_entry(writer, &out, err);
+    return append_entry(writer, &out, err);
 }
 
 /* --- sending --- */

@@ -6,12 +6,6 @@
 #include <stdlib.h>
 #include "base/errors.h"
 
-static void put_session(params *p, slice tenant, slice session)
-{
-    params_text(p, tenant);
-    params_text(p, session);
-}
-
 /* The limit for the bytes of texts; NULL (`most` is negative): no texts are returned. */
 static void put_text_max(params *p, int64_t most)
 {
@@ -41,9 +35,10 @@ enum {
     COL_UPDATED
 };
 
-void session_get_params(params *p, slice tenant, slice session)
+void session_params(params *p, slice tenant, slice session)
 {
-    put_session(p, tenant, session);
+    params_text(p, tenant);
+    params_text(p, session);
 }
 
 void sessions_list_params(params *p, slice tenant, const list_cursor *from, int64_t limit)
@@ -71,11 +66,6 @@ void session_row_read(session_row *out, const store_rows *rows, int row)
 }
 
 enum { COUNT_ENTRIES, COUNT_ROOTS, COUNT_LEAVES, COUNT_POINTS, COUNT_DEPTH, COUNT_DANGLING };
-
-void session_counts_params(params *p, slice tenant, slice session)
-{
-    put_session(p, tenant, session);
-}
 
 void session_counts_read(session_counts *out, const store_rows *rows)
 {
@@ -127,13 +117,13 @@ void session_node_read(session_node_row *out, const store_rows *rows, int row)
 
 void session_entries_params(params *p, slice tenant, slice session, const slice *ids, size_t count)
 {
-    put_session(p, tenant, session);
+    session_params(p, tenant, session);
     params_column(p, PARAMS_TEXT, ids, count, sizeof(slice), 0);
 }
 
 void session_tree_params(params *p, const session_page *page)
 {
-    put_session(p, page->tenant, page->session);
+    session_params(p, page->tenant, page->session);
     params_int8(p, page->after);
     params_int8(p, page->limit);
     put_text_max(p, page_text_max(page));
@@ -141,7 +131,7 @@ void session_tree_params(params *p, const session_page *page)
 
 void session_children_params(params *p, const session_page *page)
 {
-    put_session(p, page->tenant, page->session);
+    session_params(p, page->tenant, page->session);
     params_text(p, page->entry);
     params_int8(p, page->after);
     params_int8(p, page->limit);
@@ -150,7 +140,7 @@ void session_children_params(params *p, const session_page *page)
 
 void session_labels_params(params *p, const session_page *page)
 {
-    put_session(p, page->tenant, page->session);
+    session_params(p, page->tenant, page->session);
     params_text_or_null(p, page->below);
     params_int8(p, page->limit);
     put_text_max(p, page_text_max(page));
@@ -169,7 +159,7 @@ void session_path_params(params *p, const session_path_read *read)
                      ? INT32_MAX
                      : read->from + read->limit - 1;
 
-    put_session(p, read->tenant, read->session);
+    session_params(p, read->tenant, read->session);
     params_text(p, read->entry);
     params_int4(p, clamp_depth(read->from));
     params_int4(p, clamp_depth(to));
@@ -199,7 +189,7 @@ static cardbox_status path_too_large(slice entry, int64_t most, const char *hint
                      entry.ptr, (long long)most, hint);
 }
 
-static cardbox_status corrupt(cardbox_error *err)
+static cardbox_status tree_corrupt(cardbox_error *err)
 {
     return error_set(err, CARDBOX_INTERNAL, "the session's stored tree is corrupt");
 }
@@ -265,7 +255,7 @@ static cardbox_status set_path_rows(session_path *out, const store_rows *rows, i
         return error_nomem(err);
     for (size_t i = 0; i < out->count; i++) {
         if (path[i].depth != read->from + (int64_t)i)
-            return corrupt(err);
+            return tree_corrupt(err);
         out->rows[i] = path[i].row;
     }
     return CARDBOX_OK;
@@ -288,7 +278,7 @@ cardbox_status session_path_from_rows(session_path *out, const store_rows *rows,
     out->length = (int64_t)rows_int4(rows, leaf, NODE_DEPTH) + 1;
     out->count = (size_t)rows_count(rows) - 1;
     if (out->length < 1 || (int64_t)out->count != expected_rows(out->length, read))
-        return corrupt(err);
+        return tree_corrupt(err);
     cardbox_status status = set_path_rows(out, rows, leaf, read, memory, err);
     if (status == CARDBOX_OK && read->with_text && out->count > 0 &&
         rows_null(rows, out->rows[0], NODE_TEXT))
@@ -307,7 +297,7 @@ enum { LINE_LINE, LINE_ENTRY, LINE_DEPTH, LINE_TYPE, LINE_TARGET, LINE_TEXT };
 
 void session_context_params(params *p, const session_context_read *read)
 {
-    put_session(p, read->tenant, read->session);
+    session_params(p, read->tenant, read->session);
     params_text(p, read->entry);
     params_int8(p, read->bytes_max);
 }
@@ -345,7 +335,7 @@ static cardbox_status read_entry(session_entry *out, const store_rows *rows, int
         *out = (session_entry){.kind = kind};
     else if (!session_line_from_store(&line, rows_text(rows, row, LINE_TEXT)) ||
              !session_entry_read(out, &line, read->session, memory, &reason))
-        return memory->failed ? error_nomem(err) : corrupt(err);
+        return memory->failed ? error_nomem(err) : tree_corrupt(err);
     out->id = rows_text(rows, row, LINE_ENTRY);
     out->first_kept = rows_text(rows, row, LINE_TARGET);
     return CARDBOX_OK;
@@ -384,7 +374,7 @@ static cardbox_status read_path(session_lines_read *out, const store_rows *rows,
     if (memory->failed)
         return error_nomem(err);
     if (!is_path(path, count, rows, out->length))
-        return corrupt(err);
+        return tree_corrupt(err);
     for (; status == CARDBOX_OK && out->count < count; out->count++) {
         int row = path[out->count].row;
 
@@ -413,7 +403,7 @@ cardbox_status session_context_from_rows(session_lines_read *out, const store_ro
     if (out->entry_id.ptr != NULL)
         out->length = (int64_t)rows_int4(rows, leaf, LINE_DEPTH) + 1;
     if (out->entry_id.ptr != NULL && out->length < 1)
-        return corrupt(err);
+        return tree_corrupt(err);
     if (!rows_null(rows, leaf, LINE_TEXT) && read_line(&line, rows_text(rows, leaf, LINE_TEXT))) {
         out->has_header = true;
         if (!session_header_read(&out->header, &line, memory))
@@ -429,7 +419,7 @@ void session_diff_params(params *p, slice tenant, slice session, slice a, slice 
 {
     const int32_t most = INT32_MAX / 2; /* the statement adds an entry's depth */
 
-    put_session(p, tenant, session);
+    session_params(p, tenant, session);
     params_text(p, a);
     params_text(p, b);
     params_int4(p, limit < most ? (int32_t)limit : most);
@@ -471,7 +461,7 @@ enum {
 void session_export_params(params *p, slice tenant, slice session, int64_t after, int64_t limit,
                            int64_t bytes)
 {
-    put_session(p, tenant, session);
+    session_params(p, tenant, session);
     params_int8(p, after);
     params_int8(p, limit);
     params_int8(p, bytes);

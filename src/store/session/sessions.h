@@ -28,7 +28,8 @@ typedef struct session_row {
     int64_t created_micros, updated_micros;
 } session_row;
 
-void session_get_params(params *p, slice tenant, slice session);
+/* The parameters of session_get and session_counts, and the first two of the others. */
+void session_params(params *p, slice tenant, slice session);
 
 /* The newest sessions come first. The cursor is list_cursor_text(created_micros, session_id). The
  * statement returns up to `limit` + 1 rows: one more row means that there is a next page. */
@@ -45,7 +46,6 @@ typedef struct session_counts {
     int64_t entries, roots, leaves, branch_points, max_depth, dangling;
 } session_counts;
 
-void session_counts_params(params *p, slice tenant, slice session);
 void session_counts_read(session_counts *out, const store_rows *rows);
 
 /* --- entries --- */
