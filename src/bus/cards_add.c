@@ -24,9 +24,9 @@ static void card_add_drop(void *plan)
 /* --- reading --- */
 
 /* A card of the input. */
-static card_given read_given(input_reader *one, bool sealed)
+static client_card read_given(input_reader *one, bool sealed)
 {
-    card_given given = {
+    client_card given = {
         .tenant = one->call->tenant,
         .card_id = input_text(one, "card_id"),
         .content = input_json(one, "content"),
@@ -66,7 +66,7 @@ static void read_card(input_reader *in, scan_value card, bool sealed, const char
 {
     added *a = in->call->plan;
     input_reader one = {in->call, card, in->err, CARDBOX_OK};
-    card_given given = read_given(&one, sealed);
+    client_card given = read_given(&one, sealed);
     given.strict = a->strict;
     given.restore = a->restore;
     if (one.status == CARDBOX_OK && !in->call->memory->failed)

@@ -123,7 +123,7 @@ BUS_READS(session_pages)
     tree_request *plan = read_request(in);
     arena *memory = in->call->memory;
     plan->of = pages_of(in->call->ability->statement);
-    if (plan->of->of_entry)
+    if (plan->of->has_entry)
         plan->page.entry = plan->entry;
     slice cursor = input_text(in, "cursor");
     if (in->status == CARDBOX_OK && cursor.ptr != NULL &&

@@ -10,7 +10,7 @@
 enum { P_LINES, P_LIMIT, P_CURSOR, P_PREVIEW, PAGE_FIELDS };
 
 static const field PAGE[PAGE_FIELDS] = {
-    [P_LINES] = {"lines", FIELD_INTEGER, .least = 0, .most = SESSION_LINES_MOST},
+    [P_LINES] = {"lines", FIELD_INTEGER, .least = 0, .most = SESSION_LIST_TEXT_MAX},
     [P_LIMIT] = {PAGE_LIMIT_FIELD},
     [P_CURSOR] = {PAGE_CURSOR_FIELD},
     [P_PREVIEW] = {"preview", FIELD_BOOL},
@@ -82,7 +82,7 @@ void handle_entries_list(request *r)
     plan->page.preview_max = preview_max(r, &query[P_PREVIEW], plan->page.limit);
     if (!read_cursor(r, plan, &query[P_CURSOR]) ||
         !handler_id(r, &plan->page.session, 1, "session") ||
-        (of->of_entry && !handler_id(r, &plan->page.entry, 2, "entry")))
+        (of->has_entry && !handler_id(r, &plan->page.entry, 2, "entry")))
         return;
     handler_run(r, BATCH_SINGLE_READ, of->statement, build_list, plan, session_list_response);
 }
@@ -202,7 +202,7 @@ enum { D_A, D_B, D_LINES, D_LIMIT, D_PREVIEW, DIFF_FIELDS };
 static const field DIFF[DIFF_FIELDS] = {
     [D_A] = {"a", FIELD_ID, .required = true, .most = SESSION_ID_MAX},
     [D_B] = {"b", FIELD_ID, .required = true, .most = SESSION_ID_MAX},
-    [D_LINES] = {"lines", FIELD_INTEGER, .least = 0, .most = SESSION_LINES_MOST},
+    [D_LINES] = {"lines", FIELD_INTEGER, .least = 0, .most = SESSION_LIST_TEXT_MAX},
     [D_LIMIT] = {PAGE_LIMIT_FIELD},
     [D_PREVIEW] = {"preview", FIELD_BOOL},
 };

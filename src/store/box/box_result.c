@@ -26,14 +26,16 @@ cardbox_status boxes_new(cardbox_boxes **out, store_rows *rows, size_t count, ca
     return CARDBOX_OK;
 }
 
-cardbox_status boxes_finish(cardbox_boxes **out, cardbox_boxes *boxes, cardbox_error *err)
+cardbox_status boxes_finish(cardbox_boxes **out, cardbox_boxes *boxes, cardbox_status status,
+                            cardbox_error *err)
 {
-    if (boxes->memory.failed) {
+    if (status == CARDBOX_OK && boxes->memory.failed)
+        status = error_nomem(err);
+    if (status == CARDBOX_OK)
+        *out = boxes;
+    else
         cardbox_boxes_free(boxes);
-        return error_nomem(err);
-    }
-    *out = boxes;
-    return CARDBOX_OK;
+    return status;
 }
 
 /* Returns an id as text. A JSON value that is no string, or contains NUL, is returned as JSON:

@@ -22,8 +22,10 @@ struct cardbox_boxes {
  * failure they are freed. */
 cardbox_status boxes_new(cardbox_boxes **out, store_rows *rows, size_t count, cardbox_error *err);
 
-/* Sets *out to the result; if memory ran out, frees it and returns CARDBOX_NOMEM. */
-cardbox_status boxes_finish(cardbox_boxes **out, cardbox_boxes *boxes, cardbox_error *err);
+/* Sets *out to the result. If `status` is a failure or memory ran out, frees the result and returns
+ * the failure. */
+cardbox_status boxes_finish(cardbox_boxes **out, cardbox_boxes *boxes, cardbox_status status,
+                            cardbox_error *err);
 
 /* Fills a box from its head. *ids receives its empty list, with capacity for the requested ids. */
 void box_read_head(cardbox_box *box, const char ***ids, arena *memory, const uuid16 *box_id,

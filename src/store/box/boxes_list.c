@@ -75,10 +75,7 @@ static cardbox_status list_boxes(cardbox_boxes **out, cardbox *db, box_list *lis
     list->limit = limit;
     result->cursor = cursor;
     status = fill_page(result, db, list, err);
-    if (status == CARDBOX_OK)
-        return boxes_finish(out, result, err);
-    cardbox_boxes_free(result);
-    return status;
+    return boxes_finish(out, result, status, err);
 }
 
 cardbox_status cardbox_boxes_list(cardbox_boxes **out, cardbox *db, const char *tenant,

@@ -251,10 +251,7 @@ cardbox_status cardbox_load_boxes(cardbox_boxes **out, cardbox *db, const char *
         status = boxes_new(&result, rows, count, err);
     if (status == CARDBOX_OK)
         status = fill_boxes(result, &r, box_ids, count, err);
-    if (status == CARDBOX_OK)
-        status = boxes_finish(out, result, err);
-    else
-        cardbox_boxes_free(result);
+    status = boxes_finish(out, result, status, err);
     arena_reset(&r.memory);
     return status;
 }

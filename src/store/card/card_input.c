@@ -67,7 +67,7 @@ static void find_members(scan_value there[MEMBERS], scan_value metadata)
 }
 
 /* The card's role. If the card and its metadata have none, it is derived from the type. */
-static slice derived_role(const card_given *card, const scan_value there[MEMBERS])
+static slice derived_role(const client_card *card, const scan_value there[MEMBERS])
 {
     scan_value type = there[TYPE];
     if (card->role.ptr != NULL || there[ROLE].kind != SCAN_NONE)
@@ -125,7 +125,7 @@ static void merge_metadata(buf *out, scan_value metadata)
     }
 }
 
-static cardbox_status read_metadata(card_input *out, const card_given *card, const char **member,
+static cardbox_status read_metadata(card_input *out, const client_card *card, const char **member,
                                     cardbox_error *err)
 {
     scan_value given = {SCAN_NONE, {NULL, 0}}, there[MEMBERS];
@@ -174,7 +174,7 @@ static cardbox_status check_class(slice content, cardbox_error *err)
     return cardbox_content_check(NULL, content.ptr, content.len, err);
 }
 
-static cardbox_status read_content(card_input *out, const card_given *card, const char **member,
+static cardbox_status read_content(card_input *out, const client_card *card, const char **member,
                                    cardbox_error *err)
 {
     *member = "content";
@@ -188,8 +188,8 @@ static cardbox_status read_content(card_input *out, const card_given *card, cons
     return status;
 }
 
-static cardbox_status read_tool_fields(card_input *out, const card_given *card, const char **member,
-                                       cardbox_error *err)
+static cardbox_status read_tool_fields(card_input *out, const client_card *card,
+                                       const char **member, cardbox_error *err)
 {
     scan_value value = {SCAN_NONE, {NULL, 0}};
     cardbox_status status = CARDBOX_OK;
@@ -206,7 +206,7 @@ static cardbox_status read_tool_fields(card_input *out, const card_given *card, 
     return status;
 }
 
-static cardbox_status read_lifetime(card_input *out, const card_given *card, const char **member,
+static cardbox_status read_lifetime(card_input *out, const client_card *card, const char **member,
                                     cardbox_error *err)
 {
     *member = "ttl_seconds";
@@ -225,7 +225,7 @@ static cardbox_status read_lifetime(card_input *out, const card_given *card, con
     return check_time("created_at", card->created_at, &out->created_micros, err);
 }
 
-cardbox_status card_input_make(card_input *out, const card_given *card, const char **member,
+cardbox_status card_input_make(card_input *out, const client_card *card, const char **member,
                                cardbox_error *err)
 {
     const char *ignored = NULL;
@@ -258,7 +258,7 @@ static slice known_or_absent(const char *text)
 cardbox_status card_input_read(card_input *out, const char *tenant, const cardbox_card *card,
                                const cardbox_add_options *options, cardbox_error *err)
 {
-    const card_given given = {
+    const client_card given = {
         .tenant = slice_of(tenant),
         .card_id = slice_of(card->card_id),
         .content = slice_with_length(card->content, card->content_length),

@@ -26,7 +26,7 @@ typedef struct card_input {
 } card_input;
 
 /* A card as the client sent it. A slice with ptr NULL: absent. */
-typedef struct card_given {
+typedef struct client_card {
     slice tenant, card_id;
     slice content, metadata, tool_calls; /* JSON */
     slice tool_call_id;
@@ -35,11 +35,11 @@ typedef struct card_given {
     int32_t ttl_seconds; /* 0: unlimited */
     bool sealed, strict, restore;
     bool checked; /* content of a known class must satisfy the rules of its class */
-} card_given;
+} client_card;
 
 /* Checks a card and fills `out`. Its slices point into `card`, whose data must stay valid as long.
  * On failure *member receives the name of the wrong member; `member` may be NULL. */
-cardbox_status card_input_make(card_input *out, const card_given *card, const char **member,
+cardbox_status card_input_make(card_input *out, const client_card *card, const char **member,
                                cardbox_error *err);
 
 /* The same for a public card; options may be NULL. */

@@ -12,7 +12,7 @@
 
 static bool is_call(scan_value block)
 {
-    return session_says(scan_find(block, "type"), "toolCall");
+    return session_string_is(scan_find(block, "type"), "toolCall");
 }
 
 /* Returns a JSON array of the tool calls in the content of pi's assistant message. */
@@ -41,7 +41,7 @@ static bool join_texts(buf *out, scan_value content)
     size_t count = 0;
 
     for (scan_walk walk = scan_enter(content); scan_element(&walk, &block);) {
-        if (is_call(block) || session_says(scan_find(block, "type"), "thinking"))
+        if (is_call(block) || session_string_is(scan_find(block, "type"), "thinking"))
             continue;
         text = scan_find(block, "text");
         if (text.kind != SCAN_STRING)
@@ -113,7 +113,7 @@ cardbox_status entry_card_make(card_input *out, const entry_card *card, slice js
     session_line line;
     session_entry entry;
     slice call = {NULL, 0};
-    card_given given = {.tenant = card->tenant, .card_id = card->card_id, .sealed = true};
+    client_card given = {.tenant = card->tenant, .card_id = card->card_id, .sealed = true};
 
     json.ptr = arena_copy(memory, json);
     if (json.ptr == NULL || !session_line_from_store(&line, json) ||

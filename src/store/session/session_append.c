@@ -170,7 +170,7 @@ static cardbox_status check_type(const session_line *line, cardbox_error *err)
 {
     scan_value type = scan_find(line->value, "type");
 
-    if (type.kind == SCAN_STRING && type.text.len > 2 && !session_says(type, "session"))
+    if (type.kind == SCAN_STRING && type.text.len > 2 && !session_string_is(type, "session"))
         return CARDBOX_OK;
     return error_set(err, CARDBOX_INVALID,
                      "an entry needs a type other than session: a header is part of the session");

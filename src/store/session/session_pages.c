@@ -28,22 +28,23 @@ void session_list_json(buf *out, const store_rows *rows, int64_t limit, slice te
 
 /* --- lists of entries --- */
 
-const session_pages SESSION_TREE = {STATEMENT_session_tree, session_tree_params, .sum = NULL};
+const session_pages SESSION_TREE = {STATEMENT_session_tree, session_tree_params,
+                                    .extra_member = NULL};
 const session_pages SESSION_CHILDREN = {STATEMENT_session_children, session_children_params,
-                                        .of_entry = true};
+                                        .has_entry = true};
 const session_pages SESSION_LEAVES = {STATEMENT_session_leaves, session_tree_params,
-                                      .by_extra = true};
+                                      .cursor_is_extra = true};
 const session_pages SESSION_BRANCH_POINTS = {STATEMENT_session_branch_points, session_tree_params,
-                                             .sum = "children"};
+                                             .extra_member = "children"};
 const session_pages SESSION_LABELS = {STATEMENT_session_labels, session_labels_params,
-                                      .by_id = true};
+                                      .cursor_is_id = true};
 
 bool session_pages_cursor(session_page *page, const session_pages *of, slice cursor, arena *memory)
 {
     list_cursor from = {.given = false};
     int64_t number;
 
-    if (of->by_id) {
+    if (of->cursor_is_id) {
         if (!list_cursor_read(&from, cursor, memory))
             return false;
         page->below = from.id;
@@ -59,9 +60,9 @@ const char *session_pages_next(const session_pages *of, const session_node_row *
 {
     char text[24];
 
-    if (of->by_id)
+    if (of->cursor_is_id)
         return list_cursor_text(memory, 0, last->entry_id);
-    int64_t number = of->by_extra ? last->extra : last->line;
+    int64_t number = of->cursor_is_extra ? last->extra : last->line;
     /* Adds 1, since cursors are above 0. The largest number needs no next page. */
     snprintf(text, sizeof(text), "%" PRId64, number == INT64_MAX ? number : number + 1);
     return arena_copy(memory, slice_of(text));
@@ -119,9 +120,9 @@ void session_pages_json(buf *out, const store_rows *rows, const session_page *pa
         session_node_read(&node, rows, row);
         buf_text(out, row == 0 ? "" : ",");
         add_node(out, &node, &limits);
-        if (of->sum != NULL) {
+        if (of->extra_member != NULL) {
             out->len--; /* the closing brace, for one more member */
-            buf_printf(out, ",\"%s\":%" PRId64 "}", of->sum, node.extra);
+            buf_printf(out, ",\"%s\":%" PRId64 "}", of->extra_member, node.extra);
         }
     }
     list_json_end(out, more ? session_pages_next(of, &node, memory) : NULL);

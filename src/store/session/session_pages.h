@@ -9,7 +9,7 @@
 #include "store/session/sessions.h"
 
 /* Limit for the bytes of each entry's text in a list. */
-enum { SESSION_LINES_MOST = 1024 * 1024 };
+enum { SESSION_LIST_TEXT_MAX = 1024 * 1024 };
 
 /* Appends {"sessions":[...],"next_cursor":...} of up to `limit` rows. If memory runs out, the arena
  * has failed, here and below. */
@@ -20,10 +20,10 @@ void session_list_json(buf *out, const store_rows *rows, int64_t limit, slice te
 typedef struct session_pages {
     statement_id statement;
     void (*params)(params *p, const session_page *page);
-    bool by_extra;   /* the cursor is the last row's `extra` */
-    bool by_id;      /* the cursor is the last row's id. Otherwise it is the line */
-    bool of_entry;   /* the list has the parameter session_page.entry */
-    const char *sum; /* name of the JSON member for `extra`; NULL: none */
+    bool cursor_is_extra;     /* the cursor is the last row's `extra` */
+    bool cursor_is_id;        /* the cursor is the last row's id. Otherwise it is the line */
+    bool has_entry;           /* the list has the parameter session_page.entry */
+    const char *extra_member; /* name of the JSON member for `extra`; NULL: none */
 } session_pages;
 
 extern const session_pages SESSION_TREE, SESSION_CHILDREN, SESSION_LEAVES, SESSION_BRANCH_POINTS,
