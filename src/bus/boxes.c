@@ -64,7 +64,7 @@ static cardbox_status open_box(const bus_call *call, const store_rows *rows, box
         return error_nomem(err);
     if (box->exists)
         return CARDBOX_OK;
-    return now.version > 0 ? box_never_so(&now, err) : no_box(err);
+    return now.version > 0 ? box_no_such_version(&now, err) : no_box(err);
 }
 
 /* --- its ids --- */

@@ -24,9 +24,9 @@ static void card_add_drop(void *plan)
 /* --- reading --- */
 
 /* A card of the input. */
-static card_given read_given(input_reader *one, bool sealed)
+static client_card read_given(input_reader *one, bool sealed)
 {
-    card_given given = {
+    client_card given = {
         .tenant = one->call->tenant,
         .card_id = input_text(one, "card_id"),
         .content = input_json(one, "content"),
@@ -66,7 +66,7 @@ static void read_card(input_reader *in, scan_value card, bool sealed, const char
 {
     added *a = in->call->plan;
     input_reader one = {in->call, card, in->err, CARDBOX_OK};
-    card_given given = read_given(&one, sealed);
+    client_card given = read_given(&one, sealed);
     given.strict = a->strict;
     given.restore = a->restore;
     if (one.status == CARDBOX_OK && !in->call->memory->failed)
@@ -195,7 +195,7 @@ BUS_RENDERS(card_from_entry)
     from_entry *f = call->plan;
     session_node_row entry;
     if (rows_count(rows) == 0)
-        return session_no_entry(f->card.session, f->card.entry, err);
+        return session_entry_not_found(f->card.session, f->card.entry, err);
     session_node_read(&entry, rows, 0);
     f->added.count = 1;
     cardbox_status status =

@@ -46,7 +46,7 @@ BUS_READS(session_get)
 BUS_BUILDS(session_get)
 {
     const session_request *plan = call->plan;
-    session_get_params(p, call->tenant, plan->session);
+    session_params(p, call->tenant, plan->session);
 }
 
 BUS_RENDERS(session_get)
@@ -54,7 +54,7 @@ BUS_RENDERS(session_get)
     const session_request *plan = call->plan;
     session_row session;
     if (rows_count(rows) == 0)
-        return session_none_such(plan->session, err);
+        return session_not_found(plan->session, err);
     session_row_read(&session, rows, 0);
     session_row_json(out, &session, call->tenant);
     return CARDBOX_OK;

@@ -24,7 +24,7 @@ static cardbox_status take_header(session_create *create, input_reader *in)
     bool pi = described || scan_string_is(dialect, SLICE("pi"));
     create->dialect = pi ? SESSION_PI : plain ? SESSION_PLAIN : -1;
     create->header = header;
-    return pi ? session_header_take(&create->header, create->session, cwd, memory, in->err)
+    return pi ? session_header_prepare(&create->header, create->session, cwd, memory, in->err)
               : CARDBOX_OK;
 }
 
@@ -88,7 +88,7 @@ BUS_READS(session_append)
         return;
     in->status = session_append_list(batch, input_value(in, "entries"), &bad, in->err);
     in->status = of_entry(in->status, bad, in->err);
-    in->call->again = session_append_again(batch);
+    in->call->again = session_append_is_repeatable(batch);
 }
 
 static void bus_session_append_drop(void *plan)

@@ -51,8 +51,8 @@ BUS_RENDERS(session_path)
 {
     const tree_request *plan = call->plan;
     session_path path;
-    cardbox_status status = session_path_take(&path, rows, &plan->path, call->memory, err);
-    const session_shown shown = {.text_max = plan->page.text_max};
+    cardbox_status status = session_path_from_rows(&path, rows, &plan->path, call->memory, err);
+    const session_text_limits shown = {.text_max = plan->page.text_max};
     if (status == CARDBOX_OK)
         session_path_json(out, rows, &path, &plan->path, &shown);
     return status;
@@ -65,10 +65,10 @@ static cardbox_status render_existence(bus_call *call, const store_rows *rows, b
 {
     const tree_request *plan = call->plan;
     session_path path;
-    cardbox_status status = session_path_take(&path, rows, &plan->path, call->memory, err);
+    cardbox_status status = session_path_from_rows(&path, rows, &plan->path, call->memory, err);
     if (status == CARDBOX_OK &&
         plan->of == NULL) /* the entry was added between the two statements */
-        status = session_no_entry(plan->path.session, plan->path.entry, err);
+        status = session_entry_not_found(plan->path.session, plan->path.entry, err);
     if (status == CARDBOX_OK)
         buf_text(out, "{\"entries\":[],\"next_cursor\":null}");
     return status;
@@ -123,7 +123,7 @@ BUS_READS(session_pages)
     tree_request *plan = read_request(in);
     arena *memory = in->call->memory;
     plan->of = pages_of(in->call->ability->statement);
-    if (plan->of->of_entry)
+    if (plan->of->has_entry)
         plan->page.entry = plan->entry;
     slice cursor = input_text(in, "cursor");
     if (in->status == CARDBOX_OK && cursor.ptr != NULL &&
@@ -167,7 +167,7 @@ BUS_RENDERS(session_diff)
     const tree_request *plan = call->plan;
     cardbox_status status =
         session_diff_status(rows, plan->page.session, plan->entry, plan->other, err);
-    const session_shown shown = {.text_max = plan->page.text_max};
+    const session_text_limits shown = {.text_max = plan->page.text_max};
     if (status == CARDBOX_OK)
         session_diff_json(out, rows, plan->page.limit - 1, &shown);
     return status;

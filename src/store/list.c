@@ -1,5 +1,5 @@
 /*
- * list.c: what is listed becomes parameters, and a place in a list becomes text and back.
+ * list.c: parameters of the statements that list cards, boxes and changes, and cursors as text.
  */
 #include "store/list.h"
 
@@ -35,7 +35,8 @@ bool list_number_read(int64_t *out, slice text)
     return *out > 0;
 }
 
-/* Digits, perhaps with a sign, up to a point. Gives what is behind it; ptr NULL: malformed. */
+/* Reads digits, with an optional sign, up to a point. Returns the text after the point; ptr NULL:
+ * malformed. */
 static slice read_micros(slice text, int64_t *micros)
 {
     const slice bad = {NULL, 0};
@@ -134,15 +135,16 @@ void cards_list_params(params *p, const card_list *list)
     params_int8(p, CARDBOX_LIST_WALK_MAX);
 }
 
-/* Of the rows of a list that says of each what it is, in its first column: how many are the page.
- * `last` is the one behind which the next page begins; negative: there is none. */
+/* Returns the number of rows that belong to the page. If there is a next page, *last is the row
+ * that it begins after; otherwise *last is negative. The bits in the first column mean: the row
+ * belongs to the list; the statement has visited its limit of rows. */
 static int page_count(int *last, const store_rows *rows, int64_t limit)
 {
-    enum { SAID = 0, FITS = 1, ENDS_WALK = 2 };
+    enum { COL_BITS = 0, FITS = 1, ENDS_WALK = 2 };
     int count = rows_count(rows);
-    int64_t said = count > 0 ? rows_int8(rows, count - 1, SAID) : FITS;
-    *last = (said & ENDS_WALK) != 0 ? count - 1 : -1;
-    if ((said & FITS) == 0)
+    int64_t bits = count > 0 ? rows_int8(rows, count - 1, COL_BITS) : FITS;
+    *last = (bits & ENDS_WALK) != 0 ? count - 1 : -1;
+    if ((bits & FITS) == 0)
         count--;
     if (count > limit) {
         count = (int)limit;

@@ -1,7 +1,6 @@
 /*
- * list.h: pages of cards, boxes and revisions as plain data in and out: filters as parameters, and
- * the cursor that says where the next page begins. The SDK and the server list by it. Knows no
- * connection.
+ * list.h: the statements that list cards, boxes, revisions and changes: builds their parameters,
+ * reads their pages, and converts cursors. The SDK and the server share it. Uses no connection.
  */
 #ifndef STORE_LIST_H
 #define STORE_LIST_H
@@ -15,14 +14,14 @@ typedef struct card_match {
     slice value;
 } card_match;
 
-/* A place in a list that goes by time and then by id. */
+/* A position in a list that is ordered by time and then by id. */
 typedef struct list_cursor {
     bool given;
     int64_t micros;
     slice id;
 } list_cursor;
 
-/* What STATEMENT_cards_list takes. A slice with ptr NULL: any. */
+/* Parameters of STATEMENT_cards_list. A slice with ptr NULL: any. */
 typedef struct card_list {
     slice tenant;
     slice step_id, type, trace_id, agent_turn_id, role;
@@ -33,21 +32,21 @@ typedef struct card_list {
     bool has_after, has_before;
     int64_t after_micros, before_micros;
     list_cursor from;
-    int64_t limit; /* one more is asked for: it tells that there is a next page */
+    int64_t limit; /* the statement returns one more row if there is a next page */
 } card_list;
 
 void cards_list_params(params *p, const card_list *list);
 
-/* The page that rows of cards_list are: the first `count`, and where the next one begins. */
+/* A page of cards_list: its cards are the first `count` rows. */
 typedef struct card_page {
     int count;
-    list_cursor next; /* not given: this is the last one. The id is borrowed from the rows */
+    list_cursor next; /* given: there is a next page. Its id points into the rows */
 } card_page;
 
 void card_page_read(card_page *out, const store_rows *rows, int64_t limit);
 
-/* What STATEMENT_boxes_list and, with a card id, STATEMENT_boxes_with_card take. The cursor's id is
- * a UUID as text. */
+/* Parameters of STATEMENT_boxes_list and, with a card id, of STATEMENT_boxes_with_card. The
+ * cursor's id is a UUID as text. */
 typedef struct box_list {
     slice tenant;
     slice card_id;
@@ -58,7 +57,7 @@ typedef struct box_list {
 void boxes_list_params(params *p, const box_list *list);
 void boxes_with_card_params(params *p, const box_list *list);
 
-/* Columns of both; before them what says whether the row is one of the page. */
+/* Columns of both. Column 0 has the bits that box_page_read evaluates. */
 enum {
     LIST_COL_BOX = 1,
     LIST_COL_VERSION,
@@ -68,8 +67,8 @@ enum {
     LIST_COL_UPDATED
 };
 
-/* How many of their rows are the page, the first ones, and the text of the cursor of the next page.
- * That is NULL where there is none, and where memory ran out, which the arena remembers. */
+/* A page of boxes: the first `count` rows, and the cursor of the next page. The cursor is NULL if
+ * there is no next page, or if memory ran out: then the arena has failed. */
 typedef struct box_page {
     int count;
     const char *next;
@@ -77,24 +76,24 @@ typedef struct box_page {
 
 void box_page_read(box_page *out, const store_rows *rows, int64_t limit, arena *memory);
 
-/* What STATEMENT_card_revisions and STATEMENT_box_log take: a history, newest first. */
+/* Parameters of STATEMENT_card_revisions and STATEMENT_box_log. The newest rows come first. */
 typedef struct history {
     slice tenant;
-    slice card_id;  /* of the card ... */
-    uuid16 box;     /* ... or of the box */
-    int64_t before; /* only what is below this number */
-    int64_t limit;  /* as in card_list */
-    /* Of a box: also the ids of changes that added at most so many; negative: none. */
-    int64_t ids_max;
+    slice card_id;   /* card_revisions: the card */
+    uuid16 box;      /* box_log: the box */
+    int64_t before;  /* only revisions or versions below this number */
+    int64_t limit;   /* as in card_list */
+    int64_t ids_max; /* box_log: also return the ids of changes that added up to this number of ids;
+                        negative: no ids */
 } history;
 
 void card_revisions_params(params *p, const history *h);
 void box_log_params(params *p, const history *h);
 
-/* Columns of card_revisions; the number is NULL where there is nothing. */
+/* Columns of card_revisions. The number is NULL if the card exists without such revisions. */
 enum { REVISION_COL_NUMBER, REVISION_COL_AT, REVISION_COL_CARD };
 
-/* Columns of box_log; the version is NULL where there is nothing. */
+/* Columns of box_log. The version is NULL if the box exists without such changes. */
 enum {
     LOG_COL_VERSION,
     LOG_COL_OP,
@@ -105,11 +104,12 @@ enum {
     LOG_COL_IDS
 };
 
-/* A cursor as text: the time in microseconds and the id in hexadecimal. NULL: out of memory. */
+/* Returns a cursor as text: the time in microseconds and the id in hexadecimal. NULL: out of
+ * memory. */
 const char *list_cursor_text(arena *memory, int64_t micros, slice id);
 
-/* Reads a cursor that list_cursor_text made; the id is given memory in the arena. False: it is
- * none, or out of memory, which the arena remembers. */
+/* Reads the text of list_cursor_text; the id is allocated in the arena. Returns false if the text
+ * is malformed, or if the arena has failed. */
 bool list_cursor_read(list_cursor *out, slice text, arena *memory);
 
 /* The same for a list of boxes, whose ids are UUIDs. */

@@ -1,6 +1,6 @@
 /*
- * list_json.c: rows of lists become pages. A list asks for a row more than its page shows: it tells
- * that there is a next one.
+ * list_json.c: pages of lists as JSON. The statement of a list returns one row more than the page's
+ * limit if there is a next page.
  */
 #include "store/list_json.h"
 
@@ -24,7 +24,7 @@ void list_json_end(buf *out, const char *next)
     buf_char(out, '}');
 }
 
-/* The same, where the cursor is in an arena. */
+/* Same, for a cursor from an arena: if the arena has failed, so has `out`. */
 static void end_page(buf *out, const char *next, const arena *memory)
 {
     list_json_end(out, next);

@@ -1,6 +1,6 @@
 /*
- * list_json.h: pages of lists, and what became of a change, as the JSON that services see. The
- * server and the bus show the same. Knows no requests.
+ * list_json.h: pages of lists and the results of changes as JSON. The server and the bus share
+ * these forms. Uses no requests.
  */
 #ifndef STORE_LIST_JSON_H
 #define STORE_LIST_JSON_H
@@ -9,7 +9,7 @@
 #include "store/read.h"
 #include "store/write.h"
 
-/* Each appends {"cards":[...],"next_cursor":...} or its like of up to `limit` rows. */
+/* Each appends an object like {"cards":[...],"next_cursor":...} with up to `limit` rows. */
 void list_json_cards(buf *out, const store_rows *rows, int64_t limit, slice tenant, arena *memory);
 
 void list_json_boxes(buf *out, const store_rows *rows, int64_t limit, arena *memory);
@@ -17,13 +17,13 @@ void list_json_projects(buf *out, const store_rows *rows, int64_t limit, arena *
 void list_json_revisions(buf *out, const store_rows *rows, int64_t limit, slice tenant);
 void list_json_log(buf *out, const store_rows *rows, int64_t limit);
 
-/* Ends a list and the object around it with the cursor of the next page; NULL: this is the last. */
+/* Ends a list and its object with the cursor of the next page; NULL: this is the last page. */
 void list_json_end(buf *out, const char *next);
 
-/* The same with a number for a cursor. */
+/* Same, for a cursor that is a number. `more`: there is a next page. */
 void list_json_end_at(buf *out, bool more, int64_t next);
 
-/* {"box_id","version","length"}. */
+/* Appends {"box_id","version","length"}. */
 void list_json_change(buf *out, const uuid16 *box, const box_change *change);
 
 #endif

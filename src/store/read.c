@@ -1,5 +1,5 @@
 /*
- * read.c: parameters and rows of the two reads. Knows nothing of connections, nor of who asks.
+ * read.c: parameters and rows of the statements that read cards and boxes. Uses no connection.
  */
 #include "store/read.h"
 
@@ -31,8 +31,8 @@ void card_row_read(card_row *out, const store_rows *rows, int row, int first)
     out->sealed = rows_bool(rows, row, first + CARD_COL_SEALED);
 }
 
-/* One array of int8, a field of each read; negative is NULL. */
-static void int8_field(params *p, const box_read *reads, size_t count, size_t offset)
+/* Adds an int8 array: one member of each read. Negative values become NULL. */
+static void put_int8_member(params *p, const box_read *reads, size_t count, size_t offset)
 {
     params_array(p, PARAMS_INT8);
     for (size_t i = 0; i < count; i++) {
@@ -48,11 +48,11 @@ void boxes_read_params(params *p, const box_read *reads, size_t count)
     params_column(p, PARAMS_TEXT, reads, count, PARAMS_FIELD(box_read, tenant));
     params_column(p, PARAMS_UUID, reads, count, PARAMS_FIELD(box_read, box_id));
     params_column(p, PARAMS_INT4, reads, count, PARAMS_FIELD(box_read, want));
-    int8_field(p, reads, count, offsetof(box_read, tail));
-    int8_field(p, reads, count, offsetof(box_read, skip));
-    int8_field(p, reads, count, offsetof(box_read, most));
-    int8_field(p, reads, count, offsetof(box_read, at_version));
-    int8_field(p, reads, count, offsetof(box_read, at_length));
+    put_int8_member(p, reads, count, offsetof(box_read, tail));
+    put_int8_member(p, reads, count, offsetof(box_read, skip));
+    put_int8_member(p, reads, count, offsetof(box_read, most));
+    put_int8_member(p, reads, count, offsetof(box_read, at_version));
+    put_int8_member(p, reads, count, offsetof(box_read, at_length));
     params_array(p, PARAMS_TIMESTAMPTZ);
     for (size_t i = 0; i < count; i++)
         params_timestamptz_or_null(p, reads[i].at_time, reads[i].at_micros);
@@ -75,7 +75,7 @@ slice box_run_ids(const store_rows *rows, int row)
     return ids.len > 0 && ids.ptr[0] == '[' ? ids : SLICE("[]");
 }
 
-/* 0 <= first <= before <= length, whatever the row has. */
+/* Ensures 0 <= first <= before <= length, even if the row is damaged. */
 void box_head_read(box_head *out, const store_rows *rows, int row)
 {
     int64_t length = clamp(rows_int8(rows, row, BOX_COL_LENGTH), 0, INT64_MAX);
@@ -92,13 +92,13 @@ void box_head_read(box_head *out, const store_rows *rows, int row)
     };
 }
 
-cardbox_status box_never_so(const box_head *now, cardbox_error *err)
+cardbox_status box_no_such_version(const box_head *now, cardbox_error *err)
 {
-    char made[ISOTIME_SIZE] = "";
+    char created[ISOTIME_SIZE] = "";
     if (now->created_micros != 0)
-        isotime_format_micros(made, now->created_micros);
+        isotime_format_micros(created, now->created_micros);
     return error_set(err, CARDBOX_NOT_FOUND,
-                     "the box was never as it is asked for: it has versions 1 to %" PRId64
+                     "no such version of the box: it has versions 1 to %" PRId64
                      "%s%s, and %" PRId64 " ids now",
-                     now->version, made[0] == '\0' ? "" : " since ", made, now->length);
+                     now->version, created[0] == '\0' ? "" : " since ", created, now->length);
 }

@@ -1,6 +1,6 @@
 /*
- * read.h: the two reads that everything is made of, cards by id and boxes, as plain data in and
- * out: build parameters, take rows. The SDK runs them one request at a time, the server joins many.
+ * read.h: the statements that read cards by id and boxes: builds their parameters and reads their
+ * rows. The SDK runs one for each call; the server batches many requests.
  */
 #ifndef STORE_READ_H
 #define STORE_READ_H
@@ -14,13 +14,13 @@
 typedef struct card_key {
     slice tenant;
     slice card_id;
-    int64_t etag; /* of the card that the asker has; 0: none */
-    slice text;   /* the asker's own: what it has */
+    int64_t etag; /* etag of the card that the caller has cached; 0: none */
+    slice text;   /* the cached card, for the caller's own use */
 } card_key;
 
 void cards_get_params(params *p, const card_key *keys, size_t count);
 
-/* One card of a row. Views are borrowed from the rows; a NULL column is {NULL, 0}. */
+/* The card of a row. Slices point into the rows; a NULL column is {NULL, 0}. */
 typedef struct card_row {
     slice card_id;
     slice content; /* exactly as it was written */
@@ -52,7 +52,7 @@ enum card_column {
     CARD_COL_COUNT
 };
 
-/* Of cards_get: an int8. If it is the key's etag, the columns of the card are NULL. */
+/* Column of cards_get: an int8. If it is the key's etag, the columns of the card are NULL. */
 enum { CARD_ETAG = CARD_FIRST + CARD_COL_COUNT };
 
 /* Reads the card whose card_id is in column `first`. */
@@ -66,11 +66,11 @@ typedef struct box_read {
     slice tenant;
     uuid16 box_id;
     int want;
-    int64_t tail; /* the last n; negative: by skip and most */
-    int64_t skip;
-    int64_t most;                  /* negative: to the end */
-    int64_t at_version, at_length; /* negative: not so */
-    bool at_time;
+    int64_t tail;                  /* the last n ids; negative: `skip` and `most` apply */
+    int64_t skip;                  /* the number of ids to skip */
+    int64_t most;                  /* limit for the ids; negative: to the end */
+    int64_t at_version, at_length; /* negative: the current version */
+    bool at_time;                  /* the version at at_micros */
     int64_t at_micros;
 } box_read;
 
@@ -81,10 +81,10 @@ typedef struct box_read {
 
 void boxes_read_params(params *p, const box_read *reads, size_t count);
 
-/* Rows of boxes_read come in any order: kind tells what each is. */
+/* Kinds of rows of boxes_read, in the column BOX_COL_KIND. The rows come in any order. */
 enum { BOX_HEAD = 0, BOX_IDS = 1, BOX_CARD = 2 };
 
-/* Ids in a run, at most: the length of a segment in the database. */
+/* Limit for the ids of a run: the length of a segment in the database. */
 enum { BOX_RUN_MAX = 64 };
 
 enum box_column {
@@ -92,35 +92,36 @@ enum box_column {
     BOX_COL_KIND,    /* int4 */
     BOX_COL_POS,     /* int8: BOX_IDS: position of the first id; BOX_CARD: of the card */
     BOX_COL_LENGTH,  /* int8, and the next two only in BOX_HEAD */
-    BOX_COL_FIRST,   /* int8: the range that was asked for, clamped: from */
-    BOX_COL_BEFORE,  /* int8: and before */
-    BOX_COL_CARD,    /* BOX_CARD: card_row_read from here; the id that stands at pos */
-    BOX_COL_CONTENT, /* NULL: the card is not readable, and there is nothing of it but its id */
+    BOX_COL_FIRST,   /* int8: the first position of the requested range, clamped */
+    BOX_COL_BEFORE,  /* int8: the position after the range, clamped */
+    BOX_COL_CARD,    /* BOX_CARD: the columns of card_row_read; this one is the id at pos */
+    BOX_COL_CONTENT, /* NULL: the card is missing, and only its id is set */
     BOX_COLUMNS = BOX_COL_CARD + CARD_COL_COUNT,
-    /* Of the others, in columns that they need not: */
+    /* BOX_HEAD and BOX_IDS reuse columns: */
     BOX_COL_VERSION = BOX_COL_POS,                     /* int8: BOX_HEAD */
     BOX_COL_UPDATED = BOX_COL_CARD + CARD_COL_EXPIRES, /* timestamptz: BOX_HEAD */
     BOX_COL_IDS = BOX_COL_CARD + CARD_COL_METADATA,    /* jsonb: its parent_ids; BOX_IDS: the run */
     BOX_COL_CREATED = BOX_COL_CARD + CARD_COL_CREATED  /* timestamptz: BOX_HEAD */
 };
 
-/* A head row. */
+/* A row of the kind BOX_HEAD. */
 typedef struct box_head {
     slice parent_ids; /* JSON array */
     int64_t version, length, first, before;
     int64_t created_micros, updated_micros;
 } box_head;
 
-/* The array of ids of a run; an empty one for what is no array. */
+/* Returns the JSON array of ids of a run; an empty array if the column is not an array. */
 slice box_run_ids(const store_rows *rows, int row);
 
-/* The position of a run or a card: 0 or more, and a run's end can be computed. */
+/* Returns the position of a run or a card, clamped so that adding BOX_RUN_MAX can't overflow. */
 int64_t box_position(const store_rows *rows, int row);
 
 void box_head_read(box_head *out, const store_rows *rows, int row);
 
-/* CARDBOX_NOT_FOUND of a version, length or time that a box never had, with those that it had. Of
- * what it is now, version, length and created_micros count; the last may be 0, not known. */
-cardbox_status box_never_so(const box_head *now, cardbox_error *err);
+/* Returns CARDBOX_NOT_FOUND for a version, length or time that the box never had. The message
+ * contains the version, length and creation time of `now`; created_micros is 0 if it is not known.
+ */
+cardbox_status box_no_such_version(const box_head *now, cardbox_error *err);
 
 #endif

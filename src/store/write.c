@@ -1,6 +1,6 @@
 /*
- * write.c: parameters, rows and outcomes of what changes boxes and cards. Knows nothing of
- * connections, nor of who asks.
+ * write.c: parameters, rows and outcomes of the statements that change boxes and cards. Uses no
+ * connection.
  */
 #include "store/write.h"
 
@@ -71,7 +71,7 @@ void box_create_params(params *p, const box_create *create)
     params_bool(p, create->may_exist);
 }
 
-/* Bytes: more than a UUID has. What is longer is none. */
+/* Limit in bytes: longer strings are not UUIDs. */
 enum { PARENT_MAX = 64 };
 
 bool box_is_own_parent(const uuid16 *box, slice parent_ids)
@@ -118,7 +118,7 @@ void box_delete_params(params *p, slice tenant, const uuid16 *box_id)
     params_uuid(p, box_id);
 }
 
-/* --- boxes: what became of it --- */
+/* --- boxes: outcomes --- */
 
 void box_change_read(box_change *out, const store_rows *rows, int row, int first)
 {
@@ -133,7 +133,7 @@ static const struct {
     box_outcome outcome;
     cardbox_status status;
     const char *message;
-    const char *at; /* before the version, where it is known; NULL: that does not matter */
+    const char *at; /* message text before the version; NULL: the message has no version */
 } FAILURES[] = {
     {BOX_NONE, CARDBOX_NOT_FOUND, "box not found", NULL},
     {BOX_WRONG_VERSION, CARDBOX_CONFLICT, "the box has changed", ": it is at version"},
@@ -149,8 +149,9 @@ cardbox_status box_change_status(const box_change *change, cardbox_error *err)
 {
     if (change->outcome == BOX_DONE || change->outcome == BOX_DONE_BEFORE)
         return CARDBOX_OK;
-    if (change->outcome == BOX_NO_SUCH_MOMENT)
-        return box_never_so(&(box_head){.version = change->version, .length = change->length}, err);
+    if (change->outcome == BOX_NO_SUCH_VERSION)
+        return box_no_such_version(
+            &(box_head){.version = change->version, .length = change->length}, err);
     for (size_t i = 0; i < sizeof(FAILURES) / sizeof(FAILURES[0]); i++) {
         if (FAILURES[i].outcome != change->outcome)
             continue;
@@ -163,6 +164,6 @@ cardbox_status box_change_status(const box_change *change, cardbox_error *err)
             err->current_version = change->version;
         return FAILURES[i].status;
     }
-    return error_set(err, CARDBOX_INTERNAL, "the database answered outcome %d",
+    return error_set(err, CARDBOX_INTERNAL, "the database returned the outcome %d",
                      (int)change->outcome);
 }

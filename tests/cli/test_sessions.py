@@ -412,7 +412,7 @@ def test_append_refuses_in_the_words_of_the_caller():
             ('\n{"id":"a","type":"user","content":"x"}\n{"type":"user","content":"x"}', ["--key", "k"],
              "cardbox session append: line 3: with a key an entry needs an id of its own: "),
             ('{"type":"message","message":{"role":"user","content":"x"}}\n\n{"type":"session"}', [], "append: line 3: "),
-            ('{"type":"message","parentId":"nix","message":{"role":"user","content":"x"}}', [], "append: line 1 has the parent nix"),
+            ('{"type":"message","parentId":"nix","message":{"role":"user","content":"x"}}', [], "append: line 1 has the unknown parent nix"),
             ('{"id":"r","type":"message","message":{"role":"usr","content":"x"}}', [],
              'toolResult, bashExecution and custom, not "usr"\n'),
             ('{"type":"user","content":"x"}', [],
@@ -428,8 +428,8 @@ def test_append_that_is_refused_makes_no_session():
     two = '{"type":"user","content":"x"}\n{"type":"compaction","summary":"x"}'
     no_parent = '{"type":"user","content":"x","parentId":"nix"}'
     for given, said in ((two, "append: line 2: an entry of type compaction is of the dialect pi, "
-                              "what comes before it is of plain\n"),
-                        (no_parent, "append: line 1 has the parent nix")):
+                              "the entries before it are of plain\n"),
+                        (no_parent, "append: line 1 has the unknown parent nix")):
         done = cardbox("session", "append", "--create", "plain", "unborn", stdin=given, env=env, check=False)
         assert done.returncode == 1 and said in done.stderr, done
         assert cardbox("session", "show", "unborn", env=env, check=False).returncode == 1

@@ -286,7 +286,7 @@ def test_card_from_entry():
             ("box:context", {"box_id": box}), ("session:context", {"session_id": session})))
         assert of_box == of_session, (of_box, of_session)
     refused("card:from_entry", {"session_id": plain, "entry_id": "no"}, 404, "error", "no")
-    refused("card:from_entry", {"session_id": plain, "entry_id": "m"}, 422, "invalid_input", "gives no message")
+    refused("card:from_entry", {"session_id": plain, "entry_id": "m"}, 422, "invalid_input", "contains no message")
 
 
 def test_errors_of_abilities():
@@ -294,7 +294,7 @@ def test_errors_of_abilities():
     refused("card:delete", {"card_id": "nothing"}, 404, "error", "card not found")
     for name in ("box:get", "box:cards", "box:context", "box:log", "box:fork", "box:delete"):
         refused(name, {"box_id": NOWHERE}, 404, "error", "box not found")
-    refused("box:get", {"box_id": new_box(), "at_version": 9}, 404, "error", "never as it is asked")
+    refused("box:get", {"box_id": new_box(), "at_version": 9}, 404, "error", "no such version of the box")
     box = new_box("a")
     detail = refused("box:append", {"box_id": box, "card_ids": ["b"], "expected_version": 7}, 409,
                      "error", "version")
@@ -449,7 +449,7 @@ def test_appends_that_are_refused():
     no([{"type": "user", "id": 7}], 422, "/entries/0: ")
     no([{"type": "user", "text": "x"}], 422, "/entries/0: an entry of type user needs the member content")
     no([an_entry("y", "y")], 422, "own parent")
-    no([an_entry("y", "nothing")], 404, "neither in the session")
+    no([an_entry("y", "nothing")], 404, "must be in the session")
     assert no([an_entry("e1", None, content="x")], 409, "other content")["current_version"] == 2
     no([{"type": "user", "content": "x"}], 409, "version", expected_version=1)
     no([{"type": "user"}], 422, "an id of its own", idempotency_key="k")

@@ -355,7 +355,7 @@ def test_no_such_moment():
         path = url("past", "boxes", made, *rest)
         for query in ({"at_version": 2}, {"at_length": 2}, {"at_time": DAY % 1}):
             detail = ask(path, expect=404, **query)["detail"]
-            assert re.fullmatch("the box was never as it is asked for: it has versions 1 to 1 since "
+            assert re.fullmatch("no such version of the box: it has versions 1 to 1 since "
                                 r"\d{4}-\S+Z, and 1 ids now", detail["error_message"]), detail
             nowhere = ask(url("past", "boxes", NOWHERE, *rest), expect=404, **query)["detail"]
             assert nowhere["error_message"] == "box not found"

@@ -185,7 +185,7 @@ def test_faults_of_a_card():
     faults("POST", path, rb'{"content":1,"card_id":"\ud800"}', ("value_error", ["body", "card_id"]))
     detail = faults("POST", path, {"content": 1, "type": "a", "metadata": {"type": "b"}},
                     ("value_error", ["body", "type"]))
-    assert "metadata says" in detail[0]["msg"]
+    assert "in the metadata it is" in detail[0]["msg"]
     faults("POST", path, rb'{"content":1,"metadata":{"a":"\u0000"}}',
            ("value_error", ["body", "metadata"]))
     faults("POST", path, {"content": 1, "created_at": "2025-01-02T03:04:05"},
@@ -471,7 +471,7 @@ def test_fork():
     assert detail["current_version"] == 1
     for query in ({"at_version": 9}, {"at_length": 72}):
         refused("POST", path, query, 404, "not_found",
-                "never as it is asked for: it has versions 1 to 2, and 71 ids now")
+                "no such version of the box: it has versions 1 to 2, and 71 ids now")
     refused("POST", url("fork", "boxes", NOWHERE, "fork"), {}, 404, "not_found", "box not found")
 
 

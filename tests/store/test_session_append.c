@@ -122,7 +122,7 @@ static void test_open_entries(void **state)
     cardbox_entries_free(way);
     assert_int_equal(cardbox_session_append(NULL, db, T, s, wrong, 2, NULL, &err),
                      CARDBOX_NOT_FOUND);
-    assert_non_null(strstr(err.message, "entries[1] has the parent no"));
+    assert_non_null(strstr(err.message, "entries[1] has the unknown parent no"));
     assert_int_equal(cardbox_session_append(NULL, db, T, s, mixed, 2, NULL, &err), CARDBOX_INVALID);
     assert_non_null(strstr(err.message, "entries[1]"));
     options.key = "k";

@@ -508,11 +508,11 @@ static void the_last_word_on_the_model_holds(void **state)
                     MESSAGE("c", "b", "\"role\":\"assistant\",\"content\":[]")),
         SLICE("s")));
     context ctx = build(&file, 0, true, &memory);
-    assert_true(session_says(ctx.settings.model, "m1"));
-    assert_true(session_says(ctx.settings.thinking_level, "high"));
+    assert_true(session_string_is(ctx.settings.model, "m1"));
+    assert_true(session_string_is(ctx.settings.thinking_level, "high"));
     ctx = build(&file, 2, true, &memory);
-    assert_true(session_says(ctx.settings.provider, "p2"));
-    assert_true(session_says(ctx.settings.model, "m2"));
+    assert_true(session_string_is(ctx.settings.provider, "p2"));
+    assert_true(session_string_is(ctx.settings.model, "m2"));
     arena_reset(&memory);
     session_file_free(&file);
 }

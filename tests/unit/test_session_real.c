@@ -188,9 +188,9 @@ static void calls_and_settings_at_the_end(void **state)
     }
     assert_int_equal(calls, 391);
     assert_int_equal(calls - answered, 18);
-    assert_true(session_says(ctx.settings.provider, "anthropic"));
-    assert_true(session_says(ctx.settings.model, "claude-sonnet-4-5"));
-    assert_true(session_says(ctx.settings.thinking_level, "off"));
+    assert_true(session_string_is(ctx.settings.provider, "anthropic"));
+    assert_true(session_string_is(ctx.settings.model, "claude-sonnet-4-5"));
+    assert_true(session_string_is(ctx.settings.thinking_level, "off"));
     ctx = build(&file, file.tree.leaf, true, &memory);
     assert_int_equal(count_repairs(&ctx, CONTEXT_DROPPED_MESSAGE), 22);
     for (const context_repair *at = ctx.repairs; at != NULL; at = at->next)

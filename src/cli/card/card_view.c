@@ -137,7 +137,7 @@ void card_view_add_age(table *rows, const char *moment)
 /* search {"q":"Q1 report"} */
 static void add_call(buf *out, scan_value content)
 {
-    session_say_value(out, scan_find(content, "tool_name"));
+    session_value_text(out, scan_find(content, "tool_name"));
     buf_char(out, ' ');
     scan_compact(out, scan_find(content, "arguments").text);
 }
@@ -147,15 +147,15 @@ static void add_result(buf *out, scan_value content)
 {
     scan_value error = scan_find(content, "error"), result = scan_find(content, "result");
 
-    session_say_value(out, scan_find(content, "status"));
+    session_value_text(out, scan_find(content, "status"));
     if (error.kind == SCAN_OBJECT) {
         buf_text(out, ", ");
-        session_say_value(out, scan_find(error, "code"));
+        session_value_text(out, scan_find(error, "code"));
         buf_text(out, ": ");
-        session_say_value(out, scan_find(error, "message"));
+        session_value_text(out, scan_find(error, "message"));
     } else if (result.kind != SCAN_NONE && result.kind != SCAN_NULL) {
         buf_text(out, ", ");
-        session_say_value(out, result);
+        session_value_text(out, result);
     }
 }
 
@@ -174,7 +174,7 @@ static void add_tools(buf *out, scan_value content)
         if (function.kind == SCAN_OBJECT)
             tool = function;
         if (tool.kind == SCAN_OBJECT)
-            session_say_value(out, scan_find(tool, "name"));
+            session_value_text(out, scan_find(tool, "name"));
     }
 }
 

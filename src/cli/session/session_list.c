@@ -11,7 +11,7 @@
 static void add_name(buf *out, const cardbox_session *session)
 {
     if (session->name != NULL)
-        session_say_value(out, scan_whole(slice_of(session->name)));
+        session_value_text(out, scan_whole(slice_of(session->name)));
 }
 
 /* --- list --- */

@@ -14,7 +14,7 @@ static void add_name(table *t, slice key)
 {
     buf name = BUF_INIT(256);
 
-    session_say_value(&name, (scan_value){SCAN_STRING, key});
+    session_value_text(&name, (scan_value){SCAN_STRING, key});
     for (size_t i = 0; i < name.len; i++) {
         if (name.data[i] == '_')
             name.data[i] = ' ';
@@ -35,7 +35,7 @@ static void add_count(table *t, slice key, scan_value value)
         add_name(t, key);
         table_text(t, term_number(text, (uint64_t)number));
     } else if (value.kind == SCAN_STRING) {
-        session_say_value(&text_of_value, value);
+        session_value_text(&text_of_value, value);
         add_name(t, key);
         table_text(t, buf_str(&text_of_value));
     }
@@ -79,7 +79,7 @@ static void add_issue(table *t, scan_value issue)
 
         buf_reset(&text_of_value, 4096);
         if (value.kind != SCAN_NONE)
-            session_say_value(&text_of_value, value);
+            session_value_text(&text_of_value, value);
         table_add(t, buf_as_slice(&text_of_value), i == 1 ? STYLE_YELLOW : STYLE_PLAIN);
     }
     buf_free(&text_of_value);

@@ -88,7 +88,7 @@ static void print_title(const cardbox_session *session, const cardbox_session_co
 
     if (session->name != NULL) {
         buf_text(&name, "   ");
-        session_say_value(&name, scan_whole(slice_of(session->name)));
+        session_value_text(&name, scan_whole(slice_of(session->name)));
     }
     term_put_title("", session->session_id);
     printf("   %s entr%s   %s lea%s", term_number(entries, (uint64_t)session->entries),

@@ -27,7 +27,7 @@ static void add_member(buf *out, scan_value object, const char *name, const char
     if (value.kind == SCAN_NONE || value.kind == SCAN_NULL)
         return;
     buf_text(out, before);
-    session_say_value(out, value);
+    session_value_text(out, value);
 }
 
 /* The text after the number of repairs, for one and for several. */

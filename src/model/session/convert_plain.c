@@ -51,15 +51,15 @@ static void add_call(parts *p, scan_value block)
 static void add_block(parts *p, scan_value block, bool is_result)
 {
     scan_value type = scan_find(block, "type");
-    bool is_thinking = session_says(type, "thinking");
+    bool is_thinking = session_string_is(type, "thinking");
 
-    p->is_less = p->is_less || session_says(type, "image") ||
+    p->is_less = p->is_less || session_string_is(type, "image") ||
                  (is_thinking && scan_string_inside(scan_find(block, "thinkingSignature")).len > 0);
-    if (session_says(type, "text"))
+    if (session_string_is(type, "text"))
         add_text(&p->content, &p->has_text, scan_find(block, "text"));
     else if (is_thinking && !is_result)
         add_text(&p->thinking, &p->has_thinking, scan_find(block, "thinking"));
-    else if (session_says(type, "toolCall") && !is_result)
+    else if (session_string_is(type, "toolCall") && !is_result)
         add_call(p, block);
 }
 
@@ -137,7 +137,7 @@ static bool has_counterpart(const session_entry *entry)
         (entry->content.kind != SCAN_STRING && entry->content.kind != SCAN_ARRAY))
         return false;
     if (entry->role == SESSION_ROLE_ASSISTANT)
-        return !session_says(reason, "error") && !session_says(reason, "aborted");
+        return !session_string_is(reason, "error") && !session_string_is(reason, "aborted");
     return entry->role == SESSION_ROLE_USER || entry->role == SESSION_ROLE_TOOL_RESULT;
 }
 

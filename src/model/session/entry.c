@@ -103,7 +103,7 @@ bool session_kind_has_dialect(session_kind kind)
     return kind != SESSION_OTHER && kind != SESSION_LABEL && kind != SESSION_INFO;
 }
 
-bool session_says(scan_value value, const char *text)
+bool session_string_is(scan_value value, const char *text)
 {
     return value.kind == SCAN_STRING && scan_string_is(value.text, slice_of(text));
 }
@@ -188,7 +188,7 @@ enum { BODY_MEMBERS = BODY_FIELDS + SESSION_FIELDS };
 static void read_message(session_entry *entry, const scan_value *found)
 {
     for (size_t i = 0; i < sizeof(ROLES) / sizeof(ROLES[0]); i++) {
-        if (session_says(found[BODY_ROLE], ROLES[i].name))
+        if (session_string_is(found[BODY_ROLE], ROLES[i].name))
             entry->role = ROLES[i].role;
     }
     entry->in_context = entry->role != SESSION_ROLE_NONE;

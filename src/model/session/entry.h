@@ -167,6 +167,6 @@ scan_value session_pick_next(scan_walk *walk, const char *const *names, scan_val
                              size_t count);
 
 /* Returns whether a value is a string equal to `text`. */
-bool session_says(scan_value value, const char *text);
+bool session_string_is(scan_value value, const char *text);
 
 #endif

@@ -190,7 +190,7 @@ static bool is_image(scan_value mime)
     static const char *const KINDS[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
 
     for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++) {
-        if (session_says(mime, KINDS[i]))
+        if (session_string_is(mime, KINDS[i]))
             return true;
     }
     return false;
@@ -216,20 +216,20 @@ static bool add_block(context *ctx, context_message *message, const scan_value *
 {
     scan_value type = found[BLOCK_TYPE], text = found[BLOCK_TEXT];
 
-    if (session_says(type, "text")) {
+    if (session_string_is(type, "text")) {
         if (text.kind != SCAN_STRING)
             return false;
         context_add_value(ctx, message, text);
         return true;
     }
-    if (session_says(type, "image") &&
+    if (session_string_is(type, "image") &&
         (message->role == CONTEXT_USER || message->role == CONTEXT_RESULT))
         return add_image(ctx, message, found);
     if (message->role != CONTEXT_ASSISTANT)
         return false;
-    if (session_says(type, "thinking"))
+    if (session_string_is(type, "thinking"))
         add_thinking(ctx, message, found);
-    else if (session_says(type, "toolCall"))
+    else if (session_string_is(type, "toolCall"))
         context_add_call(ctx, message, found[BLOCK_ID], found[BLOCK_NAME], found[BLOCK_ARGUMENTS]);
     else
         return false;

@@ -120,7 +120,7 @@ static void add_result(context *ctx, context_message *message, const context_car
         return;
     }
     session_pick(scan_whole(card->content), NAMES, found, 3);
-    message->is_error = !session_says(found[0], "success");
+    message->is_error = !session_string_is(found[0], "success");
     context_add_value(ctx, message, found[1]);
     context_add_value(ctx, message, found[2]);
 }
@@ -213,7 +213,7 @@ static bool is_said(const context_card *card)
 {
     scan_value type = scan_find(scan_whole(card->metadata), "type");
 
-    return !session_says(type, "sys.tools") && !session_says(type, "meta.parent_pointer");
+    return !session_string_is(type, "sys.tools") && !session_string_is(type, "meta.parent_pointer");
 }
 
 void context_add_card(context *ctx, const context_card *card)

@@ -130,9 +130,9 @@ static void add_assistant(context *ctx, const session_entry *entry)
 
     if (message == NULL)
         return;
-    message->has_failed = session_says(stop, "error") || session_says(stop, "aborted");
+    message->has_failed = session_string_is(stop, "error") || session_string_is(stop, "aborted");
     context_add_content(ctx, message, entry->content);
-    if (session_says(entry->fields[SESSION_FIELD_API], "anthropic-messages"))
+    if (session_string_is(entry->fields[SESSION_FIELD_API], "anthropic-messages"))
         return;
     for (context_part *part = message->parts; part != NULL; part = part->next)
         part->signature = (slice){"", 0}; /* only Anthropic's API accepts its thinking again */

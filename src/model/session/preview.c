@@ -18,7 +18,7 @@ typedef struct preview {
 
 /* --- contents --- */
 
-void session_say_value(buf *out, scan_value value)
+void session_value_text(buf *out, scan_value value)
 {
     if (value.kind == SCAN_STRING && scan_decode(out, value.text))
         return;
@@ -37,7 +37,7 @@ static void add_text(preview *p, scan_value text)
         buf_reset(&p->text, SIZE_MAX);
     p->is_thinking = false;
     add_gap(&p->text, " ");
-    session_say_value(&p->text, text);
+    session_value_text(&p->text, text);
 }
 
 static void end_calls(preview *p)
@@ -54,7 +54,7 @@ static void add_tool(preview *p, scan_value name)
     if (p->calls == 0 || !slice_equal(name.text, p->tool)) {
         end_calls(p);
         add_gap(&p->tools, ", ");
-        session_say_value(&p->tools, name);
+        session_value_text(&p->tools, name);
         p->tool = name.text;
     }
     p->calls++;
@@ -64,14 +64,14 @@ static void add_block(preview *p, scan_value block)
 {
     scan_value type = scan_find(block, "type");
 
-    if (session_says(type, "text")) {
+    if (session_string_is(type, "text")) {
         add_text(p, scan_find(block, "text"));
-    } else if (session_says(type, "toolCall")) {
+    } else if (session_string_is(type, "toolCall")) {
         add_tool(p, scan_find(block, "name"));
-    } else if (session_says(type, "image")) {
+    } else if (session_string_is(type, "image")) {
         add_gap(&p->text, " ");
         buf_text(&p->text, "(image)");
-    } else if (session_says(type, "thinking") && (p->text.len == 0 || p->is_thinking)) {
+    } else if (session_string_is(type, "thinking") && (p->text.len == 0 || p->is_thinking)) {
         add_text(p, scan_find(block, "thinking"));
         p->is_thinking = true;
     }
@@ -106,13 +106,13 @@ static void add_assistant(preview *p, const session_entry *entry)
         if (call.kind == SCAN_OBJECT)
             add_tool(p, scan_find(call, "name"));
     }
-    if (session_says(scan_find(entry->body, "stopReason"), "aborted")) {
+    if (session_string_is(scan_find(entry->body, "stopReason"), "aborted")) {
         add_gap(&p->text, " ");
         buf_text(&p->text, "(aborted)");
     } else if (error.kind == SCAN_STRING) {
         add_gap(&p->text, " ");
         buf_text(&p->text, "(error) ");
-        session_say_value(&p->text, error);
+        session_value_text(&p->text, error);
     }
 }
 
@@ -122,7 +122,7 @@ static void add_message(preview *p, const session_entry *entry)
         add_assistant(p, entry);
     } else if (entry->role == SESSION_ROLE_BASH) {
         buf_text(&p->text, "$ ");
-        session_say_value(&p->text, scan_find(entry->body, "command"));
+        session_value_text(&p->text, scan_find(entry->body, "command"));
     } else {
         if (scan_find(entry->body, "isError").kind == SCAN_TRUE)
             buf_text(&p->text, "(error)");
@@ -133,26 +133,26 @@ static void add_message(preview *p, const session_entry *entry)
 static void add_model(preview *p, const session_entry *entry)
 {
     buf_text(&p->text, "model ");
-    session_say_value(&p->text, scan_find(entry->value, "provider"));
+    session_value_text(&p->text, scan_find(entry->value, "provider"));
     buf_char(&p->text, '/');
-    session_say_value(&p->text, scan_find(entry->value, "modelId"));
+    session_value_text(&p->text, scan_find(entry->value, "modelId"));
 }
 
 static void add_thinking(preview *p, const session_entry *entry)
 {
     buf_text(&p->text, "thinking ");
-    session_say_value(&p->text, scan_find(entry->value, "thinkingLevel"));
+    session_value_text(&p->text, scan_find(entry->value, "thinkingLevel"));
 }
 
 static void add_label(preview *p, const session_entry *entry)
 {
     buf_text(&p->text, entry->label.kind == SCAN_STRING ? "[" : "none any more");
     if (entry->label.kind == SCAN_STRING) {
-        session_say_value(&p->text, entry->label);
+        session_value_text(&p->text, entry->label);
         buf_char(&p->text, ']');
     }
     buf_text(&p->text, " for ");
-    session_say_value(&p->text, entry->target);
+    session_value_text(&p->text, entry->target);
 }
 
 static void add_call(preview *p, const session_entry *entry)
@@ -189,9 +189,9 @@ static void add_members(preview *p, const session_entry *entry)
         if (i < sizeof(EVERY) / sizeof(EVERY[0]))
             continue;
         add_gap(&p->text, ", ");
-        session_say_value(&p->text, (scan_value){SCAN_STRING, key});
+        session_value_text(&p->text, (scan_value){SCAN_STRING, key});
         buf_text(&p->text, ": ");
-        session_say_value(&p->text, value);
+        session_value_text(&p->text, value);
     }
 }
 
@@ -244,7 +244,7 @@ void session_preview_of(session_preview *out, const session_entry *entry, arena 
     preview p = {.text = BUF_INIT(SIZE_MAX / 4), .tools = BUF_INIT(SIZE_MAX / 4)};
 
     if (KINDS[entry->kind].member != NULL)
-        session_say_value(&p.text, scan_find(entry->value, KINDS[entry->kind].member));
+        session_value_text(&p.text, scan_find(entry->value, KINDS[entry->kind].member));
     else
         KINDS[entry->kind].add(&p, entry);
     end_calls(&p);

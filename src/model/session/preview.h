@@ -17,7 +17,7 @@ typedef struct session_preview {
 } session_preview;
 
 /* Appends a string's text, or the JSON of any other value. */
-void session_say_value(buf *out, scan_value value);
+void session_value_text(buf *out, scan_value value);
 
 /* Makes the preview of an entry. The slices are in `memory` or static. */
 void session_preview_of(session_preview *out, const session_entry *entry, arena *memory);

@@ -47,7 +47,7 @@ bool box_query_exists(request *r, const box_view *box, const box_head *now)
         http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "box not found");
         return false;
     }
-    box_never_so(now, &err);
+    box_no_such_version(now, &err);
     http_error_send(r, HTTP_ERROR_NOT_FOUND, "GET .../boxes/{box}/log lists its versions", "%s",
                     err.message);
     return false;
@@ -56,7 +56,7 @@ bool box_query_exists(request *r, const box_view *box, const box_head *now)
 bool box_query_view(box_view *out, const batch_rows *found, arena *memory)
 {
     int from = found->start[0];
-    return box_view_take(out, found->rows, found->row + from, (size_t)(found->start[1] - from),
+    return box_view_read(out, found->rows, found->row + from, (size_t)(found->start[1] - from),
                          memory);
 }
 

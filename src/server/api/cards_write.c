@@ -62,7 +62,7 @@ static const field BATCH[BATCH_FIELDS] = {
 
 /* The cards of a request. All is in its arena, except memory of the inputs. */
 typedef struct posted {
-    card_given *given;
+    client_card *given;
     card_input *inputs;
     size_t count;
     slice tenant;
@@ -97,10 +97,10 @@ static slice id_of(posted *p, const field_value *given, const validation_path *a
     return made;
 }
 
-static void give_card(card_given *out, posted *p, const field_value *values,
+static void give_card(client_card *out, posted *p, const field_value *values,
                       const validation_path *at, validation *s)
 {
-    *out = (card_given){
+    *out = (client_card){
         .tenant = p->tenant,
         .card_id = id_of(p, &values[C_CARD_ID], at, s),
         .content = values[C_CONTENT].json.text,

@@ -67,7 +67,7 @@ static void queue_append(request *r, session_batch *batch, scan_value entries)
     } else if (batch->count == 0) {
         handler_refuse(r, "body", "entries", "too_short", "List should have at least 1 item");
     } else {
-        r->ticket.replayable = session_append_again(batch);
+        r->ticket.replayable = session_append_is_repeatable(batch);
         r->ticket.has_new_ids = batch->has_new_ids;
         handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_append, build_append, batch,
                     session_append_response);

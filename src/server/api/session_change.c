@@ -71,8 +71,8 @@ static bool take_header(request *r, session_create *create, const field_value *b
         return true;
     if (body[N_HEADER].given)
         create->header = body[N_HEADER].json.text;
-    cardbox_status status =
-        session_header_take(&create->header, create->session, body[N_CWD].text, &r->memory, &err);
+    cardbox_status status = session_header_prepare(&create->header, create->session,
+                                                   body[N_CWD].text, &r->memory, &err);
     return http_error_check(r, status, &err);
 }
 

@@ -10,7 +10,7 @@
 enum { P_LINES, P_LIMIT, P_CURSOR, P_PREVIEW, PAGE_FIELDS };
 
 static const field PAGE[PAGE_FIELDS] = {
-    [P_LINES] = {"lines", FIELD_INTEGER, .least = 0, .most = SESSION_LINES_MOST},
+    [P_LINES] = {"lines", FIELD_INTEGER, .least = 0, .most = SESSION_LIST_TEXT_MAX},
     [P_LIMIT] = {PAGE_LIMIT_FIELD},
     [P_CURSOR] = {PAGE_CURSOR_FIELD},
     [P_PREVIEW] = {.name = "preview", .kind = FIELD_BOOL},
@@ -82,7 +82,7 @@ void handle_entries_list(request *r)
     plan->page.preview_max = preview_max(r, &query[P_PREVIEW], plan->page.limit);
     if (!read_cursor(r, plan, &query[P_CURSOR]) ||
         !handler_id(r, &plan->page.session, 1, "session") ||
-        (of->of_entry && !handler_id(r, &plan->page.entry, 2, "entry")))
+        (of->has_entry && !handler_id(r, &plan->page.entry, 2, "entry")))
         return;
     handler_run(r, BATCH_SINGLE_READ, of->statement, build_list, plan, session_list_response);
 }
@@ -104,7 +104,7 @@ static void answer_no_entry(request *r)
 {
     const entry_key *key = r->plan;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    http_error_check(r, session_no_entry(key->session, key->entry, &err), &err);
+    http_error_check(r, session_entry_not_found(key->session, key->entry, &err), &err);
 }
 
 static void entry_get_response(request *r, const batch_rows *found)
@@ -139,7 +139,7 @@ void handle_entry_get(request *r)
 
 typedef struct path_plan {
     session_path_read read;
-    session_shown shown;
+    session_text_limits shown;
 } path_plan;
 
 static void build_path(params *p, const void *keys)
@@ -155,7 +155,8 @@ static void session_path_response(request *r, const batch_rows *found)
     cardbox_error err = CARDBOX_ERROR_INIT;
     if (!page_check_budget(r, found->rows))
         return;
-    cardbox_status status = session_path_take(&path, found->rows, &plan->read, &r->memory, &err);
+    cardbox_status status =
+        session_path_from_rows(&path, found->rows, &plan->read, &r->memory, &err);
     if (!http_error_check(r, status, &err))
         return;
     session_path_json(request_body(r), found->rows, &path, &plan->read, &plan->shown);
@@ -201,7 +202,7 @@ enum { D_A, D_B, D_LINES, D_LIMIT, D_PREVIEW, DIFF_FIELDS };
 static const field DIFF[DIFF_FIELDS] = {
     [D_A] = {"a", FIELD_ID, .required = true, .most = SESSION_ID_MAX},
     [D_B] = {"b", FIELD_ID, .required = true, .most = SESSION_ID_MAX},
-    [D_LINES] = {"lines", FIELD_INTEGER, .least = 0, .most = SESSION_LINES_MOST},
+    [D_LINES] = {"lines", FIELD_INTEGER, .least = 0, .most = SESSION_LIST_TEXT_MAX},
     [D_LIMIT] = {PAGE_LIMIT_FIELD},
     [D_PREVIEW] = {.name = "preview", .kind = FIELD_BOOL},
 };
@@ -209,7 +210,7 @@ static const field DIFF[DIFF_FIELDS] = {
 typedef struct diff_plan {
     slice tenant, session, a, b;
     int64_t limit;
-    session_shown shown;
+    session_text_limits shown;
 } diff_plan;
 
 static void build_diff(params *p, const void *keys)

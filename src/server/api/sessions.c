@@ -30,7 +30,7 @@ static void existence_response(request *r, const batch_rows *found)
     session_path path;
     cardbox_error err = CARDBOX_ERROR_INIT;
     r->ticket.stays = false;
-    cardbox_status status = session_path_take(&path, found->rows, &e->read, &r->memory, &err);
+    cardbox_status status = session_path_from_rows(&path, found->rows, &e->read, &r->memory, &err);
     if (http_error_check(r, status, &err))
         e->next(r);
 }
@@ -92,7 +92,7 @@ typedef struct session_key {
 static void build_get(params *p, const void *keys)
 {
     const session_key *key = keys;
-    session_get_params(p, key->tenant, key->session);
+    session_params(p, key->tenant, key->session);
 }
 
 static void session_get_response(request *r, const batch_rows *found)
@@ -101,7 +101,7 @@ static void session_get_response(request *r, const batch_rows *found)
     cardbox_error err = CARDBOX_ERROR_INIT;
     session_row session;
     if (rows_count(found->rows) == 0) {
-        http_error_check(r, session_none_such(key->session, &err), &err);
+        http_error_check(r, session_not_found(key->session, &err), &err);
         return;
     }
     session_row_read(&session, found->rows, 0);

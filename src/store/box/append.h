@@ -1,6 +1,6 @@
 /*
- * append.h: appends to boxes as plain data: parameters in, rows out. The SDK and the server send
- * the same statement. Ids must be checked already.
+ * append.h: the statement that appends to boxes: builds its parameters and reads its rows. The SDK
+ * and the server share it. Callers have checked the ids.
  */
 #ifndef STORE_APPEND_H
 #define STORE_APPEND_H
@@ -15,8 +15,8 @@ typedef struct box_append {
     slice key;                /* ptr NULL: none */
 } box_append;
 
-/* STATEMENT_boxes_append. `waits`: a single append waits for a locked box. Otherwise a locked box
- * gives BOX_LOCKED. */
+/* STATEMENT_boxes_append. `waits`: a single append waits for a locked box. Otherwise the
+ * outcome of a locked box is BOX_LOCKED. */
 void boxes_append_params(params *p, const box_append *appends, size_t count, bool waits);
 
 /* Reads a row of the statement: returns the index of its append, or SIZE_MAX if there is none. */

@@ -1,9 +1,10 @@
 /*
- * append_batcher.c: group append with leaders and followers. A thread that appends becomes a leader
- * if a sender is free: it sends its own append and all that wait. Otherwise it is a follower: it
- * sleeps until a leader has sent its append, or until it becomes a leader itself.
- * If a batch fails, each of its appends is sent again alone, so one bad append fails no other. A
- * follower that waits too long, since the statements of the leaders hang, sends its append alone.
+ * append_batcher.c: batches the appends of several threads, like PostgreSQL's group commit. A
+ * thread becomes a leader if there are fewer than leaders_max: it sends its own append and all that
+ * wait. Otherwise it is a follower: it sleeps until a leader has sent its append, or until it
+ * becomes a leader itself. If a batch fails, each of its appends is sent again alone, so one bad
+ * append fails no other. A follower that waits too long, since the statements of the leaders hang,
+ * sends its append alone.
  */
 #include "store/box/append_batcher.h"
 
@@ -23,10 +24,10 @@ enum {
     QUEUE_PART = 2     /* followers wait for at most half of acquire_timeout_ms */
 };
 
-/* An append under way, on its thread's stack. */
+/* An append that waits or was sent. It is allocated on its thread's stack. */
 typedef struct pending {
     const box_append *append;
-    int64_t began_us; /* of its call */
+    int64_t began_us; /* start of the call */
     box_change change;
     cardbox_status status;
     cardbox_error *err;
@@ -39,10 +40,11 @@ typedef struct pending {
 struct append_batcher {
     store_pool *pool;
     pthread_mutex_t lock;
-    pending *first; /* all that are not done, the oldest first */
+    pending *first; /* all unfinished appends, the oldest first */
     pending **last;
     unsigned leaders, leaders_max;
-    bool elected; /* a leader has not yet taken its batch: it takes all that come until it does */
+    bool
+        elected; /* a leader has not filled its batch yet: appends that arrive until then join it */
 };
 
 append_batcher *append_batcher_new(store_pool *pool)
@@ -67,7 +69,7 @@ void append_batcher_free(append_batcher *b)
     free(b);
 }
 
-/* --- who sends what; the lock is held --- */
+/* --- choosing leaders and batches: these functions require the lock --- */
 
 static bool same_box(const box_append *a, const box_append *b)
 {
@@ -75,7 +77,8 @@ static bool same_box(const box_append *a, const box_append *b)
            slice_equal(a->tenant, b->tenant);
 }
 
-/* Whether `leader` may send `one`: no other leader sends to the same box, whose lock it has. */
+/* Returns true if `leader` may send `one`: it waits, and no other leader is sending to the same
+ * box, which that statement has locked. */
 static bool may_send(const append_batcher *b, const pending *leader, const pending *one)
 {
     if (one->leader != NULL)
@@ -86,6 +89,7 @@ static bool may_send(const append_batcher *b, const pending *leader, const pendi
     return true;
 }
 
+/* Makes `one` a leader if possible. */
 static bool elect(append_batcher *b, pending *one)
 {
     if (b->elected || b->leaders == b->leaders_max || !may_send(b, one, one))
@@ -105,9 +109,9 @@ static pending *elect_next(append_batcher *b)
     return p;
 }
 
-/* Fills the batch of a leader: its own append and later ones, whose time to get a connection ends
- * later. */
-static size_t take(append_batcher *b, pending *leader, pending *batch[BATCH_MAX])
+/* Fills the batch of a leader: its own append and later ones, whose deadline for a connection is
+ * not earlier. */
+static size_t fill_batch(append_batcher *b, pending *leader, pending *batch[BATCH_MAX])
 {
     size_t count = 0;
     batch[count++] = leader;
@@ -121,7 +125,7 @@ static size_t take(append_batcher *b, pending *leader, pending *batch[BATCH_MAX]
     return count;
 }
 
-static void enter(append_batcher *b, pending *self)
+static void add_to_list(append_batcher *b, pending *self)
 {
     /* On its thread's stack, but out of the list before append_batcher_run returns. */
     // cppcheck-suppress autoVariables
@@ -130,7 +134,7 @@ static void enter(append_batcher *b, pending *self)
     b->last = &self->next;
 }
 
-static void leave(append_batcher *b, pending *gone)
+static void remove_from_list(append_batcher *b, pending *gone)
 {
     pending **at = &b->first;
     while (*at != gone)
@@ -142,8 +146,9 @@ static void leave(append_batcher *b, pending *gone)
 
 /* --- sending --- */
 
-/* Whether a failed append may not be sent again: the database has had its time, or it may have been
- * done. If there was no connection, each may wait for one alone: its own time may not be over. */
+/* Returns true if a failed append must not be sent again: its time is over, or it may have been
+ * committed. If no connection was free, each append may wait for one alone: its own time may not be
+ * over. */
 static bool is_final(const pending *p, cardbox_status status, const cardbox_error *why,
                      bool unknown)
 {
@@ -151,7 +156,9 @@ static bool is_final(const pending *p, cardbox_status status, const cardbox_erro
            (unknown && p->append->key.ptr == NULL);
 }
 
-static void fail(pending *p, cardbox_status status, const cardbox_error *why, bool unknown)
+/* Stores the error if it is final. Otherwise the append is sent again alone. */
+static void set_final_error(pending *p, cardbox_status status, const cardbox_error *why,
+                            bool unknown)
 {
     if (!is_final(p, status, why, unknown))
         return;
@@ -162,7 +169,7 @@ static void fail(pending *p, cardbox_status status, const cardbox_error *why, bo
         error_add_unknown(p->err);
 }
 
-static void send(append_batcher *b, pending *const *batch, size_t count)
+static void send_batch(append_batcher *b, pending *const *batch, size_t count)
 {
     box_append appends[BATCH_MAX];
     store_rows *rows = NULL;
@@ -177,7 +184,7 @@ static void send(append_batcher *b, pending *const *batch, size_t count)
         pool_run(b->pool, batch[0]->began_us, STATEMENT_boxes_append, &p, &rows, &unknown, &err);
     params_free(&p);
     for (size_t i = 0; status != CARDBOX_OK && i < count; i++)
-        fail(batch[i], status, &err, unknown);
+        set_final_error(batch[i], status, &err, unknown);
     for (int row = 0; status == CARDBOX_OK && row < rows_count(rows); row++) {
         box_change change;
         size_t i = boxes_append_read(&change, rows, row, count);
@@ -187,7 +194,8 @@ static void send(append_batcher *b, pending *const *batch, size_t count)
     rows_free(rows);
 }
 
-/* One that is woken may be gone at once: it lies on its thread's stack. */
+/* After this `one` must not be used: its thread may have returned, and it is on that thread's
+ * stack. */
 static void wake(pending *one)
 {
     if (one == NULL)
@@ -196,40 +204,41 @@ static void wake(pending *one)
     sem_post(&one->wake);
 }
 
-static void lead(append_batcher *b, pending *self)
+/* Fills and sends the leader's batch, and wakes the next leader and the followers. */
+static void send_as_leader(append_batcher *b, pending *self)
 {
     pending *batch[BATCH_MAX];
     pthread_mutex_lock(&b->lock);
-    size_t count = take(b, self, batch);
+    size_t count = fill_batch(b, self, batch);
     pending *next = elect_next(b);
     pthread_mutex_unlock(&b->lock);
     wake(next);
-    send(b, batch, count);
+    send_batch(b, batch, count);
     pthread_mutex_lock(&b->lock);
     for (size_t i = 0; i < count; i++)
-        leave(b, batch[i]);
+        remove_from_list(b, batch[i]);
     b->leaders--;
     next = elect_next(b);
     pthread_mutex_unlock(&b->lock);
     for (size_t i = 1; i < count; i++)
         wake(batch[i]);
-    wake(next); /* last: its batch may contain the next appends of the threads that were woken */
+    wake(next); /* last, so that the next appends of the woken threads can join its batch */
 }
 
-/* Takes `self` out of the list, unless a leader has taken it. */
+/* Removes `self` from the list, unless it is in a leader's batch. */
 static bool stop_waiting(append_batcher *b, pending *self)
 {
     pthread_mutex_lock(&b->lock);
     bool stopped = self->leader == NULL;
     if (stopped)
-        leave(b, self);
+        remove_from_list(b, self);
     pthread_mutex_unlock(&b->lock);
     return stopped;
 }
 
-/* Waits until a leader has sent `self`, or until it is a leader. False: it has waited too long.
- * Once it is sent, the deadline of the statement ends the wait. */
-static bool follow(append_batcher *b, pending *self)
+/* Waits until a leader has sent `self`, or until `self` is a leader. Returns false if it has waited
+ * too long. Once it is in a batch, the deadline of the statement ends the wait. */
+static bool wait_as_follower(append_batcher *b, pending *self)
 {
     int64_t most_ms = pool_options(b->pool)->acquire_timeout_ms / QUEUE_PART;
     struct timespec until = clock_timespec(self->began_us + most_ms * 1000);
@@ -251,16 +260,17 @@ cardbox_status append_batcher_run(append_batcher *b, const box_append *append, i
     pending self = {.append = append, .began_us = began_us, .status = CARDBOX_OK, .err = err};
     *change = self.change;
     if (pool_is_forked(b->pool))
-        return CARDBOX_OK; /* the parent's lock is not used: the caller's own statement says why */
+        return CARDBOX_OK; /* does not use the parent's lock: the caller's own statement will fail
+                            */
     sem_init(&self.wake, 0, 0);
     pthread_mutex_lock(&b->lock);
-    enter(b, &self);
+    add_to_list(b, &self);
     bool leads = elect(b, &self);
     pthread_mutex_unlock(&b->lock);
     if (!leads)
-        leads = follow(b, &self) && self.leader == &self;
+        leads = wait_as_follower(b, &self) && self.leader == &self;
     if (leads)
-        lead(b, &self);
+        send_as_leader(b, &self);
     sem_destroy(&self.wake);
     *change = self.change;
     return self.status;

@@ -15,10 +15,11 @@ append_batcher *append_batcher_new(store_pool *pool);
 void append_batcher_free(append_batcher *b);
 
 /*
- * Appends, with others or alone. Returns CARDBOX_OK and fills `change`. If its outcome is 0 or
- * BOX_LOCKED, nothing was done or it is safe to repeat: the caller sends the append alone. An error
- * is final. The call began at `began_us` (clock_us): the wait for others and for a connection ends
- * acquire_timeout_ms later. At most half of that time is spent on waiting for others.
+ * Appends to a box, in a batch if other threads append too. Returns CARDBOX_OK and fills `change`.
+ * If its outcome is 0 or BOX_LOCKED, nothing was done or it is safe to repeat: the caller sends the
+ * append alone. An error is final. The call began at `began_us` (clock_us): the wait for others and
+ * for a connection ends acquire_timeout_ms later. At most half of that time is spent on waiting for
+ * others.
  */
 cardbox_status append_batcher_run(append_batcher *b, const box_append *append, int64_t began_us,
                                   box_change *change, cardbox_error *err);

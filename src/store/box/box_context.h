@@ -1,6 +1,6 @@
 /*
- * box_context.h: the cards of a box, as they are read, become those that a context is made of. The
- * SDK and the server both build contexts by it. Knows no connection and no format.
+ * box_context.h: builds the context of a box from the rows of its cards. The SDK and the server
+ * share it. Uses no connection.
  */
 #ifndef STORE_BOX_CONTEXT_H
 #define STORE_BOX_CONTEXT_H
@@ -8,35 +8,36 @@
 #include "store/box/box_view.h"
 #include "model/session/context.h"
 
-/* Cards of one context. */
+/* Limit for the cards of one context. */
 enum { BOX_CONTEXT_CARDS_MAX = 10000 };
 
 typedef struct box_context_request {
-    const box_read *reads; /* the first is the box's, the others only say whether there is one */
+    const box_read
+        *reads; /* the first reads the cards; a second one only checks that the box exists */
     size_t count;
     context_request how;
-    bool whole;       /* to the box's end: refused where only a part was read */
-    size_t bytes_max; /* of cards: of more none is read */
+    bool whole;       /* the whole box was requested: fails if it has more than the limit's cards */
+    size_t bytes_max; /* if the cards have more bytes, the statement returns none */
 } box_context_request;
 
-/* STATEMENT_box_context: rows as of boxes_read. */
-void box_context_params(params *p, const box_context_request *wish);
+/* Adds the parameters of STATEMENT_box_context. Its rows are those of boxes_read. */
+void box_context_params(params *p, const box_context_request *request);
 
 /*
- * The context of the cards that were read of a box, in its order, but those that can't be read. Its
- * views point into the rows and into `memory`. CARDBOX_TOO_LARGE: says how to ask for less;
+ * Builds the context of the cards that were read, in the order of the box. Missing cards are
+ * skipped. The context points into the rows and `memory`. Fails with CARDBOX_TOO_LARGE and
  * CARDBOX_NOMEM.
  */
-cardbox_status box_context_of(context *out, const box_view *box, const box_context_request *wish,
+cardbox_status box_context_of(context *out, const box_view *box, const box_context_request *request,
                               arena *memory, cardbox_error *err);
 
-/* Appends {"box_id","version","length","cards" (how many were asked for),"missing_card_ids" (each
- * once), and leaves the object open. False: out of memory. */
-bool box_context_head(buf *out, const box_view *box, const box_context_request *wish,
+/* Appends {"box_id","version","length","cards" (the number requested),"missing_card_ids" (without
+ * duplicates), and leaves the object open. False: out of memory. */
+bool box_context_head(buf *out, const box_view *box, const box_context_request *request,
                       arena *memory);
 
-/* Appends the whole object: the head's members and what context_answer gives. */
-cardbox_status box_context_answer(buf *out, const box_view *box, const box_context_request *wish,
+/* Appends the whole object: the members of box_context_head and of context_answer. */
+cardbox_status box_context_answer(buf *out, const box_view *box, const box_context_request *request,
                                   arena *memory, cardbox_error *err);
 
 #endif

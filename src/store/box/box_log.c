@@ -1,5 +1,5 @@
 /*
- * box_log.c: the changes of a box, for <cardbox/box.h>.
+ * box_log.c: lists the changes of a box, for <cardbox/box.h>.
  */
 #include "cardbox/box.h"
 
@@ -16,13 +16,13 @@ struct cardbox_log {
     size_t count;
 };
 
-/* One row more than `limit` was asked for. */
-static cardbox_status take_log(cardbox_log **out, store_rows *rows, unsigned limit,
+/* Makes a result of up to `limit` rows; the statement returns one more. It owns the rows. */
+static cardbox_status make_log(cardbox_log **out, store_rows *rows, unsigned limit,
                                cardbox_error *err)
 {
     size_t count = (size_t)rows_count(rows);
     if (count > 0 && rows_null(rows, 0, LOG_COL_VERSION))
-        count = 0; /* a box without a change that fits */
+        count = 0; /* the box exists, without such changes */
     if (count > limit)
         count = limit;
     cardbox_log *log = calloc(1, sizeof(*log));
@@ -69,7 +69,7 @@ cardbox_status cardbox_box_log(cardbox_log **out, cardbox *db, const char *tenan
     if (box_id == NULL)
         return error_set(err, CARDBOX_INVALID, "box_id must not be NULL");
     if (!uuid16_parse(&h.box, slice_of(box_id)))
-        return box_none_such(box_id, err);
+        return box_not_found(box_id, err);
     h.tenant = slice_of(tenant);
     h.limit = limit;
     params_init(&p, REQUEST_MAX);
@@ -77,9 +77,9 @@ cardbox_status cardbox_box_log(cardbox_log **out, cardbox *db, const char *tenan
     status = client_run(db, STATEMENT_box_log, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK && rows_count(rows) == 0) {
         rows_free(rows);
-        return box_none_such(box_id, err);
+        return box_not_found(box_id, err);
     }
-    return status == CARDBOX_OK ? take_log(out, rows, limit, err) : status;
+    return status == CARDBOX_OK ? make_log(out, rows, limit, err) : status;
 }
 
 size_t cardbox_log_count(const cardbox_log *log)

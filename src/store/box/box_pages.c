@@ -1,18 +1,18 @@
 /*
- * box_pages.c: a box of any length read in pages, for <cardbox/box.h>. Uses the public reads and
- * knows no statement.
+ * box_pages.c: reads a box of any length in pages, for <cardbox/box.h>, with the public functions.
  */
 #include "cardbox/limits.h"
 #include "store/box/boxes_read.h"
 #include "base/errors.h"
 
-/* What is left to read of one version, and the length that it is shown with: at_length cuts it. */
+/* The ids that are still to be read, of one version of the box. `length` is passed to the callback:
+ * it is smaller than the version's if the caller gave at_length. */
 typedef struct box_range {
     int64_t version, length;
     size_t first, before;
 } box_range;
 
-/* The range that the options name in a box of this length. */
+/* Applies tail, or offset and limit, to the length of the box. */
 static box_range range_of(const cardbox_box *box, const cardbox_read_options *options)
 {
     size_t length = (size_t)box->length;
@@ -27,7 +27,7 @@ static box_range range_of(const cardbox_box *box, const cardbox_read_options *op
     return range;
 }
 
-/* Finds out what the version is, and how long, by reading one id of it. */
+/* Finds the version and its length by reading one id. */
 static cardbox_status find_range(box_range *out, cardbox *db, const char *tenant,
                                  const char *box_id, const cardbox_read_options *options,
                                  cardbox_error *err)
@@ -45,8 +45,9 @@ static cardbox_status find_range(box_range *out, cardbox *db, const char *tenant
     return status;
 }
 
-/* Reads one page and moves on. *more: the callback wants another, and there is one. */
-static cardbox_status give_page(box_range *range, bool *more, cardbox *db, const char *tenant,
+/* Reads one page and calls the callback. *more: the callback returned true, and there are more ids.
+ */
+static cardbox_status read_page(box_range *range, bool *more, cardbox *db, const char *tenant,
                                 const char *box_id, cardbox_box_page page, void *arg,
                                 cardbox_error *err)
 {
@@ -54,7 +55,7 @@ static cardbox_status give_page(box_range *range, bool *more, cardbox *db, const
     size_t left = range->before - range->first;
     size_t count = left < CARDBOX_IDS_PER_READ_MAX ? left : CARDBOX_IDS_PER_READ_MAX;
     cardbox_read_options part = {.offset = range->first, .at_version = range->version};
-    part.limit = count > 0 ? count : 1; /* 0 would be all */
+    part.limit = count > 0 ? count : 1; /* 0 would read all */
     cardbox_status status = cardbox_load_box(&boxes, db, tenant, box_id, &part, err);
     if (status == CARDBOX_OK && cardbox_boxes_at(boxes, 0)->card_count < count)
         status = box_damaged(err);
@@ -83,6 +84,6 @@ cardbox_status cardbox_box_each_page(cardbox *db, const char *tenant, const char
     cardbox_status status =
         find_range(&range, db, tenant, box_id, options == NULL ? &all : options, err);
     while (status == CARDBOX_OK && more)
-        status = give_page(&range, &more, db, tenant, box_id, page, arg, err);
+        status = read_page(&range, &more, db, tenant, box_id, page, arg, err);
     return status;
 }

@@ -1,5 +1,5 @@
 /*
- * box_result.c: results with boxes. Ids are copied out of the rows' JSON; the rest is lent.
+ * box_result.c: results with boxes. Ids are decoded from the rows' JSON.
  */
 #include "store/box/box_result.h"
 
@@ -26,18 +26,20 @@ cardbox_status boxes_new(cardbox_boxes **out, store_rows *rows, size_t count, ca
     return CARDBOX_OK;
 }
 
-cardbox_status boxes_finish(cardbox_boxes **out, cardbox_boxes *boxes, cardbox_error *err)
+cardbox_status boxes_finish(cardbox_boxes **out, cardbox_boxes *boxes, cardbox_status status,
+                            cardbox_error *err)
 {
-    if (boxes->memory.failed) {
+    if (status == CARDBOX_OK && boxes->memory.failed)
+        status = error_nomem(err);
+    if (status == CARDBOX_OK)
+        *out = boxes;
+    else
         cardbox_boxes_free(boxes);
-        return error_nomem(err);
-    }
-    *out = boxes;
-    return CARDBOX_OK;
+    return status;
 }
 
-/* An id as text. What is no string, or says NUL, can only come from another writer: it is shown as
- * its JSON, which names no card. */
+/* Returns an id as text. A JSON value that is no string, or contains NUL, is returned as JSON:
+ * older versions could store it, and no card has such an id. */
 static const char *id_text(arena *memory, scan_value id)
 {
     buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
@@ -48,7 +50,7 @@ static const char *id_text(arena *memory, scan_value id)
     return decoded ? arena_keep(memory, &text).ptr : arena_copy(memory, id.text);
 }
 
-void box_place_ids(arena *memory, const char **ids, int64_t first, int64_t before, int64_t start,
+void box_store_ids(arena *memory, const char **ids, int64_t first, int64_t before, int64_t start,
                    slice run)
 {
     scan_value element;
@@ -59,7 +61,7 @@ void box_place_ids(arena *memory, const char **ids, int64_t first, int64_t befor
             ids[at - first] = id_text(memory, element);
 }
 
-static const char *const *read_list(arena *memory, slice json, size_t *count)
+static const char *const *read_parent_ids(arena *memory, slice json, size_t *count)
 {
     size_t n = 0;
     scan_value element;
@@ -70,7 +72,7 @@ static const char *const *read_list(arena *memory, slice json, size_t *count)
     const char **list = arena_zeros(memory, n, sizeof(*list));
     *count = list == NULL ? 0 : n;
     if (list != NULL)
-        box_place_ids(memory, list, 0, (int64_t)n, 0, json);
+        box_store_ids(memory, list, 0, (int64_t)n, 0, json);
     return list;
 }
 
@@ -84,12 +86,12 @@ void box_read_head(cardbox_box *box, const char ***ids, arena *memory, const uui
     box->card_count = (size_t)(head->before - head->first);
     *ids = arena_zeros(memory, box->card_count, sizeof(**ids));
     box->card_ids = *ids;
-    box->parent_ids = read_list(memory, head->parent_ids, &box->parent_count);
+    box->parent_ids = read_parent_ids(memory, head->parent_ids, &box->parent_count);
     box->created_at = isotime_text(memory, head->created_micros);
     box->updated_at = isotime_text(memory, head->updated_micros);
 }
 
-/* --- what is lent --- */
+/* --- the members of a result --- */
 
 size_t cardbox_boxes_count(const cardbox_boxes *boxes)
 {

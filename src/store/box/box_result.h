@@ -1,6 +1,5 @@
 /*
- * box_result.h: a result with boxes, as <cardbox/box.h> lends it: made, filled from rows, finished.
- * Must not send anything.
+ * box_result.h: makes results with boxes from rows, for <cardbox/box.h>. Sends no statement.
  */
 #ifndef STORE_BOX_RESULT_H
 #define STORE_BOX_RESULT_H
@@ -19,18 +18,22 @@ struct cardbox_boxes {
     const char *cursor; /* NULL: the last page */
 };
 
-/* A result that owns the rows (also on failure), with room for `count` boxes or missing ids. */
+/* Makes an empty result with capacity for `count` boxes and missing ids. It owns the rows; on
+ * failure they are freed. */
 cardbox_status boxes_new(cardbox_boxes **out, store_rows *rows, size_t count, cardbox_error *err);
 
-/* Gives the result away, or says that memory ran out. */
-cardbox_status boxes_finish(cardbox_boxes **out, cardbox_boxes *boxes, cardbox_error *err);
+/* Sets *out to the result. If `status` is a failure or memory ran out, frees the result and returns
+ * the failure. */
+cardbox_status boxes_finish(cardbox_boxes **out, cardbox_boxes *boxes, cardbox_status status,
+                            cardbox_error *err);
 
-/* A box from its head, with room for the ids of its range. */
+/* Fills a box from its head. *ids receives its empty list, with capacity for the requested ids. */
 void box_read_head(cardbox_box *box, const char ***ids, arena *memory, const uuid16 *box_id,
                    const box_head *head);
 
-/* Puts the ids of a run, which begins at `start`, into the part of the list that was asked for. */
-void box_place_ids(arena *memory, const char **ids, int64_t first, int64_t before, int64_t start,
+/* Stores the ids of a run at their positions. `ids` is the list of positions `first` to `before`;
+ * the run begins at position `start`. */
+void box_store_ids(arena *memory, const char **ids, int64_t first, int64_t before, int64_t start,
                    slice run);
 
 #endif

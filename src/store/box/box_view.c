@@ -1,6 +1,6 @@
 /*
- * box_view.c: takes the rows of a box apart and splices them. Ids and cards go out as PostgreSQL
- * printed them; nothing is parsed but a run of ids that reaches beyond what was asked for.
+ * box_view.c: sorts the rows of a box, and writes them as JSON. Ids and cards are copied as
+ * PostgreSQL printed them. A run of ids is parsed only if a part of it was requested.
  */
 #include "store/box/box_view.h"
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 /* --- rows in order --- */
 
-static int by_position(const void *a, const void *b)
+static int compare_positions(const void *a, const void *b)
 {
     const box_row *one = a, *other = b;
     return (one->pos > other->pos) - (one->pos < other->pos);
@@ -20,13 +20,13 @@ void box_rows_sort(box_row *rows, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
         if (rows[i].pos < rows[i - 1].pos) {
-            qsort(rows, count, sizeof(*rows), by_position);
+            qsort(rows, count, sizeof(*rows), compare_positions);
             return;
         }
     }
 }
 
-bool box_view_take(box_view *out, const store_rows *from, const int *index, size_t count,
+bool box_view_read(box_view *out, const store_rows *from, const int *index, size_t count,
                    arena *memory)
 {
     size_t runs = 0, cards = 0;
@@ -34,7 +34,7 @@ bool box_view_take(box_view *out, const store_rows *from, const int *index, size
     *out = (box_view){.rows = from};
     if (rows == NULL)
         return false;
-    /* Runs from the front, cards from the back: there is room for both. */
+    /* Runs are stored from the front of the array, cards from its end. */
     for (size_t i = 0; i < count; i++) {
         int32_t kind = rows_int4(from, index[i], BOX_COL_KIND);
         box_row here = {box_position(from, index[i]), from, index[i]};
@@ -67,33 +67,33 @@ bool box_view_first(box_view *out, box_head *now, const store_rows *from, arena 
         else if (rows_int4(from, row, BOX_COL_KIND) == BOX_HEAD)
             box_head_read(now, from, row);
     }
-    return index != NULL && box_view_take(out, from, index, count, memory);
+    return index != NULL && box_view_read(out, from, index, count, memory);
 }
 
 /* --- ids --- */
 
-/* Between elements: neither at the start of a list nor behind a comma that is there already. */
-static void comma(buf *out)
+/* Adds a comma, except after another comma and at the start of a list. */
+static void add_comma(buf *out)
 {
     if (out->len > 0 && out->data[out->len - 1] != '[' && out->data[out->len - 1] != ',')
         buf_char(out, ',');
 }
 
-/* Only the elements from the first-th to before the last-th of a run. */
-static void add_part(buf *out, slice run, int64_t first, int64_t last)
+/* Adds the elements `first` to `last` - 1 of a run, counted from 0. */
+static void add_run_part(buf *out, slice run, int64_t first, int64_t last)
 {
     scan_value item, list = {SCAN_ARRAY, run};
-    int64_t place = 0;
-    for (scan_walk walk = scan_enter(list); place < last && scan_element(&walk, &item); place++) {
-        if (place < first)
+    int64_t index = 0;
+    for (scan_walk walk = scan_enter(list); index < last && scan_element(&walk, &item); index++) {
+        if (index < first)
             continue;
-        comma(out);
+        add_comma(out);
         buf_slice(out, item.text);
     }
 }
 
-/* The ids from the first-th to before the before-th of the box, spliced from its runs. These follow
- * one another without gaps; only the last may go on behind the end. */
+/* Adds the ids at the positions `first` to `before` - 1 of the box, from its runs. Runs have no
+ * gaps between them. The last run may have ids beyond the range. */
 static void add_ids(buf *out, const box_view *box, int64_t first, int64_t before)
 {
     for (size_t i = 0; i < box->run_count; i++) {
@@ -101,9 +101,9 @@ static void add_ids(buf *out, const box_view *box, int64_t first, int64_t before
         bool last = i + 1 == box->run_count || box->runs[i + 1].pos >= before;
         slice run = box_run_ids(box->runs[i].rows, box->runs[i].row);
         if (from > 0 || (last && before - start < BOX_RUN_MAX)) {
-            add_part(out, run, from, last ? before - start : BOX_RUN_MAX);
+            add_run_part(out, run, from, last ? before - start : BOX_RUN_MAX);
         } else if (run.len > 2) {
-            comma(out);
+            add_comma(out);
             scan_compact(out, (slice){run.ptr + 1, run.len - 2});
         }
         if (last)
@@ -173,7 +173,7 @@ bool box_view_card(buf *out, const box_row *card, slice tenant)
     if (rows_null(card->rows, card->row, BOX_COL_CONTENT))
         return false;
     card_row_read(&found, card->rows, card->row, BOX_COL_CARD);
-    comma(out);
+    add_comma(out);
     card_json(out, &found, tenant);
     return true;
 }

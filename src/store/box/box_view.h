@@ -1,5 +1,5 @@
 /*
- * box_view.h: one box of a result as JSON, in the forms that services see. Knows no requests.
+ * box_view.h: writes one box of a result as JSON. Uses no requests.
  */
 #ifndef STORE_BOX_VIEW_H
 #define STORE_BOX_VIEW_H
@@ -7,9 +7,9 @@
 #include "base/arena.h"
 #include "store/read.h"
 
-/* A row and where it belongs. */
+/* A row with a card or a run of ids. */
 typedef struct box_row {
-    int64_t pos;
+    int64_t pos; /* position in the box of the card, or of the run's first id */
     const store_rows *rows;
     int row;
 } box_row;
@@ -17,7 +17,7 @@ typedef struct box_row {
 /* The rows of one box in order: its head, its runs of ids, its cards. */
 typedef struct box_view {
     bool exists;
-    const store_rows *rows; /* all, where they came together */
+    const store_rows *rows; /* the result with all rows of the box */
     box_head head;
     const box_row *runs;
     size_t run_count;
@@ -25,33 +25,35 @@ typedef struct box_view {
     size_t card_count;
 } box_view;
 
-/* Takes the rows of one box apart: those of `count` indexes. False: out of memory. */
-bool box_view_take(box_view *out, const store_rows *from, const int *index, size_t count,
+/* Sorts the rows of one box: `index` lists their `count` numbers. False: out of memory. */
+bool box_view_read(box_view *out, const store_rows *from, const int *index, size_t count,
                    arena *memory);
 
-/* The same of the rows of a statement's first read. `now`: the head of the other; version 0: it has
- * none. */
+/* Same, for the rows of the first of a statement's two reads. *now receives the head of the second
+ * read; its version is 0 if there is none. */
 bool box_view_first(box_view *out, box_head *now, const store_rows *from, arena *memory);
 
-/* {"box_id","card_ids","version","length","parent_ids","created_at","updated_at"}, with the
- * ids in the range that was read. */
+/* Appends {"box_id","card_ids","version","length","parent_ids","created_at","updated_at"}, with the
+ * ids of the requested range. */
 void box_view_object(buf *out, const box_view *box, const uuid16 *id);
 
-/* The same in parts: before the ids, those in the range that was read, and after them. */
+/* Append the parts of this object: the members before the ids, the requested ids, and the rest. */
 void box_view_start(buf *out, const uuid16 *id);
 void box_view_ids(buf *out, const box_view *box);
-bool box_view_is_whole(const box_view *box);          /* whether there is a run for each of them */
-void box_view_all_ids(buf *out, const box_view *box); /* all of the box, where they were read */
+/* Returns true if the rows contain runs for all requested ids. */
+bool box_view_is_whole(const box_view *box);
+/* Appends all ids of the box, if the rows contain them. */
+void box_view_all_ids(buf *out, const box_view *box);
 void box_view_end(buf *out, const box_head *head);
 
-/* Card objects with commas between. Gives the number of positions without a readable card. */
+/* Appends the card objects, separated by commas. Returns the number of missing cards. */
 size_t box_view_cards(buf *out, const box_view *box, slice tenant);
 
-/* One of them, with a comma unless it is the first of its list. False: there is no readable card.
+/* Appends one card, after a comma unless it is the first of the list. False: the card is missing.
  */
 bool box_view_card(buf *out, const box_row *card, slice tenant);
 
-/* Puts rows in order. */
+/* Sorts rows by position. */
 void box_rows_sort(box_row *rows, size_t count);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * boxes_change.c: the public functions of <cardbox/box.h> that change boxes: check what was given,
- * run one statement. What goes into it and what comes back is write.h's.
+ * boxes_change.c: the public functions of <cardbox/box.h> that change boxes. Each checks its
+ * arguments and runs one statement of write.h.
  */
 #include "cardbox/box.h"
 
@@ -11,11 +11,12 @@
 #include "store/client/call.h"
 #include "store/write.h"
 
-/* Larger appends are sent alone: they would delay the others of a batch. */
+/* Limit for the ids of a batched append. Larger ones are sent alone, since they would delay the
+ * others of a batch. */
 enum { BATCHED_IDS_MAX = 64 };
 
-/* Reads the one row that says what became of the box: outcome 0 if there is none. */
-static void take_change(box_change *change, cardbox_status status, store_rows *rows)
+/* Reads the statement's only row, and frees the rows. The outcome is 0 if there is no row. */
+static void read_change(box_change *change, cardbox_status status, store_rows *rows)
 {
     *change = (box_change){.version = 0};
     if (status == CARDBOX_OK && rows_count(rows) == 1)
@@ -23,9 +24,9 @@ static void take_change(box_change *change, cardbox_status status, store_rows *r
     rows_free(rows);
 }
 
-/* Fills `out`, which may be NULL. */
-static cardbox_status tell_change(cardbox_box_change *out, const box_change *change,
-                                  const uuid16 *box, cardbox_error *err)
+/* Maps the outcome to a status, and fills `out`, which may be NULL. */
+static cardbox_status finish_change(cardbox_box_change *out, const box_change *change,
+                                    const uuid16 *box, cardbox_error *err)
 {
     cardbox_status status = box_change_status(change, err);
     if (status != CARDBOX_OK || out == NULL)
@@ -43,8 +44,8 @@ static cardbox_status run_change(cardbox_box_change *out, cardbox *db, statement
     box_change change;
     store_rows *rows = NULL;
     cardbox_status status = client_run(db, id, p, safety, &rows, err);
-    take_change(&change, status, rows);
-    return status == CARDBOX_OK ? tell_change(out, &change, box, err) : status;
+    read_change(&change, status, rows);
+    return status == CARDBOX_OK ? finish_change(out, &change, box, err) : status;
 }
 
 static cardbox_status check_uuid(uuid16 *out, const char *what, const char *text,
@@ -57,7 +58,7 @@ static cardbox_status check_uuid(uuid16 *out, const char *what, const char *text
                      error_shown(slice_of(text)), text);
 }
 
-/* A box that the caller names, or a new one. */
+/* Reads the caller's id of a box; NULL: makes a new id. */
 static cardbox_status uuid_or_new(uuid16 *out, const char *what, const char *text,
                                   cardbox_error *err)
 {
@@ -67,8 +68,8 @@ static cardbox_status uuid_or_new(uuid16 *out, const char *what, const char *tex
     return CARDBOX_OK;
 }
 
-/* Ids as one JSON array. Whether it worked is the buffer's. */
-static slice list_ids(buf *json, const char *const *ids, size_t count)
+/* Returns ids as a JSON array. On failure the buffer has failed. */
+static slice ids_json(buf *json, const char *const *ids, size_t count)
 {
     *json = BUF_INIT(REQUEST_MAX);
     buf_char(json, '[');
@@ -80,8 +81,9 @@ static slice list_ids(buf *json, const char *const *ids, size_t count)
     return buf_as_slice(json);
 }
 
-/* Parameters are bad if what they were made of is. Frees it. */
-static void take_failure(params *p, buf *json)
+/* Frees the buffer that a parameter was made of. If the buffer has failed, so have the parameters.
+ */
+static void finish_param(params *p, buf *json)
 {
     params_made_of(p, json);
     buf_free(json);
@@ -95,7 +97,7 @@ static cardbox_status check_version(const char *what, int64_t version, cardbox_e
                      version);
 }
 
-/* Checks what changes of an existing box have in common. */
+/* Checks the common arguments of changes of an existing box. */
 static cardbox_status check_change(uuid16 *box, cardbox *db, const char *tenant, const char *box_id,
                                    const char *const *card_ids, size_t count, cardbox_error *err)
 {
@@ -125,9 +127,10 @@ static cardbox_status check_parents(const cardbox_box_options *options, const uu
     return status;
 }
 
-/* One statement makes a box: `may_exist` is what ensure and create differ in. */
-static cardbox_status create(cardbox_box_change *out, cardbox *db, const char *tenant,
-                             const cardbox_box_options *options, bool may_exist, cardbox_error *err)
+/* Creates a box. `may_exist`: an existing box stays unchanged, else it is a conflict. */
+static cardbox_status create_box(cardbox_box_change *out, cardbox *db, const char *tenant,
+                                 const cardbox_box_options *options, bool may_exist,
+                                 cardbox_error *err)
 {
     uuid16 box;
     params p;
@@ -143,12 +146,12 @@ static cardbox_status create(cardbox_box_change *out, cardbox *db, const char *t
     if (status != CARDBOX_OK)
         return status;
     box_create made = {slice_of(tenant), box,
-                       list_ids(&ids, options->card_ids, options->card_count),
-                       list_ids(&parents, options->parent_ids, options->parent_count), may_exist};
+                       ids_json(&ids, options->card_ids, options->card_count),
+                       ids_json(&parents, options->parent_ids, options->parent_count), may_exist};
     params_init(&p, REQUEST_MAX);
     box_create_params(&p, &made);
-    take_failure(&p, &ids);
-    take_failure(&p, &parents);
+    finish_param(&p, &ids);
+    finish_param(&p, &parents);
     client_safety safety = options->box_id == NULL ? RUN_AGAIN_HERE : RUN_AGAIN;
     return run_change(out, db, STATEMENT_box_create, &p, may_exist ? safety : RUN_ONCE, &box, err);
 }
@@ -160,7 +163,7 @@ cardbox_status cardbox_box_create(cardbox_box_change *out, cardbox *db, const ch
     cardbox_status status = CHECK_MADE(options, "CARDBOX_BOX_OPTIONS_INIT", err);
     if (status != CARDBOX_OK)
         return status;
-    return create(out, db, tenant, options == NULL ? &empty : options, false, err);
+    return create_box(out, db, tenant, options == NULL ? &empty : options, false, err);
 }
 
 cardbox_status cardbox_box_ensure(cardbox_box_change *out, cardbox *db, const char *tenant,
@@ -168,13 +171,14 @@ cardbox_status cardbox_box_ensure(cardbox_box_change *out, cardbox *db, const ch
 {
     cardbox_box_options options = CARDBOX_BOX_OPTIONS_INIT;
     options.box_id = box_id;
-    return create(out, db, tenant, &options, true, err);
+    return create_box(out, db, tenant, &options, true, err);
 }
 
-/* Appends of a pool share statements, which do not wait for locked boxes. An append that got no
- * answer, or whose box is locked, is sent alone and waits. Both share the caller's timeouts. */
-static cardbox_status run_append(box_change *change, cardbox *db, const box_append *append,
-                                 size_t count, cardbox_error *err)
+/* Appends of a pool are batched; a batch does not wait for locked boxes. If an append has no
+ * outcome, or its box is locked, it is sent alone and waits. The caller's timeouts are for both
+ * together. */
+static cardbox_status send_append(box_change *change, cardbox *db, const box_append *append,
+                                  size_t count, cardbox_error *err)
 {
     params p;
     store_rows *rows = NULL;
@@ -216,14 +220,14 @@ cardbox_status cardbox_append_to_box(cardbox_box_change *out, cardbox *db, const
         status = check_version("expected_version", options->expected_version, err);
     if (status != CARDBOX_OK)
         return status;
-    box_append append = {slice_of(tenant), box, list_ids(&ids, card_ids, count),
+    box_append append = {slice_of(tenant), box, ids_json(&ids, card_ids, count),
                          options == NULL ? 0 : options->expected_version,
                          key == NULL ? (slice){NULL, 0} : slice_of(key)};
-    status = buf_ok(&ids) ? run_append(&change, db, &append, count, &own)
+    status = buf_ok(&ids) ? send_append(&change, db, &append, count, &own)
                           : error_buf(&own, &ids, "the request");
     buf_free(&ids);
     if (status == CARDBOX_OK)
-        return tell_change(out, &change, &box, err);
+        return finish_change(out, &change, &box, err);
     if (err != NULL)
         *err = own;
     return status;
@@ -241,11 +245,11 @@ cardbox_status cardbox_save_box(cardbox_box_change *out, cardbox *db, const char
         status = check_version("expected_version", expected_version, err);
     if (status != CARDBOX_OK)
         return status;
-    box_save save = {slice_of(tenant), box, list_ids(&ids, card_ids, count), expected_version,
+    box_save save = {slice_of(tenant), box, ids_json(&ids, card_ids, count), expected_version,
                      false};
     params_init(&p, REQUEST_MAX);
     box_save_params(&p, &save);
-    take_failure(&p, &ids);
+    finish_param(&p, &ids);
     return run_change(out, db, STATEMENT_box_save, &p, expected_version > 0 ? RUN_ONCE : RUN_AGAIN,
                       &box, err);
 }
@@ -288,7 +292,7 @@ cardbox_status cardbox_box_delete(cardbox *db, const char *tenant, const char *b
     box_delete_params(&p, slice_of(tenant), &box);
     status = client_run(db, STATEMENT_box_delete, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK && rows_count(rows) == 0)
-        status = box_none_such(box_id, err);
+        status = box_not_found(box_id, err);
     rows_free(rows);
     return status;
 }

@@ -1,6 +1,6 @@
 /*
- * boxes_list.c: the public functions of <cardbox/box.h> that find boxes: all of a tenant, and those
- * that hold a card. Both give pages without ids.
+ * boxes_list.c: the public functions of <cardbox/box.h> that list boxes: all boxes of a project,
+ * and those that contain a card. The lists have no card ids.
  */
 #include "store/box/box_result.h"
 #include "store/client/call.h"
@@ -40,9 +40,9 @@ static cardbox_status run_list(store_rows **rows, cardbox *db, const box_list *l
                       rows, err);
 }
 
-/* From the result's cursor on. One statement looks at so many boxes for those that hold a card:
- * goes on until the page is full, or there are no more. */
-static cardbox_status take_page(cardbox_boxes *result, cardbox *db, box_list *list,
+/* Reads boxes after the result's cursor until the page is full or the list ends: the number of
+ * boxes that one statement visits is limited. */
+static cardbox_status fill_page(cardbox_boxes *result, cardbox *db, box_list *list,
                                 cardbox_error *err)
 {
     do {
@@ -74,11 +74,8 @@ static cardbox_status list_boxes(cardbox_boxes **out, cardbox *db, box_list *lis
         return status;
     list->limit = limit;
     result->cursor = cursor;
-    status = take_page(result, db, list, err);
-    if (status == CARDBOX_OK)
-        return boxes_finish(out, result, err);
-    cardbox_boxes_free(result);
-    return status;
+    status = fill_page(result, db, list, err);
+    return boxes_finish(out, result, status, err);
 }
 
 cardbox_status cardbox_boxes_list(cardbox_boxes **out, cardbox *db, const char *tenant,

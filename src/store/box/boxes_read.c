@@ -1,6 +1,6 @@
 /*
- * boxes_read.c: the public functions of <cardbox/box.h> that read boxes. All are one statement,
- * boxes_read, whose rows come in any order and are put in their places here.
+ * boxes_read.c: the public functions of <cardbox/box.h> that read boxes. All run the statement
+ * boxes_read. Its rows come in any order and are sorted here.
  */
 #include "cardbox/box.h"
 
@@ -11,11 +11,11 @@
 #include "store/card/card_result.h"
 #include "store/client/ids.h"
 
-/* What a caller asked for: places of UUIDs among all ids, and the reads of those. */
+/* A call's box ids, and a read for each different UUID among them. */
 typedef struct request {
     arena memory;
-    size_t *first;   /* index of the first equal id */
-    size_t *read_of; /* index in `reads` + 1; 0: no UUID, or not the first */
+    size_t *first;   /* for each id: the index of the first equal id */
+    size_t *read_of; /* for each id: its index in `reads` + 1; 0: not a UUID, or a duplicate */
     box_read *reads;
     size_t read_count;
 } request;
@@ -49,8 +49,9 @@ cardbox_status box_read_options(box_read *out, const cardbox_read_options *optio
                         : CARDBOX_OK;
 }
 
-/* Equal UUIDs may be spelled differently: they are compared, and asked for, in canonical form. */
-static cardbox_status plan_request(request *r, const char *tenant, const char *const *box_ids,
+/* Makes the reads. UUIDs are compared in canonical form, since equal ones may be spelled
+ * differently. */
+static cardbox_status make_request(request *r, const char *tenant, const char *const *box_ids,
                                    size_t count, const box_read *how, cardbox_error *err)
 {
     *r = (request){.memory = ARENA_INIT};
@@ -92,8 +93,8 @@ static cardbox_status run_reads(store_rows **rows, cardbox *db, const box_read *
 
 /* --- ids --- */
 
-/* How many ids of a run lie in a range. */
-static int64_t ids_within(int64_t first, int64_t before, int64_t start, slice run)
+/* Returns the number of ids of a run that are in a range. */
+static int64_t count_ids_within(int64_t first, int64_t before, int64_t start, slice run)
 {
     int64_t at = start, count = 0;
     scan_value element;
@@ -103,16 +104,16 @@ static int64_t ids_within(int64_t first, int64_t before, int64_t start, slice ru
     return count;
 }
 
-/* Where the rows of one read are. */
+/* The rows of one read, and its box while it is being filled. */
 typedef struct read_rows {
-    int head;         /* row + 1; 0: there is no such box */
-    int64_t found;    /* ids in its runs that were asked for */
-    const char **ids; /* its list, being filled */
+    int head;         /* number of the head row + 1; 0: there is no such box */
+    int64_t found;    /* the number of requested ids in the runs */
+    const char **ids; /* the list of the box */
     const cardbox_box *box;
 } read_rows;
 
-/* Finds the rows of each read, and counts its ids: a head whose length does not fit them must not
- * decide how much memory is taken. False: a box is damaged. */
+/* Finds the head of each read and counts its ids. Returns false if the count contradicts the head:
+ * a damaged head must not decide how much memory is allocated. */
 static bool index_reads(read_rows *at, size_t count, const store_rows *rows)
 {
     box_head head;
@@ -124,8 +125,8 @@ static bool index_reads(read_rows *at, size_t count, const store_rows *rows)
         if (rows_int4(rows, row, BOX_COL_KIND) != BOX_IDS || its->head == 0)
             continue;
         box_head_read(&head, rows, its->head - 1);
-        its->found +=
-            ids_within(head.first, head.before, box_position(rows, row), box_run_ids(rows, row));
+        its->found += count_ids_within(head.first, head.before, box_position(rows, row),
+                                       box_run_ids(rows, row));
     }
     for (size_t i = 0; i < count; i++) {
         if (at[i].head == 0)
@@ -137,13 +138,13 @@ static bool index_reads(read_rows *at, size_t count, const store_rows *rows)
     return true;
 }
 
-static void place_runs(cardbox_boxes *result, const read_rows *at)
+static void store_runs(cardbox_boxes *result, const read_rows *at)
 {
     const store_rows *rows = result->rows;
     for (int row = 0; row < rows_count(rows) && !result->memory.failed; row++) {
         const read_rows *its = &at[rows_int8(rows, row, BOX_COL_ORD) - 1];
         if (rows_int4(rows, row, BOX_COL_KIND) == BOX_IDS && its->box != NULL)
-            box_place_ids(&result->memory, its->ids, its->box->first,
+            box_store_ids(&result->memory, its->ids, its->box->first,
                           its->box->first + (int64_t)its->box->card_count, box_position(rows, row),
                           box_run_ids(rows, row));
     }
@@ -151,18 +152,19 @@ static void place_runs(cardbox_boxes *result, const read_rows *at)
 
 cardbox_status box_damaged(cardbox_error *err)
 {
-    return error_set(err, CARDBOX_INTERNAL,
-                     "the box is damaged: its rows hold fewer or more ids than its length says: "
-                     "replace its list");
+    return error_set(
+        err, CARDBOX_INTERNAL,
+        "the box is damaged: the number of its ids differs from its length: replace its "
+        "list");
 }
 
-/* Takes boxes and missing ids in the order of the request. */
+/* Adds boxes and missing ids in the order of the request. */
 static cardbox_status fill_boxes(cardbox_boxes *result, const request *r,
                                  const char *const *box_ids, size_t count, cardbox_error *err)
 {
     read_rows *at = arena_zeros(&result->memory, r->read_count, sizeof(*at));
     if (at == NULL)
-        return CARDBOX_OK; /* boxes_finish tells */
+        return CARDBOX_OK; /* boxes_finish returns CARDBOX_NOMEM */
     if (!index_reads(at, r->read_count, result->rows))
         return box_damaged(err);
     for (size_t i = 0; i < count && !result->memory.failed; i++) {
@@ -180,11 +182,11 @@ static cardbox_status fill_boxes(cardbox_boxes *result, const request *r,
         box_read_head(box, &at[read - 1].ids, &result->memory, &r->reads[read - 1].box_id, &head);
         at[read - 1].box = box;
     }
-    place_runs(result, at);
+    store_runs(result, at);
     return CARDBOX_OK;
 }
 
-cardbox_status box_none_such(const char *box_id, cardbox_error *err)
+cardbox_status box_not_found(const char *box_id, cardbox_error *err)
 {
     return error_set(err, CARDBOX_NOT_FOUND, "box not found: %s", box_id);
 }
@@ -197,10 +199,11 @@ static int find_head(const store_rows *rows)
     return -1;
 }
 
-/* Why a box was not read: it is not there, or was never as it was asked for. Costs a second look,
- * and only where there is nothing to answer. */
-static cardbox_status no_box(const char *tenant, const char *box_id,
-                             const cardbox_read_options *how, cardbox *db, cardbox_error *err)
+/* Returns why a box was not read: it does not exist, or it has no such version. If a version was
+ * requested, a second statement finds out. */
+static cardbox_status explain_no_box(const char *tenant, const char *box_id,
+                                     const cardbox_read_options *how, cardbox *db,
+                                     cardbox_error *err)
 {
     bool earlier =
         how != NULL && (how->at_version > 0 || how->at_length > 0 || how->at_time != NULL);
@@ -210,13 +213,13 @@ static cardbox_status no_box(const char *tenant, const char *box_id,
     last.tenant = slice_of(tenant);
     last.most = 0;
     if (!earlier || !uuid16_parse(&last.box_id, slice_of(box_id)))
-        return box_none_such(box_id, err);
+        return box_not_found(box_id, err);
     cardbox_status status = run_reads(&rows, db, &last, 1, err);
     if (status == CARDBOX_OK && find_head(rows) >= 0) {
         box_head_read(&now, rows, find_head(rows));
-        status = box_never_so(&now, err);
+        status = box_no_such_version(&now, err);
     } else if (status == CARDBOX_OK) {
-        status = box_none_such(box_id, err);
+        status = box_not_found(box_id, err);
     }
     rows_free(rows);
     return status;
@@ -241,17 +244,14 @@ cardbox_status cardbox_load_boxes(cardbox_boxes **out, cardbox *db, const char *
         return error_set(err, CARDBOX_INVALID, "box_ids must not be NULL");
     status = box_read_options(&how, options, err);
     if (status == CARDBOX_OK)
-        status = plan_request(&r, tenant, box_ids, count, &how, err);
+        status = make_request(&r, tenant, box_ids, count, &how, err);
     if (status == CARDBOX_OK)
         status = run_reads(&rows, db, r.reads, r.read_count, err);
     if (status == CARDBOX_OK)
         status = boxes_new(&result, rows, count, err);
     if (status == CARDBOX_OK)
         status = fill_boxes(result, &r, box_ids, count, err);
-    if (status == CARDBOX_OK)
-        status = boxes_finish(out, result, err);
-    else
-        cardbox_boxes_free(result);
+    status = boxes_finish(out, result, status, err);
     arena_reset(&r.memory);
     return status;
 }
@@ -265,16 +265,16 @@ cardbox_status cardbox_load_box(cardbox_boxes **out, cardbox *db, const char *te
         return status;
     cardbox_boxes_free(*out);
     *out = NULL;
-    return no_box(tenant, box_id, options, db, err);
+    return explain_no_box(tenant, box_id, options, db, err);
 }
 
 /* --- cards --- */
 
-/* Rows of a read by position, so that they can be gone through in order. */
+/* Returns the row number + 1 of the card at each position of the range; 0: none. */
 static int *rows_by_position(arena *memory, const store_rows *rows, const box_head *head)
 {
     size_t size = (size_t)(head->before - head->first);
-    int *row_at = arena_zeros(memory, size, sizeof(*row_at)); /* row + 1 */
+    int *row_at = arena_zeros(memory, size, sizeof(*row_at));
     for (int row = 0; row_at != NULL && row < rows_count(rows); row++) {
         int64_t at = box_position(rows, row);
         if (rows_int4(rows, row, BOX_COL_KIND) == BOX_CARD && at >= head->first &&
@@ -284,7 +284,7 @@ static int *rows_by_position(arena *memory, const store_rows *rows, const box_he
     return row_at;
 }
 
-/* Missing ids once each, in the order of their first appearance. */
+/* Adds each different missing id once, in the order of the box. */
 static void add_missing_once(cardbox_cards *cards, const char *const *ids, size_t count)
 {
     size_t *first = ids_first(&cards->memory, ids, count);
@@ -320,7 +320,7 @@ static int64_t count_cards(const store_rows *rows)
     return count;
 }
 
-static cardbox_status take_cards(cardbox_cards **out, store_rows *rows, int head_row,
+static cardbox_status make_cards(cardbox_cards **out, store_rows *rows, int head_row,
                                  cardbox_error *err)
 {
     cardbox_cards *cards = NULL;
@@ -346,7 +346,7 @@ cardbox_status box_read_cards(box_read *read, const char *tenant, const char *bo
     if (box_id == NULL)
         return error_set(err, CARDBOX_INVALID, "box_id must not be NULL");
     if (!uuid16_parse(&read->box_id, slice_of(box_id)))
-        return box_none_such(box_id, err);
+        return box_not_found(box_id, err);
     return CARDBOX_OK;
 }
 
@@ -359,7 +359,7 @@ cardbox_status box_read_run(store_rows **rows, statement_id id, params *p, cardb
         return status;
     rows_free(*rows);
     *rows = NULL;
-    return no_box(tenant, box_id, options, db, err);
+    return explain_no_box(tenant, box_id, options, db, err);
 }
 
 cardbox_status cardbox_get_box_cards(cardbox_cards **out, cardbox *db, const char *tenant,
@@ -381,5 +381,5 @@ cardbox_status cardbox_get_box_cards(cardbox_cards **out, cardbox *db, const cha
     params_init(&p, REQUEST_MAX);
     boxes_read_params(&p, &read, 1);
     status = box_read_run(&rows, STATEMENT_boxes_read, &p, db, tenant, box_id, options, err);
-    return status == CARDBOX_OK ? take_cards(out, rows, find_head(rows), err) : status;
+    return status == CARDBOX_OK ? make_cards(out, rows, find_head(rows), err) : status;
 }

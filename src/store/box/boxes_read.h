@@ -1,6 +1,6 @@
 /*
- * boxes_read.h: how the public functions read one box with its cards: options checked, one
- * statement, and what to say where there is nothing. Must not look into cards.
+ * boxes_read.h: functions for reading one box with its cards: they check the options, run the
+ * statement, and report why a box was not found.
  */
 #ifndef STORE_BOXES_READ_H
 #define STORE_BOXES_READ_H
@@ -9,22 +9,24 @@
 #include "db/statement.h"
 #include "store/read.h"
 
-/* Which part of a box, as of when, of options that may be NULL. */
+/* Checks the options (the requested part and version of the box) and copies them to `out`.
+ * `options` may be NULL. */
 cardbox_status box_read_options(box_read *out, const cardbox_read_options *options,
                                 cardbox_error *err);
 
-/* CARDBOX_NOT_FOUND of a box, in the words of the public functions. */
-cardbox_status box_none_such(const char *box_id, cardbox_error *err);
+/* Returns CARDBOX_NOT_FOUND with the message for an unknown box. */
+cardbox_status box_not_found(const char *box_id, cardbox_error *err);
 
-/* CARDBOX_INTERNAL of a box whose rows contradict each other. */
+/* Returns CARDBOX_INTERNAL for a box whose rows contradict each other. */
 cardbox_status box_damaged(cardbox_error *err);
 
-/* A read of a part of a box becomes one of its cards. CARDBOX_NOT_FOUND: no box has such an id. */
+/* Completes a read with box_read_options, so that it reads the cards of a box. CARDBOX_NOT_FOUND:
+ * the id is not a UUID. */
 cardbox_status box_read_cards(box_read *read, const char *tenant, const char *box_id,
                               cardbox_error *err);
 
-/* client_run of a statement that gives rows as boxes_read does. Without a BOX_HEAD it is
- * CARDBOX_NOT_FOUND. `options` are those that the read was made of. */
+/* Calls client_run for boxes_read or a statement with the same columns. Returns CARDBOX_NOT_FOUND
+ * if there is no head row; `options` are for its message. */
 cardbox_status box_read_run(store_rows **rows, statement_id id, params *p, cardbox *db,
                             const char *tenant, const char *box_id,
                             const cardbox_read_options *options, cardbox_error *err);

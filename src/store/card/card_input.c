@@ -1,6 +1,5 @@
 /*
- * card_input.c: checks the cards that callers write, before anything is sent. Knows JSON and
- * limits, and no connection.
+ * card_input.c: checks the cards that callers write, before they are sent. Uses no connection.
  */
 #include "store/card/card_input.h"
 
@@ -14,8 +13,8 @@ void card_input_free(card_input *input)
     buf_free(&input->merged);
 }
 
-/* Bytes of a metadata member that is an index key, as it is spelled: what is shorter fits an index
- * page beside its tenant and its card's id. */
+/* Limit for the JSON bytes of a metadata member that is an index key: it must fit on an index page,
+ * with the tenant and the card id. */
 enum { MEMBER_TEXT_MAX = 2 * CARDBOX_KEY_MAX };
 
 static const struct {
@@ -42,7 +41,7 @@ const char *cardbox_role_of_type(const char *type)
     return type == NULL ? NULL : role_of_type(slice_of(type));
 }
 
-/* The members of metadata that a card may also name outside of it. */
+/* The members of the metadata that are also members of a card. */
 enum member { TYPE, ROLE, STEP_ID, TRACE_ID, AGENT_TURN_ID, AUTHOR_ID, MEMBERS };
 
 static const slice MEMBER_NAMES[MEMBERS] = {
@@ -54,7 +53,7 @@ static const slice MEMBER_NAMES[MEMBERS] = {
     [AUTHOR_ID] = SLICE("author_id"),
 };
 
-/* What metadata itself says of them, in one walk; of two of one name the last counts. */
+/* Finds their values in the metadata. If a name occurs twice, the last one counts. */
 static void find_members(scan_value there[MEMBERS], scan_value metadata)
 {
     slice key;
@@ -67,8 +66,8 @@ static void find_members(scan_value there[MEMBERS], scan_value metadata)
                 there[i] = value;
 }
 
-/* The role that follows from the type, where neither the card nor its metadata names one. */
-static slice derived_role(const card_given *card, const scan_value there[MEMBERS])
+/* The card's role. If the card and its metadata have none, it is derived from the type. */
+static slice derived_role(const client_card *card, const scan_value there[MEMBERS])
 {
     scan_value type = there[TYPE];
     if (card->role.ptr != NULL || there[ROLE].kind != SCAN_NONE)
@@ -80,7 +79,7 @@ static slice derived_role(const card_given *card, const scan_value there[MEMBERS
     return slice_of(role_of_type(scan_inside(type.text)));
 }
 
-/* Adds one member that the card names outside of its metadata. */
+/* Adds one member of the card to the metadata. If the metadata has another value, fails. */
 static cardbox_status merge_member(buf *out, scan_value there, slice name, slice value,
                                    cardbox_error *err)
 {
@@ -98,12 +97,13 @@ static cardbox_status merge_member(buf *out, scan_value there, slice name, slice
     }
     if (there.kind == SCAN_STRING && scan_string_is(there.text, value))
         return CARDBOX_OK;
-    return error_set(err, CARDBOX_INVALID, "%s is \"%.*s\", but the metadata says %.*s", name.ptr,
-                     error_shown(value), value.ptr, error_shown(there.text), there.text.ptr);
+    return error_set(err, CARDBOX_INVALID, "%s is \"%.*s\", but in the metadata it is %.*s",
+                     name.ptr, error_shown(value), value.ptr, error_shown(there.text),
+                     there.text.ptr);
 }
 
-/* What metadata itself says there is an index key: one that is too long would fail the statement of
- * its neighbours too. */
+/* Rejects a value in the metadata that is too long for an index key: it would fail the whole
+ * statement, which may contain other cards. */
 static cardbox_status check_key_member(scan_value there, slice name, cardbox_error *err)
 {
     if (there.kind == SCAN_NONE || there.text.len <= MEMBER_TEXT_MAX)
@@ -112,8 +112,8 @@ static cardbox_status check_key_member(scan_value there, slice name, cardbox_err
                      name.ptr, MEMBER_TEXT_MAX);
 }
 
-/* The members of metadata itself, as they came. */
-static void merge_rest(buf *out, scan_value metadata)
+/* Adds the members of the client's metadata unchanged. */
+static void merge_metadata(buf *out, scan_value metadata)
 {
     slice key;
     scan_value value;
@@ -125,7 +125,7 @@ static void merge_rest(buf *out, scan_value metadata)
     }
 }
 
-static cardbox_status read_metadata(card_input *out, const card_given *card, const char **member,
+static cardbox_status read_metadata(card_input *out, const client_card *card, const char **member,
                                     cardbox_error *err)
 {
     scan_value given = {SCAN_NONE, {NULL, 0}}, there[MEMBERS];
@@ -156,7 +156,7 @@ static cardbox_status read_metadata(card_input *out, const card_given *card, con
             return status;
     }
     *member = "metadata";
-    merge_rest(&out->merged, given);
+    merge_metadata(&out->merged, given);
     buf_char(&out->merged, '}');
     if (!buf_ok(&out->merged))
         return error_buf(err, &out->merged, "metadata");
@@ -164,9 +164,8 @@ static cardbox_status read_metadata(card_input *out, const card_given *card, con
     return CARDBOX_OK;
 }
 
-/* Content of a known class is checked by its rules, and stored as it came all the same: to the
- * byte. The form in which each field stands is what the constructors give; who reads takes a field
- * that is not there for null. */
+/* Checks content of a known class by the rules of the class. The content is stored unchanged.
+ * Readers treat a missing field as null. */
 static cardbox_status check_class(slice content, cardbox_error *err)
 {
     static const char MARK[] = "\"__type__\"";
@@ -175,7 +174,7 @@ static cardbox_status check_class(slice content, cardbox_error *err)
     return cardbox_content_check(NULL, content.ptr, content.len, err);
 }
 
-static cardbox_status read_content(card_input *out, const card_given *card, const char **member,
+static cardbox_status read_content(card_input *out, const client_card *card, const char **member,
                                    cardbox_error *err)
 {
     *member = "content";
@@ -189,8 +188,8 @@ static cardbox_status read_content(card_input *out, const card_given *card, cons
     return status;
 }
 
-static cardbox_status read_tool_fields(card_input *out, const card_given *card, const char **member,
-                                       cardbox_error *err)
+static cardbox_status read_tool_fields(card_input *out, const client_card *card,
+                                       const char **member, cardbox_error *err)
 {
     scan_value value = {SCAN_NONE, {NULL, 0}};
     cardbox_status status = CARDBOX_OK;
@@ -207,8 +206,8 @@ static cardbox_status read_tool_fields(card_input *out, const card_given *card, 
     return status;
 }
 
-static cardbox_status read_life(card_input *out, const card_given *card, const char **member,
-                                cardbox_error *err)
+static cardbox_status read_lifetime(card_input *out, const client_card *card, const char **member,
+                                    cardbox_error *err)
 {
     *member = "ttl_seconds";
     if (card->ttl_seconds < 0)
@@ -226,11 +225,11 @@ static cardbox_status read_life(card_input *out, const card_given *card, const c
     return check_time("created_at", card->created_at, &out->created_micros, err);
 }
 
-cardbox_status card_input_make(card_input *out, const card_given *card, const char **member,
+cardbox_status card_input_make(card_input *out, const client_card *card, const char **member,
                                cardbox_error *err)
 {
-    const char *nobody_asks = NULL;
-    member = member == NULL ? &nobody_asks : member;
+    const char *ignored = NULL;
+    member = member == NULL ? &ignored : member;
     *out = (card_input){.tenant = card->tenant, .card_id = card->card_id};
     *member = "card_id";
     cardbox_status status = check_id_slice("card_id", card->card_id, CARDBOX_CARD_ID_MAX, err);
@@ -241,17 +240,17 @@ cardbox_status card_input_make(card_input *out, const card_given *card, const ch
     if (status == CARDBOX_OK)
         status = read_tool_fields(out, card, member, err);
     if (status == CARDBOX_OK)
-        status = read_life(out, card, member, err);
+        status = read_lifetime(out, card, member, err);
     return status;
 }
 
-static slice sized(const char *text, size_t length)
+static slice slice_with_length(const char *text, size_t length)
 {
     return length == 0 ? slice_of(text) : (slice){text, length};
 }
 
-/* A member of the metadata that the card names. NULL: none, also where a read said "unknown". */
-static slice named(const char *text)
+/* The type or the author of a card. Absent if the card was read without one. */
+static slice known_or_absent(const char *text)
 {
     return slice_of(text == CARD_UNKNOWN ? NULL : text);
 }
@@ -259,19 +258,19 @@ static slice named(const char *text)
 cardbox_status card_input_read(card_input *out, const char *tenant, const cardbox_card *card,
                                const cardbox_add_options *options, cardbox_error *err)
 {
-    const card_given given = {
+    const client_card given = {
         .tenant = slice_of(tenant),
         .card_id = slice_of(card->card_id),
-        .content = sized(card->content, card->content_length),
-        .metadata = sized(card->metadata, card->metadata_length),
-        .tool_calls = sized(card->tool_calls, card->tool_calls_length),
+        .content = slice_with_length(card->content, card->content_length),
+        .metadata = slice_with_length(card->metadata, card->metadata_length),
+        .tool_calls = slice_with_length(card->tool_calls, card->tool_calls_length),
         .tool_call_id = slice_of(card->tool_call_id),
-        .type = named(card->type),
+        .type = known_or_absent(card->type),
         .role = slice_of(card->role),
         .step_id = slice_of(card->step_id),
         .trace_id = slice_of(card->trace_id),
         .agent_turn_id = slice_of(card->agent_turn_id),
-        .author_id = named(card->author_id),
+        .author_id = known_or_absent(card->author_id),
         .created_at = slice_of(card->created_at),
         .ttl_seconds = card->ttl_seconds,
         .sealed = card->sealed,
@@ -283,7 +282,8 @@ cardbox_status card_input_read(card_input *out, const char *tenant, const cardbo
 
 /* --- parameters: one array a column --- */
 
-/* `has` says whether there is a value; 0: always one, which may be a null slice. */
+/* `has` is the offset of the bool that is set if there is a value; 0: the value is never NULL, but
+ * a slice may be {NULL, 0}. */
 static const struct {
     params_type type;
     size_t offset, has;

@@ -1,6 +1,5 @@
 /*
- * card_input.h: a card on its way into the database: checked, its metadata put together, its
- * content as exact text.
+ * card_input.h: checks a card and completes its metadata, before it is written to the database.
  */
 #ifndef STORE_CARD_INPUT_H
 #define STORE_CARD_INPUT_H
@@ -23,24 +22,24 @@ typedef struct card_input {
     bool sealed;
     bool strict;  /* other content is a conflict */
     bool restore; /* a card that was deleted or has expired comes back */
-    buf merged;   /* what metadata points to */
+    buf merged;   /* owns the bytes of `metadata` */
 } card_input;
 
-/* A card as its writer gives it. A slice with ptr NULL: not given. */
-typedef struct card_given {
+/* A card as the client sent it. A slice with ptr NULL: absent. */
+typedef struct client_card {
     slice tenant, card_id;
     slice content, metadata, tool_calls; /* JSON */
     slice tool_call_id;
     slice type, role, step_id, trace_id, agent_turn_id, author_id; /* members of the metadata */
     slice created_at;
-    int32_t ttl_seconds; /* 0: for ever */
+    int32_t ttl_seconds; /* 0: unlimited */
     bool sealed, strict, restore;
-    bool checked; /* content of a known class must keep its rules */
-} card_given;
+    bool checked; /* content of a known class must satisfy the rules of its class */
+} client_card;
 
-/* Checks a card and fills all. Views point into what was given, which must live as long. `member`,
- * which may be NULL, receives the name of what is wrong. */
-cardbox_status card_input_make(card_input *out, const card_given *card, const char **member,
+/* Checks a card and fills `out`. Its slices point into `card`, whose data must stay valid as long.
+ * On failure *member receives the name of the wrong member; `member` may be NULL. */
+cardbox_status card_input_make(card_input *out, const client_card *card, const char **member,
                                cardbox_error *err);
 
 /* The same for a public card; options may be NULL. */
@@ -49,8 +48,14 @@ cardbox_status card_input_read(card_input *out, const char *tenant, const cardbo
 
 void card_input_free(card_input *input);
 
-/* The parameters of STATEMENT_cards_add. `whole`: all or none, and it waits for locked cards.
- * Otherwise each card is added by itself, and a locked one gives CARD_LOCKED. */
+/* Adds the parameters of STATEMENT_cards_add. `whole`: all cards are added or none, and the
+ * statement waits for locked cards. Otherwise each card is added independently, and the outcome of
+ * a locked card is CARD_LOCKED. */
 void cards_add_params(params *p, const card_input *inputs, size_t count, bool whole);
+
+/* cards.c: adds all cards or none. `outcomes` receives the outcome of each card, and may be NULL.
+ */
+cardbox_status cards_send(cardbox_outcome *outcomes, cardbox *db, const card_input *inputs,
+                          size_t count, cardbox_error *err);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * card_json.c: the card object, spliced from the content as it was written and the metadata as
- * PostgreSQL prints it. A row may hold any JSON anywhere (older writers did): whatever it is, the
- * object comes out well-formed.
+ * card_json.c: appends a card as a JSON object. Content is copied as it was written, metadata as
+ * PostgreSQL prints it. Rows of older versions may contain any JSON in any column: the object is
+ * well-formed all the same.
  */
 #include "store/card/card_json.h"
 
 #include "base/isotime.h"
 #include "model/content/content.h"
 
-/* What a card shows of its metadata: string tokens as they stand there, or SCAN_NONE. */
+/* Values of the metadata that other members of the object are made of; SCAN_NONE: absent. */
 typedef struct card_facts {
     scan_value type;
     scan_value semantic_type;
@@ -70,7 +70,7 @@ static void add_author(buf *out, const card_facts *facts)
         buf_text(out, "\"unknown\"");
 }
 
-/* A date-time has no escapes in JSON that matter to us: one that has is no date-time. */
+/* Reads a date-time. A string with escapes is not a date-time. */
 static bool read_time(isotime *out, scan_value value)
 {
     return is_filled(value) && isotime_parse(scan_inside(value.text), out);
@@ -84,15 +84,15 @@ static void add_created_at(buf *out, const card_facts *facts, int64_t row_micros
     isotime_json(out, &time);
 }
 
-/* An object of a known class to the byte, but for the "__type__" that names it and the comma and
- * white space that go with that. */
+/* Copies an object of a known class byte by byte, without its member "__type__" and the comma and
+ * white space of that member. */
 static void add_members(buf *out, scan_value object)
 {
     slice key;
     scan_value value;
-    const char *from = object.text.ptr; /* not written yet */
-    const char *end = from + 1;         /* of the last member that stays */
-    slice between = {NULL, 0};          /* stood before a member that was left out */
+    const char *from = object.text.ptr; /* the first byte that is not copied yet */
+    const char *end = from + 1;         /* the end of the last member that is copied */
+    slice between = {NULL, 0};          /* the bytes before an omitted member */
     for (scan_walk walk = scan_enter(object); scan_member(&walk, &key, &value);) {
         const char *value_end = value.text.ptr + value.text.len;
         if (scan_string_is(key, SLICE("__type__"))) {
@@ -135,7 +135,7 @@ static void add_content(buf *out, const card_row *card, scan_value content, cons
         buf_char(out, '}');
 }
 
-/* What only we show, after the fields that every client knows. */
+/* Adds the members of this service that other card stores do not have. */
 static void add_extras(buf *out, const card_row *card, const char *class_name)
 {
     buf_text(out, ",\"expires_at\":");

@@ -1,6 +1,6 @@
 /*
- * card_result.c: rows as cardbox_card structs. Text that stands in the rows is lent from there;
- * only members of the metadata and times are copied.
+ * card_result.c: makes cardbox_card structs from rows. Strings point into the rows; only times and
+ * members of the metadata are copied.
  */
 #include "store/card/card_result.h"
 
@@ -17,7 +17,7 @@ struct kept_rows {
     struct kept_rows *next;
 };
 
-bool cards_keep(cardbox_cards *cards, store_rows *rows)
+bool cards_add_rows(cardbox_cards *cards, store_rows *rows)
 {
     struct kept_rows *kept = arena_take(&cards->memory, sizeof(*kept));
     if (kept == NULL) {
@@ -34,7 +34,7 @@ cardbox_status cards_new(cardbox_cards **out, store_rows *rows, size_t cards, si
 {
     cardbox_cards *made = calloc(1, sizeof(*made));
     if (made != NULL) {
-        cards_keep(made, rows);
+        cards_add_rows(made, rows);
         made->cards = arena_zeros(&made->memory, cards, sizeof(*made->cards));
         made->sources = arena_zeros(&made->memory, cards, sizeof(*made->sources));
         made->missing = arena_zeros(&made->memory, missing, sizeof(*made->missing));
@@ -49,8 +49,8 @@ cardbox_status cards_new(cardbox_cards **out, store_rows *rows, size_t cards, si
     return CARDBOX_OK;
 }
 
-/* What a string token says. NULL if it is none, or says what no C string can. */
-static const char *decode(arena *memory, scan_value value)
+/* Decodes a JSON string. Returns NULL if it is no string or contains NUL. */
+static const char *decode_string(arena *memory, scan_value value)
 {
     buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
     if (value.kind != SCAN_STRING || !scan_decode(&text, value.text))
@@ -78,7 +78,7 @@ static void read_metadata(cardbox_card *card, arena *memory, slice metadata)
     for (scan_walk walk = scan_enter(object); scan_member(&walk, &key, &value);)
         for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
             if (scan_string_is(key, slice_of(members[i].name)))
-                *members[i].out = decode(memory, value);
+                *members[i].out = decode_string(memory, value);
 }
 
 void cards_add(cardbox_cards *cards, const card_row *row)
@@ -164,7 +164,7 @@ const char *cardbox_card_text(const cardbox_card *card)
         return "";
     card_source *source = card->source;
     if (source == NULL || source->content.ptr != card->content)
-        return card->content; /* not one of a result: there is no place to keep another text */
+        return card->content; /* not a card of a result: nothing could own a copy */
     if (source->text == NULL) {
         buf text = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
         content_text(&text, source->content);

@@ -1,6 +1,6 @@
 /*
- * card_result.h: a cardbox_cards from the inside: it owns the rows that its cards point into, and
- * an arena for what had to be decoded.
+ * card_result.h: makes cardbox_cards from rows. A result owns the rows that its cards point into,
+ * and an arena for decoded strings.
  */
 #ifndef STORE_CARD_RESULT_H
 #define STORE_CARD_RESULT_H
@@ -9,11 +9,11 @@
 #include "cardbox/card.h"
 #include "store/read.h"
 
-/* Where a card that a result lends is from: a copy of it, which a caller made, finds it too. */
+/* The result that a card belongs to. A caller's copy of the card points to it as well. */
 typedef struct card_source {
     cardbox_cards *owner;
     slice content;
-    const char *text; /* made when it is asked for */
+    const char *text; /* made by the first cardbox_card_text(); NULL: not yet */
 } card_source;
 
 struct cardbox_cards {
@@ -27,12 +27,14 @@ struct cardbox_cards {
     const char *cursor;
 };
 
-/* A result with room for `cards` and `missing` ids that takes over `rows` (also when it fails). */
+/* Makes an empty result with capacity for `cards` cards and `missing` missing ids. It owns `rows`;
+ * on failure they are freed. */
 cardbox_status cards_new(cardbox_cards **out, store_rows *rows, size_t cards, size_t missing,
                          cardbox_error *err);
 
-/* Takes over further rows. False: memory ran out, as cards_finish will say, and they are gone. */
-bool cards_keep(cardbox_cards *cards, store_rows *rows);
+/* Makes the result the owner of more rows. False: memory ran out and the rows were freed;
+ * cards_finish will return CARDBOX_NOMEM. */
+bool cards_add_rows(cardbox_cards *cards, store_rows *rows);
 
 /* Adds the card of a row. */
 void cards_add(cardbox_cards *cards, const card_row *row);
@@ -40,10 +42,11 @@ void cards_add(cardbox_cards *cards, const card_row *row);
 /* Adds a missing id, copied. */
 void cards_add_missing(cardbox_cards *cards, const char *id);
 
-/* Hands the result over, or frees it if memory ran out meanwhile. */
+/* Sets *out to the result; if memory ran out, frees it and returns CARDBOX_NOMEM. */
 cardbox_status cards_finish(cardbox_cards **out, cardbox_cards *cards, cardbox_error *err);
 
-/* What a card that was read has for a type and an author, by its address, where it has none. */
+/* The type or author of a card without one: "unknown". Compared by address, so that writing a card
+ * that was read does not store it. */
 extern const char CARD_UNKNOWN[];
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * cards.c: the public functions of <cardbox/card.h>: check, build parameters, run one statement,
- * turn its rows into a result.
+ * cards.c: the public functions of <cardbox/card.h>. Each checks its arguments, runs one statement,
+ * and makes a result from the rows.
  */
 #include "cardbox/card.h"
 
@@ -21,7 +21,8 @@ const char *cardbox_outcome_name(cardbox_outcome outcome)
 
 /* --- writing --- */
 
-/* Cards may be of an older or newer header: each says how long it is, the first for all. */
+/* The struct may have the size of an older or newer header: the first card's struct_size applies to
+ * all. */
 static const cardbox_card *card_at(const cardbox_card *cards, size_t index)
 {
     return (const cardbox_card *)((const char *)cards + index * cards->struct_size);
@@ -51,7 +52,7 @@ static cardbox_status read_cards(card_input *inputs, const char *tenant, const c
     return CARDBOX_OK;
 }
 
-/* Turns what the database says of each card into outcomes and one status. */
+/* Reads the outcome of each card. The status is that of the first card that failed. */
 static cardbox_status read_outcomes(cardbox_outcome *outcomes, const store_rows *rows,
                                     const card_input *inputs, size_t count, cardbox_error *err)
 {
@@ -69,8 +70,8 @@ static cardbox_status read_outcomes(cardbox_outcome *outcomes, const store_rows 
     return status;
 }
 
-static cardbox_status send_cards(cardbox_outcome *outcomes, cardbox *db, const card_input *inputs,
-                                 size_t count, cardbox_error *err)
+cardbox_status cards_send(cardbox_outcome *outcomes, cardbox *db, const card_input *inputs,
+                          size_t count, cardbox_error *err)
 {
     store_rows *rows = NULL;
     params p;
@@ -106,7 +107,7 @@ cardbox_status cardbox_add_cards(cardbox_outcome *outcomes, cardbox *db, const c
         return error_nomem(err);
     status = read_cards(inputs, tenant, cards, count, options, err);
     if (status == CARDBOX_OK)
-        status = send_cards(outcomes, db, inputs, count, err);
+        status = cards_send(outcomes, db, inputs, count, err);
     for (size_t i = 0; i < count; i++)
         card_input_free(&inputs[i]);
     free(inputs);
@@ -141,7 +142,8 @@ cardbox_status cardbox_card_delete(cardbox *db, const char *tenant, const char *
 
 /* --- reading by id --- */
 
-/* Puts cards in the order of the request, each id once, and the rest among the missing. */
+/* Puts the cards in the order of the request. Repeated ids are returned once, unknown ids are
+ * missing ids. */
 static cardbox_status order_cards(cardbox_cards **out, store_rows *rows,
                                   const char *const *card_ids, size_t count, cardbox_error *err)
 {
@@ -198,9 +200,9 @@ cardbox_status cardbox_cards_get(cardbox_cards **out, cardbox *db, const char *t
     return status;
 }
 
-/* A result that must hold a card. */
-static cardbox_status expect_one(cardbox_cards **out, const char *whose, const char *id,
-                                 cardbox_error *err)
+/* Returns CARDBOX_NOT_FOUND if the result is empty. */
+static cardbox_status check_not_empty(cardbox_cards **out, const char *whose, const char *id,
+                                      cardbox_error *err)
 {
     if (cardbox_cards_count(*out) > 0)
         return CARDBOX_OK;
@@ -213,7 +215,7 @@ cardbox_status cardbox_card_get(cardbox_cards **out, cardbox *db, const char *te
                                 const char *card_id, cardbox_error *err)
 {
     cardbox_status status = cardbox_cards_get(out, db, tenant, &card_id, 1, err);
-    return status == CARDBOX_OK ? expect_one(out, "", card_id, err) : status;
+    return status == CARDBOX_OK ? check_not_empty(out, "", card_id, err) : status;
 }
 
 /* --- lists --- */
@@ -261,7 +263,8 @@ static cardbox_status read_call_ids(card_list *out, const cardbox_card_filter *f
     return status;
 }
 
-/* What must hold twice is one member of what PostgreSQL is asked for, and the last would count. */
+/* Checks a metadata filter. A key may occur once: the filters become one JSON object, in which
+ * PostgreSQL would keep the last value only. */
 static cardbox_status check_match(const cardbox_match *matches, size_t index, cardbox_error *err)
 {
     const cardbox_match *match = &matches[index];
@@ -348,8 +351,9 @@ static cardbox_status run_list(store_rows **rows, cardbox *db, const card_list *
     return client_run(db, STATEMENT_cards_list, &p, RUN_AGAIN, rows, err);
 }
 
-/* One statement looks at so many cards: goes on until the page is full, or there are no more. */
-static cardbox_status take_page(cardbox_cards *cards, cardbox *db, card_list *list,
+/* Reads cards until the page is full or the list ends: the number of cards that one statement
+ * visits is limited. */
+static cardbox_status fill_page(cardbox_cards *cards, cardbox *db, card_list *list,
                                 cardbox_error *err)
 {
     do {
@@ -359,7 +363,7 @@ static cardbox_status take_page(cardbox_cards *cards, cardbox *db, card_list *li
         if (status != CARDBOX_OK)
             return status;
         card_page_read(&page, rows, list->limit);
-        if (!cards_keep(cards, rows))
+        if (!cards_add_rows(cards, rows))
             return CARDBOX_OK;
         for (int row = 0; row < page.count; row++) {
             card_row card;
@@ -381,7 +385,7 @@ static cardbox_status list_cards(cardbox_cards **out, cardbox *db, card_list *li
     cardbox_status status = cards_new(&cards, NULL, (size_t)list->limit, 0, err);
     if (status != CARDBOX_OK)
         return status;
-    status = take_page(cards, db, list, err);
+    status = fill_page(cards, db, list, err);
     if (status == CARDBOX_OK)
         return cards_finish(out, cards, err);
     cardbox_cards_free(cards);
@@ -422,5 +426,5 @@ cardbox_status cardbox_card_latest(cardbox_cards **out, cardbox *db, const char 
     filter.type = type;
     filter.limit = 1;
     cardbox_status status = cardbox_cards_list(out, db, tenant, &filter, err);
-    return status == CARDBOX_OK ? expect_one(out, "none of step ", step_id, err) : status;
+    return status == CARDBOX_OK ? check_not_empty(out, "none of step ", step_id, err) : status;
 }

@@ -1,5 +1,5 @@
 /*
- * revisions.c: what a card said before it was repaired, for <cardbox/card.h>.
+ * revisions.c: lists the former contents of a card that was repaired, for <cardbox/card.h>.
  */
 #include <stdlib.h>
 #include "base/isotime.h"
@@ -13,13 +13,13 @@ struct cardbox_revisions {
     size_t count;
 };
 
-static cardbox_status take_revisions(cardbox_revisions **out, store_rows *rows, unsigned limit,
+static cardbox_status make_revisions(cardbox_revisions **out, store_rows *rows, unsigned limit,
                                      cardbox_error *err)
 {
     cardbox_cards *cards = NULL;
     size_t count = (size_t)rows_count(rows);
     if (count > 0 && rows_null(rows, 0, REVISION_COL_NUMBER))
-        count = 0; /* a card without a revision that fits */
+        count = 0; /* the card exists, without such revisions */
     if (count > limit)
         count = limit;
     cardbox_status status = cards_new(&cards, rows, count, 0, err);
@@ -74,7 +74,7 @@ cardbox_status cardbox_card_revisions(cardbox_revisions **out, cardbox *db, cons
         rows_free(rows);
         return error_set(err, CARDBOX_NOT_FOUND, "card not found: %s", card_id);
     }
-    return status == CARDBOX_OK ? take_revisions(out, rows, limit, err) : status;
+    return status == CARDBOX_OK ? make_revisions(out, rows, limit, err) : status;
 }
 
 size_t cardbox_revisions_count(const cardbox_revisions *revisions)

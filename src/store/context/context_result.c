@@ -1,6 +1,6 @@
 /*
- * context_result.c: the text of a context, its digests and its report, for <cardbox/context.h>.
- * Must not send anything.
+ * context_result.c: results with a context, its digests and its report, for <cardbox/context.h>.
+ * Sends no statement.
  */
 #include "store/context/context_result.h"
 
@@ -29,8 +29,8 @@ cardbox_status context_options_read(context_request *out, const cardbox_context_
     return CARDBOX_OK;
 }
 
-cardbox_status context_finish(cardbox_context **out, context *ctx, cardbox_format format, buf *head,
-                              cardbox_error *err)
+cardbox_status context_result_new(cardbox_context **out, context *ctx, cardbox_format format,
+                                  buf *head, cardbox_error *err)
 {
     cardbox_context *made = calloc(1, sizeof(*made));
     cardbox_status status;
@@ -41,7 +41,7 @@ cardbox_status context_finish(cardbox_context **out, context *ctx, cardbox_forma
     }
     made->report = *head;
     *head = BUF_INIT(0);
-    status = context_written(&made->output, ctx, format, err);
+    status = context_write_checked(&made->output, ctx, format, err);
     buf_printf(&made->report, ",\"format\":\"%s\",", CONTEXT_FORMATS[format]);
     context_report(&made->report, ctx);
     buf_char(&made->report, '}');

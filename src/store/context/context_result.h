@@ -1,6 +1,6 @@
 /*
- * context_result.h: a context as <cardbox/context.h> lends it, made of one that was built. Knows
- * neither sessions nor boxes.
+ * context_result.h: makes the results of <cardbox/context.h> from a context. Used for sessions and
+ * boxes.
  */
 #ifndef STORE_CONTEXT_RESULT_H
 #define STORE_CONTEXT_RESULT_H
@@ -8,13 +8,13 @@
 #include "cardbox/context.h"
 #include "model/session/context.h"
 
-/* The options of a caller, or the default; CARDBOX_INVALID: a format that there is none of. */
+/* Reads a caller's options; NULL: the defaults. CARDBOX_INVALID: the format does not exist. */
 cardbox_status context_options_read(context_request *out, const cardbox_context_options *options,
                                     cardbox_error *err);
 
-/* Writes the context and its report: `head` is a JSON object that was begun with what it is the
- * context of, and is taken over. CARDBOX_TOO_LARGE, CARDBOX_NOMEM. */
-cardbox_status context_finish(cardbox_context **out, context *ctx, cardbox_format format, buf *head,
-                              cardbox_error *err);
+/* Writes the context and its report. `head` is the open JSON object that begins the report; the
+ * result owns it. Fails with CARDBOX_TOO_LARGE and CARDBOX_NOMEM. */
+cardbox_status context_result_new(cardbox_context **out, context *ctx, cardbox_format format,
+                                  buf *head, cardbox_error *err);
 
 #endif

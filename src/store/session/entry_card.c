@@ -1,23 +1,22 @@
 /*
- * entry_card.c: copies what an entry says into a card: its text or content, its calls, the id of
- * the call that it answers.
+ * entry_card.c: copies a session entry into a card: its text or content, its tool calls, and the
+ * id of the tool call that it answers.
  */
 #include "store/session/entry_card.h"
 
 #include "base/errors.h"
 #include "cardbox/session.h"
 #include "model/session/message.h"
-#include "store/client/call.h"
 #include "store/client/check.h"
 #include "store/write.h"
 
 static bool is_call(scan_value block)
 {
-    return session_says(scan_find(block, "type"), "toolCall");
+    return session_string_is(scan_find(block, "type"), "toolCall");
 }
 
-/* The elements of pi's content that are calls. */
-static slice pick_calls(scan_value content, arena *memory)
+/* Returns a JSON array of the tool calls in the content of pi's assistant message. */
+static slice copy_tool_calls(scan_value content, arena *memory)
 {
     buf out = BUF_INIT(CARDBOX_CONTENT_MAX);
     scan_value block;
@@ -34,15 +33,15 @@ static slice pick_calls(scan_value content, arena *memory)
     return arena_keep(memory, &out);
 }
 
-/* Puts the texts of pi's blocks together as the inside of one JSON string, a line feed between
- * them. False: a block is no text. */
-static bool put_texts(buf *out, scan_value content)
+/* Joins the texts of pi's content blocks with line feeds, as a JSON string without its quotes.
+ * Skips tool calls and thinking. Returns false if another block is not a text. */
+static bool join_texts(buf *out, scan_value content)
 {
     scan_value block, text;
     size_t count = 0;
 
     for (scan_walk walk = scan_enter(content); scan_element(&walk, &block);) {
-        if (is_call(block) || session_says(scan_find(block, "type"), "thinking"))
+        if (is_call(block) || session_string_is(scan_find(block, "type"), "thinking"))
             continue;
         text = scan_find(block, "text");
         if (text.kind != SCAN_STRING)
@@ -53,7 +52,7 @@ static bool put_texts(buf *out, scan_value content)
     return true;
 }
 
-/* A text becomes a TextContent, a call a ToolCallContent, all else stays as it is. */
+/* Makes a TextContent of a text and a ToolCallContent of a tool call. Other content is kept. */
 static slice make_content(const session_entry *entry, arena *memory)
 {
     buf out = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
@@ -72,7 +71,7 @@ static slice make_content(const session_entry *entry, arena *memory)
     if (content.kind == SCAN_STRING)
         buf_slice(&out, scan_inside(content.text));
     else if (entry->kind == SESSION_MESSAGE && content.kind == SCAN_ARRAY)
-        is_text = put_texts(&out, content);
+        is_text = join_texts(&out, content);
     buf_text(&out, "\"}");
     if (is_text)
         return arena_keep(memory, &out);
@@ -80,7 +79,7 @@ static slice make_content(const session_entry *entry, arena *memory)
     return content.text;
 }
 
-static slice make_calls(const session_entry *entry, arena *memory)
+static slice tool_calls_json(const session_entry *entry, arena *memory)
 {
     scan_value calls = scan_find(entry->value, "toolCalls");
 
@@ -89,8 +88,8 @@ static slice make_calls(const session_entry *entry, arena *memory)
     if (entry->kind != SESSION_MESSAGE || entry->role != SESSION_ROLE_ASSISTANT ||
         entry->content.kind != SCAN_ARRAY)
         return (slice){NULL, 0};
-    slice picked = pick_calls(entry->content, memory);
-    return picked.len > 2 ? picked : (slice){NULL, 0};
+    slice calls_found = copy_tool_calls(entry->content, memory);
+    return calls_found.len > 2 ? calls_found : (slice){NULL, 0};
 }
 
 static slice make_metadata(const entry_card *card, const session_entry *entry, arena *memory)
@@ -114,7 +113,7 @@ cardbox_status entry_card_make(card_input *out, const entry_card *card, slice js
     session_line line;
     session_entry entry;
     slice call = {NULL, 0};
-    card_given given = {.tenant = card->tenant, .card_id = card->card_id, .sealed = true};
+    client_card given = {.tenant = card->tenant, .card_id = card->card_id, .sealed = true};
 
     json.ptr = arena_copy(memory, json);
     if (json.ptr == NULL || !session_line_from_store(&line, json) ||
@@ -122,39 +121,19 @@ cardbox_status entry_card_make(card_input *out, const entry_card *card, slice js
         return memory->failed ? error_nomem(err)
                               : error_set(err, CARDBOX_INTERNAL, "the stored entry is damaged");
     if (!entry.in_context)
-        return error_set(err, CARDBOX_INVALID, "entry %.*s gives no message",
+        return error_set(err, CARDBOX_INVALID, "entry %.*s contains no message",
                          error_shown(card->entry), card->entry.ptr);
     bool has_call = entry.kind == SESSION_PLAIN_TOOL || entry.role == SESSION_ROLE_TOOL_RESULT;
     if (has_call && session_text_of(&call, entry.target, memory) &&
         slice_is_id(call, CARDBOX_CARD_ID_MAX))
         given.tool_call_id = call;
     given.content = make_content(&entry, memory);
-    given.tool_calls = make_calls(&entry, memory);
+    given.tool_calls = tool_calls_json(&entry, memory);
     given.metadata = make_metadata(card, &entry, memory);
     return memory->failed ? error_nomem(err) : card_input_make(out, &given, NULL, err);
 }
 
 /* --- the public function --- */
-
-static cardbox_status add_card(cardbox_outcome *outcome, cardbox *db, const card_input *input,
-                               cardbox_error *err)
-{
-    store_rows *rows = NULL;
-    card_outcome added = {.ord = 0};
-    params p;
-
-    params_init(&p, REQUEST_MAX);
-    cards_add_params(&p, input, 1, true);
-    cardbox_status status = client_run(db, STATEMENT_cards_add, &p, RUN_AGAIN, &rows, err);
-    if (status == CARDBOX_OK) {
-        card_outcome_read(&added, rows, 0);
-        status = card_outcome_status(&added, input, err);
-    }
-    if (outcome != NULL)
-        *outcome = added.outcome;
-    rows_free(rows);
-    return status;
-}
 
 cardbox_status cardbox_card_from_entry(cardbox_outcome *outcome, cardbox *db, const char *tenant,
                                        const char *session_id, const char *entry_id,
@@ -175,11 +154,11 @@ cardbox_status cardbox_card_from_entry(cardbox_outcome *outcome, cardbox *db, co
     const entry_card card = {slice_of(tenant), slice_of(session_id), slice_of(entry_id),
                              slice_of(card_id)};
     if (entry == NULL)
-        status = session_no_entry(card.session, card.entry, err);
+        status = session_entry_not_found(card.session, card.entry, err);
     else
         status = entry_card_make(&input, &card, slice_of(entry->json), &memory, err);
     if (status == CARDBOX_OK)
-        status = add_card(outcome, db, &input, err);
+        status = cards_send(outcome, db, &input, 1, err);
     card_input_free(&input);
     cardbox_entries_free(found);
     arena_reset(&memory);

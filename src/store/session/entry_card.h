@@ -1,5 +1,6 @@
 /*
- * entry_card.h: the message of an entry as a sealed card, for boxes. Knows no connection.
+ * entry_card.h: makes a sealed card from the message of a session entry, so that boxes can list it.
+ * Does not use a connection.
  */
 #ifndef STORE_ENTRY_CARD_H
 #define STORE_ENTRY_CARD_H
@@ -12,8 +13,8 @@ typedef struct entry_card {
     slice card_id;
 } entry_card;
 
-/* `json` is the entry's line, of which `memory` gets a copy: the card's parts live there.
- * CARDBOX_INVALID: the entry gives no message. */
+/* Makes the card of the entry whose line is `json`. The card points into `memory`. Returns
+ * CARDBOX_INVALID if the entry contains no message. */
 cardbox_status entry_card_make(card_input *out, const entry_card *card, slice json, arena *memory,
                                cardbox_error *err);
 

@@ -1,7 +1,7 @@
 /*
- * session_append.c: what clients give, checked and completed: one rule for whoever appends. What an
- * entry leaves open is filled in here, but for the head, which the database knows. Knows no
- * requests and no connection.
+ * session_append.c: checks the headers and entries that clients send, and adds the members that
+ * they omit. The database adds the parent of the first entry: the session's head. Uses no requests
+ * and no connection.
  */
 #include "store/session/session_append.h"
 
@@ -13,9 +13,10 @@
 #include "cardbox/limits.h"
 #include "base/errors.h"
 
-/* --- JSON of a client as a line --- */
+/* --- a client's JSON as one line --- */
 
-static cardbox_status in_one_line(slice *json, arena *memory, cardbox_error *err)
+/* Replaces JSON that contains line breaks by a compact copy. Keeps malformed JSON. */
+static cardbox_status make_one_line(slice *json, arena *memory, cardbox_error *err)
 {
     buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
 
@@ -23,7 +24,7 @@ static cardbox_status in_one_line(slice *json, arena *memory, cardbox_error *err
         (memchr(json->ptr, '\n', json->len) == NULL && memchr(json->ptr, '\r', json->len) == NULL))
         return CARDBOX_OK;
     if (!scan_check(*json, CARDBOX_JSON_DEPTH_MAX, NULL, NULL, NULL))
-        return CARDBOX_OK; /* who reads the line says why */
+        return CARDBOX_OK; /* read_line reports the error */
     scan_compact(&text, *json);
     *json = arena_keep(memory, &text);
     return json->ptr == NULL ? error_nomem(err) : CARDBOX_OK;
@@ -50,7 +51,7 @@ static cardbox_status read_line(session_line *out, slice json, const char *what,
 static cardbox_status check_header(slice *header, arena *memory, cardbox_error *err)
 {
     session_line line;
-    cardbox_status status = in_one_line(header, memory, err);
+    cardbox_status status = make_one_line(header, memory, err);
 
     if (status == CARDBOX_OK)
         status = read_line(&line, *header, "header", err);
@@ -73,9 +74,10 @@ static void make_header(buf *text, slice session, slice cwd)
     buf_char(text, '}');
 }
 
-/* A long id of the session can't be helped: only what was given for the header is refused. */
-cardbox_status session_header_take(slice *header, slice session, slice cwd, arena *memory,
-                                   cardbox_error *err)
+/* The length limit applies only if the caller passed a header or a cwd: a long session id alone
+ * does not fail the call. */
+cardbox_status session_header_prepare(slice *header, slice session, slice cwd, arena *memory,
+                                      cardbox_error *err)
 {
     buf text = BUF_INIT((size_t)64 * 1024);
     const char *what = header->ptr != NULL ? "header" : "the header made with cwd";
@@ -94,13 +96,12 @@ cardbox_status session_header_take(slice *header, slice session, slice cwd, aren
             status = error_nomem(err);
     }
     if (status == CARDBOX_OK && given && header->len > CARDBOX_SESSION_HEADER_MAX)
-        status = error_set(err, CARDBOX_TOO_LARGE,
-                           "%s has %zu bytes, the limit is %d: readers of files look at no more",
-                           what, header->len, CARDBOX_SESSION_HEADER_MAX);
+        status = error_set(err, CARDBOX_TOO_LARGE, "%s has %zu bytes, the limit is %d", what,
+                           header->len, CARDBOX_SESSION_HEADER_MAX);
     return status;
 }
 
-/* --- what is left open --- */
+/* --- omitted members --- */
 
 static void add_id(buf *out, const session_batch *batch)
 {
@@ -109,7 +110,7 @@ static void add_id(buf *out, const session_batch *batch)
     if (batch->run_key == NULL) {
         cardbox_uuid7(text);
     } else {
-        snprintf(part, sizeof(part), "entry %" PRIu64, batch->named);
+        snprintf(part, sizeof(part), "entry %" PRIu64, batch->new_ids);
         cardbox_uuid7_from_key(text, batch->run_key, part);
     }
     buf_printf(out, "\"id\":\"%s\",", text);
@@ -125,11 +126,11 @@ static void add_time(buf *out, const session_batch *batch)
     buf_char(out, ',');
 }
 
-/* An entry without an id is new: it is given one, and the time. One that has an id is given no
- * time, so that it can be sent again. What names no parent goes on from the entry before; the first
- * one's is left to the database. */
-static cardbox_status complete(session_batch *batch, session_line *line, bool *is_new,
-                               cardbox_error *err)
+/* Adds a new id and the time to an entry without an id. An entry with an id gets no time, so that
+ * sending it again sends the same bytes. An entry without a parentId gets the id of the previous
+ * entry; the database sets the parent of the first one. */
+static cardbox_status add_omitted_members(session_batch *batch, session_line *line, bool *is_new,
+                                          cardbox_error *err)
 {
     static const char *const NAMES[] = {"id", "parentId", "timestamp"};
     scan_value found[3];
@@ -137,11 +138,11 @@ static cardbox_status complete(session_batch *batch, session_line *line, bool *i
 
     session_pick(line->value, NAMES, found, 3);
     *is_new = found[0].kind == SCAN_NONE;
-    bool follows = found[1].kind == SCAN_NONE && batch->before[0] != '\0';
+    bool follows = found[1].kind == SCAN_NONE && batch->previous_id[0] != '\0';
     if (*is_new && batch->key.ptr != NULL)
         return error_set(err, CARDBOX_INVALID,
-                         "with a key an entry needs an id of its own: one that is made here would "
-                         "be another the next time");
+                         "with a key an entry needs an id of its own: a new id would differ "
+                         "when the request is repeated");
     if (!*is_new && !follows)
         return CARDBOX_OK;
     batch->has_new_ids = batch->has_new_ids || *is_new;
@@ -150,7 +151,7 @@ static cardbox_status complete(session_batch *batch, session_line *line, bool *i
         add_id(&text, batch);
     if (follows) {
         buf_text(&text, "\"parentId\":");
-        buf_json_string(&text, slice_of(batch->before));
+        buf_json_string(&text, slice_of(batch->previous_id));
         buf_char(&text, ',');
     }
     if (*is_new && found[2].kind == SCAN_NONE)
@@ -164,18 +165,18 @@ static cardbox_status complete(session_batch *batch, session_line *line, bool *i
 
 /* --- entries --- */
 
-/* Any type is one, but for that of a header: files may have types that we do not know. */
+/* Accepts every type but "session", which is a header's. Files may contain unknown types. */
 static cardbox_status check_type(const session_line *line, cardbox_error *err)
 {
     scan_value type = scan_find(line->value, "type");
 
-    if (type.kind == SCAN_STRING && type.text.len > 2 && !session_says(type, "session"))
+    if (type.kind == SCAN_STRING && type.text.len > 2 && !session_string_is(type, "session"))
         return CARDBOX_OK;
     return error_set(err, CARDBOX_INVALID,
-                     "an entry needs a type, and not session: a header goes with the session");
+                     "an entry needs a type other than session: a header is part of the session");
 }
 
-static cardbox_status bad_role(slice role, cardbox_error *err)
+static cardbox_status role_not_in_context(slice role, cardbox_error *err)
 {
     return error_set(err, CARDBOX_INVALID,
                      "a model sees messages of the roles user, assistant, toolResult, "
@@ -183,11 +184,11 @@ static cardbox_status bad_role(slice role, cardbox_error *err)
                      (int)role.len, role.ptr);
 }
 
-/* The id may be one that was made here: it would tell nobody which entry it is. */
-static cardbox_status other_dialect(session_kind kind, int before, cardbox_error *err)
+/* The message does not contain the entry's id, since the client may not know it. */
+static cardbox_status dialect_mismatch(session_kind kind, int before, cardbox_error *err)
 {
     return error_set(err, CARDBOX_INVALID,
-                     "an entry of type %s is of the dialect %s, what comes before it is of %s",
+                     "an entry of type %s is of the dialect %s, the entries before it are of %s",
                      session_kind_name(kind), session_dialect_name((int)session_kind_dialect(kind)),
                      session_dialect_name(before));
 }
@@ -215,18 +216,16 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
                            SESSION_ID_MAX);
     else if (batch->dialect >= 0 && session_kind_has_dialect(entry->kind) &&
              batch->dialect != (int)session_kind_dialect(entry->kind))
-        status = other_dialect(entry->kind, batch->dialect, err);
+        status = dialect_mismatch(entry->kind, batch->dialect, err);
     else if (entry->kind == SESSION_LABEL && !(session_text_of(&target, entry->target, &memory) &&
                                                slice_is_id(target, SESSION_ID_MAX)))
         status = error_set(err, memory.failed ? CARDBOX_NOMEM : CARDBOX_INVALID,
                            "a label needs a targetId, the id of the entry that it is for");
     else if (lacks != NULL)
-        status =
-            error_set(err, CARDBOX_INVALID,
-                      "an entry of type %s needs the member %s: a model would see nothing of it",
-                      session_kind_name(entry->kind), lacks);
+        status = error_set(err, CARDBOX_INVALID, "an entry of type %s needs the member %s",
+                           session_kind_name(entry->kind), lacks);
     else if (entry->kind == SESSION_MESSAGE && entry->role == SESSION_ROLE_NONE)
-        status = bad_role(scan_find(entry->body, "role").text, err);
+        status = role_not_in_context(scan_find(entry->body, "role").text, err);
     arena_reset(&memory);
     return status;
 }
@@ -242,13 +241,13 @@ cardbox_status session_batch_append(session_batch *batch, slice json, cardbox_er
     if (batch->count == CARDBOX_ENTRIES_PER_APPEND_MAX)
         return error_set(err, CARDBOX_TOO_LARGE, "more than %d entries in one call",
                          CARDBOX_ENTRIES_PER_APPEND_MAX);
-    status = in_one_line(&json, &batch->memory, err);
+    status = make_one_line(&json, &batch->memory, err);
     if (status == CARDBOX_OK)
         status = read_line(&line, json, "entry", err);
     if (status == CARDBOX_OK)
         status = check_type(&line, err);
     if (status == CARDBOX_OK)
-        status = complete(batch, &line, &is_new, err);
+        status = add_omitted_members(batch, &line, &is_new, err);
     if (status != CARDBOX_OK)
         return status;
     if (!session_entry_read(&entry, &line, SLICE(""), &batch->memory, &reason))
@@ -260,8 +259,8 @@ cardbox_status session_batch_append(session_batch *batch, slice json, cardbox_er
     pending_line *added = session_batch_add(batch, &entry);
     if (added == NULL)
         return error_nomem(err);
-    added->is_named_here = is_new;
-    batch->named += is_new;
+    added->has_new_id = is_new;
+    batch->new_ids += is_new;
     return CARDBOX_OK;
 }
 
@@ -284,7 +283,7 @@ cardbox_status session_append_list(session_batch *batch, scan_value entries, siz
     return status;
 }
 
-bool session_append_again(const session_batch *batch)
+bool session_append_is_repeatable(const session_batch *batch)
 {
     return batch->expected_version == 0 || batch->key.ptr != NULL;
 }
@@ -303,7 +302,7 @@ void session_append_json(buf *out, const session_batch *batch, const store_rows 
         buf_json_string(out, batch->lines[i].entry.id);
         buf_printf(out, ",\"outcome\":\"%.*s\",\"line\":%" PRId64, (int)outcome.len, outcome.ptr,
                    session_line_number(rows, i));
-        /* Those without content were refused. */
+        /* An entry without content whose type is known was rejected before. */
         buf_text(out, batch->lines[i].entry.kind == SESSION_OTHER
                           ? ",\"not_in_context\":\"" SESSION_UNKNOWN_TYPE "\"}"
                           : "}");

@@ -1,21 +1,22 @@
 /*
- * session_append.h: what services append to a session: a list of entries becomes a batch, and what
- * became of them JSON. Knows no requests.
+ * session_append.h: adds a client's list of entries to a batch, and renders the outcome of the
+ * append as JSON. Uses no requests.
  */
 #ifndef STORE_SESSION_APPEND_H
 #define STORE_SESSION_APPEND_H
 
 #include "store/session/session_write.h"
 
-/* session_batch_append of each element of a list, or of one object. *bad: which one is in the way.
- */
+/* Adds each element of a JSON array, or one object, to the batch. On failure, *bad is the index of
+ * the entry that caused it. */
 cardbox_status session_append_list(session_batch *batch, scan_value entries, size_t *bad,
                                    cardbox_error *err);
 
-/* Whether doing it twice, with the ids that it has, does the same as doing it once. */
-bool session_append_again(const session_batch *batch);
+/* Returns true if sending the append twice has the same effect as sending it once: it expects no
+ * version, or it has a key. */
+bool session_append_is_repeatable(const session_batch *batch);
 
-/* {"session_id","version","entries"} of the rows of STATEMENT_session_write. */
+/* Appends {"session_id","version","entries"}, made from the rows of STATEMENT_session_append. */
 void session_append_json(buf *out, const session_batch *batch, const store_rows *rows);
 
 #endif

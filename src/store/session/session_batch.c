@@ -1,12 +1,13 @@
 /*
- * session_batch.c: lines on their way into a session: what each refers to is looked up among those
- * that go with it, the rest is left to the database.
+ * session_batch.c: a batch of lines to be written to a session. Parents and duplicates are looked
+ * up in the batch first. The database looks up the others.
  */
 #include "store/session/session_write.h"
 
 #include <stdlib.h>
 
-/* References to parents, besides places. */
+/* Values of `ref` besides the number of an entry of the batch: the database looks the parent up;
+ * the parent is the session's head. */
 enum { REF_LOOKED_UP = 0, REF_HEAD = -1 };
 
 bool session_batch_init(session_batch *out, slice tenant, slice session)
@@ -51,19 +52,19 @@ static pending_line *add_line(session_batch *batch)
 
 static int32_t find_parent(const session_batch *batch, const session_entry *entry)
 {
-    uint32_t place = STRING_MAP_NONE;
+    uint32_t number = STRING_MAP_NONE;
 
     if (entry->parent_state == SESSION_PARENT_ABSENT && !batch->import)
         return REF_HEAD;
     if (entry->parent_state == SESSION_PARENT_NAMED)
-        place = string_map_get(&batch->ids, entry->parent);
-    return place == STRING_MAP_NONE ? REF_LOOKED_UP : (int32_t)place;
+        number = string_map_get(&batch->ids, entry->parent);
+    return number == STRING_MAP_NONE ? REF_LOOKED_UP : (int32_t)number;
 }
 
-static void set_before(session_batch *batch, slice id)
+static void set_previous_id(session_batch *batch, slice id)
 {
-    memcpy(batch->before, id.ptr, id.len);
-    batch->before[id.len] = '\0';
+    memcpy(batch->previous_id, id.ptr, id.len);
+    batch->previous_id[id.len] = '\0';
 }
 
 pending_line *session_batch_add(session_batch *batch, const session_entry *entry)
@@ -81,7 +82,7 @@ pending_line *session_batch_add(session_batch *batch, const session_entry *entry
     if (batch->dialect < 0 && session_kind_has_dialect(entry->kind))
         batch->dialect = (int)session_kind_dialect(entry->kind);
     batch->bytes += line->content.len;
-    set_before(batch, entry->id);
+    set_previous_id(batch, entry->id);
     if (duplicate_of == STRING_MAP_NONE &&
         !string_map_set(&batch->ids, entry->id, (uint32_t)batch->count))
         return NULL;
@@ -90,8 +91,9 @@ pending_line *session_batch_add(session_batch *batch, const session_entry *entry
 
 /* --- lines of a file --- */
 
-/* The bytes around the JSON, if they are not just one line feed. */
-static void put_around(pending_line *out, const session_line *line)
+/* Stores the bytes of the line before and after the JSON. A single line feed after it is omitted.
+ */
+static void set_surrounding_bytes(pending_line *out, const session_line *line)
 {
     const char *end = line->whole.ptr + line->whole.len;
     const char *text_end = line->text.ptr + line->text.len;
@@ -102,13 +104,14 @@ static void put_around(pending_line *out, const session_line *line)
         out->after = (slice){text_end, (size_t)(end - text_end)};
 }
 
-/* An entry that has neither an id nor a parent continues the entry before it in the file. */
-static bool keep_entry(session_batch *batch, session_entry *entry)
+/* Copies the entry's id and parent to the batch's memory. If the entry has no id and no parent, its
+ * parent is the previous entry of the file. */
+static bool copy_ids(session_batch *batch, session_entry *entry)
 {
     if (entry->id_is_made && entry->parent_state == SESSION_PARENT_ABSENT &&
-        batch->before[0] != '\0') {
+        batch->previous_id[0] != '\0') {
         entry->parent_state = SESSION_PARENT_NAMED;
-        entry->parent = slice_of(batch->before);
+        entry->parent = slice_of(batch->previous_id);
     }
     entry->id.ptr = arena_copy(&batch->memory, entry->id);
     if (entry->parent.len > 0)
@@ -124,7 +127,7 @@ pending_line *session_batch_import(session_batch *batch, const session_line *lin
 
     if (entry != NULL) {
         kept = *entry;
-        added = keep_entry(batch, &kept) ? session_batch_add(batch, &kept) : NULL;
+        added = copy_ids(batch, &kept) ? session_batch_add(batch, &kept) : NULL;
     } else {
         added = add_line(batch);
     }
@@ -135,7 +138,7 @@ pending_line *session_batch_import(session_batch *batch, const session_line *lin
     if (added->is_header)
         added->content = line->text;
     if (added->content.ptr != NULL)
-        put_around(added, line);
+        set_surrounding_bytes(added, line);
     else
         added->before = line->whole;
     batch->bytes += entry == NULL ? line->whole.len : 0;
@@ -144,6 +147,7 @@ pending_line *session_batch_import(session_batch *batch, const session_line *lin
 
 /* --- parameters --- */
 
+/* Adds one line's element of an array parameter. */
 typedef void (*put_column)(params *p, const pending_line *line);
 
 static void col_id(params *p, const pending_line *line)
@@ -151,12 +155,7 @@ static void col_id(params *p, const pending_line *line)
     params_text_or_null(p, line->is_entry ? line->entry.id : (slice){NULL, 0});
 }
 
-static void col_duplicate_of(params *p, const pending_line *line)
-{
-    params_int4(p, line->duplicate_of);
-}
-
-/* Empty: it names something that is not an id. */
+/* The parent's id; empty if parentId is not an id. */
 static void col_parent(params *p, const pending_line *line)
 {
     session_parent state = line->is_entry ? line->entry.parent_state : SESSION_PARENT_ABSENT;
@@ -165,11 +164,6 @@ static void col_parent(params *p, const pending_line *line)
     params_text_or_null(p, is_root                         ? (slice){NULL, 0}
                            : state == SESSION_PARENT_NAMED ? line->entry.parent
                                                            : SLICE(""));
-}
-
-static void col_ref(params *p, const pending_line *line)
-{
-    params_int4(p, line->ref);
 }
 
 static void col_type(params *p, const pending_line *line)
@@ -212,7 +206,7 @@ static void col_index(params *p, const pending_line *line)
     params_int8_or_null(p, line->has_index, line->index);
 }
 
-/* An empty label removes the label; an empty name is none. */
+/* The label or the name that the entry sets. An empty label is NULL: it removes the label. */
 static void col_label(params *p, const pending_line *line)
 {
     bool has = line->is_entry &&
@@ -222,40 +216,42 @@ static void col_label(params *p, const pending_line *line)
     params_text_or_null(p, has ? line->entry.label.text : (slice){NULL, 0});
 }
 
-static void col_content(params *p, const pending_line *line)
-{
-    params_text_or_null(p, line->content);
-}
-
-static void col_before(params *p, const pending_line *line)
-{
-    params_text_or_null(p, line->before);
-}
-
-static void col_after(params *p, const pending_line *line)
-{
-    params_text_or_null(p, line->after);
-}
-
 static void col_id_is_made(params *p, const pending_line *line)
 {
     params_bool(p, line->is_entry && line->entry.id_is_made);
 }
 
-/* In the order of both statements; an append lacks some. */
+/* The array parameters of session_import in order. session_append has those that are not
+ * of_import_only. If `put` is NULL, the value is the member at `offset`. */
 static const struct {
-    put_column put;
     params_type type;
     bool of_import_only;
+    put_column put;
+    size_t offset;
 } COLUMNS[] = {
-    {col_id, PARAMS_TEXT, false},      {col_duplicate_of, PARAMS_INT4, false},
-    {col_parent, PARAMS_TEXT, false},  {col_ref, PARAMS_INT4, false},
-    {col_type, PARAMS_TEXT, false},    {col_role, PARAMS_TEXT, false},
-    {col_sets, PARAMS_TEXT, false},    {col_target, PARAMS_TEXT, false},
-    {col_index, PARAMS_INT8, true},    {col_label, PARAMS_JSON, false},
-    {col_content, PARAMS_JSON, false}, {col_before, PARAMS_BYTEA, true},
-    {col_after, PARAMS_BYTEA, true},   {col_id_is_made, PARAMS_BOOL, true},
+    {PARAMS_TEXT, false, col_id, 0},
+    {PARAMS_INT4, false, NULL, offsetof(pending_line, duplicate_of)},
+    {PARAMS_TEXT, false, col_parent, 0},
+    {PARAMS_INT4, false, NULL, offsetof(pending_line, ref)},
+    {PARAMS_TEXT, false, col_type, 0},
+    {PARAMS_TEXT, false, col_role, 0},
+    {PARAMS_TEXT, false, col_sets, 0},
+    {PARAMS_TEXT, false, col_target, 0},
+    {PARAMS_INT8, true, col_index, 0},
+    {PARAMS_JSON, false, col_label, 0},
+    {PARAMS_JSON, false, NULL, offsetof(pending_line, content)},
+    {PARAMS_BYTEA, true, NULL, offsetof(pending_line, before)},
+    {PARAMS_BYTEA, true, NULL, offsetof(pending_line, after)},
+    {PARAMS_BOOL, true, col_id_is_made, 0},
 };
+
+static void put_value(params *p, size_t column, const pending_line *line)
+{
+    if (COLUMNS[column].put != NULL)
+        COLUMNS[column].put(p, line);
+    else
+        params_value(p, COLUMNS[column].type, (const char *)line + COLUMNS[column].offset);
+}
 
 static void put_columns(params *p, const session_batch *batch)
 {
@@ -264,7 +260,7 @@ static void put_columns(params *p, const session_batch *batch)
             continue;
         params_array(p, COLUMNS[column].type);
         for (size_t i = 0; i < batch->count; i++)
-            COLUMNS[column].put(p, &batch->lines[i]);
+            put_value(p, column, &batch->lines[i]);
         params_array_end(p);
     }
 }
@@ -295,6 +291,6 @@ void session_import_params_begin(params *p, const session_batch *batch)
 
 void session_import_params_end(params *p, const session_batch *batch)
 {
-    params_int8_or_null(p, batch->made != 0, batch->made);
+    params_int8_or_null(p, batch->created != 0, batch->created);
     params_int8_or_null(p, batch->diverged_at >= 0, batch->diverged_at);
 }

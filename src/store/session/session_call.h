@@ -1,5 +1,5 @@
 /*
- * session_call.h: what the public functions of sessions share.
+ * session_call.h: functions that several files with public functions of sessions share.
  */
 #ifndef STORE_SESSION_CALL_H
 #define STORE_SESSION_CALL_H
@@ -9,14 +9,16 @@
 #include "store/client/call.h"
 #include "store/session/session_write.h"
 
+/* Checks the handle, the project and the session id. */
 cardbox_status check_session(cardbox *db, const char *tenant, const char *session_id,
                              cardbox_error *err);
 
-/* The same where something is given, which must have somewhere to go. */
+/* Same, for functions with a result: `out` must not be NULL. */
 cardbox_status check_session_read(void *out, cardbox *db, const char *tenant,
                                   const char *session_id, cardbox_error *err);
 
-/* cardbox_session_export_as; `not_in_context` receives how many entries have no counterpart. */
+/* cardbox_session_export_as. *not_in_context receives the number of entries that have no
+ * counterpart in the other dialect. */
 cardbox_status session_export_as(cardbox *db, const char *tenant, const char *session_id,
                                  const char *entry_id, cardbox_dialect dialect,
                                  cardbox_session_sink take, void *arg, size_t *not_in_context,

@@ -1,20 +1,20 @@
 /*
- * session_changes.c: the public functions of <cardbox/session.h> that change sessions, one
- * statement each.
+ * session_changes.c: the public functions of <cardbox/session.h> that change sessions. Each runs
+ * one statement.
  */
 #include "store/session/session_append.h"
 #include "store/session/session_call.h"
 
 /* --- create --- */
 
-static cardbox_status take_header(session_create *create, const cardbox_session_options *options,
-                                  arena *memory, cardbox_error *err)
+static cardbox_status set_header(session_create *create, const cardbox_session_options *options,
+                                 arena *memory, cardbox_error *err)
 {
     create->header = slice_of(options->header);
     if (options->header == NULL && options->dialect != CARDBOX_DIALECT_PI)
         return CARDBOX_OK;
-    return session_header_take(&create->header, create->session, slice_of(options->cwd), memory,
-                               err);
+    return session_header_prepare(&create->header, create->session, slice_of(options->cwd), memory,
+                                  err);
 }
 
 cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *tenant,
@@ -46,7 +46,7 @@ cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *ten
                               .any_dialect = options == &any};
     if (options->header != NULL && options->dialect == CARDBOX_DIALECT_PLAIN)
         return error_set(err, CARDBOX_INVALID, "header is for the dialect pi only");
-    status = take_header(&create, options, &memory, err);
+    status = set_header(&create, options, &memory, err);
     if (status == CARDBOX_OK) {
         params_init(&p, REQUEST_MAX);
         session_create_params(&p, &create);
@@ -76,7 +76,7 @@ static cardbox_status read_options(session_batch *batch,
     return options->key == NULL ? CARDBOX_OK : check_id("key", options->key, CARDBOX_KEY_MAX, err);
 }
 
-/* The rows' answer as text that the caller frees; NULL: out of memory. */
+/* Returns the outcome of the append as JSON, which the caller frees. NULL: out of memory. */
 static char *make_answer(const session_batch *batch, const store_rows *rows)
 {
     buf text = BUF_INIT(REQUEST_MAX);
@@ -95,8 +95,9 @@ static cardbox_status write_batch(int64_t *version, char **answer, cardbox *db,
     params_init(&p, REQUEST_MAX);
     session_append_params(&p, batch);
     client_safety safety = batch->has_new_ids ? RUN_AGAIN_HERE : RUN_AGAIN;
-    cardbox_status status = client_run(db, STATEMENT_session_append, &p,
-                                       session_append_again(batch) ? safety : RUN_ONCE, &rows, err);
+    cardbox_status status =
+        client_run(db, STATEMENT_session_append, &p,
+                   session_append_is_repeatable(batch) ? safety : RUN_ONCE, &rows, err);
     if (status == CARDBOX_OK)
         status = session_append_status(rows, batch, err);
     if (status == CARDBOX_OK && version != NULL) {
@@ -109,13 +110,13 @@ static cardbox_status write_batch(int64_t *version, char **answer, cardbox *db,
     return status;
 }
 
-/* An entry that can't be, and which one it is. */
-static cardbox_status bad_entry(cardbox_status status, size_t place, cardbox_error *err)
+/* Puts the index of the rejected entry before the error message. */
+static cardbox_status add_entry_index(cardbox_status status, size_t index, cardbox_error *err)
 {
     if (err == NULL)
         return status;
     cardbox_error own = *err;
-    error_set(err, status, "entries[%zu]: %s", place, own.message);
+    error_set(err, status, "entries[%zu]: %s", index, own.message);
     err->position = own.position;
     return status;
 }
@@ -143,7 +144,7 @@ cardbox_status cardbox_session_append(int64_t *version, cardbox *db, const char 
     for (size_t i = 0; status == CARDBOX_OK && i < count; i++) {
         status = session_batch_append(&batch, slice_of(entries[i]), err);
         if (status != CARDBOX_OK)
-            status = bad_entry(status, i, err);
+            status = add_entry_index(status, i, err);
     }
     if (status == CARDBOX_OK)
         status = write_batch(version, answer, db, &batch, err);

@@ -1,17 +1,17 @@
 /*
- * session_context.c: contexts of sessions, for <cardbox/context.h> and as a response. One statement
- * reads a path; model/session builds the context.
+ * session_context.c: contexts of sessions, as results of <cardbox/context.h> and as JSON responses.
+ * One statement reads the path to an entry; model/session builds the context from it.
  */
 #include "store/session/session_context.h"
 #include "store/context/context_answer.h"
 #include "store/context/context_result.h"
 #include "store/session/session_call.h"
 
-static cardbox_status build(context *out, session_lines_read *lines, const store_rows *rows,
-                            const session_context_read *read, bool repair, arena *memory,
-                            cardbox_error *err)
+static cardbox_status build_context(context *out, session_lines_read *lines, const store_rows *rows,
+                                    const session_context_read *read, bool repair, arena *memory,
+                                    cardbox_error *err)
 {
-    cardbox_status status = session_context_take(lines, rows, read, memory, err);
+    cardbox_status status = session_context_from_rows(lines, rows, read, memory, err);
     if (status == CARDBOX_NOMEM)
         return error_arena(err, memory, "the context");
     if (status != CARDBOX_OK)
@@ -19,7 +19,7 @@ static cardbox_status build(context *out, session_lines_read *lines, const store
     return context_of_path(out, lines->has_header ? &lines->header : NULL, lines->path,
                            lines->count, repair, memory)
                ? CARDBOX_OK
-               : context_failed(out, err);
+               : context_failure(out, err);
 }
 
 static void put_setting(buf *out, const char *name, scan_value value)
@@ -41,19 +41,19 @@ static void put_settings(buf *out, const context_settings *settings)
     put_setting(out, "thinking_level", settings->thinking_level);
 }
 
-/* --- an answer --- */
+/* --- the JSON response --- */
 
 void session_context_begin(session_context_request *request)
 {
     request->read.entry = request->compare.ptr != NULL ? request->compare : request->leaf;
 }
 
-/* Stores only the digests of the other entry. */
-static cardbox_status keep_digests(session_context_request *request, context *ctx, arena *memory,
-                                   cardbox_error *err)
+/* Stores the digests of the context to compare with, and prepares the read of the requested one. */
+static cardbox_status store_digests(session_context_request *request, context *ctx, arena *memory,
+                                    cardbox_error *err)
 {
     context_output written = {0};
-    cardbox_status status = context_written(&written, ctx, request->how.format, err);
+    cardbox_status status = context_write_checked(&written, ctx, request->how.format, err);
     if (status == CARDBOX_OK) {
         request->digests = arena_zeros(memory, written.count + 1, sizeof(*request->digests));
         request->count = written.count;
@@ -105,35 +105,35 @@ cardbox_status session_context_answer(buf *out, bool *more, session_context_requ
 {
     session_lines_read lines;
     context ctx;
-    arena own = ARENA_BESIDE(memory); /* it can be much: it goes where it came */
+    arena own = ARENA_BESIDE(memory); /* freed at the end: a context may be large */
     cardbox_status status =
-        build(&ctx, &lines, rows, &request->read, request->how.repair, &own, err);
+        build_context(&ctx, &lines, rows, &request->read, request->how.repair, &own, err);
     *more = request->compare.ptr != NULL && request->digests == NULL;
     if (status == CARDBOX_OK && *more)
-        status = keep_digests(request, &ctx, memory, err);
+        status = store_digests(request, &ctx, memory, err);
     else if (status == CARDBOX_OK)
         status = put_answer(out, request, &lines, &ctx, err);
     arena_reset(&own);
     return status;
 }
 
-/* --- the SDK's --- */
+/* --- the SDK's functions --- */
 
-static cardbox_status finish(cardbox_context **out, const store_rows *rows,
-                             const session_context_read *read, const context_request *request,
-                             cardbox_error *err)
+static cardbox_status make_result(cardbox_context **out, const store_rows *rows,
+                                  const session_context_read *read, const context_request *request,
+                                  cardbox_error *err)
 {
     arena memory = ARENA_INIT;
     buf head = BUF_INIT(CONTEXT_BYTES_MAX);
     session_lines_read lines;
     context ctx;
-    cardbox_status status = build(&ctx, &lines, rows, read, request->repair, &memory, err);
+    cardbox_status status = build_context(&ctx, &lines, rows, read, request->repair, &memory, err);
 
     if (status == CARDBOX_OK) {
         buf_char(&head, '{');
         put_leaf(&head, "entry_id", lines.entry_id);
         put_settings(&head, &ctx.settings);
-        status = context_finish(out, &ctx, request->format, &head, err);
+        status = context_result_new(out, &ctx, request->format, &head, err);
     }
     arena_reset(&memory);
     return status;
@@ -163,7 +163,7 @@ cardbox_status cardbox_build_context_options(cardbox_context **out, cardbox *db,
     session_context_params(&p, &read);
     status = client_run(db, STATEMENT_session_context, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK)
-        status = finish(out, rows, &read, &request, err);
+        status = make_result(out, rows, &read, &request, err);
     rows_free(rows);
     return status;
 }

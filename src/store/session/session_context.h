@@ -1,7 +1,7 @@
 /*
- * session_context.h: the response to a request for the context of an entry, with the length of the
- * prefix that it shares with the context of another entry, which a prompt cache can reuse. Plain
- * data: knows no connection.
+ * session_context.h: the response to a request for the context of an entry. It may compare the
+ * context with that of another entry: a prompt cache can reuse the common prefix. Uses no
+ * connection.
  */
 #ifndef STORE_SESSION_SESSION_CONTEXT_H
 #define STORE_SESSION_SESSION_CONTEXT_H
@@ -12,21 +12,21 @@
 typedef struct session_context_request {
     session_context_read read; /* parameters of the STATEMENT_session_context that is run next */
     slice leaf;                /* empty: the head */
-    slice compare;             /* ptr NULL: nothing to compare with */
+    slice compare;             /* the entry to compare with; ptr NULL: none */
     context_request how;
-    const char *leaf_name;   /* the member that has the leaf's id */
-    context_digest *digests; /* of the context to compare with */
-    size_t count;
+    const char *leaf_name;   /* the response's member for the leaf's id */
+    context_digest *digests; /* the context of `compare`, once it was read; NULL: not yet */
+    size_t count;            /* the number of digests */
 } session_context_request;
 
 /* Sets request->read. The caller has set its tenant, session and bytes_max. */
 void session_context_begin(session_context_request *request);
 
 /*
- * Takes the rows of request->read. If *more is set, nothing was written, and request->read has the
- * parameters of the next statement. Otherwise appends {"session_id", "leaf", "path_length", the
- * settings, the members of context_answer, and with request->compare "comparison"}. Statuses of
- * session_context_take and context_answer.
+ * Reads the rows of the statement of request->read. If *more is set, nothing was written: the
+ * caller runs the statement again with the new request->read. Otherwise appends {"session_id",
+ * "leaf", "path_length", the settings, the members of context_answer, and with request->compare
+ * "comparison"}. Returns the statuses of session_context_from_rows and context_answer.
  */
 cardbox_status session_context_answer(buf *out, bool *more, session_context_request *request,
                                       const store_rows *rows, arena *memory, cardbox_error *err);

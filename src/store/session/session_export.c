@@ -1,13 +1,13 @@
 /*
- * session_export.c: a session as the file that it is, page by page. A line without an id stays as
- * it is if a reader of this file gives it the id and the parent that it has here. Otherwise they
- * are written into it.
+ * session_export.c: writes a session as a file, page by page. If an entry's line has no id, a
+ * reader derives the id and the parent from the line's position. If these would differ from the
+ * stored ones, the stored ones are written into the line.
  */
 #include "cardbox/session_file.h"
 #include "model/session/position.h"
 #include "store/session/session_call.h"
 
-/* Lines of a page. */
+/* The number of lines that one statement reads. */
 #define PAGE_LINES 500
 
 typedef struct exporter {
@@ -16,33 +16,35 @@ typedef struct exporter {
     cardbox_session_sink take;
     void *arg;
     cardbox_error *err;
-    bool stopped;        /* the callback wants no more */
-    int64_t created;     /* when the session was made: another session may take its id */
-    session_position at; /* in the file */
-    arena memory;        /* of a page */
+    bool stopped;        /* the callback returned false */
+    int64_t created;     /* creation time: detects that another session has got the id */
+    session_position at; /* position in the file */
+    arena memory;        /* reset after each page */
 } exporter;
 
-static void give(exporter *x, slice bytes)
+static void write_bytes(exporter *x, slice bytes)
 {
     if (!x->stopped && bytes.len > 0)
         x->stopped = !x->take(x->arg, bytes.ptr, bytes.len);
 }
 
-static cardbox_status give_other(exporter *x, slice bytes)
+/* Writes a line that is not an entry. */
+static cardbox_status write_other_line(exporter *x, slice bytes)
 {
-    bool ends_line = bytes.len > 0 && bytes.ptr[0] == '\n'; /* the line before, or it is blank */
+    bool ends_line =
+        bytes.len > 0 && bytes.ptr[0] == '\n'; /* the end of the previous line, or a blank line */
     session_lines lines = session_lines_of((slice){bytes.ptr + ends_line, bytes.len - ends_line});
     session_line line;
 
     if (session_lines_next(&lines, &line) && !session_position_line(&x->at, &line, &x->memory))
         return error_nomem(x->err);
-    give(x, bytes);
+    write_bytes(x, bytes);
     return CARDBOX_OK;
 }
 
-/* `entry`: NULL for a line that has an id and names no index. */
-static cardbox_status give_entry(exporter *x, const session_export_row *row,
-                                 const session_entry_links *entry)
+/* Writes the line of an entry. `entry` is NULL if the line contains all its ids. */
+static cardbox_status write_entry(exporter *x, const session_export_row *row,
+                                  const session_entry_links *entry)
 {
     slice ending = {NULL, 0}, text = row->text;
 
@@ -50,10 +52,10 @@ static cardbox_status give_entry(exporter *x, const session_export_row *row,
         return error_nomem(x->err);
     session_position_entry(&x->at, row->entry_id);
     text.len -= ending.ptr != NULL;
-    give(x, row->before);
-    give(x, text);
-    give(x, ending);
-    give(x, row->after);
+    write_bytes(x, row->before);
+    write_bytes(x, text);
+    write_bytes(x, ending);
+    write_bytes(x, row->after);
     return CARDBOX_OK;
 }
 
@@ -62,32 +64,33 @@ static cardbox_status read_session(exporter *x, store_rows **rows, session_row *
     params p;
 
     params_init(&p, REQUEST_MAX);
-    session_get_params(&p, x->tenant, x->session);
+    session_params(&p, x->tenant, x->session);
     cardbox_status status = client_run(x->db, STATEMENT_session_get, &p, RUN_AGAIN, rows, x->err);
     if (status == CARDBOX_OK && rows_count(*rows) == 0)
-        status = session_none_such(x->session, x->err);
+        status = session_not_found(x->session, x->err);
     if (status == CARDBOX_OK)
         session_row_read(row, *rows, 0);
     return status;
 }
 
-/* Fails if there is no such session. */
-static cardbox_status give_header(exporter *x, bool is_wanted)
+/* Reads the session, and writes its header if `with_header` is set. Returns CARDBOX_NOT_FOUND if
+ * the session does not exist. */
+static cardbox_status begin_export(exporter *x, bool with_header)
 {
     store_rows *rows = NULL;
     session_row row = {.created_micros = 0};
     cardbox_status status = read_session(x, &rows, &row);
 
     x->created = row.created_micros;
-    if (status == CARDBOX_OK && is_wanted && row.header.ptr != NULL) {
-        status = give_other(x, row.header);
-        give(x, SLICE("\n"));
+    if (status == CARDBOX_OK && with_header && row.header.ptr != NULL) {
+        status = write_other_line(x, row.header);
+        write_bytes(x, SLICE("\n"));
     }
     rows_free(rows);
     return status;
 }
 
-static cardbox_status give_line(exporter *x, const session_export_row *row)
+static cardbox_status write_line(exporter *x, const session_export_row *row)
 {
     const session_entry_links entry = {.text = row->text,
                                        .id = row->entry_id,
@@ -95,12 +98,12 @@ static cardbox_status give_line(exporter *x, const session_export_row *row)
                                        .first_kept = row->target};
 
     if (!row->is_entry)
-        return give_other(x, row->bytes);
-    return give_entry(x, row, row->id_is_made ? &entry : NULL);
+        return write_other_line(x, row->bytes);
+    return write_entry(x, row, row->id_is_made ? &entry : NULL);
 }
 
-/* *count receives the number of lines; 0: there are no more. */
-static cardbox_status give_page(exporter *x, int64_t *after, int *count)
+/* Writes the lines after line *after. *count receives their number; 0: there are no more. */
+static cardbox_status write_page(exporter *x, int64_t *after, int *count)
 {
     store_rows *rows = NULL;
     session_export_row line;
@@ -114,7 +117,7 @@ static cardbox_status give_page(exporter *x, int64_t *after, int *count)
     for (int row = 0; status == CARDBOX_OK && row < *count; row++) {
         session_export_read(&line, rows, row);
         x->at.lines = (uint64_t)line.line;
-        status = give_line(x, &line);
+        status = write_line(x, &line);
         *after = line.line;
     }
     arena_reset(&x->memory);
@@ -122,18 +125,18 @@ static cardbox_status give_page(exporter *x, int64_t *after, int *count)
     return status;
 }
 
-static cardbox_status give_all(exporter *x)
+static cardbox_status write_all(exporter *x)
 {
     int64_t after = -1;
     int count = 1;
-    cardbox_status status = give_header(x, false);
+    cardbox_status status = begin_export(x, false);
 
     while (status == CARDBOX_OK && count > 0 && !x->stopped)
-        status = give_page(x, &after, &count);
+        status = write_page(x, &after, &count);
     return status;
 }
 
-static cardbox_status give_node(exporter *x, const store_rows *rows, int row)
+static cardbox_status write_path_entry(exporter *x, const store_rows *rows, int row)
 {
     session_node_row node;
 
@@ -146,11 +149,11 @@ static cardbox_status give_node(exporter *x, const store_rows *rows, int row)
                                                                             : node.missing,
                                        .first_kept = session_path_target(rows, row),
                                        .is_moved = (node.extra & SESSION_ID_IS_MADE) == 0};
-    return give_entry(x, &line, node.extra == 0 ? NULL : &entry);
+    return write_entry(x, &line, node.extra == 0 ? NULL : &entry);
 }
 
-/* A part of the path; *left receives how many entries follow it. */
-static cardbox_status give_part(exporter *x, session_path_read *read, int64_t *left)
+/* Writes the next part of the path. *left receives the number of entries that follow the part. */
+static cardbox_status write_path_part(exporter *x, session_path_read *read, int64_t *left)
 {
     store_rows *rows = NULL;
     arena memory = ARENA_INIT;
@@ -161,10 +164,10 @@ static cardbox_status give_part(exporter *x, session_path_read *read, int64_t *l
     session_path_params(&p, read);
     cardbox_status status = client_run(x->db, STATEMENT_session_path, &p, RUN_AGAIN, &rows, x->err);
     if (status == CARDBOX_OK)
-        status = session_path_take(&path, rows, read, &memory, x->err);
+        status = session_path_from_rows(&path, rows, read, &memory, x->err);
     if (status == CARDBOX_OK) {
         for (size_t i = 0; status == CARDBOX_OK && i < path.count; i++)
-            status = give_node(x, rows, path.rows[i]);
+            status = write_path_entry(x, rows, path.rows[i]);
         read->from += (int64_t)path.count;
         *left = path.count == 0 ? 0 : path.length - read->from;
     }
@@ -174,7 +177,7 @@ static cardbox_status give_part(exporter *x, session_path_read *read, int64_t *l
     return status;
 }
 
-static cardbox_status give_path(exporter *x, slice entry)
+static cardbox_status write_path(exporter *x, slice entry)
 {
     session_path_read read = {.tenant = x->tenant,
                               .session = x->session,
@@ -182,15 +185,15 @@ static cardbox_status give_path(exporter *x, slice entry)
                               .limit = PAGE_LINES,
                               .with_text = true};
     int64_t left = 1;
-    cardbox_status status = give_header(x, true);
+    cardbox_status status = begin_export(x, true);
 
     while (status == CARDBOX_OK && left > 0 && !x->stopped)
-        status = give_part(x, &read, &left);
+        status = write_path_part(x, &read, &left);
     return status;
 }
 
-/* Each page is a statement of its own. If the session was deleted between two pages, the export is
- * incomplete; if another one took its id, the export mixes two files. */
+/* Fails if the session was deleted or replaced meanwhile: without a snapshot, each page is a
+ * separate statement, so the export may be incomplete or mix two sessions. */
 static cardbox_status check_same(exporter *x)
 {
     store_rows *rows = NULL;
@@ -205,8 +208,9 @@ static cardbox_status check_same(exporter *x)
     return status;
 }
 
-/* Everything is read in one snapshot. A caller's transaction decides its isolation itself. */
-static cardbox_status export(exporter *x, const char *entry_id)
+/* A pool reads everything in one snapshot. If the caller has begun a transaction, its isolation
+ * level applies. */
+static cardbox_status export_session(exporter *x, const char *entry_id)
 {
     cardbox *snapshot = NULL;
     cardbox_status status = CARDBOX_OK;
@@ -216,7 +220,7 @@ static cardbox_status export(exporter *x, const char *entry_id)
         x->db = snapshot;
     }
     if (status == CARDBOX_OK)
-        status = entry_id == NULL ? give_all(x) : give_path(x, slice_of(entry_id));
+        status = entry_id == NULL ? write_all(x) : write_path(x, slice_of(entry_id));
     if (status == CARDBOX_OK && !x->stopped && snapshot == NULL)
         status = check_same(x);
     cardbox_rollback(snapshot);
@@ -238,7 +242,7 @@ cardbox_status cardbox_session_export(cardbox *db, const char *tenant, const cha
         return status;
     x.tenant = slice_of(tenant);
     x.session = slice_of(session_id);
-    status = export(&x, entry_id);
+    status = export_session(&x, entry_id);
     arena_reset(&x.memory);
     return status;
 }

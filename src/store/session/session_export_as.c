@@ -1,6 +1,6 @@
 /*
- * session_export_as.c: a session as a file of the other dialect. Uses the public export and the
- * pure conversion, and knows no statement.
+ * session_export_as.c: exports a session as a file of the other dialect: calls the public export,
+ * and converts its output in memory.
  */
 #include "cardbox/limits.h"
 #include "cardbox/session_file.h"
@@ -8,11 +8,11 @@
 #include "model/session/convert.h"
 #include "store/session/session_call.h"
 
-/* Bytes of the converted session for each of it: ids, and members that carry what has no
- * counterpart. */
+/* The converted file may be this many times as large as the session: ids are added, and members for
+ * data without a counterpart. */
 enum { GROWTH_MAX = 8 };
 
-static bool keep_piece(void *arg, const char *bytes, size_t len)
+static bool append_to_buffer(void *arg, const char *bytes, size_t len)
 {
     buf *whole = arg;
 
@@ -20,8 +20,9 @@ static bool keep_piece(void *arg, const char *bytes, size_t len)
     return buf_ok(whole);
 }
 
-static cardbox_status convert(const session_file *file, slice session_id, cardbox_session_sink take,
-                              void *arg, size_t *not_in_context, cardbox_error *err)
+static cardbox_status write_converted(const session_file *file, slice session_id,
+                                      cardbox_session_sink take, void *arg, size_t *not_in_context,
+                                      cardbox_error *err)
 {
     buf text = BUF_INIT(GROWTH_MAX * CARDBOX_CONVERT_MAX);
     arena memory = ARENA_INIT;
@@ -39,10 +40,11 @@ static cardbox_status convert(const session_file *file, slice session_id, cardbo
     return status;
 }
 
-/* A session without an entry, which has no dialect to convert from, goes as it is. */
-static cardbox_status give_as(slice whole, slice session_id, cardbox_dialect dialect,
-                              cardbox_session_sink take, void *arg, size_t *not_in_context,
-                              cardbox_error *err)
+/* Passes the file to `take`, converted if its dialect differs. A session without entries is not
+ * converted: it has no dialect. */
+static cardbox_status write_as(slice whole, slice session_id, cardbox_dialect dialect,
+                               cardbox_session_sink take, void *arg, size_t *not_in_context,
+                               cardbox_error *err)
 {
     session_file file = {.memory = ARENA_INIT};
     cardbox_status status = CARDBOX_OK;
@@ -50,7 +52,7 @@ static cardbox_status give_as(slice whole, slice session_id, cardbox_dialect dia
     if (!session_file_read(&file, whole, SLICE("")))
         status = error_nomem(err);
     else if ((int)file.dialect != (int)dialect && file.count > 0)
-        status = convert(&file, session_id, take, arg, not_in_context, err);
+        status = write_converted(&file, session_id, take, arg, not_in_context, err);
     else if (whole.len > 0)
         take(arg, whole.ptr, whole.len);
     session_file_free(&file);
@@ -72,7 +74,7 @@ cardbox_status session_export_as(cardbox *db, const char *tenant, const char *se
     if (take == NULL)
         return error_set(err, CARDBOX_INVALID, "take must not be NULL");
     cardbox_status status =
-        cardbox_session_export(db, tenant, session_id, entry_id, keep_piece, &whole, err);
+        cardbox_session_export(db, tenant, session_id, entry_id, append_to_buffer, &whole, err);
     if (status == CARDBOX_OK && whole.failure == BUF_TOO_LARGE)
         status = error_set(err, CARDBOX_TOO_LARGE,
                            "a session of over %zu bytes is not converted: export it as it is",
@@ -80,8 +82,8 @@ cardbox_status session_export_as(cardbox *db, const char *tenant, const char *se
     else if (status == CARDBOX_OK && !buf_ok(&whole))
         status = error_nomem(err);
     if (status == CARDBOX_OK)
-        status = give_as(buf_as_slice(&whole), slice_of(session_id), dialect, take, arg,
-                         not_in_context, err);
+        status = write_as(buf_as_slice(&whole), slice_of(session_id), dialect, take, arg,
+                          not_in_context, err);
     buf_free(&whole);
     return status;
 }

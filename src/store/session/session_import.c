@@ -1,9 +1,9 @@
 /*
- * session_import.c: a session file line by line into the database, for <cardbox/session_file.h>.
- * In memory are one part of the file, the parameters made of it and of the part before, and the
- * report, so a file may be of any size. One part is prepared while the database writes the one
- * before. The database compares the lines with those that it has: an import that broke off is
- * completed by importing the same file again.
+ * session_import.c: imports a session file in batches of lines, for <cardbox/session_file.h>.
+ * Memory contains one part of the file, the parameters of two batches, and the report, so the size
+ * of the file is not limited. One batch is prepared while the database writes the previous one. The
+ * database compares the lines with those that it has stored. If an import was interrupted,
+ * importing the same file again completes it.
  */
 #include <stdlib.h>
 #include "model/session/file.h"
@@ -11,30 +11,30 @@
 #include "store/session/session_call.h"
 #include "store/session/session_report.h"
 
-/* Bytes of the file that are held at once. A batch is what of them is whole lines, and each batch
- * waits for the disk once: so it is large. Twice as large costs PostgreSQL a twentieth more, since
- * what it copies is no longer in the processor's cache. */
+/* Bytes of the file that are read at once. Their whole lines make one batch. Batches are large,
+ * since each waits for one flush to disk. Batches of twice this size were 5 % slower: PostgreSQL's
+ * copies no longer fit in the processor's cache. */
 #define PART_BYTES ((size_t)1024 * 1024)
 #define LINES_MAX  ((size_t)4000)
 
 typedef struct importer {
     cardbox *db;
     const char *tenant;
-    char *session; /* NULL: the id of the file's header, which was not read so far */
-    char *file_id; /* the header's id, of which ids are made; NULL: there is none */
+    char *session; /* the session's id; NULL: it will be the id of the file's header */
+    char *file_id; /* the header's id, from which missing entry ids are made; NULL: none */
     char header_id[SESSION_ID_MAX];
     cardbox_session_reader read;
     void *arg;
-    session_batch batch; /* is being filled */
-    session_batch sent;  /* the one before, which may be under way */
+    session_batch batch; /* the batch that is being filled */
+    session_batch sent;  /* the previous batch */
     client_flight flight;
     params sent_params;
-    params next_params; /* of `batch`; none: not built so far */
-    bool is_under_way;
+    params next_params; /* the parameters of `batch`; count 0: not built yet */
+    bool is_sent;       /* the response to `sent` has not been received yet */
     session_report report;
-    session_ordinals ordinals; /* of the file's headers and entries */
-    char *part;                /* of the file */
-    size_t room;
+    session_ordinals ordinals; /* the line numbers of the file's headers and entries */
+    char *part;                /* a part of the file's bytes */
+    size_t part_size;
     session_lines lines;
     bool has_header, has_entries, has_written, is_at_end;
     bool force;
@@ -43,7 +43,7 @@ typedef struct importer {
 
 /* --- sending --- */
 
-static void note_outcomes(importer *in, const store_rows *rows)
+static void report_outcomes(importer *in, const store_rows *rows)
 {
     for (size_t i = 0; i < in->sent.count; i++) {
         const pending_line *line = &in->sent.lines[i];
@@ -53,24 +53,24 @@ static void note_outcomes(importer *in, const store_rows *rows)
     }
 }
 
-/* Waits for the batch that is under way. */
-static cardbox_status receive(importer *in)
+/* Waits for the response to the batch that was sent, and adds its outcomes to the report. */
+static cardbox_status receive_outcomes(importer *in)
 {
     store_rows *rows = NULL;
     session_written written;
 
-    if (!in->is_under_way)
+    if (!in->is_sent)
         return CARDBOX_OK;
-    in->is_under_way = false;
+    in->is_sent = false;
     cardbox_status status = client_receive(&in->flight, &rows, in->err);
     params_free(&in->sent_params);
     if (status == CARDBOX_OK) {
         session_import_read(&written, rows);
-        note_outcomes(in, rows);
+        report_outcomes(in, rows);
         in->report.version = written.version;
         in->report.is_changed =
             in->report.is_changed || slice_equal(written.outcome, SLICE("done"));
-        in->batch.made = written.made;
+        in->batch.created = written.created;
         in->batch.diverged_at = written.diverged_at;
         in->has_written = true;
     }
@@ -78,29 +78,29 @@ static cardbox_status receive(importer *in)
     return status == CARDBOX_OK && in->report.memory.failed ? error_nomem(in->err) : status;
 }
 
-/* Nothing is added to the batch any more: its lines become parameters, and their bytes are no
- * longer needed. Two parameters come from the batch before. */
-static void prepare(importer *in)
+/* Makes parameters from the batch's lines, so that the lines' bytes may be overwritten. The last
+ * two parameters are added by send_batch: they depend on the previous batch. */
+static void prepare_params(importer *in)
 {
     params_init(&in->next_params, REQUEST_MAX);
     session_import_params_begin(&in->next_params, &in->batch);
 }
 
 /* Sends the batch and begins the next one. */
-static cardbox_status send(importer *in)
+static cardbox_status send_batch(importer *in)
 {
     session_batch spare = in->sent;
 
     if (in->next_params.count == 0)
-        prepare(in);
-    cardbox_status status = receive(in);
+        prepare_params(in);
+    cardbox_status status = receive_outcomes(in);
     if (status != CARDBOX_OK)
         return status;
     in->sent_params = in->next_params;
     in->next_params = (params){.count = 0};
     session_import_params_end(&in->sent_params, &in->batch);
     client_send(&in->flight, in->db, STATEMENT_session_import, &in->sent_params, RUN_AGAIN);
-    in->is_under_way = true;
+    in->is_sent = true;
     in->sent = in->batch;
     in->batch.start += (int64_t)in->sent.count;
     in->batch.lines = spare.lines;
@@ -111,8 +111,8 @@ static cardbox_status send(importer *in)
 
 /* --- lines --- */
 
-/* What the session is called, before its first entry. */
-static cardbox_status name_session(importer *in, slice header_id)
+/* Sets the session's id: the caller's, or that of the header. Fails if there is neither. */
+static cardbox_status set_session_id(importer *in, slice header_id)
 {
     if (in->session == NULL && header_id.len > 0) {
         in->session = strndup(header_id.ptr, header_id.len);
@@ -121,7 +121,7 @@ static cardbox_status name_session(importer *in, slice header_id)
     }
     if (in->session == NULL)
         return error_set(in->err, CARDBOX_INVALID,
-                         "the file has no header with an id: say what the session is called");
+                         "the file has no header with an id: give a session id");
     in->batch.session = slice_of(in->session);
     return CARDBOX_OK;
 }
@@ -133,7 +133,7 @@ static cardbox_status set_file_id(importer *in, slice id)
     return id.len > 0 && in->file_id == NULL ? error_nomem(in->err) : CARDBOX_OK;
 }
 
-static cardbox_status take_header(importer *in, const session_line *line)
+static cardbox_status read_header(importer *in, const session_line *line)
 {
     session_header header;
     cardbox_status status = CARDBOX_OK;
@@ -150,18 +150,20 @@ static cardbox_status take_header(importer *in, const session_line *line)
             in->batch.file_id = (slice){in->header_id, header.id.len};
         status = set_file_id(in, header.id);
         if (status == CARDBOX_OK)
-            status = name_session(in, header.id);
+            status = set_session_id(in, header.id);
     }
     in->has_header = true;
     in->report.headers++;
     return status;
 }
 
-static cardbox_status take_entry(importer *in, const session_line *line, session_entry *entry,
+/* Reads an entry, and reports one that is malformed or not part of contexts. *out receives `entry`;
+ * NULL: it is malformed. */
+static cardbox_status read_entry(importer *in, const session_line *line, session_entry *entry,
                                  session_entry **out)
 {
     const char *reason = NULL;
-    cardbox_status status = name_session(in, (slice){NULL, 0});
+    cardbox_status status = set_session_id(in, (slice){NULL, 0});
 
     if (status != CARDBOX_OK)
         return status;
@@ -184,7 +186,7 @@ static cardbox_status take_entry(importer *in, const session_line *line, session
     return CARDBOX_OK;
 }
 
-static void take_other(importer *in, const session_line *line)
+static void report_other_line(importer *in, const session_line *line)
 {
     if (line->kind == SESSION_LINE_BLANK)
         in->report.blank++;
@@ -197,8 +199,8 @@ static void take_other(importer *in, const session_line *line)
                                              {"", 0}});
 }
 
-/* Adds a line to the batch. */
-static cardbox_status put_line(importer *in, const session_line *line, const session_entry *entry)
+/* Adds a line to the batch, and sends a full batch. `entry` is NULL for other lines. */
+static cardbox_status add_line(importer *in, const session_line *line, const session_entry *entry)
 {
     int64_t number = in->batch.start + (int64_t)in->batch.count;
     pending_line *added = session_batch_import(&in->batch, line, entry);
@@ -212,100 +214,101 @@ static cardbox_status put_line(importer *in, const session_line *line, const ses
     if ((line->kind == SESSION_LINE_HEADER || line->kind == SESSION_LINE_ENTRY) &&
         !session_ordinals_add(&in->ordinals, number))
         return error_nomem(in->err);
-    return in->session != NULL && in->batch.count == LINES_MAX ? send(in) : CARDBOX_OK;
+    return in->session != NULL && in->batch.count == LINES_MAX ? send_batch(in) : CARDBOX_OK;
 }
 
-static cardbox_status take_line(importer *in, const session_line *line)
+static cardbox_status import_line(importer *in, const session_line *line)
 {
     session_entry entry;
-    session_entry *taken = NULL;
+    session_entry *read = NULL;
     cardbox_status status = CARDBOX_OK;
 
     in->report.lines++;
     if (line->kind == SESSION_LINE_HEADER)
-        status = take_header(in, line);
+        status = read_header(in, line);
     else if (line->kind == SESSION_LINE_ENTRY)
-        status = take_entry(in, line, &entry, &taken);
+        status = read_entry(in, line, &entry, &read);
     else
-        take_other(in, line);
+        report_other_line(in, line);
     if (status != CARDBOX_OK)
         return status;
-    if (line->length > line->whole.len) { /* it is too long: there is nothing to keep */
+    if (line->length > line->whole.len) { /* it is too long to be stored */
         in->report.of.not_kept++;
         return CARDBOX_OK;
     }
-    if (line->has_nul && taken != NULL)
+    if (line->has_nul && read != NULL)
         session_report_issue(&in->report,
                              (session_issue){SESSION_ISSUE_NULS, line->number, 0, NULL, {"", 0}});
-    return put_line(in, line, taken);
+    return add_line(in, line, read);
 }
 
 /* --- the file --- */
 
-/* Reads until there is no more room, since a network gives little at a time. False: it failed. */
-static bool fill(importer *in, char *to, size_t room, size_t *filled)
+/* Calls the caller's function until the buffer is full: one call may return few bytes. Returns
+ * false if reading failed. */
+static bool fill_buffer(importer *in, char *buffer, size_t size, size_t *filled)
 {
     ptrdiff_t got = 1;
 
-    while (*filled < room && got > 0) {
-        got = in->read(in->arg, to + *filled, room - *filled);
-        if (got > 0 && (size_t)got > room - *filled)
-            return false; /* it says that it wrote where there is no room */
+    while (*filled < size && got > 0) {
+        got = in->read(in->arg, buffer + *filled, size - *filled);
+        if (got > 0 && (size_t)got > size - *filled)
+            return false; /* it claims more bytes than the buffer can hold */
         *filled += got > 0 ? (size_t)got : 0;
     }
     in->is_at_end = got == 0;
     return got >= 0;
 }
 
-/* Moves what is left over to the front and reads on behind it. */
+/* Moves the unfinished line to the front of the buffer, and reads the next part after it. */
 static cardbox_status read_part(importer *in)
 {
     size_t left = in->lines.rest.len;
-    size_t wanted = left + (left > PART_BYTES ? left : PART_BYTES); /* a long line: in few steps */
+    size_t wanted = left + (left > PART_BYTES ? left : PART_BYTES); /* doubles for a long line */
 
     if (left > 0)
         memmove(in->part, in->lines.rest.ptr, left);
-    if (wanted > in->room) {
+    if (wanted > in->part_size) {
         char *more = realloc(in->part, wanted);
         if (more == NULL)
             return error_nomem(in->err);
         in->part = more;
-        in->room = wanted;
+        in->part_size = wanted;
     }
-    if (!fill(in, in->part, in->room, &left))
+    if (!fill_buffer(in, in->part, in->part_size, &left))
         return error_set(in->err, CARDBOX_INVALID, "reading the file failed after %llu lines",
                          (unsigned long long)in->report.lines);
     session_lines_give(&in->lines, (slice){in->part, left}, in->is_at_end);
     return CARDBOX_OK;
 }
 
-/* The lines of the next part. They are sent when the part behind it has been read, so that the
- * database has something to do while those are looked at and are made ready; but while the caller's
- * function reads, nothing is under way, since it may want the same connection. But a batch waits
- * for a name: nothing but blank and bad lines may come before that, and of those a part's worth. */
-static cardbox_status take_part(importer *in)
+/* Reads the next part of the file, sends the batch of the previous part, and makes the next batch
+ * while the database works. While the caller's function reads, no statement is pending, since the
+ * function may use the same connection. A first part without a header or an entry fails if the
+ * caller gave no session id. */
+static cardbox_status import_part(importer *in)
 {
     session_line line;
-    cardbox_status status = receive(in);
+    cardbox_status status = receive_outcomes(in);
 
     if (status != CARDBOX_OK)
         return status;
     cardbox_status reading = read_part(in);
     if (in->batch.count > 0)
-        status = send(in);
+        status = send_batch(in);
     if (status == CARDBOX_OK)
         status = reading;
     while (status == CARDBOX_OK && session_lines_next(&in->lines, &line))
-        status = take_line(in, &line);
+        status = import_line(in, &line);
     if (status == CARDBOX_OK && in->batch.count > 0)
-        status = name_session(in, (slice){NULL, 0});
+        status = set_session_id(in, (slice){NULL, 0});
     if (status == CARDBOX_OK && in->batch.count > 0)
-        prepare(in);
+        prepare_params(in);
     return status;
 }
 
-/* Links entries to parents that came later. */
-static cardbox_status link_parents(importer *in)
+/* Links entries to parents that are later in the file. */
+static cardbox_status link_late_parents(importer *in)
 {
     const slice *ids = NULL;
     store_rows *rows = NULL;
@@ -321,8 +324,8 @@ static cardbox_status link_parents(importer *in)
         client_run(in->db, STATEMENT_session_link, &p, RUN_AGAIN, &rows, in->err);
     if (status == CARDBOX_OK) {
         session_link_read(&linked, rows);
-        if (!linked.is_there)
-            status = session_none_such(slice_of(in->session), in->err);
+        if (!linked.exists)
+            status = session_not_found(slice_of(in->session), in->err);
         in->report.version = linked.version;
         in->report.is_changed = in->report.is_changed || linked.links > 0;
         session_report_link(&in->report, rows, &linked);
@@ -331,7 +334,7 @@ static cardbox_status link_parents(importer *in)
     return status;
 }
 
-static cardbox_status count(importer *in)
+static cardbox_status count_entries(importer *in)
 {
     cardbox_session_counts counts;
     cardbox_status status =
@@ -342,15 +345,15 @@ static cardbox_status count(importer *in)
     return status;
 }
 
-/* Counts the session, once late parents are linked. */
-static cardbox_status finish(importer *in)
+/* Links late parents and counts the session's entries. */
+static cardbox_status finish_import(importer *in)
 {
-    cardbox_status status = count(in);
+    cardbox_status status = count_entries(in);
 
     if (status == CARDBOX_OK && in->report.counts.dangling_parents > 0) {
-        status = link_parents(in);
+        status = link_late_parents(in);
         if (status == CARDBOX_OK)
-            status = count(in);
+            status = count_entries(in);
     }
     if (status == CARDBOX_NOT_FOUND)
         status = error_set(in->err, CARDBOX_CONFLICT,
@@ -359,23 +362,23 @@ static cardbox_status finish(importer *in)
     return status;
 }
 
-static cardbox_status run(importer *in)
+static cardbox_status import_file(importer *in)
 {
     cardbox_status status = CARDBOX_OK;
 
     while (status == CARDBOX_OK && !in->lines.is_last)
-        status = take_part(in);
+        status = import_part(in);
     if (status == CARDBOX_OK && in->session == NULL)
-        status = name_session(in, (slice){NULL, 0});
-    if (status == CARDBOX_OK && (in->batch.count > 0 || !(in->has_written || in->is_under_way)))
-        status = send(in); /* an empty file makes an empty session */
+        status = set_session_id(in, (slice){NULL, 0});
+    if (status == CARDBOX_OK && (in->batch.count > 0 || !(in->has_written || in->is_sent)))
+        status = send_batch(in); /* an empty file makes an empty session */
     if (status == CARDBOX_OK)
-        status = receive(in);
+        status = receive_outcomes(in);
     in->report.dialect = in->batch.dialect;
-    return status == CARDBOX_OK ? finish(in) : status;
+    return status == CARDBOX_OK ? finish_import(in) : status;
 }
 
-static cardbox_status begin(importer *in, const char *session_id)
+static cardbox_status begin_import(importer *in, const char *session_id)
 {
     if (!session_batch_init(&in->batch, slice_of(in->tenant), slice_of(session_id)))
         return error_nomem(in->err);
@@ -404,13 +407,13 @@ cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db,
         return status;
     if (out != NULL)
         *out = NULL;
-    status = begin(&in, session_id);
+    status = begin_import(&in, session_id);
     if (status == CARDBOX_OK)
-        status = run(&in);
+        status = import_file(&in);
     if (status == CARDBOX_OK && out != NULL)
-        status = session_report_take(out, &in.report, in.session, err);
-    in.err = NULL; /* what has failed first is said */
-    receive(&in);
+        status = session_report_new(out, &in.report, in.session, err);
+    in.err = NULL; /* keeps the first error */
+    receive_outcomes(&in);
     params_free(&in.next_params);
     session_report_free(&in.report);
     session_ordinals_free(&in.ordinals);
@@ -422,15 +425,15 @@ cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db,
     return status;
 }
 
-/* --- of bytes --- */
+/* --- a file in memory --- */
 
-static ptrdiff_t read_view(void *arg, char *to, size_t room)
+static ptrdiff_t read_slice(void *arg, char *buffer, size_t size)
 {
     slice *rest = arg;
-    size_t len = rest->len < room ? rest->len : room;
+    size_t len = rest->len < size ? rest->len : size;
 
     if (len > 0)
-        memcpy(to, rest->ptr, len);
+        memcpy(buffer, rest->ptr, len);
     *rest = (slice){rest->ptr + len, rest->len - len};
     return (ptrdiff_t)len;
 }
@@ -443,5 +446,5 @@ cardbox_status cardbox_session_import_bytes(cardbox_session_report **out, cardbo
 
     if (rest.ptr == NULL)
         return error_set(err, CARDBOX_INVALID, "bytes must not be NULL");
-    return cardbox_session_import(out, db, tenant, session_id, force, read_view, &rest, err);
+    return cardbox_session_import(out, db, tenant, session_id, force, read_slice, &rest, err);
 }

@@ -1,6 +1,5 @@
 /*
- * session_json.c: the objects that services see of sessions and entries, built from rows by
- * splicing. Knows nothing of HTTP.
+ * session_json.c: appends sessions and entries as JSON objects, made from rows of the database.
  */
 #include "base/isotime.h"
 #include "store/session/sessions.h"

@@ -1,6 +1,5 @@
 /*
- * session_pages.c: pages of sessions and entries as JSON, with the cursors of the next ones. One
- * table says which statement gives which list. Knows no requests.
+ * session_pages.c: pages of sessions and entries as JSON, with the cursor of the next page.
  */
 #include "store/session/session_pages.h"
 
@@ -29,22 +28,23 @@ void session_list_json(buf *out, const store_rows *rows, int64_t limit, slice te
 
 /* --- lists of entries --- */
 
-const session_pages SESSION_TREE = {STATEMENT_session_tree, session_tree_params, .sum = NULL};
+const session_pages SESSION_TREE = {STATEMENT_session_tree, session_tree_params,
+                                    .extra_member = NULL};
 const session_pages SESSION_CHILDREN = {STATEMENT_session_children, session_children_params,
-                                        .of_entry = true};
+                                        .has_entry = true};
 const session_pages SESSION_LEAVES = {STATEMENT_session_leaves, session_tree_params,
-                                      .by_extra = true};
+                                      .cursor_is_extra = true};
 const session_pages SESSION_BRANCH_POINTS = {STATEMENT_session_branch_points, session_tree_params,
-                                             .sum = "children"};
+                                             .extra_member = "children"};
 const session_pages SESSION_LABELS = {STATEMENT_session_labels, session_labels_params,
-                                      .by_id = true};
+                                      .cursor_is_id = true};
 
 bool session_pages_cursor(session_page *page, const session_pages *of, slice cursor, arena *memory)
 {
     list_cursor from = {.given = false};
     int64_t number;
 
-    if (of->by_id) {
+    if (of->cursor_is_id) {
         if (!list_cursor_read(&from, cursor, memory))
             return false;
         page->below = from.id;
@@ -52,7 +52,7 @@ bool session_pages_cursor(session_page *page, const session_pages *of, slice cur
     }
     if (!list_number_read(&number, cursor))
         return false;
-    page->after = number - 1; /* as session_pages_next gave it */
+    page->after = number - 1; /* session_pages_next added 1 */
     return true;
 }
 
@@ -60,10 +60,10 @@ const char *session_pages_next(const session_pages *of, const session_node_row *
 {
     char text[24];
 
-    if (of->by_id)
+    if (of->cursor_is_id)
         return list_cursor_text(memory, 0, last->entry_id);
-    int64_t number = of->by_extra ? last->extra : last->line;
-    /* One more than the number, so that none is 0. Nothing stands behind the largest. */
+    int64_t number = of->cursor_is_extra ? last->extra : last->line;
+    /* Adds 1, since cursors are above 0. The largest number needs no next page. */
     snprintf(text, sizeof(text), "%" PRId64, number == INT64_MAX ? number : number + 1);
     return arena_copy(memory, slice_of(text));
 }
@@ -74,41 +74,43 @@ static void add_member(buf *out, const char *name, slice text)
     buf_json_string(out, text);
 }
 
-/* The preview, written over the closing brace; null if the text is too long. */
+/* Adds the member "preview" by overwriting the closing brace. It is null if the text is too long.
+ */
 static void add_preview(buf *out, slice line, slice type, arena *memory)
 {
-    session_preview words;
+    session_preview preview;
 
     out->len--;
     if (line.ptr == NULL) {
         buf_text(out, ",\"preview\":null}");
         return;
     }
-    session_preview_of_line(&words, line, type, memory);
-    add_member(out, ",\"preview\":{\"role\":", words.role);
-    add_member(out, ",\"text\":", words.text);
-    add_member(out, ",\"tools\":", words.tools);
+    session_preview_of_line(&preview, line, type, memory);
+    add_member(out, ",\"preview\":{\"role\":", preview.role);
+    add_member(out, ",\"text\":", preview.text);
+    add_member(out, ",\"tools\":", preview.tools);
     buf_text(out, ",\"time\":");
-    buf_slice(out, words.time.ptr != NULL ? words.time : SLICE("null"));
+    buf_slice(out, preview.time.ptr != NULL ? preview.time : SLICE("null"));
     buf_text(out, "}}");
 }
 
-/* An entry, with its text and its preview if it is not too long for each. */
-static void add_node(buf *out, session_node_row *node, const session_shown *shown)
+/* Adds an entry with its text and its preview. Each is omitted if the text is longer than its
+ * limit. */
+static void add_node(buf *out, session_node_row *node, const session_text_limits *limits)
 {
-    slice line = node->size <= shown->preview_max ? node->text : (slice){NULL, 0};
+    slice line = node->size <= limits->preview_max ? node->text : (slice){NULL, 0};
 
-    if (node->size > shown->text_max)
+    if (node->size > limits->text_max)
         node->text = (slice){NULL, 0};
     session_node_json(out, node);
-    if (shown->preview_max > 0)
-        add_preview(out, line, node->type, shown->memory);
+    if (limits->preview_max > 0)
+        add_preview(out, line, node->type, limits->memory);
 }
 
 void session_pages_json(buf *out, const store_rows *rows, const session_page *page,
                         const session_pages *of, arena *memory)
 {
-    const session_shown shown = {page->text_max, page->preview_max, memory};
+    const session_text_limits limits = {page->text_max, page->preview_max, memory};
     int count = rows_count(rows);
     bool more = count >= page->limit;
     session_node_row node = {.line = -1};
@@ -117,10 +119,10 @@ void session_pages_json(buf *out, const store_rows *rows, const session_page *pa
     for (int row = 0; row < count - (more ? 1 : 0); row++) {
         session_node_read(&node, rows, row);
         buf_text(out, row == 0 ? "" : ",");
-        add_node(out, &node, &shown);
-        if (of->sum != NULL) {
-            out->len--; /* the brace: one member more */
-            buf_printf(out, ",\"%s\":%" PRId64 "}", of->sum, node.extra);
+        add_node(out, &node, &limits);
+        if (of->extra_member != NULL) {
+            out->len--; /* the closing brace, for one more member */
+            buf_printf(out, ",\"%s\":%" PRId64 "}", of->extra_member, node.extra);
         }
     }
     list_json_end(out, more ? session_pages_next(of, &node, memory) : NULL);
@@ -129,7 +131,7 @@ void session_pages_json(buf *out, const store_rows *rows, const session_page *pa
 /* --- paths --- */
 
 void session_path_json(buf *out, const store_rows *rows, const session_path *path,
-                       const session_path_read *read, const session_shown *shown)
+                       const session_path_read *read, const session_text_limits *limits)
 {
     int64_t before = read->from + (int64_t)path->count;
 
@@ -140,16 +142,16 @@ void session_path_json(buf *out, const store_rows *rows, const session_path *pat
         session_node_row node;
         session_node_read(&node, rows, path->rows[i]);
         buf_text(out, i == 0 ? "" : ",");
-        add_node(out, &node, shown);
+        add_node(out, &node, limits);
     }
     list_json_end_at(out, before < path->length, before);
 }
 
 /* --- diff --- */
 
-/* The entries of one side, the first `limit` of them. Gives whether there are more. */
-static bool add_side(buf *out, const store_rows *rows, int64_t limit, const session_shown *shown,
-                     int64_t side)
+/* Adds the first `limit` entries of one side. Returns true if there are more. */
+static bool add_side(buf *out, const store_rows *rows, int64_t limit,
+                     const session_text_limits *limits, int64_t side)
 {
     int64_t count = 0;
 
@@ -159,19 +161,20 @@ static bool add_side(buf *out, const store_rows *rows, int64_t limit, const sess
         if (node.extra != side || count++ >= limit)
             continue;
         buf_text(out, count == 1 ? "" : ",");
-        add_node(out, &node, shown);
+        add_node(out, &node, limits);
     }
     return count > limit;
 }
 
-void session_diff_json(buf *out, const store_rows *rows, int64_t limit, const session_shown *shown)
+void session_diff_json(buf *out, const store_rows *rows, int64_t limit,
+                       const session_text_limits *limits)
 {
     buf_text(out, "{\"common\":");
     size_t before = out->len;
-    add_side(out, rows, 1, shown, SESSION_DIFF_COMMON);
+    add_side(out, rows, 1, limits, SESSION_DIFF_COMMON);
     buf_text(out, out->len == before ? "null,\"a\":[" : ",\"a\":[");
-    bool more = add_side(out, rows, limit, shown, SESSION_DIFF_A);
+    bool more = add_side(out, rows, limit, limits, SESSION_DIFF_A);
     buf_text(out, "],\"b\":[");
-    more = add_side(out, rows, limit, shown, SESSION_DIFF_B) || more;
+    more = add_side(out, rows, limit, limits, SESSION_DIFF_B) || more;
     buf_text(out, more ? "],\"complete\":false}" : "],\"complete\":true}");
 }

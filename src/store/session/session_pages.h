@@ -1,6 +1,6 @@
 /*
- * session_pages.h: lists of sessions and of entries, paths and differences, as the JSON that
- * services see. The server and the bus show the same. Knows no requests.
+ * session_pages.h: lists of sessions and of entries, paths and differences as JSON. The server and
+ * the bus share these forms. Uses no requests.
  */
 #ifndef STORE_SESSION_PAGES_H
 #define STORE_SESSION_PAGES_H
@@ -8,49 +8,50 @@
 #include "db/statement.h"
 #include "store/session/sessions.h"
 
-/* Bytes of a line that a list may give: people look at these. */
-enum { SESSION_LINES_MOST = 1024 * 1024 };
+/* Limit for the bytes of each entry's text in a list. */
+enum { SESSION_LIST_TEXT_MAX = 1024 * 1024 };
 
-/* {"sessions":[...],"next_cursor":...} of up to `limit` rows. Memory that runs out is remembered by
- * the arena, also below. */
+/* Appends {"sessions":[...],"next_cursor":...} of up to `limit` rows. If memory runs out, the arena
+ * has failed, here and below. */
 void session_list_json(buf *out, const store_rows *rows, int64_t limit, slice tenant,
                        arena *memory);
 
-/* A list of entries: its statement, and what its cursor is. */
+/* A kind of list of entries: its statement, and the column that its cursor contains. */
 typedef struct session_pages {
     statement_id statement;
     void (*params)(params *p, const session_page *page);
-    bool by_extra;   /* the cursor is the last row's `extra`, else its line */
-    bool by_id;      /* or its id */
-    bool of_entry;   /* it is the list of an entry */
-    const char *sum; /* the member that shows `extra`; NULL: none */
+    bool cursor_is_extra;     /* the cursor is the last row's `extra` */
+    bool cursor_is_id;        /* the cursor is the last row's id. Otherwise it is the line */
+    bool has_entry;           /* the list has the parameter session_page.entry */
+    const char *extra_member; /* name of the JSON member for `extra`; NULL: none */
 } session_pages;
 
 extern const session_pages SESSION_TREE, SESSION_CHILDREN, SESSION_LEAVES, SESSION_BRANCH_POINTS,
     SESSION_LABELS;
 
-/* Reads a cursor of such a list. False: it is none, or the arena failed. */
+/* Reads a cursor of such a list. Returns false if it is malformed or the arena failed. */
 bool session_pages_cursor(session_page *page, const session_pages *of, slice cursor, arena *memory);
 
-/* The cursor of the page behind the one that ends with this row. NULL: out of memory. */
+/* Returns the cursor of the page after the one that ends with row `last`. NULL: out of memory. */
 const char *session_pages_next(const session_pages *of, const session_node_row *last,
                                arena *memory);
 
-/* {"entries":[...],"next_cursor":...}. The page asked for one row more than is shown. */
+/* Appends {"entries":[...],"next_cursor":...}. page->limit is one more than the entries shown. */
 void session_pages_json(buf *out, const store_rows *rows, const session_page *page,
                         const session_pages *of, arena *memory);
 
-/* What is shown of entries, as in session_page; previews need memory. */
-typedef struct session_shown {
+/* The size limits of texts and previews, as in session_page. `memory` is for previews. */
+typedef struct session_text_limits {
     int64_t text_max, preview_max;
     arena *memory;
-} session_shown;
+} session_text_limits;
 
-/* {"entry_id","length","path","next_cursor"}. */
+/* Appends {"entry_id","length","path","next_cursor"}. */
 void session_path_json(buf *out, const store_rows *rows, const session_path *path,
-                       const session_path_read *read, const session_shown *shown);
+                       const session_path_read *read, const session_text_limits *limits);
 
-/* {"common","a","b","complete"}. The statement asked for one row of a side more than `limit`. */
-void session_diff_json(buf *out, const store_rows *rows, int64_t limit, const session_shown *shown);
+/* Appends {"common","a","b","complete"}. The statement was run with `limit` + 1. */
+void session_diff_json(buf *out, const store_rows *rows, int64_t limit,
+                       const session_text_limits *limits);
 
 #endif

@@ -34,13 +34,13 @@ cardbox_status cardbox_session_get(cardbox_sessions **out, cardbox *db, const ch
         return status;
     *out = NULL;
     params_init(&p, REQUEST_MAX);
-    session_get_params(&p, slice_of(tenant), slice_of(session_id));
+    session_params(&p, slice_of(tenant), slice_of(session_id));
     status = client_run(db, STATEMENT_session_get, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK && rows_count(rows) == 0) {
         rows_free(rows);
-        return session_none_such(slice_of(session_id), err);
+        return session_not_found(slice_of(session_id), err);
     }
-    return status == CARDBOX_OK ? sessions_take(out, rows, 1, err) : status;
+    return status == CARDBOX_OK ? sessions_new(out, rows, 1, err) : status;
 }
 
 cardbox_status cardbox_sessions_list(cardbox_sessions **out, cardbox *db, const char *tenant,
@@ -65,7 +65,7 @@ cardbox_status cardbox_sessions_list(cardbox_sessions **out, cardbox *db, const 
         status = client_run(db, STATEMENT_sessions_list, &p, RUN_AGAIN, &rows, err);
     }
     arena_reset(&memory);
-    return status == CARDBOX_OK ? sessions_take(out, rows, limit, err) : status;
+    return status == CARDBOX_OK ? sessions_new(out, rows, limit, err) : status;
 }
 
 cardbox_status cardbox_session_count(cardbox_session_counts *out, cardbox *db, const char *tenant,
@@ -79,12 +79,12 @@ cardbox_status cardbox_session_count(cardbox_session_counts *out, cardbox *db, c
     if (status != CARDBOX_OK)
         return status;
     params_init(&p, REQUEST_MAX);
-    session_counts_params(&p, slice_of(tenant), slice_of(session_id));
+    session_params(&p, slice_of(tenant), slice_of(session_id));
     status = client_run(db, STATEMENT_session_counts, &p, RUN_AGAIN, &rows, err);
     if (status != CARDBOX_OK)
         return status;
     if (rows_count(rows) == 0) {
-        status = session_none_such(slice_of(session_id), err);
+        status = session_not_found(slice_of(session_id), err);
     } else {
         session_counts_read(&counts, rows);
         *out = (cardbox_session_counts){counts.entries,       counts.roots,     counts.leaves,
@@ -96,8 +96,8 @@ cardbox_status cardbox_session_count(cardbox_session_counts *out, cardbox *db, c
 
 /* --- lists of entries --- */
 
-/* Bytes of the lines that are given; negative: of none. */
-static int64_t bytes_of(size_t json_max)
+/* Converts the SDK's limit of texts, where 0 is no texts, to that of session_page, where -1 is. */
+static int64_t text_max_of(size_t json_max)
 {
     if (json_max == 0)
         return -1;
@@ -139,12 +139,12 @@ static cardbox_status make_page(session_page *out, cardbox_entry_list list,
         status = read_cursor(out, list, page->cursor, memory, err);
     out->entry = page->entry_id == NULL ? SLICE("") : slice_of(page->entry_id);
     out->limit = limit;
-    out->text_max = bytes_of(page->json_max);
+    out->text_max = text_max_of(page->json_max);
     return status;
 }
 
-static cardbox_status take_page(cardbox_entries **out, store_rows *rows, cardbox_entry_list list,
-                                int64_t limit, cardbox_error *err)
+static cardbox_status make_entries(cardbox_entries **out, store_rows *rows, cardbox_entry_list list,
+                                   int64_t limit, cardbox_error *err)
 {
     entries_extra extra = list == CARDBOX_ENTRIES_BRANCH_POINTS ? EXTRA_CHILDREN : EXTRA_NOTHING;
     cardbox_entries *made = NULL;
@@ -160,11 +160,11 @@ static cardbox_status take_page(cardbox_entries **out, store_rows *rows, cardbox
         session_node_read(&last, rows, count - 1);
         made->cursor = session_pages_next(LISTS[list], &last, &made->memory);
     }
-    return entries_finish(out, made, err);
+    return entries_finish(out, made, CARDBOX_OK, err);
 }
 
-/* An empty list does not tell whether there is such a session, and such an entry. */
-static cardbox_status check_there(cardbox *db, const session_page *page, cardbox_error *err)
+/* Fails if the session or the entry of an empty list does not exist. */
+static cardbox_status check_exists(cardbox *db, const session_page *page, cardbox_error *err)
 {
     const session_path_read read = {
         .tenant = page->tenant, .session = page->session, .entry = page->entry, .from = INT32_MAX};
@@ -177,7 +177,7 @@ static cardbox_status check_there(cardbox *db, const session_page *page, cardbox
     session_path_params(&p, &read);
     cardbox_status status = client_run(db, STATEMENT_session_path, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK)
-        status = session_path_take(&path, rows, &read, &memory, err);
+        status = session_path_from_rows(&path, rows, &read, &memory, err);
     rows_free(rows);
     arena_reset(&memory);
     return status;
@@ -207,9 +207,9 @@ cardbox_status cardbox_session_entries(cardbox_entries **out, cardbox *db, const
     }
     arena_reset(&memory);
     if (status == CARDBOX_OK && rows_count(rows) == 0)
-        status = check_there(db, &wanted, err);
+        status = check_exists(db, &wanted, err);
     if (status == CARDBOX_OK)
-        return take_page(out, rows, list, wanted.limit, err);
+        return make_entries(out, rows, list, wanted.limit, err);
     rows_free(rows);
     return status;
 }
@@ -237,12 +237,12 @@ cardbox_status cardbox_session_get_entries(cardbox_entries **out, cardbox *db, c
     session_entries_params(&p, slice_of(tenant), slice_of(session_id), ids, count);
     arena_reset(&memory);
     status = client_run(db, STATEMENT_session_entries_get, &p, RUN_AGAIN, &rows, err);
-    return status == CARDBOX_OK ? take_page(out, rows, CARDBOX_ENTRIES_ALL, -1, err) : status;
+    return status == CARDBOX_OK ? make_entries(out, rows, CARDBOX_ENTRIES_ALL, -1, err) : status;
 }
 
 /* --- paths --- */
 
-static cardbox_status take_path(cardbox_entries **out, store_rows *rows,
+static cardbox_status make_path(cardbox_entries **out, store_rows *rows,
                                 const session_path_read *read, cardbox_error *err)
 {
     cardbox_entries *made = NULL;
@@ -251,13 +251,10 @@ static cardbox_status take_path(cardbox_entries **out, store_rows *rows,
 
     if (status != CARDBOX_OK)
         return status;
-    status = session_path_take(&path, rows, read, &made->memory, err);
+    status = session_path_from_rows(&path, rows, read, &made->memory, err);
     for (size_t i = 0; status == CARDBOX_OK && i < path.count; i++)
         entries_add(made, path.rows[i], EXTRA_NOTHING);
-    if (status == CARDBOX_OK)
-        return entries_finish(out, made, err);
-    cardbox_entries_free(made);
-    return status;
+    return entries_finish(out, made, status, err);
 }
 
 cardbox_status cardbox_session_path(cardbox_entries **out, cardbox *db, const char *tenant,
@@ -282,10 +279,10 @@ cardbox_status cardbox_session_path(cardbox_entries **out, cardbox *db, const ch
     params_init(&p, REQUEST_MAX);
     session_path_params(&p, &read);
     status = client_run(db, STATEMENT_session_path, &p, RUN_AGAIN, &rows, err);
-    return status == CARDBOX_OK ? take_path(out, rows, &read, err) : status;
+    return status == CARDBOX_OK ? make_path(out, rows, &read, err) : status;
 }
 
-static cardbox_status take_diff(cardbox_entries **out, store_rows *rows, const char *session_id,
+static cardbox_status make_diff(cardbox_entries **out, store_rows *rows, const char *session_id,
                                 const char *a, const char *b, cardbox_error *err)
 {
     cardbox_entries *made = NULL;
@@ -300,10 +297,7 @@ static cardbox_status take_diff(cardbox_entries **out, store_rows *rows, const c
             entries_add(made, row, EXTRA_SIDE);
     }
     status = session_diff_status(rows, slice_of(session_id), slice_of(a), slice_of(b), err);
-    if (status == CARDBOX_OK)
-        return entries_finish(out, made, err);
-    cardbox_entries_free(made);
-    return status;
+    return entries_finish(out, made, status, err);
 }
 
 cardbox_status cardbox_session_diff(cardbox_entries **out, cardbox *db, const char *tenant,
@@ -323,7 +317,7 @@ cardbox_status cardbox_session_diff(cardbox_entries **out, cardbox *db, const ch
     *out = NULL;
     params_init(&p, REQUEST_MAX);
     session_diff_params(&p, slice_of(tenant), slice_of(session_id), slice_of(a), slice_of(b),
-                        limit == 0 ? CARDBOX_PAGE_MAX : limit, bytes_of(json_max));
+                        limit == 0 ? CARDBOX_PAGE_MAX : limit, text_max_of(json_max));
     status = client_run(db, STATEMENT_session_diff, &p, RUN_AGAIN, &rows, err);
-    return status == CARDBOX_OK ? take_diff(out, rows, session_id, a, b, err) : status;
+    return status == CARDBOX_OK ? make_diff(out, rows, session_id, a, b, err) : status;
 }

@@ -1,12 +1,12 @@
 /*
- * session_report.c: outcomes of lines to counts and issues.
+ * session_report.c: adds the outcomes of lines to the report of an import.
  */
 #include "store/session/session_report.h"
 
 #include <stdlib.h>
 #include "base/errors.h"
 
-/* Bytes of a report. */
+/* Limit for the bytes of a report. */
 #define REPORT_MAX ((size_t)64 * 1024 * 1024)
 
 struct cardbox_session_report {
@@ -54,12 +54,12 @@ void session_report_link(session_report *report, const store_rows *rows,
                          const session_linked *linked)
 {
     uint64_t *totals = report->totals;
-    size_t kept = 0, asked = 0;
+    size_t kept = 0, dangling = 0;
 
     for (size_t i = 0; i < report->issue_count; i++) {
         session_issue issue = report->issues[i];
         if (issue.kind == SESSION_ISSUE_DANGLING) {
-            slice now = session_link_issue(rows, asked++);
+            slice now = session_link_issue(rows, dangling++);
             if (now.ptr == NULL)
                 continue;
             if (slice_equal(now, SLICE("cycle")))
@@ -74,8 +74,8 @@ void session_report_link(session_report *report, const store_rows *rows,
     totals[SESSION_ISSUE_CYCLE] = (uint64_t)linked->cycles;
 }
 
-cardbox_status session_report_take(cardbox_session_report **out, session_report *report,
-                                   const char *session_id, cardbox_error *err)
+cardbox_status session_report_new(cardbox_session_report **out, session_report *report,
+                                  const char *session_id, cardbox_error *err)
 {
     cardbox_session_report *made = calloc(1, sizeof(*made));
     buf json = BUF_INIT(REPORT_MAX);

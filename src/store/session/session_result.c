@@ -1,6 +1,5 @@
 /*
- * session_result.c: what the reads of sessions lend, for <cardbox/session.h>. Must not send
- * anything.
+ * session_result.c: results with sessions and entries, for <cardbox/session.h>. Sends no statement.
  */
 #include "store/session/session_result.h"
 
@@ -35,8 +34,8 @@ static void read_session(cardbox_session *out, const store_rows *rows, int row, 
     };
 }
 
-cardbox_status sessions_take(cardbox_sessions **out, store_rows *rows, size_t limit,
-                             cardbox_error *err)
+cardbox_status sessions_new(cardbox_sessions **out, store_rows *rows, size_t limit,
+                            cardbox_error *err)
 {
     size_t count = (size_t)rows_count(rows);
     cardbox_sessions *made = calloc(1, sizeof(*made));
@@ -106,7 +105,7 @@ cardbox_status entries_new(cardbox_entries **out, store_rows *rows, cardbox_erro
     return CARDBOX_OK;
 }
 
-/* What a label says; its JSON where no C string can hold that. */
+/* Returns a label's text; its JSON string if the text contains NUL or is malformed. */
 static const char *label_text(slice label, arena *memory)
 {
     slice text;
@@ -139,14 +138,16 @@ void entries_add(cardbox_entries *entries, int row, entries_extra extra)
     };
 }
 
-cardbox_status entries_finish(cardbox_entries **out, cardbox_entries *entries, cardbox_error *err)
+cardbox_status entries_finish(cardbox_entries **out, cardbox_entries *entries,
+                              cardbox_status status, cardbox_error *err)
 {
-    if (entries->memory.failed) {
+    if (status == CARDBOX_OK && entries->memory.failed)
+        status = error_nomem(err);
+    if (status == CARDBOX_OK)
+        *out = entries;
+    else
         cardbox_entries_free(entries);
-        return error_nomem(err);
-    }
-    *out = entries;
-    return CARDBOX_OK;
+    return status;
 }
 
 size_t cardbox_entries_count(const cardbox_entries *entries)

@@ -1,5 +1,6 @@
 /*
- * session_scan.c: a session's entries one by one, a page at a time, for <cardbox/session_writer.h>.
+ * session_scan.c: iterates over a session's entries, for <cardbox/session_writer.h>. Entries are
+ * read in pages.
  */
 #include <stdlib.h>
 #include "cardbox/session_writer.h"
@@ -11,11 +12,11 @@ struct cardbox_session_scan {
     const char *tenant, *session;
     cardbox_entry_list list;
     size_t json_max;
-    cardbox_entries *page; /* NULL: none so far */
-    size_t next;           /* in the page */
+    cardbox_entries *page; /* NULL: none was read yet */
+    size_t next;           /* index in the page */
 };
 
-static cardbox_status find_session(cardbox *db, const char *tenant, const char *session_id,
+static cardbox_status check_exists(cardbox *db, const char *tenant, const char *session_id,
                                    cardbox_error *err)
 {
     cardbox_sessions *got = NULL;
@@ -34,7 +35,7 @@ cardbox_status cardbox_session_scan_new(cardbox_session_scan **out, cardbox *db,
     if (status == CARDBOX_OK && (unsigned)list > CARDBOX_ENTRIES_LABELLED)
         status = error_set(err, CARDBOX_INVALID, "list must be one of CARDBOX_ENTRIES_*");
     if (status == CARDBOX_OK)
-        status = find_session(db, tenant, session_id, err);
+        status = check_exists(db, tenant, session_id, err);
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
@@ -54,8 +55,8 @@ cardbox_status cardbox_session_scan_new(cardbox_session_scan **out, cardbox *db,
     return CARDBOX_OK;
 }
 
-/* The next page in the place of this one. */
-static cardbox_status turn(cardbox_session_scan *scan, cardbox_error *err)
+/* Replaces the page by the next one. */
+static cardbox_status read_next_page(cardbox_session_scan *scan, cardbox_error *err)
 {
     cardbox_entry_page wanted = CARDBOX_ENTRY_PAGE_INIT;
     cardbox_entries *page = NULL;
@@ -82,7 +83,7 @@ cardbox_status cardbox_session_scan_next(const cardbox_entry **out, cardbox_sess
     *out = NULL;
     if (scan->page == NULL || (scan->next == cardbox_entries_count(scan->page) &&
                                cardbox_entries_cursor(scan->page) != NULL))
-        status = turn(scan, err);
+        status = read_next_page(scan, err);
     if (status == CARDBOX_OK)
         *out = cardbox_entries_at(scan->page, scan->next);
     scan->next += *out != NULL;

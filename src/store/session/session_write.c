@@ -1,6 +1,6 @@
 /*
- * session_write.c: parameters, rows and outcomes of what changes sessions. Knows nothing of
- * connections, nor of who asks.
+ * session_write.c: parameters, rows and outcomes of the statements that change sessions. Uses no
+ * connection.
  */
 #include "store/session/session_write.h"
 
@@ -10,7 +10,7 @@
 
 /* --- failures --- */
 
-static cardbox_status conflict(int64_t version, cardbox_error *err, const char *message)
+static cardbox_status version_conflict(int64_t version, cardbox_error *err, const char *message)
 {
     error_set(err, CARDBOX_CONFLICT, "%s %" PRId64, message, version);
     if (err != NULL)
@@ -18,38 +18,30 @@ static cardbox_status conflict(int64_t version, cardbox_error *err, const char *
     return CARDBOX_CONFLICT;
 }
 
-static bool is(slice outcome, const char *name)
+static bool outcome_is(slice outcome, const char *name)
 {
     return slice_equal(outcome, slice_of(name));
 }
 
-/* Of the outcomes that several functions have. */
+/* Maps the outcomes that several functions share to a status. */
 static cardbox_status common_status(slice outcome, slice session, int64_t version,
                                     cardbox_error *err)
 {
     static const char *const GOOD[] = {"done", "created", "unchanged", "replayed"};
 
     for (size_t i = 0; i < sizeof(GOOD) / sizeof(GOOD[0]); i++) {
-        if (is(outcome, GOOD[i]))
+        if (outcome_is(outcome, GOOD[i]))
             return CARDBOX_OK;
     }
-    if (is(outcome, "not_found"))
-        return session_none_such(session, err);
-    if (is(outcome, "wrong_version"))
-        return conflict(version, err, "the session has changed: it is at version");
-    if (is(outcome, "key_reused"))
-        return conflict(version, err,
-                        "the key was used for other entries: the session is at version");
+    if (outcome_is(outcome, "not_found"))
+        return session_not_found(session, err);
+    if (outcome_is(outcome, "wrong_version"))
+        return version_conflict(version, err, "the session has changed: it is at version");
+    if (outcome_is(outcome, "key_reused"))
+        return version_conflict(version, err,
+                                "the key was used for other entries: the session is at version");
     return error_set(err, CARDBOX_INTERNAL, "the database returned the outcome %.*s",
                      error_shown(outcome), outcome.ptr);
-}
-
-/* NULL: not known. */
-static void put_dialect(params *p, int dialect)
-{
-    const char *name = session_dialect_name(dialect);
-
-    params_cstr(p, name);
 }
 
 /* --- create --- */
@@ -58,7 +50,7 @@ void session_create_params(params *p, const session_create *create)
 {
     params_text(p, create->tenant);
     params_text(p, create->session);
-    put_dialect(p, create->dialect);
+    params_cstr(p, session_dialect_name(create->dialect)); /* NULL: not known */
     params_text_or_null(p, create->header);
     params_bool(p, create->may_exist);
 }
@@ -72,16 +64,17 @@ cardbox_status session_create_status(const store_rows *rows, const session_creat
     if (version != NULL)
         *version = now;
     if (is_new != NULL)
-        *is_new = is(outcome, "created");
-    if (is(outcome, "exists"))
-        return conflict(now, err, "the session exists: it is at version");
-    if (is(outcome, "other_dialect") && create->any_dialect)
+        *is_new = outcome_is(outcome, "created");
+    if (outcome_is(outcome, "exists"))
+        return version_conflict(now, err, "the session exists: it is at version");
+    if (outcome_is(outcome, "other_dialect") && create->any_dialect)
         return CARDBOX_OK;
-    if (is(outcome, "other_dialect"))
-        return conflict(now, err,
-                        create->dialect == SESSION_PI
-                            ? "the session exists in the dialect plain, not pi: it is at version"
-                            : "the session exists in the dialect pi, not plain: it is at version");
+    if (outcome_is(outcome, "other_dialect"))
+        return version_conflict(
+            now, err,
+            create->dialect == SESSION_PI
+                ? "the session exists in the dialect plain, not pi: it is at version"
+                : "the session exists in the dialect pi, not plain: it is at version");
     return common_status(outcome, create->session, now, err);
 }
 
@@ -93,11 +86,17 @@ void session_append_read(session_written *out, const store_rows *rows)
         .outcome = rows_text(rows, 0, 1), .version = rows_int8(rows, 0, 3), .diverged_at = -1};
 }
 
-slice session_line_outcome(const store_rows *rows, size_t i)
+/* Returns a column of the row for index `i`, which follows the first row; ptr NULL: no such row. */
+static slice item_text(const store_rows *rows, size_t i, int column)
 {
     int row = (int)i + 1;
 
-    return row < rows_count(rows) ? rows_text(rows, row, 1) : SLICE("");
+    return row < rows_count(rows) ? rows_text(rows, row, column) : (slice){NULL, 0};
+}
+
+slice session_line_outcome(const store_rows *rows, size_t i)
+{
+    return item_text(rows, i, 1);
 }
 
 int64_t session_line_number(const store_rows *rows, size_t i)
@@ -107,26 +106,27 @@ int64_t session_line_number(const store_rows *rows, size_t i)
     return row < rows_count(rows) && !rows_null(rows, row, 2) ? rows_int8(rows, row, 2) : -1;
 }
 
-/* Why an entry, which is called `who`, is refused. */
+/* Maps an entry's outcome to a status. `who` names the entry in the message. */
 static cardbox_status line_status(slice outcome, const char *who, const session_entry *entry,
                                   cardbox_error *err)
 {
-    if (is(outcome, "conflict"))
+    if (outcome_is(outcome, "conflict"))
         return error_set(err, CARDBOX_CONFLICT,
                          "%s exists with other content and may not be changed", who);
-    if (is(outcome, "no_target"))
-        return error_set(err, CARDBOX_NOT_FOUND,
-                         "%s labels an entry that is neither in the session nor before it", who);
-    if (is(outcome, "no_parent"))
-        return error_set(err, CARDBOX_NOT_FOUND,
-                         "%s has the parent %.*s, which is neither in the session nor before it",
-                         who, (int)entry->parent.len, entry->parent.ptr);
+    if (outcome_is(outcome, "no_target"))
+        return error_set(
+            err, CARDBOX_NOT_FOUND,
+            "%s labels an unknown entry: it must be in the session or earlier in the list", who);
+    if (outcome_is(outcome, "no_parent"))
+        return error_set(
+            err, CARDBOX_NOT_FOUND,
+            "%s has the unknown parent %.*s: it must be in the session or earlier in the list", who,
+            (int)entry->parent.len, entry->parent.ptr);
     return CARDBOX_OK;
 }
 
-/* The first entry that says which dialect the batch is of; their count: none does, but the writer.
- */
-static size_t telling_entry(const session_batch *batch)
+/* Returns the index of the first entry whose type belongs to one dialect, or the batch's count. */
+static size_t find_dialect_entry(const session_batch *batch)
 {
     size_t i = 0;
 
@@ -135,13 +135,15 @@ static size_t telling_entry(const session_batch *batch)
     return i;
 }
 
-/* Of an import it is none. Of two dialects the session's is the one that the entries' is not. */
-static cardbox_status other_dialect(const session_batch *batch, int64_t version, cardbox_error *err)
+/* Reports that the dialect of the batch is not the session's: there are two, so the session has the
+ * other one. */
+static cardbox_status dialect_conflict(const session_batch *batch, int64_t version,
+                                       cardbox_error *err)
 {
     const char *other = session_dialect_name(batch->dialect);
     const char *own =
         session_dialect_name(batch->dialect == SESSION_PI ? SESSION_PLAIN : SESSION_PI);
-    size_t i = telling_entry(batch);
+    size_t i = find_dialect_entry(batch);
 
     if (err != NULL)
         err->current_version = version;
@@ -153,23 +155,25 @@ static cardbox_status other_dialect(const session_batch *batch, int64_t version,
                      i, session_kind_name(batch->lines[i].entry.kind), other, own);
 }
 
-/* An id that was made here tells a client nothing. */
-static void put_who(char *out, size_t size, const session_batch *batch, size_t i)
+/* Names an entry in messages: by its index if the client does not know its id. */
+static void format_entry_name(char *out, size_t size, const session_batch *batch, size_t i)
 {
     const pending_line *line = &batch->lines[i];
 
-    if (line->is_named_here)
+    if (line->has_new_id)
         snprintf(out, size, "entries[%zu]", i);
     else
         snprintf(out, size, "entry %.*s", (int)line->entry.id.len, line->entry.id.ptr);
 }
 
-/* Whether an entry conflicts with one before it in the batch, and not with the session's. */
-static bool repeats(const store_rows *rows, const session_batch *batch, size_t i)
+/* Returns true if the entry has the id of an earlier entry of the batch that is new in the session.
+ */
+static bool repeats_id(const store_rows *rows, const session_batch *batch, size_t i)
 {
     int32_t duplicate_of = batch->lines[i].duplicate_of;
 
-    return duplicate_of > 0 && is(session_line_outcome(rows, (size_t)duplicate_of - 1), "appended");
+    return duplicate_of > 0 &&
+           outcome_is(session_line_outcome(rows, (size_t)duplicate_of - 1), "appended");
 }
 
 cardbox_status session_append_status(const store_rows *rows, const session_batch *batch,
@@ -178,18 +182,18 @@ cardbox_status session_append_status(const store_rows *rows, const session_batch
     session_written written;
 
     session_append_read(&written, rows);
-    if (is(written.outcome, "other_dialect"))
-        return other_dialect(batch, written.version, err);
-    if (!is(written.outcome, "refused"))
+    if (outcome_is(written.outcome, "other_dialect"))
+        return dialect_conflict(batch, written.version, err);
+    if (!outcome_is(written.outcome, "refused"))
         return common_status(written.outcome, batch->session, written.version, err);
     for (size_t i = 0; i < batch->count; i++) {
         char who[SESSION_ID_MAX + 8];
-        put_who(who, sizeof(who), batch, i);
+        format_entry_name(who, sizeof(who), batch, i);
         slice outcome = session_line_outcome(rows, i);
         cardbox_status status = line_status(outcome, who, &batch->lines[i].entry, err);
         if (status == CARDBOX_OK)
             continue;
-        if (is(outcome, "conflict") && repeats(rows, batch, i))
+        if (outcome_is(outcome, "conflict") && repeats_id(rows, batch, i))
             error_set(err, status, "entries[%zu] repeats the id of entries[%d], with other content",
                       i, batch->lines[i].duplicate_of - 1);
         if (status == CARDBOX_CONFLICT && err != NULL)
@@ -205,15 +209,13 @@ void session_import_read(session_written *out, const store_rows *rows)
 {
     *out = (session_written){.outcome = rows_text(rows, 0, 1),
                              .version = rows_int8(rows, 0, 3),
-                             .made = rows_int8(rows, 0, 4),
+                             .created = rows_int8(rows, 0, 4),
                              .diverged_at = rows_null(rows, 0, 5) ? -1 : rows_int8(rows, 0, 5)};
 }
 
 slice session_line_issue(const store_rows *rows, size_t i)
 {
-    int row = (int)i + 1;
-
-    return row < rows_count(rows) ? rows_text(rows, row, 2) : (slice){NULL, 0};
+    return item_text(rows, i, 2);
 }
 
 void session_link_params(params *p, slice tenant, slice session, const slice *ids, size_t count)
@@ -228,7 +230,7 @@ void session_link_params(params *p, slice tenant, slice session, const slice *id
 
 void session_link_read(session_linked *out, const store_rows *rows)
 {
-    *out = (session_linked){.is_there = !rows_null(rows, 0, 2),
+    *out = (session_linked){.exists = !rows_null(rows, 0, 2),
                             .version = rows_int8(rows, 0, 2),
                             .links = rows_int4(rows, 0, 3),
                             .cycles = rows_int4(rows, 0, 4)};
@@ -236,9 +238,7 @@ void session_link_read(session_linked *out, const store_rows *rows)
 
 slice session_link_issue(const store_rows *rows, size_t i)
 {
-    int row = (int)i + 1;
-
-    return row < rows_count(rows) ? rows_text(rows, row, 1) : (slice){NULL, 0};
+    return item_text(rows, i, 1);
 }
 
 /* --- the head --- */
@@ -261,9 +261,9 @@ cardbox_status session_head_status(const store_rows *rows, const session_move *m
 
     if (version != NULL)
         *version = now;
-    if (is(outcome, "no_entry"))
-        return session_no_entry(move->session, move->entry, err);
-    if (!is(outcome, "elsewhere"))
+    if (outcome_is(outcome, "no_entry"))
+        return session_entry_not_found(move->session, move->entry, err);
+    if (!outcome_is(outcome, "elsewhere"))
         return common_status(outcome, move->session, now, err);
     error_set(err, CARDBOX_CONFLICT,
               head.len > 0 ? "the head is at entry %.*s" : "there is no head%.*s", (int)head.len,
@@ -290,13 +290,13 @@ cardbox_status session_fork_status(const store_rows *rows, const session_fork *f
 
     if (entries != NULL)
         *entries = rows_int8(rows, 0, 2);
-    if (is(outcome, "no_entry"))
-        return session_no_entry(fork->session, fork->entry, err);
-    if (is(outcome, "exists")) {
+    if (outcome_is(outcome, "no_entry"))
+        return session_entry_not_found(fork->session, fork->entry, err);
+    if (outcome_is(outcome, "exists")) {
         char message[SESSION_ID_MAX + 40];
         snprintf(message, sizeof(message), "session %.*s exists: it is at version",
                  (int)fork->new_session.len, fork->new_session.ptr);
-        return conflict(rows_int8(rows, 0, 1), err, message);
+        return version_conflict(rows_int8(rows, 0, 1), err, message);
     }
     return common_status(outcome, fork->session, rows_int8(rows, 0, 1), err);
 }
@@ -310,14 +310,14 @@ void session_delete_params(params *p, const session_deletion *deletion)
     params_int8(p, SESSION_DELETE_PART);
 }
 
-/* The rest may have been removed by others meanwhile. */
+/* After the first part, no rows mean that another call has deleted the rest. */
 cardbox_status session_delete_status(session_deletion *deletion, bool *more, const store_rows *rows,
                                      cardbox_error *err)
 {
     *more = false;
     if (rows_count(rows) == 0)
-        return deletion->begun ? CARDBOX_OK : session_none_such(deletion->session, err);
-    deletion->begun = true;
+        return deletion->found ? CARDBOX_OK : session_not_found(deletion->session, err);
+    deletion->found = true;
     deletion->entries += rows_int8(rows, 0, 0);
     *more = rows_bool(rows, 0, 1);
     return CARDBOX_OK;

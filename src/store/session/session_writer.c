@@ -1,5 +1,5 @@
 /*
- * session_writer.c: entries one by one, sent many together, for <cardbox/session_writer.h>.
+ * session_writer.c: buffers entries and appends them in batches, for <cardbox/session_writer.h>.
  */
 #include "cardbox/session_writer.h"
 
@@ -7,17 +7,16 @@
 #include <stdlib.h>
 #include "store/session/session_call.h"
 
-/* Entries that are sent together, where nothing else is said, and the bytes at which they are sent
- * however few they are. */
+/* A batch is sent when it has BUFFERED entries (the default) or BATCH_BYTES bytes. */
 #define BUFFERED    100
 #define BATCH_BYTES ((size_t)1024 * 1024)
 
 struct cardbox_session_writer {
     cardbox *db;
     session_batch batch;
-    arena memory; /* names, and all ids that were given out */
+    arena memory; /* project, session, and all ids that were returned */
     bool is_pi;
-    unsigned buffered;
+    unsigned batch_entries;
 };
 
 /* --- opening --- */
@@ -28,18 +27,17 @@ static cardbox_status read_options(cardbox_session_writer *writer,
     int64_t micros;
     cardbox_status status = CHECK_MADE(options, "CARDBOX_WRITER_OPTIONS_INIT", err);
 
-    writer->buffered = BUFFERED;
+    writer->batch_entries = BUFFERED;
     if (options == NULL || status != CARDBOX_OK)
         return status;
     if (options->buffered > CARDBOX_ENTRIES_PER_APPEND_MAX)
         return error_set(err, CARDBOX_INVALID, "buffered must be at most %d, not %u",
                          CARDBOX_ENTRIES_PER_APPEND_MAX, options->buffered);
     if (options->buffered > 0)
-        writer->buffered = options->buffered;
+        writer->batch_entries = options->buffered;
     if (options->key != NULL && options->timestamp == NULL)
-        return error_set(
-            err, CARDBOX_INVALID,
-            "with a key there must be a timestamp: a repeated run has to say the same");
+        return error_set(err, CARDBOX_INVALID,
+                         "a key requires a timestamp: a repeated run must send the same entries");
     if (options->key != NULL)
         status = check_id("key", options->key, CARDBOX_KEY_MAX, err);
     if (status == CARDBOX_OK && options->timestamp != NULL)
@@ -53,8 +51,8 @@ static cardbox_status read_options(cardbox_session_writer *writer,
     return writer->memory.failed ? error_nomem(err) : CARDBOX_OK;
 }
 
-static cardbox_status read_session(cardbox_session_writer *writer, const char *tenant,
-                                   const char *session_id, cardbox_error *err)
+static cardbox_status create_or_read_session(cardbox_session_writer *writer, const char *tenant,
+                                             const char *session_id, cardbox_error *err)
 {
     cardbox_sessions *got = NULL;
     cardbox_status status = cardbox_session_create(NULL, writer->db, tenant, session_id, NULL, err);
@@ -65,7 +63,7 @@ static cardbox_status read_session(cardbox_session_writer *writer, const char *t
         return status;
     const cardbox_session *session = cardbox_sessions_at(got, 0);
     writer->is_pi = session->dialect == CARDBOX_DIALECT_PI;
-    if (session->entries > 0 || session->header != NULL) /* else the first entry tells */
+    if (session->entries > 0 || session->header != NULL) /* else the first entry decides */
         writer->batch.dialect = (int)session->dialect;
     cardbox_sessions_free(got);
     return CARDBOX_OK;
@@ -99,7 +97,7 @@ cardbox_status cardbox_session_open(cardbox_session_writer **out, cardbox *db, c
     if (status == CARDBOX_OK)
         status = read_options(writer, options, err);
     if (status == CARDBOX_OK)
-        status = read_session(writer, own_tenant, own_session, err);
+        status = create_or_read_session(writer, own_tenant, own_session, err);
     if (status == CARDBOX_OK)
         *out = writer;
     else
@@ -109,13 +107,14 @@ cardbox_status cardbox_session_open(cardbox_session_writer **out, cardbox *db, c
 
 /* --- appending --- */
 
-/* Adds an entry that lives as long as the batch. NULL: failed. */
-static const char *add(cardbox_session_writer *writer, slice json, cardbox_error *err)
+/* Adds a copy of an entry to the batch, which is sent before if it is full. Returns the entry's id;
+ * NULL: it failed. */
+static const char *add_entry(cardbox_session_writer *writer, slice json, cardbox_error *err)
 {
     session_batch *batch = &writer->batch;
     const char *id;
 
-    if (batch->count >= writer->buffered || batch->bytes >= BATCH_BYTES) {
+    if (batch->count >= writer->batch_entries || batch->bytes >= BATCH_BYTES) {
         if (cardbox_session_flush(writer, err) != CARDBOX_OK)
             return NULL;
     }
@@ -139,10 +138,10 @@ const char *cardbox_session_append_entry(cardbox_session_writer *writer, const c
         error_set(err, CARDBOX_INVALID, "%s must not be NULL", writer == NULL ? "writer" : "json");
         return NULL;
     }
-    return add(writer, slice_of(json), err);
+    return add_entry(writer, slice_of(json), err);
 }
 
-/* What the writer's own entries have in common; an id and a time are given as to all others. */
+/* Begins an entry of the dialect plain. `parent`: NULL: omitted; "": a root. */
 static void begin_entry(buf *out, const char *type, const char *parent)
 {
     buf_printf(out, "{\"type\":\"%s\"", type);
@@ -160,7 +159,7 @@ static void put_text(buf *out, const char *name, const char *text)
     buf_json_string(out, slice_of(text));
 }
 
-static const char *finish_entry(cardbox_session_writer *writer, buf *out, cardbox_error *err)
+static const char *append_entry(cardbox_session_writer *writer, buf *out, cardbox_error *err)
 {
     const char *id = NULL;
 
@@ -168,12 +167,13 @@ static const char *finish_entry(cardbox_session_writer *writer, buf *out, cardbo
     if (!buf_ok(out))
         error_buf(err, out, "entry");
     else
-        id = add(writer, buf_as_slice(out), err);
+        id = add_entry(writer, buf_as_slice(out), err);
     buf_free(out);
     return id;
 }
 
-/* False, with an error: this can't be appended so. */
+/* Checks an argument of an entry of the dialect plain. Returns false with an error if it is wrong.
+ */
 static bool check_append(const cardbox_session_writer *writer, const char *what, const char *text,
                          cardbox_error *err)
 {
@@ -183,14 +183,16 @@ static bool check_append(const cardbox_session_writer *writer, const char *what,
         error_set(err, CARDBOX_INVALID, "%s must be UTF-8", what);
     else if (writer->is_pi)
         error_set(err, CARDBOX_INVALID,
-                  "the session is one of pi: append its entries with cardbox_session_append_entry");
+                  "the session has the dialect pi: append its entries with "
+                  "cardbox_session_append_entry");
     else
         return true;
     return false;
 }
 
-/* JSON that a caller gives, of a kind. */
-static bool check_part(const char *what, const char *json, scan_kind kind, cardbox_error *err)
+/* Checks an optional JSON argument. */
+static bool check_json_argument(const char *what, const char *json, scan_kind kind,
+                                cardbox_error *err)
 {
     return json == NULL || check_json(what, slice_of(json), kind, NULL, NULL, err) == CARDBOX_OK;
 }
@@ -204,7 +206,7 @@ const char *cardbox_session_append_user(cardbox_session_writer *writer, const ch
         return NULL;
     begin_entry(&out, "user", parent);
     put_text(&out, "content", content);
-    return finish_entry(writer, &out, err);
+    return append_entry(writer, &out, err);
 }
 
 const char *cardbox_session_append_assistant(cardbox_session_writer *writer, const char *content,
@@ -214,13 +216,13 @@ const char *cardbox_session_append_assistant(cardbox_session_writer *writer, con
     buf out = BUF_INIT(CARDBOX_CONTENT_MAX);
 
     if (!check_append(writer, "content", content, err) ||
-        !check_part("tool_calls", tool_calls, SCAN_ARRAY, err))
+        !check_json_argument("tool_calls", tool_calls, SCAN_ARRAY, err))
         return NULL;
     begin_entry(&out, "assistant", parent);
     put_text(&out, "content", content);
     if (tool_calls != NULL)
         buf_printf(&out, ",\"toolCalls\":%s", tool_calls);
-    return finish_entry(writer, &out, err);
+    return append_entry(writer, &out, err);
 }
 
 const char *cardbox_session_append_tool(cardbox_session_writer *writer, const char *tool_call_id,
@@ -231,13 +233,13 @@ const char *cardbox_session_append_tool(cardbox_session_writer *writer, const ch
 
     if (!check_append(writer, "tool_call_id", tool_call_id, err) ||
         !check_append(writer, "name", name, err) ||
-        !check_part("params", params_json, SCAN_NONE, err))
+        !check_json_argument("params", params_json, SCAN_NONE, err))
         return NULL;
     begin_entry(&out, "tool", parent);
     put_text(&out, "name", name);
     buf_printf(&out, ",\"params\":%s", params_json == NULL ? "{}" : params_json);
     put_text(&out, "toolCallId", tool_call_id);
-    return finish_entry(writer, &out, err);
+    return append_entry(writer, &out, err);
 }
 
 const char *cardbox_session_append_tool_result(cardbox_session_writer *writer,
@@ -253,7 +255,7 @@ const char *cardbox_session_append_tool_result(cardbox_session_writer *writer,
     put_text(&out, "toolCallId", tool_call_id);
     put_text(&out, "output", output);
     buf_printf(&out, ",\"success\":%s", success ? "true" : "false");
-    return finish_entry(writer, &out, err);
+    return append_entry(writer, &out, err);
 }
 
 /* --- sending --- */

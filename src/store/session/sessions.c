@@ -1,19 +1,12 @@
 /*
- * sessions.c: parameters and rows of the reads of sessions. Knows nothing of connections, nor of
- * who asks.
+ * sessions.c: parameters and rows of the statements that read sessions. Uses no connection.
  */
 #include "store/session/sessions.h"
 
 #include <stdlib.h>
 #include "base/errors.h"
 
-static void put_session(params *p, slice tenant, slice session)
-{
-    params_text(p, tenant);
-    params_text(p, session);
-}
-
-/* Bytes of a line; negative: none are wanted. */
+/* The limit for the bytes of texts; NULL (`most` is negative): no texts are returned. */
 static void put_text_max(params *p, int64_t most)
 {
     if (most < 0)
@@ -42,9 +35,10 @@ enum {
     COL_UPDATED
 };
 
-void session_get_params(params *p, slice tenant, slice session)
+void session_params(params *p, slice tenant, slice session)
 {
-    put_session(p, tenant, session);
+    params_text(p, tenant);
+    params_text(p, session);
 }
 
 void sessions_list_params(params *p, slice tenant, const list_cursor *from, int64_t limit)
@@ -73,11 +67,6 @@ void session_row_read(session_row *out, const store_rows *rows, int row)
 
 enum { COUNT_ENTRIES, COUNT_ROOTS, COUNT_LEAVES, COUNT_POINTS, COUNT_DEPTH, COUNT_DANGLING };
 
-void session_counts_params(params *p, slice tenant, slice session)
-{
-    put_session(p, tenant, session);
-}
-
 void session_counts_read(session_counts *out, const store_rows *rows)
 {
     *out = (session_counts){
@@ -104,7 +93,7 @@ enum {
     NODE_LABEL,
     NODE_TEXT,
     NODE_EXTRA,
-    NODE_TARGET /* of a path only */
+    NODE_TARGET /* only in session_path */
 };
 
 void session_node_read(session_node_row *out, const store_rows *rows, int row)
@@ -128,13 +117,13 @@ void session_node_read(session_node_row *out, const store_rows *rows, int row)
 
 void session_entries_params(params *p, slice tenant, slice session, const slice *ids, size_t count)
 {
-    put_session(p, tenant, session);
+    session_params(p, tenant, session);
     params_column(p, PARAMS_TEXT, ids, count, sizeof(slice), 0);
 }
 
 void session_tree_params(params *p, const session_page *page)
 {
-    put_session(p, page->tenant, page->session);
+    session_params(p, page->tenant, page->session);
     params_int8(p, page->after);
     params_int8(p, page->limit);
     put_text_max(p, page_text_max(page));
@@ -142,7 +131,7 @@ void session_tree_params(params *p, const session_page *page)
 
 void session_children_params(params *p, const session_page *page)
 {
-    put_session(p, page->tenant, page->session);
+    session_params(p, page->tenant, page->session);
     params_text(p, page->entry);
     params_int8(p, page->after);
     params_int8(p, page->limit);
@@ -151,7 +140,7 @@ void session_children_params(params *p, const session_page *page)
 
 void session_labels_params(params *p, const session_page *page)
 {
-    put_session(p, page->tenant, page->session);
+    session_params(p, page->tenant, page->session);
     params_text_or_null(p, page->below);
     params_int8(p, page->limit);
     put_text_max(p, page_text_max(page));
@@ -170,7 +159,7 @@ void session_path_params(params *p, const session_path_read *read)
                      ? INT32_MAX
                      : read->from + read->limit - 1;
 
-    put_session(p, read->tenant, read->session);
+    session_params(p, read->tenant, read->session);
     params_text(p, read->entry);
     params_int4(p, clamp_depth(read->from));
     params_int4(p, clamp_depth(to));
@@ -180,33 +169,34 @@ void session_path_params(params *p, const session_path_read *read)
         params_null(p);
 }
 
-cardbox_status session_none_such(slice session, cardbox_error *err)
+cardbox_status session_not_found(slice session, cardbox_error *err)
 {
     return error_set(err, CARDBOX_NOT_FOUND, "session not found: %.*s", (int)session.len,
                      session.ptr);
 }
 
-cardbox_status session_no_entry(slice session, slice entry, cardbox_error *err)
+cardbox_status session_entry_not_found(slice session, slice entry, cardbox_error *err)
 {
     return error_set(err, CARDBOX_NOT_FOUND, "session %.*s has no entry%s%.*s", (int)session.len,
                      session.ptr, entry.len > 0 ? " " : "", (int)entry.len, entry.ptr);
 }
 
-static cardbox_status too_long(slice entry, int64_t most, const char *hint, cardbox_error *err)
+static cardbox_status path_too_large(slice entry, int64_t most, const char *hint,
+                                     cardbox_error *err)
 {
     return error_set(err, CARDBOX_TOO_LARGE,
-                     "the lines on the way to entry %.*s have more than %lld bytes, ask for %s",
-                     (int)entry.len, entry.ptr, (long long)most, hint);
+                     "the path to entry %.*s has more than %lld bytes: request %s", (int)entry.len,
+                     entry.ptr, (long long)most, hint);
 }
 
-static cardbox_status corrupt(cardbox_error *err)
+static cardbox_status tree_corrupt(cardbox_error *err)
 {
     return error_set(err, CARDBOX_INTERNAL, "the session's stored tree is corrupt");
 }
 
 /* --- rows by their depth --- */
 
-/* A row of a path, and the depth of its entry. */
+/* The number of a row of a path, and the depth of its entry. */
 typedef struct path_row {
     int depth, row;
 } path_row;
@@ -218,8 +208,9 @@ static int compare_depths(const void *left, const void *right)
     return (a->depth > b->depth) - (a->depth < b->depth);
 }
 
-/* The row of line -1, or -1. */
-static int leaf_of(const store_rows *rows)
+/* Returns the row that describes the end of the path: its line is -1. Returns -1 if there is none.
+ */
+static int find_leaf_row(const store_rows *rows)
 {
     for (int row = 0; row < rows_count(rows); row++) {
         if (rows_int8(rows, row, NODE_LINE) == -1)
@@ -228,9 +219,9 @@ static int leaf_of(const store_rows *rows)
     return -1;
 }
 
-/* All rows but the leaf's, in the order of their depth. NULL: out of memory. The depths come from
- * the database: they are sorted, and nothing is allocated or indexed by them. */
-static path_row *path_rows(const store_rows *rows, int leaf, int depth_column, arena *memory)
+/* Returns all rows but the leaf's, sorted by depth. NULL: out of memory. Stored depths may be
+ * corrupt, so no memory is allocated or indexed by them. */
+static path_row *sort_by_depth(const store_rows *rows, int leaf, int depth_column, arena *memory)
 {
     path_row *path = arena_zeros(memory, (size_t)rows_count(rows), sizeof(*path));
     size_t count = 0;
@@ -244,50 +235,54 @@ static path_row *path_rows(const store_rows *rows, int leaf, int depth_column, a
     return path;
 }
 
-/* How many rows a path of this length has: corrupt depths or parents give fewer. */
-static int64_t rows_of_path(int64_t length, const session_path_read *read)
+/* Returns how many rows the read part of a path of this length must have. If stored depths or
+ * parents are corrupt, there are fewer. */
+static int64_t expected_rows(int64_t length, const session_path_read *read)
 {
     int64_t left = length > read->from ? length - read->from : 0;
 
     return read->limit >= 0 && read->limit < left ? read->limit : left;
 }
 
-static cardbox_status take_rows(session_path *out, const store_rows *rows, int leaf,
-                                const session_path_read *read, arena *memory, cardbox_error *err)
+static cardbox_status set_path_rows(session_path *out, const store_rows *rows, int leaf,
+                                    const session_path_read *read, arena *memory,
+                                    cardbox_error *err)
 {
-    const path_row *path = path_rows(rows, leaf, NODE_DEPTH, memory);
+    const path_row *path = sort_by_depth(rows, leaf, NODE_DEPTH, memory);
 
     out->rows = arena_zeros(memory, out->count, sizeof(*out->rows));
     if (path == NULL || out->rows == NULL)
         return error_nomem(err);
     for (size_t i = 0; i < out->count; i++) {
         if (path[i].depth != read->from + (int64_t)i)
-            return corrupt(err);
+            return tree_corrupt(err);
         out->rows[i] = path[i].row;
     }
     return CARDBOX_OK;
 }
 
-cardbox_status session_path_take(session_path *out, const store_rows *rows,
-                                 const session_path_read *read, arena *memory, cardbox_error *err)
+cardbox_status session_path_from_rows(session_path *out, const store_rows *rows,
+                                      const session_path_read *read, arena *memory,
+                                      cardbox_error *err)
 {
-    int leaf = leaf_of(rows);
+    int leaf = find_leaf_row(rows);
 
     *out = (session_path){.count = 0};
     if (leaf < 0)
-        return session_none_such(read->session, err);
+        return session_not_found(read->session, err);
     out->entry_id = rows_text(rows, leaf, NODE_ENTRY);
     out->header = rows_text(rows, leaf, NODE_TEXT);
     if (out->entry_id.ptr == NULL)
-        return read->entry.len > 0 ? session_no_entry(read->session, read->entry, err) : CARDBOX_OK;
+        return read->entry.len > 0 ? session_entry_not_found(read->session, read->entry, err)
+                                   : CARDBOX_OK;
     out->length = (int64_t)rows_int4(rows, leaf, NODE_DEPTH) + 1;
     out->count = (size_t)rows_count(rows) - 1;
-    if (out->length < 1 || (int64_t)out->count != rows_of_path(out->length, read))
-        return corrupt(err);
-    cardbox_status status = take_rows(out, rows, leaf, read, memory, err);
+    if (out->length < 1 || (int64_t)out->count != expected_rows(out->length, read))
+        return tree_corrupt(err);
+    cardbox_status status = set_path_rows(out, rows, leaf, read, memory, err);
     if (status == CARDBOX_OK && read->with_text && out->count > 0 &&
         rows_null(rows, out->rows[0], NODE_TEXT))
-        status = too_long(out->entry_id, SESSION_PATH_BYTES_MAX, "a part of them", err);
+        status = path_too_large(out->entry_id, SESSION_PATH_BYTES_MAX, "a part of it", err);
     return status;
 }
 
@@ -302,7 +297,7 @@ enum { LINE_LINE, LINE_ENTRY, LINE_DEPTH, LINE_TYPE, LINE_TARGET, LINE_TEXT };
 
 void session_context_params(params *p, const session_context_read *read)
 {
-    put_session(p, read->tenant, read->session);
+    session_params(p, read->tenant, read->session);
     params_text(p, read->entry);
     params_int8(p, read->bytes_max);
 }
@@ -319,14 +314,15 @@ static session_kind line_kind(const store_rows *rows, int row)
     return session_kind_named(rows_text(rows, row, LINE_TYPE));
 }
 
-/* Whether the statement gives no text of such entries, which are never part of a context. */
+/* Returns true if entries of this kind are never part of a context: the statement omits their text.
+ */
 static bool is_never_in_context(session_kind kind)
 {
     return kind == SESSION_CUSTOM || kind == SESSION_LABEL || kind == SESSION_INFO ||
            kind == SESSION_PLAIN_METADATA;
 }
 
-/* Reads an entry's text. Its id and what a compaction keeps are as they were stored. */
+/* Reads an entry from its text. Its id and its firstKeptEntryId are those of the row. */
 static cardbox_status read_entry(session_entry *out, const store_rows *rows, int row,
                                  const session_context_read *read, arena *memory,
                                  cardbox_error *err)
@@ -339,17 +335,17 @@ static cardbox_status read_entry(session_entry *out, const store_rows *rows, int
         *out = (session_entry){.kind = kind};
     else if (!session_line_from_store(&line, rows_text(rows, row, LINE_TEXT)) ||
              !session_entry_read(out, &line, read->session, memory, &reason))
-        return memory->failed ? error_nomem(err) : corrupt(err);
+        return memory->failed ? error_nomem(err) : tree_corrupt(err);
     out->id = rows_text(rows, row, LINE_ENTRY);
     out->first_kept = rows_text(rows, row, LINE_TARGET);
     return CARDBOX_OK;
 }
 
-/* Whether rows in the order of their depth are a path of `length` entries: its end, and all above
- * it, or the entries that a compaction leaves. */
+/* Returns true if rows sorted by depth are a path of `length` entries. The path must have all
+ * entries. If it contains a compaction, entries above the compaction may be missing. */
 static bool is_path(const path_row *path, size_t count, const store_rows *rows, int64_t length)
 {
-    size_t first = count; /* from here on there is no gap */
+    size_t first = count; /* the depths from this index on have no gap */
     bool is_compacted = false;
 
     if (count == 0)
@@ -370,7 +366,7 @@ static cardbox_status read_path(session_lines_read *out, const store_rows *rows,
                                 const session_context_read *read, arena *memory, cardbox_error *err)
 {
     size_t count = (size_t)rows_count(rows) - 1;
-    const path_row *path = path_rows(rows, leaf, LINE_DEPTH, memory);
+    const path_row *path = sort_by_depth(rows, leaf, LINE_DEPTH, memory);
     session_entry *entries = arena_zeros(memory, count, sizeof(*entries));
     cardbox_status status = CARDBOX_OK;
 
@@ -378,35 +374,36 @@ static cardbox_status read_path(session_lines_read *out, const store_rows *rows,
     if (memory->failed)
         return error_nomem(err);
     if (!is_path(path, count, rows, out->length))
-        return corrupt(err);
+        return tree_corrupt(err);
     for (; status == CARDBOX_OK && out->count < count; out->count++) {
         int row = path[out->count].row;
 
         if (rows_null(rows, row, LINE_TEXT) && !is_never_in_context(line_kind(rows, row)))
-            return too_long(out->entry_id, read->bytes_max, "an entry nearer to the root", err);
+            return path_too_large(out->entry_id, read->bytes_max, "an entry nearer to the root",
+                                  err);
         out->path[out->count] = &entries[out->count];
         status = read_entry(&entries[out->count], rows, row, read, memory, err);
     }
     return status;
 }
 
-cardbox_status session_context_take(session_lines_read *out, const store_rows *rows,
-                                    const session_context_read *read, arena *memory,
-                                    cardbox_error *err)
+cardbox_status session_context_from_rows(session_lines_read *out, const store_rows *rows,
+                                         const session_context_read *read, arena *memory,
+                                         cardbox_error *err)
 {
-    int leaf = leaf_of(rows);
+    int leaf = find_leaf_row(rows);
     session_line line;
 
     *out = (session_lines_read){.count = 0};
     if (leaf < 0)
-        return session_none_such(read->session, err);
+        return session_not_found(read->session, err);
     out->entry_id = rows_text(rows, leaf, LINE_ENTRY);
     if (out->entry_id.ptr == NULL && read->entry.len > 0)
-        return session_no_entry(read->session, read->entry, err);
+        return session_entry_not_found(read->session, read->entry, err);
     if (out->entry_id.ptr != NULL)
         out->length = (int64_t)rows_int4(rows, leaf, LINE_DEPTH) + 1;
     if (out->entry_id.ptr != NULL && out->length < 1)
-        return corrupt(err);
+        return tree_corrupt(err);
     if (!rows_null(rows, leaf, LINE_TEXT) && read_line(&line, rows_text(rows, leaf, LINE_TEXT))) {
         out->has_header = true;
         if (!session_header_read(&out->header, &line, memory))
@@ -420,16 +417,16 @@ cardbox_status session_context_take(session_lines_read *out, const store_rows *r
 void session_diff_params(params *p, slice tenant, slice session, slice a, slice b, int64_t limit,
                          int64_t text_max)
 {
-    const int32_t most = INT32_MAX / 2; /* the statement adds the depth of an entry to it */
+    const int32_t most = INT32_MAX / 2; /* the statement adds an entry's depth */
 
-    put_session(p, tenant, session);
+    session_params(p, tenant, session);
     params_text(p, a);
     params_text(p, b);
     params_int4(p, limit < most ? (int32_t)limit : most);
     put_text_max(p, text_max);
 }
 
-/* Which of the two entries exist. */
+/* Bits: which of the two entries exist. */
 enum { HAS_A = 1, HAS_B = 2 };
 
 cardbox_status session_diff_status(const store_rows *rows, slice session, slice a, slice b,
@@ -441,9 +438,9 @@ cardbox_status session_diff_status(const store_rows *rows, slice session, slice 
         int64_t there = rows_int8(rows, row, NODE_LINE);
         if (there == (HAS_A | HAS_B))
             return CARDBOX_OK;
-        return session_no_entry(session, (there & HAS_A) == 0 ? a : b, err);
+        return session_entry_not_found(session, (there & HAS_A) == 0 ? a : b, err);
     }
-    return session_none_such(session, err);
+    return session_not_found(session, err);
 }
 
 /* --- export --- */
@@ -464,7 +461,7 @@ enum {
 void session_export_params(params *p, slice tenant, slice session, int64_t after, int64_t limit,
                            int64_t bytes)
 {
-    put_session(p, tenant, session);
+    session_params(p, tenant, session);
     params_int8(p, after);
     params_int8(p, limit);
     params_int8(p, bytes);
@@ -484,6 +481,5 @@ void session_export_read(session_export_row *out, const store_rows *rows, int ro
         .parent_id = rows_text(rows, row, EXPORT_PARENT),
         .target = rows_text(rows, row, EXPORT_TARGET),
         .id_is_made = rows_bool(rows, row, EXPORT_ID_IS_MADE),
-        .target_is_made = rows_bool(rows, row, EXPORT_TARGET_IS_MADE),
     };
 }

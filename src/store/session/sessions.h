@@ -1,7 +1,7 @@
 /*
- * sessions.h: the reads of sessions and of their trees as plain data in and out, like read.h: build
- * parameters, take rows. The SDK runs them one at a time, the server joins them. What changes
- * sessions is in session_write.h. Knows no connection.
+ * sessions.h: the statements that read sessions and their trees: builds their parameters and reads
+ * their rows, like read.h. session_write.h has the statements that change sessions. Uses no
+ * connection.
  */
 #ifndef STORE_SESSIONS_H
 #define STORE_SESSIONS_H
@@ -11,7 +11,7 @@
 #include "db/rows.h"
 #include "model/session/entry.h"
 
-/* Bytes of the lines of one path that are read at once, and of a page of lines. */
+/* Limits for the bytes of the lines of one path, and of a page of lines. */
 #define SESSION_PATH_BYTES_MAX ((int64_t)256 * 1024 * 1024)
 #define SESSION_PAGE_BYTES     ((int64_t)2 * 1024 * 1024)
 
@@ -28,15 +28,16 @@ typedef struct session_row {
     int64_t created_micros, updated_micros;
 } session_row;
 
-void session_get_params(params *p, slice tenant, slice session);
+/* The parameters of session_get and session_counts, and the first two of the others. */
+void session_params(params *p, slice tenant, slice session);
 
-/* Newest first; the cursor as list_cursor_text(created_micros, session_id) gives it. One more than
- * `limit` is asked for. */
+/* The newest sessions come first. The cursor is list_cursor_text(created_micros, session_id). The
+ * statement returns up to `limit` + 1 rows: one more row means that there is a next page. */
 void sessions_list_params(params *p, slice tenant, const list_cursor *from, int64_t limit);
 
 void session_row_read(session_row *out, const store_rows *rows, int row);
 
-/* Appends the object that services see: session_id, project_id, dialect ("plain", "pi" or null),
+/* Appends a session as a JSON object: session_id, project_id, dialect ("plain", "pi" or null),
  * name, header, forked_from, head_entry_id, entries, version, created_at, updated_at. */
 void session_row_json(buf *out, const session_row *row, slice tenant);
 
@@ -45,7 +46,6 @@ typedef struct session_counts {
     int64_t entries, roots, leaves, branch_points, max_depth, dangling;
 } session_counts;
 
-void session_counts_params(params *p, slice tenant, slice session);
 void session_counts_read(session_counts *out, const store_rows *rows);
 
 /* --- entries --- */
@@ -55,19 +55,19 @@ typedef struct session_node_row {
     int64_t line;
     slice entry_id;
     slice parent_id; /* {NULL, 0}: a root */
-    int depth;       /* entries above it */
+    int depth;       /* number of ancestors */
     slice type;      /* "message", ..., or "other" */
     slice role;      /* "user", "assistant", "tool", "system"; {NULL, 0}: none */
-    slice missing; /* of an extra root: the parent that its line names; empty: parentId is no id */
-    int64_t size;  /* bytes of its text */
-    slice label;   /* a JSON string, the last label that it got; {NULL, 0}: none */
-    slice text;    /* its JSON; {NULL, 0}: not requested, or longer than requested */
-    int64_t extra; /* as each statement says */
+    slice missing;   /* the unknown parent of a dangling entry; empty: parentId is no id */
+    int64_t size;    /* bytes of its text */
+    slice label;     /* a JSON string, the current label; {NULL, 0}: none */
+    slice text;      /* its JSON; {NULL, 0}: not requested, or longer than requested */
+    int64_t extra;   /* its meaning depends on the statement */
 } session_node_row;
 
 void session_node_read(session_node_row *out, const store_rows *rows, int row);
 
-/* Appends the object that services see: entry_id, parent_id, line, depth, type, role, label, size,
+/* Appends an entry as a JSON object: entry_id, parent_id, line, depth, type, role, label, size,
  * [missing_parent,] and, if there is a text, "entry": the text. */
 void session_node_json(buf *out, const session_node_row *row);
 
@@ -76,14 +76,14 @@ void session_node_json(buf *out, const session_node_row *row);
 void session_entries_params(params *p, slice tenant, slice session, const slice *ids, size_t count);
 
 /*
- * A page of a list of entries, in the order of their lines. Fewer rows than `limit`, which is the
- * exact number requested: it was the last page. An unknown session gives an empty list.
+ * A page of a list of entries, in the order of their lines. The statement returns up to `limit`
+ * rows; fewer rows mean that it is the last page. The list of an unknown session is empty.
  */
 typedef struct session_page {
     slice tenant, session;
-    slice entry;   /* children: whose; empty: the roots */
-    int64_t after; /* only after this line; -1: from the start */
-    slice below;   /* labels: only below this entry id; ptr NULL: from the end */
+    slice entry;   /* session_children: the parent; empty: lists the roots */
+    int64_t after; /* only entries after this line; -1: all */
+    slice below;   /* session_labels: only ids below this one; ptr NULL: all */
     int64_t limit;
     int64_t text_max;    /* return texts up to this number of bytes; negative: none */
     int64_t preview_max; /* return previews of texts up to this number of bytes; 0: none */
@@ -94,11 +94,11 @@ typedef struct session_page {
         .after = -1, .limit = CARDBOX_PAGE_DEFAULT, .text_max = -1                                 \
     }
 
-/* STATEMENT_session_tree; session_branch_points, whose `extra` is the number of children; and
- * session_leaves, in the order of branches: `after` is one, which is `extra` of the last row. */
+/* Parameters of session_tree, session_branch_points (`extra` is the number of children) and
+ * session_leaves. Leaves are ordered by their branch: `after` and `extra` are branches. */
 void session_tree_params(params *p, const session_page *page);
 void session_children_params(params *p, const session_page *page);
-/* STATEMENT_session_labels; below: entry_id of the last row; in the order of ids downwards */
+/* STATEMENT_session_labels, ordered by descending id: `below` is the entry_id of the last row. */
 void session_labels_params(params *p, const session_page *page);
 
 /* --- the path from a root to an entry: STATEMENT_session_path --- */
@@ -107,41 +107,44 @@ typedef struct session_path_read {
     slice tenant, session;
     slice entry;   /* empty: the head */
     int64_t from;  /* only entries of this depth and deeper */
-    int64_t limit; /* so many; negative: all */
+    int64_t limit; /* the number of entries; negative: all */
     bool with_text;
 } session_path_read;
 
 void session_path_params(params *p, const session_path_read *read);
 
 typedef struct session_path {
-    slice entry_id; /* the path's end; {NULL, 0}: an empty session whose head was asked for */
-    int64_t length; /* of the whole path, in entries */
+    slice entry_id; /* the path's end; {NULL, 0}: the head of an empty session was requested */
+    int64_t length; /* entries of the whole path */
     slice header;   /* JSON; {NULL, 0}: none */
-    int *rows;      /* those of the part that was asked for, from the root downwards */
+    int *rows;      /* row numbers of the requested part, from the root downwards */
     size_t count;
 } session_path;
 
-/* CARDBOX_NOT_FOUND, in the words of all that want a session. */
-cardbox_status session_none_such(slice session, cardbox_error *err);
+/* Returns CARDBOX_NOT_FOUND with the message for an unknown session. */
+cardbox_status session_not_found(slice session, cardbox_error *err);
 
-/* The same of an entry; empty: the head. */
-cardbox_status session_no_entry(slice session, slice entry, cardbox_error *err);
+/* Returns CARDBOX_NOT_FOUND with the message for an unknown entry; empty: the head. */
+cardbox_status session_entry_not_found(slice session, slice entry, cardbox_error *err);
 
-/* CARDBOX_NOT_FOUND: no such session, or no such entry; CARDBOX_TOO_LARGE: its lines have more than
- * SESSION_PATH_BYTES_MAX; CARDBOX_NOMEM. */
-cardbox_status session_path_take(session_path *out, const store_rows *rows,
-                                 const session_path_read *read, arena *memory, cardbox_error *err);
+/* Reads the rows of session_path. CARDBOX_NOT_FOUND: no such session or entry; CARDBOX_TOO_LARGE:
+ * the texts have more than SESSION_PATH_BYTES_MAX bytes; CARDBOX_NOMEM. */
+cardbox_status session_path_from_rows(session_path *out, const store_rows *rows,
+                                      const session_path_read *read, arena *memory,
+                                      cardbox_error *err);
 
-/* What an export needs of a row of a path. */
-enum { SESSION_ID_IS_MADE = 1, SESSION_TARGET_IS_MADE = 2 }; /* bits of `extra` */
+/* For exports. Bits of `extra` in session_path: the line contains no id; it names its target by an
+ * index. */
+enum { SESSION_ID_IS_MADE = 1, SESSION_TARGET_IS_MADE = 2 };
+/* Returns the id of the first entry that a compaction keeps; ptr NULL: none. */
 slice session_path_target(const store_rows *rows, int row);
 
-/* --- the same for a context: STATEMENT_session_context --- */
+/* --- the path for a context: STATEMENT_session_context --- */
 
 typedef struct session_context_read {
     slice tenant, session;
     slice entry;       /* empty: the head */
-    int64_t bytes_max; /* of lines: with more none is read */
+    int64_t bytes_max; /* limit for the lines: beyond it the statement returns no text */
 } session_context_read;
 
 void session_context_params(params *p, const session_context_read *read);
@@ -150,47 +153,48 @@ typedef struct session_lines_read {
     slice entry_id; /* the path's end; {NULL, 0}: an empty session */
     bool has_header;
     session_header header;
-    int64_t length;             /* of the whole path, in entries */
-    const session_entry **path; /* downwards, what a context is made of; in `memory` */
+    int64_t length;             /* entries of the whole path */
+    const session_entry **path; /* the entries that the context needs, from the root downwards */
     size_t count;
 } session_lines_read;
 
-/* Reads the lines again: what context_of_path takes. Statuses as of session_path_take, but that
- * read->bytes_max decides what is CARDBOX_TOO_LARGE. The views point into the rows and into
- * `memory`. */
-cardbox_status session_context_take(session_lines_read *out, const store_rows *rows,
-                                    const session_context_read *read, arena *memory,
-                                    cardbox_error *err);
+/* Reads the rows of session_context into the parameters of context_of_path. Returns the statuses of
+ * session_path_from_rows; the limit of CARDBOX_TOO_LARGE is read->bytes_max. The slices point into
+ * the rows and `memory`. */
+cardbox_status session_context_from_rows(session_lines_read *out, const store_rows *rows,
+                                         const session_context_read *read, arena *memory,
+                                         cardbox_error *err);
 
 /* --- the last common entry of two, and what follows it: STATEMENT_session_diff --- */
 
 enum { SESSION_DIFF_COMMON = 0, SESSION_DIFF_A = 1, SESSION_DIFF_B = 2, SESSION_DIFF_FOUND = 3 };
 
-/* `limit` entries of each side, `text_max` as in session_page. Rows: `extra` is the side; first the
- * last entry on the way to both, if there is one, then what is on either side, downwards; the row
- * of SESSION_DIFF_FOUND is none of them. */
+/* `limit` is for each side, `text_max` as in session_page. The column `extra` of a row is its side.
+ * The last common entry comes first, if there is one. The entries of each side follow, from the
+ * root downwards. The row of SESSION_DIFF_FOUND is not an entry: session_diff_status reads it. */
 void session_diff_params(params *p, slice tenant, slice session, slice a, slice b, int64_t limit,
                          int64_t text_max);
 
-/* CARDBOX_NOT_FOUND: no such session, or one of the entries is not there. */
+/* CARDBOX_NOT_FOUND: the session or one of the two entries does not exist. */
 cardbox_status session_diff_status(const store_rows *rows, slice session, slice a, slice b,
                                    cardbox_error *err);
 
 /* --- export: STATEMENT_session_export --- */
 
-/* A page of up to `limit` lines and about `bytes`, but at least one line. No rows: it is over. */
+/* A page of up to `limit` lines and about `bytes` bytes, but at least one line. No rows: there are
+ * no more lines. */
 void session_export_params(params *p, slice tenant, slice session, int64_t after, int64_t limit,
                            int64_t bytes);
 
 typedef struct session_export_row {
     int64_t line;
     bool is_entry;
-    slice bytes; /* of a line that is no entry: all of it */
-    slice before, text, after;
+    slice bytes;               /* the whole line, if it is not an entry */
+    slice before, text, after; /* an entry's JSON, and the bytes around it */
     slice entry_id;
-    slice parent_id; /* also one that is missing; {NULL, 0}: none. Only if id_is_made */
-    slice target;
-    bool id_is_made, target_is_made;
+    slice parent_id; /* also an unknown parent; {NULL, 0}: none. Only if id_is_made */
+    slice target;    /* the first entry that a compaction keeps */
+    bool id_is_made; /* the line contains no id */
 } session_export_row;
 
 void session_export_read(session_export_row *out, const store_rows *rows, int row);
