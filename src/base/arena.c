@@ -1,6 +1,6 @@
 /*
- * arena.c: a bump allocator over blocks. A large piece has a block of its own, and the next one
- * goes on in the block before it, so that nothing is wasted.
+ * arena.c: a bump allocator over blocks. A large allocation gets a block of its own. Later small
+ * allocations continue in the block before it, so that its free bytes are still used.
  */
 #include "base/arena.h"
 
@@ -8,15 +8,15 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Blocks grow with what there is, up to where the C library gives each back as soon as it is freed.
- */
+/* Blocks grow with the arena, up to a size that the C library returns to the system when it is
+ * freed. */
 enum {
     BLOCK_SIZE = 16 * 1024,
     BLOCK_MOST = 1024 * 1024,
     BLOCK_SHARE = 8,           /* a new block has an eighth of the bytes taken so far */
-    LARGE_PIECE = 4 * 1024,    /* from here on a piece has a block of its own */
-    CHECK_BYTES = 1024 * 1024, /* between two looks at the budget */
-    ALONE_SHARE = 4            /* one piece of work has no more of the memory: others need some */
+    LARGE_ALLOCATION = 4 * 1024,    /* allocations from this size on have a block of their own */
+    CHECK_BYTES = 1024 * 1024, /* between two checks of the budget */
+    ALONE_SHARE = 4 /* one arena gets at most this share of the budget; the rest is for others */
 };
 
 #define ALIGNMENT _Alignof(max_align_t)
@@ -60,7 +60,7 @@ bool arena_count(arena *a, size_t bytes)
         return true;
     if (budget->given_up != NULL && atomic_load(budget->given_up))
         return end(a, ARENA_GIVEN_UP);
-    if (a->failed && a->why != ARENA_NOMEM) /* over the budget small pieces are refused too */
+    if (a->failed && a->why != ARENA_NOMEM) /* over the budget small allocations fail too */
         return false;
     if (a->taken + a->unchecked > arena_max(a))
         return end(a, ARENA_ALONE);
@@ -95,7 +95,7 @@ static void *take(arena *a, size_t size)
 {
     if (size > (size_t)(a->end - a->at)) {
         size_t block = next_block(a);
-        if (size > LARGE_PIECE)
+        if (size > LARGE_ALLOCATION)
             return add_block(a, size);
         char *bytes = add_block(a, block);
         if (bytes == NULL)

@@ -11,7 +11,7 @@
 #include "base/errors.h"
 
 enum {
-    COUNTED_READS = 8, /* an answer that takes more reads is counted */
+    COUNTED_READS = 8, /* a response is counted in the memory budget after this many reads */
     BACKOFF_FIRST_MS = 20,
     BACKOFF_MOST_MS = 300,    /* an outage's end is noticed this soon */
     STATEMENT_GRACE_MS = 1000 /* for the server's own statement_timeout to come first */

@@ -1,7 +1,7 @@
 /*
- * async_conn.h: one non-blocking connection in pipeline mode, for an event loop: statements are
- * sent at once, answers come back in order, each as its own implicit transaction (one Sync a
- * statement). Reconnects by itself. Belongs to one thread. Knows nothing of HTTP and owns no loop.
+ * async_conn.h: one non-blocking connection in pipeline mode, for an event loop. Statements are
+ * sent at once and answered in order. Each has its own Sync and is its own implicit transaction.
+ * Reconnects by itself. Belongs to one thread. Knows nothing of HTTP and owns no loop.
  */
 #ifndef DB_ASYNC_CONN_H
 #define DB_ASYNC_CONN_H
@@ -19,9 +19,9 @@ enum { ASYNC_READ = 1, ASYNC_WRITE = 2 };
 /* Owned and changed by the connection. */
 typedef struct async_status {
     size_t pending;           /* queries */
-    int64_t busy_since_ms;    /* if queries are pending: since when the first one is the first */
-    unsigned reads;           /* of the first query's answer: each of 8 KiB or more */
-    size_t received;          /* bytes of that answer that are counted in the memory budget */
+    int64_t busy_since_ms;    /* if queries are pending: when the first one became the first */
+    unsigned reads;           /* for the first query's response, of 8 KiB or more each */
+    size_t received;          /* bytes of that response that are counted in the memory budget */
     unsigned failed_attempts; /* to connect, since it was connected last */
     unsigned socket_serial;   /* changes whenever async_conn_fd may return another socket than
                                * before, even one of the same number */
@@ -39,10 +39,10 @@ typedef struct query_limits {
  * error. May send more on the same connection, or drop it; may not free it. */
 typedef void (*query_done)(void *arg, store_rows *rows, const cardbox_error *err);
 
-/* A connection that is opened by `by`, which writes to the eventfd `wake_fd` when an attempt has
- * ended; the first attempt starts in the first async_conn_tick. Of the options it uses conninfo,
- * application_name, connect_timeout_ms, statement_timeout_ms and no_named_statements. All
- * texts and `by` must outlive it. CARDBOX_INVALID for a bad connection string, CARDBOX_NOMEM. */
+/* Creates a connection that `by` opens. `by` writes to the eventfd `wake_fd` when an attempt has
+ * ended. The first attempt starts in the first async_conn_tick. The options used are conninfo,
+ * application_name, connect_timeout_ms, statement_timeout_ms and no_named_statements. All texts and
+ * `by` must outlive it. CARDBOX_INVALID: a bad connection string. CARDBOX_NOMEM. */
 cardbox_status async_conn_new(async_conn **out, const cardbox_options *options, connector *by,
                               int wake_fd, cardbox_error *err);
 
@@ -55,21 +55,22 @@ const async_status *async_conn_status(const async_conn *c);
 /* The socket; -1 while not connected. */
 int async_conn_fd(const async_conn *c);
 
-/* What to wait for on it: ASYNC_READ, ASYNC_WRITE. */
+/* The events to poll the socket for: ASYNC_READ, ASYNC_WRITE. */
 unsigned async_conn_events(const async_conn *c);
 
 /* Call when the socket is ready for any of these: reads, writes, calls query_done. */
 void async_conn_ready(async_conn *c);
 
-/* Call by async_conn_next_ms at the latest: starts the next attempt to connect, takes over its
- * connection, gives up a connection whose oldest statement is over its deadline. */
+/* Call by async_conn_next_ms at the latest. Starts the next attempt to connect, adopts the
+ * connection of an attempt that succeeded, and closes a connection whose oldest statement is over
+ * its deadline. */
 void async_conn_tick(async_conn *c, int64_t now_ms);
 int64_t async_conn_next_ms(const async_conn *c); /* clock_ms() time; INT64_MAX: nothing is due */
 
 /* The next attempt to connect is due at once: another connection has found the database up. */
 void async_conn_retry_now(async_conn *c);
 
-/* Whether it is connected, or an attempt is queued or under way. */
+/* True if it is connected, or an attempt is queued or running. */
 bool async_conn_is_wanted(const async_conn *c);
 
 bool async_conn_is_up(const async_conn *c); /* connected: async_conn_send will do */
@@ -78,8 +79,8 @@ bool async_conn_is_up(const async_conn *c); /* connected: async_conn_send will d
  * by one. The budget must outlive the connection. */
 void async_conn_count(async_conn *c, memory_budget *budget);
 
-/* Fails the first pending query and closes the connection: there is no other way to receive no more
- * of its answer. */
+/* Fails the first pending query and closes the connection, which is the only means to stop
+ * receiving its response. */
 void async_conn_refuse(async_conn *c, cardbox_status status, const char *reason);
 
 /* Closes the connection and opens another at once. */

@@ -13,7 +13,7 @@
 
 typedef struct store_conn {
     PGconn *pg;
-    pid_t pid;            /* of the process that made it */
+    pid_t pid;            /* the process that opened it */
     bool borrowed;        /* the caller's: never closed, never waited for with a deadline */
     bool named;           /* statements may be prepared */
     unsigned deadline_ms; /* for one statement; 0: none */
@@ -30,7 +30,7 @@ cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardb
  * parent's socket left alone. */
 void conn_close(store_conn *conn);
 
-/* Whether this is a child of the process that made it: nothing may be sent on it. */
+/* True if this is a child of the process that opened it. Nothing may be sent on it then. */
 bool conn_is_forked(const store_conn *conn);
 
 /* Runs one statement; `p` may be NULL. `rows` may be NULL where none are wanted. A statement that
@@ -44,13 +44,13 @@ cardbox_status conn_run(store_conn *conn, statement_id id, const params *p, stor
 cardbox_status conn_send(store_conn *conn, statement_id id, const params *p, cardbox_error *err);
 cardbox_status conn_receive(store_conn *conn, store_rows **rows, cardbox_error *err);
 
-/* Whether a lent connection can take a statement now: nothing is under way on it. */
+/* True if a lent connection is idle, so that a statement can be sent now. */
 bool conn_is_idle(const PGconn *pg);
 
 bool conn_alive(const store_conn *conn);
 bool conn_in_transaction(const store_conn *conn);
 
-/* Whether an idle connection still is what it was: nothing has arrived on it. */
+/* True if nothing has arrived on an idle connection, so that it is still usable. */
 bool conn_has_no_input(store_conn *conn);
 
 #endif

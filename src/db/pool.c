@@ -1,7 +1,7 @@
 /*
  * pool.c: the pool's policy. One mutex guards the lists and the counters; connections are opened
- * and closed outside of it. What comes free while threads wait, a connection or the right to open
- * one, is promised to them: a thread that comes later can't take it.
+ * and closed outside of it. A connection, or the right to open one, that becomes free while threads
+ * wait is promised to them. Threads that come later can't take it.
  */
 #include "db/pool.h"
 
@@ -18,13 +18,13 @@ enum { CHECK_AFTER_IDLE_MS = 1000 };
 struct store_pool {
     cardbox_options options;
     char *text; /* conninfo and application name */
-    pid_t pid;  /* of the process that made it */
+    pid_t pid;  /* the process that made it */
     pthread_mutex_t lock;
     pthread_cond_t freed;     /* a promise was made */
     store_conn *idle;         /* the one used last first */
     cardbox_pool_stats stats; /* stats.open counts those being opened too */
     unsigned promised; /* connections that waiters may take: not for callers that come later */
-    unsigned seed;     /* of the jitter */
+    unsigned seed;     /* for the jitter */
 };
 
 static char *copy_text(cardbox_options *options)
@@ -90,7 +90,7 @@ void pool_free(store_pool *pool)
     free(pool);
 }
 
-/* Lifetimes differ by a tenth either way, so that connections do not all end at once. */
+/* Lifetimes are varied by up to 10 %, so that connections do not all end at once. */
 static int64_t retire_time(store_pool *pool)
 {
     int64_t life_ms = (int64_t)pool->options.max_lifetime_s * 1000;
@@ -127,8 +127,7 @@ static cardbox_status open_in_place(store_pool *pool, store_conn **out, cardbox_
     return status;
 }
 
-/* Whether there is a connection, or the right to open one, that is promised to nobody. Lock held.
- */
+/* True if a connection, or the right to open one, is free and not promised. Lock held. */
 static bool has_free(const store_pool *pool)
 {
     return pool->stats.idle + pool->options.pool_max - pool->stats.open > pool->promised;

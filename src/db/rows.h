@@ -1,6 +1,6 @@
 /*
- * rows.h: what a statement gave, in binary form. A store_rows is a PGresult; cells are borrowed
- * from it until rows_free. Rooms above the store see only this.
+ * rows.h: the result of a statement, in binary form. A store_rows is a PGresult. Cells are borrowed
+ * from it until rows_free. Folders above the store see only this header.
  */
 #ifndef DB_ROWS_H
 #define DB_ROWS_H

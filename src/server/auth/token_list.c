@@ -1,7 +1,7 @@
 /*
- * token_list.c: a hash table by the secret's SHA-256. Nobody can choose what a hash begins with, so
- * its first bytes are the slot; and as secrets are random, how long a comparison takes tells
- * nothing.
+ * token_list.c: a hash table by the secret's SHA-256. Its first bytes select the slot, since nobody
+ * can choose them. Secrets are random, so that the duration of a comparison does not reveal
+ * anything about them.
  */
 #include "server/auth/token_list.h"
 #include <gnutls/crypto.h>

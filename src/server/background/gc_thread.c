@@ -12,7 +12,7 @@
 #include "server/background/background.h"
 #include "server/response/failure_log.h"
 #include "store/admin/collect.h"
-#include "store/admin/grown.h"
+#include "store/admin/stale_statistics.h"
 
 enum {
     CHECK_MS = 1000,
@@ -31,9 +31,9 @@ typedef struct gc_thread {
     int64_t round_ms;         /* when the next round of sweeping is due */
     int64_t analyze_ms;       /* when grown tables are looked for though nothing was sent */
     uint64_t sent;            /* statements, at the last look */
-    size_t counted;           /* bytes of the memory budget, at the last look, */
-    size_t trimmed;           /* and when memory was given back */
-    collect_sum sum;          /* of this round */
+    size_t counted;           /* bytes counted in the memory budget at the last check */
+    size_t trimmed;           /* the same when memory was last returned to the system */
+    collect_sum sum;          /* the rows removed in this round */
     int64_t blocked_since_ms; /* since when other sessions keep gc out; 0: they do not */
     int64_t blocked_log_ms;   /* when that is logged next */
     bool blocked_logged;
@@ -62,9 +62,9 @@ static void warn_failed(const gc_thread *s, const char *event, const cardbox_err
 /* A table that has grown. True: there may be another one. */
 static bool analyze_grown(gc_thread *s)
 {
-    char table[GROWN_NAME_SIZE];
+    char table[TABLE_NAME_SIZE];
     cardbox_error err = CARDBOX_ERROR_INIT;
-    bool failed = grown_analyze(table, s->base.db, &err) != CARDBOX_OK;
+    bool failed = stale_statistics_analyze(table, s->base.db, &err) != CARDBOX_OK;
     if (failed && !s->analyze_failed)
         warn_failed(s, "not_analyzed", &err);
     s->analyze_failed = failed;
@@ -139,8 +139,8 @@ static bool collect_some(gc_thread *s)
     return false;
 }
 
-/* After a burst of large requests: gives the memory back once little comes and goes. Not before: it
- * would be used again, and the loops would have to wait. */
+/* After a burst of large requests: returns freed memory to the system once the load is low. Before
+ * that it would be used again, and the loops would have to wait. */
 static void trim_memory(gc_thread *s)
 {
     size_t added = atomic_load(&s->base.server->memory.added);
@@ -153,7 +153,7 @@ static void trim_memory(gc_thread *s)
     s->trimmed = added;
 }
 
-/* Whether nothing was sent to the database since the last look, and nothing is due. */
+/* True if nothing was sent to the database since the last check, and nothing is due. */
 static bool is_idle(gc_thread *s)
 {
     const settings *set = s->base.server->set;

@@ -55,9 +55,9 @@ typedef struct batch_ticket {
     batch_kind kind;
     const void *keys; /* an array of the kind's keys; not batched: the argument of `build` */
     size_t count;     /* keys; 0: it is answered at once, without rows; not batched: 1 */
-    size_t weight;    /* of a batched read: the number of rows, roughly */
+    size_t weight;    /* roughly the number of rows; for a batched read */
     batch_render render;
-    const batch_stream *stream; /* of a batched read; NULL: `render` gets the rows */
+    const batch_stream *stream; /* for a batched read; NULL: `render` gets the rows */
     /* If it is not batched: */
     statement_id statement;
     void (*build)(params *p, const void *keys);
@@ -101,7 +101,7 @@ void batcher_free(batcher *b);
  * the request's lsn set. In a helper thread the request is queued when the loop has it again. */
 void batcher_add(batcher *b, struct request *r);
 
-/* Whether a request waits for a read by id, which is answered soon in general. */
+/* True if a request waits for a read by id, which is usually answered soon. */
 bool batcher_will_answer_soon(const struct request *r);
 
 /* Removes a request, if it is here: its client has left, and it ends without an answer. */

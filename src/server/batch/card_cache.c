@@ -13,10 +13,11 @@
 enum {
     PARTS = 16,
     WAYS = 8,
-    SLOT_BYTES = 512, /* of the ring for each slot of the table: less than most entries have */
+    SLOT_BYTES = 512, /* bytes of the ring for each slot of the table; most entries are larger */
     ENTRY_SHARE = 32, /* an entry has at most this part of a ring */
     UNIT = 8,         /* positions are multiples of it */
-    MARK_SHIFT = 48   /* of a slot; below it is the position in units, plus 1 */
+    MARK_SHIFT =
+        48 /* the mark's position in a slot; the bits below are the position in units, plus 1 */
 };
 
 #define POSITION_BITS ((UINT64_C(1) << MARK_SHIFT) - 1)
@@ -35,8 +36,8 @@ typedef struct part {
 } part;
 
 struct card_cache {
-    size_t ring; /* bytes of a part */
-    size_t sets; /* of a part */
+    size_t ring; /* bytes of each part's ring */
+    size_t sets; /* sets of each part */
     uint64_t (*slots)[WAYS];
     void *rings; /* not on the heap, so that the heap can shrink after a burst */
     part parts[PARTS];
@@ -88,7 +89,7 @@ void card_cache_free(card_cache *all)
 typedef struct location {
     part *part;
     uint64_t *set;
-    uint64_t mark; /* in its place in a slot */
+    uint64_t mark; /* already shifted to its bits of a slot */
 } location;
 
 /* False: another loop has the part. */

@@ -39,7 +39,7 @@ typedef struct database_side {
     atomic_int cause;        /* an incompatible_cause: of the last of them */
     atomic_uint
         connect_count; /* connections that came up, ever: when it grows, the others retry at once */
-    atomic_int last_logged; /* a last_logged */
+    atomic_int last_logged; /* the state that was logged last, of type last_logged */
     /* For slots.c: */
     int first_ranks,
         ranks;             /* ranks below `first_ranks` are of first connections; number of ranks */
@@ -54,10 +54,9 @@ typedef struct database_side {
 
 typedef struct database {
     database_side primary, standby;
-    atomic_llong
-        auth_watcher_ok_ms;        /* when the auth_watcher last asked and was answered; 0: never */
-    atomic_llong cluster_identity; /* of the primary, as it was asked last; 0: not known */
-    atomic_uint identity_connect_count; /* primary.connect_count before it was asked */
+    atomic_llong auth_watcher_ok_ms;    /* when the auth_watcher last had a reply; 0: never */
+    atomic_llong cluster_identity;      /* the primary's, when it was read last; 0: unknown */
+    atomic_uint identity_connect_count; /* primary.connect_count before the identity was read */
 } database;
 
 /* Starts the connectors. False: out of memory, or no thread. */
@@ -67,8 +66,8 @@ bool database_open(database *d, const settings *set);
  * end by _exit. */
 bool database_close(database *d);
 
-/* Whether requests are refused at once: no connection is up, and attempts to connect have failed.
- */
+/* True if requests are refused at once: no connection is up, and attempts to connect have
+ * failed. */
 static inline bool database_is_away(const database_side *d)
 {
     return atomic_load(&d->given_up) && atomic_load(&d->usable_count) == 0;
@@ -88,7 +87,7 @@ typedef struct loop_database {
     struct batcher *batcher;
 } loop_database;
 
-/* What the connections need of their loop. */
+/* The parts of a loop that its connections use. */
 typedef struct loop_handles {
     size_t loop; /* its number */
     int epoll_fd;

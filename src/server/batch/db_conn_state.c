@@ -115,7 +115,7 @@ static void judge_schema(db_conn *conn, const store_rows *rows)
         db_conn_set_state(conn, DB_CONN_USABLE);
 }
 
-/* While the primary is not known, a standby is neither used nor reported. */
+/* While the primary's identity is unknown, a standby is not used, and no error is reported. */
 static void judge_cluster_identity(db_conn *conn, const store_rows *rows)
 {
     int64_t primary = conn->owner->cluster_identity;
@@ -130,7 +130,7 @@ static void judge_cluster_identity(db_conn *conn, const store_rows *rows)
         check_again_later(conn);
 }
 
-/* Whether PostgreSQL itself failed during the check, such as by a file that it can't read. */
+/* True if PostgreSQL itself failed during the check, for example with a file that it can't read. */
 static bool is_check_failure(const cardbox_error *err)
 {
     return err->status == CARDBOX_INTERNAL || error_is_of_class(err->sqlstate, "53") ||

@@ -3,7 +3,7 @@
  * is halved until the rows that are to blame stand alone, so that they spoil none of the others.
  */
 #include <stdlib.h>
-#include "store/admin/grown.h"
+#include "store/admin/stale_statistics.h"
 #include "store/client/check.h"
 #include "store/client/client.h"
 #include "base/errors.h"
@@ -482,10 +482,10 @@ static cardbox_status flush(store_import *in, transfer_kind kind, cardbox_error 
 cardbox_status import_finish(store_import *in, cardbox_error *err)
 {
     enum { TABLES = 16 };
-    char table[GROWN_NAME_SIZE] = "?";
+    char table[TABLE_NAME_SIZE] = "?";
     cardbox_status status = flush(in, TRANSFER_CALL, err); /* and all that comes before them */
     for (int i = 0; status == CARDBOX_OK && i < TABLES && table[0] != '\0'; i++)
-        grown_analyze(table, in->db, NULL); /* a worker's role may not: then a server does */
+        stale_statistics_analyze(table, in->db, NULL); /* a worker's role may not: then a server does */
     return status;
 }
 
