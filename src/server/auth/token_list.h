@@ -34,7 +34,7 @@ const token *token_list_find_id(const token_list *list, int64_t id);
 
 bool token_is_for(const token *t, slice tenant);
 
-/* Where the list is that counts. One thread changes it. */
+/* The token list that is in use. One thread replaces it. */
 typedef struct token_store {
     pthread_mutex_t lock; /* held while `current` is read or changed */
     token_list *current;

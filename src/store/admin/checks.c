@@ -92,7 +92,7 @@ static cardbox_status inspect_migration(cardbox *db, admin_facts *out, cardbox_e
     return status;
 }
 
-/* Names that a statement gives as one text. */
+/* Runs a statement that returns a list of names as one text. */
 static cardbox_status inspect_names(cardbox *db, statement_id id, char *out, size_t size,
                                     cardbox_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * collect.c: the statements of the collector. What may go, and why, is in the migration that
- * makes their functions.
+ * collect.c: the statements of gc. The migrations that create their functions explain which rows
+ * are removed, and why.
  */
 #include "store/admin/collect.h"
 

@@ -1,7 +1,7 @@
 /*
- * collect.h: removes what is dead, of all tenants, batch by batch: expired and deleted cards,
- * deleted boxes, pieces of boxes that nothing can reach, and what is left of deleted sessions. For
- * operators and servers.
+ * collect.h: garbage collection (gc) for all tenants, batch by batch: expired and deleted cards,
+ * deleted boxes, segments of boxes that nothing refers to, and the rows of deleted sessions. For
+ * servers and the command line.
  */
 #ifndef STORE_COLLECT_H
 #define STORE_COLLECT_H
@@ -22,10 +22,10 @@ typedef enum collect_kind {
     COLLECT_CARDS,
     COLLECT_REVISIONS,
     COLLECT_BOXES,
-    COLLECT_CHANGES, /* of boxes' logs */
+    COLLECT_CHANGES, /* rows of boxes' logs */
     COLLECT_SEGMENTS,
     COLLECT_CHAINS,
-    COLLECT_ENTRIES, /* of deleted sessions */
+    COLLECT_ENTRIES, /* entries of deleted sessions */
     COLLECT_KINDS
 } collect_kind;
 
@@ -37,31 +37,32 @@ typedef struct collect_sum {
     int64_t bytes[COLLECT_KINDS];
 } collect_sum;
 
-int64_t collect_rows(const collect_sum *sum); /* of all kinds */
+int64_t collect_rows(const collect_sum *sum); /* the sum over all kinds */
 
 typedef enum collect_state {
     COLLECT_OVER,  /* nothing is left */
     COLLECT_MORE,  /* there may be more */
-    COLLECT_BUSY,  /* another collector is at work: nothing was done */
-    COLLECT_LOCKED /* another session has locked tables of ours: nothing was done */
+    COLLECT_BUSY,  /* another gc is running: nothing was done */
+    COLLECT_LOCKED /* another session has locked our tables: nothing was done */
 } collect_state;
 
-/* Removes one batch, and adds to the sum what it was. */
+/* Removes one batch, and adds its rows to the sum. */
 cardbox_status collect_batch(collect_sum *sum, collect_state *state, cardbox *db,
                              int64_t retention_days, int64_t most, cardbox_error *err);
 
-/* The session that keeps a collector out. */
+/* The database session that blocks gc. */
 typedef struct collect_holder {
-    char text[CARDBOX_MESSAGE_SIZE]; /* what it does, and what to do about it */
-    int pid;                         /* of its server process; 0: it has ended just now */
+    char text[CARDBOX_MESSAGE_SIZE]; /* describes the session, with a remedy */
+    int pid;                         /* process id of its backend; 0: the session has just ended */
     char application[64];
-    int64_t transaction; /* that holds the lock of collectors; 0: not known, or LOCKED */
+    int64_t transaction; /* the transaction that holds the lock of gc; 0: unknown, or the state is
+                            LOCKED */
 } collect_holder;
 
-/* Which session it is, when the state is BUSY or LOCKED. */
+/* Finds the session that blocks gc. The state is BUSY or LOCKED. */
 void collect_holder_get(collect_holder *out, cardbox *db, collect_state state);
 
-/* What all batches would remove; nothing is changed. */
+/* Counts the rows that gc would remove; nothing is changed. */
 cardbox_status collect_count(collect_sum *sum, cardbox *db, int64_t retention_days,
                              cardbox_error *err);
 

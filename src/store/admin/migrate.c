@@ -18,8 +18,8 @@
 /* Roles belong to the whole cluster, so two databases that are migrated at once can meet there. */
 #define ATTEMPTS_MAX 6
 
-/* How long a migration waits for a table's lock at a time: whoever comes later, to read too, waits
- * behind it. */
+/* How long one attempt to lock a table waits. Other sessions that need the table, even readers,
+ * wait behind it. */
 #define LOCK_WAIT_MS 2000
 
 #define LOCK_NAME "cardbox.migrate"
@@ -27,8 +27,8 @@
 typedef struct migrator {
     PGconn *conn;
     const schema *build;
-    size_t applied; /* the first so many of its migrations are in the database, */
-    bool *current;  /* and these of its functions, with the text that it has */
+    size_t applied; /* number of migrations of the build that the database has, */
+    bool *current;  /* and whether it has each function with the text of the build */
     const migrate_how *how;
     cardbox_error *err;
 } migrator;
@@ -84,7 +84,7 @@ static cardbox_status connect_database(migrator *m, const char *conninfo)
     given.conninfo = conninfo;
     given.application_name = "cardbox-migrate";
     given.no_named_statements =
-        true; /* and no statement_timeout: building an index takes its time */
+        true; /* no statement_timeout is set, since building an index may last long */
     options_complete(&options, &given);
     cardbox_status status = conninfo_check(options.conninfo, m->err);
     if (status != CARDBOX_OK)
@@ -217,8 +217,8 @@ static cardbox_status compare(migrator *m, const char *version, const char *reco
     return CARDBOX_OK;
 }
 
-/* Whether the newest recorded one is beyond the list: said before a gap or a change, which a newer
- * build may explain. */
+/* True if the newest recorded migration is newer than the build. This is reported before a gap or a
+ * changed migration, since a newer build explains both. */
 static bool ends_beyond(const migrator *m, const PGresult *rows)
 {
     int last = PQntuples(rows) - 1;
@@ -286,9 +286,9 @@ static cardbox_status refuse_development(migrator *m)
 {
     return error_set(
         m->err, CARDBOX_CONFLICT,
-        "the database is of a development version, which this release can't migrate: move each "
-        "project with `cardbox export` of the old program and `cardbox import` of this one, into a "
-        "new database; tokens, grants of worker roles, revisions of cards, earlier versions of "
+        "the database is of a development version, which this release can't migrate. Move each "
+        "project with `cardbox export` of the old program and `cardbox import` of this one into a "
+        "new database. Tokens, grants of worker roles, revisions of cards, earlier versions of "
         "boxes, idempotency keys, leases and events of tasks and reasons of cancellation do not "
         "move");
 }
@@ -333,7 +333,8 @@ static cardbox_status apply_function(migrator *m, const sql_function *one)
     return status;
 }
 
-/* Whether a function is to be applied with this migration, or behind all of them (NULL). */
+/* True if a function must be applied together with the migration `with`; NULL: after all
+ * migrations. */
 static bool is_due(const migrator *m, const migration *with, size_t function)
 {
     char needs[96];
@@ -364,9 +365,9 @@ static bool is_deadlock(const cardbox_error *err)
     return strcmp(err->sqlstate, "40P01") == 0;
 }
 
-/* Before it has any: a migration that builds an index, and then drops one, keeps out writers first
- * and readers later, and a writer that has read the table by then keeps it out in turn. Where many
- * write it met such a one each time. */
+/* Locks all tables of a migration before its first statement. A migration that builds an index and
+ * then drops one blocks writers first and readers later. A writer that has already read the table
+ * would then wait for it, and it for the writer: a deadlock. */
 static cardbox_status lock_tables(migrator *m, const migration *one, const char *doing)
 {
     const char *values[] = {one->text};
@@ -378,10 +379,11 @@ static cardbox_status lock_tables(migrator *m, const migration *one, const char 
     return status;
 }
 
-/* What one transaction applies: the functions that are due, and perhaps a migration. */
+/* One transaction of the migrator: the functions that are due, and perhaps a migration. */
 typedef struct unit {
     const migration *one; /* NULL: all functions */
-    bool only_functions;  /* that the migration needs; it runs outside of a transaction itself */
+    bool only_functions;  /* applies only functions that the migration needs; the migration itself
+                             runs outside of a transaction */
     const char *doing;
 } unit;
 
@@ -406,7 +408,7 @@ static cardbox_status apply_once(migrator *m, const unit *u, bool alone)
     return status;
 }
 
-/* Whether another database's migration stood in the way, so that trying again helps. */
+/* True if a concurrent migration of another database caused the failure, so that a retry helps. */
 static bool is_collision(const cardbox_error *err)
 {
     static const char *const states[] = {"40001", "40P01", "23505", "XX000"};
@@ -490,7 +492,7 @@ static cardbox_status check_encoding(migrator *m)
         encoding);
 }
 
-/* What the database has of the list. */
+/* Compares the database's migrations and functions with those of the build. */
 static cardbox_status compare_all(migrator *m)
 {
     bool known = false, dry_run = m->how->dry_run;
@@ -577,7 +579,7 @@ cardbox_status migrate_run_schema(const char *conninfo, const schema *build, con
         status = guard(&m);
     if (status == CARDBOX_OK)
         status = run(&m);
-    PQfinish(m.conn); /* also gives the lock back */
+    PQfinish(m.conn); /* also releases the lock */
     free(m.current);
     return status;
 }

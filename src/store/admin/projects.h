@@ -20,10 +20,10 @@ typedef enum project_kind {
     PROJECT_KINDS
 } project_kind;
 
-/* What STATEMENT_projects_list takes. */
+/* The parameters of STATEMENT_projects_list. */
 typedef struct project_list {
     list_cursor from; /* by the id alone */
-    int64_t limit;    /* one more is asked for: it tells that there is a next page */
+    int64_t limit;    /* the statement reads one row more, to find out if there is a next page */
 } project_list;
 
 void projects_params(params *p, const project_list *list);

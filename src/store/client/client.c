@@ -1,6 +1,5 @@
 /*
- * client.c: handles and retries. The one place that decides whether a failed statement is sent
- * again.
+ * client.c: handles and retries. Only this file decides whether a failed statement is sent again.
  */
 #include "store/client/client.h"
 
@@ -11,10 +10,11 @@
 #include "store/client/call.h"
 #include "db/schema.h"
 
-/* Pauses between attempts: short at first, since a restart of PostgreSQL takes a second or two. */
+/* Pauses between attempts. They are short at first, since PostgreSQL restarts in a second or
+ * two. */
 enum { RETRY_BASE_MS = 20, RETRY_CAP_MS = 500, RETRY_CONFLICTS_MAX = 20 };
 
-/* Until when something is tried, and how often it was. */
+/* The deadline of a call's attempts, and their number. */
 typedef struct attempts {
     int64_t deadline_ms;
     unsigned failed;
@@ -43,7 +43,8 @@ static bool may_retry(const cardbox_error *err, unsigned attempt, bool unknown,
     return err->status == CARDBOX_UNAVAILABLE && err->retryable && (!unknown || safety != RUN_ONCE);
 }
 
-/* Ends what client_send has begun, and begins it anew as long as that is safe and may help. */
+/* Completes the statement that client_send has sent. Sends it again as long as that is safe and may
+ * help. */
 static cardbox_status end_with_retries(client_flight *flight, store_rows **rows)
 {
     store_pool *pool = flight->db->pool;
@@ -298,7 +299,7 @@ static void end_borrowed(cardbox *tx)
     free(tx);
 }
 
-/* Of a commit: nobody has said what became of it. What ends a session may come before or after. */
+/* True if the outcome of a commit is unknown. A session may have ended before or after it. */
 static bool is_unknown(cardbox_status status, const cardbox_error *why)
 {
     return (status == CARDBOX_UNAVAILABLE || status == CARDBOX_TIMEOUT) && !error_is_refusal(why);

@@ -1,5 +1,5 @@
 /*
- * ids.c: finds equal ids by sorting their places, n log n for any number of them.
+ * ids.c: finds equal ids by sorting their indexes, in n log n steps.
  */
 #include "store/client/ids.h"
 

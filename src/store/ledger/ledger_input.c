@@ -1,5 +1,5 @@
 /*
- * ledger_input.c: public structs of the ledger as its inputs. Must not send anything.
+ * ledger_input.c: converts public structs of the ledger to its inputs. Must not send anything.
  */
 #include "store/ledger/ledger_input.h"
 
@@ -33,14 +33,14 @@ const char *ledger_token_json(arena *memory, slice token)
     return token.ptr == NULL ? NULL : arena_copy(memory, token);
 }
 
-/* Of an array of structs that each begin with their size. */
+/* An element of an array of structs. Each struct starts with its size. */
 static const void *at(const void *first, size_t index)
 {
     return (const char *)first + index * *(const size_t *)first;
 }
 
-/* Checks the structs of an array, which each say how long they are, the first for all, and makes
- * room for as many inputs. */
+/* Checks the sizes at the start of the structs; the first one's size is valid for all. Allocates as
+ * many inputs. */
 static cardbox_status begin_inputs(void **out, arena *memory, const char *kind, const void *first,
                                    size_t count, size_t least, size_t input_size,
                                    cardbox_error *err)

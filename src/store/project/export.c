@@ -1,7 +1,7 @@
 /*
- * export.c: reads a project page by page inside one snapshot and writes each row as a line of JSON.
- * Pages adapt to the size of the rows, so that memory stays what it is however large they are.
- * Must not know what a line says.
+ * export.c: reads a project page by page in one snapshot, and writes each row as a line of JSON.
+ * The number of rows per page depends on their size, so that memory stays bounded. Must not know
+ * the contents of lines.
  */
 #include "store/project/export_internal.h"
 
@@ -39,7 +39,7 @@ void export_adapt_page(exporter *x, const store_rows *rows)
         x->page *= 2;
 }
 
-/* `rows` is the page before; NULL: there was none. */
+/* `rows` is the previous page; NULL: there was none. */
 static void put_keys(params *p, const export_source *source, const store_rows *rows)
 {
     int last = rows_count(rows) - 1;

@@ -1,6 +1,6 @@
 /*
- * export_boxes.c: the boxes of an export: each with its present list, whose ids come in pages of
- * their own where it is long, so that memory stays what it is. Knows nothing of other rows.
+ * export_boxes.c: exports boxes, each with its present list of card ids. The ids of a long box are
+ * read in pages, so that memory stays bounded.
  */
 #include <stdlib.h>
 #include "base/isotime.h"
@@ -71,8 +71,8 @@ static cardbox_status read_boxes(exporter *x, const uuid16 *ids, size_t count, i
     return status;
 }
 
-/* Adds those ids of a run that lie in the range of the page: runs may reach out of it. A comma
- * follows each but the first, wherever that stands. */
+/* Adds the ids of a run that lie in the range of the page; a run may extend beyond it. A comma
+ * precedes each id except the box's first. */
 static void add_run(buf *out, slice ids, int64_t pos, const box_head *head, bool *any)
 {
     scan_value id;
@@ -86,8 +86,8 @@ static void add_run(buf *out, slice ids, int64_t pos, const box_head *head, bool
     }
 }
 
-/* Writes the ids of the box whose head is parts[0]; gives how many parts are its. `any`: whether
- * the box's line has ids. */
+/* Writes the ids of the box whose head is parts[0]. Returns the number of parts of this box. `any`:
+ * whether the box's line already has ids. */
 static size_t add_runs(exporter *x, const store_rows *rows, const box_part *parts, size_t count,
                        const box_head *head, bool *any)
 {
@@ -97,9 +97,9 @@ static size_t add_runs(exporter *x, const store_rows *rows, const box_part *part
     return i;
 }
 
-/* One more page of the ids of a long box, from *from on, which is moved behind it. `more`: there
- * were rows with ids. Those end the list, not the box's length, which may say more than there is.
- */
+/* Writes one more page of the ids of a long box, starting at *from, and moves *from behind it.
+ * `more`: the page had ids. A page without ids ends the list, even if the box's length is
+ * greater. */
 static cardbox_status add_page(exporter *x, const uuid16 *id, int64_t *from, bool *any, bool *more)
 {
     store_rows *rows = NULL;
@@ -136,7 +136,7 @@ static cardbox_status add_rest(exporter *x, const uuid16 *id, int64_t from, int6
     return status;
 }
 
-/* Writes the box whose head is parts[0]; gives how many parts are its. */
+/* Writes the line of the box whose head is parts[0]. `*used` is the number of its parts. */
 static cardbox_status export_box(exporter *x, const store_rows *rows, const box_part *parts,
                                  size_t count, const uuid16 *id, size_t *used)
 {

@@ -130,7 +130,7 @@ static void refuse(store_import *in, transfer_kind kind, uint64_t line, const ch
     in->refused(in->arg, line, reason);
 }
 
-/* Whether a failure is the connection's or the database's, and not of the rows that were sent. */
+/* True if the failure is the connection's or the database's, and not of the rows that were sent. */
 static bool ends_import(const cardbox_error *err)
 {
     return err->status == CARDBOX_UNAVAILABLE || err->status == CARDBOX_TIMEOUT ||
@@ -192,7 +192,8 @@ static cardbox_status send_boxes(store_import *in, import_item *const *items, si
     return client_run(in->db, STATEMENT_boxes_save, &p, RUN_AGAIN, rows, err);
 }
 
-/* Boxes begin with the time of their last change; those whose line says more get it. */
+/* A saved box has the time of its last change as its creation time. If the line has another one, it
+ * is set here. */
 static cardbox_status send_box_times(store_import *in, import_item *const *items, size_t count,
                                      cardbox_error *err)
 {
@@ -215,7 +216,7 @@ static cardbox_status send_box_times(store_import *in, import_item *const *items
 
 /* --- what became of them --- */
 
-/* The counter of a card's outcome, NULL if it was refused. */
+/* The counter of a card's outcome. NULL: it was refused. */
 static uint64_t *judge_card(import_counts *counts, const store_rows *rows, int row,
                             cardbox_error *why)
 {
@@ -236,7 +237,7 @@ static uint64_t *judge_card(import_counts *counts, const store_rows *rows, int r
             error_set(why, CARDBOX_CONFLICT, "card %.*s is the result of this tool call already",
                       (int)card.other_id.len, card.other_id.ptr);
         else
-            error_set(why, CARDBOX_CONFLICT, "the card is sealed here and says something else");
+            error_set(why, CARDBOX_CONFLICT, "the card is sealed here and has other content");
         return NULL;
     }
 }
@@ -255,7 +256,8 @@ static uint64_t *judge_box(import_counts *counts, const store_rows *rows, int ro
     return NULL;
 }
 
-/* Moves refused rows behind the others, each group in its order. Gives how many the others are. */
+/* Moves refused rows behind the others and keeps the order in each group. Returns the number of the
+ * others. */
 static size_t set_apart(import_item **items, size_t count)
 {
     import_item *refused[BATCH_ROWS_MAX] = {NULL};
@@ -271,8 +273,8 @@ static size_t set_apart(import_item **items, size_t count)
     return good;
 }
 
-/* Looks at what became of each row of a batch: refused ones are reported and set apart, the others
- * counted into `counts`. Gives how many the others are. */
+/* Reads the outcome of each row of a batch. Refused rows are reported and moved behind the others,
+ * which are counted in `counts`. Returns the number of the others. */
 static size_t judge(store_import *in, transfer_kind kind, import_item **items, size_t count,
                     const store_rows *rows, import_counts *counts)
 {
@@ -304,8 +306,8 @@ static void add_counts(import_counts *sum, const import_counts *more)
 
 /* --- batches --- */
 
-/* Writes cards until none of those that are left stands in the way: one that is refused undoes its
- * batch. */
+/* Writes cards in one statement until none is refused. A refused card rolls back its batch, so the
+ * batch is sent again without it. */
 static cardbox_status write_cards(store_import *in, import_item **items, size_t count,
                                   cardbox_error *err)
 {
@@ -352,7 +354,7 @@ static cardbox_status write_sessions(store_import *in, import_item **items, size
     return status;
 }
 
-/* How many of the first items are written together: of the ledger those that go to one tenant. */
+/* The number of the first items that one statement writes. For the ledger: those of one tenant. */
 static size_t count_together(import_item *const *items, size_t count)
 {
     size_t n = 1;
@@ -365,8 +367,8 @@ static size_t count_together(import_item *const *items, size_t count)
     return n;
 }
 
-/* Whether a task stands before its parent, and so has to wait. Some waiting is enough for any file
- * that is nearly in order, and ends where two name each other. */
+/* True if a task comes before its parent, so that it has to wait. The number of waits is limited,
+ * which suffices for nearly sorted files and ends cycles of parents. */
 static bool has_to_wait(import_item *const *items, size_t count, size_t bad)
 {
     ledger_input *input = &items[bad]->ledger;
@@ -378,8 +380,8 @@ static bool has_to_wait(import_item *const *items, size_t count, size_t bad)
     return comes;
 }
 
-/* Moves the item that stands in the way behind the others, to wait or refused. Gives how many are
- * left to be written. */
+/* Moves the item that was refused behind the others: it waits for its parent, or is reported.
+ * Returns the number of items that are left to write. */
 static size_t set_aside(store_import *in, import_item **items, size_t count, size_t bad,
                         const cardbox_error *why)
 {
@@ -394,7 +396,7 @@ static size_t set_aside(store_import *in, import_item **items, size_t count, siz
     return count - 1;
 }
 
-/* Writes rows of the ledger that go to one tenant, until none stands in the way. */
+/* Writes rows of the ledger of one tenant, until none is refused. */
 static cardbox_status write_ledger(store_import *in, import_item **items, size_t count,
                                    cardbox_error *err)
 {
@@ -428,8 +430,8 @@ static cardbox_status write_kind(store_import *in, transfer_kind kind, import_it
                                 : write_ledger(in, items, count, err);
 }
 
-/* Writes rows of one kind. Of a batch that PostgreSQL refuses each half is tried by itself: some
- * ten turns find one bad row among hundreds. Rows that were refused before are reported already. */
+/* Writes rows of one kind. If PostgreSQL rejects a batch, each half is sent by itself: about ten
+ * rounds find one bad row among hundreds. Rows that were refused before are already reported. */
 static cardbox_status write_items(store_import *in, transfer_kind kind, import_item **items,
                                   size_t count, cardbox_error *err)
 {
@@ -449,8 +451,8 @@ static cardbox_status write_items(store_import *in, transfer_kind kind, import_i
 
 static cardbox_status flush(store_import *in, transfer_kind kind, cardbox_error *err);
 
-/* What rows of sessions and the ledger may name: kinds stand in the order in which they are
- * written. */
+/* Writes the batches of earlier kinds first, because sessions and the ledger may refer to their
+ * rows. */
 static cardbox_status flush_below(store_import *in, transfer_kind kind, cardbox_error *err)
 {
     cardbox_status status = CARDBOX_OK;
@@ -485,7 +487,8 @@ cardbox_status import_finish(store_import *in, cardbox_error *err)
     char table[TABLE_NAME_SIZE] = "?";
     cardbox_status status = flush(in, TRANSFER_CALL, err); /* and all that comes before them */
     for (int i = 0; status == CARDBOX_OK && i < TABLES && table[0] != '\0'; i++)
-        stale_statistics_analyze(table, in->db, NULL); /* a worker's role may not: then a server does */
+        stale_statistics_analyze(table, in->db,
+                                 NULL); /* a worker's role may not: then a server does */
     return status;
 }
 

@@ -1,13 +1,13 @@
 /*
- * import_ledger.c: sends rows of the ledger and reads what became of them. What to do about those
- * that are refused is the import's.
+ * import_ledger.c: sends rows of the ledger and reads their outcomes. import.c decides what to do
+ * about refused rows.
  */
 #include "store/project/import_ledger.h"
 
 #include <stdlib.h>
 #include "store/client/call.h"
 
-/* Points a batch at copies of the items' entities, which stand apart in memory. */
+/* Points a batch at copies of the items' entities. The copies form arrays, the items do not. */
 static void fill_batch(ledger_batch *out, void *room, import_item *const *items, size_t count)
 {
     task_input *tasks = room;

@@ -1,6 +1,6 @@
 /*
- * import_session.c: sends lines of sessions and sessions, and reads what became of them. What to do
- * about those that are refused is the import's.
+ * import_session.c: sends sessions and lines of sessions, and reads their outcomes. import.c
+ * decides what to do about refused rows.
  */
 #include "store/project/import_session.h"
 
@@ -8,7 +8,7 @@
 #include "store/client/call.h"
 #include "store/session/session_write.h"
 
-/* Consecutive lines. */
+/* The number of items whose lines are consecutive in one session. */
 size_t import_session_run(import_item *const *items, size_t count)
 {
     const session_part *first = &items[0]->session;

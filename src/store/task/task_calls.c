@@ -170,7 +170,8 @@ static void fill_event(cardbox_task_event *out, arena *memory, const task_event 
     };
 }
 
-/* Who calls this asks until nothing comes: that there is more need not be said. */
+/* The number of events, without a last row "more". Callers read until nothing comes, so they do not
+ * need that row. */
 static size_t count_events(const store_rows *rows)
 {
     int count = rows_count(rows);

@@ -1,6 +1,6 @@
 /*
- * task_worker.c: the public functions of <cardbox/task.h> for workers: claim, renew, write, show,
- * and wait for work. What keeps two workers apart is in the database.
+ * task_worker.c: the public functions of <cardbox/task.h> for workers: claim, renew, write, stream
+ * a message, and wait for work. The database ensures that only one worker runs a task.
  */
 #include "cardbox/task.h"
 
@@ -278,7 +278,7 @@ cardbox_status cardbox_task_publish_chunk(cardbox *db, const cardbox_lease *leas
 
 struct cardbox_waiter {
     cardbox_options options;
-    arena memory; /* what the options and tenants point to */
+    arena memory; /* the memory of the options and tenants */
     const slice *tenants;
     size_t tenant_count;
     work_listener *listener; /* NULL: lost */
@@ -290,7 +290,7 @@ static cardbox_status listen_again(cardbox_waiter *waiter, cardbox_error *err)
                               waiter->tenant_count, err);
 }
 
-/* What the caller need not keep is copied. */
+/* Copies the options and tenants, so that the caller need not keep them. */
 static cardbox_status keep_options(cardbox_waiter *waiter, const cardbox_options *options,
                                    const char *const *tenants, size_t count, cardbox_error *err)
 {

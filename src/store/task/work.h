@@ -1,6 +1,6 @@
 /*
  * work.h: the statements of a worker, one blocking call each, and a listener for notifications of
- * new work. So the worker needs neither statements nor connections.
+ * new work. The worker itself sees no statements and no connections.
  */
 #ifndef STORE_WORK_H
 #define STORE_WORK_H
@@ -13,12 +13,13 @@
 cardbox_status work_claim(store_rows **out, cardbox *db, const task_claim *claim,
                           cardbox_error *err);
 
-/* Rows as tasks_renew gives them. */
+/* Returns rows as tasks_renew does. */
 cardbox_status work_renew(store_rows **out, cardbox *db, const task_lease *leases, size_t count,
                           int64_t lease_ms, cardbox_error *err);
 
-/* As task_write_status says. Safe to send again: what was written is the same, and a lease that it
- * ended is lost to who asks again, who then has nothing more to do either. */
+/* Writes and returns the outcome as task_write_status does. Safe to send again: the same rows are
+ * written. If the first one ended the lease, the second one reports it as lost, and the worker is
+ * done with the task in both cases. */
 cardbox_status work_write(ledger_outcome *ended, cardbox *db, const task_write *write,
                           cardbox_error *err);
 
@@ -28,10 +29,10 @@ cardbox_status work_chunk(cardbox *db, const task_lease *lease, slice message_id
 
 cardbox_status work_task(store_rows **out, cardbox *db, slice tenant, slice task_id,
                          cardbox_error *err);
-/* As messages_read_params says. */
+/* See messages_read_params. */
 cardbox_status work_messages(store_rows **out, cardbox *db, slice tenant, slice task_id,
                              int64_t after, int64_t limit, cardbox_error *err);
-/* As calls_list_params says. */
+/* See calls_list_params. */
 cardbox_status work_calls(store_rows **out, cardbox *db, slice tenant, slice task_id,
                           const call_row *after, int64_t limit, cardbox_error *err);
 
