@@ -13,9 +13,9 @@
 enum {
     BLOCK_SIZE = 16 * 1024,
     BLOCK_MOST = 1024 * 1024,
-    BLOCK_SHARE = 8,           /* a new block has an eighth of the bytes taken so far */
-    LARGE_ALLOCATION = 4 * 1024,    /* allocations from this size on have a block of their own */
-    CHECK_BYTES = 1024 * 1024, /* between two checks of the budget */
+    BLOCK_SHARE = 8,             /* a new block has an eighth of the bytes allocated so far */
+    LARGE_ALLOCATION = 4 * 1024, /* allocations from this size on have a block of their own */
+    CHECK_BYTES = 1024 * 1024,   /* between two checks of the budget */
     ALONE_SHARE = 4 /* one arena gets at most this share of the budget; the rest is for others */
 };
 
@@ -39,7 +39,7 @@ static size_t rounded(size_t size)
 }
 
 /* The first reason stays. */
-static bool end(arena *a, arena_end why)
+static bool set_failed(arena *a, arena_end why)
 {
     if (!a->failed)
         a->why = why;
@@ -59,13 +59,13 @@ bool arena_count(arena *a, size_t bytes)
     if (budget == NULL || (a->unchecked < CHECK_BYTES && !a->failed))
         return true;
     if (budget->given_up != NULL && atomic_load(budget->given_up))
-        return end(a, ARENA_GIVEN_UP);
+        return set_failed(a, ARENA_GIVEN_UP);
     if (a->failed && a->why != ARENA_NOMEM) /* over the budget small allocations fail too */
         return false;
     if (a->taken + a->unchecked > arena_max(a))
-        return end(a, ARENA_ALONE);
+        return set_failed(a, ARENA_ALONE);
     if (!memory_has(budget->process, a->unchecked))
-        return end(a, ARENA_OTHERS);
+        return set_failed(a, ARENA_OTHERS);
     a->holds = budget->process;
     memory_hold(a->holds, &a->held, a->held + a->unchecked);
     a->unchecked = 0;
@@ -91,7 +91,7 @@ static size_t next_block(const arena *a)
     return size < BLOCK_MOST ? size : BLOCK_MOST;
 }
 
-static void *take(arena *a, size_t size)
+static void *allocate(arena *a, size_t size)
 {
     if (size > (size_t)(a->end - a->at)) {
         size_t block = next_block(a);
@@ -110,16 +110,16 @@ static void *take(arena *a, size_t size)
 
 void *arena_take(arena *a, size_t size)
 {
-    void *taken = size > SIZE_MAX / 2 ? NULL : take(a, rounded(size == 0 ? 1 : size));
+    void *taken = size > SIZE_MAX / 2 ? NULL : allocate(a, rounded(size == 0 ? 1 : size));
     if (taken == NULL)
-        end(a, ARENA_NOMEM);
+        set_failed(a, ARENA_NOMEM);
     return taken;
 }
 
 void *arena_zeros(arena *a, size_t count, size_t size)
 {
     if (size != 0 && count > SIZE_MAX / 2 / size) {
-        end(a, ARENA_NOMEM);
+        set_failed(a, ARENA_NOMEM);
         return NULL;
     }
     void *taken = arena_take(a, count * size);
@@ -158,7 +158,7 @@ slice arena_keep(arena *a, buf *text)
     char *copy = buf_ok(text) ? arena_copy(a, buf_as_slice(text)) : NULL;
     slice kept = {copy, copy == NULL ? 0 : text->len};
     if (copy == NULL)
-        end(a, ARENA_NOMEM);
+        set_failed(a, ARENA_NOMEM);
     buf_free(text);
     return kept;
 }

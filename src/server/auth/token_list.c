@@ -24,7 +24,7 @@ static size_t slot_of(const token_list *list, const unsigned char *hash)
 
 /* --- making --- */
 
-static void insert(token_list *list, const token *t)
+static void insert_token(token_list *list, const token *t)
 {
     size_t at = slot_of(list, t->hash);
     while (list->slots[at] != NULL)
@@ -63,7 +63,7 @@ static void add_token(token_list *list, const store_rows *rows, int row, int cou
         tenants[t->tenant_count++] = (slice){arena_copy(&list->memory, tenant), tenant.len};
     }
     t->tenants = tenants;
-    insert(list, t);
+    insert_token(list, t);
 }
 
 static void list_release(token_list *list)

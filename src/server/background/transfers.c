@@ -131,7 +131,7 @@ static void wake_locked(const transfer *t)
         log_debug("wake", "transfer=yes");
 }
 
-static void wake(void *arg)
+static void wake_loop(void *arg)
 {
     transfer *t = arg;
     pthread_mutex_lock(&t->lock);
@@ -250,7 +250,7 @@ static transfer *new_in_slot(request *r, const transfer_type *kind, size_t slot)
     t->refs = 1;
     pthread_mutex_init(&t->lock, NULL);
     memcpy(t->tenant, t->pool->tenant[slot], sizeof(t->tenant));
-    t->bounded_pipe = bounded_pipe_new(PIPE_BYTES, wake, t);
+    t->bounded_pipe = bounded_pipe_new(PIPE_BYTES, wake_loop, t);
     if (t->bounded_pipe != NULL)
         return t;
     pthread_mutex_destroy(&t->lock);

@@ -123,7 +123,8 @@ static bool is_of(const entry *e, const card_key *key)
 }
 
 /* The card's slot in its set. NULL: it is not there. */
-static uint64_t *find(const card_cache *all, const location *at, const card_key *key, entry **found)
+static uint64_t *find_slot(const card_cache *all, const location *at, const card_key *key,
+                           entry **found)
 {
     for (size_t i = 0; i < WAYS; i++) {
         uint64_t slot = at->set[i];
@@ -184,7 +185,7 @@ void card_cache_put(card_cache *all, const card_key *key, int64_t etag, slice te
         sizeof(head) + head.tenant + head.card_id + head.text > all->ring / ENTRY_SHARE ||
         !lock_part(all, key, &at))
         return;
-    uint64_t *slot = find(all, &at, key, &old);
+    uint64_t *slot = find_slot(all, &at, key, &old);
     if (slot == NULL)
         write_entry(all, &at, choose_slot(&at), &head, key, text);
     else if (old->etag != etag)
@@ -200,7 +201,7 @@ int64_t card_cache_get(card_cache *all, slice *text, const card_key *key, size_t
     location at;
     if (all == NULL || !lock_part(all, key, &at))
         return 0;
-    if (find(all, &at, key, &e) != NULL && e->text <= most) {
+    if (find_slot(all, &at, key, &e) != NULL && e->text <= most) {
         slice kept = {e->bytes + e->tenant + e->card_id, e->text};
         *text = (slice){arena_copy(memory, kept), kept.len};
         etag = text->ptr == NULL ? 0 : e->etag;

@@ -8,7 +8,7 @@
 
 enum { ISOLATED_MS = 10000 }; /* how long new requests of a tenant are isolated */
 
-static tenant_use *find(batcher *b, slice tenant)
+static tenant_use *find_tenant(batcher *b, slice tenant)
 {
     for (size_t i = 0; i < b->tenant_count; i++)
         if (slice_equal(b->tenants[i].tenant, tenant))
@@ -41,7 +41,7 @@ static tenant_use *longest_idle(batcher *b)
  * all are in use. */
 static tenant_use *entry_of(batcher *b, slice tenant)
 {
-    tenant_use *entry = find(b, tenant);
+    tenant_use *entry = find_tenant(b, tenant);
     if (entry != NULL || tenant.len > sizeof(entry->name))
         return entry;
     if (b->tenant_count < TENANTS_MAX)
@@ -58,7 +58,7 @@ static tenant_use *entry_of(batcher *b, slice tenant)
 
 bool tenant_is_isolated(batcher *b, db_group group, slice tenant)
 {
-    const tenant_use *t = b->tenant_count == 0 ? NULL : find(b, tenant);
+    const tenant_use *t = b->tenant_count == 0 ? NULL : find_tenant(b, tenant);
     return t != NULL && t->isolated_until_ms[group] > clock_ms();
 }
 
@@ -77,7 +77,7 @@ request *tenant_next_isolated(batcher *b, const batch_queue *q)
     request *r;
     TAILQ_FOREACH(r, &q->requests, ticket.in_queue)
     {
-        const tenant_use *t = find(b, request_tenant(r));
+        const tenant_use *t = find_tenant(b, request_tenant(r));
         uint64_t last = t == NULL ? 0 : t->served;
         if (last >= served || (t != NULL && t->running[q->group] > 0))
             continue;
@@ -92,7 +92,7 @@ request *tenant_next_fair(batcher *b, const batch_queue *q, bool is_last)
     request *r;
     TAILQ_FOREACH(r, &q->requests, ticket.in_queue)
     {
-        const tenant_use *t = find(b, request_tenant(r));
+        const tenant_use *t = find_tenant(b, request_tenant(r));
         if (t == NULL || t->running[q->group] == 0)
             return r;
     }

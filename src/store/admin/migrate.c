@@ -51,7 +51,7 @@ static bool succeeded(const PGresult *result)
     return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK || status == PGRES_EMPTY_QUERY;
 }
 
-static cardbox_status exec(migrator *m, const char *sql, const char *doing)
+static cardbox_status run_sql(migrator *m, const char *sql, const char *doing)
 {
     PGresult *result = PQexec(m->conn, sql);
     cardbox_status status = succeeded(result) ? CARDBOX_OK : statement_failed(m, result, doing);
@@ -61,12 +61,12 @@ static cardbox_status exec(migrator *m, const char *sql, const char *doing)
 
 static cardbox_status exec_statement(migrator *m, statement_id id, const char *doing)
 {
-    return exec(m, statement_get(id)->text, doing);
+    return run_sql(m, statement_get(id)->text, doing);
 }
 
 /* A statement with parameters in text form. */
-static cardbox_status query(migrator *m, PGresult **out, statement_id id, int count,
-                            const char *const *values, const char *doing)
+static cardbox_status run_with_params(migrator *m, PGresult **out, statement_id id, int count,
+                                      const char *const *values, const char *doing)
 {
     *out = PQexecParams(m->conn, statement_get(id)->text, count, NULL, values, NULL, NULL, 0);
     if (succeeded(*out))
@@ -104,7 +104,7 @@ static cardbox_status connect_database(migrator *m, const char *conninfo)
     return CARDBOX_OK;
 }
 
-/* The owner's rights must not run what others may have put into a schema on the path. */
+/* Fixes search_path: objects of others on the path must not run with the owner's rights. */
 static cardbox_status guard(migrator *m)
 {
     char pid[16];
@@ -112,7 +112,7 @@ static cardbox_status guard(migrator *m)
     PGresult *result = NULL;
     snprintf(pid, sizeof(pid), "%d", PQbackendPID(m->conn));
     cardbox_status status =
-        query(m, &result, STATEMENT_session_guard, 1, values, "setting the search path");
+        run_with_params(m, &result, STATEMENT_session_guard, 1, values, "setting the search path");
     PQclear(result);
     return status;
 }
@@ -123,7 +123,7 @@ static cardbox_status check_direct(migrator *m)
 {
     PGresult *result;
     cardbox_status status =
-        query(m, &result, STATEMENT_migrate_session, 0, NULL, "looking at the session");
+        run_with_params(m, &result, STATEMENT_migrate_session, 0, NULL, "looking at the session");
     if (status != CARDBOX_OK)
         return status;
     bool own = strtol(PQgetvalue(result, 0, 0), NULL, 10) == PQbackendPID(m->conn);
@@ -144,7 +144,7 @@ static cardbox_status wait_for_locks(migrator *m, int64_t ms)
     PGresult *result = NULL;
     snprintf(text, sizeof(text), "%lld", (long long)(ms > 0 ? ms : 1));
     cardbox_status status =
-        query(m, &result, STATEMENT_lock_wait, 2, values, "setting lock_timeout");
+        run_with_params(m, &result, STATEMENT_lock_wait, 2, values, "setting lock_timeout");
     PQclear(result);
     return status;
 }
@@ -154,7 +154,7 @@ static cardbox_status held(migrator *m, const char *what, const char *name)
 {
     const char *values[] = {name, "true"};
     PGresult *result = NULL;
-    cardbox_status status = query(m, &result, STATEMENT_lock_holder, 2, values, what);
+    cardbox_status status = run_with_params(m, &result, STATEMENT_lock_holder, 2, values, what);
     if (status != CARDBOX_OK)
         return status;
     error_set(m->err, CARDBOX_BUSY, "%s: waited %u s for a lock: %s", what, m->how->wait_s,
@@ -170,7 +170,8 @@ static cardbox_status lock(migrator *m)
     int64_t deadline_ms = clock_ms() + m->how->wait_s * INT64_C(1000);
     for (unsigned attempt = 1;; attempt++) {
         PGresult *result;
-        cardbox_status status = query(m, &result, STATEMENT_migrate_lock, 1, values, doing);
+        cardbox_status status =
+            run_with_params(m, &result, STATEMENT_migrate_lock, 1, values, doing);
         if (status != CARDBOX_OK)
             return status;
         bool taken = PQgetvalue(result, 0, 0)[0] == 't';
@@ -198,7 +199,7 @@ static cardbox_status too_new(migrator *m, const char *version)
 }
 
 /* One recorded migration, which must be the next of the list. */
-static cardbox_status compare(migrator *m, const char *version, const char *recorded)
+static cardbox_status compare_recorded(migrator *m, const char *version, const char *recorded)
 {
     if (m->applied == m->build->migration_count)
         return too_new(m, version);
@@ -230,11 +231,11 @@ static cardbox_status read_applied(migrator *m)
     PGresult *rows = NULL;
     m->applied = 0;
     cardbox_status status =
-        query(m, &rows, STATEMENT_migrate_list, 0, NULL, "reading cardbox.migrations");
+        run_with_params(m, &rows, STATEMENT_migrate_list, 0, NULL, "reading cardbox.migrations");
     if (status == CARDBOX_OK && ends_beyond(m, rows))
         status = too_new(m, PQgetvalue(rows, PQntuples(rows) - 1, 0));
     for (int row = 0; status == CARDBOX_OK && row < PQntuples(rows); row++)
-        status = compare(m, PQgetvalue(rows, row, 0), PQgetvalue(rows, row, 2));
+        status = compare_recorded(m, PQgetvalue(rows, row, 0), PQgetvalue(rows, row, 2));
     PQclear(rows);
     return status;
 }
@@ -244,8 +245,8 @@ static cardbox_status check_release(migrator *m)
 {
     const char *values[] = {m->build->release};
     PGresult *rows = NULL;
-    cardbox_status status =
-        query(m, &rows, STATEMENT_migrate_release, 1, values, "reading the recorded release");
+    cardbox_status status = run_with_params(m, &rows, STATEMENT_migrate_release, 1, values,
+                                            "reading the recorded release");
     if (status == CARDBOX_OK && PQntuples(rows) > 0)
         status = error_set(m->err, CARDBOX_CONFLICT,
                            "the database was migrated by release %s, this is %s: nothing was "
@@ -265,8 +266,8 @@ static void note_function(migrator *m, const char *name, const char *recorded)
 static cardbox_status read_functions(migrator *m)
 {
     PGresult *rows = NULL;
-    cardbox_status status =
-        query(m, &rows, STATEMENT_migrate_functions, 0, NULL, "reading cardbox.functions");
+    cardbox_status status = run_with_params(m, &rows, STATEMENT_migrate_functions, 0, NULL,
+                                            "reading cardbox.functions");
     for (int row = 0; status == CARDBOX_OK && row < PQntuples(rows); row++)
         note_function(m, PQgetvalue(rows, row, 0), PQgetvalue(rows, row, 1));
     PQclear(rows);
@@ -296,8 +297,8 @@ static cardbox_status refuse_development(migrator *m)
 static cardbox_status is_known(migrator *m, bool *known)
 {
     PGresult *rows;
-    cardbox_status status =
-        query(m, &rows, STATEMENT_migrate_known, 0, NULL, "looking for cardbox.migrations");
+    cardbox_status status = run_with_params(m, &rows, STATEMENT_migrate_known, 0, NULL,
+                                            "looking for cardbox.migrations");
     if (status != CARDBOX_OK)
         return status;
     *known = PQgetvalue(rows, 0, 0)[0] == 't';
@@ -309,13 +310,13 @@ static cardbox_status is_known(migrator *m, bool *known)
 
 /* --- applying --- */
 
-static cardbox_status record(migrator *m, const migration *one, const char *doing)
+static cardbox_status record_migration(migrator *m, const migration *one, const char *doing)
 {
     char version[16];
     PGresult *result = NULL;
     const char *values[] = {version, one->name, one->checksum, m->build->release};
     snprintf(version, sizeof(version), "%d", one->version);
-    cardbox_status status = query(m, &result, STATEMENT_migrate_record, 4, values, doing);
+    cardbox_status status = run_with_params(m, &result, STATEMENT_migrate_record, 4, values, doing);
     PQclear(result);
     return status;
 }
@@ -326,9 +327,9 @@ static cardbox_status apply_function(migrator *m, const sql_function *one)
     PGresult *result = NULL;
     const char *values[] = {one->name, one->checksum, m->build->release};
     snprintf(doing, sizeof(doing), "function %s", one->name);
-    cardbox_status status = exec(m, one->text, doing);
+    cardbox_status status = run_sql(m, one->text, doing);
     if (status == CARDBOX_OK)
-        status = query(m, &result, STATEMENT_migrate_record_function, 3, values, doing);
+        status = run_with_params(m, &result, STATEMENT_migrate_record_function, 3, values, doing);
     PQclear(result);
     return status;
 }
@@ -372,9 +373,9 @@ static cardbox_status lock_tables(migrator *m, const migration *one, const char 
 {
     const char *values[] = {one->text};
     PGresult *result = NULL;
-    cardbox_status status = query(m, &result, STATEMENT_migrate_tables, 1, values, doing);
+    cardbox_status status = run_with_params(m, &result, STATEMENT_migrate_tables, 1, values, doing);
     if (status == CARDBOX_OK && !PQgetisnull(result, 0, 0))
-        status = exec(m, PQgetvalue(result, 0, 0), doing);
+        status = run_sql(m, PQgetvalue(result, 0, 0), doing);
     PQclear(result);
     return status;
 }
@@ -396,9 +397,9 @@ static cardbox_status apply_once(migrator *m, const unit *u, bool alone)
     if (status == CARDBOX_OK)
         status = apply_functions(m, u->one, u->doing);
     if (status == CARDBOX_OK && migrates)
-        status = exec(m, u->one->text, u->doing);
+        status = run_sql(m, u->one->text, u->doing);
     if (status == CARDBOX_OK && migrates)
-        status = record(m, u->one, u->doing);
+        status = record_migration(m, u->one, u->doing);
     if (status == CARDBOX_OK)
         status = exec_statement(m, STATEMENT_commit, u->doing);
     if (status == CARDBOX_OK)
@@ -450,12 +451,12 @@ static cardbox_status apply_by_statement(migrator *m, const migration *one, cons
     for (const char *at = one->text; status == CARDBOX_OK && *at != '\0';) {
         const char *end = strstr(at, ";\n");
         size_t length = end ? (size_t)(end + 2 - at) : strlen(at);
-        char *piece = strndup(at, length);
-        status = piece ? exec(m, piece, doing) : error_nomem(m->err);
-        free(piece);
+        char *sql = strndup(at, length);
+        status = sql ? run_sql(m, sql, doing) : error_nomem(m->err);
+        free(sql);
         at += length;
     }
-    return status == CARDBOX_OK ? record(m, one, doing) : status;
+    return status == CARDBOX_OK ? record_migration(m, one, doing) : status;
 }
 
 static cardbox_status apply_migration(migrator *m, const migration *one)
@@ -553,7 +554,7 @@ static cardbox_status run_all(migrator *m)
     return status;
 }
 
-static cardbox_status run(migrator *m)
+static cardbox_status check_and_apply(migrator *m)
 {
     bool dry_run = m->how->dry_run;
     cardbox_status status = CARDBOX_OK;
@@ -578,7 +579,7 @@ cardbox_status migrate_run_schema(const char *conninfo, const schema *build, con
     if (status == CARDBOX_OK)
         status = guard(&m);
     if (status == CARDBOX_OK)
-        status = run(&m);
+        status = check_and_apply(&m);
     PQfinish(m.conn); /* also releases the lock */
     free(m.current);
     return status;

@@ -15,7 +15,7 @@ cardbox_status export_hand_over(exporter *x)
 {
     if (!buf_ok(&x->line))
         return error_buf(x->err, &x->line, "a line");
-    x->stopped = !x->take(x->arg, buf_as_slice(&x->line), &x->counts);
+    x->stopped = !x->receive(x->arg, buf_as_slice(&x->line), &x->counts);
     buf_reset(&x->line, PAGE_BYTES);
     return CARDBOX_OK;
 }
@@ -110,12 +110,12 @@ static cardbox_status export_all(exporter *x)
     return status;
 }
 
-cardbox_status export_run(cardbox *db, const char *tenant, export_piece take, void *arg,
+cardbox_status export_run(cardbox *db, const char *tenant, export_receiver receive, void *arg,
                           cardbox_error *err)
 {
     cardbox_error own = CARDBOX_ERROR_INIT;
     exporter x = {.tenant = slice_of(tenant),
-                  .take = take,
+                  .receive = receive,
                   .arg = arg,
                   .err = err ? err : &own,
                   .line = BUF_INIT(4 * TRANSFER_LINE_MAX)};

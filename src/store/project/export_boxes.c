@@ -12,7 +12,7 @@
 #define IDS_PAGE  8192
 
 /* Bytes of a line that are handed over although it is not complete. */
-#define PIECE_BYTES ((size_t)64 << 10)
+#define PART_BYTES ((size_t)64 << 10)
 
 /* A row of STATEMENT_boxes_read in the order in which it is written: by box, head first, then the
  * runs of ids by their position. */
@@ -128,10 +128,10 @@ static cardbox_status add_rest(exporter *x, const uuid16 *id, int64_t from, int6
     cardbox_status status = CARDBOX_OK;
     for (bool more = true; status == CARDBOX_OK && more && from < length && !x->stopped;) {
         status = add_page(x, id, &from, &any, &more);
-        if (status == CARDBOX_OK && x->line.len >= PIECE_BYTES)
+        if (status == CARDBOX_OK && x->line.len >= PART_BYTES)
             status = export_hand_over(x);
         else if (status == CARDBOX_OK)
-            x->stopped = !x->take(x->arg, SLICE(""), &x->counts);
+            x->stopped = !x->receive(x->arg, SLICE(""), &x->counts);
     }
     return status;
 }

@@ -15,7 +15,7 @@
 typedef struct exporter {
     cardbox *tx;
     slice tenant;
-    export_piece take;
+    export_receiver receive;
     void *arg;
     cardbox_error *err;
     export_counts counts;

@@ -217,8 +217,8 @@ static cardbox_status send_box_times(store_import *in, import_item *const *items
 /* --- what became of them --- */
 
 /* The counter of a card's outcome. NULL: it was refused. */
-static uint64_t *judge_card(import_counts *counts, const store_rows *rows, int row,
-                            cardbox_error *why)
+static uint64_t *card_counter(import_counts *counts, const store_rows *rows, int row,
+                              cardbox_error *why)
 {
     card_outcome card;
     card_outcome_read(&card, rows, row);
@@ -243,8 +243,8 @@ static uint64_t *judge_card(import_counts *counts, const store_rows *rows, int r
 }
 
 /* Columns: ord, outcome, version. */
-static uint64_t *judge_box(import_counts *counts, const store_rows *rows, int row,
-                           cardbox_error *why)
+static uint64_t *box_counter(import_counts *counts, const store_rows *rows, int row,
+                             cardbox_error *why)
 {
     box_outcome outcome = (box_outcome)rows_int4(rows, row, 1);
     if (outcome == BOX_DONE)
@@ -258,7 +258,7 @@ static uint64_t *judge_box(import_counts *counts, const store_rows *rows, int ro
 
 /* Moves refused rows behind the others and keeps the order in each group. Returns the number of the
  * others. */
-static size_t set_apart(import_item **items, size_t count)
+static size_t move_refused_behind(import_item **items, size_t count)
 {
     import_item *refused[BATCH_ROWS_MAX] = {NULL};
     size_t good = 0, bad = 0;
@@ -275,18 +275,19 @@ static size_t set_apart(import_item **items, size_t count)
 
 /* Reads the outcome of each row of a batch. Refused rows are reported and moved behind the others,
  * which are counted in `counts`. Returns the number of the others. */
-static size_t judge(store_import *in, transfer_kind kind, import_item **items, size_t count,
-                    const store_rows *rows, import_counts *counts)
+static size_t count_outcomes(store_import *in, transfer_kind kind, import_item **items,
+                             size_t count, const store_rows *rows, import_counts *counts)
 {
     for (int row = 0; row < rows_count(rows); row++) {
         size_t index = (size_t)rows_int8(rows, row, 0) - 1;
         if (index >= count)
             continue;
         cardbox_error why = CARDBOX_ERROR_INIT;
-        uint64_t *counter = kind == TRANSFER_CARD ? judge_card(counts, rows, row, &why)
-                            : kind == TRANSFER_BOX
-                                ? judge_box(counts, rows, row, &why)
-                                : import_session_judge(counts, kind, rows_text(rows, row, 1), &why);
+        uint64_t *counter =
+            kind == TRANSFER_CARD ? card_counter(counts, rows, row, &why)
+            : kind == TRANSFER_BOX
+                ? box_counter(counts, rows, row, &why)
+                : import_session_counter(counts, kind, rows_text(rows, row, 1), &why);
         items[index]->refused = counter == NULL;
         items[index]->box.is_new = counter == &counts->inserted; /* for send_box_times */
         if (counter != NULL)
@@ -294,7 +295,7 @@ static size_t judge(store_import *in, transfer_kind kind, import_item **items, s
         else
             refuse(in, kind, items[index]->line, why.message);
     }
-    return set_apart(items, count);
+    return move_refused_behind(items, count);
 }
 
 static void add_counts(import_counts *sum, const import_counts *more)
@@ -317,7 +318,7 @@ static cardbox_status write_cards(store_import *in, import_item **items, size_t 
         cardbox_status status = send_cards(in, items, count, &rows, err);
         if (status != CARDBOX_OK)
             return status;
-        size_t good = judge(in, TRANSFER_CARD, items, count, rows, &counts);
+        size_t good = count_outcomes(in, TRANSFER_CARD, items, count, rows, &counts);
         rows_free(rows);
         if (good == count) {
             add_counts(&in->result.of[TRANSFER_CARD], &counts);
@@ -336,7 +337,7 @@ static cardbox_status write_boxes(store_import *in, import_item **items, size_t 
     cardbox_status status = send_boxes(in, items, count, &rows, err);
     if (status != CARDBOX_OK)
         return status;
-    size_t good = judge(in, TRANSFER_BOX, items, count, rows, &counts);
+    size_t good = count_outcomes(in, TRANSFER_BOX, items, count, rows, &counts);
     rows_free(rows);
     add_counts(&in->result.of[TRANSFER_BOX], &counts);
     return send_box_times(in, items, good, err);
@@ -349,7 +350,7 @@ static cardbox_status write_sessions(store_import *in, import_item **items, size
     store_rows *rows = NULL;
     cardbox_status status = import_session_send(in->db, items, count, &rows, err);
     if (status == CARDBOX_OK)
-        judge(in, kind, items, count, rows, &in->result.of[kind]);
+        count_outcomes(in, kind, items, count, rows, &in->result.of[kind]);
     rows_free(rows);
     return status;
 }
@@ -361,7 +362,7 @@ static size_t count_together(import_item *const *items, size_t count)
     if (items[0]->kind < TRANSFER_SESSION_ENTRY)
         return count;
     if (items[0]->kind < TRANSFER_TASK)
-        return import_session_run(items, count);
+        return import_session_group(items, count);
     while (n < count && slice_equal(items[n]->ledger.tenant, items[0]->ledger.tenant))
         n++;
     return n;
@@ -382,8 +383,8 @@ static bool has_to_wait(import_item *const *items, size_t count, size_t bad)
 
 /* Moves the item that was refused behind the others: it waits for its parent, or is reported.
  * Returns the number of items that are left to write. */
-static size_t set_aside(store_import *in, import_item **items, size_t count, size_t bad,
-                        const cardbox_error *why)
+static size_t defer_or_refuse(store_import *in, import_item **items, size_t count, size_t bad,
+                              const cardbox_error *why)
 {
     import_item *item = items[bad];
     bool waits = has_to_wait(items, count, bad);
@@ -408,13 +409,13 @@ static cardbox_status write_ledger(store_import *in, import_item **items, size_t
         cardbox_status status = import_ledger_send(in->db, items, count, &rows, err);
         if (status != CARDBOX_OK)
             return status;
-        status = import_ledger_judge(&counts, &bad, rows, items, count, &why);
+        status = import_ledger_outcomes(&counts, &bad, rows, items, count, &why);
         rows_free(rows);
         if (status == CARDBOX_OK) {
             add_counts(&in->result.of[items[0]->kind], &counts);
             return CARDBOX_OK;
         }
-        count = set_aside(in, items, count, bad, &why);
+        count = defer_or_refuse(in, items, count, bad, &why);
     }
     return CARDBOX_OK;
 }
@@ -438,7 +439,7 @@ static cardbox_status write_items(store_import *in, transfer_kind kind, import_i
     cardbox_status status = write_kind(in, kind, items, count, err);
     if (status == CARDBOX_OK || ends_import(err))
         return status;
-    count = set_apart(items, count);
+    count = move_refused_behind(items, count);
     if (count == 1) {
         refuse(in, kind, items[0]->line, err->message);
         return CARDBOX_OK;
@@ -449,24 +450,24 @@ static cardbox_status write_items(store_import *in, transfer_kind kind, import_i
     return status;
 }
 
-static cardbox_status flush(store_import *in, transfer_kind kind, cardbox_error *err);
+static cardbox_status write_batch(store_import *in, transfer_kind kind, cardbox_error *err);
 
 /* Writes the batches of earlier kinds first, because sessions and the ledger may refer to their
  * rows. */
-static cardbox_status flush_below(store_import *in, transfer_kind kind, cardbox_error *err)
+static cardbox_status write_earlier_kinds(store_import *in, transfer_kind kind, cardbox_error *err)
 {
     cardbox_status status = CARDBOX_OK;
     for (int below = 0; status == CARDBOX_OK && kind >= TRANSFER_SESSION_ENTRY && below < (int)kind;
          below++)
-        status = flush(in, (transfer_kind)below, err);
+        status = write_batch(in, (transfer_kind)below, err);
     return status;
 }
 
-static cardbox_status flush(store_import *in, transfer_kind kind, cardbox_error *err)
+static cardbox_status write_batch(store_import *in, transfer_kind kind, cardbox_error *err)
 {
     cardbox_error own = CARDBOX_ERROR_INIT;
     import_batch *batch = &in->batches[kind];
-    cardbox_status status = flush_below(in, kind, err);
+    cardbox_status status = write_earlier_kinds(in, kind, err);
     if (batch->count == 0 || status != CARDBOX_OK)
         return status;
     for (size_t done = 0, next; status == CARDBOX_OK && done < batch->count; done += next) {
@@ -485,7 +486,8 @@ cardbox_status import_finish(store_import *in, cardbox_error *err)
 {
     enum { TABLES = 16 };
     char table[TABLE_NAME_SIZE] = "?";
-    cardbox_status status = flush(in, TRANSFER_CALL, err); /* and all that comes before them */
+    cardbox_status status =
+        write_batch(in, TRANSFER_CALL, err); /* and all that comes before them */
     for (int i = 0; status == CARDBOX_OK && i < TABLES && table[0] != '\0'; i++)
         stale_statistics_analyze(table, in->db,
                                  NULL); /* a worker's role may not: then a server does */
@@ -519,10 +521,10 @@ static cardbox_status add_item(store_import *in, import_item *item, cardbox_erro
     batch->bytes += import_item_bytes(item);
     if (batch->count < BATCH_ROWS_MAX && batch->bytes < BATCH_BYTES_MAX)
         return CARDBOX_OK;
-    return flush(in, item->kind, err);
+    return write_batch(in, item->kind, err);
 }
 
-cardbox_status import_line(store_import *in, slice line, buf *holder, cardbox_error *err)
+cardbox_status import_line(store_import *in, slice line, buf *line_buf, cardbox_error *err)
 {
     cardbox_error why = CARDBOX_ERROR_INIT;
     uint64_t number = ++in->result.lines;
@@ -534,7 +536,7 @@ cardbox_status import_line(store_import *in, slice line, buf *holder, cardbox_er
     if (item == NULL)
         return error_nomem(err);
     cardbox_status status =
-        import_item_read(item, number, line, holder, in->tenant, in->only_own, &why);
+        import_item_read(item, number, line, line_buf, in->tenant, in->only_own, &why);
     if (status == CARDBOX_OK) {
         note_ignored(in, item);
         return add_item(in, item, err);

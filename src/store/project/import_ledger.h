@@ -13,7 +13,7 @@ cardbox_status import_ledger_send(cardbox *db, import_item *const *items, size_t
 
 /* Reads the outcomes. CARDBOX_OK: all were written, and counted. Otherwise `*bad` is the item that
  * was refused, and `why` the reason. */
-cardbox_status import_ledger_judge(import_counts *counts, size_t *bad, const store_rows *rows,
-                                   import_item *const *items, size_t count, cardbox_error *why);
+cardbox_status import_ledger_outcomes(import_counts *counts, size_t *bad, const store_rows *rows,
+                                      import_item *const *items, size_t count, cardbox_error *why);
 
 #endif

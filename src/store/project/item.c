@@ -193,7 +193,7 @@ cardbox_status item_read_tenant(import_item *item, scan_value named, const char 
 
 /* Old writers encoded some values twice. If a string contains an object or an array, that is used.
  * Any other value stays unchanged. */
-static scan_value unwrap(import_item *item, scan_value value)
+static scan_value decode_doubly_encoded(import_item *item, scan_value value)
 {
     scan_value inner;
     slice text;
@@ -213,7 +213,7 @@ static cardbox_status read_jsonb(import_item *item, scan_value value, const char
 {
     if (is_unset(value))
         return CARDBOX_OK;
-    value = unwrap(item, value);
+    value = decode_doubly_encoded(item, value);
     *out = value.text;
     return check_jsonb(name, value.text, SCAN_NONE, NULL, err);
 }
@@ -356,7 +356,7 @@ static cardbox_status read_ids(import_item *item, scan_value value, const char *
     *out = SLICE("[]");
     if (is_unset(value))
         return CARDBOX_OK;
-    value = unwrap(item, value);
+    value = decode_doubly_encoded(item, value);
     if (value.kind != SCAN_ARRAY)
         return item_wrong_kind(err, name, "an array of strings", value);
     for (scan_walk walk = scan_enter(value); scan_element(&walk, &id); index++)
@@ -404,11 +404,11 @@ static cardbox_status read_box(import_item *item, const members *m, const char *
 
 /* --- lines --- */
 
-static cardbox_status keep_line(import_item *out, slice line, buf *holder, cardbox_error *err)
+static cardbox_status adopt_line(import_item *out, slice line, buf *line_buf, cardbox_error *err)
 {
-    if (holder != NULL && line.ptr == holder->data && line.len == holder->len) {
-        out->text = *holder;
-        *holder = BUF_INIT(holder->max);
+    if (line_buf != NULL && line.ptr == line_buf->data && line.len == line_buf->len) {
+        out->text = *line_buf;
+        *line_buf = BUF_INIT(line_buf->max);
     } else {
         buf_slice(&out->text, line);
     }
@@ -418,7 +418,7 @@ static cardbox_status keep_line(import_item *out, slice line, buf *holder, cardb
     return error_buf(err, buf_ok(&out->text) ? &out->decoded : &out->text, "the line");
 }
 
-cardbox_status import_item_read(import_item *out, uint64_t number, slice line, buf *holder,
+cardbox_status import_item_read(import_item *out, uint64_t number, slice line, buf *line_buf,
                                 const char *tenant, bool only_own, cardbox_error *err)
 {
     scan_value row;
@@ -430,7 +430,7 @@ cardbox_status import_item_read(import_item *out, uint64_t number, slice line, b
                          .text = BUF_INIT(TRANSFER_LINE_MAX),
                          .decoded = BUF_INIT(2 * TRANSFER_LINE_MAX),
                          .normal = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX)};
-    cardbox_status status = keep_line(out, line, holder, err);
+    cardbox_status status = adopt_line(out, line, line_buf, err);
     if (status != CARDBOX_OK)
         return status;
     line = buf_as_slice(&out->text);

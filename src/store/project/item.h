@@ -70,11 +70,11 @@ typedef struct import_item {
     buf normal;            /* or here: content in the stored form of its class */
 } import_item;
 
-/* Reads a line. If `holder` contains nothing else, its memory is adopted. `tenant` NULL: the row
+/* Reads a line. If `line_buf` contains nothing else, its memory is adopted. `tenant` NULL: the row
  * names it; `only_own`: another one is rejected. CARDBOX_NOMEM ends an import. Any other failure
  * concerns this line, and err->message has the reason. `kind` may be set even then. Free the item
  * in any case. */
-cardbox_status import_item_read(import_item *out, uint64_t number, slice line, buf *holder,
+cardbox_status import_item_read(import_item *out, uint64_t number, slice line, buf *line_buf,
                                 const char *tenant, bool only_own, cardbox_error *err);
 
 void import_item_free(import_item *item);

@@ -64,9 +64,9 @@ cardbox_status import_new(store_import **out, cardbox *db, const char *tenant,
 void import_only_own(store_import *in);
 
 /* Imports the next line (with or without its end). A bad line is reported and the import continues;
- * a status other than CARDBOX_OK ends it. `holder` is NULL or the buffer of the line. If it
+ * a status other than CARDBOX_OK ends it. `line_buf` is NULL or the buffer of the line. If it
  * contains nothing else, it may be emptied, so that a long line is not copied. */
-cardbox_status import_line(store_import *in, slice line, buf *holder, cardbox_error *err);
+cardbox_status import_line(store_import *in, slice line, buf *line_buf, cardbox_error *err);
 
 /* Counts a line that was too long for the caller. */
 void import_too_long(store_import *in);
@@ -96,10 +96,10 @@ typedef struct export_counts {
 /* Receives the next part of the text: a line or a part of a long one. `counts` counts the lines
  * that are complete with it. The first part is empty, and only the total is known. Later parts are
  * empty if there is nothing new to write. False ends the export. */
-typedef bool (*export_piece)(void *arg, slice piece, const export_counts *counts);
+typedef bool (*export_receiver)(void *arg, slice part, const export_counts *counts);
 
-/* Exports all rows of a tenant in one snapshot. CARDBOX_OK also if `take` ended it. */
-cardbox_status export_run(cardbox *db, const char *tenant, export_piece take, void *arg,
+/* Exports all rows of a tenant in one snapshot. CARDBOX_OK also if `receive` ended it. */
+cardbox_status export_run(cardbox *db, const char *tenant, export_receiver receive, void *arg,
                           cardbox_error *err);
 
 #endif

@@ -27,7 +27,7 @@ typedef struct importer {
     void *arg;
     session_batch batch; /* is being filled */
     session_batch sent;  /* the one before, which may be under way */
-    client_flight flight;
+    client_pending flight;
     params sent_params;
     params next_params; /* of `batch`; none: not built so far */
     bool is_under_way;

@@ -265,11 +265,11 @@ cardbox_status cardbox_task_publish_chunk(cardbox *db, const cardbox_lease *leas
     if (status != CARDBOX_OK)
         return status;
     buf_json_string(&token, (slice){text, length});
-    slice piece = buf_as_slice(&token);
+    slice chunk = buf_as_slice(&token);
     status =
-        buf_ok(&token) ? ledger_check_text("text", piece, err) : error_buf(err, &token, "text");
+        buf_ok(&token) ? ledger_check_text("text", chunk, err) : error_buf(err, &token, "text");
     if (status == CARDBOX_OK)
-        status = work_chunk(db, &made, slice_of(message_id), n, piece, err);
+        status = work_chunk(db, &made, slice_of(message_id), n, chunk, err);
     buf_free(&token);
     return status;
 }

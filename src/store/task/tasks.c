@@ -246,14 +246,14 @@ cardbox_status task_write_status(ledger_outcome *ended, const store_rows *rows,
     return ledger_save_status(rows, &batch, err);
 }
 
-void task_chunk_params(params *p, const task_lease *lease, slice message_id, int64_t n, slice piece)
+void task_chunk_params(params *p, const task_lease *lease, slice message_id, int64_t n, slice chunk)
 {
     params_text(p, lease->tenant);
     params_text(p, lease->task_id);
     params_int8(p, lease->epoch);
     params_text(p, message_id);
     params_int8(p, n);
-    params_text(p, piece);
+    params_text(p, chunk);
 }
 
 /* --- for followers --- */

@@ -25,7 +25,7 @@ cardbox_status work_write(ledger_outcome *ended, cardbox *db, const task_write *
 
 /* CARDBOX_CONFLICT: the lease is lost. */
 cardbox_status work_chunk(cardbox *db, const task_lease *lease, slice message_id, int64_t n,
-                          slice piece, cardbox_error *err);
+                          slice chunk, cardbox_error *err);
 
 cardbox_status work_task(store_rows **out, cardbox *db, slice tenant, slice task_id,
                          cardbox_error *err);
