@@ -38,7 +38,7 @@ static size_t rounded(size_t size)
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* The first reason stays. */
+/* Marks the arena as failed. The first reason is kept. */
 static bool set_failed(arena *a, arena_end why)
 {
     if (!a->failed)

@@ -31,14 +31,14 @@ typedef struct arena {
     arena_block *blocks; /* allocated ones */
     char *at;            /* free from here */
     char *end;
-    char *first; /* the owner's own bytes, taken before any are allocated; may be NULL */
+    char *first; /* memory of the owner, used before any is allocated; may be NULL */
     size_t first_size;
     bool failed;
     arena_end why;
     const arena_budget *budget; /* NULL: none */
-    size_t taken;               /* bytes in blocks, */
-    size_t unchecked;     /* bytes that were taken or counted since the last check of the budget */
-    memory_budget *holds; /* where `held` bytes are counted; NULL: none are */
+    size_t taken;               /* bytes of all blocks */
+    size_t unchecked;           /* bytes allocated or counted since the last check of the budget */
+    memory_budget *holds;       /* the budget in which `held` bytes are counted; NULL: none are */
     size_t held;
 } arena;
 
@@ -48,13 +48,14 @@ typedef struct arena {
 /* A new arena with the budget of another. */
 #define ARENA_BESIDE(other) ((arena){.budget = (other)->budget})
 
-/* The bytes that one arena of its budget may have. Only of an arena that has one. */
+/* The maximum bytes of one arena. The arena must have a budget. */
 size_t arena_max(const arena *a);
 
-/* Counts bytes that were taken elsewhere for the same work. False: over the budget. */
+/* Counts bytes that were allocated elsewhere for the same work. False: over the budget. */
 bool arena_count(arena *a, size_t bytes);
 
-/* One that begins with `size` bytes of its owner's, aligned for anything. */
+/* Initializes an arena whose first `size` bytes belong to its owner. They are aligned for any
+ * type. */
 void arena_init(arena *a, void *first, size_t size);
 
 /* `size` bytes, aligned for anything, not cleared. NULL: out of memory. */

@@ -18,7 +18,7 @@ enum { ASYNC_READ = 1, ASYNC_WRITE = 2 };
 
 /* Owned and changed by the connection. */
 typedef struct async_status {
-    size_t pending;           /* queries */
+    size_t pending;           /* number of pending queries */
     int64_t busy_since_ms;    /* if queries are pending: when the first one became the first */
     unsigned reads;           /* for the first query's response, of 8 KiB or more each */
     size_t received;          /* bytes of that response that are counted in the memory budget */
@@ -29,14 +29,15 @@ typedef struct async_status {
     char refusal[6]; /* SQLSTATE with which PostgreSQL refused the last attempt; "": it did not */
 } async_status;
 
-/* The time that a statement may take, and wait for a lock (0: any time). */
+/* Limits for the time of a statement and for its wait for a lock (0: no limit). */
 typedef struct query_limits {
     unsigned statement_ms;
     unsigned lock_ms;
 } query_limits;
 
-/* The outcome of a statement: its rows (now the callee's, rows_free) with err NULL, or NULL and the
- * error. May send more on the same connection, or drop it; may not free it. */
+/* Called with the outcome of a statement: its rows and err NULL, or NULL and the error. The
+ * callee owns the rows (rows_free). It may send more on the same connection, or drop it, but not
+ * free it. */
 typedef void (*query_done)(void *arg, store_rows *rows, const cardbox_error *err);
 
 /* Creates a connection that `by` opens. `by` writes to the eventfd `wake_fd` when an attempt has
@@ -49,7 +50,7 @@ cardbox_status async_conn_new(async_conn **out, const cardbox_options *options, 
 /* Fails pending queries with CARDBOX_UNAVAILABLE, then closes. NULL is fine. */
 void async_conn_free(async_conn *c);
 
-/* The same pointer for as long as the connection exists. */
+/* The status. The pointer stays the same while the connection exists. */
 const async_status *async_conn_status(const async_conn *c);
 
 /* The socket; -1 while not connected. */
@@ -86,22 +87,22 @@ void async_conn_refuse(async_conn *c, cardbox_status status, const char *reason)
 /* Closes the connection and opens another at once. */
 void async_conn_drop(async_conn *c, const char *reason);
 
-/* Sends a statement (prepares it first on its first use on this connection). `p` is taken over and
- * left empty, whatever the outcome; NULL: no parameters. `limits` NULL: the options' timeout;
- * others are sent before it in the same transaction. `done` is called exactly once, later, unless
- * this fails: then the database did not run it. */
+/* Sends a statement. Its first use on this connection prepares it. `p` is always emptied; NULL: no
+ * parameters. `limits` NULL: the options' timeout; others are sent before it in the same
+ * transaction. `done` is called exactly once, later. If this function fails, `done` is not called
+ * and the database did not run the statement. */
 cardbox_status async_conn_send(async_conn *c, statement_id id, params *p,
                                const query_limits *limits, query_done done, void *arg,
                                cardbox_error *err);
 
-/* Some of a statement's rows (now the callee's), with the `arg` of its query_done. False: no more
- * rows are needed; the statement ends as with async_conn_refuse, CARDBOX_TOO_LARGE. May not touch
- * the connection. */
+/* Called with some of a statement's rows, which the callee owns, and the `arg` of its query_done.
+ * False: no more rows are needed. The statement then ends as with async_conn_refuse,
+ * CARDBOX_TOO_LARGE. The callee must not use the connection. */
 typedef bool (*query_on_rows)(void *arg, store_rows *rows);
 
-/* The rows of the statement that was sent last are passed one by one as they come, and query_done
- * gets none; if the statement fails, they are void. A large answer that is never in memory as a
- * whole costs half of one that is: it uses the same memory again, in the processor's cache. */
+/* Passes the rows of the statement that was sent last one by one as they arrive; query_done gets
+ * none. If the statement fails, the rows are invalid. A large response costs half as much if it is
+ * never in memory as a whole, because the same memory is used again. */
 void async_conn_each_row(async_conn *c, query_on_rows some);
 
 #endif

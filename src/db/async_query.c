@@ -10,8 +10,9 @@
 #include "base/errors.h"
 
 enum {
-    LARGE_BYTES = 2 << 20 /* libpq's buffers grow to hold a message and stay so: after one of this
-                           * size the connection is replaced as soon as it is idle */
+    LARGE_BYTES =
+        2 << 20 /* libpq's buffers grow to hold a message and never shrink. After a message of this
+                   size the connection is replaced as soon as it is idle */
 };
 
 static void query_free(query *q)

@@ -1,6 +1,6 @@
 /*
- * conn.c: the exchange of one statement with the server, with a deadline of ours: a server that is
- * stopped, or a network that is gone, answers nothing at all. Must not decide about retries.
+ * conn.c: exchanges one statement with the server, with a deadline of its own. A stopped server or
+ * a lost network does not answer at all. Must not decide about retries.
  */
 #include "db/conn.h"
 
@@ -40,7 +40,8 @@ static cardbox_status not_connected(const PGconn *pg, cardbox_error *err)
     return CARDBOX_UNAVAILABLE;
 }
 
-/* A session that is not prepared for a pooler has it from the start: see connect_params_fill. */
+/* Sends the settings of connect_params_fill in a statement, if the session could not get them at
+ * its start because of a pooler. */
 static cardbox_status guard_session(store_conn *conn, cardbox_error *err)
 {
     params p;
@@ -127,7 +128,7 @@ bool conn_has_no_input(store_conn *conn)
     return ready.fd >= 0 && poll(&ready, 1, 0) == 0 && conn_alive(conn);
 }
 
-/* When what is about to be sent or received is over; 0: never. */
+/* The deadline of the next send or receive in clock_ms() time; 0: none. */
 static int64_t deadline_of(const store_conn *conn)
 {
     return conn->deadline_ms == 0 ? 0 : clock_ms() + conn->deadline_ms;
@@ -144,7 +145,7 @@ static bool await_socket(store_conn *conn, short events, int64_t deadline_ms, bo
     do {
         int64_t left = deadline_ms == 0 ? -1 : deadline_ms - clock_ms();
         found = deadline_ms != 0 && left <= 0 ? 0 : poll(&ready, 1, (int)left);
-    } while (found < 0); /* a signal */
+    } while (found < 0); /* interrupted by a signal */
     *late = found == 0;
     return found > 0 && PQconsumeInput(conn->pg) != 0;
 }
@@ -197,7 +198,7 @@ static PGresult *read_result(store_conn *conn, bool *late)
             PQclear(next);
         }
         if (!conn_alive(conn))
-            break; /* libpq would give an error for ever */
+            break; /* libpq would return an error forever */
     }
     if (answer == NULL || whole || !is_success(answer))
         return answer;
@@ -205,7 +206,7 @@ static PGresult *read_result(store_conn *conn, bool *late)
     return NULL;
 }
 
-/* The server is silent: nothing on this connection can be trusted any more. */
+/* Closes the connection to a server that does not answer, since its state is unknown. */
 static cardbox_status end_silent(store_conn *conn, cardbox_error *err)
 {
     if (PQsocket(conn->pg) >= 0)

@@ -14,7 +14,7 @@
 typedef struct store_conn {
     PGconn *pg;
     pid_t pid;            /* the process that opened it */
-    bool borrowed;        /* the caller's: never closed, never waited for with a deadline */
+    bool borrowed;        /* it belongs to the caller: it is never closed, and has no deadline */
     bool named;           /* statements may be prepared */
     unsigned deadline_ms; /* for one statement; 0: none */
     int64_t idle_since_ms;
@@ -26,21 +26,21 @@ typedef struct store_conn {
 
 cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardbox_error *err);
 
-/* NULL is fine. A borrowed PGconn stays open. In a child after fork memory is freed and the
- * parent's socket left alone. */
+/* Closes the connection. NULL is accepted. A borrowed PGconn stays open. In a child after fork the
+ * memory is freed, and the parent's socket is not touched. */
 void conn_close(store_conn *conn);
 
 /* True if this is a child of the process that opened it. Nothing may be sent on it then. */
 bool conn_is_forked(const store_conn *conn);
 
-/* Runs one statement; `p` may be NULL. `rows` may be NULL where none are wanted. A statement that
- * the server has forgotten is CARDBOX_UNAVAILABLE like a lost connection: both are cured by
- * another. */
+/* Runs one statement. `p` may be NULL, and `rows` too if none are needed. If the server has
+ * forgotten a prepared statement, the status is CARDBOX_UNAVAILABLE, as for a lost connection:
+ * another connection helps. */
 cardbox_status conn_run(store_conn *conn, statement_id id, const params *p, store_rows **rows,
                         cardbox_error *err);
 
-/* The two halves of conn_run: the server works while the caller does something else. After a send
- * that has succeeded nothing but conn_receive may be called. */
+/* The two halves of conn_run, for callers that do other work meanwhile. After a successful send
+ * only conn_receive may be called. */
 cardbox_status conn_send(store_conn *conn, statement_id id, const params *p, cardbox_error *err);
 cardbox_status conn_receive(store_conn *conn, store_rows **rows, cardbox_error *err);
 

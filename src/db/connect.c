@@ -23,7 +23,8 @@ static unsigned or_default(unsigned value, unsigned fallback)
     return value == 0 ? fallback : value;
 }
 
-/* PostgreSQL and poll take no more than an int, and a statement's has something on top. */
+/* Timeouts are limited to half of an int: PostgreSQL and poll accept an int, and DEADLINE_GRACE_MS
+ * is added to a statement's. */
 static unsigned timeout_of(unsigned ms, unsigned fallback)
 {
     return ms > INT_MAX / 2 ? INT_MAX / 2 : or_default(ms, fallback);
@@ -86,15 +87,15 @@ static const char *given_options(const PQconninfoOption *parsed)
 
 /* Fixes search_path and other settings, which come last and so win over those of the database, the
  * role and the connection string. Objects of others on the path must not run with our rights.
- * Poolers in transaction mode reject start-up settings; there connection_guard.sql is sent first,
+ * Poolers in transaction mode reject start-up settings; there session_guard.sql is sent first,
  * and the role has the settings. */
 static bool fill_settings(connect_params *out, const cardbox_options *options)
 {
     PQconninfoOption *parsed;
     if (!conninfo_read(&parsed, options->conninfo))
         return false;
-    /* Plans are kept, perhaps from a time when the tables were empty: they use indexes and their
-     * order, for any parameters. */
+    /* Prepared plans are kept, perhaps from a time when the tables were empty. These settings make
+     * the planner use indexes and their order, for any parameters. */
     snprintf(out->settings, sizeof(out->settings),
              PEER_IS_LOST
              "%s -c statement_timeout=%u -c search_path=pg_catalog -c jit=off "

@@ -1,6 +1,7 @@
 /*
  * params.h: the parameters of one statement, in PostgreSQL's binary form, built in one buffer. All
- * go with an explicit length, so a NUL or a megabyte is no special case. Latches its first failure.
+ * have an explicit length, so that NULs and large values need no special care. After its first
+ * failure it stays failed.
  */
 #ifndef DB_PARAMS_H
 #define DB_PARAMS_H

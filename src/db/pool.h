@@ -1,7 +1,7 @@
 /*
- * pool.h: connections that are shared by threads: opened when needed, up to a maximum. The one used
- * last is used next, so that the others can age. Threads that wait go before threads that come
- * later.
+ * pool.h: connections that threads share. They are opened when needed, up to a maximum. The most
+ * recently used one is used next, so that the others can age. Threads that wait are served before
+ * threads that come later.
  */
 #ifndef DB_POOL_H
 #define DB_POOL_H
@@ -10,10 +10,11 @@
 
 typedef struct store_pool store_pool;
 
-/* `options` is completed (options_complete); its text is copied. */
+/* Calls options_complete on `options` and copies its texts. */
 cardbox_status pool_new(store_pool **out, const cardbox_options *options, cardbox_error *err);
 
-/* All connections must be back. In a child after fork nothing is sent on the parent's sockets. */
+/* Frees the pool, whose connections must all be returned. In a child after fork nothing is sent on
+ * the parent's sockets. */
 void pool_free(store_pool *pool);
 
 /* Returns an idle connection on which no failure was detected. CARDBOX_BUSY: none became free in
