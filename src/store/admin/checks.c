@@ -1,6 +1,5 @@
 /*
- * checks.c: the statements of `cardbox doctor` and `cardbox dev`. Knows nothing of how they are
- * shown.
+ * checks.c: the statements of `cardbox doctor` and `cardbox dev`. Knows nothing of their output.
  */
 #include "store/admin/checks.h"
 
@@ -104,7 +103,7 @@ static cardbox_status inspect_names(cardbox *db, statement_id id, char *out, siz
     return status;
 }
 
-/* Only a member of our groups may read the grants. */
+/* Reads the grants, which only members of cardbox_service and cardbox_worker may read. */
 static cardbox_status inspect_grants(cardbox *db, admin_facts *out, cardbox_error *err)
 {
     store_rows *rows = NULL;

@@ -1,6 +1,6 @@
 /*
- * checks.h: what the operators of a database ask and do, across tenants. Not a part of the public
- * API: services have no need of it.
+ * checks.h: the checks of `cardbox doctor` and the set-up of `cardbox dev`, across tenants. Not a
+ * part of the public API.
  */
 #ifndef STORE_ADMIN_CHECKS_H
 #define STORE_ADMIN_CHECKS_H
@@ -8,11 +8,12 @@
 #include "cardbox/client.h"
 #include "store/admin/role.h"
 
-/* How many live cards (also those that are lines of sessions), boxes and sessions a project has. */
+/* The number of live cards (also those that are lines of sessions), boxes and sessions of a
+ * project. */
 cardbox_status admin_counts(cardbox *db, const char *tenant, int64_t *cards, int64_t *boxes,
                             int64_t *sessions, cardbox_error *err);
 
-/* Makes the role that the server of `cardbox dev` logs in as, and marks the database as dev's. */
+/* Creates the role for the server of `cardbox dev`, and marks the database as created by it. */
 #define ADMIN_DEV_ROLE "cardbox_server"
 cardbox_status admin_dev_prepare(cardbox *db, cardbox_error *err);
 
@@ -37,7 +38,7 @@ typedef struct admin_facts {
     char encoding[32];
     bool is_dev;            /* marked by `cardbox dev` */
     int64_t bytes;          /* size of the database */
-    int migration;          /* the newest that was applied */
+    int migration;          /* the newest applied migration */
     char open_tables[256];  /* tables of CardBox without forced row-level security */
     char bad_writers[256];  /* writing functions that do not run as cardbox_writer */
     char open_schemas[512]; /* schemas on the role's search path in which others may create objects:
@@ -46,7 +47,7 @@ typedef struct admin_facts {
     char grants[1024];      /* and the first of them */
 } admin_facts;
 
-/* How many projects admin_facts.grants names. */
+/* The number of projects in admin_facts.grants. */
 #define ADMIN_GRANTS_NAMED 5
 
 cardbox_status admin_inspect(cardbox *db, admin_facts *out, cardbox_error *err);

@@ -12,10 +12,12 @@
 #include "base/errors.h"
 #include "db/statement.h"
 
-/* Views that check the rights of their caller (security_invoker) came with it. */
+/* The first PostgreSQL version with views that check the rights of their caller
+ * (security_invoker). */
 #define SERVER_VERSION_MIN 150000
 
-/* Roles belong to the whole cluster, so two databases that are migrated at once can meet there. */
+/* Number of attempts. Roles belong to the whole cluster, so migrations of two databases can
+ * conflict. */
 #define ATTEMPTS_MAX 6
 
 /* How long one attempt to lock a table waits. Other sessions that need the table, even readers,
@@ -33,9 +35,9 @@ typedef struct migrator {
     cardbox_error *err;
 } migrator;
 
-/* --- talking to PostgreSQL --- */
+/* --- statements --- */
 
-/* `doing` names what failed: "migration 3 (add_cards)". */
+/* Sets the error of a failed statement. `doing` names the action: "migration 3 (add_cards)". */
 static cardbox_status statement_failed(migrator *m, const PGresult *result, const char *doing)
 {
     cardbox_error why = CARDBOX_ERROR_INIT;
@@ -64,7 +66,7 @@ static cardbox_status exec_statement(migrator *m, statement_id id, const char *d
     return run_sql(m, statement_get(id)->text, doing);
 }
 
-/* A statement with parameters in text form. */
+/* Runs a statement with parameters in text form. */
 static cardbox_status run_with_params(migrator *m, PGresult **out, statement_id id, int count,
                                       const char *const *values, const char *doing)
 {
@@ -117,8 +119,8 @@ static cardbox_status guard(migrator *m)
     return status;
 }
 
-/* The lock is the session's. Behind a pooler in transaction mode it would stay on a connection that
- * nobody can close, and keep every later run waiting. */
+/* Rejects a pooler in transaction mode. The advisory lock belongs to the session, and would stay on
+ * a connection that nobody can close, so that all later runs wait. */
 static cardbox_status check_direct(migrator *m)
 {
     PGresult *result;
@@ -136,7 +138,7 @@ static cardbox_status check_direct(migrator *m)
 
 /* --- locks --- */
 
-/* How long each lock is waited for from now on. */
+/* Sets the time that each later lock is waited for. */
 static cardbox_status wait_for_locks(migrator *m, int64_t ms)
 {
     char text[24];
@@ -149,7 +151,7 @@ static cardbox_status wait_for_locks(migrator *m, int64_t ms)
     return status;
 }
 
-/* That somebody has the advisory lock `name`, or for NULL locks of our tables, and who it is. */
+/* Reports the session that holds the advisory lock `name`, or for NULL locks of our tables. */
 static cardbox_status held(migrator *m, const char *what, const char *name)
 {
     const char *values[] = {name, "true"};
@@ -198,7 +200,7 @@ static cardbox_status too_new(migrator *m, const char *version)
                      version, newest(m)->version);
 }
 
-/* One recorded migration, which must be the next of the list. */
+/* Compares a recorded migration with the next one of the build. */
 static cardbox_status compare_recorded(migrator *m, const char *version, const char *recorded)
 {
     if (m->applied == m->build->migration_count)
@@ -240,7 +242,8 @@ static cardbox_status read_applied(migrator *m)
     return status;
 }
 
-/* Also where the migrations are the same: the functions may be newer. */
+/* Rejects a database of a newer release. Its functions may be newer even if the migrations are the
+ * same. */
 static cardbox_status check_release(migrator *m)
 {
     const char *values[] = {m->build->release};
@@ -282,7 +285,7 @@ static cardbox_status read_record(migrator *m)
     return status == CARDBOX_OK ? read_functions(m) : status;
 }
 
-/* Development versions had other migrations, from which no path leads to these. */
+/* Rejects a database of a development version, whose migrations differ from these. */
 static cardbox_status refuse_development(migrator *m)
 {
     return error_set(
@@ -442,7 +445,7 @@ static cardbox_status apply_in_transaction(migrator *m, const unit *u)
     return status;
 }
 
-/* PostgreSQL runs several statements of one text as one transaction, so each goes alone. */
+/* Runs each statement of a migration by itself. As one text they would run in one transaction. */
 static cardbox_status apply_by_statement(migrator *m, const migration *one, const char *doing)
 {
     cardbox_status status = apply_in_transaction(m, &(unit){one, true, doing});
@@ -473,14 +476,15 @@ static cardbox_status apply_migration(migrator *m, const migration *one)
     return status == CARDBOX_BUSY ? held(m, doing, NULL) : status;
 }
 
-/* `version` 0: a function. */
+/* Reports a migration or a function (`version` 0). */
 static void report(const migrator *m, int version, const char *name, bool now)
 {
     if (m->how->report != NULL)
         m->how->report(m->how->arg, &(migrate_step){version, name, now});
 }
 
-/* Other encodings can't hold what JSON can, and find out card by card. */
+/* Rejects encodings other than UTF-8. They can't hold all characters of JSON, so that some cards
+ * would fail. */
 static cardbox_status check_encoding(migrator *m)
 {
     const char *encoding = PQparameterStatus(m->conn, "server_encoding");
@@ -500,7 +504,8 @@ static cardbox_status compare_all(migrator *m)
     cardbox_status status = wait_for_locks(m, m->how->wait_s * INT64_C(1000));
     if (status == CARDBOX_OK)
         status = is_known(m, &known);
-    /* Only where it is needed: a role that may not create a schema can still check one. */
+    /* Creates the schema only if it is missing, since a role that may not create one can still
+     * check it. */
     if (status == CARDBOX_OK && !known)
         status = check_encoding(m);
     if (status == CARDBOX_OK && !known && !dry_run)
@@ -523,7 +528,8 @@ static cardbox_status run_migrations(migrator *m)
     return CARDBOX_OK;
 }
 
-/* `were_current`: before the migrations, which have applied those that they need. */
+/* Applies functions. `were_current` is the state before the migrations, which have already applied
+ * the functions that they need. */
 static cardbox_status run_functions(migrator *m, const bool *were_current)
 {
     static const char doing[] = "applying the functions";

@@ -1,6 +1,6 @@
 /*
- * role.h: whether row-level security binds the database role that we are: a server must not run as
- * one that it does not; and whether anybody may write there. Knows no server.
+ * role.h: the rights of our database role. A server must not run as a role that row-level security
+ * does not bind. Also reports if the server is a standby. Knows nothing of cardboxd.
  */
 #ifndef STORE_ROLE_H
 #define STORE_ROLE_H
@@ -18,7 +18,7 @@ typedef struct role_rights {
 
 cardbox_status role_rights_get(role_rights *out, cardbox *db, cardbox_error *err);
 
-/* The server's own check of a connection for writes, for threads that have no such connection. */
+/* The check of a connection for writes, for threads of the server that have no such connection. */
 typedef struct role_check {
     bool has_schema; /* the migrations and functions of this build, or newer ones */
     bool has_rights; /* to read the tables and to run the functions that write */

@@ -32,8 +32,8 @@ typedef struct token_input {
     const char *const *tenants; /* NULL: all */
     size_t tenant_count;
     unsigned scopes;
-    int64_t lifetime_s;     /* until it expires; 0: see below */
-    int64_t expires_micros; /* the moment when it does; 0: never */
+    int64_t lifetime_s;     /* seconds until it expires; 0: expires_micros decides */
+    int64_t expires_micros; /* when it expires; 0: never */
 } token_input;
 
 typedef struct token_made {

@@ -25,7 +25,7 @@ static attempts first_attempt(const cardbox_options *options, int64_t began_ms)
     return (attempts){began_ms + (options->no_retry ? 0 : options->retry_timeout_ms), 0};
 }
 
-/* Waits before the next one. False: it would be too late. */
+/* Waits before the next attempt. False: it would be too late. */
 static bool next_attempt(attempts *a)
 {
     int64_t pause_ms = clock_backoff_ms(a->failed++, RETRY_BASE_MS, RETRY_CAP_MS);
@@ -124,7 +124,7 @@ cardbox_status client_run_since(cardbox *db, int64_t began_us, statement_id id, 
     return status;
 }
 
-/* Opens pool_min connections, at least one, and leaves them idle. */
+/* Opens pool_min connections, at least one, and returns them to the pool. */
 static cardbox_status warm_up(store_pool *pool, cardbox_error *err)
 {
     unsigned wanted = pool_options(pool)->pool_min;
@@ -146,7 +146,8 @@ static cardbox_status warm_up(store_pool *pool, cardbox_error *err)
     return status;
 }
 
-/* The database must have every migration and function of this library; newer ones are fine. */
+/* Checks that the database has every migration and function of this library. Newer ones are
+ * accepted. */
 static cardbox_status check_schema(cardbox *db, cardbox_error *err)
 {
     store_rows *rows = NULL;

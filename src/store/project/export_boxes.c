@@ -7,11 +7,11 @@
 #include "store/read.h"
 #include "store/project/export_internal.h"
 
-/* Ids of each box on a page of boxes, and of the one box on each further page. */
+/* Number of ids of each box on a page of boxes, and of one box on each further page. */
 #define IDS_FIRST 512
 #define IDS_PAGE  8192
 
-/* Bytes of a line that are handed over although it is not complete. */
+/* An incomplete line is passed on when it has this many bytes. */
 #define PART_BYTES ((size_t)64 << 10)
 
 /* A row of STATEMENT_boxes_read in the order in which it is written: by box, head first, then the
@@ -31,7 +31,7 @@ static int compare_parts(const void *left, const void *right)
     return a->pos < b->pos ? -1 : a->pos > b->pos;
 }
 
-/* The rows of a page of boxes in that order. NULL: no memory. */
+/* Sorts the rows of a page of boxes in that order. NULL: out of memory. */
 static box_part *sort_parts(const store_rows *rows, size_t *count)
 {
     *count = (size_t)rows_count(rows);
@@ -49,7 +49,7 @@ static box_part *sort_parts(const store_rows *rows, size_t *count)
     return parts;
 }
 
-/* Reads boxes, their ids from position `skip` on, at most `most` of each. */
+/* Reads boxes, each with at most `most` ids from position `skip` on. */
 static cardbox_status read_boxes(exporter *x, const uuid16 *ids, size_t count, int64_t skip,
                                  int64_t most, store_rows **rows)
 {
@@ -121,7 +121,7 @@ static cardbox_status add_page(exporter *x, const uuid16 *id, int64_t *from, boo
     return status;
 }
 
-/* The ids of a long box that were not on the page of boxes. */
+/* Writes the ids of a long box that did not fit the page of boxes. */
 static cardbox_status add_rest(exporter *x, const uuid16 *id, int64_t from, int64_t length,
                                bool any)
 {
@@ -176,7 +176,7 @@ static cardbox_status export_parts(exporter *x, const store_rows *rows, const uu
     return status;
 }
 
-/* The ids of the next page of boxes, after *after unless that is NULL. */
+/* Reads the ids of the next page of boxes, after *after; NULL: the first page. */
 static cardbox_status next_boxes(exporter *x, const uuid16 *after, uuid16 ids[EXPORT_ROWS_MAX],
                                  int *count)
 {

@@ -207,7 +207,7 @@ static scan_value decode_doubly_encoded(import_item *item, scan_value value)
     return value;
 }
 
-/* JSON that is only stored as jsonb. */
+/* Reads JSON that is only stored as jsonb. */
 static cardbox_status read_jsonb(import_item *item, scan_value value, const char *name, slice *out,
                                  cardbox_error *err)
 {
@@ -347,7 +347,7 @@ static cardbox_status read_card(import_item *item, const members *m, const char 
 
 /* --- boxes --- */
 
-/* A list of ids. They need not name cards: old boxes contain other ids too. */
+/* Reads a list of ids. They need not name cards: old boxes contain other ids too. */
 static cardbox_status read_ids(import_item *item, scan_value value, const char *name, slice *out,
                                cardbox_error *err)
 {

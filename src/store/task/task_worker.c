@@ -51,7 +51,7 @@ static cardbox_status take_claims(cardbox_claims **out, store_rows *rows, cardbo
     return CARDBOX_OK;
 }
 
-/* Tenants as views in the arena. */
+/* Converts tenants to slices in the arena. */
 static cardbox_status read_tenants(slice **out, arena *memory, const char *const *tenants,
                                    size_t count, cardbox_error *err)
 {
@@ -207,7 +207,7 @@ static cardbox_status read_write(task_write *out, arena *memory, const cardbox_l
         .awaits = write->awaits_subtasks,
         .until_ms = write->sleep_until,
     };
-    /* A reason may be longer than a completion status. */
+    /* A reason of failure may be longer than a completion status. */
     out->status.len = slice_cut(out->status, CARDBOX_TASK_STATUS_MAX);
     cardbox_status status = read_lease(&out->lease, lease, err);
     if (status == CARDBOX_OK)
@@ -241,7 +241,8 @@ cardbox_status cardbox_task_update(cardbox_ending *ended, cardbox *db, const car
         cardbox_ending ending = ending_of(outcome, write->ending);
         if (ended != NULL)
             *ended = ending;
-        /* Another may have it now, or the task above it, that sleeps until this is finished. */
+        /* Another worker can run it now, or its parent task, which slept until this one was
+         * finished. */
         if (ending == CARDBOX_FINISHED || ending == CARDBOX_HANDED_BACK)
             work_wake(db, made.lease.tenant);
     }

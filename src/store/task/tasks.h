@@ -59,7 +59,7 @@ typedef struct task_claim {
     slice owner;         /* 1 to 255 bytes */
     int64_t lease_ms;
     int32_t most, most_attempts;
-    bool take_over; /* also what this owner holds: for a worker that was started again */
+    bool take_over; /* also claims the tasks of this owner: for a worker that was restarted */
 } task_claim;
 
 void tasks_claim_params(params *p, const task_claim *claim);
@@ -68,7 +68,7 @@ typedef struct claimed_task {
     slice tenant, task_id, parent_id;
     int64_t epoch;
     int32_t attempts;
-    int32_t failed_calls; /* that its last owner had left open */
+    int32_t failed_calls; /* calls that its last owner left open */
     bool given_up;        /* not claimed: it was claimed too often, and is failed now */
 } claimed_task;
 
@@ -93,16 +93,17 @@ typedef struct task_write {
     size_t message_count, call_count;
     cardbox_ending ending;
     slice status;     /* CARDBOX_FINISHED */
-    int64_t seen;     /* seq of the last message that the turn knew; negative: not asked */
-    bool awaits;      /* CARDBOX_FINISHED: sleeps instead while there are unfinished subtasks */
+    int64_t seen;     /* seq of the last message that the turn has read; negative: not checked */
+    bool awaits;      /* CARDBOX_FINISHED: the task sleeps if it has unfinished subtasks */
     int64_t until_ms; /* CARDBOX_SLEEPS; 0: only a message wakes it */
 } task_write;
 
 cardbox_status task_write_check(const task_write *write, cardbox_error *err);
 void task_write_params(params *p, const task_write *write);
 
-/* CARDBOX_OK; `*ended` is LEDGER_UPDATED (finished), LEDGER_ASLEEP, LEDGER_NOT_ENDED, or 0 where
- * no end was asked for. CARDBOX_CONFLICT: the lease is lost, or see ledger_save_status. */
+/* Returns CARDBOX_OK and in `*ended` LEDGER_UPDATED (finished), LEDGER_ASLEEP, LEDGER_NOT_ENDED, or
+ * 0 if the write did not end the lease. CARDBOX_CONFLICT: the lease is lost, or see
+ * ledger_save_status. */
 cardbox_status task_write_status(ledger_outcome *ended, const store_rows *rows,
                                  const task_write *write, cardbox_error *err);
 
