@@ -107,13 +107,13 @@ static inline slice scan_string_inside(scan_value value)
 
 /* True if a string token, with its escapes decoded, equals `text`. An escape is never shorter than
  * the character that it encodes, and most compared names differ in their length or first byte. */
-bool scan_string_says(slice string, slice text);
+bool scan_string_equals_decoded(slice string, slice text);
 static inline bool scan_string_is(slice string, slice text)
 {
     if (string.len < text.len + 2 ||
         (text.len > 0 && string.ptr[1] != text.ptr[0] && string.ptr[1] != '\\'))
         return false;
-    return scan_string_says(string, text);
+    return scan_string_equals_decoded(string, text);
 }
 
 /* The member `name` of an object, the last if there are several. SCAN_NONE if absent. */
@@ -126,11 +126,11 @@ bool scan_may_name(slice text, slice name);
 /* Splits an object after its first member, if that is `name`. Returns its value, and in `rest` the
  * text from the next member's key to the closing brace. False: `name` is not first, is the only
  * member, may occur twice, or a walk would be needed to find out. */
-bool scan_take_first(scan_value object, slice name, scan_value *value, slice *rest);
+bool scan_split_first(scan_value object, slice name, scan_value *value, slice *rest);
 
 /* True if the inside of a string token may contain half a surrogate pair. It has an escape of one,
  * of a pair, or text like it behind an escaped backslash. False is certain. */
-bool scan_may_say_half(slice inside);
+bool scan_may_have_half(slice inside);
 
 /* Appends the decoded text of a string token, as UTF-8. False, with nothing appended, if it
  * contains NUL or half a surrogate pair, which no UTF-8 C string can hold. */

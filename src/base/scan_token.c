@@ -154,23 +154,23 @@ static size_t encode(char out[4], uint32_t code)
     return len;
 }
 
-slice scan_next_piece(slice *rest, char storage[4], uint32_t *code)
+slice scan_next_part(slice *rest, char storage[4], uint32_t *code)
 {
     const char *end = rest->ptr + rest->len, *next;
-    slice piece;
+    slice part;
 
     *code = 'x'; /* a plain run needs no code but one that is not special */
     if (rest->len == 0)
         return *rest;
     if (rest->ptr[0] == '\\') {
         next = scan_escape(rest->ptr, end, code);
-        piece = (slice){storage, next != NULL ? encode(storage, *code) : 0};
+        part = (slice){storage, next != NULL ? encode(storage, *code) : 0};
     } else {
         next = memchr(rest->ptr, '\\', rest->len);
         next = next != NULL ? next : end;
-        piece = (slice){rest->ptr, (size_t)(next - rest->ptr)};
+        part = (slice){rest->ptr, (size_t)(next - rest->ptr)};
     }
     next = next != NULL ? next : end;
     *rest = (slice){next, (size_t)(end - next)};
-    return piece;
+    return part;
 }

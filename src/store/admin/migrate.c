@@ -259,7 +259,7 @@ static cardbox_status check_release(migrator *m)
     return status;
 }
 
-static void note_function(migrator *m, const char *name, const char *recorded)
+static void mark_function(migrator *m, const char *name, const char *recorded)
 {
     for (size_t i = 0; i < m->build->function_count; i++)
         if (strcmp(m->build->functions[i].name, name) == 0)
@@ -272,7 +272,7 @@ static cardbox_status read_functions(migrator *m)
     cardbox_status status = run_with_params(m, &rows, STATEMENT_migrate_functions, 0, NULL,
                                             "reading cardbox.functions");
     for (int row = 0; status == CARDBOX_OK && row < PQntuples(rows); row++)
-        note_function(m, PQgetvalue(rows, row, 0), PQgetvalue(rows, row, 1));
+        mark_function(m, PQgetvalue(rows, row, 0), PQgetvalue(rows, row, 1));
     PQclear(rows);
     return status;
 }
@@ -358,7 +358,7 @@ static cardbox_status apply_functions(migrator *m, const migration *with, const 
                                 : status;
 }
 
-static void note_applied(migrator *m, const migration *with)
+static void mark_applied(migrator *m, const migration *with)
 {
     for (size_t i = 0; i < m->build->function_count; i++)
         m->current[i] = m->current[i] || is_due(m, with, i);
@@ -406,7 +406,7 @@ static cardbox_status apply_once(migrator *m, const unit *u, bool alone)
     if (status == CARDBOX_OK)
         status = exec_statement(m, STATEMENT_commit, u->doing);
     if (status == CARDBOX_OK)
-        note_applied(m, u->one);
+        mark_applied(m, u->one);
     else
         PQclear(PQexec(m->conn, statement_get(STATEMENT_rollback)->text));
     return status;

@@ -504,7 +504,7 @@ static bool is_blank(slice line)
     return true;
 }
 
-static void note_ignored(store_import *in, const import_item *item)
+static void count_ignored(store_import *in, const import_item *item)
 {
     import_result *result = &in->result;
     if (item->ignored > 0 && result->ignored == 0) {
@@ -538,7 +538,7 @@ cardbox_status import_line(store_import *in, slice line, buf *line_buf, cardbox_
     cardbox_status status =
         import_item_read(item, number, line, line_buf, in->tenant, in->only_own, &why);
     if (status == CARDBOX_OK) {
-        note_ignored(in, item);
+        count_ignored(in, item);
         return add_item(in, item, err);
     }
     if (status == CARDBOX_NOMEM) {

@@ -70,7 +70,7 @@ static scan_value *find_member(members *m, transfer_kind kind, slice key, const 
     return NULL;
 }
 
-void item_note_ignored(import_item *item, slice key)
+void item_count_ignored(import_item *item, slice key)
 {
     if (item->ignored++ == 0)
         snprintf(item->ignored_name, sizeof(item->ignored_name), "%.*s",
@@ -87,7 +87,7 @@ static cardbox_status read_members(members *m, import_item *item, scan_value row
         const char *name = NULL;
         scan_value *member = find_member(m, item->kind, key, &name);
         if (member == NULL)
-            item_note_ignored(item, key);
+            item_count_ignored(item, key);
         else if (member->kind != SCAN_NONE)
             return error_set(err, CARDBOX_INVALID, "the row has %s twice", name);
         else

@@ -105,7 +105,7 @@ cardbox_status item_read_made(import_item *item, scan_value value, const char *n
  * hold it. */
 bool item_decode(import_item *item, scan_value value, slice *out);
 
-void item_note_ignored(import_item *item, slice key);
+void item_count_ignored(import_item *item, slice key);
 
 /* Reads a row of the ledger or of a session, whose kind is known. */
 cardbox_status item_read_row(import_item *item, scan_value row, const char *tenant,

@@ -199,7 +199,7 @@ static cardbox_status read_values(scan_value values[FIELD_COUNT], scan_value *te
         else if (field < FIELD_COUNT)
             values[field] = value;
         else if (!scan_string_is(key, SLICE("kind")))
-            item_note_ignored(item, key);
+            item_count_ignored(item, key);
     }
     return CARDBOX_OK;
 }
