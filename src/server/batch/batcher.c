@@ -376,9 +376,9 @@ static void answer_late(batcher *b, request *r)
 {
     if (r->ticket.batch == NULL || !batch_answer_early(r->ticket.batch))
         batcher_fail(b, r, HTTP_ERROR_TIMEOUT,
-                     r->ticket.locked
-                         ? "another transaction has locked the rows to change, and did not release them in time"
-                         : "the database did not answer in time");
+                     r->ticket.locked ? "another transaction has locked the rows to change, and "
+                                        "did not release them in time"
+                                      : "the database did not answer in time");
 }
 
 /* No standby is usable any more. */

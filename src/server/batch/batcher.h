@@ -64,8 +64,8 @@ typedef struct batch_ticket {
     /* A write that may be sent again after its connection was lost, because it has the same effect:
      * one with an idempotency key, or of cards. */
     bool replayable;
-    bool has_new_ids; /* the server made them, so a retry of the client is another write */
-    bool was_written; /* it was committed; of several steps one; set by the batcher */
+    bool has_new_ids; /* the server chose ids, so a retry by the client is another write */
+    bool was_written; /* it was committed, or one of its steps was; set by the batcher */
     bool stays;       /* `render` must run on the loop, never in a helper thread */
     /* Used by the batcher only: */
     TAILQ_ENTRY(request) in_queue; /* while it waits */
@@ -89,7 +89,7 @@ struct server_state;
 struct stats;
 struct db_conns;
 
-/* `standby`: of standbys, NULL: there are none. NULL: no memory. */
+/* `standby`: the connections to standbys; NULL: there are none. Returns NULL if memory is out. */
 batcher *batcher_new(struct server_state *server, struct stats *stats, struct db_conns *primary,
                      struct db_conns *standby);
 
@@ -107,7 +107,7 @@ bool batcher_will_answer_soon(const struct request *r);
 /* Removes a request, if it is here: its client has left, and it ends without an answer. */
 void batcher_forget(batcher *b, struct request *r);
 
-/* Sends what waits, while connections are free. */
+/* Sends waiting requests while connections are free. */
 void batcher_flush(batcher *b);
 
 /* Answers 504 to requests whose time is over, and 503 to all if the database is away. */

@@ -57,7 +57,7 @@ struct batcher {
     stats *stats;
     db_conns *primary;
     db_conns *standby;   /* NULL: none */
-    uint64_t replayed;   /* LSN that a standby had replayed when it was asked last, */
+    uint64_t replayed;   /* LSN that a standby had replayed at the last query, */
     int64_t replayed_ms; /* and when that was */
     batch_queue queues[BATCH_QUEUES];
     int next_queue[DB_GROUPS];  /* the queue that gets the next free connection */
@@ -102,8 +102,8 @@ void batcher_fail(batcher *b, request *r, http_error what, const char *why);
 /* True if new requests of a tenant go to the isolated queue of a group. */
 bool tenant_is_isolated(batcher *b, db_group group, slice tenant);
 
-/* A read for this tenant alone gave more than there was memory for: for a while its new requests
- * are isolated. */
+/* Isolates the new requests of a tenant for a while, because a read for it alone needed more memory
+ * than there was. */
 void tenant_isolate(batcher *b, db_group group, slice tenant);
 
 /* The next request of an isolated queue; NULL: each tenant in it has a running statement. */
@@ -142,11 +142,11 @@ void batch_send(batcher *b, request *first, db_conn *to);
 void batch_ref(query_batch *batch);
 void batch_unref(query_batch *batch);
 
-/* A member is answered, or waits again. */
+/* Removes a member from its batch, because it is answered or queued again. */
 void batch_forget(query_batch *batch, size_t slot);
 
-/* Answers the members of a write whose rows have come, before the WAL position has. False: the rows
- * have not come. */
+/* Answers the members of a write whose rows have arrived, before the WAL position has. False: the
+ * rows have not arrived. */
 bool batch_answer_early(query_batch *batch);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * card_cache.c: parts with a lock each; the hash of a key chooses the part. A part is a ring of
- * bytes, in which new entries overwrite the oldest, and a table of the positions of the entries.
- * Positions only grow, so a position shows whether its entry was overwritten.
+ * card_cache.c: the cache is split into parts, each with a lock. The hash of a key chooses the
+ * part. A part is a ring of bytes, in which new entries overwrite the oldest, and a table of the
+ * positions of the entries. Positions only grow, so a position shows whether its entry was
+ * overwritten.
  */
 #include "server/batch/card_cache.h"
 #include <pthread.h>
@@ -83,16 +84,16 @@ void card_cache_free(card_cache *all)
     free(all);
 }
 
-/* --- where a card is --- */
+/* --- finding a card --- */
 
-/* The part and the set of a card, as long as the part is held. */
+/* The part and the set of a card. Valid while the part is locked. */
 typedef struct location {
     part *part;
     uint64_t *set;
     uint64_t mark; /* already shifted to its bits of a slot */
 } location;
 
-/* False: another loop has the part. */
+/* Locks the part of a card. False: another loop has locked it. */
 static bool lock_part(card_cache *all, const card_key *key, location *out)
 {
     uint64_t hash = XXH3_64bits_withSeed(key->card_id.ptr, key->card_id.len,
@@ -107,7 +108,7 @@ static void unlock_part(const location *at)
     pthread_mutex_unlock(&at->part->lock);
 }
 
-/* The entry of a slot. NULL: none, or it was written over. */
+/* The entry of a slot. NULL: there is none, or it was overwritten. */
 static entry *entry_in(const card_cache *all, const part *p, uint64_t slot)
 {
     uint64_t position = ((slot & POSITION_BITS) - 1) * UNIT;
@@ -151,7 +152,7 @@ static entry *new_entry(const card_cache *all, part *p, size_t size)
     return (entry *)(void *)(p->ring + at);
 }
 
-/* A slot for a card that has none: of those of its set the one whose entry is oldest. */
+/* Chooses a slot for a new card: the one in its set with the oldest entry. */
 static uint64_t *choose_slot(const location *at)
 {
     uint64_t *oldest = &at->set[0];

@@ -31,15 +31,15 @@ typedef enum incompatible_cause {
 
 /* The state of the primary, or of its standbys. */
 typedef struct database_side {
-    connector *connector;    /* opens the connections of the loops; NULL: there are none */
-    atomic_int usable_count; /* that are usable, of all loops */
-    atomic_bool given_up;    /* none is up, and attempts have failed or take long */
-    atomic_bool refuses;     /* given up, and the last attempt got an answer: a refusal */
-    atomic_int incompatible; /* connections to a database that can't be read as it is */
-    atomic_int cause;        /* an incompatible_cause: of the last of them */
-    atomic_uint
-        connect_count; /* connections that came up, ever: when it grows, the others retry at once */
-    atomic_int last_logged; /* the state that was logged last, of type last_logged */
+    connector *connector;      /* opens the connections of the loops; NULL: there are none */
+    atomic_int usable_count;   /* number of usable connections of all loops */
+    atomic_bool given_up;      /* no connection is up, and attempts have failed or last long */
+    atomic_bool refuses;       /* given up, and PostgreSQL refused the last attempt */
+    atomic_int incompatible;   /* connections to a database that can't be read as it is */
+    atomic_int cause;          /* an incompatible_cause: of the last of them */
+    atomic_uint connect_count; /* number of connections that ever came up; when it grows, the others
+                                  retry at once */
+    atomic_int last_logged;    /* the state that was logged last, of type last_logged */
     /* For slots.c: */
     int first_ranks,
         ranks;             /* ranks below `first_ranks` are of first connections; number of ranks */
@@ -62,8 +62,8 @@ typedef struct database {
 /* Starts the connectors. False: out of memory, or no thread. */
 bool database_open(database *d, const settings *set);
 
-/* Ends them; no loop may be left. False: one hangs in an attempt to connect, and the process must
- * end by _exit. */
+/* Ends the connectors; all loops must have ended. False: one hangs in an attempt to connect, and
+ * the process must end by _exit. */
 bool database_close(database *d);
 
 /* True if requests are refused at once: no connection is up, and attempts to connect have
@@ -98,7 +98,7 @@ typedef struct loop_handles {
 cardbox_status loop_database_open(loop_database *d, struct server_state *server,
                                   struct stats *stats, const loop_handles *at, cardbox_error *err);
 
-/* Fails what is pending. All zeros are fine. */
+/* Fails pending queries. A struct of zeros is accepted. */
 void loop_database_close(loop_database *d);
 
 /* The socket with this number, relative to first_tag, is ready. */

@@ -172,7 +172,8 @@ void db_conn_recheck(db_conn *conn, const char *reason)
         set_incompatible(conn, INCOMPATIBLE_SCHEMA, reason);
 }
 
-/* Requests must not wait for another connection to a standby that does not answer. */
+/* Checks all connections to standbys again, so that no request waits for one of them after another
+ * did not answer. */
 void db_conns_recheck_all(db_conns *conns, const char *reason)
 {
     for (size_t i = 0; i < conns->count; i++)
@@ -221,7 +222,7 @@ void db_conn_check(db_conn *conn)
     send_ready_check(conn, on_checked);
 }
 
-/* Nothing else shows that a standby belongs to another primary. */
+/* Checks the identity again, since nothing else shows that a standby belongs to another primary. */
 void db_conns_follow_primary(db_conns *conns, int64_t now_ms)
 {
     int64_t cluster_identity = atomic_load(&conns->server->database.cluster_identity);

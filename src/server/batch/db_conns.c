@@ -302,7 +302,7 @@ static bool may_connect(const db_conns *conns, size_t number)
            clock_ms() >= atomic_load(&conns->side->up_ms) + AUTH_WATCHER_FIRST_MS;
 }
 
-/* When db_conns_tick has something to do for a connection. */
+/* The time when db_conns_tick must handle a connection next. */
 static int64_t conn_due_ms(const db_conns *conns, size_t number)
 {
     const db_conn *conn = &conns->all[number];
