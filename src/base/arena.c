@@ -1,6 +1,6 @@
 /*
- * arena.c: a bump allocator over blocks. A large piece has a block of its own, and the next one
- * goes on in the block before it, so that nothing is wasted.
+ * arena.c: a bump allocator over blocks. A large allocation gets a block of its own. Later small
+ * allocations continue in the block before it, so that its free bytes are still used.
  */
 #include "base/arena.h"
 
@@ -8,15 +8,15 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Blocks grow with what there is, up to where the C library gives each back as soon as it is freed.
- */
+/* Blocks grow with the arena, up to a size that the C library returns to the system when it is
+ * freed. */
 enum {
     BLOCK_SIZE = 16 * 1024,
     BLOCK_MOST = 1024 * 1024,
-    BLOCK_SHARE = 8,           /* a new block has an eighth of the bytes taken so far */
-    LARGE_PIECE = 4 * 1024,    /* from here on a piece has a block of its own */
-    CHECK_BYTES = 1024 * 1024, /* between two looks at the budget */
-    ALONE_SHARE = 4            /* one piece of work has no more of the memory: others need some */
+    BLOCK_SHARE = 8,             /* a new block has an eighth of the bytes allocated so far */
+    LARGE_ALLOCATION = 4 * 1024, /* allocations from this size on have a block of their own */
+    CHECK_BYTES = 1024 * 1024,   /* between two checks of the budget */
+    ALONE_SHARE = 4 /* one arena gets at most this share of the budget; the rest is for others */
 };
 
 #define ALIGNMENT _Alignof(max_align_t)
@@ -38,8 +38,8 @@ static size_t rounded(size_t size)
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* The first reason stays. */
-static bool end(arena *a, arena_end why)
+/* Marks the arena as failed. The first reason is kept. */
+static bool set_failed(arena *a, arena_end why)
 {
     if (!a->failed)
         a->why = why;
@@ -59,13 +59,13 @@ bool arena_count(arena *a, size_t bytes)
     if (budget == NULL || (a->unchecked < CHECK_BYTES && !a->failed))
         return true;
     if (budget->given_up != NULL && atomic_load(budget->given_up))
-        return end(a, ARENA_GIVEN_UP);
-    if (a->failed && a->why != ARENA_NOMEM) /* over the budget small pieces are refused too */
+        return set_failed(a, ARENA_GIVEN_UP);
+    if (a->failed && a->why != ARENA_NOMEM) /* over the budget small allocations fail too */
         return false;
     if (a->taken + a->unchecked > arena_max(a))
-        return end(a, ARENA_ALONE);
+        return set_failed(a, ARENA_ALONE);
     if (!memory_has(budget->process, a->unchecked))
-        return end(a, ARENA_OTHERS);
+        return set_failed(a, ARENA_OTHERS);
     a->holds = budget->process;
     memory_hold(a->holds, &a->held, a->held + a->unchecked);
     a->unchecked = 0;
@@ -91,11 +91,11 @@ static size_t next_block(const arena *a)
     return size < BLOCK_MOST ? size : BLOCK_MOST;
 }
 
-static void *take(arena *a, size_t size)
+static void *allocate(arena *a, size_t size)
 {
     if (size > (size_t)(a->end - a->at)) {
         size_t block = next_block(a);
-        if (size > LARGE_PIECE)
+        if (size > LARGE_ALLOCATION)
             return add_block(a, size);
         char *bytes = add_block(a, block);
         if (bytes == NULL)
@@ -110,16 +110,16 @@ static void *take(arena *a, size_t size)
 
 void *arena_take(arena *a, size_t size)
 {
-    void *taken = size > SIZE_MAX / 2 ? NULL : take(a, rounded(size == 0 ? 1 : size));
+    void *taken = size > SIZE_MAX / 2 ? NULL : allocate(a, rounded(size == 0 ? 1 : size));
     if (taken == NULL)
-        end(a, ARENA_NOMEM);
+        set_failed(a, ARENA_NOMEM);
     return taken;
 }
 
 void *arena_zeros(arena *a, size_t count, size_t size)
 {
     if (size != 0 && count > SIZE_MAX / 2 / size) {
-        end(a, ARENA_NOMEM);
+        set_failed(a, ARENA_NOMEM);
         return NULL;
     }
     void *taken = arena_take(a, count * size);
@@ -158,7 +158,7 @@ slice arena_keep(arena *a, buf *text)
     char *copy = buf_ok(text) ? arena_copy(a, buf_as_slice(text)) : NULL;
     slice kept = {copy, copy == NULL ? 0 : text->len};
     if (copy == NULL)
-        end(a, ARENA_NOMEM);
+        set_failed(a, ARENA_NOMEM);
     buf_free(text);
     return kept;
 }

@@ -190,7 +190,7 @@ cardbox_status error_arena(cardbox_error *err, const arena *memory, const char *
     switch (memory->why) {
     case ARENA_ALONE:
         return error_set(err, CARDBOX_TOO_LARGE,
-                         "%s takes more than %zu MB of memory, build it of less", what,
+                         "%s needs more than %zu MB of memory, build it from less", what,
                          arena_max(memory) >> 20);
     case ARENA_OTHERS:
         return error_set(err, CARDBOX_NOMEM, "other requests take the memory, ask again later");

@@ -17,7 +17,7 @@ static inline cardbox_status error_status(cardbox_status status)
     return status;
 }
 
-/* The same, and returns the status. A macro, so that static analysis sees which one. */
+/* Like error_fill, and returns the status. A macro, so that static analysis knows the value. */
 #define error_set(err, status, ...) (error_fill((err), (status), __VA_ARGS__), error_status(status))
 
 /* Adds to the message that the outcome of the statement is unknown. */
@@ -28,14 +28,14 @@ static inline cardbox_status error_nomem(cardbox_error *err)
     return error_set(err, CARDBOX_NOMEM, "out of memory");
 }
 
-/* In a child after fork. */
+/* The error for a handle that is used in a child after fork. */
 static inline cardbox_status error_forked(cardbox_error *err)
 {
     return error_set(err, CARDBOX_INVALID,
                      "this handle belongs to the parent process: open one after fork");
 }
 
-/* How many bytes of a text from outside a message shows: characters stay whole. */
+/* The number of bytes of a client's text that a message shows. Characters are not cut. */
 static inline int error_shown(slice text)
 {
     return (int)slice_cut(text, 60);
@@ -44,7 +44,7 @@ static inline int error_shown(slice text)
 /* A JSON text that scan_check refused: `what` names the argument ("content"). */
 cardbox_status error_json(cardbox_error *err, const char *what, const scan_error *fault);
 
-/* A cursor that no list gave. */
+/* The error for a cursor that no list has returned. */
 cardbox_status error_cursor(cardbox_error *err, const char *cursor);
 
 /* Fills `err` with the failure of a buffer; `what` names the text that was built. */

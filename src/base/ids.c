@@ -8,14 +8,14 @@
 _Static_assert(CARDBOX_UUID_SIZE == UUID_TEXT_SIZE, "the public size is the internal one");
 
 /* Bytes that are digested at once: more than a key and a part of the store's limits have. */
-enum { PIECE_SIZE = 2048 };
+enum { BLOCK_SIZE = 2048 };
 
 /* A digest that is being computed. libuuid digests a namespace and one block of bytes. A longer
  * text is digested in blocks: the UUID of each block is the namespace of the next one. No memory is
  * allocated, since a failure could not be reported. */
 typedef struct digest {
     uuid_t uuid;
-    char piece[PIECE_SIZE];
+    char block[BLOCK_SIZE];
     size_t len;
 } digest;
 
@@ -23,7 +23,7 @@ static void digest_flush(digest *d)
 {
     uuid_t next;
 
-    uuid_generate_sha1(next, d->uuid, d->piece, d->len);
+    uuid_generate_sha1(next, d->uuid, d->block, d->len);
     memcpy(d->uuid, next, sizeof(next));
     d->len = 0;
 }
@@ -31,13 +31,13 @@ static void digest_flush(digest *d)
 static void digest_add(digest *d, const char *bytes, size_t len)
 {
     while (len > 0) {
-        size_t room = PIECE_SIZE - d->len, some = len < room ? len : room;
+        size_t space = BLOCK_SIZE - d->len, some = len < space ? len : space;
 
-        if (room == 0) {
+        if (space == 0) {
             digest_flush(d);
             continue;
         }
-        memcpy(d->piece + d->len, bytes, some);
+        memcpy(d->block + d->len, bytes, some);
         d->len += some;
         bytes += some;
         len -= some;

@@ -31,7 +31,7 @@ static inline bool memory_has(const memory_budget *b, size_t more)
     return used <= b->most && more <= b->most - used;
 }
 
-/* Counts `now` bytes for a user in place of the `*held` bytes that were counted before. */
+/* Counts `now` bytes for a user whose `*held` bytes were counted before. */
 static inline void memory_hold(memory_budget *b, size_t *held, size_t now)
 {
     if (now > *held) {
@@ -52,8 +52,8 @@ size_t memory_resident(void);
  */
 bool memory_is_used_up(const memory_budget *b);
 
-/* Gives freed memory back to the system, except some at the end of the heap. Threads that allocate
- * may have to wait meanwhile. */
+/* Returns freed memory to the system, except some at the end of the heap. Threads that allocate may
+ * have to wait meanwhile. */
 void memory_give_back(void);
 
 #endif

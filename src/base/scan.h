@@ -1,12 +1,11 @@
 /*
  * scan.h: the strict reader of JSON from outside: RFC 8259's grammar, UTF-8, a depth limit, no
- * allocation. It checks a text once and then lends the byte span of each value, so that content
- * goes on to the database as it came. It builds no tree, and numbers stay text.
- *
- * Stored JSON is not read with jansson, which refuses lone surrogates and big integers, merges
- * members of one name and can't give the bytes back, nor with yajl, which accepts comments and
- * loses the spans of compound values. The programs read and write other documents with jansson
- * (app/json_text.h).
+ * allocation. It checks a text once and then lends the byte span of each value, so that content is
+ * stored byte for byte. It builds no tree, and numbers stay text.
+ * Stored JSON is not read with jansson. That library rejects lone surrogates and big integers,
+ * merges members with the same name, and does not return the original bytes. The library yajl
+ * accepts comments and loses the spans of compound values. Other documents are read and written
+ * with jansson (app/json_text.h).
  */
 #ifndef BASE_SCAN_H
 #define BASE_SCAN_H
@@ -24,7 +23,7 @@ typedef enum scan_kind {
     SCAN_OBJECT
 } scan_kind;
 
-/* What a text holds that PostgreSQL's jsonb refuses, or would print out of all proportion. */
+/* Contents that PostgreSQL's jsonb rejects, or prints as a much longer text. */
 enum {
     SCAN_HAS_NUL = 1 << 0,        /* an escape \u0000 */
     SCAN_HAS_SURROGATE = 1 << 1,  /* an escape of half a surrogate pair */
@@ -48,11 +47,9 @@ typedef struct scan_error {
     bool too_deep;       /* over the depth limit, but perhaps well-formed */
 } scan_error;
 
-/*
- * Checks that `text` is exactly one JSON value with white space around it, nested at most
- * `max_depth` levels, in UTF-8 without a byte order mark. Gives its span and the SCAN_HAS_ flags.
- * Each out-parameter may be NULL. Not recursive.
- */
+/* Checks that `text` is exactly one JSON value with white space around it, nested at most
+ * `max_depth` levels, in UTF-8 without a byte order mark. Returns its span and the SCAN_HAS_ flags.
+ * Each out-parameter may be NULL. Not recursive. */
 bool scan_check(slice text, unsigned max_depth, scan_value *value, unsigned *flags,
                 scan_error *error);
 
@@ -75,16 +72,14 @@ bool scan_member(scan_walk *walk, slice *key, scan_value *value);
 /* The next element of an array. False at the end. */
 bool scan_element(scan_walk *walk, scan_value *value);
 
-/*
- * The same in two steps, for who goes into the values: a step to the next member's or element's
- * value, then scan_take, or a walk of what is in it (scan_into, for one that begins with a brace)
- * up to its end, and scan_leave. So its bytes are looked at once: to tell where a value ends costs
- * what walking it does.
- */
+/* The same walk in two steps, for callers that read the values too. The first step moves to the
+ * value of the next member or element. The second step is scan_take, or scan_into, a walk to its
+ * end, and scan_leave. Each byte is then read once: finding the end of a value costs as much as
+ * walking it. */
 bool scan_to_member(scan_walk *walk, slice *key);
 bool scan_to_element(scan_walk *walk);
 
-/* The value there, and steps over it. False: there is none. */
+/* Returns the value at the present position, and moves past it. False: there is none. */
 bool scan_take(scan_walk *walk, scan_value *value);
 
 static inline scan_walk scan_into(const scan_walk *walk)
@@ -98,7 +93,7 @@ scan_value scan_leave(scan_walk *walk, const scan_walk *inner);
 /* Elements of an array, members of an object. */
 size_t scan_count(scan_value container);
 
-/* What stands between the quotes of a string token, escapes as they are. */
+/* The bytes between the quotes of a string token, escapes as they are. */
 static inline slice scan_inside(slice string)
 {
     return string.len < 2 ? (slice){"", 0} : (slice){string.ptr + 1, string.len - 2};
@@ -110,57 +105,57 @@ static inline slice scan_string_inside(scan_value value)
     return value.kind == SCAN_STRING ? scan_inside(value.text) : (slice){"", 0};
 }
 
-/* Whether a string token says exactly `text` (escapes decoded). An escape is never shorter than
- * what it says, and most names that are compared differ in their length or first byte. */
-bool scan_string_says(slice string, slice text);
+/* True if a string token, with its escapes decoded, equals `text`. An escape is never shorter than
+ * the character that it encodes, and most compared names differ in their length or first byte. */
+bool scan_string_equals_decoded(slice string, slice text);
 static inline bool scan_string_is(slice string, slice text)
 {
     if (string.len < text.len + 2 ||
         (text.len > 0 && string.ptr[1] != text.ptr[0] && string.ptr[1] != '\\'))
         return false;
-    return scan_string_says(string, text);
+    return scan_string_equals_decoded(string, text);
 }
 
 /* The member `name` of an object, the last if there are several. SCAN_NONE if absent. */
 scan_value scan_find(scan_value object, const char *name);
 
-/* Whether the bytes of a text let it hold the name of a member `name`: spelled so, or with an
- * escape that might be one of its letters. False is certain, and found by searching instead of
- * walking. */
+/* True if the bytes of a text may contain the name of a member `name`, spelled so or with an escape
+ * for one of its letters. False is certain. It searches and does not walk. */
 bool scan_may_name(slice text, slice name);
 
-/* Takes the member `name` off an object where it comes first, is not alone, and no other may have
- * that name: gives its value and what stands from the next member's key up to the closing brace.
- * False: it is not so, or that can't be seen without walking. */
-bool scan_take_first(scan_value object, slice name, scan_value *value, slice *rest);
+/* Splits an object after its first member, if that is `name`. Returns its value, and in `rest` the
+ * text from the next member's key to the closing brace. False: `name` is not first, is the only
+ * member, may occur twice, or a walk would be needed to find out. */
+bool scan_split_first(scan_value object, slice name, scan_value *value, slice *rest);
 
-/* Whether the inside of a string token may say half a surrogate pair: there is an escape of one, of
- * a pair, or what looks so behind an escaped backslash. False is certain. */
-bool scan_may_say_half(slice inside);
+/* True if the inside of a string token may contain half a surrogate pair. It has an escape of one,
+ * of a pair, or text like it behind an escaped backslash. False is certain. */
+bool scan_may_have_half(slice inside);
 
-/* Appends what a string token says, as UTF-8. False, with nothing appended, if it says NUL or half
- * a surrogate pair, which no UTF-8 C string can hold. */
+/* Appends the decoded text of a string token, as UTF-8. False, with nothing appended, if it
+ * contains NUL or half a surrogate pair, which no UTF-8 C string can hold. */
 bool scan_decode(buf *out, slice token);
 
-/* A JSON number that is an integer of any size, "2.0" and "2e0" too. Gives it clamped to int64's
+/* Reads a JSON number that is an integer of any size, "2.0" and "2e0" too, clamped to int64's
  * range. False for any other number. */
 bool scan_integer(slice number, int64_t *out);
 
 /* The order of two JSON numbers by value, exact whatever their size: below 0, 0, above 0. */
 int scan_number_order(slice a, slice b);
 
-/* Characters (code points) that a string token says; half a surrogate pair counts as one. */
+/* Characters (code points) in the decoded text of a string token; half a surrogate pair counts as
+ * one. */
 size_t scan_string_length(slice token);
 
-/* Whether two string tokens say the same. */
+/* True if two string tokens have the same decoded text. */
 bool scan_string_equal(slice a, slice b);
 
-/* Whether two values are the same: 1 and 1.0, objects in any order. Of objects with a name twice
- * nothing is promised. */
+/* True if two values are equal: 1 equals 1.0, and members may be in any order. If an object has a
+ * name twice, the result is undefined. */
 bool scan_equal(scan_value a, scan_value b);
 
-/* Appends JSON with the characters that its escapes stand for, other than ASCII and controls: for
- * people, since some write all of a language so. */
+/* Appends JSON with its escapes decoded, other than those of ASCII and control characters. People
+ * can then read languages that some writers escape as a whole. */
 void scan_readable(buf *out, slice text);
 
 /* Appends valid JSON without the white space between tokens. */

@@ -66,31 +66,31 @@ size_t scan_string_length(slice token)
     uint32_t code;
     size_t length = 0;
     while (rest.len > 0) {
-        slice piece = scan_next_piece(&rest, storage, &code);
-        for (size_t i = 0; i < piece.len; i++)
-            length += ((unsigned char)piece.ptr[i] & 0xC0) != 0x80;
+        slice part = scan_next_part(&rest, storage, &code);
+        for (size_t i = 0; i < part.len; i++)
+            length += ((unsigned char)part.ptr[i] & 0xC0) != 0x80;
     }
     return length;
 }
 
 bool scan_string_equal(slice a, slice b)
 {
-    slice rest[2] = {scan_inside(a), scan_inside(b)}, piece[2] = {{NULL, 0}, {NULL, 0}};
+    slice rest[2] = {scan_inside(a), scan_inside(b)}, part[2] = {{NULL, 0}, {NULL, 0}};
     char storage[2][4];
     uint32_t code;
     if (slice_equal(a, b))
         return true;
     for (;;) {
         for (int i = 0; i < 2; i++)
-            if (piece[i].len == 0)
-                piece[i] = scan_next_piece(&rest[i], storage[i], &code);
-        size_t len = piece[0].len < piece[1].len ? piece[0].len : piece[1].len;
+            if (part[i].len == 0)
+                part[i] = scan_next_part(&rest[i], storage[i], &code);
+        size_t len = part[0].len < part[1].len ? part[0].len : part[1].len;
         if (len == 0)
-            return piece[0].len == piece[1].len;
-        if (memcmp(piece[0].ptr, piece[1].ptr, len) != 0)
+            return part[0].len == part[1].len;
+        if (memcmp(part[0].ptr, part[1].ptr, len) != 0)
             return false;
         for (int i = 0; i < 2; i++)
-            piece[i] = (slice){piece[i].ptr + len, piece[i].len - len};
+            part[i] = (slice){part[i].ptr + len, part[i].len - len};
     }
 }
 

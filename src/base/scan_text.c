@@ -60,7 +60,7 @@ void scan_readable(buf *out, slice text)
             escape = end;
         buf_slice(out, between(at, escape));
         rest = between(escape, end);
-        said = scan_next_piece(&rest, storage, &code);
+        said = scan_next_part(&rest, storage, &code);
         at = said.len > 0 ? rest.ptr : end;
         buf_slice(out,
                   said.len > 0 && code >= 0xA0 && !scan_is_half(code) ? said : between(escape, at));

@@ -22,7 +22,7 @@ static slice take_digits(const char **at, const char *end)
     return (slice){from, (size_t)(*at - from)};
 }
 
-static bool stop(scan_number *out, const char *at, bool good)
+static bool end_number(scan_number *out, const char *at, bool good)
 {
     out->end = at;
     return good;
@@ -41,7 +41,7 @@ static bool read_exponent(scan_number *out, const char *at, const char *end)
         out->exponent = SCAN_EXPONENT_MAX;
     if (negative)
         out->exponent = -out->exponent;
-    return stop(out, at, digits.len > 0);
+    return end_number(out, at, digits.len > 0);
 }
 
 bool scan_number_read(scan_number *out, const char *at, const char *end)
@@ -51,18 +51,18 @@ bool scan_number_read(scan_number *out, const char *at, const char *end)
         at++;
     out->whole = take_digits(&at, end);
     if (out->whole.len == 0)
-        return stop(out, at, false);
+        return end_number(out, at, false);
     if (out->whole.len > 1 && out->whole.ptr[0] == '0')
-        return stop(out, out->whole.ptr + 1, false);
+        return end_number(out, out->whole.ptr + 1, false);
     if (at < end && *at == '.') {
         at++;
         out->fraction = take_digits(&at, end);
         if (out->fraction.len == 0)
-            return stop(out, at, false);
+            return end_number(out, at, false);
     }
     if (at < end && (*at == 'e' || *at == 'E'))
         return read_exponent(out, at + 1, end);
-    return stop(out, at, true);
+    return end_number(out, at, true);
 }
 
 static size_t count_zeros(slice digits)
@@ -154,23 +154,23 @@ static size_t encode(char out[4], uint32_t code)
     return len;
 }
 
-slice scan_next_piece(slice *rest, char storage[4], uint32_t *code)
+slice scan_next_part(slice *rest, char storage[4], uint32_t *code)
 {
     const char *end = rest->ptr + rest->len, *next;
-    slice piece;
+    slice part;
 
     *code = 'x'; /* a plain run needs no code but one that is not special */
     if (rest->len == 0)
         return *rest;
     if (rest->ptr[0] == '\\') {
         next = scan_escape(rest->ptr, end, code);
-        piece = (slice){storage, next != NULL ? encode(storage, *code) : 0};
+        part = (slice){storage, next != NULL ? encode(storage, *code) : 0};
     } else {
         next = memchr(rest->ptr, '\\', rest->len);
         next = next != NULL ? next : end;
-        piece = (slice){rest->ptr, (size_t)(next - rest->ptr)};
+        part = (slice){rest->ptr, (size_t)(next - rest->ptr)};
     }
     next = next != NULL ? next : end;
     *rest = (slice){next, (size_t)(end - next)};
-    return piece;
+    return part;
 }

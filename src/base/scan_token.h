@@ -50,7 +50,7 @@ const char *scan_escape(const char *at, const char *end, uint32_t *code);
 
 /* Returns the next part of a string's contents: a run of plain bytes, or the character of an
  * escape, which is stored in `storage` and in `code`. Empty at the end. */
-slice scan_next_piece(slice *rest, char storage[4], uint32_t *code);
+slice scan_next_part(slice *rest, char storage[4], uint32_t *code);
 
 static inline bool scan_is_space(char c)
 {

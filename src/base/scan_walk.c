@@ -138,7 +138,7 @@ static bool has_escapes(slice text)
     return text.len > 0 && memchr(text.ptr, '\\', text.len) != NULL;
 }
 
-bool scan_string_says(slice token, slice text)
+bool scan_string_equals_decoded(slice token, slice text)
 {
     slice rest = scan_inside(token);
     char storage[4];
@@ -147,11 +147,11 @@ bool scan_string_says(slice token, slice text)
     if (rest.len == text.len || !has_escapes(rest))
         return slice_equal(rest, text);
     while (rest.len > 0) {
-        slice piece = scan_next_piece(&rest, storage, &code);
-        if (piece.len == 0 || scan_is_half(code) || piece.len > text.len ||
-            memcmp(piece.ptr, text.ptr, piece.len) != 0)
+        slice part = scan_next_part(&rest, storage, &code);
+        if (part.len == 0 || scan_is_half(code) || part.len > text.len ||
+            memcmp(part.ptr, text.ptr, part.len) != 0)
             return false;
-        text = (slice){text.ptr + piece.len, text.len - piece.len};
+        text = (slice){text.ptr + part.len, text.len - part.len};
     }
     return text.len == 0;
 }
@@ -203,7 +203,7 @@ bool scan_may_name(slice text, slice name)
     return text.len > 0 && (has_bytes(text, name) || has_numbered_escape(text));
 }
 
-bool scan_may_say_half(slice inside)
+bool scan_may_have_half(slice inside)
 {
     const char *at = inside.ptr, *end = inside.ptr + inside.len;
 
@@ -221,7 +221,7 @@ bool scan_may_say_half(slice inside)
     return false;
 }
 
-bool scan_take_first(scan_value object, slice name, scan_value *value, slice *rest)
+bool scan_split_first(scan_value object, slice name, scan_value *value, slice *rest)
 {
     scan_walk walk = scan_enter(object);
     slice key;
@@ -241,7 +241,7 @@ static bool can_decode(slice rest)
     uint32_t code;
 
     while (rest.len > 0) {
-        if (scan_next_piece(&rest, storage, &code).len == 0 || code == 0 || scan_is_half(code))
+        if (scan_next_part(&rest, storage, &code).len == 0 || code == 0 || scan_is_half(code))
             return false;
     }
     return true;
@@ -260,7 +260,7 @@ bool scan_decode(buf *out, slice token)
     if (!can_decode(rest))
         return false;
     while (rest.len > 0)
-        buf_slice(out, scan_next_piece(&rest, storage, &code));
+        buf_slice(out, scan_next_part(&rest, storage, &code));
     return true;
 }
 

@@ -28,7 +28,7 @@ static uint32_t hash_of(slice string)
 }
 
 /* The string's slot, or the free one where it belongs. */
-static string_map_slot *find(const string_map *map, slice string, uint32_t hash)
+static string_map_slot *find_slot(const string_map *map, slice string, uint32_t hash)
 {
     size_t at = hash & (map->size - 1);
 
@@ -40,7 +40,7 @@ static string_map_slot *find(const string_map *map, slice string, uint32_t hash)
 
 uint32_t string_map_get(const string_map *map, slice string)
 {
-    const string_map_slot *slot = find(map, string, hash_of(string));
+    const string_map_slot *slot = find_slot(map, string, hash_of(string));
 
     return slot->string.ptr != NULL ? slot->number : STRING_MAP_NONE;
 }
@@ -53,7 +53,7 @@ static bool grow(string_map *map)
         return false;
     for (size_t i = 0; i < map->size; i++) {
         if (map->slots[i].string.ptr != NULL)
-            *find(&larger, map->slots[i].string, map->slots[i].hash) = map->slots[i];
+            *find_slot(&larger, map->slots[i].string, map->slots[i].hash) = map->slots[i];
     }
     larger.used = map->used;
     *map = larger;
@@ -65,7 +65,7 @@ bool string_map_set(string_map *map, slice string, uint32_t number)
     if (map->used * 2 >= map->size && !grow(map))
         return false;
     uint32_t hash = hash_of(string);
-    string_map_slot *slot = find(map, string, hash);
+    string_map_slot *slot = find_slot(map, string, hash);
     map->used += slot->string.ptr == NULL;
     *slot = (string_map_slot){string.ptr != NULL ? string : (slice){"", 0}, number, hash};
     return true;

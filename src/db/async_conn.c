@@ -1,6 +1,6 @@
 /*
- * async_conn.c: the life of one pipelined connection: connecting, use, loss, and again. Every state
- * is entered through async_move, every loss has a reason.
+ * async_conn.c: the states of one pipelined connection: connecting, open, lost, and connecting
+ * again. Only async_move changes the state. Every loss has a reason.
  */
 #include "db/async_internal.h"
 
@@ -11,9 +11,9 @@
 #include "base/errors.h"
 
 enum {
-    COUNTED_READS = 8, /* an answer that takes more reads is counted */
+    COUNTED_READS = 8, /* a response is counted in the memory budget after this many reads */
     BACKOFF_FIRST_MS = 20,
-    BACKOFF_MOST_MS = 300,    /* an outage's end is noticed this soon */
+    BACKOFF_MOST_MS = 300,    /* the end of an outage is noticed within this time */
     STATEMENT_GRACE_MS = 1000 /* for the server's own statement_timeout to come first */
 };
 
@@ -43,7 +43,7 @@ cardbox_status async_conn_new(async_conn **out, const cardbox_options *options, 
     return CARDBOX_OK;
 }
 
-/* --- losing a connection --- */
+/* --- the loss of a connection --- */
 
 static void fail_queries(query *q, const char *reason)
 {
@@ -58,7 +58,7 @@ static void fail_queries(query *q, const char *reason)
     }
 }
 
-/* The state is that of a new connection before a query_done is called, which may look at it. */
+/* The connection's state is reset before a query_done is called, which may read it. */
 static void close_connection(async_conn *c, int64_t due_ms)
 {
     query *lost = c->first;
@@ -83,7 +83,7 @@ void async_set_reason(async_conn *c, const char *reason)
              reason);
 }
 
-/* The first attempt follows at once, the later ones at growing distances. */
+/* The first attempt starts at once, the later ones after growing pauses. */
 void async_conn_drop(async_conn *c, const char *reason)
 {
     if (c->state == ASYNC_WAITING)
@@ -261,7 +261,7 @@ void async_conn_retry_now(async_conn *c)
         c->due_ms = 0;
 }
 
-/* --- what the loop asks --- */
+/* --- the state, for the loop --- */
 
 int async_conn_fd(const async_conn *c)
 {

@@ -1,7 +1,7 @@
 /*
- * async_conn.h: one non-blocking connection in pipeline mode, for an event loop: statements are
- * sent at once, answers come back in order, each as its own implicit transaction (one Sync a
- * statement). Reconnects by itself. Belongs to one thread. Knows nothing of HTTP and owns no loop.
+ * async_conn.h: one non-blocking connection in pipeline mode, for an event loop. Statements are
+ * sent at once and answered in order. Each has its own Sync and is its own implicit transaction.
+ * Reconnects by itself. Belongs to one thread. Knows nothing of HTTP and owns no loop.
  */
 #ifndef DB_ASYNC_CONN_H
 #define DB_ASYNC_CONN_H
@@ -18,10 +18,10 @@ enum { ASYNC_READ = 1, ASYNC_WRITE = 2 };
 
 /* Owned and changed by the connection. */
 typedef struct async_status {
-    size_t pending;           /* queries */
-    int64_t busy_since_ms;    /* if queries are pending: since when the first one is the first */
-    unsigned reads;           /* of the first query's answer: each of 8 KiB or more */
-    size_t received;          /* bytes of that answer that are counted in the memory budget */
+    size_t pending;           /* number of pending queries */
+    int64_t busy_since_ms;    /* if queries are pending: when the first one became the first */
+    unsigned reads;           /* for the first query's response, of 8 KiB or more each */
+    size_t received;          /* bytes of that response that are counted in the memory budget */
     unsigned failed_attempts; /* to connect, since it was connected last */
     unsigned socket_serial;   /* changes whenever async_conn_fd may return another socket than
                                * before, even one of the same number */
@@ -29,47 +29,49 @@ typedef struct async_status {
     char refusal[6]; /* SQLSTATE with which PostgreSQL refused the last attempt; "": it did not */
 } async_status;
 
-/* The time that a statement may take, and wait for a lock (0: any time). */
+/* Limits for the time of a statement and for its wait for a lock (0: no limit). */
 typedef struct query_limits {
     unsigned statement_ms;
     unsigned lock_ms;
 } query_limits;
 
-/* The outcome of a statement: its rows (now the callee's, rows_free) with err NULL, or NULL and the
- * error. May send more on the same connection, or drop it; may not free it. */
+/* Called with the outcome of a statement: its rows and err NULL, or NULL and the error. The
+ * callee owns the rows (rows_free). It may send more on the same connection, or drop it, but not
+ * free it. */
 typedef void (*query_done)(void *arg, store_rows *rows, const cardbox_error *err);
 
-/* A connection that is opened by `by`, which writes to the eventfd `wake_fd` when an attempt has
- * ended; the first attempt starts in the first async_conn_tick. Of the options it uses conninfo,
- * application_name, connect_timeout_ms, statement_timeout_ms and no_named_statements. All
- * texts and `by` must outlive it. CARDBOX_INVALID for a bad connection string, CARDBOX_NOMEM. */
+/* Creates a connection that `by` opens. `by` writes to the eventfd `wake_fd` when an attempt has
+ * ended. The first attempt starts in the first async_conn_tick. The options used are conninfo,
+ * application_name, connect_timeout_ms, statement_timeout_ms and no_named_statements. All texts and
+ * `by` must outlive it. CARDBOX_INVALID: a bad connection string. CARDBOX_NOMEM. */
 cardbox_status async_conn_new(async_conn **out, const cardbox_options *options, connector *by,
                               int wake_fd, cardbox_error *err);
 
 /* Fails pending queries with CARDBOX_UNAVAILABLE, then closes. NULL is fine. */
 void async_conn_free(async_conn *c);
 
-/* The same pointer for as long as the connection exists. */
+/* The status. The pointer stays the same while the connection exists. */
 const async_status *async_conn_status(const async_conn *c);
 
 /* The socket; -1 while not connected. */
 int async_conn_fd(const async_conn *c);
 
-/* What to wait for on it: ASYNC_READ, ASYNC_WRITE. */
+/* The events to poll the socket for: ASYNC_READ, ASYNC_WRITE. */
 unsigned async_conn_events(const async_conn *c);
 
 /* Call when the socket is ready for any of these: reads, writes, calls query_done. */
 void async_conn_ready(async_conn *c);
 
-/* Call by async_conn_next_ms at the latest: starts the next attempt to connect, takes over its
- * connection, gives up a connection whose oldest statement is over its deadline. */
+/* Call by async_conn_next_ms at the latest. Starts the next attempt to connect, adopts the
+ * connection of an attempt that succeeded, and closes a connection whose oldest statement is over
+ * its deadline. */
 void async_conn_tick(async_conn *c, int64_t now_ms);
 int64_t async_conn_next_ms(const async_conn *c); /* clock_ms() time; INT64_MAX: nothing is due */
 
 /* The next attempt to connect is due at once: another connection has found the database up. */
 void async_conn_retry_now(async_conn *c);
 
-/* Whether it is connected, or an attempt is queued or under way. */
+/* True if it is connected, or an attempt is queued or running. */
 bool async_conn_is_wanted(const async_conn *c);
 
 bool async_conn_is_up(const async_conn *c); /* connected: async_conn_send will do */
@@ -78,29 +80,29 @@ bool async_conn_is_up(const async_conn *c); /* connected: async_conn_send will d
  * by one. The budget must outlive the connection. */
 void async_conn_count(async_conn *c, memory_budget *budget);
 
-/* Fails the first pending query and closes the connection: there is no other way to receive no more
- * of its answer. */
+/* Fails the first pending query and closes the connection, which is the only means to stop
+ * receiving its response. */
 void async_conn_refuse(async_conn *c, cardbox_status status, const char *reason);
 
 /* Closes the connection and opens another at once. */
 void async_conn_drop(async_conn *c, const char *reason);
 
-/* Sends a statement (prepares it first on its first use on this connection). `p` is taken over and
- * left empty, whatever the outcome; NULL: no parameters. `limits` NULL: the options' timeout;
- * others are sent before it in the same transaction. `done` is called exactly once, later, unless
- * this fails: then the database did not run it. */
+/* Sends a statement. Its first use on this connection prepares it. `p` is always emptied; NULL: no
+ * parameters. `limits` NULL: the options' timeout; others are sent before it in the same
+ * transaction. `done` is called exactly once, later. If this function fails, `done` is not called
+ * and the database did not run the statement. */
 cardbox_status async_conn_send(async_conn *c, statement_id id, params *p,
                                const query_limits *limits, query_done done, void *arg,
                                cardbox_error *err);
 
-/* Some of a statement's rows (now the callee's), with the `arg` of its query_done. False: no more
- * rows are needed; the statement ends as with async_conn_refuse, CARDBOX_TOO_LARGE. May not touch
- * the connection. */
+/* Called with some of a statement's rows, which the callee owns, and the `arg` of its query_done.
+ * False: no more rows are needed. The statement then ends as with async_conn_refuse,
+ * CARDBOX_TOO_LARGE. The callee must not use the connection. */
 typedef bool (*query_on_rows)(void *arg, store_rows *rows);
 
-/* The rows of the statement that was sent last are passed one by one as they come, and query_done
- * gets none; if the statement fails, they are void. A large answer that is never in memory as a
- * whole costs half of one that is: it uses the same memory again, in the processor's cache. */
+/* Passes the rows of the statement that was sent last one by one as they arrive; query_done gets
+ * none. If the statement fails, the rows are invalid. A large response costs half as much if it is
+ * never in memory as a whole, because the same memory is used again. */
 void async_conn_each_row(async_conn *c, query_on_rows some);
 
 #endif

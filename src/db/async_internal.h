@@ -1,6 +1,6 @@
 /*
- * async_internal.h: what async_conn.c (connecting, losing, time) and async_query.c (sending and
- * receiving statements) share. Nobody else includes it.
+ * async_internal.h: shared by async_conn.c (connecting, losing, time) and async_query.c (sending
+ * and receiving statements). No other file includes it.
  */
 #ifndef DB_ASYNC_INTERNAL_H
 #define DB_ASYNC_INTERNAL_H
@@ -23,7 +23,7 @@ typedef struct query {
     query_done done;
     query_on_rows on_rows; /* NULL: its rows are passed all together */
     void *arg;
-    bool preparing; /* the answer to its preparation comes first */
+    bool preparing; /* the response to its preparation comes first */
     unsigned ahead; /* commands before it that were sent with it and have no answer yet */
     bool large;     /* a row of its answer is a large message */
     bool failed;
@@ -50,19 +50,19 @@ struct async_conn {
 /* The one function that changes the state. */
 void async_move(async_conn *c, async_state state, int64_t due_ms);
 
-/* Notes why the connection is about to be lost: the first line of a text. */
+/* Stores the reason why the connection is about to be lost: the first line of a text. */
 void async_set_reason(async_conn *c, const char *reason);
 
 /* Calls query_done, and frees the query. `err` NULL: it has its rows. */
 void query_end(query *q, const cardbox_error *err);
 
-/* Nothing of the first query's answer was read, or all of it. */
+/* Resets the counters of the first query's response, before its first byte and after its last. */
 void async_begin_answer(async_conn *c);
 
-/* Reads all answers that have come. */
+/* Reads all responses that have arrived. */
 void async_take_results(async_conn *c);
 
-/* Sends what libpq holds. False: the connection is lost. */
+/* Sends the bytes that libpq has buffered. False: the connection is lost. */
 bool async_flush(async_conn *c);
 
 #endif

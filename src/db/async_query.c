@@ -10,8 +10,9 @@
 #include "base/errors.h"
 
 enum {
-    LARGE_BYTES = 2 << 20 /* libpq's buffers grow to hold a message and stay so: after one of this
-                           * size the connection is replaced as soon as it is idle */
+    LARGE_BYTES =
+        2 << 20 /* libpq's buffers grow to hold a message and never shrink. After a message of this
+                   size the connection is replaced as soon as it is idle */
 };
 
 static void query_free(query *q)
@@ -150,7 +151,7 @@ static bool is_prepared_lost(const query *q)
            (strcmp(q->error.sqlstate, "26000") == 0 || strcmp(q->error.sqlstate, "42P05") == 0);
 }
 
-/* What was counted while the answer arrived is an estimate: now its size is known. */
+/* The bytes counted while the response arrived are an estimate. Now the size is known. */
 static bool is_over_budget(const async_conn *c, const query *q)
 {
     size_t bytes = rows_memory(q->rows);
@@ -170,7 +171,7 @@ static void complete_first(async_conn *c)
     async_begin_answer(c);
     if (!q->failed && (q->rows == NULL || over_budget)) {
         if (over_budget)
-            error_set(&q->error, CARDBOX_TOO_LARGE, "the answer takes more memory than is left");
+            error_set(&q->error, CARDBOX_TOO_LARGE, "the answer needs more memory than is left");
         else
             error_set(&q->error, CARDBOX_INTERNAL, "the database gave no answer to a statement");
         q->failed = true;
@@ -180,7 +181,7 @@ static void complete_first(async_conn *c)
         async_conn_drop(c, "its buffers have grown, or its prepared statements are lost");
 }
 
-/* libpq's input buffer holds one row at a time, so many small rows do not make it grow. */
+/* libpq's input buffer holds one row at a time, so that only a large row makes it grow. */
 static bool has_large_row(const PGresult *result)
 {
     if (PQresultMemorySize(result) < LARGE_BYTES)
@@ -206,7 +207,7 @@ static void keep_result(async_conn *c, query *q, PGresult *result)
         connect_error(&q->error, c->pg, result);
         q->error.statement = statement_get(q->id)->name;
         q->failed = true;
-        /* What failed behind its preparation stays prepared. */
+        /* A statement that failed after it was prepared stays prepared. */
         if (q->preparing && q->ahead > 0)
             c->prepared[q->id] = false;
     } else if (kind == PGRES_SINGLE_TUPLE) {
@@ -220,7 +221,7 @@ static void keep_result(async_conn *c, query *q, PGresult *result)
     PQclear(result);
 }
 
-/* libpq gives rows one by one if it is told so before it looks at the first. */
+/* libpq returns rows one by one if single-row mode is set before the first result is read. */
 static bool has_result(async_conn *c)
 {
     const query *q = c->first;
@@ -229,8 +230,8 @@ static bool has_result(async_conn *c)
     return !PQisBusy(c->pg);
 }
 
-/* Takes what has come. A command's results end with one NULL; a Sync has none; a second NULL in a
- * row means that libpq has nothing more, whatever we think is pending. */
+/* Reads the results that have arrived. A command's results end with one NULL; a Sync has none. A
+ * second NULL in a row means that libpq has nothing more, whatever is still pending here. */
 void async_take_results(async_conn *c)
 {
     bool ended = false;

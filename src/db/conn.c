@@ -1,6 +1,6 @@
 /*
- * conn.c: the exchange of one statement with the server, with a deadline of ours: a server that is
- * stopped, or a network that is gone, answers nothing at all. Must not decide about retries.
+ * conn.c: exchanges one statement with the server, with a deadline of its own. A stopped server or
+ * a lost network does not answer at all. Must not decide about retries.
  */
 #include "db/conn.h"
 
@@ -14,10 +14,10 @@
 #include "base/errors.h"
 
 enum {
-    /* What the server's own statement_timeout is given on top, to answer by itself. */
+    /* Added to the server's own statement_timeout, so that the server can report it first. */
     DEADLINE_GRACE_MS = 2000,
-    /* Bytes of a statement that is not sent for ever. With each part that the socket takes libpq
-     * moves what is left: for larger ones that would cost more than sending them. */
+    /* Larger statements are sent without a deadline: libpq moves the unsent rest after each partial
+     * write, which would cost more than sending them. */
     DEADLINE_SENT_MAX = 16 * 1024 * 1024
 };
 
@@ -40,7 +40,8 @@ static cardbox_status not_connected(const PGconn *pg, cardbox_error *err)
     return CARDBOX_UNAVAILABLE;
 }
 
-/* A session that is not prepared for a pooler has it from the start: see connect_params_fill. */
+/* Sends the settings of connect_params_fill in a statement, if the session could not get them at
+ * its start because of a pooler. */
 static cardbox_status guard_session(store_conn *conn, cardbox_error *err)
 {
     params p;
@@ -81,7 +82,8 @@ bool conn_is_forked(const store_conn *conn)
     return conn->pid != getpid();
 }
 
-/* PQfinish says good-bye on the socket, which is the parent's: let it say so to nobody. */
+/* PQfinish sends a Terminate message on the socket, which still belongs to the parent process. The
+ * socket is replaced by /dev/null first. */
 static void finish_silently(PGconn *pg)
 {
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -126,14 +128,14 @@ bool conn_has_no_input(store_conn *conn)
     return ready.fd >= 0 && poll(&ready, 1, 0) == 0 && conn_alive(conn);
 }
 
-/* When what is about to be sent or received is over; 0: never. */
+/* The deadline of the next send or receive in clock_ms() time; 0: none. */
 static int64_t deadline_of(const store_conn *conn)
 {
     return conn->deadline_ms == 0 ? 0 : clock_ms() + conn->deadline_ms;
 }
 
-/* Waits for the socket, and takes what has come. False: the deadline is over, or the connection is
- * lost. */
+/* Waits for the socket, and reads what has arrived. False: the deadline is over, or the connection
+ * is lost. */
 static bool await_socket(store_conn *conn, short events, int64_t deadline_ms, bool *late)
 {
     struct pollfd ready = {PQsocket(conn->pg), events, 0};
@@ -143,14 +145,14 @@ static bool await_socket(store_conn *conn, short events, int64_t deadline_ms, bo
     do {
         int64_t left = deadline_ms == 0 ? -1 : deadline_ms - clock_ms();
         found = deadline_ms != 0 && left <= 0 ? 0 : poll(&ready, 1, (int)left);
-    } while (found < 0); /* a signal */
+    } while (found < 0); /* interrupted by a signal */
     *late = found == 0;
     return found > 0 && PQconsumeInput(conn->pg) != 0;
 }
 
-/* Sends what libpq holds: of a large statement the socket takes a part at a time, and each has the
- * deadline anew. What comes meanwhile is taken, since the server may wait for that. Gives whether
- * nothing was taken in time; of a lost connection who receives is told. */
+/* Sends the statement that libpq has buffered. Each partial write has a deadline of its own. Input
+ * is read meanwhile, since the server may wait for that. True: the deadline passed without
+ * progress. A lost connection is reported by the next read. */
 static bool is_stuck(store_conn *conn)
 {
     bool late = false;
@@ -175,12 +177,10 @@ static bool is_success(const PGresult *result)
     return kind == PGRES_TUPLES_OK || kind == PGRES_COMMAND_OK;
 }
 
-/*
- * Reads all results of what was sent. Rows are no answer yet: the server commits after it has sent
- * them, and only its ReadyForQuery, libpq's NULL on a living connection, says so. Until then an
- * error may follow, or nothing; then the rows must not be believed. NULL: the connection is lost or
- * `late`.
- */
+/* Reads all results of a statement. The server commits after it has sent the rows, and only its
+ * ReadyForQuery, which libpq returns as NULL on a living connection, confirms the commit. Until
+ * then an error may follow, so the rows are not valid yet. NULL: the connection is lost, or
+ * `late`. */
 static PGresult *read_result(store_conn *conn, bool *late)
 {
     PGresult *answer = NULL, *next = NULL;
@@ -198,7 +198,7 @@ static PGresult *read_result(store_conn *conn, bool *late)
             PQclear(next);
         }
         if (!conn_alive(conn))
-            break; /* libpq would give an error for ever */
+            break; /* libpq would return an error forever */
     }
     if (answer == NULL || whole || !is_success(answer))
         return answer;
@@ -206,7 +206,7 @@ static PGresult *read_result(store_conn *conn, bool *late)
     return NULL;
 }
 
-/* The server is silent: nothing on this connection can be trusted any more. */
+/* Closes the connection to a server that does not answer, since its state is unknown. */
 static cardbox_status end_silent(store_conn *conn, cardbox_error *err)
 {
     if (PQsocket(conn->pg) >= 0)
@@ -236,7 +236,7 @@ cardbox_status conn_receive(store_conn *conn, store_rows **rows, cardbox_error *
     return status;
 }
 
-/* Of a statement that libpq was given; `sent` 0: it took none. */
+/* Finishes sending. `sent` is the result of libpq's send function; 0: it failed. */
 static cardbox_status finish_send(store_conn *conn, int sent, cardbox_error *err)
 {
     if (sent == 0)

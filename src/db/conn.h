@@ -13,8 +13,8 @@
 
 typedef struct store_conn {
     PGconn *pg;
-    pid_t pid;            /* of the process that made it */
-    bool borrowed;        /* the caller's: never closed, never waited for with a deadline */
+    pid_t pid;            /* the process that opened it */
+    bool borrowed;        /* it belongs to the caller: it is never closed, and has no deadline */
     bool named;           /* statements may be prepared */
     unsigned deadline_ms; /* for one statement; 0: none */
     int64_t idle_since_ms;
@@ -26,31 +26,31 @@ typedef struct store_conn {
 
 cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardbox_error *err);
 
-/* NULL is fine. A borrowed PGconn stays open. In a child after fork memory is freed and the
- * parent's socket left alone. */
+/* Closes the connection. NULL is accepted. A borrowed PGconn stays open. In a child after fork the
+ * memory is freed, and the parent's socket is not touched. */
 void conn_close(store_conn *conn);
 
-/* Whether this is a child of the process that made it: nothing may be sent on it. */
+/* True if this is a child of the process that opened it. Nothing may be sent on it then. */
 bool conn_is_forked(const store_conn *conn);
 
-/* Runs one statement; `p` may be NULL. `rows` may be NULL where none are wanted. A statement that
- * the server has forgotten is CARDBOX_UNAVAILABLE like a lost connection: both are cured by
- * another. */
+/* Runs one statement. `p` may be NULL, and `rows` too if none are needed. If the server has
+ * forgotten a prepared statement, the status is CARDBOX_UNAVAILABLE, as for a lost connection:
+ * another connection helps. */
 cardbox_status conn_run(store_conn *conn, statement_id id, const params *p, store_rows **rows,
                         cardbox_error *err);
 
-/* The two halves of conn_run: the server works while the caller does something else. After a send
- * that has succeeded nothing but conn_receive may be called. */
+/* The two halves of conn_run, for callers that do other work meanwhile. After a successful send
+ * only conn_receive may be called. */
 cardbox_status conn_send(store_conn *conn, statement_id id, const params *p, cardbox_error *err);
 cardbox_status conn_receive(store_conn *conn, store_rows **rows, cardbox_error *err);
 
-/* Whether a lent connection can take a statement now: nothing is under way on it. */
+/* True if a lent connection is idle, so that a statement can be sent now. */
 bool conn_is_idle(const PGconn *pg);
 
 bool conn_alive(const store_conn *conn);
 bool conn_in_transaction(const store_conn *conn);
 
-/* Whether an idle connection still is what it was: nothing has arrived on it. */
+/* True if nothing has arrived on an idle connection, so that it is still usable. */
 bool conn_has_no_input(store_conn *conn);
 
 #endif

@@ -23,7 +23,8 @@ static unsigned or_default(unsigned value, unsigned fallback)
     return value == 0 ? fallback : value;
 }
 
-/* PostgreSQL and poll take no more than an int, and a statement's has something on top. */
+/* Timeouts are limited to half of an int: PostgreSQL and poll accept an int, and DEADLINE_GRACE_MS
+ * is added to a statement's. */
 static unsigned timeout_of(unsigned ms, unsigned fallback)
 {
     return ms > INT_MAX / 2 ? INT_MAX / 2 : or_default(ms, fallback);
@@ -50,7 +51,7 @@ void options_complete(cardbox_options *out, const cardbox_options *given)
     *out = o;
 }
 
-/* A database's name, which libpq allows in the place of a connection string. */
+/* True if it is only a database's name, which libpq accepts as a connection string. */
 static bool is_bare_name(const char *conninfo)
 {
     return strchr(conninfo, '=') == NULL && strstr(conninfo, "://") == NULL;
@@ -72,31 +73,29 @@ const char *conninfo_setting(const PQconninfoOption *parsed, const char *keyword
     return value == NULL ? "" : value;
 }
 
-/* What libpq would send by itself. */
+/* The options that libpq would send by itself. */
 static const char *given_options(const PQconninfoOption *parsed)
 {
     return conninfo_setting(parsed, "options", "PGOPTIONS");
 }
 
-/* How PostgreSQL finds out that nobody is at the other end: with its own defaults it keeps what a
- * transaction has locked, and what its snapshot sees, for two hours after a machine was lost. A
- * connection string may say otherwise. */
+/* Keepalive settings with which PostgreSQL detects a lost client. With its defaults it would keep
+ * that client's locks and snapshot for two hours. A connection string may override them. */
 #define PEER_IS_LOST                                                                               \
     "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3 "           \
     "-c tcp_user_timeout=30000 "
 
-/* What others may have put into a schema on the path, such as an operator that fits better than
- * PostgreSQL's own, must not run with our rights; and no statement must mean or do another thing
- * where a database, a role or the connection string has settings of its own: PostgreSQL takes the
- * last. A pooler in transaction mode refuses start-up settings: what may be behind one sends
- * session_guard.sql first, and behind one the role has them. */
+/* Fixes search_path and other settings, which come last and so win over those of the database, the
+ * role and the connection string. Objects of others on the path must not run with our rights.
+ * Poolers in transaction mode reject start-up settings; there session_guard.sql is sent first,
+ * and the role has the settings. */
 static bool fill_settings(connect_params *out, const cardbox_options *options)
 {
     PQconninfoOption *parsed;
     if (!conninfo_read(&parsed, options->conninfo))
         return false;
-    /* Plans are kept, perhaps from a time when the tables were empty: they use indexes and their
-     * order, for any parameters. */
+    /* Prepared plans are kept, perhaps from a time when the tables were empty. These settings make
+     * the planner use indexes and their order, for any parameters. */
     snprintf(out->settings, sizeof(out->settings),
              PEER_IS_LOST
              "%s -c statement_timeout=%u -c search_path=pg_catalog -c jit=off "
@@ -170,7 +169,7 @@ int connect_first_line(const char *message)
     return (int)strcspn(message, "\r\n");
 }
 
-/* libpq has no other way to tell, and NULL where there is no memory for that either. */
+/* libpq reports this only in its message, which is NULL if there is no memory for that either. */
 static bool is_out_of_memory(const char *why)
 {
     static const char WORDS[] = "out of memory";
@@ -232,7 +231,7 @@ static const char *find_state(const char *message)
     return NULL;
 }
 
-/* Of several hosts the first line may be another's. */
+/* With several hosts, the first line of the message may be about another host. */
 void connect_failure(cardbox_error *out, const PGconn *pg)
 {
     enum { STATE_BYTES = 7 }; /* with the colon and the blank */
@@ -267,7 +266,7 @@ cardbox_status connect_error(cardbox_error *err, const PGconn *pg, const PGresul
     const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
     bool retryable;
     if (severity != NULL && strcmp(severity, "PANIC") == 0)
-        sqlstate = NULL; /* of what it died does not matter: the connection is lost */
+        sqlstate = NULL; /* the connection is lost, whatever the reason was */
     cardbox_status status = error_of_sqlstate(sqlstate, &retryable);
     if (sqlstate == NULL)
         message = PQerrorMessage(pg);

@@ -1,6 +1,5 @@
 /*
- * connect.h: how every connection of ours is made, blocking or not: libpq's parameters, in one
- * place.
+ * connect.h: the libpq parameters of every connection, blocking or not.
  */
 #ifndef DB_CONNECT_H
 #define DB_CONNECT_H
@@ -11,8 +10,8 @@
 /* Bytes of the options that a connection string may have for the server. */
 #define CONNECT_OPTIONS_MAX 1000
 
-/* Arrays for PQconnectdbParams, with expand_dbname = 1. What they point to is static, inside, or
- * the options' text. */
+/* Arrays for PQconnectdbParams, with expand_dbname = 1. They point to static texts, to members of
+ * this struct, or to texts of the options. */
 typedef struct connect_params {
     const char *keys[16];
     const char *values[16];
@@ -24,21 +23,21 @@ typedef struct connect_params {
  * the settings that statements need. conninfo_check has passed the string. False: out of memory. */
 bool connect_params_fill(connect_params *out, const cardbox_options *options);
 
-/* The options as the caller meant them: what its struct is too old to have, and what is 0, takes
- * its default. Pointers are not copied. */
+/* Copies the caller's options. Members that an older struct lacks, and those that are 0, get their
+ * defaults. Pointers are not copied. */
 void options_complete(cardbox_options *out, const cardbox_options *given);
 
-/* What a connection string says that conninfo_check has passed, for conninfo_setting; the caller
- * frees it. NULL: a bare database name. False: no memory, and the environment must not speak for
- * it. */
+/* Parses a connection string that conninfo_check has accepted, for conninfo_setting. The caller
+ * frees it. NULL: a bare database name. False: out of memory. The caller must not fall back to the
+ * environment then. */
 bool conninfo_read(PQconninfoOption **out, const char *conninfo);
 
-/* What a parsed connection string (NULL: a bare database name) says of a keyword, else a variable
- * of the environment (NULL: none); "": neither. */
+/* The value of a keyword in a parsed connection string (NULL: a bare database name), else that of
+ * an environment variable (NULL: none). "": neither is set. */
 const char *conninfo_setting(const PQconninfoOption *parsed, const char *keyword,
                              const char *variable);
 
-/* Whether libpq can read a connection string, and its options leave space for ours. Values such as
+/* True if libpq can read a connection string, and its options leave space for ours. Values such as
  * a port or an sslmode are checked by libpq when it connects. */
 cardbox_status conninfo_check(const char *conninfo, cardbox_error *err);
 
@@ -63,8 +62,8 @@ bool connect_host_of(connect_host *out, const PGconn *pg);
  * the SQLSTATE only in verbose messages, which need a PGconn. NULL: out of memory. */
 PGconn *connect_open(const connect_params *how);
 
-/* Why a connection could not be made, as CARDBOX_UNAVAILABLE: the first line of what libpq says
- * ("": nothing), and the SQLSTATE with which PostgreSQL refused it ("": it did not). */
+/* The reason why no connection could be made, as CARDBOX_UNAVAILABLE: the first line of libpq's
+ * message ("": none), and PostgreSQL's SQLSTATE ("": it did not refuse the connection). */
 void connect_failure(cardbox_error *out, const PGconn *pg);
 
 /* Bytes of a message of libpq's that are worth showing: its first line, without the end. */

@@ -13,8 +13,8 @@
 
 enum {
     STOP_MS = 200, /* connector_free waits no longer than this for an attempt */
-    HOST_MS = 5000 /* so long the host that accepted a connection is asked alone: without this each
-                    * attempt would wait for the timeout of a silent host before it */
+    HOST_MS = 5000 /* how long only the host that last accepted a connection is tried; otherwise
+                      each attempt would wait for the timeout of a silent host before it */
 };
 
 struct connect_attempt {
@@ -24,7 +24,7 @@ struct connect_attempt {
     bool begun;     /* under the lock */
     bool abandoned; /* under the lock */
     atomic_bool ended;
-    PGconn *pg; /* once it has ended, and the next */
+    PGconn *pg; /* valid once the attempt has ended, as is `why` */
     cardbox_error why;
 };
 
@@ -33,14 +33,14 @@ struct connector {
     periodic thread;
     pthread_mutex_t lock;
     TAILQ_HEAD(, connect_attempt) queue;
-    /* the thread's own: */
+    /* used by the thread only: */
     connect_host host;
     int64_t host_until_ms;
 };
 
 /* --- the thread --- */
 
-/* NULL: none is queued. */
+/* Removes the next attempt from the queue. NULL: there is none. */
 static connect_attempt *next_attempt(connector *c)
 {
     pthread_mutex_lock(&c->lock);

@@ -1,7 +1,7 @@
 /*
- * connector.h: a thread that opens the connections of one connection string by libpq's blocking
- * connect, one after another, for event loops that may not block. libpq does name resolution,
- * service files, several hosts and timeouts. Knows neither statements nor loops.
+ * connector.h: a thread that opens the connections of one connection string for event loops that
+ * may not block. They are opened one after another. It uses libpq's blocking connect, which does
+ * name resolution, service files, several hosts and timeouts.
  */
 #ifndef DB_CONNECTOR_H
 #define DB_CONNECTOR_H
@@ -26,7 +26,7 @@ bool connector_free(connector *c);
  * NULL: out of memory. */
 connect_attempt *connector_start(connector *c, const cardbox_options *options, int wake_fd);
 
-/* Whether the attempt has ended. Takes no lock. */
+/* True if the attempt has ended. Does not lock. */
 bool connector_has_ended(const connect_attempt *a);
 
 /* The connection of an attempt that has ended, for connector_close; NULL: it failed, and *why is

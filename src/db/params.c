@@ -139,7 +139,7 @@ void params_timestamptz_or_null(params *p, bool has, int64_t micros_since_1970)
         params_null(p);
 }
 
-/* Offset in the header of an array of what is known only at its end. */
+/* Offset of those fields in an array's header that are known only at its end. */
 enum { ARRAY_COUNT = 12 };
 
 void params_array(params *p, params_type element)

@@ -1,6 +1,7 @@
 /*
  * params.h: the parameters of one statement, in PostgreSQL's binary form, built in one buffer. All
- * go with an explicit length, so a NUL or a megabyte is no special case. Latches its first failure.
+ * have an explicit length, so that NULs and large values need no special care. After its first
+ * failure it stays failed.
  */
 #ifndef DB_PARAMS_H
 #define DB_PARAMS_H
@@ -59,9 +60,9 @@ void params_timestamptz_or_null(params *p, bool has, int64_t micros_since_1970);
 void params_array(params *p, params_type element);
 void params_array_end(params *p);
 
-/* The value at `at`, of the C type that its type has: bool, int32_t, int64_t, uuid16, an int64_t of
- * microseconds since 1970 for PARAMS_TIMESTAMPTZ;
- * else a slice, whose ptr NULL is a null. */
+/* Appends the value at `at`. Its C type depends on `type`: bool, int32_t, int64_t, uuid16; for
+ * PARAMS_TIMESTAMPTZ an int64_t of microseconds since 1970. For all other types it is a slice,
+ * whose ptr NULL is a null. */
 void params_value(params *p, params_type type, const void *at);
 
 /* An array of one field of each of `count` structs:
@@ -70,10 +71,11 @@ void params_column(params *p, params_type type, const void *structs, size_t coun
                    size_t offset);
 #define PARAMS_FIELD(type, field) sizeof(type), offsetof(type, field)
 
-/* What was added was made of this text: no good if that has failed. */
+/* Call after values were appended that were built in this buffer. If the buffer has failed, the
+ * parameters fail too. */
 void params_made_of(params *p, const buf *text);
 
-/* Fills the arrays that libpq wants: values, lengths, formats (all binary). Pointers live until the
+/* Fills the arrays for libpq: values, lengths, formats (all binary). Pointers are valid until the
  * next change. False if an append failed. */
 bool params_finish(const params *p, const char *values[PARAMS_MAX], int lengths[PARAMS_MAX],
                    int formats[PARAMS_MAX]);

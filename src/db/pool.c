@@ -1,7 +1,7 @@
 /*
  * pool.c: the pool's policy. One mutex guards the lists and the counters; connections are opened
- * and closed outside of it. What comes free while threads wait, a connection or the right to open
- * one, is promised to them: a thread that comes later can't take it.
+ * and closed outside of it. A connection, or the right to open one, that becomes free while threads
+ * wait is promised to them. Threads that come later can't take it.
  */
 #include "db/pool.h"
 
@@ -12,19 +12,19 @@
 #include "base/clock.h"
 #include "base/errors.h"
 
-/* A connection that was idle for longer is looked at before it is used. */
+/* A connection that was idle for longer is checked before it is used. */
 enum { CHECK_AFTER_IDLE_MS = 1000 };
 
 struct store_pool {
     cardbox_options options;
     char *text; /* conninfo and application name */
-    pid_t pid;  /* of the process that made it */
+    pid_t pid;  /* the process that made it */
     pthread_mutex_t lock;
     pthread_cond_t freed;     /* a promise was made */
-    store_conn *idle;         /* the one used last first */
+    store_conn *idle;         /* the most recently used first */
     cardbox_pool_stats stats; /* stats.open counts those being opened too */
-    unsigned promised; /* connections that waiters may take: not for callers that come later */
-    unsigned seed;     /* of the jitter */
+    unsigned promised;        /* connections that are reserved for waiting threads */
+    unsigned seed;            /* for the jitter */
 };
 
 static char *copy_text(cardbox_options *options)
@@ -90,7 +90,7 @@ void pool_free(store_pool *pool)
     free(pool);
 }
 
-/* Lifetimes differ by a tenth either way, so that connections do not all end at once. */
+/* Lifetimes are varied by up to 10 %, so that connections do not all end at once. */
 static int64_t retire_time(store_pool *pool)
 {
     int64_t life_ms = (int64_t)pool->options.max_lifetime_s * 1000;
@@ -101,7 +101,7 @@ static int64_t retire_time(store_pool *pool)
     return clock_ms() + life_ms - spread / 2 + jitter;
 }
 
-/* A connection, or the right to open one, has come free: it is promised to a waiter. Lock held. */
+/* Promises a connection, or the right to open one, to a waiting thread. Lock held. */
 static void promise_to_waiter(store_pool *pool)
 {
     if (pool->stats.waiting <= pool->promised)
@@ -127,14 +127,13 @@ static cardbox_status open_in_place(store_pool *pool, store_conn **out, cardbox_
     return status;
 }
 
-/* Whether there is a connection, or the right to open one, that is promised to nobody. Lock held.
- */
+/* True if a connection, or the right to open one, is free and not promised. Lock held. */
 static bool has_free(const store_pool *pool)
 {
     return pool->stats.idle + pool->options.pool_max - pool->stats.open > pool->promised;
 }
 
-/* Waits for a promise, lock held. False: none was made in time. */
+/* Waits until something is promised. False: not in time. Lock held. */
 static bool await_promise(store_pool *pool, int64_t began_us)
 {
     struct timespec until =
@@ -149,7 +148,8 @@ static bool await_promise(store_pool *pool, int64_t began_us)
     return promised;
 }
 
-/* The most recently used idle connection that is fit; unfit ones go to `unfit`. Lock held. */
+/* The most recently used idle connection that is usable. Unusable ones are moved to `unfit`. Lock
+ * held. */
 static store_conn *take_idle(store_pool *pool, store_conn **unfit)
 {
     int64_t now = clock_ms();
@@ -169,7 +169,7 @@ static store_conn *take_idle(store_pool *pool, store_conn **unfit)
     return NULL;
 }
 
-/* Idle connections over their time, beyond pool_min. Lock held. */
+/* Removes idle connections that are over their age and beyond pool_min. Lock held. */
 static void trim_idle(store_pool *pool, store_conn **unfit)
 {
     int64_t limit = clock_ms() - (int64_t)pool->options.idle_timeout_s * 1000;
@@ -276,7 +276,7 @@ cardbox_status pool_run(store_pool *pool, int64_t began_us, statement_id id, con
     return pool_receive(pool, conn, sent, rows, unknown, err);
 }
 
-/* --- what is told of it --- */
+/* --- statistics --- */
 
 void pool_count_retry(store_pool *pool)
 {
@@ -288,7 +288,7 @@ void pool_count_retry(store_pool *pool)
 void pool_read_stats(store_pool *pool, cardbox_pool_stats *out)
 {
     if (pool_is_forked(pool))
-        return; /* the lock may be one of the parent's threads', for ever */
+        return; /* a thread of the parent may have held the lock at the fork */
     pthread_mutex_lock(&pool->lock);
     *out = pool->stats;
     pthread_mutex_unlock(&pool->lock);

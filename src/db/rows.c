@@ -11,8 +11,8 @@
 /* PostgreSQL's type OIDs, beside those of parameters. */
 enum { TYPE_NAME = 19 };
 
-/* That a statement's columns and the C that reads them agree, nobody but the tests can tell: a
- * build with a sanitizer stops where a column is none, or has another type. */
+/* Only tests can check that a statement's columns match the C code that reads them. A build with a
+ * sanitizer aborts if a column is missing or has another type. */
 #ifdef __SANITIZE_ADDRESS__
 static void check_type(const store_rows *rows, int column, params_type type)
 {

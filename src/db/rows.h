@@ -1,6 +1,6 @@
 /*
- * rows.h: what a statement gave, in binary form. A store_rows is a PGresult; cells are borrowed
- * from it until rows_free. Rooms above the store see only this.
+ * rows.h: the result of a statement, in binary form. A store_rows is a PGresult. Cells are borrowed
+ * from it until rows_free. Folders above the store see only this header.
  */
 #ifndef DB_ROWS_H
 #define DB_ROWS_H
@@ -25,7 +25,7 @@ int64_t rows_micros(const store_rows *rows, int row, int column); /* timestamptz
 /* A text cell as a C string of at most `size` bytes with its NUL, cut between characters. */
 void rows_copy_text(char *out, size_t size, const store_rows *rows, int row, int column);
 
-/* Bytes of memory, about; at no cost. */
+/* The approximate bytes of memory of the result. Cheap. */
 size_t rows_memory(const store_rows *rows);
 
 /* Bytes of all cells, or of a row's, for a budget. */

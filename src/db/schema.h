@@ -35,7 +35,7 @@ const schema *schema_of_build(void);
 /* The newest migration of this build. */
 int schema_newest(void);
 
-/* How much memory schema_params needs. */
+/* Bytes that schema_params needs in the parameters. */
 #define SCHEMA_PARAMS_BYTES ((size_t)32 * 1024)
 
 /* Adds two parameters, with which a statement finds out whether the database has the functions of

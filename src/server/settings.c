@@ -9,7 +9,7 @@
 #include "app/word_wrap.h"
 #include "cardbox/version.h"
 #include "server/request/route.h"
-#include "store/admin/collect.h"
+#include "store/admin/gc.h"
 
 #define OPTION(name, kind, field, env, value, help, min, max)                                      \
     {                                                                                              \
@@ -85,7 +85,7 @@ static const opt_spec SPECS[] = {
            "log it when other sessions have kept these removals out for longer; default 600", 1,
            86400),
     OPTION("retention-days", OPT_INT, retention_days, "CARDBOX_RETENTION_DAYS", "N",
-           "how long deleted cards and boxes are kept; default 30", 0, COLLECT_RETENTION_MAX),
+           "how long deleted cards and boxes are kept; default 30", 0, GC_RETENTION_MAX),
     OPTION("body-max", OPT_SIZE, body_max, "CARDBOX_BODY_MAX", "BYTES",
            "largest request body; default 4M", 1024, 1L << 30),
     OPTION("response-max", OPT_SIZE, response_max, "CARDBOX_RESPONSE_MAX", "BYTES",
@@ -123,7 +123,7 @@ static const settings DEFAULTS = {
     .project_transfers_max = 2,
     .gc_interval_s = 60,
     .gc_warn_s = 600,
-    .retention_days = COLLECT_RETENTION_DAYS,
+    .retention_days = GC_RETENTION_DAYS,
     .body_max = 4L << 20,
     .response_max = 64L << 20,
     .memory_max = 512L << 20,

@@ -86,7 +86,7 @@ BAD = [
     ("no parent", task("b", parent="nobody"), "task b names a parent that does not exist"),
     ("its own parent", task("b", parent="b"), "parentTaskId names the task itself"),
     ("no start message", call("b", "t", start="nobody"), "call b names a start or end message that its task does not have"),
-    ("another content", message("m", "t", content="other"), "message m exists and says something else"),
+    ("another content", message("m", "t", content="other"), "message m exists with other content"),
     ("another role", message("b", "t", role="tool"), "role must be system, user or assistant"),
     ("no content", {"kind": "message", "id": "b", "task_id": "t", "role": "user", "timestamp": 1}, "the row has no content"),
     ("content of another type", message("b", "t", content={}), "content must be a string, not object"),

@@ -341,7 +341,7 @@ def test_gc_retention():
 def test_gc_in_the_way_of_others():
     """Another collector, or a locked table: a wait that ends, and says who it is and what to do."""
     dsn = filled()
-    for sql, what in (("SELECT FROM cardbox.lock_rows WHERE name = 'gc' FOR UPDATE", "the lock of collectors"),
+    for sql, what in (("SELECT FROM cardbox.lock_rows WHERE name = 'gc' FOR UPDATE", "the lock of gc"),
                       ("LOCK TABLE cardbox.cards", "locked tables")):
         with holding(dsn, sql) as pid:
             done = cardbox("gc", "--dsn", as_role(dsn, "cardbox_app"), "--wait-s", "1", check=False)

@@ -380,7 +380,7 @@ def test_two_servers_sweep():
             assert content(dsn, keep) == names("k", 100)
             for server in servers:
                 server.stop()
-            assert any("event=swept" in server.log() for server in servers)
+            assert any("event=gc_done" in server.log() for server in servers)
         finally:
             for server in servers:
                 server.kill()

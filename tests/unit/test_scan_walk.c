@@ -139,7 +139,7 @@ static void takes_a_first_member_that_is_the_only_one_so_named(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        bool taken = scan_take_first(parse(cases[i].object), SLICE("tag"), &value, &rest);
+        bool taken = scan_split_first(parse(cases[i].object), SLICE("tag"), &value, &rest);
 
         assert_int_equal(taken, cases[i].value != NULL);
         if (!taken)
@@ -380,13 +380,13 @@ static void sees_what_may_be_half_a_pair(void **state)
         assert_non_null(text);
         memset(text, 'd', size);
         memcpy(text + lead, PIECES[i % 7].piece, 3);
-        if (scan_may_say_half((slice){text, size}) != PIECES[i % 7].may_be)
+        if (scan_may_have_half((slice){text, size}) != PIECES[i % 7].may_be)
             fail_msg("%.*s", (int)size, text);
         free(text);
     }
-    assert_true(scan_may_say_half(SLICE("\\\\ud")));
-    assert_false(scan_may_say_half(SLICE("\\u")));
-    assert_false(scan_may_say_half(SLICE("")));
+    assert_true(scan_may_have_half(SLICE("\\\\ud")));
+    assert_false(scan_may_have_half(SLICE("\\u")));
+    assert_false(scan_may_have_half(SLICE("")));
 }
 
 static void counts(void **state)

@@ -6,61 +6,61 @@
 #include "base/clock.h"
 #include "cli/commands.h"
 #include "cli/view/table.h"
-#include "store/admin/collect.h"
+#include "store/admin/gc.h"
 
 /* How long to wait for locks of others, and how often to try again. */
 enum { WAIT_S = 60, WAIT_STEP_MS = 20 };
 
 /* Runs one batch, and waits for locks of others. */
-static cardbox_status collect_one_batch(cardbox *db, const cli_options *options, collect_sum *sum,
-                                        collect_state *state, cardbox_error *err)
+static cardbox_status gc_one_batch(cardbox *db, const cli_options *options, gc_sum *sum,
+                                   gc_state *state, cardbox_error *err)
 {
     int64_t deadline_ms = clock_ms() + options->wait_s * 1000;
     cardbox_status status;
 
     for (;;) {
-        status = collect_batch(sum, state, db, options->retention_days, options->batch, err);
-        if (status != CARDBOX_OK || *state < COLLECT_BUSY || clock_ms() >= deadline_ms)
+        status = gc_batch(sum, state, db, options->retention_days, options->batch, err);
+        if (status != CARDBOX_OK || *state < GC_BUSY || clock_ms() >= deadline_ms)
             return status;
         clock_sleep_ms(WAIT_STEP_MS);
     }
 }
 
-static cardbox_status collect_all(cardbox *db, const cli_options *options, collect_sum *sum,
-                                  collect_state *state, cardbox_error *err)
+static cardbox_status gc_all(cardbox *db, const cli_options *options, gc_sum *sum, gc_state *state,
+                             cardbox_error *err)
 {
     term_progress progress = {.label = "gc", .unit = "rows"};
-    collect_sum expected = {{0}, {0}};
+    gc_sum expected = {{0}, {0}};
     cardbox_status status = CARDBOX_OK;
 
     if (isatty(STDERR_FILENO))
-        status = collect_count(&expected, db, options->retention_days, err);
-    progress.total = (uint64_t)collect_rows(&expected);
-    *state = COLLECT_MORE;
-    while (status == CARDBOX_OK && *state == COLLECT_MORE) {
-        status = collect_one_batch(db, options, sum, state, err);
-        term_progress_show(&progress, (uint64_t)collect_rows(sum), (uint64_t)collect_rows(sum));
+        status = gc_count(&expected, db, options->retention_days, err);
+    progress.total = (uint64_t)gc_rows(&expected);
+    *state = GC_MORE;
+    while (status == CARDBOX_OK && *state == GC_MORE) {
+        status = gc_one_batch(db, options, sum, state, err);
+        term_progress_show(&progress, (uint64_t)gc_rows(sum), (uint64_t)gc_rows(sum));
     }
     term_progress_clear(&progress);
     return status;
 }
 
-static cli_exit print_json(const cli_options *options, const collect_sum *sum)
+static cli_exit print_json(const cli_options *options, const gc_sum *sum)
 {
     json_t *all = json_pack("{s:b}", "dry_run", options->dry_run);
 
-    for (int kind = 0; kind < COLLECT_KINDS; kind++)
-        json_object_set_new(all, collect_name((collect_kind)kind),
+    for (int kind = 0; kind < GC_KINDS; kind++)
+        json_object_set_new(all, gc_name((gc_kind)kind),
                             json_pack("{s:I, s:I}", "rows", (json_int_t)sum->rows[kind], "bytes",
                                       (json_int_t)sum->bytes[kind]));
-    if (json_object_size(all) <= COLLECT_KINDS) { /* out of memory */
+    if (json_object_size(all) <= GC_KINDS) { /* out of memory */
         json_decref(all);
         all = NULL;
     }
     return cli_print_json(all);
 }
 
-static cli_exit print_sum(const cli_options *options, const collect_sum *sum)
+static cli_exit print_sum(const cli_options *options, const gc_sum *sum)
 {
     static const table_column columns[] = {
         {"kind", TABLE_LEFT}, {"rows", TABLE_RIGHT}, {"bytes", TABLE_RIGHT}};
@@ -69,46 +69,46 @@ static cli_exit print_sum(const cli_options *options, const collect_sum *sum)
     if (options->json)
         return print_json(options, sum);
     table_init(&t, columns, 3);
-    for (int kind = 0; kind < COLLECT_KINDS; kind++) {
+    for (int kind = 0; kind < GC_KINDS; kind++) {
         if (sum->rows[kind] == 0)
             continue;
-        table_text(&t, collect_name((collect_kind)kind));
+        table_text(&t, gc_name((gc_kind)kind));
         table_int(&t, sum->rows[kind]);
         table_int(&t, sum->bytes[kind]);
     }
     bool printed = table_finish(&t, 0);
-    printf("%" PRId64 " rows %s\n", collect_rows(sum),
+    printf("%" PRId64 " rows %s\n", gc_rows(sum),
            options->dry_run ? "would be removed" : "removed");
     return printed ? CLI_DONE : cli_nomem();
 }
 
-static cli_exit print_lock_holder(cardbox *db, const cli_options *options, collect_state state)
+static cli_exit print_lock_holder(cardbox *db, const cli_options *options, gc_state state)
 {
-    collect_holder holder;
+    gc_blocker blocker;
 
-    collect_holder_get(&holder, db, state);
+    gc_blocker_get(&blocker, db, state);
     cli_error("waited %ld s for %s: %s", options->wait_s,
-              state == COLLECT_BUSY ? "the lock of collectors" : "locked tables", holder.text);
+              state == GC_BUSY ? "the lock of gc" : "locked tables", blocker.text);
     return CLI_FAILED;
 }
 
 static cli_exit run_gc(cardbox *db, const cli_options *options)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
-    collect_sum sum = {{0}, {0}};
-    collect_state state = COLLECT_OVER;
+    gc_sum sum = {{0}, {0}};
+    gc_state state = GC_OVER;
     cardbox_status status;
     cli_exit end = CLI_DONE;
 
     if (options->dry_run)
-        status = collect_count(&sum, db, options->retention_days, &err);
+        status = gc_count(&sum, db, options->retention_days, &err);
     else
-        status = collect_all(db, options, &sum, &state, &err);
-    if (status == CARDBOX_OK || collect_rows(&sum) > 0) /* removed rows stay removed */
+        status = gc_all(db, options, &sum, &state, &err);
+    if (status == CARDBOX_OK || gc_rows(&sum) > 0) /* removed rows stay removed */
         end = print_sum(options, &sum);
     if (status != CARDBOX_OK)
         return cli_failed(&err);
-    return state >= COLLECT_BUSY ? print_lock_holder(db, options, state) : end;
+    return state >= GC_BUSY ? print_lock_holder(db, options, state) : end;
 }
 
 const cli_command cli_gc = {
@@ -124,16 +124,15 @@ const cli_command cli_gc = {
             CLI_DSN,
             CLI_FLAG("dry-run", dry_run, "only count"),
             CLI_INT("retention-days", retention_days, "N",
-                    "how long deleted cards and boxes are kept (default 30)", 0,
-                    COLLECT_RETENTION_MAX),
+                    "how long deleted cards and boxes are kept (default 30)", 0, GC_RETENTION_MAX),
             CLI_INT("batch", batch, "N", "most rows in one transaction (default 1000)", 1, 100000),
             CLI_INT("wait-s", wait_s, "N",
                     "seconds to wait for locks of other sessions (default 60)", 0, 86400),
             CLI_JSON,
             CLI_OPTIONS_END,
         },
-    .defaults = &(const cli_options){.retention_days = COLLECT_RETENTION_DAYS,
-                                     .batch = COLLECT_BATCH,
+    .defaults = &(const cli_options){.retention_days = GC_RETENTION_DAYS,
+                                     .batch = GC_BATCH,
                                      .wait_s = WAIT_S},
     .with_database = run_gc,
 };

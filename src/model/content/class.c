@@ -133,7 +133,7 @@ static scan_value find_tag(scan_value content, slice *rest)
 {
     const slice name = SLICE("__type__");
     scan_value tag = {SCAN_NONE, {NULL, 0}};
-    if (scan_take_first(content, name, &tag, rest))
+    if (scan_split_first(content, name, &tag, rest))
         return tag;
     *rest = (slice){NULL, 0};
     if (content.kind != SCAN_OBJECT || !scan_may_name(content.text, name))

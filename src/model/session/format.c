@@ -62,7 +62,7 @@ void context_put_inside(context_writer *w, buf *out, context_text text)
         return;
     if (text.is_raw)
         buf_json_inside(out, text.bytes);
-    else if (w->repairs_text && scan_may_say_half(text.bytes))
+    else if (w->repairs_text && scan_may_have_half(text.bytes))
         put_without_halves(out, text.bytes);
     else
         buf_slice(out, text.bytes);

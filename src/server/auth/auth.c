@@ -59,7 +59,8 @@ static unsigned scope_of(route_scope scope)
     return SCOPES[scope];
 }
 
-/* What belongs to no project shows something of all. */
+/* True if the token is valid for the request's project. Routes that belong to no project require a
+ * token for all projects, since they reveal something of all. */
 static bool is_for_project(const token *t, const request *r)
 {
     return route_is_of_project(r->match.route) ? token_is_for(t, request_tenant(r))
@@ -81,7 +82,8 @@ static void answer_not_ready(request *r)
         http_error_send_away(r, "the tokens could not be read from the database");
 }
 
-/* What the operation needs is no secret; which part of it the token lacks is not said. */
+/* Names the scope that the operation requires, which is public. It does not reveal whether the
+ * token lacks the scope or the project. */
 static void answer_forbidden(request *r)
 {
     char hint[80];

@@ -9,7 +9,7 @@
 #include "server/request/headers.h"
 #include "server/request/request.h"
 
-/* Whether requests can be authorised: the tokens and the role are known. */
+/* True if requests can be authorized: the list of tokens and the role's rights were read. */
 bool auth_is_ready(const server_state *server);
 
 /* Checks the token of a request whose route is known. False: answered with an error. */

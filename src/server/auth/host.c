@@ -1,5 +1,5 @@
 /*
- * host.c: reads hosts as a Host header or an option gives them, and compares them.
+ * host.c: parses and compares host names of Host headers and of options.
  */
 #include "server/auth/host.h"
 #include <arpa/inet.h>
@@ -7,11 +7,11 @@
 #include <string.h>
 #include <strings.h>
 
-enum { NAME_MAX_BYTES = 253 }; /* of a name in DNS */
+enum { NAME_MAX_BYTES = 253 }; /* the limit of DNS */
 
 /* --- reading --- */
 
-/* Nothing, or a colon and perhaps digits. */
+/* Accepts an empty text, or a colon and perhaps digits. */
 static bool is_port(slice text)
 {
     for (size_t i = 1; i < text.len; i++)
@@ -124,7 +124,7 @@ static bool add_names(host_rules *rules, const char *value, char *error, size_t 
     for (const char *at = value; at != NULL; at = *at == ',' ? at + 1 : NULL) {
         slice name = {at, strcspn(at, ",")};
         if (rules->count == OPT_LIST_MAX) {
-            snprintf(error, size, "--allow-host takes at most %d names", OPT_LIST_MAX);
+            snprintf(error, size, "--allow-host accepts at most %d names", OPT_LIST_MAX);
             return false;
         }
         if (!read_name(&rules->known[rules->count], name)) {

@@ -28,7 +28,7 @@ typedef struct host_rules {
 bool host_rules_init(host_rules *out, const settings *set, const char *where, char *error,
                      size_t size);
 
-/* Whether the rules accept an authority: a host, or a host and a port. */
+/* True if the rules accept an authority: a host, or a host and a port. */
 bool host_is_accepted(const host_rules *rules, slice authority);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * token_list.c: a hash table by the secret's SHA-256. Nobody can choose what a hash begins with, so
- * its first bytes are the slot; and as secrets are random, how long a comparison takes tells
- * nothing.
+ * token_list.c: a hash table by the secret's SHA-256. Its first bytes select the slot, since nobody
+ * can choose them. Secrets are random, so that the duration of a comparison does not reveal
+ * anything about them.
  */
 #include "server/auth/token_list.h"
 #include <gnutls/crypto.h>
@@ -24,7 +24,7 @@ static size_t slot_of(const token_list *list, const unsigned char *hash)
 
 /* --- making --- */
 
-static void insert(token_list *list, const token *t)
+static void insert_token(token_list *list, const token *t)
 {
     size_t at = slot_of(list, t->hash);
     while (list->slots[at] != NULL)
@@ -63,7 +63,7 @@ static void add_token(token_list *list, const store_rows *rows, int row, int cou
         tenants[t->tenant_count++] = (slice){arena_copy(&list->memory, tenant), tenant.len};
     }
     t->tenants = tenants;
-    insert(list, t);
+    insert_token(list, t);
 }
 
 static void list_release(token_list *list)

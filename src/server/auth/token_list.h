@@ -22,7 +22,8 @@ typedef struct token {
 
 typedef struct token_list token_list;
 
-/* Of the rows of tokens_watch, which were asked for at `asked_ms`. NULL: no memory. */
+/* Builds a list from the rows of tokens_watch. The statement was sent at `asked_ms`. NULL: out of
+ * memory. */
 token_list *token_list_new(const store_rows *rows, int64_t asked_ms);
 
 /* The token with this secret, expired or not; NULL: none. */
@@ -33,7 +34,7 @@ const token *token_list_find_id(const token_list *list, int64_t id);
 
 bool token_is_for(const token *t, slice tenant);
 
-/* Where the list is that counts. One thread changes it. */
+/* The token list that is in use. One thread replaces it. */
 typedef struct token_store {
     pthread_mutex_t lock; /* held while `current` is read or changed */
     token_list *current;
@@ -44,7 +45,7 @@ typedef struct token_store {
 void token_store_init(token_store *b);
 void token_store_free(token_store *b); /* no reader may be left */
 
-/* Takes the list over. */
+/* Makes `list` the current one, and owns it from then on. */
 void token_store_publish(token_store *b, token_list *list);
 
 /* One thread's reference to a list. Starts as zeros. */

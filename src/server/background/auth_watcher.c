@@ -26,19 +26,19 @@ struct auth_watcher {
     /* under the lock: */
     role_rights rights;
     /* the thread's own: */
-    int64_t version;         /* of the list */
-    int64_t role_ms;         /* when the role is due */
-    int64_t slots_ms;        /* when the slots are */
-    bool logged_failure;     /* that it can't read the tokens */
-    bool logged_excess;      /* the role has too many rights, which was said */
-    bool is_standby;         /* --dsn leads to a standby, which was said */
-    bool logged_no_identity; /* it does not say which database it is, which was said */
+    int64_t version;         /* the token list that was read last */
+    int64_t role_ms;         /* when the role is read next */
+    int64_t slots_ms;        /* when the free slots are counted next */
+    bool logged_failure;     /* a failure to read the tokens was logged */
+    bool logged_excess;      /* too many rights of the role were logged */
+    bool is_standby;         /* it was logged that --dsn leads to a standby */
+    bool logged_no_identity; /* a failure to read the cluster identity was logged */
 };
 
 /* --- the role --- */
 
-/* Where other machines reach us, a hole in our code would open all projects to them. On our own
- * machine it is the developer's: their PostgreSQL knows one role, and nobody else asks. */
+/* A role with too many rights is an error if other machines can reach the server, since a bug in
+ * our code would open all projects to them. On a developer's own machine it is only a warning. */
 static void judge_role(auth_watcher *w, const role_rights *rights)
 {
     const char *excess = role_excess(rights);
@@ -55,7 +55,7 @@ static void judge_role(auth_watcher *w, const role_rights *rights)
     w->logged_excess = excess != NULL;
 }
 
-/* With --read-only and no standbys besides it is meant so. */
+/* With --read-only and without other standbys, --dsn may lead to a standby. */
 static void judge_standby(auth_watcher *w, bool on_standby)
 {
     const settings *set = w->base.server->set;
@@ -126,8 +126,9 @@ static bool check_tokens(auth_watcher *w, cardbox_error *err)
 
 /* --- the identity of the cluster --- */
 
-/* While it is not known, or is not theirs, standbys are not read from; nor from when a connection
- * came up until it has been asked again: that may lead to another primary, and be written by. */
+/* Reads the primary's cluster identity. Standbys are not read from while it is unknown or differs
+ * from theirs. A new connection may lead to another primary, so the identity is also read again
+ * whenever one has come up. */
 static void check_cluster_identity(auth_watcher *w, bool answers)
 {
     char why[LOG_QUOTE_SIZE];
@@ -170,7 +171,7 @@ static void check_slots(auth_watcher *w)
 
 /* --- the thread --- */
 
-/* The loops wait for it: so it says that it is there before it asks for more. */
+/* Reports the connection to slots.c before anything else, since the loops wait for it. */
 static bool open_database(auth_watcher *w, cardbox_error *err)
 {
     bool was_open = w->base.db != NULL;

@@ -34,10 +34,10 @@ cardbox_status background_db_open(cardbox **db, const settings *set, const char 
 cardbox_status background_db_open_when_served(cardbox **db, server_state *server, const char *name,
                                               unsigned timeout_ms);
 
-/* Tells slots.c if PostgreSQL had no slot for it. */
+/* Reports to slots.c if PostgreSQL had no connection slot for this connection. */
 void background_db_report(server_state *server, slots_user asker, const cardbox_error *err);
 
-/* At the end of a turn: gives the connection back while slots are scarce. */
+/* Called at the end of each cycle: closes the connection while slots are scarce. */
 void background_db_close_if_scarce(cardbox **db, const server_state *server);
 
 #endif

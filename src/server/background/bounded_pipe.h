@@ -20,7 +20,7 @@ void bounded_pipe_free(bounded_pipe *p);
 /* Puts all bytes in, waiting for free space. False: the bounded_pipe was shut. */
 bool bounded_pipe_put(bounded_pipe *p, slice bytes);
 
-/* Takes up to `size_max` bytes, waiting for the first. 0: the end; -1: the pipe was shut. */
+/* Removes up to `size_max` bytes, waiting for the first. 0: the end; -1: the pipe was shut. */
 ssize_t bounded_pipe_take(bounded_pipe *p, char *to, size_t size_max);
 
 /* --- the loop's side --- */
@@ -28,11 +28,11 @@ ssize_t bounded_pipe_take(bounded_pipe *p, char *to, size_t size_max);
 /* Puts in as much as fits now, and returns that number of bytes. */
 size_t bounded_pipe_offer(bounded_pipe *p, slice bytes);
 
-/* What can be taken at once, lent until bounded_pipe_took. Empty: nothing now. */
+/* The bytes that can be read at once, lent until bounded_pipe_took. Empty: none now. */
 slice bounded_pipe_peek(bounded_pipe *p);
 void bounded_pipe_took(bounded_pipe *p, size_t len);
 
-/* Whether it makes sense to peek or offer again. */
+/* True if it makes sense to peek or offer again. */
 bool bounded_pipe_is_ready(bounded_pipe *p);
 
 /* --- either side --- */

@@ -1,6 +1,6 @@
 /*
- * gc_thread.c: each run analyzes one table and collects one batch. If there is more, the next run
- * follows after a short pause. It is not the auth_watcher's thread, because a batch may take longer
+ * gc_thread.c: each run analyzes one table and removes one batch. If there is more, the next run
+ * follows after a short pause. It is not the auth_watcher's thread, because a batch may last longer
  * than the time in which a revoked token must be refused.
  */
 #include "server/background/gc_thread.h"
@@ -11,30 +11,30 @@
 #include "app/log.h"
 #include "server/background/background.h"
 #include "server/response/failure_log.h"
-#include "store/admin/collect.h"
-#include "store/admin/grown.h"
+#include "store/admin/gc.h"
+#include "store/admin/stale_statistics.h"
 
 enum {
     CHECK_MS = 1000,
-    IDLE_MS = 10000, /* between two looks for grown tables while this server sends nothing */
+    IDLE_MS = 10000, /* between two checks for stale statistics while this server is idle */
     PAUSE_MS = 100,
     TIMEOUT_MS = 5000,
     RETRY_MOST_MS = 8000,
-    TRIM_BYTES = 64 * 1024 * 1024, /* that were counted since memory was given back */
-    QUIET_BYTES = 1024 * 1024      /* that may be counted between two looks, and be in use */
+    TRIM_BYTES = 64 * 1024 * 1024, /* allocated since memory was last returned to the system */
+    QUIET_BYTES = 1024 * 1024      /* that may be allocated between two checks, and be in use */
 };
 
 typedef struct gc_thread {
     background base;
     bool analyze_failed;      /* and that was logged */
-    int64_t retry_ms;         /* until it tries again to connect */
-    int64_t round_ms;         /* when the next round of sweeping is due */
-    int64_t analyze_ms;       /* when grown tables are looked for though nothing was sent */
-    uint64_t sent;            /* statements, at the last look */
-    size_t counted;           /* bytes of the memory budget, at the last look, */
-    size_t trimmed;           /* and when memory was given back */
-    collect_sum sum;          /* of this round */
-    int64_t blocked_since_ms; /* since when other sessions keep gc out; 0: they do not */
+    int64_t retry_ms;         /* pause until the next attempt to connect */
+    int64_t round_ms;         /* when the next round of gc is due */
+    int64_t analyze_ms;       /* when statistics are checked even if nothing was sent */
+    uint64_t sent;            /* statements sent, at the last check */
+    size_t counted;           /* bytes counted in the memory budget at the last check */
+    size_t trimmed;           /* the same when memory was last returned to the system */
+    gc_sum sum;               /* the rows removed in this round */
+    int64_t blocked_since_ms; /* since when other sessions block gc; 0: they do not */
     int64_t blocked_log_ms;   /* when that is logged next */
     bool blocked_logged;
 } gc_thread;
@@ -42,13 +42,13 @@ typedef struct gc_thread {
 static void log_counts(gc_thread *s)
 {
     buf counts = BUF_INIT(1024);
-    for (int kind = 0; kind < COLLECT_KINDS; kind++)
-        buf_printf(&counts, "%s%s=%" PRId64, kind > 0 ? " " : "", collect_name((collect_kind)kind),
+    for (int kind = 0; kind < GC_KINDS; kind++)
+        buf_printf(&counts, "%s%s=%" PRId64, kind > 0 ? " " : "", gc_name((gc_kind)kind),
                    s->sum.rows[kind]);
-    if (collect_rows(&s->sum) > 0)
-        log_info("swept", "%s", buf_str(&counts));
+    if (gc_rows(&s->sum) > 0)
+        log_info("gc_done", "%s", buf_str(&counts));
     buf_free(&counts);
-    s->sum = (collect_sum){.rows = {0}};
+    s->sum = (gc_sum){.rows = {0}};
 }
 
 static void warn_failed(const gc_thread *s, const char *event, const cardbox_error *err)
@@ -59,12 +59,12 @@ static void warn_failed(const gc_thread *s, const char *event, const cardbox_err
         log_warn(event, "sqlstate=%s reason=%s", err->sqlstate, failure_message(why, err));
 }
 
-/* A table that has grown. True: there may be another one. */
-static bool analyze_grown(gc_thread *s)
+/* Analyzes one table whose statistics are stale. True: there may be another one. */
+static bool analyze_one_table(gc_thread *s)
 {
-    char table[GROWN_NAME_SIZE];
+    char table[TABLE_NAME_SIZE];
     cardbox_error err = CARDBOX_ERROR_INIT;
-    bool failed = grown_analyze(table, s->base.db, &err) != CARDBOX_OK;
+    bool failed = stale_statistics_analyze(table, s->base.db, &err) != CARDBOX_OK;
     if (failed && !s->analyze_failed)
         warn_failed(s, "not_analyzed", &err);
     s->analyze_failed = failed;
@@ -75,10 +75,10 @@ static bool analyze_grown(gc_thread *s)
 
 /* Logs that gc could not run for --gc-warn-s. The SQL of the other session is not logged: it may
  * contain values. */
-static void log_blocked(gc_thread *s, collect_state state)
+static void log_blocked(gc_thread *s, gc_state state)
 {
     char application[LOG_QUOTE_SIZE];
-    collect_holder holder;
+    gc_blocker blocker;
     int64_t now_ms = clock_ms(), limit_ms = (int64_t)s->base.server->set->gc_warn_s * 1000;
     if (s->blocked_since_ms == 0) {
         s->blocked_since_ms = now_ms;
@@ -88,15 +88,14 @@ static void log_blocked(gc_thread *s, collect_state state)
         return;
     s->blocked_log_ms = now_ms + limit_ms;
     s->blocked_logged = true;
-    collect_holder_get(&holder, s->base.db, state);
+    gc_blocker_get(&blocker, s->base.db, state);
     log_warn("gc_kept_out",
              "seconds=%" PRId64 " reason=\"%s\" pid=%d application=%s "
              "hint=\"wait until that session ends, or end it with pg_terminate_backend(%d)\"",
              (now_ms - s->blocked_since_ms) / 1000,
-             state == COLLECT_BUSY ? "a session holds the lock of gc"
-                                   : "a session has locked tables",
-             holder.pid, log_quote(application, holder.application, strlen(holder.application)),
-             holder.pid);
+             state == GC_BUSY ? "a session holds the lock of gc" : "a session has locked tables",
+             blocker.pid, log_quote(application, blocker.application, strlen(blocker.application)),
+             blocker.pid);
 }
 
 static void end_blocked(gc_thread *s)
@@ -107,7 +106,8 @@ static void end_blocked(gc_thread *s)
     s->blocked_logged = false;
 }
 
-/* How long until the next round: if gc was kept out, soon enough to notice how long that lasts. */
+/* Time until the next round. If gc was blocked, it is short, so that the blocked time is measured
+ * well. */
 static int64_t next_round_ms(const gc_thread *s, bool was_out)
 {
     int64_t round_ms = (int64_t)s->base.server->set->gc_interval_s * 1000;
@@ -116,31 +116,31 @@ static int64_t next_round_ms(const gc_thread *s, bool was_out)
     return was_out && analyze_ms < round_ms ? analyze_ms : round_ms;
 }
 
-/* True: there is more. */
-static bool collect_some(gc_thread *s)
+/* Runs gc once if it is due. True: there are more rows to remove. */
+static bool run_gc_batch(gc_thread *s)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
-    collect_state state = COLLECT_OVER;
+    gc_state state = GC_OVER;
     const settings *set = s->base.server->set;
     if (set->gc_interval_s == 0 || clock_ms() < s->round_ms)
         return false;
     cardbox_status status =
-        collect_batch(&s->sum, &state, s->base.db, set->retention_days, COLLECT_BATCH, &err);
+        gc_batch(&s->sum, &state, s->base.db, set->retention_days, GC_BATCH, &err);
     if (status != CARDBOX_OK)
-        warn_failed(s, "not_swept", &err);
-    else if (state >= COLLECT_BUSY)
+        warn_failed(s, "gc_failed", &err);
+    else if (state >= GC_BUSY)
         log_blocked(s, state);
     else
         end_blocked(s);
-    if (status == CARDBOX_OK && state == COLLECT_MORE)
+    if (status == CARDBOX_OK && state == GC_MORE)
         return true;
     log_counts(s);
-    s->round_ms = clock_ms() + next_round_ms(s, status == CARDBOX_OK && state >= COLLECT_BUSY);
+    s->round_ms = clock_ms() + next_round_ms(s, status == CARDBOX_OK && state >= GC_BUSY);
     return false;
 }
 
-/* After a burst of large requests: gives the memory back once little comes and goes. Not before: it
- * would be used again, and the loops would have to wait. */
+/* After a burst of large requests: returns freed memory to the system once the load is low. Before
+ * that it would be used again, and the loops would have to wait. */
 static void trim_memory(gc_thread *s)
 {
     size_t added = atomic_load(&s->base.server->memory.added);
@@ -153,7 +153,7 @@ static void trim_memory(gc_thread *s)
     s->trimmed = added;
 }
 
-/* Whether nothing was sent to the database since the last look, and nothing is due. */
+/* True if nothing was sent to the database since the last check, and nothing is due. */
 static bool is_idle(gc_thread *s)
 {
     const settings *set = s->base.server->set;
@@ -182,8 +182,8 @@ static int64_t run_gc(void *arg)
         return s->retry_ms;
     }
     s->retry_ms = 0;
-    bool grown = analyze_grown(s);
-    bool more = collect_some(s) || grown;
+    bool grown = analyze_one_table(s);
+    bool more = run_gc_batch(s) || grown;
     if (more)
         s->analyze_ms = 0;
     background_db_close_if_scarce(&s->base.db, s->base.server);

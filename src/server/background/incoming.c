@@ -18,24 +18,24 @@ ssize_t incoming_read(void *arg, char *to, size_t room)
 /* --- on the loop --- */
 
 /* After the transfer has ended the rest of the body is ignored: the answer waits for its end. */
-static size_t take(request *r, slice piece)
+static size_t receive_body(request *r, slice part)
 {
     transfer *t = r->plan;
     if (t->aborted || transfer_state_of(t).over)
-        return piece.len;
-    size_t taken = bounded_pipe_offer(t->bounded_pipe, piece);
-    t->waits = taken < piece.len;
-    return taken;
+        return part.len;
+    size_t accepted = bounded_pipe_offer(t->bounded_pipe, part);
+    t->waits = accepted < part.len;
+    return accepted;
 }
 
-static void end(request *r)
+static void end_body(request *r)
 {
     transfer *t = r->plan;
     bounded_pipe_end(t->bounded_pipe);
     request_set_state(r, REQUEST_SUSPENDED);
 }
 
-const request_sink INCOMING_SINK = {take, end};
+const request_sink INCOMING_SINK = {receive_body, end_body};
 
 void incoming_update(transfer *t, void (*done)(transfer *t, request *r),
                      void (*stopped)(transfer *t))

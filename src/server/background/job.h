@@ -22,7 +22,7 @@ typedef struct job {
     bool needs_statement; /* its ticket goes to the batcher, once the loop has it again */
     atomic_bool given_up; /* nobody waits for the outcome: work that can end early does */
     job_state state;      /* under the pool's lock */
-    TAILQ_ENTRY(request) in_queue; /* of the pool, under its lock */
+    TAILQ_ENTRY(request) in_queue; /* the pool's queue, under its lock */
     LIST_ENTRY(request) of_loop;
     int64_t since_ms;
     job_work work, done;

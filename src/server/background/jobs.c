@@ -1,7 +1,8 @@
 /*
- * jobs.c: one queue for all loops. A free thread takes the oldest job of the project that has the
+ * jobs.c: one queue for all loops. A free thread starts the oldest job of the project that has the
  * fewest running, and no project has all threads. So the jobs of one project wait for each other,
- * and do not delay other projects. Either a request's loop or a thread works on it, never both.
+ * and do not delay other projects. At any time either the request's loop or a thread works on it,
+ * never both.
  */
 #include "server/background/jobs.h"
 #include <assert.h>
@@ -290,7 +291,7 @@ static void give_up_job(jobs *all, request *r, http_error what, const char *why)
     http_error_send(r, what, NULL, "%s", why);
 }
 
-/* Gives the job up if its client has left or its time is over. */
+/* Cancels the job if its client has left or its time is over. */
 static void check_client(jobs *all, request *r, int64_t now_ms)
 {
     if (r->host->left(r))

@@ -18,9 +18,9 @@
 #include "store/admin/role.h"
 
 enum {
-    PIPE_BYTES = 256 * 1024, /* of the pipe between a thread and its loop */
-    STATEMENT_MS = 300000,   /* a box of a million ids takes PostgreSQL half a minute */
-    STOP_MS = 2000,          /* the server waits so long for threads when it stops */
+    PIPE_BYTES = 256 * 1024, /* size of the pipe between a thread and its loop */
+    STATEMENT_MS = 300000,   /* PostgreSQL needs half a minute for a box of a million ids */
+    STOP_MS = 2000,          /* how long a stopping server waits for the threads */
     CHECK_MS = 250,          /* between two checks whether clients have left */
     MOVED_LEAST =
         64 * 1024 /* bytes in each idle timeout; a slower client would keep a snapshot open */
@@ -28,9 +28,10 @@ enum {
 
 struct transfer_pool {
     server_state *server;
-    pthread_mutex_t lock;                                /* for a moment only: loops take it too */
-    char tenant[TRANSFERS_MOST][CARDBOX_TENANT_MAX + 1]; /* of those that run; "": a free slot */
-    atomic_size_t threads; /* that have not ended: a slot is free before that */
+    pthread_mutex_t lock; /* for a moment only: loops take it too */
+    char tenant[TRANSFERS_MOST]
+               [CARDBOX_TENANT_MAX + 1]; /* projects of the running transfers; "": a free slot */
+    atomic_size_t threads;               /* that have not ended; a slot becomes free earlier */
 };
 
 struct transfers {
@@ -80,9 +81,9 @@ static const char *reserve_slot(transfer_pool *p, slice tenant, size_t *slot)
             *slot = i;
     }
     if (running >= (size_t)p->server->set->transfers_max)
-        full = "too many exports and imports are under way";
+        full = "too many exports and imports are running";
     else if (own >= (size_t)p->server->set->project_transfers_max)
-        full = "too many exports and imports of this project are under way";
+        full = "too many exports and imports of this project are running";
     else
         snprintf(p->tenant[*slot], sizeof(p->tenant[0]), "%.*s", (int)tenant.len, tenant.ptr);
     pthread_mutex_unlock(&p->lock);
@@ -130,7 +131,7 @@ static void wake_locked(const transfer *t)
         log_debug("wake", "transfer=yes");
 }
 
-static void wake(void *arg)
+static void wake_loop(void *arg)
 {
     transfer *t = arg;
     pthread_mutex_lock(&t->lock);
@@ -249,7 +250,7 @@ static transfer *new_in_slot(request *r, const transfer_type *kind, size_t slot)
     t->refs = 1;
     pthread_mutex_init(&t->lock, NULL);
     memcpy(t->tenant, t->pool->tenant[slot], sizeof(t->tenant));
-    t->bounded_pipe = bounded_pipe_new(PIPE_BYTES, wake, t);
+    t->bounded_pipe = bounded_pipe_new(PIPE_BYTES, wake_loop, t);
     if (t->bounded_pipe != NULL)
         return t;
     pthread_mutex_destroy(&t->lock);
@@ -305,7 +306,7 @@ void transfer_resume(transfer *t)
     t->request->host->resume(t->request);
 }
 
-/* Whether the store found the error, not the database. */
+/* True if the store found the error, and not the database. */
 static bool is_for_client(const cardbox_error *err)
 {
     return err->sqlstate[0] == '\0' &&

@@ -6,19 +6,18 @@
 #include "server/background/jobs.h"
 #include "server/batch/batcher_internal.h"
 
-/*
- * Bytes of rows. Of a statement of its own a context may be made, which takes up to 0.1
- * microseconds a byte; those of batched ones are little more than copied.
- */
+/* Bytes of rows from which a helper thread renders a request. An unbatched statement may produce
+ * a context, which costs up to 0.1 microseconds a byte. Rows of batched statements are mostly
+ * copied. */
 enum { ALONE_LEAST = 64 * 1024, BATCHED_LEAST = 1024 * 1024 };
 
 typedef struct render_job {
     query_batch *batch;
     batch_rows found;
-    int numbers[]; /* what `found` points to */
+    int numbers[]; /* the arrays that `found` points to */
 } render_job;
 
-/* Of a large result: whether those that are the request's are large. */
+/* True if the rows of this request are large. Checked only for a large result. */
 static bool are_large(const request *r, const batch_rows *mine, size_t least)
 {
     size_t bytes = 0;

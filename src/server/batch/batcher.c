@@ -12,7 +12,8 @@ enum {
     CHECK_CLIENT_MS = 250, /* after this wait it is checked whether the client has left */
     REPLAYED_MS = 10,      /* until a standby that was behind is asked again */
     FOLLOWS_BYTES =
-        4 * 1024 * 1024 /* of all followers in one statement; a follower without rows asks again */
+        4 * 1024 *
+        1024 /* for all followers in one statement; a follower without rows is queried again */
 };
 
 /* --- the kinds of queues --- */
@@ -190,7 +191,8 @@ void batcher_answer_away(request *r)
     http_error_send_away(r, "there is no database connection for requests of this kind");
 }
 
-/* Whether a standby may have replayed up to `at_least`: known for sure only when it is asked. */
+/* True if a standby may have replayed up to `at_least`. Only a query to the standby makes it
+ * certain. */
 static bool may_be_replayed(const batcher *b, uint64_t at_least)
 {
     return at_least <= b->replayed ||
@@ -374,9 +376,9 @@ static void answer_late(batcher *b, request *r)
 {
     if (r->ticket.batch == NULL || !batch_answer_early(r->ticket.batch))
         batcher_fail(b, r, HTTP_ERROR_TIMEOUT,
-                     r->ticket.locked
-                         ? "what it changes is locked by another transaction, and stayed so"
-                         : "the database did not answer in time");
+                     r->ticket.locked ? "another transaction has locked the rows to change, and "
+                                        "did not release them in time"
+                                      : "the database did not answer in time");
 }
 
 /* No standby is usable any more. */

@@ -55,17 +55,17 @@ typedef struct batch_ticket {
     batch_kind kind;
     const void *keys; /* an array of the kind's keys; not batched: the argument of `build` */
     size_t count;     /* keys; 0: it is answered at once, without rows; not batched: 1 */
-    size_t weight;    /* of a batched read: the number of rows, roughly */
+    size_t weight;    /* roughly the number of rows; for a batched read */
     batch_render render;
-    const batch_stream *stream; /* of a batched read; NULL: `render` gets the rows */
+    const batch_stream *stream; /* for a batched read; NULL: `render` gets the rows */
     /* If it is not batched: */
     statement_id statement;
     void (*build)(params *p, const void *keys);
     /* A write that may be sent again after its connection was lost, because it has the same effect:
      * one with an idempotency key, or of cards. */
     bool replayable;
-    bool has_new_ids; /* the server made them, so a retry of the client is another write */
-    bool was_written; /* it was committed; of several steps one; set by the batcher */
+    bool has_new_ids; /* the server chose ids, so a retry by the client is another write */
+    bool was_written; /* it was committed, or one of its steps was; set by the batcher */
     bool stays;       /* `render` must run on the loop, never in a helper thread */
     /* Used by the batcher only: */
     TAILQ_ENTRY(request) in_queue; /* while it waits */
@@ -89,7 +89,7 @@ struct server_state;
 struct stats;
 struct db_conns;
 
-/* `standby`: of standbys, NULL: there are none. NULL: no memory. */
+/* `standby`: the connections to standbys; NULL: there are none. Returns NULL if memory is out. */
 batcher *batcher_new(struct server_state *server, struct stats *stats, struct db_conns *primary,
                      struct db_conns *standby);
 
@@ -101,13 +101,13 @@ void batcher_free(batcher *b);
  * the request's lsn set. In a helper thread the request is queued when the loop has it again. */
 void batcher_add(batcher *b, struct request *r);
 
-/* Whether a request waits for a read by id, which is answered soon in general. */
+/* True if a request waits for a read by id, which is usually answered soon. */
 bool batcher_will_answer_soon(const struct request *r);
 
 /* Removes a request, if it is here: its client has left, and it ends without an answer. */
 void batcher_forget(batcher *b, struct request *r);
 
-/* Sends what waits, while connections are free. */
+/* Sends waiting requests while connections are free. */
 void batcher_flush(batcher *b);
 
 /* Answers 504 to requests whose time is over, and 503 to all if the database is away. */

@@ -11,17 +11,16 @@
 
 /* How the requests of a kind are sent. */
 typedef struct batch_queue_kind {
-    db_group group; /* of connections. Lists have a group of their own, so that they never delay
-                     * reads of cards and boxes. */
+    db_group group; /* the connections it uses. Lists have a group of their own, so that they never
+                       delay reads of cards and boxes. */
     bool writes;
     bool may_be_slow; /* never on the last free connection of its group */
     bool is_fair; /* Tenants with nothing running in the group go first. The last free connection
                    * is reserved for them. */
     batch_kind counterpart; /* the same read in DB_STANDBY or DB_READS */
-    statement_id statement; /* the next four: of batched kinds */
+    statement_id statement; /* the next four are for batched kinds */
     size_t key_size;        /* bytes of a key; 0: not batched */
-    /* `waits`: the statement, with a single key, waits for locked rows in place of skipping them.
-     */
+    /* `waits`: the statement, with a single key, waits for locked rows and does not skip them. */
     void (*build)(params *p, const void *keys, size_t count, bool waits);
     size_t (*weigh)(const void *keys, size_t count); /* KiB of a write */
     /* Returns whether a row reports that its key's rows are locked; NULL: rows never do. */
@@ -58,7 +57,7 @@ struct batcher {
     stats *stats;
     db_conns *primary;
     db_conns *standby;   /* NULL: none */
-    uint64_t replayed;   /* LSN that a standby had replayed when it was asked last, */
+    uint64_t replayed;   /* LSN that a standby had replayed at the last query, */
     int64_t replayed_ms; /* and when that was */
     batch_queue queues[BATCH_QUEUES];
     int next_queue[DB_GROUPS];  /* the queue that gets the next free connection */
@@ -74,50 +73,50 @@ struct batcher {
 
 enum { SCRATCH_KEEP = 64 * 1024 }; /* bytes kept between statements */
 
-static inline db_conns *batcher_conns(const batcher *j, db_group group)
+static inline db_conns *batcher_conns(const batcher *b, db_group group)
 {
-    return group == DB_STANDBY ? j->standby : j->primary;
+    return group == DB_STANDBY ? b->standby : b->primary;
 }
 
 /* --- batcher.c --- */
 
 /* Redirects a read from the standby to the primary. The request must not be queued. */
-void batcher_to_primary(batcher *j, request *r);
+void batcher_to_primary(batcher *b, request *r);
 
 /* Puts a request at the end of its queue; or at its front, if it has waited once already. */
-void queue_push(batcher *j, request *r, bool in_front);
-void queue_remove(batcher *j, request *r);
+void queue_push(batcher *b, request *r, bool in_front);
+void queue_remove(batcher *b, request *r);
 
 /* Removes a request from its queue or batch. It must be answered next. */
-void batcher_remove(batcher *j, request *r);
+void batcher_remove(batcher *b, request *r);
 
 /* Answers 503: the database is away, or can't be used. */
 void batcher_answer_away(request *r);
 
 /* Removes a request and answers with an error. If it is a write that was sent, the answer adds that
  * its outcome is unknown. */
-void batcher_fail(batcher *j, request *r, http_error what, const char *why);
+void batcher_fail(batcher *b, request *r, http_error what, const char *why);
 
 /* --- tenants.c --- */
 
-/* Whether new requests of a tenant go to the isolated queue of a group. */
-bool tenant_is_isolated(batcher *j, db_group group, slice tenant);
+/* True if new requests of a tenant go to the isolated queue of a group. */
+bool tenant_is_isolated(batcher *b, db_group group, slice tenant);
 
-/* A read for this tenant alone gave more than there was memory for: for a while its new requests
- * are isolated. */
-void tenant_isolate(batcher *j, db_group group, slice tenant);
+/* Isolates the new requests of a tenant for a while, because a read for it alone needed more memory
+ * than there was. */
+void tenant_isolate(batcher *b, db_group group, slice tenant);
 
 /* The next request of an isolated queue; NULL: each tenant in it has a running statement. */
-request *tenant_next_isolated(batcher *j, const batch_queue *l);
+request *tenant_next_isolated(batcher *b, const batch_queue *q);
 
 /* The next request of a fair queue: the first one whose tenant has no running statement, else the
  * first. The last free connection is reserved for the former. NULL: none may have it. */
-request *tenant_next_fair(batcher *j, const batch_queue *l, bool is_last);
+request *tenant_next_fair(batcher *b, const batch_queue *q, bool is_last);
 
 /* To be called when a statement for a request is sent, and when it has ended. tenant_begin may
  * return NULL. */
-tenant_use *tenant_begin(batcher *j, db_group group, const request *r);
-void tenant_end(batcher *j, db_group group, bool isolated, tenant_use *of);
+tenant_use *tenant_begin(batcher *b, db_group group, const request *r);
+void tenant_end(batcher *b, db_group group, bool isolated, tenant_use *of);
 
 /* --- batch_rows.c --- */
 
@@ -137,17 +136,17 @@ void batch_render_rows(query_batch *batch, request *r, const batch_rows *mine);
 
 /* Sends one statement for a waiting request, and for those behind it that the statement can carry.
  */
-void batch_send(batcher *j, request *first, db_conn *to);
+void batch_send(batcher *b, request *first, db_conn *to);
 
 /* Adds and drops a reference to the rows. */
 void batch_ref(query_batch *batch);
 void batch_unref(query_batch *batch);
 
-/* A member is answered, or waits again. */
+/* Removes a member from its batch, because it is answered or queued again. */
 void batch_forget(query_batch *batch, size_t slot);
 
-/* Answers the members of a write whose rows have come, before the WAL position has. False: the rows
- * have not come. */
+/* Answers the members of a write whose rows have arrived, before the WAL position has. False: the
+ * rows have not arrived. */
 bool batch_answer_early(query_batch *batch);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * card_cache.c: parts with a lock each; the hash of a key chooses the part. A part is a ring of
- * bytes, in which new entries overwrite the oldest, and a table of the positions of the entries.
- * Positions only grow, so a position shows whether its entry was overwritten.
+ * card_cache.c: the cache is split into parts, each with a lock. The hash of a key chooses the
+ * part. A part is a ring of bytes, in which new entries overwrite the oldest, and a table of the
+ * positions of the entries. Positions only grow, so a position shows whether its entry was
+ * overwritten.
  */
 #include "server/batch/card_cache.h"
 #include <pthread.h>
@@ -13,10 +14,11 @@
 enum {
     PARTS = 16,
     WAYS = 8,
-    SLOT_BYTES = 512, /* of the ring for each slot of the table: less than most entries have */
+    SLOT_BYTES = 512, /* bytes of the ring for each slot of the table; most entries are larger */
     ENTRY_SHARE = 32, /* an entry has at most this part of a ring */
     UNIT = 8,         /* positions are multiples of it */
-    MARK_SHIFT = 48   /* of a slot; below it is the position in units, plus 1 */
+    MARK_SHIFT =
+        48 /* the mark's position in a slot; the bits below are the position in units, plus 1 */
 };
 
 #define POSITION_BITS ((UINT64_C(1) << MARK_SHIFT) - 1)
@@ -35,8 +37,8 @@ typedef struct part {
 } part;
 
 struct card_cache {
-    size_t ring; /* bytes of a part */
-    size_t sets; /* of a part */
+    size_t ring; /* bytes of each part's ring */
+    size_t sets; /* sets of each part */
     uint64_t (*slots)[WAYS];
     void *rings; /* not on the heap, so that the heap can shrink after a burst */
     part parts[PARTS];
@@ -82,16 +84,16 @@ void card_cache_free(card_cache *all)
     free(all);
 }
 
-/* --- where a card is --- */
+/* --- finding a card --- */
 
-/* The part and the set of a card, as long as the part is held. */
+/* The part and the set of a card. Valid while the part is locked. */
 typedef struct location {
     part *part;
     uint64_t *set;
-    uint64_t mark; /* in its place in a slot */
+    uint64_t mark; /* already shifted to its bits of a slot */
 } location;
 
-/* False: another loop has the part. */
+/* Locks the part of a card. False: another loop has locked it. */
 static bool lock_part(card_cache *all, const card_key *key, location *out)
 {
     uint64_t hash = XXH3_64bits_withSeed(key->card_id.ptr, key->card_id.len,
@@ -106,7 +108,7 @@ static void unlock_part(const location *at)
     pthread_mutex_unlock(&at->part->lock);
 }
 
-/* The entry of a slot. NULL: none, or it was written over. */
+/* The entry of a slot. NULL: there is none, or it was overwritten. */
 static entry *entry_in(const card_cache *all, const part *p, uint64_t slot)
 {
     uint64_t position = ((slot & POSITION_BITS) - 1) * UNIT;
@@ -122,7 +124,8 @@ static bool is_of(const entry *e, const card_key *key)
 }
 
 /* The card's slot in its set. NULL: it is not there. */
-static uint64_t *find(const card_cache *all, const location *at, const card_key *key, entry **found)
+static uint64_t *find_slot(const card_cache *all, const location *at, const card_key *key,
+                           entry **found)
 {
     for (size_t i = 0; i < WAYS; i++) {
         uint64_t slot = at->set[i];
@@ -149,7 +152,7 @@ static entry *new_entry(const card_cache *all, part *p, size_t size)
     return (entry *)(void *)(p->ring + at);
 }
 
-/* A slot for a card that has none: of those of its set the one whose entry is oldest. */
+/* Chooses a slot for a new card: the one in its set with the oldest entry. */
 static uint64_t *choose_slot(const location *at)
 {
     uint64_t *oldest = &at->set[0];
@@ -183,7 +186,7 @@ void card_cache_put(card_cache *all, const card_key *key, int64_t etag, slice te
         sizeof(head) + head.tenant + head.card_id + head.text > all->ring / ENTRY_SHARE ||
         !lock_part(all, key, &at))
         return;
-    uint64_t *slot = find(all, &at, key, &old);
+    uint64_t *slot = find_slot(all, &at, key, &old);
     if (slot == NULL)
         write_entry(all, &at, choose_slot(&at), &head, key, text);
     else if (old->etag != etag)
@@ -199,7 +202,7 @@ int64_t card_cache_get(card_cache *all, slice *text, const card_key *key, size_t
     location at;
     if (all == NULL || !lock_part(all, key, &at))
         return 0;
-    if (find(all, &at, key, &e) != NULL && e->text <= most) {
+    if (find_slot(all, &at, key, &e) != NULL && e->text <= most) {
         slice kept = {e->bytes + e->tenant + e->card_id, e->text};
         *text = (slice){arena_copy(memory, kept), kept.len};
         etag = text->ptr == NULL ? 0 : e->etag;

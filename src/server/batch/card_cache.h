@@ -11,12 +11,12 @@
 
 typedef struct card_cache card_cache;
 
-/* Holds about `bytes` bytes of texts; they are taken as it fills. NULL: no memory. The functions
- * below accept NULL, a cache that is always empty. */
+/* Creates a cache for about `bytes` bytes of texts. Its memory is used as it fills. NULL: out of
+ * memory. The functions below accept NULL, a cache that is always empty. */
 card_cache *card_cache_new(size_t bytes);
 void card_cache_free(card_cache *all);
 
-/* Keeps the text of a card with this etag. Overwrites the oldest entries. */
+/* Stores the text of a card with this etag. Overwrites the oldest entries. */
 void card_cache_put(card_cache *all, const card_key *key, int64_t etag, slice text);
 
 /* Copies the kept text of a card, if it has at most `most` bytes, into `memory` and returns its

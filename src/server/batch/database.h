@@ -31,15 +31,15 @@ typedef enum incompatible_cause {
 
 /* The state of the primary, or of its standbys. */
 typedef struct database_side {
-    connector *connector;    /* opens the connections of the loops; NULL: there are none */
-    atomic_int usable_count; /* that are usable, of all loops */
-    atomic_bool given_up;    /* none is up, and attempts have failed or take long */
-    atomic_bool refuses;     /* given up, and the last attempt got an answer: a refusal */
-    atomic_int incompatible; /* connections to a database that can't be read as it is */
-    atomic_int cause;        /* an incompatible_cause: of the last of them */
-    atomic_uint
-        connect_count; /* connections that came up, ever: when it grows, the others retry at once */
-    atomic_int last_logged; /* a last_logged */
+    connector *connector;      /* opens the connections of the loops; NULL: there are none */
+    atomic_int usable_count;   /* number of usable connections of all loops */
+    atomic_bool given_up;      /* no connection is up, and attempts have failed or last long */
+    atomic_bool refuses;       /* given up, and PostgreSQL refused the last attempt */
+    atomic_int incompatible;   /* connections to a database that can't be read as it is */
+    atomic_int cause;          /* an incompatible_cause: of the last of them */
+    atomic_uint connect_count; /* number of connections that ever came up; when it grows, the others
+                                  retry at once */
+    atomic_int last_logged;    /* the state that was logged last, of type last_logged */
     /* For slots.c: */
     int first_ranks,
         ranks;             /* ranks below `first_ranks` are of first connections; number of ranks */
@@ -54,21 +54,20 @@ typedef struct database_side {
 
 typedef struct database {
     database_side primary, standby;
-    atomic_llong
-        auth_watcher_ok_ms;        /* when the auth_watcher last asked and was answered; 0: never */
-    atomic_llong cluster_identity; /* of the primary, as it was asked last; 0: not known */
-    atomic_uint identity_connect_count; /* primary.connect_count before it was asked */
+    atomic_llong auth_watcher_ok_ms;    /* when the auth_watcher last had a reply; 0: never */
+    atomic_llong cluster_identity;      /* the primary's, when it was read last; 0: unknown */
+    atomic_uint identity_connect_count; /* primary.connect_count before the identity was read */
 } database;
 
 /* Starts the connectors. False: out of memory, or no thread. */
 bool database_open(database *d, const settings *set);
 
-/* Ends them; no loop may be left. False: one hangs in an attempt to connect, and the process must
- * end by _exit. */
+/* Ends the connectors; all loops must have ended. False: one hangs in an attempt to connect, and
+ * the process must end by _exit. */
 bool database_close(database *d);
 
-/* Whether requests are refused at once: no connection is up, and attempts to connect have failed.
- */
+/* True if requests are refused at once: no connection is up, and attempts to connect have
+ * failed. */
 static inline bool database_is_away(const database_side *d)
 {
     return atomic_load(&d->given_up) && atomic_load(&d->usable_count) == 0;
@@ -88,7 +87,7 @@ typedef struct loop_database {
     struct batcher *batcher;
 } loop_database;
 
-/* What the connections need of their loop. */
+/* The parts of a loop that its connections use. */
 typedef struct loop_handles {
     size_t loop; /* its number */
     int epoll_fd;
@@ -99,7 +98,7 @@ typedef struct loop_handles {
 cardbox_status loop_database_open(loop_database *d, struct server_state *server,
                                   struct stats *stats, const loop_handles *at, cardbox_error *err);
 
-/* Fails what is pending. All zeros are fine. */
+/* Fails pending queries. A struct of zeros is accepted. */
 void loop_database_close(loop_database *d);
 
 /* The socket with this number, relative to first_tag, is ready. */

@@ -115,7 +115,7 @@ static void judge_schema(db_conn *conn, const store_rows *rows)
         db_conn_set_state(conn, DB_CONN_USABLE);
 }
 
-/* While the primary is not known, a standby is neither used nor reported. */
+/* While the primary's identity is unknown, a standby is not used, and no error is reported. */
 static void judge_cluster_identity(db_conn *conn, const store_rows *rows)
 {
     int64_t primary = conn->owner->cluster_identity;
@@ -130,7 +130,7 @@ static void judge_cluster_identity(db_conn *conn, const store_rows *rows)
         check_again_later(conn);
 }
 
-/* Whether PostgreSQL itself failed during the check, such as by a file that it can't read. */
+/* True if PostgreSQL itself failed during the check, for example with a file that it can't read. */
 static bool is_check_failure(const cardbox_error *err)
 {
     return err->status == CARDBOX_INTERNAL || error_is_of_class(err->sqlstate, "53") ||
@@ -172,7 +172,8 @@ void db_conn_recheck(db_conn *conn, const char *reason)
         set_incompatible(conn, INCOMPATIBLE_SCHEMA, reason);
 }
 
-/* Requests must not wait for another connection to a standby that does not answer. */
+/* Checks all connections to standbys again, so that no request waits for one of them after another
+ * did not answer. */
 void db_conns_recheck_all(db_conns *conns, const char *reason)
 {
     for (size_t i = 0; i < conns->count; i++)
@@ -221,7 +222,7 @@ void db_conn_check(db_conn *conn)
     send_ready_check(conn, on_checked);
 }
 
-/* Nothing else shows that a standby belongs to another primary. */
+/* Checks the identity again, since nothing else shows that a standby belongs to another primary. */
 void db_conns_follow_primary(db_conns *conns, int64_t now_ms)
 {
     int64_t cluster_identity = atomic_load(&conns->server->database.cluster_identity);

@@ -231,7 +231,7 @@ static void check_memory(db_conn *conn)
         return;
     log_info("answer_refused", "reason=\"memory\" bytes=%zu", conn->status->received);
     async_conn_refuse(conn->async, CARDBOX_TOO_LARGE,
-                      "the answer takes more memory than the server has left");
+                      "the answer needs more memory than the server has left");
 }
 
 void db_conns_ready(db_conns *conns, size_t number)
@@ -247,7 +247,7 @@ void db_conns_ready(db_conns *conns, size_t number)
     update_conn(conn, clock_ms());
 }
 
-/* Whether the auth_watcher has reached the primary since all connections were lost. */
+/* True if the auth_watcher has reached the primary since all connections were lost. */
 static bool auth_watcher_is_connected(const db_conns *conns)
 {
     int64_t auth_watcher_ok_ms = atomic_load(&conns->server->database.auth_watcher_ok_ms);
@@ -255,8 +255,8 @@ static bool auth_watcher_is_connected(const db_conns *conns)
            auth_watcher_ok_ms >= atomic_load(&conns->server->database.primary.last_lost_ms);
 }
 
-/* Whether each loop that may be open has a connection of each group: without one of a group it is
- * of no use. */
+/* True if each loop that may be open has a connection of each group. A loop that lacks one can't
+ * serve all requests. */
 static bool loops_are_complete(const db_conns *conns)
 {
     for (size_t loop = 0; loop < (size_t)conns->server->set->loops; loop++) {
@@ -281,7 +281,7 @@ static bool database_is_up(const db_conns *conns)
     return conns->are_of_standby ? any_up(conns) : atomic_load(&conns->side->usable_count) > 0;
 }
 
-/* Whether a connection may be tried. While the database is away only one is. PostgreSQL may have
+/* True if a connection may be tried. While the database is away only one is. PostgreSQL may have
  * too few slots, so the order is: the auth_watcher, for up to AUTH_WATCHER_FIRST_MS; the first
  * connections of each group; the others. */
 static bool may_connect(const db_conns *conns, size_t number)
@@ -302,7 +302,7 @@ static bool may_connect(const db_conns *conns, size_t number)
            clock_ms() >= atomic_load(&conns->side->up_ms) + AUTH_WATCHER_FIRST_MS;
 }
 
-/* When db_conns_tick has something to do for a connection. */
+/* The time when db_conns_tick must handle a connection next. */
 static int64_t conn_due_ms(const db_conns *conns, size_t number)
 {
     const db_conn *conn = &conns->all[number];
@@ -371,7 +371,7 @@ int64_t db_conns_next_ms(const db_conns *conns)
     return next_ms;
 }
 
-/* Whether it can't connect although others can, or is not allowed to. */
+/* True if the connection can't be made although others can, or is not allowed to be made. */
 static bool is_refused(const db_conn *conn)
 {
     if (!slots_allow(conn->owner->side, conn->rank))
@@ -397,7 +397,7 @@ bool db_conns_away(const db_conns *conns, db_group group)
     return (!has_usable && (incompatible || refused)) || database_is_away(conns->side);
 }
 
-/* Whether the standbys were compared with the present primary. A connection that came up later may
+/* True if the standbys were compared with the present primary. A connection that came up later may
  * lead to another one. */
 static bool is_of_this_primary(const db_conns *conns)
 {

@@ -48,7 +48,7 @@ typedef void (*db_conn_checked)(void *arg, bool fit);
  */
 bool db_conn_check_after(db_conn *conn, const cardbox_error *err, db_conn_checked done, void *arg);
 
-/* It is not used until a check finds again that it is a standby of the primary. */
+/* Stops the use of a connection until a check finds again that it is a standby of the primary. */
 void db_conn_recheck(db_conn *conn, const char *reason);
 void db_conns_recheck_all(db_conns *conns, const char *reason);
 

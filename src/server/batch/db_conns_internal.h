@@ -9,14 +9,14 @@
 
 enum {
     AWAY_AFTER_FAILURES = 2, /* failed attempts to connect: then the database is away */
-    AWAY_AFTER_MS = 1000     /* an attempt that takes longer counts as failed */
+    AWAY_AFTER_MS = 1000     /* an attempt that lasts longer counts as failed */
 };
 
 struct db_conn {
     db_conns *owner;
     db_group group;
     async_conn *async;
-    const async_status *status; /* of `async` */
+    const async_status *status; /* the status of `async` */
     db_conn_state state;
     bool incompatible;            /* the last check failed; kept during the next check */
     bool is_rechecked;            /* it is checked while usable, see db_conn_check_after */
@@ -43,11 +43,11 @@ struct db_conns {
     size_t loop; /* the loop's number */
     database_side *side;
     bool are_of_standby;
-    int64_t cluster_identity; /* of the primary that they were compared with */
+    int64_t cluster_identity; /* identity of the primary that they were compared with */
     stats *stats;
     int epoll_fd;
-    int wake_fd;           /* of the loop */
-    int pause_timer_fd;    /* a timer */
+    int wake_fd;           /* the loop's */
+    int pause_timer_fd;    /* a timerfd */
     bool pause_timer_runs; /* it was started */
     unsigned connect_count_seen;
     int64_t retry_all_ms; /* when all connections were last told to retry at once */

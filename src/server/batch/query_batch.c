@@ -8,7 +8,8 @@
 #include "base/errors.h"
 
 enum {
-    KEYS_MAX = 512,    /* of one statement: with more it is no faster, and others wait longer */
+    KEYS_MAX =
+        512, /* in one statement: with more it is no faster, and other requests wait longer */
     WEIGHT_MAX = 4096, /* rows expected of one statement, or KiB that it writes; one request alone
                         * may exceed it */
     TRIES_MAX = 8,     /* if an operator kills all connections, each may fail a request once
@@ -44,7 +45,7 @@ struct query_batch {
     bool streams;        /* its one request receives the rows one by one */
     bool suspect;        /* the schema or the role may be at fault: the connection is checked */
     bool incompatible;   /* that check failed too */
-    cardbox_error error; /* of the statement, during the check */
+    cardbox_error error; /* why the statement failed, kept during the check */
     store_rows *rows;
     batch_member member[];
 };
@@ -258,7 +259,7 @@ static void queue_again(query_batch *batch, request *r, bool isolated)
     tally_add(&b->stats->retries, 1);
 }
 
-/* Whether other transactions have locked the rows of a member. */
+/* True if other transactions have locked the rows of a member. */
 static bool is_locked(const query_batch *batch, const batch_rows *mine)
 {
     return QUEUE_KINDS[batch->kind].is_locked != NULL && mine->start[0] < mine->start[1] &&
@@ -409,7 +410,7 @@ static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err)
 
 /* --- failures --- */
 
-/* Whether a write may have been committed although it failed. */
+/* True if a write may have been committed although it failed. */
 static bool is_unknown(const query_batch *batch, const cardbox_error *err)
 {
     return QUEUE_KINDS[batch->kind].writes && batch->sent && !error_is_refusal(err);
@@ -422,14 +423,14 @@ static bool is_lost(const cardbox_error *err)
            !error_is_refusal(err);
 }
 
-/* Whether the statement's time is over, but not that of its requests. An earlier timeout is the
+/* True if the statement's time is over, but not that of its requests. An earlier timeout is the
  * effect of a cancel request. */
 static bool ran_out_of_time(const query_batch *batch, const cardbox_error *err)
 {
     return err->status == CARDBOX_TIMEOUT && clock_ms() >= batch->ends_ms;
 }
 
-/* Whether a member is sent again. A refused statement had no effect. One with an unknown outcome is
+/* True if a member is sent again. A refused statement had no effect. One with an unknown outcome is
  * repeated only if that is safe. A locked one is repeated until its time is over. */
 static bool may_run_again(const query_batch *batch, const request *r, const cardbox_error *err)
 {

@@ -8,7 +8,7 @@
 #include "app/log.h"
 
 enum {
-    GROUPS = DB_STANDBY,   /* of the primary */
+    GROUPS = DB_STANDBY,   /* the groups of the primary */
     OPEN_LEAST = GROUPS,   /* connections that are never closed: the first ones of loop 0 */
     SPARED = 2,            /* slots that are left to others, such as the command line */
     PLENTY = 5,            /* with more free slots than these several are used at once */

@@ -1,6 +1,6 @@
 /*
- * tenants.c: fairness between tenants: whose request gets a free connection. Tenants are served in
- * turn, so that the slow requests of one tenant do not delay the others.
+ * tenants.c: fairness between tenants: selects the request that gets a free connection. Tenants are
+ * served in rotation, so that the slow requests of one tenant do not delay the others.
  */
 #include <string.h>
 #include "base/clock.h"
@@ -8,11 +8,11 @@
 
 enum { ISOLATED_MS = 10000 }; /* how long new requests of a tenant are isolated */
 
-static tenant_use *find(batcher *j, slice tenant)
+static tenant_use *find_tenant(batcher *b, slice tenant)
 {
-    for (size_t i = 0; i < j->tenant_count; i++)
-        if (slice_equal(j->tenants[i].tenant, tenant))
-            return &j->tenants[i];
+    for (size_t i = 0; i < b->tenant_count; i++)
+        if (slice_equal(b->tenants[i].tenant, tenant))
+            return &b->tenants[i];
     return NULL;
 }
 
@@ -25,29 +25,29 @@ static bool is_idle(const tenant_use *t)
     return true;
 }
 
-/* Of the idle ones the one that was served longest ago; NULL: none is idle. */
-static tenant_use *longest_idle(batcher *j)
+/* The idle tenant that was served longest ago; NULL: none is idle. */
+static tenant_use *longest_idle(batcher *b)
 {
     tenant_use *found = NULL;
-    for (size_t i = 0; i < j->tenant_count; i++) {
-        tenant_use *t = &j->tenants[i];
+    for (size_t i = 0; i < b->tenant_count; i++) {
+        tenant_use *t = &b->tenants[i];
         if (is_idle(t) && (found == NULL || t->served < found->served))
             found = t;
     }
     return found;
 }
 
-/* The entry of a tenant, perhaps a new one, in place of the idle one that was served longest ago.
- * NULL: all are in use. */
-static tenant_use *entry_of(batcher *j, slice tenant)
+/* The entry of a tenant. A new tenant may replace the idle one that was served longest ago. NULL:
+ * all are in use. */
+static tenant_use *entry_of(batcher *b, slice tenant)
 {
-    tenant_use *entry = find(j, tenant);
+    tenant_use *entry = find_tenant(b, tenant);
     if (entry != NULL || tenant.len > sizeof(entry->name))
         return entry;
-    if (j->tenant_count < TENANTS_MAX)
-        entry = &j->tenants[j->tenant_count++];
+    if (b->tenant_count < TENANTS_MAX)
+        entry = &b->tenants[b->tenant_count++];
     else
-        entry = longest_idle(j);
+        entry = longest_idle(b);
     if (entry == NULL)
         return NULL;
     *entry = (tenant_use){.tenant = {entry->name, tenant.len}};
@@ -56,30 +56,30 @@ static tenant_use *entry_of(batcher *j, slice tenant)
     return entry;
 }
 
-bool tenant_is_isolated(batcher *j, db_group group, slice tenant)
+bool tenant_is_isolated(batcher *b, db_group group, slice tenant)
 {
-    const tenant_use *t = j->tenant_count == 0 ? NULL : find(j, tenant);
+    const tenant_use *t = b->tenant_count == 0 ? NULL : find_tenant(b, tenant);
     return t != NULL && t->isolated_until_ms[group] > clock_ms();
 }
 
-void tenant_isolate(batcher *j, db_group group, slice tenant)
+void tenant_isolate(batcher *b, db_group group, slice tenant)
 {
-    tenant_use *t = entry_of(j, tenant);
+    tenant_use *t = entry_of(b, tenant);
     if (t != NULL)
         t->isolated_until_ms[group] = clock_ms() + ISOLATED_MS;
 }
 
 /* The tenant that was served longest ago comes first: round robin. */
-request *tenant_next_isolated(batcher *j, const batch_queue *l)
+request *tenant_next_isolated(batcher *b, const batch_queue *q)
 {
     request *next = NULL;
     uint64_t served = UINT64_MAX;
     request *r;
-    TAILQ_FOREACH(r, &l->requests, ticket.in_queue)
+    TAILQ_FOREACH(r, &q->requests, ticket.in_queue)
     {
-        const tenant_use *t = find(j, request_tenant(r));
+        const tenant_use *t = find_tenant(b, request_tenant(r));
         uint64_t last = t == NULL ? 0 : t->served;
-        if (last >= served || (t != NULL && t->running[l->group] > 0))
+        if (last >= served || (t != NULL && t->running[q->group] > 0))
             continue;
         next = r;
         served = last;
@@ -87,32 +87,32 @@ request *tenant_next_isolated(batcher *j, const batch_queue *l)
     return next;
 }
 
-request *tenant_next_fair(batcher *j, const batch_queue *l, bool is_last)
+request *tenant_next_fair(batcher *b, const batch_queue *q, bool is_last)
 {
     request *r;
-    TAILQ_FOREACH(r, &l->requests, ticket.in_queue)
+    TAILQ_FOREACH(r, &q->requests, ticket.in_queue)
     {
-        const tenant_use *t = find(j, request_tenant(r));
-        if (t == NULL || t->running[l->group] == 0)
+        const tenant_use *t = find_tenant(b, request_tenant(r));
+        if (t == NULL || t->running[q->group] == 0)
             return r;
     }
-    return is_last ? NULL : TAILQ_FIRST(&l->requests);
+    return is_last ? NULL : TAILQ_FIRST(&q->requests);
 }
 
-tenant_use *tenant_begin(batcher *j, db_group group, const request *r)
+tenant_use *tenant_begin(batcher *b, db_group group, const request *r)
 {
-    tenant_use *t = entry_of(j, request_tenant(r));
-    j->isolated[group] += r->ticket.isolated;
+    tenant_use *t = entry_of(b, request_tenant(r));
+    b->isolated[group] += r->ticket.isolated;
     if (t == NULL)
         return NULL;
     t->running[group]++;
-    t->served = ++j->served;
+    t->served = ++b->served;
     return t;
 }
 
-void tenant_end(batcher *j, db_group group, bool isolated, tenant_use *of)
+void tenant_end(batcher *b, db_group group, bool isolated, tenant_use *of)
 {
-    j->isolated[group] -= isolated;
+    b->isolated[group] -= isolated;
     if (of != NULL)
         of->running[group]--;
 }

@@ -1,6 +1,5 @@
 /*
- * checks.c: the statements of `cardbox doctor` and `cardbox dev`. Knows nothing of how they are
- * shown.
+ * checks.c: the statements of `cardbox doctor` and `cardbox dev`. Knows nothing of their output.
  */
 #include "store/admin/checks.h"
 
@@ -92,7 +91,7 @@ static cardbox_status inspect_migration(cardbox *db, admin_facts *out, cardbox_e
     return status;
 }
 
-/* Names that a statement gives as one text. */
+/* Runs a statement that returns a list of names as one text. */
 static cardbox_status inspect_names(cardbox *db, statement_id id, char *out, size_t size,
                                     cardbox_error *err)
 {
@@ -104,7 +103,7 @@ static cardbox_status inspect_names(cardbox *db, statement_id id, char *out, siz
     return status;
 }
 
-/* Only a member of our groups may read the grants. */
+/* Reads the grants, which only members of cardbox_service and cardbox_worker may read. */
 static cardbox_status inspect_grants(cardbox *db, admin_facts *out, cardbox_error *err)
 {
     store_rows *rows = NULL;

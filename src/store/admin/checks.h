@@ -1,6 +1,6 @@
 /*
- * checks.h: what the operators of a database ask and do, across tenants. Not a part of the public
- * API: services have no need of it.
+ * checks.h: the checks of `cardbox doctor` and the set-up of `cardbox dev`, across tenants. Not a
+ * part of the public API.
  */
 #ifndef STORE_ADMIN_CHECKS_H
 #define STORE_ADMIN_CHECKS_H
@@ -8,49 +8,51 @@
 #include "cardbox/client.h"
 #include "store/admin/role.h"
 
-/* How many live cards (also those that are lines of sessions), boxes and sessions a project has. */
+/* The number of live cards (also those that are lines of sessions), boxes and sessions of a
+ * project. */
 cardbox_status admin_counts(cardbox *db, const char *tenant, int64_t *cards, int64_t *boxes,
                             int64_t *sessions, cardbox_error *err);
 
-/* Makes the role that the server of `cardbox dev` logs in as, and marks the database as dev's. */
+/* Creates the role for the server of `cardbox dev`, and marks the database as created by it. */
 #define ADMIN_DEV_ROLE "cardbox_server"
 cardbox_status admin_dev_prepare(cardbox *db, cardbox_error *err);
 
-/* Who we are in the database, and what it is. */
+/* Properties of the database and of the role that is logged in. */
 typedef struct admin_facts {
     char role[64];
     char database[64];
-    char version[64]; /* of the server: "15.18 (Debian 15.18-0+deb12u1)" */
+    char version[64]; /* the server's, such as "15.18 (Debian 15.18-0+deb12u1)" */
     role_rights rights;
     bool in_service_role; /* a member of cardbox_service */
     bool in_worker_role;  /* a member of cardbox_worker */
     bool in_recovery;     /* a standby: nothing can be written */
     bool reads_only;      /* default_transaction_read_only is on */
-    bool has_settings;    /* that migrations gave the database: jit, random_page_cost */
-    bool commits_late;    /* synchronous_commit is off */
+    bool
+        has_settings; /* the settings that migrations set for the database: jit, random_page_cost */
+    bool commits_late; /* synchronous_commit is off */
     bool fsync_off;
     bool full_pages_off; /* full_page_writes */
-    bool no_standby;     /* synchronous_standby_names asks for one, and there is none */
-    char oldest[64];     /* the cluster's database with the oldest transactions, */
-    int age;             /* and how many ago those were */
+    bool no_standby;     /* synchronous_standby_names requires a standby, and none is connected */
+    char oldest[64];     /* the database of the cluster with the oldest transactions, */
+    int age;             /* and their age in transactions */
     char encoding[32];
     bool is_dev;            /* marked by `cardbox dev` */
-    int64_t bytes;          /* of the database */
-    int migration;          /* the newest that was applied */
-    char open_tables[256];  /* of ours that row-level security does not guard for everybody */
+    int64_t bytes;          /* size of the database */
+    int migration;          /* the newest applied migration */
+    char open_tables[256];  /* tables of CardBox without forced row-level security */
     char bad_writers[256];  /* writing functions that do not run as cardbox_writer */
-    char open_schemas[512]; /* on the role's search path, where others may make things: "public
-                               (everybody)" */
-    int64_t granted;        /* projects that a worker's role sees, */
+    char open_schemas[512]; /* schemas on the role's search path in which others may create objects:
+                               "public (everybody)" */
+    int64_t granted;        /* number of projects that a worker's role may access, */
     char grants[1024];      /* and the first of them */
 } admin_facts;
 
-/* How many projects admin_facts.grants names. */
+/* The number of projects in admin_facts.grants. */
 #define ADMIN_GRANTS_NAMED 5
 
 cardbox_status admin_inspect(cardbox *db, admin_facts *out, cardbox_error *err);
 
-/* What a service or a worker must not be able to do. */
+/* Operations that the role of a service or a worker must not be allowed to do. */
 typedef enum admin_attempt {
     ADMIN_READ_PAST, /* read with row-level security off */
     ADMIN_MAKE_TOKEN,
@@ -58,7 +60,7 @@ typedef enum admin_attempt {
     ADMIN_ATTEMPTS
 } admin_attempt;
 
-/* Tries it, and takes it back. True: it went. */
+/* Tries an operation, and rolls it back. True: it succeeded. */
 bool admin_try(cardbox *db, admin_attempt what);
 
 #endif

@@ -12,14 +12,16 @@
 #include "base/errors.h"
 #include "db/statement.h"
 
-/* Views that check the rights of their caller (security_invoker) came with it. */
+/* The first PostgreSQL version with views that check the rights of their caller
+ * (security_invoker). */
 #define SERVER_VERSION_MIN 150000
 
-/* Roles belong to the whole cluster, so two databases that are migrated at once can meet there. */
+/* Number of attempts. Roles belong to the whole cluster, so migrations of two databases can
+ * conflict. */
 #define ATTEMPTS_MAX 6
 
-/* How long a migration waits for a table's lock at a time: whoever comes later, to read too, waits
- * behind it. */
+/* How long one attempt to lock a table waits. Other sessions that need the table, even readers,
+ * wait behind it. */
 #define LOCK_WAIT_MS 2000
 
 #define LOCK_NAME "cardbox.migrate"
@@ -27,15 +29,15 @@
 typedef struct migrator {
     PGconn *conn;
     const schema *build;
-    size_t applied; /* the first so many of its migrations are in the database, */
-    bool *current;  /* and these of its functions, with the text that it has */
+    size_t applied; /* number of migrations of the build that the database has, */
+    bool *current;  /* and whether it has each function with the text of the build */
     const migrate_how *how;
     cardbox_error *err;
 } migrator;
 
-/* --- talking to PostgreSQL --- */
+/* --- statements --- */
 
-/* `doing` names what failed: "migration 3 (add_cards)". */
+/* Sets the error of a failed statement. `doing` names the action: "migration 3 (add_cards)". */
 static cardbox_status statement_failed(migrator *m, const PGresult *result, const char *doing)
 {
     cardbox_error why = CARDBOX_ERROR_INIT;
@@ -51,7 +53,7 @@ static bool succeeded(const PGresult *result)
     return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK || status == PGRES_EMPTY_QUERY;
 }
 
-static cardbox_status exec(migrator *m, const char *sql, const char *doing)
+static cardbox_status run_sql(migrator *m, const char *sql, const char *doing)
 {
     PGresult *result = PQexec(m->conn, sql);
     cardbox_status status = succeeded(result) ? CARDBOX_OK : statement_failed(m, result, doing);
@@ -61,12 +63,12 @@ static cardbox_status exec(migrator *m, const char *sql, const char *doing)
 
 static cardbox_status exec_statement(migrator *m, statement_id id, const char *doing)
 {
-    return exec(m, statement_get(id)->text, doing);
+    return run_sql(m, statement_get(id)->text, doing);
 }
 
-/* A statement with parameters in text form. */
-static cardbox_status query(migrator *m, PGresult **out, statement_id id, int count,
-                            const char *const *values, const char *doing)
+/* Runs a statement with parameters in text form. */
+static cardbox_status run_with_params(migrator *m, PGresult **out, statement_id id, int count,
+                                      const char *const *values, const char *doing)
 {
     *out = PQexecParams(m->conn, statement_get(id)->text, count, NULL, values, NULL, NULL, 0);
     if (succeeded(*out))
@@ -84,7 +86,7 @@ static cardbox_status connect_database(migrator *m, const char *conninfo)
     given.conninfo = conninfo;
     given.application_name = "cardbox-migrate";
     given.no_named_statements =
-        true; /* and no statement_timeout: building an index takes its time */
+        true; /* no statement_timeout is set, since building an index may last long */
     options_complete(&options, &given);
     cardbox_status status = conninfo_check(options.conninfo, m->err);
     if (status != CARDBOX_OK)
@@ -104,7 +106,7 @@ static cardbox_status connect_database(migrator *m, const char *conninfo)
     return CARDBOX_OK;
 }
 
-/* The owner's rights must not run what others may have put into a schema on the path. */
+/* Fixes search_path: objects of others on the path must not run with the owner's rights. */
 static cardbox_status guard(migrator *m)
 {
     char pid[16];
@@ -112,18 +114,18 @@ static cardbox_status guard(migrator *m)
     PGresult *result = NULL;
     snprintf(pid, sizeof(pid), "%d", PQbackendPID(m->conn));
     cardbox_status status =
-        query(m, &result, STATEMENT_session_guard, 1, values, "setting the search path");
+        run_with_params(m, &result, STATEMENT_session_guard, 1, values, "setting the search path");
     PQclear(result);
     return status;
 }
 
-/* The lock is the session's. Behind a pooler in transaction mode it would stay on a connection that
- * nobody can close, and keep every later run waiting. */
+/* Rejects a pooler in transaction mode. The advisory lock belongs to the session, and would stay on
+ * a connection that nobody can close, so that all later runs wait. */
 static cardbox_status check_direct(migrator *m)
 {
     PGresult *result;
     cardbox_status status =
-        query(m, &result, STATEMENT_migrate_session, 0, NULL, "looking at the session");
+        run_with_params(m, &result, STATEMENT_migrate_session, 0, NULL, "looking at the session");
     if (status != CARDBOX_OK)
         return status;
     bool own = strtol(PQgetvalue(result, 0, 0), NULL, 10) == PQbackendPID(m->conn);
@@ -136,7 +138,7 @@ static cardbox_status check_direct(migrator *m)
 
 /* --- locks --- */
 
-/* How long each lock is waited for from now on. */
+/* Sets the time that each later lock is waited for. */
 static cardbox_status wait_for_locks(migrator *m, int64_t ms)
 {
     char text[24];
@@ -144,17 +146,17 @@ static cardbox_status wait_for_locks(migrator *m, int64_t ms)
     PGresult *result = NULL;
     snprintf(text, sizeof(text), "%lld", (long long)(ms > 0 ? ms : 1));
     cardbox_status status =
-        query(m, &result, STATEMENT_lock_wait, 2, values, "setting lock_timeout");
+        run_with_params(m, &result, STATEMENT_lock_wait, 2, values, "setting lock_timeout");
     PQclear(result);
     return status;
 }
 
-/* That somebody has the advisory lock `name`, or for NULL locks of our tables, and who it is. */
+/* Reports the session that holds the advisory lock `name`, or for NULL locks of our tables. */
 static cardbox_status held(migrator *m, const char *what, const char *name)
 {
     const char *values[] = {name, "true"};
     PGresult *result = NULL;
-    cardbox_status status = query(m, &result, STATEMENT_lock_holder, 2, values, what);
+    cardbox_status status = run_with_params(m, &result, STATEMENT_lock_holder, 2, values, what);
     if (status != CARDBOX_OK)
         return status;
     error_set(m->err, CARDBOX_BUSY, "%s: waited %u s for a lock: %s", what, m->how->wait_s,
@@ -170,7 +172,8 @@ static cardbox_status lock(migrator *m)
     int64_t deadline_ms = clock_ms() + m->how->wait_s * INT64_C(1000);
     for (unsigned attempt = 1;; attempt++) {
         PGresult *result;
-        cardbox_status status = query(m, &result, STATEMENT_migrate_lock, 1, values, doing);
+        cardbox_status status =
+            run_with_params(m, &result, STATEMENT_migrate_lock, 1, values, doing);
         if (status != CARDBOX_OK)
             return status;
         bool taken = PQgetvalue(result, 0, 0)[0] == 't';
@@ -197,8 +200,8 @@ static cardbox_status too_new(migrator *m, const char *version)
                      version, newest(m)->version);
 }
 
-/* One recorded migration, which must be the next of the list. */
-static cardbox_status compare(migrator *m, const char *version, const char *recorded)
+/* Compares a recorded migration with the next one of the build. */
+static cardbox_status compare_recorded(migrator *m, const char *version, const char *recorded)
 {
     if (m->applied == m->build->migration_count)
         return too_new(m, version);
@@ -217,8 +220,8 @@ static cardbox_status compare(migrator *m, const char *version, const char *reco
     return CARDBOX_OK;
 }
 
-/* Whether the newest recorded one is beyond the list: said before a gap or a change, which a newer
- * build may explain. */
+/* True if the newest recorded migration is newer than the build. This is reported before a gap or a
+ * changed migration, since a newer build explains both. */
 static bool ends_beyond(const migrator *m, const PGresult *rows)
 {
     int last = PQntuples(rows) - 1;
@@ -230,22 +233,23 @@ static cardbox_status read_applied(migrator *m)
     PGresult *rows = NULL;
     m->applied = 0;
     cardbox_status status =
-        query(m, &rows, STATEMENT_migrate_list, 0, NULL, "reading cardbox.migrations");
+        run_with_params(m, &rows, STATEMENT_migrate_list, 0, NULL, "reading cardbox.migrations");
     if (status == CARDBOX_OK && ends_beyond(m, rows))
         status = too_new(m, PQgetvalue(rows, PQntuples(rows) - 1, 0));
     for (int row = 0; status == CARDBOX_OK && row < PQntuples(rows); row++)
-        status = compare(m, PQgetvalue(rows, row, 0), PQgetvalue(rows, row, 2));
+        status = compare_recorded(m, PQgetvalue(rows, row, 0), PQgetvalue(rows, row, 2));
     PQclear(rows);
     return status;
 }
 
-/* Also where the migrations are the same: the functions may be newer. */
+/* Rejects a database of a newer release. Its functions may be newer even if the migrations are the
+ * same. */
 static cardbox_status check_release(migrator *m)
 {
     const char *values[] = {m->build->release};
     PGresult *rows = NULL;
-    cardbox_status status =
-        query(m, &rows, STATEMENT_migrate_release, 1, values, "reading the recorded release");
+    cardbox_status status = run_with_params(m, &rows, STATEMENT_migrate_release, 1, values,
+                                            "reading the recorded release");
     if (status == CARDBOX_OK && PQntuples(rows) > 0)
         status = error_set(m->err, CARDBOX_CONFLICT,
                            "the database was migrated by release %s, this is %s: nothing was "
@@ -255,7 +259,7 @@ static cardbox_status check_release(migrator *m)
     return status;
 }
 
-static void note_function(migrator *m, const char *name, const char *recorded)
+static void mark_function(migrator *m, const char *name, const char *recorded)
 {
     for (size_t i = 0; i < m->build->function_count; i++)
         if (strcmp(m->build->functions[i].name, name) == 0)
@@ -265,10 +269,10 @@ static void note_function(migrator *m, const char *name, const char *recorded)
 static cardbox_status read_functions(migrator *m)
 {
     PGresult *rows = NULL;
-    cardbox_status status =
-        query(m, &rows, STATEMENT_migrate_functions, 0, NULL, "reading cardbox.functions");
+    cardbox_status status = run_with_params(m, &rows, STATEMENT_migrate_functions, 0, NULL,
+                                            "reading cardbox.functions");
     for (int row = 0; status == CARDBOX_OK && row < PQntuples(rows); row++)
-        note_function(m, PQgetvalue(rows, row, 0), PQgetvalue(rows, row, 1));
+        mark_function(m, PQgetvalue(rows, row, 0), PQgetvalue(rows, row, 1));
     PQclear(rows);
     return status;
 }
@@ -281,14 +285,14 @@ static cardbox_status read_record(migrator *m)
     return status == CARDBOX_OK ? read_functions(m) : status;
 }
 
-/* Development versions had other migrations, from which no path leads to these. */
+/* Rejects a database of a development version, whose migrations differ from these. */
 static cardbox_status refuse_development(migrator *m)
 {
     return error_set(
         m->err, CARDBOX_CONFLICT,
-        "the database is of a development version, which this release can't migrate: move each "
-        "project with `cardbox export` of the old program and `cardbox import` of this one, into a "
-        "new database; tokens, grants of worker roles, revisions of cards, earlier versions of "
+        "the database is of a development version, which this release can't migrate. Move each "
+        "project with `cardbox export` of the old program and `cardbox import` of this one into a "
+        "new database. Tokens, grants of worker roles, revisions of cards, earlier versions of "
         "boxes, idempotency keys, leases and events of tasks and reasons of cancellation do not "
         "move");
 }
@@ -296,8 +300,8 @@ static cardbox_status refuse_development(migrator *m)
 static cardbox_status is_known(migrator *m, bool *known)
 {
     PGresult *rows;
-    cardbox_status status =
-        query(m, &rows, STATEMENT_migrate_known, 0, NULL, "looking for cardbox.migrations");
+    cardbox_status status = run_with_params(m, &rows, STATEMENT_migrate_known, 0, NULL,
+                                            "looking for cardbox.migrations");
     if (status != CARDBOX_OK)
         return status;
     *known = PQgetvalue(rows, 0, 0)[0] == 't';
@@ -309,13 +313,13 @@ static cardbox_status is_known(migrator *m, bool *known)
 
 /* --- applying --- */
 
-static cardbox_status record(migrator *m, const migration *one, const char *doing)
+static cardbox_status record_migration(migrator *m, const migration *one, const char *doing)
 {
     char version[16];
     PGresult *result = NULL;
     const char *values[] = {version, one->name, one->checksum, m->build->release};
     snprintf(version, sizeof(version), "%d", one->version);
-    cardbox_status status = query(m, &result, STATEMENT_migrate_record, 4, values, doing);
+    cardbox_status status = run_with_params(m, &result, STATEMENT_migrate_record, 4, values, doing);
     PQclear(result);
     return status;
 }
@@ -326,14 +330,15 @@ static cardbox_status apply_function(migrator *m, const sql_function *one)
     PGresult *result = NULL;
     const char *values[] = {one->name, one->checksum, m->build->release};
     snprintf(doing, sizeof(doing), "function %s", one->name);
-    cardbox_status status = exec(m, one->text, doing);
+    cardbox_status status = run_sql(m, one->text, doing);
     if (status == CARDBOX_OK)
-        status = query(m, &result, STATEMENT_migrate_record_function, 3, values, doing);
+        status = run_with_params(m, &result, STATEMENT_migrate_record_function, 3, values, doing);
     PQclear(result);
     return status;
 }
 
-/* Whether a function is to be applied with this migration, or behind all of them (NULL). */
+/* True if a function must be applied together with the migration `with`; NULL: after all
+ * migrations. */
 static bool is_due(const migrator *m, const migration *with, size_t function)
 {
     char needs[96];
@@ -353,7 +358,7 @@ static cardbox_status apply_functions(migrator *m, const migration *with, const 
                                 : status;
 }
 
-static void note_applied(migrator *m, const migration *with)
+static void mark_applied(migrator *m, const migration *with)
 {
     for (size_t i = 0; i < m->build->function_count; i++)
         m->current[i] = m->current[i] || is_due(m, with, i);
@@ -364,24 +369,25 @@ static bool is_deadlock(const cardbox_error *err)
     return strcmp(err->sqlstate, "40P01") == 0;
 }
 
-/* Before it has any: a migration that builds an index, and then drops one, keeps out writers first
- * and readers later, and a writer that has read the table by then keeps it out in turn. Where many
- * write it met such a one each time. */
+/* Locks all tables of a migration before its first statement. A migration that builds an index and
+ * then drops one blocks writers first and readers later. A writer that has already read the table
+ * would then wait for it, and it for the writer: a deadlock. */
 static cardbox_status lock_tables(migrator *m, const migration *one, const char *doing)
 {
     const char *values[] = {one->text};
     PGresult *result = NULL;
-    cardbox_status status = query(m, &result, STATEMENT_migrate_tables, 1, values, doing);
+    cardbox_status status = run_with_params(m, &result, STATEMENT_migrate_tables, 1, values, doing);
     if (status == CARDBOX_OK && !PQgetisnull(result, 0, 0))
-        status = exec(m, PQgetvalue(result, 0, 0), doing);
+        status = run_sql(m, PQgetvalue(result, 0, 0), doing);
     PQclear(result);
     return status;
 }
 
-/* What one transaction applies: the functions that are due, and perhaps a migration. */
+/* One transaction of the migrator: the functions that are due, and perhaps a migration. */
 typedef struct unit {
     const migration *one; /* NULL: all functions */
-    bool only_functions;  /* that the migration needs; it runs outside of a transaction itself */
+    bool only_functions;  /* applies only functions that the migration needs; the migration itself
+                             runs outside of a transaction */
     const char *doing;
 } unit;
 
@@ -394,19 +400,19 @@ static cardbox_status apply_once(migrator *m, const unit *u, bool alone)
     if (status == CARDBOX_OK)
         status = apply_functions(m, u->one, u->doing);
     if (status == CARDBOX_OK && migrates)
-        status = exec(m, u->one->text, u->doing);
+        status = run_sql(m, u->one->text, u->doing);
     if (status == CARDBOX_OK && migrates)
-        status = record(m, u->one, u->doing);
+        status = record_migration(m, u->one, u->doing);
     if (status == CARDBOX_OK)
         status = exec_statement(m, STATEMENT_commit, u->doing);
     if (status == CARDBOX_OK)
-        note_applied(m, u->one);
+        mark_applied(m, u->one);
     else
         PQclear(PQexec(m->conn, statement_get(STATEMENT_rollback)->text));
     return status;
 }
 
-/* Whether another database's migration stood in the way, so that trying again helps. */
+/* True if a concurrent migration of another database caused the failure, so that a retry helps. */
 static bool is_collision(const cardbox_error *err)
 {
     static const char *const states[] = {"40001", "40P01", "23505", "XX000"};
@@ -439,7 +445,7 @@ static cardbox_status apply_in_transaction(migrator *m, const unit *u)
     return status;
 }
 
-/* PostgreSQL runs several statements of one text as one transaction, so each goes alone. */
+/* Runs each statement of a migration by itself. As one text they would run in one transaction. */
 static cardbox_status apply_by_statement(migrator *m, const migration *one, const char *doing)
 {
     cardbox_status status = apply_in_transaction(m, &(unit){one, true, doing});
@@ -448,12 +454,12 @@ static cardbox_status apply_by_statement(migrator *m, const migration *one, cons
     for (const char *at = one->text; status == CARDBOX_OK && *at != '\0';) {
         const char *end = strstr(at, ";\n");
         size_t length = end ? (size_t)(end + 2 - at) : strlen(at);
-        char *piece = strndup(at, length);
-        status = piece ? exec(m, piece, doing) : error_nomem(m->err);
-        free(piece);
+        char *sql = strndup(at, length);
+        status = sql ? run_sql(m, sql, doing) : error_nomem(m->err);
+        free(sql);
         at += length;
     }
-    return status == CARDBOX_OK ? record(m, one, doing) : status;
+    return status == CARDBOX_OK ? record_migration(m, one, doing) : status;
 }
 
 static cardbox_status apply_migration(migrator *m, const migration *one)
@@ -470,14 +476,15 @@ static cardbox_status apply_migration(migrator *m, const migration *one)
     return status == CARDBOX_BUSY ? held(m, doing, NULL) : status;
 }
 
-/* `version` 0: a function. */
+/* Reports a migration or a function (`version` 0). */
 static void report(const migrator *m, int version, const char *name, bool now)
 {
     if (m->how->report != NULL)
         m->how->report(m->how->arg, &(migrate_step){version, name, now});
 }
 
-/* Other encodings can't hold what JSON can, and find out card by card. */
+/* Rejects encodings other than UTF-8. They can't hold all characters of JSON, so that some cards
+ * would fail. */
 static cardbox_status check_encoding(migrator *m)
 {
     const char *encoding = PQparameterStatus(m->conn, "server_encoding");
@@ -490,14 +497,15 @@ static cardbox_status check_encoding(migrator *m)
         encoding);
 }
 
-/* What the database has of the list. */
+/* Compares the database's migrations and functions with those of the build. */
 static cardbox_status compare_all(migrator *m)
 {
     bool known = false, dry_run = m->how->dry_run;
     cardbox_status status = wait_for_locks(m, m->how->wait_s * INT64_C(1000));
     if (status == CARDBOX_OK)
         status = is_known(m, &known);
-    /* Only where it is needed: a role that may not create a schema can still check one. */
+    /* Creates the schema only if it is missing, since a role that may not create one can still
+     * check it. */
     if (status == CARDBOX_OK && !known)
         status = check_encoding(m);
     if (status == CARDBOX_OK && !known && !dry_run)
@@ -520,7 +528,8 @@ static cardbox_status run_migrations(migrator *m)
     return CARDBOX_OK;
 }
 
-/* `were_current`: before the migrations, which have applied those that they need. */
+/* Applies functions. `were_current` is the state before the migrations, which have already applied
+ * the functions that they need. */
 static cardbox_status run_functions(migrator *m, const bool *were_current)
 {
     static const char doing[] = "applying the functions";
@@ -551,7 +560,7 @@ static cardbox_status run_all(migrator *m)
     return status;
 }
 
-static cardbox_status run(migrator *m)
+static cardbox_status check_and_apply(migrator *m)
 {
     bool dry_run = m->how->dry_run;
     cardbox_status status = CARDBOX_OK;
@@ -576,8 +585,8 @@ cardbox_status migrate_run_schema(const char *conninfo, const schema *build, con
     if (status == CARDBOX_OK)
         status = guard(&m);
     if (status == CARDBOX_OK)
-        status = run(&m);
-    PQfinish(m.conn); /* also gives the lock back */
+        status = check_and_apply(&m);
+    PQfinish(m.conn); /* also releases the lock */
     free(m.current);
     return status;
 }

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-/* Columns of STATEMENT_projects_list; behind the id two of each kind. */
+/* Columns of STATEMENT_projects_list. After the id there are two for each kind. */
 enum { COL_ID, COL_COUNTS };
 
 static const char *const KIND_NAMES[] = {[PROJECT_CARDS] = "cards",

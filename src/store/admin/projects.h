@@ -8,8 +8,8 @@
 
 #include "store/list.h"
 
-/* Rows of each kind that are counted in a project: a list is to cost the same where they are large.
- */
+/* Maximum rows of each kind that are counted in a project, so that listing large projects costs no
+ * more. */
 #define PROJECTS_COUNTED 1000
 
 typedef enum project_kind {
@@ -20,20 +20,20 @@ typedef enum project_kind {
     PROJECT_KINDS
 } project_kind;
 
-/* What STATEMENT_projects_list takes. */
+/* The parameters of STATEMENT_projects_list. */
 typedef struct project_list {
-    list_cursor from; /* by the id alone */
-    int64_t limit;    /* one more is asked for: it tells that there is a next page */
+    list_cursor from; /* a position in the order of ids */
+    int64_t limit;    /* the statement reads one row more, to find out if there is a next page */
 } project_list;
 
 void projects_params(params *p, const project_list *list);
 
-/* A cursor of the page behind these rows; NULL: they are the last one, or out of memory. */
+/* The cursor of the next page; NULL: this page is the last one, or memory is out. */
 const char *projects_next(const store_rows *rows, int64_t limit, arena *memory);
 
 slice project_id(const store_rows *rows, int row);
 
-/* How much is live of what was counted, and whether there is more. */
+/* The number of live rows among the counted ones, and whether there are more. */
 int64_t project_count(const store_rows *rows, int row, project_kind kind, bool *more);
 
 /* {"project_id","cards","boxes","sessions","tasks","capped"}. */

@@ -39,7 +39,7 @@ bool token_scopes_parse(unsigned *out, slice list)
     }
 }
 
-/* The grants say who may; what PostgreSQL says of them is no help. */
+/* Replaces PostgreSQL's message by one that names the operations that the role may not do. */
 static cardbox_status explain_forbidden(cardbox_status status, cardbox_error *err)
 {
     if (status != CARDBOX_FORBIDDEN)

@@ -8,14 +8,14 @@
 #include "cardbox/client.h"
 #include "db/rows.h"
 
-/* What every secret begins with, and how many hexadecimal digits follow. */
+/* The prefix of every secret, and the number of hexadecimal digits after it. */
 #define TOKEN_PREFIX    "cbx_"
 #define TOKEN_RANDOM    32
 #define TOKEN_TEXT_SIZE (sizeof(TOKEN_PREFIX) - 1 + 2 * TOKEN_RANDOM)
 #define TOKEN_HASH_SIZE 32
 #define TOKEN_NAME_MAX  255
 
-/* What a token is good for. Each stands for itself: write does not include read. */
+/* Operations that a token allows. No scope includes another one. */
 typedef enum token_scope {
     TOKEN_READ = 1,
     TOKEN_WRITE = 2,
@@ -23,7 +23,7 @@ typedef enum token_scope {
     TOKEN_ADMIN = 8
 } token_scope;
 
-/* Reads "read,write" as a sum of scopes. False: something else is in it, or nothing. */
+/* Parses "read,write" to a sum of scopes. False: the list is empty or has an unknown scope. */
 bool token_scopes_parse(unsigned *out, slice list);
 
 typedef struct token_input {
@@ -32,8 +32,8 @@ typedef struct token_input {
     const char *const *tenants; /* NULL: all */
     size_t tenant_count;
     unsigned scopes;
-    int64_t lifetime_s;     /* until it expires; 0: see below */
-    int64_t expires_micros; /* the moment when it does; 0: never */
+    int64_t lifetime_s;     /* seconds until it expires; 0: expires_micros decides */
+    int64_t expires_micros; /* when it expires; 0: never */
 } token_input;
 
 typedef struct token_made {
@@ -41,7 +41,7 @@ typedef struct token_made {
     int64_t expires_micros; /* 0: never */
 } token_made;
 
-/* CARDBOX_CONFLICT: the name is taken. */
+/* CARDBOX_CONFLICT: the name is used already. */
 cardbox_status tokens_create(token_made *out, cardbox *db, const token_input *input,
                              cardbox_error *err);
 
@@ -55,16 +55,17 @@ enum {
     TOKEN_EXPIRES,
     TOKEN_REVOKED,
     TOKEN_IS_EXPIRED,
-    TOKEN_TENANTS_TEXT, /* the same, to be read */
+    TOKEN_TENANTS_TEXT, /* the same, in a form for people */
     TOKEN_SCOPES_TEXT
 };
 
 cardbox_status tokens_list(store_rows **out, cardbox *db, cardbox_error *err);
 
-/* By id, if the text is a number, or by name. Gives the id. CARDBOX_NOT_FOUND: no such token. */
+/* Revokes a token by its id, if the text is a number, or by its name. Returns the id.
+ * CARDBOX_NOT_FOUND: no such token. */
 cardbox_status tokens_revoke(int64_t *out, cardbox *db, const char *id_or_name, cardbox_error *err);
 
-/* Columns of what a server watches: see tokens_changed.sql. */
+/* Columns of the tokens that a server watches: see tokens_changed.sql. */
 enum {
     WATCH_VERSION,
     WATCH_EVER,
@@ -76,7 +77,7 @@ enum {
     WATCH_TENANT
 };
 
-/* The tokens that are good, unless the list is still at version `known`. */
+/* Reads the valid tokens, unless the list is still at version `known`. */
 cardbox_status tokens_watch(store_rows **out, cardbox *db, int64_t known, cardbox_error *err);
 
 #endif

@@ -29,7 +29,7 @@ cardbox_status check_made(const void *given, size_t size, const char *init, card
     return error_set(err, CARDBOX_INVALID, "struct_size is %zu: start from %s", said, init);
 }
 
-/* `what` is one of them. */
+/* `what` names one id in messages. */
 static cardbox_status check_ids(const char *what, const char *const *ids, size_t count, size_t max,
                                 cardbox_error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * call.h: what every public function checks before anything else.
+ * call.h: the checks that every public function makes first.
  */
 #ifndef STORE_CALL_H
 #define STORE_CALL_H
@@ -10,22 +10,22 @@
 
 cardbox_status check_call(cardbox *db, const char *tenant, cardbox_error *err);
 
-/* The same for a read, whose result must have somewhere to go. */
+/* The same for a read, which needs a pointer for its result. */
 cardbox_status check_read(void *out, cardbox *db, const char *tenant, cardbox_error *err);
 
-/* What a caller made begins with its size, as its _INIT macro says it: zeros are not what is meant
- * where there is none. NULL is fine. */
+/* Checks a struct of the caller, which must start with its size, as its _INIT macro sets it. A
+ * struct of zeros is rejected, because zeros are not the defaults. NULL is accepted. */
 cardbox_status check_made(const void *given, size_t size, const char *init, cardbox_error *err);
 
 #define CHECK_MADE(given, init, err) check_made((given), sizeof(*(given)), (init), (err))
 
-/* Up to max ids of cards, or of entries. */
+/* Checks up to `max` ids of cards, or of entries. */
 cardbox_status check_card_ids(const char *const *card_ids, size_t count, size_t max,
                               cardbox_error *err);
 cardbox_status check_entry_ids(const char *const *entry_ids, size_t count, size_t max,
                                cardbox_error *err);
 
-/* 0 is the default; more than CARDBOX_PAGE_MAX is refused. */
+/* Sets a limit of 0 to the default, and rejects one over CARDBOX_PAGE_MAX. */
 cardbox_status check_page(unsigned *limit, cardbox_error *err);
 
 #endif

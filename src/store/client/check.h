@@ -1,6 +1,6 @@
 /*
- * check.h: checks of what callers and imports give, before anything is sent. Knows JSON, times and
- * limits, and neither cards nor connections.
+ * check.h: checks the input of callers and imports before anything is sent. Knows JSON, times and
+ * limits, but no cards and no connections.
  */
 #ifndef STORE_CHECK_H
 #define STORE_CHECK_H
@@ -13,20 +13,21 @@
 cardbox_status check_id(const char *what, const char *text, size_t max, cardbox_error *err);
 cardbox_status check_id_slice(const char *what, slice text, size_t max, cardbox_error *err);
 
-/* A moment that a caller names: RFC 3339 with an offset. */
+/* A time in RFC 3339 with an offset. */
 cardbox_status check_time(const char *what, slice text, int64_t *micros, cardbox_error *err);
 
-/* A time in microseconds since 1970 at which something was made elsewhere: CHECK_AHEAD_MAX_S ahead
- * of this machine's clock at most. What is further ahead would be the newest of its list until
- * then. */
+/* A creation time in microseconds since 1970 that somebody else set. It may be up to
+ * CHECK_AHEAD_MAX_S ahead of this machine's clock. A later one would stay the newest in its list
+ * until then. */
 enum { CHECK_AHEAD_MAX_S = 24 * 60 * 60 };
 cardbox_status check_not_ahead(const char *what, int64_t micros, cardbox_error *err);
 
-/* JSON of a size and, unless `kind` is SCAN_NONE, of a kind. `value` and `flags` may be NULL. */
+/* Checks JSON for its size and, unless `kind` is SCAN_NONE, for its kind. `value` and `flags` may
+ * be NULL. */
 cardbox_status check_json(const char *what, slice json, scan_kind kind, scan_value *value,
                           unsigned *flags, cardbox_error *err);
 
-/* The same, and jsonb can hold it. */
+/* The same, for JSON that jsonb can hold. */
 cardbox_status check_jsonb(const char *what, slice json, scan_kind kind, scan_value *value,
                            cardbox_error *err);
 

@@ -1,6 +1,5 @@
 /*
- * client.c: handles and retries. The one place that decides whether a failed statement is sent
- * again.
+ * client.c: handles and retries. Only this file decides whether a failed statement is sent again.
  */
 #include "store/client/client.h"
 
@@ -11,10 +10,11 @@
 #include "store/client/call.h"
 #include "db/schema.h"
 
-/* Pauses between attempts: short at first, since a restart of PostgreSQL takes a second or two. */
+/* Pauses between attempts. They are short at first, since PostgreSQL restarts in a second or
+ * two. */
 enum { RETRY_BASE_MS = 20, RETRY_CAP_MS = 500, RETRY_CONFLICTS_MAX = 20 };
 
-/* Until when something is tried, and how often it was. */
+/* The deadline of a call's attempts, and their number. */
 typedef struct attempts {
     int64_t deadline_ms;
     unsigned failed;
@@ -25,7 +25,7 @@ static attempts first_attempt(const cardbox_options *options, int64_t began_ms)
     return (attempts){began_ms + (options->no_retry ? 0 : options->retry_timeout_ms), 0};
 }
 
-/* Waits before the next one. False: it would be too late. */
+/* Waits before the next attempt. False: it would be too late. */
 static bool next_attempt(attempts *a)
 {
     int64_t pause_ms = clock_backoff_ms(a->failed++, RETRY_BASE_MS, RETRY_CAP_MS);
@@ -43,36 +43,37 @@ static bool may_retry(const cardbox_error *err, unsigned attempt, bool unknown,
     return err->status == CARDBOX_UNAVAILABLE && err->retryable && (!unknown || safety != RUN_ONCE);
 }
 
-/* Ends what client_send has begun, and begins it anew as long as that is safe and may help. */
-static cardbox_status end_with_retries(client_flight *flight, store_rows **rows)
+/* Completes the statement that client_send has sent. Sends it again as long as that is safe and may
+ * help. */
+static cardbox_status end_with_retries(client_pending *pending, store_rows **rows)
 {
-    store_pool *pool = flight->db->pool;
-    int64_t began_ms = flight->began_us == 0 ? clock_ms() : flight->began_us / 1000;
+    store_pool *pool = pending->db->pool;
+    int64_t began_ms = pending->began_us == 0 ? clock_ms() : pending->began_us / 1000;
     attempts tries = first_attempt(pool_options(pool), began_ms);
     bool may_be_done = false;
     for (;;) {
         bool unknown;
         cardbox_status status =
-            pool_receive(pool, flight->conn, flight->status, rows, &unknown, &flight->err);
+            pool_receive(pool, pending->conn, pending->status, rows, &unknown, &pending->err);
         if (status == CARDBOX_OK)
             return status;
         may_be_done = may_be_done || unknown;
-        if (!may_retry(&flight->err, tries.failed, unknown, flight->safety) ||
+        if (!may_retry(&pending->err, tries.failed, unknown, pending->safety) ||
             !next_attempt(&tries)) {
-            flight->err.retryable =
-                flight->err.retryable && (!may_be_done || flight->safety == RUN_AGAIN);
-            if (may_be_done && flight->safety == RUN_ONCE)
-                error_add_unknown(&flight->err);
+            pending->err.retryable =
+                pending->err.retryable && (!may_be_done || pending->safety == RUN_AGAIN);
+            if (may_be_done && pending->safety == RUN_ONCE)
+                error_add_unknown(&pending->err);
             return status;
         }
         pool_count_retry(pool);
-        flight->err = (cardbox_error)CARDBOX_ERROR_INIT;
-        flight->status =
-            pool_send(pool, clock_us(), &flight->conn, flight->id, flight->p, &flight->err);
+        pending->err = (cardbox_error)CARDBOX_ERROR_INIT;
+        pending->status =
+            pool_send(pool, clock_us(), &pending->conn, pending->id, pending->p, &pending->err);
     }
 }
 
-static void send_since(client_flight *out, int64_t began_us)
+static void send_since(client_pending *out, int64_t began_us)
 {
     cardbox *db = out->db;
     if (db->kind == CLIENT_POOL)
@@ -81,31 +82,31 @@ static void send_since(client_flight *out, int64_t began_us)
         out->status = conn_send(db->conn, out->id, out->p, &out->err);
 }
 
-void client_send(client_flight *out, cardbox *db, statement_id id, const params *p,
+void client_send(client_pending *out, cardbox *db, statement_id id, const params *p,
                  client_safety safety)
 {
-    *out = (client_flight){db, id, p, safety, 0, db->conn, CARDBOX_OK, CARDBOX_ERROR_INIT};
+    *out = (client_pending){db, id, p, safety, 0, db->conn, CARDBOX_OK, CARDBOX_ERROR_INIT};
     send_since(out, clock_us());
 }
 
-cardbox_status client_receive(client_flight *flight, store_rows **rows, cardbox_error *err)
+cardbox_status client_receive(client_pending *pending, store_rows **rows, cardbox_error *err)
 {
-    cardbox_status status = flight->status;
-    if (flight->db->kind == CLIENT_POOL)
-        status = end_with_retries(flight, rows);
+    cardbox_status status = pending->status;
+    if (pending->db->kind == CLIENT_POOL)
+        status = end_with_retries(pending, rows);
     else if (status == CARDBOX_OK)
-        status = conn_receive(flight->conn, rows, &flight->err);
+        status = conn_receive(pending->conn, rows, &pending->err);
     if (status != CARDBOX_OK && err != NULL)
-        *err = flight->err;
+        *err = pending->err;
     return status;
 }
 
 cardbox_status client_run(cardbox *db, statement_id id, params *p, client_safety safety,
                           store_rows **rows, cardbox_error *err)
 {
-    client_flight flight;
-    client_send(&flight, db, id, p, safety);
-    cardbox_status status = client_receive(&flight, rows, err);
+    client_pending pending;
+    client_send(&pending, db, id, p, safety);
+    cardbox_status status = client_receive(&pending, rows, err);
     if (p != NULL)
         params_free(p);
     return status;
@@ -114,15 +115,16 @@ cardbox_status client_run(cardbox *db, statement_id id, params *p, client_safety
 cardbox_status client_run_since(cardbox *db, int64_t began_us, statement_id id, params *p,
                                 client_safety safety, store_rows **rows, cardbox_error *err)
 {
-    client_flight flight = {db, id, p, safety, began_us, db->conn, CARDBOX_OK, CARDBOX_ERROR_INIT};
-    send_since(&flight, began_us);
-    cardbox_status status = client_receive(&flight, rows, err);
+    client_pending pending = {db,       id,       p,          safety,
+                              began_us, db->conn, CARDBOX_OK, CARDBOX_ERROR_INIT};
+    send_since(&pending, began_us);
+    cardbox_status status = client_receive(&pending, rows, err);
     if (p != NULL)
         params_free(p);
     return status;
 }
 
-/* Opens pool_min connections, at least one, and leaves them idle. */
+/* Opens pool_min connections, at least one, and returns them to the pool. */
 static cardbox_status warm_up(store_pool *pool, cardbox_error *err)
 {
     unsigned wanted = pool_options(pool)->pool_min;
@@ -144,7 +146,8 @@ static cardbox_status warm_up(store_pool *pool, cardbox_error *err)
     return status;
 }
 
-/* The database must have every migration and function of this library; newer ones are fine. */
+/* Checks that the database has every migration and function of this library. Newer ones are
+ * accepted. */
 static cardbox_status check_schema(cardbox *db, cardbox_error *err)
 {
     store_rows *rows = NULL;
@@ -298,7 +301,7 @@ static void end_borrowed(cardbox *tx)
     free(tx);
 }
 
-/* Of a commit: nobody has said what became of it. What ends a session may come before or after. */
+/* True if the outcome of a commit is unknown. A session may have ended before or after it. */
 static bool is_unknown(cardbox_status status, const cardbox_error *why)
 {
     return (status == CARDBOX_UNAVAILABLE || status == CARDBOX_TIMEOUT) && !error_is_refusal(why);

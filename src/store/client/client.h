@@ -1,6 +1,6 @@
 /*
- * client.h: what a handle is inside, and how every public function runs its statement: with retries
- * on a pool, as it is in a transaction.
+ * client.h: the inside of a handle, and how every public function runs its statement. On a pool
+ * failed statements are retried; in a transaction they are not.
  */
 #ifndef STORE_CLIENT_H
 #define STORE_CLIENT_H
@@ -13,52 +13,49 @@ struct cardbox {
     client_kind kind;
     store_pool *pool;                      /* NULL for a borrowed connection */
     store_conn *conn;                      /* NULL for a pool */
-    struct append_batcher *append_batcher; /* of a pool only */
+    struct append_batcher *append_batcher; /* only for a pool */
 };
 
-/* Whether running a statement twice does the same as running it once. */
+/* A statement is safe to send again if running it twice has the effect of running it once. */
 typedef enum client_safety {
     RUN_ONCE,
-    RUN_AGAIN_HERE, /* so it does, but the caller's next call would have other ids, made for it */
+    RUN_AGAIN_HERE, /* safe to send again within this call; a new call by the caller would create
+                       other ids */
     RUN_AGAIN
 } client_safety;
 
-/*
- * Runs one statement and frees its parameters; `p` may be NULL. On a pool a lost connection is
- * waited for and the statement sent again, if that is safe: always for what can't have reached the
- * server or what the server refused, else not for RUN_ONCE. `rows` may be NULL.
- */
+/* Runs one statement and frees its parameters; `p` may be NULL. If a pool's connection is lost,
+ * waits for another and sends the statement again, if that is safe. It always is if the server did
+ * not receive or refused the statement; otherwise not for RUN_ONCE. `rows` may be NULL. */
 cardbox_status client_run(cardbox *db, statement_id id, params *p, client_safety safety,
                           store_rows **rows, cardbox_error *err);
 
-/* The same for a call that began at `began_us` (clock_us): its waiting for a connection and its
- * retries count from there. */
+/* The same for a call that began at `began_us` (clock_us). Its limits for waiting and for retries
+ * count from that time. */
 cardbox_status client_run_since(cardbox *db, int64_t began_us, statement_id id, params *p,
                                 client_safety safety, store_rows **rows, cardbox_error *err);
 
-/* A statement under way. */
-typedef struct client_flight {
+/* A statement whose result has not been received yet. */
+typedef struct client_pending {
     cardbox *db;
     statement_id id;
     const params *p;
     client_safety safety;
     int64_t began_us; /* from which retries count; 0: from the first failure */
-    store_conn *conn; /* NULL: there is none to receive from */
+    store_conn *conn; /* NULL: nothing was sent */
     cardbox_status status;
-    cardbox_error err; /* of the attempt so far */
-} client_flight;
+    cardbox_error err; /* why the last attempt failed */
+} client_pending;
 
-/*
- * The two halves of client_run, for who has something else to do while the database works. `p` is
- * the caller's to free, after client_receive, which has to come, and says too if sending failed. In
- * between nothing else may be asked of `db`: a transaction has no second connection, and a pool
- * need not have one.
- */
-void client_send(client_flight *out, cardbox *db, statement_id id, const params *p,
+/* The two halves of client_run, for callers that do other work while the database runs the
+ * statement. client_receive must always be called; it also reports a failure to send. The caller
+ * frees `p` after it. Between them `db` must not be used: a transaction has no second connection,
+ * and a pool may have none. */
+void client_send(client_pending *out, cardbox *db, statement_id id, const params *p,
                  client_safety safety);
-cardbox_status client_receive(client_flight *flight, store_rows **rows, cardbox_error *err);
+cardbox_status client_receive(client_pending *pending, store_rows **rows, cardbox_error *err);
 
-/* Like cardbox_begin, with another way to begin. */
+/* Like cardbox_begin, with another statement to begin the transaction. */
 cardbox_status client_begin(cardbox **tx, cardbox *db, statement_id begin, cardbox_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * ids.c: finds equal ids by sorting their places, n log n for any number of them.
+ * ids.c: finds equal ids by sorting their indexes, in n log n steps.
  */
 #include "store/client/ids.h"
 
@@ -7,16 +7,16 @@
 
 typedef struct id_place {
     const char *id;
-    size_t place;
+    size_t index;
 } id_place;
 
-static int compare(const void *left, const void *right)
+static int compare_ids(const void *left, const void *right)
 {
     const id_place *a = left, *b = right;
     int by_id = strcmp(a->id, b->id);
     if (by_id != 0)
         return by_id;
-    return a->place < b->place ? -1 : a->place > b->place;
+    return a->index < b->index ? -1 : a->index > b->index;
 }
 
 size_t *ids_first(arena *memory, const char *const *ids, size_t count)
@@ -27,10 +27,10 @@ size_t *ids_first(arena *memory, const char *const *ids, size_t count)
         return NULL;
     for (size_t i = 0; i < count; i++)
         sorted[i] = (id_place){ids[i], i};
-    qsort(sorted, count, sizeof(*sorted), compare);
+    qsort(sorted, count, sizeof(*sorted), compare_ids);
     for (size_t i = 0; i < count; i++) {
         bool again = i > 0 && strcmp(sorted[i].id, sorted[i - 1].id) == 0;
-        first[sorted[i].place] = again ? first[sorted[i - 1].place] : sorted[i].place;
+        first[sorted[i].index] = again ? first[sorted[i - 1].index] : sorted[i].index;
     }
     return first;
 }

@@ -1,6 +1,6 @@
 /*
- * ledger.c: what is saved in the ledger: checks, parameters, and what became of it. Knows nothing
- * of connections, nor of who asks.
+ * ledger.c: saves tasks, messages and calls: checks, parameters and outcomes. Knows nothing of
+ * connections and callers.
  */
 #include "store/ledger/ledger.h"
 
@@ -9,7 +9,7 @@
 #include "store/client/check.h"
 #include "base/errors.h"
 
-/* The end of the year 9999: what PostgreSQL and people can still print. */
+/* the end of the year 9999, the latest time that PostgreSQL and other programs can print */
 #define TIME_MS_MAX INT64_C(253402300799999)
 
 /* --- checks --- */
@@ -121,7 +121,7 @@ static cardbox_status check_call(const call_input *c, cardbox_error *err)
     return status == CARDBOX_OK ? check_call_times(c, err) : status;
 }
 
-/* Puts in front of a fault whose it is. */
+/* Puts the kind and id of the entity in front of the message of an error. */
 static cardbox_status blame(const char *kind, slice id, const cardbox_error *own,
                             cardbox_error *err)
 {
@@ -165,8 +165,8 @@ bool ledger_may_wake(const ledger_batch *batch)
 
 /* --- parameters --- */
 
-/* Members of the objects that go as one jsonb array. Ids and words hold nothing that jsonb can't.
- */
+/* Members of the objects that are sent as one jsonb array. Ids and enumerated words need no check:
+ * they contain nothing that jsonb can't hold. */
 static void put_member(buf *json, const char *name, slice text)
 {
     if (text.ptr == NULL)
@@ -210,7 +210,7 @@ static void put_tasks(params *p, const task_input *tasks, size_t count)
     params_column(p, PARAMS_JSON, tasks, count, PARAMS_FIELD(task_input, prompt));
 }
 
-/* The type of a message's card, from which its role would follow too. */
+/* The type of a message's card, from which readers can also derive its role. */
 static const char *type_of_role(slice role)
 {
     if (slice_equal(role, SLICE("user")))
@@ -218,8 +218,8 @@ static const char *type_of_role(slice role)
     return slice_equal(role, SLICE("system")) ? CARDBOX_TYPE_RENDERED_PROMPT : CARDBOX_TYPE_THOUGHT;
 }
 
-/* Of two members with one name jsonb keeps the last: a type that was given replaces ours, a role
- * and a task don't. */
+/* If an object has a name twice, jsonb keeps the last member. So the caller's type comes after ours
+ * and replaces it, and ours comes last for the role and the task. */
 static void put_metadata(buf *json, const message_input *m)
 {
     scan_value given = scan_whole(m->metadata), value;
@@ -250,7 +250,7 @@ void ledger_message_card(buf *content, buf *metadata, const message_input *m)
     put_metadata(metadata, m);
 }
 
-/* One column of the cards, built message by message in one buffer. */
+/* One column of the cards' array, built message by message in one buffer. */
 static void put_built(params *p, buf *built)
 {
     params_text(p, buf_as_slice(built));
@@ -334,7 +334,7 @@ static const struct {
      "is already completed: only what was updated later can change that, and nothing finishes a "
      "cancelled task again"},
     {LEDGER_MESSAGE, LEDGER_DIFFERS, CARDBOX_CONFLICT,
-     "exists and says something else: messages never change"},
+     "exists with other content: messages never change"},
     {LEDGER_MESSAGE, LEDGER_NO_TASK, CARDBOX_NOT_FOUND, "names a task that does not exist"},
     {LEDGER_CALL, LEDGER_DIFFERS, CARDBOX_CONFLICT,
      "exists: of a call only status, details, updatedAt and endMessageId change"},

@@ -1,10 +1,9 @@
 /*
- * ledger.h: tasks, messages and calls as plain data in and out, like write.h and list.h: check what
- * was given, build parameters, take rows, say in words what an outcome means. Knows no connection,
- * and nothing of who runs a task: that is tasks.h.
- *
- * Texts of people and models (content, system prompt, parameters, details) are JSON string tokens,
- * quotes and escapes included: such a text may hold what no C string can, and comes back exactly.
+ * ledger.h: tasks, messages and calls as plain data in and out: checks of input, parameters, rows,
+ * and messages for outcomes. Knows no connection. The rules about who runs a task are in tasks.h.
+ * Texts of people and models (content, system prompt, parameters, details) are JSON string tokens
+ * with quotes and escapes. They may contain characters that no C string can hold, and are returned
+ * exactly as they were written.
  */
 #ifndef STORE_LEDGER_H
 #define STORE_LEDGER_H
@@ -14,7 +13,7 @@
 #include "db/params.h"
 #include "db/rows.h"
 
-/* --- what is saved; ids and the like are decoded text; ptr NULL: not given --- */
+/* --- input of saves. Ids and names are decoded text; ptr NULL: not given --- */
 
 typedef struct task_input {
     slice task_id, parent_id;
@@ -41,8 +40,9 @@ typedef struct call_input {
     int64_t created_ms, updated_ms;
 } call_input;
 
-/* Saved in this order, all or none. A parent comes before its subtasks, and a task's messages in
- * the order in which a model is to read them: workers go by seq, only lists by ts. */
+/* Entities to save, in this order, all or none. A parent comes before its subtasks. The messages
+ * of a task are in the order in which a model reads them: workers sort by seq; only lists sort
+ * by ts. */
 typedef struct ledger_batch {
     slice tenant;
     const task_input *tasks;
@@ -51,8 +51,8 @@ typedef struct ledger_batch {
     size_t task_count, message_count, call_count;
 } ledger_batch;
 
-/* CARDBOX_OK, or the first fault, by the entity's kind and id and the field's name in JSON. The
- * tenant is the caller's to check. */
+/* Returns CARDBOX_OK, or the first error with the entity's kind and id and the field's name in
+ * JSON. The caller checks the tenant. */
 cardbox_status ledger_check(const ledger_batch *batch, cardbox_error *err);
 
 /* A string token, up to CARDBOX_CONTENT_MAX bytes. */
@@ -61,8 +61,8 @@ cardbox_status ledger_check_text(const char *what, slice token, cardbox_error *e
 /* Milliseconds since 1970, up to the year 9999. */
 cardbox_status ledger_check_ms(const char *what, int64_t ms, cardbox_error *err);
 
-/* Whether it may end a subtask: then workers are to be woken after it, since the task above sleeps
- * until that. */
+/* True if the batch may end a subtask. Then workers must be notified afterwards, since the parent
+ * task sleeps until that. */
 bool ledger_may_wake(const ledger_batch *batch);
 
 /* STATEMENT_ledger_save. */
@@ -75,14 +75,14 @@ void ledger_put_calls(params *p, const call_input *calls, size_t count);
 /* One message's card: its content and its metadata, in buffers that the caller frees. */
 void ledger_message_card(buf *content, buf *metadata, const message_input *m);
 
-/* What the functions of sql/functions answer for an entity or a task. */
+/* Outcomes of the functions in sql/functions, for an entity or a task. */
 typedef enum ledger_outcome {
     LEDGER_INSERTED = 1,
     LEDGER_UNCHANGED = 2,
     LEDGER_UPDATED = 3,
-    LEDGER_DIFFERS = 4,    /* it exists and says something else */
+    LEDGER_DIFFERS = 4,    /* it exists with other contents */
     LEDGER_NO_TASK = 5,    /* no such task; of a task: no such parent */
-    LEDGER_NO_MESSAGE = 6, /* of a call: its task has no such start or end message */
+    LEDGER_NO_MESSAGE = 6, /* for a call: its task has no such start or end message */
     LEDGER_STALE = 7,      /* it would undo what was finished */
     LEDGER_LEASE_LOST = 8, /* somebody else has the task, or it is finished */
     LEDGER_FINISHED = 9,   /* the task is finished */
@@ -96,13 +96,13 @@ enum { LEDGER_LEASE = 0, LEDGER_TASK = 1, LEDGER_MESSAGE = 2, LEDGER_CALL = 3 };
 /* Columns of ledger_save and task_write. */
 enum { SAVED_COL_KIND, SAVED_COL_ORD, SAVED_COL_OUTCOME };
 
-/* CARDBOX_OK if all was saved; else CARDBOX_CONFLICT or CARDBOX_NOT_FOUND with a message for who
- * sent it, and nothing was. For a batch of one entity rows_int4(rows, 0, SAVED_COL_OUTCOME) tells
- * what was done. */
+/* CARDBOX_OK if all was saved. Otherwise nothing was, and the status is CARDBOX_CONFLICT or
+ * CARDBOX_NOT_FOUND with a message for the client. For a batch of one entity, rows_int4(rows, 0,
+ * SAVED_COL_OUTCOME) is its outcome. */
 cardbox_status ledger_save_status(const store_rows *rows, const ledger_batch *batch,
                                   cardbox_error *err);
 
-/* The same for one entity of a batch, `ord` its place from 1. */
+/* The same for one entity of a batch. `ord` is its ordinal, from 1. */
 cardbox_status ledger_entity_status(const ledger_batch *batch, int kind, int ord,
                                     ledger_outcome outcome, cardbox_error *err);
 
@@ -112,13 +112,13 @@ typedef struct task_row {
     slice task_id, parent_id;
     slice status; /* ptr NULL: active */
     slice prompt; /* token */
-    slice reason; /* token: why it was cancelled; ptr NULL: it was not */
+    slice reason; /* token: the reason of its cancellation; ptr NULL: not cancelled */
     slice goal;   /* token: its first message of a user; ptr NULL: not asked for */
-    slice owner;  /* who runs it; ptr NULL: nobody */
+    slice owner;  /* the worker that runs it; ptr NULL: none */
     int64_t created_ms, updated_ms;
-    int64_t messages, events; /* how many it has; number of its last event */
+    int64_t messages, events; /* number of its messages; number of its last event */
     bool has_wake;
-    int64_t wake_micros; /* may be claimed from then on; while it runs the end of the lease */
+    int64_t wake_micros; /* when it may be claimed next; while it runs: when its lease ends */
     int32_t attempts;
 } task_row;
 
@@ -134,7 +134,7 @@ typedef struct task_query {
     int64_t from_ms, to_ms;
     int64_t limit, offset;
     bool goals;  /* each with its goal */
-    slice state; /* running, waiting or failed, as the statement says; ptr NULL: any */
+    slice state; /* running, waiting or failed, see the statement; ptr NULL: any */
 } task_query;
 
 void tasks_query_params(params *p, const task_query *query);
@@ -149,14 +149,12 @@ bool task_row_read(task_row *out, const store_rows *rows, int row);
 typedef struct message_row {
     slice message_id, task_id, role;
     slice content;              /* token */
-    slice metadata, tool_calls; /* of its card */
-    slice call_id;              /* token: the call that it tells the state of, where that is told */
-    int64_t ts_ms, seq;         /* seq is the number of its event */
+    slice metadata, tool_calls; /* members of its card */
+    slice call_id; /* token: the call whose status the message reports; ptr NULL: it reports none */
+    int64_t ts_ms, seq; /* seq is the number of its event */
 } message_row;
 
-/* STATEMENT_messages_read: in the order in which they came, those after the one of that seq (0:
- * all).
- */
+/* STATEMENT_messages_read: the messages after the given seq (0: all), in the order of their seq. */
 void messages_read_params(params *p, slice tenant, slice task_id, int64_t after, int64_t limit);
 
 /* STATEMENT_messages_list: by ts, and of one ts by seq. */

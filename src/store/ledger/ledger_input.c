@@ -1,5 +1,5 @@
 /*
- * ledger_input.c: public structs of the ledger as its inputs. Must not send anything.
+ * ledger_input.c: converts public structs of the ledger to its inputs. Must not send anything.
  */
 #include "store/ledger/ledger_input.h"
 
@@ -33,14 +33,14 @@ const char *ledger_token_json(arena *memory, slice token)
     return token.ptr == NULL ? NULL : arena_copy(memory, token);
 }
 
-/* Of an array of structs that each begin with their size. */
-static const void *at(const void *first, size_t index)
+/* An element of an array of structs. Each struct starts with its size. */
+static const void *element_at(const void *first, size_t index)
 {
     return (const char *)first + index * *(const size_t *)first;
 }
 
-/* Checks the structs of an array, which each say how long they are, the first for all, and makes
- * room for as many inputs. */
+/* Checks the sizes at the start of the structs; the first one's size is valid for all. Allocates as
+ * many inputs. */
 static cardbox_status begin_inputs(void **out, arena *memory, const char *kind, const void *first,
                                    size_t count, size_t least, size_t input_size,
                                    cardbox_error *err)
@@ -55,7 +55,7 @@ static cardbox_status begin_inputs(void **out, arena *memory, const char *kind, 
         return error_set(err, CARDBOX_INVALID, "%s must not be NULL", kind);
     size_t size = *(const size_t *)first;
     for (size_t i = 0; i < count; i++)
-        if (size < least || *(const size_t *)at(first, i) != size)
+        if (size < least || *(const size_t *)element_at(first, i) != size)
             return error_set(err, CARDBOX_INVALID, "%s[%zu] was not made by its _INIT macro", kind,
                              i);
     *out = arena_zeros(memory, count, input_size);
@@ -70,14 +70,14 @@ static cardbox_status finish_inputs(const arena *memory, cardbox_error *err)
 cardbox_status ledger_read_tasks(const task_input **out, arena *memory, const cardbox_task *tasks,
                                  size_t count, cardbox_error *err)
 {
-    void *room;
-    cardbox_status status =
-        begin_inputs(&room, memory, "tasks", tasks, count, sizeof(*tasks), sizeof(task_input), err);
+    void *inputs;
+    cardbox_status status = begin_inputs(&inputs, memory, "tasks", tasks, count, sizeof(*tasks),
+                                         sizeof(task_input), err);
     if (status != CARDBOX_OK)
         return status;
-    task_input *made = room;
+    task_input *made = inputs;
     for (size_t i = 0; i < count; i++) {
-        const cardbox_task *t = at(tasks, i);
+        const cardbox_task *t = element_at(tasks, i);
         made[i] = (task_input){
             .task_id = slice_of(t->task_id),
             .parent_id = slice_of(t->parent_task_id),
@@ -95,14 +95,14 @@ cardbox_status ledger_read_messages(const message_input **out, arena *memory, sl
                                     const cardbox_message *messages, size_t count,
                                     cardbox_error *err)
 {
-    void *room;
-    cardbox_status status = begin_inputs(&room, memory, "messages", messages, count,
+    void *inputs;
+    cardbox_status status = begin_inputs(&inputs, memory, "messages", messages, count,
                                          sizeof(*messages), sizeof(message_input), err);
     if (status != CARDBOX_OK)
         return status;
-    message_input *made = room;
+    message_input *made = inputs;
     for (size_t i = 0; i < count; i++) {
-        const cardbox_message *m = at(messages, i);
+        const cardbox_message *m = element_at(messages, i);
         made[i] = (message_input){
             .message_id = slice_of(m->message_id),
             .task_id = m->task_id == NULL ? task_id : slice_of(m->task_id),
@@ -121,14 +121,14 @@ cardbox_status ledger_read_messages(const message_input **out, arena *memory, sl
 cardbox_status ledger_read_calls(const call_input **out, arena *memory, slice task_id,
                                  const cardbox_call *calls, size_t count, cardbox_error *err)
 {
-    void *room;
-    cardbox_status status =
-        begin_inputs(&room, memory, "calls", calls, count, sizeof(*calls), sizeof(call_input), err);
+    void *inputs;
+    cardbox_status status = begin_inputs(&inputs, memory, "calls", calls, count, sizeof(*calls),
+                                         sizeof(call_input), err);
     if (status != CARDBOX_OK)
         return status;
-    call_input *made = room;
+    call_input *made = inputs;
     for (size_t i = 0; i < count; i++) {
-        const cardbox_call *c = at(calls, i);
+        const cardbox_call *c = element_at(calls, i);
         made[i] = (call_input){
             .call_id = slice_of(c->call_id),
             .task_id = c->task_id == NULL ? task_id : slice_of(c->task_id),

@@ -13,7 +13,8 @@
  * out of memory, which the arena remembers. */
 slice ledger_token(arena *memory, const char *text, const char *json);
 
-/* What a token says as a C string, U+FFFD where it can't; and the token with a NUL behind it. */
+/* The decoded text of a token as a C string, with U+FFFD for what it can't hold; and the token
+ * itself with a NUL behind it. */
 const char *ledger_token_text(arena *memory, slice token);
 const char *ledger_token_json(arena *memory, slice token);
 

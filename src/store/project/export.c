@@ -1,7 +1,7 @@
 /*
- * export.c: reads a project page by page inside one snapshot and writes each row as a line of JSON.
- * Pages adapt to the size of the rows, so that memory stays what it is however large they are.
- * Must not know what a line says.
+ * export.c: reads a project page by page in one snapshot, and writes each row as a line of JSON.
+ * The number of rows per page depends on their size, so that memory stays bounded. Must not know
+ * the contents of lines.
  */
 #include "store/project/export_internal.h"
 
@@ -15,7 +15,7 @@ cardbox_status export_hand_over(exporter *x)
 {
     if (!buf_ok(&x->line))
         return error_buf(x->err, &x->line, "a line");
-    x->stopped = !x->take(x->arg, buf_as_slice(&x->line), &x->counts);
+    x->stopped = !x->receive(x->arg, buf_as_slice(&x->line), &x->counts);
     buf_reset(&x->line, PAGE_BYTES);
     return CARDBOX_OK;
 }
@@ -39,7 +39,7 @@ void export_adapt_page(exporter *x, const store_rows *rows)
         x->page *= 2;
 }
 
-/* `rows` is the page before; NULL: there was none. */
+/* `rows` is the previous page; NULL: there was none. */
 static void put_keys(params *p, const export_source *source, const store_rows *rows)
 {
     int last = rows_count(rows) - 1;
@@ -110,12 +110,12 @@ static cardbox_status export_all(exporter *x)
     return status;
 }
 
-cardbox_status export_run(cardbox *db, const char *tenant, export_piece take, void *arg,
+cardbox_status export_run(cardbox *db, const char *tenant, export_receiver receive, void *arg,
                           cardbox_error *err)
 {
     cardbox_error own = CARDBOX_ERROR_INIT;
     exporter x = {.tenant = slice_of(tenant),
-                  .take = take,
+                  .receive = receive,
                   .arg = arg,
                   .err = err ? err : &own,
                   .line = BUF_INIT(4 * TRANSFER_LINE_MAX)};

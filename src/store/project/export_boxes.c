@@ -1,18 +1,18 @@
 /*
- * export_boxes.c: the boxes of an export: each with its present list, whose ids come in pages of
- * their own where it is long, so that memory stays what it is. Knows nothing of other rows.
+ * export_boxes.c: exports boxes, each with its present list of card ids. The ids of a long box are
+ * read in pages, so that memory stays bounded.
  */
 #include <stdlib.h>
 #include "base/isotime.h"
 #include "store/read.h"
 #include "store/project/export_internal.h"
 
-/* Ids of each box on a page of boxes, and of the one box on each further page. */
+/* Number of ids of each box on a page of boxes, and of one box on each further page. */
 #define IDS_FIRST 512
 #define IDS_PAGE  8192
 
-/* Bytes of a line that are handed over although it is not complete. */
-#define PIECE_BYTES ((size_t)64 << 10)
+/* An incomplete line is passed on when it has this many bytes. */
+#define PART_BYTES ((size_t)64 << 10)
 
 /* A row of STATEMENT_boxes_read in the order in which it is written: by box, head first, then the
  * runs of ids by their position. */
@@ -31,7 +31,7 @@ static int compare_parts(const void *left, const void *right)
     return a->pos < b->pos ? -1 : a->pos > b->pos;
 }
 
-/* The rows of a page of boxes in that order. NULL: no memory. */
+/* Sorts the rows of a page of boxes in that order. NULL: out of memory. */
 static box_part *sort_parts(const store_rows *rows, size_t *count)
 {
     *count = (size_t)rows_count(rows);
@@ -49,7 +49,7 @@ static box_part *sort_parts(const store_rows *rows, size_t *count)
     return parts;
 }
 
-/* Reads boxes, their ids from position `skip` on, at most `most` of each. */
+/* Reads boxes, each with at most `most` ids from position `skip` on. */
 static cardbox_status read_boxes(exporter *x, const uuid16 *ids, size_t count, int64_t skip,
                                  int64_t most, store_rows **rows)
 {
@@ -71,8 +71,8 @@ static cardbox_status read_boxes(exporter *x, const uuid16 *ids, size_t count, i
     return status;
 }
 
-/* Adds those ids of a run that lie in the range of the page: runs may reach out of it. A comma
- * follows each but the first, wherever that stands. */
+/* Adds the ids of a run that lie in the range of the page; a run may extend beyond it. A comma
+ * precedes each id except the box's first. */
 static void add_run(buf *out, slice ids, int64_t pos, const box_head *head, bool *any)
 {
     scan_value id;
@@ -86,8 +86,8 @@ static void add_run(buf *out, slice ids, int64_t pos, const box_head *head, bool
     }
 }
 
-/* Writes the ids of the box whose head is parts[0]; gives how many parts are its. `any`: whether
- * the box's line has ids. */
+/* Writes the ids of the box whose head is parts[0]. Returns the number of parts of this box. `any`:
+ * whether the box's line already has ids. */
 static size_t add_runs(exporter *x, const store_rows *rows, const box_part *parts, size_t count,
                        const box_head *head, bool *any)
 {
@@ -97,9 +97,9 @@ static size_t add_runs(exporter *x, const store_rows *rows, const box_part *part
     return i;
 }
 
-/* One more page of the ids of a long box, from *from on, which is moved behind it. `more`: there
- * were rows with ids. Those end the list, not the box's length, which may say more than there is.
- */
+/* Writes one more page of the ids of a long box, starting at *from, and moves *from behind it.
+ * `more`: the page had ids. A page without ids ends the list, even if the box's length is
+ * greater. */
 static cardbox_status add_page(exporter *x, const uuid16 *id, int64_t *from, bool *any, bool *more)
 {
     store_rows *rows = NULL;
@@ -121,22 +121,22 @@ static cardbox_status add_page(exporter *x, const uuid16 *id, int64_t *from, boo
     return status;
 }
 
-/* The ids of a long box that were not on the page of boxes. */
+/* Writes the ids of a long box that did not fit the page of boxes. */
 static cardbox_status add_rest(exporter *x, const uuid16 *id, int64_t from, int64_t length,
                                bool any)
 {
     cardbox_status status = CARDBOX_OK;
     for (bool more = true; status == CARDBOX_OK && more && from < length && !x->stopped;) {
         status = add_page(x, id, &from, &any, &more);
-        if (status == CARDBOX_OK && x->line.len >= PIECE_BYTES)
+        if (status == CARDBOX_OK && x->line.len >= PART_BYTES)
             status = export_hand_over(x);
         else if (status == CARDBOX_OK)
-            x->stopped = !x->take(x->arg, SLICE(""), &x->counts);
+            x->stopped = !x->receive(x->arg, SLICE(""), &x->counts);
     }
     return status;
 }
 
-/* Writes the box whose head is parts[0]; gives how many parts are its. */
+/* Writes the line of the box whose head is parts[0]. `*used` is the number of its parts. */
 static cardbox_status export_box(exporter *x, const store_rows *rows, const box_part *parts,
                                  size_t count, const uuid16 *id, size_t *used)
 {
@@ -176,7 +176,7 @@ static cardbox_status export_parts(exporter *x, const store_rows *rows, const uu
     return status;
 }
 
-/* The ids of the next page of boxes, after *after unless that is NULL. */
+/* Reads the ids of the next page of boxes, after *after; NULL: the first page. */
 static cardbox_status next_boxes(exporter *x, const uuid16 *after, uuid16 ids[EXPORT_ROWS_MAX],
                                  int *count)
 {

@@ -1,11 +1,10 @@
 /*
- * export_kinds.c: of each kind of row in an export but boxes, which members its line has: the
- * columns of the kind's statement, in their order. Knows nothing of pages.
- *
- * An entry's line names its card, so that no text is there twice and forks go on sharing theirs;
- * the other lines of a session are there with all their bytes. Who runs a task and when it wakes
- * stays here: only one of two copies may be at work, and that is this one, so what is not finished
- * arrives asleep, for somebody to send it a message.
+ * export_kinds.c: the members of each line, for all kinds but boxes. They are the columns of the
+ * kind's statement, in their order. Knows nothing of pages.
+ * The line of a session's entry names its card, so that its text is exported once and forks still
+ * share it. Other lines of a session are exported with all their bytes. Leases and wake-up times
+ * are not exported, since only one of two copies may run. Unfinished tasks are imported paused, and
+ * a message resumes them.
  */
 #include "base/base64.h"
 #include "base/isotime.h"
@@ -111,9 +110,12 @@ static void add_said(buf *out, const char *name, const store_rows *rows, int row
 /* --- the kinds --- */
 
 struct export_member {
-    const char *name; /* NULL: behind the last one */
+    const char *name; /* NULL: ends the list */
     adder *add;
-    enum { OR_NULL, OR_NONE } empty; /* what a column without a value gives */
+    enum {
+        OR_NULL,
+        OR_NONE
+    } empty; /* how an empty column is written: as null, or without the member */
 };
 
 static const export_member CARD[] = {

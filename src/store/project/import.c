@@ -3,7 +3,7 @@
  * is halved until the rows that are to blame stand alone, so that they spoil none of the others.
  */
 #include <stdlib.h>
-#include "store/admin/grown.h"
+#include "store/admin/stale_statistics.h"
 #include "store/client/check.h"
 #include "store/client/client.h"
 #include "base/errors.h"
@@ -130,7 +130,7 @@ static void refuse(store_import *in, transfer_kind kind, uint64_t line, const ch
     in->refused(in->arg, line, reason);
 }
 
-/* Whether a failure is the connection's or the database's, and not of the rows that were sent. */
+/* True if the failure is the connection's or the database's, and not of the rows that were sent. */
 static bool ends_import(const cardbox_error *err)
 {
     return err->status == CARDBOX_UNAVAILABLE || err->status == CARDBOX_TIMEOUT ||
@@ -192,7 +192,8 @@ static cardbox_status send_boxes(store_import *in, import_item *const *items, si
     return client_run(in->db, STATEMENT_boxes_save, &p, RUN_AGAIN, rows, err);
 }
 
-/* Boxes begin with the time of their last change; those whose line says more get it. */
+/* A saved box has the time of its last change as its creation time. If the line has another one, it
+ * is set here. */
 static cardbox_status send_box_times(store_import *in, import_item *const *items, size_t count,
                                      cardbox_error *err)
 {
@@ -215,9 +216,9 @@ static cardbox_status send_box_times(store_import *in, import_item *const *items
 
 /* --- what became of them --- */
 
-/* The counter of a card's outcome, NULL if it was refused. */
-static uint64_t *judge_card(import_counts *counts, const store_rows *rows, int row,
-                            cardbox_error *why)
+/* The counter of a card's outcome. NULL: it was refused. */
+static uint64_t *card_counter(import_counts *counts, const store_rows *rows, int row,
+                              cardbox_error *why)
 {
     card_outcome card;
     card_outcome_read(&card, rows, row);
@@ -236,14 +237,14 @@ static uint64_t *judge_card(import_counts *counts, const store_rows *rows, int r
             error_set(why, CARDBOX_CONFLICT, "card %.*s is the result of this tool call already",
                       (int)card.other_id.len, card.other_id.ptr);
         else
-            error_set(why, CARDBOX_CONFLICT, "the card is sealed here and says something else");
+            error_set(why, CARDBOX_CONFLICT, "the card is sealed here and has other content");
         return NULL;
     }
 }
 
 /* Columns: ord, outcome, version. */
-static uint64_t *judge_box(import_counts *counts, const store_rows *rows, int row,
-                           cardbox_error *why)
+static uint64_t *box_counter(import_counts *counts, const store_rows *rows, int row,
+                             cardbox_error *why)
 {
     box_outcome outcome = (box_outcome)rows_int4(rows, row, 1);
     if (outcome == BOX_DONE)
@@ -255,8 +256,9 @@ static uint64_t *judge_box(import_counts *counts, const store_rows *rows, int ro
     return NULL;
 }
 
-/* Moves refused rows behind the others, each group in its order. Gives how many the others are. */
-static size_t set_apart(import_item **items, size_t count)
+/* Moves refused rows behind the others and keeps the order in each group. Returns the number of the
+ * others. */
+static size_t move_refused_behind(import_item **items, size_t count)
 {
     import_item *refused[BATCH_ROWS_MAX] = {NULL};
     size_t good = 0, bad = 0;
@@ -271,20 +273,21 @@ static size_t set_apart(import_item **items, size_t count)
     return good;
 }
 
-/* Looks at what became of each row of a batch: refused ones are reported and set apart, the others
- * counted into `counts`. Gives how many the others are. */
-static size_t judge(store_import *in, transfer_kind kind, import_item **items, size_t count,
-                    const store_rows *rows, import_counts *counts)
+/* Reads the outcome of each row of a batch. Refused rows are reported and moved behind the others,
+ * which are counted in `counts`. Returns the number of the others. */
+static size_t count_outcomes(store_import *in, transfer_kind kind, import_item **items,
+                             size_t count, const store_rows *rows, import_counts *counts)
 {
     for (int row = 0; row < rows_count(rows); row++) {
         size_t index = (size_t)rows_int8(rows, row, 0) - 1;
         if (index >= count)
             continue;
         cardbox_error why = CARDBOX_ERROR_INIT;
-        uint64_t *counter = kind == TRANSFER_CARD ? judge_card(counts, rows, row, &why)
-                            : kind == TRANSFER_BOX
-                                ? judge_box(counts, rows, row, &why)
-                                : import_session_judge(counts, kind, rows_text(rows, row, 1), &why);
+        uint64_t *counter =
+            kind == TRANSFER_CARD ? card_counter(counts, rows, row, &why)
+            : kind == TRANSFER_BOX
+                ? box_counter(counts, rows, row, &why)
+                : import_session_counter(counts, kind, rows_text(rows, row, 1), &why);
         items[index]->refused = counter == NULL;
         items[index]->box.is_new = counter == &counts->inserted; /* for send_box_times */
         if (counter != NULL)
@@ -292,7 +295,7 @@ static size_t judge(store_import *in, transfer_kind kind, import_item **items, s
         else
             refuse(in, kind, items[index]->line, why.message);
     }
-    return set_apart(items, count);
+    return move_refused_behind(items, count);
 }
 
 static void add_counts(import_counts *sum, const import_counts *more)
@@ -304,8 +307,8 @@ static void add_counts(import_counts *sum, const import_counts *more)
 
 /* --- batches --- */
 
-/* Writes cards until none of those that are left stands in the way: one that is refused undoes its
- * batch. */
+/* Writes cards in one statement until none is refused. A refused card rolls back its batch, so the
+ * batch is sent again without it. */
 static cardbox_status write_cards(store_import *in, import_item **items, size_t count,
                                   cardbox_error *err)
 {
@@ -315,7 +318,7 @@ static cardbox_status write_cards(store_import *in, import_item **items, size_t 
         cardbox_status status = send_cards(in, items, count, &rows, err);
         if (status != CARDBOX_OK)
             return status;
-        size_t good = judge(in, TRANSFER_CARD, items, count, rows, &counts);
+        size_t good = count_outcomes(in, TRANSFER_CARD, items, count, rows, &counts);
         rows_free(rows);
         if (good == count) {
             add_counts(&in->result.of[TRANSFER_CARD], &counts);
@@ -334,7 +337,7 @@ static cardbox_status write_boxes(store_import *in, import_item **items, size_t 
     cardbox_status status = send_boxes(in, items, count, &rows, err);
     if (status != CARDBOX_OK)
         return status;
-    size_t good = judge(in, TRANSFER_BOX, items, count, rows, &counts);
+    size_t good = count_outcomes(in, TRANSFER_BOX, items, count, rows, &counts);
     rows_free(rows);
     add_counts(&in->result.of[TRANSFER_BOX], &counts);
     return send_box_times(in, items, good, err);
@@ -347,26 +350,26 @@ static cardbox_status write_sessions(store_import *in, import_item **items, size
     store_rows *rows = NULL;
     cardbox_status status = import_session_send(in->db, items, count, &rows, err);
     if (status == CARDBOX_OK)
-        judge(in, kind, items, count, rows, &in->result.of[kind]);
+        count_outcomes(in, kind, items, count, rows, &in->result.of[kind]);
     rows_free(rows);
     return status;
 }
 
-/* How many of the first items are written together: of the ledger those that go to one tenant. */
+/* The number of the first items that one statement writes. For the ledger: those of one tenant. */
 static size_t count_together(import_item *const *items, size_t count)
 {
     size_t n = 1;
     if (items[0]->kind < TRANSFER_SESSION_ENTRY)
         return count;
     if (items[0]->kind < TRANSFER_TASK)
-        return import_session_run(items, count);
+        return import_session_group(items, count);
     while (n < count && slice_equal(items[n]->ledger.tenant, items[0]->ledger.tenant))
         n++;
     return n;
 }
 
-/* Whether a task stands before its parent, and so has to wait. Some waiting is enough for any file
- * that is nearly in order, and ends where two name each other. */
+/* True if a task comes before its parent, so that it has to wait. The number of waits is limited,
+ * which suffices for nearly sorted files and ends cycles of parents. */
 static bool has_to_wait(import_item *const *items, size_t count, size_t bad)
 {
     ledger_input *input = &items[bad]->ledger;
@@ -378,10 +381,10 @@ static bool has_to_wait(import_item *const *items, size_t count, size_t bad)
     return comes;
 }
 
-/* Moves the item that stands in the way behind the others, to wait or refused. Gives how many are
- * left to be written. */
-static size_t set_aside(store_import *in, import_item **items, size_t count, size_t bad,
-                        const cardbox_error *why)
+/* Moves the item that was refused behind the others: it waits for its parent, or is reported.
+ * Returns the number of items that are left to write. */
+static size_t defer_or_refuse(store_import *in, import_item **items, size_t count, size_t bad,
+                              const cardbox_error *why)
 {
     import_item *item = items[bad];
     bool waits = has_to_wait(items, count, bad);
@@ -394,7 +397,7 @@ static size_t set_aside(store_import *in, import_item **items, size_t count, siz
     return count - 1;
 }
 
-/* Writes rows of the ledger that go to one tenant, until none stands in the way. */
+/* Writes rows of the ledger of one tenant, until none is refused. */
 static cardbox_status write_ledger(store_import *in, import_item **items, size_t count,
                                    cardbox_error *err)
 {
@@ -406,13 +409,13 @@ static cardbox_status write_ledger(store_import *in, import_item **items, size_t
         cardbox_status status = import_ledger_send(in->db, items, count, &rows, err);
         if (status != CARDBOX_OK)
             return status;
-        status = import_ledger_judge(&counts, &bad, rows, items, count, &why);
+        status = import_ledger_outcomes(&counts, &bad, rows, items, count, &why);
         rows_free(rows);
         if (status == CARDBOX_OK) {
             add_counts(&in->result.of[items[0]->kind], &counts);
             return CARDBOX_OK;
         }
-        count = set_aside(in, items, count, bad, &why);
+        count = defer_or_refuse(in, items, count, bad, &why);
     }
     return CARDBOX_OK;
 }
@@ -428,15 +431,15 @@ static cardbox_status write_kind(store_import *in, transfer_kind kind, import_it
                                 : write_ledger(in, items, count, err);
 }
 
-/* Writes rows of one kind. Of a batch that PostgreSQL refuses each half is tried by itself: some
- * ten turns find one bad row among hundreds. Rows that were refused before are reported already. */
+/* Writes rows of one kind. If PostgreSQL rejects a batch, each half is sent by itself: about ten
+ * rounds find one bad row among hundreds. Rows that were refused before are already reported. */
 static cardbox_status write_items(store_import *in, transfer_kind kind, import_item **items,
                                   size_t count, cardbox_error *err)
 {
     cardbox_status status = write_kind(in, kind, items, count, err);
     if (status == CARDBOX_OK || ends_import(err))
         return status;
-    count = set_apart(items, count);
+    count = move_refused_behind(items, count);
     if (count == 1) {
         refuse(in, kind, items[0]->line, err->message);
         return CARDBOX_OK;
@@ -447,24 +450,24 @@ static cardbox_status write_items(store_import *in, transfer_kind kind, import_i
     return status;
 }
 
-static cardbox_status flush(store_import *in, transfer_kind kind, cardbox_error *err);
+static cardbox_status write_batch(store_import *in, transfer_kind kind, cardbox_error *err);
 
-/* What rows of sessions and the ledger may name: kinds stand in the order in which they are
- * written. */
-static cardbox_status flush_below(store_import *in, transfer_kind kind, cardbox_error *err)
+/* Writes the batches of earlier kinds first, because sessions and the ledger may refer to their
+ * rows. */
+static cardbox_status write_earlier_kinds(store_import *in, transfer_kind kind, cardbox_error *err)
 {
     cardbox_status status = CARDBOX_OK;
     for (int below = 0; status == CARDBOX_OK && kind >= TRANSFER_SESSION_ENTRY && below < (int)kind;
          below++)
-        status = flush(in, (transfer_kind)below, err);
+        status = write_batch(in, (transfer_kind)below, err);
     return status;
 }
 
-static cardbox_status flush(store_import *in, transfer_kind kind, cardbox_error *err)
+static cardbox_status write_batch(store_import *in, transfer_kind kind, cardbox_error *err)
 {
     cardbox_error own = CARDBOX_ERROR_INIT;
     import_batch *batch = &in->batches[kind];
-    cardbox_status status = flush_below(in, kind, err);
+    cardbox_status status = write_earlier_kinds(in, kind, err);
     if (batch->count == 0 || status != CARDBOX_OK)
         return status;
     for (size_t done = 0, next; status == CARDBOX_OK && done < batch->count; done += next) {
@@ -482,10 +485,12 @@ static cardbox_status flush(store_import *in, transfer_kind kind, cardbox_error 
 cardbox_status import_finish(store_import *in, cardbox_error *err)
 {
     enum { TABLES = 16 };
-    char table[GROWN_NAME_SIZE] = "?";
-    cardbox_status status = flush(in, TRANSFER_CALL, err); /* and all that comes before them */
+    char table[TABLE_NAME_SIZE] = "?";
+    cardbox_status status =
+        write_batch(in, TRANSFER_CALL, err); /* and all that comes before them */
     for (int i = 0; status == CARDBOX_OK && i < TABLES && table[0] != '\0'; i++)
-        grown_analyze(table, in->db, NULL); /* a worker's role may not: then a server does */
+        stale_statistics_analyze(table, in->db,
+                                 NULL); /* a worker's role may not: then a server does */
     return status;
 }
 
@@ -499,7 +504,7 @@ static bool is_blank(slice line)
     return true;
 }
 
-static void note_ignored(store_import *in, const import_item *item)
+static void count_ignored(store_import *in, const import_item *item)
 {
     import_result *result = &in->result;
     if (item->ignored > 0 && result->ignored == 0) {
@@ -516,10 +521,10 @@ static cardbox_status add_item(store_import *in, import_item *item, cardbox_erro
     batch->bytes += import_item_bytes(item);
     if (batch->count < BATCH_ROWS_MAX && batch->bytes < BATCH_BYTES_MAX)
         return CARDBOX_OK;
-    return flush(in, item->kind, err);
+    return write_batch(in, item->kind, err);
 }
 
-cardbox_status import_line(store_import *in, slice line, buf *holder, cardbox_error *err)
+cardbox_status import_line(store_import *in, slice line, buf *line_buf, cardbox_error *err)
 {
     cardbox_error why = CARDBOX_ERROR_INIT;
     uint64_t number = ++in->result.lines;
@@ -531,9 +536,9 @@ cardbox_status import_line(store_import *in, slice line, buf *holder, cardbox_er
     if (item == NULL)
         return error_nomem(err);
     cardbox_status status =
-        import_item_read(item, number, line, holder, in->tenant, in->only_own, &why);
+        import_item_read(item, number, line, line_buf, in->tenant, in->only_own, &why);
     if (status == CARDBOX_OK) {
-        note_ignored(in, item);
+        count_ignored(in, item);
         return add_item(in, item, err);
     }
     if (status == CARDBOX_NOMEM) {

@@ -1,5 +1,5 @@
 /*
- * import_ledger.h: rows of the ledger on their way into the database, many in one statement.
+ * import_ledger.h: writes imported rows of the ledger, many in one statement.
  */
 #ifndef STORE_IMPORT_LEDGER_H
 #define STORE_IMPORT_LEDGER_H
@@ -11,8 +11,9 @@
 cardbox_status import_ledger_send(cardbox *db, import_item *const *items, size_t count,
                                   store_rows **rows, cardbox_error *err);
 
-/* What became of them: CARDBOX_OK and the counts; else which one stood in the way, and why. */
-cardbox_status import_ledger_judge(import_counts *counts, size_t *bad, const store_rows *rows,
-                                   import_item *const *items, size_t count, cardbox_error *why);
+/* Reads the outcomes. CARDBOX_OK: all were written, and counted. Otherwise `*bad` is the item that
+ * was refused, and `why` the reason. */
+cardbox_status import_ledger_outcomes(import_counts *counts, size_t *bad, const store_rows *rows,
+                                      import_item *const *items, size_t count, cardbox_error *why);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * import_session.c: sends lines of sessions and sessions, and reads what became of them. What to do
- * about those that are refused is the import's.
+ * import_session.c: sends sessions and lines of sessions, and reads their outcomes. import.c
+ * decides what to do about refused rows.
  */
 #include "store/project/import_session.h"
 
@@ -8,8 +8,8 @@
 #include "store/client/call.h"
 #include "store/session/session_write.h"
 
-/* Consecutive lines. */
-size_t import_session_run(import_item *const *items, size_t count)
+/* The number of items whose lines are consecutive in one session. */
+size_t import_session_group(import_item *const *items, size_t count)
 {
     const session_part *first = &items[0]->session;
     size_t n = 1;
@@ -108,8 +108,8 @@ cardbox_status import_session_send(cardbox *db, import_item *const *items, size_
                       RUN_AGAIN, rows, err);
 }
 
-uint64_t *import_session_judge(import_counts *counts, transfer_kind kind, slice outcome,
-                               cardbox_error *why)
+uint64_t *import_session_counter(import_counts *counts, transfer_kind kind, slice outcome,
+                                 cardbox_error *why)
 {
     if (slice_equal(outcome, SLICE("appended")) || slice_equal(outcome, SLICE("kept")) ||
         slice_equal(outcome, SLICE("created")))

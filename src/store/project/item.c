@@ -1,7 +1,7 @@
 /*
- * item.c: reads a line of NDJSON: our own exports, and rows of the service that CardBox
- * replaces, whose writers left odd values. What makes sense is taken, the rest is refused with a
- * reason, and nothing is guessed.
+ * item.c: reads a line of NDJSON: from our own exports, or rows of the service that CardBox
+ * replaces, which contain odd values. Values that can be understood are imported. All others are
+ * rejected with a reason; nothing is guessed.
  */
 #include "store/project/item.h"
 
@@ -70,7 +70,7 @@ static scan_value *find_member(members *m, transfer_kind kind, slice key, const 
     return NULL;
 }
 
-void item_note_ignored(import_item *item, slice key)
+void item_count_ignored(import_item *item, slice key)
 {
     if (item->ignored++ == 0)
         snprintf(item->ignored_name, sizeof(item->ignored_name), "%.*s",
@@ -87,7 +87,7 @@ static cardbox_status read_members(members *m, import_item *item, scan_value row
         const char *name = NULL;
         scan_value *member = find_member(m, item->kind, key, &name);
         if (member == NULL)
-            item_note_ignored(item, key);
+            item_count_ignored(item, key);
         else if (member->kind != SCAN_NONE)
             return error_set(err, CARDBOX_INVALID, "the row has %s twice", name);
         else
@@ -131,8 +131,7 @@ cardbox_status item_wrong_kind(cardbox_error *err, const char *name, const char 
                      scan_kind_name(value.kind));
 }
 
-/* Into item->decoded, which was made large enough for the whole line, so that views into it stay.
- */
+/* Decodes into item->decoded. It is as large as the whole line, so that slices of it stay valid. */
 bool item_decode(import_item *item, scan_value value, slice *out)
 {
     size_t start = item->decoded.len;
@@ -192,9 +191,9 @@ cardbox_status item_read_tenant(import_item *item, scan_value named, const char 
     return error_set(err, CARDBOX_INVALID, "tenant_id names another project than the request's");
 }
 
-/* Old writers encoded some values twice. A string that says an object or an array becomes it; any
- * other value stays as it is. */
-static scan_value unwrap(import_item *item, scan_value value)
+/* Old writers encoded some values twice. If a string contains an object or an array, that is used.
+ * Any other value stays unchanged. */
+static scan_value decode_doubly_encoded(import_item *item, scan_value value)
 {
     scan_value inner;
     slice text;
@@ -208,21 +207,21 @@ static scan_value unwrap(import_item *item, scan_value value)
     return value;
 }
 
-/* JSON that goes to jsonb and nowhere else. */
+/* Reads JSON that is only stored as jsonb. */
 static cardbox_status read_jsonb(import_item *item, scan_value value, const char *name, slice *out,
                                  cardbox_error *err)
 {
     if (is_unset(value))
         return CARDBOX_OK;
-    value = unwrap(item, value);
+    value = decode_doubly_encoded(item, value);
     *out = value.text;
     return check_jsonb(name, value.text, SCAN_NONE, NULL, err);
 }
 
 /* --- cards --- */
 
-/* Whether the row is one of our exports: its content is what was written, null too, and stays so.
- * In others null is SQL's, and what fits a class was meant in the class's stored form. */
+/* True if the row is one of our exports: its content, even null, is stored unchanged. In other rows
+ * null is SQL's NULL. Content that fits a class is there converted to that class's stored form. */
 static cardbox_status read_exact(scan_value value, bool *exact, cardbox_error *err)
 {
     if (!is_unset(value) && value.kind != SCAN_TRUE && value.kind != SCAN_FALSE)
@@ -231,7 +230,7 @@ static cardbox_status read_exact(scan_value value, bool *exact, cardbox_error *e
     return CARDBOX_OK;
 }
 
-/* The JSON text that the row gives: as a value, or as a string that holds it. */
+/* The JSON text of the row's content: a value, or a string that contains it. */
 static cardbox_status find_content(import_item *item, const members *m, scan_value *out,
                                    cardbox_error *err)
 {
@@ -315,7 +314,7 @@ static cardbox_status read_life(import_item *item, const members *m, cardbox_err
     return status == CARDBOX_OK ? read_sealed(item, m->sealed, err) : status;
 }
 
-/* Old writers left "" where they had none. */
+/* Old writers wrote "" for a missing value. */
 static cardbox_status read_call_id(import_item *item, scan_value value, cardbox_error *err)
 {
     if (is_unset(value))
@@ -348,7 +347,7 @@ static cardbox_status read_card(import_item *item, const members *m, const char 
 
 /* --- boxes --- */
 
-/* A list of ids. They need not be ids of any card: old boxes hold what never was one. */
+/* Reads a list of ids. They need not name cards: old boxes contain other ids too. */
 static cardbox_status read_ids(import_item *item, scan_value value, const char *name, slice *out,
                                cardbox_error *err)
 {
@@ -357,7 +356,7 @@ static cardbox_status read_ids(import_item *item, scan_value value, const char *
     *out = SLICE("[]");
     if (is_unset(value))
         return CARDBOX_OK;
-    value = unwrap(item, value);
+    value = decode_doubly_encoded(item, value);
     if (value.kind != SCAN_ARRAY)
         return item_wrong_kind(err, name, "an array of strings", value);
     for (scan_walk walk = scan_enter(value); scan_element(&walk, &id); index++)
@@ -405,11 +404,11 @@ static cardbox_status read_box(import_item *item, const members *m, const char *
 
 /* --- lines --- */
 
-static cardbox_status keep_line(import_item *out, slice line, buf *holder, cardbox_error *err)
+static cardbox_status adopt_line(import_item *out, slice line, buf *line_buf, cardbox_error *err)
 {
-    if (holder != NULL && line.ptr == holder->data && line.len == holder->len) {
-        out->text = *holder;
-        *holder = BUF_INIT(holder->max);
+    if (line_buf != NULL && line.ptr == line_buf->data && line.len == line_buf->len) {
+        out->text = *line_buf;
+        *line_buf = BUF_INIT(line_buf->max);
     } else {
         buf_slice(&out->text, line);
     }
@@ -419,7 +418,7 @@ static cardbox_status keep_line(import_item *out, slice line, buf *holder, cardb
     return error_buf(err, buf_ok(&out->text) ? &out->decoded : &out->text, "the line");
 }
 
-cardbox_status import_item_read(import_item *out, uint64_t number, slice line, buf *holder,
+cardbox_status import_item_read(import_item *out, uint64_t number, slice line, buf *line_buf,
                                 const char *tenant, bool only_own, cardbox_error *err)
 {
     scan_value row;
@@ -431,7 +430,7 @@ cardbox_status import_item_read(import_item *out, uint64_t number, slice line, b
                          .text = BUF_INIT(TRANSFER_LINE_MAX),
                          .decoded = BUF_INIT(2 * TRANSFER_LINE_MAX),
                          .normal = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX)};
-    cardbox_status status = keep_line(out, line, holder, err);
+    cardbox_status status = adopt_line(out, line, line_buf, err);
     if (status != CARDBOX_OK)
         return status;
     line = buf_as_slice(&out->text);

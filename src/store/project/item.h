@@ -1,5 +1,5 @@
 /*
- * item.h: one line of an import as a row to be written. Knows nothing of the database.
+ * item.h: converts one line of an import to a row. Knows nothing of the database.
  */
 #ifndef STORE_ITEM_H
 #define STORE_ITEM_H
@@ -8,7 +8,7 @@
 #include "store/ledger/ledger.h"
 #include "store/project/transfer.h"
 
-/* A box as it goes to STATEMENT_boxes_save. */
+/* The parameters of a box for STATEMENT_boxes_save. */
 typedef struct box_input {
     slice tenant;
     uuid16 box_id;
@@ -19,10 +19,10 @@ typedef struct box_input {
     int64_t created_micros, updated_micros;
 } box_input;
 
-/* A line of the ledger: the one that its kind says. */
+/* A line of the ledger. Only the member for its kind is set. */
 typedef struct ledger_input {
     slice tenant;
-    unsigned waited; /* for how many other tasks of its batch */
+    unsigned waited; /* how often it waited for its parent in the batch */
     task_input task;
     message_input message;
     call_input call;
@@ -36,7 +36,7 @@ typedef struct session_line_input {
     slice parent_id; /* ptr NULL: a root; empty: parentId is not an id */
     slice content;   /* JSON */
     slice before, after;
-    slice target; /* of a compaction that names the first entry that it keeps by an index */
+    slice target; /* set for a compaction whose first kept entry is an index */
 } session_line_input;
 
 typedef struct session_input {
@@ -47,7 +47,7 @@ typedef struct session_input {
     int64_t created_micros, updated_micros;
 } session_input;
 
-/* A row of sessions: the one that its kind says. */
+/* A session or a line of one. Only the member for its kind is set. */
 typedef struct session_part {
     slice tenant, session_id;
     session_line_input line;
@@ -58,32 +58,30 @@ typedef struct import_item {
     uint64_t line;
     transfer_kind kind;
     bool only_own; /* as it was read */
-    bool refused;  /* known when it is written, and is_new of a box too */
+    bool refused;  /* set when it is written, as is box.is_new */
     card_input card;
     box_input box;
     ledger_input ledger;
     session_part session;
-    size_t ignored;        /* members that nobody knows */
+    size_t ignored;        /* unknown members */
     char ignored_name[64]; /* the first of them */
-    buf text;              /* the line; the views above point here, */
+    buf text;              /* the line; the slices above point here, */
     buf decoded;           /* here, */
     buf normal;            /* or here: content in the stored form of its class */
 } import_item;
 
-/*
- * Reads a line, which may be taken out of `holder` if it is all that is in it. `tenant` NULL: the
- * row names it; `only_own`: it may name no other. CARDBOX_NOMEM ends an import; any other failure
- * is the line's, and err->message says why it is refused. `kind` is set as far as it is known. To
- * be freed in any case.
- */
-cardbox_status import_item_read(import_item *out, uint64_t number, slice line, buf *holder,
+/* Reads a line. If `line_buf` contains nothing else, its memory is adopted. `tenant` NULL: the row
+ * names it; `only_own`: another one is rejected. CARDBOX_NOMEM ends an import. Any other failure
+ * concerns this line, and err->message has the reason. `kind` may be set even then. Free the item
+ * in any case. */
+cardbox_status import_item_read(import_item *out, uint64_t number, slice line, buf *line_buf,
                                 const char *tenant, bool only_own, cardbox_error *err);
 
 void import_item_free(import_item *item);
 
 /* --- for the readers of each kind --- */
 
-/* "NAME must be WANTED, not KIND", or that it is missing. */
+/* "NAME must be WANTED, not KIND", or a message that it is missing. */
 cardbox_status item_wrong_kind(cardbox_error *err, const char *name, const char *wanted,
                                scan_value value);
 
@@ -91,22 +89,23 @@ cardbox_status item_wrong_kind(cardbox_error *err, const char *name, const char 
 cardbox_status item_read_text(import_item *item, scan_value value, const char *name, size_t max,
                               slice *out, cardbox_error *err);
 
-/* The tenant that a row goes to: the import's, or what its tenant_id names. */
+/* The tenant of a row: the import's, or the one in its tenant_id. */
 cardbox_status item_read_tenant(import_item *item, scan_value named, const char *tenant, slice *out,
                                 cardbox_error *err);
 
-/* A time; null and none leave it as it is. */
+/* Reads a time. If it is null or missing, nothing is set. */
 cardbox_status item_read_time(import_item *item, scan_value value, const char *name, bool *has,
                               int64_t *micros, cardbox_error *err);
 
-/* The same of when it was made, which must not be far ahead: check_not_ahead. */
+/* The same for a creation time, which must not be far ahead: check_not_ahead. */
 cardbox_status item_read_made(import_item *item, scan_value value, const char *name, bool *has,
                               int64_t *micros, cardbox_error *err);
 
-/* What a string token says, which lives as long as the item. False: no UTF-8 text can hold it. */
+/* The decoded text of a string token, which lives as long as the item. False: no UTF-8 text can
+ * hold it. */
 bool item_decode(import_item *item, scan_value value, slice *out);
 
-void item_note_ignored(import_item *item, slice key);
+void item_count_ignored(import_item *item, slice key);
 
 /* Reads a row of the ledger or of a session, whose kind is known. */
 cardbox_status item_read_row(import_item *item, scan_value row, const char *tenant,

@@ -1,6 +1,6 @@
 /*
- * item_row.c: a line of NDJSON that is a row of a session or of the ledger, whose columns have the
- * names of the ledger that CardBox replaces. Knows nothing of the database.
+ * item_row.c: reads a line of NDJSON that is a row of a session or of the ledger. The ledger's
+ * columns have the names of the service that CardBox replaces. Knows nothing of the database.
  */
 #include "base/base64.h"
 #include "store/client/check.h"
@@ -25,7 +25,7 @@ typedef enum field_type {
 #define AT(entity, field)   offsetof(import_item, ledger.entity.field)
 #define PART(entity, field) offsetof(import_item, session.entity.field)
 
-/* `has` is where it is noted that there is one; 0: nowhere. */
+/* `has` is the offset of the flag that the value is present; 0: there is no flag. */
 static const struct {
     transfer_kind kind;
     const char *name;
@@ -199,7 +199,7 @@ static cardbox_status read_values(scan_value values[FIELD_COUNT], scan_value *te
         else if (field < FIELD_COUNT)
             values[field] = value;
         else if (!scan_string_is(key, SLICE("kind")))
-            item_note_ignored(item, key);
+            item_count_ignored(item, key);
     }
     return CARDBOX_OK;
 }
@@ -215,7 +215,7 @@ ledger_batch item_ledger_batch(const import_item *item)
                           .call_count = item->kind == TRANSFER_CALL};
 }
 
-/* Whether a row's content can be the entry that the row names. */
+/* Checks that a row's content can be the entry that the row names. */
 static cardbox_status check_entry(const session_line_input *row, cardbox_error *err)
 {
     const char *reason = NULL;

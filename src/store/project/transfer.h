@@ -1,6 +1,6 @@
 /*
- * transfer.h: a whole project as NDJSON, in and out, in memory that does not grow with it. Knows
- * nothing of files, terminals and HTTP: lines come from a caller and go to one.
+ * transfer.h: imports and exports a whole project as NDJSON, in bounded memory. Knows nothing of
+ * files, terminals and HTTP: callers pass lines in and receive lines.
  */
 #ifndef STORE_TRANSFER_H
 #define STORE_TRANSFER_H
@@ -9,11 +9,12 @@
 #include "cardbox/client.h"
 #include "cardbox/limits.h"
 
-/* Bytes of one line: a card's content, metadata and tool calls may each be as large as they may. */
+/* Maximum bytes of a line: a card's content, metadata and tool calls may each have their maximum
+ * size. */
 #define TRANSFER_LINE_MAX (3 * (size_t)CARDBOX_CONTENT_MAX + (1 << 20))
 
-/* What a line is about, in the order in which an export has them: what a line names comes before
- * it. Lines of the ledger go by the columns of the original. */
+/* The kinds of lines, in the order of an export: a line comes after all lines that it refers to.
+ * Lines of the ledger have the columns of the service that CardBox replaces. */
 typedef enum transfer_kind {
     TRANSFER_CARD,
     TRANSFER_BOX,
@@ -26,7 +27,7 @@ typedef enum transfer_kind {
 } transfer_kind;
 enum { TRANSFER_KINDS = TRANSFER_OTHER + 1 };
 
-/* The kinds as lines name them. */
+/* The names of the kinds in lines. */
 extern const char *const TRANSFER_NAMES[TRANSFER_OTHER];
 
 /* --- import --- */
@@ -34,45 +35,49 @@ extern const char *const TRANSFER_NAMES[TRANSFER_OTHER];
 typedef struct import_counts {
     uint64_t inserted;
     uint64_t unchanged;
-    uint64_t repaired; /* boxes: the list was another one; tasks, calls, sessions: updated */
+    uint64_t repaired; /* for boxes: the list differed; for tasks, calls and sessions: updated */
     uint64_t refused;
 } import_counts;
 
 typedef struct import_result {
     import_counts of[TRANSFER_KINDS]; /* OTHER: lines of no kind, all refused */
     uint64_t lines;                   /* read so far, blank ones too */
-    uint64_t blank;                   /* of them */
-    uint64_t ignored;                 /* members that nobody knows */
-    uint64_t ignored_line;            /* the first of them: where, */
+    uint64_t blank;                   /* blank lines among them */
+    uint64_t ignored;                 /* unknown members */
+    uint64_t ignored_line;            /* the line of the first of them, */
     char ignored_name[64];            /* and its name as a JSON string */
 } import_result;
 
-/* A line that was not imported. Reports of one batch come in order, those of two may not. */
+/* Called for a line that was not imported. Reports of one batch are in order; those of two batches
+ * may not be. */
 typedef void (*import_refusal)(void *arg, uint64_t line, const char *reason);
 
 typedef struct store_import store_import;
 
-/* `tenant` NULL: each row goes to the tenant that its tenant_id names. Both must live on. */
+/* `tenant` NULL: each row names its tenant in tenant_id. `db` and `tenant` must outlive the
+ * import. */
 cardbox_status import_new(store_import **out, cardbox *db, const char *tenant,
                           import_refusal refused, void *arg, cardbox_error *err);
 
-/* Rows that name another tenant are refused from now on; else `tenant` wins over what they say. */
+/* From now on rows that name another tenant are refused. Otherwise `tenant` replaces the one that
+ * they name. */
 void import_only_own(store_import *in);
 
-/* Takes the next line (with or without its end). A bad one is reported and the import goes on; a
- * status other than CARDBOX_OK ends it. `holder`, if the line is all that is in it, may be emptied:
- * a long line is not copied. It may be NULL. */
-cardbox_status import_line(store_import *in, slice line, buf *holder, cardbox_error *err);
+/* Imports the next line (with or without its end). A bad line is reported and the import continues;
+ * a status other than CARDBOX_OK ends it. `line_buf` is NULL or the buffer of the line. If it
+ * contains nothing else, it may be emptied, so that a long line is not copied. */
+cardbox_status import_line(store_import *in, slice line, buf *line_buf, cardbox_error *err);
 
-/* Counts a line that the caller could not hold. */
+/* Counts a line that was too long for the caller. */
 void import_too_long(store_import *in);
 
-/* Writes what is still waiting. */
+/* Writes the lines that are still in batches. */
 cardbox_status import_finish(store_import *in, cardbox_error *err);
 
 const import_result *import_so_far(const store_import *in);
 
-/* Lines, from the first on, of which each is written or was reported, also after a failure. */
+/* The number of lines, from the first on, that were all written or reported. It is valid after a
+ * failure too. */
 uint64_t import_settled(const store_import *in);
 
 /* Appends the members "lines", one of each kind ("cards" and so on), "other" and "ignored_members",
@@ -84,17 +89,17 @@ void import_free(store_import *in);
 
 typedef struct export_counts {
     uint64_t of[TRANSFER_OTHER];
-    uint64_t lines; /* of all kinds */
-    uint64_t total; /* that the whole export has */
+    uint64_t lines; /* lines of all kinds */
+    uint64_t total; /* lines of the whole export */
 } export_counts;
 
-/* Takes what comes next of the text: a line, or a part of one that is long, and the numbers of
- * lines that are complete with it. The first piece is empty: only the total is known. Later ones
- * are empty where there is nothing new to write. False ends the export. */
-typedef bool (*export_piece)(void *arg, slice piece, const export_counts *counts);
+/* Receives the next part of the text: a line or a part of a long one. `counts` counts the lines
+ * that are complete with it. The first part is empty, and only the total is known. Later parts are
+ * empty if there is nothing new to write. False ends the export. */
+typedef bool (*export_receiver)(void *arg, slice part, const export_counts *counts);
 
-/* Gives all that a tenant has, as of one moment. CARDBOX_OK also if `take` ended it. */
-cardbox_status export_run(cardbox *db, const char *tenant, export_piece take, void *arg,
+/* Exports all rows of a tenant in one snapshot. CARDBOX_OK also if `receive` ended it. */
+cardbox_status export_run(cardbox *db, const char *tenant, export_receiver receive, void *arg,
                           cardbox_error *err);
 
 #endif

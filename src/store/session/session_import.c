@@ -27,7 +27,7 @@ typedef struct importer {
     void *arg;
     session_batch batch; /* the batch that is being filled */
     session_batch sent;  /* the previous batch */
-    client_flight flight;
+    client_pending flight;
     params sent_params;
     params next_params; /* the parameters of `batch`; count 0: not built yet */
     bool is_sent;       /* the response to `sent` has not been received yet */

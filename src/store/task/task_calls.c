@@ -1,6 +1,6 @@
 /*
- * task_calls.c: the public functions of <cardbox/task.h> for those who give work and who follow it.
- * The rules of tasks are the database's.
+ * task_calls.c: the public functions of <cardbox/task.h> that create, steer and follow tasks. The
+ * database has the rules of tasks.
  */
 #include "cardbox/task.h"
 
@@ -9,7 +9,7 @@
 #include "store/ledger/ledger_input.h"
 #include "store/task/work.h"
 
-/* --- giving work --- */
+/* --- creating and steering tasks --- */
 
 cardbox_status cardbox_workers_wake(cardbox *db, const char *tenant, cardbox_error *err)
 {
@@ -18,7 +18,8 @@ cardbox_status cardbox_workers_wake(cardbox *db, const char *tenant, cardbox_err
     return status == CARDBOX_OK ? work_notify(db, &name, 1, err) : status;
 }
 
-/* Ids that the caller leaves to us are the same for the same task, so that a retry is one. */
+/* Sets the ids that the caller did not choose. They are derived from the task's id, so that a retry
+ * uses the same ones. */
 static void complete_ids(task_spawn *out, char ids[3][CARDBOX_UUID_SIZE],
                          const cardbox_spawn *spawn)
 {
@@ -75,7 +76,7 @@ cardbox_status cardbox_task_spawn(char task_id[CARDBOX_UUID_SIZE], cardbox *db, 
     return CARDBOX_OK;
 }
 
-/* Runs a statement whose one outcome is about a task. */
+/* Runs a statement that returns one outcome for a task. */
 static cardbox_status run_change(cardbox *db, statement_id id, params *p, client_safety safety,
                                  slice task_id, cardbox_error *err)
 {
@@ -146,7 +147,7 @@ cardbox_status cardbox_task_cancel(cardbox *db, const char *tenant, const char *
 
 /* --- following --- */
 
-enum { FOLLOW_BYTES = 16 * 1024 * 1024 /* that are read at once, and one event more */ };
+enum { FOLLOW_BYTES = 16 * 1024 * 1024 /* read at once; one event may exceed them */ };
 
 struct cardbox_task_events {
     arena memory;
@@ -170,7 +171,8 @@ static void fill_event(cardbox_task_event *out, arena *memory, const task_event 
     };
 }
 
-/* Who calls this asks until nothing comes: that there is more need not be said. */
+/* The number of events, without a last row "more". Callers read until nothing comes, so they do not
+ * need that row. */
 static size_t count_events(const store_rows *rows)
 {
     int count = rows_count(rows);

@@ -1,6 +1,6 @@
 /*
- * task_worker.c: the public functions of <cardbox/task.h> for workers: claim, renew, write, show,
- * and wait for work. What keeps two workers apart is in the database.
+ * task_worker.c: the public functions of <cardbox/task.h> for workers: claim, renew, write, stream
+ * a message, and wait for work. The database ensures that only one worker runs a task.
  */
 #include "cardbox/task.h"
 
@@ -51,7 +51,7 @@ static cardbox_status take_claims(cardbox_claims **out, store_rows *rows, cardbo
     return CARDBOX_OK;
 }
 
-/* Tenants as views in the arena. */
+/* Converts tenants to slices in the arena. */
 static cardbox_status read_tenants(slice **out, arena *memory, const char *const *tenants,
                                    size_t count, cardbox_error *err)
 {
@@ -207,7 +207,7 @@ static cardbox_status read_write(task_write *out, arena *memory, const cardbox_l
         .awaits = write->awaits_subtasks,
         .until_ms = write->sleep_until,
     };
-    /* A reason may be longer than a completion status. */
+    /* A reason of failure may be longer than a completion status. */
     out->status.len = slice_cut(out->status, CARDBOX_TASK_STATUS_MAX);
     cardbox_status status = read_lease(&out->lease, lease, err);
     if (status == CARDBOX_OK)
@@ -241,7 +241,8 @@ cardbox_status cardbox_task_update(cardbox_ending *ended, cardbox *db, const car
         cardbox_ending ending = ending_of(outcome, write->ending);
         if (ended != NULL)
             *ended = ending;
-        /* Another may have it now, or the task above it, that sleeps until this is finished. */
+        /* Another worker can run it now, or its parent task, which slept until this one was
+         * finished. */
         if (ending == CARDBOX_FINISHED || ending == CARDBOX_HANDED_BACK)
             work_wake(db, made.lease.tenant);
     }
@@ -265,11 +266,11 @@ cardbox_status cardbox_task_publish_chunk(cardbox *db, const cardbox_lease *leas
     if (status != CARDBOX_OK)
         return status;
     buf_json_string(&token, (slice){text, length});
-    slice piece = buf_as_slice(&token);
+    slice chunk = buf_as_slice(&token);
     status =
-        buf_ok(&token) ? ledger_check_text("text", piece, err) : error_buf(err, &token, "text");
+        buf_ok(&token) ? ledger_check_text("text", chunk, err) : error_buf(err, &token, "text");
     if (status == CARDBOX_OK)
-        status = work_chunk(db, &made, slice_of(message_id), n, piece, err);
+        status = work_chunk(db, &made, slice_of(message_id), n, chunk, err);
     buf_free(&token);
     return status;
 }
@@ -278,7 +279,7 @@ cardbox_status cardbox_task_publish_chunk(cardbox *db, const cardbox_lease *leas
 
 struct cardbox_waiter {
     cardbox_options options;
-    arena memory; /* what the options and tenants point to */
+    arena memory; /* the memory of the options and tenants */
     const slice *tenants;
     size_t tenant_count;
     work_listener *listener; /* NULL: lost */
@@ -290,7 +291,7 @@ static cardbox_status listen_again(cardbox_waiter *waiter, cardbox_error *err)
                               waiter->tenant_count, err);
 }
 
-/* What the caller need not keep is copied. */
+/* Copies the options and tenants, so that the caller need not keep them. */
 static cardbox_status keep_options(cardbox_waiter *waiter, const cardbox_options *options,
                                    const char *const *tenants, size_t count, cardbox_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * tasks.c: parameters, rows and outcomes of the task manager. Knows nothing of connections, nor of
- * what a task does.
+ * tasks.c: parameters, rows and outcomes of the task manager. Knows no connections and does not run
+ * tasks.
  */
 #include "store/task/tasks.h"
 
@@ -9,10 +9,10 @@
 #include "model/content/class.h"
 #include "base/errors.h"
 
-/* --- for whoever gives work --- */
+/* --- creating and steering tasks --- */
 
-/* What a model is to answer. A worker leaves white space out of what the model is given: there
- * would be nothing to answer. What nobody sees, nobody has meant. */
+/* Checks a text that a model is to answer. White space alone is rejected: workers leave it out of
+ * the context, so there would be nothing to answer. */
 static cardbox_status check_said(const char *what, slice token, cardbox_error *err)
 {
     cardbox_status status = ledger_check_text(what, token, err);
@@ -21,7 +21,7 @@ static cardbox_status check_said(const char *what, slice token, cardbox_error *e
     return status;
 }
 
-/* The first messages of a new task; gives how many. */
+/* Builds the first messages of a new task, and returns their number. */
 static size_t first_messages(message_input out[2], const task_spawn *spawn)
 {
     size_t count = 0;
@@ -246,14 +246,14 @@ cardbox_status task_write_status(ledger_outcome *ended, const store_rows *rows,
     return ledger_save_status(rows, &batch, err);
 }
 
-void task_chunk_params(params *p, const task_lease *lease, slice message_id, int64_t n, slice piece)
+void task_chunk_params(params *p, const task_lease *lease, slice message_id, int64_t n, slice chunk)
 {
     params_text(p, lease->tenant);
     params_text(p, lease->task_id);
     params_int8(p, lease->epoch);
     params_text(p, message_id);
     params_int8(p, n);
-    params_text(p, piece);
+    params_text(p, chunk);
 }
 
 /* --- for followers --- */

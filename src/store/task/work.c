@@ -41,12 +41,12 @@ cardbox_status work_write(ledger_outcome *ended, cardbox *db, const task_write *
 }
 
 cardbox_status work_chunk(cardbox *db, const task_lease *lease, slice message_id, int64_t n,
-                          slice piece, cardbox_error *err)
+                          slice chunk, cardbox_error *err)
 {
     store_rows *rows = NULL;
     params p;
     params_init(&p, REQUEST_MAX);
-    task_chunk_params(&p, lease, message_id, n, piece);
+    task_chunk_params(&p, lease, message_id, n, chunk);
     cardbox_status status = client_run(db, STATEMENT_task_chunk, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK && rows_count(rows) == 0)
         status = task_lease_lost(lease->task_id, err);

@@ -1,6 +1,6 @@
 /*
  * work.h: the statements of a worker, one blocking call each, and a listener for notifications of
- * new work. So the worker needs neither statements nor connections.
+ * new work. The worker itself sees no statements and no connections.
  */
 #ifndef STORE_WORK_H
 #define STORE_WORK_H
@@ -8,38 +8,39 @@
 #include "cardbox/client.h"
 #include "store/task/tasks.h"
 
-/* Rows for claimed_task_read. Not sent again when the connection is lost: what was claimed then is
- * claimed again when its lease is over. */
+/* Returns rows for claimed_task_read. Not sent again after a lost connection: tasks that it claimed
+ * are claimed again when their leases expire. */
 cardbox_status work_claim(store_rows **out, cardbox *db, const task_claim *claim,
                           cardbox_error *err);
 
-/* Rows as tasks_renew gives them. */
+/* Returns rows as tasks_renew does. */
 cardbox_status work_renew(store_rows **out, cardbox *db, const task_lease *leases, size_t count,
                           int64_t lease_ms, cardbox_error *err);
 
-/* As task_write_status says. Safe to send again: what was written is the same, and a lease that it
- * ended is lost to who asks again, who then has nothing more to do either. */
+/* Writes and returns the outcome as task_write_status does. Safe to send again: the same rows are
+ * written. If the first one ended the lease, the second one reports it as lost, and the worker is
+ * done with the task in both cases. */
 cardbox_status work_write(ledger_outcome *ended, cardbox *db, const task_write *write,
                           cardbox_error *err);
 
 /* CARDBOX_CONFLICT: the lease is lost. */
 cardbox_status work_chunk(cardbox *db, const task_lease *lease, slice message_id, int64_t n,
-                          slice piece, cardbox_error *err);
+                          slice chunk, cardbox_error *err);
 
 cardbox_status work_task(store_rows **out, cardbox *db, slice tenant, slice task_id,
                          cardbox_error *err);
-/* As messages_read_params says. */
+/* See messages_read_params. */
 cardbox_status work_messages(store_rows **out, cardbox *db, slice tenant, slice task_id,
                              int64_t after, int64_t limit, cardbox_error *err);
-/* As calls_list_params says. */
+/* See calls_list_params. */
 cardbox_status work_calls(store_rows **out, cardbox *db, slice tenant, slice task_id,
                           const call_row *after, int64_t limit, cardbox_error *err);
 
-/* Wakes the workers of a tenant after a change that they wait for; not in a transaction, where
- * there is nothing to see yet. Should it fail, they find it when they next look. */
+/* Notifies the workers of a tenant of a change. Call it after the commit, since nothing is visible
+ * before. If it fails, the workers find the work when they poll. */
 void work_wake(cardbox *db, slice tenant);
 
-/* Wakes the workers of these tenants. */
+/* Notifies the workers of these tenants. */
 cardbox_status work_notify(cardbox *db, const slice *tenants, size_t count, cardbox_error *err);
 
 /* --- the listener --- */
@@ -53,12 +54,12 @@ typedef enum work_listener_event {
     LISTENER_LOST      /* the connection is lost: open another one */
 } work_listener_event;
 
-/* Listens for work of these tenants. None: of all tenants that the role may serve. */
+/* Listens for work of these tenants. `count` 0: of all tenants that the role may serve. */
 cardbox_status work_listener_open(work_listener **out, const cardbox_options *options,
                                   const slice *tenants, size_t count, cardbox_error *err);
 void work_listener_close(work_listener *listener);
 
-/* Waits. NULL never reports LISTENER_NOTIFIED. */
+/* Waits for one of these events. Without a listener (NULL), LISTENER_NOTIFIED is never returned. */
 work_listener_event work_listener_wait(work_listener *listener, int wake_fd, int64_t timeout_ms);
 
 #endif

@@ -1,59 +1,59 @@
 /*
- * collect.c: the statements of the collector. What may go, and why, is in the migration that
- * makes their functions.
+ * gc.c: the statements of gc. The migrations that create their functions explain which rows
+ * are removed, and why.
  */
-#include "store/admin/collect.h"
+#include "store/admin/gc.h"
 
 #include "store/client/client.h"
 
-/* The first columns; two for each kind follow. */
+/* The first columns. Two columns for each kind follow: rows and bytes. */
 enum { COL_BUSY, COL_MORE, COL_ROOM, COL_FIRST };
 
-const char *collect_name(collect_kind kind)
+const char *gc_name(gc_kind kind)
 {
     static const char *const NAMES[] = {"cards",    "revisions", "boxes",  "changes",
                                         "segments", "chains",    "entries"};
     return NAMES[kind];
 }
 
-int64_t collect_rows(const collect_sum *sum)
+int64_t gc_rows(const gc_sum *sum)
 {
     int64_t rows = 0;
-    for (int kind = 0; kind < COLLECT_KINDS; kind++)
+    for (int kind = 0; kind < GC_KINDS; kind++)
         rows += sum->rows[kind];
     return rows;
 }
 
-static void add(collect_sum *sum, const store_rows *rows)
+static void add_sum(gc_sum *sum, const store_rows *rows)
 {
-    for (int kind = 0; kind < COLLECT_KINDS; kind++) {
+    for (int kind = 0; kind < GC_KINDS; kind++) {
         sum->rows[kind] += rows_int8(rows, 0, COL_FIRST + 2 * kind);
         sum->bytes[kind] += rows_int8(rows, 0, COL_FIRST + 2 * kind + 1);
     }
 }
 
-/* For locks of whole tables: it passes over rows that others have locked. */
+/* Sets lock_timeout, for locks of whole tables. Rows that others have locked are skipped. */
 static cardbox_status wait_for_locks(cardbox *tx, cardbox_error *err)
 {
     params p;
     params_init(&p, 64);
-    params_cstr(&p, COLLECT_LOCK_WAIT_MS);
+    params_cstr(&p, GC_LOCK_WAIT_MS);
     params_bool(&p, true);
     return client_run(tx, STATEMENT_lock_wait, &p, RUN_ONCE, NULL, err);
 }
 
-static cardbox_status collect_some(store_rows **rows, cardbox *tx, int64_t retention_days,
-                                   int64_t most, cardbox_error *err)
+static cardbox_status run_gc_statement(store_rows **rows, cardbox *tx, int64_t retention_days,
+                                       int64_t most, cardbox_error *err)
 {
     params p;
     params_init(&p, 64);
-    params_int8(&p, retention_days * COLLECT_SECONDS_PER_DAY);
+    params_int8(&p, retention_days * GC_SECONDS_PER_DAY);
     params_int8(&p, most);
     return client_run(tx, STATEMENT_collect, &p, RUN_ONCE, rows, err);
 }
 
-cardbox_status collect_batch(collect_sum *sum, collect_state *state, cardbox *db,
-                             int64_t retention_days, int64_t most, cardbox_error *err)
+cardbox_status gc_batch(gc_sum *sum, gc_state *state, cardbox *db, int64_t retention_days,
+                        int64_t most, cardbox_error *err)
 {
     store_rows *rows = NULL;
     cardbox *tx = NULL;
@@ -61,29 +61,29 @@ cardbox_status collect_batch(collect_sum *sum, collect_state *state, cardbox *db
     if (status == CARDBOX_OK)
         status = wait_for_locks(tx, err);
     if (status == CARDBOX_OK)
-        status = collect_some(&rows, tx, retention_days, most, err);
+        status = run_gc_statement(&rows, tx, retention_days, most, err);
     if (status != CARDBOX_OK) {
         cardbox_rollback(tx);
-        *state = COLLECT_LOCKED;
+        *state = GC_LOCKED;
         return status == CARDBOX_BUSY ? CARDBOX_OK : status;
     }
     status = cardbox_commit(tx, err);
     if (status == CARDBOX_OK) {
-        add(sum, rows);
-        *state = rows_bool(rows, 0, COL_MORE) ? COLLECT_MORE : COLLECT_OVER;
+        add_sum(sum, rows);
+        *state = rows_bool(rows, 0, COL_MORE) ? GC_MORE : GC_OVER;
         if (rows_bool(rows, 0, COL_BUSY))
-            *state = COLLECT_BUSY;
+            *state = GC_BUSY;
     }
     rows_free(rows);
     return status;
 }
 
-void collect_holder_get(collect_holder *out, cardbox *db, collect_state state)
+void gc_blocker_get(gc_blocker *out, cardbox *db, gc_state state)
 {
     store_rows *rows = NULL;
     params p;
-    bool is_busy = state == COLLECT_BUSY;
-    *out = (collect_holder){.text = "it has ended just now"};
+    bool is_busy = state == GC_BUSY;
+    *out = (gc_blocker){.text = "it has ended just now"};
     params_init(&p, 64);
     params_cstr(&p, is_busy ? "gc" : NULL);
     if (!is_busy)
@@ -98,16 +98,15 @@ void collect_holder_get(collect_holder *out, cardbox *db, collect_state state)
     rows_free(rows);
 }
 
-cardbox_status collect_count(collect_sum *sum, cardbox *db, int64_t retention_days,
-                             cardbox_error *err)
+cardbox_status gc_count(gc_sum *sum, cardbox *db, int64_t retention_days, cardbox_error *err)
 {
     store_rows *rows = NULL;
     params p;
     params_init(&p, 64);
-    params_int8(&p, retention_days * COLLECT_SECONDS_PER_DAY);
+    params_int8(&p, retention_days * GC_SECONDS_PER_DAY);
     cardbox_status status = client_run(db, STATEMENT_collectable, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK)
-        add(sum, rows);
+        add_sum(sum, rows);
     rows_free(rows);
     return status;
 }
