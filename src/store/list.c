@@ -1,5 +1,5 @@
 /*
- * list.c: what is listed becomes parameters, and a place in a list becomes text and back.
+ * list.c: builds the parameters of list statements, and formats and parses page cursors.
  */
 #include "store/list.h"
 
@@ -35,7 +35,7 @@ bool list_number_read(int64_t *out, slice text)
     return *out > 0;
 }
 
-/* Digits, perhaps with a sign, up to a point. Gives what is behind it; ptr NULL: malformed. */
+/* Parses an integer that ends at a '.', and returns the text after that. ptr NULL: malformed. */
 static slice read_micros(slice text, int64_t *micros)
 {
     const slice bad = {NULL, 0};
@@ -134,8 +134,9 @@ void cards_list_params(params *p, const card_list *list)
     params_int8(p, CARDBOX_LIST_WALK_MAX);
 }
 
-/* Of the rows of a list that says of each what it is, in its first column: how many are the page.
- * `last` is the one behind which the next page begins; negative: there is none. */
+/* Returns how many rows belong to the page. The first column of the last row is a set of flags.
+ * FITS: the row matches the filters. ENDS_WALK: the limit of scanned rows ended the list there.
+ * `last`: the row after which the next page begins; negative: this is the last page. */
 static int page_count(int *last, const store_rows *rows, int64_t limit)
 {
     enum { SAID = 0, FITS = 1, ENDS_WALK = 2 };

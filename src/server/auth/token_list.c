@@ -1,6 +1,6 @@
 /*
- * token_list.c: a hash table by the secret's SHA-256. Nobody can choose what a hash begins with, so
- * its first bytes are the slot; and as secrets are random, how long a comparison takes tells
+ * token_list.c: a hash table by the secret's SHA-256. The first bytes of the hash choose the slot,
+ * because clients can't choose them. Secrets are random, so the time of a comparison reveals
  * nothing.
  */
 #include "server/auth/token_list.h"
@@ -32,7 +32,7 @@ static void insert(token_list *list, const token *t)
     list->slots[at] = t;
 }
 
-/* How many rows from this one on are of the same token. */
+/* Returns the number of consecutive rows, from `row` on, that belong to the same token. */
 static int rows_of_token(const store_rows *rows, int row)
 {
     int end = row;

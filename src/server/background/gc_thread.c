@@ -16,26 +16,26 @@
 
 enum {
     CHECK_MS = 1000,
-    IDLE_MS = 10000, /* between two looks for grown tables while this server sends nothing */
+    IDLE_MS = 10000, /* between two checks of statistics while this server sends nothing */
     PAUSE_MS = 100,
     TIMEOUT_MS = 5000,
     RETRY_MOST_MS = 8000,
-    TRIM_BYTES = 64 * 1024 * 1024, /* that were counted since memory was given back */
-    QUIET_BYTES = 1024 * 1024      /* that may be counted between two looks, and be in use */
+    TRIM_BYTES = 64 * 1024 * 1024, /* least growth of memory.added between two give-backs */
+    QUIET_BYTES = 1024 * 1024      /* the server is quiet if it uses less, and added less */
 };
 
 typedef struct gc_thread {
     background base;
-    bool analyze_failed;      /* and that was logged */
-    int64_t retry_ms;         /* until it tries again to connect */
-    int64_t round_ms;         /* when the next round of sweeping is due */
-    int64_t analyze_ms;       /* when grown tables are looked for though nothing was sent */
-    uint64_t sent;            /* statements, at the last look */
-    size_t counted;           /* bytes of the memory budget, at the last look, */
-    size_t trimmed;           /* and when memory was given back */
-    collect_sum sum;          /* of this round */
-    int64_t blocked_since_ms; /* since when other sessions keep gc out; 0: they do not */
-    int64_t blocked_log_ms;   /* when that is logged next */
+    bool analyze_failed;      /* the last ANALYZE failed, and the failure was logged */
+    int64_t retry_ms;         /* the pause before the next attempt to connect */
+    int64_t round_ms;         /* when the next round of gc is due */
+    int64_t analyze_ms;       /* when statistics are checked even if no statement was sent */
+    uint64_t sent;            /* statements sent by the server before the last check */
+    size_t counted;           /* memory.added, in bytes, at the last check */
+    size_t trimmed;           /* memory.added, in bytes, at the last memory_give_back() */
+    collect_sum sum;          /* rows and bytes that this round has removed */
+    int64_t blocked_since_ms; /* when another session began to block gc; 0: none does */
+    int64_t blocked_log_ms;   /* when the blocked gc is logged next */
     bool blocked_logged;
 } gc_thread;
 
@@ -59,7 +59,7 @@ static void warn_failed(const gc_thread *s, const char *event, const cardbox_err
         log_warn(event, "sqlstate=%s reason=%s", err->sqlstate, failure_message(why, err));
 }
 
-/* A table that has grown. True: there may be another one. */
+/* Analyzes one table whose statistics are stale. True: there may be another one. */
 static bool analyze_grown(gc_thread *s)
 {
     char table[GROWN_NAME_SIZE];
@@ -107,7 +107,8 @@ static void end_blocked(gc_thread *s)
     s->blocked_logged = false;
 }
 
-/* How long until the next round: if gc was kept out, soon enough to notice how long that lasts. */
+/* Returns the time until the next round. It is shorter if another session blocked gc, so that
+ * log_blocked is called in time. */
 static int64_t next_round_ms(const gc_thread *s, bool was_out)
 {
     int64_t round_ms = (int64_t)s->base.server->set->gc_interval_s * 1000;
@@ -116,7 +117,7 @@ static int64_t next_round_ms(const gc_thread *s, bool was_out)
     return was_out && analyze_ms < round_ms ? analyze_ms : round_ms;
 }
 
-/* True: there is more. */
+/* Removes one batch of dead rows if a round is due. True: more rows may be left. */
 static bool collect_some(gc_thread *s)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -139,8 +140,8 @@ static bool collect_some(gc_thread *s)
     return false;
 }
 
-/* After a burst of large requests: gives the memory back once little comes and goes. Not before: it
- * would be used again, and the loops would have to wait. */
+/* Returns free memory to the operating system when a burst of large requests is over. During the
+ * burst the memory would be used again, and the loops would have to wait. */
 static void trim_memory(gc_thread *s)
 {
     size_t added = atomic_load(&s->base.server->memory.added);
@@ -153,7 +154,7 @@ static void trim_memory(gc_thread *s)
     s->trimmed = added;
 }
 
-/* Whether nothing was sent to the database since the last look, and nothing is due. */
+/* True if no statement was sent since the last check, and no gc or ANALYZE is due. */
 static bool is_idle(gc_thread *s)
 {
     const settings *set = s->base.server->set;

@@ -18,7 +18,7 @@ typedef struct batch_queue_kind {
     bool is_fair; /* Tenants with nothing running in the group go first. The last free connection
                    * is reserved for them. */
     batch_kind counterpart; /* the same read in DB_STANDBY or DB_READS */
-    statement_id statement; /* the next four: of batched kinds */
+    statement_id statement; /* this and the next four members: only of batched kinds */
     size_t key_size;        /* bytes of a key; 0: not batched */
     /* `waits`: the statement, with a single key, waits for locked rows in place of skipping them.
      */
@@ -41,12 +41,12 @@ typedef struct batch_queue {
 
 enum {
     BATCH_QUEUES = BATCH_KINDS + DB_GROUPS,
-    TENANTS_MAX = 64 /* tenants that are remembered */
+    TENANTS_MAX = 64 /* size of batcher.tenants */
 };
 
 /* A tenant with running statements of its own, or with isolated requests. */
 typedef struct tenant_use {
-    slice tenant;                         /* the name below */
+    slice tenant;                         /* points to `name` */
     size_t running[DB_GROUPS];            /* statements of the queues that are fair to tenants */
     uint64_t served;                      /* number of the statement that was sent last for it */
     int64_t isolated_until_ms[DB_GROUPS]; /* its requests go to the isolated queue */
@@ -72,7 +72,7 @@ struct batcher {
     buf scratch;           /* for the keys of a statement, and for row numbers of a result */
 };
 
-enum { SCRATCH_KEEP = 64 * 1024 }; /* bytes kept between statements */
+enum { SCRATCH_KEEP = 64 * 1024 }; /* bytes of `scratch` that stay allocated between statements */
 
 static inline db_conns *batcher_conns(const batcher *j, db_group group)
 {
@@ -100,11 +100,11 @@ void batcher_fail(batcher *j, request *r, http_error what, const char *why);
 
 /* --- tenants.c --- */
 
-/* Whether new requests of a tenant go to the isolated queue of a group. */
+/* True if new requests of a tenant go to the isolated queue of a group. */
 bool tenant_is_isolated(batcher *j, db_group group, slice tenant);
 
-/* A read for this tenant alone gave more than there was memory for: for a while its new requests
- * are isolated. */
+/* To be called if a read of this tenant alone exceeded the memory budget. New requests of the
+ * tenant go to the isolated queue for a while. */
 void tenant_isolate(batcher *j, db_group group, slice tenant);
 
 /* The next request of an isolated queue; NULL: each tenant in it has a running statement. */
@@ -143,7 +143,7 @@ void batch_send(batcher *j, request *first, db_conn *to);
 void batch_ref(query_batch *batch);
 void batch_unref(query_batch *batch);
 
-/* A member is answered, or waits again. */
+/* Clears a slot of the batch: its request is answered, or is queued again. */
 void batch_forget(query_batch *batch, size_t slot);
 
 /* Answers the members of a write whose rows have come, before the WAL position has. False: the rows

@@ -1,6 +1,6 @@
 /*
- * box_result.h: a result with boxes, as <cardbox/box.h> lends it: made, filled from rows, finished.
- * Must not send anything.
+ * box_result.h: makes the cardbox_boxes of <cardbox/box.h> from rows that were read. These
+ * functions send no statement.
  */
 #ifndef STORE_BOX_RESULT_H
 #define STORE_BOX_RESULT_H
@@ -19,17 +19,17 @@ struct cardbox_boxes {
     const char *cursor; /* NULL: the last page */
 };
 
-/* A result that owns the rows (also on failure), with room for `count` boxes or missing ids. */
+/* Allocates a result for up to `count` boxes or missing ids. It owns `rows`, also on failure. */
 cardbox_status boxes_new(cardbox_boxes **out, store_rows *rows, size_t count, cardbox_error *err);
 
-/* Gives the result away, or says that memory ran out. */
+/* Passes the result to the caller. CARDBOX_NOMEM: memory ran out, and the result is freed. */
 cardbox_status boxes_finish(cardbox_boxes **out, cardbox_boxes *boxes, cardbox_error *err);
 
-/* A box from its head, with room for the ids of its range. */
+/* Fills `box` from its head, and allocates `ids` for the ids of its range. */
 void box_read_head(cardbox_box *box, const char ***ids, arena *memory, const uuid16 *box_id,
                    const box_head *head);
 
-/* Puts the ids of a run, which begins at `start`, into the part of the list that was asked for. */
+/* Copies the ids of a run, whose first position is `start`, to the requested range of the list. */
 void box_place_ids(arena *memory, const char **ids, int64_t first, int64_t before, int64_t start,
                    slice run);
 

@@ -1,6 +1,5 @@
 /*
- * client.c: handles and retries. The one place that decides whether a failed statement is sent
- * again.
+ * client.c: handles and retries. Only this file decides whether a failed statement is sent again.
  */
 #include "store/client/client.h"
 
@@ -14,7 +13,7 @@
 /* Pauses between attempts: short at first, since a restart of PostgreSQL takes a second or two. */
 enum { RETRY_BASE_MS = 20, RETRY_CAP_MS = 500, RETRY_CONFLICTS_MAX = 20 };
 
-/* Until when something is tried, and how often it was. */
+/* The time limit for all attempts of a statement, and how many attempts failed. */
 typedef struct attempts {
     int64_t deadline_ms;
     unsigned failed;
@@ -25,7 +24,8 @@ static attempts first_attempt(const cardbox_options *options, int64_t began_ms)
     return (attempts){began_ms + (options->no_retry ? 0 : options->retry_timeout_ms), 0};
 }
 
-/* Waits before the next one. False: it would be too late. */
+/* Waits until the next attempt may begin. Returns false, without a pause, if the pause would end
+ * after the deadline. */
 static bool next_attempt(attempts *a)
 {
     int64_t pause_ms = clock_backoff_ms(a->failed++, RETRY_BASE_MS, RETRY_CAP_MS);
@@ -43,7 +43,8 @@ static bool may_retry(const cardbox_error *err, unsigned attempt, bool unknown,
     return err->status == CARDBOX_UNAVAILABLE && err->retryable && (!unknown || safety != RUN_ONCE);
 }
 
-/* Ends what client_send has begun, and begins it anew as long as that is safe and may help. */
+/* Receives the answer to client_send, and sends the statement again while that is safe and may
+ * help. */
 static cardbox_status end_with_retries(client_flight *flight, store_rows **rows)
 {
     store_pool *pool = flight->db->pool;
@@ -298,7 +299,8 @@ static void end_borrowed(cardbox *tx)
     free(tx);
 }
 
-/* Of a commit: nobody has said what became of it. What ends a session may come before or after. */
+/* True if it is unknown whether a failed COMMIT was executed. The connection may have broken before
+ * or after it. */
 static bool is_unknown(cardbox_status status, const cardbox_error *why)
 {
     return (status == CARDBOX_UNAVAILABLE || status == CARDBOX_TIMEOUT) && !error_is_refusal(why);

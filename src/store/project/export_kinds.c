@@ -1,11 +1,10 @@
 /*
- * export_kinds.c: of each kind of row in an export but boxes, which members its line has: the
- * columns of the kind's statement, in their order. Knows nothing of pages.
+ * export_kinds.c: the members of an export's lines for each kind of row except boxes. They are the
+ * columns of the kind's statement, in the same order.
  *
- * An entry's line names its card, so that no text is there twice and forks go on sharing theirs;
- * the other lines of a session are there with all their bytes. Who runs a task and when it wakes
- * stays here: only one of two copies may be at work, and that is this one, so what is not finished
- * arrives asleep, for somebody to send it a message.
+ * An entry's line contains the id of its card, so no text is exported twice and forks still share
+ * cards. Other lines of a session are exported with all their bytes. The owner and the wake time of
+ * a task are not exported: only the original may run, so unfinished tasks are imported paused.
  */
 #include "base/base64.h"
 #include "base/isotime.h"
@@ -111,9 +110,9 @@ static void add_said(buf *out, const char *name, const store_rows *rows, int row
 /* --- the kinds --- */
 
 struct export_member {
-    const char *name; /* NULL: behind the last one */
+    const char *name; /* NULL: the end of the array */
     adder *add;
-    enum { OR_NULL, OR_NONE } empty; /* what a column without a value gives */
+    enum { OR_NULL, OR_NONE } empty; /* if the column is NULL: the member is null, or absent */
 };
 
 static const export_member CARD[] = {

@@ -1,7 +1,7 @@
 /*
- * item.c: reads a line of NDJSON: our own exports, and rows of the service that CardBox
- * replaces, whose writers left odd values. What makes sense is taken, the rest is refused with a
- * reason, and nothing is guessed.
+ * item.c: reads a line of NDJSON: from exports of CardBox, or from the service that CardBox
+ * replaces, whose writers left odd values. A line is accepted if its meaning is clear, and
+ * otherwise refused with a reason. No value is guessed.
  */
 #include "store/project/item.h"
 
@@ -192,8 +192,8 @@ cardbox_status item_read_tenant(import_item *item, scan_value named, const char 
     return error_set(err, CARDBOX_INVALID, "tenant_id names another project than the request's");
 }
 
-/* Old writers encoded some values twice. A string that says an object or an array becomes it; any
- * other value stays as it is. */
+/* Decodes values that old writers encoded twice. A string that contains a JSON object or array is
+ * replaced by it. Any other value is unchanged. */
 static scan_value unwrap(import_item *item, scan_value value)
 {
     scan_value inner;
@@ -231,7 +231,7 @@ static cardbox_status read_exact(scan_value value, bool *exact, cardbox_error *e
     return CARDBOX_OK;
 }
 
-/* The JSON text that the row gives: as a value, or as a string that holds it. */
+/* Finds the JSON text of the row's content. A row has it as a value, or as a string of JSON. */
 static cardbox_status find_content(import_item *item, const members *m, scan_value *out,
                                    cardbox_error *err)
 {

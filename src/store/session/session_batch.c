@@ -1,13 +1,17 @@
 /*
- * session_batch.c: lines on their way into a session: what each refers to is looked up among those
- * that go with it, the rest is left to the database.
+ * session_batch.c: a batch of lines to be written to a session. References to lines of the same
+ * batch are resolved here, all others by the database.
  */
 #include "store/session/session_write.h"
 
 #include <stdlib.h>
 
-/* References to parents, besides places. */
-enum { REF_LOOKED_UP = 0, REF_HEAD = -1 };
+/* Values of pending_line.ref. A positive value is the ordinal, from 1, of the parent in the batch.
+ */
+enum {
+    REF_LOOKED_UP = 0, /* the database looks up the parent by its id, if there is one */
+    REF_HEAD = -1      /* the parent is the session's head */
+};
 
 bool session_batch_init(session_batch *out, slice tenant, slice session)
 {
@@ -102,7 +106,7 @@ static void put_around(pending_line *out, const session_line *line)
         out->after = (slice){text_end, (size_t)(end - text_end)};
 }
 
-/* An entry that has neither an id nor a parent continues the entry before it in the file. */
+/* An entry without an id and without a parent becomes a child of the previous entry in the file. */
 static bool keep_entry(session_batch *batch, session_entry *entry)
 {
     if (entry->id_is_made && entry->parent_state == SESSION_PARENT_ABSENT &&

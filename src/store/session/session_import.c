@@ -25,15 +25,15 @@ typedef struct importer {
     char header_id[SESSION_ID_MAX];
     cardbox_session_reader read;
     void *arg;
-    session_batch batch; /* is being filled */
-    session_batch sent;  /* the one before, which may be under way */
+    session_batch batch; /* the batch that is being filled */
+    session_batch sent;  /* the previous batch; PostgreSQL may still be executing it */
     client_flight flight;
     params sent_params;
-    params next_params; /* of `batch`; none: not built so far */
+    params next_params; /* parameters of `batch`; empty: not built yet */
     bool is_under_way;
     session_report report;
     session_ordinals ordinals; /* of the file's headers and entries */
-    char *part;                /* of the file */
+    char *part;                /* a buffer with the current part of the file */
     size_t room;
     session_lines lines;
     bool has_header, has_entries, has_written, is_at_end;
@@ -53,7 +53,7 @@ static void note_outcomes(importer *in, const store_rows *rows)
     }
 }
 
-/* Waits for the batch that is under way. */
+/* Waits for the answer to the batch that was sent, if there is one. */
 static cardbox_status receive(importer *in)
 {
     store_rows *rows = NULL;
@@ -111,7 +111,8 @@ static cardbox_status send(importer *in)
 
 /* --- lines --- */
 
-/* What the session is called, before its first entry. */
+/* Sets the session's id before its first line: the caller's id, else the id of the file's header.
+ */
 static cardbox_status name_session(importer *in, slice header_id)
 {
     if (in->session == NULL && header_id.len > 0) {
@@ -121,7 +122,7 @@ static cardbox_status name_session(importer *in, slice header_id)
     }
     if (in->session == NULL)
         return error_set(in->err, CARDBOX_INVALID,
-                         "the file has no header with an id: say what the session is called");
+                         "the file has no header with an id, and no session id was given");
     in->batch.session = slice_of(in->session);
     return CARDBOX_OK;
 }
@@ -242,7 +243,7 @@ static cardbox_status take_line(importer *in, const session_line *line)
 
 /* --- the file --- */
 
-/* Reads until there is no more room, since a network gives little at a time. False: it failed. */
+/* Calls the caller's function until the buffer is full or the file ends. False: reading failed. */
 static bool fill(importer *in, char *to, size_t room, size_t *filled)
 {
     ptrdiff_t got = 1;
@@ -250,18 +251,19 @@ static bool fill(importer *in, char *to, size_t room, size_t *filled)
     while (*filled < room && got > 0) {
         got = in->read(in->arg, to + *filled, room - *filled);
         if (got > 0 && (size_t)got > room - *filled)
-            return false; /* it says that it wrote where there is no room */
+            return false; /* it reports more bytes than it may write */
         *filled += got > 0 ? (size_t)got : 0;
     }
     in->is_at_end = got == 0;
     return got >= 0;
 }
 
-/* Moves what is left over to the front and reads on behind it. */
+/* Moves the incomplete last line to the front of the buffer, and fills the rest from the file. */
 static cardbox_status read_part(importer *in)
 {
     size_t left = in->lines.rest.len;
-    size_t wanted = left + (left > PART_BYTES ? left : PART_BYTES); /* a long line: in few steps */
+    /* Doubled for a line longer than a part, so that it is copied only a few times. */
+    size_t wanted = left + (left > PART_BYTES ? left : PART_BYTES);
 
     if (left > 0)
         memmove(in->part, in->lines.rest.ptr, left);
@@ -279,10 +281,9 @@ static cardbox_status read_part(importer *in)
     return CARDBOX_OK;
 }
 
-/* The lines of the next part. They are sent when the part behind it has been read, so that the
- * database has something to do while those are looked at and are made ready; but while the caller's
- * function reads, nothing is under way, since it may want the same connection. But a batch waits
- * for a name: nothing but blank and bad lines may come before that, and of those a part's worth. */
+/* Reads the lines of the next part into a batch, while the database writes the previous batch. No
+ * statement runs while the caller's function reads, because it may use the same connection. A batch
+ * is not sent before the session has an id. */
 static cardbox_status take_part(importer *in)
 {
     session_line line;
@@ -409,7 +410,7 @@ cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db,
         status = run(&in);
     if (status == CARDBOX_OK && out != NULL)
         status = session_report_take(out, &in.report, in.session, err);
-    in.err = NULL; /* what has failed first is said */
+    in.err = NULL; /* the first error is reported, not later ones */
     receive(&in);
     params_free(&in.next_params);
     session_report_free(&in.report);

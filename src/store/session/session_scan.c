@@ -54,7 +54,7 @@ cardbox_status cardbox_session_scan_new(cardbox_session_scan **out, cardbox *db,
     return CARDBOX_OK;
 }
 
-/* The next page in the place of this one. */
+/* Reads the next page and frees the current one. */
 static cardbox_status turn(cardbox_session_scan *scan, cardbox_error *err)
 {
     cardbox_entry_page wanted = CARDBOX_ENTRY_PAGE_INIT;

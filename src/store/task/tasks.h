@@ -1,7 +1,7 @@
 /*
- * tasks.h: who runs which task, as plain data in and out: spawn, send, cancel, and what a worker
- * needs: claim, renew, write, show pieces, listen; and what followers of a task read. The rules are
- * in the functions of sql/functions. Knows no connection.
+ * tasks.h: parameters and rows of the statements for tasks. Clients spawn, send to and cancel
+ * tasks. Workers claim them, renew leases, and write messages, calls and chunks. Followers read
+ * events. The rules are in sql/functions. Knows no connection.
  */
 #ifndef STORE_TASKS_H
 #define STORE_TASKS_H
@@ -9,7 +9,7 @@
 #include "cardbox/task.h"
 #include "store/ledger/ledger.h"
 
-/* --- for whoever gives work --- */
+/* --- for clients that create tasks --- */
 
 /* STATEMENT_task_spawn. Ids are the caller's, so that a retry is the same task; message ids too. */
 typedef struct task_spawn {
@@ -39,8 +39,9 @@ void task_send_params(params *p, const task_send *send);
 /* STATEMENT_task_cancel. `reason` is a token. */
 void task_cancel_params(params *p, slice tenant, slice task_id, slice reason);
 
-/* Of send and cancel: CARDBOX_OK; CARDBOX_NOT_FOUND "Task not found: X"; CARDBOX_CONFLICT "Task X
- * is already completed", or another message has that id. The texts are those of the abilities. */
+/* The status of task_send and task_cancel: CARDBOX_OK; CARDBOX_NOT_FOUND "Task not found: X";
+ * CARDBOX_CONFLICT "Task X is already completed", or another message has that id. The texts are
+ * those of the abilities. */
 cardbox_status task_change_status(const store_rows *rows, slice task_id, cardbox_error *err);
 
 /* STATEMENT_tasks_notify: wakes the workers of these tenants. Apart from what made the work, after
@@ -52,11 +53,11 @@ void tasks_tenants_params(params *p, const slice *tenants, size_t count);
 /* STATEMENT_tasks_claim. */
 typedef struct task_claim {
     const slice *tenants;
-    size_t tenant_count; /* 0: all that the database role may serve */
+    size_t tenant_count; /* 0: all projects that the database role may access */
     slice owner;         /* 1 to 255 bytes */
     int64_t lease_ms;
     int32_t most, most_attempts;
-    bool take_over; /* also what this owner holds: for a worker that was started again */
+    bool take_over; /* also claims the owner's own tasks: for a worker that was restarted */
 } task_claim;
 
 void tasks_claim_params(params *p, const task_claim *claim);
@@ -65,13 +66,13 @@ typedef struct claimed_task {
     slice tenant, task_id, parent_id;
     int64_t epoch;
     int32_t attempts;
-    int32_t failed_calls; /* that its last owner had left open */
-    bool given_up;        /* not claimed: it was claimed too often, and has failed now */
+    int32_t failed_calls; /* calls that the last owner left unfinished; they have failed now */
+    bool given_up;        /* not claimed: the task exceeded most_attempts and has failed now */
 } claimed_task;
 
 void claimed_task_read(claimed_task *out, const store_rows *rows, int row);
 
-/* What a worker holds. */
+/* The claim of a worker on a task. It is valid while the task has this epoch. */
 typedef struct task_lease {
     slice tenant, task_id;
     int64_t epoch;
@@ -103,7 +104,7 @@ void task_write_params(params *p, const task_write *write);
 cardbox_status task_write_status(ledger_outcome *ended, const store_rows *rows,
                                  const task_write *write, cardbox_error *err);
 
-/* CARDBOX_CONFLICT, and says so. */
+/* Returns CARDBOX_CONFLICT with a message that names the task. */
 cardbox_status task_lease_lost(slice task_id, cardbox_error *err);
 
 /* STATEMENT_task_chunk: no row if the lease is lost. `piece` is a token. */
@@ -115,39 +116,38 @@ void task_chunk_params(params *p, const task_lease *lease, slice message_id, int
 /* STATEMENT_tasks_follow: many followers in one statement. */
 typedef struct task_follow {
     slice tenant, task_id;
-    int64_t after;    /* number of the last event that is known; 0: none */
-    slice message_id; /* whose pieces are known; ptr NULL: none */
-    int64_t after_chunk;
+    int64_t after;       /* number of the last event that is known; 0: none */
+    slice message_id;    /* the message of the last known chunk; ptr NULL: none */
+    int64_t after_chunk; /* number of that chunk */
 } task_follow;
 
-/* How much comes at once. Nothing begins beyond the bytes, so that there may be one more, of any
- * size: each event comes sooner or later. */
+/* Limits of one result. The row that reaches a limit of bytes is still returned, so that an event
+ * of any size is returned sooner or later. */
 typedef struct follow_limits {
-    int64_t most;       /* events, and pieces, of each */
-    int64_t page_bytes; /* of each */
-    int64_t all_bytes;
+    int64_t most;       /* events of each follower, and chunks of each */
+    int64_t page_bytes; /* bytes of each follower */
+    int64_t all_bytes;  /* bytes of all followers */
 } follow_limits;
 
 void tasks_follow_params(params *p, const task_follow *follows, size_t count,
                          const follow_limits *limits);
 
-/* A row: an event of the ledger (n goes up by one from event to event of a task, and is what a
- * follower goes on from), or a piece of a message that is being said (what "chunk", ref the id that
- * the message will have, n the number of the piece). Events of a task come before its pieces. A
- * message's pieces are gone once it is saved, in the same moment as its event is there. Behind all
- * that, where it did not fit, what "more": it is to be asked for at once. */
+/* A row of tasks_follow. An event has its number in the task as n, from 1. A row with what "chunk"
+ * is a chunk of a message that is being generated; n is the chunk's number. A task's events come
+ * before its chunks. The transaction that adds a message's event deletes its chunks. If the limits
+ * cut the result, the last row has what "more": query again at once. */
 typedef struct task_event {
     int64_t ord; /* index of the follower + 1 */
     int64_t n;
     slice what; /* created, claimed, message, call, completed, reopened; chunk */
-    slice ref; /* of a message, a call, a chunk: its id; of created: the parent task; or ptr NULL */
-    slice how; /* claimed: owner; message: role; call, completed: the status that it got */
-    int64_t at_ms; /* of a message its own timestamp; 0 of a chunk */
-    slice
-        text; /* message: its content; chunk: the piece; completed: why it was cancelled: tokens */
-    slice metadata; /* message: its card's */
-    slice call;     /* call: {"abilityName", "parameters", "details"}; details as they are now, with
-                      the status that the call has now */
+    slice ref; /* message, call: its id; chunk: the message's; created: the parent task; or ptr NULL
+                */
+    slice how; /* claimed: owner; message: role; call, completed: the new status */
+    int64_t at_ms; /* time of the event; message: its own timestamp; chunk: 0 */
+    slice text;    /* a token. message: content; chunk: text; completed: reason of a cancellation */
+    slice metadata; /* message: the metadata of its card */
+    slice call;     /* call: {"abilityName", "parameters", "details"}, where details are the current
+                      ones, not those at the time of the event */
 } task_event;
 
 void task_event_read(task_event *out, const store_rows *rows, int row);
