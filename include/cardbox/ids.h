@@ -27,8 +27,8 @@ CARDBOX_API void cardbox_uuid7(char out[CARDBOX_UUID_SIZE]);
  * Makes a UUID that depends only on its arguments. A repeated turn has the same ids, so it writes
  * nothing new.
  *
- * The result has the form of a UUIDv7. If `key` is a UUIDv7, the new id gets its time and sorts
- * beside it. Otherwise the time bits are part of the digest.
+ * The result has the form of a UUIDv7. If `key` is a UUIDv7, the new id has the same time and sorts
+ * next to it. If `key` is no UUIDv7, the time bits are bits of the digest too.
  *
  * @param out   receives 36 characters and a NUL; may be NULL, for nothing
  * @param key   an id of the turn; NULL counts as ""

@@ -1,5 +1,6 @@
--- check_append: whether entries may be appended to a session, whose row is s (NULL: there is none).
--- outcome NULL: they may, and an idempotency key is taken. Else see append_entries().
+-- check_append: checks whether entries may be appended to the session whose row is s (NULL: no such
+-- session). Outcome NULL: they may, and the idempotency key was not used before. This function does not
+-- store the key. For other outcomes see append_entries().
 CREATE OR REPLACE FUNCTION cardbox.check_append(
     s cardbox.sessions, given_dialect text, expected bigint, key text, contents json[],
     OUT outcome text, OUT version bigint)

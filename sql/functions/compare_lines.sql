@@ -1,11 +1,12 @@
--- compare_lines: compares lines of a file with those of a session, whose row is s.
---   start        number of the first line in the file
---   diverged_at  number of the first line of the file that differs from the session's; NULL: none
---   equal        how many lines are the session's
---   completes    place of a line that begins with the session's last one, which broke off
---   prefix       the line feed in front of that one
---   open_end     the session's last line has no line feed
---   has_changed  the end of the session's last entry, which was missing, was written
+-- compare_lines: compares a batch of lines of a file with the lines of the session whose row is s.
+--   start        line number of the batch's first line
+--   diverged_at  number of the first line that differs from the session's; NULL: none differs
+--   equal        how many lines at the start of the batch are in the session
+--   completes    index from 1 of the line that begins with the session's truncated last line and has
+--                more bytes; NULL: none
+--   prefix       the line feed before that truncated line, if it has one
+--   open_end     the session's last line has no line feed at its end
+--   has_changed  the missing end of the session's last line was written
 CREATE OR REPLACE FUNCTION cardbox.compare_lines(
     s cardbox.sessions, start bigint, ids text[], contents json[], befores bytea[], afters bytea[],
     INOUT diverged_at bigint, OUT equal integer, OUT completes integer, OUT prefix bytea,
@@ -14,7 +15,7 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
     n       integer := cardinality(contents);
-    last    integer := least(s.lines - start, 2147483647); -- place of the session's last line
+    last    integer := least(s.lines - start, 2147483647); -- index of the session's last line in the batch
     differs bigint;
     old     record;
     given   bytea;

@@ -89,7 +89,7 @@ CREATE INDEX calls_by_status ON cardbox.calls (tenant_id, status, created_at, ca
 CREATE INDEX calls_open ON cardbox.calls (tenant_id, task_id, created_at, seq)
     WHERE status IN ('pending', 'in_progress');
 
--- The events of a task in order. Streams send them, and continue after any number. An event is
+-- The events of a task, numbered by n. Task streams send them and can resume after any n. An event is
 -- written with the change that it reports, while the task's row is locked: a reader of a number has
 -- seen all events up to it.
 CREATE TABLE cardbox.task_events (
@@ -98,7 +98,7 @@ CREATE TABLE cardbox.task_events (
     n         bigint NOT NULL,
     what      text COLLATE "C" NOT NULL
               CHECK (what IN ('created', 'claimed', 'message', 'call', 'completed', 'reopened')),
-    ref       text COLLATE "C", -- of a message or a call: its id
+    ref       text COLLATE "C", -- message, call: its id
     how       text COLLATE "C", -- claimed: by whom; message: role; call, completed: the new status
     at        bigint NOT NULL,
     PRIMARY KEY (tenant_id, task_id, n),
@@ -131,14 +131,14 @@ CREATE TABLE cardbox.task_channels (
     channel   text NOT NULL DEFAULT 'cardbox_' || replace(gen_random_uuid()::text, '-', '')
 );
 
--- What a worker must know of a task that it has claimed: a row of claim_tasks().
+-- A row of claim_tasks(): a task that a worker has claimed.
 CREATE TYPE cardbox.claimed_task AS (
     tenant_id text, task_id text, epoch bigint, attempts integer, outcome integer, failed_calls integer,
     parent_task_id text
 );
 
--- A row of follow_tasks(): an event; a piece ('chunk') of a message that is being produced; or that
--- there is more than fits into this answer ('more').
+-- A row of follow_tasks(): an event; a chunk of a message that is being generated ('chunk'); or the mark
+-- that the limits cut the result ('more').
 CREATE TYPE cardbox.task_seen AS (
     ord bigint, n bigint, what text, ref text, how text, at bigint, text json, metadata jsonb, call json
 );

@@ -1,9 +1,10 @@
--- A page of the projects that the role sees, by id: for the service, those that have anything, from one to
--- the next by the keys' indexes; for a worker's role those that are granted to it, since its policies would
--- look through the rows of others for the next one. Counts of what is live, of each kind among so many rows
--- at most, and whether there are more rows.
--- $1 text  the last project of the page before; NULL: from the first
--- $2 int8  how many projects, $3 int8 how many rows of each kind are counted
+-- A page of the projects that the role can read, ordered by id. The service's role gets all projects that
+-- have rows, found with one index lookup each. A worker's role gets the projects granted to it, because
+-- row-level security would make such a lookup scan the rows of other projects. For each project: the
+-- numbers of live rows of each kind, counted up to $3, and whether there are more.
+-- $1 text  the last project of the previous page; NULL: the first page
+-- $2 int8  maximum number of projects
+-- $3 int8  maximum number of rows of each kind that are counted
 WITH RECURSIVE held (tenant_id, place) AS (
     SELECT coalesce($1::text, '') COLLATE "C", 0::int8
      WHERE pg_has_role('cardbox_service', 'USAGE')

@@ -1,11 +1,10 @@
--- What our sessions ask for when they begin, where the server did not get it with the connection: names
--- are looked up in pg_catalog alone, since what others may have put into a schema on the path, such as an
--- operator that fits better than PostgreSQL's own, must not run with our rights; and row-level security
--- takes away what is not ours to see, where off would have each statement fail. The planner is steered as connect.c
--- does it. Not behind a pooler, whose
--- sessions are others' too: there the process has another number than the one that we know. This runs
--- before the path is safe, so all in it is qualified.
--- $1 int4  the number of our server process, as far as we know
+-- Settings of a new PostgreSQL session, if connect.c could not send them as startup options. The
+-- search_path has only pg_catalog, so that operators and functions of other users never run with the
+-- role's rights. The option row_security is on: if it is off, statements fail instead of hiding rows.
+-- The other settings are for the planner, as in connect.c. Nothing is set behind a pooler, because it
+-- shares its sessions with other clients; there pg_backend_pid() differs from $1. Every name is qualified,
+-- because search_path is not safe yet.
+-- $1 int4  PQbackendPID() of the connection
 SELECT pg_catalog.set_config('search_path', 'pg_catalog', false), pg_catalog.set_config('row_security', 'on', false),
        pg_catalog.set_config('plan_cache_mode', 'force_generic_plan', false),
        pg_catalog.set_config('jit', 'off', false), pg_catalog.set_config('enable_seqscan', 'off', false),

@@ -69,9 +69,9 @@ struct bus_ability {
     bus_scope scope;
     unsigned traits;
     size_t plan;            /* size of the plan in bytes; 0: the ability reads no input */
-    statement_id statement; /* statement of the first step, to which build and render belong too */
-    /* Reads the input into the plan, which is zeroed. CARDBOX_INVALID is for rules that a schema
-     * can't express. */
+    statement_id statement; /* statement of the first step; build and render belong to this step */
+    /* Reads the input into the plan. The caller has filled the plan with zeros. The function
+     * reports CARDBOX_INVALID only for rules that a schema can't express. */
     void (*read)(input_reader *in);
     void (*build)(params *p, const bus_call *call);
     cardbox_status (*render)(bus_call *call, const store_rows *rows, buf *out, cardbox_error *err);

@@ -1,5 +1,5 @@
 /*
- * list.c: parameters of the statements that list cards, boxes and changes, and cursors as text.
+ * list.c: builds the parameters of list statements, and formats and parses page cursors.
  */
 #include "store/list.h"
 
@@ -35,8 +35,7 @@ bool list_number_read(int64_t *out, slice text)
     return *out > 0;
 }
 
-/* Reads digits, with an optional sign, up to a point. Returns the text after the point; ptr NULL:
- * malformed. */
+/* Parses an integer that ends at a '.', and returns the text after that. ptr NULL: malformed. */
 static slice read_micros(slice text, int64_t *micros)
 {
     const slice bad = {NULL, 0};
@@ -135,9 +134,9 @@ void cards_list_params(params *p, const card_list *list)
     params_int8(p, CARDBOX_LIST_WALK_MAX);
 }
 
-/* Returns the number of rows that belong to the page. If there is a next page, *last is the row
- * that it begins after; otherwise *last is negative. The bits in the first column mean: the row
- * belongs to the list; the statement has visited its limit of rows. */
+/* Returns how many rows belong to the page. The first column of the last row is a set of flags.
+ * FITS: the row matches the filters. ENDS_WALK: the limit of scanned rows ended the list there.
+ * `last`: the row after which the next page begins; negative: this is the last page. */
 static int page_count(int *last, const store_rows *rows, int64_t limit)
 {
     enum { COL_BITS = 0, FITS = 1, ENDS_WALK = 2 };

@@ -1,5 +1,5 @@
 /*
- * write.c: parameters, rows and outcomes of the statements that change boxes and cards. Uses no
+ * write.c: parameters, rows and outcomes of the statements that change boxes and cards. Knows no
  * connection.
  */
 #include "store/write.h"
@@ -71,7 +71,7 @@ void box_create_params(params *p, const box_create *create)
     params_bool(p, create->may_exist);
 }
 
-/* Limit in bytes: longer strings are not UUIDs. */
+/* Maximum bytes of a decoded parent id. A longer string is no UUID and equals no box id. */
 enum { PARENT_MAX = 64 };
 
 bool box_is_own_parent(const uuid16 *box, slice parent_ids)

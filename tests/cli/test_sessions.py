@@ -336,7 +336,7 @@ def test_context():
     roles = [message["role"] for message in json.loads(done.stdout)]
     assert roles[:2] == ["user", "assistant"] and len(roles) == 15
     assert "model anthropic/claude-sonnet-4-5, thinking low; messages: 15" in done.stderr
-    assert "\n  1 call without a result was given one: entry 5e550013, call call_6\n" in done.stderr, done.stderr
+    assert "\n  1 result was added for a call without one: entry 5e550013, call call_6\n" in done.stderr, done.stderr
     whole, = objects("context", "s-1", SIDE, "--format", "anthropic")
     assert whole["report"]["repairs"] == [{"repair": "dropped_message", "entry": "5e55000e"}]
     done = cardbox("session", "context", "s-1", "--format", "anthropic", env=shared())

@@ -325,7 +325,7 @@ static cli_exit run_doctor(const cli_options *options)
 const cli_command cli_doctor = {
     .name = "doctor",
     .summary = "check the database, the role and the isolation",
-    .description = "Run it with the connection string of the service: it is that role that counts. "
+    .description = "Use the connection string of the service, because doctor checks its role. "
                    "Exit status 1 if there is an error; warnings alone give 0.",
     .examples = "doctor --dsn 'host=db user=cardbox_app dbname=cardbox'\n"
                 "doctor --json",

@@ -69,7 +69,7 @@ static bool import_lines(import_run *r)
     term_progress_clear(&r->progress);
     if (status != CARDBOX_OK) {
         cli_failed(&err);
-        cli_error("stopped at line %llu; run it again: what is there already is left as it is",
+        cli_error("stopped at line %llu; run it again: lines that are stored already do not change",
                   (unsigned long long)import_so_far(r->in)->lines);
     }
     return state != LINE_FAILED && status == CARDBOX_OK;

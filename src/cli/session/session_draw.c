@@ -100,7 +100,7 @@ static void add_to_order(drawing *d, size_t i)
     n->level = above->level + n->begins;
 }
 
-/* Puts all that hangs on a root in order, parents first. */
+/* Appends a root and all its descendants to the order, each parent before its children. */
 static void order_tree(drawing *d, size_t root)
 {
     size_t at = root;

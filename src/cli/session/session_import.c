@@ -129,7 +129,7 @@ static const char *choose_session(import_state *state, const beginning *begin,
     return name_of_file(state);
 }
 
-/* --- what came of it --- */
+/* --- the report of an import --- */
 
 static void print_title(const cardbox_session_report *report)
 {
@@ -200,7 +200,7 @@ static cli_exit import(cardbox *db, import_state *state, const cli_options *opti
     } else {
         end = cli_failed(&err);
         if (status != CARDBOX_CONFLICT)
-            cli_note("run it again: what is there already is left as it is");
+            cli_note("run it again: lines that are stored already do not change");
     }
     cardbox_session_report_free(report);
     return end;

@@ -17,13 +17,13 @@ void session_object(buf *out, const cardbox_session *session);
 /* The text of an entry's line, or a note if the line was too long to be read. */
 void session_entry_preview(session_preview *out, const cardbox_entry *entry, arena *memory);
 
-/* Entries as they are listed. */
+/* The entries that a command lists, and how. */
 typedef struct session_listed {
     const cardbox_entries *entries;
-    const char *head;    /* the session's, marked as such, or NULL */
-    bool sides;          /* show the path of each: a, b or both */
-    bool lines;          /* objects have their lines, if these were read */
-    const size_t *order; /* their indexes in the order of the rows; NULL: unchanged */
+    const char *head;    /* id of the session's head, which gets a mark; NULL: no mark */
+    bool sides;          /* show whether an entry is on path a, b or both */
+    bool lines;          /* with --json, add the entries' lines, if they were read */
+    const size_t *order; /* indexes of `entries` in the order of the rows; NULL: 0, 1, 2, ... */
 } session_listed;
 
 /* `of` is a session_listed. */

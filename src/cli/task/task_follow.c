@@ -272,7 +272,7 @@ static void remember_position(watcher *w, const cardbox_task_event *e)
         w->start_ms = e->at;
     w->claimed = w->claimed || is_of_worker(e);
     bool ends = strcmp(e->what, "completed") == 0;
-    if (ends || strcmp(e->what, "reopened") == 0) { /* a finished task may still get others */
+    if (ends || strcmp(e->what, "reopened") == 0) { /* a finished task may be reopened */
         w->finished = ends;
         w->success = ends && strcmp(e->how, "success") == 0;
     }

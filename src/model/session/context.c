@@ -30,7 +30,8 @@ static void set_model(context_settings *settings, scan_value provider, scan_valu
     settings->model = model;
 }
 
-/* Applies the settings of an entry. Later entries override earlier ones. */
+/* Copies the provider, model or thinking level of an entry, if it has one, to `settings`. Called in
+ * the order of the path, so the last entry wins. */
 static void apply_settings(context_settings *settings, const session_entry *entry)
 {
     const scan_value *fields = entry->fields;

@@ -52,8 +52,8 @@ typedef struct context_digest {
 typedef struct context_output {
     buf messages;
     buf system; /* a JSON array; empty: there is none, or the format has none */
-    context_digest
-        *digests; /* one for each message: of the system text and all messages up to this one */
+    /* One for each message: the digest of the system text and of all messages up to this one. */
+    context_digest *digests;
     size_t count; /* number of messages, and of digests */
 } context_output;
 

@@ -110,7 +110,7 @@ static void write_original(conversion *c, const session_item *item)
     session_position_entry(&c->at, entry->id);
 }
 
-/* Returns whether a conversion has made this line, which has no newline. */
+/* Returns true if `made`, a converted line with its newline, equals `text`, a line without one. */
 static bool is_line(const buf *made, slice text)
 {
     return buf_ok(made) && made->len == text.len + 1 && memcmp(made->data, text.ptr, text.len) == 0;

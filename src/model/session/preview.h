@@ -22,8 +22,8 @@ void session_value_text(buf *out, scan_value value);
 /* Makes the preview of an entry. The slices are in `memory` or static. */
 void session_preview_of(session_preview *out, const session_entry *entry, arena *memory);
 
-/* Makes the preview of an entry's line. If the line is no entry, the text is the line and the
- * role is `type`. */
+/* Makes the preview of an entry's line. If the line is no entry, the preview's text is the
+ * whole line, and its role is the argument `type`. */
 void session_preview_of_line(session_preview *out, slice line, slice type, arena *memory);
 
 #endif

@@ -17,7 +17,7 @@ typedef struct batch_box {
     bool exists;
     box_head head;
     row_list runs;
-    row_list early;  /* cards that arrived before they could be written */
+    row_list early;  /* cards that arrived out of order, to be appended to the answer later */
     int64_t arrived; /* number of cards */
 } batch_box;
 

@@ -10,7 +10,7 @@
 #include "server/background/incoming.h"
 #include "store/project/transfer.h"
 
-/* Refused lines that the answer names. */
+/* Maximum number of rejected lines that the answer lists. */
 #define ERRORS_MAX ((size_t)1000)
 
 typedef struct import_error {

@@ -1,7 +1,7 @@
 /*
- * token_list.c: a hash table by the secret's SHA-256. Its first bytes select the slot, since nobody
- * can choose them. Secrets are random, so that the duration of a comparison does not reveal
- * anything about them.
+ * token_list.c: a hash table by the secret's SHA-256. The first bytes of the hash choose the slot,
+ * because clients can't choose them. Secrets are random, so the time of a comparison reveals
+ * nothing.
  */
 #include "server/auth/token_list.h"
 #include <gnutls/crypto.h>
@@ -32,7 +32,7 @@ static void insert_token(token_list *list, const token *t)
     list->slots[at] = t;
 }
 
-/* How many rows from this one on are of the same token. */
+/* Returns the number of consecutive rows, from `row` on, that belong to the same token. */
 static int rows_of_token(const store_rows *rows, int row)
 {
     int end = row;

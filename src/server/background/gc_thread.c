@@ -16,12 +16,12 @@
 
 enum {
     CHECK_MS = 1000,
-    IDLE_MS = 10000, /* between two checks for stale statistics while this server is idle */
+    IDLE_MS = 10000, /* between two checks of statistics while this server sends nothing */
     PAUSE_MS = 100,
     TIMEOUT_MS = 5000,
     RETRY_MOST_MS = 8000,
-    TRIM_BYTES = 64 * 1024 * 1024, /* allocated since memory was last returned to the system */
-    QUIET_BYTES = 1024 * 1024      /* that may be allocated between two checks, and be in use */
+    TRIM_BYTES = 64 * 1024 * 1024, /* least growth of memory.added between two give-backs */
+    QUIET_BYTES = 1024 * 1024      /* the server is quiet if it uses less, and added less */
 };
 
 typedef struct gc_thread {
@@ -106,8 +106,8 @@ static void end_blocked(gc_thread *s)
     s->blocked_logged = false;
 }
 
-/* Time until the next round. If gc was blocked, it is short, so that the blocked time is measured
- * well. */
+/* Returns the time until the next round. It is shorter if another session blocked gc, so that
+ * log_blocked is called in time. */
 static int64_t next_round_ms(const gc_thread *s, bool was_out)
 {
     int64_t round_ms = (int64_t)s->base.server->set->gc_interval_s * 1000;
@@ -139,8 +139,8 @@ static bool run_gc_batch(gc_thread *s)
     return false;
 }
 
-/* After a burst of large requests: returns freed memory to the system once the load is low. Before
- * that it would be used again, and the loops would have to wait. */
+/* Returns free memory to the operating system when a burst of large requests is over. During the
+ * burst the memory would be used again, and the loops would have to wait. */
 static void trim_memory(gc_thread *s)
 {
     size_t added = atomic_load(&s->base.server->memory.added);
@@ -153,7 +153,7 @@ static void trim_memory(gc_thread *s)
     s->trimmed = added;
 }
 
-/* True if nothing was sent to the database since the last check, and nothing is due. */
+/* True if no statement was sent since the last check, and no gc or ANALYZE is due. */
 static bool is_idle(gc_thread *s)
 {
     const settings *set = s->base.server->set;

@@ -18,9 +18,9 @@
 #include "store/admin/role.h"
 
 enum {
-    PIPE_BYTES = 256 * 1024, /* size of the pipe between a thread and its loop */
-    STATEMENT_MS = 300000,   /* PostgreSQL needs half a minute for a box of a million ids */
-    STOP_MS = 2000,          /* how long a stopping server waits for the threads */
+    PIPE_BYTES = 256 * 1024, /* of the pipe between a thread and its loop */
+    STATEMENT_MS = 300000,   /* a box of a million ids takes PostgreSQL half a minute */
+    STOP_MS = 2000,          /* how long the server waits for threads when it stops */
     CHECK_MS = 250,          /* between two checks whether clients have left */
     MOVED_LEAST =
         64 * 1024 /* bytes in each idle timeout; a slower client would keep a snapshot open */
@@ -28,10 +28,9 @@ enum {
 
 struct transfer_pool {
     server_state *server;
-    pthread_mutex_t lock; /* for a moment only: loops take it too */
-    char tenant[TRANSFERS_MOST]
-               [CARDBOX_TENANT_MAX + 1]; /* projects of the running transfers; "": a free slot */
-    atomic_size_t threads;               /* that have not ended; a slot becomes free earlier */
+    pthread_mutex_t lock; /* held only briefly, because loops need it too */
+    char tenant[TRANSFERS_MOST][CARDBOX_TENANT_MAX + 1]; /* by slot; "": the slot is free */
+    atomic_size_t threads; /* threads that run; a transfer frees its slot before its thread ends */
 };
 
 struct transfers {
@@ -306,7 +305,7 @@ void transfer_resume(transfer *t)
     t->request->host->resume(t->request);
 }
 
-/* True if the store found the error, and not the database. */
+/* True if the store detected the error, and not PostgreSQL. */
 static bool is_for_client(const cardbox_error *err)
 {
     return err->sqlstate[0] == '\0' &&
@@ -321,9 +320,8 @@ void transfer_answer_failed(transfer *t)
     if (t->aborted && atomic_load(&r->server->stop) != STOP_NOT)
         http_error_send(r, HTTP_ERROR_STOPPING, NULL, "the server is stopping");
     else if (t->revoked)
-        http_error_send(r, HTTP_ERROR_UNAUTHENTICATED,
-                        "send what is left with a token that is good",
-                        "the token was revoked, or has expired, while this went on");
+        http_error_send(r, HTTP_ERROR_UNAUTHENTICATED, "send the rest with a valid token",
+                        "the token was revoked or expired during the transfer");
     else if (t->aborted)
         http_error_send(r, HTTP_ERROR_CLIENT_LEFT, NULL, "the client seems to have left");
     else if (t->incompatible)
@@ -342,8 +340,8 @@ void transfer_answer_stopped(transfer *t, const char *how_far)
         transfer_answer_failed(t);
     else
         http_error_send(t->request, what,
-                        "send it all again: what is there already is left as it is", "%s: %s",
-                        how_far, http_error_why_not_run(&t->err));
+                        "send the whole body again: lines that are stored already do not change",
+                        "%s: %s", how_far, http_error_why_not_run(&t->err));
 }
 
 /* Ends a transfer for a reason outside of it. An answer that has begun is cut off. */

@@ -71,12 +71,12 @@ struct transfer {
     LIST_ENTRY(transfer) of_loop;
     request *request;
     bool waits;              /* its connection is suspended in the middle of a body */
-    bool aborted;            /* the server stops, or the client was given up: */
-    bool revoked;            /* its token is good no more */
+    bool aborted;            /* the server stops, or the client was disconnected */
+    bool revoked;            /* its token is revoked or expired */
     uint64_t moved;          /* bytes of a stream to the client */
     uint64_t moved_at_check; /* `moved` at the last check of the client's speed */
     bool was_waiting;        /* since then the client has waited for the server */
-    int64_t check_ms;        /* when it is looked at next */
+    int64_t check_ms;        /* when the client and its speed are checked next */
     /* both sides', under the lock */
     pthread_mutex_t lock;
     int wake_fd; /* -1: the loop needs it no more */

@@ -43,9 +43,9 @@ typedef void (*batch_render)(struct request *r, const batch_rows *found);
 /* Receives the rows of a request one by one, if the request has a statement for itself. Otherwise
  * its `render` gets all rows at once. */
 typedef struct batch_stream {
-    void (*begin)(struct request *r);                 /* may be repeated: earlier rows are void */
+    void (*begin)(struct request *r);                 /* if called again, discards earlier rows */
     bool (*take)(struct request *r, store_rows *row); /* owns `row`; false: needs no more rows */
-    void (*end)(struct request *r);                   /* no more rows come: answers */
+    void (*end)(struct request *r); /* all rows were received: answers the request */
 } batch_stream;
 
 typedef struct query_batch query_batch;
@@ -55,9 +55,9 @@ typedef struct batch_ticket {
     batch_kind kind;
     const void *keys; /* an array of the kind's keys; not batched: the argument of `build` */
     size_t count;     /* keys; 0: it is answered at once, without rows; not batched: 1 */
-    size_t weight;    /* roughly the number of rows; for a batched read */
+    size_t weight;    /* batched read: approximate number of rows */
     batch_render render;
-    const batch_stream *stream; /* for a batched read; NULL: `render` gets the rows */
+    const batch_stream *stream; /* batched read; NULL: `render` gets the rows */
     /* If it is not batched: */
     statement_id statement;
     void (*build)(params *p, const void *keys);
@@ -101,7 +101,7 @@ void batcher_free(batcher *b);
  * the request's lsn set. In a helper thread the request is queued when the loop has it again. */
 void batcher_add(batcher *b, struct request *r);
 
-/* True if a request waits for a read by id, which is usually answered soon. */
+/* True if a request waits for a read by id. Such reads are usually answered soon. */
 bool batcher_will_answer_soon(const struct request *r);
 
 /* Removes a request, if it is here: its client has left, and it ends without an answer. */

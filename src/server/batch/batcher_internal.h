@@ -18,7 +18,7 @@ typedef struct batch_queue_kind {
     bool is_fair; /* Tenants with nothing running in the group go first. The last free connection
                    * is reserved for them. */
     batch_kind counterpart; /* the same read in DB_STANDBY or DB_READS */
-    statement_id statement; /* the next four are for batched kinds */
+    statement_id statement; /* this and the next four members: only of batched kinds */
     size_t key_size;        /* bytes of a key; 0: not batched */
     /* `waits`: the statement, with a single key, waits for locked rows and does not skip them. */
     void (*build)(params *p, const void *keys, size_t count, bool waits);
@@ -40,12 +40,12 @@ typedef struct batch_queue {
 
 enum {
     BATCH_QUEUES = BATCH_KINDS + DB_GROUPS,
-    TENANTS_MAX = 64 /* tenants that are remembered */
+    TENANTS_MAX = 64 /* size of batcher.tenants */
 };
 
 /* A tenant with running statements of its own, or with isolated requests. */
 typedef struct tenant_use {
-    slice tenant;                         /* the name below */
+    slice tenant;                         /* points to `name` */
     size_t running[DB_GROUPS];            /* statements of the queues that are fair to tenants */
     uint64_t served;                      /* number of the statement that was sent last for it */
     int64_t isolated_until_ms[DB_GROUPS]; /* its requests go to the isolated queue */
@@ -71,7 +71,7 @@ struct batcher {
     buf scratch;           /* for the keys of a statement, and for row numbers of a result */
 };
 
-enum { SCRATCH_KEEP = 64 * 1024 }; /* bytes kept between statements */
+enum { SCRATCH_KEEP = 64 * 1024 }; /* bytes of `scratch` that stay allocated between statements */
 
 static inline db_conns *batcher_conns(const batcher *b, db_group group)
 {
@@ -142,7 +142,7 @@ void batch_send(batcher *b, request *first, db_conn *to);
 void batch_ref(query_batch *batch);
 void batch_unref(query_batch *batch);
 
-/* Removes a member from its batch, because it is answered or queued again. */
+/* Clears a slot of the batch: its request is answered, or is queued again. */
 void batch_forget(query_batch *batch, size_t slot);
 
 /* Answers the members of a write whose rows have arrived, before the WAL position has. False: the

@@ -16,7 +16,7 @@ enum {
     NOT_MODIFIED = 304
 };
 
-/* The form of an answer for this client. */
+/* The status, coding and ETag of the answer that is sent, by the request's headers. */
 typedef struct shown {
     unsigned status;
     bool gzip;

@@ -23,18 +23,18 @@ void frame_field(frame *f, slice name, slice value);
 /* `end`: after the empty line behind the headers. True if all gaps were as expected. */
 bool frame_end(frame *f, const char *end);
 
-/* The chunks of a body. They lie in the library's memory, with their size lines. */
+/* A body with Transfer-Encoding: chunked, in the library's buffer, size lines included. */
 typedef struct chunks {
     const char *base; /* start of the library's buffer; NULL: the body is not chunked */
-    const char *at;   /* the end of the part before */
+    const char *at;   /* the end of the data that was read before; NULL: none was read */
 } chunks;
 
-/* Checks the next part of a body. False: its size line is malformed. The check misses size lines
- * that the library has overwritten, and the end of the body. So the connection is closed after a
- * chunked request. */
+/* Checks the size line before the next data of a body. False: it is malformed. The check misses
+ * size lines that the library has overwritten, and the end of the body. So the connection is closed
+ * after a chunked request. */
 bool chunks_piece(chunks *c, slice piece);
 
-/* `len` bytes of the part were used. */
+/* To be called after `len` bytes of `piece` were read. */
 void chunks_took(chunks *c, slice piece, size_t len);
 
 #endif

@@ -66,7 +66,7 @@ typedef struct answer {
     int64_t card_etag;           /* the etag of the one card in the body; 0: none */
     bool unchanged;              /* the client already has that card: 304 */
     bool varies;                 /* with a 304: the body would vary with Accept-Encoding */
-    size_t headers;              /* in addition to those of every answer */
+    size_t headers;              /* number of elements of `header`, headers of this answer only */
     struct {
         const char *name;
         const char *value; /* static, or in the request's arena */

@@ -62,7 +62,8 @@ void http_error_send_status(request *r, http_error what, const cardbox_error *er
 bool http_error_check(request *r, cardbox_status status, const cardbox_error *err);
 
 /* http_error_send_status for an ability: the error_code is `error`, and `reason` is the more
- * precise code. `items` are all faults of the input: JSON objects separated by commas, or empty. */
+ * precise code. `items` are all violations of the schema: JSON objects separated by commas, or
+ * empty. */
 void http_error_send_ability(request *r, const cardbox_error *err, slice items);
 
 /* Answers for a failed statement. PostgreSQL's message is logged and not sent. */
@@ -79,13 +80,14 @@ void http_error_send_away(request *r, const char *otherwise);
 /* 503 with a hint: the database failed the server's check. */
 void http_error_send_incompatible(request *r, incompatible_cause cause);
 
-/* 503: out of memory; if the request's ticket shows that a write was executed, for the answer. */
+/* 503: out of memory. 413 if the request alone exceeds its share. If the ticket shows that a write
+ * was committed, the answer does not claim that nothing was written. */
 void http_error_send_no_memory(request *r);
 
 /* It is unknown whether a write was executed. A hint explains if the request may be repeated. */
 void http_error_send_unknown_outcome(request *r, http_error what, const char *why);
 
-/* 422 with a list of faults, JSON objects with commas between them. */
+/* 422. `items` are the invalid members of the input: JSON objects, separated by commas. */
 void http_error_send_invalid(request *r, slice items);
 
 /* 404: no route has this path. `hint` may be NULL. */

@@ -17,7 +17,7 @@ cardbox_status admin_counts(cardbox *db, const char *tenant, int64_t *cards, int
 #define ADMIN_DEV_ROLE "cardbox_server"
 cardbox_status admin_dev_prepare(cardbox *db, cardbox_error *err);
 
-/* Properties of the database and of the role that is logged in. */
+/* The connection's role, and the database, for `cardbox doctor`. */
 typedef struct admin_facts {
     char role[64];
     char database[64];
@@ -27,18 +27,17 @@ typedef struct admin_facts {
     bool in_worker_role;  /* a member of cardbox_worker */
     bool in_recovery;     /* a standby: nothing can be written */
     bool reads_only;      /* default_transaction_read_only is on */
-    bool
-        has_settings; /* the settings that migrations set for the database: jit, random_page_cost */
-    bool commits_late; /* synchronous_commit is off */
+    bool has_settings;    /* the database has jit and random_page_cost as set by migrations */
+    bool commits_late;    /* synchronous_commit is off */
     bool fsync_off;
     bool full_pages_off; /* full_page_writes */
-    bool no_standby;     /* synchronous_standby_names requires a standby, and none is connected */
-    char oldest[64];     /* the database of the cluster with the oldest transactions, */
-    int age;             /* and their age in transactions */
+    bool no_standby;     /* synchronous_standby_names is set, but no standby is connected */
+    char oldest[64];     /* the cluster's database with the oldest datfrozenxid or datminmxid, */
+    int age;             /* and the age of that, in transactions */
     char encoding[32];
     bool is_dev;            /* marked by `cardbox dev` */
-    int64_t bytes;          /* size of the database */
-    int migration;          /* the newest applied migration */
+    int64_t bytes;          /* of the database */
+    int migration;          /* number of the newest applied migration */
     char open_tables[256];  /* tables of CardBox without forced row-level security */
     char bad_writers[256];  /* writing functions that do not run as cardbox_writer */
     char open_schemas[512]; /* schemas on the role's search path in which others may create objects:
@@ -52,7 +51,7 @@ typedef struct admin_facts {
 
 cardbox_status admin_inspect(cardbox *db, admin_facts *out, cardbox_error *err);
 
-/* Operations that the role of a service or a worker must not be allowed to do. */
+/* Actions that the role of a service or a worker must not be able to execute. */
 typedef enum admin_attempt {
     ADMIN_READ_PAST, /* read with row-level security off */
     ADMIN_MAKE_TOKEN,
@@ -60,7 +59,7 @@ typedef enum admin_attempt {
     ADMIN_ATTEMPTS
 } admin_attempt;
 
-/* Tries an operation, and rolls it back. True: it succeeded. */
+/* Tries an action and rolls it back. True: the database permitted it. */
 bool admin_try(cardbox *db, admin_attempt what);
 
 #endif

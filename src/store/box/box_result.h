@@ -1,5 +1,6 @@
 /*
- * box_result.h: makes results with boxes from rows, for <cardbox/box.h>. Sends no statement.
+ * box_result.h: makes the cardbox_boxes of <cardbox/box.h> from rows that were read. These
+ * functions send no statement.
  */
 #ifndef STORE_BOX_RESULT_H
 #define STORE_BOX_RESULT_H

@@ -14,7 +14,7 @@
  * two. */
 enum { RETRY_BASE_MS = 20, RETRY_CAP_MS = 500, RETRY_CONFLICTS_MAX = 20 };
 
-/* The deadline of a call's attempts, and their number. */
+/* The time limit for all attempts of a statement, and how many attempts failed. */
 typedef struct attempts {
     int64_t deadline_ms;
     unsigned failed;
@@ -25,7 +25,8 @@ static attempts first_attempt(const cardbox_options *options, int64_t began_ms)
     return (attempts){began_ms + (options->no_retry ? 0 : options->retry_timeout_ms), 0};
 }
 
-/* Waits before the next attempt. False: it would be too late. */
+/* Waits until the next attempt may begin. Returns false, without a pause, if the pause would end
+ * after the deadline. */
 static bool next_attempt(attempts *a)
 {
     int64_t pause_ms = clock_backoff_ms(a->failed++, RETRY_BASE_MS, RETRY_CAP_MS);
@@ -301,7 +302,8 @@ static void end_borrowed(cardbox *tx)
     free(tx);
 }
 
-/* True if the outcome of a commit is unknown. A session may have ended before or after it. */
+/* True if it is unknown whether a failed COMMIT was executed. The connection may have broken before
+ * or after it. */
 static bool is_unknown(cardbox_status status, const cardbox_error *why)
 {
     return (status == CARDBOX_UNAVAILABLE || status == CARDBOX_TIMEOUT) && !error_is_refusal(why);

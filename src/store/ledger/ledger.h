@@ -34,15 +34,15 @@ typedef struct message_input {
 typedef struct call_input {
     slice call_id, task_id, ability, status;
     slice parameters; /* token */
-    slice details;    /* token; ptr NULL: as it was, "{}" at first */
+    slice details;    /* token; ptr NULL: unchanged; of a new call: "{}" */
     slice start_id, end_id;
-    bool has_created, has_updated; /* else: as it was; now */
+    bool has_created; /* false: unchanged; of a new call: updated_at */
+    bool has_updated; /* false: updated_at is now */
     int64_t created_ms, updated_ms;
 } call_input;
 
-/* Entities to save, in this order, all or none. A parent comes before its subtasks. The messages
- * of a task are in the order in which a model reads them: workers sort by seq; only lists sort
- * by ts. */
+/* Saved in this order, all or none. A parent must come before its subtasks. A task's messages must
+ * be in the order in which a model reads them, because workers read by seq, not by ts. */
 typedef struct ledger_batch {
     slice tenant;
     const task_input *tasks;
@@ -61,8 +61,8 @@ cardbox_status ledger_check_text(const char *what, slice token, cardbox_error *e
 /* Milliseconds since 1970, up to the year 9999. */
 cardbox_status ledger_check_ms(const char *what, int64_t ms, cardbox_error *err);
 
-/* True if the batch may end a subtask. Then workers must be notified afterwards, since the parent
- * task sleeps until that. */
+/* True if the batch may finish a subtask. Then the caller must notify workers after the commit,
+ * because the parent task sleeps until its subtasks are finished. */
 bool ledger_may_wake(const ledger_batch *batch);
 
 /* STATEMENT_ledger_save. */
@@ -75,18 +75,18 @@ void ledger_put_calls(params *p, const call_input *calls, size_t count);
 /* One message's card: its content and its metadata, in buffers that the caller frees. */
 void ledger_message_card(buf *content, buf *metadata, const message_input *m);
 
-/* Outcomes of the functions in sql/functions, for an entity or a task. */
+/* Outcomes that the functions of sql/functions return for an entity or a task. */
 typedef enum ledger_outcome {
     LEDGER_INSERTED = 1,
     LEDGER_UNCHANGED = 2,
     LEDGER_UPDATED = 3,
-    LEDGER_DIFFERS = 4,    /* it exists with other contents */
+    LEDGER_DIFFERS = 4,    /* it exists with other content */
     LEDGER_NO_TASK = 5,    /* no such task; of a task: no such parent */
-    LEDGER_NO_MESSAGE = 6, /* for a call: its task has no such start or end message */
-    LEDGER_STALE = 7,      /* it would undo what was finished */
-    LEDGER_LEASE_LOST = 8, /* somebody else has the task, or it is finished */
+    LEDGER_NO_MESSAGE = 6, /* a call: its task has no such start or end message */
+    LEDGER_STALE = 7,      /* its status would go back to an earlier one */
+    LEDGER_LEASE_LOST = 8, /* another worker has claimed the task, or it is finished */
     LEDGER_FINISHED = 9,   /* the task is finished */
-    LEDGER_NOT_ENDED = 10, /* a newer message of a user is to be answered first */
+    LEDGER_NOT_ENDED = 10, /* not ended: a newer message of a user is unanswered */
     LEDGER_ASLEEP = 11,    /* handed back or asleep */
     LEDGER_GIVEN_UP = 12   /* claimed too often; it has failed */
 } ledger_outcome;
@@ -96,13 +96,13 @@ enum { LEDGER_LEASE = 0, LEDGER_TASK = 1, LEDGER_MESSAGE = 2, LEDGER_CALL = 3 };
 /* Columns of ledger_save and task_write. */
 enum { SAVED_COL_KIND, SAVED_COL_ORD, SAVED_COL_OUTCOME };
 
-/* CARDBOX_OK if all was saved. Otherwise nothing was, and the status is CARDBOX_CONFLICT or
- * CARDBOX_NOT_FOUND with a message for the client. For a batch of one entity, rows_int4(rows, 0,
+/* CARDBOX_OK: all was saved. CARDBOX_CONFLICT or CARDBOX_NOT_FOUND: nothing was saved, and the
+ * error message is for the client. For a batch of one entity, rows_int4(rows, 0,
  * SAVED_COL_OUTCOME) is its outcome. */
 cardbox_status ledger_save_status(const store_rows *rows, const ledger_batch *batch,
                                   cardbox_error *err);
 
-/* The same for one entity of a batch. `ord` is its ordinal, from 1. */
+/* The same for one entity of a batch. `ord`: its ordinal, from 1. */
 cardbox_status ledger_entity_status(const ledger_batch *batch, int kind, int ord,
                                     ledger_outcome outcome, cardbox_error *err);
 
@@ -114,7 +114,7 @@ typedef struct task_row {
     slice prompt; /* token */
     slice reason; /* token: the reason of its cancellation; ptr NULL: not cancelled */
     slice goal;   /* token: its first message of a user; ptr NULL: not asked for */
-    slice owner;  /* the worker that runs it; ptr NULL: none */
+    slice owner;  /* the worker that runs the task; ptr NULL: none */
     int64_t created_ms, updated_ms;
     int64_t messages, events; /* number of its messages; number of its last event */
     bool has_wake;
@@ -134,7 +134,7 @@ typedef struct task_query {
     int64_t from_ms, to_ms;
     int64_t limit, offset;
     bool goals;  /* each with its goal */
-    slice state; /* running, waiting or failed, see the statement; ptr NULL: any */
+    slice state; /* running, waiting or failed, as defined in tasks_query.sql; ptr NULL: any */
 } task_query;
 
 void tasks_query_params(params *p, const task_query *query);
@@ -149,8 +149,8 @@ bool task_row_read(task_row *out, const store_rows *rows, int row);
 typedef struct message_row {
     slice message_id, task_id, role;
     slice content;              /* token */
-    slice metadata, tool_calls; /* members of its card */
-    slice call_id; /* token: the call whose status the message reports; ptr NULL: it reports none */
+    slice metadata, tool_calls; /* of its card */
+    slice call_id;      /* token: the call whose state the message reports; ptr NULL: none */
     int64_t ts_ms, seq; /* seq is the number of its event */
 } message_row;
 

@@ -1,6 +1,6 @@
 /*
- * export_boxes.c: exports boxes, each with its present list of card ids. The ids of a long box are
- * read in pages, so that memory stays bounded.
+ * export_boxes.c: writes the boxes of a project to an export, each with its current list of ids. A
+ * long list is read in pages, so that memory is bounded.
  */
 #include <stdlib.h>
 #include "base/isotime.h"
@@ -86,8 +86,8 @@ static void add_run(buf *out, slice ids, int64_t pos, const box_head *head, bool
     }
 }
 
-/* Writes the ids of the box whose head is parts[0]. Returns the number of parts of this box. `any`:
- * whether the box's line already has ids. */
+/* Writes the ids of the box whose head is parts[0], and returns the number of its parts. `any`:
+ * whether the box's line has ids. */
 static size_t add_runs(exporter *x, const store_rows *rows, const box_part *parts, size_t count,
                        const box_head *head, bool *any)
 {
@@ -136,7 +136,7 @@ static cardbox_status add_rest(exporter *x, const uuid16 *id, int64_t from, int6
     return status;
 }
 
-/* Writes the line of the box whose head is parts[0]. `*used` is the number of its parts. */
+/* Writes the box whose head is parts[0]. `used` receives the number of its parts. */
 static cardbox_status export_box(exporter *x, const store_rows *rows, const box_part *parts,
                                  size_t count, const uuid16 *id, size_t *used)
 {

@@ -1,10 +1,10 @@
 /*
- * export_kinds.c: the members of each line, for all kinds but boxes. They are the columns of the
- * kind's statement, in their order. Knows nothing of pages.
- * The line of a session's entry names its card, so that its text is exported once and forks still
- * share it. Other lines of a session are exported with all their bytes. Leases and wake-up times
- * are not exported, since only one of two copies may run. Unfinished tasks are imported paused, and
- * a message resumes them.
+ * export_kinds.c: the members of an export's lines for each kind of row except boxes. They are the
+ * columns of the kind's statement, in the same order.
+ *
+ * An entry's line contains the id of its card, so no text is exported twice and forks still share
+ * cards. Other lines of a session are exported with all their bytes. The owner and the wake time of
+ * a task are not exported: only the original may run, so unfinished tasks are imported paused.
  */
 #include "base/base64.h"
 #include "base/isotime.h"
@@ -110,12 +110,9 @@ static void add_said(buf *out, const char *name, const store_rows *rows, int row
 /* --- the kinds --- */
 
 struct export_member {
-    const char *name; /* NULL: ends the list */
+    const char *name; /* NULL: the end of the array */
     adder *add;
-    enum {
-        OR_NULL,
-        OR_NONE
-    } empty; /* how an empty column is written: as null, or without the member */
+    enum { OR_NULL, OR_NONE } empty; /* if the column is NULL: the member is null, or absent */
 };
 
 static const export_member CARD[] = {

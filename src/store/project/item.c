@@ -1,7 +1,7 @@
 /*
- * item.c: reads a line of NDJSON: from our own exports, or rows of the service that CardBox
- * replaces, which contain odd values. Values that can be understood are imported. All others are
- * rejected with a reason; nothing is guessed.
+ * item.c: reads a line of NDJSON: from exports of CardBox, or from the service that CardBox
+ * replaces, whose writers left odd values. A line is accepted if its meaning is clear, and
+ * otherwise refused with a reason. No value is guessed.
  */
 #include "store/project/item.h"
 
@@ -230,7 +230,7 @@ static cardbox_status read_exact(scan_value value, bool *exact, cardbox_error *e
     return CARDBOX_OK;
 }
 
-/* The JSON text of the row's content: a value, or a string that contains it. */
+/* Finds the JSON text of the row's content. A row has it as a value, or as a string of JSON. */
 static cardbox_status find_content(import_item *item, const members *m, scan_value *out,
                                    cardbox_error *err)
 {

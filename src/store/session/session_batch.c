@@ -1,14 +1,17 @@
 /*
- * session_batch.c: a batch of lines to be written to a session. Parents and duplicates are looked
- * up in the batch first. The database looks up the others.
+ * session_batch.c: a batch of lines to be written to a session. References to lines of the same
+ * batch are resolved here, all others by the database.
  */
 #include "store/session/session_write.h"
 
 #include <stdlib.h>
 
-/* Values of `ref` besides the number of an entry of the batch: the database looks the parent up;
- * the parent is the session's head. */
-enum { REF_LOOKED_UP = 0, REF_HEAD = -1 };
+/* Values of pending_line.ref. A positive value is the ordinal, from 1, of the parent in the batch.
+ */
+enum {
+    REF_LOOKED_UP = 0, /* the database looks up the parent by its id, if there is one */
+    REF_HEAD = -1      /* the parent is the session's head */
+};
 
 bool session_batch_init(session_batch *out, slice tenant, slice session)
 {

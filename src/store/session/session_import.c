@@ -260,11 +260,12 @@ static bool fill_buffer(importer *in, char *buffer, size_t size, size_t *filled)
     return got >= 0;
 }
 
-/* Moves the unfinished line to the front of the buffer, and reads the next part after it. */
+/* Moves the incomplete last line to the front of the buffer, and fills the rest from the file. */
 static cardbox_status read_part(importer *in)
 {
     size_t left = in->lines.rest.len;
-    size_t wanted = left + (left > PART_BYTES ? left : PART_BYTES); /* doubles for a long line */
+    /* Doubled for a line longer than a part, so that it is copied only a few times. */
+    size_t wanted = left + (left > PART_BYTES ? left : PART_BYTES);
 
     if (left > 0)
         memmove(in->part, in->lines.rest.ptr, left);

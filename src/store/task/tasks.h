@@ -1,7 +1,7 @@
 /*
- * tasks.h: tasks as plain data in and out. Clients spawn, send, cancel and follow tasks. Workers
- * claim, renew, write, stream and listen. The rules are in the functions of sql/functions. Knows no
- * connection.
+ * tasks.h: parameters and rows of the statements for tasks. Clients spawn, send to and cancel
+ * tasks. Workers claim them, renew leases, and write messages, calls and chunks. Followers read
+ * events. The rules are in sql/functions. Knows no connection.
  */
 #ifndef STORE_TASKS_H
 #define STORE_TASKS_H
@@ -9,7 +9,7 @@
 #include "cardbox/task.h"
 #include "store/ledger/ledger.h"
 
-/* --- creating and steering tasks --- */
+/* --- for clients that create tasks --- */
 
 /* STATEMENT_task_spawn. The caller chooses the ids of the task and its messages, so that a retry
  * spawns the same task. */
@@ -40,8 +40,8 @@ void task_send_params(params *p, const task_send *send);
 /* STATEMENT_task_cancel. `reason` is a token. */
 void task_cancel_params(params *p, slice tenant, slice task_id, slice reason);
 
-/* The outcome of send and cancel. CARDBOX_OK; CARDBOX_NOT_FOUND "Task not found: X";
- * CARDBOX_CONFLICT: "Task X is already completed", or another message has that id. The texts are
+/* The status of task_send and task_cancel: CARDBOX_OK; CARDBOX_NOT_FOUND "Task not found: X";
+ * CARDBOX_CONFLICT "Task X is already completed", or another message has that id. The texts are
  * those of the abilities. */
 cardbox_status task_change_status(const store_rows *rows, slice task_id, cardbox_error *err);
 
@@ -55,11 +55,11 @@ void tasks_tenants_params(params *p, const slice *tenants, size_t count);
 /* STATEMENT_tasks_claim. */
 typedef struct task_claim {
     const slice *tenants;
-    size_t tenant_count; /* 0: all that the database role may serve */
+    size_t tenant_count; /* 0: all projects that the database role may access */
     slice owner;         /* 1 to 255 bytes */
     int64_t lease_ms;
     int32_t most, most_attempts;
-    bool take_over; /* also claims the tasks of this owner: for a worker that was restarted */
+    bool take_over; /* also claims the owner's own tasks: for a worker that was restarted */
 } task_claim;
 
 void tasks_claim_params(params *p, const task_claim *claim);
@@ -68,13 +68,13 @@ typedef struct claimed_task {
     slice tenant, task_id, parent_id;
     int64_t epoch;
     int32_t attempts;
-    int32_t failed_calls; /* calls that its last owner left open */
-    bool given_up;        /* not claimed: it was claimed too often, and is failed now */
+    int32_t failed_calls; /* calls that the last owner left unfinished; they have failed now */
+    bool given_up;        /* not claimed: the task exceeded most_attempts and has failed now */
 } claimed_task;
 
 void claimed_task_read(claimed_task *out, const store_rows *rows, int row);
 
-/* A task that a worker holds. A later claim has a higher epoch. */
+/* The claim of a worker on a task. It is valid while the task has this epoch. */
 typedef struct task_lease {
     slice tenant, task_id;
     int64_t epoch;
@@ -107,7 +107,7 @@ void task_write_params(params *p, const task_write *write);
 cardbox_status task_write_status(ledger_outcome *ended, const store_rows *rows,
                                  const task_write *write, cardbox_error *err);
 
-/* Sets CARDBOX_CONFLICT with the message that the lease is lost. */
+/* Returns CARDBOX_CONFLICT with a message that names the task. */
 cardbox_status task_lease_lost(slice task_id, cardbox_error *err);
 
 /* STATEMENT_task_chunk: no row if the lease is lost. `chunk` is a token. */
@@ -119,37 +119,38 @@ void task_chunk_params(params *p, const task_lease *lease, slice message_id, int
 /* STATEMENT_tasks_follow: many followers in one statement. */
 typedef struct task_follow {
     slice tenant, task_id;
-    int64_t after;    /* number of the last event that is known; 0: none */
-    slice message_id; /* the message whose chunks the follower has; ptr NULL: none */
-    int64_t after_chunk;
+    int64_t after;       /* number of the last event that is known; 0: none */
+    slice message_id;    /* the message of the last known chunk; ptr NULL: none */
+    int64_t after_chunk; /* number of that chunk */
 } task_follow;
 
-/* Limits of one read. Nothing begins beyond the bytes. One event may exceed them, whatever its
- * size, so that each is delivered in the end. */
+/* Limits of one result. The row that reaches a limit of bytes is still returned, so that an event
+ * of any size is returned sooner or later. */
 typedef struct follow_limits {
-    int64_t most;       /* number of events, and of chunks, of each follower */
-    int64_t page_bytes; /* for each follower */
-    int64_t all_bytes;
+    int64_t most;       /* events of each follower, and chunks of each */
+    int64_t page_bytes; /* bytes of each follower */
+    int64_t all_bytes;  /* bytes of all followers */
 } follow_limits;
 
 void tasks_follow_params(params *p, const task_follow *follows, size_t count,
                          const follow_limits *limits);
 
-/* A row is an event of the ledger or a chunk of a message that is being streamed. Events have
- * ascending numbers `n`; a follower continues after the last. A chunk has what "chunk", the
- * message's future id in `ref`, and its number in `n`. Chunks follow the task's events, and vanish
- * when the message is saved. If rows did not fit, the last has what "more": read again at once. */
+/* A row of tasks_follow. An event has its number in the task as n, from 1. A row with what "chunk"
+ * is a chunk of a message that is being generated; n is the chunk's number. A task's events come
+ * before its chunks. The transaction that adds a message's event deletes its chunks. If the limits
+ * cut the result, the last row has what "more": query again at once. */
 typedef struct task_event {
     int64_t ord; /* index of the follower + 1 */
     int64_t n;
-    slice what;    /* created, claimed, message, call, completed, reopened; chunk */
-    slice ref;     /* id of the message, call or chunk; created: the parent task; or ptr NULL */
-    slice how;     /* claimed: owner; message: role; call, completed: the status that it got */
-    int64_t at_ms; /* message: its own timestamp; chunk: 0 */
-    slice text; /* tokens. message: its content; chunk: its text; completed: why it was cancelled */
-    slice metadata; /* message: its card's */
-    slice call;     /* call: {"abilityName", "parameters", "details"}; details as they are now, with
-                      the status that the call has now */
+    slice what; /* created, claimed, message, call, completed, reopened; chunk */
+    slice ref; /* message, call: its id; chunk: the message's; created: the parent task; or ptr NULL
+                */
+    slice how; /* claimed: owner; message: role; call, completed: the new status */
+    int64_t at_ms; /* time of the event; message: its own timestamp; chunk: 0 */
+    slice text;    /* a token. message: content; chunk: text; completed: reason of a cancellation */
+    slice metadata; /* message: the metadata of its card */
+    slice call;     /* call: {"abilityName", "parameters", "details"}, where details are the current
+                      ones, not those at the time of the event */
 } task_event;
 
 void task_event_read(task_event *out, const store_rows *rows, int row);
