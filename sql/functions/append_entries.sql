@@ -1,15 +1,15 @@
 -- append_entries: appends entries to a session, all or nothing, and locks its row. The arrays are
 -- parallel, one element an entry:
---   duplicate_of    place, from 1, of an earlier entry here with the same id; 0: none
---   parents  the parent's id; NULL: a root
---   refs     place of an earlier entry here that is the parent; 0: it is looked up; -1, of the first
---            one: the head, which is then written into the entry's JSON. An entry that is in the
---            session keeps its parent, so that it can be sent again
+--   duplicate_of  number, from 1, of an earlier entry here with the same id; 0: none.
+--   parents       the parent's id; NULL: a root.
+--   refs          number of an earlier entry here that is the parent; 0: the parent is looked up.
+--                 The first may be -1: the head, which is then written into the entry's JSON. An entry
+--                 that is in the session keeps its parent, so that it can be sent again.
 -- Outcomes of the whole: done; unchanged: all entries are in the session; replayed: the key was used
---   for the same entries; not_found, wrong_version, key_reused, other_dialect; refused: an entry was
+--   for the same entries; not_found, wrong_version, key_reused, other_dialect; refused: an entry was.
 -- Outcomes of an entry: appended; unchanged: it is in the session; conflict: its id is, with other
---   content; no_parent, no_target: the parent, or the entry to be labelled, is neither in the session
---   nor before it
+--   content; no_parent, no_target: the parent, or the entry to be labelled, is not in the session or
+--   before it here.
 CREATE OR REPLACE FUNCTION cardbox.append_entries(
     tenant text, session text, given_dialect text, expected bigint, key text, ids text[],
     duplicate_of integer[], parents text[], refs integer[], types text[], roles text[], sets text[],

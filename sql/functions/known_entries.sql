@@ -1,6 +1,6 @@
 -- known_entries: the entries of a session that have one of these ids: parallel arrays, NULL where
 -- there is none.
---   contents    same: the entry has this JSON
+--   contents    same: the entry has this JSON.
 --   with_parent the first of `contents` lacks its parentId, which the session's entry may have
 CREATE OR REPLACE FUNCTION cardbox.known_entries(
     tenant text, session text, ids text[], contents json[], with_parent boolean,
