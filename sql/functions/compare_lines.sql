@@ -2,7 +2,7 @@
 --   start        number of the first line in the file
 --   diverged_at  number of the first line of the file that differs from the session's; NULL: none
 --   equal        how many lines are the session's
---   completes    place of a line that begins with the session's last one, which broke off
+--   completes    number of the line here that begins with the session's last one, which broke off
 --   prefix       the line feed in front of that one
 --   open_end     the session's last line has no line feed
 --   has_changed  the end of the session's last entry, which was missing, was written
@@ -14,7 +14,7 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
     n       integer := cardinality(contents);
-    last    integer := least(s.lines - start, 2147483647); -- place of the session's last line
+    last    integer := least(s.lines - start, 2147483647); -- number here of the session's last line
     differs bigint;
     old     record;
     given   bytea;

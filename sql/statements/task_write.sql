@@ -1,5 +1,5 @@
--- What a worker writes while it holds a task, and perhaps the end of its lease: see the function. Rows as
--- of ledger_save; one of kind 0 tells what became of the lease, and that it is lost.
+-- Writes for a worker that holds a task, and may end its lease: see the function. Rows as of ledger_save.
+-- The row of kind 0 is the outcome for the lease; it may be lost.
 -- $1 text tenant, $2 text task, $3 int8 epoch
 -- $4 jsonb messages, $5 json[] contents, $6 jsonb calls, $7 json[] parameters, $8 json[] details: as in
 -- ledger_save
