@@ -1,7 +1,7 @@
 -- branch_parents: the branches of a session in the order of their first lines, as parallel arrays.
 --   starts     first line
 --   is_late    it starts with a root whose parent was missing
---   ups        place, from 1, of the parent's branch; NULL: a root, or its parent is missing
+--   ups        number, from 1, of the parent's branch; NULL: a root, or its parent is missing
 --   up_lines, up_depths  the parent
 --   continued  a child of the parent continues the parent's branch
 CREATE OR REPLACE FUNCTION cardbox.branch_parents(

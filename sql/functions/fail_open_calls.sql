@@ -1,6 +1,6 @@
 -- fail_open_calls: ends the open calls of a task as failed, before a worker continues it or when it
 -- ends. Returns how many. A call in progress may have done its work or not: it is never run again
--- by itself, the model decides. Pending calls end in the same way, so that there is one rule.
+-- by itself, the model decides. Pending calls end as failed too: there is one rule.
 --   error  goes into the details of the calls
 --   say    text of a message that ends each call; %s is the ability's name; NULL: no message
 --   but    calls that stay as they are

@@ -1,7 +1,7 @@
 -- fork_point: part of fork_box(): the chain and the length at which a fork leaves a box, and the ids
 -- of the segment that this cuts, which the fork copies.
 -- Outcomes: 1 found  3 no such box  8 no such version or length  10 fewer ids are stored than the log
--- claims. This looks at the segment that is copied and at the one before: to count all would cost
+-- claims. This looks at the segment that is copied and at the one before. To count all would cost
 -- each fork of a long box as much as the box is long.
 CREATE OR REPLACE FUNCTION cardbox.fork_point(
     tenant text, box uuid, at_version bigint, at_length bigint,

@@ -1,5 +1,5 @@
 -- insert_lines: writes the lines whose outcome is appended (entries) or kept (stored as bytes).
---   completes  place of the line that replaces the session's last one, which broke off; NULL: none
+--   completes  number of the line here that replaces the session's last one, which broke off; NULL: none
 -- Elements are taken from the arrays one by one: unnest would copy each line once more.
 CREATE OR REPLACE FUNCTION cardbox.insert_lines(
     tenant text, session text, completes integer, outcomes text[], lines bigint[], branches bigint[],

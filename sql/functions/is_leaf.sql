@@ -1,4 +1,4 @@
--- is_leaf: whether no child continues the branch of the entry that is at a place of the tree.
+-- is_leaf: whether no child continues the branch of the entry at this branch and depth.
 -- test_plans.py test_plans_without_statistics: for the range of one branch see find_line().
 CREATE OR REPLACE FUNCTION cardbox.is_leaf(tenant text, session text, at_branch bigint, at_depth integer)
 RETURNS boolean

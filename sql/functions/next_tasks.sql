@@ -1,5 +1,5 @@
 -- next_tasks: the next tasks of an export, behind the task `after` (NULL: from the beginning). Each
--- comes after its parent, so that an import needs one pass: first the first subtask, else the next
+-- comes after its parent, so that an import needs one pass. It is the first subtask, else the next
 -- sibling, else the next sibling of the nearest ancestor that has one. Times don't give that order,
 -- since clients set them.
 CREATE OR REPLACE FUNCTION cardbox.next_tasks(tenant text, after text, most bigint) RETURNS SETOF text

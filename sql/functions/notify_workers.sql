@@ -1,5 +1,5 @@
 -- notify_workers: wakes the workers that wait for tasks of these tenants. It is a statement of its
--- own, once for much work, because a commit that notifies takes a lock of the whole cluster.
+-- own, once for much work, because a commit that notifies acquires a lock of the whole cluster.
 CREATE OR REPLACE FUNCTION cardbox.notify_workers(tenants text[]) RETURNS void
 LANGUAGE sql VOLATILE
 AS $$

@@ -1,5 +1,5 @@
 -- other_result: the card that already is the result of the call which new_card would be a result of;
--- other_id NULL: there is none. A result that has expired is marked as deleted, so that another one may
+-- other_id NULL: there is none. A result that has expired is marked as deleted. Then another one may
 -- be written.
 --   waits      whether it waits for a locked card
 --   is_locked  others have locked an expired one

@@ -1,5 +1,5 @@
--- save_ledger: saves tasks, messages and calls, in this order, all or none. Of each kind there is
--- an array of objects with what jsonb can hold, and beside it the texts that only json can hold. A
+-- save_ledger: saves tasks, messages and calls, in this order, all or none. Each kind has an
+-- array of objects with what jsonb can hold, and beside it the texts that only json can hold. A
 -- parent comes before its subtasks. Returns the outcome of each (kind: 1 task, 2 message, 3 call),
 -- up to the first that fails:
 --   1 inserted  2 unchanged  3 updated  4 it exists with other values  5 no such task

@@ -1,4 +1,4 @@
--- take_task: part of claim_tasks(): gives one task, whose row the caller has locked, to a worker.
+-- take_task: part of claim_tasks(): assigns one task, whose row the caller has locked, to a worker.
 -- Outcomes: 1 claimed  12 claimed most_attempts times before: it has failed now
 CREATE OR REPLACE FUNCTION cardbox.take_task(
     task cardbox.tasks, owner text, lease_ms bigint, most_attempts integer)

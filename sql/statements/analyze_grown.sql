@@ -1,2 +1,2 @@
--- The table whose plans were made for a much smaller one, if there is one; they are made anew.
+-- The table whose plans were made for a much smaller one, if there is one. All connections plan again.
 SELECT cardbox.analyze_grown()

@@ -1,15 +1,12 @@
--- Appends entries to a session: see the function append_entries. The row with place 0 is for the whole;
--- the others, of entries, are in their order.
+-- Appends entries to a session: see the function append_entries. Row 0 is for the whole;
+-- the others are for the entries, in their order.
 -- $1 text tenant, $2 text session, $3 text dialect or NULL, $4 int8 expected version or NULL,
 -- $5 text key or NULL, $6 text[] ids, $7 int4[] duplicate_of, $8 text[] parents, $9 int4[] refs, $10 text[] types,
 -- $11 text[] roles, $12 text[] sets, $13 text[] targets, $14 json[] labels, $15 json[] contents
-SELECT u.place, u.outcome, u.line, a.version
+SELECT u.number - 1, u.outcome, u.line, a.version
   FROM cardbox.append_entries(
        $1::text, $2::text, $3::text, $4::int8, $5::text, $6::text[], $7::int4[], $8::text[], $9::int4[],
        $10::text[], $11::text[], $12::text[], $13::text[], $14::json[], $15::json[]) AS a
- CROSS JOIN LATERAL (
-       SELECT 0::int8 AS place, a.outcome, NULL::int8 AS line
-       UNION ALL
-       SELECT o.place, o.outcome, o.line
-         FROM unnest(a.outcomes, a.lines) WITH ORDINALITY AS o(outcome, line, place)) AS u
- ORDER BY u.place
+ CROSS JOIN LATERAL unnest(array_prepend(a.outcome, a.outcomes), array_prepend(NULL, a.lines))
+       WITH ORDINALITY AS u(outcome, line, number)
+ ORDER BY u.number

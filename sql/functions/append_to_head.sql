@@ -1,0 +1,38 @@
+-- append_to_head: appends one entry to the head of a session, whose row is s and is locked: the usual
+-- case of append_entries(), in fewer steps. False: it wrote nothing, because the parent is another entry,
+-- the head has a child, the id is known, or the type needs more steps.
+CREATE OR REPLACE FUNCTION cardbox.append_to_head(
+    s cardbox.sessions, given_dialect text, id text, parent text, ref integer, type text, role text,
+    sets text, target text, label json, content json)
+RETURNS boolean
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    IF s.head_is_leaf IS NOT TRUE OR (ref <> -1 AND parent IS DISTINCT FROM s.head_entry_id)
+       OR type IN ('label', 'session_info') THEN
+        RETURN false;
+    END IF;
+    IF ref = -1 THEN
+        content := cardbox.with_parent(s.head_entry_id, content);
+    END IF;
+    INSERT INTO cardbox.session_lines (tenant_id, session_id, line, parent_line, branch, depth, size,
+           entry_id, type, role, sets, target, label, content, before)
+    VALUES (s.tenant_id, s.session_id, s.lines, s.head_line, s.head_branch, s.head_depth + 1,
+            octet_length(content::text), id, type, role, sets, target, label, content,
+            CASE WHEN s.open_end THEN '\x0a'::bytea END)
+        ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    UPDATE cardbox.sessions x
+       SET dialect = CASE WHEN x.entries > 0 OR x.header IS NOT NULL THEN coalesce(x.dialect, given_dialect)
+                          ELSE coalesce(given_dialect, x.dialect) END,
+           head_line = s.lines, head_entry_id = id, head_depth = s.head_depth + 1, lines = s.lines + 1,
+           entries = x.entries + 1, open_end = false, version = x.version + 1,
+           updated_at = greatest(clock_timestamp(), x.updated_at)
+     WHERE x.tenant_id = s.tenant_id AND x.session_id = s.session_id;
+    RETURN true;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.append_to_head FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.append_to_head TO cardbox_writer;
