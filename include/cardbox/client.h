@@ -24,7 +24,8 @@ typedef struct cardbox_options {
     size_t struct_size; /**< set by CARDBOX_OPTIONS_INIT */
     /** libpq connection string or URI; "" or NULL: the PG* environment. Its `options`, or
      * PGOPTIONS, of at most 1000 bytes, apply except for the settings that CardBox sets:
-     * statement_timeout, search_path, jit, random_page_cost, default_transaction_isolation,
+     * statement_timeout, search_path, plan_cache_mode, enable_seqscan, enable_sort,
+     * client_min_messages, jit, random_page_cost, default_transaction_isolation,
      * standard_conforming_strings and row_security. */
     const char *conninfo;
     const char *application_name; /**< shown in pg_stat_activity; default "cardbox" */

@@ -3,7 +3,7 @@
 --   expecteds  the version that the box must have; NULL: any
 --   keys       idempotency keys, or NULL
 --   waits      a single append waits for a locked box. Several never do: two such calls would deadlock
--- Outcomes: those of append_to_box, and 9: others have locked the box
+-- Outcomes: those of append_to_box
 -- One statement makes the first append to each box, if the append only makes the tail longer. It inserts
 -- the row of the log first: the unique index finds a used key, which costs less than a query. It makes
 -- the new tail from the locked row: the UPDATE may see an older one, if others appended after the

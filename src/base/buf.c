@@ -12,7 +12,7 @@
 
 enum { FIRST_CAPACITY = 128 };
 
-static bool set_failed(buf *b, buf_failure why)
+static bool fail_buf(buf *b, buf_failure why)
 {
     if (b->failure == BUF_FINE)
         b->failure = why;
@@ -36,14 +36,14 @@ bool buf_reserve(buf *b, size_t more)
     if (b->failure != BUF_FINE)
         return false;
     if (more > b->max - b->len || more >= SIZE_MAX - b->len)
-        return set_failed(b, BUF_TOO_LARGE);
+        return fail_buf(b, BUF_TOO_LARGE);
     size_t needed = b->len + more + 1;
     if (needed <= b->cap)
         return true;
     size_t wanted = next_capacity(b, needed);
     char *grown = realloc(b->data, wanted);
     if (grown == NULL)
-        return set_failed(b, BUF_NOMEM);
+        return fail_buf(b, BUF_NOMEM);
     b->data = grown;
     b->data[b->len] = '\0';
     b->cap = wanted;
@@ -86,7 +86,7 @@ void buf_printf(buf *b, const char *format, ...)
     }
     if (len < 0) {
         b->data[b->len] = '\0';
-        set_failed(b, BUF_TOO_LARGE); /* over INT_MAX: it can't fail for another reason here */
+        fail_buf(b, BUF_TOO_LARGE); /* over INT_MAX: it can't fail for another reason here */
         return;
     }
     b->len += (size_t)len;

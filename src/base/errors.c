@@ -109,7 +109,7 @@ bool error_is_refusal(const cardbox_error *err)
            strncmp(err->sqlstate, "08", 2) != 0;
 }
 
-/* The connection was not made by connect_begin, so there is no SQLSTATE. A server's message
+/* The connection is not verbose (see connect_open), so there is no SQLSTATE. A server's message
  * begins with the severity (in any language) and two spaces. Another case with an answer: a
  * password is required. */
 bool error_message_is_answer(const char *message)

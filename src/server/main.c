@@ -110,9 +110,10 @@ static bool make_loops(process *p, cardbox_error *err)
     p->server.stats = calloc(p->server.stats_count, sizeof(stats));
     if (p->server.stats != NULL)
         p->server.jobs = job_pool_new(&p->set, p->server.stats);
-    p->server.cards = p->set.card_cache == 0 ? NULL : card_cache_new((size_t)p->set.card_cache);
+    p->server.card_cache =
+        p->set.card_cache == 0 ? NULL : card_cache_new((size_t)p->set.card_cache);
     bool fine = p->loops != NULL && p->server.jobs != NULL &&
-                (p->server.cards != NULL || p->set.card_cache == 0);
+                (p->server.card_cache != NULL || p->set.card_cache == 0);
     while (fine && p->count < wanted) {
         int fd = p->listener.fds[p->count];
         p->listener.fds[p->count] = -1;
@@ -270,7 +271,7 @@ static void free_all(process *p)
 {
     free(p->loops);
     free(p->server.stats);
-    card_cache_free(p->server.cards);
+    card_cache_free(p->server.card_cache);
     token_store_free(&p->tokens);
     tls_free(&p->server.tls);
     listener_close(&p->listener);

@@ -44,7 +44,7 @@ typedef struct server_state {
     database database;
     struct token_store *tokens;        /* the list of tokens */
     host_rules hosts;                  /* accepted hosts of a server without authentication */
-    struct card_cache *cards;          /* NULL: none */
+    struct card_cache *card_cache;     /* NULL: none */
     bool reachable;                    /* the listening address is not loopback */
     atomic_bool role_is_too_powerful;  /* reachable, and row-level security does not apply to the
                                           database role */

@@ -95,8 +95,8 @@ static void run_step(request *r)
     if (call->step.statement == BUS_NO_STATEMENT)
         answer_call(r, NULL);
     else
-        handler_run(r, call->step.writes ? BATCH_SINGLE_WRITE : BATCH_SINGLE_READ,
-                    call->step.statement, build_step, call, ability_invoke_response);
+        handler_queue_single(r, call->step.writes ? BATCH_SINGLE_WRITE : BATCH_SINGLE_READ,
+                             call->step.statement, build_step, call, ability_invoke_response);
 }
 
 static bool check_names(request *r)

@@ -55,6 +55,6 @@ void handle_box_context(request *r)
         reads->most = BOX_CONTEXT_CARDS_MAX;
     else
         reads->tail = query[C_LIMIT].number;
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_box_context, build_context, asked,
-                box_context_response);
+    handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_box_context, build_context, asked,
+                         box_context_response);
 }

@@ -77,7 +77,7 @@ static stream_state query_page(request *r, box_stream *s)
     if (!auth_is_still_valid(r))
         return STREAM_BROKEN;
     request_set_state(r, REQUEST_WORKING);
-    handler_queue(r, BATCH_BOXES, &s->read, 1, 1, page_response);
+    handler_queue_batched(r, BATCH_BOXES, &s->read, 1, 1, page_response);
     return r->state == REQUEST_SUSPENDED ? STREAM_WAIT : STREAM_BROKEN;
 }
 
@@ -170,5 +170,5 @@ void box_stream_answer(request *r, const box_view *first, const box_read *read)
     s->frame = frame;
     r->plan = s;
     r->at_least = REQUEST_AT_PRIMARY; /* another standby may not have this version yet */
-    handler_queue(r, BATCH_BOXES, &s->last, 1, 1, last_id_response);
+    handler_queue_batched(r, BATCH_BOXES, &s->last, 1, 1, last_id_response);
 }

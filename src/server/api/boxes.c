@@ -62,7 +62,7 @@ void handle_box_get(request *r)
     reads->most = BOX_STREAM_PAGE;
     if (query[Q_OFFSET].given)
         set_page(reads, query);
-    handler_queue(r, BATCH_BOXES, reads, count, count, box_get_response);
+    handler_queue_batched(r, BATCH_BOXES, reads, count, count, box_get_response);
 }
 
 /* --- the cards of one --- */
@@ -94,5 +94,5 @@ void handle_box_cards(request *r)
     set_page(reads, query);
     if (!query[Q_OFFSET].given)
         reads->tail = reads->most;
-    handler_queue(r, BATCH_BOXES, reads, count, (size_t)reads->most, box_cards_response);
+    handler_queue_batched(r, BATCH_BOXES, reads, count, (size_t)reads->most, box_cards_response);
 }

@@ -16,8 +16,8 @@ void handle_boxes_list(request *r)
 {
     box_list *list = page_of_boxes(r);
     if (list != NULL)
-        handler_run(r, BATCH_SINGLE_READ, STATEMENT_boxes_list, build_boxes, list,
-                    page_render_boxes);
+        handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_boxes_list, build_boxes, list,
+                             page_render_boxes);
 }
 
 /* --- changes --- */
@@ -39,5 +39,5 @@ void handle_box_log(request *r)
     if (h == NULL || !handler_box(r, &h->box))
         return;
     h->ids_max = LOG_IDS_MAX;
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_box_log, build_log, h, box_log_response);
+    handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_box_log, build_log, h, box_log_response);
 }

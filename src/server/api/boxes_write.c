@@ -72,8 +72,8 @@ void handle_box_create(request *r)
         handler_refuse(r, "body", "parent_ids", "value_error", BOX_OWN_PARENT);
         return;
     }
-    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_box_create, build_create, create,
-                box_create_response);
+    handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_box_create, build_create, create,
+                         box_create_response);
 }
 
 /* --- append --- */
@@ -111,7 +111,7 @@ void handle_box_append(request *r)
     append->expected_version = body[A_EXPECTED].number;
     append->key = r->headers.idempotency_key;
     r->ticket.replayable = append->key.ptr != NULL;
-    handler_queue(r, BATCH_APPENDS, append, 1, 1, box_append_response);
+    handler_queue_batched(r, BATCH_APPENDS, append, 1, 1, box_append_response);
 }
 
 /* --- replace --- */
@@ -177,8 +177,8 @@ void handle_box_replace(request *r)
     save->tenant = request_tenant(r);
     save->ids = body[A_CARD_IDS].json.text;
     r->ticket.replayable = save->expected_version == 0;
-    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_box_save, build_replace, save,
-                box_replace_response);
+    handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_box_save, build_replace, save,
+                         box_replace_response);
 }
 
 /* --- fork --- */
@@ -217,7 +217,8 @@ void handle_box_fork(request *r)
         uuid16_v7(&fork->new_box_id);
     fork->at_version = body[F_AT_VERSION].number;
     fork->at_length = body[F_AT_LENGTH].given ? body[F_AT_LENGTH].number : -1;
-    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_box_fork, build_fork, fork, box_fork_response);
+    handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_box_fork, build_fork, fork,
+                         box_fork_response);
 }
 
 /* --- delete --- */
@@ -251,6 +252,6 @@ void handle_box_delete(request *r)
         return;
     key->tenant = request_tenant(r);
     r->ticket.replayable = true;
-    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_box_delete, build_delete, key,
-                box_delete_response);
+    handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_box_delete, build_delete, key,
+                         box_delete_response);
 }

@@ -41,7 +41,7 @@ static void add_card(request *r, const batch_rows *found, size_t number)
     }
     card_row_read(&card, found->rows, found->row[found->start[number]], CARD_FIRST);
     card_json(out, &card, key->tenant);
-    card_cache_put(r->server->cards, key, etag, buf_since(out, start));
+    card_cache_put(r->server->card_cache, key, etag, buf_since(out, start));
 }
 
 /* --- one --- */
@@ -69,12 +69,12 @@ void handle_card_get(request *r)
     card_key *key = handler_card(r);
     if (key == NULL)
         return;
-    key->etag = card_cache_get(r->server->cards, &key->text, key, COPIES_MAX, &r->memory);
+    key->etag = card_cache_get(r->server->card_cache, &key->text, key, COPIES_MAX, &r->memory);
     if (key->etag == 0) {
         key->text = (slice){NULL, 0};
         key->etag = none_match_card(&r->headers.none_match, &r->answer.varies);
     }
-    handler_queue(r, BATCH_CARDS, key, 1, 1, card_get_response);
+    handler_queue_batched(r, BATCH_CARDS, key, 1, 1, card_get_response);
 }
 
 /* --- many --- */
@@ -127,10 +127,10 @@ void handle_cards_get(request *r)
         if (id.ptr == NULL || !slice_is_id(id, CARDBOX_CARD_ID_MAX))
             continue;
         *key = (card_key){.tenant = request_tenant(r), .card_id = id};
-        key->etag = card_cache_get(r->server->cards, &key->text, key, left, &r->memory);
+        key->etag = card_cache_get(r->server->card_cache, &key->text, key, left, &r->memory);
         left -= key->etag == 0 ? 0 : key->text.len;
         count++;
     }
     r->plan = batch;
-    handler_queue(r, BATCH_CARDS, keys, count, count, cards_get_response);
+    handler_queue_batched(r, BATCH_CARDS, keys, count, count, cards_get_response);
 }

@@ -109,7 +109,8 @@ void handle_cards_list(request *r)
     if (!page_cursor(r, &list->from, &query[L_CURSOR], list_cursor_read) ||
         !take_calls(r, list, &query[L_CALL]) || !take_matches(r, list, &query[L_META]))
         return;
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_cards_list, build_cards, list, cards_list_response);
+    handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_cards_list, build_cards, list,
+                         cards_list_response);
 }
 
 /* --- revisions --- */
@@ -132,8 +133,8 @@ void handle_card_revisions(request *r)
     if (key == NULL)
         return;
     h->card_id = key->card_id;
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_card_revisions, build_revisions, h,
-                card_revisions_response);
+    handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_card_revisions, build_revisions, h,
+                         card_revisions_response);
 }
 
 /* --- boxes that contain a card --- */
@@ -147,6 +148,6 @@ void handle_card_boxes(request *r)
     if (key == NULL)
         return;
     list->card_id = key->card_id;
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_boxes_with_card, build_holders, list,
-                page_render_boxes);
+    handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_boxes_with_card, build_holders, list,
+                         page_render_boxes);
 }

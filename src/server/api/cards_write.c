@@ -354,9 +354,10 @@ void handle_cards_add(request *r)
     if (p->batch && p->count == 0) {
         request_answer_fixed(r, 200, SLICE("{\"cards\":[]}"));
     } else if (p->batch) {
-        handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_cards_add, build_batch, p, cards_add_response);
+        handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_cards_add, build_batch, p,
+                             cards_add_response);
     } else {
-        handler_queue(r, BATCH_ADD_CARDS, p->inputs, 1, 1, card_add_response);
+        handler_queue_batched(r, BATCH_ADD_CARDS, p->inputs, 1, 1, card_add_response);
     }
 }
 
@@ -390,6 +391,6 @@ void handle_card_delete(request *r)
     if (key == NULL)
         return;
     r->ticket.replayable = true;
-    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_card_delete, build_delete, key,
-                card_delete_response);
+    handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_card_delete, build_delete, key,
+                         card_delete_response);
 }

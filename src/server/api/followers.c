@@ -218,7 +218,7 @@ static void query_events(follower *f)
     request *r = f->request;
     end_waiting(f);
     request_set_state(r, REQUEST_WORKING);
-    handler_queue(r, BATCH_FOLLOWS, &f->slice.key, 1, 1, add_events);
+    handler_queue_batched(r, BATCH_FOLLOWS, &f->slice.key, 1, 1, add_events);
     if (r->state != REQUEST_SUSPENDED)
         r->host->resume(r);
 }
@@ -363,6 +363,6 @@ void handle_task_stream(request *r)
     r->plan = f;
     r->drop_plan = remove_follower;
     r->ticket.stays = true;
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_task_get, build_task, &f->slice.key,
-                task_stream_response);
+    handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_task_get, build_task, &f->slice.key,
+                         task_stream_response);
 }

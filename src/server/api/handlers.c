@@ -91,16 +91,17 @@ static void queue_ticket(request *r, batch_ticket ticket)
     batcher_add(r->batcher, r);
 }
 
-void handler_queue(request *r, batch_kind kind, const void *keys, size_t count, size_t weight,
-                   batch_render render)
+void handler_queue_batched(request *r, batch_kind kind, const void *keys, size_t count,
+                           size_t weight, batch_render render)
 {
     queue_ticket(
         r, (batch_ticket){
                .kind = kind, .keys = keys, .count = count, .weight = weight, .render = render});
 }
 
-void handler_run(request *r, batch_kind kind, statement_id what,
-                 void (*build)(params *p, const void *keys), const void *keys, batch_render render)
+void handler_queue_single(request *r, batch_kind kind, statement_id what,
+                          void (*build)(params *p, const void *keys), const void *keys,
+                          batch_render render)
 {
     queue_ticket(r, (batch_ticket){.kind = kind,
                                    .keys = keys,

@@ -75,15 +75,16 @@ bool handler_box(request *r, uuid16 *out);
 
 /* Queues `count` keys for a batched statement, which calls `render` with its rows. `weight`: the
  * approximate number of rows. Keeps the ticket's flags about repeating the request, like
- * handler_run. */
-void handler_queue(request *r, batch_kind kind, const void *keys, size_t count, size_t weight,
-                   batch_render render);
+ * handler_queue_single. */
+void handler_queue_batched(request *r, batch_kind kind, const void *keys, size_t count,
+                           size_t weight, batch_render render);
 
 /* Queues an unbatched statement. A render function may queue another one. */
-void handler_run(request *r, batch_kind kind, statement_id what,
-                 void (*build)(params *p, const void *keys), const void *keys, batch_render render);
+void handler_queue_single(request *r, batch_kind kind, statement_id what,
+                          void (*build)(params *p, const void *keys), const void *keys,
+                          batch_render render);
 
-/* Defines a function for handler_run that passes the keys to `store_function`. */
+/* Defines a function for handler_queue_single that passes the keys to `store_function`. */
 #define HANDLER_PARAMS(name, store_function)                                                       \
     static void name(params *p, const void *keys)                                                  \
     {                                                                                              \

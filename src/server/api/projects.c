@@ -18,6 +18,6 @@ void handle_projects_list(request *r)
 {
     project_list *list = handler_take(r, 1, sizeof(*list));
     if (list != NULL && page_read(r, &list->limit, &list->from, list_cursor_read))
-        handler_run(r, BATCH_SINGLE_READ, STATEMENT_projects_list, build_projects, list,
-                    projects_list_response);
+        handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_projects_list, build_projects, list,
+                             projects_list_response);
 }

@@ -93,8 +93,8 @@ void handle_session_create(request *r)
     if (!take_header(r, create, body))
         return;
     r->ticket.replayable = create->may_exist;
-    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_create, build_create, create,
-                session_create_response);
+    handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_session_create, build_create, create,
+                         session_create_response);
 }
 
 /* --- the head --- */
@@ -134,8 +134,8 @@ void handle_session_move_head(request *r)
         move->expected = body[H_EXPECTED].text;
     move->expected_version = body[H_VERSION].number;
     r->ticket.replayable = !body[H_EXPECTED].given && !body[H_VERSION].given;
-    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_head, build_head, move,
-                session_move_head_response);
+    handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_session_head, build_head, move,
+                         session_move_head_response);
 }
 
 /* --- fork --- */
@@ -176,8 +176,8 @@ void handle_session_fork(request *r)
         http_error_send_no_memory(r);
         return;
     }
-    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_fork, build_fork, fork,
-                session_fork_response);
+    handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_session_fork, build_fork, fork,
+                         session_fork_response);
 }
 
 /* --- delete --- */
@@ -206,8 +206,8 @@ static void session_delete_response(request *r, const batch_rows *found)
  */
 static void delete_part(request *r)
 {
-    handler_run(r, BATCH_SINGLE_WRITE, STATEMENT_session_delete, build_delete, r->plan,
-                session_delete_response);
+    handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_session_delete, build_delete, r->plan,
+                         session_delete_response);
 }
 
 void handle_session_delete(request *r)

@@ -38,8 +38,8 @@ static void session_context_response(request *r, const batch_rows *found)
 
 static void run_statement(request *r)
 {
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_context, build_context, r->plan,
-                session_context_response);
+    handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_session_context, build_context, r->plan,
+                         session_context_response);
 }
 
 void handle_session_context(request *r)

@@ -84,7 +84,8 @@ void handle_entries_list(request *r)
         !handler_id(r, &plan->page.session, 1, "session") ||
         (of->has_entry && !handler_id(r, &plan->page.entry, 2, "entry")))
         return;
-    handler_run(r, BATCH_SINGLE_READ, of->statement, build_list, plan, session_list_response);
+    handler_queue_single(r, BATCH_SINGLE_READ, of->statement, build_list, plan,
+                         session_list_response);
 }
 
 /* --- one entry --- */
@@ -131,8 +132,8 @@ void handle_entry_get(request *r)
         return;
     key->tenant = request_tenant(r);
     r->plan = key;
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_entries_get, build_entry, key,
-                entry_get_response);
+    handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_session_entries_get, build_entry, key,
+                         entry_get_response);
 }
 
 /* --- path --- */
@@ -179,8 +180,8 @@ static void answer_path(request *r, slice entry)
     plan->shown.preview_max = preview_max(r, &query[P_PREVIEW], read->limit);
     plan->shown.memory = &r->memory;
     read->with_text = query[P_LINES].given || plan->shown.preview_max > 0;
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_path, build_path, plan,
-                session_path_response);
+    handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_session_path, build_path, plan,
+                         session_path_response);
 }
 
 void handle_entry_path(request *r)
@@ -245,5 +246,6 @@ void handle_session_diff(request *r)
     d->shown.text_max = query[D_LINES].given ? query[D_LINES].number : -1;
     d->shown.preview_max = preview_max(r, &query[D_PREVIEW], 2 * d->limit + 3);
     d->shown.memory = &r->memory;
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_diff, build_diff, d, session_diff_response);
+    handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_session_diff, build_diff, d,
+                         session_diff_response);
 }

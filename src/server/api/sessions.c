@@ -45,8 +45,8 @@ void session_check_exists(request *r, slice session, slice entry, void (*next)(r
         .next = next,
     };
     r->ticket.stays = true; /* a transfer may follow */
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_path, build_existence, e,
-                existence_response);
+    handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_session_path, build_existence, e,
+                         existence_response);
 }
 
 /* --- list --- */
@@ -79,8 +79,8 @@ void handle_sessions_list(request *r)
         return;
     list->tenant = request_tenant(r);
     if (page_read(r, &list->limit, &list->from, list_cursor_read))
-        handler_run(r, BATCH_SINGLE_READ, STATEMENT_sessions_list, build_list, list,
-                    sessions_list_response);
+        handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_sessions_list, build_list, list,
+                             sessions_list_response);
 }
 
 /* --- read --- */
@@ -116,5 +116,6 @@ void handle_session_get(request *r)
     if (key == NULL || !handler_id(r, &key->session, 1, "session"))
         return;
     key->tenant = request_tenant(r);
-    handler_run(r, BATCH_SINGLE_READ, STATEMENT_session_get, build_get, key, session_get_response);
+    handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_session_get, build_get, key,
+                         session_get_response);
 }

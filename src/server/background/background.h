@@ -25,8 +25,8 @@ void *background_start(void *thread, periodic_task task);
 /* Ends and frees the thread. NULL is accepted. False: see periodic_stop. */
 bool background_stop(void *thread);
 
-/* Opens *db unless it is open. `name` is what the database calls the connection; `patience_ms` is
- * for it to connect, and to answer. */
+/* Opens *db unless it is open. `name` is what the database calls the connection; `timeout_ms`
+ * limits the connect, and each statement. */
 cardbox_status background_db_open(cardbox **db, const settings *set, const char *name,
                                   unsigned timeout_ms, cardbox_error *err);
 

@@ -335,8 +335,8 @@ void transfer_answer_failed(transfer *t)
 void transfer_answer_stopped(transfer *t, const char *how_far)
 {
     http_error what = http_error_of_status(t->err.status);
-    if (!t->connected ||
-        (what != HTTP_ERROR_AWAY && what != HTTP_ERROR_TIMEOUT && what != HTTP_ERROR_UNAVAILABLE))
+    if (!t->connected || (what != HTTP_ERROR_DATABASE_AWAY && what != HTTP_ERROR_TIMEOUT &&
+                          what != HTTP_ERROR_NO_MEMORY))
         transfer_answer_failed(t);
     else
         http_error_send(t->request, what,

@@ -46,9 +46,9 @@ void loop_database_close(loop_database *d)
 void loop_database_ready(loop_database *d, uint64_t number)
 {
     if (number >= OF_STANDBY)
-        db_conns_ready(d->standby, number - OF_STANDBY);
+        db_conns_on_socket(d->standby, number - OF_STANDBY);
     else
-        db_conns_ready(d->primary, number);
+        db_conns_on_socket(d->primary, number);
 }
 
 void loop_database_tick(loop_database *d, int64_t now_ms)

@@ -72,8 +72,8 @@ static void set_incompatible(db_conn *conn, incompatible_cause cause, const char
         return;
     log_quote(why, reason, strlen(reason));
     if (conn->owner->are_of_standby)
-        log_warn("standby_incompatible", "reason=%s hint=\"the primary serves what it would\"",
-                 why);
+        log_warn("standby_incompatible",
+                 "reason=%s hint=\"the primary answers its reads meanwhile\"", why);
     else if (cause == INCOMPATIBLE_RIGHTS)
         log_error("database_forbidden",
                   "reason=%s hint=\"grant cardbox_service to the server's role\"", why);
@@ -102,7 +102,7 @@ static void judge_schema(db_conn *conn, const store_rows *rows)
     if (state == SCHEMA_TOO_OLD)
         set_incompatible(conn, INCOMPATIBLE_SCHEMA, reason);
     else if (state == SCHEMA_FUNCTIONS)
-        set_incompatible(conn, INCOMPATIBLE_SCHEMA, "it has not the SQL functions of this build");
+        set_incompatible(conn, INCOMPATIBLE_SCHEMA, "it lacks SQL functions of this build");
     else if (rows_null(rows, 0, 2))
         set_incompatible(conn, INCOMPATIBLE_SCHEMA, "a function is missing");
     else if (!rows_bool(rows, 0, 2))
@@ -194,7 +194,7 @@ static void on_rechecked(void *arg, store_rows *rows, const cardbox_error *err)
 {
     db_conn *conn = arg;
     db_conn_checked done = conn->on_rechecked;
-    conn->is_rechecked = false;
+    conn->recheck_pending = false;
     finish_check(conn, rows, err, judge_schema);
     if (done != NULL)
         done(conn->recheck_arg, conn->state == DB_CONN_USABLE);
@@ -204,15 +204,15 @@ bool db_conn_check_after(db_conn *conn, const cardbox_error *err, db_conn_checke
 {
     if (error_is_read_only(err->sqlstate))
         async_conn_drop(conn->async, "the database is read-only");
-    if (!error_may_be_incompatible(err) || !db_conn_is_usable(conn) || conn->is_rechecked)
+    if (!error_may_be_incompatible(err) || !db_conn_is_usable(conn) || conn->recheck_pending)
         return false;
-    conn->is_rechecked = true;
+    conn->recheck_pending = true;
     conn->on_rechecked = done;
     conn->recheck_arg = arg;
     send_ready_check(conn, on_rechecked);
     if (db_conn_is_usable(conn))
         return true;
-    conn->is_rechecked = false;
+    conn->recheck_pending = false;
     return false;
 }
 
@@ -253,7 +253,7 @@ void db_conn_report_away(const db_conn *conn, int64_t now_ms)
         return;
     log_quote(why, reason, strlen(reason));
     if (conn->owner->are_of_standby)
-        log_warn("standby_away", "reason=%s hint=\"the primary serves what it would\"", why);
+        log_warn("standby_away", "reason=%s hint=\"the primary answers its reads meanwhile\"", why);
     else
         log_error("database_away", "reason=%s", why);
 }

@@ -234,7 +234,7 @@ static void check_memory(db_conn *conn)
                       "the answer needs more memory than the server has left");
 }
 
-void db_conns_ready(db_conns *conns, size_t number)
+void db_conns_on_socket(db_conns *conns, size_t number)
 {
     if (number == conns->count) {
         resume_reading(conns);

@@ -17,7 +17,7 @@ cardbox_status db_conns_new(db_conns **out, server_state *server, bool of_standb
 void db_conns_free(db_conns *conns);
 
 /* The socket with this number, from 0, is ready. */
-void db_conns_ready(db_conns *conns, size_t number);
+void db_conns_on_socket(db_conns *conns, size_t number);
 
 void db_conns_tick(db_conns *conns, int64_t now_ms);
 int64_t db_conns_next_ms(const db_conns *conns);

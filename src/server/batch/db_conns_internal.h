@@ -19,7 +19,7 @@ struct db_conn {
     const async_status *status; /* the status of `async` */
     db_conn_state state;
     bool incompatible;            /* the last check failed; kept during the next check */
-    bool is_rechecked;            /* it is checked while usable, see db_conn_check_after */
+    bool recheck_pending;         /* it is checked while usable, see db_conn_check_after */
     db_conn_checked on_rechecked; /* NULL: nobody waits for the check */
     void *recheck_arg;
     int64_t retry_ms;

@@ -471,7 +471,8 @@ static void fail_member(query_batch *batch, request *r, const cardbox_error *err
 {
     batcher *b = batch->batcher;
     if (is_unknown(batch, err)) {
-        batcher_fail(b, r, err->status == CARDBOX_TIMEOUT ? HTTP_ERROR_TIMEOUT : HTTP_ERROR_AWAY,
+        batcher_fail(b, r,
+                     err->status == CARDBOX_TIMEOUT ? HTTP_ERROR_TIMEOUT : HTTP_ERROR_DATABASE_AWAY,
                      err->status == CARDBOX_NOMEM ? "out of memory"
                                                   : "the connection to the database was lost");
         return;

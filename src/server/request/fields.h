@@ -35,7 +35,7 @@ typedef struct field {
     const char *const *choices; /* NULL ends them */
 } field;
 
-/* More than `repeats` ever is. */
+/* The largest `repeats` of a field. */
 #define FIELD_REPEATS_MAX 100
 
 /* One of a repeated parameter. */

@@ -41,8 +41,8 @@ static const struct {
     [HTTP_ERROR_TOO_LARGE] = {413, "too_large", NULL, NULL, NULL},
     [HTTP_ERROR_MEDIA_TYPE] = {415, "unsupported_media_type", NULL, NULL, NULL},
     [HTTP_ERROR_INTERNAL] = {500, "internal", NULL, NULL, NULL},
-    [HTTP_ERROR_UNAVAILABLE] = {503, "unavailable", "memory", "Retry-After", "1"},
-    [HTTP_ERROR_AWAY] = {503, "unavailable", "database_away", "Retry-After", "1"},
+    [HTTP_ERROR_NO_MEMORY] = {503, "unavailable", "memory", "Retry-After", "1"},
+    [HTTP_ERROR_DATABASE_AWAY] = {503, "unavailable", "database_away", "Retry-After", "1"},
     [HTTP_ERROR_INCOMPATIBLE] = {503, "unavailable", "database_incompatible", "Retry-After", "1"},
     [HTTP_ERROR_QUEUE_FULL] = {503, "unavailable", "queue_full", "Retry-After", "1"},
     [HTTP_ERROR_TRANSFERS_FULL] = {503, "unavailable", "transfers_full", "Retry-After", "5"},
@@ -83,10 +83,10 @@ static const struct {
     /* The server's database role lacks a right. */
     {CARDBOX_FORBIDDEN, HTTP_ERROR_INCOMPATIBLE, HTTP_ERROR_INCOMPATIBLE},
     {CARDBOX_TOO_LARGE, HTTP_ERROR_TOO_LARGE, HTTP_ERROR_TOO_LARGE},
-    {CARDBOX_BUSY, HTTP_ERROR_AWAY, HTTP_ERROR_AWAY},
+    {CARDBOX_BUSY, HTTP_ERROR_DATABASE_AWAY, HTTP_ERROR_DATABASE_AWAY},
     {CARDBOX_TIMEOUT, HTTP_ERROR_TIMEOUT, HTTP_ERROR_TIMEOUT},
-    {CARDBOX_UNAVAILABLE, HTTP_ERROR_AWAY, HTTP_ERROR_AWAY},
-    {CARDBOX_NOMEM, HTTP_ERROR_UNAVAILABLE, HTTP_ERROR_UNAVAILABLE},
+    {CARDBOX_UNAVAILABLE, HTTP_ERROR_DATABASE_AWAY, HTTP_ERROR_DATABASE_AWAY},
+    {CARDBOX_NOMEM, HTTP_ERROR_NO_MEMORY, HTTP_ERROR_NO_MEMORY},
     {CARDBOX_INTERNAL, HTTP_ERROR_INTERNAL, HTTP_ERROR_ABILITY_UNKNOWN},
 };
 
@@ -216,12 +216,12 @@ void http_error_send_unknown_outcome(request *r, http_error what, const char *wh
 void http_error_send_no_memory(request *r)
 {
     if (r->ticket.was_written)
-        http_error_send_unknown_outcome(r, HTTP_ERROR_UNAVAILABLE, NO_MEMORY);
+        http_error_send_unknown_outcome(r, HTTP_ERROR_NO_MEMORY, NO_MEMORY);
     else if (r->memory.why == ARENA_ALONE)
         http_error_send(r, HTTP_ERROR_TOO_LARGE, "ask for less at once",
                         "the request needs more memory than one request may use");
     else
-        http_error_send(r, HTTP_ERROR_UNAVAILABLE, NULL, NO_MEMORY);
+        http_error_send(r, HTTP_ERROR_NO_MEMORY, NULL, NO_MEMORY);
 }
 
 void http_error_send_ability(request *r, const cardbox_error *err, slice items)
@@ -260,7 +260,7 @@ void http_error_send_away(request *r, const char *otherwise)
         http_error_send_incompatible(r, (incompatible_cause)atomic_load(&d->cause));
     } else if (slots_are_missing(d)) {
         r->answer.close = true; /* another loop may have a connection */
-        http_error_send(r, HTTP_ERROR_AWAY, NULL,
+        http_error_send(r, HTTP_ERROR_DATABASE_AWAY, NULL,
                         "the database has no connection left for this server");
     } else {
         const char *reason = "the database does not answer";
@@ -268,7 +268,7 @@ void http_error_send_away(request *r, const char *otherwise)
             reason = otherwise;
         else if (atomic_load(&d->refuses))
             reason = "the database refuses connections of the server";
-        http_error_send(r, HTTP_ERROR_AWAY, NULL, "%s", reason);
+        http_error_send(r, HTTP_ERROR_DATABASE_AWAY, NULL, "%s", reason);
     }
 }
 
@@ -362,7 +362,7 @@ void http_error_send_store(request *r, const cardbox_error *err)
         return;
     case CARDBOX_BUSY:
     case CARDBOX_UNAVAILABLE:
-        http_error_send(r, HTTP_ERROR_AWAY, NULL, "%s", http_error_why_not_run(err));
+        http_error_send(r, HTTP_ERROR_DATABASE_AWAY, NULL, "%s", http_error_why_not_run(err));
         return;
     case CARDBOX_NOMEM:
         http_error_send_no_memory(r);

@@ -12,13 +12,13 @@
 #include "store/client/ids.h"
 
 /* A call's box ids, and a read for each different UUID among them. */
-typedef struct request {
+typedef struct ids_to_read {
     arena memory;
     size_t *first;   /* for each id: the index of the first equal id */
     size_t *read_of; /* for each id: its index in `reads` + 1; 0: not a UUID, or a duplicate */
     box_read *reads;
     size_t read_count;
-} request;
+} ids_to_read;
 
 cardbox_status box_read_options(box_read *out, const cardbox_read_options *options,
                                 cardbox_error *err)
@@ -51,10 +51,10 @@ cardbox_status box_read_options(box_read *out, const cardbox_read_options *optio
 
 /* Makes the reads. UUIDs are compared in canonical form, since equal ones may be spelled
  * differently. */
-static cardbox_status make_request(request *r, const char *tenant, const char *const *box_ids,
+static cardbox_status make_request(ids_to_read *r, const char *tenant, const char *const *box_ids,
                                    size_t count, const box_read *how, cardbox_error *err)
 {
-    *r = (request){.memory = ARENA_INIT};
+    *r = (ids_to_read){.memory = ARENA_INIT};
     const char **canonical = arena_zeros(&r->memory, count, sizeof(*canonical));
     r->read_of = arena_zeros(&r->memory, count, sizeof(*r->read_of));
     r->reads = arena_zeros(&r->memory, count, sizeof(*r->reads));
@@ -159,7 +159,7 @@ cardbox_status box_damaged(cardbox_error *err)
 }
 
 /* Adds boxes and missing ids in the order of the request. */
-static cardbox_status fill_boxes(cardbox_boxes *result, const request *r,
+static cardbox_status fill_boxes(cardbox_boxes *result, const ids_to_read *r,
                                  const char *const *box_ids, size_t count, cardbox_error *err)
 {
     read_rows *at = arena_zeros(&result->memory, r->read_count, sizeof(*at));
@@ -230,7 +230,7 @@ cardbox_status cardbox_load_boxes(cardbox_boxes **out, cardbox *db, const char *
                                   const cardbox_read_options *options, cardbox_error *err)
 {
     box_read how = BOX_READ_INIT;
-    request r = {.memory = ARENA_INIT};
+    ids_to_read r = {.memory = ARENA_INIT};
     store_rows *rows = NULL;
     cardbox_boxes *result = NULL;
     cardbox_status status = check_read(out, db, tenant, err);

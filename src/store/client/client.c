@@ -166,7 +166,7 @@ static cardbox_status check_schema(cardbox *db, cardbox_error *err)
                          found, schema_newest());
     if (state == SCHEMA_FUNCTIONS)
         return error_set(err, CARDBOX_INTERNAL,
-                         "the database has not the SQL functions of this library: run `cardbox "
+                         "the database lacks SQL functions that this library needs: run `cardbox "
                          "migrate`");
     return status;
 }

@@ -121,7 +121,7 @@ static cardbox_status set_session_id(importer *in, slice header_id)
     }
     if (in->session == NULL)
         return error_set(in->err, CARDBOX_INVALID,
-                         "the file has no header with an id: give a session id");
+                         "the file has no header with an id, and no session id was given");
     in->batch.session = slice_of(in->session);
     return CARDBOX_OK;
 }
