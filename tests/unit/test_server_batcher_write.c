@@ -475,7 +475,7 @@ static void adds_find_out_who_waits(void **state)
     batcher_tick(j, batcher_next_ms(j));
     assert_int_equal(status(0), 504);
     assert_false(says(0, "not known"));
-    assert_true(says(0, "locked by another"));
+    assert_true(says(0, "another transaction has locked"));
 }
 
 /* It waits again and again until its time is over, not so many times. */
