@@ -199,7 +199,7 @@ def test_development_version():
     for option in ([], ["--dry-run"]):
         done = cardbox("migrate", "--dsn", dsn, *option, check=False)
         assert done.returncode == 1 and done.stderr.count("\n") == 1, done
-        for words in ("development version", "`cardbox export` of the old program and `cardbox import`", "tokens,",
+        for words in ("development version", "`cardbox export` of the old program and `cardbox import`", "Tokens, grants",
                       "do not move"):
             assert words in done.stderr, (words, done.stderr)
     assert psql(dsn, "SELECT relname FROM pg_class WHERE relnamespace = 'cardbox'::regnamespace AND relkind = 'r'"

@@ -164,7 +164,7 @@ static void *kill_backends(void *arg)
                          "current_database() AND pid <> pg_backend_pid() AND random() < $1",
                          1, NULL, &share, NULL, NULL, 0));
         atomic_fetch_add(&rounds, 1);
-        usleep(20 * 1000);
+        usleep(5 * 1000);
     }
     PQfinish(pg);
     return NULL;
@@ -177,7 +177,7 @@ static void killed_connections(void **state)
     char box[CARDBOX_UUID_SIZE];
     atomic_int replayed = 0;
     cardbox_pool_stats stats;
-    int appends = test_times(150, 15);
+    int appends = test_times(150, 60);
     job jobs[THREADS];
     new_box(box);
     for (int i = 0; i < THREADS; i++)
