@@ -10,6 +10,7 @@
  */
 #include <arpa/inet.h>
 #include <libpq-fe.h>
+#include <netinet/tcp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,7 +115,8 @@ int main(int argc, char **argv)
     PQclear(PQprepare(db, "insert", INSERT, 0, NULL));
     PQclear(PQprepare(db, "select", SELECT, 0, NULL));
     for (int fd = listen_anywhere();;) {
-        int one = accept(fd, NULL, NULL);
+        int one = accept(fd, NULL, NULL), no_delay = 1;
+        setsockopt(one, IPPROTO_TCP, TCP_NODELAY, &no_delay, sizeof(no_delay));
         FILE *from = one < 0 ? NULL : fdopen(one, "r");
         FILE *to = from == NULL ? NULL : fdopen(dup(one), "w");
         if (to == NULL || setvbuf(to, NULL, _IOFBF, REQUEST_MAX) != 0)
