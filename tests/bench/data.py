@@ -132,7 +132,7 @@ def session_lines(count):
 
 
 def session_of_documents(count):
-    """A session of so many messages of 2 KB."""
+    """Yields the entries of a session with `count` messages of 2 KB."""
     dice = random.Random(5)
     for number in range(count):
         yield {"type": "user", "id": f"e{number}", "parentId": f"e{number - 1}" if number else None,

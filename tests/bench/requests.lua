@@ -1,5 +1,5 @@
 -- What wrk asks: requests are put together once, in init, and then sent in random order.
---   card CARDS                     GET of one of so many cards; 5,000 different ones
+--   card CARDS                     GET of one of CARDS cards; 5,000 different cards are read
 --   any_card CARDS                 the same, of all of them
 --   cards_batch CARDS IDS          POST cards/batch
 --   box_cards PREFIX BOXES LIMIT   GET box/cards of one of so many boxes

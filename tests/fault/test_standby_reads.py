@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Reads that standbys answer (--standby-dsn): whoever says what it has written sees it, nobody hears of what a standby can't do,
-and none that is not, or no more, a standby of the primary is read from."""
+"""Reads that standbys answer (--standby-dsn). A client that sends its Cardbox-Lsn back sees its own writes. Clients do not
+notice the limits of a standby. The server does not read from a server that is no standby of the primary."""
 
 import contextlib
 import json

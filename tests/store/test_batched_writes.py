@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The statements that write for many requests at once, cards_add and boxes_append: each member gets what it would have got alone, in its order, whoever stands beside it."""
+"""The statements that write for many requests at once, cards_add and boxes_append. Each member has the same outcome as if it
+was sent alone, in the same order."""
 
 import json
 import os

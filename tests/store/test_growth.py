@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A plan that was made while a table was empty is not kept when the table has grown: a server has it
-analyzed, at which all connections plan anew."""
+"""A plan that was made while a table was empty is not kept when the table has grown: a server
+runs ANALYZE for it, and then all connections make new plans."""
 
 import os
 import subprocess

@@ -56,7 +56,7 @@ SELECT p.proname || ': ' || w.flaw
 
 @once
 def database():
-    """A box and a held task of two tenants, one of which is granted to a worker's role."""
+    """Makes a box and a held task for two tenants. A worker's role is granted one of the tenants."""
     dsn = Postgres.shared().database()
     psql(dsn, f"CREATE ROLE {ROLE} LOGIN IN ROLE cardbox_worker;"
               f"INSERT INTO cardbox.tenant_grants (tenant_id, role_name) VALUES ('mine', '{ROLE}'), ('other', 'somebody')")
