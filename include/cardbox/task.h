@@ -160,8 +160,8 @@ typedef struct cardbox_claim {
  * @param db       any handle; claims of a transaction are visible to others after its commit
  * @param options  the options
  * @param err      may be NULL
- * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_FORBIDDEN if one of the tenants is not granted to
- * the database role; and the connection's
+ * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_FORBIDDEN if none of the tenants is granted to the
+ * database role (those that are not granted are skipped); and the connection's
  *
  * Thread safety: as the handle.
  */

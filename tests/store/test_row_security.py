@@ -188,6 +188,36 @@ def test_lists_are_of_what_is_granted():
     assert "permission denied" in sql(dsn, ROLE, lists("mine")).stderr
 
 
+def statement(name, *values):
+    """EXECUTE of a statement of the programs."""
+    with open(os.path.join(cardbox_test.ROOT, "sql", "statements", f"{name}.sql"), encoding="utf-8") as text:
+        return f"PREPARE s AS {text.read()}; EXECUTE s ({', '.join(values)})"
+
+
+def test_a_revoked_grant_affects_its_tenant_only():
+    """A worker that serves several tenants keeps the leases of the others, claims their tasks and hears of new ones."""
+    dsn = database()
+    pg = Postgres.shared()
+    claim = {many: statement("tasks_claim", "'{kept,revoked}'", "'several'", "15000", str(many), "5", "false") for many in (2, 9)}
+    listen = statement("tasks_listen", "'{kept,revoked}'")
+    pg.psql(dsn, f"INSERT INTO cardbox.tenant_grants (tenant_id, role_name) VALUES ('kept', '{ROLE}'), ('revoked', '{ROLE}')")
+    for tenant in ("kept", "revoked"):
+        for task in ("held", "due"):
+            pg.psql(dsn, f"""SELECT cardbox.spawn_task('{tenant}', '{task}', NULL, '""', '[{{"id": "m{task}", "role": "user"}}]', ARRAY['1'::json])""")
+    held = dict(line.split("|")[:2] for line in sql(dsn, ROLE, claim[2]).stdout.split())
+    assert set(held) == {"kept", "revoked"}, held
+    renew = statement("tasks_renew", "'{revoked,kept}'", f"'{{{held['revoked']},{held['kept']}}}'", "'{1,1}'", "15000")
+    assert sorted(sql(dsn, ROLE, renew).stdout.split()) == ["1|1|", "2|1|"]
+    assert sql(dsn, ROLE, listen).stdout.split() == ["2"]
+    pg.psql(dsn, "DELETE FROM cardbox.tenant_grants WHERE tenant_id = 'revoked'")
+    assert sorted(sql(dsn, ROLE, renew).stdout.split()) == ["1|3|", "2|1|"]
+    assert [line.split("|")[0] for line in sql(dsn, ROLE, claim[9]).stdout.split()] == ["kept"]
+    assert sql(dsn, ROLE, listen).stdout.split() == ["1"]
+    pg.psql(dsn, "DELETE FROM cardbox.tenant_grants WHERE tenant_id = 'kept'")
+    for each in (renew, claim[9], listen):
+        assert "may serve none of the projects" in sql(dsn, ROLE, each).stderr
+
+
 def test_grant_and_revoke_at_once():
     dsn = database()
     pg = Postgres.shared()

@@ -1,0 +1,23 @@
+-- granted_tenants: those of the tenants that the role may serve, each once: a worker's grants; for the
+-- service, all. So a grant that is revoked stops a worker's claims of that tenant and of no other.
+-- Raises 42501 (insufficient_privilege) if none is left.
+CREATE OR REPLACE FUNCTION cardbox.granted_tenants(tenants text[]) RETURNS text[]
+LANGUAGE plpgsql VOLATILE
+AS $$
+DECLARE
+    granted text[];
+BEGIN
+    IF pg_has_role(current_user, 'cardbox_service', 'MEMBER') THEN
+        RETURN ARRAY(SELECT DISTINCT n.id FROM unnest(tenants) AS n(id));
+    END IF;
+    -- row-level security shows a worker's role its own grants only
+    granted := ARRAY(SELECT g.tenant_id FROM cardbox.tenant_grants g WHERE g.tenant_id = ANY (tenants));
+    IF granted = '{}' AND tenants <> '{}' THEN
+        RAISE EXCEPTION 'role "%" may serve none of the projects', current_user
+            USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    RETURN granted;
+END
+$$;
+REVOKE ALL ON FUNCTION cardbox.granted_tenants FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION cardbox.granted_tenants TO cardbox_service, cardbox_worker;
