@@ -115,7 +115,15 @@ class Browser:
         return next(iter(found.values()))
 
     def click(self, selector):
-        self._ask("POST", f"/element/{self.element(selector)}/click", {})
+        """Clicks an element. A page that draws it anew between finding and clicking has it a moment later."""
+        deadline = time.monotonic() + 5
+        while True:
+            try:
+                self._ask("POST", f"/element/{self.element(selector)}/click", {})
+                return
+            except AssertionError as error:
+                if "stale element" not in str(error) or time.monotonic() > deadline:
+                    raise
 
     def type(self, selector, keys):
         self._ask("POST", f"/element/{self.element(selector)}/value", {"text": keys})

@@ -11,32 +11,11 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import cardbox_test  # noqa: E402
 from cardbox_test import Postgres, as_role, once, psql  # noqa: E402
+from writers import BOX, calls, writers  # noqa: E402
 
 ROLE = f"writer_{os.getpid()}"
-BOX = "00000000-0000-7000-8000-000000000001"
 REFUSED = "42501"
 
-# What save_ledger() accepts for a task, a message and a call of the task x, and the same with other types.
-LEDGER = ("'[{\"id\": \"x\", \"task\": \"x\", \"role\": \"user\", \"status\": \"pending\", \"ability\": \"x\", \"start\": \"m\","
-          " \"created\": 1, \"updated\": 9223372036854775807, \"metadata\": {}}]'")
-ODD_LEDGER = "'[{\"id\": \"x\", \"task\": \"x\", \"role\": 7, \"status\": [1], \"created\": \"no\", \"ts\": 9e99, \"metadata\": 1}]'"
-# Values of each type, as SQL: of what there is, the largest and the least, what is odd. NULL and an empty array are added.
-VALUES = {
-    "text": ("'x'", "''", "repeat('k', 600)", "repeat('k', 100000)"),
-    "uuid": (f"'{BOX}'", "'ffffffff-ffff-ffff-ffff-ffffffffffff'"),
-    "jsonb": ("'[\"x\"]'", LEDGER, ODD_LEDGER, "'[]'", "'{}'", "'null'", "'[1]'", "(SELECT jsonb_agg('i' || i) FROM generate_series(1, 70) AS i)"),
-    "json": ("'[\"x\"]'", "'null'", "'\"x\"'"),
-    "integer": ("1", "-2147483648", "2147483647"),
-    "bigint": ("1", "0", "-9223372036854775808", "9223372036854775807"),
-    "boolean": ("true", "false"),
-    "timestamp with time zone": ("now()", "'infinity'", "'-infinity'", "'294276-01-01'"),
-    "bytea": ("''", "'\\xff'"),
-}
-WRITERS = """
-SELECT p.proname, array_to_string(p.proargnames[1:p.pronargs], ','),
-       (SELECT string_agg(format_type(t.type, NULL), ',' ORDER BY t.n) FROM unnest(p.proargtypes::oid[]) WITH ORDINALITY AS t(type, n))
-  FROM pg_proc p WHERE p.proowner = 'cardbox_writer'::regrole ORDER BY 1
-"""
 # What a writing function lacks.
 FLAWED = """
 SELECT p.proname || ': ' || w.flaw
@@ -86,33 +65,9 @@ def snapshot(where):
                                                for name in sorted(tables)))
 
 
-def writers():
-    return [(name, names.split(","), types.split(",")) for name, names, types in
-            (line.split("|") for line in psql(database(), WRITERS).splitlines())]
-
-
-def values_of(kind):
-    if kind.endswith("[]"):
-        return [f"ARRAY[{value}]::{kind}" for value in (*VALUES[kind[:-2]], "NULL")] + [f"NULL::{kind}", f"'{{}}'::{kind}"]
-    return [f"({value})::{kind}" for value in (*VALUES[kind], "NULL")]
-
-
-def calls(tenants):
-    """Calls of each function, with each value of each parameter at least once."""
-    for name, names, types in writers():
-        columns = []
-        for parameter, kind in zip(names, types, strict=True):
-            if parameter in ("tenant", "tenants"):
-                columns.append([f"{value}::{kind}" for value in tenants[parameter]])
-            else:
-                columns.append(values_of(kind))
-        for n in range(max(len(column) for column in columns) * len(columns)):
-            yield f"SELECT * FROM cardbox.{name}({', '.join(column[(n * (i + 1) + n // len(column)) % len(column)] for i, column in enumerate(columns))})"
-
-
 def test_writers_are_made_as_they_must_be():
     assert not psql(database(), FLAWED), psql(database(), FLAWED)
-    assert {name for name, _, _ in writers()} >= {
+    assert {name for name, _, _ in writers(database())} >= {
         "append_to_boxes", "create_box", "save_box", "fork_box", "delete_box", "date_boxes", "write_cards", "delete_card",
         "create_session", "append_entries", "import_lines", "link_late_parents", "move_session_head", "fork_session",
         "restore_session", "claim_tasks", "renew_tasks", "write_task", "write_task_chunk", "save_ledger"}
@@ -140,7 +95,7 @@ def test_the_owner_of_writers_is_nobody():
 
 def test_tenants_of_others_are_refused():
     before = snapshot("")
-    tried = list(calls({"tenant": ("'other'", "NULL", "''", "'third'", "repeat('t', 100000)"),
+    tried = list(calls(database(), {"tenant": ("'other'", "NULL", "''", "'third'", "repeat('t', 100000)"),
                         "tenants": ("'{other}'", "'{mine,other}'", "'{other,mine}'", "'{NULL}'", "'{mine,NULL}'", "NULL")}))
     states = run(tried)
     wrong = [(sql[:300], state) for sql, state in zip(tried, states) if state != REFUSED]
@@ -153,7 +108,7 @@ def test_tenants_of_others_are_refused():
 def test_odd_values_are_answered():
     """In the name of the tenant that is granted: each is done, or refused for what is given."""
     before = snapshot("WHERE tenant_id <> 'mine'")
-    tried = list(calls({"tenant": ("'mine'",), "tenants": ("'{mine}'", "'{}'", "'{mine,mine}'")}))
+    tried = list(calls(database(), {"tenant": ("'mine'",), "tenants": ("'{mine}'", "'{}'", "'{mine,mine}'")}))
     wrong = [(sql[:300], state) for sql, state in zip(tried, run(["BEGIN; " + one + "; ROLLBACK" for one in tried]))
              if state[:2] not in ("", "22", "23", "CB")]
     assert not wrong, (len(wrong), wrong[:5])
