@@ -5,9 +5,10 @@
 --   waits      a single append waits for a locked box. Several never do: two such calls would deadlock
 -- Outcomes: those of append_to_box
 -- One statement makes the first append to each box, if the append only makes the tail longer. It inserts
--- the row of the log first: the unique index finds a used key, which costs less than a query. It makes
--- the new tail from the locked row: the UPDATE may see an older one, if others appended after the
--- statement's snapshot was taken. All other appends are done one by one.
+-- the row of the log first: the unique index finds a used key, which costs less than a query. The UPDATE
+-- sets all columns that a CHECK reads, from the locked row. It may see an older row, if others changed the
+-- box after the snapshot was taken, and PostgreSQL checks the new row before it notices that. All other
+-- appends are done one by one.
 -- plan_cache_mode: PostgreSQL would plan the statement again for each call, which costs more than to run it.
 CREATE OR REPLACE FUNCTION cardbox.append_to_boxes(
     tenants text[], boxes uuid[], id_lists jsonb[], expecteds bigint[], keys text[], waits boolean)
@@ -32,7 +33,8 @@ BEGIN
               FROM unnest(tenants, boxes, id_lists, expecteds, keys)
                    WITH ORDINALITY AS u(tenant_id, box_id, ids, expected, key, ord)
              CROSS JOIN LATERAL (
-                    SELECT b.tenant_id, b.box_id, b.chain_id, b.version + 1 AS version, b.tail || u.ids AS tail,
+                    SELECT b.tenant_id, b.box_id, b.chain_id, b.own_from, b.version + 1 AS version,
+                           b.tail || u.ids AS tail,
                            b.length + jsonb_array_length(u.ids) AS length,
                            greatest(clock_timestamp(), b.updated_at) AS at
                       FROM cardbox.card_boxes b
@@ -51,7 +53,7 @@ BEGIN
             RETURNING tenant_id, box_id, version, length, at
         )
         UPDATE cardbox.card_boxes b
-           SET tail = k.tail, length = l.length, version = l.version, updated_at = l.at
+           SET own_from = k.own_from, tail = k.tail, length = l.length, version = l.version, updated_at = l.at
           FROM logged l
           JOIN locked k ON k.tenant_id = l.tenant_id AND k.box_id = l.box_id
          WHERE b.tenant_id = l.tenant_id AND b.box_id = l.box_id

@@ -133,6 +133,23 @@ def test_times_of_a_clock_that_was_set_back():
             assert x.run("SELECT version, at = '2099-01-01' FROM cardbox.card_box_log ORDER BY 1 DESC LIMIT 1") == "2|t", change
 
 
+def test_append_to_a_fork_that_is_replaced():
+    """A batch waits for its first box's key with an older snapshot of its second box, a fork that is replaced meanwhile."""
+    dsn = Postgres.shared().database()
+    with sessions(dsn) as (x, y):
+        x.run(f"SELECT cardbox.create_box('t', '{BOX}', {ids(1, 130)}, '[]', NULL, false)")
+        x.run(f"SELECT cardbox.fork_box('t', '{BOX}', '{FORK}', NULL, NULL)")
+        x.run("BEGIN; INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, length, added, append_key, at)"
+              f" SELECT tenant_id, box_id, 9, 'append', chain_id, 131, 1, 'k', now() FROM cardbox.card_boxes WHERE box_id = '{BOX}'")
+        both = (f"SELECT outcome, version, length FROM cardbox.append_to_boxes('{{t,t}}', '{{{BOX},{FORK}}}',"
+                " ARRAY['[\"a\"]', '[\"b\"]']::jsonb[], '{NULL,NULL}', '{k,NULL}', false) ORDER BY ord")
+        with background(dsn, both) as batch:
+            assert y.run(f"SELECT outcome FROM cardbox.save_box('t', '{FORK}', '[\"z\"]', '[]', NULL, NULL)") == "1"
+            x.run("ROLLBACK")
+            assert batch.stdout.read().split() == ["1|2|131", "1|3|2"]
+        assert y.run(f"SELECT card_ids FROM cardbox.boxes WHERE box_id = '{FORK}'") == '["z", "b"]'
+
+
 def test_deep_forks_stay_shallow():
     """A chain of 600 forks: never deeper than 256, each whole, and none slower for it."""
     dsn = Postgres.shared().database()
