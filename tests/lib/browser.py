@@ -5,6 +5,7 @@ resolves no name and reaches this machine alone: what a page would load from els
 """
 
 import base64
+import fcntl
 import json
 import os
 import re
@@ -141,8 +142,10 @@ class Browser:
 @cardbox_test.once
 def page():
     """The one browser of a test's file."""
-    if not shutil.which("chromedriver"):
-        install_chromium()
+    with open(os.path.join(cardbox_test.BUILD, "chromium.lock"), "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests run side by side, and apt-get does not wait for another
+        if not shutil.which("chromedriver"):
+            install_chromium()
     return Browser()
 
 
