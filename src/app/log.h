@@ -26,6 +26,9 @@ void log_write(log_level level, const char *event, const char *format, ...)
 #define LOG_QUOTE_SIZE 256
 const char *log_quote(char out[LOG_QUOTE_SIZE], const char *text, unsigned long len);
 
+/* The same for a slice, in memory of the calling block. Evaluates `text` twice. */
+#define log_quoted(text) log_quote((char[LOG_QUOTE_SIZE]){""}, (text).ptr, (text).len)
+
 #define log_at(level, ...)                                                                         \
     do {                                                                                           \
         if ((int)(level) <= log_threshold)                                                         \

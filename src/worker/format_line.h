@@ -10,4 +10,7 @@
 void format_line(char *out, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Formats the reason of a failure, and is false: the value that the failed function returns. */
+#define format_reason(out, size, ...) (format_line((out), (size), __VA_ARGS__), false)
+
 #endif

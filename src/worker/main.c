@@ -2,7 +2,6 @@
  * main.c: cardbox-worker. Reads the settings, starts the worker pool, waits for a signal and stops
  * the pool.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,13 +30,13 @@ enum {
 
 typedef struct worker {
     worker_settings set;
-    model model;
     tools tools;
     buf tools_json;
     cardbox *db;
     agent_shared shared;
     worker_pool *pool;
     char dev_dsn[DEV_DSN_SIZE]; /* connection string of `cardbox dev` in ./var, if it is used */
+    char error[1024];           /* why the worker can't start */
 } worker;
 
 static sigset_t signals_for_us(void)
@@ -48,14 +47,6 @@ static sigset_t signals_for_us(void)
     sigaddset(&all, SIGINT);
     sigaddset(&all, SIGHUP);
     return all;
-}
-
-/* Blocks signals in all threads: the main thread waits for them. */
-static void block_signals(void)
-{
-    const sigset_t waited_for = signals_for_us();
-    signal(SIGPIPE, SIG_IGN);
-    pthread_sigmask(SIG_BLOCK, &waited_for, NULL);
 }
 
 /* Tools run as the same user and could read the model's key and the database's password from
@@ -80,55 +71,29 @@ static bool has_signal(void)
 
 /* --- preparation --- */
 
-/* Reads a file. If that fails, `error` gets the reason. */
-static bool read_file(buf *out, const char *path, char *error, size_t size)
+static bool read_tools(worker *w)
 {
-    char chunk[65536];
-    size_t len;
-    FILE *file = fopen(path, "re");
-    if (file == NULL) {
-        format_line(error, size, "cannot be read: %s", strerror(errno));
-        return false;
+    char reason[512] = "";
+    buf text = BUF_INIT(TOOLS_FILE_MAX);
+    bool good = true;
+    if (w->set.tools != NULL) {
+        good = read_file(&text, w->set.tools, w->error, sizeof(w->error));
+        if (good &&
+            !tools_read(&w->tools, buf_as_slice(&text), getenv("PATH"), reason, sizeof(reason)))
+            good = format_reason(w->error, sizeof(w->error), "%s: %s", w->set.tools, reason);
     }
-    while ((len = fread(chunk, 1, sizeof(chunk), file)) > 0)
-        buf_add(out, chunk, len);
-    bool good = ferror(file) == 0 && buf_ok(out);
-    if (out->failure == BUF_TOO_LARGE)
-        format_line(error, size, "has over %zu bytes", out->max);
-    else if (!good)
-        format_line(error, size, "cannot be read: %s", strerror(errno));
-    fclose(file);
+    buf_free(&text);
+    if (good && w->set.allow != NULL &&
+        !tools_add_abilities(&w->tools, w->set.allow, reason, sizeof(reason)))
+        good = format_reason(w->error, sizeof(w->error), "--allow-abilities: %s", reason);
     return good;
 }
 
-static bool read_tools(worker *w)
-{
-    char error[512] = "";
-    buf text = BUF_INIT(TOOLS_FILE_MAX);
-    bool good = w->set.tools == NULL;
-    if (!good)
-        good = read_file(&text, w->set.tools, error, sizeof(error)) &&
-               tools_read(&w->tools, buf_as_slice(&text), getenv("PATH"), error, sizeof(error));
-    buf_free(&text);
-    if (!good) {
-        fprintf(stderr, "cardbox-worker: %s: %s\n", w->set.tools, error);
-        return false;
-    }
-    if (w->set.allow != NULL &&
-        !tools_add_abilities(&w->tools, w->set.allow, error, sizeof(error))) {
-        fprintf(stderr, "cardbox-worker: --allow-abilities: %s\n", error);
-        return false;
-    }
-    return true;
-}
-
-static bool can_read_dsn(const worker *w)
+static bool can_read_dsn(worker *w)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
-    if (conninfo_check(w->set.dsn, &err) == CARDBOX_OK)
-        return true;
-    fprintf(stderr, "cardbox-worker: --dsn or CARDBOX_DSN: %s\n", err.message);
-    return false;
+    return conninfo_check(w->set.dsn, &err) == CARDBOX_OK ||
+           format_reason(w->error, sizeof(w->error), "--dsn or CARDBOX_DSN: %s", err.message);
 }
 
 static bool open_database(worker *w, cardbox_options *options)
@@ -142,38 +107,13 @@ static bool open_database(worker *w, cardbox_options *options)
     options->application_name = "cardbox-worker";
     options->pool_max = (unsigned)slots + POOL_FOR_THREADS;
     options->no_named_statements = w->set.no_named_statements;
-    if (found == DEV_STOPPED) {
-        fprintf(stderr, "cardbox-worker: %s\n", hint);
-        return false;
-    }
+    if (found == DEV_STOPPED)
+        return format_reason(w->error, sizeof(w->error), "%s", hint);
     if (cardbox_open(&w->db, options, &err) == CARDBOX_OK)
         return true;
     bool is_away = err.status == CARDBOX_UNAVAILABLE && !error_has_answer(&err);
-    fprintf(stderr, "cardbox-worker: %s%s%s\n", err.message, is_away ? "; " : "",
-            is_away ? hint : "");
-    return false;
-}
-
-/* Fills the data that all tasks share. */
-static void fill_shared(worker *w)
-{
-    const worker_settings *set = &w->set;
-    w->model = (model){.url = set->model_url,
-                       .name = set->model,
-                       .key = set->key[0] != '\0' ? set->key : NULL,
-                       .connect_ms = set->model_connect_timeout_ms,
-                       .idle_ms = set->model_idle_timeout_ms,
-                       .total_ms = set->model_timeout_ms,
-                       .retries = set->model_retries,
-                       .retry_ms = set->model_retry_ms,
-                       .retry_longest_ms = 60 * 1000};
-    w->tools_json = BUF_INIT(TOOLS_JSON_MAX);
-    tools_put_list(&w->tools_json, &w->tools);
-    w->shared = (agent_shared){.db = w->db,
-                               .model = &w->model,
-                               .tools = &w->tools,
-                               .tools_json = buf_as_slice(&w->tools_json),
-                               .max_iterations = set->max_iterations};
+    return format_reason(w->error, sizeof(w->error), "%s%s%s", err.message, is_away ? "; " : "",
+                         is_away ? hint : "");
 }
 
 /* --- the work --- */
@@ -181,23 +121,20 @@ static void fill_shared(worker *w)
 /* Logs schema keywords that the model gets but the worker does not check. */
 static void log_unchecked(const tools *all)
 {
-    char name[LOG_QUOTE_SIZE], keywords[LOG_QUOTE_SIZE];
-
     for (size_t i = 0; i < all->count; i++) {
         const tool *t = &all->at[i];
         if (t->unchecked[0] != '\0')
             log_warn("schema_keywords_not_checked", "tool=%s keywords=%s",
-                     log_quote(name, t->name, strlen(t->name)),
-                     log_quote(keywords, t->unchecked, strlen(t->unchecked)));
+                     log_quoted(slice_of(t->name)), log_quoted(slice_of(t->unchecked)));
     }
 }
 
 static void work_until_signal(worker *w)
 {
-    printf("ready: %s\n", w->set.own_name);
+    printf("ready: %s\n", w->set.name);
     fflush(stdout);
     log_unchecked(&w->tools);
-    log_info("working", "name=%s concurrency=%ld tools=%zu version=%s", w->set.own_name,
+    log_info("working", "name=%s concurrency=%ld tools=%zu version=%s", w->set.name,
              w->set.concurrency, w->tools.count, CARDBOX_VERSION);
     while (!has_signal())
         continue;
@@ -205,7 +142,7 @@ static void work_until_signal(worker *w)
     worker_pool_drain(w->pool);
     int64_t end_ms = clock_ms() + w->set.drain_timeout_ms;
     bool is_over = false;
-    while (!worker_pool_is_idle(w->pool) && !is_over)
+    while (w->pool->busy > 0 && !is_over)
         is_over = has_signal() || clock_ms() >= end_ms;
     worker_pool_stop_tasks(w->pool); /* worker_pool_free waits for them */
 }
@@ -214,6 +151,7 @@ int main(int argc, char **argv)
 {
     static worker w;
     cardbox_options options;
+    const sigset_t waited_for = signals_for_us();
     int status = EXIT_FAILURE;
 
     if (!net_global_init()) {
@@ -228,8 +166,9 @@ int main(int argc, char **argv)
     case SETTINGS_WRONG:
         return EXIT_USAGE;
     }
-    block_signals();
-    json_object_seed(0); /* before threads start */
+    signal(SIGPIPE, SIG_IGN);
+    pthread_sigmask(SIG_BLOCK, &waited_for, NULL); /* in all threads: this one waits for them */
+    json_object_seed(0);                           /* before threads start */
     hide_memory();
     tools_init(&w.tools);
     if (!can_read_dsn(&w) || !read_tools(&w)) {
@@ -238,20 +177,28 @@ int main(int argc, char **argv)
     }
     if (!open_database(&w, &options))
         goto done;
-    fill_shared(&w);
+    w.tools_json = BUF_INIT(TOOLS_JSON_MAX);
+    tools_put_list(&w.tools_json, &w.tools);
+    w.shared = (agent_shared){.db = w.db,
+                              .model = &w.set.model,
+                              .tools = &w.tools,
+                              .tools_json = buf_as_slice(&w.tools_json),
+                              .max_iterations = w.set.max_iterations};
     w.pool = worker_pool_start(&w.shared, &w.set, &options);
     if (w.pool == NULL) {
-        fprintf(stderr, "cardbox-worker: cannot start: out of memory or threads\n");
+        format_line(w.error, sizeof(w.error), "cannot start: out of memory or threads");
         goto done;
     }
     work_until_signal(&w);
     status = EXIT_SUCCESS;
 done:
+    if (status != EXIT_SUCCESS)
+        fprintf(stderr, "cardbox-worker: %s\n", w.error);
     worker_pool_free(w.pool);
     cardbox_close(w.db);
     tools_free(&w.tools);
     buf_free(&w.tools_json);
     if (status == EXIT_SUCCESS)
-        log_info("stopped", "name=%s", w.set.own_name);
+        log_info("stopped", "name=%s", w.set.name);
     return status;
 }

@@ -3,6 +3,7 @@
  * defaults are made.
  */
 #include "worker/settings.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@
         name, kind, offsetof(worker_settings, field), env, value, help, min, max                   \
     }
 
-enum { HOUR_MS = 60 * 60 * 1000 };
+enum { HOUR_MS = 60 * 60 * 1000, HOST_MAX = 128 };
 
 static const opt_spec SPECS[] = {
     OPTION("dsn", OPT_TEXT, dsn, "CARDBOX_DSN", "DSN",
@@ -33,28 +34,28 @@ static const opt_spec SPECS[] = {
            "name of this worker; a worker that restarts with its name continues its tasks at once; "
            "default HOST-PID",
            0, 0),
-    OPTION("model-url", OPT_TEXT, model_url, "CARDBOX_MODEL_URL", "URL",
+    OPTION("model-url", OPT_TEXT, model.url, "CARDBOX_MODEL_URL", "URL",
            "base of an OpenAI-compatible API, such as http://127.0.0.1:8000/v1", 0, 0),
-    OPTION("model", OPT_TEXT, model, "CARDBOX_MODEL", "NAME", "name of the model", 0, 0),
+    OPTION("model", OPT_TEXT, model.name, "CARDBOX_MODEL", "NAME", "name of the model", 0, 0),
     OPTION("model-key-file", OPT_TEXT, model_key_file, "CARDBOX_MODEL_KEY_FILE", "FILE",
            "file with the API's key, or set CARDBOX_MODEL_KEY; default none", 0, 0),
-    OPTION("model-connect-timeout-ms", OPT_INT, model_connect_timeout_ms,
+    OPTION("model-connect-timeout-ms", OPT_INT, model.connect_ms,
            "CARDBOX_MODEL_CONNECT_TIMEOUT_MS", "MS",
            "for the model's server to accept a connection; default 10000", 1, HOUR_MS),
-    OPTION("model-idle-timeout-ms", OPT_INT, model_idle_timeout_ms, "CARDBOX_MODEL_IDLE_TIMEOUT_MS",
-           "MS", "maximum time without a byte from the model; default 120000", 1, HOUR_MS),
-    OPTION("model-timeout-ms", OPT_INT, model_timeout_ms, "CARDBOX_MODEL_TIMEOUT_MS", "MS",
+    OPTION("model-idle-timeout-ms", OPT_INT, model.idle_ms, "CARDBOX_MODEL_IDLE_TIMEOUT_MS", "MS",
+           "maximum time without a byte from the model; default 120000", 1, HOUR_MS),
+    OPTION("model-timeout-ms", OPT_INT, model.total_ms, "CARDBOX_MODEL_TIMEOUT_MS", "MS",
            "maximum duration of an answer of the model; default 600000", 1, HOUR_MS),
-    OPTION("model-retries", OPT_INT, model_retries, "CARDBOX_MODEL_RETRIES", "N",
+    OPTION("model-retries", OPT_INT, model.retries, "CARDBOX_MODEL_RETRIES", "N",
            "retries after 429, 5xx, a lost connection or a broken stream; default 5", 0, 100),
-    OPTION("model-retry-ms", OPT_INT, model_retry_ms, "CARDBOX_MODEL_RETRY_MS", "MS",
+    OPTION("model-retry-ms", OPT_INT, model.retry_ms, "CARDBOX_MODEL_RETRY_MS", "MS",
            "wait before the first retry, doubled each time; default 1000", 1, HOUR_MS),
     OPTION("tools", OPT_TEXT, tools, "CARDBOX_TOOLS", "FILE",
            "file with the commands and URLs that the model may call; default none", 0, 0),
     OPTION("allow-abilities", OPT_TEXT, allow, "CARDBOX_ALLOW_ABILITIES", "ABILITY,...",
            "abilities that the model may call, such as task:send; default none", 0, 0),
     OPTION("concurrency", OPT_INT, concurrency, "CARDBOX_CONCURRENCY", "N",
-           "maximum number of tasks that run at once; default 8", 1, 256),
+           "maximum number of tasks that run at once; default 8", 1, SETTINGS_CONCURRENCY_MAX),
     OPTION("max-iterations", OPT_INT, max_iterations, "CARDBOX_MAX_ITERATIONS", "N",
            "calls of the model in one run of a task; then the task fails; default 10", 1, 10000),
     OPTION("max-attempts", OPT_INT, max_attempts, "CARDBOX_MAX_ATTEMPTS", "N",
@@ -77,11 +78,11 @@ static const opt_spec SPECS[] = {
 
 static const worker_settings DEFAULTS = {
     .dsn = "",
-    .model_connect_timeout_ms = 10000,
-    .model_idle_timeout_ms = 120000,
-    .model_timeout_ms = 600000,
-    .model_retries = 5,
-    .model_retry_ms = 1000,
+    .model = {.connect_ms = 10000,
+              .idle_ms = 120000,
+              .total_ms = 600000,
+              .retries = 5,
+              .retry_ms = 1000},
     .concurrency = 8,
     .max_iterations = 10,
     .max_attempts = 3,
@@ -114,10 +115,10 @@ static void print_help(void)
            "      --model-url https://api.example.com/v1 --model gpt-5\n");
 }
 
-static bool has_project(const worker_settings *s, const char *name)
+static bool has_project(const worker_settings *s, slice name)
 {
     for (size_t i = 0; i < s->project_count; i++)
-        if (strcmp(s->projects[i], name) == 0)
+        if (slice_equal(s->projects[i], name))
             return true;
     return false;
 }
@@ -126,107 +127,84 @@ static bool has_project(const worker_settings *s, const char *name)
  * be claimed twice. */
 static bool split_projects(worker_settings *s, char *error, size_t size)
 {
-    size_t size_needed = strlen(s->project) + 1;
-    if (size_needed > sizeof(s->project_text)) {
-        format_line(error, size, "--project is too long");
-        return false;
-    }
-    memcpy(s->project_text, s->project, size_needed);
-    for (char *at = s->project_text; at != NULL;) {
-        char *comma = strchr(at, ',');
-        if (comma != NULL)
-            *comma = '\0';
-        if (!slice_is_id(slice_of(at), CARDBOX_TENANT_MAX)) {
-            format_line(error, size,
-                        "--project has a name that is empty or too long, or no plain text: \"%s\"",
-                        at);
-            return false;
-        }
-        if (s->project_count == SETTINGS_PROJECTS_MAX) {
-            format_line(error, size, "--project names more than %d projects",
-                        SETTINGS_PROJECTS_MAX);
-            return false;
-        }
-        if (!has_project(s, at))
-            s->projects[s->project_count++] = at;
-        at = comma != NULL ? comma + 1 : NULL;
+    for (const char *at = s->project; at != NULL; at = strchr(at, ',')) {
+        at += at > s->project; /* the comma */
+        slice name = {at, strcspn(at, ",")};
+        if (!slice_is_id(name, CARDBOX_TENANT_MAX))
+            return format_reason(
+                error, size,
+                "--project has a name that is empty or too long, or no plain text: \"%.*s\"",
+                (int)name.len, name.ptr);
+        if (s->project_count == SETTINGS_PROJECTS_MAX)
+            return format_reason(error, size, "--project names more than %d projects",
+                                 SETTINGS_PROJECTS_MAX);
+        if (!has_project(s, name))
+            s->projects[s->project_count++] = name;
     }
     return true;
 }
 
-/* Sets the worker's name, by default from host and process id. Workers that run at the same
- * time need different names, or they take each other's tasks. */
-static bool choose_name(worker_settings *s, char *error, size_t size)
+bool read_file(buf *out, const char *path, char *error, size_t size)
 {
-    char host[128] = "";
+    char chunk[65536];
+    size_t len;
+    FILE *file = fopen(path, "re");
 
-    if (s->name == NULL) {
-        gethostname(host, sizeof(host) - 1);
-        format_line(s->own_name, sizeof(s->own_name), "%s-%ld", host, (long)getpid());
-        return true;
-    }
-    if (!slice_is_id(slice_of(s->name), SETTINGS_NAME_MAX)) {
-        format_line(error, size, "--name must have 1 to %d bytes, no control characters",
-                    SETTINGS_NAME_MAX);
-        return false;
-    }
-    format_line(s->own_name, sizeof(s->own_name), "%s", s->name);
-    return true;
-}
-
-/* Sets the key: one word. White space around it is ignored. */
-static bool set_key(worker_settings *s, const char *text, char *error, size_t size)
-{
-    size_t from = strspn(text, " \t\r\n");
-    size_t len = strcspn(text + from, " \t\r\n");
-
-    if (len == 0 || len >= sizeof(s->key) ||
-        text[from + len + strspn(text + from + len, " \t\r\n")] != '\0') {
-        format_line(error, size, "the model's key must be one word of under %d bytes",
-                    SETTINGS_KEY_MAX);
-        return false;
-    }
-    format_line(s->key, sizeof(s->key), "%.*s", (int)len, text + from);
-    return true;
-}
-
-static bool read_key(worker_settings *s, char *error, size_t size)
-{
-    char text[SETTINGS_KEY_MAX] = "";
-    const char *given = getenv("CARDBOX_MODEL_KEY");
-
-    if (s->model_key_file == NULL)
-        return given == NULL || given[0] == '\0' || set_key(s, given, error, size);
-    FILE *file = fopen(s->model_key_file, "re");
-    size_t len = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
-    bool failed = file == NULL || ferror(file) != 0;
+    while (file != NULL && (len = fread(chunk, 1, sizeof(chunk), file)) > 0)
+        buf_add(out, chunk, len);
+    bool good = file != NULL && ferror(file) == 0 && buf_ok(out);
+    if (out->failure == BUF_TOO_LARGE)
+        format_line(error, size, "%s: has over %zu bytes", path, out->max);
+    else if (!good)
+        format_line(error, size, "%s: cannot be read: %s", path, strerror(errno));
     if (file != NULL)
         fclose(file);
-    if (failed || len == sizeof(text) - 1) {
-        format_line(error, size, "cannot read a key from \"%.*s\" (--model-key-file)",
-                    (int)slice_cut(slice_of(s->model_key_file), 200), s->model_key_file);
-        return false;
-    }
-    return set_key(s, text, error, size);
+    return good;
+}
+
+/* Reads the key from its file or variable. White space around it is ignored. */
+static bool read_key(worker_settings *s, char *error, size_t size)
+{
+    static const char BLANKS[] = " \t\r\n";
+    buf text = BUF_INIT(SETTINGS_KEY_MAX - 1);
+    const char *given = getenv("CARDBOX_MODEL_KEY");
+    bool good = true;
+
+    if (s->model_key_file != NULL)
+        good = read_file(&text, s->model_key_file, error, size);
+    else if (given == NULL || given[0] == '\0')
+        return true;
+    else
+        buf_text(&text, given);
+    slice key = slice_trim(buf_as_slice(&text), BLANKS);
+    if (good && (key.len == 0 || strcspn(key.ptr, BLANKS) != key.len))
+        good = format_reason(error, size, "the model's key must be one word of under %d bytes",
+                             SETTINGS_KEY_MAX);
+    format_line(s->key, sizeof(s->key), "%.*s", (int)key.len, key.ptr);
+    s->model.key = s->key;
+    buf_free(&text);
+    return good;
 }
 
 static bool check_settings(worker_settings *s, char *error, size_t size)
 {
-    if (s->project == NULL || s->model_url == NULL || s->model == NULL) {
-        format_line(error, size, "--project, --model-url and --model are needed");
-        return false;
+    if (s->project == NULL || s->model.url == NULL || s->model.name == NULL)
+        return format_reason(error, size, "--project, --model-url and --model are needed");
+    if (!slice_is_utf8(slice_of(s->model.name)))
+        return format_reason(error, size, "--model must be UTF-8");
+    if (!net_is_url(s->model.url))
+        return format_reason(error, size, "--model-url must be an http or https URL, not \"%s\"",
+                             s->model.url);
+    if (s->name == NULL) { /* workers that run at the same time need different names */
+        gethostname(s->default_name, HOST_MAX);
+        size_t len = strlen(s->default_name);
+        format_line(s->default_name + len, sizeof(s->default_name) - len, "-%ld", (long)getpid());
+        s->name = s->default_name;
     }
-    if (!slice_is_utf8(slice_of(s->model))) {
-        format_line(error, size, "--model must be UTF-8");
-        return false;
-    }
-    if (!net_is_url(s->model_url)) {
-        format_line(error, size, "--model-url must be an http or https URL, not \"%s\"",
-                    s->model_url);
-        return false;
-    }
-    return split_projects(s, error, size) && choose_name(s, error, size) &&
-           read_key(s, error, size);
+    if (!slice_is_id(slice_of(s->name), SETTINGS_NAME_MAX))
+        return format_reason(error, size, "--name must have 1 to %d bytes, no control characters",
+                             SETTINGS_NAME_MAX);
+    return split_projects(s, error, size) && read_key(s, error, size);
 }
 
 settings_result worker_settings_read(worker_settings *out, int argc, char **argv)
@@ -235,15 +213,15 @@ settings_result worker_settings_read(worker_settings *out, int argc, char **argv
     *out = DEFAULTS;
     int parsed = opts_parse_alone(SPECS, out, &argc, argv, error, sizeof(error));
     log_threshold = out->log_level;
-    if (parsed > 0)
+    if (parsed > 0) {
         print_help();
-    else if (parsed == 0 && out->version)
+    } else if (parsed == 0 && out->version) {
         printf("cardbox-worker %s\n", CARDBOX_VERSION);
-    else if (parsed < 0 || !check_settings(out, error, sizeof(error))) {
+    } else if (parsed == 0 && check_settings(out, error, sizeof(error))) {
+        return SETTINGS_WORK;
+    } else {
         fprintf(stderr, "cardbox-worker: %s; see `cardbox-worker --help`\n", error);
         return SETTINGS_WRONG;
-    } else {
-        return SETTINGS_WORK;
     }
     return SETTINGS_DONE;
 }

@@ -5,21 +5,21 @@
 #define WORKER_SETTINGS_H
 
 #include "app/opts.h"
+#include "worker/model/model.h"
 
-enum { SETTINGS_PROJECTS_MAX = 64, SETTINGS_NAME_MAX = 255, SETTINGS_KEY_MAX = 4096 };
+enum {
+    SETTINGS_PROJECTS_MAX = 64,
+    SETTINGS_CONCURRENCY_MAX = 256,
+    SETTINGS_NAME_MAX = 255,
+    SETTINGS_KEY_MAX = 4096
+};
 
 typedef struct worker_settings {
     const char *dsn;
     const char *project; /* names separated by commas */
-    const char *name;    /* owner of the claimed tasks; NULL: made of host and process id */
-    const char *model_url;
-    const char *model;
+    const char *name;    /* owner of the claimed tasks */
+    model model;
     const char *model_key_file;
-    long model_connect_timeout_ms;
-    long model_idle_timeout_ms;
-    long model_timeout_ms;
-    long model_retries;
-    long model_retry_ms;
     const char *tools; /* path of the tools file; NULL: none */
     const char *allow; /* abilities separated by commas; NULL: none */
     long concurrency;
@@ -33,16 +33,18 @@ typedef struct worker_settings {
     bool version;
 
     /* derived from the options */
-    const char *projects[SETTINGS_PROJECTS_MAX];
+    slice projects[SETTINGS_PROJECTS_MAX];
     size_t project_count;
-    char project_text[SETTINGS_PROJECTS_MAX * (SETTINGS_NAME_MAX + 1)];
-    char own_name[SETTINGS_NAME_MAX + 1];
-    char key[SETTINGS_KEY_MAX]; /* "": none */
+    char default_name[SETTINGS_NAME_MAX + 1]; /* made of host and process id */
+    char key[SETTINGS_KEY_MAX];
 } worker_settings;
 
 typedef enum settings_result { SETTINGS_WORK, SETTINGS_DONE, SETTINGS_WRONG } settings_result;
 
 /* Reads the settings, or executes --help or --version. Errors are printed to stderr. */
 settings_result worker_settings_read(worker_settings *out, int argc, char **argv);
+
+/* Appends the contents of a file. If that fails, `error` has the reason. */
+bool read_file(buf *out, const char *path, char *error, size_t size);
 
 #endif

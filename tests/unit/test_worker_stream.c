@@ -116,9 +116,9 @@ static void assembles_text(void **state)
                      "[DONE]"));
     assert_string_equal(buf_str(&c.text), "He\"llo\xF0\x9F\x98\x80");
     assert_string_equal(c.finish_reason, "stop");
-    assert_int_equal(c.usage.prompt_tokens, 12);
-    assert_int_equal(c.usage.completion_tokens, 3);
-    assert_int_equal(c.usage.total_tokens, 15);
+    assert_int_equal(c.prompt_tokens, 12);
+    assert_int_equal(c.completion_tokens, 3);
+    assert_int_equal(c.total_tokens, 15);
     assert_int_equal(c.call_count, 0);
     completion_free(&c);
 }
@@ -268,7 +268,7 @@ static void reads_what_jansson_refuses(void **state)
         TAKE(&c, "{\"choices\":[{\"index\":0,\"seed\":18446744073709551615,\"delta\":{\"content\":"
                  "\"x\"},\"finish_reason\":\"stop\"}],\"usage\":{\"total_tokens\":7}}"));
     assert_string_equal(buf_str(&c.text), "x");
-    assert_int_equal(c.usage.total_tokens, 7);
+    assert_int_equal(c.total_tokens, 7);
     completion_free(&c);
 }
 
@@ -293,8 +293,8 @@ static void believes_no_absurd_count(void **state)
     assert_true(
         TAKE(&c, DELTA("{\"content\":\"x\"}"), FINISH("stop"),
              "{\"usage\":{\"prompt_tokens\":9223372036854775807,\"completion_tokens\":3}}"));
-    assert_int_equal(c.usage.prompt_tokens, -1);
-    assert_int_equal(c.usage.completion_tokens, 3);
+    assert_int_equal(c.prompt_tokens, -1);
+    assert_int_equal(c.completion_tokens, 3);
     completion_free(&c);
 }
 
@@ -341,7 +341,7 @@ static void takes_odd_chunks(void **state)
                      DELTA("{\"content\":\"x\"}"), FINISH("sT\\u006fp")));
     assert_string_equal(buf_str(&c.text), "x");
     assert_string_equal(c.finish_reason, "s?op");
-    assert_int_equal(c.usage.total_tokens, -1);
+    assert_int_equal(c.total_tokens, -1);
     completion_free(&c);
 }
 

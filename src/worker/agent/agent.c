@@ -3,16 +3,19 @@
  * for a task that another worker began, or that got a message in the meantime.
  */
 #include "worker/agent/agent.h"
-#include <stdlib.h>
 #include "app/json_text.h"
 #include "app/log.h"
+#include "base/clock.h"
 #include "cardbox/ids.h"
 #include "cardbox/ledger.h"
-#include "worker/agent/agent_internal.h"
-#include "worker/agent/stream_preview.h"
 #include "worker/format_line.h"
 
-enum { METADATA_MAX = 4096, CALLS_JSON_MAX = 96 * 1024 * 1024 };
+enum {
+    METADATA_MAX = 4096,
+    CALLS_JSON_MAX = 96 * 1024 * 1024,
+    PREVIEW_MS = 100, /* between two publications */
+    PREVIEW_MAX = 1024 * 1024
+};
 
 /* One turn: a request to the model and what follows from it. */
 typedef struct turn {
@@ -20,8 +23,11 @@ typedef struct turn {
     dialogue dialogue;
     int64_t seen;
     completion answer;
-    stream_preview preview;
-    agent_call calls[COMPLETION_CALLS_MAX];
+    char message_id[UUID_TEXT_SIZE];                     /* of the answer */
+    char call_ids[COMPLETION_CALLS_MAX][UUID_TEXT_SIZE]; /* the answer's calls in the ledger */
+    buf preview;            /* text of the answer that is not yet published */
+    int64_t preview_number; /* number of the last publication */
+    int64_t published_ms;   /* time of the last publication, or of the request */
 } turn;
 
 void agent_stop(agent *a, stop_reason why)
@@ -33,15 +39,6 @@ void agent_stop(agent *a, stop_reason why)
 }
 
 /* --- writing --- */
-
-static void log_database_error(const agent *a, const char *event, const cardbox_error *err)
-{
-    char task[LOG_QUOTE_SIZE], reason[LOG_QUOTE_SIZE];
-
-    log_error(
-        event, "task=%s error=%s %s", log_quote(task, a->lease.task_id.ptr, a->lease.task_id.len),
-        cardbox_status_name(err->status), log_quote(reason, err->message, strlen(err->message)));
-}
 
 /* Errors that a retry after the lease has expired would not remove. */
 static bool is_final(cardbox_status status)
@@ -56,7 +53,8 @@ static agent_end fail_after_error(agent *a, const char *event, const cardbox_err
 {
     ledger_outcome ended;
 
-    log_database_error(a, event, err);
+    log_error(event, "task=%s error=%s %s", log_quoted(a->lease.task_id),
+              cardbox_status_name(err->status), log_quoted(slice_of(err->message)));
     format_line(a->status, AGENT_STATUS_SIZE, "failed: the ledger refused: %s", err->message);
     task_write write = {
         .lease = a->lease, .ending = CARDBOX_FINISHED, .status = slice_of(a->status), .seen = -1};
@@ -65,59 +63,53 @@ static agent_end fail_after_error(agent *a, const char *event, const cardbox_err
     return AGENT_FAILED;
 }
 
-bool agent_write(agent *a, task_write *write, agent_end *end)
+agent_end agent_write(agent *a, task_write *write)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     ledger_outcome ended;
 
-    *end = AGENT_LOST;
     if (atomic_load(&a->stop) == STOP_LOST)
-        return false;
+        return AGENT_LOST;
     write->lease = a->lease;
     if (work_write(&ended, a->shared->db, write, &err) != CARDBOX_OK) {
-        if (err.lease_lost)
-            agent_stop(a, STOP_LOST);
-        else
-            *end = fail_after_error(a, "task_write_failed", &err);
-        return false;
+        if (!err.lease_lost)
+            return fail_after_error(a, "task_write_failed", &err);
+        agent_stop(a, STOP_LOST);
+        return AGENT_LOST;
     }
     if (ended == LEDGER_UPDATED)
-        *end = AGENT_FINISHED;
-    else if (ended == LEDGER_ASLEEP)
-        *end = write->ending == CARDBOX_HANDED_BACK ? AGENT_HANDED_BACK : AGENT_WAITING;
-    return ended != LEDGER_UPDATED && ended != LEDGER_ASLEEP;
+        return AGENT_FINISHED;
+    if (ended != LEDGER_ASLEEP)
+        return AGENT_CONTINUES;
+    return write->ending == CARDBOX_HANDED_BACK ? AGENT_HANDED_BACK : AGENT_WAITING;
 }
 
-/* Returns a write that ends the task with the agent's status. A success does not end the task
- * while it has a newer message to answer or an unfinished subtask. */
-static task_write ending_write(const turn *t, bool is_success)
+/* Returns a write that ends the task: as a success, if `failure` is NULL. A success does not end
+ * the task while it has a newer message to answer or an unfinished subtask. */
+static task_write ending_write(turn *t, const char *failure)
 {
+    bool is_success = failure == NULL;
+
+    format_line(t->a->status, AGENT_STATUS_SIZE, "%s%s",
+                is_success ? "success" : "failed: ", is_success ? "" : failure);
     return (task_write){.ending = CARDBOX_FINISHED,
                         .status = slice_of(t->a->status),
                         .seen = is_success ? t->seen : -1,
                         .awaits = is_success};
 }
 
-/* Tries to end the task as a success. Returns true if the task continues. */
-static bool succeed_task(turn *t, agent_end *end)
+static agent_end end_task(turn *t, const char *failure)
 {
-    format_line(t->a->status, AGENT_STATUS_SIZE, "success");
-    task_write write = ending_write(t, true);
-    return agent_write(t->a, &write, end);
+    task_write write = ending_write(t, failure);
+
+    return agent_write(t->a, &write);
 }
 
-static bool fail_task(turn *t, const char *reason, agent_end *end)
-{
-    format_line(t->a->status, AGENT_STATUS_SIZE, "failed: %s", reason);
-    task_write write = ending_write(t, false);
-    return agent_write(t->a, &write, end);
-}
-
-static bool hand_task_back(turn *t, agent_end *end)
+static agent_end hand_task_back(agent *a)
 {
     task_write write = {.ending = CARDBOX_HANDED_BACK, .seen = -1};
 
-    return agent_write(t->a, &write, end);
+    return agent_write(a, &write);
 }
 
 /* --- the model's answer --- */
@@ -126,15 +118,15 @@ static bool hand_task_back(turn *t, agent_end *end)
  * arrived during the request has a larger number and is answered later (dialogue.c). */
 static void put_metadata(buf *out, const turn *t)
 {
-    const completion_usage *used = &t->answer.usage;
+    const completion *answer = &t->answer;
     json_t *usage = NULL;
 
-    if (used->total_tokens >= 0)
-        usage = json_pack("{s:I, s:I, s:I}", "prompt_tokens", (json_int_t)used->prompt_tokens,
-                          "completion_tokens", (json_int_t)used->completion_tokens, "total_tokens",
-                          (json_int_t)used->total_tokens);
+    if (answer->total_tokens >= 0)
+        usage = json_pack("{s:I, s:I, s:I}", "prompt_tokens", (json_int_t)answer->prompt_tokens,
+                          "completion_tokens", (json_int_t)answer->completion_tokens,
+                          "total_tokens", (json_int_t)answer->total_tokens);
     buf_json_take(out, json_pack("{s:s, s:s, s:I, s:o*}", "model", t->a->shared->model->name,
-                                 "finish_reason", t->answer.finish_reason, "seen",
+                                 "finish_reason", answer->finish_reason, "seen",
                                  (json_int_t)t->seen, "usage", usage));
 }
 
@@ -145,14 +137,12 @@ static void put_calls(buf *out, turn *t)
     json_t *list = json_array();
 
     for (size_t i = 0; i < t->answer.call_count; i++) {
-        const completion_call *requested = &t->answer.calls[i];
-        agent_call *call = &t->calls[i];
-        cardbox_uuid7(call->id);
-        call->requested = requested;
-        json_array_append_new(
-            list, json_pack("{s:s, s:s, s:{s:s%, s:s%}}", "id", call->id, "type", "function",
-                            "function", "name", buf_str(&requested->name), requested->name.len,
-                            "arguments", buf_str(&requested->arguments), requested->arguments.len));
+        const completion_call *call = &t->answer.calls[i];
+        cardbox_uuid7(t->call_ids[i]);
+        json_array_append_new(list, json_pack("{s:s, s:s, s:{s:s%, s:s%}}", "id", t->call_ids[i],
+                                              "type", "function", "function", "name",
+                                              buf_str(&call->name), call->name.len, "arguments",
+                                              buf_str(&call->arguments), call->arguments.len));
     }
     if (json_array_size(list) < t->answer.call_count) { /* out of memory */
         json_decref(list);
@@ -162,69 +152,90 @@ static void put_calls(buf *out, turn *t)
 }
 
 /* Saves the message. Without calls it ends the task. An incomplete text is saved, but the task
- * fails, since few servers can continue a text. Returns true if the task continues. */
-static bool save_answer(turn *t, agent_end *end)
+ * fails, since few servers can continue a text. */
+static agent_end save_answer(turn *t)
 {
     buf content = BUF_INIT((size_t)6 * COMPLETION_TEXT_MAX + 2), metadata = BUF_INIT(METADATA_MAX);
     buf calls = BUF_INIT(CALLS_JSON_MAX);
-    const char *cut = completion_cut_reason(&t->answer);
     bool is_last = t->answer.call_count == 0;
     task_write write = {.ending = CARDBOX_GOES_ON, .seen = -1};
 
     buf_json_string(&content, buf_as_slice(&t->answer.text));
     put_metadata(&metadata, t);
-    message_input message = {.message_id = slice_of(t->preview.message_id),
+    message_input message = {.message_id = slice_of(t->message_id),
                              .task_id = t->a->lease.task_id,
                              .role = SLICE("assistant"),
                              .content = buf_as_slice(&content),
                              .metadata = buf_as_slice(&metadata)};
     if (is_last) {
-        format_line(t->a->status, AGENT_STATUS_SIZE, "%s%s", cut != NULL ? "failed: " : "success",
-                    cut != NULL ? cut : "");
-        write = ending_write(t, cut == NULL);
+        write = ending_write(t, completion_cut_reason(&t->answer));
     } else {
         put_calls(&calls, t);
         message.tool_calls = buf_as_slice(&calls);
     }
     write.messages = &message;
     write.message_count = is_last && completion_is_blank(&t->answer) ? 0 : 1;
-    bool goes_on = agent_write(t->a, &write, end);
-    if (goes_on && is_last)
+    agent_end end = agent_write(t->a, &write);
+    if (end == AGENT_CONTINUES && is_last)
         t->a->iterations = 0; /* a new message arrived: count from zero for it */
     buf_free(&content);
     buf_free(&metadata);
     buf_free(&calls);
-    return goes_on;
+    return end;
+}
+
+/* --- the preview: the answer's text, published while the model generates it --- */
+
+/* Begins an answer with a new id. */
+static void begin_preview(turn *t)
+{
+    buf_free(&t->preview);
+    t->preview = BUF_INIT(PREVIEW_MAX);
+    t->preview_number = 0;
+    t->published_ms = clock_ms();
+    cardbox_uuid7(t->message_id);
 }
 
 static void add_preview_text(void *arg, slice text)
 {
     turn *t = arg;
 
-    stream_preview_add(&t->preview, text);
+    buf_slice(&t->preview, text);
 }
 
+/* Publishes the collected text at most ten times a second. If that fails, the text is dropped,
+ * because the whole message is saved later. */
 static void publish_preview(void *arg)
 {
     turn *t = arg;
+    agent *a = t->a;
+    int64_t now = clock_ms();
+    buf token = BUF_INIT((size_t)6 * PREVIEW_MAX + 2);
 
-    if (!stream_preview_publish(&t->preview))
-        agent_stop(t->a, STOP_LOST);
+    if (t->preview.len == 0 || now - t->published_ms < PREVIEW_MS)
+        return;
+    t->published_ms = now;
+    buf_json_string(&token, buf_as_slice(&t->preview));
+    if (buf_ok(&t->preview) &&
+        work_chunk(a->shared->db, &a->lease, slice_of(t->message_id), ++t->preview_number,
+                   buf_as_slice(&token), NULL) == CARDBOX_CONFLICT)
+        agent_stop(a, STOP_LOST);
+    buf_free(&token);
+    buf_reset(&t->preview, SIZE_MAX);
 }
 
 static void restart_preview(void *arg, const char *reason)
 {
     turn *t = arg;
-    char task[LOG_QUOTE_SIZE], why[LOG_QUOTE_SIZE];
 
-    log_warn("model_asked_again", "task=%s reason=%s",
-             log_quote(task, t->a->lease.task_id.ptr, t->a->lease.task_id.len),
-             log_quote(why, reason, strlen(reason)));
-    stream_preview_free(&t->preview);
-    stream_preview_begin(&t->preview, t->a->shared->db, &t->a->lease);
+    log_warn("model_asked_again", "task=%s reason=%s", log_quoted(t->a->lease.task_id),
+             log_quoted(slice_of(reason)));
+    begin_preview(t);
 }
 
-static model_end ask_model(turn *t, char reason[MODEL_REASON_SIZE])
+/* --- the loop --- */
+
+static model_end ask_model(turn *t)
 {
     agent *a = t->a;
     slice messages = buf_as_slice(&t->dialogue.messages);
@@ -235,71 +246,52 @@ static model_end ask_model(turn *t, char reason[MODEL_REASON_SIZE])
                          .arg = t,
                          .stop = &a->stop};
 
+    begin_preview(t);
     model_put_request(&request, a->shared->model, messages, a->shared->tools_json);
     a->model_calls++;
-    model_end end =
-        model_ask(&t->answer, a->net, a->shared->model, buf_as_slice(&request), &watch, reason);
+    model_end end = model_ask(&t->answer, a->net, a->shared->model, buf_as_slice(&request), &watch);
     buf_free(&request);
-    if (end == MODEL_ANSWERED && t->answer.usage.prompt_tokens > 0)
-        a->prompt_tokens += t->answer.usage.prompt_tokens;
-    if (end == MODEL_ANSWERED && t->answer.usage.completion_tokens > 0)
-        a->completion_tokens += t->answer.usage.completion_tokens;
+    if (end == MODEL_ANSWERED && t->answer.prompt_tokens > 0)
+        a->prompt_tokens += t->answer.prompt_tokens;
+    if (end == MODEL_ANSWERED && t->answer.completion_tokens > 0)
+        a->completion_tokens += t->answer.completion_tokens;
     return end;
 }
 
-/* --- the loop --- */
-
-static bool run_calls(turn *t, agent_end *end)
-{
-    for (size_t i = 0; i < t->answer.call_count; i++) {
-        if (atomic_load(&t->a->stop) != STOP_NONE)
-            return hand_task_back(t, end);
-        if (!agent_run_call(t->a, &t->calls[i], end))
-            return false;
-    }
-    return true;
-}
-
-/* Asks the model, saves its answer and runs its calls. Returns true for another turn. */
-static bool ask_and_act(turn *t, agent_end *end)
-{
-    char reason[MODEL_REASON_SIZE];
-
-    switch (ask_model(t, reason)) {
-    case MODEL_STOPPED:
-        return hand_task_back(t, end);
-    case MODEL_FAILED:
-        return fail_task(t, reason, end);
-    case MODEL_ANSWERED:
-        break;
-    }
-    return save_answer(t, end) && run_calls(t, end);
-}
-
-/* Runs one turn. Returns true for another turn. */
-static bool run_turn(turn *t, agent_end *end)
+/* Asks the model, saves its answer and runs its calls. */
+static agent_end run_turn(turn *t)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
     agent *a = t->a;
 
     if (atomic_load(&a->stop) != STOP_NONE)
-        return hand_task_back(t, end);
+        return hand_task_back(a);
     cardbox_status status = agent_load(&t->dialogue, &t->seen, a, &err);
     if (status == CARDBOX_TOO_LARGE)
-        return fail_task(t, err.message, end);
-    if (status != CARDBOX_OK) {
-        *end = fail_after_error(a, "task_load_failed", &err);
-        return false;
-    }
+        return end_task(t, err.message);
+    if (status != CARDBOX_OK)
+        return fail_after_error(a, "task_load_failed", &err);
     if (!t->dialogue.needs_answer) {
         a->iterations = 0;
-        return succeed_task(t, end);
+        return end_task(t, NULL);
     }
     if (a->iterations >= a->shared->max_iterations)
-        return fail_task(t, "Maximum iterations reached", end);
+        return end_task(t, "Maximum iterations reached");
     a->iterations++;
-    stream_preview_begin(&t->preview, a->shared->db, &a->lease);
-    return ask_and_act(t, end);
+    switch (ask_model(t)) {
+    case MODEL_STOPPED:
+        return hand_task_back(a);
+    case MODEL_FAILED:
+        return end_task(t, t->answer.error);
+    case MODEL_ANSWERED:
+        break;
+    }
+    agent_end end = save_answer(t);
+    for (size_t i = 0; end == AGENT_CONTINUES && i < t->answer.call_count; i++)
+        end = atomic_load(&a->stop) != STOP_NONE
+                  ? hand_task_back(a)
+                  : agent_run_call(a, &t->answer.calls[i], t->call_ids[i]);
+    return end;
 }
 
 /* Reads from the ledger why the lease is lost: the task was cancelled, or another worker has
@@ -321,21 +313,15 @@ static agent_end end_of_lost_lease(const agent *a)
 
 agent_end agent_run(agent *a)
 {
-    agent_end end = AGENT_LOST;
-    turn *t = NULL;
-    bool again = true;
+    agent_end end;
 
-    while (again) {
-        t = calloc(1, sizeof(*t));
-        if (t == NULL)
-            return AGENT_FAILED;
-        t->a = a;
-        completion_init(&t->answer);
-        again = run_turn(t, &end);
-        stream_preview_free(&t->preview);
-        completion_free(&t->answer);
-        dialogue_free(&t->dialogue);
-        free(t);
-    }
+    do {
+        turn t = {.a = a};
+        completion_init(&t.answer);
+        end = run_turn(&t);
+        buf_free(&t.preview);
+        completion_free(&t.answer);
+        dialogue_free(&t.dialogue);
+    } while (end == AGENT_CONTINUES);
     return end == AGENT_LOST ? end_of_lost_lease(a) : end;
 }

@@ -7,6 +7,7 @@
 #define WORKER_AGENT_H
 
 #include "store/task/work.h"
+#include "worker/agent/dialogue.h"
 #include "worker/model/model.h"
 #include "worker/tools/tools.h"
 
@@ -43,8 +44,9 @@ typedef struct agent {
 } agent;
 
 typedef enum agent_end {
-    AGENT_FINISHED, /* the task has ended with `status` */
-    AGENT_WAITING,  /* the task waits for a message or for its subtasks */
+    AGENT_CONTINUES, /* not an end */
+    AGENT_FINISHED,  /* the task has ended with `status` */
+    AGENT_WAITING,   /* the task waits for a message or for its subtasks */
     AGENT_HANDED_BACK,
     AGENT_LOST,      /* another worker has the lease, or the reason is unknown */
     AGENT_CANCELLED, /* the task was cancelled */
@@ -56,5 +58,17 @@ agent_end agent_run(agent *a);
 
 /* Sets the stop reason, unless a larger one is set. */
 void agent_stop(agent *a, stop_reason why);
+
+/* --- for the agent*.c files --- */
+
+/* Loads the task's messages for the model. `seen` receives the sequence number of the newest
+ * one. */
+cardbox_status agent_load(dialogue *out, int64_t *seen, const agent *a, cardbox_error *err);
+
+/* Writes to the task under its lease. */
+agent_end agent_write(agent *a, task_write *write);
+
+/* Runs a tool call of the model's last message, and records it in the ledger with this id. */
+agent_end agent_run_call(agent *a, const completion_call *requested, const char *call_id);
 
 #endif

@@ -6,7 +6,7 @@
 #include "app/json_text.h"
 #include "cardbox/ids.h"
 #include "cardbox/limits.h"
-#include "worker/agent/agent_internal.h"
+#include "worker/agent/agent.h"
 #include "worker/format_line.h"
 #include "worker/tools/toolrun.h"
 
@@ -15,17 +15,15 @@ enum { NAME_SIZE = 300, TEXT_SIZE = 1024, TOKEN_MAX = 4096, ARGUMENTS_DEPTH_MAX 
 /* A call that is running. */
 typedef struct call_run {
     agent *a;
-    const agent_call *call;
-    const tool *tool;     /* NULL: no tool has this name */
+    tool_call call;       /* its tool is NULL if no tool has this name */
     char name[NAME_SIZE]; /* the tool's name, or the model's name for an unknown tool */
-    slice arguments;      /* the model's text; should be a JSON object */
     buf parameters;       /* the arguments as a JSON string */
     char start_id[UUID_TEXT_SIZE];
 } call_run;
 
 static call_input call_with_status(const call_run *r, slice status)
 {
-    return (call_input){.call_id = slice_of(r->call->id),
+    return (call_input){.call_id = slice_of(r->call.call_id),
                         .task_id = r->a->lease.task_id,
                         .ability = slice_of(r->name),
                         .status = status,
@@ -35,15 +33,14 @@ static call_input call_with_status(const call_run *r, slice status)
 
 /* Writes the changes of the call together with a message for people. The message's metadata
  * contains the call's id. */
-static bool write_with_message(call_run *r, task_write write, slice id, const char *text,
-                               agent_end *end)
+static agent_end write_with_message(call_run *r, task_write write, const char *id, const char *text)
 {
     buf content = BUF_INIT(TOKEN_MAX), metadata = BUF_INIT(TOKEN_MAX);
 
     buf_json_string(&content, slice_of(text));
     buf_json_take(&metadata,
-                  json_pack("{s:s, s:s}", "type", "agent.thought", "call_id", r->call->id));
-    message_input message = {.message_id = id,
+                  json_pack("{s:s, s:s}", "type", "agent.thought", "call_id", r->call.call_id));
+    message_input message = {.message_id = slice_of(id),
                              .task_id = r->a->lease.task_id,
                              .role = SLICE("assistant"),
                              .content = buf_as_slice(&content),
@@ -51,15 +48,13 @@ static bool write_with_message(call_run *r, task_write write, slice id, const ch
     write.messages = &message;
     write.message_count = 1;
     write.seen = -1;
-    bool goes_on = agent_write(r->a, &write, end);
+    agent_end end = agent_write(r->a, &write);
     buf_free(&content);
     buf_free(&metadata);
-    return goes_on;
+    return end;
 }
 
-/* --- before --- */
-
-static bool write_start(call_run *r, agent_end *end)
+static agent_end write_start(call_run *r)
 {
     char text[TEXT_SIZE];
     const call_input calls[] = {call_with_status(r, SLICE("pending")),
@@ -67,29 +62,27 @@ static bool write_start(call_run *r, agent_end *end)
     task_write write = {.calls = calls, .call_count = 2, .ending = CARDBOX_GOES_ON};
 
     format_line(text, sizeof(text), "🔧 Calling %s...", r->name);
-    return write_with_message(r, write, slice_of(r->start_id), text, end);
+    return write_with_message(r, write, r->start_id, text);
 }
 
-/* Returns whether the call can run. If not, `out` gets the reason. */
-static bool check_call(tool_outcome *out, call_run *r)
+static void run_tool(tool_outcome *out, call_run *r)
 {
     char reason[NAME_SIZE + 100];
     scan_value value;
 
-    if (r->tool == NULL) {
+    if (r->call.tool == NULL) {
         format_line(reason, sizeof(reason), "there is no tool \"%s\"", r->name);
         tool_fail(out, reason);
-        return false;
-    }
-    if (!scan_check(r->arguments, ARGUMENTS_DEPTH_MAX, &value, NULL, NULL) ||
-        value.kind != SCAN_OBJECT) {
+    } else if (!scan_check(r->call.arguments, ARGUMENTS_DEPTH_MAX, &value, NULL, NULL) ||
+               value.kind != SCAN_OBJECT) {
         tool_fail(out, "the arguments are no JSON object");
-        return false;
+    } else {
+        r->a->tool_calls++;
+        tool_run(out, &r->call);
     }
-    return true;
+    if (out->is_stopped)
+        tool_fail(out, "Worker stopped during execution");
 }
-
-/* --- after --- */
 
 /* Writes the result as the ledger stores it. If the result is too large for the ledger, the
  * call fails, so that the model learns why. */
@@ -109,7 +102,7 @@ static void put_details(buf *out, tool_outcome *outcome)
 }
 
 /* If the worker stopped during the call, its effect is unknown and it is not repeated. */
-static bool write_end(call_run *r, tool_outcome *outcome, agent_end *end)
+static agent_end write_end(call_run *r, tool_outcome *outcome)
 {
     char text[TEXT_SIZE], end_id[UUID_TEXT_SIZE];
     buf details = BUF_INIT(CARDBOX_CONTENT_MAX);
@@ -127,62 +120,37 @@ static bool write_end(call_run *r, tool_outcome *outcome, agent_end *end)
     cardbox_uuid7(end_id);
     call.details = buf_as_slice(&details);
     call.end_id = slice_of(end_id);
-    bool goes_on = write_with_message(r, write, slice_of(end_id), text, end);
+    agent_end end = write_with_message(r, write, end_id, text);
     buf_free(&details);
-    return goes_on;
+    return end;
 }
 
-static void run_tool(tool_outcome *out, call_run *r)
+agent_end agent_run_call(agent *a, const completion_call *requested, const char *call_id)
 {
-    agent *a = r->a;
-    tool_call call = {.tool = r->tool,
-                      .tenant = a->lease.tenant.ptr,
-                      .task_id = a->lease.task_id.ptr,
-                      .call_id = r->call->id,
-                      .arguments = r->arguments,
-                      .db = a->shared->db,
-                      .net = a->net,
-                      .stop = &a->stop};
-
-    a->tool_calls++;
-    tool_run(out, &call);
-    if (out->is_stopped)
-        tool_fail(out, "Worker stopped during execution");
-}
-
-/* Finds the tool. If no tool has the name, the name is shortened to one line. */
-static void find_tool(call_run *r)
-{
-    const buf *name = &r->call->requested->name;
-
-    r->tool = tools_find(r->a->shared->tools, buf_as_slice(name));
-    format_line(r->name, sizeof(r->name), "%s", r->tool != NULL ? r->tool->name : buf_str(name));
-}
-
-bool agent_run_call(agent *a, const agent_call *call, agent_end *end)
-{
-    slice arguments = buf_as_slice(&call->requested->arguments);
+    const tool *found = tools_find(a->shared->tools, buf_as_slice(&requested->name));
+    slice arguments = buf_as_slice(&requested->arguments);
     call_run r = {.a = a,
-                  .call = call,
-                  .arguments = arguments.len > 0 ? arguments : SLICE("{}"),
+                  .call = {.tool = found,
+                           .tenant = a->lease.tenant.ptr,
+                           .task_id = a->lease.task_id.ptr,
+                           .call_id = call_id,
+                           .arguments = arguments.len > 0 ? arguments : SLICE("{}"),
+                           .db = a->shared->db,
+                           .net = a->net,
+                           .stop = &a->stop},
                   .parameters = BUF_INIT((size_t)6 * COMPLETION_ARGUMENTS_MAX + 2)};
-    tool_outcome outcome;
-    bool goes_on = false;
+    tool_outcome outcome = {.details = BUF_INIT(TOOL_DETAILS_MAX)};
 
-    *end = AGENT_LOST;
-    tool_outcome_init(&outcome);
     cardbox_uuid7(r.start_id);
-    find_tool(&r);
-    buf_json_string(&r.parameters, r.arguments);
-    if (!write_start(&r, end))
-        goto done;
-    if (check_call(&outcome, &r))
+    format_line(r.name, sizeof(r.name), "%s",
+                found != NULL ? found->name : buf_str(&requested->name));
+    buf_json_string(&r.parameters, r.call.arguments);
+    agent_end end = write_start(&r);
+    if (end == AGENT_CONTINUES) {
         run_tool(&outcome, &r);
-    if (atomic_load(&a->stop) == STOP_LOST)
-        goto done;
-    goes_on = write_end(&r, &outcome, end);
-done:
-    tool_outcome_free(&outcome);
+        end = write_end(&r, &outcome);
+    }
+    buf_free(&outcome.details);
     buf_free(&r.parameters);
-    return goes_on;
+    return end;
 }

@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "app/log.h"
-#include "worker/agent/worker_pool_internal.h"
+#include "worker/agent/worker_pool.h"
 
 enum {
     WAIT_FOR_SLOTS_MS = 10, /* wait this long for more free slots before a claim */
@@ -25,37 +25,16 @@ typedef struct claimer {
 
 static void log_failure(const char *event, const cardbox_error *err)
 {
-    char reason[LOG_QUOTE_SIZE];
-
     log_warn(event, "error=%s %s", cardbox_status_name(err->status),
-             log_quote(reason, err->message, strlen(err->message)));
-}
-
-static size_t free_slots(worker_pool *pool)
-{
-    pthread_mutex_lock(&pool->lock);
-    size_t count = pool->is_stopping ? 0 : pool->slot_count - pool->busy;
-    pthread_mutex_unlock(&pool->lock);
-    return count;
-}
-
-static bool is_stopping(worker_pool *pool)
-{
-    pthread_mutex_lock(&pool->lock);
-    bool stopping = pool->is_stopping;
-    pthread_mutex_unlock(&pool->lock);
-    return stopping;
+             log_quoted(slice_of(err->message)));
 }
 
 /* --- claims --- */
 
 static void log_task(const char *event, const claimed_task *task)
 {
-    char id[LOG_QUOTE_SIZE], tenant[LOG_QUOTE_SIZE];
-
     log_info(event, "task=%s project=%s epoch=%lld attempts=%d failed_calls=%d",
-             log_quote(id, task->task_id.ptr, task->task_id.len),
-             log_quote(tenant, task->tenant.ptr, task->tenant.len), (long long)task->epoch,
+             log_quoted(task->task_id), log_quoted(task->tenant), (long long)task->epoch,
              (int)task->attempts, (int)task->failed_calls);
 }
 
@@ -77,13 +56,10 @@ static void assign_tasks(worker_pool *pool, const store_rows *rows)
         claimed_task task;
         claimed_task_read(&task, rows, i);
         log_task(task.given_up ? "task_given_up" : "task_claimed", &task);
-        pthread_mutex_lock(&pool->lock);
-        bool is_assigned = !task.given_up && worker_pool_assign(pool, &task);
-        if (task.given_up && task.parent_id.len > 0) /* the parent may wait for this end */
-            worker_pool_notify_later(pool, task.tenant);
-        pthread_mutex_unlock(&pool->lock);
-        if (!is_assigned && !task.given_up)
+        if (!task.given_up && !worker_pool_assign(pool, &task))
             hand_task_back(pool, &task);
+        if (task.given_up && task.parent_id.len > 0) /* the parent may wait for this end */
+            work_wake(pool->shared->db, task.tenant);
     }
 }
 
@@ -99,9 +75,9 @@ static void claim_tasks(claimer *k, size_t slots)
     worker_pool *pool = k->pool;
     cardbox_error err = CARDBOX_ERROR_INIT;
     store_rows *rows = NULL;
-    task_claim wanted = {.tenants = pool->tenants,
+    task_claim wanted = {.tenants = pool->set->projects,
                          .tenant_count = pool->set->project_count,
-                         .owner = slice_of(pool->set->own_name),
+                         .owner = slice_of(pool->set->name),
                          .lease_ms = pool->set->lease_s * 1000,
                          .most = (int32_t)slots,
                          .most_attempts = (int32_t)pool->set->max_attempts,
@@ -133,8 +109,8 @@ static void open_listener(claimer *k)
 
     if (k->listener != NULL || pool->set->no_named_statements || clock_ms() < k->listener_retry_ms)
         return;
-    if (work_listener_open(&k->listener, pool->options, pool->tenants, pool->set->project_count,
-                           &err) != CARDBOX_OK) {
+    if (work_listener_open(&k->listener, pool->options, pool->set->projects,
+                           pool->set->project_count, &err) != CARDBOX_OK) {
         log_failure("listen_failed", &err);
         k->listener_retry_ms = clock_ms() + RETRY_CAP_MS;
     }
@@ -169,31 +145,14 @@ static void wait_for_work(claimer *k, bool has_slot)
     }
 }
 
-/* Notifies workers, this one included, of tasks that our tasks made runnable. */
-static void notify_workers(worker_pool *pool)
-{
-    slice tenants[SETTINGS_PROJECTS_MAX];
-    size_t count = 0;
-
-    pthread_mutex_lock(&pool->lock);
-    for (size_t i = 0; i < pool->set->project_count; i++) {
-        if (pool->must_notify[i])
-            tenants[count++] = pool->tenants[i];
-        pool->must_notify[i] = false;
-    }
-    pthread_mutex_unlock(&pool->lock);
-    if (count > 0)
-        work_notify(pool->shared->db, tenants, count, NULL);
-}
-
 void *claimer_run(void *arg)
 {
-    claimer k = {.pool = arg, .may_have_more = true, .is_first = true};
+    worker_pool *pool = arg;
+    claimer k = {.pool = pool, .may_have_more = true, .is_first = true};
 
-    while (!is_stopping(k.pool)) {
+    while (!pool->is_stopping) {
         open_listener(&k);
-        notify_workers(k.pool);
-        size_t slots = free_slots(k.pool);
+        size_t slots = pool->slot_count - pool->busy;
         if (slots > 0 && k.may_have_more)
             claim_tasks(&k, slots);
         else

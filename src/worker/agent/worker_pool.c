@@ -7,7 +7,6 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "app/log.h"
-#include "worker/agent/worker_pool_internal.h"
 
 /* Wakes the claimer. */
 static void wake_claimer(worker_pool *pool)
@@ -19,33 +18,43 @@ static void wake_claimer(worker_pool *pool)
 
 /* --- slots --- */
 
-bool worker_pool_assign(worker_pool *pool, const claimed_task *task)
+static bool fill_slot(slot *s, const claimed_task *task)
 {
-    for (size_t i = 0; i < pool->slot_count && !pool->is_stopping; i++) {
-        slot *s = &pool->slots[i];
-        if (s->is_busy)
-            continue;
-        arena_reset(&s->memory);
-        slice tenant = {arena_copy(&s->memory, task->tenant), task->tenant.len};
-        slice task_id = {arena_copy(&s->memory, task->task_id), task->task_id.len};
-        slice parent = {arena_copy(&s->memory, task->parent_id), task->parent_id.len};
-        if (s->memory.failed)
-            return false;
-        s->agent = (agent){.shared = pool->shared,
-                           .net = s->net,
-                           .lease = {tenant, task_id, task->epoch},
-                           .parent_id = parent};
-        s->renewed_ms = clock_ms();
-        s->task_number++;
-        s->is_busy = true;
-        pool->busy++;
-        pthread_cond_broadcast(&pool->changed);
-        return true;
-    }
-    return false;
+    worker_pool *pool = s->pool;
+
+    arena_reset(&s->memory);
+    slice tenant = {arena_copy(&s->memory, task->tenant), task->tenant.len};
+    slice task_id = {arena_copy(&s->memory, task->task_id), task->task_id.len};
+    slice parent = {arena_copy(&s->memory, task->parent_id), task->parent_id.len};
+    if (s->memory.failed)
+        return false;
+    s->agent = (agent){.shared = pool->shared,
+                       .net = s->net,
+                       .lease = {tenant, task_id, task->epoch},
+                       .parent_id = parent};
+    s->renewed_ms = clock_ms();
+    s->task_number++;
+    s->is_busy = true;
+    pool->busy++;
+    pthread_cond_broadcast(&pool->changed);
+    return true;
 }
 
-static const char *end_name(agent_end end)
+bool worker_pool_assign(worker_pool *pool, const claimed_task *task)
+{
+    bool is_assigned = false;
+    size_t i = 0;
+
+    pthread_mutex_lock(&pool->lock);
+    while (i < pool->slot_count && pool->slots[i].is_busy)
+        i++;
+    if (i < pool->slot_count && !pool->is_stopping)
+        is_assigned = fill_slot(&pool->slots[i], task);
+    pthread_mutex_unlock(&pool->lock);
+    return is_assigned;
+}
+
+static void log_end(const agent *a, agent_end end, int64_t ms)
 {
     static const char *const NAMES[] = {
         [AGENT_FINISHED] = "finished",       [AGENT_WAITING] = "asleep",
@@ -53,41 +62,13 @@ static const char *end_name(agent_end end)
         [AGENT_CANCELLED] = "cancelled",     [AGENT_FAILED] = "failed",
     };
 
-    return NAMES[end];
-}
-
-static void log_end(const agent *a, agent_end end, int64_t ms)
-{
-    char task[LOG_QUOTE_SIZE], quoted[LOG_QUOTE_SIZE];
-
     log_info("task_left",
              "task=%s end=%s status=%s model_calls=%ld tool_calls=%ld prompt_tokens=%lld "
              "completion_tokens=%lld ms=%lld",
-             log_quote(task, a->lease.task_id.ptr, a->lease.task_id.len), end_name(end),
-             log_quote(quoted, a->status, end == AGENT_FINISHED ? strlen(a->status) : 0),
-             a->model_calls, a->tool_calls, (long long)a->prompt_tokens,
-             (long long)a->completion_tokens, (long long)ms);
-}
-
-void worker_pool_notify_later(worker_pool *pool, slice tenant)
-{
-    for (size_t i = 0; i < pool->set->project_count; i++)
-        pool->must_notify[i] |= slice_equal(pool->tenants[i], tenant);
-}
-
-/* Frees the slot. A task that was handed back, and the parent of a finished one, may have
- * become runnable. */
-static void free_slot(slot *s, agent_end end)
-{
-    worker_pool *pool = s->pool;
-
-    pthread_mutex_lock(&pool->lock);
-    if (end == AGENT_HANDED_BACK || (end == AGENT_FINISHED && s->agent.parent_id.len > 0))
-        worker_pool_notify_later(pool, s->agent.lease.tenant);
-    s->is_busy = false;
-    pool->busy--;
-    pthread_mutex_unlock(&pool->lock);
-    wake_claimer(pool);
+             log_quoted(a->lease.task_id), NAMES[end],
+             log_quoted(slice_of(end == AGENT_FINISHED ? a->status : "")), a->model_calls,
+             a->tool_calls, (long long)a->prompt_tokens, (long long)a->completion_tokens,
+             (long long)ms);
 }
 
 /* Waits for a task. Returns false if the worker stops. */
@@ -106,12 +87,20 @@ static bool await_task(slot *s)
 static void *run_slot(void *arg)
 {
     slot *s = arg;
+    worker_pool *pool = s->pool;
 
     while (await_task(s)) {
         int64_t began_ms = clock_ms();
         agent_end end = agent_run(&s->agent);
         log_end(&s->agent, end, clock_ms() - began_ms);
-        free_slot(s, end);
+        /* The task, or the parent of a finished task, may have become runnable. */
+        if (end == AGENT_HANDED_BACK || (end == AGENT_FINISHED && s->agent.parent_id.len > 0))
+            work_wake(pool->shared->db, s->agent.lease.tenant);
+        pthread_mutex_lock(&pool->lock);
+        s->is_busy = false;
+        pool->busy--;
+        pthread_mutex_unlock(&pool->lock);
+        wake_claimer(pool);
     }
     return NULL;
 }
@@ -120,9 +109,6 @@ static void *run_slot(void *arg)
 
 static bool start_slots(worker_pool *pool)
 {
-    pool->slots = calloc((size_t)pool->set->concurrency, sizeof(slot));
-    if (pool->slots == NULL)
-        return false;
     pool->slot_count = (size_t)pool->set->concurrency;
     for (size_t i = 0; i < pool->slot_count; i++) {
         slot *s = &pool->slots[i];
@@ -146,8 +132,6 @@ worker_pool *worker_pool_start(const agent_shared *shared, const worker_settings
     pool->shared = shared;
     pool->set = set;
     pool->options = options;
-    for (size_t i = 0; i < set->project_count; i++)
-        pool->tenants[i] = slice_of(set->projects[i]);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->changed, NULL);
     pool->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -174,14 +158,6 @@ void worker_pool_drain(worker_pool *pool)
     wake_claimer(pool);
 }
 
-bool worker_pool_is_idle(worker_pool *pool)
-{
-    pthread_mutex_lock(&pool->lock);
-    bool is_idle = pool->busy == 0;
-    pthread_mutex_unlock(&pool->lock);
-    return is_idle;
-}
-
 void worker_pool_stop_tasks(worker_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
@@ -191,8 +167,7 @@ void worker_pool_stop_tasks(worker_pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Joins the claimer first, so that it can't assign a task to a slot whose thread has ended.
- * Notifies workers of handed-back tasks last. */
+/* Joins the claimer first, so that it can't assign a task to a slot whose thread has ended. */
 void worker_pool_free(worker_pool *pool)
 {
     if (pool == NULL)
@@ -204,9 +179,6 @@ void worker_pool_free(worker_pool *pool)
             pthread_join(pool->slots[i].thread, NULL);
     if (pool->has_lease_keeper)
         pthread_join(pool->lease_keeper, NULL);
-    for (size_t i = 0; i < pool->set->project_count; i++)
-        if (pool->must_notify[i])
-            work_notify(pool->shared->db, &pool->tenants[i], 1, NULL);
     for (size_t i = 0; i < pool->slot_count; i++) {
         net_free(pool->slots[i].net);
         arena_reset(&pool->slots[i].memory);
@@ -215,6 +187,5 @@ void worker_pool_free(worker_pool *pool)
         close(pool->wake_fd);
     pthread_cond_destroy(&pool->changed);
     pthread_mutex_destroy(&pool->lock);
-    free(pool->slots);
     free(pool);
 }

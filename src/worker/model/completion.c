@@ -5,27 +5,20 @@
  */
 #include "worker/model/completion.h"
 #include "app/json_text.h"
-#include "base/scan.h"
+#include "base/scan_token.h"
 #include "model/content/class.h"
 #include "worker/format_line.h"
-#include "worker/model/surrogates.h"
 
 /* Limit of integers in a chunk, far above any token count. Doubles represent such integers
  * exactly, and their sums fit. */
 #define INTEGER_MAX INT64_C(1000000000000)
 
-/* Finish reasons of an incomplete text. */
-static const struct {
-    const char *finish_reason, *says;
-} CUTS[] = {
-    {"length", "the model stopped at its length limit"},
-    {"content_filter", "the model's answer was cut by its content filter"},
-};
-enum { CUT_COUNT = sizeof(CUTS) / sizeof(CUTS[0]) };
-
 void completion_init(completion *c)
 {
-    *c = (completion){.text = BUF_INIT(COMPLETION_TEXT_MAX), .usage = {-1, -1, -1}};
+    *c = (completion){.text = BUF_INIT(COMPLETION_TEXT_MAX),
+                      .prompt_tokens = -1,
+                      .completion_tokens = -1,
+                      .total_tokens = -1};
 }
 
 void completion_free(completion *c)
@@ -39,17 +32,11 @@ void completion_free(completion *c)
     c->call_count = 0;
 }
 
-static bool fail(completion *c, const char *reason)
-{
-    format_line(c->error, sizeof(c->error), "%s", reason);
-    return false;
-}
-
 /* Fails without a retry. A model that exceeds a limit would most often do it again. */
 static bool fail_finally(completion *c, const char *reason)
 {
     c->is_final = true;
-    return fail(c, reason);
+    return format_reason(c->error, sizeof(c->error), "%s", reason);
 }
 
 /* --- values --- */
@@ -231,11 +218,12 @@ static void set_count(int64_t *out, const json_t *usage, const char *name)
 
 static bool set_error(completion *c, const json_t *error)
 {
-    const json_t *message = json_is_object(error) ? json_object_get(error, "message") : error;
+    slice text = json_text_of(json_is_object(error) ? json_object_get(error, "message") : error);
 
-    format_line(c->error, sizeof(c->error), "the model's server reports an error: %s",
-                json_string_length(message) > 0 ? json_string_value(message) : "(no message)");
-    return false;
+    if (text.len == 0)
+        text = SLICE("(no message)");
+    return format_reason(c->error, sizeof(c->error), "the model's server reports an error: %.*s",
+                         (int)slice_cut(text, COMPLETION_SHOWN_MAX), text.ptr);
 }
 
 /* One choice was requested. Returns the one with index 0 or, without an index, the first. */
@@ -262,7 +250,8 @@ static bool add_chunk(completion *c, const json_t *chunk, slice *piece)
     const json_t *delta = json_object_get(choice, "delta");
 
     if (!json_is_object(chunk))
-        return fail(c, "the model's server sent a chunk that is no JSON object");
+        return format_reason(c->error, sizeof(c->error),
+                             "the model's server sent a chunk that is no JSON object");
     if (error != NULL && !json_is_null(error))
         return set_error(c, error);
     if (!json_is_object(delta)) /* some servers send the whole message */
@@ -270,10 +259,42 @@ static bool add_chunk(completion *c, const json_t *chunk, slice *piece)
     if (!add_delta(c, delta, piece))
         return false;
     set_finish_reason(c, json_text_of(json_object_get(choice, "finish_reason")));
-    set_count(&c->usage.prompt_tokens, usage, "prompt_tokens");
-    set_count(&c->usage.completion_tokens, usage, "completion_tokens");
-    set_count(&c->usage.total_tokens, usage, "total_tokens");
+    set_count(&c->prompt_tokens, usage, "prompt_tokens");
+    set_count(&c->completion_tokens, usage, "completion_tokens");
+    set_count(&c->total_tokens, usage, "total_tokens");
     return true;
+}
+
+/* Makes the JSON of a chunk decodable as UTF-8: some servers split a text between the two escapes
+ * of a surrogate pair, and some models write NUL. U+FFFD replaces NUL and unpaired surrogates. A
+ * high surrogate at the end of a string is kept in `high` (its four digits; "": none). It is
+ * written before a low surrogate at the start of a later string. */
+static void replace_surrogates(buf *out, char high[5], slice json)
+{
+    const char *at = json.ptr, *end = at + json.len, *next;
+
+    for (const char *escape; (escape = memchr(at, '\\', (size_t)(end - at))) != NULL; at = next) {
+        uint32_t code;
+        bool begins_string = escape > at && escape[-1] == '"';
+
+        buf_add(out, at, (size_t)(escape - at));
+        next = scan_escape(escape, end, &code);
+        if (next == NULL) { /* not JSON: the caller's parser reports it */
+            at = escape;
+            break;
+        }
+        if (code != 0 && !scan_is_half(code)) {
+            buf_add(out, escape, (size_t)(next - escape));
+        } else if (scan_is_half(code) && code < 0xDC00 && next < end && *next == '"') {
+            memcpy(high, escape + 2, 4);
+        } else if (code >= 0xDC00 && begins_string && high[0] != '\0') {
+            buf_printf(out, "\\u%.4s%.6s", high, escape);
+            high[0] = '\0';
+        } else {
+            buf_text(out, "\\ufffd");
+        }
+    }
+    buf_add(out, at, (size_t)(end - at));
 }
 
 bool completion_add_chunk(completion *c, slice data, slice *piece)
@@ -288,12 +309,12 @@ bool completion_add_chunk(completion *c, slice data, slice *piece)
         c->is_done = true;
         return false;
     }
-    surrogates_replace(&text, c->high_surrogate, data);
+    replace_surrogates(&text, c->high_surrogate, data);
     bool is_whole = buf_ok(&text);
     json_t *chunk = json_text_read(buf_as_slice(&text), 0, &error);
     buf_free(&text);
     if (!is_whole || (chunk == NULL && json_error_code(&error) == json_error_out_of_memory))
-        return fail(c, "out of memory");
+        return format_reason(c->error, sizeof(c->error), "out of memory");
     bool goes_on = add_chunk(c, chunk, piece);
     json_decref(chunk);
     return goes_on;
@@ -306,12 +327,14 @@ bool completion_end(completion *c)
     if (c->error[0] != '\0')
         return false;
     if (c->finish_reason[0] == '\0')
-        return fail(c, "the model's answer was cut off before its end");
+        return format_reason(c->error, sizeof(c->error),
+                             "the model's answer was cut off before its end");
     for (size_t i = 0; i < c->call_count; i++)
         if (c->calls[i].name.len == 0)
-            return fail(c, "the model asked for a tool without naming it");
+            return format_reason(c->error, sizeof(c->error),
+                                 "the model asked for a tool without naming it");
     if (completion_is_blank(c) && c->call_count == 0 && completion_cut_reason(c) == NULL)
-        return fail(c, "the model's answer is empty");
+        return format_reason(c->error, sizeof(c->error), "the model's answer is empty");
     return true;
 }
 
@@ -327,8 +350,9 @@ bool completion_is_blank(const completion *c)
 
 const char *completion_cut_reason(const completion *c)
 {
-    for (size_t i = 0; i < CUT_COUNT; i++)
-        if (strcmp(c->finish_reason, CUTS[i].finish_reason) == 0)
-            return CUTS[i].says;
+    if (strcmp(c->finish_reason, "length") == 0)
+        return "the model stopped at its length limit";
+    if (strcmp(c->finish_reason, "content_filter") == 0)
+        return "the model's answer was cut by its content filter";
     return NULL;
 }

@@ -14,17 +14,15 @@ enum {
     COMPLETION_DEPTH_MAX = 64,              /* levels of nested JSON in a call's arguments */
     COMPLETION_TEXT_MAX = 4 * 1024 * 1024,  /* bytes of a message's text */
     COMPLETION_ARGUMENTS_MAX = 1024 * 1024, /* bytes of one call's arguments */
-    COMPLETION_NAME_MAX = 256               /* bytes of a tool's name */
+    COMPLETION_NAME_MAX = 256,              /* bytes of a tool's name */
+    COMPLETION_ERROR_SIZE = 400,
+    COMPLETION_SHOWN_MAX = 200 /* bytes of a server's message that are shown */
 };
 
 typedef struct completion_call {
     int64_t index; /* the server's index of the call */
     buf id, name, arguments;
 } completion_call;
-
-typedef struct completion_usage {
-    int64_t prompt_tokens, completion_tokens, total_tokens;
-} completion_usage;
 
 typedef struct completion {
     buf text;
@@ -33,10 +31,10 @@ typedef struct completion {
     completion_call calls[COMPLETION_CALLS_MAX];
     size_t call_count;
     char finish_reason[32]; /* "stop", "tool_calls", "length", ...; "": not yet received */
-    completion_usage usage; /* -1: unknown */
-    bool is_done;           /* [DONE] was received */
-    bool is_final;          /* a retry would fail too: one of our limits was exceeded */
-    char error[256];        /* reason of the failure; "": none so far */
+    int64_t prompt_tokens, completion_tokens, total_tokens; /* -1: unknown */
+    bool is_done;                                           /* [DONE] was received */
+    bool is_final;                     /* a retry would fail too, as if a limit was exceeded */
+    char error[COMPLETION_ERROR_SIZE]; /* reason of the failure; "": none so far */
 } completion;
 
 void completion_init(completion *c);

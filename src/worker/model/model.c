@@ -14,6 +14,7 @@ enum {
     REFUSAL_MAX = 16 * 1024,       /* bytes read of an answer that is not a stream */
     EVENT_MAX = 2 * 1024 * 1024,   /* bytes of one event */
     STREAM_MAX = 64 * 1024 * 1024, /* bytes of a stream */
+    RETRY_LONGEST_MS = 60 * 1000,  /* one wait, even if the server's Retry-After is longer */
     CHECK_MS = 20
 };
 
@@ -26,8 +27,6 @@ typedef struct attempt {
     bool is_stream; /* an event was received */
     buf refusal;    /* the beginning of an answer that is not a stream */
 } attempt;
-
-typedef enum verdict { IS_COMPLETE, IS_FINAL, MAY_RETRY, IS_STOPPED } verdict;
 
 /* Messages and tools are inserted as text. So equal input makes equal bytes, as prompt caches
  * of servers require. */
@@ -51,7 +50,6 @@ static bool on_event(void *arg, slice data)
 
     a->is_stream = true;
     bool goes_on = completion_add_chunk(a->answer, data, &piece);
-
     if (piece.len > 0)
         a->watch->on_text(a->watch->arg, piece);
     return goes_on;
@@ -85,76 +83,57 @@ static void on_tick(void *arg)
 
 /* --- the result of an attempt --- */
 
-/* Extracts the message of an error answer: {"error":{"message":"..."}}, {"error":"..."},
- * {"message":"..."}, or the beginning of the body. */
-static void refusal_text(char *out, size_t size, const buf *body)
+/* Sets the error from an answer that is not a stream: {"error":{"message":"..."}},
+ * {"error":"..."}, {"message":"..."}, or the beginning of the body. */
+static void set_refusal(attempt *a, long status)
 {
+    completion *c = a->answer;
     json_error_t unused;
-    json_t *whole = json_text_read(buf_as_slice(body), 0, &unused);
+    json_t *whole = json_text_read(buf_as_slice(&a->refusal), 0, &unused);
     const json_t *message = json_object_get(whole, "error");
 
     if (json_is_object(message))
         message = json_object_get(message, "message");
     if (message == NULL)
         message = json_object_get(whole, "message");
-    slice text = json_is_string(message) ? json_text_of(message) : buf_as_slice(body);
-    format_line(out, size, "%.*s", (int)slice_cut(text, 200), text.ptr);
+    slice text = json_is_string(message) ? json_text_of(message) : buf_as_slice(&a->refusal);
+    int shown = (int)slice_cut(text, COMPLETION_SHOWN_MAX);
+    const char *colon = shown > 0 ? ": " : "";
+    if (status == 200)
+        format_line(c->error, sizeof(c->error),
+                    "the model's server answered without a stream%s%.*s", colon, shown, text.ptr);
+    else
+        format_line(c->error, sizeof(c->error), "the model's server answered %ld%s%.*s", status,
+                    colon, shown, text.ptr);
+    c->is_final = status != 200 && status != 408 && status != 429 && status < 500;
     json_decref(whole);
 }
 
-static verdict classify_refusal(const attempt *a, long status, char *reason)
-{
-    char message_text[256], number[32];
-
-    refusal_text(message_text, sizeof(message_text), &a->refusal);
-    format_line(number, sizeof(number), "%ld", status);
-    format_line(reason, MODEL_REASON_SIZE, "the model's server answered %s%s%s",
-                status != 200 ? number : "without a stream", message_text[0] != '\0' ? ": " : "",
-                message_text);
-    return status == 200 || status == 408 || status == 429 || status >= 500 ? MAY_RETRY : IS_FINAL;
-}
-
-static verdict classify_answer(attempt *a, const net_answer *answer, char *reason)
+/* If the attempt failed, sets the answer's error, and whether a retry would fail too. */
+static model_end classify_answer(attempt *a, const net_answer *answer)
 {
     completion *c = a->answer;
 
-    switch (answer->end) {
-    case NET_STOPPED:
-        format_line(reason, MODEL_REASON_SIZE, "stopped");
-        return IS_STOPPED;
-    case NET_UNUSABLE:
-    case NET_UNREACHABLE:
-    case NET_TIMEOUT:
-        format_line(reason, MODEL_REASON_SIZE, "no answer from the model's server: %s",
+    if (answer->end == NET_STOPPED)
+        return MODEL_STOPPED;
+    if (answer->end == NET_FAILED || answer->end == NET_UNUSABLE) {
+        format_line(c->error, sizeof(c->error), "no answer from the model's server: %s",
                     answer->error);
-        return answer->end == NET_UNUSABLE ? IS_FINAL : MAY_RETRY;
-    case NET_ABORTED:
-    case NET_ANSWERED:
-        break;
+        c->is_final = answer->end == NET_UNUSABLE;
+    } else if (answer->status != 200 || (answer->end == NET_ANSWERED && !a->is_stream)) {
+        set_refusal(a, answer->status);
+    } else if (answer->end == NET_ANSWERED && completion_end(c)) {
+        return MODEL_ANSWERED;
     }
-    if (answer->status != 200 || (answer->end == NET_ANSWERED && !a->is_stream))
-        return classify_refusal(a, answer->status, reason);
-    if (answer->end == NET_ANSWERED && completion_end(c))
-        return IS_COMPLETE;
-    format_line(reason, MODEL_REASON_SIZE, "%s", c->error);
-    return c->is_final ? IS_FINAL : MAY_RETRY;
+    return MODEL_FAILED;
 }
 
-static void url_of(char out[URL_MAX], const char *base)
-{
-    size_t len = strlen(base);
-
-    while (len > 0 && base[len - 1] == '/')
-        len--;
-    format_line(out, URL_MAX, "%.*s/chat/completions", (int)len, base);
-}
-
-static verdict try_request(completion *out, net *n, const model *m, slice body,
-                           const model_watch *watch, char *reason, long *retry_after_s)
+static model_end try_request(completion *out, net *n, const model *m, slice body,
+                             const model_watch *watch, long *retry_after_s)
 {
     char url[URL_MAX], key[KEY_MAX];
+    size_t base_len = strlen(m->url);
     net_answer answer;
-    verdict result;
     attempt a = {.answer = out, .watch = watch, .refusal = BUF_INIT(REFUSAL_MAX)};
     net_request request = {.url = url,
                            .headers = {"Content-Type: application/json",
@@ -168,28 +147,29 @@ static verdict try_request(completion *out, net *n, const model *m, slice body,
                            .on_tick = on_tick,
                            .stop = watch->stop};
 
-    url_of(url, m->url);
-    if (m->key != NULL)
-        format_line(key, sizeof(key), "Authorization: Bearer %s", m->key);
+    while (base_len > 0 && m->url[base_len - 1] == '/')
+        base_len--;
+    format_line(url, sizeof(url), "%.*s/chat/completions", (int)base_len, m->url);
+    format_line(key, sizeof(key), "Authorization: Bearer %s", m->key != NULL ? m->key : "");
     sse_init(&a.stream, EVENT_MAX, on_event, &a);
     completion_init(out);
     net_post(&answer, n, &request);
     *retry_after_s = answer.retry_after_s;
-    result = classify_answer(&a, &answer, reason);
+    model_end end = classify_answer(&a, &answer);
     sse_free(&a.stream);
     buf_free(&a.refusal);
-    return result;
+    return end;
 }
 
 /* Waits before a retry. Returns false if `stop` was set. */
 static bool pause_before_retry(const model *m, unsigned number, long retry_after_s,
                                atomic_int *stop)
 {
-    int64_t pause_ms = clock_backoff_ms(number, m->retry_ms, m->retry_longest_ms);
+    int64_t pause_ms = clock_backoff_ms(number, m->retry_ms, RETRY_LONGEST_MS);
     int64_t asked_ms = (int64_t)retry_after_s * 1000;
 
     if (pause_ms < asked_ms)
-        pause_ms = asked_ms < m->retry_longest_ms ? asked_ms : m->retry_longest_ms;
+        pause_ms = asked_ms < RETRY_LONGEST_MS ? asked_ms : RETRY_LONGEST_MS;
     for (int64_t end_ms = clock_ms() + pause_ms; clock_ms() < end_ms; clock_sleep_ms(CHECK_MS))
         if (atomic_load(stop) != 0)
             return false;
@@ -197,32 +177,23 @@ static bool pause_before_retry(const model *m, unsigned number, long retry_after
 }
 
 model_end model_ask(completion *out, net *n, const model *m, slice request,
-                    const model_watch *watch, char reason[MODEL_REASON_SIZE])
+                    const model_watch *watch)
 {
-    char last[MODEL_REASON_SIZE - 32];
     long retry_after_s;
 
     for (unsigned number = 0;; number++) {
-        switch (try_request(out, n, m, request, watch, reason, &retry_after_s)) {
-        case IS_COMPLETE:
-            return MODEL_ANSWERED;
-        case IS_STOPPED:
-            return MODEL_STOPPED;
-        case IS_FINAL:
-            return MODEL_FAILED;
-        case MAY_RETRY:
-            break;
-        }
+        model_end end = try_request(out, n, m, request, watch, &retry_after_s);
+        if (end != MODEL_FAILED || out->is_final)
+            return end;
         if (number >= (unsigned long)m->retries) {
-            format_line(last, sizeof(last), "%s", reason);
-            format_line(reason, MODEL_REASON_SIZE, "%s (after %u attempts)", last, number + 1);
+            size_t len = strlen(out->error);
+            format_line(out->error + len, sizeof(out->error) - len, " (after %u attempts)",
+                        number + 1);
             return MODEL_FAILED;
         }
-        watch->on_retry(watch->arg, reason);
+        watch->on_retry(watch->arg, out->error);
         completion_free(out);
-        if (!pause_before_retry(m, number, retry_after_s, watch->stop)) {
-            completion_init(out);
+        if (!pause_before_retry(m, number, retry_after_s, watch->stop))
             return MODEL_STOPPED;
-        }
     }
 }

@@ -8,16 +8,13 @@
 #include "worker/model/completion.h"
 #include "worker/model/net.h"
 
-enum { MODEL_REASON_SIZE = 400 };
-
 typedef struct model {
     const char *url; /* base, such as https://api.example.com/v1 */
     const char *name;
     const char *key; /* NULL: none is sent */
     long connect_ms, idle_ms, total_ms;
-    long retries;          /* after the first attempt */
-    long retry_ms;         /* before the first retry; doubled each time */
-    long retry_longest_ms; /* maximum of one wait, even if the server's Retry-After is longer */
+    long retries;  /* after the first attempt */
+    long retry_ms; /* before the first retry; doubled each time */
 } model;
 
 /* The caller's functions that are called during a request. */
@@ -36,8 +33,8 @@ typedef enum model_end { MODEL_ANSWERED, MODEL_FAILED, MODEL_STOPPED } model_end
 void model_put_request(buf *out, const model *m, slice messages, slice tools);
 
 /* Sends a request and waits for the answer. The caller frees `out` in all cases. It is complete
- * only after MODEL_ANSWERED. */
+ * only after MODEL_ANSWERED. After MODEL_FAILED its `error` has the reason. */
 model_end model_ask(completion *out, net *n, const model *m, slice request,
-                    const model_watch *watch, char reason[MODEL_REASON_SIZE]);
+                    const model_watch *watch);
 
 #endif

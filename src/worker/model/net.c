@@ -155,17 +155,16 @@ static bool must_stop(exchange *x)
     int64_t now = clock_ms();
     net_answer *out = x->out;
 
-    if (x->request->stop != NULL && atomic_load(x->request->stop) != 0) {
+    if (atomic_load(x->request->stop) != 0) {
         out->end = NET_STOPPED;
-        format_line(out->error, sizeof(out->error), "stopped");
     } else if (x->done_deadline_ms > 0 && now >= x->done_deadline_ms) {
         out->end = NET_ANSWERED;
     } else if (now >= x->deadline_ms) {
-        out->end = NET_TIMEOUT;
+        out->end = NET_FAILED;
         format_line(out->error, sizeof(out->error), "no complete answer within %ld ms",
                     x->request->total_ms);
     } else if (now - x->last_byte_ms >= x->request->idle_ms) {
-        out->end = NET_TIMEOUT;
+        out->end = NET_FAILED;
         format_line(out->error, sizeof(out->error), "nothing came for %ld ms", x->request->idle_ms);
     } else {
         return false;
@@ -173,22 +172,12 @@ static bool must_stop(exchange *x)
     return true;
 }
 
-static net_end end_of_code(CURLcode code)
+/* Returns whether a request fails each time with this error. */
+static bool is_lasting(CURLcode code)
 {
-    switch (code) {
-    case CURLE_OK:
-        return NET_ANSWERED;
-    case CURLE_OPERATION_TIMEDOUT:
-        return NET_TIMEOUT;
-    case CURLE_UNSUPPORTED_PROTOCOL:
-    case CURLE_URL_MALFORMAT:
-    case CURLE_OUT_OF_MEMORY:
-    case CURLE_PEER_FAILED_VERIFICATION:
-    case CURLE_SSL_CACERT_BADFILE:
-        return NET_UNUSABLE;
-    default:
-        return NET_UNREACHABLE;
-    }
+    return code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT ||
+           code == CURLE_OUT_OF_MEMORY || code == CURLE_PEER_FAILED_VERIFICATION ||
+           code == CURLE_SSL_CACERT_BADFILE;
 }
 
 /* Sets the result of a transfer that ended by itself. */
@@ -196,14 +185,15 @@ static void set_result(exchange *x, CURLcode code, const char *error)
 {
     net_answer *out = x->out;
 
-    out->end = end_of_code(code);
-    if (code != CURLE_OK && x->done_deadline_ms > 0)
+    if (code == CURLE_OK || x->done_deadline_ms > 0) {
         out->end = NET_ANSWERED;
-    else if (x->is_aborted)
+        return;
+    }
+    out->end = is_lasting(code) ? NET_UNUSABLE : NET_FAILED;
+    if (x->is_aborted)
         out->end = NET_ABORTED;
-    if (out->end != NET_ANSWERED)
-        format_line(out->error, sizeof(out->error), "%s",
-                    error[0] != '\0' ? error : curl_easy_strerror(code));
+    format_line(out->error, sizeof(out->error), "%s",
+                error[0] != '\0' ? error : curl_easy_strerror(code));
 }
 
 static void perform(exchange *x, CURLM *multi, const char *error)
@@ -220,10 +210,9 @@ static void perform(exchange *x, CURLM *multi, const char *error)
         if (running > 0 && x->request->on_tick != NULL)
             x->request->on_tick(x->request->arg);
     }
-    for (CURLMsg *m = curl_multi_info_read(multi, &left); m != NULL;
-         m = curl_multi_info_read(multi, &left))
-        if (m->msg == CURLMSG_DONE && m->easy_handle == x->easy)
-            set_result(x, m->data.result, error);
+    const CURLMsg *done = curl_multi_info_read(multi, &left); /* there is only one transfer */
+    if (done != NULL)
+        set_result(x, done->data.result, error);
 }
 
 void net_post(net_answer *out, net *n, const net_request *request)

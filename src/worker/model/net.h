@@ -10,12 +10,11 @@
 enum { NET_HEADERS_MAX = 6, NET_ERROR_SIZE = 256 };
 
 typedef enum net_end {
-    NET_ANSWERED,    /* the answer is complete: check its status */
-    NET_UNREACHABLE, /* no connection, or the connection was lost */
-    NET_TIMEOUT,     /* connecting, an idle connection, or the whole request took too long */
-    NET_ABORTED,     /* the sink returned NET_ABORT */
-    NET_STOPPED,     /* `stop` was set */
-    NET_UNUSABLE     /* unusable URL or out of memory: a retry would fail too */
+    NET_ANSWERED, /* the answer is complete: check its status */
+    NET_FAILED,   /* no connection, a lost one, or a timeout */
+    NET_ABORTED,  /* the sink returned NET_ABORT */
+    NET_STOPPED,  /* `stop` was set */
+    NET_UNUSABLE  /* unusable URL or out of memory: a retry would fail too */
 } net_end;
 
 typedef enum net_sink_result {

@@ -22,69 +22,41 @@ static bool starts_with(slice text, slice start)
     return text.len >= start.len && memcmp(text.ptr, start.ptr, start.len) == 0;
 }
 
-static slice without(slice text, size_t count)
+/* Handles a line without its end. An empty line passes the event on, if it has data. Each line of
+ * data is collected with a line feed, the last of which is not passed on. */
+static bool end_line(sse *s)
 {
-    return (slice){text.ptr + count, text.len - count};
-}
-
-/* Handles an empty line: passes the event on if it has data. */
-static bool end_event(sse *s)
-{
+    slice line = buf_as_slice(&s->line);
     bool goes_on = true;
 
-    if (s->has_data)
-        goes_on = s->sink(s->arg, buf_as_slice(&s->data));
-    buf_reset(&s->data, SIZE_MAX);
-    s->has_data = false;
-    return goes_on;
-}
-
-static bool take_line(sse *s, slice line)
-{
     if (!s->has_begun && starts_with(line, SLICE(BOM)))
-        line = without(line, sizeof(BOM) - 1);
+        line = (slice){line.ptr + sizeof(BOM) - 1, line.len - (sizeof(BOM) - 1)};
     s->has_begun = true;
-    if (line.len == 0)
-        return end_event(s);
-    if (!starts_with(line, SLICE("data")) || (line.len > 4 && line.ptr[4] != ':'))
-        return true;
-    line = without(line, line.len > 4 ? 5 : 4);
-    if (line.len > 0 && line.ptr[0] == ' ')
-        line = without(line, 1);
-    if (s->has_data)
+    if (line.len == 0 && s->data.len > 0) {
+        goes_on = s->sink(s->arg, (slice){s->data.data, s->data.len - 1});
+        buf_reset(&s->data, SIZE_MAX);
+    } else if (starts_with(line, SLICE("data")) && (line.len == 4 || line.ptr[4] == ':')) {
+        size_t from = line.len == 4 ? 4 : 5U + (line.ptr[5] == ' ');
+        buf_add(&s->data, line.ptr + from, line.len - from);
         buf_char(&s->data, '\n');
-    buf_slice(&s->data, line);
-    s->has_data = true;
-    return buf_ok(&s->data);
-}
-
-static const char *find_line_end(slice bytes)
-{
-    for (size_t i = 0; i < bytes.len; i++)
-        if (bytes.ptr[i] == '\n' || bytes.ptr[i] == '\r')
-            return bytes.ptr + i;
-    return NULL;
+        goes_on = buf_ok(&s->data);
+    }
+    buf_reset(&s->line, SIZE_MAX);
+    return goes_on;
 }
 
 bool sse_feed(sse *s, slice bytes)
 {
-    while (bytes.len > 0) {
-        if (s->after_cr && bytes.ptr[0] == '\n')
-            bytes = without(bytes, 1);
-        s->after_cr = false;
-        const char *end = bytes.len > 0 ? find_line_end(bytes) : NULL;
-        size_t len = end != NULL ? (size_t)(end - bytes.ptr) : bytes.len;
-        buf_add(&s->line, bytes.ptr, len);
+    for (size_t i = 0; i < bytes.len; i++) {
+        char c = bytes.ptr[i];
+        bool is_after_cr = s->after_cr;
+        s->after_cr = c == '\r';
+        if (c != '\r' && c != '\n')
+            buf_char(&s->line, c);
+        else if ((c == '\r' || !is_after_cr) && !end_line(s))
+            return false;
         if (!buf_ok(&s->line))
             return false;
-        if (end == NULL)
-            return true;
-        s->after_cr = *end == '\r';
-        bool goes_on = take_line(s, buf_as_slice(&s->line));
-        buf_reset(&s->line, SIZE_MAX);
-        if (!goes_on)
-            return false;
-        bytes = without(bytes, len + 1);
     }
     return true;
 }

@@ -13,7 +13,6 @@ typedef bool (*sse_sink)(void *arg, slice data);
 typedef struct sse {
     buf line;
     buf data;
-    bool has_data;  /* an event with an empty data line counts too */
     bool after_cr;  /* the last byte was a carriage return: skip a line feed that follows */
     bool has_begun; /* the first byte was read: no byte order mark can follow */
     sse_sink sink;

@@ -11,28 +11,13 @@
 #include "worker/process/subprocess.h"
 #include "worker/format_line.h"
 
-enum {
-    VARIABLE_MAX = 32 * 1024,
-    VARIABLES_MAX = 16,
-    CONNECT_MS = 10000,
-    DETAILS_MAX = 8 * TOOL_OUTPUT_MAX /* every byte may become a JSON escape */
-};
+enum { VARIABLE_MAX = 32 * 1024, CONNECT_MS = 10000, DEPTH_MAX = 64 };
 
 /* Variables that a command inherits. The database's password and the model's key are not among
  * them. */
 static const char *const PASSED_ON[] = {"PATH", "HOME",   "USER",  "LANG",   "LC_ALL",
                                         "TZ",   "TMPDIR", "SHELL", "LOGNAME"};
-enum { PASSED_ON_COUNT = sizeof(PASSED_ON) / sizeof(PASSED_ON[0]) };
-
-void tool_outcome_init(tool_outcome *outcome)
-{
-    *outcome = (tool_outcome){.details = BUF_INIT(DETAILS_MAX)};
-}
-
-void tool_outcome_free(tool_outcome *outcome)
-{
-    buf_free(&outcome->details);
-}
+enum { PASSED_ON_COUNT = sizeof(PASSED_ON) / sizeof(PASSED_ON[0]), OWN_COUNT = 3 };
 
 void tool_fail(tool_outcome *outcome, const char *reason)
 {
@@ -65,9 +50,9 @@ static slice trimmed(slice text)
 static void set_result(tool_outcome *out, slice given)
 {
     scan_value value;
-    buf clean = BUF_INIT(DETAILS_MAX);
+    buf clean = BUF_INIT(TOOL_DETAILS_MAX);
 
-    if (scan_check(given, TOOLRUN_DEPTH_MAX, &value, NULL, NULL)) {
+    if (scan_check(given, DEPTH_MAX, &value, NULL, NULL)) {
         buf_slice(&out->details, value.text);
     } else {
         put_clean(&clean, trimmed(given));
@@ -81,7 +66,7 @@ static void set_result(tool_outcome *out, slice given)
 /* --- commands --- */
 
 typedef struct environment {
-    char *list[VARIABLES_MAX + 1];
+    char *list[PASSED_ON_COUNT + OWN_COUNT + 1];
     size_t count;
     arena memory;
 } environment;
@@ -90,43 +75,31 @@ static void add_variable(environment *e, const char *name, const char *value)
 {
     buf text = BUF_INIT(VARIABLE_MAX);
 
-    if (value == NULL || e->count == VARIABLES_MAX)
+    if (value == NULL)
         return;
     buf_printf(&text, "%s=%s", name, value);
     if (buf_ok(&text))
         e->list[e->count] = arena_copy(&e->memory, buf_as_slice(&text));
-    if (e->list[e->count] != NULL)
-        e->count++;
+    e->count += e->list[e->count] != NULL;
     buf_free(&text);
 }
 
-static void fill_environment(environment *e, const tool_call *call)
-{
-    *e = (environment){.memory = ARENA_INIT};
-    for (size_t i = 0; i < PASSED_ON_COUNT; i++)
-        add_variable(e, PASSED_ON[i], getenv(PASSED_ON[i]));
-    add_variable(e, "CARDBOX_PROJECT", call->tenant);
-    add_variable(e, "CARDBOX_TASK_ID", call->task_id);
-    add_variable(e, "CARDBOX_CALL_ID", call->call_id);
-}
-
 /* Writes in one line how the command ended and the end of its standard error. */
-static void format_exit(char reason[TOOLRUN_REASON_SIZE], const char *how,
-                        const subprocess_result *r)
+static void format_exit(char reason[TOOL_REASON_SIZE], const char *how, const subprocess_result *r)
 {
     slice last_lines = trimmed((slice){r->errors, r->errors_len});
-    size_t most = TOOLRUN_REASON_SIZE - 80;
+    size_t most = TOOL_REASON_SIZE - 80;
 
     if (last_lines.len > most)
         last_lines = (slice){last_lines.ptr + last_lines.len - most, most};
-    format_line(reason, TOOLRUN_REASON_SIZE, "%s %d%s%.*s", how, r->number,
+    format_line(reason, TOOL_REASON_SIZE, "%s %d%s%.*s", how, r->number,
                 last_lines.len > 0 ? ": " : "", (int)last_lines.len, last_lines.ptr);
 }
 
 static void set_command_result(tool_outcome *out, const tool_call *call, const subprocess_result *r,
                                slice output)
 {
-    char reason[TOOLRUN_REASON_SIZE] = "";
+    char reason[TOOL_REASON_SIZE] = "";
 
     switch (r->end) {
     case SUBPROCESS_EXITED:
@@ -149,8 +122,7 @@ static void set_command_result(tool_outcome *out, const tool_call *call, const s
         format_line(reason, sizeof(reason), "over %ld bytes of output", call->tool->output_max);
         break;
     case SUBPROCESS_STOPPED:
-        out->is_stopped = true;
-        format_line(reason, sizeof(reason), "stopped");
+        out->is_stopped = true; /* the caller knows why */
         break;
     case SUBPROCESS_LOST:
         format_line(reason, sizeof(reason), "its supervisor process was killed");
@@ -161,11 +133,15 @@ static void set_command_result(tool_outcome *out, const tool_call *call, const s
 
 static void run_command(tool_outcome *out, const tool_call *call)
 {
-    environment variables;
+    environment variables = {.memory = ARENA_INIT};
     buf output = BUF_INIT((size_t)call->tool->output_max);
     subprocess_result result;
 
-    fill_environment(&variables, call);
+    for (size_t i = 0; i < PASSED_ON_COUNT; i++)
+        add_variable(&variables, PASSED_ON[i], getenv(PASSED_ON[i]));
+    add_variable(&variables, "CARDBOX_PROJECT", call->tenant);
+    add_variable(&variables, "CARDBOX_TASK_ID", call->task_id);
+    add_variable(&variables, "CARDBOX_CALL_ID", call->call_id);
     subprocess_spec spec = {call->tool->argv, variables.list, call->arguments, call->tool->time_ms,
                             call->stop};
     subprocess_run(&result, &output, &spec);
@@ -187,7 +163,7 @@ static net_sink_result take_answer(void *arg, long status, slice bytes)
 
 static void run_url(tool_outcome *out, const tool_call *call)
 {
-    char task[700], id[700], reason[TOOLRUN_REASON_SIZE];
+    char task[700], id[700], reason[TOOL_REASON_SIZE];
     buf body = BUF_INIT((size_t)call->tool->output_max);
     net_answer answer;
     net_request request = {.url = call->tool->url,
@@ -244,7 +220,7 @@ static void put_ability_input(buf *out, const tool_call *call)
 static void run_ability(tool_outcome *out, const tool_call *call)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
-    buf input = BUF_INIT(DETAILS_MAX);
+    buf input = BUF_INIT(TOOL_DETAILS_MAX);
     char *output = NULL;
 
     put_ability_input(&input, call);
@@ -258,31 +234,18 @@ static void run_ability(tool_outcome *out, const tool_call *call)
 }
 
 /* Checks the arguments against the tool's schema. The bus checks those of abilities. */
-static bool are_valid(tool_outcome *out, const tool_call *call)
-{
-    cardbox_error err = CARDBOX_ERROR_INIT;
-
-    if (call->tool->kind == TOOL_ABILITY ||
-        schema_validate(NULL, scan_whole(call->tool->parameters), scan_whole(call->arguments),
-                        &err) == CARDBOX_OK)
-        return true;
-    tool_fail(out, err.message);
-    return false;
-}
-
 void tool_run(tool_outcome *out, const tool_call *call)
 {
-    if (!are_valid(out, call))
-        return;
-    switch (call->tool->kind) {
-    case TOOL_COMMAND:
-        run_command(out, call);
-        break;
-    case TOOL_URL:
-        run_url(out, call);
-        break;
-    case TOOL_ABILITY:
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    const tool *t = call->tool;
+
+    if (t->kind == TOOL_ABILITY)
         run_ability(out, call);
-        break;
-    }
+    else if (schema_validate(NULL, scan_whole(t->parameters), scan_whole(call->arguments), &err) !=
+             CARDBOX_OK)
+        tool_fail(out, err.message);
+    else if (t->kind == TOOL_COMMAND)
+        run_command(out, call);
+    else
+        run_url(out, call);
 }

@@ -8,7 +8,10 @@
 #include "worker/model/net.h"
 #include "worker/tools/tools.h"
 
-enum { TOOLRUN_REASON_SIZE = 400, TOOLRUN_DEPTH_MAX = 64 };
+enum {
+    TOOL_REASON_SIZE = 400,
+    TOOL_DETAILS_MAX = 8 * TOOL_OUTPUT_MAX /* every byte may become a JSON escape */
+};
 
 typedef struct tool_call {
     const tool *tool;
@@ -22,18 +25,14 @@ typedef struct tool_call {
 typedef struct tool_outcome {
     bool has_failed;
     bool is_stopped; /* ended by `stop`: its effect is unknown */
-    char reason[TOOLRUN_REASON_SIZE];
-    buf details; /* JSON: the result, or {"error":...} */
+    char reason[TOOL_REASON_SIZE];
+    buf details; /* JSON: the result, or {"error":...}; BUF_INIT(TOOL_DETAILS_MAX) at first */
 } tool_outcome;
-
-void tool_outcome_init(tool_outcome *outcome);
 
 /* Runs the call. */
 void tool_run(tool_outcome *out, const tool_call *call);
 
 /* Marks the call as failed and replaces its result by the reason. */
 void tool_fail(tool_outcome *outcome, const char *reason);
-
-void tool_outcome_free(tool_outcome *outcome);
 
 #endif

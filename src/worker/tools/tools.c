@@ -18,12 +18,6 @@ void tools_free(tools *list)
     list->count = 0;
 }
 
-static bool is_name_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
-}
-
 void tools_put_api_name(buf *out, slice name)
 {
     for (size_t i = 0; i < name.len; i++)
@@ -33,13 +27,12 @@ void tools_put_api_name(buf *out, slice name)
 /* Makes the name for the model's API. Returns false if the API does not allow such a name. */
 static bool set_api_name(char out[TOOL_API_NAME_MAX + 1], const char *name)
 {
+    static const char ALLOWED[] = ":_-0123456789abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     buf api_name = BUF_INIT(TOOL_API_NAME_MAX);
-    bool good = true;
 
-    for (const char *at = name; *at != '\0'; at++)
-        good = good && (*at == ':' || is_name_letter(*at));
     tools_put_api_name(&api_name, slice_of(name));
-    good = good && buf_ok(&api_name) && api_name.len > 0;
+    bool good = name[strspn(name, ALLOWED)] == '\0' && buf_ok(&api_name) && api_name.len > 0;
     format_line(out, TOOL_API_NAME_MAX + 1, "%s", buf_str(&api_name));
     buf_free(&api_name);
     return good;
@@ -57,27 +50,20 @@ const tool *tools_find(const tools *list, slice api_name)
 bool tools_add(tools *list, const tool *t, char *error, size_t size)
 {
     tool *added = &list->at[list->count];
-    const tool *other;
 
-    if (list->count == TOOLS_MAX) {
-        format_line(error, size, "more than %d tools: offer fewer", TOOLS_MAX);
-        return false;
-    }
+    if (list->count == TOOLS_MAX)
+        return format_reason(error, size, "more than %d tools: offer fewer", TOOLS_MAX);
     *added = *t;
-    if (!set_api_name(added->api_name, t->name)) {
-        format_line(
-            error, size,
-            "\"%s\" is no name for a tool: use letters, digits, '_', '-' and ':' (which counts "
-            "twice), at most %d",
-            t->name, TOOL_API_NAME_MAX);
-        return false;
-    }
-    other = tools_find(list, slice_of(added->api_name));
-    if (other != NULL) {
-        format_line(error, size, "\"%s\" and \"%s\" would both be \"%s\" to the model: rename one",
-                    other->name, t->name, added->api_name);
-        return false;
-    }
+    if (!set_api_name(added->api_name, t->name))
+        return format_reason(error, size,
+                             "\"%s\" is no name for a tool: use letters, digits, '_', '-' and ':' "
+                             "(which counts twice), at most %d",
+                             t->name, TOOL_API_NAME_MAX);
+    const tool *other = tools_find(list, slice_of(added->api_name));
+    if (other != NULL)
+        return format_reason(error, size,
+                             "\"%s\" and \"%s\" would both be \"%s\" to the model: rename one",
+                             other->name, t->name, added->api_name);
     list->count++;
     return true;
 }
@@ -88,35 +74,27 @@ slice tools_copy_schema(tools *list, slice schema)
     buf text = BUF_INIT(schema.len + 1);
 
     scan_compact(&text, schema);
-    slice copy = {NULL, text.len};
-    if (buf_ok(&text))
-        copy.ptr = arena_copy(&list->memory, buf_as_slice(&text));
-    buf_free(&text);
-    return copy;
+    return arena_keep(&list->memory, &text);
 }
 
 static bool add_ability(tools *list, slice id, char *error, size_t size)
 {
     const bus_ability *ability = bus_find(id);
 
-    if (ability == NULL) {
-        format_line(error, size, "there is no ability \"%.*s\": see `cardbox ability list`",
-                    (int)id.len, id.ptr);
-        return false;
-    }
+    if (ability == NULL)
+        return format_reason(error, size,
+                             "there is no ability \"%.*s\": see `cardbox ability list`",
+                             (int)id.len, id.ptr);
     buf description = BUF_INIT(SIZE_MAX / 4);
     scan_decode(&description,
                 bus_description(ability).text); /* a text of our own, so it is valid */
     const tool t = {.kind = TOOL_ABILITY,
                     .name = ability->text->id,
-                    .description = arena_copy(&list->memory, buf_as_slice(&description)),
+                    .description = arena_keep(&list->memory, &description).ptr,
                     .parameters = tools_copy_schema(list, bus_input_schema(ability).text),
                     .unchecked = ""};
-    buf_free(&description);
-    if (t.description == NULL || t.parameters.ptr == NULL) {
-        format_line(error, size, "out of memory");
-        return false;
-    }
+    if (t.description == NULL || t.parameters.ptr == NULL)
+        return format_reason(error, size, "out of memory");
     return tools_add(list, &t, error, size);
 }
 

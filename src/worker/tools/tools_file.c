@@ -186,11 +186,9 @@ static bool read_tools(reader *r, json_t *whole, slice text)
     scan_value element;
 
     if (json_unpack_ex(whole, &error, JSON_STRICT, "{s:o}", "tools", &array) != 0 ||
-        !json_is_array(array)) {
-        format_line(r->error, r->size,
-                    "it must be an object with one member, \"tools\", that is an array");
-        return false;
-    }
+        !json_is_array(array))
+        return format_reason(r->error, r->size,
+                             "it must be an object with one member, \"tools\", that is an array");
     scan_walk walk = scan_enter(scan_find(scan_whole(text), "tools"));
     for (r->number = 0; scan_element(&walk, &element); r->number++)
         if (!read_tool(r, json_array_get(array, r->number), element.text))
