@@ -28,8 +28,7 @@ typedef struct running_command {
     int64_t deadline_ms;
     int64_t kill_deadline_ms; /* no end was requested */
     pid_t group;              /* process group of the command; 0: not started */
-    bool has_report;
-    supervisor_report report;
+    bool has_ended;           /* the supervisor reported the end */
 } running_command;
 
 static void close_pipe(int *fd)
@@ -87,60 +86,58 @@ static void write_input(running_command *r)
         close_pipe(&r->pipes[SUPERVISOR_INPUT]);
 }
 
-/* Keeps the last bytes of standard error. */
-static void keep_errors(subprocess_result *out, const char *text, size_t len)
-{
-    size_t room = sizeof(out->errors) - 1;
-
-    if (len > room) {
-        text += len - room;
-        len = room;
-    }
-    if (out->errors_len + len > room) {
-        size_t gone = out->errors_len + len - room;
-        out->errors_len -= gone;
-        memmove(out->errors, out->errors + gone, out->errors_len);
-    }
-    memcpy(out->errors + out->errors_len, text, len);
-    out->errors_len += len;
-    out->errors[out->errors_len] = '\0';
-}
-
-/* Returns the bytes read; 0: the pipe was closed; negative: nothing to read. */
-static ssize_t read_pipe(int *fd, char *to, size_t size)
+/* Returns the number of bytes read. Closes the pipe at its end. */
+static size_t read_pipe(int *fd, void *to, size_t size)
 {
     ssize_t len = read(*fd, to, size);
 
     if (len < 0 && (errno == EAGAIN || errno == EINTR))
-        return -1;
-    if (len <= 0) {
-        close_pipe(fd);
         return 0;
+    if (len <= 0)
+        close_pipe(fd);
+    return len > 0 ? (size_t)len : 0;
+}
+
+/* Keeps the last bytes of standard error. */
+static void read_errors(running_command *r)
+{
+    enum { MOST = SUBPROCESS_ERRORS_MAX - 1 };
+    subprocess_result *out = r->out;
+    char chunk[MOST];
+    size_t len = read_pipe(&r->pipes[SUPERVISOR_ERRORS], chunk, sizeof(chunk));
+
+    if (out->errors_len + len > MOST) {
+        size_t gone = out->errors_len + len - MOST;
+        out->errors_len -= gone;
+        memmove(out->errors, out->errors + gone, out->errors_len);
     }
-    return len;
+    memcpy(out->errors + out->errors_len, chunk, len);
+    out->errors_len += len;
+    out->errors[out->errors_len] = '\0';
 }
 
 /* Reads a report. Only the first report of an end is used: if the command could not be started,
- * the supervisor reports its exit too. */
+ * the supervisor reports its exit too. An end that we requested keeps its reason. */
 static void read_report(running_command *r)
 {
     supervisor_report report;
-    ssize_t len = read_pipe(&r->pipes[SUPERVISOR_REPORT], (char *)&report, sizeof(report));
 
-    if (len != (ssize_t)sizeof(report))
+    if (read_pipe(&r->pipes[SUPERVISOR_REPORT], &report, sizeof(report)) != sizeof(report))
         return;
-    if (report.event == SUPERVISOR_STARTED) {
-        r->group = report.number;
-    } else if (!r->has_report) {
-        r->report = report;
-        r->has_report = true;
+    if (report.group > 0) {
+        r->group = report.group;
+        return;
     }
+    if (!r->has_ended && r->kill_deadline_ms == 0) {
+        r->out->end = report.end;
+        r->out->number = report.number;
+    }
+    r->has_ended = true;
 }
 
 static void poll_pipes(running_command *r)
 {
     char chunk[CHUNK];
-    ssize_t len;
     struct pollfd fds[SUPERVISOR_FDS];
 
     for (int i = 0; i < SUPERVISOR_FDS; i++)
@@ -151,98 +148,67 @@ static void poll_pipes(running_command *r)
         return;
     if (fds[SUPERVISOR_INPUT].revents != 0)
         write_input(r);
-    if (fds[SUPERVISOR_OUTPUT].revents != 0) {
-        len = read_pipe(&r->pipes[SUPERVISOR_OUTPUT], chunk, CHUNK);
-        buf_add(r->output, chunk, len > 0 ? (size_t)len : 0);
-    }
-    if (fds[SUPERVISOR_ERRORS].revents != 0) {
-        len = read_pipe(&r->pipes[SUPERVISOR_ERRORS], chunk, CHUNK);
-        keep_errors(r->out, chunk, len > 0 ? (size_t)len : 0);
-    }
+    if (fds[SUPERVISOR_OUTPUT].revents != 0)
+        buf_add(r->output, chunk, read_pipe(&r->pipes[SUPERVISOR_OUTPUT], chunk, CHUNK));
+    if (fds[SUPERVISOR_ERRORS].revents != 0)
+        read_errors(r);
     if (fds[SUPERVISOR_REPORT].revents != 0)
         read_report(r);
 }
 
-/* --- the limits --- */
-
-static void request_end(running_command *r, subprocess_end why)
+/* If a limit is exceeded, orders the supervisor to end the command. */
+static void check_limits(running_command *r)
 {
-    const char order = SUPERVISOR_ORDER_TERM;
+    const char order = 0;
 
     if (r->kill_deadline_ms > 0)
         return;
-    r->out->end = why;
+    if (!buf_ok(r->output))
+        r->out->end = SUBPROCESS_OUTPUT_LIMIT;
+    else if (r->spec->stop != NULL && atomic_load(r->spec->stop) != 0)
+        r->out->end = SUBPROCESS_STOPPED;
+    else if (clock_ms() >= r->deadline_ms)
+        r->out->end = SUBPROCESS_TIMEOUT;
+    else
+        return;
     r->kill_deadline_ms = clock_ms() + KILL_TIMEOUT_MS;
     /* A command that writes too much is killed at once: closing the pipe of orders means that. */
-    if (why == SUBPROCESS_OUTPUT_LIMIT || write(r->pipes[SUPERVISOR_ORDERS], &order, 1) != 1)
+    if (r->out->end == SUBPROCESS_OUTPUT_LIMIT ||
+        write(r->pipes[SUPERVISOR_ORDERS], &order, 1) != 1)
         close_pipe(&r->pipes[SUPERVISOR_ORDERS]);
 }
 
-static void check_limits(running_command *r)
+/* Returns whether the supervisor runs, or has ended and output remains to be read. */
+static bool must_wait(const running_command *r)
 {
-    if (!buf_ok(r->output))
-        request_end(r, SUBPROCESS_OUTPUT_LIMIT);
-    else if (r->spec->stop != NULL && atomic_load(r->spec->stop) != 0)
-        request_end(r, SUBPROCESS_STOPPED);
-    else if (clock_ms() >= r->deadline_ms)
-        request_end(r, SUBPROCESS_TIMEOUT);
+    if (r->kill_deadline_ms > 0 && clock_ms() >= r->kill_deadline_ms)
+        return false;
+    return r->pipes[SUPERVISOR_REPORT] >= 0 ||
+           (r->has_ended && (r->pipes[SUPERVISOR_OUTPUT] >= 0 || r->pipes[SUPERVISOR_ERRORS] >= 0));
 }
 
-static void serve_command(running_command *r)
-{
-    poll_pipes(r);
-    check_limits(r);
-}
-
-static bool is_past_kill_deadline(const running_command *r)
-{
-    return r->kill_deadline_ms > 0 && clock_ms() >= r->kill_deadline_ms;
-}
-
-/* Waits until the supervisor closes the pipe of reports, then reads the remaining output. If
- * the supervisor was killed, kills the command's process group. */
-static void await_end(running_command *r, pid_t supervisor)
-{
-    while (r->pipes[SUPERVISOR_REPORT] >= 0 && !is_past_kill_deadline(r))
-        serve_command(r);
-    supervisor_end(supervisor);
-    if (!r->has_report && r->group > 0)
-        kill(-r->group, SIGKILL);
-    while (r->has_report && !is_past_kill_deadline(r) &&
-           (r->pipes[SUPERVISOR_OUTPUT] >= 0 || r->pipes[SUPERVISOR_ERRORS] >= 0))
-        serve_command(r);
-}
-
-static void set_end(running_command *r)
-{
-    subprocess_result *out = r->out;
-
-    if (r->kill_deadline_ms > 0)
-        return;
-    out->number = r->report.number;
-    if (!r->has_report)
-        out->end = SUBPROCESS_LOST;
-    else if (r->report.event == SUPERVISOR_EXITED)
-        out->end = SUBPROCESS_EXITED;
-    else
-        out->end =
-            r->report.event == SUPERVISOR_KILLED ? SUBPROCESS_KILLED : SUBPROCESS_NOT_STARTED;
-}
-
+/* If the supervisor was killed, only the command's process group is killed. */
 void subprocess_run(subprocess_result *out, buf *output, const subprocess_spec *spec)
 {
     int theirs[SUPERVISOR_FDS];
     running_command r = {
         .spec = spec, .out = out, .output = output, .deadline_ms = clock_ms() + spec->time_ms};
 
-    *out = (subprocess_result){.end = SUBPROCESS_NOT_STARTED};
+    *out = (subprocess_result){.end = SUBPROCESS_LOST};
     pid_t supervisor =
         make_pipes(r.pipes, theirs) ? supervisor_start(spec->argv, spec->environment, theirs) : -1;
-    out->number = errno; /* if there is none */
-    close_all(theirs);
-    if (supervisor > 0) {
-        await_end(&r, supervisor);
-        set_end(&r);
+    if (supervisor < 0) {
+        out->end = SUBPROCESS_NOT_STARTED;
+        out->number = errno;
     }
+    close_all(theirs);
+    while (supervisor > 0 && must_wait(&r)) {
+        poll_pipes(&r);
+        check_limits(&r);
+    }
+    if (supervisor > 0)
+        supervisor_end(supervisor);
+    if (!r.has_ended && r.group > 0)
+        kill(-r.group, SIGKILL);
     close_all(r.pipes);
 }

@@ -6,6 +6,7 @@
 #include "worker/process/supervisor.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -14,8 +15,8 @@
 #include <unistd.h>
 
 enum {
-    TERM_WAITS = 10,   /* waits between SIGTERM and SIGKILL */
-    TERM_WAIT_MS = 50, /* duration of each wait */
+    WAIT_MS = 50,    /* duration of a wait without an event */
+    TERM_WAITS = 10, /* waits between SIGTERM and SIGKILL */
     LIST_SIZE = 4096,
     NOT_REAPED = -1 /* waitpid has not returned the command's status */
 };
@@ -25,9 +26,9 @@ static void ignore_signal(int number)
     (void)number;
 }
 
-static void report(supervisor_event event, int number)
+static void report(pid_t group, subprocess_end end, int number)
 {
-    supervisor_report r = {(int)event, number};
+    supervisor_report r = {group, end, number};
 
     while (write(SUPERVISOR_REPORT, &r, sizeof(r)) < 0 && errno == EINTR)
         continue;
@@ -43,7 +44,7 @@ static _Noreturn void exec_command(char *const *argv, char *const *environment, 
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the supervisor dies; it may be dead already */
     if (getppid() == parent)
         execve(argv[0], argv, environment);
-    report(SUPERVISOR_NOT_STARTED, errno);
+    report(0, SUBPROCESS_NOT_STARTED, errno);
     _exit(127);
 }
 
@@ -94,56 +95,41 @@ static void kill_all(pid_t command, int *status)
     }
 }
 
-/* Waits until the command ends or an order arrives, and reaps orphans. Returns true if the
- * command ended, with its `status`. */
-static bool wait_for_end(pid_t command, int *status, int timeout_ms, const sigset_t *wait_mask)
+/* Waits until the command ends, an order arrives, or `waits` waits are over, and reaps orphans.
+ * Returns true if the command ended, with its `status`. */
+static bool wait_for_end(pid_t command, int *status, int waits, const sigset_t *wait_mask)
 {
     struct pollfd orders = {.fd = SUPERVISOR_ORDERS, .events = POLLIN};
-    struct timespec timeout = {timeout_ms / 1000, (long)(timeout_ms % 1000) * 1000000};
+    const struct timespec wait = {.tv_nsec = WAIT_MS * 1000000L};
 
-    for (;;) {
+    for (int i = 0; i < waits; i++) {
         int ended;
         pid_t pid = waitpid(-1, &ended, WNOHANG);
         if (pid == command) {
             *status = ended;
             return true;
         }
-        if (pid > 0)
-            continue;
-        int ready = ppoll(&orders, 1, timeout_ms < 0 ? NULL : &timeout, wait_mask);
-        if (ready >= 0 || timeout_ms >= 0)
+        if (pid <= 0 && ppoll(&orders, 1, &wait, wait_mask) > 0)
             return false;
     }
-}
-
-/* Sends SIGTERM and waits for the end of the command, or of the orders. */
-static void terminate(pid_t command, int *status, const sigset_t *wait_mask)
-{
-    kill(-command, SIGTERM);
-    for (int i = 0; i < TERM_WAITS; i++) {
-        char order;
-        if (wait_for_end(command, status, TERM_WAIT_MS, wait_mask))
-            return;
-        struct pollfd orders = {.fd = SUPERVISOR_ORDERS, .events = POLLIN};
-        if (poll(&orders, 1, 0) > 0 && read(SUPERVISOR_ORDERS, &order, 1) == 0)
-            return;
-    }
+    return false;
 }
 
 static void supervise(pid_t command, const sigset_t *wait_mask)
 {
     int status = NOT_REAPED;
-    char order = 0;
-    bool has_ended = wait_for_end(command, &status, -1, wait_mask);
+    char order;
 
-    if (!has_ended && read(SUPERVISOR_ORDERS, &order, 1) == 1 && order == SUPERVISOR_ORDER_TERM)
-        terminate(command, &status, wait_mask);
+    if (!wait_for_end(command, &status, INT_MAX, wait_mask) &&
+        read(SUPERVISOR_ORDERS, &order, 1) == 1) {
+        kill(-command, SIGTERM);
+        wait_for_end(command, &status, TERM_WAITS, wait_mask);
+    }
     kill_all(command, &status);
-    if (status != NOT_REAPED && WIFEXITED(status))
-        report(SUPERVISOR_EXITED, WEXITSTATUS(status));
+    if (WIFEXITED(status))
+        report(0, SUBPROCESS_EXITED, WEXITSTATUS(status));
     else
-        report(SUPERVISOR_KILLED,
-               status != NOT_REAPED && WIFSIGNALED(status) ? WTERMSIG(status) : SIGKILL);
+        report(0, SUBPROCESS_KILLED, WTERMSIG(status));
 }
 
 /* --- the process --- */
@@ -178,21 +164,21 @@ static _Noreturn void run_supervisor(char *const *argv, char *const *environment
     sigset_t wait_mask;
 
     if (!detach_from_worker(fds, &wait_mask)) {
-        report(SUPERVISOR_NOT_STARTED, errno);
+        report(0, SUBPROCESS_NOT_STARTED, errno);
         _exit(1);
     }
     pid_t self = getpid(), command = fork();
     if (command == 0)
         exec_command(argv, environment, self);
     if (command < 0)
-        report(SUPERVISOR_NOT_STARTED, errno);
+        report(0, SUBPROCESS_NOT_STARTED, errno);
     /* Closed here, so that the command's pipes close with the command. */
     close(SUPERVISOR_INPUT);
     close(SUPERVISOR_OUTPUT);
     close(SUPERVISOR_ERRORS);
     if (command > 0) {
         setpgid(command, command);
-        report(SUPERVISOR_STARTED, command);
+        report(command, SUBPROCESS_LOST, 0);
         supervise(command, &wait_mask);
     }
     _exit(0);

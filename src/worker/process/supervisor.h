@@ -6,11 +6,13 @@
 #define WORKER_SUPERVISOR_H
 
 #include <sys/types.h>
+#include "worker/process/subprocess.h"
 
 /* The name in process lists. */
 #define SUPERVISOR_NAME "tool-supervisor"
 
-/* The descriptors of a supervisor: the command's three, orders to read, and reports to write. */
+/* The descriptors of a supervisor: the command's three, orders to read, and reports to write. One
+ * byte orders SIGTERM, then SIGKILL. Closing the pipe of orders orders SIGKILL at once. */
 typedef enum supervisor_fd {
     SUPERVISOR_INPUT = 0,
     SUPERVISOR_OUTPUT,
@@ -20,21 +22,13 @@ typedef enum supervisor_fd {
     SUPERVISOR_FDS
 } supervisor_fd;
 
-typedef enum supervisor_event {
-    SUPERVISOR_STARTED = 1,
-    SUPERVISOR_EXITED,
-    SUPERVISOR_KILLED,
-    SUPERVISOR_NOT_STARTED
-} supervisor_event;
-
-/* Written to the pipe of reports when the command starts and when it ends. */
+/* Written to the pipe of reports when the command starts, with its process group, and when it ends,
+ * with group 0. */
 typedef struct supervisor_report {
-    int event;
-    int number; /* process group, exit status, signal or errno */
+    pid_t group;
+    subprocess_end end;
+    int number; /* as in subprocess_result */
 } supervisor_report;
-
-/* An order is one byte. Closing the pipe orders to kill at once. */
-#define SUPERVISOR_ORDER_TERM 'T'
 
 /* Forks a supervisor that runs argv[0], a path. Each of `fds` is at least SUPERVISOR_FDS and
  * becomes the descriptor with its index. All others are closed. Returns the supervisor's pid,
