@@ -23,7 +23,7 @@ typedef struct turn {
     dialogue dialogue;
     int64_t seen;
     completion answer;
-    char message_id[UUID_TEXT_SIZE];                     /* of the answer */
+    char message_id[UUID_TEXT_SIZE];                     /* the answer's id */
     char call_ids[COMPLETION_CALLS_MAX][UUID_TEXT_SIZE]; /* the answer's calls in the ledger */
     buf preview;            /* text of the answer that is not yet published */
     int64_t preview_number; /* number of the last publication */

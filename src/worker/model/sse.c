@@ -23,7 +23,7 @@ static bool starts_with(slice text, slice start)
 }
 
 /* Handles a line without its end. An empty line passes the event on, if it has data. Each line of
- * data is collected with a line feed, the last of which is not passed on. */
+ * data is collected with a line feed after it. The last line feed is not passed on. */
 static bool end_line(sse *s)
 {
     slice line = buf_as_slice(&s->line);
