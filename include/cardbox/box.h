@@ -1,7 +1,7 @@
 /*
- * box.h: boxes, ordered lists of card ids. A box refers to cards and copies none; duplicates are
- * allowed, and ids need not exist yet. Every change raises the box's version by one. Appending,
- * forking and reading the tail cost the same in a box of ten ids and of a million.
+ * box.h: boxes, ordered lists of card ids. A box refers to cards without copying them. Ids may
+ * occur several times, and their cards need not exist yet. Every change raises the box's version by
+ * one. Appending, forking and reading the tail cost the same in a box of ten ids and of a million.
  */
 #ifndef CARDBOX_BOX_H
 #define CARDBOX_BOX_H
@@ -18,10 +18,10 @@ typedef struct cardbox_box_change {
     char box_id[CARDBOX_UUID_SIZE]; /**< the box, lower case */
     int64_t version;                /**< after the change; the first is 1 */
     int64_t length;                 /**< ids after the change */
-    bool replayed; /**< an earlier call with the same key (or ensure) did it; nothing new */
+    bool replayed;                  /**< true: an earlier call did this, so nothing was written */
 } cardbox_box_change;
 
-/** How to make a box. Start from CARDBOX_BOX_OPTIONS_INIT. */
+/** How to create a box. Start from CARDBOX_BOX_OPTIONS_INIT. */
 typedef struct cardbox_box_options {
     size_t struct_size;            /**< set by CARDBOX_BOX_OPTIONS_INIT */
     const char *box_id;            /**< a UUID of the caller's; NULL: a new one */
@@ -37,7 +37,7 @@ typedef struct cardbox_box_options {
     }
 
 /**
- * Makes a new box, at version 1.
+ * Creates a box, at version 1.
  *
  * @param out      receives its id, version and length; may be NULL
  * @param db       any handle
@@ -75,7 +75,7 @@ CARDBOX_API cardbox_status cardbox_box_ensure(cardbox_box_change *out, cardbox *
 /** How to append. Start from CARDBOX_APPEND_OPTIONS_INIT. */
 typedef struct cardbox_append_options {
     size_t struct_size; /**< set by CARDBOX_APPEND_OPTIONS_INIT */
-    const char *key;    /**< append key, up to CARDBOX_KEY_MAX bytes: the same key appends once */
+    const char *key;    /**< up to CARDBOX_KEY_MAX bytes: calls with the same key append once */
     int64_t expected_version; /**< compare-and-append; 0: any version */
 } cardbox_append_options;
 
@@ -85,13 +85,14 @@ typedef struct cardbox_append_options {
     }
 
 /**
- * Appends ids to a box. Concurrent appends never lose or interleave the ids of one call.
+ * Appends ids to a box. The ids of one call stay together, and none is lost, even if calls are
+ * concurrent.
  *
  * If the key was used before with the same ids, nothing is appended and the first result is
  * returned. A call with a key is retried after a lost connection, a call without one is not.
  *
- * Concurrent appends of threads on one pool share statements and commits. Each has its own result.
- * If another transaction has locked a box, only appends to this box wait.
+ * Concurrent appends of threads that use one pool share statements and commits. Each call has its
+ * own result. If another transaction has locked a box, only appends to this box wait.
  *
  * @param out       receives version and length after the append; may be NULL
  * @param db        any handle
@@ -150,8 +151,8 @@ typedef struct cardbox_fork_options {
     }
 
 /**
- * Creates a box that begins like this one, now or at an earlier version or length. Its parent_ids
- * name this box. At most one segment of ids is copied.
+ * Creates a box with the list of this one, as it is now, at an earlier version, or cut to its first
+ * ids. The parent_ids of the new box name this box. At most one segment of ids is copied.
  *
  * @param out      receives the new box's id, version 1 and its length; may be NULL
  * @param db       any handle
@@ -194,7 +195,7 @@ typedef struct cardbox_read_options {
     size_t offset;       /**< skip this many from the front */
     size_t limit;        /**< at most this many; 0: to the end */
     int64_t at_version;  /**< the list at this version; 0: not set */
-    int64_t at_length;   /**< the list when it first had this many ids; 0: not set */
+    int64_t at_length;   /**< its first at_length ids, as the list is now; 0: not set */
     const char *at_time; /**< the list at this time, RFC 3339 with offset; NULL: not set */
 } cardbox_read_options;
 
@@ -221,10 +222,10 @@ typedef struct cardbox_boxes cardbox_boxes;
  * @param out      receives a result with one box
  * @param db       any handle
  * @param tenant   the tenant
- * @param box_id   an id; one that is no UUID does not exist
+ * @param box_id   an id; a text that is no UUID is CARDBOX_NOT_FOUND
  * @param options  NULL: the whole box now
  * @param err      may be NULL
- * @return CARDBOX_OK; CARDBOX_NOT_FOUND (box, or a moment that its log does not cover);
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such box, version, length or time);
  * CARDBOX_INVALID; and the connection's
  *
  * Thread safety: as the handle.
@@ -239,8 +240,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_load_box(cardbox_boxes **ou
  * Called by cardbox_box_each_page for each page of a box.
  *
  * @param arg   as given
- * @param page  the box as of the version that is read; `first`, `card_ids` and `card_count` are
- * this page's; borrowed until the callback returns
+ * @param page  the box at the version that is read; `first`, `card_ids` and `card_count` describe
+ * this page; borrowed until the callback returns
  * @return false to read no further
  */
 typedef bool (*cardbox_box_page)(void *arg, const cardbox_box *page);
@@ -303,7 +304,7 @@ cardbox_get_box_cards(cardbox_cards **out, cardbox *db, const char *tenant, cons
                       const cardbox_read_options *options, cardbox_error *err);
 
 /**
- * Finds the boxes that contain a card now, newest first (by creation, ties by id), one page. If
+ * Finds one page of the boxes that contain a card now, newest first (by creation, then by id). If
  * fewer than `limit` boxes contain it, every box of the tenant is examined, with one statement for
  * every CARDBOX_BOXES_WALK_MAX boxes.
  *
@@ -327,7 +328,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_card_boxes(cardbox_boxes **
                                                                 cardbox_error *err);
 
 /**
- * Lists the boxes of a tenant, newest first (by creation, ties by id), one page.
+ * Lists one page of the boxes of a tenant, newest first (by creation, then by id).
  *
  * @param out     receives the page: boxes without their ids (card_count 0); cardbox_boxes_cursor
  *                returns the cursor of the next one
@@ -355,7 +356,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_boxes_list(cardbox_boxes **
  */
 CARDBOX_API const char *cardbox_boxes_cursor(const cardbox_boxes *boxes);
 
-/** How many boxes a result holds. @param boxes a result or NULL @return the number */
+/** Returns the number of boxes of a result. @param boxes a result or NULL @return the number */
 CARDBOX_API size_t cardbox_boxes_count(const cardbox_boxes *boxes);
 
 /**
@@ -380,7 +381,7 @@ CARDBOX_API size_t cardbox_boxes_missing_count(const cardbox_boxes *boxes);
  */
 CARDBOX_API const char *cardbox_boxes_missing_at(const cardbox_boxes *boxes, size_t index);
 
-/** Frees a result and all that it lent. @param boxes a result or NULL */
+/** Frees a result and everything borrowed from it. @param boxes a result or NULL */
 CARDBOX_API void cardbox_boxes_free(cardbox_boxes *boxes);
 
 /** One change of a box. */
@@ -388,7 +389,7 @@ typedef struct cardbox_log_entry {
     int64_t version;        /**< after the change */
     const char *op;         /**< "create", "append", "replace" or "fork" */
     int64_t length;         /**< ids after the change */
-    int64_t added;          /**< ids that an append added; after another op all of them */
+    int64_t added;          /**< ids that an append added; for other changes all ids of the box */
     const char *append_key; /**< or NULL */
     const char *at;         /**< RFC 3339 in UTC */
 } cardbox_log_entry;
@@ -415,7 +416,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_box_log(cardbox_log **out, 
                                                              int64_t before_version, unsigned limit,
                                                              cardbox_error *err);
 
-/** How many changes a page holds. @param log a page or NULL @return the number */
+/** Returns the number of changes of a page. @param log a page or NULL @return the number */
 CARDBOX_API size_t cardbox_log_count(const cardbox_log *log);
 
 /**

@@ -22,7 +22,7 @@ extern "C" {
  * @param ability_id  such as "card:get"
  * @param call_id     an id of this call; may be NULL; 1 to CARDBOX_KEY_MAX bytes; checked, but not
  * stored
- * @param caller_id   an id of the caller; likewise
+ * @param caller_id   an id of the caller; as call_id
  * @param input       JSON that satisfies the ability's input schema; NULL or "": {}
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_INVALID (the input violates its schema; the message has the

@@ -36,7 +36,7 @@ extern "C" {
  *
  * Reading: a pointer without a value is NULL, but `type` and `author_id` are then "unknown". A copy
  * of the struct is valid as long as the result that returned the card. It may be changed and
- * written again: an "unknown" of a read is not written.
+ * written again. The "unknown" of a read is not written then.
  */
 typedef struct cardbox_card {
     size_t struct_size;       /**< set by CARDBOX_CARD_INIT */
@@ -56,8 +56,8 @@ typedef struct cardbox_card {
     const char *trace_id;     /**< metadata.trace_id */
     const char *agent_turn_id; /**< metadata.agent_turn_id */
     const char *author_id;     /**< metadata.author_id, for audit only */
-    int32_t ttl_seconds;    /**< life from its first insert in seconds, not negative; 0: for ever */
-    bool sealed;            /**< can never change again, enforced by the database */
+    int32_t ttl_seconds; /**< seconds from the first insert to its expiry, at least 0; 0: never */
+    bool sealed;         /**< can never change again, enforced by the database */
     const char *created_at; /**< read: RFC 3339; written: NULL (now) or RFC 3339 with an offset */
     const char *expires_at; /**< read only: RFC 3339 in UTC, or NULL */
     void *source;           /**< read: used by cardbox_card_text; else NULL */
@@ -77,11 +77,11 @@ typedef enum cardbox_outcome {
     CARDBOX_OUTCOME_REPAIRED = 3,  /**< it had other content; the old row is in card_revisions */
     CARDBOX_OUTCOME_RESTORED = 4,  /**< it was deleted or expired, and is restored with a new TTL */
     CARDBOX_OUTCOME_CONFLICT = 5,  /**< sealed, or `strict`, or a second tool.result of its call */
-    CARDBOX_OUTCOME_GONE = 6 /**< it was deleted or has expired, and `restore` was not asked for */
+    CARDBOX_OUTCOME_GONE = 6       /**< it was deleted or has expired, and `restore` was not set */
 } cardbox_outcome;
 
 /**
- * The name of an outcome: "inserted", "unchanged", ...
+ * Returns the name of an outcome: "inserted", "unchanged", ...
  *
  * @param outcome  any number; "none" for unknown ones
  * @return static text
@@ -105,8 +105,8 @@ typedef struct cardbox_add_options {
 /**
  * Writes one card: an idempotent upsert that reports its outcome.
  *
- * The content may be any JSON and is not checked by its class: cardbox_content_check and the
- * constructors of <cardbox/content.h> do that.
+ * The content may be any JSON. It is not checked by the rules of its class: cardbox_content_check
+ * and the constructors of <cardbox/content.h> do that.
  *
  * The content is stored as text, and reads return the same bytes: order and duplicates of keys,
  * numbers of any size, escapes, white space. Metadata and tool_calls are jsonb. In them, \u0000,
@@ -114,9 +114,9 @@ typedef struct cardbox_add_options {
  * an exponent makes longer than 40 digits.
  *
  * Two cards are the same if their contents are equal as JSON values, and their metadata, tool_calls
- * and tool_call_id are equal. The first text stays. A replay does not extend a TTL. A conflict or a
- * deleted card does not abort the caller's transaction. The call is idempotent, so it is retried
- * after a lost connection.
+ * and tool_call_id are equal. Then the text of the first write stays. Writing a card again does not
+ * extend its TTL. A conflict or a deleted card does not abort the caller's transaction. The call is
+ * idempotent, so it is retried after a lost connection.
  *
  * @param outcome  receives the outcome; may be NULL
  * @param db       any handle
@@ -137,11 +137,11 @@ CARDBOX_API cardbox_status cardbox_add_card(cardbox_outcome *outcome, cardbox *d
 /**
  * Writes many cards in one statement and one transaction: all or none.
  *
- * @param outcomes  receives one outcome a card, in order; may be NULL. With CARDBOX_CONFLICT and
- *                  CARDBOX_GONE nothing was written; they are the outcomes that were prevented
+ * @param outcomes  receives one outcome for each card, in order; may be NULL. With CARDBOX_CONFLICT
+ *                  and CARDBOX_GONE nothing was written: the outcomes are those without the failure
  * @param db        any handle
  * @param tenant    as for cardbox_add_card
- * @param cards     `count` cards; of two with one id the later one repairs the earlier
+ * @param cards     `count` cards; if two have the same id, the later one repairs the earlier one
  * @param count     0 to CARDBOX_CARDS_PER_ADD_MAX
  * @param options   NULL means CARDBOX_ADD_OPTIONS_INIT
  * @param err       may be NULL; for INVALID the message names the card by its index
@@ -163,7 +163,7 @@ CARDBOX_API cardbox_status cardbox_add_cards(cardbox_outcome *outcomes, cardbox 
  * @param tenant      the tenant
  * @param session_id  the session
  * @param entry_id    the entry
- * @param card_id     the card's id: with the same one the function may be called again
+ * @param card_id     the card's id; with the same id the call can be repeated
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND: no such session or entry; CARDBOX_INVALID: the entry is no
  * message; CARDBOX_CONFLICT: the card exists with other content; and the connection's
@@ -231,10 +231,10 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_cards_get(cardbox_cards **o
                                                                const char *const *card_ids,
                                                                size_t count, cardbox_error *err);
 
-/** A condition of a filter: metadata[key] is a string and equals value. */
+/** A condition of a filter: metadata[key] is a string that equals value. */
 typedef struct cardbox_match {
-    const char *key;   /**< 1 to CARDBOX_KEY_MAX bytes; in a filter once */
-    const char *value; /**< UTF-8; all of a filter's together up to 128 KiB of JSON */
+    const char *key;   /**< 1 to CARDBOX_KEY_MAX bytes; a filter has each key once */
+    const char *value; /**< UTF-8; all matches of a filter have up to 128 KiB as JSON */
 } cardbox_match;
 
 /** Filters of a list. Start from CARDBOX_CARD_FILTER_INIT. A card must match all that are set. */
@@ -262,8 +262,8 @@ typedef struct cardbox_card_filter {
     }
 
 /**
- * Lists cards, newest first (by the row's time, ties by id), one page. If few cards match a filter,
- * one statement is needed for every CARDBOX_LIST_WALK_MAX cards that are examined.
+ * Lists one page of cards, newest first (by the row's time, then by id). If few cards match a
+ * filter, one statement is needed for every CARDBOX_LIST_WALK_MAX cards that are examined.
  *
  * @param out     receives the page; cardbox_cards_cursor returns the cursor of the next one
  * @param db      any handle
@@ -281,7 +281,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_cards_list(cardbox_cards **
                                                                 cardbox_error *err);
 
 /**
- * Reads the newest card of a step and type.
+ * Reads the newest card with this step and type.
  *
  * @param out      receives a result with one card
  * @param db       any handle
@@ -299,7 +299,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_card_latest(cardbox_cards *
                                                                  const char *type,
                                                                  cardbox_error *err);
 
-/** How many cards a result holds. @param cards a result or NULL @return the number */
+/** Returns the number of cards of a result. @param cards a result or NULL @return the number */
 CARDBOX_API size_t cardbox_cards_count(const cardbox_cards *cards);
 
 /**
@@ -377,7 +377,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_card_revisions(
     cardbox_revisions **out, cardbox *db, const char *tenant, const char *card_id,
     int64_t before_revision, unsigned limit, cardbox_error *err);
 
-/** How many revisions a page holds. @param revisions a page or NULL @return the number */
+/** Returns the number of revisions of a page. @param revisions a page or NULL @return the number */
 CARDBOX_API size_t cardbox_revisions_count(const cardbox_revisions *revisions);
 
 /**
@@ -390,11 +390,11 @@ CARDBOX_API size_t cardbox_revisions_count(const cardbox_revisions *revisions);
 CARDBOX_API const cardbox_revision *cardbox_revisions_at(const cardbox_revisions *revisions,
                                                          size_t index);
 
-/** Frees a page and all that it lent. @param revisions a page or NULL */
+/** Frees a page and everything borrowed from it. @param revisions a page or NULL */
 CARDBOX_API void cardbox_revisions_free(cardbox_revisions *revisions);
 
 /**
- * The role that a card type has where the card names none.
+ * Returns the role of a card type, which applies if the card names no role.
  *
  * @param type  a metadata.type or NULL
  * @return static text such as "user", or NULL for a type that is not standard

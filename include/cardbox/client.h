@@ -1,7 +1,7 @@
 /*
  * client.h: handles. cardbox_open makes a pool of connections, cardbox_begin a transaction on a
  * pool, and cardbox_borrow a handle for a connection of the caller. All three are a `cardbox *`,
- * and every function accepts each of them.
+ * and every function except cardbox_begin accepts each of them.
  */
 #ifndef CARDBOX_CLIENT_H
 #define CARDBOX_CLIENT_H
@@ -77,8 +77,8 @@ CARDBOX_API void cardbox_close(cardbox *db);
 /**
  * Begins a transaction (READ COMMITTED) on one of the pool's connections.
  *
- * Functions that are called with `tx` are part of it. Nothing is visible to others, or stored,
- * before cardbox_commit. Nothing is retried: if the connection is lost, every later call on `tx`
+ * Calls with `tx` are part of the transaction. Nothing is stored, or visible to others, before
+ * cardbox_commit. Nothing is retried: if the connection is lost, every later call on `tx`
  * returns CARDBOX_UNAVAILABLE, and the caller repeats the transaction from cardbox_begin.
  *
  * @param tx   receives the transaction; end it with cardbox_commit or cardbox_rollback
@@ -120,7 +120,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_borrow(cardbox **tx, struct
  * @return CARDBOX_OK; CARDBOX_CONFLICT (a statement had failed: nothing was stored);
  * CARDBOX_UNAVAILABLE (the connection was lost); CARDBOX_INVALID (tx is no transaction); and the
  * connection's. After CARDBOX_UNAVAILABLE with err->retryable nothing was stored. Without it, and
- * after CARDBOX_TIMEOUT, the outcome is unknown. Repeating the transaction is safe then if its
+ * after CARDBOX_TIMEOUT, the outcome is unknown. Repeating the transaction is safe then, if its
  * writes have ids and append keys
  *
  * Thread safety: the transaction's thread.
@@ -151,7 +151,7 @@ typedef struct cardbox_pool_stats {
  * Reads the pool's counters.
  *
  * @param out  receives them
- * @param db   a pool, or a transaction of it; a borrowed connection has only zeros
+ * @param db   a pool, or a transaction of it; for a borrowed connection all counters are 0
  *
  * Thread safety: any thread.
  */

@@ -1,8 +1,8 @@
 /*
- * content.h: checked constructors of the content classes. A card's content may be any JSON value;
- * when it is an object whose "__type__" names one of these classes, CardBox knows its fields. Each
- * constructor returns JSON text with every field of its class present (null where unset), for
- * cardbox_card.content; the caller frees it with cardbox_free.
+ * content.h: checked constructors of the content classes. A card's content may be any JSON value.
+ * If it is an object whose "__type__" names one of these classes, CardBox knows its fields. Each
+ * constructor returns JSON text for cardbox_card.content, with every field of its class (null:
+ * unset). The caller frees it with cardbox_free.
  */
 #ifndef CARDBOX_CONTENT_H
 #define CARDBOX_CONTENT_H
@@ -17,12 +17,12 @@ extern "C" {
 CARDBOX_API void cardbox_free(void *text);
 
 /**
- * Checks content of a known class and returns its stored form: every field present, names trimmed,
+ * Checks content of a known class and returns its normal form: every field present, names trimmed,
  * times in UTC. Members that the class does not know are kept, after its own.
  *
  * @param out      receives new text; free with cardbox_free. Content of no known class is returned
  * unchanged
- * @param content  JSON text; with "__type__" naming a class it is checked by that class's rules
+ * @param content  JSON text; if "__type__" names a class, it is checked by the rules of the class
  * @param length   its bytes; 0: strlen
  * @param err      may be NULL; the message names the field, `position` is the offset of a JSON
  * error
@@ -141,8 +141,9 @@ typedef enum cardbox_file_class {
 } cardbox_file_class;
 
 /**
- * A file that is kept elsewhere. Start from CARDBOX_FILE_INIT. Numbers that are 0 (sizes and page
- * counts: negative) and texts that are NULL are unset; what a class does not have must be unset.
+ * A file that is kept elsewhere. Start from CARDBOX_FILE_INIT. A number is unset if it is 0 (sizes
+ * and page counts: if it is negative), and a text if it is NULL. Fields that the class does not
+ * have must be unset.
  */
 typedef struct cardbox_file {
     size_t struct_size;      /**< set by CARDBOX_FILE_INIT */
@@ -152,14 +153,14 @@ typedef struct cardbox_file {
     const char *etag;
     int64_t size; /**< bytes; negative: unset */
     const char *content_type;
-    const char *expires_at; /**< RFC 3339 with offset */
-    const char *preview; /**< JSON text of a preview image: an object with `uri` and, where known,
-                              content_type, width, height (> 0), size (>= 0), checksum, etag and
-                              source_frame_ts (>= 0) */
-    int64_t width;       /**< pixels; image, video */
-    int64_t height;      /**< pixels; image, video */
-    const char *format;  /**< image */
-    int64_t page_count;  /**< pdf; negative: unset */
+    const char *expires_at;  /**< RFC 3339 with offset */
+    const char *preview;     /**< JSON text of a preview image: an object with `uri`, and optionally
+                                content_type, width, height (> 0), size (>= 0), checksum, etag and
+                                  source_frame_ts (>= 0) */
+    int64_t width;           /**< pixels; image, video */
+    int64_t height;          /**< pixels; image, video */
+    const char *format;      /**< image */
+    int64_t page_count;      /**< pdf; negative: unset */
     double duration_seconds; /**< video, audio */
     const char *codec;       /**< video, audio */
     int64_t bitrate;         /**< video, audio */

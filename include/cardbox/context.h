@@ -36,7 +36,7 @@ typedef struct cardbox_context_options {
 /**
  * Builds the context of an entry: the messages for a model that continues there. The last
  * compaction on the path applies. Calls and results are paired so that the format's API accepts
- * them. The same entries always make the same bytes. One statement.
+ * them. The same entries always make the same bytes. It needs one statement.
  *
  * @param out         receives the context
  * @param db          any handle
@@ -45,8 +45,8 @@ typedef struct cardbox_context_options {
  * @param entry_id    the entry; NULL: the head
  * @param format      how the messages are written
  * @param err         may be NULL
- * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session or entry); CARDBOX_TOO_LARGE (lines, or a
- *         context, of over 256 MiB); CARDBOX_INVALID; and the connection's
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session or entry); CARDBOX_TOO_LARGE (the lines or
+ *         the context exceed 256 MiB); CARDBOX_INVALID; and the connection's
  *
  * Thread safety: as the handle.
  */
@@ -76,17 +76,17 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context_options(
  * Builds the context of a box from its cards. A card's role is in its metadata. A call is a card
  * with ToolCallContent or tool_calls. A result is a card with ToolResultContent, or with the role
  * "tool" and a tool_call_id. Cards of the types sys.tools and meta.parent_pointer are left out.
- * Calls and results are paired as in cardbox_build_context. One statement.
+ * Calls and results are paired as in cardbox_build_context. It needs one statement.
  *
  * @param out      receives the context
  * @param db       any handle
  * @param tenant   the tenant
  * @param box_id   the box
- * @param part     which cards, at which version or time; NULL: all current ones
+ * @param part     the part and the version of the box; NULL: the whole box now
  * @param options  NULL means CARDBOX_CONTEXT_OPTIONS_INIT
  * @param err      may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such box, version or time);
- *         CARDBOX_TOO_LARGE (10,000 cards or 256 MiB);
+ *         CARDBOX_TOO_LARGE (over 10,000 cards or 256 MiB);
  * CARDBOX_INVALID; and the connection's
  *
  * Thread safety: as the handle.
@@ -141,7 +141,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_context_digest(char out[33]
                                                                     size_t index);
 
 /**
- * Returns the first message that differs in two contexts of one format, where a prompt cache ends.
+ * Returns the first message that differs in two contexts of one format. A prompt cache is valid up
+ * to this message.
  *
  * @param a  a context
  * @param b  another
@@ -156,8 +157,8 @@ CARDBOX_API size_t cardbox_context_difference(const cardbox_context *a, const ca
  * repairs, each with its kind and its entry or card. A session's report also has entry_id,
  * provider, model and thinking_level. A box's report also has box_id, version, length, cards (the
  * number requested) and missing_card_ids. Anthropic's messages may be fewer than messages_after:
- * consecutive messages of one role are one, and the system text is separate. OpenAI's may be more:
- * images of results are separate messages.
+ * consecutive messages of one role are merged, and the system text is separate. OpenAI's may be
+ * more: images of results are separate messages.
  *
  * @param context  a context
  * @return JSON, borrowed until cardbox_context_free

@@ -14,12 +14,12 @@ extern "C" {
 #define CARDBOX_UUID_SIZE 37
 
 /**
- * Makes a new UUIDv7: ids made later by this process sort after earlier ones.
+ * Makes a new UUIDv7. In one process, later ids sort after earlier ones.
  *
  * @param out  receives 36 characters and a NUL; may be NULL, for nothing
  *
  * Thread safety: any thread; also after fork.
- * Source: RFC 9562, section 5.7, method 3 (sub-millisecond order that never runs back).
+ * Source: RFC 9562, section 5.7, method 3 (sub-millisecond order that never decreases).
  */
 CARDBOX_API void cardbox_uuid7(char out[CARDBOX_UUID_SIZE]);
 

@@ -16,8 +16,8 @@
  * jansson can't represent all JSON of cards. Unpaired surrogates and integers of over 64 bits are
  * errors. \u0000 is an error without JSON_ALLOW_NUL. Reals become doubles. If members have the same
  * name, the last one is used, unless `flags` has JSON_REJECT_DUPLICATES. So a printed value may
- * differ from the text. Pass on the text where bytes matter, such as in requests with a cached
- * prompt.
+ * differ from the text. If the exact bytes matter, as in requests with a cached prompt, use the
+ * text.
  */
 #ifndef CARDBOX_JANSSON_H
 #define CARDBOX_JANSSON_H
@@ -69,7 +69,7 @@ static inline json_t *cardbox_jansson_content(const cardbox_card *card, size_t f
 
 /**
  * Reads a whole card: an object of card_id, content, metadata, tool_calls, tool_call_id, sealed,
- * created_at and expires_at; null stands for what the card does not have.
+ * created_at and expires_at; members without a value are null.
  *
  * @param card   a card that was read or is to be written
  * @param flags  as for json_loadb

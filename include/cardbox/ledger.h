@@ -3,10 +3,10 @@
  * task manager of <cardbox/task.h> writes it; other programs that run agents may write it too.
  * Times are Unix milliseconds, from 0 to the end of the year 9999.
  *
- * Texts of people and models may contain \u0000 and unpaired surrogates, which a C string can't.
- * So each such text T has a second field T_json, the text as a JSON string with its quotes.
- * When written, T_json is used if it is not NULL, else T. When read, both are set: T has U+FFFD for
- * such characters, T_json is exact.
+ * Texts of people and models may contain \u0000 and unpaired surrogates, which a C string can't
+ * contain. So each such text T has a second field T_json: the text as a JSON string with its
+ * quotes. Writing uses T_json, or T if T_json is NULL. Reading sets both: T has U+FFFD instead of
+ * such characters, and T_json is exact.
  */
 #ifndef CARDBOX_LEDGER_H
 #define CARDBOX_LEDGER_H
@@ -25,10 +25,10 @@ typedef struct cardbox_task {
     const char *parent_task_id;    /**< NULL: none; a task that exists */
     const char *completion_status; /**< NULL: active; "success", "cancelled", "failed: ...", ...; up
                                       to CARDBOX_TASK_STATUS_MAX bytes */
-    const char *system_prompt;     /**< a text, may be ""; one of both is not NULL */
+    const char *system_prompt;     /**< a text, may be ""; this or system_prompt_json is required */
     const char *system_prompt_json; /**< see the top of this header */
     int64_t created_at;             /**< ms; no default: 0 is 1970 */
-    int64_t updated_at;             /**< ms; likewise */
+    int64_t updated_at;             /**< ms; no default either */
     const char *goal;               /**< read if goals are requested: the first message of a user */
     const char *goal_json;          /**< the same, exactly */
     const char *cancel_reason;      /**< read: why it was cancelled, or NULL */
@@ -52,7 +52,7 @@ typedef struct cardbox_message {
     const char *message_id;   /**< 1 to CARDBOX_CARD_ID_MAX bytes */
     const char *task_id;      /**< a task that exists */
     const char *role;         /**< "system", "user" or "assistant" */
-    const char *content;      /**< a text; one of the two is not NULL */
+    const char *content;      /**< a text; this or content_json is required */
     const char *content_json; /**< see the top of this header */
     int64_t timestamp;        /**< ms; written 0: the database's time */
     const char *metadata;     /**< a JSON object with further members for its card, or NULL */
@@ -70,17 +70,17 @@ typedef struct cardbox_message {
  * pending to in_progress to completed or failed. A finished task accepts only calls that have
  * ended. */
 typedef struct cardbox_call {
-    size_t struct_size;           /**< set by CARDBOX_CALL_INIT */
-    const char *call_id;          /**< 1 to CARDBOX_CARD_ID_MAX bytes */
-    const char *task_id;          /**< a task that exists */
-    const char *ability_name;     /**< 1 to CARDBOX_KEY_MAX bytes */
-    const char *parameters;       /**< a text: JSON as the model wrote it; not both NULL */
-    const char *parameters_json;  /**< see the top of this header */
-    const char *status;           /**< "pending", "in_progress", "completed" or "failed" */
-    const char *details;          /**< a text: JSON; written NULL: unchanged, at first "{}" */
-    const char *details_json;     /**< see the top of this header */
-    int64_t created_at;           /**< ms; written 0: unchanged, at first the database's time */
-    int64_t updated_at;           /**< ms; written 0: the database's time */
+    size_t struct_size;       /**< set by CARDBOX_CALL_INIT */
+    const char *call_id;      /**< 1 to CARDBOX_CARD_ID_MAX bytes */
+    const char *task_id;      /**< a task that exists */
+    const char *ability_name; /**< 1 to CARDBOX_KEY_MAX bytes */
+    const char *parameters; /**< JSON as the model wrote it; this or parameters_json is required */
+    const char *parameters_json; /**< see the top of this header */
+    const char *status;          /**< "pending", "in_progress", "completed" or "failed" */
+    const char *details;         /**< JSON; written NULL: unchanged, or "{}" for a new call */
+    const char *details_json;    /**< see the top of this header */
+    int64_t created_at; /**< ms; written 0: unchanged, or for a new call the database's time */
+    int64_t updated_at; /**< ms; written 0: the database's time */
     const char *start_message_id; /**< a message of its task */
     const char *end_message_id;   /**< a message of its task; written NULL: unchanged */
 } cardbox_call;
@@ -191,14 +191,15 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_task_get(cardbox_ledger **o
                                                               const char *task_id,
                                                               cardbox_error *err);
 
-/** Which tasks. Start from CARDBOX_TASK_FILTER_INIT; all that are set must match. */
+/** Filters of a list of tasks. Start from CARDBOX_TASK_FILTER_INIT. A task must match all that are
+ * set. */
 typedef struct cardbox_task_filter {
     size_t struct_size;            /**< set by CARDBOX_TASK_FILTER_INIT */
     bool active;                   /**< only tasks without a completion status */
     const char *completion_status; /**< only tasks with this status */
     const char *parent_task_id;    /**< only subtasks of this task */
-    int64_t from_time;             /**< created then or later, ms; negative: any */
-    int64_t to_time;               /**< created then or earlier, ms; negative: any */
+    int64_t from_time;             /**< ms: tasks created at this time or later; negative: any */
+    int64_t to_time;               /**< ms: tasks created at this time or earlier; negative: any */
     unsigned limit;                /**< 1 to CARDBOX_PAGE_MAX; 0: 100 */
     uint64_t offset;               /**< number of the newest tasks to skip */
     bool goals;                    /**< also read the goal of each task */
@@ -283,7 +284,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_calls_list(cardbox_ledger *
 /** Returns the number of entities in a result. @param ledger a result or NULL @return the number */
 CARDBOX_API size_t cardbox_ledger_count(const cardbox_ledger *ledger);
 
-/** Returns the total number of entities, also those on other pages. @param ledger a result or NULL
+/** Returns the total number of entities on all pages. @param ledger a result or NULL
  * @return the number */
 CARDBOX_API int64_t cardbox_ledger_total(const cardbox_ledger *ledger);
 

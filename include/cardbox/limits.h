@@ -1,6 +1,6 @@
 /*
- * limits.h: every limit of the store, with its unit and its reason. Input past a limit is
- * refused with CARDBOX_TOO_LARGE (sizes, counts) or CARDBOX_INVALID (ids), never cut.
+ * limits.h: every limit of the store, with its unit and its reason. Input beyond a limit is
+ * rejected with CARDBOX_TOO_LARGE (sizes, counts) or CARDBOX_INVALID (ids), never cut.
  */
 #ifndef CARDBOX_LIMITS_H
 #define CARDBOX_LIMITS_H
@@ -17,18 +17,18 @@
  * a metadata key in a filter: they are index keys. */
 #define CARDBOX_KEY_MAX 512
 
-/* Bytes of a card's content, and of its metadata and tool calls: PostgreSQL's jsonb ends at 256
- * MiB. */
+/* Bytes of a card's content, and of its metadata and tool calls: the maximum of PostgreSQL's jsonb
+ * is 256 MiB. */
 #define CARDBOX_CONTENT_MAX (64u * 1024 * 1024)
 
-/* Levels of nested arrays and objects in JSON from outside: PostgreSQL's own stack ends at some
- * thousands, and people's JSON at some tens. */
+/* Levels of nested arrays and objects in JSON from outside: PostgreSQL's stack allows a few
+ * thousand, and real JSON has a few tens. */
 #define CARDBOX_JSON_DEPTH_MAX 128
 
 /* Cards in one cardbox_add_cards: one statement, one transaction, bounded memory. */
 #define CARDBOX_CARDS_PER_ADD_MAX 1000
 
-/* Ids in one append, save or create of a box: the same. */
+/* Ids in one append, save or creation of a box: for the same reasons. */
 #define CARDBOX_IDS_PER_APPEND_MAX 10000
 
 /* Ids in one cardbox_cards_get, boxes in one cardbox_load_boxes, ids on a page of
@@ -56,13 +56,14 @@
 /* Bytes of a worker's name, which is an index key. */
 #define CARDBOX_WORKER_NAME_MAX 255
 
-/* Tasks, messages and calls in one cardbox_ledger_save: as for cards. */
+/* Tasks, messages and calls in one cardbox_ledger_save: for the same reasons as cards. */
 #define CARDBOX_LEDGER_BATCH_MAX 1000
 
-/* Entries in one cardbox_session_append, and those that a writer sends together: as for cards. */
+/* Entries in one cardbox_session_append, or in one batch of a writer: for the same reasons as
+ * cards. */
 #define CARDBOX_ENTRIES_PER_APPEND_MAX 1000
 
-/* Lines of a session. Ten million are more than any conversation has. */
+/* Lines of a session. No conversation has ten million. */
 #define CARDBOX_SESSION_LINES_MAX 10000000
 
 /* Bytes of the header of a new session: some programs read only the first 512 bytes, with the line
@@ -72,7 +73,7 @@
 /* Bytes of a session that is converted for an export: it is in memory several times. */
 #define CARDBOX_CONVERT_MAX ((size_t)64 * 1024 * 1024)
 
-/* Metadata equalities in one card filter. */
+/* Members of the metadata in one filter of cards. */
 #define CARDBOX_FILTERS_MAX 16
 
 #endif

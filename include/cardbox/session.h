@@ -26,11 +26,10 @@ typedef enum cardbox_dialect {
 typedef struct cardbox_session {
     const char *session_id;
     cardbox_dialect dialect;
-    const char *header;      /**< JSON; NULL: none */
-    const char *name;        /**< a JSON string; NULL: none */
-    const char *forked_from; /**< a session's id; NULL: none */
-    const char
-        *head_entry_id; /**< the entry that the next append continues; NULL: the session is empty */
+    const char *header;        /**< JSON; NULL: none */
+    const char *name;          /**< a JSON string; NULL: none */
+    const char *forked_from;   /**< a session's id; NULL: none */
+    const char *head_entry_id; /**< the entry that the next append continues; NULL: none */
     int64_t entries;
     int64_t version;        /**< grows by one with every change */
     const char *created_at; /**< RFC 3339, UTC */
@@ -44,9 +43,9 @@ typedef struct cardbox_sessions cardbox_sessions;
 typedef struct cardbox_session_options {
     size_t struct_size; /**< set by CARDBOX_SESSION_OPTIONS_INIT */
     cardbox_dialect dialect;
-    const char *header; /**< for pi: JSON, an object of type "session"; NULL: one is made. Up to
+    const char *header; /**< for pi: a JSON object of type "session"; NULL: one is made. Up to
                            CARDBOX_SESSION_HEADER_MAX bytes, also with `cwd` */
-    const char *cwd;    /**< cwd of a header that is made, UTF-8; NULL: "" */
+    const char *cwd;    /**< `cwd` of a header that is made, UTF-8; NULL: "" */
     bool must_be_new;   /**< if the session exists: CARDBOX_CONFLICT */
 } cardbox_session_options;
 
@@ -66,8 +65,8 @@ typedef struct cardbox_session_options {
  * either dialect
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_TOO_LARGE (the header); CARDBOX_CONFLICT (it exists,
- * and must_be_new was set or it has the other dialect); and the connection's. With must_be_new not
- * retried after a lost connection
+ * and must_be_new was set or it has the other dialect); and the connection's. With must_be_new it
+ * is not retried after a lost connection
  *
  * Thread safety: as the handle.
  */
@@ -346,7 +345,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_count(cardbox_sessi
 typedef struct cardbox_session_append_options {
     size_t struct_size; /**< set by CARDBOX_SESSION_APPEND_OPTIONS_INIT */
     const char *key;    /**< up to CARDBOX_KEY_MAX bytes: a repeated key appends nothing; or NULL */
-    int64_t expected_version; /**< CARDBOX_CONFLICT if the session is at another; 0: any */
+    int64_t expected_version; /**< if the session has another version: CARDBOX_CONFLICT; 0: any */
     char **answer; /**< receives JSON with the ids, to be freed with cardbox_free. For an entry of
                       an unknown type it has `not_in_context`, the reason. It is set to NULL after a
                       failure or if memory is exhausted. May be NULL */
@@ -358,26 +357,27 @@ typedef struct cardbox_session_append_options {
     }
 
 /**
- * Appends entries, all or none. The head moves to the last one. An entry without an id gets one,
- * and the time if it has no timestamp. An entry without a parentId continues the previous entry;
- * the first continues the head. An entry that exists with the same bytes does not change, so a call
- * can be repeated. It then keeps its parent.
+ * Appends entries, all or none. The head moves to the last one. An entry without an id gets an id,
+ * and the present time if it has no timestamp. An entry without a parentId continues the previous
+ * entry; the first continues the head. An entry that exists with the same bytes does not change and
+ * keeps its parent, so a call can be repeated.
  *
  * @param version     receives the session's version after the call; may be NULL
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session, which must exist
- * @param entries     JSON objects with a type and the content of that type, such as a content or a
- * tool's output. A parentId (null: a root) must be in the session or earlier in the list. Line
- * feeds between tokens are removed
+ * @param entries     JSON objects with a type and the members that the type requires. A parentId
+ * (null: a root) must be in the session or earlier in the list. Line feeds between tokens are
+ * removed
  * @param count       up to CARDBOX_ENTRIES_PER_APPEND_MAX
  * @param options     NULL means CARDBOX_SESSION_APPEND_OPTIONS_INIT; with a key each entry needs an
  * id
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session, parent or labelled entry);
- * CARDBOX_CONFLICT (the id exists with other content; the version or dialect differs; a key of
- * another append); CARDBOX_INVALID (err->message has the reason); CARDBOX_TOO_LARGE; the
- * connection's. With expected_version and no key not retried after a lost connection
+ * CARDBOX_CONFLICT (other content of the same id, another version or dialect, or a key of another
+ * append); CARDBOX_INVALID (err->message has the reason);
+ * CARDBOX_TOO_LARGE; and the connection's. With expected_version and without a key, it is not
+ * retried after a lost connection
  *
  * Thread safety: as the handle.
  */
@@ -397,8 +397,8 @@ cardbox_session_append(int64_t *version, cardbox *db, const char *tenant, const 
  * @param expected    the expected current head; "": none; NULL: any
  * @param err         may be NULL
  * @return CARDBOX_OK, also if the entry is the head already; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT
- * (the head is not the expected one); CARDBOX_INVALID; and the connection's. With `expected` not
- * retried after a lost connection
+ * (the head is not the expected one); CARDBOX_INVALID; and the connection's. With `expected` it is
+ * not retried after a lost connection
  *
  * Thread safety: as the handle.
  */
@@ -427,8 +427,9 @@ cardbox_session_fork(int64_t *entries, cardbox *db, const char *tenant, const ch
 
 /**
  * Deletes a session permanently, with all its lines. The session becomes invisible at once. Its
- * lines are removed before this returns, in a transaction of `db` or in several short ones. After a
- * failure the next call, or gc, removes the rest; until then no session can be made under its id.
+ * lines are removed before this function returns, in the transaction of `db`, or in several short
+ * transactions of a pool. After a failure, the next call or gc removes the rest. Until then no
+ * session with its id can be created.
  *
  * @param db          any handle
  * @param tenant      the tenant

@@ -1,7 +1,7 @@
 /*
- * session_file.h: export and import of sessions as JSON Lines. An export is byte for byte what was
- * imported, or is converted to the other dialect. An import accepts any bytes and reports on each
- * line.
+ * session_file.h: export and import of sessions as JSON Lines. An export has the bytes that
+ * were imported, or is converted to the other dialect. An import accepts any bytes, and reports the
+ * lines that have problems.
  */
 #ifndef CARDBOX_SESSION_FILE_H
 #define CARDBOX_SESSION_FILE_H
@@ -25,8 +25,8 @@ typedef bool (*cardbox_session_sink)(void *arg, const char *bytes, size_t len);
 /**
  * Writes a session as JSON Lines: byte for byte the lines that were imported and appended, in their
  * order. On a pool, one snapshot is read. In a transaction, its isolation level applies. If a
- * line's id, parent or first kept entry depends on its line number, and the number differs from the
- * original, they are added at the end of the line. Memory does not grow with the session: about 2
+ * line's id, parent or first kept entry is derived from its line number, and this number has
+ * changed, they are added at the end of the line. Memory does not grow with the session: about 2
  * MiB, or one line, and up to 16 MiB for the ids of entries.
  *
  * @param db          any handle
@@ -36,8 +36,8 @@ typedef bool (*cardbox_session_sink)(void *arg, const char *bytes, size_t len);
  * @param take        receives the parts
  * @param arg  passed to the callback
  * @param err         may be NULL
- * @return CARDBOX_OK, also if `take` ended it; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT: a line is
- * missing, or was deleted during a transaction that reads no snapshot; CARDBOX_INVALID; and the
+ * @return CARDBOX_OK, also if `take` ended the export; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT (a line
+ * is missing, or was deleted during a transaction that reads no snapshot); CARDBOX_INVALID; and the
  * connection's
  *
  * Thread safety: as the handle.
@@ -57,8 +57,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_export(cardbox *db,
  * @param tenant      the tenant
  * @param session_id  the session
  * @param entry_id    only the header and the path to this entry; NULL: all
- * @param dialect     the dialect; for the session's own, or CARDBOX_DIALECT_UNKNOWN: as
- * cardbox_session_export
+ * @param dialect     the dialect; the session's own dialect or CARDBOX_DIALECT_UNKNOWN: no
+ * conversion, as by cardbox_session_export
  * @param take        receives the parts
  * @param arg  passed to the callback
  * @param err         may be NULL
@@ -119,8 +119,8 @@ typedef struct cardbox_session_report cardbox_session_report;
  * @param arg  passed to the callback
  * @param err         may be NULL
  * @return CARDBOX_OK, even if the report has issues; CARDBOX_INVALID (an argument, no session id,
- * or the file could not be read: the lines before are imported); CARDBOX_CONFLICT (a file of
- * another session); and the connection's
+ * or an unreadable file); CARDBOX_CONFLICT (a file of another session); and the connection's. If
+ * the file becomes unreadable, the lines before are imported
  *
  * Thread safety: as the handle.
  */

@@ -17,12 +17,12 @@ typedef struct cardbox_session_writer cardbox_session_writer;
 /** Options of a writer. Start from CARDBOX_WRITER_OPTIONS_INIT. */
 typedef struct cardbox_writer_options {
     size_t struct_size; /**< set by CARDBOX_WRITER_OPTIONS_INIT */
-    const char *key;    /**< makes the ids of entries without one from this key and their number, so
-                           that a repeated run makes the same ids; or NULL */
-    const char
-        *timestamp; /**< RFC 3339, for entries without an id and a timestamp; NULL: the time of each
-                       call. Required with a key, because a repeated run must write the same */
-    unsigned buffered; /**< entries in a batch, up to CARDBOX_ENTRIES_PER_APPEND_MAX; 0: 100 */
+    const char *key; /**< entries without an id get one that is made from this key and their number,
+                        so that a repeated run makes the same ids; or NULL */
+    /** RFC 3339: the time of entries without a timestamp and an id; NULL: the time of each call.
+     * Required with a key, because a repeated run must write the same. */
+    const char *timestamp;
+    unsigned buffered; /**< entries of a batch, up to CARDBOX_ENTRIES_PER_APPEND_MAX; 0: 100 */
 } cardbox_writer_options;
 
 #define CARDBOX_WRITER_OPTIONS_INIT                                                                \
@@ -134,8 +134,8 @@ CARDBOX_API CARDBOX_MUSTCHECK const char *cardbox_session_append_entry(
  *
  * @param writer  a writer
  * @param err     may be NULL
- * @return CARDBOX_OK: the entries are committed; CARDBOX_NOT_FOUND (a missing parent);
- * CARDBOX_CONFLICT (an id with other content); and the connection's
+ * @return CARDBOX_OK: the entries are committed; CARDBOX_NOT_FOUND (a parent is missing);
+ * CARDBOX_CONFLICT (an entry with the id has other content); and the connection's
  *
  * Thread safety: one thread at a time.
  */
@@ -146,7 +146,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_flush(cardbox_sessi
  * Sends the remaining entries and frees the writer, even if sending fails.
  *
  * @param writer  a writer; NULL does nothing
- * @param err     may be NULL; the message has the number of unsent entries and the first of them
+ * @param err     may be NULL; the message contains the number of unsent entries, and the first of
+ * them
  * @return as cardbox_session_flush
  *
  * Thread safety: no other use at the same time or later.

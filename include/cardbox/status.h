@@ -26,7 +26,7 @@ typedef enum cardbox_status {
     CARDBOX_BUSY = -7,        /**< no connection became free in time, or a queue is full */
     CARDBOX_TIMEOUT = -8,     /**< the statement exceeded its timeout */
     CARDBOX_UNAVAILABLE = -9, /**< the database can't be reached; see cardbox_error.retryable */
-    CARDBOX_NOMEM = -10,      /**< out of memory; libpq's lack of it may be CARDBOX_UNAVAILABLE */
+    CARDBOX_NOMEM = -10,      /**< out of memory; CARDBOX_UNAVAILABLE, if libpq needed it */
     CARDBOX_INTERNAL = -11    /**< a bug in CardBox, or another schema version */
 } cardbox_status;
 

@@ -2,8 +2,8 @@
  * task.h: the task manager. It spawns, messages, cancels and follows tasks. Workers claim tasks,
  * renew their leases, write to tasks and end them.
  *
- * A worker has a lease of the task that it runs, and renews the lease. Each of its writes names the
- * lease. If another worker has claimed the task, or the task was cancelled, a write returns
+ * A worker has a lease on the task that it runs, and renews it. Each of its writes names the lease.
+ * If another worker has claimed the task, or the task was cancelled, a write returns
  * CARDBOX_CONFLICT with cardbox_error.lease_lost and writes nothing.
  */
 #ifndef CARDBOX_TASK_H
@@ -24,8 +24,8 @@ typedef struct cardbox_spawn {
     const char *parent_task_id;     /**< NULL: none */
     const char *system_prompt;      /**< NULL: none */
     const char *system_prompt_json; /**< the same, exactly */
-    const char *task_id; /**< NULL: a new one; the same task_id and goal_id name the same task */
-    const char *goal_id; /**< id of the goal's message; NULL: a new one, or one made from task_id */
+    const char *task_id; /**< NULL: a new id; the same task_id and goal_id name the same task */
+    const char *goal_id; /**< id of the goal's message; NULL: a new id, or one made from task_id */
 } cardbox_spawn;
 
 #define CARDBOX_SPAWN_INIT                                                                         \
@@ -40,17 +40,16 @@ typedef struct cardbox_spawn {
  * after cardbox_workers_wake.
  *
  * An existing task does not change, finished or not. With the same task_id and goal_id (NULL counts
- * as the same) the call returns CARDBOX_OK, so that it can be repeated. The texts and the parent
- * are not compared then: the first goal stays. With another goal_id, or with a system prompt if the
- * task has none, the call returns CARDBOX_CONFLICT.
+ * as the same), the call returns CARDBOX_OK, so that it can be repeated. The texts and the parent
+ * are not compared: the first goal stays. With another goal_id, or with a system prompt if the task
+ * has none, the call returns CARDBOX_CONFLICT.
  *
- * @param task_id  receives the id of a new task, which is a UUIDv7; may be NULL; untouched if
- *                 spawn names one
+ * @param task_id  receives the UUIDv7 of a new task; unchanged if `spawn` names an id; may be NULL
  * @param db       any handle
  * @param tenant   the tenant
  * @param spawn    the task
  * @param err      may be NULL
- * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such parent); CARDBOX_CONFLICT (the id is taken);
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such parent); CARDBOX_CONFLICT (see above);
  *         CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's
  *
  * Thread safety: as the handle.
@@ -60,8 +59,8 @@ CARDBOX_API cardbox_status cardbox_task_spawn(char task_id[CARDBOX_UUID_SIZE], c
                                               cardbox_error *err);
 
 /**
- * Appends a user's message to a task and resumes the task. A running turn does not end the task
- * before the message is answered.
+ * Appends a user's message to a task and resumes the task. A turn that is running does not
+ * end the task before the message is answered.
  *
  * @param db       any handle
  * @param tenant   the tenant
@@ -80,8 +79,8 @@ CARDBOX_API cardbox_status cardbox_task_send(cardbox *db, const char *tenant,
  * Cancels a task. Its completion status becomes "cancelled", its open calls fail, and later writes
  * of its worker are rejected.
  *
- * Retried after a lost connection. If the first attempt succeeded, the second returns
- * CARDBOX_CONFLICT because the task is completed. The task is cancelled then.
+ * The call is retried after a lost connection. If the first attempt succeeded, the second one
+ * returns CARDBOX_CONFLICT because the task is completed. The task is cancelled nevertheless.
  *
  * @param db       any handle
  * @param tenant   the tenant
@@ -98,8 +97,8 @@ CARDBOX_API cardbox_status cardbox_task_cancel(cardbox *db, const char *tenant, 
 /**
  * Notifies the workers that wait for work of a tenant. Workers also poll.
  *
- * @param db      any handle; in a transaction the notification is sent by the commit, and such
- * commits wait for each other: call it after the commit
+ * @param db      any handle, but better no transaction: the commit would send the notification, and
+ * such commits wait for each other. Call it after the commit
  * @param tenant  the tenant
  * @param err     may be NULL
  * @return CARDBOX_OK, CARDBOX_INVALID, and the connection's
@@ -128,8 +127,8 @@ typedef struct cardbox_claim_options {
     unsigned limit;             /**< maximum number of tasks, 1 to CARDBOX_PAGE_MAX */
     unsigned lease_ms;          /**< 0: 15000 */
     unsigned max_attempts;      /**< a task fails after this many claims whose worker died; 0: 5 */
-    bool take_over; /**< also claim tasks whose lease this owner has: for the first claims after a
-                       restart */
+    bool take_over; /**< also claim tasks that this owner has a lease on: for the first claim after
+                       a restart */
 } cardbox_claim_options;
 
 #define CARDBOX_CLAIM_OPTIONS_INIT                                                                 \
@@ -145,9 +144,10 @@ typedef struct cardbox_claim {
     cardbox_lease lease;        /**< the lease for writes */
     const char *parent_task_id; /**< or NULL */
     int32_t attempts;           /**< number of claims, including this one */
-    int32_t failed_calls;       /**< failed calls: open calls of its last worker */
-    bool given_up; /**< the task was not claimed but has failed: too many attempts. Reported once,
-                      for the log */
+    int32_t failed_calls; /**< number of open calls of its last worker, which have failed with this
+                             claim */
+    bool given_up; /**< the task was not claimed: it has failed after too many attempts. Reported
+                      once, for the log */
 } cardbox_claim;
 
 /**
@@ -172,7 +172,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_tasks_claim(
 CARDBOX_API size_t cardbox_claims_count(const cardbox_claims *claims);
 
 /**
- * One of them.
+ * Returns a claimed task.
  *
  * @param claims  a result
  * @param index   0 to cardbox_claims_count - 1
@@ -210,7 +210,7 @@ CARDBOX_API cardbox_status cardbox_tasks_renew(cardbox_lease_state *states, card
 
 /** How a write ends the lease. */
 typedef enum cardbox_ending {
-    CARDBOX_GOES_ON = 0,    /**< it does not: the worker keeps the task */
+    CARDBOX_GOES_ON = 0,    /**< the lease continues */
     CARDBOX_FINISHED = 1,   /**< the task is finished */
     CARDBOX_SLEEPS = 2,     /**< the task waits for a message or for a time */
     CARDBOX_HANDED_BACK = 3 /**< another worker may claim it at once */
@@ -221,10 +221,10 @@ typedef struct cardbox_task_write {
     size_t struct_size;              /**< set by CARDBOX_TASK_WRITE_INIT */
     const cardbox_message *messages; /**< saved first; a task_id of NULL is the lease's */
     size_t message_count;            /**< how many */
-    const cardbox_call *calls;       /**< saved then; a task_id of NULL is the lease's */
-    size_t call_count;               /**< how many */
-    cardbox_ending ending;           /**< whether the write ends the lease */
-    const char *completion_status;   /**< for CARDBOX_FINISHED; long ones are cut */
+    const cardbox_call *calls; /**< saved after the messages; a task_id of NULL is the lease's */
+    size_t call_count;         /**< how many */
+    cardbox_ending ending;     /**< whether the write ends the lease */
+    const char *completion_status; /**< for CARDBOX_FINISHED; long ones are cut */
     int64_t seen; /**< seq of the last message that the turn read. If a user has sent a newer one,
                      the task does not finish or sleep. Negative: not checked */
     bool awaits_subtasks; /**< for CARDBOX_FINISHED: if subtasks are unfinished, the task sleeps
@@ -238,17 +238,18 @@ typedef struct cardbox_task_write {
     }
 
 /**
- * Writes to a task under its lease, and may end the lease. All in one statement, or nothing.
+ * Writes to a task under its lease, and may end the lease. All of it is written in one statement,
+ * or nothing.
  *
  * If the task or its parent can run afterwards, waiting workers are notified, unless `db` is a
  * transaction.
  *
- * Retried after a lost connection. If the first attempt succeeded and ended the lease, the second
- * reports a lost lease. The write is complete then.
+ * The call is retried after a lost connection. If the first attempt succeeded and ended the lease,
+ * the second one reports a lost lease. The write is complete nevertheless.
  *
  * @param ended  receives how the lease ended: CARDBOX_FINISHED, CARDBOX_SLEEPS (also for
- * awaits_subtasks) or CARDBOX_HANDED_BACK. CARDBOX_GOES_ON: it is still valid, for example because
- * of a newer message; may be NULL
+ * awaits_subtasks) or CARDBOX_HANDED_BACK. CARDBOX_GOES_ON: the lease is still valid, for example
+ * because of a newer message. May be NULL
  * @param db     any handle
  * @param lease  the lease of the task
  * @param write  the data
@@ -292,8 +293,7 @@ typedef struct cardbox_waiter cardbox_waiter;
  *
  * @param out  receives the waiter
  * @param options  how to connect, as for cardbox_open
- * @param tenants  NULL: all that the role may serve and
- * that have work now
+ * @param tenants  NULL: all that the role may serve and that have work at present
  * @param count    how many
  * @param err      may be NULL
  * @return CARDBOX_OK, CARDBOX_INVALID, and the connection's
@@ -338,15 +338,14 @@ typedef struct cardbox_follow {
 
 /** An event of a task. */
 typedef struct cardbox_task_event {
-    int64_t n;        /**< grows by one with each event; of "chunk" the number of the chunk */
+    int64_t n;        /**< grows by one with each event; for "chunk" the number of the chunk */
     const char *what; /**< "created", "claimed", "message", "call", "completed", "reopened"; or
                          "chunk": a part of a message that is being generated. The last chunks may
                          be missing: "message" has the complete text, with the same ref */
-    const char *ref;  /**< id of the message or call; of "created" the parent; or NULL */
-    const char *how;  /**< of claimed the worker, of message the role, else the status */
-    int64_t at;       /**< ms; of "message" its timestamp; of "chunk" 0 */
-    const char
-        *text; /**< message and chunk: the text; of "completed" the reason of a cancel, or NULL */
+    const char *ref;  /**< id of the message or call; for "created" the parent; or NULL */
+    const char *how;  /**< claimed: the worker; message: the role; else the status */
+    int64_t at;       /**< ms; for "message" its timestamp; for "chunk" 0 */
+    const char *text; /**< message, chunk: the text; completed: why it was cancelled, or NULL */
     const char *text_json; /**< the same, exactly */
     const char *call; /**< call: {"abilityName", "parameters", "details"}; details are the current
                          ones if this is the call's current status, else "{}" */
