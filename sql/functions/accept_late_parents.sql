@@ -26,5 +26,3 @@ BEGIN
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.accept_late_parents FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.accept_late_parents TO cardbox_writer;

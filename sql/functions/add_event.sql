@@ -19,5 +19,3 @@ BEGIN
     RETURN number;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.add_event FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.add_event TO cardbox_writer;

@@ -8,5 +8,4 @@ AS $$
             UNION ALL SELECT length / 64 * 64, tail) AS p
      CROSS JOIN LATERAL jsonb_array_elements(p.card_ids) WITH ORDINALITY AS e(id, place)
 $$;
-REVOKE ALL ON FUNCTION cardbox.all_ids FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.all_ids TO cardbox_service, cardbox_worker, cardbox_writer;
+GRANT EXECUTE ON FUNCTION cardbox.all_ids TO cardbox_worker;

@@ -27,5 +27,3 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.analyze_grown FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.analyze_grown TO cardbox_service;

@@ -60,6 +60,5 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.append_entries FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.append_entries TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.append_entries TO cardbox_worker;
 ALTER FUNCTION cardbox.append_entries OWNER TO cardbox_writer;

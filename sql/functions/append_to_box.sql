@@ -61,5 +61,3 @@ BEGIN
     length := CASE outcome WHEN 2 THEN before.length ELSE head.length END;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.append_to_box FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.append_to_box TO cardbox_writer;

@@ -74,6 +74,5 @@ BEGIN
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.append_to_boxes FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.append_to_boxes TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.append_to_boxes TO cardbox_worker;
 ALTER FUNCTION cardbox.append_to_boxes OWNER TO cardbox_writer;

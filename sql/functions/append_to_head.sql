@@ -34,5 +34,3 @@ BEGIN
     RETURN true;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.append_to_head FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.append_to_head TO cardbox_writer;

@@ -41,5 +41,3 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.append_to_tree FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.append_to_tree TO cardbox_writer;

@@ -69,5 +69,4 @@ BEGIN
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.boxes_holding FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.boxes_holding TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.boxes_holding TO cardbox_worker;

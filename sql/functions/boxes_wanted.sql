@@ -38,5 +38,4 @@ AS $$
         SELECT f.first, CASE WHEN k.tail IS NULL AND k.most < h.length - f.first THEN f.first + k.most
                              ELSE h.length END AS before) AS r
 $$;
-REVOKE ALL ON FUNCTION cardbox.boxes_wanted FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.boxes_wanted TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.boxes_wanted TO cardbox_worker;

@@ -27,5 +27,3 @@ AS $$
           LEFT JOIN LATERAL cardbox.find_line( -- CASE: coalesce() is not leakproof (test_plans_of_workers)
                 tenant, session, CASE WHEN b.parent_line IS NULL THEN late.line ELSE b.parent_line END) AS p ON true) AS f
 $$;
-REVOKE ALL ON FUNCTION cardbox.branch_parents FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.branch_parents TO cardbox_writer;

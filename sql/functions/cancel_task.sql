@@ -24,6 +24,5 @@ BEGIN
     RETURN 3;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.cancel_task FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.cancel_task TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.cancel_task TO cardbox_worker;
 ALTER FUNCTION cardbox.cancel_task OWNER TO cardbox_writer;

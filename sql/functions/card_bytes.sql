@@ -4,5 +4,3 @@ LANGUAGE sql STABLE
 AS $$
     SELECT (pg_column_size(content) + coalesce(pg_column_size(metadata), 0))::bigint
 $$;
-REVOKE ALL ON FUNCTION cardbox.card_bytes FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.card_bytes TO cardbox_service;

@@ -5,5 +5,3 @@ LANGUAGE sql STABLE
 AS $$
     SELECT EXISTS (SELECT FROM cardbox.messages m WHERE m.tenant_id = tenant AND m.message_id = card)
 $$;
-REVOKE ALL ON FUNCTION cardbox.card_is_used FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.card_is_used TO cardbox_service, cardbox_writer;

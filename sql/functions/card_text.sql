@@ -14,5 +14,4 @@ AS $$
                                               '|\\u[0-9a-fA-F]{4}|\\.|[^\\]+', 'g') WITH ORDINALITY AS m(t, n))::json
                    END AS safe) AS s
 $$;
-REVOKE ALL ON FUNCTION cardbox.card_text FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.card_text TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.card_text TO cardbox_worker;

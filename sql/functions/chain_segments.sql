@@ -35,5 +35,4 @@ AS $$
                AND x.start > from_pos - 64 AND x.start < least(l.ceiling, before_pos)
              ORDER BY x.start) AS s
 $$;
-REVOKE ALL ON FUNCTION cardbox.chain_segments FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.chain_segments TO cardbox_service, cardbox_worker, cardbox_writer;
+GRANT EXECUTE ON FUNCTION cardbox.chain_segments TO cardbox_worker;

@@ -35,5 +35,3 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.check_append FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.check_append TO cardbox_writer;

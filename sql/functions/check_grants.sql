@@ -16,5 +16,3 @@ BEGIN
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.check_grants FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.check_grants TO cardbox_writer;

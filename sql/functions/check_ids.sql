@@ -8,5 +8,3 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.check_ids FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.check_ids TO cardbox_service, cardbox_worker, cardbox_writer;

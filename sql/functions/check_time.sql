@@ -8,5 +8,3 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.check_time FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.check_time TO cardbox_writer;

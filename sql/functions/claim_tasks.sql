@@ -65,6 +65,5 @@ BEGIN
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.claim_tasks FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.claim_tasks TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.claim_tasks TO cardbox_worker;
 ALTER FUNCTION cardbox.claim_tasks OWNER TO cardbox_writer;

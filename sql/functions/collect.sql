@@ -26,5 +26,3 @@ BEGIN
     RETURN done;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.collect FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.collect TO cardbox_service;

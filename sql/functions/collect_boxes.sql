@@ -45,5 +45,3 @@ BEGIN
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.collect_boxes FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.collect_boxes TO cardbox_service;

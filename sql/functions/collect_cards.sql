@@ -47,5 +47,3 @@ BEGIN
     done.room := done.room - done.cards - used;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.collect_cards FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.collect_cards TO cardbox_service;

@@ -54,5 +54,3 @@ BEGIN
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.collect_chains FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.collect_chains TO cardbox_service;

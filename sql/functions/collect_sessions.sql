@@ -23,5 +23,3 @@ BEGIN
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.collect_sessions FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.collect_sessions TO cardbox_service;

@@ -65,5 +65,3 @@ AS $$
                (SELECT count(*) FROM dead_segments), (SELECT coalesce(sum(bytes), 0) FROM dead_segments),
                (SELECT count(*) FROM dead_chains), (SELECT coalesce(sum(bytes), 0) FROM dead_chains))::cardbox.collected
 $$;
-REVOKE ALL ON FUNCTION cardbox.collectable FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.collectable TO cardbox_service;

@@ -7,5 +7,3 @@ AS $$
       JOIN cardbox.session_lines x ON x.tenant_id = s.tenant_id AND x.session_id = s.session_id
      WHERE s.state = 'deleted'
 $$;
-REVOKE ALL ON FUNCTION cardbox.collectable_sessions FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.collectable_sessions TO cardbox_service;

@@ -63,5 +63,3 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.compare_lines FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.compare_lines TO cardbox_writer;

@@ -39,5 +39,4 @@ AS $$
                      ORDER BY x.depth DESC LIMIT 1) AS e
              LIMIT 1) AS m
 $$;
-REVOKE ALL ON FUNCTION cardbox.context_path FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.context_path TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.context_path TO cardbox_worker;

@@ -34,5 +34,3 @@ BEGIN
     RETURN copied;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.copy_path FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.copy_path TO cardbox_writer;

@@ -7,4 +7,3 @@ BEGIN
     RETURN NULL;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.count_token_change FROM PUBLIC;

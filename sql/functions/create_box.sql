@@ -38,6 +38,5 @@ BEGIN
     length := head.length;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.create_box FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.create_box TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.create_box TO cardbox_worker;
 ALTER FUNCTION cardbox.create_box OWNER TO cardbox_writer;

@@ -40,6 +40,5 @@ BEGIN
     version := 1;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.create_session FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.create_session TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.create_session TO cardbox_worker;
 ALTER FUNCTION cardbox.create_session OWNER TO cardbox_writer;

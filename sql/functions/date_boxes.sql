@@ -15,6 +15,5 @@ BEGIN
      WHERE b.tenant_id = g.tenant_id COLLATE "C" AND b.box_id = g.box_id;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.date_boxes FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.date_boxes TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.date_boxes TO cardbox_worker;
 ALTER FUNCTION cardbox.date_boxes OWNER TO cardbox_writer;

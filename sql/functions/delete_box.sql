@@ -12,6 +12,5 @@ BEGIN
     RETURN FOUND;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.delete_box FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.delete_box TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.delete_box TO cardbox_worker;
 ALTER FUNCTION cardbox.delete_box OWNER TO cardbox_writer;

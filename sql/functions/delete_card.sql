@@ -21,6 +21,5 @@ BEGIN
     RETURN false;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.delete_card FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.delete_card TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.delete_card TO cardbox_worker;
 ALTER FUNCTION cardbox.delete_card OWNER TO cardbox_writer;

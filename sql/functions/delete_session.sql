@@ -12,5 +12,3 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.delete_session FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.delete_session TO cardbox_service;

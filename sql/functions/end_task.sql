@@ -26,5 +26,3 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.end_task FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.end_task TO cardbox_writer;

@@ -42,5 +42,3 @@ BEGIN
     RETURN count;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.fail_open_calls FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.fail_open_calls TO cardbox_writer;

@@ -8,5 +8,4 @@ AS $$
      WHERE x.tenant_id = tenant AND x.session_id = session AND x.entry_id BETWEEN id AND id
      ORDER BY x.entry_id LIMIT 1
 $$;
-REVOKE ALL ON FUNCTION cardbox.find_entry FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.find_entry TO cardbox_service, cardbox_worker, cardbox_writer;
+GRANT EXECUTE ON FUNCTION cardbox.find_entry TO cardbox_worker;

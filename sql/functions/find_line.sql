@@ -8,5 +8,4 @@ AS $$
      WHERE x.tenant_id = tenant AND x.session_id = session AND x.line BETWEEN number AND number
      ORDER BY x.line LIMIT 1
 $$;
-REVOKE ALL ON FUNCTION cardbox.find_line FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.find_line TO cardbox_service, cardbox_worker, cardbox_writer;
+GRANT EXECUTE ON FUNCTION cardbox.find_line TO cardbox_worker;

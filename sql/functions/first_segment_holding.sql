@@ -21,4 +21,3 @@ AS $$
              ORDER BY x.start LIMIT 1) AS s
      LIMIT 1
 $$;
-REVOKE ALL ON FUNCTION cardbox.first_segment_holding FROM PUBLIC;

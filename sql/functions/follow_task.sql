@@ -63,5 +63,4 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.follow_task FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.follow_task TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.follow_task TO cardbox_worker;

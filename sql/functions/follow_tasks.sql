@@ -50,5 +50,4 @@ BEGIN
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.follow_tasks FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.follow_tasks TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.follow_tasks TO cardbox_worker;

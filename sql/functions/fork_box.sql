@@ -53,6 +53,5 @@ BEGIN
     version := 1;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.fork_box FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.fork_box TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.fork_box TO cardbox_worker;
 ALTER FUNCTION cardbox.fork_box OWNER TO cardbox_writer;

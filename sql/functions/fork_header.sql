@@ -19,5 +19,3 @@ AS $$
      WHERE octet_length(h.header) < 512 OR v.choice = 4
      ORDER BY v.choice LIMIT 1
 $$;
-REVOKE ALL ON FUNCTION cardbox.fork_header FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.fork_header TO cardbox_writer;

@@ -48,5 +48,3 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.fork_point FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.fork_point TO cardbox_writer;

@@ -58,6 +58,5 @@ BEGIN
      WHERE x.tenant_id = tenant AND x.session_id = new_session;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.fork_session FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.fork_session TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.fork_session TO cardbox_worker;
 ALTER FUNCTION cardbox.fork_session OWNER TO cardbox_writer;

@@ -19,5 +19,4 @@ BEGIN
     RETURN granted;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.granted_tenants FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.granted_tenants TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.granted_tenants TO cardbox_worker;

@@ -9,5 +9,3 @@ AS $$
                tenant OPERATOR(pg_catalog.||) E'\x1f'::pg_catalog.text OPERATOR(pg_catalog.||) id,
                0::pg_catalog.int8)
 $$;
-REVOKE ALL ON FUNCTION cardbox.id_key FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.id_key TO cardbox_service, cardbox_worker, cardbox_writer;

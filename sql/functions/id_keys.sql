@@ -8,5 +8,3 @@ BEGIN
               FROM pg_catalog.jsonb_array_elements_text(ids) AS e(id));
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.id_keys FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.id_keys TO cardbox_service, cardbox_worker, cardbox_writer;

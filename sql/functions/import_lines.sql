@@ -84,6 +84,5 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.import_lines FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.import_lines TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.import_lines TO cardbox_worker;
 ALTER FUNCTION cardbox.import_lines OWNER TO cardbox_writer;

@@ -37,5 +37,3 @@ BEGIN
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.import_outcomes FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.import_outcomes TO cardbox_writer;

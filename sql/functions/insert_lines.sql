@@ -46,5 +46,3 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.insert_lines FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.insert_lines TO cardbox_writer;

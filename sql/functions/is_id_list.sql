@@ -9,5 +9,3 @@ BEGIN
        AND NOT (ids OPERATOR(pg_catalog.@?) 'strict $[*] ? (@.type() != "string")'::pg_catalog.jsonpath);
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.is_id_list FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.is_id_list TO cardbox_service, cardbox_worker, cardbox_writer;

@@ -11,5 +11,3 @@ BEGIN
              ORDER BY x.branch LIMIT 1) IS NULL;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.is_leaf FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.is_leaf TO cardbox_writer;

@@ -4,5 +4,3 @@ LANGUAGE sql IMMUTABLE
 AS $$
     SELECT octet_length(bytes) = 0 OR get_byte(bytes, octet_length(bytes) - 1) <> 10
 $$;
-REVOKE ALL ON FUNCTION cardbox.is_open_end FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.is_open_end TO cardbox_writer;

@@ -7,5 +7,3 @@ AS $$
     SELECT pg_catalog.pg_has_role(
         coalesce(nullif(pg_catalog.current_setting('role'), 'none'), session_user)::name, 'cardbox_service', 'USAGE')
 $$;
-REVOKE ALL ON FUNCTION cardbox.is_service FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.is_service TO cardbox_writer;

@@ -18,5 +18,3 @@ BEGIN
     RETURN targets;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.kept_targets FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.kept_targets TO cardbox_writer;

@@ -26,5 +26,3 @@ BEGIN
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.known_entries FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.known_entries TO cardbox_writer;

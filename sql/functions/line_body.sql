@@ -8,5 +8,3 @@ AS $$
       FROM (SELECT CASE WHEN octet_length(line_body.bytes) > 1 AND substr(line_body.bytes, 1, 1) = '\x0a'
                         THEN substr(line_body.bytes, 2) ELSE line_body.bytes END) AS b(bytes)
 $$;
-REVOKE ALL ON FUNCTION cardbox.line_body FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.line_body TO cardbox_writer;

@@ -61,6 +61,5 @@ BEGIN
          ORDER BY k.i);
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.link_late_parents FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.link_late_parents TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.link_late_parents TO cardbox_worker;
 ALTER FUNCTION cardbox.link_late_parents OWNER TO cardbox_writer;

@@ -71,5 +71,4 @@ BEGIN
           from_id, most, walk, value;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.list_cards FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.list_cards TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.list_cards TO cardbox_worker;

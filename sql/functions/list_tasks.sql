@@ -31,5 +31,4 @@ BEGIN
     USING tenant, status, parent, made_from, made_until, most, skip;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.list_tasks FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.list_tasks TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.list_tasks TO cardbox_worker;

@@ -16,5 +16,4 @@ BEGIN
     RETURN count;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.listen_for_tasks FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.listen_for_tasks TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.listen_for_tasks TO cardbox_worker;

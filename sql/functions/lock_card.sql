@@ -11,5 +11,3 @@ BEGIN
     RETURN FOUND OR NOT EXISTS (SELECT FROM cardbox.cards c WHERE c.tenant_id = tenant AND c.card_id = card);
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.lock_card FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.lock_card TO cardbox_writer;

@@ -6,5 +6,3 @@ AS $$
     SELECT cardbox.lock_tasks(tenant, ARRAY[task, (SELECT t.parent_task_id FROM cardbox.tasks t
                                                     WHERE t.tenant_id = tenant AND t.task_id = task)])
 $$;
-REVOKE ALL ON FUNCTION cardbox.lock_ending_task FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.lock_ending_task TO cardbox_writer;

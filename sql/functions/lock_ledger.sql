@@ -10,5 +10,3 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.lock_ledger FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.lock_ledger TO cardbox_writer;

@@ -53,5 +53,3 @@ BEGIN
     RETURN is_new;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.lock_session_for_import FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.lock_session_for_import TO cardbox_writer;

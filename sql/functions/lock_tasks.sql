@@ -10,5 +10,3 @@ BEGIN
              WHERE t.tenant_id = tenant AND t.task_id = k.id FOR NO KEY UPDATE) AS t;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.lock_tasks FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.lock_tasks TO cardbox_writer;

@@ -10,6 +10,5 @@ BEGIN
     INSERT INTO cardbox.task_channels (tenant_id) SELECT DISTINCT unnest(tenants) ON CONFLICT DO NOTHING;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.make_task_channels FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.make_task_channels TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.make_task_channels TO cardbox_worker;
 ALTER FUNCTION cardbox.make_task_channels OWNER TO cardbox_writer;

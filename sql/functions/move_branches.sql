@@ -35,5 +35,3 @@ BEGIN
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.move_branches FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.move_branches TO cardbox_writer;

@@ -40,6 +40,5 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.move_session_head FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.move_session_head TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.move_session_head TO cardbox_worker;
 ALTER FUNCTION cardbox.move_session_head OWNER TO cardbox_writer;

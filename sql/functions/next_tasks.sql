@@ -37,5 +37,4 @@ BEGIN
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.next_tasks FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.next_tasks TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.next_tasks TO cardbox_worker;

@@ -5,5 +5,4 @@ LANGUAGE sql VOLATILE
 AS $$
     SELECT pg_notify(c.channel, '') FROM cardbox.task_channels c WHERE c.tenant_id = ANY (tenants)
 $$;
-REVOKE ALL ON FUNCTION cardbox.notify_workers FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.notify_workers TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.notify_workers TO cardbox_worker;

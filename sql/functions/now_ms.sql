@@ -4,5 +4,3 @@ LANGUAGE sql VOLATILE
 AS $$
     SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint
 $$;
-REVOKE ALL ON FUNCTION cardbox.now_ms FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.now_ms TO cardbox_writer;

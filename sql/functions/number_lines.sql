@@ -13,5 +13,3 @@ BEGIN
     RETURN lines;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.number_lines FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.number_lines TO cardbox_writer;

@@ -31,5 +31,3 @@ BEGIN
     other_id := other.card_id;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.other_result FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.other_result TO cardbox_writer;

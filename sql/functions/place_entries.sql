@@ -61,5 +61,3 @@ BEGIN
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.place_entries FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.place_entries TO cardbox_writer;

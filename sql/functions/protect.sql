@@ -25,4 +25,3 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.protect FROM PUBLIC;

@@ -5,5 +5,3 @@ LANGUAGE sql
 AS $$
     SELECT greatest(uuid_hash_extended(gen_random_uuid(), 0) & 9223372036854775807, 1)
 $$;
-REVOKE ALL ON FUNCTION cardbox.random_etag FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.random_etag TO cardbox_service, cardbox_writer;

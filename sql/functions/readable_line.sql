@@ -11,5 +11,3 @@ EXCEPTION WHEN data_exception THEN
                           '\1\\ufffd', 'g');
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.readable_line FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.readable_line TO cardbox_writer;

@@ -6,5 +6,3 @@ BEGIN
     RAISE EXCEPTION '% never change', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.refuse_change FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.refuse_change TO cardbox_service, cardbox_worker;

@@ -19,5 +19,3 @@ BEGIN
     RAISE EXCEPTION 'card % is sealed', OLD.card_id USING ERRCODE = 'restrict_violation';
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.refuse_change_of_sealed FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.refuse_change_of_sealed TO cardbox_service, cardbox_worker;

@@ -21,5 +21,3 @@ BEGIN
     RETURN outcomes;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.refuse_entries FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.refuse_entries TO cardbox_writer;

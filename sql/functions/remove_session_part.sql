@@ -26,5 +26,3 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.remove_session_part FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.remove_session_part TO cardbox_service;

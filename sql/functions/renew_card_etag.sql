@@ -7,5 +7,3 @@ BEGIN
     RETURN NEW;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.renew_card_etag FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.renew_card_etag TO cardbox_service;

@@ -31,6 +31,5 @@ BEGIN
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.renew_tasks FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.renew_tasks TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.renew_tasks TO cardbox_worker;
 ALTER FUNCTION cardbox.renew_tasks OWNER TO cardbox_writer;

@@ -34,5 +34,3 @@ EXCEPTION WHEN unique_violation THEN
     RETURN false;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.replace_card FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.replace_card TO cardbox_writer;

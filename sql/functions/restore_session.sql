@@ -39,6 +39,5 @@ BEGIN
     RETURN CASE WHEN s.state = 'live' THEN 'updated' ELSE 'created' END;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.restore_session FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.restore_session TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.restore_session TO cardbox_worker;
 ALTER FUNCTION cardbox.restore_session OWNER TO cardbox_writer;

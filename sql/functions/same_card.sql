@@ -7,5 +7,3 @@ AS $$
        AND a.tool_call_id IS NOT DISTINCT FROM b.tool_call_id
        AND cardbox.same_json(a.content, b.content)
 $$;
-REVOKE ALL ON FUNCTION cardbox.same_card FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.same_card TO cardbox_writer;

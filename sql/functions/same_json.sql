@@ -14,5 +14,3 @@ BEGIN
     END;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.same_json FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.same_json TO cardbox_writer;

@@ -62,6 +62,5 @@ BEGIN
     VALUES (tenant, box, save_box.version, 'replace', chain, save_box.length, save_box.length, made);
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.save_box FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.save_box TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.save_box TO cardbox_worker;
 ALTER FUNCTION cardbox.save_box OWNER TO cardbox_writer;

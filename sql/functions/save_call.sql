@@ -68,5 +68,3 @@ BEGIN
     RETURN 3;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.save_call FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.save_call TO cardbox_writer;

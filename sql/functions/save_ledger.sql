@@ -72,6 +72,5 @@ BEGIN
     RETURN QUERY SELECT * FROM unnest(kinds, ords, outcomes);
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.save_ledger FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.save_ledger TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.save_ledger TO cardbox_worker;
 ALTER FUNCTION cardbox.save_ledger OWNER TO cardbox_writer;

@@ -54,5 +54,3 @@ BEGIN
     RETURN 1;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.save_message FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.save_message TO cardbox_writer;

@@ -51,5 +51,3 @@ BEGIN
     RETURN 3;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.save_task FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.save_task TO cardbox_writer;

@@ -30,5 +30,3 @@ BEGIN
     RETURN rest;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.seal_segments FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.seal_segments TO cardbox_writer;

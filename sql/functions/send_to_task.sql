@@ -30,6 +30,5 @@ BEGIN
     RETURN done;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.send_to_task FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.send_to_task TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.send_to_task TO cardbox_worker;
 ALTER FUNCTION cardbox.send_to_task OWNER TO cardbox_writer;

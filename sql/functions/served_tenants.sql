@@ -20,5 +20,4 @@ BEGIN
         SELECT d.tenant_id FROM due d WHERE d.tenant_id IS NOT NULL);
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.served_tenants FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.served_tenants TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.served_tenants TO cardbox_worker;

@@ -9,5 +9,4 @@ AS $$
              WHERE l.tenant_id = tenant AND l.session_id = session AND l.target = id AND l.type = 'label'
              ORDER BY l.line DESC LIMIT 1)
 $$;
-REVOKE ALL ON FUNCTION cardbox.session_entry_details FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.session_entry_details TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.session_entry_details TO cardbox_worker;

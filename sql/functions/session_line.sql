@@ -6,5 +6,3 @@ AS $$
     SELECT coalesce(before, '') || CASE WHEN content IS NULL THEN ''
            ELSE convert_to(content::text, 'UTF8') || coalesce(after, '\x0a') END
 $$;
-REVOKE ALL ON FUNCTION cardbox.session_line FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.session_line TO cardbox_writer;

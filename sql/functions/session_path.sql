@@ -16,5 +16,4 @@ AS $$
     SELECT w.branch, least(lead(w.depth, 1, -1) OVER (ORDER BY w.depth DESC), 2147483646) + 1, w.depth
       FROM path w
 $$;
-REVOKE ALL ON FUNCTION cardbox.session_path FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.session_path TO cardbox_service, cardbox_worker, cardbox_writer;
+GRANT EXECUTE ON FUNCTION cardbox.session_path TO cardbox_worker;

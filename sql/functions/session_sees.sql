@@ -17,4 +17,3 @@ BEGIN
                     WHERE g.tenant_id = session_sees.tenant AND g.role_name = asking);
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.session_sees FROM PUBLIC;

@@ -7,5 +7,3 @@ AS $$
       FROM jsonb_array_elements(ids) WITH ORDINALITY AS e(id, place)
      WHERE e.place > from_pos AND e.place <= before_pos
 $$;
-REVOKE ALL ON FUNCTION cardbox.slice_ids FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.slice_ids TO cardbox_service, cardbox_worker, cardbox_writer;

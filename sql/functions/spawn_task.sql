@@ -40,6 +40,5 @@ BEGIN
     RETURN 1;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.spawn_task FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.spawn_task TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.spawn_task TO cardbox_worker;
 ALTER FUNCTION cardbox.spawn_task OWNER TO cardbox_writer;

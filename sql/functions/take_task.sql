@@ -29,5 +29,3 @@ BEGIN
     RETURN claimed;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.take_task FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.take_task TO cardbox_writer;

@@ -5,5 +5,4 @@ AS $$
     SELECT 100 + coalesce(octet_length(seen.text::text), 0) + coalesce(octet_length(seen.metadata::text), 0)
            + coalesce(octet_length(seen.call::text), 0)::bigint
 $$;
-REVOKE ALL ON FUNCTION cardbox.task_seen_bytes FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.task_seen_bytes TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.task_seen_bytes TO cardbox_worker;

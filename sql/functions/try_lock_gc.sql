@@ -13,5 +13,3 @@ BEGIN
     RETURN FOUND;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.try_lock_gc FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.try_lock_gc TO cardbox_service;

@@ -38,5 +38,3 @@ BEGIN
     RETURN s.version;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.update_session FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.update_session TO cardbox_writer;

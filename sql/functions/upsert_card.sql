@@ -65,5 +65,3 @@ BEGIN
         USING ERRCODE = 'serialization_failure';
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.upsert_card FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.upsert_card TO cardbox_writer;

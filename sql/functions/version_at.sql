@@ -29,5 +29,4 @@ BEGIN
     RETURN CASE WHEN below >= first THEN below END;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.version_at FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.version_at TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.version_at TO cardbox_worker;

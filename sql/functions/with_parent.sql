@@ -4,5 +4,3 @@ LANGUAGE sql STABLE
 AS $$
     SELECT ('{"parentId":' || coalesce(to_json(parent)::text, 'null') || ',' || substr(content::text, 2))::json
 $$;
-REVOKE ALL ON FUNCTION cardbox.with_parent FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.with_parent TO cardbox_writer;

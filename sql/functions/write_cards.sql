@@ -66,6 +66,5 @@ BEGIN
     RETURN QUERY SELECT * FROM unnest(ords, outcomes, others);
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.write_cards FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.write_cards TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.write_cards TO cardbox_worker;
 ALTER FUNCTION cardbox.write_cards OWNER TO cardbox_writer;

@@ -63,5 +63,3 @@ BEGIN
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.write_each_card FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.write_each_card TO cardbox_writer;

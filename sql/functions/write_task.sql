@@ -75,6 +75,5 @@ BEGIN
     RETURN QUERY SELECT 0, 0, last;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.write_task FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.write_task TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.write_task TO cardbox_worker;
 ALTER FUNCTION cardbox.write_task OWNER TO cardbox_writer;

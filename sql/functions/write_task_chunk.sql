@@ -26,6 +26,5 @@ BEGIN
     RETURN true;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.write_task_chunk FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.write_task_chunk TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.write_task_chunk TO cardbox_worker;
 ALTER FUNCTION cardbox.write_task_chunk OWNER TO cardbox_writer;
