@@ -34,7 +34,7 @@ BEGIN
     outcome := allowed.outcome;
     version := allowed.version;
     IF outcome = 'replayed' THEN
-        lines := (cardbox.known_entries(tenant, session, ids, contents, refs[1] = -1)).lines;
+        lines := (cardbox.stored_entries(tenant, session, ids, contents, refs[1] = -1)).lines;
         outcomes := array_fill('unchanged'::text, ARRAY[cardinality(ids)]);
     END IF;
     IF outcome IS NOT NULL THEN

@@ -14,7 +14,7 @@ DECLARE
 BEGIN
     version := s.version;
     outcomes := '{}';
-    known := cardbox.known_entries(s.tenant_id, s.session_id, ids, contents, refs[1] = -1);
+    known := cardbox.stored_entries(s.tenant_id, s.session_id, ids, contents, refs[1] = -1);
     IF refs[1] = -1 THEN
         refs[1] := 0;
         parents[1] := s.head_entry_id;
@@ -27,8 +27,8 @@ BEGIN
             WHEN given[i]::text = given[duplicate_of[i]]::text THEN 'unchanged' ELSE 'conflict' END;
     END LOOP;
     lines := cardbox.number_lines(s.lines, outcomes, known.lines);
-    placed := cardbox.place_entries(s, outcomes, parents, refs, lines, known.branches, known.depths);
-    outcomes := cardbox.refuse_entries(s.tenant_id, s.session_id, outcomes, placed.missing, ids, types, targets);
+    placed := cardbox.attach_entries(s, outcomes, parents, refs, lines, known.branches, known.depths);
+    outcomes := cardbox.check_references(s.tenant_id, s.session_id, outcomes, placed.missing, ids, types, targets);
     outcome := CASE WHEN outcomes && '{conflict,no_parent,no_target}' THEN 'refused'
                     WHEN 'appended' = ANY (outcomes) THEN 'done' ELSE 'unchanged' END;
     IF outcome = 'done' THEN

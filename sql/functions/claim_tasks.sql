@@ -42,7 +42,7 @@ BEGIN
                  WHERE t.tenant_id = tenant AND t.lease_owner = owner
                  LIMIT room FOR NO KEY UPDATE SKIP LOCKED
             LOOP
-                claimed := cardbox.take_task(task, owner, lease_ms, most_attempts);
+                claimed := cardbox.assign_task(task, owner, lease_ms, most_attempts);
                 room := room - 1;
                 RETURN NEXT claimed;
             END LOOP;
@@ -56,7 +56,7 @@ BEGIN
                  WHERE t.tenant_id = tenant AND t.wake_at <= moment
                  ORDER BY t.wake_at LIMIT least(share, room) FOR NO KEY UPDATE SKIP LOCKED
             LOOP
-                claimed := cardbox.take_task(task, owner, lease_ms, most_attempts);
+                claimed := cardbox.assign_task(task, owner, lease_ms, most_attempts);
                 room := room - 1;
                 RETURN NEXT claimed;
             END LOOP;

@@ -34,15 +34,15 @@ BEGIN
                 AND CASE WHEN x.content::text = contents[x.line - start + 1]::text
                           AND x.before IS NOT DISTINCT FROM befores[x.line - start + 1]
                           AND x.after IS NOT DISTINCT FROM afters[x.line - start + 1] THEN true
-                    ELSE cardbox.line_body(coalesce(x.bytes, cardbox.session_line(x.before, x.content, x.after)))
-                         = cardbox.line_body(cardbox.session_line(
+                    ELSE cardbox.line_body(coalesce(x.bytes, cardbox.line_bytes(x.before, x.content, x.after)))
+                         = cardbox.line_body(cardbox.line_bytes(
                                befores[x.line - start + 1], contents[x.line - start + 1],
                                afters[x.line - start + 1])) END);
     equal := least(n, last, differs - start);
     IF s.open_end AND last BETWEEN 1 AND n AND equal >= last - 1 THEN
         SELECT x.entry_id, x.content, x.after, x.bytes INTO old FROM cardbox.session_lines x
          WHERE x.tenant_id = s.tenant_id AND x.session_id = s.session_id AND x.line = s.lines - 1;
-        given := cardbox.session_line(befores[last], contents[last], afters[last]);
+        given := cardbox.line_bytes(befores[last], contents[last], afters[last]);
         IF equal = last OR (old.entry_id = ids[last] AND old.content::text = contents[last]::text) THEN
             equal := last;
             open_end := cardbox.is_open_end(given);

@@ -34,7 +34,7 @@ BEGIN
     IF given_header IS NOT NULL THEN
         INSERT INTO cardbox.session_lines (tenant_id, session_id, line, size, bytes)
         VALUES (tenant, session, 0, octet_length(given_header::text) + 1,
-                cardbox.session_line(NULL, given_header, NULL));
+                cardbox.line_bytes(NULL, given_header, NULL));
     END IF;
     outcome := 'created';
     version := 1;

@@ -4,11 +4,11 @@
 -- sent with the event of its present status only.
 CREATE OR REPLACE FUNCTION cardbox.follow_task(
     ord bigint, tenant text, task text, known bigint, message text, chunk bigint, most bigint, room bigint)
-RETURNS SETOF cardbox.task_seen
+RETURNS SETOF cardbox.task_stream_row
 LANGUAGE plpgsql STABLE
 AS $$
 DECLARE
-    seen   cardbox.task_seen;
+    seen   cardbox.task_stream_row;
     bytes  bigint := 0;
     count  bigint := 0;
     v      record;
@@ -36,7 +36,7 @@ BEGIN
             SELECT t.cancel_reason INTO seen.text FROM cardbox.tasks t
              WHERE t.tenant_id = tenant AND t.task_id = task;
         END IF;
-        bytes := bytes + cardbox.task_seen_bytes(seen);
+        bytes := bytes + cardbox.task_stream_row_bytes(seen);
         count := count + 1;
         RETURN NEXT seen;
     END LOOP;
@@ -52,7 +52,7 @@ BEGIN
             is_cut := bytes >= room;
             EXIT WHEN is_cut;
             seen := (ord, v.n, 'chunk', message, NULL, 0, v.piece, NULL, NULL);
-            bytes := bytes + cardbox.task_seen_bytes(seen);
+            bytes := bytes + cardbox.task_stream_row_bytes(seen);
             count := count + 1;
             RETURN NEXT seen;
         END LOOP;

@@ -8,13 +8,13 @@
 CREATE OR REPLACE FUNCTION cardbox.follow_tasks(
     tenants text[], tasks text[], known bigint[], messages text[], chunks bigint[],
     most bigint, page bigint, whole bigint)
-RETURNS SETOF cardbox.task_seen
+RETURNS SETOF cardbox.task_stream_row
 LANGUAGE plpgsql STABLE
 AS $$
 DECLARE
     follower refcursor;
     k        record;
-    seen     cardbox.task_seen;
+    seen     cardbox.task_stream_row;
     room     bigint;
 BEGIN
     IF pg_is_in_recovery() THEN
@@ -44,7 +44,7 @@ BEGIN
         FOR seen IN
             SELECT * FROM cardbox.follow_task(k.ord, k.tenant_id, k.task_id, k.n, k.message_id, k.chunk, most, room)
         LOOP
-            whole := whole - cardbox.task_seen_bytes(seen);
+            whole := whole - cardbox.task_stream_row_bytes(seen);
             RETURN NEXT seen;
         END LOOP;
     END LOOP;

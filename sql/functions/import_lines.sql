@@ -5,9 +5,9 @@
 --   start, diverged_at        see compare_lines()
 --   ids       NULL: no entry
 --   duplicate_of     place, from 1, of an earlier line here with the same id; 0: none
---   parents, refs  see place_entries()
+--   parents, refs  see attach_entries()
 --   types     of an entry; session: a header
---   indexes   see kept_targets()
+--   indexes   see compaction_targets()
 --   contents  JSON of entries and headers; NULL: all of the line is in its `before`
 -- Outcomes of the whole: done; unchanged: nothing was written
 -- Outcomes of a line: appended: a new entry; unchanged: it is in the session; kept: stored, but no
@@ -47,12 +47,12 @@ BEGIN
     made := s.created_at;
     SELECT * INTO c FROM cardbox.compare_lines(s, start, ids, contents, befores, afters, diverged_at);
     diverged_at := c.diverged_at;
-    SELECT * INTO lines, branches, depths, missing, same FROM cardbox.known_entries(tenant, session, ids, contents, false);
+    SELECT * INTO lines, branches, depths, missing, same FROM cardbox.stored_entries(tenant, session, ids, contents, false);
     SELECT * INTO outcomes, issues FROM cardbox.import_outcomes(
         s, start, c.equal, diverged_at IS NOT NULL, restores, ids, duplicate_of, types, contents, lines, missing, same);
     lines := cardbox.number_lines(s.lines - (c.completes IS NOT NULL)::integer, outcomes, lines);
     SELECT * INTO branches, depths, ups, missing
-      FROM cardbox.place_entries(s, outcomes, parents, refs, lines, branches, depths);
+      FROM cardbox.attach_entries(s, outcomes, parents, refs, lines, branches, depths);
     FOR i IN c.equal + 1 .. cardinality(contents) LOOP
         IF missing[i] IS NOT NULL THEN
             issues[i] := 'dangling';
@@ -72,7 +72,7 @@ BEGIN
         END IF;
         PERFORM cardbox.insert_lines(
             tenant, session, c.completes, outcomes, lines, branches, depths, ups, missing, ids, types, roles, sets,
-            cardbox.kept_targets(tenant, session, start, diverged_at, ids, targets, indexes), labels, contents,
+            cardbox.compaction_targets(tenant, session, start, diverged_at, ids, targets, indexes), labels, contents,
             befores, afters, made_ids, ARRAY(SELECT x IS NOT NULL FROM unnest(indexes) AS u(x)));
         version := cardbox.update_session(
             s, (NOT restores)::integer, given_dialect,

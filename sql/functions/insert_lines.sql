@@ -27,11 +27,11 @@ BEGIN
         INSERT INTO cardbox.session_lines (tenant_id, session_id, line, size, bytes)
         SELECT tenant, session, lines[g.i], octet_length(b.bytes), b.bytes
           FROM generate_series(1, cardinality(outcomes)) AS g(i)
-         CROSS JOIN LATERAL cardbox.session_line(befores[g.i], contents[g.i], afters[g.i]) AS b(bytes)
+         CROSS JOIN LATERAL cardbox.line_bytes(befores[g.i], contents[g.i], afters[g.i]) AS b(bytes)
          WHERE outcomes[g.i] = 'kept' AND g.i IS DISTINCT FROM completes;
     END IF;
     IF outcomes[completes] = 'kept' THEN
-        whole := cardbox.session_line(befores[i], contents[i], afters[i]);
+        whole := cardbox.line_bytes(befores[i], contents[i], afters[i]);
         UPDATE cardbox.session_lines x SET bytes = whole, size = octet_length(whole)
          WHERE x.tenant_id = tenant AND x.session_id = session AND x.line = lines[i];
     ELSIF outcomes[completes] = 'appended' THEN

@@ -51,7 +51,7 @@ BEGIN
     END IF;
     issues := ARRAY(
         SELECT CASE WHEN k.missing IS NULL THEN NULL WHEN p.line IS NULL THEN 'dangling' ELSE 'cycle' END
-          FROM unnest((cardbox.known_entries(tenant, session, wanted, NULL, false)).missing)
+          FROM unnest((cardbox.stored_entries(tenant, session, wanted, NULL, false)).missing)
                WITH ORDINALITY AS k(missing, i)
           LEFT JOIN LATERAL (
                 SELECT x.line FROM cardbox.session_lines x

@@ -42,7 +42,7 @@ DECLARE
     -- all rows, and so the order of the index needs it (test_plans[cards_list]).
     first  text := CASE WHEN calls IS NULL THEN key || ' USING ~>~,' END;
 BEGIN
-    IF NOT cardbox.session_sees(tenant) THEN
+    IF NOT cardbox.role_sees_tenant(tenant) THEN
         RETURN;
     END IF;
     RETURN QUERY EXECUTE format($q$

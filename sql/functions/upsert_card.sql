@@ -29,7 +29,7 @@ BEGIN
          WHERE c.tenant_id = new_card.tenant_id AND c.card_id = new_card.card_id;
         IF new_card.tool_call_id IS NOT NULL THEN
             SELECT o.other_id, CASE WHEN o.is_locked THEN 7 WHEN o.other_id IS NOT NULL THEN 5 END
-              INTO other_id, outcome FROM cardbox.other_result(new_card, waits) AS o;
+              INTO other_id, outcome FROM cardbox.existing_result(new_card, waits) AS o;
             IF outcome IS NOT NULL THEN
                 RETURN;
             END IF;

@@ -139,7 +139,7 @@ CREATE TYPE cardbox.claimed_task AS (
 
 -- A row of follow_tasks(): an event; a chunk of a message that is being generated ('chunk'); or the mark
 -- that the limits cut the result ('more').
-CREATE TYPE cardbox.task_seen AS (
+CREATE TYPE cardbox.task_stream_row AS (
     ord bigint, n bigint, what text, ref text, how text, at bigint, text json, metadata jsonb, call json
 );
 

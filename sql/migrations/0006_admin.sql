@@ -18,7 +18,7 @@
 --   * If the fork was first, the box is left for a later batch. By then the fork's chain is visible
 --     or will never be. If the collector was first, the fork waits and finds the box deleted.
 --   * Orphans are examined by statements that begin after that lock was taken, each with a snapshot
---     of its own (READ COMMITTED, which collect() checks). So they see every continuation, and no
+--     of its own (READ COMMITTED, which gc_batch() checks). So they see every continuation, and no
 --     new one can appear, since the box is gone.
 --   * Appends and saves lock their box's head, and require that it is not deleted. They write to
 --     chains of that box only, which are no orphans while it lives.
@@ -36,7 +36,7 @@ CREATE INDEX card_box_orphans_due ON cardbox.card_box_orphans (tenant_id, chain_
 SELECT cardbox.protect('cardbox.card_box_orphans', service => 'SELECT, INSERT, UPDATE, DELETE', worker => NULL);
 
 -- What a batch has removed so far: rows, and the bytes of their values.
-CREATE TYPE cardbox.collected AS (
+CREATE TYPE cardbox.gc_totals AS (
     busy     boolean, -- another collector is at work: nothing was done
     more     boolean, -- there may be more
     room     bigint,  -- rows that the batch may still remove

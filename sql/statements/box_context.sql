@@ -5,7 +5,7 @@
 -- $11 bool whether the range is all that is taken of a box: of a longer one there are no rows of kind 2
 -- What is compressed is unpacked for its size, but neither made text nor sent.
 WITH wanted AS (
-    SELECT * FROM cardbox.boxes_wanted($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
+    SELECT * FROM cardbox.box_ranges($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
                                        $7::int8[], $8::int8[], $9::timestamptz[])
 ), runs AS (
     SELECT w.ord, w.want, w.tenant_id, w.first, w.before, s.start, s.card_ids

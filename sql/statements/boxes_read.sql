@@ -13,7 +13,7 @@
 -- The columns are those of enum box_column in the C code. There are as few as can be, since each costs
 -- PostgreSQL, libpq and us something for each card: a box and a run use those of a card.
 WITH wanted AS (
-    SELECT * FROM cardbox.boxes_wanted($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
+    SELECT * FROM cardbox.box_ranges($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
                                        $7::int8[], $8::int8[], $9::timestamptz[])
 ), runs AS (
     SELECT w.ord, w.want, w.tenant_id, w.first, w.before, s.start, s.card_ids

@@ -6,5 +6,5 @@
 -- $4 timestamptz, $5 uuid  the last row of the page before; NULL: from the newest
 -- $6 int8  how many are looked at
 SELECT h.said, h.box_id, h.version, h.length, h.parent_ids, h.created_at, h.updated_at
-  FROM cardbox.boxes_holding($1::text, $2::text, $3::int8, least($4::timestamptz, 'infinity'),
+  FROM cardbox.boxes_containing($1::text, $2::text, $3::int8, least($4::timestamptz, 'infinity'),
                              least($5::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'), $6::int8) AS h

@@ -174,8 +174,8 @@ def test_private_headers_say_so():
 # What only steers the planner. A file that needs it names the test that fails without it.
 TRICK = re.compile(r"\bOFFSET 0\b|\bunnest\(\(SELECT\b|\bLIMIT \(SELECT\b|\bBETWEEN (\S+) AND \1(?=[\s;)])|THEN true ELSE false END")
 TRICKS_LEFT = {f"sql/{name}.sql" for name in (
-    "statements/cards_put", "functions/collect_cards", "functions/copy_path", "functions/fork_session", "functions/link_late_parents",
-    "functions/move_session_head", "functions/place_entries", "functions/refuse_entries", "functions/restore_session")}
+    "functions/gc_cards", "functions/copy_path", "functions/fork_session", "functions/link_late_parents",
+    "functions/move_session_head", "functions/attach_entries", "functions/check_references", "functions/restore_session")}
 
 
 def test_no_planner_tricks():

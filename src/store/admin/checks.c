@@ -144,7 +144,7 @@ cardbox_status admin_inspect(cardbox *db, admin_facts *out, cardbox_error *err)
 bool admin_try(cardbox *db, admin_attempt what)
 {
     static const statement_id STATEMENTS[] = {
-        STATEMENT_doctor_read_past, STATEMENT_doctor_make_token, STATEMENT_doctor_make_grant};
+        STATEMENT_doctor_read_all, STATEMENT_doctor_make_token, STATEMENT_doctor_make_grant};
     cardbox *tx = NULL;
     cardbox_status status = cardbox_begin(&tx, db, NULL);
     if (status == CARDBOX_OK && what == ADMIN_READ_PAST)

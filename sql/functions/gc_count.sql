@@ -1,6 +1,6 @@
--- collectable: what batches of collect() would remove in all, if nobody wrote meanwhile. It changes
+-- gc_count: what batches of gc_batch() would remove in all, if nobody wrote meanwhile. It changes
 -- nothing and reads no more than that.
-CREATE OR REPLACE FUNCTION cardbox.collectable(retention bigint) RETURNS cardbox.collected
+CREATE OR REPLACE FUNCTION cardbox.gc_count(retention bigint) RETURNS cardbox.gc_totals
 LANGUAGE sql STABLE
 AS $$
     WITH RECURSIVE cutoff AS (
@@ -63,5 +63,5 @@ AS $$
                (SELECT count(*) FROM dead_boxes), (SELECT coalesce(sum(bytes), 0) FROM dead_boxes),
                (SELECT count(*) FROM dead_changes), (SELECT coalesce(sum(bytes), 0) FROM dead_changes),
                (SELECT count(*) FROM dead_segments), (SELECT coalesce(sum(bytes), 0) FROM dead_segments),
-               (SELECT count(*) FROM dead_chains), (SELECT coalesce(sum(bytes), 0) FROM dead_chains))::cardbox.collected
+               (SELECT count(*) FROM dead_chains), (SELECT coalesce(sum(bytes), 0) FROM dead_chains))::cardbox.gc_totals
 $$;

@@ -1,5 +1,5 @@
--- collectable_sessions: what batches of collect_sessions() would remove in all.
-CREATE OR REPLACE FUNCTION cardbox.collectable_sessions(OUT entries bigint, OUT entry_bytes bigint)
+-- gc_count_sessions: what batches of gc_sessions() would remove in all.
+CREATE OR REPLACE FUNCTION cardbox.gc_count_sessions(OUT entries bigint, OUT entry_bytes bigint)
 LANGUAGE sql STABLE
 AS $$
     SELECT count(x.entry_id), coalesce(sum(pg_column_size(x.*)), 0)

@@ -1,8 +1,8 @@
--- collect_boxes: part of collect(): removes deleted boxes after the retention, their logs first,
+-- gc_boxes: part of gc_batch(): removes deleted boxes after the retention, their logs first,
 -- then their heads, and makes orphans of their chains. Of a long log no more is read than is
 -- removed. No sequential and bitmap scans: without statistics PostgreSQL read all boxes for the few
 -- dead ones.
-CREATE OR REPLACE FUNCTION cardbox.collect_boxes(INOUT done cardbox.collected, retention bigint)
+CREATE OR REPLACE FUNCTION cardbox.gc_boxes(INOUT done cardbox.gc_totals, retention bigint)
 LANGUAGE plpgsql
 SET enable_seqscan = off
 SET enable_bitmapscan = off

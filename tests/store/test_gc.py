@@ -67,7 +67,7 @@ def content(dsn, box, *options):
 
 def collect(s, most=1000, retention=0):
     """One batch: its fields."""
-    row = s.run(f"SELECT to_jsonb(cardbox.collect({retention}, {most}))")
+    row = s.run(f"SELECT to_jsonb(cardbox.gc_batch({retention}, {most}))")
     return json.loads(row)
 
 
@@ -295,7 +295,7 @@ def test_no_table_is_read_whole():
         s.run("BEGIN")
         done = collect(s)
         assert done["cards"] == 2 and done["boxes"] == 2 and done["segments"] == 3, done
-        s.run("SELECT cardbox.collectable(0)")
+        s.run("SELECT cardbox.gc_count(0)")
         read = s.run("SELECT relname, seq_tup_read FROM pg_stat_xact_user_tables"
                      " WHERE seq_tup_read > 100")
         s.run("COMMIT")
@@ -305,7 +305,7 @@ def test_no_table_is_read_whole():
 def test_isolation_level_is_checked():
     dsn = Postgres.shared().database()
     with connected(dsn) as s:
-        s.send("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT cardbox.collect(0, 10); ROLLBACK")
+        s.send("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT cardbox.gc_batch(0, 10); ROLLBACK")
         assert "needs the isolation level" in s.receive()
 
 

@@ -1,8 +1,8 @@
--- known_entries: the entries of a session that have one of these ids: parallel arrays, NULL where
+-- stored_entries: the entries of a session that have one of these ids: parallel arrays, NULL where
 -- there is none.
 --   contents    same: the entry has this JSON.
 --   with_parent the first of `contents` lacks its parentId, which the session's entry may have
-CREATE OR REPLACE FUNCTION cardbox.known_entries(
+CREATE OR REPLACE FUNCTION cardbox.stored_entries(
     tenant text, session text, ids text[], contents json[], with_parent boolean,
     OUT lines bigint[], OUT branches bigint[], OUT depths integer[], OUT missing text[], OUT same boolean[])
 LANGUAGE plpgsql STABLE

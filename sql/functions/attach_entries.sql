@@ -1,11 +1,11 @@
--- place_entries: places new entries (outcome appended) in the tree. The arrays are parallel.
+-- attach_entries: places new entries (outcome appended) in the tree. The arrays are parallel.
 --   s         the session's row; its head is not looked up
 --   parents   the parent's id; NULL: a root; '': something that is not an id
 --   refs      number of the parent among the lines here, or 0: it is looked up
 --   lines, branches, depths   of the entry that has the line's id; of a new one only its line
 --   missing   of an entry that became a root because its parent is missing: the parent's id
 -- Keys are looked up as ranges in the order of an index, so that no plan can read other indexes.
-CREATE OR REPLACE FUNCTION cardbox.place_entries(
+CREATE OR REPLACE FUNCTION cardbox.attach_entries(
     s cardbox.sessions, outcomes text[], parents text[], refs integer[], lines bigint[],
     INOUT branches bigint[], INOUT depths integer[], OUT parent_lines bigint[], OUT missing text[])
 LANGUAGE plpgsql

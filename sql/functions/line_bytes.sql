@@ -1,6 +1,6 @@
--- session_line: the bytes of a line. `content` NULL: the line is no entry and no header, and all of
+-- line_bytes: the bytes of a line. `content` NULL: the line is no entry and no header, and all of
 -- it is in `before`. `after` NULL: a line feed.
-CREATE OR REPLACE FUNCTION cardbox.session_line(before bytea, content json, after bytea) RETURNS bytea
+CREATE OR REPLACE FUNCTION cardbox.line_bytes(before bytea, content json, after bytea) RETURNS bytea
 LANGUAGE sql STABLE
 AS $$
     SELECT coalesce(before, '') || CASE WHEN content IS NULL THEN ''

@@ -1,6 +1,6 @@
--- collect_sessions: gc's part of deleting sessions: removes up to `most` lines of deleted sessions
+-- gc_sessions: gc's part of deleting sessions: removes up to `most` lines of deleted sessions
 -- that nobody else is removing.
-CREATE OR REPLACE FUNCTION cardbox.collect_sessions(
+CREATE OR REPLACE FUNCTION cardbox.gc_sessions(
     most bigint, OUT entries bigint, OUT entry_bytes bigint, OUT more boolean)
 LANGUAGE plpgsql
 AS $$

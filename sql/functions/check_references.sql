@@ -1,6 +1,6 @@
--- refuse_entries: the outcomes of entries that an append places: no_parent or no_target where the
+-- check_references: the outcomes of entries that an append places: no_parent or no_target where the
 -- parent, or the entry to be labelled, is not in the session or before the entry.
-CREATE OR REPLACE FUNCTION cardbox.refuse_entries(
+CREATE OR REPLACE FUNCTION cardbox.check_references(
     tenant text, session text, outcomes text[], missing text[], ids text[], types text[], targets text[])
 RETURNS text[]
 LANGUAGE plpgsql STABLE

@@ -1,7 +1,7 @@
--- boxes_wanted: the ranges that reads of boxes ask for: what boxes_read.sql and box_context.sql
+-- box_ranges: the ranges that reads of boxes ask for: what boxes_read.sql and box_context.sql
 -- share. The arrays are parallel; the statements say what they contain. It is inlined into the
 -- statement that calls it.
-CREATE OR REPLACE FUNCTION cardbox.boxes_wanted(
+CREATE OR REPLACE FUNCTION cardbox.box_ranges(
     tenants text[], box_ids uuid[], wants integer[], tails bigint[], skips bigint[], mosts bigint[],
     versions bigint[], lengths bigint[], times timestamptz[])
 RETURNS TABLE (ord bigint, want integer, tenant_id text, parent_ids jsonb, created_at timestamptz,
@@ -38,4 +38,4 @@ AS $$
         SELECT f.first, CASE WHEN k.tail IS NULL AND k.most < h.length - f.first THEN f.first + k.most
                              ELSE h.length END AS before) AS r
 $$;
-GRANT EXECUTE ON FUNCTION cardbox.boxes_wanted TO cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.box_ranges TO cardbox_worker;

@@ -1,4 +1,4 @@
--- boxes_holding: a page of the boxes that contain a card now, newest first. Each row's `said` is 1
+-- boxes_containing: a page of the boxes that contain a card now, newest first. Each row's `said` is 1
 -- if the box belongs to the page, 2 if the look ended at it, 3 if both.
 --   from_time, from_id  the page starts behind this box
 --   most                boxes of the page
@@ -9,7 +9,7 @@
 -- write up to 64 index entries: so the boxes of the tenant are walked through. A card in very many
 -- segments, such as one that all boxes begin with, is not searched everywhere for one page. Instead
 -- each box on the way is searched, from its beginning on.
-CREATE OR REPLACE FUNCTION cardbox.boxes_holding(
+CREATE OR REPLACE FUNCTION cardbox.boxes_containing(
     tenant text, card text, most bigint, from_time timestamptz, from_id uuid, walk bigint)
 RETURNS TABLE (said bigint, box_id uuid, version bigint, length bigint, parent_ids jsonb, created_at timestamptz,
                updated_at timestamptz)
@@ -25,7 +25,7 @@ DECLARE
     given  bigint := 0;
     fits   boolean;
 BEGIN
-    IF NOT cardbox.session_sees(tenant) THEN
+    IF NOT cardbox.role_sees_tenant(tenant) THEN
         RETURN;
     END IF;
     WITH RECURSIVE holding AS ( -- segments with it, then what continues their chains
@@ -54,7 +54,7 @@ BEGIN
         seen := seen + 1;
         fits := b.in_tail OR b.in_chain;
         IF NOT fits AND cardinality(chains) > few AND b.length >= 64 THEN
-            place := cardbox.first_segment_holding(tenant, b.chain_id, b.length, card);
+            place := cardbox.first_segment_containing(tenant, b.chain_id, b.length, card);
             fits := place IS NOT NULL;
             walk := walk - CASE WHEN fits THEN place ELSE b.length END / 64;
         END IF;
@@ -69,4 +69,4 @@ BEGIN
     END LOOP;
 END
 $$;
-GRANT EXECUTE ON FUNCTION cardbox.boxes_holding TO cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.boxes_containing TO cardbox_worker;

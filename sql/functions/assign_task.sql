@@ -1,6 +1,6 @@
--- take_task: part of claim_tasks(): assigns one task, whose row the caller has locked, to a worker.
+-- assign_task: part of claim_tasks(): assigns one task, whose row the caller has locked, to a worker.
 -- Outcomes: 1 claimed  12 claimed most_attempts times before: it has failed now
-CREATE OR REPLACE FUNCTION cardbox.take_task(
+CREATE OR REPLACE FUNCTION cardbox.assign_task(
     task cardbox.tasks, owner text, lease_ms bigint, most_attempts integer)
 RETURNS cardbox.claimed_task
 LANGUAGE plpgsql

@@ -1,8 +1,8 @@
--- session_sees: whether the calling role may see a tenant, as the policies say it: for functions
+-- role_sees_tenant: whether the calling role may see a tenant, as the policies say it: for functions
 -- that run with the owner's rights. The caller is the role that SET ROLE has set, else the log-in
 -- role of the connection. plpgsql evaluates the first question by itself, so that the service runs
 -- no query.
-CREATE OR REPLACE FUNCTION cardbox.session_sees(tenant text) RETURNS boolean
+CREATE OR REPLACE FUNCTION cardbox.role_sees_tenant(tenant text) RETURNS boolean
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -14,6 +14,6 @@ BEGIN
     END IF;
     RETURN pg_has_role(asking, 'cardbox_worker', 'USAGE')
        AND EXISTS (SELECT FROM cardbox.tenant_grants g
-                    WHERE g.tenant_id = session_sees.tenant AND g.role_name = asking);
+                    WHERE g.tenant_id = role_sees_tenant.tenant AND g.role_name = asking);
 END
 $$;

@@ -1,7 +1,7 @@
--- collect_chains: part of collect(): removes what nobody can read of orphaned chains. An orphan
+-- gc_chains: part of gc_batch(): removes what nobody can read of orphaned chains. An orphan
 -- that others continue is left, and counts as one row, so that a batch which meets only such
 -- orphans still says `more`.
-CREATE OR REPLACE FUNCTION cardbox.collect_chains(INOUT done cardbox.collected)
+CREATE OR REPLACE FUNCTION cardbox.gc_chains(INOUT done cardbox.gc_totals)
 LANGUAGE plpgsql
 SET enable_seqscan = off
 SET enable_bitmapscan = off

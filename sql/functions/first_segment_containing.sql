@@ -1,6 +1,6 @@
--- first_segment_holding: part of boxes_holding(): where the first sealed segment begins that contains a card, among those
+-- first_segment_containing: part of boxes_containing(): where the first sealed segment begins that contains a card, among those
 -- of a box of this chain and length; NULL: none. It searches the chains that this one continues first.
-CREATE OR REPLACE FUNCTION cardbox.first_segment_holding(tenant text, chain uuid, length bigint, card text) RETURNS bigint
+CREATE OR REPLACE FUNCTION cardbox.first_segment_containing(tenant text, chain uuid, length bigint, card text) RETURNS bigint
 LANGUAGE sql STABLE
 AS $$
     WITH RECURSIVE lineage AS (

@@ -1,5 +1,5 @@
--- date_boxes: sets the creation times of boxes that an import has just written. The arrays are parallel.
-CREATE OR REPLACE FUNCTION cardbox.date_boxes(tenants text[], boxes uuid[], times timestamptz[]) RETURNS void
+-- set_boxes_created: sets the creation times of boxes that an import has just written. The arrays are parallel.
+CREATE OR REPLACE FUNCTION cardbox.set_boxes_created(tenants text[], boxes uuid[], times timestamptz[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -15,5 +15,5 @@ BEGIN
      WHERE b.tenant_id = g.tenant_id COLLATE "C" AND b.box_id = g.box_id;
 END
 $$;
-GRANT EXECUTE ON FUNCTION cardbox.date_boxes TO cardbox_worker;
-ALTER FUNCTION cardbox.date_boxes OWNER TO cardbox_writer;
+GRANT EXECUTE ON FUNCTION cardbox.set_boxes_created TO cardbox_worker;
+ALTER FUNCTION cardbox.set_boxes_created OWNER TO cardbox_writer;

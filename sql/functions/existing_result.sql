@@ -1,9 +1,9 @@
--- other_result: the card that already is the result of the call which new_card would be a result of;
+-- existing_result: the card that already is the result of the call which new_card would be a result of;
 -- other_id NULL: there is none. A result that has expired is marked as deleted. Then another one may
 -- be written.
 --   waits      whether it waits for a locked card
 --   is_locked  others have locked an expired one
-CREATE OR REPLACE FUNCTION cardbox.other_result(
+CREATE OR REPLACE FUNCTION cardbox.existing_result(
     new_card cardbox.cards, waits boolean, OUT other_id text, OUT is_locked boolean)
 LANGUAGE plpgsql
 SET plan_cache_mode = auto

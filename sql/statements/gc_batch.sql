@@ -7,5 +7,5 @@
 SELECT c.busy, c.more OR s.more, c.room, c.cards, c.card_bytes, c.revisions,
        c.revision_bytes, c.boxes, c.box_bytes, c.changes, c.change_bytes, c.segments, c.segment_bytes,
        c.chains, c.chain_bytes, s.entries, s.entry_bytes
-  FROM cardbox.collect($1::int8, $2::int8) AS c
- CROSS JOIN LATERAL cardbox.collect_sessions(CASE WHEN c.busy THEN 0 ELSE c.room END) AS s
+  FROM cardbox.gc_batch($1::int8, $2::int8) AS c
+ CROSS JOIN LATERAL cardbox.gc_sessions(CASE WHEN c.busy THEN 0 ELSE c.room END) AS s

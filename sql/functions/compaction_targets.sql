@@ -1,8 +1,8 @@
--- kept_targets: of compactions of a file that name the first entry that they keep by an index: its
+-- compaction_targets: of compactions of a file that name the first entry that they keep by an index: its
 -- id. Others keep their target.
 --   indexes      number of that entry's line in the file; negative: not known; NULL: no index
 --   diverged_at  from this line on the file's lines have other numbers in the session; NULL: none
-CREATE OR REPLACE FUNCTION cardbox.kept_targets(
+CREATE OR REPLACE FUNCTION cardbox.compaction_targets(
     tenant text, session text, start bigint, diverged_at bigint, ids text[], targets text[], indexes bigint[])
 RETURNS text[]
 LANGUAGE plpgsql STABLE

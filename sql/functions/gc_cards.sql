@@ -1,9 +1,9 @@
--- collect_cards: part of collect(): removes dead cards with their revisions, namely those that have
+-- gc_cards: part of gc_batch(): removes dead cards with their revisions, namely those that have
 -- expired, and deleted ones after the retention. A card that something still uses is kept as a deleted
 -- one, and is looked at again a day and the retention later. No program makes such a card. Locked rows
 -- are skipped and do not count for the limit: the collector waits for nobody, so it can't be part of a
 -- deadlock. Each kind is read in the order of its index, else a batch read all cards.
-CREATE OR REPLACE FUNCTION cardbox.collect_cards(INOUT done cardbox.collected, retention bigint)
+CREATE OR REPLACE FUNCTION cardbox.gc_cards(INOUT done cardbox.gc_totals, retention bigint)
 LANGUAGE plpgsql
 SET enable_seqscan = off
 AS $$
