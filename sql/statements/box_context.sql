@@ -1,9 +1,8 @@
--- The cards of a box for a context: boxes_read of cards alone, but that none is given where they are too
--- large together, or too many.
--- $1 to $9: as of boxes_read; $3 is 2 or 0
--- $10 int8 bytes of cards, as they are stored but not compressed: with more there are no rows of kind 2
--- $11 bool whether the range is all that is taken of a box: of a longer one there are no rows of kind 2
--- What is compressed is unpacked for its size, but neither made text nor sent.
+-- Reads the cards of a box for a context. It is boxes_read for cards, with two limits. If a box is beyond one of
+-- them, only its row of kind 0 is returned.
+-- $1 to $9  as in boxes_read; $3 is 2 or 0
+-- $10 int8  maximum size of the cards in bytes, uncompressed
+-- $11 bool  whether the range must be the end of the box's list
 WITH wanted AS (
     SELECT * FROM cardbox.box_ranges($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
                                        $7::int8[], $8::int8[], $9::timestamptz[])

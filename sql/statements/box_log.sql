@@ -1,9 +1,9 @@
--- The changes of a box, newest first. One row with version NULL if the box has none that fit.
+-- Lists the changes of a box, newest first. If none match, one row with version NULL is returned.
 -- $1 text  tenant
 -- $2 uuid  box
--- $3 int8  only versions below
--- $4 int8  how many
--- $5 int8  also the ids that a change added, where it added at most so many; NULL: no ids
+-- $3 int8  only versions below this one
+-- $4 int8  maximum number of changes
+-- $5 int8  changes that added at most this number of ids also return the ids; NULL: no ids
 SELECT l.version, l.op, l.length, l.added, l.append_key, l.at, i.ids
   FROM cardbox.card_boxes b
   LEFT JOIN LATERAL (

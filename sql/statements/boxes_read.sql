@@ -1,17 +1,21 @@
--- Boxes: their ids, their cards, or both, whole or in part, now or as of an earlier moment; for one
--- tenant or several at once. Arrays are parallel, one element a box.
--- $1 text[]  tenants
--- $2 uuid[]  box ids
--- $3 int4[]  what is wanted: 1 the ids of the range, 2 the cards of the range, 4 all ids
--- $4 int8[]  range: only the last n ids; NULL: by $5 and $6
--- $5 int8[]  range: from this position, 0 is the first
--- $6 int8[]  range: at most so many; NULL: to the end
--- $7 int8[]  as of this version; $8 int8[] with the first n ids of the present list;
--- $9 timestamptz[]  as of this moment; NULL: not so
--- Rows come in any order, but mostly kind by kind. kind 0: one a box that exists; kind 1: a run of ids
--- that begins at pos and may reach beyond the range; kind 2: the card at pos (content null: not readable).
--- The columns are those of enum box_column in the C code. There are as few as can be, since each costs
--- PostgreSQL, libpq and us something for each card: a box and a run use those of a card.
+-- Reads boxes of one or more tenants: all ids, or the ids or cards of a range, now or at an earlier time. The arrays
+-- are parallel: one element for each box.
+-- $1 text[]         tenants
+-- $2 uuid[]         boxes
+-- $3 int4[]         sum of: 1 the ids of the range, 2 the cards of the range, 4 all ids
+-- $4 int8[]         range: the last ids, this number of them; NULL: $5 and $6 define the range
+-- $5 int8[]         range: first position, from 0
+-- $6 int8[]         range: maximum number of ids; NULL: to the end
+-- $7 int8[]         the box at this version; NULL: the current one
+-- $8 int8[]         the box with this number of ids of the current list; NULL: all
+-- $9 timestamptz[]  the box at this time; NULL: now
+--
+-- Rows come in any order, but mostly ordered by kind. Kind 0 is a box that exists. Kind 1 is a segment of ids that
+-- begins at pos; it may begin before the range and end after it. Kind 2 is the card at pos; its content is NULL if
+-- there is no readable card.
+--
+-- The columns are those of enum box_column in the C code. Each column costs time for each card. So there are as few
+-- as possible, and the rows of kinds 0 and 1 use the columns of a card.
 WITH wanted AS (
     SELECT * FROM cardbox.box_ranges($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
                                        $7::int8[], $8::int8[], $9::timestamptz[])

@@ -1,9 +1,8 @@
--- Readable cards by id, for one tenant or several at once. If the asker already has the card in its present
--- form, the row has only the ordinal and the etag.
+-- Reads readable cards by id, of one or more tenants. If the caller has the current etag of a card, its row has only
+-- the index and the etag. The columns from card_id on are those of enum card_column in the C code.
 -- $1 text[]  tenants
 -- $2 text[]  card ids, parallel to $1
--- $3 int8[]  the etags that the asker has, parallel to $1; 0: none. Only a damaged row has the etag 0
--- The columns from card_id on are those of enum card_column in the C code.
+-- $3 int8[]  etags of the caller, parallel to $1; 0: none. Only a damaged row has the etag 0
 SELECT k.ord,
        CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.card_id END,
        CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.content END,

@@ -1,4 +1,4 @@
--- The role that the server of `cardbox dev` logs in as: what a server should be, and no more.
+-- Creates the log-in role of the server of `cardbox dev`.
 DO $$
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'cardbox_server') THEN

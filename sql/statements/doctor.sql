@@ -1,4 +1,4 @@
--- Who we are, and what the database is.
+-- Returns facts about the role, the settings and the database, for `cardbox doctor`.
 SELECT current_user::text,
        pg_has_role('cardbox_service', 'USAGE'), pg_has_role('cardbox_worker', 'USAGE'),
        current_setting('server_version'), pg_is_in_recovery(),

@@ -1,2 +1,2 @@
--- The process that serves this session. A pooler gives its clients numbers of its own instead.
+-- Returns the pid of the session's backend. Behind a pooler it differs from the pid that the client received.
 SELECT pg_backend_pid()

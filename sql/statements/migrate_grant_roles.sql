@@ -1,7 +1,7 @@
--- Makes our role a member of two roles, where it may. cardbox_service: row-level security lets its members see
--- the rows that are migrated. cardbox_writer: only a member can give it functions. From PostgreSQL 16 on, the
--- role that makes a role administers it, and has nothing of its rights. Before the first migration of a
--- cluster there are no such roles.
+-- Makes the role a member of cardbox_service and cardbox_writer. Row-level security shows the rows to members of
+-- cardbox_service, and only a member of cardbox_writer can make it the owner of functions. From PostgreSQL 16 on, a
+-- role that creates another one can grant it, but does not have its rights. Before the first migration of a cluster
+-- the two roles do not exist.
 DO $$
 DECLARE
     needed text;

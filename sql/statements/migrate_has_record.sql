@@ -1,4 +1,4 @@
--- Whether any migration was ever applied here; and whether that was by a development version, whose record has no
--- functions.
+-- Returns whether the table of migrations exists, and whether a development version created it: then the table of
+-- functions is missing.
 SELECT to_regclass('cardbox.migrations') IS NOT NULL,
        to_regclass('cardbox.migrations') IS NOT NULL AND to_regclass('cardbox.functions') IS NULL

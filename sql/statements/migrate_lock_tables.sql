@@ -1,4 +1,4 @@
--- The statement that locks, as no other does, all tables that a migration names; NULL: it names none.
+-- Returns a LOCK TABLE statement for all tables that a migration names; NULL: it names none.
 -- $1 text  the migration
 SELECT 'LOCK TABLE ' || string_agg(c.oid::regclass::text, ', ' ORDER BY c.oid) || ' IN ACCESS EXCLUSIVE MODE'
   FROM pg_class c

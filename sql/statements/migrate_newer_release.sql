@@ -1,5 +1,5 @@
--- The newest release that has changed this database; no row: that is no newer one than ours.
--- $1 text  our release
+-- Returns the newest release that has migrated this database, or no row if it is not newer than this one.
+-- $1 text  this release
 SELECT array_to_string(n.release, '.')
   FROM (SELECT max(string_to_array(r.release, '.')::int4[]) AS release
           FROM (SELECT m.release FROM cardbox.migrations m

@@ -1,8 +1,8 @@
--- A page of the projects that the role can read, ordered by id. The service's role gets all projects that
--- have rows, found with one index lookup each. A worker's role gets the projects granted to it, because
--- row-level security would make such a lookup scan the rows of other projects. For each project: the
--- numbers of live rows of each kind, counted up to $3, and whether there are more.
--- $1 text  the last project of the previous page; NULL: the first page
+-- Lists a page of the projects that the role can read, ordered by id. The service gets all projects that have rows,
+-- with one index look-up each. A worker's role gets its grants, because behind a policy such a look-up would read the
+-- rows of other projects. For each project the row has the number of live rows of each kind, up to $3, and whether
+-- there are more.
+-- $1 text  last project of the previous page; NULL: the first page
 -- $2 int8  maximum number of projects
 -- $3 int8  maximum number of rows of each kind that are counted
 WITH RECURSIVE held (tenant_id, place) AS (

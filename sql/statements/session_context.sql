@@ -1,8 +1,9 @@
--- The entries that the context of an entry is made of, in any order, each with its depth. One more row,
--- of line -1, exists if there is such a session: see session_path.
--- $1 text tenant, $2 text session, $3 text entry, '' the head
--- $4 int8 bytes of texts: if there are more no row has its text
--- The text is NULL of entries that are never part of a context.
+-- Reads the entries of the context of an entry, in any order, with their depths. Another row, with line -1, is
+-- that of session_path. Entries that are never part of a context have the content NULL.
+-- $1 text  tenant
+-- $2 text  session
+-- $3 text  entry; '': the head
+-- $4 int8  maximum size of all contents in bytes: beyond it all contents are NULL
 WITH leaf AS MATERIALIZED (
     SELECT s.header, e.line, e.entry_id, e.depth
       FROM cardbox.sessions s

@@ -1,6 +1,8 @@
--- Ends an import of a file: links entries to parents that came later. See the function link_late_parents.
--- Row 0 is for the whole, the others are for the ids, in their order.
--- $1 text tenant, $2 text session, $3 text[] ids of dangling entries
+-- Completes an import of a file: links entries to parents that came later. See the function link_late_parents. Row 0 is
+-- for the whole call. The other rows are for the ids, in their order.
+-- $1 text    tenant
+-- $2 text    session
+-- $3 text[]  ids of dangling entries
 SELECT u.place, u.issue, a.version, a.links, a.cycles
   FROM cardbox.link_late_parents($1::text, $2::text, $3::text[]) AS a
  CROSS JOIN LATERAL (
