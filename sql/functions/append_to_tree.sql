@@ -1,5 +1,5 @@
--- append_to_tree: appends entries anywhere in a session, whose row is s and is locked. The arrays and the
--- outcomes are those of append_entries().
+-- append_to_tree: appends entries anywhere in a session. The arrays and outcomes are those of append_entries().
+--   s  The session's row, which the caller has locked.
 CREATE OR REPLACE FUNCTION cardbox.append_to_tree(
     s cardbox.sessions, given_dialect text, ids text[], duplicate_of integer[], parents text[], refs integer[],
     types text[], roles text[], sets text[], targets text[], labels json[], contents json[],
@@ -8,13 +8,13 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
     given   json[] := contents;
-    known   record;
+    stored  record;
     placed  record;
     befores bytea[];
 BEGIN
     version := s.version;
     outcomes := '{}';
-    known := cardbox.stored_entries(s.tenant_id, s.session_id, ids, contents, refs[1] = -1);
+    stored := cardbox.stored_entries(s.tenant_id, s.session_id, ids, contents, refs[1] = -1);
     IF refs[1] = -1 THEN
         refs[1] := 0;
         parents[1] := s.head_entry_id;
@@ -22,12 +22,12 @@ BEGIN
     END IF;
     FOR i IN 1 .. coalesce(cardinality(ids), 0) LOOP
         outcomes[i] := CASE
-            WHEN known.same[i] THEN 'unchanged' WHEN known.lines[i] IS NOT NULL THEN 'conflict'
+            WHEN stored.same[i] THEN 'unchanged' WHEN stored.lines[i] IS NOT NULL THEN 'conflict'
             WHEN duplicate_of[i] = 0 THEN 'appended'
             WHEN given[i]::text = given[duplicate_of[i]]::text THEN 'unchanged' ELSE 'conflict' END;
     END LOOP;
-    lines := cardbox.number_lines(s.lines, outcomes, known.lines);
-    placed := cardbox.attach_entries(s, outcomes, parents, refs, lines, known.branches, known.depths);
+    lines := cardbox.number_lines(s.lines, outcomes, stored.lines);
+    placed := cardbox.attach_entries(s, outcomes, parents, refs, lines, stored.branches, stored.depths);
     outcomes := cardbox.check_references(s.tenant_id, s.session_id, outcomes, placed.missing, ids, types, targets);
     outcome := CASE WHEN outcomes && '{conflict,no_parent,no_target}' THEN 'refused'
                     WHEN 'appended' = ANY (outcomes) THEN 'done' ELSE 'unchanged' END;

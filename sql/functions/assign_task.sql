@@ -1,7 +1,7 @@
--- assign_task: part of claim_tasks(): assigns one task, whose row the caller has locked, to a worker.
--- Outcomes: 1 claimed  12 claimed most_attempts times before: it has failed now
+-- assign_task: assigns a task to a worker. Part of claim_tasks(), which has locked the task's row.
+-- Outcomes: 1 claimed, 12 the task has been claimed max_attempts times before, and has failed now.
 CREATE OR REPLACE FUNCTION cardbox.assign_task(
-    task cardbox.tasks, owner text, lease_ms bigint, most_attempts integer)
+    task cardbox.tasks, owner text, lease_ms bigint, max_attempts integer)
 RETURNS cardbox.claimed_task
 LANGUAGE plpgsql
 AS $$
@@ -12,7 +12,7 @@ BEGIN
                 task.parent_task_id);
     claimed.failed_calls := cardbox.fail_open_calls(
         task.tenant_id, task.task_id, 'Process crashed during execution', '%s failed due to process crash');
-    IF task.attempts >= most_attempts THEN
+    IF task.attempts >= max_attempts THEN
         claimed.outcome := 12;
         PERFORM cardbox.end_task(
             task.tenant_id, task.task_id,

@@ -1,23 +1,22 @@
--- box_ranges: the ranges that reads of boxes ask for: what boxes_read.sql and box_context.sql
--- share. The arrays are parallel; the statements say what they contain. It is inlined into the
--- statement that calls it.
+-- box_ranges: returns the boxes and the ranges of positions that a request reads. The statements boxes_read and
+-- box_context use it, and explain its parallel arrays. It is inlined into them.
 CREATE OR REPLACE FUNCTION cardbox.box_ranges(
-    tenants text[], box_ids uuid[], wants integer[], tails bigint[], skips bigint[], mosts bigint[],
+    tenants text[], box_ids uuid[], parts_lists integer[], tails bigint[], skips bigint[], mosts bigint[],
     versions bigint[], lengths bigint[], times timestamptz[])
-RETURNS TABLE (ord bigint, want integer, tenant_id text, parent_ids jsonb, created_at timestamptz,
+RETURNS TABLE (ord bigint, parts integer, tenant_id text, parent_ids jsonb, created_at timestamptz,
                version bigint, chain_id uuid, own_from bigint, length bigint, updated_at timestamptz,
                tail jsonb, tail_start bigint, first bigint, before bigint, ids_first bigint, ids_before bigint)
 LANGUAGE sql STABLE
 AS $$
-    SELECT k.ord, k.want, b.tenant_id, b.parent_ids, b.created_at,
+    SELECT k.ord, k.parts, b.tenant_id, b.parent_ids, b.created_at,
            h.version, h.chain_id, h.own_from, h.length, h.updated_at,
            CASE WHEN h.chain_id = b.chain_id THEN b.tail END AS tail,
            b.length / 64 * 64 AS tail_start,
            r.first, r.before,
-           CASE WHEN k.want & 4 <> 0 THEN 0 ELSE r.first END AS ids_first,
-           CASE WHEN k.want & 4 <> 0 THEN h.length ELSE r.before END AS ids_before
-      FROM unnest(tenants, box_ids, wants, tails, skips, mosts, versions, lengths, times) WITH ORDINALITY
-           AS k(tenant_id, box_id, want, tail, skip, most, at_version, at_length, at_time, ord)
+           CASE WHEN k.parts & 4 <> 0 THEN 0 ELSE r.first END AS ids_first,
+           CASE WHEN k.parts & 4 <> 0 THEN h.length ELSE r.before END AS ids_before
+      FROM unnest(tenants, box_ids, parts_lists, tails, skips, mosts, versions, lengths, times) WITH ORDINALITY
+           AS k(tenant_id, box_id, parts, tail, skip, most, at_version, at_length, at_time, ord)
       JOIN cardbox.card_boxes b
         ON b.tenant_id = k.tenant_id COLLATE "C" AND b.box_id = k.box_id AND b.deleted_at IS NULL
      CROSS JOIN LATERAL (

@@ -1,5 +1,5 @@
--- card_is_used: whether a message needs a card. Lists of boxes may name cards that are gone, so they
--- do not count. The caller has locked the card, and its statement began after that.
+-- card_is_used: returns whether a message refers to a card. Boxes do not count: their lists may contain ids of
+-- cards that no longer exist. The caller's statement began after it had locked the card.
 CREATE OR REPLACE FUNCTION cardbox.card_is_used(tenant text, card text) RETURNS boolean
 LANGUAGE sql STABLE
 AS $$

@@ -1,7 +1,7 @@
--- compaction_targets: of compactions of a file that name the first entry that they keep by an index: its
--- id. Others keep their target.
---   indexes      number of that entry's line in the file; negative: not known; NULL: no index
---   diverged_at  from this line on the file's lines have other numbers in the session; NULL: none
+-- compaction_targets: resolves line numbers to entry ids. A compaction in a file may name the first entry that it
+-- keeps by a line number. Returns `targets` with the ids of these entries filled in.
+--   indexes      Line number in the file of the first kept entry; negative: unknown; NULL: the compaction has none.
+--   diverged_at  First line whose number in the file differs from its number in the session; NULL: none.
 CREATE OR REPLACE FUNCTION cardbox.compaction_targets(
     tenant text, session text, start bigint, diverged_at bigint, ids text[], targets text[], indexes bigint[])
 RETURNS text[]

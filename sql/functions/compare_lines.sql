@@ -1,12 +1,14 @@
--- compare_lines: compares a batch of lines of a file with the lines of the session whose row is s.
---   start        line number of the batch's first line
---   diverged_at  number of the first line that differs from the session's; NULL: none differs
---   equal        how many lines at the start of the batch are in the session
---   completes    index from 1 of the line that begins with the session's truncated last line and has
---                more bytes; NULL: none
---   prefix       the line feed before that truncated line, if it has one
---   open_end     the session's last line has no line feed at its end
---   has_changed  the missing end of the session's last line was written
+-- compare_lines: compares a batch of lines of a file with the lines of a session. Completes the session's last
+-- line if only its end is missing.
+--   s            The session's row.
+--   start        Line number of the batch's first line.
+--   diverged_at  Number of the first line that differs from the session's; NULL: none differs.
+--   equal        Number of lines at the start of the batch that the session has.
+--   completes    Index from 1 of the line that begins with the session's truncated last line and has more bytes;
+--                NULL: none.
+--   prefix       The line feed before that truncated line, if it has one.
+--   open_end     The session's last line has no line feed at its end.
+--   has_changed  The missing end of the session's last line was written.
 CREATE OR REPLACE FUNCTION cardbox.compare_lines(
     s cardbox.sessions, start bigint, ids text[], contents json[], befores bytea[], afters bytea[],
     INOUT diverged_at bigint, OUT equal integer, OUT completes integer, OUT prefix bytea,

@@ -1,6 +1,7 @@
--- create_session: creates a session, with a header's line or without.
--- Outcomes: created; unchanged: it exists; exists: it exists, and may_exist is false;
---   other_dialect: it exists in another dialect
+-- create_session: creates a session. If a header is given, it becomes line 0.
+--   may_exist  Whether an existing session has the outcome unchanged instead of exists.
+--
+-- Outcomes: created; unchanged; exists; other_dialect: it exists with another dialect.
 CREATE OR REPLACE FUNCTION cardbox.create_session(
     tenant text, session text, given_dialect text, given_header json, source text,
     may_exist boolean, OUT outcome text, OUT version bigint)

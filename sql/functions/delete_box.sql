@@ -1,4 +1,4 @@
--- delete_box: marks a box as deleted. Returns whether there is such a box, deleted before or not.
+-- delete_box: marks a box as deleted. Returns true if the box exists, even if it was deleted before.
 CREATE OR REPLACE FUNCTION cardbox.delete_box(tenant text, box uuid) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp

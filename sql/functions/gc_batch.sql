@@ -1,28 +1,28 @@
--- gc_batch: removes one batch of dead rows: cards, boxes, then orphaned chains, at most `most` rows,
--- revisions not counted. See card_box_orphans for why that is safe.
---   retention  seconds for which deleted cards and boxes stay
-CREATE OR REPLACE FUNCTION cardbox.gc_batch(retention bigint, most bigint) RETURNS cardbox.gc_totals
+-- gc_batch: removes one batch of dead rows: cards, boxes, orphaned chains, then lines of deleted sessions. The
+-- migration 0006 explains why this is safe.
+--   retention  Seconds for which deleted cards and boxes are kept.
+--   max_rows   Maximum number of rows. Revisions do not count.
+CREATE OR REPLACE FUNCTION cardbox.gc_batch(retention bigint, max_rows bigint) RETURNS cardbox.gc_totals
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    done cardbox.gc_totals := (false, false, most, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    totals cardbox.gc_totals := (false, false, max_rows, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
-        RAISE EXCEPTION 'collecting needs the isolation level read committed'
-            USING ERRCODE = 'invalid_transaction_state';
+        RAISE EXCEPTION 'gc needs the isolation level read committed' USING ERRCODE = 'invalid_transaction_state';
     END IF;
     IF NOT cardbox.try_lock_gc() THEN
-        done.busy := true;
-        RETURN done;
+        totals.busy := true;
+        RETURN totals;
     END IF;
-    done := cardbox.gc_cards(done, retention);
-    IF done.room > 0 THEN
-        done := cardbox.gc_boxes(done, retention);
+    totals := cardbox.gc_cards(totals, retention);
+    IF totals.rows_left > 0 THEN
+        totals := cardbox.gc_boxes(totals, retention);
     END IF;
-    IF done.room > 0 THEN
-        done := cardbox.gc_chains(done);
+    IF totals.rows_left > 0 THEN
+        totals := cardbox.gc_chains(totals);
     END IF;
-    done.more := done.more OR done.room <= 0;
-    RETURN done;
+    totals.more := totals.more OR totals.rows_left <= 0;
+    RETURN cardbox.gc_sessions(totals);
 END
 $$;

@@ -1,4 +1,4 @@
--- is_open_end: whether these bytes, the end of a line, lack the line feed.
+-- is_open_end: returns whether a line has no line feed at its end.
 CREATE OR REPLACE FUNCTION cardbox.is_open_end(bytes bytea) RETURNS boolean
 LANGUAGE sql IMMUTABLE
 AS $$

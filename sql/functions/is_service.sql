@@ -1,6 +1,6 @@
--- is_service: whether the caller of a writing function is a member of cardbox_service. The caller is
--- the role that SET ROLE has set, else the log-in role of the connection: in a function with SECURITY
--- DEFINER current_user is its owner. PostgreSQL writes this expression into the function that calls it.
+-- is_service: returns whether the caller of a writing function is a member of cardbox_service. The caller is the
+-- role that SET ROLE has set, or else the log-in role. current_user does not help: in a SECURITY DEFINER function
+-- it is the owner. It is inlined.
 CREATE OR REPLACE FUNCTION cardbox.is_service() RETURNS boolean
 LANGUAGE sql STABLE
 AS $$

@@ -1,5 +1,5 @@
--- line_body: the bytes of a line without the line feed at its end, and without the one in front
--- that a line has behind an open last line.
+-- line_body: returns a line without the line feed at its end. A line behind one that lacked its line feed begins
+-- with that line feed, which is removed too.
 CREATE OR REPLACE FUNCTION cardbox.line_body(bytes bytea) RETURNS bytea
 LANGUAGE sql IMMUTABLE
 AS $$

@@ -1,5 +1,5 @@
--- line_bytes: the bytes of a line. `content` NULL: the line is no entry and no header, and all of
--- it is in `before`. `after` NULL: a line feed.
+-- line_bytes: returns the bytes of a line. If content is NULL, `before` has the whole line. If after is NULL, the
+-- line ends with a line feed.
 CREATE OR REPLACE FUNCTION cardbox.line_bytes(before bytea, content json, after bytea) RETURNS bytea
 LANGUAGE sql STABLE
 AS $$

@@ -1,5 +1,5 @@
--- lock_ending_task: locks a task that is to end, and its parent, which is woken then, in the order
--- of lock_tasks().
+-- lock_ending_task: locks a task that is about to end, and its parent, which end_task() wakes. lock_tasks()
+-- determines the order.
 CREATE OR REPLACE FUNCTION cardbox.lock_ending_task(tenant text, task text) RETURNS void
 LANGUAGE sql
 AS $$

@@ -1,4 +1,4 @@
--- now_ms: the time in Unix milliseconds.
+-- now_ms: returns the current time in Unix milliseconds.
 CREATE OR REPLACE FUNCTION cardbox.now_ms() RETURNS bigint
 LANGUAGE sql VOLATILE
 AS $$

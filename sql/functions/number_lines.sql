@@ -1,5 +1,5 @@
--- number_lines: numbers the new lines (outcome appended or kept) from `next`. Other elements of
--- `lines` stay.
+-- number_lines: assigns line numbers from `next` to the lines whose outcome is appended or kept. The other elements
+-- of `lines` stay.
 CREATE OR REPLACE FUNCTION cardbox.number_lines(next bigint, outcomes text[], lines bigint[]) RETURNS bigint[]
 LANGUAGE plpgsql IMMUTABLE
 AS $$

@@ -1,5 +1,5 @@
--- random_etag: a new etag: 63 random bits, never 0. It is no sequence, which would give numbers a
--- second time after a restore. It is inlined.
+-- random_etag: returns a new etag: 63 random bits, never 0. A sequence would return some numbers again after a
+-- restore. It is inlined.
 CREATE OR REPLACE FUNCTION cardbox.random_etag() RETURNS bigint
 LANGUAGE sql
 AS $$

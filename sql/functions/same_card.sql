@@ -1,4 +1,4 @@
--- same_card: whether two rows of one card say the same. Times and the seal are not compared.
+-- same_card: returns whether two rows of one card have the same content. Times and the seal are not compared.
 CREATE OR REPLACE FUNCTION cardbox.same_card(a cardbox.cards, b cardbox.cards) RETURNS boolean
 LANGUAGE sql IMMUTABLE
 AS $$

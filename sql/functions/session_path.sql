@@ -1,5 +1,4 @@
--- session_path: the path from a root to an entry as ranges: on each branch the entries from depth
--- low to high.
+-- session_path: returns the path from a root to an entry as ranges of depths, one for each branch.
 CREATE OR REPLACE FUNCTION cardbox.session_path(tenant text, session text, from_line bigint)
 RETURNS TABLE (branch bigint, low integer, high integer)
 LANGUAGE sql STABLE

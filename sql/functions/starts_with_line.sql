@@ -1,4 +1,4 @@
--- starts_with_line: whether a line continues one that broke off.
+-- starts_with_line: returns whether a line continues a truncated line.
 CREATE OR REPLACE FUNCTION cardbox.starts_with_line(line bytea, broken bytea) RETURNS boolean
 LANGUAGE sql IMMUTABLE
 AS $$

@@ -1,7 +1,7 @@
--- stored_entries: the entries of a session that have one of these ids: parallel arrays, NULL where
--- there is none.
---   contents    same: the entry has this JSON.
---   with_parent the first of `contents` lacks its parentId, which the session's entry may have
+-- stored_entries: returns columns of the session's entries that have these ids, as parallel arrays. An element is
+-- NULL if there is no such entry.
+--   contents     JSON to compare with: `same` is true if the entry has this JSON.
+--   with_parent  Whether the first of `contents` lacks a parentId that the stored entry may have.
 CREATE OR REPLACE FUNCTION cardbox.stored_entries(
     tenant text, session text, ids text[], contents json[], with_parent boolean,
     OUT lines bigint[], OUT branches bigint[], OUT depths integer[], OUT missing text[], OUT same boolean[])

@@ -1,4 +1,4 @@
--- task_stream_row_bytes: the size of a row of follow_tasks(), roughly. It is inlined.
+-- task_stream_row_bytes: returns the approximate size of a row of follow_tasks(). It is inlined.
 CREATE OR REPLACE FUNCTION cardbox.task_stream_row_bytes(seen cardbox.task_stream_row) RETURNS bigint
 LANGUAGE sql IMMUTABLE
 AS $$

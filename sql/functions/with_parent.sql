@@ -1,4 +1,4 @@
--- with_parent: an entry's JSON with a parentId in front. `parent` NULL: null.
+-- with_parent: returns an entry's JSON with a parentId in front. If parent is NULL, parentId is null.
 CREATE OR REPLACE FUNCTION cardbox.with_parent(parent text, content json) RETURNS json
 LANGUAGE sql STABLE
 AS $$

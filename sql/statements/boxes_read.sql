@@ -16,36 +16,31 @@
 --
 -- The columns are those of enum box_column in the C code. Each column costs time for each card. So there are as few
 -- as possible, and the rows of kinds 0 and 1 use the columns of a card.
-WITH wanted AS (
+WITH box AS (
     SELECT * FROM cardbox.box_ranges($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
                                        $7::int8[], $8::int8[], $9::timestamptz[])
-), runs AS (
-    SELECT w.ord, w.want, w.tenant_id, w.first, w.before, s.start, s.card_ids
-      FROM wanted w
-     CROSS JOIN LATERAL (
-        SELECT p.start, p.card_ids
-          FROM cardbox.chain_segments(w.tenant_id, w.chain_id, w.own_from, w.ids_first,
-                                      w.ids_before) AS p
-        UNION ALL
-        SELECT w.tail_start, w.tail
-         WHERE w.tail <> '[]' AND w.tail_start < w.ids_before) AS s
+), segment AS (
+    SELECT b.ord, b.parts, b.tenant_id, b.first, b.before, s.start, s.card_ids
+      FROM box b
+     CROSS JOIN LATERAL cardbox.box_segments(b.tenant_id, b.chain_id, b.own_from, b.ids_first, b.ids_before,
+                                             b.tail_start, b.tail) AS s
 )
-SELECT w.ord, 0 AS kind, w.version AS pos, w.length, w.first, w.before,
+SELECT b.ord, 0 AS kind, b.version AS pos, b.length, b.first, b.before,
        NULL::text AS card_id, NULL::json AS content, NULL::jsonb AS tool_calls, NULL::text AS tool_call_id,
-       NULL::int4 AS ttl_seconds, w.updated_at AS expires_at, w.parent_ids AS metadata, w.created_at,
+       NULL::int4 AS ttl_seconds, b.updated_at AS expires_at, b.parent_ids AS metadata, b.created_at,
        NULL::bool AS sealed
-  FROM wanted w
+  FROM box b
 UNION ALL
-SELECT r.ord, 1, r.start, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, r.card_ids, NULL, NULL
-  FROM runs r WHERE r.want & 5 <> 0
+SELECT s.ord, 1, s.start, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, s.card_ids, NULL, NULL
+  FROM segment s WHERE s.parts & 5 <> 0
 UNION ALL
-SELECT r.ord, 2, r.start + e.place - 1, NULL, NULL, NULL, e.id, c.content,
+SELECT s.ord, 2, s.start + e.ord - 1, NULL, NULL, NULL, e.id, c.content,
        c.tool_calls, c.tool_call_id, c.ttl_seconds, c.expires_at, c.metadata, c.created_at, c.sealed
-  FROM runs r
- CROSS JOIN LATERAL jsonb_array_elements_text(r.card_ids) WITH ORDINALITY AS e(id, place)
+  FROM segment s
+ CROSS JOIN LATERAL jsonb_array_elements_text(s.card_ids) WITH ORDINALITY AS e(id, ord)
   LEFT JOIN LATERAL ( -- test_plans.py test_plans_of_empty_tables: a plan that hashes all cards may be kept
         SELECT * FROM cardbox.cards x
-         WHERE x.tenant_id = r.tenant_id AND x.card_id = e.id COLLATE "C" AND x.deleted_at IS NULL
+         WHERE x.tenant_id = s.tenant_id AND x.card_id = e.id COLLATE "C" AND x.deleted_at IS NULL
            AND (x.expires_at IS NULL OR x.expires_at > statement_timestamp())
          LIMIT 1) AS c ON true
- WHERE r.want & 2 <> 0 AND r.start + e.place - 1 >= r.first AND r.start + e.place - 1 < r.before
+ WHERE s.parts & 2 <> 0 AND s.start + e.ord - 1 >= s.first AND s.start + e.ord - 1 < s.before

@@ -14,7 +14,7 @@
 -- $12 text         id of that card
 -- $13 int8         maximum number of cards
 -- $14 int8         maximum number of cards to examine
-SELECT l.said, l.card_id, l.content, l.tool_calls, l.tool_call_id, l.ttl_seconds, l.expires_at, l.metadata,
+SELECT l.flags, l.card_id, l.content, l.tool_calls, l.tool_call_id, l.ttl_seconds, l.expires_at, l.metadata,
        l.created_at, l.sealed
   FROM cardbox.list_cards($1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text[], $8::jsonb,
                           $9::timestamptz, $10::timestamptz, $11::timestamptz, $12::text, $13::int8,

@@ -2,6 +2,6 @@
 -- $1 int8  maximum number of ids
 SELECT count(*),
        coalesce(string_agg(left(g.tenant_id, 40), ', ' ORDER BY g.tenant_id)
-                FILTER (WHERE g.place <= $1::int8), '')
-  FROM (SELECT t.tenant_id, row_number() OVER (ORDER BY t.tenant_id) AS place
+                FILTER (WHERE g.number <= $1::int8), '')
+  FROM (SELECT t.tenant_id, row_number() OVER (ORDER BY t.tenant_id) AS number
           FROM cardbox.tenant_grants t WHERE t.role_name = current_user) g

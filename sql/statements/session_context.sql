@@ -17,11 +17,7 @@ WITH leaf AS MATERIALIZED (
            e.type NOT IN ('custom', 'label', 'session_info', 'metadata') AS in_context
       FROM leaf g
      CROSS JOIN LATERAL cardbox.context_path($1::text, $2::text, g.line) AS w
-     CROSS JOIN LATERAL ( -- test_plans.py test_plans_of_new_projects: one range of the index for each branch
-            SELECT * FROM cardbox.session_lines x
-             WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.branch = w.branch
-               AND x.depth BETWEEN w.low AND w.high
-             ORDER BY x.depth) AS e
+     CROSS JOIN LATERAL cardbox.branch_entries($1::text, $2::text, w.branch, w.low, w.high) AS e
 ), total AS MATERIALIZED (
     SELECT sum(p.size) <= $4::int8 AS fits FROM path p WHERE p.in_context
 )

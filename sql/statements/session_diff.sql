@@ -37,10 +37,6 @@ SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_paren
        CASE WHEN e.size <= $6::int4 THEN e.content END, e.side
   FROM (SELECT s.side, e.*
           FROM sides s
-         CROSS JOIN LATERAL ( -- test_plans.py test_plans_of_new_projects: as in session_path
-                SELECT * FROM cardbox.session_lines x
-                 WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.branch = s.branch
-                   AND x.depth BETWEEN s.low AND s.high
-                 ORDER BY x.depth) AS e) AS e
+         CROSS JOIN LATERAL cardbox.branch_entries($1::text, $2::text, s.branch, s.low, s.high) AS e) AS e
  CROSS JOIN LATERAL cardbox.session_entry_details($1::text, $2::text, e.entry_id, e.parent_line) AS r
  ORDER BY extra, depth

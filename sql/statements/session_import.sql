@@ -23,15 +23,15 @@
 -- $20 bool[]   whether the JSON has no id
 -- $21 int8     made of the previous batch; NULL: this is the first one
 -- $22 int8     diverged_at of the previous batch
-SELECT u.place, u.outcome, u.issue, a.version, (extract(epoch FROM a.made) * 1000000)::int8 AS made, a.diverged_at
+SELECT u.number, u.outcome, u.issue, a.version, (extract(epoch FROM a.made) * 1000000)::int8 AS made, a.diverged_at
   FROM cardbox.import_lines(
        $1::text, $2::text, $3::text, timestamptz 'epoch' + $21::int8 * interval '1 microsecond', $4::text,
        $5::bool, $6::int8, $7::text[], $8::int4[], $9::text[], $10::int4[], $11::text[], $12::text[],
        $13::text[], $14::text[], $15::int8[], $16::json[], $17::json[], $18::bytea[], $19::bytea[],
        $20::bool[], $22::int8) AS a
  CROSS JOIN LATERAL (
-       SELECT 0::int8 AS place, a.outcome, NULL AS issue
+       SELECT 0::int8 AS number, a.outcome, NULL AS issue
        UNION ALL
-       SELECT o.place, o.outcome, o.issue
-         FROM unnest(a.outcomes, a.issues) WITH ORDINALITY AS o(outcome, issue, place)) AS u
- ORDER BY u.place
+       SELECT o.number, o.outcome, o.issue
+         FROM unnest(a.outcomes, a.issues) WITH ORDINALITY AS o(outcome, issue, number)) AS u
+ ORDER BY u.number

@@ -23,11 +23,8 @@ WITH leaf AS MATERIALIZED (
     SELECT e.*, sum(e.size) OVER () AS total, lag(e.entry_id) OVER (ORDER BY e.depth) AS above
       FROM leaf g
      CROSS JOIN LATERAL cardbox.session_path($1::text, $2::text, g.line) AS w
-     CROSS JOIN LATERAL ( -- test_plans.py test_plans_of_new_projects: one range of the index for each branch
-            SELECT * FROM cardbox.session_lines x
-             WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.branch = w.branch
-               AND x.depth BETWEEN greatest(w.low, $4::int4) AND least(w.high, $5::int4)
-             ORDER BY x.depth) AS e
+     CROSS JOIN LATERAL cardbox.branch_entries(
+            $1::text, $2::text, w.branch, greatest(w.low, $4::int4), least(w.high, $5::int4)) AS e
 )
 SELECT -1::int8 AS line, g.entry_id, NULL::text AS parent_id, g.depth, NULL::text AS type, NULL::text AS role,
        NULL::text AS missing_parent_id, NULL::int4 AS size, NULL::json AS label, g.header AS content,

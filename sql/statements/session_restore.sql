@@ -9,6 +9,6 @@
 -- $8 int8          version
 -- $9 timestamptz   created_at
 -- $10 timestamptz  updated_at
-SELECT 1::int8 AS place,
+SELECT 1::int8 AS number,
        cardbox.restore_session($1::text, $2::text, $3::text, $4::json, $5::json, $6::text, $7::text,
                                $8::int8, $9::timestamptz, $10::timestamptz) AS outcome

@@ -350,13 +350,13 @@ def all_cases(t, n):
     yield "calls_export", f"{T}, NULL, NULL, NULL, 100", BATCH
     yield "calls_list", f"{T}, 'task-0', -1, -1, 100", BATCH
     yield "gc_batch", f"0, {BATCH}", BATCH
-    # What the collector does when there are no dead cards: with boxes, with one whose log is long, and with its chain.
-    batch = f"(false, false, {BATCH}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)::cardbox.gc_totals"
+    # What gc does when there are no dead cards: with boxes, with one whose log is long, and with its chain.
+    batch = f"(false, false, {BATCH}{', 0' * 14})::cardbox.gc_totals"
     yield f"SELECT cardbox.gc_boxes({batch}, 0)", "SELECT", BATCH
     yield f"SELECT cardbox.gc_boxes({batch}, 1000000000)", f"UPDATE cardbox.card_boxes SET deleted_at = '-infinity' WHERE tenant_id = {T} AND box_id = '{BOX}'", BATCH
     yield (f"SELECT cardbox.gc_chains({batch})",
            f"INSERT INTO cardbox.card_box_orphans SELECT tenant_id, chain_id FROM cardbox.card_boxes WHERE tenant_id = {T} AND box_id = '{BOX}'", BATCH)
-    yield (f"SELECT * FROM cardbox.gc_sessions({BATCH})",
+    yield (f"SELECT * FROM cardbox.gc_sessions({batch})",
            f"UPDATE cardbox.sessions SET state = 'deleted' WHERE tenant_id = {T} AND session_id = 's'", BATCH)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the collector removes and what it leaves: by itself, in batches, and while others write."""
+"""Which rows gc removes and which it keeps: alone, in batches, and while others write."""
 
 import json
 import os
@@ -15,8 +15,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import cardbox_test
 from cardbox_test import WAIT_S, Postgres, Server, as_role, await_, await_locks, cardbox, connected, holding, psql
 
-OF_COLLECT = ("cards", "revisions", "boxes", "changes", "segments", "chains")
-KINDS = (*OF_COLLECT, "entries")
+OF_GC_BATCH = ("cards", "revisions", "boxes", "changes", "segments", "chains")
+KINDS = (*OF_GC_BATCH, "entries")
 TABLES = ("cards", "card_revisions", "card_boxes", "card_box_log", "card_box_segments",
           "card_box_chains", "session_lines", "card_box_orphans")
 
@@ -65,13 +65,13 @@ def content(dsn, box, *options):
     return json.loads(done.stdout)["card_ids"]
 
 
-def collect(s, most=1000, retention=0):
+def gc_batch(s, most=1000, retention=0):
     """One batch: its fields."""
     row = s.run(f"SELECT to_jsonb(cardbox.gc_batch({retention}, {most}))")
     return json.loads(row)
 
 
-def collect_all(dsn, *options):
+def gc_all(dsn, *options):
     done = cardbox("gc", "--dsn", as_role(dsn, "cardbox_app"), "--retention-days", "0", "--json",
                    *options)
     return json.loads(done.stdout)
@@ -84,16 +84,16 @@ def counts(dsn):
 
 
 def dry_run_is_what_follows(dsn):
-    expected = collect_all(dsn, "--dry-run")
+    expected = gc_all(dsn, "--dry-run")
     before = counts(dsn)
-    assert collect_all(dsn, "--dry-run") == expected and counts(dsn) == before
-    done = collect_all(dsn, "--batch", "13")
+    assert gc_all(dsn, "--dry-run") == expected and counts(dsn) == before
+    done = gc_all(dsn, "--batch", "13")
     assert {**done, "dry_run": True} == expected, (expected, done)
     after = counts(dsn)
     for kind, table in zip(KINDS, TABLES):
         assert before[table] - after[table] == done[kind]["rows"], (kind, before, after, done)
         assert (done[kind]["bytes"] > 0) == (done[kind]["rows"] > 0)
-    assert not any(collect_all(dsn)[kind]["rows"] for kind in KINDS)
+    assert not any(gc_all(dsn)[kind]["rows"] for kind in KINDS)
     return done
 
 
@@ -191,7 +191,7 @@ def test_id_that_is_used_again():
         box = create(s, names("a", 200))
         child = fork(s, box)
         delete(s, box)
-        collect_all(dsn)
+        gc_all(dsn)
         create(s, names("new", 200), box)
         append(s, box, names("more", 100))
         assert content(dsn, child) == names("a", 200)
@@ -235,8 +235,8 @@ def test_batches_are_bounded():
               " SELECT 'p', 'd' || n, '1', now(), now() FROM generate_series(1, 10) n")
         total, batches, more = 0, 0, True
         while more:
-            done = collect(s, most=7)
-            rows = sum(done[kind] for kind in OF_COLLECT)
+            done = gc_batch(s, most=7)
+            rows = sum(done[kind] for kind in OF_GC_BATCH)
             # A chain's row goes with its orphan, which is counted instead.
             assert rows - done["chains"] <= 7 and batches < 200, done
             total, batches, more = total + rows, batches + 1, done["more"]
@@ -245,7 +245,7 @@ def test_batches_are_bounded():
 
 
 def test_locked_cards_do_not_keep_others():
-    """A batch of locked cards at the front of the index: the collector skips them and goes on."""
+    """A batch of locked cards at the front of the index: gc skips them and goes on."""
     dsn = Postgres.shared().database()
     with connected(dsn) as s, connected(dsn) as locker:
         for kind, at in (("expires_at", "e"), ("deleted_at", "d")):
@@ -255,10 +255,10 @@ def test_locked_cards_do_not_keep_others():
         locker.run("SELECT count(*) FROM (SELECT FROM cardbox.cards"
                    " WHERE card_id IN ('e1', 'e2', 'e3', 'e4', 'e5', 'e6', 'e7', 'd1', 'd2', 'd3', 'd4', 'd5', 'd6', 'd7')"
                    " FOR UPDATE) AS x")
-        assert collect(s, most=7)["cards"] == 7 and collect(s, most=7)["cards"] == 7
-        assert collect(s, most=7)["cards"] == 0
+        assert gc_batch(s, most=7)["cards"] == 7 and gc_batch(s, most=7)["cards"] == 7
+        assert gc_batch(s, most=7)["cards"] == 0
         locker.run("ROLLBACK")
-        assert collect(s)["cards"] == 14
+        assert gc_batch(s)["cards"] == 14
 
 
 def test_orphans_that_others_continue_end_nothing():
@@ -271,10 +271,10 @@ def test_orphans_that_others_continue_end_nothing():
         for box in boxes:
             delete(s, box)
         batches = 1
-        while collect(s, most=7)["more"]:
+        while gc_batch(s, most=7)["more"]:
             batches += 1
             assert batches < 50
-        assert collect(s)["segments"] == 0 and counts(dsn)["card_box_segments"] == 10 * 3
+        assert gc_batch(s)["segments"] == 0 and counts(dsn)["card_box_segments"] == 10 * 3
         assert all(content(dsn, box) == names("a", 200) for box in kept)
 
 
@@ -293,7 +293,7 @@ def test_no_table_is_read_whole():
         Postgres.shared().psql(dsn, "ANALYZE")
     with connected(dsn) as s:  # a new one: the counters include what was not told yet
         s.run("BEGIN")
-        done = collect(s)
+        done = gc_batch(s)
         assert done["cards"] == 2 and done["boxes"] == 2 and done["segments"] == 3, done
         s.run("SELECT cardbox.gc_count(0)")
         read = s.run("SELECT relname, seq_tup_read FROM pg_stat_xact_user_tables"
@@ -319,41 +319,41 @@ def test_fork_that_has_not_committed():
         box, new = create(s, names("a", 200)), str(uuid.uuid4())
         assert forking.run("BEGIN; " + fork_sql(box, new)) == "1"
         delete(s, box)
-        done = collect(s)
-        assert not any(done[kind] for kind in OF_COLLECT), done
+        done = gc_batch(s)
+        assert not any(done[kind] for kind in OF_GC_BATCH), done
         forking.run("COMMIT")
-        done = collect(s)
+        done = gc_batch(s)
         assert done["boxes"] == 1 and done["segments"] == 0, done
         assert content(dsn, new) == names("a", 200)
 
 
 def test_fork_that_comes_too_late():
-    """The collector has the box already: the fork waits for it, and then there is no box."""
+    """gc has locked the box: the fork waits for it, and then there is no box."""
     dsn = Postgres.shared().database()
-    with connected(dsn) as collecting, connected(dsn) as forking:
-        box, new = create(collecting, names("a", 200)), str(uuid.uuid4())
+    with connected(dsn) as gc_session, connected(dsn) as forking:
+        box, new = create(gc_session, names("a", 200)), str(uuid.uuid4())
         # Its statement has begun, and so it sees the box alive, before it gets to the lock.
         forking.run("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM cardbox.card_boxes")
-        delete(collecting, box)
-        collecting.run("BEGIN")
-        assert collect(collecting)["boxes"] == 1
+        delete(gc_session, box)
+        gc_session.run("BEGIN")
+        assert gc_batch(gc_session)["boxes"] == 1
         forking.send(fork_sql(box, new))
         await_locks(dsn)
-        collecting.run("COMMIT")
+        gc_session.run("COMMIT")
         assert "could not serialize" in forking.receive()
         forking.run("ROLLBACK")
         assert forking.run(fork_sql(box, new)) == "3"
-        assert collect(collecting)["busy"] is False
+        assert gc_batch(gc_session)["busy"] is False
     assert not any(counts(dsn).values()), counts(dsn)
 
 
-def test_collectors_take_turns():
+def test_only_one_gc_runs():
     dsn = Postgres.shared().database()
     with connected(dsn) as one, connected(dsn) as two:
         delete(one, create(one, names("a", 70)))
         one.run("BEGIN")
-        assert collect(one)["boxes"] == 1
-        assert collect(two)["busy"] is True
+        assert gc_batch(one)["boxes"] == 1
+        assert gc_batch(two)["busy"] is True
         waiting = subprocess.Popen([os.path.join(cardbox_test.BUILD, "bin", "cardbox"), "gc",
                                     "--dsn", dsn], stdout=subprocess.PIPE, text=True)
         time.sleep(0.3)
@@ -404,13 +404,13 @@ def test_gc_without_its_row():
     dsn = Postgres.shared().database()
     psql(dsn, "DELETE FROM cardbox.lock_rows")
     with connected(dsn) as s:
-        assert collect(s)["busy"] is False
+        assert gc_batch(s)["busy"] is False
         s.run("BEGIN")
-        assert collect(s)["busy"] is False
+        assert gc_batch(s)["busy"] is False
         with connected(dsn) as other:
-            assert collect(other)["busy"] is True
+            assert gc_batch(other)["busy"] is True
             s.run("COMMIT")
-            assert collect(other)["busy"] is False
+            assert gc_batch(other)["busy"] is False
 
 
 def write(s, chooser, live, seconds):
@@ -457,23 +457,23 @@ def test_everything_at_once():
         except Exception as error:
             failures.append(error)
 
-    def keep_collecting(s, most):
+    def run_gc(s, most):
         while not stopping.is_set():
-            collect(s, most)
+            gc_batch(s, most)
 
     seed = random.randrange(10**6)
     writers = [threading.Thread(target=guarded, args=(write, random.Random(seed + n), live, seconds))
                for n, live in enumerate(lives)]
-    collectors = [threading.Thread(target=guarded, args=(keep_collecting, most)) for most in (5, 1000)]
-    for thread in writers + collectors:
+    gc_threads = [threading.Thread(target=guarded, args=(run_gc, most)) for most in (5, 1000)]
+    for thread in writers + gc_threads:
         thread.start()
     for thread in writers:
         thread.join()
     stopping.set()
-    for thread in collectors:
+    for thread in gc_threads:
         thread.join()
     assert not failures, (seed, failures)
-    collect_all(dsn)
+    gc_all(dsn)
     with connected(dsn) as s:
         for live in lives:
             for box, versions in live.items():
