@@ -38,7 +38,6 @@ CREATE TABLE cardbox.card_boxes (
            AND jsonb_array_length(tail) = length % 64
            AND NOT tail @? 'strict $[*] ? (@.type() != "string")')
 ) WITH (fillfactor = 50, toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.02);
-CREATE INDEX card_boxes_by_chain ON cardbox.card_boxes (tenant_id, chain_id);
 -- For lists. Only statements for lists have this condition: with `deleted_at IS NULL` PostgreSQL also used the index
 -- to look up single boxes, for which the primary key is better.
 CREATE INDEX card_boxes_live ON cardbox.card_boxes (tenant_id, created_at, box_id)

@@ -84,7 +84,6 @@ CREATE TABLE cardbox.calls (
     FOREIGN KEY (tenant_id, end_message_id) REFERENCES cardbox.messages
 ) WITH (autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX calls_by_task ON cardbox.calls (tenant_id, task_id, created_at, seq);
-CREATE INDEX calls_by_status ON cardbox.calls (tenant_id, status, created_at, call_id);
 CREATE INDEX calls_open ON cardbox.calls (tenant_id, task_id, created_at, seq)
     WHERE status IN ('pending', 'in_progress');
 
