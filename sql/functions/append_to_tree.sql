@@ -10,6 +10,7 @@ DECLARE
     given   json[] := contents;
     stored  record;
     placed  record;
+    missing text[];
     befores bytea[];
 BEGIN
     version := s.version;
@@ -28,14 +29,22 @@ BEGIN
     END LOOP;
     lines := cardbox.number_lines(s.lines, outcomes, stored.lines);
     placed := cardbox.attach_entries(s, outcomes, parents, refs, lines, stored.branches, stored.depths);
-    outcomes := cardbox.check_references(s.tenant_id, s.session_id, outcomes, placed.missing, ids, types, targets);
+    missing := placed.missing;
+    FOR i IN 1 .. coalesce(cardinality(ids), 0) LOOP
+        CONTINUE WHEN outcomes[i] <> 'appended';
+        outcomes[i] := CASE
+            WHEN missing[i] IS NOT NULL THEN 'no_parent'
+            WHEN types[i] = 'label' AND targets[i] <> ALL (ids[1 : i - 1])
+                 AND NOT EXISTS (SELECT FROM cardbox.find_entry(s.tenant_id, s.session_id, targets[i])) THEN 'no_target'
+            ELSE 'appended' END;
+    END LOOP;
     outcome := CASE WHEN outcomes && '{conflict,no_parent,no_target}' THEN 'refused'
                     WHEN 'appended' = ANY (outcomes) THEN 'done' ELSE 'unchanged' END;
     IF outcome = 'done' THEN
         befores[array_position(outcomes, 'appended')] := CASE WHEN s.open_end THEN '\x0a'::bytea END;
         PERFORM cardbox.insert_lines(
             s.tenant_id, s.session_id, NULL, outcomes, lines, placed.branches, placed.depths, placed.parent_lines,
-            placed.missing, ids, types, roles, sets, targets, labels, contents, befores, NULL, NULL, NULL);
+            missing, ids, types, roles, sets, targets, labels, contents, befores, NULL, NULL, NULL);
         version := cardbox.update_session(s, 1, given_dialect, NULL, false, outcomes, lines, placed.branches,
                                           placed.depths, ids, types, labels);
     END IF;

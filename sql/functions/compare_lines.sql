@@ -21,6 +21,7 @@ DECLARE
     differs bigint;
     old     record;
     given   bytea;
+    broken  bytea; -- the session's truncated last line, without a line feed before it
 BEGIN
     equal := 0;
     open_end := s.open_end;
@@ -45,6 +46,7 @@ BEGIN
         SELECT x.entry_id, x.content, x.after, x.bytes INTO old FROM cardbox.session_lines x
          WHERE x.tenant_id = s.tenant_id AND x.session_id = s.session_id AND x.line = s.lines - 1;
         given := cardbox.line_bytes(befores[last], contents[last], afters[last]);
+        broken := cardbox.line_body(old.bytes);
         IF equal = last OR (old.entry_id = ids[last] AND old.content::text = contents[last]::text) THEN
             equal := last;
             open_end := cardbox.is_open_end(given);
@@ -54,7 +56,7 @@ BEGIN
                    bytes = old.bytes || '\x0a', size = x.size + (old.entry_id IS NULL)::integer
              WHERE has_changed AND x.tenant_id = s.tenant_id AND x.session_id = s.session_id
                AND x.line = s.lines - 1;
-        ELSIF old.entry_id IS NULL AND cardbox.starts_with_line(given, old.bytes) THEN
+        ELSIF octet_length(given) > octet_length(broken) AND substr(given, 1, octet_length(broken)) = broken THEN
             equal := last - 1;
             completes := last;
             prefix := CASE WHEN substr(old.bytes, 1, 1) = '\x0a' THEN '\x0a'::bytea END;

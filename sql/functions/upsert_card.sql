@@ -43,7 +43,10 @@ BEGIN
             CONTINUE;
         END IF;
 
-        same := cardbox.same_card(old_card, new_card);
+        same := old_card.metadata IS NOT DISTINCT FROM new_card.metadata
+            AND old_card.tool_calls IS NOT DISTINCT FROM new_card.tool_calls
+            AND old_card.tool_call_id IS NOT DISTINCT FROM new_card.tool_call_id
+            AND cardbox.same_json(old_card.content, new_card.content);
         dead := old_card.deleted_at IS NOT NULL
             OR coalesce(old_card.expires_at <= clock_timestamp(), false);
         outcome := CASE
