@@ -27,8 +27,9 @@ BEGIN
             WHEN duplicate_of[i] = 0 THEN 'appended'
             WHEN given[i]::text = given[duplicate_of[i]]::text THEN 'unchanged' ELSE 'conflict' END;
     END LOOP;
-    lines := cardbox.number_lines(s.lines, outcomes, stored.lines);
-    placed := cardbox.attach_entries(s, outcomes, parents, refs, lines, stored.branches, stored.depths);
+    placed := cardbox.attach_entries(
+        s, s.lines, outcomes, parents, refs, stored.lines, stored.branches, stored.depths);
+    lines := placed.lines;
     missing := placed.missing;
     FOR i IN 1 .. coalesce(cardinality(ids), 0) LOOP
         CONTINUE WHEN outcomes[i] <> 'appended';

@@ -1,12 +1,13 @@
--- attach_entries: determines the parent, branch and depth of new entries, whose outcome is appended. The arrays are
--- parallel.
+-- attach_entries: numbers new lines, whose outcome is appended or kept. Determines the parent, branch and depth of new
+-- entries, whose outcome is appended. The arrays are parallel.
 --   s         The session's row.
+--   next      Number of the first new line.
 --   parents   Id of the parent; NULL: the entry is a root; '': parentId is not an id.
 --   refs      Index of the element that is the parent; 0: the parent is looked up by its id.
---   lines, branches, depths  Columns of the stored entry with this id. For new entries only `lines` is set.
+--   lines, branches, depths  Columns of the stored entry with this id, or of the new one.
 --   missing   Id of the parent, if it is missing and the entry therefore became a root.
 CREATE OR REPLACE FUNCTION cardbox.attach_entries(
-    s cardbox.sessions, outcomes text[], parents text[], refs integer[], lines bigint[],
+    s cardbox.sessions, next bigint, outcomes text[], parents text[], refs integer[], INOUT lines bigint[],
     INOUT branches bigint[], INOUT depths integer[], OUT parent_lines bigint[], OUT missing text[])
 LANGUAGE plpgsql
 AS $$
@@ -22,6 +23,10 @@ BEGIN
     parent_lines := array_fill(NULL::bigint, ARRAY[n]);
     missing := array_fill(NULL::text, ARRAY[n]);
     FOR i IN 1 .. n LOOP
+        IF outcomes[i] IN ('appended', 'kept') THEN
+            lines[i] := next;
+            next := next + 1;
+        END IF;
         CONTINUE WHEN outcomes[i] <> 'appended';
         branches[i] := lines[i];
         depths[i] := 0;

@@ -35,18 +35,18 @@ SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
-    is_new   boolean;
-    s        cardbox.sessions;
-    c        record;
-    lines    bigint[];
-    branches bigint[];
-    depths   integer[];
-    parent_lines      bigint[];
-    missing  text[];
-    same     boolean[];
-    header   integer := array_position(types, 'session');
-    first    integer; -- first and last line that is written
-    last     integer;
+    is_new       boolean;
+    s            cardbox.sessions;
+    c            record;
+    lines        bigint[];
+    branches     bigint[];
+    depths       integer[];
+    parent_lines bigint[];
+    missing      text[];
+    same         boolean[];
+    header       integer := array_position(types, 'session');
+    first        integer; -- first and last line that is written
+    last         integer;
 BEGIN
     IF NOT cardbox.is_service() THEN
         PERFORM cardbox.check_grants(ARRAY[tenant]);
@@ -60,9 +60,8 @@ BEGIN
     SELECT * INTO lines, branches, depths, missing, same FROM cardbox.stored_entries(tenant, session, ids, contents, false);
     SELECT * INTO outcomes, issues FROM cardbox.import_outcomes(
         s, start, c.equal, diverged_at IS NOT NULL, restores, ids, duplicate_of, types, contents, lines, missing, same);
-    lines := cardbox.number_lines(s.lines - (c.completes IS NOT NULL)::integer, outcomes, lines);
-    SELECT * INTO branches, depths, parent_lines, missing
-      FROM cardbox.attach_entries(s, outcomes, parents, refs, lines, branches, depths);
+    SELECT * INTO lines, branches, depths, parent_lines, missing FROM cardbox.attach_entries(
+        s, s.lines - (c.completes IS NOT NULL)::integer, outcomes, parents, refs, lines, branches, depths);
     FOR i IN c.equal + 1 .. cardinality(contents) LOOP
         IF missing[i] IS NOT NULL THEN
             issues[i] := 'dangling';

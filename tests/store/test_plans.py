@@ -161,7 +161,7 @@ NOT_PLANNED = {
                      "connection_guard"), "reads no table"),
     **dict.fromkeys(("migrate_begin", "migrate_functions_begin", "migrate_functions_end", "migrate_functions", "migrate_has_record", "migrate_list",
                      "migrate_lock", "migrate_newer_release", "migrate_lock_tables", "lock_holder", "lock_row_holder", "migrate_grant_roles", "migrate_record",
-                     "migrate_record_function", "migrate_backend_pid", "dev_database", "dev_role", "dev_mark"), "not at work"),
+                     "migrate_record_function", "migrate_backend_pid", "dev_database", "dev_prepare"), "not at work"),
     **dict.fromkeys(("ping", "free_slots", "ready", "wal_position", "analyze_grown", "cluster_identity", "replayed"), "reads no tenant's table"),
     **dict.fromkeys(("doctor", "doctor_functions", "doctor_grants", "doctor_make_grant", "doctor_make_token", "doctor_read_all", "doctor_rls",
                      "doctor_row_security_off", "doctor_schemas", "role_rights"), "for operators, and reads no rows of tenants"),

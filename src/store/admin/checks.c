@@ -25,10 +25,7 @@ cardbox_status admin_counts(cardbox *db, const char *tenant, int64_t *cards, int
 
 cardbox_status admin_dev_prepare(cardbox *db, cardbox_error *err)
 {
-    cardbox_status status = client_run(db, STATEMENT_dev_role, NULL, RUN_AGAIN, NULL, err);
-    if (status == CARDBOX_OK)
-        status = client_run(db, STATEMENT_dev_mark, NULL, RUN_AGAIN, NULL, err);
-    return status;
+    return client_run(db, STATEMENT_dev_prepare, NULL, RUN_AGAIN, NULL, err);
 }
 
 /* --- doctor --- */
