@@ -1,30 +1,30 @@
--- accept_late_parents: which roots whose parents came later can be linked. A link that would close a
--- cycle can't: then the element of ups becomes NULL. The parameters are those of branch_parents().
-CREATE OR REPLACE FUNCTION cardbox.accept_late_parents(is_late boolean[], INOUT ups integer[], OUT links integer)
+-- accept_late_parents: decides which roots can be linked to parents that were imported after them. A link that
+-- would close a cycle is rejected: its element of parent_branches becomes NULL. The parameters are those of
+-- branch_parents(). Returns the number of accepted links.
+CREATE OR REPLACE FUNCTION cardbox.accept_late_parents(
+    is_late boolean[], INOUT parent_branches integer[], OUT links integer)
 LANGUAGE plpgsql IMMUTABLE
 AS $$
 DECLARE
-    roots integer[]; -- of each branch: one nearer to its root, or itself
-    at    integer;
+    ancestors integer[]; -- for each branch, one that is nearer to its root, or itself
+    ancestor  integer;
 BEGIN
     links := 0;
-    roots := ARRAY(SELECT CASE WHEN is_late[i] OR ups[i] IS NULL THEN i ELSE ups[i] END
-                     FROM generate_series(1, cardinality(ups)) AS g(i));
-    FOR i IN 1 .. cardinality(ups) LOOP
-        CONTINUE WHEN NOT is_late[i] OR ups[i] IS NULL;
-        at := ups[i];
-        WHILE roots[at] <> at LOOP
-            roots[at] := roots[roots[at]];
-            at := roots[at];
+    ancestors := ARRAY(SELECT CASE WHEN is_late[i] OR parent_branches[i] IS NULL THEN i ELSE parent_branches[i] END
+                         FROM generate_series(1, cardinality(parent_branches)) AS g(i));
+    FOR i IN 1 .. cardinality(parent_branches) LOOP
+        CONTINUE WHEN NOT is_late[i] OR parent_branches[i] IS NULL;
+        ancestor := parent_branches[i];
+        WHILE ancestors[ancestor] <> ancestor LOOP
+            ancestors[ancestor] := ancestors[ancestors[ancestor]];
+            ancestor := ancestors[ancestor];
         END LOOP;
-        IF at = i THEN
-            ups[i] := NULL;
+        IF ancestor = i THEN
+            parent_branches[i] := NULL;
         ELSE
-            roots[i] := at;
+            ancestors[i] := ancestor;
             links := links + 1;
         END IF;
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.accept_late_parents FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.accept_late_parents TO cardbox_writer;

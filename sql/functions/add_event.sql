@@ -1,6 +1,5 @@
--- add_event: adds an event to a task and returns its number. It locks the task's row, which keeps
--- events in order.
--- For what, ref and how see the table task_events.
+-- add_event: adds an event to a task, and returns its number. Locks the task's row, so that events get
+-- consecutive numbers. The table task_events explains what, ref and how.
 CREATE OR REPLACE FUNCTION cardbox.add_event(tenant text, task text, what text, ref text, how text) RETURNS bigint
 LANGUAGE plpgsql
 AS $$
@@ -19,5 +18,3 @@ BEGIN
     RETURN number;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.add_event FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.add_event TO cardbox_writer;

@@ -1,12 +1,10 @@
--- all_ids: the whole list of a box, from the columns of its head.
+-- all_ids: returns the whole list of a box as a JSON array. The parameters are columns of card_boxes.
 CREATE OR REPLACE FUNCTION cardbox.all_ids(tenant text, chain uuid, own_from bigint, length bigint, tail jsonb)
 RETURNS jsonb
 LANGUAGE sql STABLE
 AS $$
-    SELECT coalesce(jsonb_agg(e.id ORDER BY p.start, e.place), '[]')
-      FROM (SELECT * FROM cardbox.chain_segments(tenant, chain, own_from, 0, length)
-            UNION ALL SELECT length / 64 * 64, tail) AS p
-     CROSS JOIN LATERAL jsonb_array_elements(p.card_ids) WITH ORDINALITY AS e(id, place)
+    SELECT coalesce(jsonb_agg(e.id ORDER BY s.start, e.ord), '[]')
+      FROM cardbox.box_segments(tenant, chain, own_from, 0, length, length / 64 * 64, tail) AS s
+     CROSS JOIN LATERAL jsonb_array_elements(s.card_ids) WITH ORDINALITY AS e(id, ord)
 $$;
-REVOKE ALL ON FUNCTION cardbox.all_ids FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.all_ids TO cardbox_service, cardbox_worker, cardbox_writer;
+GRANT EXECUTE ON FUNCTION cardbox.all_ids TO cardbox_worker;

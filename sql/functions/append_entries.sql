@@ -1,15 +1,29 @@
--- append_entries: appends entries to a session, all or nothing, and locks its row. The arrays are
--- parallel, one element an entry:
---   duplicate_of  number, from 1, of an earlier entry here with the same id; 0: none.
---   parents       the parent's id; NULL: a root.
---   refs          number of an earlier entry here that is the parent; 0: the parent is looked up.
---                 The first may be -1: the head, which is then written into the entry's JSON. An entry
---                 that is in the session keeps its parent, so that it can be sent again.
--- Outcomes of the whole: done; unchanged: all entries are in the session; replayed: the key was used
---   for the same entries; not_found, wrong_version, key_reused, other_dialect; refused: an entry was.
--- Outcomes of an entry: appended; unchanged: it is in the session; conflict: its id is, with other
---   content; no_parent, no_target: the parent, or the entry to be labelled, is not in the session or
---   before it here.
+-- append_entries: appends entries to a session, all or none. Locks the session's row. The arrays are parallel:
+-- one element for each entry.
+--   duplicate_of  Index from 1 of an earlier element with the same id; 0: none.
+--   parents       Id of the parent; NULL: the entry is a root.
+--   refs          Index from 1 of an earlier element that is the parent; 0: the parent is looked up by its id.
+--                 The first element may be -1: the parent is the head. Its id is then added to the entry's JSON.
+--                 An entry that is already stored keeps its parent, so that a request can be repeated.
+--   expected      Version that the session must have; NULL: any.
+--   key           Idempotency key, or NULL.
+--
+-- Outcomes of the call are:
+--   done           At least one entry was appended.
+--   unchanged      All entries are already stored.
+--   replayed       The key was used before for the same entries.
+--   key_reused     The key was used before for other entries.
+--   not_found      There is no such session.
+--   wrong_version  The session has another version than expected.
+--   other_dialect  The session has another dialect.
+--   refused        At least one entry was rejected.
+--
+-- Outcomes of an entry are:
+--   appended       It is new.
+--   unchanged      It is already stored.
+--   conflict       Its id is already used with other content.
+--   no_parent      Its parent is not stored, and is not an earlier element.
+--   no_target      The labelled entry is not stored, and is not an earlier element.
 CREATE OR REPLACE FUNCTION cardbox.append_entries(
     tenant text, session text, given_dialect text, expected bigint, key text, ids text[],
     duplicate_of integer[], parents text[], refs integer[], types text[], roles text[], sets text[],
@@ -34,7 +48,7 @@ BEGIN
     outcome := allowed.outcome;
     version := allowed.version;
     IF outcome = 'replayed' THEN
-        lines := (cardbox.known_entries(tenant, session, ids, contents, refs[1] = -1)).lines;
+        lines := (cardbox.stored_entries(tenant, session, ids, contents, refs[1] = -1)).lines;
         outcomes := array_fill('unchanged'::text, ARRAY[cardinality(ids)]);
     END IF;
     IF outcome IS NOT NULL THEN
@@ -60,6 +74,5 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.append_entries FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.append_entries TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.append_entries TO cardbox_worker;
 ALTER FUNCTION cardbox.append_entries OWNER TO cardbox_writer;

@@ -1,7 +1,13 @@
--- append_to_box: part of append_to_boxes(): one append, whatever it needs.
---   waits  whether it waits for a locked box
--- Outcomes: 1 done  2 done before, nothing written  3 no such box  4 not the expected version
---   5 the key was used for other ids  9 others have locked the box
+-- append_to_box: makes one append of append_to_boxes() that its fast statement did not make.
+--   waits  Whether to wait for a box that another transaction has locked.
+--
+-- Outcomes are:
+--   1  The ids were appended.
+--   2  The same append was made before with this key; nothing was written.
+--   3  There is no such box.
+--   4  The box has another version than expected.
+--   5  The key was used before for other ids.
+--   9  Another transaction has locked the box.
 CREATE OR REPLACE FUNCTION cardbox.append_to_box(
     tenant text, box uuid, ids jsonb, expected bigint, key text, waits boolean DEFAULT true,
     OUT outcome integer, OUT version bigint, OUT length bigint)
@@ -37,7 +43,7 @@ BEGIN
     END IF;
     version := head.version + 1;
     length := head.length + jsonb_array_length(ids);
-    made := greatest(clock_timestamp(), head.updated_at); -- times never run against versions
+    made := greatest(clock_timestamp(), head.updated_at); -- times never decrease
     IF expected IS NULL OR expected = head.version THEN
         INSERT INTO cardbox.card_box_log (tenant_id, box_id, version, op, chain_id, length, added, append_key,
                                           request_digest, at)
@@ -61,5 +67,3 @@ BEGIN
     length := CASE outcome WHEN 2 THEN before.length ELSE head.length END;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.append_to_box FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.append_to_box TO cardbox_writer;

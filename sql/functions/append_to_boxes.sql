@@ -1,15 +1,18 @@
--- append_to_boxes: appends ids to boxes, one or many, each by itself; those to one box in their order.
--- The arrays are parallel. A row for each append, with its number from 1.
---   expecteds  the version that the box must have; NULL: any
---   keys       idempotency keys, or NULL
---   waits      a single append waits for a locked box. Several never do: two such calls would deadlock
--- Outcomes: those of append_to_box
--- One statement makes the first append to each box, if the append only makes the tail longer. It inserts
--- the row of the log first: the unique index finds a used key, which costs less than a query. The UPDATE
--- sets all columns that a CHECK reads, from the locked row. It may see an older row, if others changed the
--- box after the snapshot was taken, and PostgreSQL checks the new row before it notices that. All other
--- appends are done one by one.
--- plan_cache_mode: PostgreSQL would plan the statement again for each call, which costs more than to run it.
+-- append_to_boxes: appends ids to boxes. Each append succeeds or fails on its own. Appends to one box are made in
+-- the order of the arrays, which are parallel. Returns a row for each append, with its index from 1.
+--   expecteds  Version that the box must have; NULL: any.
+--   keys       Idempotency key, or NULL.
+--   waits      Whether a single append waits for a locked box. Several never wait, to avoid deadlocks.
+--
+-- The outcomes are those of append_to_box().
+--
+-- One statement makes the first append to each box if the append only extends the tail. It inserts the row of the
+-- log first: the unique index finds a used key, which is cheaper than a query. The UPDATE sets all columns that a CHECK
+-- constraint reads, from the locked row. The UPDATE itself may see an older row, if another transaction changed the box
+-- after the snapshot. PostgreSQL checks the constraints of the new row before it notices that. All other appends are
+-- made one by one.
+--
+-- plan_cache_mode: PostgreSQL would plan the statement for each call, which is slower than to run it.
 CREATE OR REPLACE FUNCTION cardbox.append_to_boxes(
     tenants text[], boxes uuid[], id_lists jsonb[], expecteds bigint[], keys text[], waits boolean)
 RETURNS TABLE (ord bigint, outcome integer, version bigint, length bigint)
@@ -74,6 +77,5 @@ BEGIN
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.append_to_boxes FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.append_to_boxes TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.append_to_boxes TO cardbox_worker;
 ALTER FUNCTION cardbox.append_to_boxes OWNER TO cardbox_writer;

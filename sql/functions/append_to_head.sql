@@ -1,6 +1,7 @@
--- append_to_head: appends one entry to the head of a session, whose row is s and is locked: the usual
--- case of append_entries(), in fewer steps. False: it wrote nothing, because the parent is another entry,
--- the head has a child, the id is known, or the type needs more steps.
+-- append_to_head: appends one entry to the head of a session. This is the most frequent case of append_entries(),
+-- in fewer steps. In other cases the function returns false and writes nothing: the parent is another entry, the head
+-- has a child, the id is stored, or the type needs more steps.
+--   s  The session's row, which the caller has locked.
 CREATE OR REPLACE FUNCTION cardbox.append_to_head(
     s cardbox.sessions, given_dialect text, id text, parent text, ref integer, type text, role text,
     sets text, target text, label json, content json)
@@ -34,5 +35,3 @@ BEGIN
     RETURN true;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.append_to_head FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.append_to_head TO cardbox_writer;

@@ -1,5 +1,5 @@
--- append_to_tree: appends entries anywhere in a session, whose row is s and is locked. The arrays and the
--- outcomes are those of append_entries().
+-- append_to_tree: appends entries anywhere in a session. The arrays and outcomes are those of append_entries().
+--   s  The session's row, which the caller has locked.
 CREATE OR REPLACE FUNCTION cardbox.append_to_tree(
     s cardbox.sessions, given_dialect text, ids text[], duplicate_of integer[], parents text[], refs integer[],
     types text[], roles text[], sets text[], targets text[], labels json[], contents json[],
@@ -8,13 +8,14 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
     given   json[] := contents;
-    known   record;
+    stored  record;
     placed  record;
+    missing text[];
     befores bytea[];
 BEGIN
     version := s.version;
     outcomes := '{}';
-    known := cardbox.known_entries(s.tenant_id, s.session_id, ids, contents, refs[1] = -1);
+    stored := cardbox.stored_entries(s.tenant_id, s.session_id, ids, contents, refs[1] = -1);
     IF refs[1] = -1 THEN
         refs[1] := 0;
         parents[1] := s.head_entry_id;
@@ -22,24 +23,31 @@ BEGIN
     END IF;
     FOR i IN 1 .. coalesce(cardinality(ids), 0) LOOP
         outcomes[i] := CASE
-            WHEN known.same[i] THEN 'unchanged' WHEN known.lines[i] IS NOT NULL THEN 'conflict'
+            WHEN stored.same[i] THEN 'unchanged' WHEN stored.lines[i] IS NOT NULL THEN 'conflict'
             WHEN duplicate_of[i] = 0 THEN 'appended'
             WHEN given[i]::text = given[duplicate_of[i]]::text THEN 'unchanged' ELSE 'conflict' END;
     END LOOP;
-    lines := cardbox.number_lines(s.lines, outcomes, known.lines);
-    placed := cardbox.place_entries(s, outcomes, parents, refs, lines, known.branches, known.depths);
-    outcomes := cardbox.refuse_entries(s.tenant_id, s.session_id, outcomes, placed.missing, ids, types, targets);
+    placed := cardbox.attach_entries(
+        s, s.lines, outcomes, parents, refs, stored.lines, stored.branches, stored.depths);
+    lines := placed.lines;
+    missing := placed.missing;
+    FOR i IN 1 .. coalesce(cardinality(ids), 0) LOOP
+        CONTINUE WHEN outcomes[i] <> 'appended';
+        outcomes[i] := CASE
+            WHEN missing[i] IS NOT NULL THEN 'no_parent'
+            WHEN types[i] = 'label' AND targets[i] <> ALL (ids[1 : i - 1])
+                 AND NOT EXISTS (SELECT FROM cardbox.find_entry(s.tenant_id, s.session_id, targets[i])) THEN 'no_target'
+            ELSE 'appended' END;
+    END LOOP;
     outcome := CASE WHEN outcomes && '{conflict,no_parent,no_target}' THEN 'refused'
                     WHEN 'appended' = ANY (outcomes) THEN 'done' ELSE 'unchanged' END;
     IF outcome = 'done' THEN
         befores[array_position(outcomes, 'appended')] := CASE WHEN s.open_end THEN '\x0a'::bytea END;
         PERFORM cardbox.insert_lines(
             s.tenant_id, s.session_id, NULL, outcomes, lines, placed.branches, placed.depths, placed.parent_lines,
-            placed.missing, ids, types, roles, sets, targets, labels, contents, befores, NULL, NULL, NULL);
+            missing, ids, types, roles, sets, targets, labels, contents, befores, NULL, NULL, NULL);
         version := cardbox.update_session(s, 1, given_dialect, NULL, false, outcomes, lines, placed.branches,
                                           placed.depths, ids, types, labels);
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.append_to_tree FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.append_to_tree TO cardbox_writer;

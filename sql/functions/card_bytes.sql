@@ -1,8 +1,6 @@
--- card_bytes: the bytes of a card's values as they are stored, for the reports of the collector.
+-- card_bytes: returns the stored size of a card's content and metadata in bytes, for the reports of gc.
 CREATE OR REPLACE FUNCTION cardbox.card_bytes(content json, metadata jsonb) RETURNS bigint
 LANGUAGE sql STABLE
 AS $$
     SELECT (pg_column_size(content) + coalesce(pg_column_size(metadata), 0))::bigint
 $$;
-REVOKE ALL ON FUNCTION cardbox.card_bytes FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.card_bytes TO cardbox_service;

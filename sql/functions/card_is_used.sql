@@ -1,9 +1,7 @@
--- card_is_used: whether a message needs a card. Lists of boxes may name cards that are gone, so they
--- do not count. The caller has locked the card, and its statement began after that.
+-- card_is_used: returns whether a message refers to a card. Boxes do not count: their lists may contain ids of
+-- cards that no longer exist. The caller's statement began after it had locked the card.
 CREATE OR REPLACE FUNCTION cardbox.card_is_used(tenant text, card text) RETURNS boolean
 LANGUAGE sql STABLE
 AS $$
     SELECT EXISTS (SELECT FROM cardbox.messages m WHERE m.tenant_id = tenant AND m.message_id = card)
 $$;
-REVOKE ALL ON FUNCTION cardbox.card_is_used FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.card_is_used TO cardbox_service, cardbox_writer;

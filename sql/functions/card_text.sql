@@ -1,18 +1,10 @@
--- card_text: the text of a card for SQL programs: the member `text` of an object, or a content that
--- is a string; NULL if it has none. `content ->> 'text'` fails for a card that holds \u0000 or half
--- a surrogate pair anywhere. Here these become U+FFFD.
+-- card_text: returns the text of a card, for SQL programs. This is the member `text` of an object, or the content
+-- itself if it is a string, else NULL. `content ->> 'text'` fails if a card contains \u0000 or half a surrogate
+-- pair anywhere. This function replaces them with U+FFFD.
 CREATE OR REPLACE FUNCTION cardbox.card_text(content json) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT CASE json_typeof(s.safe) WHEN 'object' THEN s.safe ->> 'text'
-                                    WHEN 'string' THEN s.safe #>> '{}' END
-      FROM (SELECT CASE WHEN content::text !~* '\\u(0000|d[89a-f])' THEN content ELSE (
-                        -- the tokens: an escaped pair, one escape, any other text
-                        SELECT string_agg(CASE WHEN t[1] ~* '^\\u(0000|d[89a-f]..)$' THEN '\ufffd' ELSE t[1] END,
-                                          '' ORDER BY n)
-                          FROM regexp_matches(content::text, '\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}'
-                                              '|\\u[0-9a-fA-F]{4}|\\.|[^\\]+', 'g') WITH ORDINALITY AS m(t, n))::json
-                   END AS safe) AS s
+    SELECT CASE json_typeof(r.json) WHEN 'object' THEN r.json ->> 'text' WHEN 'string' THEN r.json #>> '{}' END
+      FROM cardbox.readable_json(content) AS r(json)
 $$;
-REVOKE ALL ON FUNCTION cardbox.card_text FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.card_text TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.card_text TO cardbox_worker;

@@ -1,6 +1,6 @@
--- check_append: checks whether entries may be appended to the session whose row is s (NULL: no such
--- session). Outcome NULL: they may, and the idempotency key was not used before. This function does not
--- store the key. For other outcomes see append_entries().
+-- check_append: returns the outcome of append_entries() if it can't append, else NULL. Reads the idempotency key,
+-- but does not store it.
+--   s  The session's row; NULL: there is no such session.
 CREATE OR REPLACE FUNCTION cardbox.check_append(
     s cardbox.sessions, given_dialect text, expected bigint, key text, contents json[],
     OUT outcome text, OUT version bigint)
@@ -35,5 +35,3 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.check_append FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.check_append TO cardbox_writer;

@@ -1,5 +1,5 @@
--- check_grants: raises 42501 (insufficient_privilege) unless each of the tenants is granted to the
--- caller of a writing function: see is_service().
+-- check_grants: raises 42501 (insufficient_privilege) unless all tenants are granted to the caller of a writing
+-- function. is_service() explains who the caller is.
 CREATE OR REPLACE FUNCTION cardbox.check_grants(tenants text[]) RETURNS void
 LANGUAGE plpgsql STABLE
 AS $$
@@ -16,5 +16,3 @@ BEGIN
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.check_grants FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.check_grants TO cardbox_writer;

@@ -1,4 +1,4 @@
--- check_ids: raises 22023 (invalid_parameter_value) unless ids is an array of strings.
+-- check_ids: raises 22023 (invalid_parameter_value) unless ids is a JSON array of strings.
 CREATE OR REPLACE FUNCTION cardbox.check_ids(ids jsonb) RETURNS void
 LANGUAGE plpgsql
 AS $$
@@ -8,5 +8,3 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.check_ids FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.check_ids TO cardbox_service, cardbox_worker, cardbox_writer;

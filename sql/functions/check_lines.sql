@@ -1,6 +1,6 @@
--- check_lines: raises 22023 (invalid_parameter_value) unless the arrays are what append_entries() and
--- import_lines() take.
---   only_entries  each line is an entry
+-- check_lines: raises 22023 (invalid_parameter_value) unless the arrays are valid for append_entries() and
+-- import_lines(): equal bounds, known types and roles, ids within their limits.
+--   only_entries  Whether each line must be an entry.
 CREATE OR REPLACE FUNCTION cardbox.check_lines(
     ids text[], duplicate_of integer[], parents text[], refs integer[], types text[], roles text[],
     sets text[], targets text[], labels json[], contents json[], only_entries boolean)
@@ -35,5 +35,3 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.check_lines FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.check_lines TO cardbox_writer;

@@ -1,4 +1,4 @@
--- check_time: raises 22023 (invalid_parameter_value) for a time that is no moment. NULL is allowed.
+-- check_time: raises 22023 (invalid_parameter_value) if a time is infinite. NULL is allowed.
 CREATE OR REPLACE FUNCTION cardbox.check_time(moment timestamptz) RETURNS void
 LANGUAGE plpgsql IMMUTABLE
 AS $$
@@ -8,5 +8,3 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.check_time FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.check_time TO cardbox_writer;

@@ -1,29 +1,29 @@
--- claim_tasks: claims up to `most` tasks that are due: for each tenant its share first, then
--- whatever is left, so that a tenant with many tasks does not starve the others.
---   most_attempts  a task that was claimed so often without success fails (outcome 12)
---   take_over      also tasks that this owner holds: for a worker that was started again
+-- claim_tasks: claims up to max_tasks tasks that are due. Each tenant gets an equal share first. Then the rest is
+-- filled from any tenant, so that a tenant with many tasks does not starve the others.
+--   max_attempts  A task that was claimed this many times without success fails, with outcome 12.
+--   take_over     Whether to claim tasks that this owner holds already: for a worker that was restarted.
 CREATE OR REPLACE FUNCTION cardbox.claim_tasks(
-    tenants text[], owner text, lease_ms bigint, most integer, most_attempts integer, take_over boolean)
+    tenants text[], owner text, lease_ms bigint, max_tasks integer, max_attempts integer, take_over boolean)
 RETURNS SETOF cardbox.claimed_task
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    moment CONSTANT timestamptz := clock_timestamp();
-    served text[];
-    share  integer;
-    tenant text;
-    task   cardbox.tasks;
-    room   integer := most;
+    moment  CONSTANT timestamptz := clock_timestamp();
+    served  text[];
+    share   integer;
+    tenant  text;
+    task    cardbox.tasks;
+    tasks_left integer := max_tasks;
     claimed cardbox.claimed_task;
 BEGIN
     IF NOT cardbox.is_service() THEN
         PERFORM cardbox.check_grants(tenants);
     END IF;
-    IF owner IS NULL OR most IS NULL OR most < 1 THEN
+    IF owner IS NULL OR max_tasks IS NULL OR max_tasks < 1 THEN
         RAISE EXCEPTION 'a claim needs an owner and a number of tasks' USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    -- those that have anything, in an order that is no one's favourite
+    -- the tenants with a task to claim, in random order
     SELECT array_agg(n.id ORDER BY random()) INTO served
       FROM unnest(tenants) AS n(id)
      CROSS JOIN LATERAL (
@@ -34,37 +34,36 @@ BEGIN
            (SELECT FROM cardbox.tasks t
              WHERE take_over AND t.tenant_id = n.id AND t.lease_owner = owner LIMIT 1)
              LIMIT 1) AS due;
-    share := ceil(most::numeric / greatest(cardinality(served), 1));
+    share := ceil(max_tasks::numeric / greatest(cardinality(served), 1));
     IF take_over THEN
         FOREACH tenant IN ARRAY coalesce(served, '{}') LOOP
             FOR task IN
                 SELECT * FROM cardbox.tasks t
                  WHERE t.tenant_id = tenant AND t.lease_owner = owner
-                 LIMIT room FOR NO KEY UPDATE SKIP LOCKED
+                 LIMIT tasks_left FOR NO KEY UPDATE SKIP LOCKED
             LOOP
-                claimed := cardbox.take_task(task, owner, lease_ms, most_attempts);
-                room := room - 1;
+                claimed := cardbox.assign_task(task, owner, lease_ms, max_attempts);
+                tasks_left := tasks_left - 1;
                 RETURN NEXT claimed;
             END LOOP;
         END LOOP;
     END IF;
-    FOR turn IN 1 .. 2 LOOP
+    FOR round IN 1 .. 2 LOOP -- 1: the shares, 2: the rest
         FOREACH tenant IN ARRAY coalesce(served, '{}') LOOP
-            EXIT WHEN room <= 0;
+            EXIT WHEN tasks_left <= 0;
             FOR task IN
                 SELECT * FROM cardbox.tasks t
                  WHERE t.tenant_id = tenant AND t.wake_at <= moment
-                 ORDER BY t.wake_at LIMIT least(share, room) FOR NO KEY UPDATE SKIP LOCKED
+                 ORDER BY t.wake_at LIMIT least(share, tasks_left) FOR NO KEY UPDATE SKIP LOCKED
             LOOP
-                claimed := cardbox.take_task(task, owner, lease_ms, most_attempts);
-                room := room - 1;
+                claimed := cardbox.assign_task(task, owner, lease_ms, max_attempts);
+                tasks_left := tasks_left - 1;
                 RETURN NEXT claimed;
             END LOOP;
         END LOOP;
-        share := room;
+        share := tasks_left;
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.claim_tasks FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.claim_tasks TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.claim_tasks TO cardbox_worker;
 ALTER FUNCTION cardbox.claim_tasks OWNER TO cardbox_writer;

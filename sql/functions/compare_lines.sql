@@ -1,12 +1,14 @@
--- compare_lines: compares a batch of lines of a file with the lines of the session whose row is s.
---   start        line number of the batch's first line
---   diverged_at  number of the first line that differs from the session's; NULL: none differs
---   equal        how many lines at the start of the batch are in the session
---   completes    index from 1 of the line that begins with the session's truncated last line and has
---                more bytes; NULL: none
---   prefix       the line feed before that truncated line, if it has one
---   open_end     the session's last line has no line feed at its end
---   has_changed  the missing end of the session's last line was written
+-- compare_lines: compares a batch of lines of a file with the lines of a session. Completes the session's last
+-- line if only its end is missing.
+--   s            The session's row.
+--   start        Line number of the batch's first line.
+--   diverged_at  Number of the first line that differs from the session's; NULL: none differs.
+--   equal        Number of lines at the start of the batch that the session has.
+--   completes    Index from 1 of the line that begins with the session's truncated last line and has more bytes;
+--                NULL: none.
+--   prefix       The line feed before that truncated line, if it has one.
+--   open_end     The session's last line has no line feed at its end.
+--   has_changed  The missing end of the session's last line was written.
 CREATE OR REPLACE FUNCTION cardbox.compare_lines(
     s cardbox.sessions, start bigint, ids text[], contents json[], befores bytea[], afters bytea[],
     INOUT diverged_at bigint, OUT equal integer, OUT completes integer, OUT prefix bytea,
@@ -19,6 +21,7 @@ DECLARE
     differs bigint;
     old     record;
     given   bytea;
+    broken  bytea; -- the session's truncated last line, without a line feed before it
 BEGIN
     equal := 0;
     open_end := s.open_end;
@@ -34,15 +37,16 @@ BEGIN
                 AND CASE WHEN x.content::text = contents[x.line - start + 1]::text
                           AND x.before IS NOT DISTINCT FROM befores[x.line - start + 1]
                           AND x.after IS NOT DISTINCT FROM afters[x.line - start + 1] THEN true
-                    ELSE cardbox.line_body(coalesce(x.bytes, cardbox.session_line(x.before, x.content, x.after)))
-                         = cardbox.line_body(cardbox.session_line(
+                    ELSE cardbox.line_body(coalesce(x.bytes, cardbox.line_bytes(x.before, x.content, x.after)))
+                         = cardbox.line_body(cardbox.line_bytes(
                                befores[x.line - start + 1], contents[x.line - start + 1],
                                afters[x.line - start + 1])) END);
     equal := least(n, last, differs - start);
     IF s.open_end AND last BETWEEN 1 AND n AND equal >= last - 1 THEN
         SELECT x.entry_id, x.content, x.after, x.bytes INTO old FROM cardbox.session_lines x
          WHERE x.tenant_id = s.tenant_id AND x.session_id = s.session_id AND x.line = s.lines - 1;
-        given := cardbox.session_line(befores[last], contents[last], afters[last]);
+        given := cardbox.line_bytes(befores[last], contents[last], afters[last]);
+        broken := cardbox.line_body(old.bytes);
         IF equal = last OR (old.entry_id = ids[last] AND old.content::text = contents[last]::text) THEN
             equal := last;
             open_end := cardbox.is_open_end(given);
@@ -52,7 +56,7 @@ BEGIN
                    bytes = old.bytes || '\x0a', size = x.size + (old.entry_id IS NULL)::integer
              WHERE has_changed AND x.tenant_id = s.tenant_id AND x.session_id = s.session_id
                AND x.line = s.lines - 1;
-        ELSIF old.entry_id IS NULL AND cardbox.starts_with_line(given, old.bytes) THEN
+        ELSIF octet_length(given) > octet_length(broken) AND substr(given, 1, octet_length(broken)) = broken THEN
             equal := last - 1;
             completes := last;
             prefix := CASE WHEN substr(old.bytes, 1, 1) = '\x0a' THEN '\x0a'::bytea END;
@@ -63,5 +67,3 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.compare_lines FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.compare_lines TO cardbox_writer;

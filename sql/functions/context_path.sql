@@ -1,6 +1,6 @@
--- context_path: the part of the path from a root to an entry that a context is made of, as ranges
--- like those of session_path(): the entries from the first that the last compaction keeps, and of
--- the entries before that the last that sets the thinking level and the last that sets the model.
+-- context_path: returns the entries that the context of an entry needs, as ranges like those of session_path().
+-- The context begins at the first entry that the last compaction keeps. It also needs two earlier entries: the
+-- last one that sets the model, and the last one that sets the thinking level.
 CREATE OR REPLACE FUNCTION cardbox.context_path(tenant text, session text, from_line bigint)
 RETURNS TABLE (branch bigint, low integer, high integer)
 LANGUAGE sql STABLE
@@ -16,7 +16,7 @@ AS $$
                    AND x.depth BETWEEN p.low AND p.high AND x.type = 'compaction'
                  ORDER BY x.depth DESC LIMIT 1) AS e
          LIMIT 1
-    ), start AS MATERIALIZED ( -- the depth from which on the context has all entries
+    ), start AS MATERIALIZED ( -- the depth at which the context begins
         SELECT coalesce((SELECT e.depth FROM path p WHERE p.branch = e.branch AND e.depth BETWEEN p.low AND p.high),
                         c.depth) AS depth
           FROM compaction c
@@ -39,5 +39,4 @@ AS $$
                      ORDER BY x.depth DESC LIMIT 1) AS e
              LIMIT 1) AS m
 $$;
-REVOKE ALL ON FUNCTION cardbox.context_path FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.context_path TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.context_path TO cardbox_worker;

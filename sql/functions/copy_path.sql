@@ -1,5 +1,5 @@
--- copy_path: copies the path to an entry, whose line is `leaf`, to an empty session: one branch from
--- line `first` on. Returns the number of entries. See fork_session().
+-- copy_path: copies the path to the entry in line `leaf` to an empty session. The copy is one branch that begins
+-- at line `first`. Returns the number of entries. Part of fork_session().
 CREATE OR REPLACE FUNCTION cardbox.copy_path(
     tenant text, session text, leaf bigint, new_session text, first bigint)
 RETURNS bigint
@@ -11,8 +11,8 @@ BEGIN
     INSERT INTO cardbox.session_lines (tenant_id, session_id, line, parent_line, branch, depth, size, entry_id,
            missing_parent_id, type, role, sets, target, label, content, before, after)
     SELECT tenant, new_session, first + e.depth, CASE WHEN e.depth > 0 THEN first + e.depth - 1 END, first,
-           e.depth, octet_length(e.said::text), e.entry_id, e.missing_parent_id, e.type, e.role, e.sets,
-           e.target, e.label, e.said,
+           e.depth, octet_length(e.new_content::text), e.entry_id, e.missing_parent_id, e.type, e.role, e.sets,
+           e.target, e.label, e.new_content,
            CASE WHEN substr(e.before, 1, 1) = '\x0a' THEN nullif(substr(e.before, 2), '') ELSE e.before END,
            CASE WHEN cardbox.is_open_end(e.after) THEN e.after || '\x0a' ELSE e.after END
       FROM (SELECT l.*, CASE WHEN l.id_is_made OR l.target_is_made
@@ -22,17 +22,11 @@ BEGIN
                                                 nullif(l.missing_parent_id, '')))::text, 'null') ELSE '' END
                          || CASE WHEN l.target_is_made
                             THEN ',"firstKeptEntryId":' || coalesce(to_json(l.target)::text, 'null') ELSE '' END
-                         || '}')::json ELSE l.content END AS said
+                         || '}')::json ELSE l.content END AS new_content
               FROM cardbox.session_path(tenant, session, leaf) AS w
-             CROSS JOIN LATERAL (
-                    SELECT * FROM cardbox.session_lines x
-                     WHERE x.tenant_id = tenant AND x.session_id = session AND x.branch = w.branch
-                       AND x.depth BETWEEN w.low AND w.high
-                    OFFSET 0) AS l) AS e
+             CROSS JOIN LATERAL cardbox.branch_entries(tenant, session, w.branch, w.low, w.high) AS l) AS e
      ORDER BY e.depth;
     GET DIAGNOSTICS copied = ROW_COUNT;
     RETURN copied;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.copy_path FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.copy_path TO cardbox_writer;

@@ -1,4 +1,4 @@
--- count_token_change: trigger of tokens: counts the changes; see token_changes.
+-- count_token_change: trigger of the table tokens that increments the version in token_changes.
 CREATE OR REPLACE FUNCTION cardbox.count_token_change() RETURNS trigger
 LANGUAGE plpgsql
 AS $$
@@ -7,4 +7,3 @@ BEGIN
     RETURN NULL;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.count_token_change FROM PUBLIC;

@@ -1,5 +1,8 @@
--- create_box: makes a box. `at` is NULL (now), or the time of the change that an import repeats.
--- Outcomes: 1 done  2 it exists, and may_exist is true  6 it exists  7 it was deleted
+-- create_box: creates a box.
+--   at         Time of the change that an import repeats; NULL: now.
+--   may_exist  Whether an existing box has the outcome 2 instead of 6.
+--
+-- Outcomes: 1 created, 2 or 6 the box exists, 7 the box was deleted.
 -- The numbers are those of enum change_outcome in the C code.
 CREATE OR REPLACE FUNCTION cardbox.create_box(
     tenant text, box uuid, ids jsonb, parents jsonb, at timestamptz, may_exist boolean,
@@ -10,7 +13,7 @@ AS $$
 DECLARE
     head  record;
     made  timestamptz := coalesce(at, clock_timestamp());
-    chain uuid := gen_random_uuid(); -- not the box's id: that may have been another box's before
+    chain uuid := gen_random_uuid(); -- another id than the box's: a removed box with this id may have had a chain
 BEGIN
     IF NOT cardbox.is_service() THEN
         PERFORM cardbox.check_grants(ARRAY[tenant]);
@@ -38,6 +41,5 @@ BEGIN
     length := head.length;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.create_box FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.create_box TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.create_box TO cardbox_worker;
 ALTER FUNCTION cardbox.create_box OWNER TO cardbox_writer;

@@ -1,6 +1,7 @@
--- create_session: creates a session, with a header's line or without.
--- Outcomes: created; unchanged: it exists; exists: it exists, and may_exist is false;
---   other_dialect: it exists in another dialect
+-- create_session: creates a session. If a header is given, it becomes line 0.
+--   may_exist  Whether an existing session has the outcome unchanged instead of exists.
+--
+-- Outcomes: created; unchanged; exists; other_dialect: it exists with another dialect.
 CREATE OR REPLACE FUNCTION cardbox.create_session(
     tenant text, session text, given_dialect text, given_header json, source text,
     may_exist boolean, OUT outcome text, OUT version bigint)
@@ -34,12 +35,11 @@ BEGIN
     IF given_header IS NOT NULL THEN
         INSERT INTO cardbox.session_lines (tenant_id, session_id, line, size, bytes)
         VALUES (tenant, session, 0, octet_length(given_header::text) + 1,
-                cardbox.session_line(NULL, given_header, NULL));
+                cardbox.line_bytes(NULL, given_header, NULL));
     END IF;
     outcome := 'created';
     version := 1;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.create_session FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.create_session TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.create_session TO cardbox_worker;
 ALTER FUNCTION cardbox.create_session OWNER TO cardbox_writer;

@@ -1,4 +1,4 @@
--- delete_box: marks a box as deleted. Returns whether there is such a box, deleted before or not.
+-- delete_box: marks a box as deleted. Returns true if the box exists, even if it was deleted before.
 CREATE OR REPLACE FUNCTION cardbox.delete_box(tenant text, box uuid) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -12,6 +12,5 @@ BEGIN
     RETURN FOUND;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.delete_box FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.delete_box TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.delete_box TO cardbox_worker;
 ALTER FUNCTION cardbox.delete_box OWNER TO cardbox_writer;

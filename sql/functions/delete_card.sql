@@ -1,5 +1,5 @@
--- delete_card: marks a card as deleted. Returns whether it stays, being sealed or in use; NULL: there is no
--- such card.
+-- delete_card: marks a card as deleted. Returns true if the card stays, because it is sealed or a message refers to
+-- it. Returns false if it is deleted now, and NULL if there is no such card.
 CREATE OR REPLACE FUNCTION cardbox.delete_card(tenant text, card text) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -21,6 +21,5 @@ BEGIN
     RETURN false;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.delete_card FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.delete_card TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.delete_card TO cardbox_worker;
 ALTER FUNCTION cardbox.delete_card OWNER TO cardbox_writer;

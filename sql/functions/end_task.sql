@@ -1,7 +1,6 @@
--- end_task: ends a task whose row the caller has locked. No worker holds it any more: writes with
--- an old epoch fail. A parent that sleeps is woken. Its row is locked whether it sleeps or not: a
--- parent that is about to sleep examines its subtasks with its row locked, so it either sees this
--- one finished or sleeps before this looks.
+-- end_task: finishes a task, whose row the caller has locked. Increments the epoch, so that later writes of its
+-- worker fail. Wakes the parent if it sleeps. The parent's row is locked even if it does not sleep: a parent that
+-- is about to sleep checks its subtasks with its row locked. So it sees this task finished, or it already sleeps.
 CREATE OR REPLACE FUNCTION cardbox.end_task(tenant text, task text, status text, moment bigint) RETURNS void
 LANGUAGE plpgsql
 AS $$
@@ -21,10 +20,8 @@ BEGIN
         UPDATE cardbox.tasks t SET wake_at = clock_timestamp()
          WHERE t.tenant_id = tenant AND t.task_id = parent AND t.wake_at IS NULL
            AND t.completion_status IS NULL
-           -- not one that was only written down here, and that nobody has ever run
+           -- a task that was only recorded here, and never run, is not woken
            AND t.lease_epoch > 0;
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.end_task FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.end_task TO cardbox_writer;

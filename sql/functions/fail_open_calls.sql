@@ -1,11 +1,11 @@
--- fail_open_calls: ends the open calls of a task as failed, before a worker continues it or when it
--- ends. Returns how many. A call in progress may have done its work or not: it is never run again
--- by itself, the model decides. Pending calls end as failed too: there is one rule.
---   error  goes into the details of the calls
---   say    text of a message that ends each call; %s is the ability's name; NULL: no message
---   but    calls that stay as they are
+-- fail_open_calls: ends the open calls of a task as failed, and returns their number. It runs before a worker
+-- continues the task, and when the task ends. A call in progress may have had its effect, so it is not repeated:
+-- the model decides. Pending calls fail too, so that there is one rule.
+--   error            Text for the details of the calls.
+--   message_format   Text of a message that ends each call, where %s is the ability's name; NULL: no message.
+--   excluded         Ids of calls that stay open.
 CREATE OR REPLACE FUNCTION cardbox.fail_open_calls(
-    tenant text, task text, error text, say text, but text[] DEFAULT '{}')
+    tenant text, task text, error text, message_format text, excluded text[] DEFAULT '{}')
 RETURNS integer
 LANGUAGE plpgsql
 AS $$
@@ -18,14 +18,14 @@ BEGIN
     FOR call IN
         SELECT c.call_id, c.ability_name FROM cardbox.calls c
          WHERE c.tenant_id = tenant AND c.task_id = task AND c.status IN ('pending', 'in_progress')
-           AND c.call_id <> ALL (but)
+           AND c.call_id <> ALL (excluded)
          ORDER BY c.created_at, c.seq FOR NO KEY UPDATE
     LOOP
         message := NULL;
-        IF say IS NOT NULL THEN
+        IF message_format IS NOT NULL THEN
             message := gen_random_uuid()::text;
             content := format('{"__type__":"TextContent","text":%s}',
-                              to_json(format(say, call.ability_name)))::json;
+                              to_json(format(message_format, call.ability_name)))::json;
             PERFORM cardbox.save_message(
                 tenant, message, task, 'assistant', content,
                 jsonb_build_object('type', 'agent.thought', 'role', 'assistant', 'task_id', task,
@@ -42,5 +42,3 @@ BEGIN
     RETURN count;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.fail_open_calls FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.fail_open_calls TO cardbox_writer;

@@ -1,6 +1,5 @@
--- find_line: the line of a session that has this number, or no row. It is inlined.
--- test_plans.py test_plans_without_statistics: only the intended index has the order of a range of one key. With = each
--- index of the session fits, and a loop over many rows may read the whole session for each.
+-- find_line: returns the line of a session that has this number, or no row. It is inlined.
+-- find_entry() explains the range.
 CREATE OR REPLACE FUNCTION cardbox.find_line(tenant text, session text, number bigint) RETURNS SETOF cardbox.session_lines
 LANGUAGE sql STABLE
 AS $$
@@ -8,5 +7,4 @@ AS $$
      WHERE x.tenant_id = tenant AND x.session_id = session AND x.line BETWEEN number AND number
      ORDER BY x.line LIMIT 1
 $$;
-REVOKE ALL ON FUNCTION cardbox.find_line FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.find_line TO cardbox_service, cardbox_worker, cardbox_writer;
+GRANT EXECUTE ON FUNCTION cardbox.find_line TO cardbox_worker;

@@ -1,33 +1,34 @@
--- follow_tasks: what has happened in tasks since their followers looked. The arrays are parallel.
---   known        the last event that the follower has
---   messages     the message being generated that the follower has, or NULL
---   chunks       its last chunk that the follower has
---   most         limit of events, and of chunks, of one task
---   page, whole  limits of bytes, of one task and of all; the last row begins before them
+-- follow_tasks: returns what has happened in tasks since their followers last asked. The arrays are parallel.
+--   after_events  Last event that the follower has.
+--   messages      Message that the follower is receiving chunks of, or NULL.
+--   after_chunks  Last chunk of it that the follower has.
+--   max_rows      Maximum number of events, and of chunks, of one task.
+--   task_bytes    Size limit of one task.
+--   all_bytes     Size limit of all tasks. The last row of a result begins before its limit.
+--
 -- Standbys have no chunks, because the table task_chunks is unlogged.
 CREATE OR REPLACE FUNCTION cardbox.follow_tasks(
-    tenants text[], tasks text[], known bigint[], messages text[], chunks bigint[],
-    most bigint, page bigint, whole bigint)
-RETURNS SETOF cardbox.task_seen
+    tenants text[], tasks text[], after_events bigint[], messages text[], after_chunks bigint[],
+    max_rows bigint, task_bytes bigint, all_bytes bigint)
+RETURNS SETOF cardbox.task_stream_row
 LANGUAGE plpgsql STABLE
 AS $$
 DECLARE
     follower refcursor;
     k        record;
-    seen     cardbox.task_seen;
-    room     bigint;
+    one     cardbox.task_stream_row;
 BEGIN
     IF pg_is_in_recovery() THEN
         OPEN follower FOR
         SELECT a.tenant_id, a.task_id, a.n, a.ord, NULL::text AS message_id, 0::bigint AS chunk
-          FROM unnest(tenants, tasks, known) WITH ORDINALITY AS a(tenant_id, task_id, n, ord)
+          FROM unnest(tenants, tasks, after_events) WITH ORDINALITY AS a(tenant_id, task_id, n, ord)
          WHERE EXISTS (SELECT FROM cardbox.task_events t
                         WHERE t.tenant_id = a.tenant_id AND t.task_id = a.task_id AND t.n > a.n);
     ELSE
         OPEN follower FOR
         SELECT a.tenant_id, a.task_id, a.n, a.ord, s.message_id,
                CASE WHEN s.message_id = a.message_id THEN a.chunk ELSE 0 END AS chunk
-          FROM unnest(tenants, tasks, known, messages, chunks) WITH ORDINALITY
+          FROM unnest(tenants, tasks, after_events, messages, after_chunks) WITH ORDINALITY
                AS a(tenant_id, task_id, n, message_id, chunk, ord)
           LEFT JOIN LATERAL (
                SELECT p.message_id, p.n FROM cardbox.task_chunks p
@@ -40,15 +41,13 @@ BEGIN
     LOOP
         FETCH follower INTO k;
         EXIT WHEN NOT FOUND;
-        room := least(page, whole);
-        FOR seen IN
-            SELECT * FROM cardbox.follow_task(k.ord, k.tenant_id, k.task_id, k.n, k.message_id, k.chunk, most, room)
+        FOR one IN
+            SELECT * FROM cardbox.follow_task(k.ord, k.tenant_id, k.task_id, k.n, k.message_id, k.chunk, max_rows, least(task_bytes, all_bytes))
         LOOP
-            whole := whole - cardbox.task_seen_bytes(seen);
-            RETURN NEXT seen;
+            all_bytes := all_bytes - cardbox.task_stream_row_bytes(one);
+            RETURN NEXT one;
         END LOOP;
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.follow_tasks FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.follow_tasks TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.follow_tasks TO cardbox_worker;

@@ -1,7 +1,6 @@
--- fork_box: makes a box that begins as `box` is now, was at a version, or with its first at_length
--- ids. The head is not locked against changes, but read together with the log: what lies below a
--- length on a chain never changes.
--- Outcomes: 1 done  6 the new box exists  others as of fork_point
+-- fork_box: creates a box whose list is the current list of `box`, its list at a version, or its first at_length
+-- ids. Changes of `box` are not blocked: ids on a chain below a length never change.
+-- Outcomes: 1 created, 6 the new box exists, or those of fork_point().
 CREATE OR REPLACE FUNCTION cardbox.fork_box(
     tenant text, box uuid, new_box uuid, at_version bigint, at_length bigint,
     OUT outcome integer, OUT version bigint, OUT length bigint)
@@ -18,7 +17,7 @@ BEGIN
     IF NOT cardbox.is_service() THEN
         PERFORM cardbox.check_grants(ARRAY[tenant]);
     END IF;
-    -- As a foreign key would: the box may change, but what it has is not removed before this ends.
+    -- Prevents that gc removes the segments of the box. Changes of the box are not blocked.
     PERFORM FROM cardbox.card_boxes b
       WHERE b.tenant_id = tenant AND b.box_id = box AND b.deleted_at IS NULL FOR KEY SHARE;
     SELECT * INTO point FROM cardbox.fork_point(tenant, box, at_version, at_length);
@@ -53,6 +52,5 @@ BEGIN
     version := 1;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.fork_box FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.fork_box TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.fork_box TO cardbox_worker;
 ALTER FUNCTION cardbox.fork_box OWNER TO cardbox_writer;

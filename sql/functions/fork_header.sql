@@ -1,23 +1,21 @@
--- fork_header: the header of a fork: the source's with another id and time. Some readers look at the
--- first 512 bytes only: if it is longer, it does not name the source, and then lacks members of 200
--- bytes or more. Escapes that PostgreSQL's texts can't hold are replaced.
+-- fork_header: returns the header of a fork: the source's header with another id and time. Some programs read only
+-- the first 512 bytes. So a longer header does not name its source, and then drops members of 200 bytes or more.
+-- Escapes that PostgreSQL's type text can't hold are replaced.
 CREATE OR REPLACE FUNCTION cardbox.fork_header(old json, new_id text, source text, made timestamptz)
 RETURNS json
 LANGUAGE sql STABLE
 AS $$
     SELECT h.header::json
-      FROM (VALUES (1, source, 512), (2, NULL, 512), (3, source, 200), (4, NULL, 200)) AS v(choice, source, most)
+      FROM (VALUES (1, source, 512), (2, NULL, 512), (3, source, 200), (4, NULL, 200)) AS v(choice, source, max_bytes)
      CROSS JOIN LATERAL (
         SELECT '{"type":"session","id":' || to_json(new_id) || ',"timestamp":'
                || to_json(to_char(made AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
                || coalesce(',"parentSession":' || to_json(v.source), '')
                || coalesce((
-                   SELECT string_agg(',' || to_json(o.key) || ':' || o.value, '' ORDER BY o.place)
-                     FROM json_each(cardbox.readable_line(old)) WITH ORDINALITY AS o(key, value, place)
+                   SELECT string_agg(',' || to_json(o.key) || ':' || o.value, '' ORDER BY o.ord)
+                     FROM json_each(cardbox.readable_json(old)) WITH ORDINALITY AS o(key, value, ord)
                     WHERE o.key IN ('version', 'cwd', 'provider', 'modelId', 'thinkingLevel')
-                      AND octet_length(o.value::text) < v.most), '') || '}') AS h(header)
+                      AND octet_length(o.value::text) < v.max_bytes), '') || '}') AS h(header)
      WHERE octet_length(h.header) < 512 OR v.choice = 4
      ORDER BY v.choice LIMIT 1
 $$;
-REVOKE ALL ON FUNCTION cardbox.fork_header FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.fork_header TO cardbox_writer;

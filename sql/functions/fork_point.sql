@@ -1,8 +1,9 @@
--- fork_point: part of fork_box(): the chain and the length at which a fork leaves a box, and the ids
--- of the segment that this cuts, which the fork copies.
--- Outcomes: 1 found  3 no such box  8 no such version or length  10 fewer ids are stored than the log
--- claims. This looks at the segment that is copied and at the one before. To count all would cost
--- each fork of a long box as much as the box is long.
+-- fork_point: returns where a fork leaves a box: the chain, the length, and the ids of the incomplete last segment,
+-- which the fork copies. Part of fork_box().
+-- Outcomes: 1 found, 3 no such box, 8 no such version or length, 10 ids are missing.
+--
+-- Outcome 10 means that the database is damaged. Only the copied segment and the one before it are checked. A check
+-- of all segments would make a fork as slow as the box is long.
 CREATE OR REPLACE FUNCTION cardbox.fork_point(
     tenant text, box uuid, at_version bigint, at_length bigint,
     OUT outcome integer, OUT chain uuid, OUT length bigint, OUT partial jsonb)
@@ -32,13 +33,11 @@ BEGIN
     partial := '[]';
     floor := length / 64 * 64;
     IF length > floor THEN
-        SELECT cardbox.slice_ids(p.card_ids, 0, fork_point.length - floor) INTO partial
-          FROM (SELECT * FROM cardbox.chain_segments(tenant, head.chain_id, 9223372036854775807,
-                                                     floor, fork_point.length)
-                UNION ALL
-                SELECT head.last_length / 64 * 64, head.tail
-                 WHERE head.last_chain = head.chain_id) AS p
-         WHERE p.start = floor;
+        SELECT cardbox.slice_ids(s.card_ids, 0, fork_point.length - floor) INTO partial
+          FROM cardbox.box_segments(tenant, head.chain_id, 9223372036854775807, floor, fork_point.length,
+                                    head.last_length / 64 * 64,
+                                    CASE WHEN head.last_chain = head.chain_id THEN head.tail END) AS s
+         WHERE s.start = floor;
     END IF;
     IF coalesce(jsonb_array_length(partial), 0) <> length - floor
        OR floor > 0 AND NOT EXISTS (
@@ -48,5 +47,3 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.fork_point FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.fork_point TO cardbox_writer;

@@ -1,7 +1,7 @@
--- fork_session: creates a session of the path to an entry ('': the head). Its lines are copies,
--- numbered from 0 behind the header. A line that leaves its id, its parent or the first kept entry
--- to its number in the file gets them written in at its end.
--- Outcomes: done; not_found: no such session; no_entry; exists: the new session does
+-- fork_session: creates a session from the path to an entry; '': to the head. Copies the lines, and numbers them
+-- after the header. A line may depend on its number in the file for its id, its parent or its first kept entry.
+-- These members are then added at the end of its JSON.
+-- Outcomes: done; not_found: no such session; no_entry: no such entry; exists: the new session exists.
 CREATE OR REPLACE FUNCTION cardbox.fork_session(
     tenant text, session text, entry text, new_session text,
     OUT outcome text, OUT version bigint, OUT entries bigint)
@@ -26,9 +26,7 @@ BEGIN
         RETURN;
     END IF;
     entry := CASE WHEN entry = '' THEN s.head_entry_id ELSE entry END;
-    SELECT x.line, x.depth INTO leaf, deep FROM cardbox.session_lines x
-     WHERE x.tenant_id = tenant AND x.session_id = session AND x.entry_id BETWEEN entry AND entry
-     ORDER BY x.entry_id LIMIT 1;
+    SELECT e.line, e.depth INTO leaf, deep FROM cardbox.find_entry(tenant, session, entry) AS e;
     IF leaf IS NULL THEN
         outcome := 'no_entry';
         RETURN;
@@ -58,6 +56,5 @@ BEGIN
      WHERE x.tenant_id = tenant AND x.session_id = new_session;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.fork_session FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.fork_session TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.fork_session TO cardbox_worker;
 ALTER FUNCTION cardbox.fork_session OWNER TO cardbox_writer;

@@ -1,7 +1,7 @@
--- id_key: the key of a card id in the index of segments: a hash that includes the tenant, so that
--- ids of two tenants never share a key.
--- All names are qualified: ANALYZE computes it as the owner, with any search_path. The values must
--- not change, since the index contains them.
+-- id_key: returns the key of a card id in the GIN index of segments: a hash that includes the tenant. So equal ids
+-- of two tenants have different keys. The index contains the values, so they must not change.
+--
+-- All names are qualified: ANALYZE evaluates index expressions as the owner, with any search_path.
 CREATE OR REPLACE FUNCTION cardbox.id_key(tenant text, id text) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
@@ -9,5 +9,3 @@ AS $$
                tenant OPERATOR(pg_catalog.||) E'\x1f'::pg_catalog.text OPERATOR(pg_catalog.||) id,
                0::pg_catalog.int8)
 $$;
-REVOKE ALL ON FUNCTION cardbox.id_key FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.id_key TO cardbox_service, cardbox_worker, cardbox_writer;

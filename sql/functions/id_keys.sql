@@ -1,5 +1,5 @@
--- id_keys: the keys of all ids of a segment, for its GIN index; see id_key(). Not in the language
--- sql: such a body is parsed and planned again by every statement that writes to the index.
+-- id_keys: returns the keys of all ids of a segment, for its GIN index: see id_key(). The language is not sql:
+-- PostgreSQL would parse and plan such a body in every statement that writes to the index.
 CREATE OR REPLACE FUNCTION cardbox.id_keys(tenant text, ids jsonb) RETURNS bigint[]
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
@@ -8,5 +8,3 @@ BEGIN
               FROM pg_catalog.jsonb_array_elements_text(ids) AS e(id));
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.id_keys FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.id_keys TO cardbox_service, cardbox_worker, cardbox_writer;

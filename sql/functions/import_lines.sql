@@ -1,19 +1,29 @@
--- import_lines: writes lines of a file to a session, and locks its row. Lines that equal the
--- session's from its beginning are compared. Behind them all lines are written, or, where the file
--- differs from the session, its new entries. The arrays are parallel, one element a line:
---   since, file_id, restores  see lock_session_for_import()
---   start, diverged_at        see compare_lines()
---   ids       NULL: no entry
---   duplicate_of     place, from 1, of an earlier line here with the same id; 0: none
---   parents, refs  see place_entries()
---   types     of an entry; session: a header
---   indexes   see kept_targets()
---   contents  JSON of entries and headers; NULL: all of the line is in its `before`
--- Outcomes of the whole: done; unchanged: nothing was written
--- Outcomes of a line: appended: a new entry; unchanged: it is in the session; kept: stored, but no
---   entry; not_kept; differs: the session is restored, and has another line
--- Issues: duplicate, conflict: an earlier line has this id, with the same or with other JSON;
---   dangling: the parent is missing so far (see link_late_parents); not_kept: the session differs
+-- import_lines: writes lines of a file to a session, and locks its row. First the lines are compared with the
+-- session's. Lines behind its end are all written. If the file differs from the session, only its new entries are
+-- written. The arrays are parallel: one element for each line.
+--   since, file_id, restores  See lock_session_for_import().
+--   start, diverged_at        See compare_lines().
+--   ids           Id of the entry; NULL: the line is not an entry.
+--   duplicate_of  Index from 1 of an earlier element with the same id; 0: none.
+--   parents, refs See attach_entries().
+--   types         Type of the entry; session: the line is a header.
+--   indexes       See compaction_targets().
+--   contents      JSON of an entry or a header; NULL: `befores` has the whole line.
+--
+-- Outcomes of the call: done; unchanged: nothing was written.
+--
+-- Outcomes of a line are:
+--   appended   It is a new entry.
+--   unchanged  It is already stored.
+--   kept       It was stored as bytes, and is not an entry.
+--   not_kept   It was not stored.
+--   differs    The session is being restored, and has another line with this number.
+--
+-- Issues of a line are:
+--   duplicate  An earlier line has this id, with the same JSON.
+--   conflict   An earlier line has this id, with other JSON.
+--   dangling   The parent is still missing: see link_late_parents().
+--   not_kept   The file differs from the session, and the line is not an entry.
 CREATE OR REPLACE FUNCTION cardbox.import_lines(
     tenant text, session text, given_dialect text, since timestamptz, file_id text, restores boolean, start bigint,
     ids text[], duplicate_of integer[], parents text[], refs integer[], types text[], roles text[], sets text[],
@@ -25,18 +35,18 @@ SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
-    is_new   boolean;
-    s        cardbox.sessions;
-    c        record;
-    lines    bigint[];
-    branches bigint[];
-    depths   integer[];
-    ups      bigint[];
-    missing  text[];
-    same     boolean[];
-    header   integer := array_position(types, 'session');
-    first    integer; -- of the lines that are written
-    last     integer;
+    is_new       boolean;
+    s            cardbox.sessions;
+    c            record;
+    lines        bigint[];
+    branches     bigint[];
+    depths       integer[];
+    parent_lines bigint[];
+    missing      text[];
+    same         boolean[];
+    header       integer := array_position(types, 'session');
+    first        integer; -- first and last line that is written
+    last         integer;
 BEGIN
     IF NOT cardbox.is_service() THEN
         PERFORM cardbox.check_grants(ARRAY[tenant]);
@@ -47,12 +57,11 @@ BEGIN
     made := s.created_at;
     SELECT * INTO c FROM cardbox.compare_lines(s, start, ids, contents, befores, afters, diverged_at);
     diverged_at := c.diverged_at;
-    SELECT * INTO lines, branches, depths, missing, same FROM cardbox.known_entries(tenant, session, ids, contents, false);
+    SELECT * INTO lines, branches, depths, missing, same FROM cardbox.stored_entries(tenant, session, ids, contents, false);
     SELECT * INTO outcomes, issues FROM cardbox.import_outcomes(
         s, start, c.equal, diverged_at IS NOT NULL, restores, ids, duplicate_of, types, contents, lines, missing, same);
-    lines := cardbox.number_lines(s.lines - (c.completes IS NOT NULL)::integer, outcomes, lines);
-    SELECT * INTO branches, depths, ups, missing
-      FROM cardbox.place_entries(s, outcomes, parents, refs, lines, branches, depths);
+    SELECT * INTO lines, branches, depths, parent_lines, missing FROM cardbox.attach_entries(
+        s, s.lines - (c.completes IS NOT NULL)::integer, outcomes, parents, refs, lines, branches, depths);
     FOR i IN c.equal + 1 .. cardinality(contents) LOOP
         IF missing[i] IS NOT NULL THEN
             issues[i] := 'dangling';
@@ -71,8 +80,8 @@ BEGIN
             befores[first] := '\x0a' || coalesce(befores[first], '');
         END IF;
         PERFORM cardbox.insert_lines(
-            tenant, session, c.completes, outcomes, lines, branches, depths, ups, missing, ids, types, roles, sets,
-            cardbox.kept_targets(tenant, session, start, diverged_at, ids, targets, indexes), labels, contents,
+            tenant, session, c.completes, outcomes, lines, branches, depths, parent_lines, missing, ids, types, roles, sets,
+            cardbox.compaction_targets(tenant, session, start, diverged_at, ids, targets, indexes), labels, contents,
             befores, afters, made_ids, ARRAY(SELECT x IS NOT NULL FROM unnest(indexes) AS u(x)));
         version := cardbox.update_session(
             s, (NOT restores)::integer, given_dialect,
@@ -84,6 +93,5 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.import_lines FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.import_lines TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.import_lines TO cardbox_worker;
 ALTER FUNCTION cardbox.import_lines OWNER TO cardbox_writer;

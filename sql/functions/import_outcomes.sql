@@ -1,7 +1,7 @@
--- import_outcomes: what becomes of lines of a file, and what is wrong with them: see import_lines().
---   equal        how many lines, from the first, are the session's
---   diverged     the file differs from the session behind them
---   lines, missing, same  of the session's entry that has the line's id: see known_entries()
+-- import_outcomes: returns the outcomes and issues of lines: see import_lines().
+--   equal     Number of lines, from the first, that the session has.
+--   diverged  The file differs from the session behind these lines.
+--   lines, missing, same  Columns of stored_entries().
 CREATE OR REPLACE FUNCTION cardbox.import_outcomes(
     s cardbox.sessions, start bigint, equal integer, diverged boolean, restores boolean, ids text[],
     duplicate_of integer[], types text[], contents json[], lines bigint[], missing text[], same boolean[],
@@ -37,5 +37,3 @@ BEGIN
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.import_outcomes FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.import_outcomes TO cardbox_writer;

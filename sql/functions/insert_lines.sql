@@ -1,6 +1,7 @@
--- insert_lines: writes the lines whose outcome is appended (entries) or kept (stored as bytes).
---   completes  number of the line here that replaces the session's last one, which broke off; NULL: none
--- Elements are taken from the arrays one by one: unnest would copy each line once more.
+-- insert_lines: inserts the lines whose outcome is appended, as entries, or kept, as bytes.
+--   completes  Index of the line that replaces the session's truncated last line; NULL: none.
+--
+-- The arrays are read element by element, because unnest() would copy each line once more.
 CREATE OR REPLACE FUNCTION cardbox.insert_lines(
     tenant text, session text, completes integer, outcomes text[], lines bigint[], branches bigint[],
     depths integer[], parent_lines bigint[], missing text[], ids text[], types text[], roles text[],
@@ -9,10 +10,11 @@ CREATE OR REPLACE FUNCTION cardbox.insert_lines(
 RETURNS void
 LANGUAGE plpgsql
 AS $$
-DECLARE
-    i integer := completes;
-    whole bytea;
 BEGIN
+    IF outcomes[completes] IN ('appended', 'kept') THEN
+        DELETE FROM cardbox.session_lines x
+         WHERE x.tenant_id = tenant AND x.session_id = session AND x.line = lines[completes];
+    END IF;
     INSERT INTO cardbox.session_lines (tenant_id, session_id, line, parent_line, branch, depth, size,
            id_is_made, target_is_made, entry_id, missing_parent_id, type, role, sets, target, label,
            content, before, after)
@@ -22,29 +24,13 @@ BEGIN
            targets[g.i], labels[g.i], contents[g.i], nullif(befores[g.i], ''),
            afters[g.i]
       FROM generate_series(1, cardinality(outcomes)) AS g(i)
-     WHERE outcomes[g.i] = 'appended' AND g.i IS DISTINCT FROM completes;
+     WHERE outcomes[g.i] = 'appended';
     IF 'kept' = ANY (outcomes) THEN
         INSERT INTO cardbox.session_lines (tenant_id, session_id, line, size, bytes)
         SELECT tenant, session, lines[g.i], octet_length(b.bytes), b.bytes
           FROM generate_series(1, cardinality(outcomes)) AS g(i)
-         CROSS JOIN LATERAL cardbox.session_line(befores[g.i], contents[g.i], afters[g.i]) AS b(bytes)
-         WHERE outcomes[g.i] = 'kept' AND g.i IS DISTINCT FROM completes;
-    END IF;
-    IF outcomes[completes] = 'kept' THEN
-        whole := cardbox.session_line(befores[i], contents[i], afters[i]);
-        UPDATE cardbox.session_lines x SET bytes = whole, size = octet_length(whole)
-         WHERE x.tenant_id = tenant AND x.session_id = session AND x.line = lines[i];
-    ELSIF outcomes[completes] = 'appended' THEN
-        UPDATE cardbox.session_lines x
-           SET parent_line = parent_lines[i], branch = branches[i], depth = depths[i],
-               size = octet_length(contents[i]::text), id_is_made = coalesce(made_ids[i], false),
-               target_is_made = coalesce(made_targets[i], false), entry_id = ids[i],
-               missing_parent_id = missing[i], type = types[i], role = roles[i], sets = insert_lines.sets[i],
-               target = targets[i], label = labels[i], content = contents[i], bytes = NULL,
-               before = befores[i], after = afters[i]
-         WHERE x.tenant_id = tenant AND x.session_id = session AND x.line = lines[i];
+         CROSS JOIN LATERAL cardbox.line_bytes(befores[g.i], contents[g.i], afters[g.i]) AS b(bytes)
+         WHERE outcomes[g.i] = 'kept';
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.insert_lines FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.insert_lines TO cardbox_writer;

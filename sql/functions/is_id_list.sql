@@ -1,6 +1,6 @@
--- is_id_list: whether a value is an array of strings, as every list of ids must be. Not in the
--- language sql: a CHECK would parse and plan such a body again for every statement that writes. All
--- names are qualified: ANALYZE runs functions of indexes with any search_path.
+-- is_id_list: returns whether a value is a JSON array of strings, as every list of ids must be. The language is not
+-- sql: PostgreSQL would parse and plan such a body in every statement that writes. All names are qualified: ANALYZE
+-- runs functions of indexes with any search_path.
 CREATE OR REPLACE FUNCTION cardbox.is_id_list(ids jsonb) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
@@ -9,5 +9,3 @@ BEGIN
        AND NOT (ids OPERATOR(pg_catalog.@?) 'strict $[*] ? (@.type() != "string")'::pg_catalog.jsonpath);
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.is_id_list FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.is_id_list TO cardbox_service, cardbox_worker, cardbox_writer;

@@ -1,5 +1,5 @@
--- is_leaf: whether no child continues the branch of the entry at this branch and depth.
--- test_plans.py test_plans_without_statistics: for the range of one branch see find_line().
+-- is_leaf: returns whether no child continues the branch of the entry with this branch and depth.
+-- test_plans.py test_plans_without_statistics: find_entry() explains the range of one branch.
 CREATE OR REPLACE FUNCTION cardbox.is_leaf(tenant text, session text, at_branch bigint, at_depth integer)
 RETURNS boolean
 LANGUAGE plpgsql STABLE
@@ -11,5 +11,3 @@ BEGIN
              ORDER BY x.branch LIMIT 1) IS NULL;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.is_leaf FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.is_leaf TO cardbox_writer;

@@ -1,11 +1,9 @@
--- is_service: whether the caller of a writing function is a member of cardbox_service. The caller is
--- the role that SET ROLE has set, else the log-in role of the connection: in a function with SECURITY
--- DEFINER current_user is its owner. PostgreSQL writes this expression into the function that calls it.
+-- is_service: returns whether the caller of a writing function is a member of cardbox_service. The caller is the
+-- role that SET ROLE has set, or else the log-in role. current_user does not help: in a SECURITY DEFINER function
+-- it is the owner. It is inlined.
 CREATE OR REPLACE FUNCTION cardbox.is_service() RETURNS boolean
 LANGUAGE sql STABLE
 AS $$
     SELECT pg_catalog.pg_has_role(
         coalesce(nullif(pg_catalog.current_setting('role'), 'none'), session_user)::name, 'cardbox_service', 'USAGE')
 $$;
-REVOKE ALL ON FUNCTION cardbox.is_service FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.is_service TO cardbox_writer;

@@ -1,5 +1,5 @@
--- line_body: the bytes of a line without the line feed at its end, and without the one in front
--- that a line has behind an open last line.
+-- line_body: returns a line without the line feed at its end. A line behind one that lacked its line feed begins
+-- with that line feed, which is removed too.
 CREATE OR REPLACE FUNCTION cardbox.line_body(bytes bytea) RETURNS bytea
 LANGUAGE sql IMMUTABLE
 AS $$
@@ -8,5 +8,3 @@ AS $$
       FROM (SELECT CASE WHEN octet_length(line_body.bytes) > 1 AND substr(line_body.bytes, 1, 1) = '\x0a'
                         THEN substr(line_body.bytes, 2) ELSE line_body.bytes END) AS b(bytes)
 $$;
-REVOKE ALL ON FUNCTION cardbox.line_body FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.line_body TO cardbox_writer;

@@ -1,20 +1,21 @@
--- link_late_parents: after an import: links roots whose parents came later. A link that would close
--- a cycle is not made.
---   wanted  ids of entries that were reported as dangling
---   issues  for each of them: NULL: linked; dangling: its parent is missing; cycle: its parent
---           comes from it
---   links   how many were linked; version NULL: there is no such session
+-- link_late_parents: links roots to parents that were imported after them. It runs after an import. A link that
+-- would close a cycle is not made.
+--   dangling_ids  Ids of the entries that were reported as dangling.
+--   issues        For each of these ids: NULL if it was linked; dangling: its parent is missing; cycle: its parent
+--                 is its own descendant.
+--   links         Number of links that were made.
+--   version       New version of the session; NULL: there is no such session.
 CREATE OR REPLACE FUNCTION cardbox.link_late_parents(
-    tenant text, session text, wanted text[], OUT version bigint, OUT links integer, OUT cycles integer,
+    tenant text, session text, dangling_ids text[], OUT version bigint, OUT links integer, OUT cycles integer,
     OUT issues text[])
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    b      record;
-    late   boolean[];
-    ups    integer[];
-    firsts boolean[];
+    b         record;
+    is_late   boolean[];
+    accepted  integer[]; -- the parents' branches, without links that would close a cycle
+    continues boolean[];
 BEGIN
     IF NOT cardbox.is_service() THEN
         PERFORM cardbox.check_grants(ARRAY[tenant]);
@@ -22,23 +23,25 @@ BEGIN
     SELECT x.version INTO version FROM cardbox.sessions x
      WHERE x.tenant_id = tenant AND x.session_id = session AND x.state <> 'deleted' FOR NO KEY UPDATE;
     SELECT * INTO b FROM cardbox.branch_parents(tenant, session);
-    late := coalesce(b.is_late, '{}');
-    SELECT a.ups, a.links INTO ups, links FROM cardbox.accept_late_parents(late, coalesce(b.ups, '{}')) AS a;
-    cycles := (SELECT count(*) FROM unnest(b.ups, ups) AS u(old, new) WHERE u.old IS NOT NULL AND u.new IS NULL);
+    is_late := coalesce(b.is_late, '{}');
+    SELECT a.parent_branches, a.links INTO accepted, links
+      FROM cardbox.accept_late_parents(is_late, coalesce(b.parent_branches, '{}')) AS a;
+    cycles := (SELECT count(*) FROM unnest(b.parent_branches, accepted) AS u(old, new)
+                WHERE u.old IS NOT NULL AND u.new IS NULL);
     IF links > 0 THEN
-        firsts := ARRAY(SELECT l.is_new AND NOT u.continued
-                               AND row_number() OVER (PARTITION BY l.is_new, u.up_line ORDER BY u.i) = 1
-                          FROM unnest(late, ups, b.up_lines, b.continued)
-                               WITH ORDINALITY AS u(late, up, up_line, continued, i)
-                         CROSS JOIN LATERAL (SELECT u.late AND u.up IS NOT NULL) AS l(is_new) ORDER BY u.i);
-        UPDATE cardbox.session_lines x SET parent_line = u.up_line, missing_parent_id = NULL
-          FROM unnest(b.starts, late, ups, b.up_lines) AS u(line, late, up, up_line)
-         WHERE u.late AND u.up IS NOT NULL
+        continues := ARRAY(SELECT l.is_new AND NOT u.is_continued
+                                  AND row_number() OVER (PARTITION BY l.is_new, u.parent_line ORDER BY u.i) = 1
+                             FROM unnest(is_late, accepted, b.parent_lines, b.is_continued)
+                                  WITH ORDINALITY AS u(is_late, parent, parent_line, is_continued, i)
+                            CROSS JOIN LATERAL (SELECT u.is_late AND u.parent IS NOT NULL) AS l(is_new) ORDER BY u.i);
+        UPDATE cardbox.session_lines x SET parent_line = u.parent_line, missing_parent_id = NULL
+          FROM unnest(b.starts, is_late, accepted, b.parent_lines) AS u(line, is_late, parent, parent_line)
+         WHERE u.is_late AND u.parent IS NOT NULL
            AND x.tenant_id = tenant AND x.session_id = session AND x.line = u.line;
-        UPDATE cardbox.session_lines x SET depth = x.depth + u.move, branch = u.name
-          FROM cardbox.move_branches(b.starts, late, ups, b.up_depths, firsts) AS m
-         CROSS JOIN LATERAL unnest(b.starts, m.moves, m.names) AS u(line, move, name)
-         WHERE (u.move > 0 OR u.name <> u.line)
+        UPDATE cardbox.session_lines x SET depth = x.depth + u.depth, branch = u.branch
+          FROM cardbox.move_branches(b.starts, is_late, accepted, b.parent_depths, continues) AS m
+         CROSS JOIN LATERAL unnest(b.starts, m.depths, m.branches) AS u(line, depth, branch)
+         WHERE (u.depth > 0 OR u.branch <> u.line)
            AND x.tenant_id = tenant AND x.session_id = session AND x.branch = u.line;
         UPDATE cardbox.sessions x
            SET version = x.version + (x.state = 'live')::integer, head_branch = h.branch, head_depth = h.depth,
@@ -50,17 +53,12 @@ BEGIN
         RETURNING x.version INTO version;
     END IF;
     issues := ARRAY(
-        SELECT CASE WHEN k.missing IS NULL THEN NULL WHEN p.line IS NULL THEN 'dangling' ELSE 'cycle' END
-          FROM unnest((cardbox.known_entries(tenant, session, wanted, NULL, false)).missing)
-               WITH ORDINALITY AS k(missing, i)
-          LEFT JOIN LATERAL (
-                SELECT x.line FROM cardbox.session_lines x
-                 WHERE x.tenant_id = tenant AND x.session_id = session
-                   AND x.entry_id BETWEEN k.missing AND k.missing
-                 ORDER BY x.entry_id LIMIT 1) AS p ON true
-         ORDER BY k.i);
+        SELECT CASE WHEN d.missing IS NULL THEN NULL WHEN p.line IS NULL THEN 'dangling' ELSE 'cycle' END
+          FROM unnest((cardbox.stored_entries(tenant, session, dangling_ids, NULL, false)).missing)
+               WITH ORDINALITY AS d(missing, i)
+          LEFT JOIN LATERAL cardbox.find_entry(tenant, session, d.missing) AS p ON true
+         ORDER BY d.i);
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.link_late_parents FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.link_late_parents TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.link_late_parents TO cardbox_worker;
 ALTER FUNCTION cardbox.link_late_parents OWNER TO cardbox_writer;

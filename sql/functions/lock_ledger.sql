@@ -1,4 +1,4 @@
--- lock_ledger: waits until this transaction has the lock of a project's ledger.
+-- lock_ledger: locks the ledger of a project until the transaction ends. Waits for other transactions.
 CREATE OR REPLACE FUNCTION cardbox.lock_ledger(tenant text) RETURNS void
 LANGUAGE plpgsql
 AS $$
@@ -10,5 +10,3 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.lock_ledger FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.lock_ledger TO cardbox_writer;

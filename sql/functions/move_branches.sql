@@ -1,39 +1,38 @@
--- move_branches: where branches belong once the roots of accept_late_parents() are linked.
---   firsts  the branch's first entry continues its parent's branch
---   moves   by how much its entries become deeper
---   names   the branch that it becomes a part of, or itself
--- Other parameters are those of branch_parents(). A branch comes after its parent's: a stack holds
--- those that wait.
+-- move_branches: returns the new depths and branches after the links of accept_late_parents().
+--   continues  Whether the branch's first entry continues its parent's branch.
+--   depths     Number that is added to the depth of the branch's entries.
+--   branches   Branch that the entries belong to afterwards.
+--
+-- The other parameters are those of branch_parents(). A branch is processed after its parent's branch: a stack holds
+-- the branches that wait for it.
 CREATE OR REPLACE FUNCTION cardbox.move_branches(
-    starts bigint[], is_late boolean[], ups integer[], up_depths integer[], firsts boolean[],
-    OUT moves integer[], OUT names bigint[])
+    starts bigint[], is_late boolean[], parent_branches integer[], parent_depths integer[], continues boolean[],
+    OUT depths integer[], OUT branches bigint[])
 LANGUAGE plpgsql IMMUTABLE
 AS $$
 DECLARE
     stack integer[] := array_fill(0, ARRAY[cardinality(starts)]);
     high  integer := 0;
-    at    integer;
+    one   integer;
 BEGIN
-    moves := array_fill(NULL::integer, ARRAY[cardinality(starts)]);
-    names := starts;
+    depths := array_fill(NULL::integer, ARRAY[cardinality(starts)]);
+    branches := starts;
     FOR i IN 1 .. cardinality(starts) LOOP
-        at := i;
-        WHILE at IS NOT NULL AND moves[at] IS NULL LOOP
+        one := i;
+        WHILE one IS NOT NULL AND depths[one] IS NULL LOOP
             high := high + 1;
-            stack[high] := at;
-            at := ups[at];
+            stack[high] := one;
+            one := parent_branches[one];
         END LOOP;
         WHILE high > 0 LOOP
-            at := stack[high];
+            one := stack[high];
             high := high - 1;
-            moves[at] := CASE WHEN ups[at] IS NULL THEN 0
-                              ELSE moves[ups[at]] + CASE WHEN is_late[at] THEN up_depths[at] + 1 ELSE 0 END END;
-            IF firsts[at] THEN
-                names[at] := names[ups[at]];
+            depths[one] := CASE WHEN parent_branches[one] IS NULL THEN 0 ELSE depths[parent_branches[one]]
+                                + CASE WHEN is_late[one] THEN parent_depths[one] + 1 ELSE 0 END END;
+            IF continues[one] THEN
+                branches[one] := branches[parent_branches[one]];
             END IF;
         END LOOP;
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.move_branches FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.move_branches TO cardbox_writer;

@@ -1,7 +1,14 @@
--- move_session_head: moves the head. `expected` is the entry that it must be at now ('': none,
--- NULL: any).
--- Outcomes: done; unchanged: it is there; not_found; wrong_version; elsewhere: the head is at `head`;
---   no_entry
+-- move_session_head: moves the head of a session to an entry.
+--   expected          Entry that the head must be at; '': none; NULL: any.
+--   expected_version  Version that the session must have; NULL: any.
+--
+-- Outcomes are:
+--   done           The head was moved.
+--   unchanged      The head was there already.
+--   not_found      There is no such session.
+--   wrong_version  The session has another version than expected.
+--   elsewhere      The head is at another entry than expected: at `head`.
+--   no_entry       There is no such entry.
 CREATE OR REPLACE FUNCTION cardbox.move_session_head(
     tenant text, session text, entry text, expected text, expected_version bigint,
     OUT outcome text, OUT version bigint, OUT head text)
@@ -23,9 +30,7 @@ BEGIN
     END IF;
     version := s.version;
     head := s.head_entry_id;
-    SELECT x.line, x.branch, x.depth INTO e FROM cardbox.session_lines x
-     WHERE x.tenant_id = tenant AND x.session_id = session AND x.entry_id BETWEEN entry AND entry
-     ORDER BY x.entry_id LIMIT 1;
+    SELECT x.line, x.branch, x.depth INTO e FROM cardbox.find_entry(tenant, session, entry) AS x;
     outcome := CASE WHEN expected_version <> s.version THEN 'wrong_version'
                     WHEN expected <> coalesce(head, '') THEN 'elsewhere' WHEN e.line IS NULL THEN 'no_entry'
                     WHEN e.line = s.head_line THEN 'unchanged' ELSE 'done' END;
@@ -40,6 +45,5 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.move_session_head FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.move_session_head TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.move_session_head TO cardbox_worker;
 ALTER FUNCTION cardbox.move_session_head OWNER TO cardbox_writer;

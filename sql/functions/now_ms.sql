@@ -1,8 +1,6 @@
--- now_ms: the time in Unix milliseconds.
+-- now_ms: returns the current time in Unix milliseconds.
 CREATE OR REPLACE FUNCTION cardbox.now_ms() RETURNS bigint
 LANGUAGE sql VOLATILE
 AS $$
     SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint
 $$;
-REVOKE ALL ON FUNCTION cardbox.now_ms FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.now_ms TO cardbox_writer;

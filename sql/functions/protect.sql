@@ -1,10 +1,11 @@
--- protect: makes a table safe to share between tenants. A migration calls it for each table, behind
--- the table's indexes.
---   service, worker  privileges of the two group roles on the whole table; worker NULL: none
---   writer           privileges of the owner of the writing functions; NULL: none
--- Row-level security is enabled and forced, also on the owner: the service sees every row, a
--- worker's role those of the tenants that are granted to it. It is the second check behind the
--- tenant that every statement names. Writing functions see every row: they check their caller.
+-- protect: isolates the tenants in a table. A migration calls it for each table after the table's indexes.
+--   service  Privileges of cardbox_service on the table.
+--   worker   Privileges of cardbox_worker; NULL: none.
+--   writer   Privileges of cardbox_writer, the owner of the writing functions; NULL: none.
+--
+-- Row-level security is enabled and forced, so that it binds the owner too. The service sees all rows, and a worker's
+-- role those of its granted tenants. Writing functions see all rows, because they check their caller. Statements
+-- also name the tenant, so the policies are the second check.
 CREATE OR REPLACE FUNCTION cardbox.protect(
     protected regclass, service text, worker text, writer text DEFAULT NULL) RETURNS void
 LANGUAGE plpgsql
@@ -25,4 +26,3 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.protect FROM PUBLIC;

@@ -1,9 +1,7 @@
--- random_etag: a new etag: 63 random bits, never 0. It is no sequence, which would give numbers a
--- second time after a restore. It is inlined.
+-- random_etag: returns a new etag: 63 random bits, never 0. A sequence would return some numbers again after a
+-- restore. It is inlined.
 CREATE OR REPLACE FUNCTION cardbox.random_etag() RETURNS bigint
 LANGUAGE sql
 AS $$
     SELECT greatest(uuid_hash_extended(gen_random_uuid(), 0) & 9223372036854775807, 1)
 $$;
-REVOKE ALL ON FUNCTION cardbox.random_etag FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.random_etag TO cardbox_service, cardbox_writer;

@@ -1,4 +1,4 @@
--- refuse_change: trigger of messages and task_events: their rows never change.
+-- refuse_change: trigger of messages and task_events that rejects changes of their rows.
 CREATE OR REPLACE FUNCTION cardbox.refuse_change() RETURNS trigger
 LANGUAGE plpgsql
 AS $$
@@ -6,5 +6,3 @@ BEGIN
     RAISE EXCEPTION '% never change', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.refuse_change FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.refuse_change TO cardbox_service, cardbox_worker;

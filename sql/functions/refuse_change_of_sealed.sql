@@ -1,5 +1,5 @@
--- refuse_change_of_sealed: trigger of cards: rejects changes of a sealed card. Allowed: removing a dead
--- card (expired or deleted), and restoring one, sealed and with the same content.
+-- refuse_change_of_sealed: trigger of cards that rejects changes of a sealed card. A dead card (expired or deleted)
+-- may be removed, or restored as a sealed card with the same content.
 CREATE OR REPLACE FUNCTION cardbox.refuse_change_of_sealed() RETURNS trigger
 LANGUAGE plpgsql
 AS $$
@@ -19,5 +19,3 @@ BEGIN
     RAISE EXCEPTION 'card % is sealed', OLD.card_id USING ERRCODE = 'restrict_violation';
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.refuse_change_of_sealed FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.refuse_change_of_sealed TO cardbox_service, cardbox_worker;

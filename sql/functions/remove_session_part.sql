@@ -1,7 +1,7 @@
--- remove_session_part: removes up to `most` lines and keys of a deleted session, whose row the caller
--- has locked, and the row if nothing else is left. more: something is.
+-- remove_session_part: removes up to max_rows lines and keys of a deleted session, whose row the caller has locked.
+-- If nothing else is left it removes the row too, else `more` is true.
 CREATE OR REPLACE FUNCTION cardbox.remove_session_part(
-    tenant text, session text, most bigint, OUT entries bigint, OUT entry_bytes bigint, OUT more boolean)
+    tenant text, session text, max_rows bigint, OUT entries bigint, OUT entry_bytes bigint, OUT more boolean)
 LANGUAGE plpgsql
 AS $$
 DECLARE
@@ -11,20 +11,18 @@ BEGIN
         DELETE FROM cardbox.session_lines l
          WHERE l.ctid = ANY (ARRAY (SELECT x.ctid FROM cardbox.session_lines x
                                      WHERE x.tenant_id = tenant AND x.session_id = session
-                                     ORDER BY x.line LIMIT most))
+                                     ORDER BY x.line LIMIT max_rows))
         RETURNING l.entry_id, pg_column_size(l.*) AS bytes)
     SELECT count(g.entry_id), coalesce(sum(g.bytes), 0), count(*) INTO entries, entry_bytes, removed FROM gone g;
-    more := removed >= most;
+    more := removed >= max_rows;
     DELETE FROM cardbox.session_append_keys k
      WHERE k.ctid = ANY (ARRAY (SELECT x.ctid FROM cardbox.session_append_keys x
                                  WHERE x.tenant_id = tenant AND x.session_id = session
-                                 ORDER BY x.append_key LIMIT most));
+                                 ORDER BY x.append_key LIMIT max_rows));
     GET DIAGNOSTICS removed = ROW_COUNT;
-    more := more OR removed >= most;
+    more := more OR removed >= max_rows;
     IF NOT more THEN
         DELETE FROM cardbox.sessions s WHERE s.tenant_id = tenant AND s.session_id = session;
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.remove_session_part FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.remove_session_part TO cardbox_service;

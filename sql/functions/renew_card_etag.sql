@@ -1,4 +1,4 @@
--- renew_card_etag: trigger of cards: every UPDATE sets a new etag, also one by another program.
+-- renew_card_etag: trigger of cards that sets a new etag in each UPDATE, even if another program sends it.
 CREATE OR REPLACE FUNCTION cardbox.renew_card_etag() RETURNS trigger
 LANGUAGE plpgsql
 AS $$
@@ -7,5 +7,3 @@ BEGIN
     RETURN NEW;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.renew_card_etag FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.renew_card_etag TO cardbox_service;

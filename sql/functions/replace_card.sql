@@ -1,7 +1,7 @@
--- replace_card: repairs, restores or seals a card that the caller has locked. A repair keeps the old
--- row as a revision; if the contents are the same, the first text stays.
---   same, dead  whether the rows say the same; whether the old one has expired or is deleted
--- Returns false, and writes nothing, if another card has become the result of the call meanwhile.
+-- replace_card: repairs, restores or seals a card that the caller has locked. A repair stores the old row as a
+-- revision. Returns false and writes nothing if another card has become the result of the same call.
+--   same  Whether the contents are equal: then the stored text stays.
+--   dead  Whether the stored card has expired or is deleted.
 CREATE OR REPLACE FUNCTION cardbox.replace_card(
     old_card cardbox.cards, new_card cardbox.cards, same boolean, dead boolean)
 RETURNS boolean
@@ -10,7 +10,7 @@ SET plan_cache_mode = auto
 AS $$
 BEGIN
     IF NOT same THEN
-        -- The lock on the card makes this count its own.
+        -- No other transaction adds a revision meanwhile, because the card is locked.
         INSERT INTO cardbox.card_revisions
             (tenant_id, card_id, revision, content, tool_calls, tool_call_id, ttl_seconds,
              expires_at, metadata, created_at)
@@ -34,5 +34,3 @@ EXCEPTION WHEN unique_violation THEN
     RETURN false;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.replace_card FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.replace_card TO cardbox_writer;

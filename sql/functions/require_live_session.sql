@@ -12,5 +12,3 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.require_live_session FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.require_live_session TO cardbox_writer;

@@ -1,6 +1,6 @@
--- restore_session: completes a session of a project's export, after its lines, and makes it visible.
--- Outcomes: created; unchanged: its version is this or a later one; updated: it has this version now;
---   no_head: it lacks the head, and stays as it was
+-- restore_session: completes a session that a project's import has written, and makes it visible.
+-- Outcomes: created; updated: it had an older version; unchanged: it has this version or a newer one; no_head: the
+-- head is missing, and nothing was changed.
 CREATE OR REPLACE FUNCTION cardbox.restore_session(
     tenant text, session text, given_dialect text, given_header json, given_name json, source text,
     head text, given_version bigint, created timestamptz, updated timestamptz)
@@ -22,9 +22,7 @@ BEGIN
         RETURN 'unchanged';
     END IF;
     PERFORM cardbox.link_late_parents(tenant, session, '{}');
-    SELECT x.line, x.branch, x.depth INTO h FROM cardbox.session_lines x
-     WHERE x.tenant_id = tenant AND x.session_id = session AND x.entry_id BETWEEN head AND head
-     ORDER BY x.entry_id LIMIT 1;
+    SELECT x.line, x.branch, x.depth INTO h FROM cardbox.find_entry(tenant, session, head) AS x;
     IF h.line IS NULL AND head IS NOT NULL THEN
         RETURN 'no_head';
     END IF;
@@ -39,6 +37,5 @@ BEGIN
     RETURN CASE WHEN s.state = 'live' THEN 'updated' ELSE 'created' END;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.restore_session FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.restore_session TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.restore_session TO cardbox_worker;
 ALTER FUNCTION cardbox.restore_session OWNER TO cardbox_writer;

@@ -1,5 +1,5 @@
--- same_json: whether two texts are the same JSON: equal texts, or equal as jsonb. A text that jsonb
--- can't hold (\u0000, half a surrogate pair, a very long number or string) is the same only as itself.
+-- same_json: returns whether two texts are the same JSON: equal texts, or texts with equal jsonb values. Some texts
+-- are no valid jsonb (with \u0000, half a surrogate pair, a very long number or string). They equal only themselves.
 CREATE OR REPLACE FUNCTION cardbox.same_json(a json, b json) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE
 AS $$
@@ -14,5 +14,3 @@ BEGIN
     END;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.same_json FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.same_json TO cardbox_writer;

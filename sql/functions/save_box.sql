@@ -1,9 +1,9 @@
--- save_box: replaces the ids of a box. Without an expected version (NULL) it makes a missing box;
--- 0: any version of a box that exists. The old list stays readable: its tail is sealed too, so that
--- the old chain is complete without the head. `at` is NULL (now), or the time of the change that an
--- import repeats; no change is earlier than the one before it.
--- Outcomes: 1 done  2 it has these ids already  3 no such box  4 not the expected version
---   7 the box was deleted
+-- save_box: replaces the ids of a box. The earlier list stays readable: the tail is stored as a segment, so that the
+-- old chain is complete.
+--   expected  Version that the box must have; 0: any; NULL: any, and a missing box is created.
+--   at        Time of the change that an import repeats; NULL: now. Times of a box never decrease.
+--
+-- Outcomes: 1 replaced, 2 the box has these ids already, 3 no such box, 4 another version, 7 the box was deleted.
 CREATE OR REPLACE FUNCTION cardbox.save_box(
     tenant text, box uuid, ids jsonb, parents jsonb, expected bigint, at timestamptz,
     OUT outcome integer, OUT version bigint, OUT length bigint)
@@ -62,6 +62,5 @@ BEGIN
     VALUES (tenant, box, save_box.version, 'replace', chain, save_box.length, save_box.length, made);
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.save_box FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.save_box TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.save_box TO cardbox_worker;
 ALTER FUNCTION cardbox.save_box OWNER TO cardbox_writer;

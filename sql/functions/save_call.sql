@@ -1,7 +1,6 @@
--- save_call: adds or updates a call. Its status only advances: from pending to in_progress to
--- completed or failed. Its messages must belong to its task. In a finished task no call can begin
--- or continue, since nobody would end it. A NULL in details or end keeps the stored value.
--- Outcomes: see save_ledger().
+-- save_call: inserts or updates a call. Its status can only advance: from pending to in_progress, and to completed
+-- or failed. Its messages must belong to its task. In a finished task no call can be opened, because nobody would
+-- end it. If details or end is NULL, the stored value stays. The outcomes are those of save_ledger().
 CREATE OR REPLACE FUNCTION cardbox.save_call(tenant text, given jsonb, parameters json, details json)
 RETURNS integer
 LANGUAGE plpgsql
@@ -41,7 +40,7 @@ BEGIN
                 given ->> 'start', given ->> 'end', at_task.events + 1)
         ON CONFLICT DO NOTHING;
         IF NOT FOUND THEN
-            RETURN 4; -- another task got it at this moment
+            RETURN 4; -- another transaction inserted it for another task
         END IF;
         PERFORM cardbox.add_event(tenant, task, 'call', id, new_status);
         RETURN 1;
@@ -68,5 +67,3 @@ BEGIN
     RETURN 3;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.save_call FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.save_call TO cardbox_writer;

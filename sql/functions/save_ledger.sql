@@ -1,12 +1,19 @@
--- save_ledger: saves tasks, messages and calls, in this order, all or none. Each kind has an
--- array of objects with what jsonb can hold, and beside it the texts that only json can hold. A
--- parent comes before its subtasks. Returns the outcome of each (kind: 1 task, 2 message, 3 call),
--- up to the first that fails:
---   1 inserted  2 unchanged  3 updated  4 it exists with other values  5 no such task
---   6 no such message  7 it would undo what is finished  9 the task is finished
--- The numbers are those of enum ledger_outcome in the C code.
--- Existing tasks are locked in one order. Tasks that do not exist yet can't be locked, so two
--- batches of several tasks of one project, which only imports send, run one after the other.
+-- save_ledger: saves tasks, messages and calls in this order, all or none. Each kind has a JSON array of objects.
+-- Parallel arrays have the texts that jsonb can't hold. A parent must come before its subtasks. Returns the
+-- outcomes up to the first failure. The kinds are 1 task, 2 message, 3 call.
+--
+-- Outcomes are those of enum ledger_outcome in the C code:
+--   1  inserted
+--   2  unchanged
+--   3  updated
+--   4  it exists with other values
+--   5  there is no such task
+--   6  there is no such message
+--   7  the change would reopen what is finished
+--   9  the task is finished
+--
+-- Stored tasks are locked in one order. Tasks that do not exist yet can't be locked. Therefore batches with several
+-- tasks of one project run one after the other; only imports send such batches.
 CREATE OR REPLACE FUNCTION cardbox.save_ledger(
     tenant text, tasks jsonb, prompts json[], messages jsonb, contents json[],
     calls jsonb, parameters json[], details json[])
@@ -20,7 +27,7 @@ DECLARE
     outcomes integer[] := '{}';
     one      record;
     done     integer;
-    given_calls text[]; -- a batch that ends a task may contain how its calls ended
+    given_calls text[]; -- if the batch ends a task, these calls stay open: the batch may end them itself
 BEGIN
     IF NOT cardbox.is_service() THEN
         PERFORM cardbox.check_grants(ARRAY[tenant]);
@@ -36,34 +43,34 @@ BEGIN
                     WHERE g.value ->> 'status' IS NOT NULL));
     BEGIN
         FOR one IN
-            SELECT 1 AS kind, g.place::integer AS place, g.value
-              FROM jsonb_array_elements(save_ledger.tasks) WITH ORDINALITY AS g(value, place)
+            SELECT 1 AS kind, g.ord::integer AS ord, g.value
+              FROM jsonb_array_elements(save_ledger.tasks) WITH ORDINALITY AS g(value, ord)
             UNION ALL
-            SELECT 2, g.place::integer, g.value
-              FROM jsonb_array_elements(save_ledger.messages) WITH ORDINALITY AS g(value, place)
+            SELECT 2, g.ord::integer, g.value
+              FROM jsonb_array_elements(save_ledger.messages) WITH ORDINALITY AS g(value, ord)
             UNION ALL
-            SELECT 3, g.place::integer, g.value
-              FROM jsonb_array_elements(save_ledger.calls) WITH ORDINALITY AS g(value, place)
+            SELECT 3, g.ord::integer, g.value
+              FROM jsonb_array_elements(save_ledger.calls) WITH ORDINALITY AS g(value, ord)
              ORDER BY 1, 2
         LOOP
             IF one.kind = 1 THEN
                 IF one.value ->> 'status' IS NOT NULL THEN
                     PERFORM cardbox.fail_open_calls(tenant, one.value ->> 'id', 'Task ended', NULL, given_calls);
                 END IF;
-                done := cardbox.save_task(tenant, one.value, prompts[one.place]);
+                done := cardbox.save_task(tenant, one.value, prompts[one.ord]);
             ELSIF one.kind = 2 THEN
                 done := cardbox.save_message(
                     tenant, one.value ->> 'id', one.value ->> 'task', one.value ->> 'role',
-                    contents[one.place], one.value -> 'metadata',
+                    contents[one.ord], one.value -> 'metadata',
                     one.value -> 'tool_calls', (one.value ->> 'ts')::bigint);
             ELSE
-                done := cardbox.save_call(tenant, one.value, parameters[one.place], details[one.place]);
+                done := cardbox.save_call(tenant, one.value, parameters[one.ord], details[one.ord]);
             END IF;
             kinds := kinds || one.kind;
-            ords := ords || one.place;
+            ords := ords || one.ord;
             outcomes := outcomes || done;
             IF done > 3 THEN
-                RAISE EXCEPTION USING ERRCODE = 'CB001'; -- undoes this block; the outcomes survive
+                RAISE EXCEPTION USING ERRCODE = 'CB001'; -- rolls back this block; the variables keep the outcomes
             END IF;
         END LOOP;
     EXCEPTION WHEN SQLSTATE 'CB001' THEN
@@ -72,6 +79,5 @@ BEGIN
     RETURN QUERY SELECT * FROM unnest(kinds, ords, outcomes);
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.save_ledger FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.save_ledger TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.save_ledger TO cardbox_worker;
 ALTER FUNCTION cardbox.save_ledger OWNER TO cardbox_writer;

@@ -1,16 +1,15 @@
--- save_message: adds a message and its sealed card.
---   content  the card's
---   moment   its time; NULL: now
--- Outcomes: see save_ledger().
+-- save_message: inserts a message and its sealed card. The outcomes are those of save_ledger().
+--   content    Content of the card.
+--   given_ts   Time of the message; NULL: now.
 CREATE OR REPLACE FUNCTION cardbox.save_message(
     tenant text, id text, task text, role text, content json, metadata jsonb,
-    tool_calls jsonb, moment bigint)
+    tool_calls jsonb, given_ts bigint)
 RETURNS integer
 LANGUAGE plpgsql
 AS $$
 DECLARE
     old record;
-    ts  bigint := coalesce(moment, cardbox.now_ms());
+    ts  bigint := coalesce(given_ts, cardbox.now_ms());
 BEGIN
     PERFORM FROM cardbox.tasks t
       WHERE t.tenant_id = tenant AND t.task_id = task FOR NO KEY UPDATE;
@@ -23,10 +22,10 @@ BEGIN
      WHERE m.tenant_id = tenant AND m.message_id = id;
     IF FOUND THEN
         RETURN CASE WHEN old.task_id = task AND old.role = save_message.role
-                     AND (moment IS NULL OR old.ts = moment)
+                     AND (given_ts IS NULL OR old.ts = given_ts)
                      AND cardbox.same_json(old.content, content) THEN 2 ELSE 4 END;
     END IF;
-    -- An import brings the card first. A deletion that this waits for may remove it: then it is inserted after all.
+    -- An import has written the card before. If a concurrent deletion removes it, the second attempt inserts it.
     FOR attempt IN 1 .. 2 LOOP
         INSERT INTO cardbox.cards (tenant_id, card_id, content, tool_calls, metadata, created_at, sealed)
         VALUES (tenant, id, content, save_message.tool_calls,
@@ -46,7 +45,7 @@ BEGIN
       FROM cardbox.tasks t WHERE t.tenant_id = tenant AND t.task_id = task
     ON CONFLICT DO NOTHING;
     IF NOT FOUND THEN
-        RETURN 4; -- another task got it at this moment
+        RETURN 4; -- another transaction inserted it for another task
     END IF;
     PERFORM cardbox.add_event(tenant, task, 'message', id, save_message.role);
     DELETE FROM cardbox.task_chunks k
@@ -54,5 +53,3 @@ BEGIN
     RETURN 1;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.save_message FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.save_message TO cardbox_writer;

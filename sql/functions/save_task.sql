@@ -1,7 +1,6 @@
--- save_task: adds a task, or updates its status and time. A finished task is reopened, or gets
--- another status, only by a write that is newer than the stored one. A cancelled one gets no other
--- status.
--- Outcomes: see save_ledger().
+-- save_task: inserts a task, or updates its status and time. A finished task is reopened or gets another status only
+-- by a write that is newer than the stored one. A cancelled task can be reopened, but gets no other status. The
+-- outcomes are those of save_ledger().
 CREATE OR REPLACE FUNCTION cardbox.save_task(tenant text, given jsonb, prompt json) RETURNS integer
 LANGUAGE plpgsql
 AS $$
@@ -51,5 +50,3 @@ BEGIN
     RETURN 3;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.save_task FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.save_task TO cardbox_writer;

@@ -1,6 +1,6 @@
--- seal_segments: stores the full segments of 64 among `ids`, which begin at `start`, a multiple of
--- 64. Returns the rest, the new tail. Most often the tail has just become full: then it is stored
--- as it is.
+-- seal_segments: stores the complete segments of 64 ids among `ids`, and returns the rest, which is the new tail.
+-- `start` is the position of the first id, a multiple of 64. A tail of exactly 64 ids, the most frequent case, is
+-- stored as it is.
 CREATE OR REPLACE FUNCTION cardbox.seal_segments(tenant text, chain uuid, start bigint, ids jsonb)
 RETURNS jsonb
 LANGUAGE plpgsql
@@ -17,18 +17,16 @@ BEGIN
         RETURN '[]';
     END IF;
     WITH numbered AS (
-        SELECT e.id, e.place - 1 AS place
-          FROM jsonb_array_elements(ids) WITH ORDINALITY AS e(id, place)
+        SELECT e.id, e.ord - 1 AS ord
+          FROM jsonb_array_elements(ids) WITH ORDINALITY AS e(id, ord)
     ), written AS (
         INSERT INTO cardbox.card_box_segments (tenant_id, chain_id, start, card_ids)
-        SELECT tenant, chain, seal_segments.start + n.place / 64 * 64,
-               jsonb_agg(n.id ORDER BY n.place)
-          FROM numbered n WHERE n.place / 64 < whole GROUP BY n.place / 64
+        SELECT tenant, chain, seal_segments.start + n.ord / 64 * 64,
+               jsonb_agg(n.id ORDER BY n.ord)
+          FROM numbered n WHERE n.ord / 64 < whole GROUP BY n.ord / 64
     )
-    SELECT coalesce(jsonb_agg(n.id ORDER BY n.place), '[]') INTO rest
-      FROM numbered n WHERE n.place / 64 >= whole;
+    SELECT coalesce(jsonb_agg(n.id ORDER BY n.ord), '[]') INTO rest
+      FROM numbered n WHERE n.ord / 64 >= whole;
     RETURN rest;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.seal_segments FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.seal_segments TO cardbox_writer;

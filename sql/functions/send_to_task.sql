@@ -1,6 +1,5 @@
--- send_to_task: adds a message of role user to a task, and wakes the task unless a worker holds it.
--- That worker can't finish before it has seen the message: see write_task().
--- Outcomes: see save_ledger().
+-- send_to_task: inserts a message of role user, and wakes the task unless a worker holds it. That worker can't
+-- finish the task before it has read the message: see write_task(). The outcomes are those of save_ledger().
 CREATE OR REPLACE FUNCTION cardbox.send_to_task(
     tenant text, task text, message text, content json, metadata jsonb)
 RETURNS integer
@@ -30,6 +29,5 @@ BEGIN
     RETURN done;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.send_to_task FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.send_to_task TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.send_to_task TO cardbox_worker;
 ALTER FUNCTION cardbox.send_to_task OWNER TO cardbox_writer;

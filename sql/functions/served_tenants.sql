@@ -1,13 +1,13 @@
--- served_tenants: the tenants whose tasks the role may claim: a worker's grants; for the service,
--- those that have a task with a wake_at.
+-- served_tenants: returns the tenants whose tasks the role may claim. For a worker's role they are its grants; for
+-- the service they are the tenants that have a task with a wake_at.
 CREATE OR REPLACE FUNCTION cardbox.served_tenants() RETURNS text[]
 LANGUAGE plpgsql VOLATILE
-AS $$ -- not STABLE: the planner would run it for its estimates
+AS $$ -- VOLATILE, because the planner would run a STABLE function for its estimates
 BEGIN
     IF NOT pg_has_role(current_user, 'cardbox_service', 'MEMBER') THEN
         RETURN ARRAY(SELECT g.tenant_id FROM cardbox.tenant_grants g);
     END IF;
-    -- from one tenant to the next in the index, however many tasks each has
+    -- one index look-up for each tenant
     RETURN ARRAY(
         WITH RECURSIVE due AS (
             (SELECT t.tenant_id FROM cardbox.tasks t WHERE t.wake_at IS NOT NULL
@@ -20,5 +20,4 @@ BEGIN
         SELECT d.tenant_id FROM due d WHERE d.tenant_id IS NOT NULL);
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.served_tenants FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.served_tenants TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.served_tenants TO cardbox_worker;

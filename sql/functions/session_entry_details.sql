@@ -1,5 +1,5 @@
--- session_entry_details: what an entry's row does not contain: its parent's id and its label. It is
--- inlined, and columns that the caller does not use are not read.
+-- session_entry_details: returns the parent's id and the label of an entry, which are in other rows. It is inlined,
+-- and columns that the caller does not use are not read.
 CREATE OR REPLACE FUNCTION cardbox.session_entry_details(tenant text, session text, id text, parent bigint)
 RETURNS TABLE (parent_id text, label json)
 LANGUAGE sql STABLE
@@ -9,5 +9,4 @@ AS $$
              WHERE l.tenant_id = tenant AND l.session_id = session AND l.target = id AND l.type = 'label'
              ORDER BY l.line DESC LIMIT 1)
 $$;
-REVOKE ALL ON FUNCTION cardbox.session_entry_details FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.session_entry_details TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.session_entry_details TO cardbox_worker;

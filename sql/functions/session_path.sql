@@ -1,5 +1,4 @@
--- session_path: the path from a root to an entry as ranges: on each branch the entries from depth
--- low to high.
+-- session_path: returns the path from a root to an entry as ranges of depths, one for each branch.
 CREATE OR REPLACE FUNCTION cardbox.session_path(tenant text, session text, from_line bigint)
 RETURNS TABLE (branch bigint, low integer, high integer)
 LANGUAGE sql STABLE
@@ -16,5 +15,4 @@ AS $$
     SELECT w.branch, least(lead(w.depth, 1, -1) OVER (ORDER BY w.depth DESC), 2147483646) + 1, w.depth
       FROM path w
 $$;
-REVOKE ALL ON FUNCTION cardbox.session_path FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.session_path TO cardbox_service, cardbox_worker, cardbox_writer;
+GRANT EXECUTE ON FUNCTION cardbox.session_path TO cardbox_worker;

@@ -1,11 +1,8 @@
--- slice_ids: the ids of an array from position from_pos (the first is 0) up to, not including,
--- before_pos.
+-- slice_ids: returns the ids at the positions from from_pos to before_pos - 1; the first id has position 0.
 CREATE OR REPLACE FUNCTION cardbox.slice_ids(ids jsonb, from_pos bigint, before_pos bigint) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT coalesce(jsonb_agg(e.id ORDER BY e.place), '[]')
-      FROM jsonb_array_elements(ids) WITH ORDINALITY AS e(id, place)
-     WHERE e.place > from_pos AND e.place <= before_pos
+    SELECT coalesce(jsonb_agg(e.id ORDER BY e.ord), '[]')
+      FROM jsonb_array_elements(ids) WITH ORDINALITY AS e(id, ord)
+     WHERE e.ord > from_pos AND e.ord <= before_pos
 $$;
-REVOKE ALL ON FUNCTION cardbox.slice_ids FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.slice_ids TO cardbox_service, cardbox_worker, cardbox_writer;

@@ -1,6 +1,5 @@
--- spawn_task: makes a task with its first messages, runnable at once. The same ids again are the
--- same task.
--- Outcomes: 1 inserted  2 it was made before  4 the id is taken  5 no such parent
+-- spawn_task: creates a task with its first messages. The task is due at once.
+-- Outcomes: 1 created, 2 the same task was created before, 4 the id is used by another task, 5 no such parent.
 CREATE OR REPLACE FUNCTION cardbox.spawn_task(
     tenant text, task text, parent text, prompt json, messages jsonb, contents json[])
 RETURNS integer
@@ -40,6 +39,5 @@ BEGIN
     RETURN 1;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.spawn_task FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.spawn_task TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.spawn_task TO cardbox_worker;
 ALTER FUNCTION cardbox.spawn_task OWNER TO cardbox_writer;

@@ -1,8 +1,8 @@
--- update_session: writes to a session's row, which is s, what was written behind its lines. Returns
--- the new version.
---   changes     by how much the version grows
---   new_header  NULL: the header stays
---   is_open     the last line has no line feed
+-- update_session: updates a session's row after lines were inserted. Returns the new version.
+--   s           The session's row, which the caller has locked.
+--   changes     Number that is added to the version.
+--   new_header  Header; NULL: the stored one stays.
+--   is_open     The last line has no line feed at its end.
 CREATE OR REPLACE FUNCTION cardbox.update_session(
     s cardbox.sessions, changes integer, given_dialect text, new_header json, is_open boolean, outcomes text[],
     written bigint[], branches bigint[], depths integer[], ids text[], types text[], labels json[])
@@ -38,5 +38,3 @@ BEGIN
     RETURN s.version;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.update_session FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.update_session TO cardbox_writer;

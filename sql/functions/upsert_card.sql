@@ -1,11 +1,11 @@
--- upsert_card: adds one card whose plain insert met a row with its id, or another result of its
--- call.
---   strict    other content is a conflict, not a repair
---   restore   a deleted or expired card comes back; else it is gone
---   waits     whether it waits for a locked card
---   other_id  of a conflict: the card that already is the result of the call
--- Outcomes: 1 inserted  2 unchanged  3 repaired  4 restored  5 conflict  6 gone  7 others have locked
---   the card, or the result of its call
+-- upsert_card: writes a card whose id, or whose call's result, may already be stored.
+--   strict    Whether other content is a conflict instead of a repair.
+--   restore   Whether a deleted or expired card is restored; else the outcome is 6.
+--   waits     Whether to wait for a card that another transaction has locked.
+--   other_id  In a conflict: the card that already is the result of the call.
+--
+-- Outcomes: 1 inserted, 2 unchanged, 3 repaired, 4 restored, 5 conflict, 6 gone, 7 another transaction has locked the
+-- card or the result of its call.
 CREATE OR REPLACE FUNCTION cardbox.upsert_card(
     new_card cardbox.cards, strict boolean, restore boolean, waits boolean,
     OUT outcome integer, OUT other_id text)
@@ -18,8 +18,8 @@ DECLARE
     same     boolean;
     dead     boolean;
 BEGIN
-    -- Each round ends, or it has met a change that another connection made meanwhile. Only a card
-    -- that is to be changed is locked: a replay writes nothing.
+    -- A round is repeated only if another transaction changed the card. Only a card that will be changed is locked:
+    -- a repeated request writes nothing.
     FOR round IN 1 .. 10 LOOP
         IF locked AND NOT cardbox.lock_card(new_card.tenant_id, new_card.card_id, waits) THEN
             outcome := 7;
@@ -29,7 +29,7 @@ BEGIN
          WHERE c.tenant_id = new_card.tenant_id AND c.card_id = new_card.card_id;
         IF new_card.tool_call_id IS NOT NULL THEN
             SELECT o.other_id, CASE WHEN o.is_locked THEN 7 WHEN o.other_id IS NOT NULL THEN 5 END
-              INTO other_id, outcome FROM cardbox.other_result(new_card, waits) AS o;
+              INTO other_id, outcome FROM cardbox.existing_result(new_card, waits) AS o;
             IF outcome IS NOT NULL THEN
                 RETURN;
             END IF;
@@ -43,12 +43,15 @@ BEGIN
             CONTINUE;
         END IF;
 
-        same := cardbox.same_card(old_card, new_card);
+        same := old_card.metadata IS NOT DISTINCT FROM new_card.metadata
+            AND old_card.tool_calls IS NOT DISTINCT FROM new_card.tool_calls
+            AND old_card.tool_call_id IS NOT DISTINCT FROM new_card.tool_call_id
+            AND cardbox.same_json(old_card.content, new_card.content);
         dead := old_card.deleted_at IS NOT NULL
             OR coalesce(old_card.expires_at <= clock_timestamp(), false);
         outcome := CASE
             WHEN dead AND same AND coalesce(new_card.deleted_at, new_card.expires_at)
-                                   <= clock_timestamp() THEN 2 -- an import of what is dead on both sides
+                                   <= clock_timestamp() THEN 2 -- an import of a dead card that is also dead here
             WHEN dead AND restore IS NOT TRUE THEN 6
             WHEN same AND NOT dead AND (old_card.sealed OR NOT new_card.sealed) THEN 2
             WHEN NOT same AND (strict OR old_card.sealed) THEN 5 END;
@@ -65,5 +68,3 @@ BEGIN
         USING ERRCODE = 'serialization_failure';
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.upsert_card FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.upsert_card TO cardbox_writer;

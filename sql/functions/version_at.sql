@@ -1,12 +1,12 @@
--- version_at: the version that a box had at a moment; NULL if the log does not reach back that far.
--- By bisection: versions are dense, and their times never decrease, so the primary key is enough.
--- The ends of the log are looked up separately: one query for both read the whole log.
+-- version_at: returns the version that a box had at a moment; NULL if the log begins later. It bisects the log by
+-- the primary key, since versions are consecutive and their times never decrease. Two queries find the ends of the
+-- log, because one query for both read the whole log.
 CREATE OR REPLACE FUNCTION cardbox.version_at(tenant text, box uuid, moment timestamptz) RETURNS bigint
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
 AS $$
 DECLARE
-    below  bigint; -- was then, or is before the log begins
-    above  bigint; -- was not yet
+    below  bigint; -- a version that existed at the moment, or the one before the log
+    above  bigint; -- a version that did not exist yet
     middle bigint;
     first  bigint;
     early  boolean;
@@ -29,5 +29,4 @@ BEGIN
     RETURN CASE WHEN below >= first THEN below END;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.version_at FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.version_at TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.version_at TO cardbox_worker;

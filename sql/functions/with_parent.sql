@@ -1,8 +1,6 @@
--- with_parent: an entry's JSON with a parentId in front. `parent` NULL: null.
+-- with_parent: returns an entry's JSON with a parentId in front. If parent is NULL, parentId is null.
 CREATE OR REPLACE FUNCTION cardbox.with_parent(parent text, content json) RETURNS json
 LANGUAGE sql STABLE
 AS $$
     SELECT ('{"parentId":' || coalesce(to_json(parent)::text, 'null') || ',' || substr(content::text, 2))::json
 $$;
-REVOKE ALL ON FUNCTION cardbox.with_parent FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.with_parent TO cardbox_writer;

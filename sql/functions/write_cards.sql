@@ -1,14 +1,14 @@
--- write_cards: adds cards of one tenant or several. The arrays are parallel:
---   created  NULL: now, each a microsecond later than the one before, so that lists keep their order
---   expires  NULL: created plus ttls; given by imports only
---   deleted  given by imports only
--- For stricts, restores and the outcomes see upsert_card(): the numbers of cardbox_outcome in
--- <cardbox/card.h>.
---   whole    all cards or none: if one is a conflict or gone nothing is written, and the outcomes say
---            what each would have been. It waits for locked cards. false: each card by itself, and none
---            waits: a locked card has the outcome 7
--- Cards are written in the order of their keys, so that two batches can't deadlock: first those that
--- only their ids can meet, then tool results, by the call that they answer.
+-- write_cards: writes cards of one or more tenants. The arrays are parallel. upsert_card() explains stricts, restores
+-- and the outcomes, which are the numbers of cardbox_outcome in <cardbox/card.h>.
+--   created  Creation time. NULL: now, each card a microsecond later than the one before, so that lists keep the order.
+--   expires  Set by imports only; NULL: created plus ttls.
+--   deleted  Set by imports only.
+--   whole    True: all cards or none. If one is a conflict or gone, nothing is written, and the outcomes tell what
+--            each would have been. It waits for locked cards. False: each card succeeds or fails on its own. A locked
+--            card has the outcome 7.
+--
+-- Cards are written in the order of their keys, so that two batches can't deadlock. Cards that only conflict by their
+-- ids come first, then tool results, ordered by the call that they answer.
 CREATE OR REPLACE FUNCTION cardbox.write_cards(
     tenants text[], card_ids text[], contents json[], tool_calls jsonb[], tool_call_ids text[],
     ttls integer[], metadatas jsonb[], created timestamptz[], expires timestamptz[],
@@ -30,7 +30,7 @@ BEGIN
     IF '{infinity,-infinity}' && (created || expires || deleted) THEN
         RAISE EXCEPTION 'a time must be finite' USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    IF cardinality(card_ids) = 1 THEN -- quicker than write_each_card(), and most cards are new
+    IF cardinality(card_ids) = 1 THEN -- faster than write_each_card(), and most cards are new
         made := coalesce(created[1], clock_timestamp());
         INSERT INTO cardbox.cards (tenant_id, card_id, content, tool_calls, tool_call_id, ttl_seconds, expires_at,
                                    deleted_at, metadata, created_at, sealed)
@@ -58,7 +58,7 @@ BEGIN
                tenants, card_ids, contents, tool_calls, tool_call_ids, ttls, metadatas, created, expires, deleted,
                seals, stricts, restores, true) AS w;
         IF outcomes && '{5,6}' THEN
-            RAISE EXCEPTION USING ERRCODE = 'CB001'; -- undoes this block; the outcomes survive
+            RAISE EXCEPTION USING ERRCODE = 'CB001'; -- rolls back this block; the variables keep the outcomes
         END IF;
     EXCEPTION WHEN SQLSTATE 'CB001' THEN
         NULL;
@@ -66,6 +66,5 @@ BEGIN
     RETURN QUERY SELECT * FROM unnest(ords, outcomes, others);
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.write_cards FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.write_cards TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.write_cards TO cardbox_worker;
 ALTER FUNCTION cardbox.write_cards OWNER TO cardbox_writer;

@@ -1,7 +1,8 @@
--- write_each_card: part of write_cards(): adds cards, each by itself.
---   waits  whether it waits for locked cards
--- One statement inserts what is new: cards without a row. A row that there is is never waited for here.
--- A row is matched to its card by the etag, which is random. The other cards are done one by one.
+-- write_each_card: writes cards, each on its own. Part of write_cards().
+--   waits  Whether to wait for cards that another transaction has locked.
+--
+-- One statement inserts the new cards. It does not wait for stored rows. The random etag matches an inserted row to
+-- its card. The other cards are written one by one.
 CREATE OR REPLACE FUNCTION cardbox.write_each_card(
     tenants text[], card_ids text[], contents json[], tool_calls jsonb[], tool_call_ids text[],
     ttls integer[], metadatas jsonb[], created timestamptz[], expires timestamptz[],
@@ -63,5 +64,3 @@ BEGIN
     END LOOP;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.write_each_card FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.write_each_card TO cardbox_writer;

@@ -1,17 +1,21 @@
--- write_task: what a worker writes while it holds a task: messages and calls as save_ledger() takes
--- them, and perhaps the end of its lease.
---   ending  0 the lease continues  1 the task is finished with end_status  2 it sleeps until
---           sleep_until (NULL: until a message comes)  3 it is released, to be claimed by any
---           worker
---   seen    number of the last message that the turn has read: with a newer one of a user the task
---           neither finishes nor sleeps; NULL: no such check
---   awaits  a task that has unfinished subtasks and would finish sleeps instead; each end wakes it
--- Returns the rows of save_ledger(), and one of kind 0:
---   3 finished  8 the lease is lost: nothing was written
---   10 not ended: there is a newer message of a user  11 it sleeps or was released
+-- write_task: writes the messages and calls of a worker that holds a task, and may end its lease. Messages and calls
+-- are those of save_ledger().
+--   ending       0 the lease continues, 1 the task is finished with end_status, 2 the task sleeps, 3 the task is
+--                released for any worker.
+--   sleep_until  When a sleeping task becomes due; NULL: when a message comes.
+--   last_read    Number of the last message that the turn has read. If there is a newer message of a user, the task
+--                is not ended. NULL: not checked.
+--   awaits       Whether a task that would finish, but has unfinished subtasks, sleeps instead. Each end of a subtask
+--                wakes it.
+--
+-- Returns the rows of save_ledger(), and a row of kind 0 with one of these outcomes:
+--   3   The task is finished.
+--   8   The lease is lost, and nothing was written.
+--   10  The task was not ended, because there is a newer message of a user.
+--   11  The task sleeps, or was released.
 CREATE OR REPLACE FUNCTION cardbox.write_task(
     tenant text, task text, epoch bigint, messages jsonb, contents json[], calls jsonb,
-    parameters json[], details json[], ending integer, end_status text, seen bigint, awaits boolean,
+    parameters json[], details json[], ending integer, end_status text, last_read bigint, awaits boolean,
     sleep_until timestamptz)
 RETURNS TABLE (kind integer, ord integer, outcome integer)
 LANGUAGE plpgsql SECURITY DEFINER
@@ -48,9 +52,9 @@ BEGIN
     IF bad OR ending = 0 THEN
         RETURN;
     END IF;
-    IF seen IS NOT NULL AND ending IN (1, 2) AND EXISTS (
+    IF last_read IS NOT NULL AND ending IN (1, 2) AND EXISTS (
             SELECT FROM cardbox.tasks t
-             WHERE t.tenant_id = tenant AND t.task_id = task AND t.last_user > seen) THEN
+             WHERE t.tenant_id = tenant AND t.task_id = task AND t.last_user > last_read) THEN
         RETURN QUERY SELECT 0, 0, 10;
         RETURN;
     END IF;
@@ -75,6 +79,5 @@ BEGIN
     RETURN QUERY SELECT 0, 0, last;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.write_task FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.write_task TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.write_task TO cardbox_worker;
 ALTER FUNCTION cardbox.write_task OWNER TO cardbox_writer;

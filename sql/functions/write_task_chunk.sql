@@ -1,6 +1,6 @@
--- write_task_chunk: stores a chunk of a message that is being generated. Chunks are numbered from 1. The
--- first one deletes the chunks of other messages, which were broken off. Returns false if the lease is
--- lost. The lock on the task excludes a claim and a cancel, which delete the chunks.
+-- write_task_chunk: stores a chunk of a message that is being generated. Chunks are numbered from 1. The first one
+-- deletes the chunks of other messages, whose generation was broken off. Returns false if the lease is lost. The lock
+-- on the task excludes a claim and a cancellation, which delete the chunks.
 CREATE OR REPLACE FUNCTION cardbox.write_task_chunk(
     tenant text, task text, epoch bigint, message text, n bigint, chunk json) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER
@@ -26,6 +26,5 @@ BEGIN
     RETURN true;
 END
 $$;
-REVOKE ALL ON FUNCTION cardbox.write_task_chunk FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.write_task_chunk TO cardbox_service, cardbox_worker;
+GRANT EXECUTE ON FUNCTION cardbox.write_task_chunk TO cardbox_worker;
 ALTER FUNCTION cardbox.write_task_chunk OWNER TO cardbox_writer;

@@ -1,4 +1,5 @@
--- Cards: units of content, unique per tenant. Content changes only by a repair, which is recorded.
+-- Cards: units of content, whose ids are unique within a tenant. Only a repair changes the content of a card, and
+-- stores the earlier content as a revision.
 -- needs: protect
 -- needs: random_etag
 -- needs: renew_card_etag
@@ -6,7 +7,7 @@
 CREATE TABLE cardbox.cards (
     tenant_id    text COLLATE "C" NOT NULL CHECK (octet_length(tenant_id) BETWEEN 1 AND 255),
     card_id      text COLLATE "C" NOT NULL CHECK (octet_length(card_id) BETWEEN 1 AND 512),
-    content      json NOT NULL, -- the exact text. SQL programs: cardbox.card_text(content)
+    content      json COMPRESSION lz4 NOT NULL, -- the exact text. SQL programs: cardbox.card_text(content)
     tool_calls   jsonb,
     tool_call_id text COLLATE "C" CHECK (octet_length(tool_call_id) <= 512),
     ttl_seconds  integer,
@@ -18,27 +19,20 @@ CREATE TABLE cardbox.cards (
     sealed       boolean NOT NULL DEFAULT false,
     PRIMARY KEY (tenant_id, card_id)
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.02);
--- About that option, which all tables have that mainly grow: by default autovacuum visits new pages
--- when a fifth of the table is new. Until then index-only scans read the rows too, and nothing is
--- frozen. A fiftieth at a time is less work each time, and hardly more in all.
+-- autovacuum_vacuum_insert_scale_factor: all tables that mainly grow have this option. By default autovacuum
+-- processes new pages when a fifth of the table is new. Until then index-only scans also read the table, and no row
+-- is frozen. Processing a fiftieth at a time is less work each time, and hardly more in all.
 
--- json and not jsonb: jsonb sorts keys, drops duplicates and rewrites numbers, and to parse it was 43 %
--- of the instructions of an insert. A server may be built without lz4.
-DO $$
-BEGIN
-    ALTER TABLE cardbox.cards ALTER content SET COMPRESSION lz4;
-EXCEPTION WHEN feature_not_supported THEN
-    NULL;
-END
-$$;
+-- content is json, because jsonb sorts keys, drops duplicate keys and rewrites numbers. Parsing jsonb was also 43 %
+-- of the instructions of an insert.
 
--- One live tool.result for each call.
+-- Each call has at most one live tool.result.
 CREATE UNIQUE INDEX cards_one_result ON cardbox.cards (tenant_id, tool_call_id)
     WHERE metadata ->> 'type' = 'tool.result' AND deleted_at IS NULL AND tool_call_id IS NOT NULL;
 CREATE INDEX cards_by_call ON cardbox.cards (tenant_id, tool_call_id)
     WHERE tool_call_id IS NOT NULL;
--- Lists. Cards of one time are sorted by their ids in the query. text_pattern_ops compares bytes: a
--- newer glibc or ICU can't change that order under the index, and plain equality finds rows by it too.
+-- For lists. A query sorts cards with equal times by their ids. text_pattern_ops compares bytes, so a newer glibc or
+-- ICU can't change the order of an index. Such an index also finds rows by equality.
 CREATE INDEX cards_by_time ON cardbox.cards (tenant_id, created_at);
 CREATE INDEX cards_of_step ON cardbox.cards
     (tenant_id, (metadata ->> 'step_id') text_pattern_ops, created_at)
@@ -52,7 +46,7 @@ CREATE INDEX cards_of_trace ON cardbox.cards
 CREATE INDEX cards_of_type ON cardbox.cards
     (tenant_id, (metadata ->> 'type') text_pattern_ops, created_at)
     WHERE metadata ->> 'type' IS NOT NULL;
--- What the collector removes.
+-- For gc.
 CREATE INDEX cards_by_expiry ON cardbox.cards (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX cards_by_deletion ON cardbox.cards (deleted_at) WHERE deleted_at IS NOT NULL;
 
@@ -61,7 +55,7 @@ CREATE TRIGGER cards_etag BEFORE UPDATE ON cardbox.cards
 CREATE TRIGGER cards_sealed BEFORE UPDATE OR DELETE ON cardbox.cards
     FOR EACH ROW WHEN (OLD.sealed) EXECUTE FUNCTION cardbox.refuse_change_of_sealed();
 
--- What a repaired card contained before, so that repairs can be audited.
+-- The earlier contents of repaired cards, for audits.
 CREATE TABLE cardbox.card_revisions (
     tenant_id    text COLLATE "C" NOT NULL,
     card_id      text COLLATE "C" NOT NULL,

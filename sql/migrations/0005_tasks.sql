@@ -1,19 +1,18 @@
--- The ledger: tasks, their calls, their messages and the order of events; and who runs which task.
+-- The ledger: tasks, their messages and calls, the history of events, and the leases of workers.
 -- needs: protect
 -- needs: refuse_change
 --
--- Times are Unix milliseconds, as clients give them. Texts of people and models are stored as JSON
--- strings in columns of type json: such a text may contain \u0000 and half a surrogate pair, which
--- the type text can't hold. (completion_status is text all the same: it is searched for.)
+-- Times are Unix milliseconds, as in the API. Texts of people and models are JSON strings in columns of type json:
+-- they may contain \u0000 and half a surrogate pair, which the type text can't hold. The type of
+-- completion_status is text, because lists filter by it.
 --
--- Leases. A task is runnable from wake_at on, unless that is NULL. A worker claims it for a time, its
--- lease, and renews the lease while it runs the task. lease_epoch grows when a lease begins, when it
--- ends for any reason, and when the task is finished or cancelled. Each write of a worker carries
--- the epoch of its claim, and is made only if the task still has it, in the same statement and with
--- the task's row locked. So after another claim or a cancel no write of the old worker succeeds.
+-- Leases. A task is due from wake_at on; NULL: it sleeps. A worker claims it for a limited time, the lease, and renews
+-- the lease while it runs the task. The epoch grows when a lease begins or ends, and when the task is finished or
+-- cancelled. Each write of a worker has the epoch of its claim. Such a write locks the task's row, and fails if the
+-- task has another epoch. So the old worker's writes fail after another claim or a cancellation.
 --
--- autovacuum comes when a fiftieth of a table's rows is dead: dead index entries slow the look for
--- the next task to run.
+-- Autovacuum runs when a fiftieth of a table's rows is dead, because dead index entries slow the search for the next
+-- task.
 CREATE TABLE cardbox.tasks (
     tenant_id         text COLLATE "C" NOT NULL CHECK (octet_length(tenant_id) BETWEEN 1 AND 255),
     task_id           text COLLATE "C" NOT NULL CHECK (octet_length(task_id) BETWEEN 1 AND 512),
@@ -25,11 +24,11 @@ CREATE TABLE cardbox.tasks (
     cancel_reason     json,
     events            bigint NOT NULL DEFAULT 0, -- number of its last event
     messages          bigint NOT NULL DEFAULT 0, -- how many it has
-    last_user         bigint NOT NULL DEFAULT 0, -- event number of the last message of role user; 0: none
-    wake_at           timestamptz, -- may be claimed from then on; while held, the lease's end; NULL: asleep
+    last_user         bigint NOT NULL DEFAULT 0, -- event number of the last message with role user; 0: none
+    wake_at           timestamptz, -- when it becomes due; while it is held: end of the lease; NULL: asleep
     lease_owner       text COLLATE "C" CHECK (octet_length(lease_owner) BETWEEN 1 AND 255), -- NULL: nobody
     lease_epoch       bigint NOT NULL DEFAULT 0, -- grows with every beginning and end of a lease
-    attempts          integer NOT NULL DEFAULT 0, -- claims since a lease ended well
+    attempts          integer NOT NULL DEFAULT 0, -- claims since the last lease that ended without a failure
     PRIMARY KEY (tenant_id, task_id),
     FOREIGN KEY (tenant_id, parent_task_id) REFERENCES cardbox.tasks,
     CHECK (completion_status IS NULL OR (wake_at IS NULL AND lease_owner IS NULL)),
@@ -41,14 +40,14 @@ CREATE INDEX tasks_by_status ON cardbox.tasks (tenant_id, completion_status, cre
     WHERE completion_status IS NOT NULL;
 CREATE INDEX tasks_by_parent ON cardbox.tasks (tenant_id, parent_task_id, created_at, task_id)
     WHERE parent_task_id IS NOT NULL;
--- Each renewal of a lease writes this one: it finds leases that have ended.
+-- Finds tasks that are due, and leases that have ended. Each renewal of a lease writes to this index.
 CREATE INDEX tasks_by_wake ON cardbox.tasks (tenant_id, wake_at) WHERE wake_at IS NOT NULL;
 CREATE INDEX tasks_by_owner ON cardbox.tasks (tenant_id, lease_owner) WHERE lease_owner IS NOT NULL;
 
--- A message is a sealed card. This row orders it: lists by ts, then seq; a model reads by seq, since
--- a clock that is ahead would put its message last again and again. No foreign key leads to the
--- card: a sealed card without an expiry can't be changed, deleted or collected. With a key the
--- collector would look here for each card that it removes.
+-- The order of messages. The content of a message is a sealed card. Lists are ordered by ts, then seq. Models read in
+-- the order of seq, because a client whose clock is ahead would always have the last message. There is no foreign key
+-- to cards: nothing changes or removes a sealed card without an expiry. With a key, gc would search this table for each
+-- card that it removes.
 CREATE TABLE cardbox.messages (
     tenant_id  text COLLATE "C" NOT NULL,
     message_id text COLLATE "C" NOT NULL,
@@ -85,65 +84,60 @@ CREATE TABLE cardbox.calls (
     FOREIGN KEY (tenant_id, end_message_id) REFERENCES cardbox.messages
 ) WITH (autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX calls_by_task ON cardbox.calls (tenant_id, task_id, created_at, seq);
-CREATE INDEX calls_by_status ON cardbox.calls (tenant_id, status, created_at, call_id);
 CREATE INDEX calls_open ON cardbox.calls (tenant_id, task_id, created_at, seq)
     WHERE status IN ('pending', 'in_progress');
 
--- The events of a task, numbered by n. Task streams send them and can resume after any n. An event is
--- written with the change that it reports, while the task's row is locked: a reader of a number has
--- seen all events up to it.
+-- The events of a task, numbered by n. Task streams send them, and can resume after any n. The transaction of a change
+-- also writes its event, with the task's row locked. So a reader of an event sees all earlier events.
 CREATE TABLE cardbox.task_events (
     tenant_id text COLLATE "C" NOT NULL,
     task_id   text COLLATE "C" NOT NULL,
     n         bigint NOT NULL,
     what      text COLLATE "C" NOT NULL
               CHECK (what IN ('created', 'claimed', 'message', 'call', 'completed', 'reopened')),
-    ref       text COLLATE "C", -- message, call: its id
-    how       text COLLATE "C", -- claimed: by whom; message: role; call, completed: the new status
+    ref       text COLLATE "C", -- message, call: its id; created: the parent task
+    how       text COLLATE "C", -- claimed: the owner; message: its role; call, completed: the new status
     at        bigint NOT NULL,
     PRIMARY KEY (tenant_id, task_id, n),
     FOREIGN KEY (tenant_id, task_id) REFERENCES cardbox.tasks
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.02);
--- Events and messages never change. No role has the privilege to change them; the triggers hold for
--- the owner too.
+-- Events and messages never change. No role has the privilege to change them, and the triggers also reject changes by
+-- the owner.
 CREATE TRIGGER task_events_sealed BEFORE UPDATE OR DELETE ON cardbox.task_events
     FOR EACH ROW EXECUTE FUNCTION cardbox.refuse_change();
 
--- Chunks of a message while a model generates it. They are of no use afterwards, so the table is not
--- in the write-ahead log: it is empty after a crash, and standbys do not have it.
--- They are deleted when the message is stored, when the next message begins, and when a lease begins
--- or ends.
+-- Chunks of a message while a model generates it. They are not needed afterwards. So the table is not in the
+-- write-ahead log: it is empty after a crash and on standbys. Chunks are deleted when the message is stored, when the
+-- next message begins, and when a lease begins or ends.
 CREATE UNLOGGED TABLE cardbox.task_chunks (
     tenant_id  text COLLATE "C" NOT NULL,
     task_id    text COLLATE "C" NOT NULL,
-    message_id text COLLATE "C" NOT NULL CHECK (octet_length(message_id) BETWEEN 1 AND 512), -- its id when it is stored
+    message_id text COLLATE "C" NOT NULL CHECK (octet_length(message_id) BETWEEN 1 AND 512), -- its id once it is stored
     n          bigint NOT NULL,
     piece      json NOT NULL CHECK (json_typeof(piece) = 'string'),
     PRIMARY KEY (tenant_id, task_id, message_id, n)
 );
 
--- Names under which workers hear of work (LISTEN). Everybody who may connect to the database may
--- listen on any name, and no privilege prevents that. So a name is random, and row-level security
--- hides it. The message itself is empty. Other tenants can learn how full the queue of notifications
--- is, which the whole cluster shares.
+-- NOTIFY channels that wake workers. Every role that may connect can listen on any channel, and no privilege prevents
+-- that. So the name of a channel is random, row-level security hides it, and notifications have no payload. Other
+-- tenants can observe only how full the queue of notifications is, which the whole cluster shares.
 CREATE TABLE cardbox.task_channels (
     tenant_id text COLLATE "C" NOT NULL PRIMARY KEY,
     channel   text NOT NULL DEFAULT 'cardbox_' || replace(gen_random_uuid()::text, '-', '')
 );
 
--- A row of claim_tasks(): a task that a worker has claimed.
+-- A row of claim_tasks().
 CREATE TYPE cardbox.claimed_task AS (
     tenant_id text, task_id text, epoch bigint, attempts integer, outcome integer, failed_calls integer,
     parent_task_id text
 );
 
--- A row of follow_tasks(): an event; a chunk of a message that is being generated ('chunk'); or the mark
--- that the limits cut the result ('more').
-CREATE TYPE cardbox.task_seen AS (
+-- A row of follow_tasks(). `what` is the event's, or 'chunk': a chunk of a message, or 'more': a limit cut the result.
+CREATE TYPE cardbox.task_stream_row AS (
     ord bigint, n bigint, what text, ref text, how text, at bigint, text json, metadata jsonb, call json
 );
 
--- Everybody writes through functions.
+-- All roles write only with functions.
 SELECT cardbox.protect(t, service => 'SELECT', worker => 'SELECT', writer => 'SELECT, INSERT, UPDATE')
   FROM unnest(ARRAY['cardbox.tasks', 'cardbox.calls']::regclass[]) AS t;
 SELECT cardbox.protect(t, service => 'SELECT', worker => 'SELECT', writer => 'SELECT, INSERT')

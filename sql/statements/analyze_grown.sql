@@ -1,2 +1,2 @@
--- The table whose plans were made for a much smaller one, if there is one. All connections plan again.
+-- Analyzes a table that has become much larger than PostgreSQL's statistics: see the function.
 SELECT cardbox.analyze_grown()

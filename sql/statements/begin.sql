@@ -1,3 +1,3 @@
--- Opens a transaction of the SDK: READ COMMITTED whatever the role's default is. One that only reads goes on a
--- standby too, and where the administrator has closed the database.
+-- Begins a transaction of the SDK with READ COMMITTED, whatever the role's default is. The default still decides
+-- whether it is read-only: so a transaction that only reads also works on standbys.
 BEGIN ISOLATION LEVEL READ COMMITTED

@@ -1,2 +1,2 @@
--- Opens a read-only transaction that sees one moment, for exports.
+-- Begins a read-only transaction with one snapshot, for exports.
 BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY

@@ -1,45 +1,39 @@
--- The cards of a box for a context: boxes_read of cards alone, but that none is given where they are too
--- large together, or too many.
--- $1 to $9: as of boxes_read; $3 is 2 or 0
--- $10 int8 bytes of cards, as they are stored but not compressed: with more there are no rows of kind 2
--- $11 bool whether the range is all that is taken of a box: of a longer one there are no rows of kind 2
--- What is compressed is unpacked for its size, but neither made text nor sent.
-WITH wanted AS (
-    SELECT * FROM cardbox.boxes_wanted($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
+-- Reads the cards of a box for a context. It is boxes_read for cards, with two limits. If a box is beyond one of
+-- them, only its row of kind 0 is returned.
+-- $1 to $9  as in boxes_read; $3 is 2 or 0
+-- $10 int8  maximum size of the cards in bytes, uncompressed
+-- $11 bool  whether the range must be the end of the box's list
+WITH box AS (
+    SELECT * FROM cardbox.box_ranges($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
                                        $7::int8[], $8::int8[], $9::timestamptz[])
-), runs AS (
-    SELECT w.ord, w.want, w.tenant_id, w.first, w.before, s.start, s.card_ids
-      FROM wanted w
-     CROSS JOIN LATERAL (
-        SELECT p.start, p.card_ids
-          FROM cardbox.chain_segments(w.tenant_id, w.chain_id, w.own_from, w.ids_first,
-                                      w.ids_before) AS p
-        UNION ALL
-        SELECT w.tail_start, w.tail
-         WHERE w.tail <> '[]' AND w.tail_start < w.ids_before) AS s
-     WHERE NOT $11::bool OR w.before >= w.length
+), segment AS (
+    SELECT b.ord, b.parts, b.tenant_id, b.first, b.before, s.start, s.card_ids
+      FROM box b
+     CROSS JOIN LATERAL cardbox.box_segments(b.tenant_id, b.chain_id, b.own_from, b.ids_first, b.ids_before,
+                                             b.tail_start, b.tail) AS s
+     WHERE NOT $11::bool OR b.before >= b.length
 ), found AS MATERIALIZED (
-    SELECT r.ord, r.start + e.place - 1 AS pos, e.id, c.content, c.tool_calls, c.tool_call_id, c.ttl_seconds,
+    SELECT s.ord, s.start + e.ord - 1 AS pos, e.id, c.content, c.tool_calls, c.tool_call_id, c.ttl_seconds,
            c.expires_at, c.metadata, c.created_at, c.sealed
-      FROM runs r
-     CROSS JOIN LATERAL jsonb_array_elements_text(r.card_ids) WITH ORDINALITY AS e(id, place)
+      FROM segment s
+     CROSS JOIN LATERAL jsonb_array_elements_text(s.card_ids) WITH ORDINALITY AS e(id, ord)
       LEFT JOIN LATERAL ( -- test_plans.py test_plans_of_empty_tables: a plan that hashes all cards may be kept
         SELECT * FROM cardbox.cards x
-         WHERE x.tenant_id = r.tenant_id AND x.card_id = e.id COLLATE "C" AND x.deleted_at IS NULL
+         WHERE x.tenant_id = s.tenant_id AND x.card_id = e.id COLLATE "C" AND x.deleted_at IS NULL
            AND (x.expires_at IS NULL OR x.expires_at > statement_timestamp())
          LIMIT 1) AS c ON true
-     WHERE r.want & 2 <> 0 AND r.start + e.place - 1 >= r.first AND r.start + e.place - 1 < r.before
+     WHERE s.parts & 2 <> 0 AND s.start + e.ord - 1 >= s.first AND s.start + e.ord - 1 < s.before
 ), total AS MATERIALIZED (
     SELECT coalesce(sum(coalesce(octet_length(f.content::text), 0)::int8
                         + coalesce(pg_column_size(f.tool_calls #> '{}'), 0)
                         + coalesce(pg_column_size(f.metadata #> '{}'), 0)), 0) <= $10::int8 AS fits
       FROM found f
 )
-SELECT w.ord, 0 AS kind, w.version AS pos, w.length, w.first, w.before,
+SELECT b.ord, 0 AS kind, b.version AS pos, b.length, b.first, b.before,
        NULL::text AS card_id, NULL::json AS content, NULL::jsonb AS tool_calls, NULL::text AS tool_call_id,
-       NULL::int4 AS ttl_seconds, w.updated_at AS expires_at, w.parent_ids AS metadata, w.created_at,
+       NULL::int4 AS ttl_seconds, b.updated_at AS expires_at, b.parent_ids AS metadata, b.created_at,
        NULL::bool AS sealed
-  FROM wanted w
+  FROM box b
 UNION ALL
 SELECT f.ord, 2, f.pos, NULL, NULL, NULL, f.id, f.content, f.tool_calls,
        f.tool_call_id, f.ttl_seconds, f.expires_at, f.metadata, f.created_at, f.sealed

@@ -1,6 +1,10 @@
--- Forks a box. Where there is a box of the new id, what is said is where that one stands; where the box never
--- was as it is asked for, or has fewer ids than its log says, where it stands now.
--- $1 text tenant, $2 uuid box, $3 uuid new box, $4 int8 at version or NULL, $5 int8 at length or NULL
+-- Forks a box. If the new box exists, the row has its version and length. If there is no such version or length, or
+-- ids are missing, the row has the current version and length of the source.
+-- $1 text  tenant
+-- $2 uuid  box
+-- $3 uuid  new box
+-- $4 int8  version at which to fork, or NULL
+-- $5 int8  length at which to fork, or NULL
 SELECT CASE WHEN b.deleted_at IS NULL THEN c.outcome ELSE 7 END, coalesce(b.version, c.version),
        coalesce(b.length, c.length)
   FROM cardbox.fork_box($1::text, $2::uuid, $3::uuid, $4::int8, $5::int8) AS c

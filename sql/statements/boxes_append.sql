@@ -1,5 +1,9 @@
--- Appends ids to boxes, one or many, each by itself: see the function append_to_boxes.
--- $1 text[] tenants, $2 uuid[] boxes, $3 jsonb[] ids, $4 int8[] expected versions or NULL,
--- $5 text[] keys or NULL, $6 bool whether a single append waits for a box that others have locked
+-- Appends ids to boxes. Each append succeeds or fails on its own: see the function append_to_boxes.
+-- $1 text[]   tenants
+-- $2 uuid[]   boxes
+-- $3 jsonb[]  ids
+-- $4 int8[]   expected versions, or NULL
+-- $5 text[]   idempotency keys, or NULL
+-- $6 bool     whether a single append waits for a locked box
 SELECT c.ord, c.outcome, c.version, c.length
   FROM cardbox.append_to_boxes($1::text[], $2::uuid[], $3::jsonb[], $4::int8[], $5::text[], $6::bool) AS c

@@ -1,8 +1,7 @@
--- A page of the ids of a tenant's boxes, in their order.
--- Not coalesce(): see boxes_list.
+-- Lists a page of a tenant's box ids, in their order. boxes_list explains why it has no coalesce().
 -- $1 text  tenant
--- $2 uuid  after this box; NULL: from the first
--- $3 int8  how many
+-- $2 uuid  last box of the previous page; NULL: the first page
+-- $3 int8  maximum number of boxes
 SELECT b.box_id FROM cardbox.card_boxes b
  WHERE b.tenant_id = $1::text AND b.deleted_at IS NULL
    AND b.box_id >= greatest($2::uuid, '00000000-0000-0000-0000-000000000000')

@@ -1,9 +1,11 @@
--- A page of boxes without their ids, newest first. Columns as in boxes_with_card: all are of the page.
--- That a box was not deleted is said as its index has it.
--- Not coalesce(), which is not leakproof: test_plans.py test_plans_of_workers.
--- $1 text  tenant
--- $2 timestamptz, $3 uuid  the last row of the page before; NULL: from the newest
--- $4 int8  how many
+-- Lists a page of boxes without their ids, newest first. The columns are those of boxes_with_card. The condition on
+-- deleted_at is that of the index card_boxes_live.
+--
+-- coalesce() is not leakproof, so behind a policy no index is used for it: test_plans.py test_plans_of_workers.
+-- $1 text         tenant
+-- $2 timestamptz  creation time of the last box of the previous page; NULL: the first page
+-- $3 uuid         id of that box
+-- $4 int8         maximum number of boxes
 SELECT 1::int8, b.box_id, b.version, b.length, b.parent_ids, b.created_at, b.updated_at
   FROM cardbox.card_boxes b
  WHERE b.tenant_id = $1::text AND CASE WHEN b.deleted_at IS NULL THEN true ELSE false END

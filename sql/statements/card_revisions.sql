@@ -1,9 +1,9 @@
--- What a readable card said before, newest first. One row with revision NULL if there is nothing; no
--- row if there is no such card. A revision was never sealed, or it would not be one.
+-- Lists the earlier contents of a readable card, newest first. If there are none, one row with revision NULL is
+-- returned. If there is no such card, no row is returned. `sealed` is false, because sealed cards have no revisions.
 -- $1 text  tenant
 -- $2 text  card id
--- $3 int8  only revisions below
--- $4 int8  how many
+-- $3 int8  only revisions below this one
+-- $4 int8  maximum number of revisions
 SELECT r.revision, r.replaced_at, r.card_id, r.content, r.tool_calls,
        r.tool_call_id, r.ttl_seconds, r.expires_at, r.metadata, r.created_at, false AS sealed
   FROM cardbox.cards c

@@ -1,8 +1,18 @@
--- Adds cards, all or none, or each by itself: see the function write_cards. Arrays are parallel.
--- $1 text[] tenants, $2 text[] card ids, $3 json[] content, $4 jsonb[] tool calls,
--- $5 text[] tool call ids, $6 int4[] ttl_seconds, $7 jsonb[] metadata, $8 timestamptz[] created_at,
--- $9 timestamptz[] expires_at, $10 timestamptz[] deleted_at, $11 bool[] sealed, $12 bool[] strict,
--- $13 bool[] restore, $14 bool all or none
+-- Writes cards: see the function write_cards. The arrays are parallel.
+-- $1 text[]          tenants
+-- $2 text[]          card ids
+-- $3 json[]          content
+-- $4 jsonb[]         tool calls
+-- $5 text[]          tool call ids
+-- $6 int4[]          ttl_seconds
+-- $7 jsonb[]         metadata
+-- $8 timestamptz[]   created_at
+-- $9 timestamptz[]   expires_at
+-- $10 timestamptz[]  deleted_at
+-- $11 bool[]         sealed
+-- $12 bool[]         strict
+-- $13 bool[]         restore
+-- $14 bool           whether all cards are written or none
 SELECT a.ord, a.outcome, a.other_id
   FROM cardbox.write_cards(
            $1::text[], $2::text[], $3::json[], $4::jsonb[], $5::text[], $6::int4[], $7::jsonb[],

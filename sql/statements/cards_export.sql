@@ -1,8 +1,8 @@
--- A page of all rows of a tenant's cards, deleted and expired ones too, in the order of their ids.
--- Not coalesce(): see boxes_list.
+-- Lists a page of all cards of a tenant in the order of their ids, with deleted and expired ones. boxes_list explains
+-- why it has no coalesce().
 -- $1 text  tenant
--- $2 text  after this card id; NULL: from the first
--- $3 int8  how many
+-- $2 text  last card of the previous page; NULL: the first page
+-- $3 int8  maximum number of cards
 SELECT c.card_id, c.content, c.tool_calls, c.tool_call_id, c.ttl_seconds,
        c.expires_at, c.deleted_at, c.metadata, c.created_at, c.sealed, true AS exact
   FROM cardbox.cards c

@@ -1,22 +1,13 @@
--- Readable cards by id, for one tenant or several at once. If the asker already has the card in its present
--- form, the row has only the ordinal and the etag.
+-- Reads readable cards by id, of one or more tenants. If the caller has the current etag of a card, its row has only
+-- the index and the etag. The columns from card_id on are those of enum card_column in the C code.
 -- $1 text[]  tenants
 -- $2 text[]  card ids, parallel to $1
--- $3 int8[]  the etags that the asker has, parallel to $1; 0: none. Only a damaged row has the etag 0
--- The columns from card_id on are those of enum card_column in the C code.
-SELECT k.ord,
-       CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.card_id END,
-       CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.content END,
-       CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.tool_calls END,
-       CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.tool_call_id END,
-       CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.ttl_seconds END,
-       CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.expires_at END,
-       CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.metadata END,
-       CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.created_at END,
-       CASE WHEN c.etag IS DISTINCT FROM k.etag THEN c.sealed END,
-       c.etag
+-- $3 int8[]  etags of the caller, parallel to $1; 0: none. Only a damaged row has the etag 0
+SELECT k.ord, n.card_id, n.content, n.tool_calls, n.tool_call_id, n.ttl_seconds, n.expires_at, n.metadata,
+       n.created_at, n.sealed, c.etag
   FROM unnest($1::text[], $2::text[], array_replace($3::int8[], 0, NULL)) WITH ORDINALITY
        AS k(tenant_id, card_id, etag, ord)
   JOIN cardbox.cards c
     ON c.tenant_id = k.tenant_id COLLATE "C" AND c.card_id = k.card_id COLLATE "C"
+  LEFT JOIN LATERAL (SELECT c.* WHERE c.etag IS DISTINCT FROM k.etag) AS n ON true
  WHERE c.deleted_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > statement_timestamp())

@@ -1,7 +1,7 @@
--- Whether the server is a standby; and a number for what it is: which cluster, which database in it, on which timeline,
--- for which role. It is the same on a primary and on the standbys that follow it, and only there does a place in the
--- log mean the same. A standby's timeline is that of its control file, which is never ahead of what it has replayed:
--- after a failover it is the new one from the standby's next restartpoint on.
+-- Returns whether the server is a standby, and a number that identifies the cluster, the database, the timeline and
+-- the role. A primary and its standbys have the same number, and only then can their WAL positions be compared. The
+-- timeline of a standby is that of its control file, which is never ahead of the replayed WAL. So after a failover a
+-- standby has the new number from its next restartpoint on.
 SELECT s.is_standby,
        hashtextextended(concat_ws(' ', (SELECT system_identifier FROM pg_control_system()),
                                   (SELECT oid FROM pg_database WHERE datname = current_database()),

@@ -1,2 +1,2 @@
--- Makes the database of `cardbox dev`, in PostgreSQL's single-user mode: one line.
+-- Creates the database of `cardbox dev`. PostgreSQL's single-user mode requires that it is one line.
 CREATE DATABASE cardbox

@@ -1,4 +1,4 @@
--- Who we are, and what the database is.
+-- Returns facts about the role, the settings and the database, for `cardbox doctor`.
 SELECT current_user::text,
        pg_has_role('cardbox_service', 'USAGE'), pg_has_role('cardbox_worker', 'USAGE'),
        current_setting('server_version'), pg_is_in_recovery(),
@@ -11,6 +11,6 @@ SELECT current_user::text,
        AND NOT EXISTS (SELECT FROM pg_stat_replication),
        a.datname::text, a.age,
        current_database()::text, pg_database_size(current_database()),
-       coalesce(current_setting('cardbox.dev', true), '') = 'on' -- the mark of dev_mark.sql
+       coalesce(current_setting('cardbox.dev', true), '') = 'on' -- set by dev_prepare.sql
   FROM (SELECT d.datname, greatest(age(d.datfrozenxid), mxid_age(d.datminmxid)) AS age
           FROM pg_database d ORDER BY age DESC LIMIT 1) AS a

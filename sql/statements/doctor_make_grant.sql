@@ -1,2 +1,2 @@
--- What only the owner may do, in a transaction that is rolled back. For `cardbox doctor`.
+-- Fails unless the role owns the table. `cardbox doctor` runs it in a transaction that it rolls back.
 INSERT INTO cardbox.tenant_grants (tenant_id, role_name) VALUES ('cardbox doctor', current_user)

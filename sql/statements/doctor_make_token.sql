@@ -1,3 +1,3 @@
--- What only the owner may do, in a transaction that is rolled back. For `cardbox doctor`.
+-- Fails unless the role owns the table. `cardbox doctor` runs it in a transaction that it rolls back.
 INSERT INTO cardbox.tokens (name, hash, scopes)
 VALUES ('cardbox doctor', sha256('cardbox doctor'), ARRAY['read'])

@@ -1,4 +1,4 @@
--- The names of tables of ours that row-level security does not guard for everybody, with commas.
+-- Lists the tables on which row-level security is not enabled and forced, separated by commas.
 SELECT coalesce(string_agg(c.relname, ', ' ORDER BY c.relname), '')
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname = 'cardbox' AND c.relkind = 'r'

@@ -1,3 +1,2 @@
--- Asks PostgreSQL to fail rather than to let row-level security take rows away, until the transaction
--- ends.
+-- Makes statements fail if row-level security would hide rows, until the transaction ends.
 SELECT set_config('row_security', 'off', true)

@@ -1,6 +1,6 @@
--- Schemas on the path that sessions of our role begin with, in which others than their owner may make
--- things: their names, each with one who may, and commas. Not what our own sessions use, but those of
--- psql and of what lies behind a pooler do.
+-- Lists the schemas of the role's default search_path in which another role than the owner can create objects. Each
+-- has the name of one such role; they are separated by commas. Our own sessions do not use this search_path, but
+-- sessions of psql and behind poolers do.
 SELECT coalesce(string_agg(o.name || ' (' || o.who || ')', ', ' ORDER BY o.name), '')
   FROM (SELECT n.nspname::text AS name,
                min(CASE WHEN a.grantee = 0 THEN 'everybody' ELSE a.grantee::regrole::text END) AS who

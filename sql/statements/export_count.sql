@@ -1,4 +1,4 @@
--- How many lines an export of a tenant has.
+-- Counts the lines of a project's export.
 -- $1 text  tenant
 SELECT (SELECT count(*) FROM cardbox.cards c WHERE c.tenant_id = $1::text)
      + (SELECT count(*) FROM cardbox.card_boxes b

@@ -1,6 +1,6 @@
--- How many more connections of our role to our database PostgreSQL accepts: what is left of max_connections without
--- those that are reserved, and of the CONNECTION LIMIT of the database and of the role. Sessions of other roles
--- show little more than that they are there; parallel workers are counted, too.
+-- Returns the number of further connections that PostgreSQL accepts from this role to this database. The limits are
+-- max_connections without the reserved ones, and CONNECTION LIMIT of the database and of the role. Parallel workers
+-- count too. Only facts of pg_stat_activity are used that every role can see.
 SELECT least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
                - coalesce(current_setting('reserved_connections', true)::int, 0) - s.all_sessions,
              CASE WHEN d.datconnlimit >= 0 THEN d.datconnlimit - s.of_database END,

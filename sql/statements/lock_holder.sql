@@ -1,7 +1,8 @@
--- The session that stands in our way: in words, its process and its name. Of several the one whose transaction is the oldest. No
--- row: nobody does any more. What others run is shown to those of their role and of pg_read_all_stats only.
--- $1 text  the name of an advisory lock that it holds; NULL: it holds locks of tables of ours,
--- $2 bool  also such as readers take
+-- Finds the session that holds a lock which blocks this session: a description, its pid and its application_name. If
+-- there are several, the one with the oldest transaction is returned. If there is none, no row is returned. Only
+-- members of the holder's role and of pg_read_all_stats see what it runs.
+-- $1 text  name of an advisory lock; NULL: locks of our tables
+-- $2 bool  for our tables: whether locks of readers count too
 SELECT format('session %s (%s) has it%s; wait until it ends, or end it: SELECT pg_terminate_backend(%s)',
               a.pid, coalesce(nullif(a.application_name, ''), 'of no name'),
               ' in a transaction of ' || extract(epoch FROM clock_timestamp() - a.xact_start)::int8 || ' s, ' || a.state

@@ -1,6 +1,7 @@
--- The session that holds the lock of a row of lock_rows, or that this session waits for, in the columns of lock_holder, and its transaction, which is
--- another one each time that the lock is taken. No row: nobody holds it any more.
--- $1 text  the name of the lock, one of the whole database
+-- Finds the session that holds the lock of a row of lock_rows. The columns are those of lock_holder, then the
+-- session's transaction id, which differs each time the row is locked. If the session waits for another one, that one
+-- is returned. If there is none, no row is returned.
+-- $1 text  name of the lock, whose row has the empty tenant
 SELECT format('session %s (%s) has it%s; wait until it ends, or end it: SELECT pg_terminate_backend(%s)',
               a.pid, coalesce(nullif(a.application_name, ''), 'of no name'),
               ' in a transaction of ' || extract(epoch FROM clock_timestamp() - a.xact_start)::int8 || ' s, ' || a.state

@@ -1,4 +1,4 @@
--- How long what follows waits for a lock.
+-- Sets lock_timeout.
 -- $1 text  milliseconds
--- $2 bool  until the transaction ends, and not as long as the session lives
+-- $2 bool  true: until the transaction ends; false: until the session ends
 SELECT set_config('lock_timeout', $1::text, $2::bool)

@@ -1,9 +1,9 @@
--- A page of all messages of a tenant, task by task in the order in which they came: an import gives them
--- the same order again.
--- Not coalesce(): see boxes_list.
+-- Lists a page of all messages of a tenant, by task, in the order of seq. An import keeps this order. The statement
+-- boxes_list explains why it has no coalesce() in the condition.
 -- $1 text  tenant
--- $2 text task, $3 int8 seq  after this message; NULL: from the first
--- $4 int8  how many
+-- $2 text  task of the last message of the previous page; NULL: the first page
+-- $3 int8  seq of that message
+-- $4 int8  maximum number of messages
 SELECT m.message_id, m.task_id, m.role, coalesce(c.content, '""'), m.ts, m.seq
   FROM (SELECT * FROM cardbox.messages x
          WHERE x.tenant_id = $1::text

@@ -1,7 +1,9 @@
--- A page of a task's messages in the order of their time, and how many there are in all. One row with a
--- NULL id if the page is empty.
--- $1 text tenant, $2 text task, $3 int8 how many, $4 int8 how many of the first are passed over
--- The columns are those of enum message_column in the C code.
+-- Lists a page of a task's messages in the order of their times. The last column is the total number of messages.
+-- If the page is empty, one row with a NULL id is returned. The columns are those of enum message_column in the C code.
+-- $1 text  tenant
+-- $2 text  task
+-- $3 int8  maximum number of messages
+-- $4 int8  number of messages to skip
 SELECT p.message_id, $2::text, p.role, p.ts, p.seq, c.content, c.metadata, c.tool_calls,
        coalesce((SELECT t.messages FROM cardbox.tasks t
                   WHERE t.tenant_id = $1::text AND t.task_id = $2::text), 0)

@@ -1,5 +1,5 @@
--- The functions that were applied, with their checksums. The checksum is empty, so that the function is applied
--- again, if it should run with the rights of cardbox_writer and does not: pg_restore --no-owner changes owners.
+-- Lists the applied functions with their checksums. The checksum is empty if a function should run with the rights of
+-- cardbox_writer but does not, as after pg_restore --no-owner. Then it is applied again.
 SELECT f.name, CASE WHEN EXISTS (
                          SELECT FROM pg_proc p
                           WHERE p.pronamespace = to_regnamespace('cardbox') AND p.proname = f.name

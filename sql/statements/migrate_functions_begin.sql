@@ -1,5 +1,6 @@
--- Functions name each other and tables in any order: their bodies are not looked up before all are there.
--- And cardbox_writer may be given functions: PostgreSQL demands that the new owner may create them.
+-- Prepares the transaction for functions. Functions refer to each other and to tables in any order, so their bodies
+-- are not checked. PostgreSQL requires that the new owner of a function may create objects in its schema, so
+-- cardbox_writer gets this privilege.
 DO $$
 BEGIN
     SET LOCAL check_function_bodies = off;

@@ -1,7 +1,11 @@
--- Takes away what migrate_functions_begin has granted.
+-- Sets the privileges that all functions have in common. PUBLIC may execute none of them. cardbox_service and
+-- cardbox_writer may execute all: a function without SECURITY DEFINER adds no rights. The file of a function grants
+-- it to cardbox_worker. Then the privilege that migrate_functions_begin granted is revoked.
 DO $$
 BEGIN
+    REVOKE ALL ON ALL FUNCTIONS IN SCHEMA cardbox FROM PUBLIC;
     IF to_regrole('cardbox_writer') IS NOT NULL THEN
+        GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA cardbox TO cardbox_service, cardbox_writer;
         REVOKE CREATE ON SCHEMA cardbox FROM cardbox_writer;
     END IF;
 END

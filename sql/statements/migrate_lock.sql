@@ -1,5 +1,5 @@
--- Takes the lock that one `cardbox migrate` at a time holds on this database, until its session
--- ends. False: another one has it. Asked for again and again rather than waited for, because CREATE
--- INDEX CONCURRENTLY waits for every statement that has begun, also for one that waits for a lock.
--- $1 text  its name
+-- Tries to acquire the advisory lock of `cardbox migrate`, which its session holds until it ends. Returns false if
+-- another session holds it. The program repeats the attempt and does not wait in PostgreSQL: CREATE INDEX CONCURRENTLY
+-- waits for all running statements, and thus for one that waits for the lock.
+-- $1 text  name of the lock
 SELECT pg_try_advisory_lock(hashtextextended($1::text, 0))

@@ -1,2 +1,2 @@
--- Whether the database answers, and which migration it is at.
+-- Returns the newest applied migration, to check that the database answers.
 SELECT max(m.version) FROM cardbox.migrations m

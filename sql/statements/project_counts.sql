@@ -1,4 +1,4 @@
--- How many live cards, boxes and sessions a project has.
+-- Counts the live cards, boxes and sessions of a project.
 -- $1 text  tenant
 SELECT (SELECT count(*) FROM cardbox.cards c
          WHERE c.tenant_id = $1::text AND c.deleted_at IS NULL

@@ -1,11 +1,11 @@
--- A page of the projects that the role can read, ordered by id. The service's role gets all projects that
--- have rows, found with one index lookup each. A worker's role gets the projects granted to it, because
--- row-level security would make such a lookup scan the rows of other projects. For each project: the
--- numbers of live rows of each kind, counted up to $3, and whether there are more.
--- $1 text  the last project of the previous page; NULL: the first page
+-- Lists a page of the projects that the role can read, ordered by id. The service gets all projects that have rows,
+-- with one index look-up each. A worker's role gets its grants, because behind a policy such a look-up would read the
+-- rows of other projects. For each project the row has the number of live rows of each kind, up to $3, and whether
+-- there are more.
+-- $1 text  last project of the previous page; NULL: the first page
 -- $2 int8  maximum number of projects
 -- $3 int8  maximum number of rows of each kind that are counted
-WITH RECURSIVE held (tenant_id, place) AS (
+WITH RECURSIVE held (tenant_id, number) AS (
     SELECT coalesce($1::text, '') COLLATE "C", 0::int8
      WHERE pg_has_role('cardbox_service', 'USAGE')
     UNION ALL
@@ -17,11 +17,11 @@ WITH RECURSIVE held (tenant_id, place) AS (
                    ORDER BY s.tenant_id LIMIT 1),
                  (SELECT t.tenant_id FROM cardbox.tasks t WHERE t.tenant_id > h.tenant_id
                    ORDER BY t.tenant_id LIMIT 1)),
-           h.place + 1
+           h.number + 1
       FROM held h
-     WHERE h.tenant_id IS NOT NULL AND h.place < $2::int8
+     WHERE h.tenant_id IS NOT NULL AND h.number < $2::int8
 ), page AS MATERIALIZED (
-    SELECT h.tenant_id FROM held h WHERE h.place > 0 AND h.tenant_id IS NOT NULL
+    SELECT h.tenant_id FROM held h WHERE h.number > 0 AND h.tenant_id IS NOT NULL
     UNION ALL
     (SELECT g.tenant_id FROM cardbox.tenant_grants g
       WHERE NOT pg_has_role('cardbox_service', 'USAGE') AND g.role_name = current_user

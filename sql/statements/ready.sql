@@ -1,7 +1,8 @@
--- As schema_check.sql, and whether our role may do what the connection is for; null: a function is missing.
--- Takes no lock on the tables, so that it answers also while others hold them.
+-- Returns the newest applied migration, and whether the database has the SQL functions of this build or of a newer
+-- release. The third column is whether the role has the privileges that the connection needs; NULL: a function is
+-- missing. The statement locks no table, so it also answers while others have locked them.
 -- $1 text[]  checksums of this build's functions
--- $2 text    its release
+-- $2 text    release of this build
 -- $3 bool    whether the connection is for writes
 SELECT (SELECT max(m.version) FROM cardbox.migrations m) AS version,
        (SELECT count(*) FILTER (WHERE f.checksum = ANY ($1::text[])) >= cardinality($1::text[])

@@ -1,2 +1,2 @@
--- Ends a transaction that failed or is not wanted.
+-- Ends a transaction, and undoes its changes.
 ROLLBACK

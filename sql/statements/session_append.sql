@@ -1,8 +1,20 @@
--- Appends entries to a session: see the function append_entries. Row 0 is for the whole;
--- the others are for the entries, in their order.
--- $1 text tenant, $2 text session, $3 text dialect or NULL, $4 int8 expected version or NULL,
--- $5 text key or NULL, $6 text[] ids, $7 int4[] duplicate_of, $8 text[] parents, $9 int4[] refs, $10 text[] types,
--- $11 text[] roles, $12 text[] sets, $13 text[] targets, $14 json[] labels, $15 json[] contents
+-- Appends entries to a session: see the function append_entries. Row 0 has the outcome of the whole call. The other
+-- rows have the outcomes of the entries, in their order.
+-- $1 text     tenant
+-- $2 text     session
+-- $3 text     dialect, or NULL
+-- $4 int8     expected version, or NULL
+-- $5 text     idempotency key, or NULL
+-- $6 text[]   ids
+-- $7 int4[]   duplicate_of
+-- $8 text[]   parents
+-- $9 int4[]   refs
+-- $10 text[]  types
+-- $11 text[]  roles
+-- $12 text[]  sets
+-- $13 text[]  targets
+-- $14 json[]  labels
+-- $15 json[]  contents
 SELECT u.number - 1, u.outcome, u.line, a.version
   FROM cardbox.append_entries(
        $1::text, $2::text, $3::text, $4::int8, $5::text, $6::text[], $7::int4[], $8::text[], $9::int4[],

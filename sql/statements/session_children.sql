@@ -1,8 +1,13 @@
--- A page of the children of an entry, or of the roots, in the order of their lines.
--- The order of the roots names parent_line, which is NULL: so only their index fits (test_plans.py
--- test_plans[session_children]). The child on the entry's branch is found as in find_line.sql.
--- $1 text tenant, $2 text session, $3 text entry, '' for the roots
--- $4 int8 only after this line, $5 int8 how many, $6 int4 bytes of a text; NULL: no texts
+-- Lists a page of the children of an entry, or of the roots, in the order of their lines.
+-- $1 text  tenant
+-- $2 text  session
+-- $3 text  entry; '': the roots
+-- $4 int8  line of the last child of the previous page; -1: the first page
+-- $5 int8  maximum number of children
+-- $6 int4  maximum size of a returned content in bytes; NULL: no contents
+--
+-- The roots are ordered by parent_line, which is always NULL, because then only their index has the order
+-- (test_plans.py test_plans[session_children]).
 WITH parent AS MATERIALIZED (
     SELECT e.line, e.branch, e.depth FROM cardbox.find_entry($1::text, $2::text, $3::text) AS e
 )

@@ -1,8 +1,9 @@
--- The entries that the context of an entry is made of, in any order, each with its depth. One more row,
--- of line -1, exists if there is such a session: see session_path.
--- $1 text tenant, $2 text session, $3 text entry, '' the head
--- $4 int8 bytes of texts: if there are more no row has its text
--- The text is NULL of entries that are never part of a context.
+-- Reads the entries of the context of an entry, in any order, with their depths. Another row, with line -1, is
+-- that of session_path. Entries that are never part of a context have the content NULL.
+-- $1 text  tenant
+-- $2 text  session
+-- $3 text  entry; '': the head
+-- $4 int8  maximum size of all contents in bytes: beyond it all contents are NULL
 WITH leaf AS MATERIALIZED (
     SELECT s.header, e.line, e.entry_id, e.depth
       FROM cardbox.sessions s
@@ -16,11 +17,7 @@ WITH leaf AS MATERIALIZED (
            e.type NOT IN ('custom', 'label', 'session_info', 'metadata') AS in_context
       FROM leaf g
      CROSS JOIN LATERAL cardbox.context_path($1::text, $2::text, g.line) AS w
-     CROSS JOIN LATERAL ( -- test_plans.py test_plans_of_new_projects: one range of the index for each branch
-            SELECT * FROM cardbox.session_lines x
-             WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.branch = w.branch
-               AND x.depth BETWEEN w.low AND w.high
-             ORDER BY x.depth) AS e
+     CROSS JOIN LATERAL cardbox.branch_entries($1::text, $2::text, w.branch, w.low, w.high) AS e
 ), total AS MATERIALIZED (
     SELECT sum(p.size) <= $4::int8 AS fits FROM path p WHERE p.in_context
 )

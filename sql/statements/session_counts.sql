@@ -1,6 +1,7 @@
--- The counts of a session for a report. No row: no such session. Each branch has one leaf, which is
--- its deepest entry.
--- $1 text tenant, $2 text session
+-- Returns the counts of a session for a report, or no row if there is no such session. Each branch has one leaf,
+-- which is its deepest entry.
+-- $1 text  tenant
+-- $2 text  session
 SELECT s.entries, b.roots, b.leaves, b.branch_points, b.max_depth, b.dangling
   FROM cardbox.sessions s
  CROSS JOIN LATERAL (

@@ -1,5 +1,7 @@
--- Deletes a part of a session. One row if there is such a session: how many entries were removed, and
--- whether there is more to remove.
--- $1 text tenant, $2 text session, $3 int8 how many lines at most
+-- Deletes a part of a session. Returns one row if the session exists: the number of removed entries, and whether there
+-- are more to remove.
+-- $1 text  tenant
+-- $2 text  session
+-- $3 int8  maximum number of lines
 SELECT d.entries, d.more FROM cardbox.delete_session($1::text, $2::text, $3::int8) AS d
  WHERE d.entries IS NOT NULL

@@ -1,8 +1,12 @@
--- Where two entries part, and what is on either side: extra 0 the last entry on both paths, 1 the
--- ones from there to the first, 2 to the second; in the order of their depth. A row of extra 3 exists
--- if there is such a session; its line says which of the two entries exist: 1 the first, 2 the second, 3 both.
--- $1 text tenant, $2 text session, $3 text entry, $4 text another
--- $5 int4 how many of a side, $6 int4 bytes of a text; NULL: no texts
+-- Compares the paths to two entries. The column extra is 0 for the last common entry, 1 for the entries after it on
+-- the first path, and 2 for those on the second. Rows are in the order of their depths. If the session exists, there
+-- is a row with extra 3, whose line is 1 if the first entry exists, 2 if the second does, 3 if both do.
+-- $1 text  tenant
+-- $2 text  session
+-- $3 text  first entry
+-- $4 text  second entry
+-- $5 int4  maximum number of entries on each path
+-- $6 int4  maximum size of a returned content in bytes; NULL: no contents
 WITH ends AS MATERIALIZED (
     SELECT (SELECT e.line FROM cardbox.find_entry($1::text, $2::text, $3::text) AS e) AS a,
            (SELECT e.line FROM cardbox.find_entry($1::text, $2::text, $4::text) AS e) AS b
@@ -33,10 +37,6 @@ SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_paren
        CASE WHEN e.size <= $6::int4 THEN e.content END, e.side
   FROM (SELECT s.side, e.*
           FROM sides s
-         CROSS JOIN LATERAL ( -- test_plans.py test_plans_of_new_projects: as in session_path
-                SELECT * FROM cardbox.session_lines x
-                 WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.branch = s.branch
-                   AND x.depth BETWEEN s.low AND s.high
-                 ORDER BY x.depth) AS e) AS e
+         CROSS JOIN LATERAL cardbox.branch_entries($1::text, $2::text, s.branch, s.low, s.high) AS e) AS e
  CROSS JOIN LATERAL cardbox.session_entry_details($1::text, $2::text, e.entry_id, e.parent_line) AS r
  ORDER BY extra, depth

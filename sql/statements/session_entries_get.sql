@@ -1,5 +1,7 @@
--- Entries by their ids, with their texts, in any order.
--- $1 text tenant, $2 text session, $3 text[] entry ids
+-- Reads entries by their ids, with their contents, in any order.
+-- $1 text    tenant
+-- $2 text    session
+-- $3 text[]  entry ids
 SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_parent_id, e.size, r.label, e.content,
        NULL::int8 AS extra
   FROM unnest($3::text[]) AS g(entry_id)

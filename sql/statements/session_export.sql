@@ -1,7 +1,10 @@
--- A page of a session's lines, in their order. The line is before, content, after if it is an entry,
--- else bytes.
--- $1 text tenant, $2 text session, $3 int8 only after this line
--- $4 int8 how many, $5 int8 bytes, but always one line
+-- Lists a page of a session's lines, in their order. If a line is an entry, it consists of before, content and after,
+-- else it is bytes.
+-- $1 text  tenant
+-- $2 text  session
+-- $3 int8  last line of the previous page; -1: the first page
+-- $4 int8  maximum number of lines
+-- $5 int8  size limit in bytes; at least one line is returned
 SELECT e.line, e.bytes, e.before, e.content, e.after, e.entry_id, e.id_is_made, e.target_is_made,
        coalesce(p.entry_id, e.missing_parent_id) AS parent_id, e.target
   FROM (SELECT l.*, sum(l.size) OVER (ORDER BY l.line) - l.size AS so_far

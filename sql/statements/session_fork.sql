@@ -1,4 +1,7 @@
--- A new session of the path to an entry.
--- $1 text tenant, $2 text session, $3 text entry, '' the head; $4 text the new session
+-- Creates a session from the path to an entry.
+-- $1 text  tenant
+-- $2 text  session
+-- $3 text  entry; '': the head
+-- $4 text  new session
 SELECT f.outcome, f.version, f.entries
   FROM cardbox.fork_session($1::text, $2::text, $3::text, $4::text) AS f

@@ -1,5 +1,6 @@
--- One session.
--- $1 text tenant, $2 text session
+-- Reads a session.
+-- $1 text  tenant
+-- $2 text  session
 SELECT s.session_id, s.dialect, s.header, s.name, s.forked_from, s.head_entry_id, s.entries, s.version,
        s.created_at, s.updated_at
   FROM cardbox.sessions s

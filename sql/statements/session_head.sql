@@ -1,5 +1,8 @@
--- Moves the head.
--- $1 text tenant, $2 text session, $3 text entry, $4 text the entry that it must be at or NULL,
--- $5 int8 expected version or NULL
+-- Moves the head of a session.
+-- $1 text  tenant
+-- $2 text  session
+-- $3 text  entry
+-- $4 text  entry that the head must be at, or NULL
+-- $5 int8  expected version, or NULL
 SELECT m.outcome, m.version, m.head
   FROM cardbox.move_session_head($1::text, $2::text, $3::text, $4::text, $5::int8) AS m

@@ -1,6 +1,9 @@
--- A page of the entries that have a label, in the descending order of their ids.
--- $1 text tenant, $2 text session
--- $3 text only below this id; NULL: from the end; $4 int8 how many, $5 int4 bytes of a text; NULL: no texts
+-- Lists a page of the entries that have a label, in the descending order of their ids.
+-- $1 text  tenant
+-- $2 text  session
+-- $3 text  last entry of the previous page; NULL: the first page
+-- $4 int8  maximum number of entries
+-- $5 int4  maximum size of a returned content in bytes; NULL: no contents
 SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_parent_id, e.size, t.label,
        CASE WHEN e.size <= $5::int4 THEN e.content END AS content, NULL::int8 AS extra
   FROM (SELECT DISTINCT ON (x.target) x.target, x.label FROM cardbox.session_lines x

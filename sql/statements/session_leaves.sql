@@ -1,7 +1,10 @@
--- A page of leaves: the ends of branches, in the order of the branches. The recursion finds the next
--- branch by one look-up in the index.
--- $1 text tenant, $2 text session
--- $3 int8 only of branches after this one, $4 int8 how many, $5 int4 bytes of a text; NULL: no texts
+-- Lists a page of leaves, which are the ends of branches, in the order of the branches. The recursion finds each next
+-- branch with one index look-up.
+-- $1 text  tenant
+-- $2 text  session
+-- $3 int8  last branch of the previous page; -1: the first page
+-- $4 int8  maximum number of leaves
+-- $5 int4  maximum size of a returned content in bytes; NULL: no contents
 WITH RECURSIVE branches AS (
     (SELECT e.branch, 1::int8 AS number FROM cardbox.session_lines e
       WHERE e.tenant_id = $1::text AND e.session_id = $2::text AND e.branch > $3::int8

@@ -1,10 +1,12 @@
--- Ends an import of a file: links entries to parents that came later. See the function link_late_parents.
--- Row 0 is for the whole, the others are for the ids, in their order.
--- $1 text tenant, $2 text session, $3 text[] ids of dangling entries
-SELECT u.place, u.issue, a.version, a.links, a.cycles
+-- Completes an import of a file: links entries to parents that came later. See the function link_late_parents. Row 0 is
+-- for the whole call. The other rows are for the ids, in their order.
+-- $1 text    tenant
+-- $2 text    session
+-- $3 text[]  ids of dangling entries
+SELECT u.number, u.issue, a.version, a.links, a.cycles
   FROM cardbox.link_late_parents($1::text, $2::text, $3::text[]) AS a
  CROSS JOIN LATERAL (
-       SELECT 0::int8 AS place, NULL AS issue
+       SELECT 0::int8 AS number, NULL AS issue
        UNION ALL
-       SELECT o.place, o.issue FROM unnest(a.issues) WITH ORDINALITY AS o(issue, place)) AS u
- ORDER BY u.place
+       SELECT o.number, o.issue FROM unnest(a.issues) WITH ORDINALITY AS o(issue, number)) AS u
+ ORDER BY u.number

@@ -1,11 +1,16 @@
--- A part of the path from a root to an entry: rows in any order, each with its depth. One more row, of
--- line -1, exists if there is such a session: its entry_id is the path's end, NULL if there is no such
--- entry, its depth that entry's, and its content the session's header.
--- $1 text tenant, $2 text session, $3 text entry, '' the head
--- $4 int4 from this depth, $5 int4 to this one
--- $6 int8 bytes of texts: if there are more no row has its text; NULL: no texts
--- extra: 1 the line has no id of its own, 2 it names target by an index, 3 both
--- An entry's parent is the one before it, which is looked up only for the first of a part.
+-- Reads a part of the path from a root to an entry, in any order, with the depths.
+-- $1 text  tenant
+-- $2 text  session
+-- $3 text  entry; '': the head
+-- $4 int4  first depth
+-- $5 int4  last depth
+-- $6 int8  maximum size of all contents in bytes: beyond it all contents are NULL; NULL: no contents
+--
+-- If the session exists, there is another row, with line -1. Its entry_id and depth are those of the last entry of
+-- the path, NULL if there is no such entry. Its content is the session's header.
+--
+-- The column extra is 1 if the JSON has no id, 2 if it names its target by a line number, 3 if both. The parent of an
+-- entry is the entry before it. It is looked up only for the first entry of the part.
 WITH leaf AS MATERIALIZED (
     SELECT s.header, e.line, e.entry_id, e.depth
       FROM cardbox.sessions s
@@ -18,11 +23,8 @@ WITH leaf AS MATERIALIZED (
     SELECT e.*, sum(e.size) OVER () AS total, lag(e.entry_id) OVER (ORDER BY e.depth) AS above
       FROM leaf g
      CROSS JOIN LATERAL cardbox.session_path($1::text, $2::text, g.line) AS w
-     CROSS JOIN LATERAL ( -- test_plans.py test_plans_of_new_projects: one range of the index for each branch
-            SELECT * FROM cardbox.session_lines x
-             WHERE x.tenant_id = $1::text AND x.session_id = $2::text AND x.branch = w.branch
-               AND x.depth BETWEEN greatest(w.low, $4::int4) AND least(w.high, $5::int4)
-             ORDER BY x.depth) AS e
+     CROSS JOIN LATERAL cardbox.branch_entries(
+            $1::text, $2::text, w.branch, greatest(w.low, $4::int4), least(w.high, $5::int4)) AS e
 )
 SELECT -1::int8 AS line, g.entry_id, NULL::text AS parent_id, g.depth, NULL::text AS type, NULL::text AS role,
        NULL::text AS missing_parent_id, NULL::int4 AS size, NULL::json AS label, g.header AS content,

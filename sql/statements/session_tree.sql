@@ -1,6 +1,9 @@
--- A page of all entries, in the order of their lines.
--- $1 text tenant, $2 text session
--- $3 int8 only after this line, $4 int8 how many, $5 int4 bytes of a text; NULL: no texts
+-- Lists a page of all entries, in the order of their lines.
+-- $1 text  tenant
+-- $2 text  session
+-- $3 int8  line of the last entry of the previous page; -1: the first page
+-- $4 int8  maximum number of entries
+-- $5 int4  maximum size of a returned content in bytes; NULL: no contents
 SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_parent_id, e.size, r.label,
        CASE WHEN e.size <= $5::int4 THEN e.content END AS content, NULL::int8 AS extra
   FROM (SELECT * FROM cardbox.session_lines e

@@ -1,8 +1,7 @@
--- A page of all sessions of a tenant, in the order of their ids.
--- Not coalesce(): see boxes_list.
+-- Lists a page of all sessions of a tenant in the order of their ids. boxes_list explains why it has no coalesce().
 -- $1 text  tenant
--- $2 text  after this session; NULL: from the first
--- $3 int8  how many
+-- $2 text  last session of the previous page; NULL: the first page
+-- $3 int8  maximum number of sessions
 SELECT s.session_id, s.dialect, s.header, s.name, s.forked_from, s.head_entry_id, s.version, s.created_at,
        s.updated_at
   FROM cardbox.sessions s

@@ -1,8 +1,8 @@
--- A page of sessions, newest first.
--- Not coalesce(): see boxes_list.
--- $1 text  tenant
--- $2 timestamptz, $3 text  the last row of the page before; NULL: from the newest
--- $4 int8  how many
+-- Lists a page of sessions, newest first. boxes_list explains why it has no coalesce().
+-- $1 text         tenant
+-- $2 timestamptz  creation time of the last session of the previous page; NULL: the first page
+-- $3 text         id of that session
+-- $4 int8         maximum number of sessions
 SELECT s.session_id, s.dialect, s.header, s.name, s.forked_from, s.head_entry_id, s.entries, s.version,
        s.created_at, s.updated_at
   FROM cardbox.sessions s

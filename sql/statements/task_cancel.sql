@@ -1,3 +1,5 @@
--- Cancels a task: see the function. One row: the outcome.
--- $1 text tenant, $2 text task, $3 json reason
+-- Cancels a task: see the function. Returns one row with the outcome.
+-- $1 text  tenant
+-- $2 text  task
+-- $3 json  reason
 SELECT cardbox.cancel_task($1::text, $2::text, $3::json)

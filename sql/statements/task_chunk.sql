@@ -1,4 +1,8 @@
--- Stores a chunk of a message that is being generated: see the function. No row: the lease is lost.
--- $1 text tenant, $2 text task, $3 int8 epoch, $4 text message id
--- $5 int8 number of the chunk, from 1, $6 json chunk, a string
+-- Stores a chunk of a message that is being generated: see the function. Returns no row if the lease is lost.
+-- $1 text  tenant
+-- $2 text  task
+-- $3 int8  epoch
+-- $4 text  message id
+-- $5 int8  number of the chunk, from 1
+-- $6 json  chunk, a string
 SELECT true WHERE cardbox.write_task_chunk($1::text, $2::text, $3::int8, $4::text, $5::int8, $6::json)

@@ -1,6 +1,6 @@
--- One task.
--- $1 text tenant, $2 text task
--- The columns are those of enum task_column in the C code.
+-- Reads a task. The columns are those of enum task_column in the C code.
+-- $1 text  tenant
+-- $2 text  task
 SELECT t.task_id, t.parent_task_id, t.completion_status, t.system_prompt, t.created_at, t.updated_at,
        t.cancel_reason, t.messages, t.wake_at, t.lease_owner, t.attempts, NULL::json, t.events
   FROM cardbox.tasks t WHERE t.tenant_id = $1::text AND t.task_id = $2::text

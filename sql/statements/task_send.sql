@@ -1,3 +1,7 @@
--- Appends a message of a user to a task and wakes it: see the function. One row: the outcome.
--- $1 text tenant, $2 text task, $3 text message id, $4 json content, $5 jsonb metadata
+-- Appends a message of a user to a task, and wakes it: see the function. Returns one row with the outcome.
+-- $1 text   tenant
+-- $2 text   task
+-- $3 text   message id
+-- $4 json   content
+-- $5 jsonb  metadata
 SELECT cardbox.send_to_task($1::text, $2::text, $3::text, $4::json, $5::jsonb)

@@ -1,6 +1,7 @@
--- The newest active tasks, each with what it is for: the content of its first message of a user.
--- $1 text tenant, $2 int8 how many
--- Columns as in task_get.
+-- Lists the newest active tasks, each with the content of its first message of a user. The columns are those of
+-- task_get.
+-- $1 text  tenant
+-- $2 int8  maximum number of tasks
 SELECT t.task_id, t.parent_task_id, t.completion_status, t.system_prompt, t.created_at, t.updated_at,
        t.cancel_reason, t.messages, t.wake_at, t.lease_owner, t.attempts,
        (SELECT c.content FROM cardbox.messages m

@@ -1,3 +1,3 @@
--- Wakes the workers that listen. Not together with what made the work: see the function.
--- $1 text[] tenants
+-- Notifies waiting workers: see the function. It is sent after the commit of the tasks, not in their transaction.
+-- $1 text[]  tenants
 SELECT cardbox.notify_workers($1::text[])

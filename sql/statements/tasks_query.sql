@@ -1,12 +1,15 @@
--- A page of tasks, newest first, and how many there are in all: see the function list_tasks. One row with a NULL id
--- if the page is empty.
--- $1 text  tenant
--- $2 bool  only active ones; $3 text only of this completion status; $4 text only of this parent;
--- $5 int8  created at or after, $6 int8 created at or before, in ms; NULL: any
--- $7 int8  how many, $8 int8 how many of the newest are passed over
--- $9 bool  each with what it is for, as in tasks_active
--- $10 text running, waiting or failed; NULL: any
--- Columns as in task_get, then the total.
+-- Lists a page of tasks, newest first: see the function list_tasks. The columns are those of task_get, then the total
+-- number of tasks. If the page is empty, one row with a NULL id is returned. Filters that are NULL match all tasks.
+-- $1 text   tenant
+-- $2 bool   only active tasks
+-- $3 text   completion status
+-- $4 text   parent
+-- $5 int8   created at or after, in ms
+-- $6 int8   created at or before, in ms
+-- $7 int8   maximum number of tasks
+-- $8 int8   number of tasks to skip
+-- $9 bool   whether to return the content of the first message of a user, as in tasks_active
+-- $10 text  running, waiting or failed
 SELECT (l.task).task_id, (l.task).parent_task_id, (l.task).completion_status, (l.task).system_prompt,
        (l.task).created_at, (l.task).updated_at, (l.task).cancel_reason, (l.task).messages, (l.task).wake_at,
        (l.task).lease_owner, (l.task).attempts,

@@ -1,7 +1,10 @@
--- Renews leases: see the function. Returns one row for each lease: its index from 1, its state, and the
--- task's completion status. States are 1 renewed, 2 held but not renewed this time, 3 lost.
--- A lease is lost if its tenant is no longer granted. The function would reject all leases for it.
--- $1 text[] tenants, $2 text[] tasks, $3 int8[] epochs, $4 int8 lease in ms
+-- Renews leases: see the function. Each row has a lease's index from 1, its state, and the task's completion status.
+-- States are 1 renewed, 2 held but not renewed this time, 3 lost. A lease is lost if its tenant is no longer granted.
+-- The function would reject all leases for one such tenant, so it is called without them.
+-- $1 text[]  tenants
+-- $2 text[]  tasks
+-- $3 int8[]  epochs
+-- $4 int8    lease in ms
 WITH granted AS (
     SELECT array_agg(l.tenant_id ORDER BY l.ord) AS tenants, array_agg(l.task_id ORDER BY l.ord) AS tasks,
            array_agg(l.epoch ORDER BY l.ord) AS epochs, array_agg(l.ord ORDER BY l.ord) AS ords

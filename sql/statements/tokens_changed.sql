@@ -1,8 +1,10 @@
--- The tokens that are good, if the list is not the one that is known: one row for each token and tenant.
--- Else, or if there is none, one row without a token. Columns: version of the list; whether a token was
--- ever made; id, hash, scopes with commas between, milliseconds until it expires (NULL: never);
--- whether it is good for all tenants; a tenant.
--- $1 int8  version of the list that is known; -1: none
+-- Lists the valid tokens, one row for each token and tenant, if their version is not $1. Otherwise, or if there are
+-- none, one row without a token is returned. 
+--
+-- The first columns are the version, and whether any token was ever created. Those of a token are its id, hash, scopes
+-- separated by commas, milliseconds until it expires (NULL: never), whether it is valid for all tenants, and a tenant.
+--
+-- $1 int8  version that the caller has; -1: none
 SELECT l.version, EXISTS (SELECT FROM cardbox.tokens), t.token_id, t.hash,
        array_to_string(t.scopes, ','),
        (extract(epoch FROM t.expires_at - clock_timestamp()) * 1000)::int8,

@@ -47,7 +47,7 @@ static cardbox_status guard_session(store_conn *conn, cardbox_error *err)
     params p;
     params_init(&p, 16);
     params_int4(&p, PQbackendPID(conn->pg));
-    cardbox_status status = conn_run(conn, STATEMENT_session_guard, &p, NULL, err);
+    cardbox_status status = conn_run(conn, STATEMENT_connection_guard, &p, NULL, err);
     params_free(&p);
     return status;
 }

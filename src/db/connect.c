@@ -87,7 +87,7 @@ static const char *given_options(const PQconninfoOption *parsed)
 
 /* Fixes search_path and other settings, which come last and so win over those of the database, the
  * role and the connection string. Objects of others on the path must not run with our rights.
- * Poolers in transaction mode reject start-up settings; there session_guard.sql is sent first,
+ * Poolers in transaction mode reject start-up settings; there connection_guard.sql is sent first,
  * and the role has the settings. */
 static bool fill_settings(connect_params *out, const cardbox_options *options)
 {

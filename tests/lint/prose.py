@@ -81,7 +81,8 @@ def sql_texts(path, text):
     for match in re.finditer(r"(?m)(?:^[ \t]*--.*\n)+|--.*$|^[ \t]*(?:RAISE|USING|MESSAGE|HINT).*$", text):
         token, line = match.group(), line_at(text, match.start())
         if "--" in token[:len(token) - len(token.lstrip()) + 2]:
-            body, lines = comment_text(token)
+            items = re.sub(r"(?m)^(?=-- (?:\$\d|  \S))", "--\n", token)  # each parameter begins a text of its own
+            body, lines = comment_text(items)
             yield Text(path, line, "comment", body, lines if match.start() > 0 else 0)
         else:
             for literal in re.findall(r"'((?:[^']|'')*)'", token):

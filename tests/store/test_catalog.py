@@ -141,5 +141,29 @@ def test_functions_are_those_of_the_files():
     assert psql(dsn, FUNCTIONS).splitlines() == before
 
 
+PRIVILEGES = """
+SELECT p.proname, has_function_privilege('public', p.oid, 'EXECUTE'), has_function_privilege('cardbox_service', p.oid, 'EXECUTE'),
+       has_function_privilege('cardbox_writer', p.oid, 'EXECUTE'), has_function_privilege('cardbox_worker', p.oid, 'EXECUTE')
+  FROM pg_proc p WHERE p.pronamespace = 'cardbox'::regnamespace
+"""
+
+
+def test_privileges_of_functions():
+    """The service and the writer may execute all functions, workers those that their files grant them, and PUBLIC none."""
+    granted = {os.path.basename(path)[:-4]: "TO cardbox_worker;" in read(path) for path in files()}
+    assert rows(PRIVILEGES) == {f"{name}|f|t|t|{'t' if granted[name] else 'f'}" for name in granted}
+
+
+def test_privileges_are_set_again():
+    """After a restore without privileges PUBLIC may execute all functions, until one is applied again."""
+    dsn = Postgres.shared().database()
+    before = psql(dsn, PRIVILEGES)
+    psql(dsn, "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA cardbox TO PUBLIC;"
+              "REVOKE ALL ON ALL FUNCTIONS IN SCHEMA cardbox FROM cardbox_service, cardbox_writer;"
+              "UPDATE cardbox.functions SET checksum = 'x' WHERE name = 'now_ms'")
+    cardbox_test.cardbox("migrate", "--dsn", dsn)
+    assert psql(dsn, PRIVILEGES) == before
+
+
 if __name__ == "__main__":
     cardbox_test.main()

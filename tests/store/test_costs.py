@@ -306,7 +306,7 @@ def all_cases(t, n):
     yield "box_log", f"{T}, '{BOX}', 9223372036854775807, 100, 10", BATCH
     yield "boxes_list", f"{T}, NULL, NULL, 50", 50
     yield "boxes_export", f"{T}, NULL, 100", BATCH
-    yield "boxes_created", f"{array('text', [t] * BATCH)}, {array('uuid', boxes)}, {array('timestamptz', ['2026-01-01Z'] * BATCH)}", BATCH
+    yield "boxes_set_created", f"{array('text', [t] * BATCH)}, {array('uuid', boxes)}, {array('timestamptz', ['2026-01-01Z'] * BATCH)}", BATCH
     yield "boxes_append", f"{array('text', [t] * BATCH)}, {array('uuid', boxes)}, {array('jsonb', [ids] * BATCH)}, {array('bigint', nothing)}, {array('text', ['k'] * BATCH)}, false", BATCH * BATCH
     yield "boxes_append", f"{array('text', [t] * BATCH)}, {array('uuid', boxes)}, {array('jsonb', [json.dumps(cards[:1])] * BATCH)}, {array('bigint', nothing)}, {array('text', ['k'] * BATCH)}, false", BATCH
     yield "boxes_save", f"{array('text', [t] * BATCH)}, {array('uuid', boxes)}, {array('jsonb', [ids] * BATCH)}, {array('jsonb', ['[]'] * BATCH)}, {array('timestamptz', nothing)}", BATCH * BATCH
@@ -349,14 +349,14 @@ def all_cases(t, n):
     yield "messages_read", f"{T}, 'task-0', 0, 100", BATCH
     yield "calls_export", f"{T}, NULL, NULL, NULL, 100", BATCH
     yield "calls_list", f"{T}, 'task-0', -1, -1, 100", BATCH
-    yield "collect", f"0, {BATCH}", BATCH
-    # What the collector does when there are no dead cards: with boxes, with one whose log is long, and with its chain.
-    batch = f"(false, false, {BATCH}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)::cardbox.collected"
-    yield f"SELECT cardbox.collect_boxes({batch}, 0)", "SELECT", BATCH
-    yield f"SELECT cardbox.collect_boxes({batch}, 1000000000)", f"UPDATE cardbox.card_boxes SET deleted_at = '-infinity' WHERE tenant_id = {T} AND box_id = '{BOX}'", BATCH
-    yield (f"SELECT cardbox.collect_chains({batch})",
+    yield "gc_batch", f"0, {BATCH}", BATCH
+    # What gc does when there are no dead cards: with boxes, with one whose log is long, and with its chain.
+    batch = f"(false, false, {BATCH}{', 0' * 14})::cardbox.gc_totals"
+    yield f"SELECT cardbox.gc_boxes({batch}, 0)", "SELECT", BATCH
+    yield f"SELECT cardbox.gc_boxes({batch}, 1000000000)", f"UPDATE cardbox.card_boxes SET deleted_at = '-infinity' WHERE tenant_id = {T} AND box_id = '{BOX}'", BATCH
+    yield (f"SELECT cardbox.gc_chains({batch})",
            f"INSERT INTO cardbox.card_box_orphans SELECT tenant_id, chain_id FROM cardbox.card_boxes WHERE tenant_id = {T} AND box_id = '{BOX}'", BATCH)
-    yield (f"SELECT * FROM cardbox.collect_sessions({BATCH})",
+    yield (f"SELECT * FROM cardbox.gc_sessions({batch})",
            f"UPDATE cardbox.sessions SET state = 'deleted' WHERE tenant_id = {T} AND session_id = 's'", BATCH)
 
 
@@ -452,7 +452,7 @@ def test_the_test_sees():
 
 # Why no case here runs these.
 NOT_RUN = {
-    "collectable": "counts all there is, for operators",
+    "gc_count": "counts all there is, for operators",
     "listen_for_tasks": "reads the names of channels, of which each tenant has one",
     "make_task_channels": "gives each tenant one",
     "notify_workers": "reads the names of channels, of which each tenant has one",

@@ -70,7 +70,7 @@ EXAMPLES = {
     "boxes_append": [f"'{{tenant-0}}', ARRAY[{BOX}::uuid], ARRAY[{IDS}::jsonb], '{{NULL}}', '{{key}}', false",
                      f"'{{tenant-0}}', ARRAY[{FORK}::uuid], ARRAY[{IDS}::jsonb], '{{1}}', '{{NULL}}', true",
                      f"'{{tenant-0,tenant-0}}', ARRAY[{BOX}, {FORK}]::uuid[], array_fill({IDS}::jsonb, '{{2}}'), '{{NULL,NULL}}', '{{a,b}}', false"],
-    "boxes_created": [f"'{{tenant-0}}', ARRAY[{BOX}::uuid], '{{2026-01-01 00:00:00+00}}'"],
+    "boxes_set_created": [f"'{{tenant-0}}', ARRAY[{BOX}::uuid], '{{2026-01-01 00:00:00+00}}'"],
     "boxes_export": [f"{TENANT}, NULL, 100", f"{TENANT}, {LATE_BOX}, 100"],
     "boxes_list": [f"{TENANT}, NULL, NULL, 50", f"{TENANT}, '2026-01-02 00:00:00+00', {BOX}, 50"],
     "boxes_read": [read_boxes(BOX), read_boxes(BOX, FORK, want=6), read_boxes(FORK, want=5, tail="NULL"),
@@ -158,17 +158,17 @@ NOT_OF_WORKERS = {
 # Why these have no plan that matters.
 NOT_PLANNED = {
     **dict.fromkeys(("begin", "begin_snapshot", "commit", "rollback", "statement_limits", "lock_wait",
-                     "session_guard"), "reads no table"),
-    **dict.fromkeys(("migrate_begin", "migrate_functions_begin", "migrate_functions_end", "migrate_functions", "migrate_known", "migrate_list",
-                     "migrate_lock", "migrate_release", "migrate_tables", "lock_holder", "lock_row_holder", "migrate_member", "migrate_record",
-                     "migrate_record_function", "migrate_session", "dev_database", "dev_role", "dev_mark"), "not at work"),
-    **dict.fromkeys(("ping", "free_slots", "ready", "schema_check", "wal_position", "analyze_grown", "cluster_identity", "replayed"), "reads no tenant's table"),
-    **dict.fromkeys(("doctor", "doctor_functions", "doctor_grants", "doctor_make_grant", "doctor_make_token", "doctor_read_past", "doctor_rls",
+                     "connection_guard"), "reads no table"),
+    **dict.fromkeys(("migrate_begin", "migrate_functions_begin", "migrate_functions_end", "migrate_functions", "migrate_has_record", "migrate_list",
+                     "migrate_lock", "migrate_newer_release", "migrate_lock_tables", "lock_holder", "lock_row_holder", "migrate_grant_roles", "migrate_record",
+                     "migrate_record_function", "migrate_backend_pid", "dev_database", "dev_prepare"), "not at work"),
+    **dict.fromkeys(("ping", "free_slots", "ready", "wal_position", "analyze_grown", "cluster_identity", "replayed"), "reads no tenant's table"),
+    **dict.fromkeys(("doctor", "doctor_functions", "doctor_grants", "doctor_make_grant", "doctor_make_token", "doctor_read_all", "doctor_rls",
                      "doctor_row_security_off", "doctor_schemas", "role_rights"), "for operators, and reads no rows of tenants"),
     **dict.fromkeys(("tasks_listen", "tasks_notify"), "reads the names of channels, of which each tenant has one"),
-    "collect": "removes what is dead of all tenants at once, by indexes of time that have no tenant",
+    "gc_batch": "removes what is dead of all tenants at once, by indexes of time that have no tenant",
     **dict.fromkeys(("token_create", "token_list", "token_revoke"), "for operators; there are few tokens"),
-    **dict.fromkeys(("export_count", "project_counts", "collectable"), "counts all there is, for operators"),
+    **dict.fromkeys(("export_count", "project_counts", "gc_count"), "counts all there is, for operators"),
 }
 
 # Where sorting is right, and why. Nothing else may sort.

@@ -48,9 +48,9 @@ def test_gc_spares_what_was_restored():
         x.run(add("r", ttl=1, created="'2020-01-01T00:00:00Z'"))
         x.run("BEGIN")
         assert x.run(add("r", restore=True, ttl=3600)) == "4"
-        assert y.run(fill("collect", "0", "100")).split("|")[3] == "0"  # it waits for nobody
+        assert y.run(fill("gc_batch", "0", "100")).split("|")[3] == "0"  # it waits for nobody
         x.run("COMMIT")
-        assert y.run(fill("collect", "0", "100")).split("|")[3] == "0"
+        assert y.run(fill("gc_batch", "0", "100")).split("|")[3] == "0"
         assert y.run("SELECT count(*) FROM cardbox.cards WHERE card_id = 'r'") == "1"
 
 
@@ -239,7 +239,7 @@ def test_sealed_and_deleted_comes_back_or_goes():
     assert pg.psql(dsn, add("back", restore=True, sealed=True)).strip() == "4"
     other = add("gone", restore=True, sealed=True).replace("'1'::json", "'2'::json")
     assert pg.psql(dsn, other).strip() == "5"
-    assert pg.psql(dsn, fill("collect", "0", "100")).split("|")[3] == "1"
+    assert pg.psql(dsn, fill("gc_batch", "0", "100")).split("|")[3] == "1"
     assert pg.psql(dsn, "SELECT card_id FROM cardbox.cards ORDER BY 1").split() == ["back", "kept"]
 
 

@@ -116,7 +116,7 @@ def test_worker_holds_no_lock_of_others():
         worker.run("SELECT pg_advisory_lock(hashtextextended('cardbox.collect', 0)),"
                    " pg_advisory_lock(hashtextextended('other', hashtextextended('cardbox.save_ledger', 0)))")
         assert sql(dsn, "cardbox_app", "SET lock_timeout = 5000; " + ledger).stdout.strip() == "2"
-        assert sql(dsn, "cardbox_app", "SELECT (cardbox.collect(0, 10)).busy").stdout.strip() == "f"
+        assert sql(dsn, "cardbox_app", "SELECT (cardbox.gc_batch(0, 10)).busy").stdout.strip() == "f"
         own = sql(dsn, "cardbox_app", "SET lock_timeout = 100; " + ledger.replace("other", "mine"))
         assert "lock timeout" in own.stderr, own
 
@@ -170,7 +170,7 @@ def lists(tenant):
     """Lists of cards, and of boxes with a card, which are looked up in the owner's name."""
     return (f"SELECT (SELECT count(*) FROM cardbox.list_cards('{tenant}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "
             "NULL, NULL, NULL, 100, 100)), "
-            f"(SELECT count(*) FROM cardbox.boxes_holding('{tenant}', 'id-1', 100, 'infinity', "
+            f"(SELECT count(*) FROM cardbox.boxes_containing('{tenant}', 'id-1', 100, 'infinity', "
             "'ffffffff-ffff-ffff-ffff-ffffffffffff', 100))")
 
 
@@ -183,7 +183,7 @@ def test_lists_are_of_what_is_granted():
     assert sql(dsn, "postgres", f"SET ROLE {ROLE}; {lists('other')}").stdout.strip() == "0|0"
     assert sql(dsn, "postgres", f"SET ROLE {ROLE}; {lists('mine')}").stdout.strip() == "2|2"
     assert sql(dsn, "postgres", f"SET SESSION AUTHORIZATION {ROLE}; {lists('other')}").stdout.strip() == "0|0"
-    assert "permission denied" in sql(dsn, ROLE, "SELECT cardbox.session_sees('other')").stderr
+    assert "permission denied" in sql(dsn, ROLE, "SELECT cardbox.role_sees_tenant('other')").stderr
     Postgres.shared().psql(as_role(dsn, "postgres"), f"REVOKE cardbox_worker FROM {ROLE}")
     assert "permission denied" in sql(dsn, ROLE, lists("mine")).stderr
 

@@ -223,7 +223,7 @@ static void messages_are_never_collected(void **state)
     cardbox_ledger *found = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
     spawn("kept", "a", NULL);
-    test_count("SELECT cardbox.collect(0, 100000)", NULL);
+    test_count("SELECT cardbox.gc_batch(0, 100000)", NULL);
     assert_ok(cardbox_messages_list(&found, db, "kept", "a", 0, 0, &err), &err);
     assert_string_equal(cardbox_ledger_message(found, 0)->content, "go");
     cardbox_ledger_free(found);

@@ -25,10 +25,7 @@ cardbox_status admin_counts(cardbox *db, const char *tenant, int64_t *cards, int
 
 cardbox_status admin_dev_prepare(cardbox *db, cardbox_error *err)
 {
-    cardbox_status status = client_run(db, STATEMENT_dev_role, NULL, RUN_AGAIN, NULL, err);
-    if (status == CARDBOX_OK)
-        status = client_run(db, STATEMENT_dev_mark, NULL, RUN_AGAIN, NULL, err);
-    return status;
+    return client_run(db, STATEMENT_dev_prepare, NULL, RUN_AGAIN, NULL, err);
 }
 
 /* --- doctor --- */
@@ -144,7 +141,7 @@ cardbox_status admin_inspect(cardbox *db, admin_facts *out, cardbox_error *err)
 bool admin_try(cardbox *db, admin_attempt what)
 {
     static const statement_id STATEMENTS[] = {
-        STATEMENT_doctor_read_past, STATEMENT_doctor_make_token, STATEMENT_doctor_make_grant};
+        STATEMENT_doctor_read_all, STATEMENT_doctor_make_token, STATEMENT_doctor_make_grant};
     cardbox *tx = NULL;
     cardbox_status status = cardbox_begin(&tx, db, NULL);
     if (status == CARDBOX_OK && what == ADMIN_READ_PAST)

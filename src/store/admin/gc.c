@@ -49,7 +49,7 @@ static cardbox_status run_gc_statement(store_rows **rows, cardbox *tx, int64_t r
     params_init(&p, 64);
     params_int8(&p, retention_days * GC_SECONDS_PER_DAY);
     params_int8(&p, most);
-    return client_run(tx, STATEMENT_collect, &p, RUN_ONCE, rows, err);
+    return client_run(tx, STATEMENT_gc_batch, &p, RUN_ONCE, rows, err);
 }
 
 cardbox_status gc_batch(gc_sum *sum, gc_state *state, cardbox *db, int64_t retention_days,
@@ -104,7 +104,7 @@ cardbox_status gc_count(gc_sum *sum, cardbox *db, int64_t retention_days, cardbo
     params p;
     params_init(&p, 64);
     params_int8(&p, retention_days * GC_SECONDS_PER_DAY);
-    cardbox_status status = client_run(db, STATEMENT_collectable, &p, RUN_AGAIN, &rows, err);
+    cardbox_status status = client_run(db, STATEMENT_gc_count, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK)
         add_sum(sum, rows);
     rows_free(rows);

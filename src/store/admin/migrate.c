@@ -113,8 +113,8 @@ static cardbox_status guard(migrator *m)
     const char *values[] = {pid};
     PGresult *result = NULL;
     snprintf(pid, sizeof(pid), "%d", PQbackendPID(m->conn));
-    cardbox_status status =
-        run_with_params(m, &result, STATEMENT_session_guard, 1, values, "setting the search path");
+    cardbox_status status = run_with_params(m, &result, STATEMENT_connection_guard, 1, values,
+                                            "setting the search path");
     PQclear(result);
     return status;
 }
@@ -124,8 +124,8 @@ static cardbox_status guard(migrator *m)
 static cardbox_status check_direct(migrator *m)
 {
     PGresult *result;
-    cardbox_status status =
-        run_with_params(m, &result, STATEMENT_migrate_session, 0, NULL, "looking at the session");
+    cardbox_status status = run_with_params(m, &result, STATEMENT_migrate_backend_pid, 0, NULL,
+                                            "looking at the session");
     if (status != CARDBOX_OK)
         return status;
     bool own = strtol(PQgetvalue(result, 0, 0), NULL, 10) == PQbackendPID(m->conn);
@@ -248,7 +248,7 @@ static cardbox_status check_release(migrator *m)
 {
     const char *values[] = {m->build->release};
     PGresult *rows = NULL;
-    cardbox_status status = run_with_params(m, &rows, STATEMENT_migrate_release, 1, values,
+    cardbox_status status = run_with_params(m, &rows, STATEMENT_migrate_newer_release, 1, values,
                                             "reading the recorded release");
     if (status == CARDBOX_OK && PQntuples(rows) > 0)
         status = error_set(m->err, CARDBOX_CONFLICT,
@@ -300,7 +300,7 @@ static cardbox_status refuse_development(migrator *m)
 static cardbox_status is_known(migrator *m, bool *known)
 {
     PGresult *rows;
-    cardbox_status status = run_with_params(m, &rows, STATEMENT_migrate_known, 0, NULL,
+    cardbox_status status = run_with_params(m, &rows, STATEMENT_migrate_has_record, 0, NULL,
                                             "looking for cardbox.migrations");
     if (status != CARDBOX_OK)
         return status;
@@ -376,7 +376,8 @@ static cardbox_status lock_tables(migrator *m, const migration *one, const char 
 {
     const char *values[] = {one->text};
     PGresult *result = NULL;
-    cardbox_status status = run_with_params(m, &result, STATEMENT_migrate_tables, 1, values, doing);
+    cardbox_status status =
+        run_with_params(m, &result, STATEMENT_migrate_lock_tables, 1, values, doing);
     if (status == CARDBOX_OK && !PQgetisnull(result, 0, 0))
         status = run_sql(m, PQgetvalue(result, 0, 0), doing);
     PQclear(result);
@@ -467,7 +468,7 @@ static cardbox_status apply_migration(migrator *m, const migration *one)
     static const char alone[] = "-- no-transaction\n";
     char doing[96];
     snprintf(doing, sizeof(doing), "migration %d (%s)", one->version, one->name);
-    cardbox_status status = exec_statement(m, STATEMENT_migrate_member, doing);
+    cardbox_status status = exec_statement(m, STATEMENT_migrate_grant_roles, doing);
     if (status != CARDBOX_OK)
         return status;
     status = strncmp(one->text, alone, strlen(alone)) == 0

@@ -154,9 +154,10 @@ static cardbox_status check_schema(cardbox *db, cardbox_error *err)
     store_rows *rows = NULL;
     params p;
     int found = 0;
-    params_init(&p, SCHEMA_PARAMS_BYTES);
+    params_init(&p, SCHEMA_PARAMS_BYTES + 16);
     schema_params(&p);
-    cardbox_status status = client_run(db, STATEMENT_schema_check, &p, RUN_AGAIN, &rows, err);
+    params_bool(&p, false);
+    cardbox_status status = client_run(db, STATEMENT_ready, &p, RUN_AGAIN, &rows, err);
     schema_state state = status == CARDBOX_OK ? schema_compare(rows, &found) : SCHEMA_FITS;
     rows_free(rows);
     if (state == SCHEMA_TOO_OLD)

@@ -211,7 +211,7 @@ static cardbox_status send_box_times(store_import *in, import_item *const *items
     for (size_t i = 0; i < n; i++)
         params_timestamptz(&p, dated[i]->box.created_micros);
     params_array_end(&p);
-    return client_run(in->db, STATEMENT_boxes_created, &p, RUN_AGAIN, NULL, err);
+    return client_run(in->db, STATEMENT_boxes_set_created, &p, RUN_AGAIN, NULL, err);
 }
 
 /* --- what became of them --- */

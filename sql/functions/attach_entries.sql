@@ -1,0 +1,66 @@
+-- attach_entries: numbers new lines, whose outcome is appended or kept. Determines the parent, branch and depth of new
+-- entries, whose outcome is appended. The arrays are parallel.
+--   s         The session's row.
+--   next      Number of the first new line.
+--   parents   Id of the parent; NULL: the entry is a root; '': parentId is not an id.
+--   refs      Index of the element that is the parent; 0: the parent is looked up by its id.
+--   lines, branches, depths  Columns of the stored entry with this id, or of the new one.
+--   missing   Id of the parent, if it is missing and the entry therefore became a root.
+CREATE OR REPLACE FUNCTION cardbox.attach_entries(
+    s cardbox.sessions, next bigint, outcomes text[], parents text[], refs integer[], INOUT lines bigint[],
+    INOUT branches bigint[], INOUT depths integer[], OUT parent_lines bigint[], OUT missing text[])
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    n             integer := cardinality(outcomes);
+    continued     bigint[] := '{}'; -- stored entries whose branch a new entry continues
+    has_child     boolean[] := array_fill(false, ARRAY[n]); -- new entries whose branch another one continues
+    is_first      boolean; -- no child continues the parent's branch yet
+    parent_line   bigint;
+    parent_branch bigint;
+    parent_depth  integer;
+BEGIN
+    parent_lines := array_fill(NULL::bigint, ARRAY[n]);
+    missing := array_fill(NULL::text, ARRAY[n]);
+    FOR i IN 1 .. n LOOP
+        IF outcomes[i] IN ('appended', 'kept') THEN
+            lines[i] := next;
+            next := next + 1;
+        END IF;
+        CONTINUE WHEN outcomes[i] <> 'appended';
+        branches[i] := lines[i];
+        depths[i] := 0;
+        CONTINUE WHEN parents[i] IS NULL;
+        is_first := NULL;
+        IF outcomes[refs[i]] = 'appended' THEN -- otherwise that line repeats another entry
+            parent_line := lines[refs[i]];
+            parent_branch := branches[refs[i]];
+            parent_depth := depths[refs[i]];
+            is_first := NOT has_child[refs[i]];
+            has_child[refs[i]] := true;
+        ELSIF parents[i] = s.head_entry_id THEN
+            parent_line := s.head_line;
+            parent_branch := s.head_branch;
+            parent_depth := s.head_depth;
+        ELSE
+            SELECT x.line, x.branch, x.depth INTO parent_line, parent_branch, parent_depth
+              FROM cardbox.find_entry(s.tenant_id, s.session_id, parents[i]) AS x;
+            IF NOT FOUND THEN
+                missing[i] := parents[i];
+                CONTINUE;
+            END IF;
+        END IF;
+        IF is_first IS NULL THEN
+            is_first := parent_line <> ALL (continued)
+                AND CASE WHEN parent_line = s.head_line THEN s.head_is_leaf
+                         ELSE cardbox.is_leaf(s.tenant_id, s.session_id, parent_branch, parent_depth) END;
+            continued := continued || parent_line;
+        END IF;
+        parent_lines[i] := parent_line;
+        depths[i] := parent_depth + 1;
+        IF is_first THEN
+            branches[i] := parent_branch;
+        END IF;
+    END LOOP;
+END
+$$;

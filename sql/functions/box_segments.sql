@@ -1,0 +1,12 @@
+-- box_segments: returns the segments of chain_segments() and the tail of a box. It is inlined.
+--   tail_start, tail  Position of the tail, and its ids; NULL: the chain is an earlier one, without the tail.
+CREATE OR REPLACE FUNCTION cardbox.box_segments(
+    tenant text, chain uuid, own_from bigint, from_pos bigint, before_pos bigint, tail_start bigint, tail jsonb)
+RETURNS TABLE (start bigint, card_ids jsonb)
+LANGUAGE sql STABLE
+AS $$
+    SELECT s.start, s.card_ids FROM cardbox.chain_segments(tenant, chain, own_from, from_pos, before_pos) AS s
+    UNION ALL
+    SELECT tail_start, tail WHERE tail <> '[]' AND tail_start < before_pos
+$$;
+GRANT EXECUTE ON FUNCTION cardbox.box_segments TO cardbox_worker;

@@ -1,0 +1,20 @@
+-- compaction_targets: resolves line numbers to entry ids. A compaction in a file may name the first entry that it
+-- keeps by a line number. Returns `targets` with the ids of these entries filled in.
+--   indexes      Line number in the file of the first kept entry; negative: unknown; NULL: the compaction has none.
+--   diverged_at  First line whose number in the file differs from its number in the session; NULL: none.
+CREATE OR REPLACE FUNCTION cardbox.compaction_targets(
+    tenant text, session text, start bigint, diverged_at bigint, ids text[], targets text[], indexes bigint[])
+RETURNS text[]
+LANGUAGE plpgsql STABLE
+AS $$
+BEGIN
+    FOR i IN 1 .. cardinality(indexes) LOOP
+        IF indexes[i] >= start THEN
+            targets[i] := ids[indexes[i] - start + 1];
+        ELSIF indexes[i] >= 0 AND indexes[i] < coalesce(diverged_at, start) THEN
+            targets[i] := (SELECT x.entry_id FROM cardbox.find_line(tenant, session, indexes[i]) AS x);
+        END IF;
+    END LOOP;
+    RETURN targets;
+END
+$$;

@@ -1,0 +1,28 @@
+-- gc_batch: removes one batch of dead rows: cards, boxes, orphaned chains, then lines of deleted sessions. The
+-- migration 0006 explains why this is safe.
+--   retention  Seconds for which deleted cards and boxes are kept.
+--   max_rows   Maximum number of rows. Revisions do not count.
+CREATE OR REPLACE FUNCTION cardbox.gc_batch(retention bigint, max_rows bigint) RETURNS cardbox.gc_totals
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    totals cardbox.gc_totals := (false, false, max_rows, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+BEGIN
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'gc needs the isolation level read committed' USING ERRCODE = 'invalid_transaction_state';
+    END IF;
+    IF NOT cardbox.try_lock_gc() THEN
+        totals.busy := true;
+        RETURN totals;
+    END IF;
+    totals := cardbox.gc_cards(totals, retention);
+    IF totals.rows_left > 0 THEN
+        totals := cardbox.gc_boxes(totals, retention);
+    END IF;
+    IF totals.rows_left > 0 THEN
+        totals := cardbox.gc_chains(totals);
+    END IF;
+    totals.more := totals.more OR totals.rows_left <= 0;
+    RETURN cardbox.gc_sessions(totals);
+END
+$$;

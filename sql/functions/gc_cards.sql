@@ -1,0 +1,49 @@
+-- gc_cards: removes expired cards, and deleted cards after the retention, together with their revisions. Part of
+-- gc_batch(). A card that a message refers to is kept as a deleted card, and is checked again a day and the
+-- retention later; no program creates such cards. Locked rows are skipped: gc waits for nobody, so it can't be
+-- part of a deadlock. Expired and deleted cards are read in the order of their indexes; otherwise a batch read
+-- all cards.
+CREATE OR REPLACE FUNCTION cardbox.gc_cards(INOUT totals cardbox.gc_totals, retention bigint)
+LANGUAGE plpgsql
+SET enable_seqscan = off
+AS $$
+DECLARE
+    used   bigint;
+    cutoff timestamptz := clock_timestamp() - make_interval(secs => retention);
+BEGIN
+    WITH expired AS MATERIALIZED (
+        SELECT c.tenant_id, c.card_id, c.ctid AS tid FROM cardbox.cards c
+         WHERE c.expires_at <= statement_timestamp()
+         ORDER BY c.expires_at LIMIT totals.rows_left FOR UPDATE SKIP LOCKED
+    ), deleted AS MATERIALIZED (
+        SELECT c.tenant_id, c.card_id, c.ctid AS tid FROM cardbox.cards c
+         WHERE c.deleted_at <= cutoff
+         ORDER BY c.deleted_at LIMIT totals.rows_left FOR UPDATE SKIP LOCKED
+    ), locked AS MATERIALIZED (
+        SELECT d.tenant_id, d.card_id, d.tid, cardbox.card_is_used(d.tenant_id, d.card_id) AS used
+          FROM (SELECT * FROM expired UNION SELECT * FROM deleted LIMIT totals.rows_left) AS d
+    ), kept AS ( -- otherwise each batch would examine these cards first, and remove no others
+        UPDATE cardbox.cards c SET expires_at = NULL, deleted_at = clock_timestamp() + interval '1 day'
+         WHERE c.ctid = ANY (ARRAY (SELECT k.tid FROM locked k WHERE k.used))
+        RETURNING 1
+    ), removed AS ( -- by ctid, which does not change while the row is locked: a join may read the whole table
+        DELETE FROM cardbox.cards c WHERE c.ctid = ANY (ARRAY (SELECT k.tid FROM locked k WHERE NOT k.used))
+        RETURNING cardbox.card_bytes(c.content, c.metadata) AS bytes
+    ), unrevised AS (
+        DELETE FROM cardbox.card_revisions r
+         WHERE r.ctid = ANY (ARRAY (
+                SELECT v.tid FROM locked k
+                 CROSS JOIN LATERAL (
+                        SELECT x.ctid AS tid FROM cardbox.card_revisions x
+                         WHERE x.tenant_id = k.tenant_id AND x.card_id = k.card_id
+                         ORDER BY x.revision) AS v
+                 WHERE NOT k.used))
+        RETURNING cardbox.card_bytes(r.content, r.metadata) AS bytes
+    )
+    SELECT (SELECT count(*) FROM removed), (SELECT coalesce(sum(r.bytes), 0) FROM removed r),
+           (SELECT count(*) FROM unrevised), (SELECT coalesce(sum(u.bytes), 0) FROM unrevised u),
+           (SELECT count(*) FROM kept)
+      INTO totals.cards, totals.card_bytes, totals.revisions, totals.revision_bytes, used;
+    totals.rows_left := totals.rows_left - totals.cards - used;
+END
+$$;

@@ -1,9 +1,0 @@
--- starts_with_line: whether a line continues one that broke off.
-CREATE OR REPLACE FUNCTION cardbox.starts_with_line(line bytea, broken bytea) RETURNS boolean
-LANGUAGE sql IMMUTABLE
-AS $$
-    SELECT octet_length(line) > octet_length(b.body) AND substr(line, 1, octet_length(b.body)) = b.body
-      FROM cardbox.line_body(broken) AS b(body)
-$$;
-REVOKE ALL ON FUNCTION cardbox.starts_with_line FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.starts_with_line TO cardbox_writer;

@@ -1,9 +1,0 @@
--- task_seen_bytes: the size of a row of follow_tasks(), roughly. It is inlined.
-CREATE OR REPLACE FUNCTION cardbox.task_seen_bytes(seen cardbox.task_seen) RETURNS bigint
-LANGUAGE sql IMMUTABLE
-AS $$
-    SELECT 100 + coalesce(octet_length(seen.text::text), 0) + coalesce(octet_length(seen.metadata::text), 0)
-           + coalesce(octet_length(seen.call::text), 0)::bigint
-$$;
-REVOKE ALL ON FUNCTION cardbox.task_seen_bytes FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION cardbox.task_seen_bytes TO cardbox_service, cardbox_worker;

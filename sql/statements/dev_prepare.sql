@@ -1,0 +1,10 @@
+-- Creates the log-in role of the server of `cardbox dev`. Marks the database for `cardbox doctor`; new sessions have the
+-- setting.
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'cardbox_server') THEN
+        CREATE ROLE cardbox_server LOGIN IN ROLE cardbox_service;
+    END IF;
+    EXECUTE format('ALTER DATABASE %I SET cardbox.dev = on', current_database());
+END
+$$

@@ -1,0 +1,6 @@
+-- Returns a LOCK TABLE statement for all tables that a migration names; NULL: it names none.
+-- $1 text  the migration
+SELECT 'LOCK TABLE ' || string_agg(c.oid::regclass::text, ', ' ORDER BY c.oid) || ' IN ACCESS EXCLUSIVE MODE'
+  FROM pg_class c
+ WHERE c.relnamespace = to_regnamespace('cardbox') AND c.relkind = 'r'
+   AND $1::text ~ ('\mcardbox\.' || c.relname || '\M')

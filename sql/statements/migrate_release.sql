@@ -1,7 +1,0 @@
--- The newest release that has changed this database; no row: that is no newer one than ours.
--- $1 text  our release
-SELECT array_to_string(n.release, '.')
-  FROM (SELECT max(string_to_array(r.release, '.')::int4[]) AS release
-          FROM (SELECT m.release FROM cardbox.migrations m
-                UNION ALL SELECT f.release FROM cardbox.functions f) AS r) AS n
- WHERE n.release > string_to_array($1::text, '.')::int4[]
