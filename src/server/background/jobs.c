@@ -40,14 +40,6 @@ struct job_pool {
     job_thread thread[];
 };
 
-struct jobs {
-    job_pool *pool;
-    stats *stats;
-    int wake_fd;
-    LIST_HEAD(, request) requests;
-    int64_t due_ms; /* the next round */
-};
-
 /* --- the queue; its lock is held --- */
 
 static size_t running_of(const job_pool *p, slice tenant)
@@ -189,20 +181,6 @@ job_pool *job_pool_new(const settings *set, stats *all)
 }
 
 /* --- a loop's --- */
-
-jobs *jobs_new(job_pool *pool, stats *own, int wake_fd)
-{
-    jobs *all = calloc(1, sizeof(*all));
-    if (all == NULL)
-        return NULL;
-    *all = (jobs){.pool = pool, .stats = own, .wake_fd = wake_fd};
-    return all;
-}
-
-void jobs_free(jobs *all)
-{
-    free(all);
-}
 
 bool jobs_are_open(const jobs *all)
 {

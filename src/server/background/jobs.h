@@ -9,8 +9,6 @@
 #include "server/settings.h"
 #include "server/stats.h"
 
-/* --- of the process: the threads --- */
-
 typedef struct job_pool job_pool;
 
 /* How many threads there are. Each counts in stats of its own, behind those of the loops. */
@@ -22,15 +20,14 @@ job_pool *job_pool_new(const settings *set, stats *all);
 /* Ends the threads; all loops must have ended. NULL is fine. */
 void job_pool_free(job_pool *pool);
 
-/* --- of a loop: the jobs of its requests --- */
-
-typedef struct jobs jobs;
-
-/* `wake_fd` is an eventfd that the loop waits for. NULL: no memory. */
-jobs *jobs_new(job_pool *pool, stats *own, int wake_fd);
-
-/* No job may be open. NULL is accepted. */
-void jobs_free(jobs *all);
+/* The jobs of a loop's requests. */
+typedef struct jobs {
+    job_pool *pool;
+    stats *stats; /* the loop's */
+    int wake_fd;  /* an eventfd that the loop waits for */
+    LIST_HEAD(, request) requests;
+    int64_t due_ms; /* the next round */
+} jobs;
 
 /* Runs `work` in a thread, and then `done` (may be NULL) on the loop. `work` may answer the request
  * or call batcher_add, like a handler on the loop. The request is suspended meanwhile. False: too

@@ -33,12 +33,6 @@ struct transfer_pool {
     atomic_size_t threads; /* threads that run; a transfer frees its slot before its thread ends */
 };
 
-struct transfers {
-    int wake_fd;
-    LIST_HEAD(, transfer) all;
-    int64_t due_ms; /* the next round */
-};
-
 /* --- the pool --- */
 
 transfer_pool *transfer_pool_new(server_state *server)
@@ -385,20 +379,6 @@ static void check_client(transfer *t, int64_t now_ms)
     t->moved_at_check = t->moved;
     t->was_waiting = r->answer.stream == NULL || r->state != REQUEST_SENDING || t->waits;
     t->check_ms = now_ms + r->server->set->idle_timeout_s * 1000;
-}
-
-transfers *transfers_new(int wake_fd)
-{
-    transfers *all = calloc(1, sizeof(*all));
-    if (all == NULL)
-        return NULL;
-    all->wake_fd = wake_fd;
-    return all;
-}
-
-void transfers_free(transfers *all)
-{
-    free(all);
 }
 
 void transfers_tick(transfers *all, int64_t now_ms)

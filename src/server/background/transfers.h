@@ -25,11 +25,11 @@ bool transfer_pool_free(transfer_pool *pool);
 
 /* --- of a loop: those whose clients it serves --- */
 
-typedef struct transfers transfers;
-
-/* `wake_fd` is an eventfd that the loop waits for. NULL: no memory. */
-transfers *transfers_new(int wake_fd);
-void transfers_free(transfers *all);
+typedef struct transfers {
+    int wake_fd; /* an eventfd that the loop waits for */
+    LIST_HEAD(, transfer) all;
+    int64_t due_ms; /* the next round */
+} transfers;
 
 /* Updates all transfers, and ends those whose client has left or reads too slowly, or whose token
  * is not valid any more. */

@@ -1,6 +1,5 @@
 /*
- * database.h: a primary and its standbys: the state that loops and threads share, and the
- * connections and queues of one loop. Knows no HTTP.
+ * database.h: the state of a primary and its standbys that loops and threads share.
  */
 #ifndef SERVER_DATABASE_H
 #define SERVER_DATABASE_H
@@ -26,8 +25,6 @@ typedef enum incompatible_cause {
     INCOMPATIBLE_RIGHTS, /* the role lacks rights */
     INCOMPATIBLE_CHECK   /* PostgreSQL refused the check for a reason of its own; the log has it */
 } incompatible_cause;
-
-/* --- of the process --- */
 
 /* The state of the primary, or of its standbys. */
 typedef struct database_side {
@@ -72,40 +69,5 @@ static inline bool database_is_away(const database_side *d)
 {
     return atomic_load(&d->given_up) && atomic_load(&d->usable_count) == 0;
 }
-
-/* --- of a loop --- */
-
-struct db_conns;
-struct batcher;
-struct server_state;
-struct stats;
-
-/* The connections and queues of a database in one loop. */
-typedef struct loop_database {
-    struct db_conns *primary;
-    struct db_conns *standby; /* NULL: there are no standbys */
-    struct batcher *batcher;
-} loop_database;
-
-/* The parts of a loop that its connections use. */
-typedef struct loop_handles {
-    size_t loop; /* its number */
-    int epoll_fd;
-    int wake_fd;        /* an eventfd */
-    uint64_t first_tag; /* data.u64 of the sockets in the epoll set begins here */
-} loop_handles;
-
-cardbox_status loop_database_open(loop_database *d, struct server_state *server,
-                                  struct stats *stats, const loop_handles *at, cardbox_error *err);
-
-/* Fails pending queries. A struct of zeros is accepted. */
-void loop_database_close(loop_database *d);
-
-/* The socket with this number, relative to first_tag, is ready. */
-void loop_database_ready(loop_database *d, uint64_t number);
-
-/* Connects, and answers requests whose time is over. To be called by loop_database_next_ms. */
-void loop_database_tick(loop_database *d, int64_t now_ms);
-int64_t loop_database_next_ms(const loop_database *d);
 
 #endif

@@ -23,7 +23,7 @@ static bool is_new_event(database_side *side, int what)
 
 void db_conn_set_state(db_conn *conn, db_conn_state to)
 {
-    database_side *side = conn->owner->side;
+    database_side *side = conn->side;
     if (conn->state == to)
         return;
     if (conn->state == DB_CONN_USABLE && atomic_fetch_sub(&side->usable_count, 1) == 1)
@@ -43,7 +43,7 @@ void db_conn_set_state(db_conn *conn, db_conn_state to)
             atomic_store(&side->up_ms, clock_ms());
         atomic_fetch_add(&side->connect_count, 1);
         if (is_new_event(side, LOGGED_UP))
-            log_info(conn->owner->are_of_standby ? "standby_up" : "database_up", "schema=%d",
+            log_info(conn->group == DB_STANDBY ? "standby_up" : "database_up", "schema=%d",
                      schema_newest());
     }
     if (to == DB_CONN_INCOMPATIBLE) {
@@ -64,14 +64,14 @@ static void set_incompatible(db_conn *conn, incompatible_cause cause, const char
     static const last_logged NEWS[] = {[INCOMPATIBLE_SCHEMA] = LOGGED_INCOMPATIBLE,
                                        [INCOMPATIBLE_RIGHTS] = LOGGED_FORBIDDEN,
                                        [INCOMPATIBLE_CHECK] = LOGGED_CHECK_FAILED};
-    database_side *side = conn->owner->side;
+    database_side *side = conn->side;
     char why[LOG_QUOTE_SIZE];
     atomic_store(&side->cause, (int)cause);
     check_again_later(conn);
     if (!is_new_event(side, (int)NEWS[cause]))
         return;
     log_quote(why, reason, strlen(reason));
-    if (conn->owner->are_of_standby)
+    if (conn->group == DB_STANDBY)
         log_warn("standby_incompatible",
                  "reason=%s hint=\"the primary answers its reads meanwhile\"", why);
     else if (cause == INCOMPATIBLE_RIGHTS)
@@ -109,7 +109,7 @@ static void judge_schema(db_conn *conn, const store_rows *rows)
         set_incompatible(conn, INCOMPATIBLE_RIGHTS,
                          conn->group == DB_WRITES ? "the role may not write to all tables"
                                                   : "the role may not read all tables");
-    else if (conn->owner->are_of_standby)
+    else if (conn->group == DB_STANDBY)
         send_check(conn, STATEMENT_cluster_identity, NULL, on_compared);
     else
         db_conn_set_state(conn, DB_CONN_USABLE);
@@ -172,11 +172,11 @@ void db_conn_recheck(db_conn *conn, const char *reason)
         set_incompatible(conn, INCOMPATIBLE_SCHEMA, reason);
 }
 
-/* Checks all connections to standbys again, so that no request waits for one of them after another
- * did not answer. */
-void db_conns_recheck_all(db_conns *conns, const char *reason)
+/* No request waits for a standby after another one did not answer. */
+void db_conns_recheck_standbys(db_conns *conns, const char *reason)
 {
-    for (size_t i = 0; i < conns->count; i++)
+    const db_conn_span *span = &conns->group[DB_STANDBY];
+    for (size_t i = span->first; i < span->before; i++)
         db_conn_recheck(&conns->all[i], reason);
 }
 
@@ -225,11 +225,12 @@ void db_conn_check(db_conn *conn)
 /* Checks the identity again, since nothing else shows that a standby belongs to another primary. */
 void db_conns_follow_primary(db_conns *conns, int64_t now_ms)
 {
+    const db_conn_span *span = &conns->group[DB_STANDBY];
     int64_t cluster_identity = atomic_load(&conns->server->database.cluster_identity);
     if (cluster_identity == conns->cluster_identity)
         return;
     conns->cluster_identity = cluster_identity;
-    for (size_t i = 0; i < conns->count; i++) {
+    for (size_t i = span->first; i < span->before; i++) {
         if (conns->all[i].state == DB_CONN_USABLE)
             db_conn_set_state(&conns->all[i], DB_CONN_INCOMPATIBLE);
         conns->all[i].retry_ms = now_ms;
@@ -238,7 +239,7 @@ void db_conns_follow_primary(db_conns *conns, int64_t now_ms)
 
 void db_conn_report_away(const db_conn *conn, int64_t now_ms)
 {
-    database_side *side = conn->owner->side;
+    database_side *side = conn->side;
     char why[LOG_QUOTE_SIZE];
     const char *reason = conn->status->reason;
     bool is_away =
@@ -252,7 +253,7 @@ void db_conn_report_away(const db_conn *conn, int64_t now_ms)
     if (!is_new_event(side, LOGGED_DOWN))
         return;
     log_quote(why, reason, strlen(reason));
-    if (conn->owner->are_of_standby)
+    if (conn->group == DB_STANDBY)
         log_warn("standby_away", "reason=%s hint=\"the primary answers its reads meanwhile\"", why);
     else
         log_error("database_away", "reason=%s", why);
