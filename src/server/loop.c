@@ -3,14 +3,12 @@
  * statements. When the loop stops, every request gets an answer and no connection stays suspended.
  */
 #include "server/loop.h"
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "app/log.h"
 #include "server/batch/db_conns.h"
 #include "server/net/acceptor.h"
 #include "server/background/jobs.h"
@@ -203,7 +201,7 @@ static int wait_ms(const loop *l)
 
 static void dispatch(loop *l, const struct epoll_event *events, int count, int64_t now_ms)
 {
-    uint64_t ignored;
+    eventfd_t ignored;
     for (int i = 0; i < count; i++) {
         if (events[i].data.u64 >= TAG_DATABASE)
             db_conns_on_socket(l->conns, events[i].data.u64 - TAG_DATABASE);
@@ -211,8 +209,8 @@ static void dispatch(loop *l, const struct epoll_event *events, int count, int64
             http_ready(l->http, now_ms);
         else if (events[i].data.u64 == TAG_ACCEPT)
             acceptor_ready(&l->acceptor, l->http, now_ms);
-        else if (events[i].data.u64 == TAG_WAKE && read(l->wake_fd, &ignored, sizeof(ignored)) < 0)
-            log_debug("wake", "errno=%d", errno);
+        else
+            eventfd_read(l->wake_fd, &ignored);
     }
 }
 
@@ -267,7 +265,5 @@ bool loop_start(loop *l)
 
 void loop_wake(loop *l)
 {
-    uint64_t one = 1;
-    if (write(l->wake_fd, &one, sizeof(one)) < 0)
-        log_debug("wake", "errno=%d", errno);
+    eventfd_write(l->wake_fd, 1);
 }

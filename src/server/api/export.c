@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 #include "server/api/handlers.h"
-#include "server/background/outgoing.h"
+#include "server/background/transfers.h"
 #include "store/project/transfer.h"
 
 typedef struct exporting {

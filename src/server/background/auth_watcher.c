@@ -2,7 +2,6 @@
  * auth_watcher.c: polls with cheap statements. It does not use LISTEN, which does not work behind
  * PgBouncer. It polls more than once a second, so that a revoked token is refused within one.
  */
-#include "server/background/auth_watcher.h"
 #include <stdio.h>
 #include "base/clock.h"
 #include "app/log.h"

@@ -3,7 +3,6 @@
  * follows after a short pause. It is not the auth_watcher's thread, because a batch may last longer
  * than the time in which a revoked token must be refused.
  */
-#include "server/background/gc_thread.h"
 #include <inttypes.h>
 #include <string.h>
 #include "base/buf.h"

@@ -8,11 +8,11 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "app/log.h"
 #include "server/response/http_error.h"
 
 enum {
@@ -104,12 +104,10 @@ static request *await_job(job_thread *t)
 static void finish_job(job_thread *t, request *r)
 {
     job_pool *p = t->pool;
-    uint64_t one = 1;
     pthread_mutex_lock(&p->lock);
     r->job.state = JOB_DONE;
     t->request = NULL;
-    if (write(r->jobs->wake_fd, &one, sizeof(one)) < 0)
-        log_debug("wake", "job=yes");
+    eventfd_write(r->jobs->wake_fd, 1);
     pthread_cond_broadcast(&p->changed); /* one of its project may run now */
     pthread_mutex_unlock(&p->lock);
 }

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <sys/eventfd.h>
 #include "base/clock.h"
 #include "app/log.h"
 #include "server/background/background.h"
@@ -119,9 +119,8 @@ static void transfer_unref(transfer *t)
 
 static void wake_locked(const transfer *t)
 {
-    uint64_t one = 1;
-    if (t->wake_fd >= 0 && write(t->wake_fd, &one, sizeof(one)) < 0)
-        log_debug("wake", "transfer=yes");
+    if (t->wake_fd >= 0)
+        eventfd_write(t->wake_fd, 1);
 }
 
 static void wake_loop(void *arg)

@@ -114,4 +114,43 @@ void transfer_answer_failed(transfer *t);
  * `how_far`. */
 void transfer_answer_stopped(transfer *t, const char *how_far);
 
+/* --- a request's body, which the thread reads --- */
+
+/* The request's sink; its plan is the transfer. */
+extern const request_sink INCOMING_SINK;
+
+/* In the thread: reads from the bounded_pipe `arg`. 0: the end. Negative, and errno is set: the
+ * client left, and the last line may be incomplete. */
+ssize_t incoming_read(void *arg, char *to, size_t size_max);
+
+/* On the loop: answers when the thread has ended: by `done`, or after a failure by `stopped`. */
+void incoming_update(transfer *t, void (*done)(transfer *t, request *r),
+                     void (*stopped)(transfer *t));
+
+/* --- an answer, which the thread writes --- */
+
+/* The thread collects chunks, and the loop sends them as fast as the client reads. The struct of
+ * such a transfer begins with one. */
+typedef struct outgoing {
+    transfer transfer;
+    buf chunk;
+    bool begun;
+} outgoing;
+
+/* In the thread: begins the answer. Without this call it begins with the first full chunk, so that
+ * an earlier failure is answered as an error. */
+void outgoing_begin(outgoing *o);
+
+/* In the thread. False: the client does not read any more. */
+bool outgoing_put(outgoing *o, slice text);
+
+/* In the thread: sends the last chunk, if `status` is CARDBOX_OK. Returns the status of the whole
+ * answer. */
+cardbox_status outgoing_end(outgoing *o, cardbox_status status);
+
+void outgoing_clear(transfer *t);
+
+/* On the loop: begins and sends the answer. `head` adds headers. */
+void outgoing_update(transfer *t, void (*head)(outgoing *o, request *r));
+
 #endif

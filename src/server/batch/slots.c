@@ -1,6 +1,7 @@
 /*
- * slots.c: the ranks, and how many of them may be open. Any thread may call these functions: the
- * numbers are atomic, and each loop opens and closes its own connections.
+ * slots.c: the connectors, the ranks of connections, and how many of them may be open. Any thread
+ * may call these functions: the numbers are atomic, and each loop opens and closes its own
+ * connections.
  */
 #include "server/batch/slots.h"
 #include <string.h>
@@ -30,6 +31,21 @@ void slots_init(server_state *server)
     standby->ranks = (int)(set->standby_connections * set->loops);
     atomic_store(&primary->open_max, primary->ranks);
     atomic_store(&standby->open_max, standby->ranks);
+}
+
+bool database_open(database *d, const settings *set)
+{
+    d->primary.connector = connector_new(&d->primary.open_count);
+    if (set->standby_dsn != NULL)
+        d->standby.connector = connector_new(&d->standby.open_count);
+    return d->primary.connector != NULL &&
+           (set->standby_dsn == NULL || d->standby.connector != NULL);
+}
+
+bool database_close(database *d)
+{
+    bool ended = connector_free(d->primary.connector);
+    return connector_free(d->standby.connector) && ended;
 }
 
 /* Counts the connections with lower ranks. */

@@ -302,7 +302,9 @@ static size_t leave_escapes(void *arg, struct MHD_Connection *connection, char *
  * headers that on_request was not called for. */
 static void refuse_first(http *h)
 {
-    for (const client *c = h->clients.first; c != NULL; c = c->next) {
+    const client *c;
+    LIST_FOREACH(c, &h->clients.list, of_loop)
+    {
         exchange *x = c->exchange;
         if (x != NULL && !x->begun &&
             MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE) != NULL)

@@ -86,7 +86,7 @@ static int64_t library_ms(const http *h, int64_t now_ms)
 int64_t http_next_ms(const http *h, int64_t now_ms)
 {
     int64_t next_ms = library_ms(h, now_ms);
-    if (h->clients.first != NULL && h->clients.due_ms < next_ms)
+    if (!LIST_EMPTY(&h->clients.list) && h->clients.due_ms < next_ms)
         next_ms = h->clients.due_ms;
     return next_ms;
 }
