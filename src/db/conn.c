@@ -21,13 +21,6 @@ enum {
     DEADLINE_SENT_MAX = 16 * 1024 * 1024
 };
 
-/* NULL: out of memory. */
-static PGconn *open_connection(const cardbox_options *options)
-{
-    connect_params how;
-    return connect_params_fill(&how, options) ? connect_open(&how) : NULL;
-}
-
 static cardbox_status not_connected(const PGconn *pg, cardbox_error *err)
 {
     cardbox_error why;
@@ -55,10 +48,11 @@ static cardbox_status guard_session(store_conn *conn, cardbox_error *err)
 cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardbox_error *err)
 {
     cardbox_status status = CARDBOX_OK;
+    connect_params how;
     store_conn *conn = calloc(1, sizeof(*conn));
     if (conn == NULL)
         return error_nomem(err);
-    conn->pg = open_connection(options);
+    conn->pg = connect_params_fill(&how, options) ? connect_open(&how) : NULL;
     conn->pid = getpid();
     conn->named = !options->no_named_statements;
     conn->deadline_ms = options->statement_timeout_ms + DEADLINE_GRACE_MS;

@@ -27,16 +27,6 @@ bool connect_params_fill(connect_params *out, const cardbox_options *options);
  * defaults. Pointers are not copied. */
 void options_complete(cardbox_options *out, const cardbox_options *given);
 
-/* Parses a connection string that conninfo_check has accepted, for conninfo_setting. The caller
- * frees it. NULL: a bare database name. False: out of memory. The caller must not fall back to the
- * environment then. */
-bool conninfo_read(PQconninfoOption **out, const char *conninfo);
-
-/* The value of a keyword in a parsed connection string (NULL: a bare database name), else that of
- * an environment variable (NULL: none). "": neither is set. */
-const char *conninfo_setting(const PQconninfoOption *parsed, const char *keyword,
-                             const char *variable);
-
 /* True if libpq can read a connection string, and its options leave space for ours. Values such as
  * a port or an sslmode are checked by libpq when it connects. */
 cardbox_status conninfo_check(const char *conninfo, cardbox_error *err);

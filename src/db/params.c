@@ -65,10 +65,7 @@ void params_text(params *p, slice text)
 
 void params_cstr(params *p, const char *text)
 {
-    if (text == NULL)
-        params_null(p);
-    else
-        params_text(p, slice_of(text));
+    params_text_or_null(p, slice_of(text));
 }
 
 void params_text_or_null(params *p, slice text)

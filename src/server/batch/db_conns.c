@@ -144,11 +144,10 @@ static cardbox_status add_conn(db_conns *conns, db_group group, const loop_handl
     conn->watched_fd = -1;
     conn->down_ms = clock_ms();
     tally_add(&conns->stats->db_conns[group][DB_CONN_DOWN], 1);
-    cardbox_status status =
-        async_conn_new(&conn->async, &how, conn->side->connector, at->wake_fd, err);
+    cardbox_status status = async_conn_new(&conn->async, &how, conn->side->connector, at->wake_fd,
+                                           &conns->server->memory, err);
     if (status != CARDBOX_OK)
         return status;
-    async_conn_count(conn->async, &conns->server->memory);
     conn->status = async_conn_status(conn->async);
     conns->group[group].before = ++conns->count;
     return CARDBOX_OK;

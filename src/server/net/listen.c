@@ -55,12 +55,6 @@ static bool duplicate_fds(listener *l, char *error, size_t size)
 
 /* --- TCP --- */
 
-/* getaddrinfo would reduce a number modulo 65536. */
-static bool is_port(const char *digits)
-{
-    return strtoul(digits, NULL, 10) <= UINT16_MAX;
-}
-
 /* Cuts "ADDR:PORT" or "[ADDR]:PORT" in two. */
 static bool split_address(const char *where, char host[NI_MAXHOST], char port[NI_MAXSERV])
 {
@@ -75,7 +69,8 @@ static bool split_address(const char *where, char host[NI_MAXHOST], char port[NI
     memcpy(host, where, len);
     host[len] = '\0';
     memcpy(port, colon + 1, strlen(colon + 1) + 1);
-    return strspn(port, "0123456789") < strlen(port) || is_port(port);
+    /* getaddrinfo would reduce a number modulo 65536. */
+    return strspn(port, "0123456789") < strlen(port) || strtoul(port, NULL, 10) <= UINT16_MAX;
 }
 
 static bool is_loopback(const struct sockaddr *address)
@@ -159,7 +154,7 @@ static bool open_tcp(listener *l, const char *where, char *error, size_t size)
     if (!bound)
         fail_to_bind(where, error, size);
     freeaddrinfo(found);
-    return bound && duplicate_fds(l, error, size);
+    return bound;
 }
 
 /* --- paths and inherited sockets --- */
@@ -199,7 +194,7 @@ static bool open_path(listener *l, const char *path, char *error, size_t size)
     if (l->fds[0] < 0 || !name_socket(l))
         return fail_to_bind(path - (sizeof(UNIX_PREFIX) - 1), error, size);
     l->unlink = path;
-    return duplicate_fds(l, error, size);
+    return true;
 }
 
 /* systemd's protocol: the first socket is descriptor 3, if the variables mean this process. */
@@ -215,10 +210,9 @@ static bool take_inherited(listener *l, char *error, size_t size)
     fcntl(INHERITED_FD, F_SETFD, FD_CLOEXEC);
     fcntl(INHERITED_FD, F_SETFL, fcntl(INHERITED_FD, F_GETFL) | O_NONBLOCK);
     l->fds[0] = INHERITED_FD;
-    if (!name_socket(l))
-        return fail(error, size, "descriptor %d, which systemd passed, is not a listening socket",
-                    INHERITED_FD);
-    return duplicate_fds(l, error, size);
+    return name_socket(l) ||
+           fail(error, size, "descriptor %d, which systemd passed, is not a listening socket",
+                INHERITED_FD);
 }
 
 bool listener_open(listener *out, const char *where, size_t loops, char *error, size_t size)
@@ -228,11 +222,14 @@ bool listener_open(listener *out, const char *where, size_t loops, char *error, 
         return fail(error, size, "out of memory");
     for (size_t i = 0; i < loops; i++)
         out->fds[i] = -1;
+    bool opened;
     if (is_activated())
-        return take_inherited(out, error, size);
-    if (strncmp(where, UNIX_PREFIX, sizeof(UNIX_PREFIX) - 1) == 0)
-        return open_path(out, where + sizeof(UNIX_PREFIX) - 1, error, size);
-    return open_tcp(out, where, error, size);
+        opened = take_inherited(out, error, size);
+    else if (strncmp(where, UNIX_PREFIX, sizeof(UNIX_PREFIX) - 1) == 0)
+        opened = open_path(out, where + sizeof(UNIX_PREFIX) - 1, error, size);
+    else
+        opened = open_tcp(out, where, error, size);
+    return opened && duplicate_fds(out, error, size);
 }
 
 void listener_close(listener *l)

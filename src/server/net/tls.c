@@ -9,24 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes. A chain of certificates has some thousand. */
-enum { FILE_MOST = 1024 * 1024 };
-
 /* The whole file as text. NULL: why is in errno. */
 static char *read_file(const char *path)
 {
-    FILE *file = fopen(path, "re");
-    char *text = file == NULL ? NULL : calloc(1, FILE_MOST + 1);
-    size_t len = text == NULL ? 0 : fread(text, 1, FILE_MOST, file);
-    bool bad = text != NULL && (ferror(file) != 0 || len == FILE_MOST);
-    if (file != NULL)
-        fclose(file);
-    if (bad) {
-        free(text);
-        errno = len == FILE_MOST ? EFBIG : EISDIR;
-        return NULL;
-    }
-    return text;
+    gnutls_datum_t file = {NULL, 0};
+    return gnutls_load_file(path, &file) == 0 ? (char *)file.data : NULL;
 }
 
 static gnutls_datum_t datum_of(char *text)
