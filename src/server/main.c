@@ -140,9 +140,9 @@ static void set_stop_phase(process *p, stop_phase phase)
 static bool is_database_known(const process *p)
 {
     int last = atomic_load(&p->server.database.primary.last_logged);
-    if (last == LOGGED_UP)
+    if (last == DATABASE_UP)
         return slots_all_loops_serve(&p->server) || slots_are_missing(&p->server.database.primary);
-    return last != LOGGED_NOTHING;
+    return last != DATABASE_UNKNOWN;
 }
 
 /* A caller that reads "ready" sends requests at once. So the server first waits until the state of
@@ -158,11 +158,12 @@ static void await_database(const process *p)
 /* Printed after "ready": a server without a database waits for one. */
 static void print_what_is_missing(const process *p)
 {
-    static const char *const WHY[] = {[LOGGED_NOTHING] = "has not answered so far",
-                                      [LOGGED_UP] = NULL,
-                                      [LOGGED_DOWN] = "is away",
-                                      [LOGGED_INCOMPATIBLE] = "is not migrated",
-                                      [LOGGED_FORBIDDEN] = "may not be read by this role"};
+    static const char *const WHY[] = {[DATABASE_UNKNOWN] = "has not answered so far",
+                                      [DATABASE_UP] = NULL,
+                                      [DATABASE_AWAY] = "is away",
+                                      [DATABASE_NOT_MIGRATED] = "is not migrated",
+                                      [DATABASE_FORBIDDEN] = "may not be read by this role",
+                                      [DATABASE_CHECK_FAILED] = "refuses the server's check"};
     const char *why = WHY[atomic_load(&p->server.database.primary.last_logged)];
     if (why != NULL)
         printf("the database %s: requests get 503 until that has changed; see the log\n", why);
@@ -255,13 +256,12 @@ static bool stop_threads(process *p)
     bool ended = background_stop(p->auth_watcher);
     ended = background_stop(p->server.notifier) && ended;
     ended = background_stop(p->gc_thread) && ended;
-    if (!ended)
+    if (!transfer_pool_free(p->server.transfers) || !ended)
         return false;
     for (size_t i = 0; i < p->count; i++)
         loop_free(p->loops[i]);
     job_pool_free(p->server.jobs);
-    ended = database_close(&p->server.database);
-    return transfer_pool_free(p->server.transfers) && ended;
+    return database_close(&p->server.database);
 }
 
 static void free_all(process *p)

@@ -25,7 +25,7 @@ ssize_t incoming_read(void *arg, char *to, size_t room)
 static size_t receive_body(request *r, slice part)
 {
     transfer *t = r->plan;
-    if (t->aborted || transfer_state_of(t).over)
+    if (t->aborted || atomic_load(&t->over))
         return part.len;
     size_t accepted = bounded_pipe_offer(t->bounded_pipe, part);
     t->waits = accepted < part.len;
@@ -45,30 +45,23 @@ void incoming_update(transfer *t, void (*done)(transfer *t, request *r),
                      void (*stopped)(transfer *t))
 {
     request *r = t->request;
-    transfer_state state = transfer_state_of(t);
+    bool over = atomic_load(&t->over);
     bool open = r->state == REQUEST_ARRIVING || r->state == REQUEST_SUSPENDED;
     if (open && t->aborted)
         transfer_answer_failed(t);
-    else if (open && state.over && state.status != CARDBOX_OK)
+    else if (open && over && t->status != CARDBOX_OK)
         stopped(t);
-    else if (r->state == REQUEST_SUSPENDED && state.over)
+    else if (r->state == REQUEST_SUSPENDED && over)
         done(t, r);
-    if (state.over || bounded_pipe_is_ready(t->bounded_pipe))
+    if (over || bounded_pipe_is_ready(t->bounded_pipe))
         transfer_resume(t);
 }
 
 /* --- an answer --- */
 
-void outgoing_begin(outgoing *o)
-{
-    if (!o->begun)
-        transfer_begin_answer(&o->transfer);
-    o->begun = true;
-}
-
 static bool send_chunk(outgoing *o)
 {
-    outgoing_begin(o);
+    transfer_begin_answer(&o->transfer);
     bool taken =
         buf_ok(&o->chunk) && bounded_pipe_put(o->transfer.bounded_pipe, buf_as_slice(&o->chunk));
     buf_reset(&o->chunk, 2 * (size_t)CHUNK_BYTES);
@@ -99,15 +92,14 @@ void outgoing_clear(transfer *t)
 static stream_state peek(request *r, slice *piece)
 {
     transfer *t = r->plan;
-    transfer_state state =
-        transfer_state_of(t); /* before the bounded_pipe: what it put there is all */
+    bool over = atomic_load(&t->over); /* before the pipe is read: then it has all bytes */
     if (t->aborted)
         return STREAM_BROKEN;
     *piece = bounded_pipe_peek(t->bounded_pipe);
     if (piece->len > 0)
         return STREAM_PIECE;
-    if (state.over)
-        return state.status == CARDBOX_OK ? STREAM_END : STREAM_BROKEN;
+    if (over)
+        return t->status == CARDBOX_OK ? STREAM_END : STREAM_BROKEN;
     t->waits = true;
     t->was_waiting = true;
     return STREAM_WAIT;
@@ -120,26 +112,21 @@ static void took(request *r, size_t len)
     bounded_pipe_took(t->bounded_pipe, len);
 }
 
-static void start_answer(request *r)
-{
-    static const answer_stream STREAM = {peek, took};
-    r->answer.status = 200;
-    r->answer.type = "application/x-ndjson";
-    r->answer.stream = &STREAM;
-    request_set_state(r, REQUEST_ANSWERED);
-}
-
 void outgoing_update(transfer *t, void (*head)(outgoing *o, request *r))
 {
+    static const answer_stream STREAM = {peek, took};
     request *r = t->request;
-    transfer_state state = transfer_state_of(t);
+    bool over = atomic_load(&t->over), begun = atomic_load(&t->begun);
     if (r->state != REQUEST_SUSPENDED) {
-        if (state.over || bounded_pipe_is_ready(t->bounded_pipe))
+        if (over || bounded_pipe_is_ready(t->bounded_pipe))
             transfer_resume(t);
-    } else if (t->aborted || (state.over && !state.begun)) {
+    } else if (t->aborted || (over && !begun)) {
         transfer_answer_failed(t);
-    } else if (state.begun) {
+    } else if (begun) {
         head((outgoing *)t, r);
-        start_answer(r);
+        r->answer.status = 200;
+        r->answer.type = "application/x-ndjson";
+        r->answer.stream = &STREAM;
+        request_set_state(r, REQUEST_ANSWERED);
     }
 }

@@ -4,7 +4,7 @@
  * database.
  */
 #include "server/background/transfers.h"
-#include <stdatomic.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -106,53 +106,19 @@ static cardbox_status open_database(const settings *set, cardbox **db, cardbox_e
 
 static void transfer_unref(transfer *t)
 {
-    pthread_mutex_lock(&t->lock);
-    int left = --t->refs;
-    pthread_mutex_unlock(&t->lock);
-    if (left > 0)
+    if (atomic_fetch_sub(&t->refs, 1) > 1)
         return;
     t->kind->clear(t);
     bounded_pipe_free(t->bounded_pipe);
-    pthread_mutex_destroy(&t->lock);
     free(t);
-}
-
-static void wake_locked(const transfer *t)
-{
-    if (t->wake_fd >= 0)
-        eventfd_write(t->wake_fd, 1);
-}
-
-static void wake_loop(void *arg)
-{
-    transfer *t = arg;
-    pthread_mutex_lock(&t->lock);
-    wake_locked(t);
-    pthread_mutex_unlock(&t->lock);
-}
-
-transfer_state transfer_state_of(transfer *t)
-{
-    pthread_mutex_lock(&t->lock);
-    transfer_state now = {t->begun, t->over, t->status};
-    pthread_mutex_unlock(&t->lock);
-    return now;
 }
 
 /* --- the thread --- */
 
 void transfer_begin_answer(transfer *t)
 {
-    pthread_mutex_lock(&t->lock);
-    t->begun = true;
-    wake_locked(t);
-    pthread_mutex_unlock(&t->lock);
-}
-
-static void set_incompatible(transfer *t, incompatible_cause cause)
-{
-    t->incompatible = true;
-    t->cause = cause;
+    if (!atomic_exchange(&t->begun, true))
+        eventfd_write(t->owner->wake_fd, 1);
 }
 
 /* Finds out whether the database is incompatible, as for the connections of a loop: an error is the
@@ -170,10 +136,10 @@ static void check_database(transfer *t)
     if (check.status == CARDBOX_OK && found.has_schema && found.has_rights)
         return;
     if (check.status == CARDBOX_FORBIDDEN || (check.status == CARDBOX_OK && found.has_schema))
-        set_incompatible(t, INCOMPATIBLE_RIGHTS);
+        t->cause = DATABASE_FORBIDDEN;
     else if (check.status == CARDBOX_OK || error_is_schema(check.sqlstate) ||
              (check.status == CARDBOX_INTERNAL && check.sqlstate[0] == '\0'))
-        set_incompatible(t, INCOMPATIBLE_SCHEMA);
+        t->cause = DATABASE_NOT_MIGRATED;
 }
 
 /* If the answer has begun it can only be cut off, so the failure is logged here. */
@@ -200,11 +166,9 @@ static void *run_transfer(void *arg)
         background_db_report(p->server, SLOTS_BACKGROUND, &t->err);
     cardbox_close(t->db);
     release_slot(p, t->slot);
-    pthread_mutex_lock(&t->lock);
-    t->over = true;
     t->status = status;
-    wake_locked(t);
-    pthread_mutex_unlock(&t->lock);
+    atomic_store(&t->over, true);
+    eventfd_write(t->owner->wake_fd, 1);
     transfer_unref(t);
     atomic_fetch_sub(&p->threads, 1);
     return NULL;
@@ -219,9 +183,6 @@ static void drop_transfer(void *plan)
     LIST_REMOVE(t, of_loop);
     t->request = NULL;
     bounded_pipe_shut(t->bounded_pipe);
-    pthread_mutex_lock(&t->lock);
-    t->wake_fd = -1;
-    pthread_mutex_unlock(&t->lock);
     transfer_unref(t);
 }
 
@@ -238,14 +199,11 @@ static transfer *new_in_slot(request *r, const transfer_type *kind, size_t slot)
     t->err = (cardbox_error)CARDBOX_ERROR_INIT;
     t->was_waiting = true;
     t->check_ms = clock_ms() + r->server->set->idle_timeout_s * 1000;
-    t->wake_fd = t->owner->wake_fd;
     t->refs = 1;
-    pthread_mutex_init(&t->lock, NULL);
     memcpy(t->tenant, t->pool->tenant[slot], sizeof(t->tenant));
-    t->bounded_pipe = bounded_pipe_new(PIPE_BYTES, wake_loop, t);
+    t->bounded_pipe = bounded_pipe_new(PIPE_BYTES, t->owner->wake_fd);
     if (t->bounded_pipe != NULL)
         return t;
-    pthread_mutex_destroy(&t->lock);
     free(t);
     return NULL;
 }
@@ -317,7 +275,7 @@ void transfer_answer_failed(transfer *t)
                         "the token was revoked or expired during the transfer");
     else if (t->aborted)
         http_error_send(r, HTTP_ERROR_CLIENT_LEFT, NULL, "the client seems to have left");
-    else if (t->incompatible)
+    else if (t->cause != DATABASE_UNKNOWN)
         http_error_send_incompatible(r, t->cause);
     else if (is_for_client(&t->err))
         http_error_send_status(r, http_error_of_status(t->err.status), &t->err);

@@ -5,7 +5,6 @@
 #ifndef SERVER_TRANSFERS_H
 #define SERVER_TRANSFERS_H
 
-#include <pthread.h>
 #include <sys/queue.h>
 #include "server/background/bounded_pipe.h"
 #include "cardbox/client.h"
@@ -19,8 +18,8 @@ typedef struct transfer_pool transfer_pool;
 /* NULL: no memory. */
 transfer_pool *transfer_pool_new(server_state *server);
 
-/* Waits for running threads; all loops must have ended. False: a thread hangs in the database, and
- * the process must end without it. */
+/* Waits for running threads; all loops must have ended, and must not be freed yet. False: a thread
+ * hangs in the database, and the process must end without it. */
 bool transfer_pool_free(transfer_pool *pool);
 
 /* --- of a loop: those whose clients it serves --- */
@@ -61,11 +60,11 @@ struct transfer {
     bounded_pipe *bounded_pipe;
     char tenant[CARDBOX_TENANT_MAX + 1];
     /* the thread's */
-    cardbox *db;       /* open while the kind runs, with one connection */
-    bool connected;    /* it could be opened */
-    cardbox_error err; /* the loop may read it once it is over, and the next two */
-    bool incompatible; /* it failed, and the database did not pass the server's check after it: */
-    incompatible_cause cause;
+    cardbox *db;          /* open while the kind runs, with one connection */
+    bool connected;       /* it could be opened */
+    cardbox_error err;    /* the loop may read it once it is over, and the next two */
+    database_state cause; /* if the database did not pass the server's check after it failed; else
+                             DATABASE_UNKNOWN */
     /* the loop's */
     transfers *owner;
     LIST_ENTRY(transfer) of_loop;
@@ -77,13 +76,10 @@ struct transfer {
     uint64_t moved_at_check; /* `moved` at the last check of the client's speed */
     bool was_waiting;        /* since then the client has waited for the server */
     int64_t check_ms;        /* when the client and its speed are checked next */
-    /* both sides', under the lock */
-    pthread_mutex_t lock;
-    int wake_fd; /* -1: the loop needs it no more */
-    bool begun;  /* set by transfer_begin_answer */
-    bool over;
-    cardbox_status status; /* once it is over */
-    int refs;              /* the loop, and once it is started the thread */
+    /* of both sides */
+    atomic_bool begun, over; /* the answer may begin; the thread has ended */
+    cardbox_status status;   /* once it is over */
+    atomic_int refs;         /* the loop, and once it is started the thread */
 };
 
 /* A transfer for a request, which owns it as its plan. The members of the kind are zeros. NULL: the
@@ -95,14 +91,6 @@ bool transfer_start(transfer *t);
 
 /* In the thread: the answer may begin. Wakes the loop. */
 void transfer_begin_answer(transfer *t);
-
-/* The state of the thread, for the loop. */
-typedef struct transfer_state {
-    bool begun, over;
-    cardbox_status status;
-} transfer_state;
-
-transfer_state transfer_state_of(transfer *t);
 
 /* On the loop: resumes the request if it waits in the middle of a body. */
 void transfer_resume(transfer *t);
@@ -134,14 +122,10 @@ void incoming_update(transfer *t, void (*done)(transfer *t, request *r),
 typedef struct outgoing {
     transfer transfer;
     buf chunk;
-    bool begun;
 } outgoing;
 
-/* In the thread: begins the answer. Without this call it begins with the first full chunk, so that
- * an earlier failure is answered as an error. */
-void outgoing_begin(outgoing *o);
-
-/* In the thread. False: the client does not read any more. */
+/* In the thread. Begins the answer with the first full chunk, unless transfer_begin_answer has: an
+ * earlier failure is answered as an error. False: the client does not read any more. */
 bool outgoing_put(outgoing *o, slice text);
 
 /* In the thread: sends the last chunk, if `status` is CARDBOX_OK. Returns the status of the whole

@@ -9,22 +9,15 @@
 #include "db/connector.h"
 #include "server/settings.h"
 
-/* The last state that was logged, so that each change is logged once. */
-typedef enum last_logged {
-    LOGGED_NOTHING,
-    LOGGED_UP,
-    LOGGED_DOWN,
-    LOGGED_INCOMPATIBLE,
-    LOGGED_FORBIDDEN,
-    LOGGED_CHECK_FAILED
-} last_logged;
-
-/* Why a database did not pass the server's check. */
-typedef enum incompatible_cause {
-    INCOMPATIBLE_SCHEMA, /* migrations are missing */
-    INCOMPATIBLE_RIGHTS, /* the role lacks rights */
-    INCOMPATIBLE_CHECK   /* PostgreSQL refused the check for a reason of its own; the log has it */
-} incompatible_cause;
+typedef enum database_state {
+    DATABASE_UNKNOWN,
+    DATABASE_UP,
+    DATABASE_AWAY,
+    /* It answers, but did not pass the server's check: */
+    DATABASE_NOT_MIGRATED, /* migrations are missing */
+    DATABASE_FORBIDDEN,    /* the role lacks rights */
+    DATABASE_CHECK_FAILED /* PostgreSQL refused the check for a reason of its own; the log has it */
+} database_state;
 
 /* The state of the primary, or of its standbys. */
 typedef struct database_side {
@@ -33,10 +26,11 @@ typedef struct database_side {
     atomic_bool given_up;      /* no connection is up, and attempts have failed or last long */
     atomic_bool refuses;       /* given up, and PostgreSQL refused the last attempt */
     atomic_int incompatible;   /* connections to a database that can't be read as it is */
-    atomic_int cause;          /* an incompatible_cause: of the last of them */
+    atomic_int cause;          /* a database_state: why the last of them did not pass the check */
     atomic_uint connect_count; /* number of connections that ever came up; when it grows, the others
                                   retry at once */
-    atomic_int last_logged;    /* the state that was logged last, of type last_logged */
+    atomic_int
+        last_logged; /* the database_state that was logged last, so that changes are logged once */
     /* For slots.c: */
     int first_ranks,
         ranks;             /* ranks below `first_ranks` are of first connections; number of ranks */

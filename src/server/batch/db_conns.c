@@ -301,7 +301,7 @@ static int64_t conn_due_ms(const db_conn *conn)
         if (!slots_allow(conn->side, conn->rank))
             return clock_ms() + SLOTS_RETRY_MS;
         bool is_away =
-            !database_is_up(conn) && atomic_load(&conn->side->last_logged) != LOGGED_NOTHING;
+            !database_is_up(conn) && atomic_load(&conn->side->last_logged) != DATABASE_UNKNOWN;
         return clock_ms() + (is_away ? DATABASE_WAIT_MS : AUTH_WATCHER_WAIT_MS);
     }
     int64_t due = async_conn_next_ms(conn->async);
