@@ -164,23 +164,17 @@ int connect_first_line(const char *message)
     return (int)strcspn(message, "\r\n");
 }
 
-/* libpq reports this only in its message, which is NULL if there is no memory for that either. */
-static bool is_out_of_memory(const char *why)
-{
-    static const char WORDS[] = "out of memory";
-    return why == NULL || strncmp(why, WORDS, sizeof(WORDS) - 1) == 0;
-}
-
 cardbox_status conninfo_check(const char *conninfo, cardbox_error *err)
 {
     char *why = NULL;
     PQconninfoOption *parsed = parse_conninfo(conninfo, &why);
     cardbox_status status = CARDBOX_OK;
-    if (parsed == NULL)
-        status = is_out_of_memory(why)
-                     ? error_nomem(err)
-                     : error_set(err, CARDBOX_INVALID, "bad connection string: %.*s",
-                                 connect_first_line(why), why);
+    /* libpq has no other sign for this. The message is NULL if there is no memory for it either. */
+    if (parsed == NULL && (why == NULL || strstr(why, "out of memory") == why))
+        status = error_nomem(err);
+    else if (parsed == NULL)
+        status = error_set(err, CARDBOX_INVALID, "bad connection string: %.*s",
+                           connect_first_line(why), why);
     else if (strlen(given_options(parsed)) > CONNECT_OPTIONS_MAX)
         status = error_set(err, CARDBOX_INVALID,
                            "the connection string's options, or PGOPTIONS, have more than %d bytes",

@@ -122,7 +122,11 @@ cardbox_status loop_new(loop **out, server_state *server, size_t number, int lis
     l->stats = &server->stats[number];
     l->epoll_fd = l->wake_fd = -1;
     cardbox_status status = open_parts(l, number, err);
-    acceptor_open(&l->acceptor, server, number, l->epoll_fd, TAG_ACCEPT, listen_fd);
+    l->acceptor = (acceptor){.server = server,
+                             .number = number,
+                             .epoll_fd = l->epoll_fd,
+                             .tag = TAG_ACCEPT,
+                             .fd = listen_fd};
     if (status != CARDBOX_OK)
         loop_free(l);
     else
@@ -136,13 +140,6 @@ static void set_phase(loop *l, loop_phase phase, int64_t end_ms)
 {
     l->phase = phase;
     l->phase_ms = end_ms;
-}
-
-static void start_draining(loop *l, int64_t now_ms)
-{
-    acceptor_close(&l->acceptor, l->http);
-    l->active_ms = now_ms;
-    set_phase(l, LOOP_DRAINING, now_ms + l->server->set->drain_timeout_ms);
 }
 
 /* Answers all requests with 503, since none may be suspended when the HTTP library stops. A request
@@ -162,8 +159,11 @@ static void continue_stopping(loop *l, int64_t now_ms)
     int stop = atomic_load(&l->server->stop);
     if (http_active(l->http) > 0)
         l->active_ms = now_ms;
-    if (l->phase == LOOP_SERVING && stop != STOP_NOT)
-        start_draining(l, now_ms);
+    if (l->phase == LOOP_SERVING && stop != STOP_NOT) {
+        acceptor_close(&l->acceptor, l->http);
+        l->active_ms = now_ms;
+        set_phase(l, LOOP_DRAINING, now_ms + l->server->set->drain_timeout_ms);
+    }
     bool quiet = now_ms - l->active_ms >= LINGER_MS;
     if (l->phase == LOOP_DRAINING && (quiet || stop == STOP_AT_ONCE || now_ms >= l->phase_ms))
         set_phase(l, LOOP_CLOSING, now_ms + SEND_LAST_MS);

@@ -39,11 +39,11 @@ typedef struct process {
     settings set;
     server_state server;
     token_store tokens;
+    transfer_pool transfers;
     auth_watcher *auth_watcher;
     void *gc_thread;
     listener listener;
-    loop **loops;
-    size_t count;
+    size_t count; /* loops that were made */
 } process;
 
 /* Raises the limit to one descriptor for each connection and some for other uses. Lowers
@@ -102,19 +102,19 @@ static bool make_loops(process *p, cardbox_error *err)
 {
     size_t wanted = (size_t)p->set.loops;
     p->server.wake = loop_wake;
-    p->loops = p->server.loops = calloc(wanted, sizeof(loop *));
+    p->server.loops = calloc(wanted, sizeof(loop *));
     p->server.stats_count = wanted + job_threads(&p->set);
     p->server.stats = calloc(p->server.stats_count, sizeof(stats));
     if (p->server.stats != NULL)
         p->server.jobs = job_pool_new(&p->set, p->server.stats);
     p->server.card_cache =
         p->set.card_cache == 0 ? NULL : card_cache_new((size_t)p->set.card_cache);
-    bool fine = p->loops != NULL && p->server.jobs != NULL &&
+    bool fine = p->server.loops != NULL && p->server.jobs != NULL &&
                 (p->server.card_cache != NULL || p->set.card_cache == 0);
     while (fine && p->count < wanted) {
         int fd = p->listener.fds[p->count];
         p->listener.fds[p->count] = -1;
-        if (loop_new(&p->loops[p->count], &p->server, p->count, fd, err) != CARDBOX_OK)
+        if (loop_new(&p->server.loops[p->count], &p->server, p->count, fd, err) != CARDBOX_OK)
             return false;
         p->count++;
     }
@@ -124,7 +124,7 @@ static bool make_loops(process *p, cardbox_error *err)
 static bool start_loops(process *p)
 {
     for (size_t i = 0; i < p->count; i++)
-        if (!loop_start(p->loops[i]))
+        if (!loop_start(p->server.loops[i]))
             return false;
     return true;
 }
@@ -133,7 +133,7 @@ static void set_stop_phase(process *p, stop_phase phase)
 {
     atomic_store(&p->server.stop, phase);
     for (size_t i = 0; i < p->count; i++)
-        loop_wake(p->loops[i]);
+        loop_wake(p->server.loops[i]);
 }
 
 /* True if the loops have their connections, or the database failed the check. */
@@ -231,9 +231,7 @@ static int start_all(process *p)
                  "reason=\"the Host header is checked only with --insecure-no-auth on an address "
                  "of TCP\"");
     p->server.reachable = p->listener.reachable;
-    p->server.transfers = transfer_pool_new(&p->server);
-    bool made = p->server.transfers != NULL && database_open(&p->server.database, &p->set) &&
-                make_loops(p, &err);
+    bool made = database_open(&p->server.database, &p->set) && make_loops(p, &err);
     p->auth_watcher =
         made ? auth_watcher_start(&p->server) : NULL; /* first, since the loops wait for it */
     p->server.notifier = p->auth_watcher == NULL ? NULL : notifier_start(&p->server);
@@ -252,21 +250,21 @@ static int start_all(process *p)
 static bool stop_threads(process *p)
 {
     for (size_t i = 0; i < p->count; i++)
-        loop_wait(p->loops[i]);
+        loop_wait(p->server.loops[i]);
     bool ended = background_stop(p->auth_watcher);
     ended = background_stop(p->server.notifier) && ended;
     ended = background_stop(p->gc_thread) && ended;
-    if (!transfer_pool_free(p->server.transfers) || !ended)
+    if (!transfer_pool_end(&p->transfers) || !ended)
         return false;
     for (size_t i = 0; i < p->count; i++)
-        loop_free(p->loops[i]);
+        loop_free(p->server.loops[i]);
     job_pool_free(p->server.jobs);
     return database_close(&p->server.database);
 }
 
 static void free_all(process *p)
 {
-    free(p->loops);
+    free(p->server.loops);
     free(p->server.stats);
     card_cache_free(p->server.card_cache);
     token_store_free(&p->tokens);
@@ -298,8 +296,10 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     configure_allocator();
     idset_seed();
-    token_store_init(&p.tokens);
+    p.tokens = TOKEN_STORE_INIT;
     p.server.tokens = &p.tokens;
+    p.transfers = (transfer_pool){.server = &p.server, .lock = PTHREAD_MUTEX_INITIALIZER};
+    p.server.transfers = &p.transfers;
     http_global_init();
     int status = start_all(&p);
     if (status == EXIT_SUCCESS)

@@ -4,7 +4,6 @@
  * database.
  */
 #include "server/background/transfers.h"
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -26,37 +25,16 @@ enum {
         64 * 1024 /* bytes in each idle timeout; a slower client would keep a snapshot open */
 };
 
-struct transfer_pool {
-    server_state *server;
-    pthread_mutex_t lock; /* held only briefly, because loops need it too */
-    char tenant[TRANSFERS_MOST][CARDBOX_TENANT_MAX + 1]; /* by slot; "": the slot is free */
-    atomic_size_t threads; /* threads that run; a transfer frees its slot before its thread ends */
-};
-
 /* --- the pool --- */
 
-transfer_pool *transfer_pool_new(server_state *server)
-{
-    transfer_pool *p = calloc(1, sizeof(*p));
-    if (p == NULL)
-        return NULL;
-    p->server = server;
-    pthread_mutex_init(&p->lock, NULL);
-    return p;
-}
-
-bool transfer_pool_free(transfer_pool *p)
+bool transfer_pool_end(transfer_pool *p)
 {
     int64_t end_ms = clock_ms() + STOP_MS;
-    if (p == NULL)
-        return true;
     while (atomic_load(&p->threads) > 0) {
         if (clock_ms() >= end_ms)
             return false;
         clock_sleep_ms(2);
     }
-    pthread_mutex_destroy(&p->lock);
-    free(p);
     return true;
 }
 

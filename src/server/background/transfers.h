@@ -5,6 +5,7 @@
 #ifndef SERVER_TRANSFERS_H
 #define SERVER_TRANSFERS_H
 
+#include <pthread.h>
 #include <sys/queue.h>
 #include "server/background/bounded_pipe.h"
 #include "cardbox/client.h"
@@ -13,14 +14,16 @@
 
 /* --- of the process: how many there may be --- */
 
-typedef struct transfer_pool transfer_pool;
-
-/* NULL: no memory. */
-transfer_pool *transfer_pool_new(server_state *server);
+typedef struct transfer_pool {
+    server_state *server;
+    pthread_mutex_t lock; /* held only briefly, because loops need it too */
+    char tenant[TRANSFERS_MOST][CARDBOX_TENANT_MAX + 1]; /* by slot; "": the slot is free */
+    atomic_size_t threads; /* threads that run; a transfer frees its slot before its thread ends */
+} transfer_pool;
 
 /* Waits for running threads; all loops must have ended, and must not be freed yet. False: a thread
  * hangs in the database, and the process must end without it. */
-bool transfer_pool_free(transfer_pool *pool);
+bool transfer_pool_end(transfer_pool *pool);
 
 /* --- of a loop: those whose clients it serves --- */
 

@@ -62,24 +62,6 @@ static bool append_is_locked(const store_rows *rows, int row)
     return change.outcome == BOX_LOCKED;
 }
 
-static size_t weigh_adds(const void *keys, size_t count)
-{
-    const card_input *adds = keys;
-    size_t bytes = 0;
-    for (size_t i = 0; i < count; i++)
-        bytes += adds[i].content.len + adds[i].metadata.len + adds[i].tool_calls.len + 1024;
-    return bytes / 1024;
-}
-
-static size_t weigh_appends(const void *keys, size_t count)
-{
-    const box_append *appends = keys;
-    size_t bytes = 0;
-    for (size_t i = 0; i < count; i++)
-        bytes += appends[i].ids.len + 1024;
-    return bytes / 1024;
-}
-
 const batch_queue_kind QUEUE_KINDS[BATCH_KINDS] = {
     [BATCH_CARDS] = {.group = DB_READS,
                      .statement = STATEMENT_cards_get,
@@ -100,14 +82,12 @@ const batch_queue_kind QUEUE_KINDS[BATCH_KINDS] = {
                          .statement = STATEMENT_cards_add,
                          .key_size = sizeof(card_input),
                          .build = build_adds,
-                         .weigh = weigh_adds,
                          .is_locked = add_is_locked},
     [BATCH_APPENDS] = {.group = DB_WRITES,
                        .writes = true,
                        .statement = STATEMENT_boxes_append,
                        .key_size = sizeof(box_append),
                        .build = build_appends,
-                       .weigh = weigh_appends,
                        .is_locked = append_is_locked},
     [BATCH_SINGLE_WRITE] = {.group = DB_WRITES,
                             .writes = true,
@@ -231,8 +211,6 @@ void batcher_add(batcher *b, request *r)
         return;
     }
     choose_database(b, r);
-    if (kind->weigh != NULL)
-        r->ticket.weight = kind->weigh(r->ticket.keys, r->ticket.count);
     r->ticket.since_ms = clock_ms();
     r->ticket.isolated = tenant_is_isolated(b, group_of(r), request_tenant(r));
     request_set_state(r, REQUEST_SUSPENDED);

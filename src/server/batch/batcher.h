@@ -53,7 +53,7 @@ typedef struct batch_ticket {
     batch_kind kind;
     const void *keys; /* an array of the kind's keys; not batched: the argument of `build` */
     size_t count;     /* keys; 0: it is answered at once, without rows; not batched: 1 */
-    size_t weight;    /* batched read: approximate number of rows */
+    size_t weight;    /* batched: approximate number of rows of a read, or KiB of a write */
     batch_render render;
     const batch_stream *stream; /* batched read; NULL: `render` gets the rows */
     /* If it is not batched: */

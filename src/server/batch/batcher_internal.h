@@ -17,11 +17,10 @@ typedef struct batch_queue_kind {
     bool may_be_slow; /* never on the last free connection of its group */
     bool is_fair; /* Tenants with nothing running in the group go first. The last free connection
                    * is reserved for them. */
-    statement_id statement; /* this and the next four members: only of batched kinds */
+    statement_id statement; /* this and the next three members: only of batched kinds */
     size_t key_size;        /* bytes of a key; 0: not batched */
     /* `waits`: the statement, with a single key, waits for locked rows and does not skip them. */
     void (*build)(params *p, const void *keys, size_t count, bool waits);
-    size_t (*weigh)(const void *keys, size_t count); /* KiB of a write */
     /* Returns whether a row reports that its key's rows are locked; NULL: rows never do. */
     bool (*is_locked)(const store_rows *rows, int row);
 } batch_queue_kind;

@@ -40,7 +40,7 @@ typedef struct database_side {
     atomic_llong last_lowered_ms;     /* when open_max was lowered last */
     atomic_llong full_ms;             /* when PostgreSQL last had no slot; 0: never */
     atomic_llong refusal_ms;          /* when a refused connection was logged last; 0: never */
-    atomic_uint refusal_state;        /* a hash of the SQLSTATE that was logged then */
+    atomic_uint refusal_state; /* the SQLSTATE that was logged then, as a number of base 36 */
 } database_side;
 
 typedef struct database {
