@@ -61,11 +61,7 @@ static bool put_query(async_conn *c, query *q)
 {
     const statement *s = statement_get(q->id);
     bool named = !c->options.no_named_statements;
-    const char *values[PARAMS_MAX];
-    int lengths[PARAMS_MAX], formats[PARAMS_MAX], count = q->params.count, sent;
-
     q->ahead = 0;
-    params_finish(&q->params, values, lengths, formats);
     if (!send_limits(c, q))
         return false;
     q->preparing = named && !c->prepared[q->id];
@@ -73,11 +69,7 @@ static bool put_query(async_conn *c, query *q)
     if (q->preparing && !PQsendPrepare(c->pg, s->name, s->text, 0, NULL))
         return false;
     c->prepared[q->id] = named;
-    if (named)
-        sent = PQsendQueryPrepared(c->pg, s->name, count, values, lengths, formats, 1);
-    else
-        sent = PQsendQueryParams(c->pg, s->text, count, NULL, values, lengths, formats, 1);
-    return sent && PQpipelineSync(c->pg) && async_flush(c);
+    return connect_send(c->pg, s, named, &q->params) && PQpipelineSync(c->pg) && async_flush(c);
 }
 
 static void add_pending(async_conn *c, query *q)

@@ -1,5 +1,5 @@
 /*
- * connect.c: libpq's parameters and errors, for every kind of connection. Knows no statements.
+ * connect.c: libpq's parameters and errors, for every kind of connection.
  */
 #include "db/connect.h"
 
@@ -207,6 +207,16 @@ PGconn *connect_open(const connect_params *how)
     PQreset(pg);
     PQsetErrorVerbosity(pg, PQERRORS_DEFAULT);
     return pg;
+}
+
+int connect_send(PGconn *pg, const statement *s, bool is_prepared, const params *p)
+{
+    const char *values[PARAMS_MAX];
+    int lengths[PARAMS_MAX], formats[PARAMS_MAX], count = p == NULL ? 0 : p->count;
+    if (p != NULL)
+        params_finish(p, values, lengths, formats);
+    return is_prepared ? PQsendQueryPrepared(pg, s->name, count, values, lengths, formats, 1)
+                       : PQsendQueryParams(pg, s->text, count, NULL, values, lengths, formats, 1);
 }
 
 /* The SQLSTATE in "FATAL:  53300: too many clients", whatever the language; NULL: there is none. */

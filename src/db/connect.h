@@ -6,6 +6,8 @@
 
 #include <libpq-fe.h>
 #include "cardbox/client.h"
+#include "db/params.h"
+#include "db/statement.h"
 
 /* Bytes of the options that a connection string may have for the server. */
 #define CONNECT_OPTIONS_MAX 1000
@@ -58,6 +60,10 @@ void connect_failure(cardbox_error *out, const PGconn *pg);
 
 /* Bytes of a message of libpq's that are worth showing: its first line, without the end. */
 int connect_first_line(const char *message);
+
+/* Sends a statement: by its name if it is prepared, else its text. `p` NULL: no parameters. 0: it
+ * failed, as libpq's functions. */
+int connect_send(PGconn *pg, const statement *s, bool is_prepared, const params *p);
 
 /* Fills err from a failed result (may be NULL) or, without an SQLSTATE, from the connection. */
 cardbox_status connect_error(cardbox_error *err, const PGconn *pg, const PGresult *result);

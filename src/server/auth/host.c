@@ -140,13 +140,6 @@ static bool add_names(host_rules *rules, const char *value, char *error, size_t 
     return true;
 }
 
-/* An address that can't be read, as that of a unix socket, adds nothing. */
-static void add_listened(host_rules *rules, const char *address)
-{
-    if (read_host(&rules->known[rules->count], slice_of(address)))
-        rules->count++;
-}
-
 bool host_rules_init(host_rules *out, const settings *set, const char *where, char *error,
                      size_t size)
 {
@@ -156,9 +149,9 @@ bool host_rules_init(host_rules *out, const settings *set, const char *where, ch
     for (size_t i = 0; i < set->allow_host.count; i++)
         if (!add_names(out, set->allow_host.at[i], error, size))
             return false;
-    if (is_tcp) {
-        add_listened(out, where + sizeof(SCHEME) - 1);
-        add_listened(out, set->listen);
-    }
+    const char *const listened[] = {where + (is_tcp ? sizeof(SCHEME) - 1 : 0), set->listen};
+    for (size_t i = 0; is_tcp && i < 2;
+         i++) /* what can't be read, as a unix socket, adds nothing */
+        out->count += read_host(&out->known[out->count], slice_of(listened[i]));
     return true;
 }

@@ -25,11 +25,6 @@ enum {
 
 /* --- exchanges --- */
 
-static void resume_connection(request *r)
-{
-    http_resume((exchange *)r);
-}
-
 static bool has_client_left(const request *r)
 {
     return client_has_left(((const exchange *)r)->client);
@@ -89,8 +84,8 @@ static void exchange_destroy(exchange *x)
 
 static exchange *exchange_new(http *h)
 {
-    static const request_host HOST = {resume_connection, has_client_left, close_connection,
-                                      lend_memory, suspend_polled};
+    static const request_host HOST = {http_resume, has_client_left, close_connection, lend_memory,
+                                      suspend_polled};
     exchange *x = h->spares;
     if (x != NULL) {
         h->spares = x->next;

@@ -149,7 +149,7 @@ void http_wait(exchange *x);
 void http_suspend(exchange *x);
 
 /* Ends the wait. */
-void http_resume(exchange *x);
+void http_resume(request *r);
 
 /* Removes the request from the batcher: the exchange ends. */
 void http_end_wait(exchange *x);

@@ -42,8 +42,9 @@ void http_wait(exchange *x)
     }
 }
 
-void http_resume(exchange *x)
+void http_resume(request *r)
 {
+    exchange *x = (exchange *)r;
     x->http->pending = true;
     if (x->wait == WAIT_SUSPENDED)
         MHD_resume_connection(x->connection);
