@@ -194,11 +194,13 @@ static void serve_until_signal(process *p, const sigset_t *waited_for)
     }
 }
 
-static int refuse(int status, const char *reason)
+/* Prints why the server can't start, and returns the exit status. */
+static int refuse(const cardbox_error *err)
 {
     fprintf(stderr, "cardboxd: %s\n",
-            reason[0] != '\0' ? reason : "cannot start: out of memory, descriptors or threads");
-    return status;
+            err->message[0] != '\0' ? err->message
+                                    : "cannot start: out of memory, descriptors or threads");
+    return err->status == CARDBOX_INVALID ? EXIT_USAGE : EXIT_FAILURE;
 }
 
 static bool is_connection_string(const char *dsn, const char *given_as)
@@ -213,19 +215,15 @@ static bool is_connection_string(const char *dsn, const char *given_as)
 /* Starts all threads. Returns EXIT_SUCCESS, or the exit status after the reason was printed. */
 static int start_all(process *p)
 {
-    char error[512] = "";
     cardbox_error err = CARDBOX_ERROR_INIT;
     if (!is_connection_string(p->set.dsn, "--dsn or CARDBOX_DSN") ||
         !is_connection_string(p->set.standby_dsn, "--standby-dsn or CARDBOX_STANDBY_DSN"))
         return EXIT_USAGE;
-    if (!http_check_library(error, sizeof(error)))
-        return refuse(EXIT_FAILURE, error);
-    if (!tls_load(&p->server.tls, p->set.tls_cert, p->set.tls_key, error, sizeof(error)))
-        return refuse(EXIT_USAGE, error);
-    if (!listener_open(&p->listener, p->set.listen, (size_t)p->set.loops, error, sizeof(error)))
-        return refuse(p->listener.is_invalid ? EXIT_USAGE : EXIT_FAILURE, error);
-    if (!host_rules_init(&p->server.hosts, &p->set, p->listener.name, error, sizeof(error)))
-        return refuse(EXIT_USAGE, error);
+    if (http_check_library(&err) != CARDBOX_OK ||
+        tls_load(&p->server.tls, p->set.tls_cert, p->set.tls_key, &err) != CARDBOX_OK ||
+        listener_open(&p->listener, p->set.listen, (size_t)p->set.loops, &err) != CARDBOX_OK ||
+        host_rules_init(&p->server.hosts, &p->set, p->listener.name, &err) != CARDBOX_OK)
+        return refuse(&err);
     if (p->set.allow_host.count > 0 && !p->server.hosts.checked)
         log_warn("allow_host_unused",
                  "reason=\"the Host header is checked only with --insecure-no-auth on an address "
@@ -236,13 +234,13 @@ static int start_all(process *p)
         made ? auth_watcher_start(&p->server) : NULL; /* first, since the loops wait for it */
     p->server.notifier = p->auth_watcher == NULL ? NULL : notifier_start(&p->server);
     if (p->server.notifier == NULL || !start_loops(p))
-        return refuse(EXIT_FAILURE, err.message);
+        return refuse(&err);
     await_database(p);
     /* A running server is not ended by a change of rights: it answers 503. */
-    if (auth_watcher_refuses(p->auth_watcher, error, sizeof(error)))
-        return refuse(EXIT_USAGE, error);
+    if (auth_watcher_refuses(p->auth_watcher, &err))
+        return refuse(&err);
     p->gc_thread = gc_thread_start(&p->server);
-    return p->gc_thread != NULL ? EXIT_SUCCESS : refuse(EXIT_FAILURE, err.message);
+    return p->gc_thread != NULL ? EXIT_SUCCESS : refuse(&err);
 }
 
 /* Ends all threads. False: some hang in the database, or in an attempt to connect to it. Loops are

@@ -2,7 +2,7 @@
  * auth_watcher.c: polls with cheap statements. It does not use LISTEN, which does not work behind
  * PgBouncer. It polls more than once a second, so that a revoked token is refused within one.
  */
-#include <stdio.h>
+#include "base/errors.h"
 #include "base/clock.h"
 #include "app/log.h"
 #include "server/background/background.h"
@@ -239,19 +239,19 @@ bool auth_watcher_has_checked(auth_watcher *w)
     return atomic_load(&w->checked);
 }
 
-bool auth_watcher_refuses(auth_watcher *w, char *out, size_t size)
+bool auth_watcher_refuses(auth_watcher *w, cardbox_error *err)
 {
     pthread_mutex_lock(&w->lock);
     const char *excess = w->base.server->reachable ? role_excess(&w->rights) : NULL;
     if (excess != NULL)
-        snprintf(out, size,
-                 "other machines can reach %s and the database role \"%s\" %s: %s, or listen on "
-                 "127.0.0.1",
-                 w->base.server->set->listen, w->rights.name, excess, ROLE_REMEDY);
+        error_fill(err, CARDBOX_INVALID,
+                   "other machines can reach %s and the database role \"%s\" %s: %s, or listen on "
+                   "127.0.0.1",
+                   w->base.server->set->listen, w->rights.name, excess, ROLE_REMEDY);
     bool barred = atomic_load(&w->base.server->tokens_are_unreadable);
     if (barred)
-        snprintf(
-            out, size,
+        error_fill(
+            err, CARDBOX_INVALID,
             "the database role \"%s\" may not read the tokens, so it is not a service's: GRANT "
             "cardbox_service TO \"%s\", or log in as a role that has it",
             w->rights.name, w->rights.name);

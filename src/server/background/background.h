@@ -50,8 +50,8 @@ auth_watcher *auth_watcher_start(server_state *server);
 /* Returns whether it has queried the database once, with or without success. */
 bool auth_watcher_has_checked(auth_watcher *w);
 
-/* Returns whether the server must not serve, and writes the reason and a remedy to `out`. */
-bool auth_watcher_refuses(auth_watcher *w, char *out, size_t size);
+/* Returns whether the server must not serve, for a reason that the error has with a remedy. */
+bool auth_watcher_refuses(auth_watcher *w, cardbox_error *err);
 
 /* Starts the thread that removes expired and deleted rows in small batches, and analyzes tables
  * that have grown. Several servers may run one: a lock in the database lets one work at a time. */
