@@ -20,38 +20,24 @@ void base64_encode(buf *out, slice bytes)
     }
 }
 
-/* The value of a digit; 64: it is not a digit. */
-static uint32_t value_of(char digit)
-{
-    const char *at = digit == '\0' ? NULL : strchr(DIGITS, digit);
-    return at == NULL ? 64 : (uint32_t)(at - DIGITS);
-}
-
-/* Appends the bytes of four characters. The first `have` + 1 of them are digits. */
-static bool decode_group(buf *out, const char *text, size_t have)
-{
-    uint32_t group = 0;
-    for (size_t k = 0; k < 4; k++) {
-        uint32_t value = k <= have ? value_of(text[k]) : 0;
-        if (value == 64)
-            return false;
-        group = group << 6 | value;
-    }
-    for (size_t k = 0; k < have; k++)
-        buf_char(out, (char)(unsigned char)(group >> (16 - 8 * k)));
-    return (group & (have == 3 ? 0U : (1U << (24 - 8 * have)) - 1)) == 0;
-}
-
 bool base64_decode(buf *out, slice text)
 {
-    size_t start = out->len;
+    size_t start = out->len, padding = 0;
+    uint32_t group = 0;
     bool good = text.len % 4 == 0;
-    for (size_t i = 0; good && i < text.len; i += 4) {
-        size_t have = 3;
-        while (i + 4 == text.len && have > 1 && text.ptr[i + have] == '=')
-            have--;
-        good = decode_group(out, text.ptr + i, have);
+    while (padding < 2 && padding < text.len && text.ptr[text.len - 1 - padding] == '=')
+        padding++;
+    for (size_t i = 0; good && i < text.len; i++) {
+        /* Padding stands for zeros, which are not kept. */
+        const char *digit =
+            i + padding < text.len ? memchr(DIGITS, text.ptr[i], sizeof(DIGITS) - 1) : DIGITS;
+        int dropped = i + 1 == text.len ? 8 * (int)padding : 0;
+        good = digit != NULL;
+        group = group << 6 | (uint32_t)(good ? digit - DIGITS : 0);
+        for (int shift = 16; good && i % 4 == 3 && shift >= dropped; shift -= 8)
+            buf_char(out, (char)(unsigned char)(group >> shift));
     }
+    good = good && (group & ((1U << 8 * padding) - 1)) == 0;
     if (!good && out->len > start) {
         out->len = start;
         out->data[start] = '\0';

@@ -7,30 +7,23 @@
 #include <stdio.h>
 #include "base/text.h"
 
-static const struct {
-    cardbox_status status;
-    const char *name;
-} STATUS_NAMES[] = {
-    {CARDBOX_OK, "ok"},
-    {CARDBOX_INVALID, "invalid"},
-    {CARDBOX_NOT_FOUND, "not_found"},
-    {CARDBOX_CONFLICT, "conflict"},
-    {CARDBOX_GONE, "gone"},
-    {CARDBOX_FORBIDDEN, "forbidden"},
-    {CARDBOX_TOO_LARGE, "too_large"},
-    {CARDBOX_BUSY, "busy"},
-    {CARDBOX_TIMEOUT, "timeout"},
-    {CARDBOX_UNAVAILABLE, "unavailable"},
-    {CARDBOX_NOMEM, "nomem"},
-    {CARDBOX_INTERNAL, "internal"},
-};
-
 const char *cardbox_status_name(cardbox_status status)
 {
-    for (size_t i = 0; i < sizeof(STATUS_NAMES) / sizeof(STATUS_NAMES[0]); i++)
-        if (STATUS_NAMES[i].status == status)
-            return STATUS_NAMES[i].name;
-    return "unknown";
+    static const char *const NAMES[] = {
+        [-CARDBOX_OK] = "ok",
+        [-CARDBOX_INVALID] = "invalid",
+        [-CARDBOX_NOT_FOUND] = "not_found",
+        [-CARDBOX_CONFLICT] = "conflict",
+        [-CARDBOX_GONE] = "gone",
+        [-CARDBOX_FORBIDDEN] = "forbidden",
+        [-CARDBOX_TOO_LARGE] = "too_large",
+        [-CARDBOX_BUSY] = "busy",
+        [-CARDBOX_TIMEOUT] = "timeout",
+        [-CARDBOX_UNAVAILABLE] = "unavailable",
+        [-CARDBOX_NOMEM] = "nomem",
+        [-CARDBOX_INTERNAL] = "internal",
+    };
+    return status <= CARDBOX_OK && status >= CARDBOX_INTERNAL ? NAMES[-status] : "unknown";
 }
 
 /* The longest prefix that fits comes first: a whole SQLSTATE before its class. */
@@ -75,7 +68,7 @@ cardbox_status error_of_sqlstate(const char *sqlstate, bool *retryable)
         return CARDBOX_UNAVAILABLE;
     }
     for (size_t i = 0; i < sizeof(SQLSTATES) / sizeof(SQLSTATES[0]); i++) {
-        if (strncmp(sqlstate, SQLSTATES[i].prefix, strlen(SQLSTATES[i].prefix)) == 0) {
+        if (error_is_of_class(sqlstate, SQLSTATES[i].prefix)) {
             *retryable = SQLSTATES[i].retryable;
             return SQLSTATES[i].status;
         }
@@ -129,7 +122,7 @@ bool error_is_of_class(const char *sqlstate, const char *class_prefix)
 
 bool error_is_rolled_back(const cardbox_error *err)
 {
-    return strncmp(err->sqlstate, "40", 2) == 0;
+    return error_is_of_class(err->sqlstate, "40");
 }
 
 bool error_is_read_only(const char *sqlstate)

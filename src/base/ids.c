@@ -28,19 +28,12 @@ static void digest_flush(digest *d)
     d->len = 0;
 }
 
-static void digest_add(digest *d, const char *bytes, size_t len)
+static void digest_add(digest *d, slice text)
 {
-    while (len > 0) {
-        size_t space = BLOCK_SIZE - d->len, some = len < space ? len : space;
-
-        if (space == 0) {
+    for (size_t i = 0; i < text.len; i++) {
+        if (d->len == BLOCK_SIZE)
             digest_flush(d);
-            continue;
-        }
-        memcpy(d->block + d->len, bytes, some);
-        d->len += some;
-        bytes += some;
-        len -= some;
+        d->block[d->len++] = text.ptr[i];
     }
 }
 
@@ -63,16 +56,15 @@ void cardbox_uuid7_from_key(char out[CARDBOX_UUID_SIZE], const char *key, const 
 {
     digest d = {.len = 0};
     uuid16 id, origin;
-    slice key_text = slice_of(key), part_text = slice_of(part);
 
     if (out == NULL)
         return;
-    digest_add(&d, key_text.ptr, key_text.len);
-    digest_add(&d, "", 1);
-    digest_add(&d, part_text.ptr, part_text.len);
+    digest_add(&d, slice_of(key));
+    digest_add(&d, (slice){"", 1});
+    digest_add(&d, slice_of(part));
     digest_flush(&d);
     memcpy(id.bytes, d.uuid, sizeof(id.bytes));
-    if (uuid16_parse(&origin, key_text) && is_v7(&origin))
+    if (uuid16_parse(&origin, slice_of(key)) && is_v7(&origin))
         memcpy(id.bytes, origin.bytes, 6);
     id.bytes[6] = (unsigned char)(0x70u | (id.bytes[6] & 0x0Fu));
     uuid16_format(out, &id);

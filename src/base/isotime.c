@@ -11,16 +11,12 @@
 #define MICROS_MIN (INT64_C(-62135596800) * MICROS_PER_SECOND)
 #define MICROS_MAX (INT64_C(253402300800) * MICROS_PER_SECOND - 1)
 
-static bool is_leap(int year)
-{
-    return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-}
-
 static int days_in_month(int year, int month)
 {
     static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 
-    return month == 2 && is_leap(year) ? 29 : days[month - 1];
+    return month == 2 && is_leap ? 29 : days[month - 1];
 }
 
 /* --- reading --- */

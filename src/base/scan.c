@@ -139,11 +139,6 @@ static state read_word(checker *c, const char *word)
     return WANT_NEXT;
 }
 
-static bool in_object(const checker *c)
-{
-    return c->objects[(c->depth - 1) / 64] >> ((c->depth - 1) % 64) & 1;
-}
-
 /* A member's name and colon. */
 static state read_key(checker *c)
 {
@@ -215,7 +210,7 @@ static state read_next(checker *c)
     if (c->depth == 0)
         return FINISHED;
     char next = peek(c);
-    bool object = in_object(c);
+    bool object = c->objects[(c->depth - 1) / 64] >> ((c->depth - 1) % 64) & 1;
     if (next == ',') {
         c->at++;
         return object ? read_key(c) : WANT_VALUE;

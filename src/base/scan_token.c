@@ -8,16 +8,11 @@
  * many digits jsonb may print for a short number with an exponent. */
 enum { WHOLE_DIGITS_MAX = 131072, FRACTION_DIGITS_MAX = 16383, EXPANDED_DIGITS_MAX = 40 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static slice take_digits(const char **at, const char *end)
 {
     const char *from = *at;
 
-    while (*at < end && is_digit(**at))
+    while (*at < end && **at >= '0' && **at <= '9')
         ++*at;
     return (slice){from, (size_t)(*at - from)};
 }

@@ -11,15 +11,11 @@
 bool uuid16_parse(uuid16 *out, slice text)
 {
     char copy[UUID_TEXT_SIZE] = "";
-    uuid_t bytes;
 
     if (text.len != UUID_TEXT_SIZE - 1)
         return false;
     memcpy(copy, text.ptr, text.len);
-    if (uuid_parse(copy, bytes) != 0)
-        return false;
-    memcpy(out->bytes, bytes, sizeof(out->bytes));
-    return true;
+    return uuid_parse(copy, out->bytes) == 0;
 }
 
 void uuid16_format(char out[UUID_TEXT_SIZE], const uuid16 *id)
@@ -52,24 +48,15 @@ static uint64_t time_next(void)
     return next;
 }
 
-/* No random bytes are buffered, so a forked child can't repeat those of its parent. If the kernel
- * has no getrandom, libuuid makes them. */
-static void fill_random(uuid16 *out)
-{
-    uuid_t bytes;
-
-    if (getrandom(out->bytes, sizeof(out->bytes), 0) == (ssize_t)sizeof(out->bytes))
-        return;
-    uuid_generate_random(bytes);
-    memcpy(out->bytes, bytes, sizeof(out->bytes));
-}
-
 void uuid16_v7(uuid16 *out)
 {
     uint64_t time = time_next();
     uuid16 id = {{0}};
 
-    fill_random(&id);
+    /* No random bytes are buffered, so a forked child can't repeat those of its parent. If the
+     * kernel has no getrandom, libuuid makes them. */
+    if (getrandom(id.bytes, sizeof(id.bytes), 0) != (ssize_t)sizeof(id.bytes))
+        uuid_generate_random(id.bytes);
     for (int i = 0; i < 6; i++)
         id.bytes[i] = (unsigned char)(time >> (52 - 8 * i));
     id.bytes[6] = (unsigned char)(0x70u | (time >> 8 & 0x0Fu));

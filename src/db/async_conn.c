@@ -25,7 +25,7 @@ void async_move(async_conn *c, async_state state, int64_t due_ms)
 }
 
 cardbox_status async_conn_new(async_conn **out, const cardbox_options *options, connector *by,
-                              int wake_fd, cardbox_error *err)
+                              int wake_fd, memory_budget *budget, cardbox_error *err)
 {
     cardbox_options complete;
     options_complete(&complete, options);
@@ -38,6 +38,7 @@ cardbox_status async_conn_new(async_conn **out, const cardbox_options *options, 
     c->options = complete;
     c->connector = by;
     c->wake_fd = wake_fd;
+    c->budget = budget;
     async_move(c, ASYNC_WAITING, 0);
     *out = c;
     return CARDBOX_OK;
@@ -281,11 +282,6 @@ bool async_conn_is_wanted(const async_conn *c)
 bool async_conn_is_up(const async_conn *c)
 {
     return c->state == ASYNC_OPEN;
-}
-
-void async_conn_count(async_conn *c, memory_budget *budget)
-{
-    c->budget = budget;
 }
 
 const async_status *async_conn_status(const async_conn *c)

@@ -42,10 +42,12 @@ typedef void (*query_done)(void *arg, store_rows *rows, const cardbox_error *err
 
 /* Creates a connection that `by` opens. `by` writes to the eventfd `wake_fd` when an attempt has
  * ended. The first attempt starts in the first async_conn_tick. The options used are conninfo,
- * application_name, connect_timeout_ms, statement_timeout_ms and no_named_statements. All texts and
- * `by` must outlive it. CARDBOX_INVALID: a bad connection string. CARDBOX_NOMEM. */
+ * application_name, connect_timeout_ms, statement_timeout_ms and no_named_statements. The bytes of
+ * large answers are counted in `budget` (NULL: not) while they arrive, unless their rows are passed
+ * one by one. All texts, `by` and `budget` must outlive the connection. CARDBOX_INVALID: a bad
+ * connection string. CARDBOX_NOMEM. */
 cardbox_status async_conn_new(async_conn **out, const cardbox_options *options, connector *by,
-                              int wake_fd, cardbox_error *err);
+                              int wake_fd, memory_budget *budget, cardbox_error *err);
 
 /* Fails pending queries with CARDBOX_UNAVAILABLE, then closes. NULL is fine. */
 void async_conn_free(async_conn *c);
@@ -75,10 +77,6 @@ void async_conn_retry_now(async_conn *c);
 bool async_conn_is_wanted(const async_conn *c);
 
 bool async_conn_is_up(const async_conn *c); /* connected: async_conn_send will do */
-
-/* Counts the bytes of large answers in `budget` while they arrive, unless their rows are passed one
- * by one. The budget must outlive the connection. */
-void async_conn_count(async_conn *c, memory_budget *budget);
 
 /* Fails the first pending query and closes the connection, which is the only means to stop
  * receiving its response. */

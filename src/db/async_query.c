@@ -61,11 +61,7 @@ static bool put_query(async_conn *c, query *q)
 {
     const statement *s = statement_get(q->id);
     bool named = !c->options.no_named_statements;
-    const char *values[PARAMS_MAX];
-    int lengths[PARAMS_MAX], formats[PARAMS_MAX], count = q->params.count, sent;
-
     q->ahead = 0;
-    params_finish(&q->params, values, lengths, formats);
     if (!send_limits(c, q))
         return false;
     q->preparing = named && !c->prepared[q->id];
@@ -73,18 +69,7 @@ static bool put_query(async_conn *c, query *q)
     if (q->preparing && !PQsendPrepare(c->pg, s->name, s->text, 0, NULL))
         return false;
     c->prepared[q->id] = named;
-    if (named)
-        sent = PQsendQueryPrepared(c->pg, s->name, count, values, lengths, formats, 1);
-    else
-        sent = PQsendQueryParams(c->pg, s->text, count, NULL, values, lengths, formats, 1);
-    return sent && PQpipelineSync(c->pg) && async_flush(c);
-}
-
-/* put_query has failed: what is in the pipeline is not known any more. */
-static void mark_broken(async_conn *c)
-{
-    async_set_reason(c, PQerrorMessage(c->pg));
-    async_move(c, ASYNC_BROKEN, 0);
+    return connect_send(c->pg, s, named, &q->params) && PQpipelineSync(c->pg) && async_flush(c);
 }
 
 static void add_pending(async_conn *c, query *q)
@@ -132,7 +117,8 @@ cardbox_status async_conn_send(async_conn *c, statement_id id, params *p,
         status = error_buf(err, &q->params.bytes, "the statement");
     } else if (!put_query(c, q)) {
         status = connect_error(err, c->pg, NULL);
-        mark_broken(c);
+        async_set_reason(c, PQerrorMessage(c->pg));
+        async_move(c, ASYNC_BROKEN, 0); /* what is in the pipeline is not known any more */
     }
     if (status == CARDBOX_OK)
         add_pending(c, q);
@@ -192,12 +178,6 @@ static bool has_large_row(const PGresult *result)
     return false;
 }
 
-static void pass_row(async_conn *c, query *q, PGresult *result)
-{
-    if (!q->on_rows(q->arg, result))
-        async_conn_refuse(c, CARDBOX_TOO_LARGE, "no more of the answer is wanted");
-}
-
 static void keep_result(async_conn *c, query *q, PGresult *result)
 {
     ExecStatusType kind = PQresultStatus(result);
@@ -211,7 +191,8 @@ static void keep_result(async_conn *c, query *q, PGresult *result)
         if (q->preparing && q->ahead > 0)
             c->prepared[q->id] = false;
     } else if (kind == PGRES_SINGLE_TUPLE) {
-        pass_row(c, q, result);
+        if (!q->on_rows(q->arg, result))
+            async_conn_refuse(c, CARDBOX_TOO_LARGE, "no more of the answer is wanted");
         return;
     } else if (kind == PGRES_TUPLES_OK) {
         rows_free(q->rows);

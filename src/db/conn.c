@@ -21,13 +21,6 @@ enum {
     DEADLINE_SENT_MAX = 16 * 1024 * 1024
 };
 
-/* NULL: out of memory. */
-static PGconn *open_connection(const cardbox_options *options)
-{
-    connect_params how;
-    return connect_params_fill(&how, options) ? connect_open(&how) : NULL;
-}
-
 static cardbox_status not_connected(const PGconn *pg, cardbox_error *err)
 {
     cardbox_error why;
@@ -55,10 +48,11 @@ static cardbox_status guard_session(store_conn *conn, cardbox_error *err)
 cardbox_status conn_open(store_conn **out, const cardbox_options *options, cardbox_error *err)
 {
     cardbox_status status = CARDBOX_OK;
+    connect_params how;
     store_conn *conn = calloc(1, sizeof(*conn));
     if (conn == NULL)
         return error_nomem(err);
-    conn->pg = open_connection(options);
+    conn->pg = connect_params_fill(&how, options) ? connect_open(&how) : NULL;
     conn->pid = getpid();
     conn->named = !options->no_named_statements;
     conn->deadline_ms = options->statement_timeout_ms + DEADLINE_GRACE_MS;
@@ -259,29 +253,20 @@ static cardbox_status prepare(store_conn *conn, statement_id id, cardbox_error *
 
 cardbox_status conn_send(store_conn *conn, statement_id id, const params *p, cardbox_error *err)
 {
-    const statement *s = statement_get(id);
-    const char *values[PARAMS_MAX];
-    int lengths[PARAMS_MAX], formats[PARAMS_MAX], sent;
-    int count = p == NULL ? 0 : p->count;
     if (conn_is_forked(conn))
         return error_forked(err);
     conn->running = id;
     if (conn->borrowed && !conn_is_idle(conn->pg) && conn_alive(conn))
         return error_set(err, CARDBOX_INVALID,
                          "the lent connection is busy: it must be idle during each call");
-    if (p != NULL && !params_finish(p, values, lengths, formats))
+    if (p != NULL && !buf_ok(&p->bytes))
         return error_buf(err, &p->bytes, "the request");
     if (!conn->borrowed)
         PQsetnonblocking(conn->pg, p == NULL || p->bytes.len <= DEADLINE_SENT_MAX);
-    if (conn->named) {
-        cardbox_status status = prepare(conn, id, err);
-        if (status != CARDBOX_OK)
-            return status;
-        sent = PQsendQueryPrepared(conn->pg, s->name, count, values, lengths, formats, 1);
-    } else {
-        sent = PQsendQueryParams(conn->pg, s->text, count, NULL, values, lengths, formats, 1);
-    }
-    return finish_send(conn, sent, err);
+    cardbox_status status = conn->named ? prepare(conn, id, err) : CARDBOX_OK;
+    if (status != CARDBOX_OK)
+        return status;
+    return finish_send(conn, connect_send(conn->pg, statement_get(id), conn->named, p), err);
 }
 
 cardbox_status conn_run(store_conn *conn, statement_id id, const params *p, store_rows **rows,

@@ -1,5 +1,5 @@
 /*
- * connect.c: libpq's parameters and errors, for every kind of connection. Knows no statements.
+ * connect.c: libpq's parameters and errors, for every kind of connection.
  */
 #include "db/connect.h"
 
@@ -57,26 +57,21 @@ static bool is_bare_name(const char *conninfo)
     return strchr(conninfo, '=') == NULL && strstr(conninfo, "://") == NULL;
 }
 
-bool conninfo_read(PQconninfoOption **out, const char *conninfo)
+/* Parses a connection string without the defaults of the environment. The caller frees the result.
+ * NULL: out of memory, or the string is malformed; then *why may be set, for PQfreemem. */
+static PQconninfoOption *parse_conninfo(const char *conninfo, char **why)
 {
-    *out = is_bare_name(conninfo) ? NULL : PQconninfoParse(conninfo, NULL);
-    return *out != NULL || is_bare_name(conninfo);
+    return PQconninfoParse(is_bare_name(conninfo) ? "" : conninfo, why);
 }
 
-const char *conninfo_setting(const PQconninfoOption *parsed, const char *keyword,
-                             const char *variable)
-{
-    for (; parsed != NULL && parsed->keyword != NULL; parsed++)
-        if (strcmp(parsed->keyword, keyword) == 0 && parsed->val != NULL)
-            return parsed->val;
-    const char *value = variable == NULL ? NULL : getenv(variable);
-    return value == NULL ? "" : value;
-}
-
-/* The options that libpq would send by itself. */
+/* The options for the server that libpq would send by itself. */
 static const char *given_options(const PQconninfoOption *parsed)
 {
-    return conninfo_setting(parsed, "options", "PGOPTIONS");
+    const char *environment = getenv("PGOPTIONS");
+    for (; parsed->keyword != NULL; parsed++)
+        if (strcmp(parsed->keyword, "options") == 0 && parsed->val != NULL)
+            return parsed->val;
+    return environment == NULL ? "" : environment;
 }
 
 /* Keepalive settings with which PostgreSQL detects a lost client. With its defaults it would keep
@@ -91,8 +86,8 @@ static const char *given_options(const PQconninfoOption *parsed)
  * and the role has the settings. */
 static bool fill_settings(connect_params *out, const cardbox_options *options)
 {
-    PQconninfoOption *parsed;
-    if (!conninfo_read(&parsed, options->conninfo))
+    PQconninfoOption *parsed = parse_conninfo(options->conninfo, NULL);
+    if (parsed == NULL) /* the environment must not be used instead */
         return false;
     /* Prepared plans are kept, perhaps from a time when the tables were empty. These settings make
      * the planner use indexes and their order, for any parameters. */
@@ -169,24 +164,17 @@ int connect_first_line(const char *message)
     return (int)strcspn(message, "\r\n");
 }
 
-/* libpq reports this only in its message, which is NULL if there is no memory for that either. */
-static bool is_out_of_memory(const char *why)
-{
-    static const char WORDS[] = "out of memory";
-    return why == NULL || strncmp(why, WORDS, sizeof(WORDS) - 1) == 0;
-}
-
 cardbox_status conninfo_check(const char *conninfo, cardbox_error *err)
 {
     char *why = NULL;
-    PQconninfoOption *parsed =
-        is_bare_name(conninfo) ? PQconndefaults() : PQconninfoParse(conninfo, &why);
+    PQconninfoOption *parsed = parse_conninfo(conninfo, &why);
     cardbox_status status = CARDBOX_OK;
-    if (parsed == NULL)
-        status = is_out_of_memory(why)
-                     ? error_nomem(err)
-                     : error_set(err, CARDBOX_INVALID, "bad connection string: %.*s",
-                                 connect_first_line(why), why);
+    /* libpq has no other sign for this. The message is NULL if there is no memory for it either. */
+    if (parsed == NULL && (why == NULL || strstr(why, "out of memory") == why))
+        status = error_nomem(err);
+    else if (parsed == NULL)
+        status = error_set(err, CARDBOX_INVALID, "bad connection string: %.*s",
+                           connect_first_line(why), why);
     else if (strlen(given_options(parsed)) > CONNECT_OPTIONS_MAX)
         status = error_set(err, CARDBOX_INVALID,
                            "the connection string's options, or PGOPTIONS, have more than %d bytes",
@@ -219,6 +207,16 @@ PGconn *connect_open(const connect_params *how)
     PQreset(pg);
     PQsetErrorVerbosity(pg, PQERRORS_DEFAULT);
     return pg;
+}
+
+int connect_send(PGconn *pg, const statement *s, bool is_prepared, const params *p)
+{
+    const char *values[PARAMS_MAX];
+    int lengths[PARAMS_MAX], formats[PARAMS_MAX], count = p == NULL ? 0 : p->count;
+    if (p != NULL)
+        params_finish(p, values, lengths, formats);
+    return is_prepared ? PQsendQueryPrepared(pg, s->name, count, values, lengths, formats, 1)
+                       : PQsendQueryParams(pg, s->text, count, NULL, values, lengths, formats, 1);
 }
 
 /* The SQLSTATE in "FATAL:  53300: too many clients", whatever the language; NULL: there is none. */

@@ -6,6 +6,8 @@
 
 #include <libpq-fe.h>
 #include "cardbox/client.h"
+#include "db/params.h"
+#include "db/statement.h"
 
 /* Bytes of the options that a connection string may have for the server. */
 #define CONNECT_OPTIONS_MAX 1000
@@ -26,16 +28,6 @@ bool connect_params_fill(connect_params *out, const cardbox_options *options);
 /* Copies the caller's options. Members that an older struct lacks, and those that are 0, get their
  * defaults. Pointers are not copied. */
 void options_complete(cardbox_options *out, const cardbox_options *given);
-
-/* Parses a connection string that conninfo_check has accepted, for conninfo_setting. The caller
- * frees it. NULL: a bare database name. False: out of memory. The caller must not fall back to the
- * environment then. */
-bool conninfo_read(PQconninfoOption **out, const char *conninfo);
-
-/* The value of a keyword in a parsed connection string (NULL: a bare database name), else that of
- * an environment variable (NULL: none). "": neither is set. */
-const char *conninfo_setting(const PQconninfoOption *parsed, const char *keyword,
-                             const char *variable);
 
 /* True if libpq can read a connection string, and its options leave space for ours. Values such as
  * a port or an sslmode are checked by libpq when it connects. */
@@ -68,6 +60,10 @@ void connect_failure(cardbox_error *out, const PGconn *pg);
 
 /* Bytes of a message of libpq's that are worth showing: its first line, without the end. */
 int connect_first_line(const char *message);
+
+/* Sends a statement: by its name if it is prepared, else its text. `p` NULL: no parameters. 0: it
+ * failed, as libpq's functions. */
+int connect_send(PGconn *pg, const statement *s, bool is_prepared, const params *p);
 
 /* Fills err from a failed result (may be NULL) or, without an SQLSTATE, from the connection. */
 cardbox_status connect_error(cardbox_error *err, const PGconn *pg, const PGresult *result);

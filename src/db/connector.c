@@ -5,8 +5,8 @@
 #include "db/connector.h"
 
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/queue.h>
-#include <unistd.h>
 #include "base/clock.h"
 #include "base/errors.h"
 #include "base/periodic.h"
@@ -90,14 +90,11 @@ static void attempt_free(connector *c, connect_attempt *a)
 
 static void hand_over(connector *c, connect_attempt *a)
 {
-    uint64_t one = 1;
     pthread_mutex_lock(&c->lock);
     bool abandoned = a->abandoned;
     if (!abandoned) {
         atomic_store(&a->ended, true);
-        /* The counter of an eventfd can't be full here; a lost write only delays the loop. */
-        ssize_t written = write(a->wake_fd, &one, sizeof(one));
-        (void)written;
+        eventfd_write(a->wake_fd, 1);
     }
     pthread_mutex_unlock(&c->lock);
     if (abandoned)

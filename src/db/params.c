@@ -65,10 +65,7 @@ void params_text(params *p, slice text)
 
 void params_cstr(params *p, const char *text)
 {
-    if (text == NULL)
-        params_null(p);
-    else
-        params_text(p, slice_of(text));
+    params_text_or_null(p, slice_of(text));
 }
 
 void params_text_or_null(params *p, slice text)
@@ -216,16 +213,13 @@ void params_made_of(params *p, const buf *text)
         p->bytes.failure = text->failure;
 }
 
-bool params_finish(const params *p, const char *values[PARAMS_MAX], int lengths[PARAMS_MAX],
+void params_finish(const params *p, const char *values[PARAMS_MAX], int lengths[PARAMS_MAX],
                    int formats[PARAMS_MAX])
 {
-    if (!buf_ok(&p->bytes))
-        return false;
     for (int i = 0; i < p->count; i++) {
         bool null = p->lengths[i] < 0;
         values[i] = null ? NULL : buf_str(&p->bytes) + p->offsets[i];
         lengths[i] = null ? 0 : p->lengths[i];
         formats[i] = 1;
     }
-    return true;
 }

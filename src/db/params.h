@@ -76,8 +76,8 @@ void params_column(params *p, params_type type, const void *structs, size_t coun
 void params_made_of(params *p, const buf *text);
 
 /* Fills the arrays for libpq: values, lengths, formats (all binary). Pointers are valid until the
- * next change. False if an append failed. */
-bool params_finish(const params *p, const char *values[PARAMS_MAX], int lengths[PARAMS_MAX],
+ * next change. No append may have failed. */
+void params_finish(const params *p, const char *values[PARAMS_MAX], int lengths[PARAMS_MAX],
                    int formats[PARAMS_MAX]);
 
 #endif

@@ -24,7 +24,6 @@ struct store_pool {
     store_conn *idle;         /* the most recently used first */
     cardbox_pool_stats stats; /* stats.open counts those being opened too */
     unsigned promised;        /* connections that are reserved for waiting threads */
-    unsigned seed;            /* for the jitter */
 };
 
 static char *copy_text(cardbox_options *options)
@@ -53,7 +52,6 @@ cardbox_status pool_new(store_pool **out, const cardbox_options *options, cardbo
         return error_nomem(err);
     }
     pool->pid = getpid();
-    pool->seed = (unsigned)clock_ms();
     pthread_mutex_init(&pool->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -90,15 +88,11 @@ void pool_free(store_pool *pool)
     free(pool);
 }
 
-/* Lifetimes are varied by up to 10 %, so that connections do not all end at once. */
-static int64_t retire_time(store_pool *pool)
+/* Lifetimes are 90 to 110 % of the option, so that connections do not all end at once. */
+static int64_t retire_time(const store_pool *pool)
 {
-    int64_t life_ms = (int64_t)pool->options.max_lifetime_s * 1000;
-    int64_t spread = life_ms / 5;
-    pthread_mutex_lock(&pool->lock);
-    int64_t jitter = spread > 0 ? rand_r(&pool->seed) % spread : 0;
-    pthread_mutex_unlock(&pool->lock);
-    return clock_ms() + life_ms - spread / 2 + jitter;
+    int64_t life_ms = (int64_t)pool->options.max_lifetime_s * 1000, varied_ms = life_ms * 2 / 5;
+    return clock_ms() + life_ms * 7 / 10 + clock_backoff_ms(0, varied_ms, varied_ms);
 }
 
 /* Promises a connection, or the right to open one, to a waiting thread. Lock held. */

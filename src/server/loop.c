@@ -3,14 +3,13 @@
  * statements. When the loop stops, every request gets an answer and no connection stays suspended.
  */
 #include "server/loop.h"
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "app/log.h"
+#include "server/batch/db_conns.h"
 #include "server/net/acceptor.h"
 #include "server/background/jobs.h"
 #include "server/api/followers.h"
@@ -42,10 +41,11 @@ struct loop {
     int wake_fd;
     http *http;
     acceptor acceptor;
-    loop_database database;
-    transfers *transfers;
+    db_conns *conns;
+    batcher *batcher;
+    transfers transfers;
     followers *followers;
-    jobs *jobs;
+    jobs jobs;
     pthread_t thread;
     bool started;
     loop_phase phase;
@@ -73,10 +73,9 @@ void loop_free(loop *l)
     loop_wait(l);
     acceptor_close(&l->acceptor, NULL);
     http_free(l->http);
-    loop_database_close(&l->database);
-    transfers_free(l->transfers);
+    db_conns_free(l->conns); /* ends the batches too */
+    batcher_free(l->batcher);
     followers_free(l->followers);
-    jobs_free(l->jobs);
     if (l->wake_fd >= 0)
         close(l->wake_fd);
     if (l->epoll_fd >= 0)
@@ -91,19 +90,20 @@ static cardbox_status open_parts(loop *l, size_t number, cardbox_error *err)
     if (l->epoll_fd < 0 || l->wake_fd < 0)
         return CARDBOX_NOMEM;
     loop_handles at = {number, l->epoll_fd, l->wake_fd, TAG_DATABASE};
-    cardbox_status status = loop_database_open(&l->database, l->server, l->stats, &at, err);
+    cardbox_status status = db_conns_new(&l->conns, l->server, &at, err);
     if (status != CARDBOX_OK)
         return status;
-    l->transfers = transfers_new(l->wake_fd);
+    l->batcher = batcher_new(l->server, l->stats, l->conns);
+    l->transfers.wake_fd = l->wake_fd;
     l->followers = followers_new(l->server->set);
-    l->jobs = jobs_new(l->server->jobs, l->stats, l->wake_fd);
-    if (l->transfers == NULL || l->followers == NULL || l->jobs == NULL)
+    l->jobs = (jobs){.pool = l->server->jobs, .stats = l->stats, .wake_fd = l->wake_fd};
+    if (l->batcher == NULL || l->followers == NULL)
         return CARDBOX_NOMEM;
     l->http = http_new(l->server, l->stats,
-                       &(http_parts){.batcher = l->database.batcher,
-                                     .transfers = l->transfers,
+                       &(http_parts){.batcher = l->batcher,
+                                     .transfers = &l->transfers,
                                      .followers = l->followers,
-                                     .jobs = l->jobs});
+                                     .jobs = &l->jobs});
     if (l->http == NULL || !watch_fd(l, l->wake_fd, TAG_WAKE) ||
         !watch_fd(l, http_fd(l->http), TAG_HTTP))
         return CARDBOX_NOMEM;
@@ -122,7 +122,11 @@ cardbox_status loop_new(loop **out, server_state *server, size_t number, int lis
     l->stats = &server->stats[number];
     l->epoll_fd = l->wake_fd = -1;
     cardbox_status status = open_parts(l, number, err);
-    acceptor_open(&l->acceptor, server, number, l->epoll_fd, TAG_ACCEPT, listen_fd);
+    l->acceptor = (acceptor){.server = server,
+                             .number = number,
+                             .epoll_fd = l->epoll_fd,
+                             .tag = TAG_ACCEPT,
+                             .fd = listen_fd};
     if (status != CARDBOX_OK)
         loop_free(l);
     else
@@ -138,20 +142,13 @@ static void set_phase(loop *l, loop_phase phase, int64_t end_ms)
     l->phase_ms = end_ms;
 }
 
-static void start_draining(loop *l, int64_t now_ms)
-{
-    acceptor_close(&l->acceptor, l->http);
-    l->active_ms = now_ms;
-    set_phase(l, LOOP_DRAINING, now_ms + l->server->set->drain_timeout_ms);
-}
-
 /* Answers all requests with 503, since none may be suspended when the HTTP library stops. A request
  * that a helper thread works on stays suspended until the thread is done. */
 static void abort_requests(loop *l)
 {
-    jobs_abort(l->jobs);
-    batcher_abort(l->database.batcher);
-    transfers_abort(l->transfers);
+    jobs_abort(&l->jobs);
+    batcher_abort(l->batcher);
+    transfers_abort(&l->transfers);
     followers_tick(l->followers, clock_ms());
 }
 
@@ -162,14 +159,17 @@ static void continue_stopping(loop *l, int64_t now_ms)
     int stop = atomic_load(&l->server->stop);
     if (http_active(l->http) > 0)
         l->active_ms = now_ms;
-    if (l->phase == LOOP_SERVING && stop != STOP_NOT)
-        start_draining(l, now_ms);
+    if (l->phase == LOOP_SERVING && stop != STOP_NOT) {
+        acceptor_close(&l->acceptor, l->http);
+        l->active_ms = now_ms;
+        set_phase(l, LOOP_DRAINING, now_ms + l->server->set->drain_timeout_ms);
+    }
     bool quiet = now_ms - l->active_ms >= LINGER_MS;
     if (l->phase == LOOP_DRAINING && (quiet || stop == STOP_AT_ONCE || now_ms >= l->phase_ms))
         set_phase(l, LOOP_CLOSING, now_ms + SEND_LAST_MS);
     if (l->phase == LOOP_CLOSING) {
         abort_requests(l);
-        if (http_active(l->http) == 0 || (now_ms >= l->phase_ms && !jobs_are_open(l->jobs)))
+        if (http_active(l->http) == 0 || (now_ms >= l->phase_ms && !jobs_are_open(&l->jobs)))
             set_phase(l, LOOP_OVER, now_ms);
     }
 }
@@ -187,11 +187,12 @@ static int wait_ms(const loop *l)
     int64_t next_ms = http_next_ms(l->http, now_ms);
     if (next_ms <= now_ms)
         return 0;
-    next_ms = earlier(next_ms, loop_database_next_ms(&l->database));
+    next_ms = earlier(next_ms, db_conns_next_ms(l->conns));
+    next_ms = earlier(next_ms, batcher_next_ms(l->batcher));
     next_ms = earlier(next_ms, acceptor_next_ms(&l->acceptor));
-    next_ms = earlier(next_ms, transfers_next_ms(l->transfers));
+    next_ms = earlier(next_ms, transfers_next_ms(&l->transfers));
     next_ms = earlier(next_ms, followers_next_ms(l->followers));
-    next_ms = earlier(next_ms, jobs_next_ms(l->jobs));
+    next_ms = earlier(next_ms, jobs_next_ms(&l->jobs));
     if (l->phase != LOOP_SERVING)
         next_ms = earlier(next_ms, now_ms + LINGER_MS / 4);
     next_ms = earlier(next_ms, now_ms + WAIT_MOST_MS);
@@ -200,16 +201,16 @@ static int wait_ms(const loop *l)
 
 static void dispatch(loop *l, const struct epoll_event *events, int count, int64_t now_ms)
 {
-    uint64_t ignored;
+    eventfd_t ignored;
     for (int i = 0; i < count; i++) {
         if (events[i].data.u64 >= TAG_DATABASE)
-            loop_database_ready(&l->database, events[i].data.u64 - TAG_DATABASE);
+            db_conns_on_socket(l->conns, events[i].data.u64 - TAG_DATABASE);
         else if (events[i].data.u64 == TAG_HTTP)
             http_ready(l->http, now_ms);
         else if (events[i].data.u64 == TAG_ACCEPT)
             acceptor_ready(&l->acceptor, l->http, now_ms);
-        else if (events[i].data.u64 == TAG_WAKE && read(l->wake_fd, &ignored, sizeof(ignored)) < 0)
-            log_debug("wake", "errno=%d", errno);
+        else
+            eventfd_read(l->wake_fd, &ignored);
     }
 }
 
@@ -220,15 +221,16 @@ static void handle_events(loop *l, const struct epoll_event *events, int count, 
     for (int i = 0; i < count; i++)
         http_ready = http_ready || events[i].data.u64 == TAG_HTTP;
     acceptor_tick(&l->acceptor, now_ms);
-    loop_database_tick(&l->database, now_ms);
-    transfers_tick(l->transfers, now_ms);
+    db_conns_tick(l->conns, now_ms);
+    batcher_tick(l->batcher, now_ms);
+    transfers_tick(&l->transfers, now_ms);
     followers_tick(l->followers, now_ms);
-    jobs_tick(l->jobs, now_ms);
+    jobs_tick(&l->jobs, now_ms);
     http_tick(l->http, now_ms);
     continue_stopping(l, now_ms);
     if (http_ready || http_next_ms(l->http, now_ms) <= now_ms)
         http_run(l->http, clock_ms());
-    batcher_flush(l->database.batcher);
+    batcher_flush(l->batcher);
 }
 
 static void iterate(loop *l)
@@ -245,7 +247,7 @@ static void *run_loop(void *arg)
     loop *l = arg;
     while (l->phase != LOOP_OVER)
         iterate(l);
-    for (abort_requests(l); jobs_are_open(l->jobs);
+    for (abort_requests(l); jobs_are_open(&l->jobs);
          abort_requests(l)) /* requests of the last iteration */
         clock_sleep_ms(JOB_END_MS);
     atomic_fetch_sub(&l->server->loops_running, 1);
@@ -263,7 +265,5 @@ bool loop_start(loop *l)
 
 void loop_wake(loop *l)
 {
-    uint64_t one = 1;
-    if (write(l->wake_fd, &one, sizeof(one)) < 0)
-        log_debug("wake", "errno=%d", errno);
+    eventfd_write(l->wake_fd, 1);
 }

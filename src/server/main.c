@@ -12,10 +12,7 @@
 #include "base/clock.h"
 #include "app/log.h"
 #include "server/background/jobs.h"
-#include "server/background/auth_watcher.h"
 #include "server/background/background.h"
-#include "server/background/gc_thread.h"
-#include "server/background/notifier.h"
 #include "server/auth/token_list.h"
 #include "server/net/http.h"
 #include "server/net/http_check.h"
@@ -42,11 +39,11 @@ typedef struct process {
     settings set;
     server_state server;
     token_store tokens;
+    transfer_pool transfers;
     auth_watcher *auth_watcher;
     void *gc_thread;
     listener listener;
-    loop **loops;
-    size_t count;
+    size_t count; /* loops that were made */
 } process;
 
 /* Raises the limit to one descriptor for each connection and some for other uses. Lowers
@@ -105,19 +102,19 @@ static bool make_loops(process *p, cardbox_error *err)
 {
     size_t wanted = (size_t)p->set.loops;
     p->server.wake = loop_wake;
-    p->loops = p->server.loops = calloc(wanted, sizeof(loop *));
+    p->server.loops = calloc(wanted, sizeof(loop *));
     p->server.stats_count = wanted + job_threads(&p->set);
     p->server.stats = calloc(p->server.stats_count, sizeof(stats));
     if (p->server.stats != NULL)
         p->server.jobs = job_pool_new(&p->set, p->server.stats);
     p->server.card_cache =
         p->set.card_cache == 0 ? NULL : card_cache_new((size_t)p->set.card_cache);
-    bool fine = p->loops != NULL && p->server.jobs != NULL &&
+    bool fine = p->server.loops != NULL && p->server.jobs != NULL &&
                 (p->server.card_cache != NULL || p->set.card_cache == 0);
     while (fine && p->count < wanted) {
         int fd = p->listener.fds[p->count];
         p->listener.fds[p->count] = -1;
-        if (loop_new(&p->loops[p->count], &p->server, p->count, fd, err) != CARDBOX_OK)
+        if (loop_new(&p->server.loops[p->count], &p->server, p->count, fd, err) != CARDBOX_OK)
             return false;
         p->count++;
     }
@@ -127,7 +124,7 @@ static bool make_loops(process *p, cardbox_error *err)
 static bool start_loops(process *p)
 {
     for (size_t i = 0; i < p->count; i++)
-        if (!loop_start(p->loops[i]))
+        if (!loop_start(p->server.loops[i]))
             return false;
     return true;
 }
@@ -136,16 +133,16 @@ static void set_stop_phase(process *p, stop_phase phase)
 {
     atomic_store(&p->server.stop, phase);
     for (size_t i = 0; i < p->count; i++)
-        loop_wake(p->loops[i]);
+        loop_wake(p->server.loops[i]);
 }
 
 /* True if the loops have their connections, or the database failed the check. */
 static bool is_database_known(const process *p)
 {
     int last = atomic_load(&p->server.database.primary.last_logged);
-    if (last == LOGGED_UP)
+    if (last == DATABASE_UP)
         return slots_all_loops_serve(&p->server) || slots_are_missing(&p->server.database.primary);
-    return last != LOGGED_NOTHING;
+    return last != DATABASE_UNKNOWN;
 }
 
 /* A caller that reads "ready" sends requests at once. So the server first waits until the state of
@@ -161,11 +158,12 @@ static void await_database(const process *p)
 /* Printed after "ready": a server without a database waits for one. */
 static void print_what_is_missing(const process *p)
 {
-    static const char *const WHY[] = {[LOGGED_NOTHING] = "has not answered so far",
-                                      [LOGGED_UP] = NULL,
-                                      [LOGGED_DOWN] = "is away",
-                                      [LOGGED_INCOMPATIBLE] = "is not migrated",
-                                      [LOGGED_FORBIDDEN] = "may not be read by this role"};
+    static const char *const WHY[] = {[DATABASE_UNKNOWN] = "has not answered so far",
+                                      [DATABASE_UP] = NULL,
+                                      [DATABASE_AWAY] = "is away",
+                                      [DATABASE_NOT_MIGRATED] = "is not migrated",
+                                      [DATABASE_FORBIDDEN] = "may not be read by this role",
+                                      [DATABASE_CHECK_FAILED] = "refuses the server's check"};
     const char *why = WHY[atomic_load(&p->server.database.primary.last_logged)];
     if (why != NULL)
         printf("the database %s: requests get 503 until that has changed; see the log\n", why);
@@ -196,11 +194,13 @@ static void serve_until_signal(process *p, const sigset_t *waited_for)
     }
 }
 
-static int refuse(int status, const char *reason)
+/* Prints why the server can't start, and returns the exit status. */
+static int refuse(const cardbox_error *err)
 {
     fprintf(stderr, "cardboxd: %s\n",
-            reason[0] != '\0' ? reason : "cannot start: out of memory, descriptors or threads");
-    return status;
+            err->message[0] != '\0' ? err->message
+                                    : "cannot start: out of memory, descriptors or threads");
+    return err->status == CARDBOX_INVALID ? EXIT_USAGE : EXIT_FAILURE;
 }
 
 static bool is_connection_string(const char *dsn, const char *given_as)
@@ -215,38 +215,32 @@ static bool is_connection_string(const char *dsn, const char *given_as)
 /* Starts all threads. Returns EXIT_SUCCESS, or the exit status after the reason was printed. */
 static int start_all(process *p)
 {
-    char error[512] = "";
     cardbox_error err = CARDBOX_ERROR_INIT;
     if (!is_connection_string(p->set.dsn, "--dsn or CARDBOX_DSN") ||
         !is_connection_string(p->set.standby_dsn, "--standby-dsn or CARDBOX_STANDBY_DSN"))
         return EXIT_USAGE;
-    if (!http_check_library(error, sizeof(error)))
-        return refuse(EXIT_FAILURE, error);
-    if (!tls_load(&p->server.tls, p->set.tls_cert, p->set.tls_key, error, sizeof(error)))
-        return refuse(EXIT_USAGE, error);
-    if (!listener_open(&p->listener, p->set.listen, (size_t)p->set.loops, error, sizeof(error)))
-        return refuse(p->listener.is_invalid ? EXIT_USAGE : EXIT_FAILURE, error);
-    if (!host_rules_init(&p->server.hosts, &p->set, p->listener.name, error, sizeof(error)))
-        return refuse(EXIT_USAGE, error);
+    if (http_check_library(&err) != CARDBOX_OK ||
+        tls_load(&p->server.tls, p->set.tls_cert, p->set.tls_key, &err) != CARDBOX_OK ||
+        listener_open(&p->listener, p->set.listen, (size_t)p->set.loops, &err) != CARDBOX_OK ||
+        host_rules_init(&p->server.hosts, &p->set, p->listener.name, &err) != CARDBOX_OK)
+        return refuse(&err);
     if (p->set.allow_host.count > 0 && !p->server.hosts.checked)
         log_warn("allow_host_unused",
                  "reason=\"the Host header is checked only with --insecure-no-auth on an address "
                  "of TCP\"");
     p->server.reachable = p->listener.reachable;
-    p->server.transfers = transfer_pool_new(&p->server);
-    bool made = p->server.transfers != NULL && database_open(&p->server.database, &p->set) &&
-                make_loops(p, &err);
+    bool made = database_open(&p->server.database, &p->set) && make_loops(p, &err);
     p->auth_watcher =
         made ? auth_watcher_start(&p->server) : NULL; /* first, since the loops wait for it */
     p->server.notifier = p->auth_watcher == NULL ? NULL : notifier_start(&p->server);
     if (p->server.notifier == NULL || !start_loops(p))
-        return refuse(EXIT_FAILURE, err.message);
+        return refuse(&err);
     await_database(p);
     /* A running server is not ended by a change of rights: it answers 503. */
-    if (auth_watcher_refuses(p->auth_watcher, error, sizeof(error)))
-        return refuse(EXIT_USAGE, error);
+    if (auth_watcher_refuses(p->auth_watcher, &err))
+        return refuse(&err);
     p->gc_thread = gc_thread_start(&p->server);
-    return p->gc_thread != NULL ? EXIT_SUCCESS : refuse(EXIT_FAILURE, err.message);
+    return p->gc_thread != NULL ? EXIT_SUCCESS : refuse(&err);
 }
 
 /* Ends all threads. False: some hang in the database, or in an attempt to connect to it. Loops are
@@ -254,22 +248,21 @@ static int start_all(process *p)
 static bool stop_threads(process *p)
 {
     for (size_t i = 0; i < p->count; i++)
-        loop_wait(p->loops[i]);
+        loop_wait(p->server.loops[i]);
     bool ended = background_stop(p->auth_watcher);
     ended = background_stop(p->server.notifier) && ended;
     ended = background_stop(p->gc_thread) && ended;
-    if (!ended)
+    if (!transfer_pool_end(&p->transfers) || !ended)
         return false;
     for (size_t i = 0; i < p->count; i++)
-        loop_free(p->loops[i]);
+        loop_free(p->server.loops[i]);
     job_pool_free(p->server.jobs);
-    ended = database_close(&p->server.database);
-    return transfer_pool_free(p->server.transfers) && ended;
+    return database_close(&p->server.database);
 }
 
 static void free_all(process *p)
 {
-    free(p->loops);
+    free(p->server.loops);
     free(p->server.stats);
     card_cache_free(p->server.card_cache);
     token_store_free(&p->tokens);
@@ -301,8 +294,10 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     configure_allocator();
     idset_seed();
-    token_store_init(&p.tokens);
+    p.tokens = TOKEN_STORE_INIT;
     p.server.tokens = &p.tokens;
+    p.transfers = (transfer_pool){.server = &p.server, .lock = PTHREAD_MUTEX_INITIALIZER};
+    p.server.transfers = &p.transfers;
     http_global_init();
     int status = start_all(&p);
     if (status == EXIT_SUCCESS)

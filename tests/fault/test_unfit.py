@@ -151,6 +151,21 @@ def test_file_that_cannot_be_read():
     server.stop()
 
 
+def test_check_that_fails_at_start():
+    """The server starts, tells why it can't serve yet, and serves as soon as it can."""
+    postgres, dsn = setting()
+    path = os.path.join(postgres.directory, "data", postgres.psql(dsn, "SELECT pg_relation_filepath('cardbox.migrations')").strip())
+    os.chmod(path, 0)
+    try:
+        server = Server(dsn)
+        await_(lambda: "the database refuses the server's check" in "".join(server.output), server.log)
+        assert "database_check_failed" in server.get(CARD).json()["detail"]["hint"]
+    finally:
+        os.chmod(path, 0o600)
+    server.await_ready()
+    server.stop()
+
+
 def test_loop_without_a_fit_connection():
     """A loop that has found all of its connections unfit says so at once, although those of other
     loops have not been used since and pass for usable."""

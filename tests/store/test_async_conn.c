@@ -136,7 +136,7 @@ static void an_attempt_that_hangs_is_abandoned(void **state)
     snprintf(conninfo, sizeof(conninfo), "host=127.0.0.1 port=%u sslmode=disable", port);
     options.conninfo = conninfo;
     options.connect_timeout_ms = 60000;
-    assert_ok(async_conn_new(&c, &options, hangs, woken, &err), &err);
+    assert_ok(async_conn_new(&c, &options, hangs, woken, NULL, &err), &err);
     async_conn_tick(c, clock_ms());
     int client = accept(fd, NULL, NULL); /* the attempt is under way */
     assert_true(async_conn_is_wanted(c) && !async_conn_is_up(c));
@@ -158,7 +158,7 @@ static int open_conn(void **state)
     cardbox_options options = test_options();
     wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     opener = connector_new(&open_count);
-    if (opener == NULL || async_conn_new(&c, &options, opener, wake_fd, &err) != CARDBOX_OK)
+    if (opener == NULL || async_conn_new(&c, &options, opener, wake_fd, NULL, &err) != CARDBOX_OK)
         return -1;
     *state = c;
     await_up(c);

@@ -86,7 +86,7 @@ bool db_conns_away(const db_conns *l, db_group group)
     return play.group[group].away || database_is_away(&server.database.primary);
 }
 
-void db_conns_recheck_all(db_conns *l, const char *reason)
+void db_conns_recheck_standbys(db_conns *l, const char *reason)
 {
     (void)l;
     (void)reason;
@@ -221,7 +221,7 @@ static inline void give_replayed(int64_t place)
 /* --- requests --- */
 
 static batcher *j;
-static db_conns *standby; /* what a test gives the batcher for one; NULL: none */
+static const char *standby_dsn; /* NULL: there is no standby */
 static request requests[REQUESTS_MAX];
 static int found[REQUESTS_MAX]; /* rows that each got; -1: none of its own */
 static size_t resumed;
@@ -284,7 +284,8 @@ static inline int set_up(void **state)
     set = (settings){.queue_max = 1000,
                      .database_timeout_ms = TIMEOUT_MS,
                      .body_max = 1000,
-                     .response_max = 1000};
+                     .response_max = 1000,
+                     .standby_dsn = standby_dsn};
     server = (server_state){.set = &set};
     atomic_store(&server.database.primary.usable_count, 1);
     for (int i = 0; i < DB_GROUPS; i++)
@@ -294,7 +295,7 @@ static inline int set_up(void **state)
     all_left = false;
     tenant = SLICE("t");
     at_least = 0;
-    j = batcher_new(&server, &counts, (db_conns *)&play, standby);
+    j = batcher_new(&server, &counts, (db_conns *)&play);
     return j == NULL;
 }
 

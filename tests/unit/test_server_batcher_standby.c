@@ -242,7 +242,7 @@ static void a_stream_begins_again_at_the_primary(void **state)
 
 static int set_up_both(void **state)
 {
-    standby = (db_conns *)&play;
+    standby_dsn = "host=standby";
     return set_up(state);
 }
 

@@ -7,12 +7,18 @@
 static card_input cards[REQUESTS_MAX];
 static box_append appends[REQUESTS_MAX];
 
-static void put(size_t number)
+static void put_heavy(size_t number, size_t weight)
 {
     card_input *card = &cards[number];
     card->tenant = card->card_id = SLICE("t");
     card->metadata = card->content = SLICE("{}");
-    add_ticket(number, &(batch_ticket){BATCH_ADD_CARDS, card, .count = 1, .replayable = true});
+    add_ticket(number, &(batch_ticket){BATCH_ADD_CARDS, card, .count = 1, .weight = weight,
+                                       .replayable = true});
+}
+
+static void put(size_t number)
+{
+    put_heavy(number, 1);
 }
 
 static void append(size_t number, bool has_key)
@@ -530,16 +536,10 @@ static void is_done_without_a_position(void **state)
 
 static void weighs_writes_by_their_bytes(void **state)
 {
-    static char content[3 * 1024 * 1024];
     (void)state;
-    memset(content, '1', sizeof(content));
-    for (size_t i = 0; i < 2; i++)
-        cards[i].tool_calls = (slice){content, sizeof(content)};
-    for (size_t i = 0; i < 3; i++)
-        put(i);
-    memset(cards, 0, 2 * sizeof(cards[0]));
-    for (size_t i = 0; i < 2; i++)
-        cards[i].tenant = cards[i].card_id = cards[i].metadata = SLICE("{}");
+    put_heavy(0, 3 * 1024);
+    put_heavy(1, 3 * 1024);
+    put_heavy(2, 1);
     batcher_flush(j);
     assert_int_equal(play.keys, 1);
     give_write((int64_t[]){1}, 1);

@@ -10,27 +10,27 @@
 #include <cmocka.h>
 #include "server/net/http_check.h"
 
-static char why[512];
+static cardbox_error err;
 
 static void passes_here(void **state)
 {
     (void)state;
-    assert_true(http_check_library(why, sizeof(why)));
+    assert_int_equal(http_check_library(&err), CARDBOX_OK);
 }
 
 static void another_version(void **state)
 {
     (void)state;
-    assert_false(http_check_as("1.0.1", 0, why, sizeof(why)));
-    assert_non_null(strstr(why, "libmicrohttpd 1.0.1"));
-    assert_non_null(strstr(why, "install version 0.9.75"));
+    assert_int_equal(http_check_as("1.0.1", 0, &err), CARDBOX_UNAVAILABLE);
+    assert_non_null(strstr(err.message, "libmicrohttpd 1.0.1"));
+    assert_non_null(strstr(err.message, "install version 0.9.75"));
 }
 
 static void another_layout(void **state)
 {
     (void)state;
-    assert_false(http_check_as("0.9.75", 1, why, sizeof(why)));
-    assert_non_null(strstr(why, "another layout"));
+    assert_int_equal(http_check_as("0.9.75", 1, &err), CARDBOX_UNAVAILABLE);
+    assert_non_null(strstr(err.message, "another layout"));
 }
 
 int main(void)

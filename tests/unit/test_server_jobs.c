@@ -24,7 +24,7 @@ static stats counts[16];
 static request requests[REQUESTS_MAX];
 static bool resumed[REQUESTS_MAX], gone[REQUESTS_MAX];
 static job_pool *pool;
-static jobs *all;
+static jobs of_loop, *const all = &of_loop;
 static int wake_fd;
 static sem_t gate;
 static atomic_size_t begun, done_count, given_up;
@@ -129,8 +129,8 @@ static int set_up(void **state)
     loop_thread = pthread_self();
     wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pool = job_pool_new(&set, counts);
-    all = jobs_new(pool, &counts[0], wake_fd);
-    return wake_fd < 0 || pool == NULL || all == NULL;
+    of_loop = (jobs){.pool = pool, .stats = &counts[0], .wake_fd = wake_fd};
+    return wake_fd < 0 || pool == NULL;
 }
 
 static int tear_down(void **state)
@@ -143,7 +143,6 @@ static int tear_down(void **state)
         if (requests[i].server != NULL)
             request_clear(&requests[i]);
     memset(requests, 0, sizeof(requests));
-    jobs_free(all);
     job_pool_free(pool);
     sem_destroy(&gate);
     close(wake_fd);

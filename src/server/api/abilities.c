@@ -3,7 +3,7 @@
  * and renders the output. Its statements are queued here.
  */
 #include "bus/describe.h"
-#include "server/background/notifier.h"
+#include "server/background/background.h"
 #include "server/request/headers.h"
 #include "server/response/page.h"
 

@@ -111,7 +111,7 @@ void handle_box_append(request *r)
     append->expected_version = body[A_EXPECTED].number;
     append->key = r->headers.idempotency_key;
     r->ticket.replayable = append->key.ptr != NULL;
-    handler_queue_batched(r, BATCH_APPENDS, append, 1, 1, box_append_response);
+    handler_queue_batched(r, BATCH_APPENDS, append, 1, 1 + r->body.len / 1024, box_append_response);
 }
 
 /* --- replace --- */

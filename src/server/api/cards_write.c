@@ -357,7 +357,8 @@ void handle_cards_add(request *r)
         handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_cards_add, build_batch, p,
                              cards_add_response);
     } else {
-        handler_queue_batched(r, BATCH_ADD_CARDS, p->inputs, 1, 1, card_add_response);
+        handler_queue_batched(r, BATCH_ADD_CARDS, p->inputs, 1, 1 + r->body.len / 1024,
+                              card_add_response);
     }
 }
 

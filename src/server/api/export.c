@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 #include "server/api/handlers.h"
-#include "server/background/outgoing.h"
+#include "server/background/transfers.h"
 #include "store/project/transfer.h"
 
 typedef struct exporting {
@@ -20,7 +20,7 @@ static bool take_piece(void *arg, slice piece, const export_counts *counts)
     if (piece.len > 0)
         return outgoing_put(&e->out, piece);
     e->total = counts->total;
-    outgoing_begin(&e->out);
+    transfer_begin_answer(&e->out.transfer);
     return !bounded_pipe_is_shut(
         e->out.transfer.bounded_pipe); /* checked at each page: has the client left? */
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include "app/line_reader.h"
 #include "server/api/handlers.h"
-#include "server/background/incoming.h"
+#include "server/background/transfers.h"
 #include "store/project/transfer.h"
 
 /* Maximum number of rejected lines that the answer lists. */

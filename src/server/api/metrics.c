@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 #include "cardbox/version.h"
 #include "server/api/handlers.h"
 #include "server/response/http_error.h"
@@ -187,16 +186,8 @@ static double loops(const metric_source *of)
 
 static double resident_bytes(const metric_source *of)
 {
-    char sizes[128] = ""; /* in pages: of all, of what is resident, and more */
-    long pages = 0;
-    FILE *statm = fopen("/proc/self/statm", "re");
     (void)of;
-    if (statm == NULL)
-        return 0;
-    if (fgets(sizes, sizeof(sizes), statm) != NULL && strchr(sizes, ' ') != NULL)
-        pages = strtol(strchr(sizes, ' '), NULL, 10);
-    fclose(statm);
-    return (double)pages * (double)sysconf(_SC_PAGESIZE);
+    return (double)memory_resident();
 }
 
 static double open_descriptors(const metric_source *of)

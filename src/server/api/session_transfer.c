@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include "cardbox/session_file.h"
 #include "server/api/sessions.h"
-#include "server/background/incoming.h"
-#include "server/background/outgoing.h"
+#include "server/background/transfers.h"
 #include "store/session/session_call.h"
 
 /* --- export --- */

@@ -41,13 +41,6 @@ static slice secret_of(const headers *h)
     return formed ? value : (slice){NULL, 0};
 }
 
-static const token *find_token(const token_list *list, const headers *h)
-{
-    slice secret = secret_of(h);
-    const token *t = secret.ptr == NULL ? NULL : token_list_find(list, secret);
-    return t != NULL && clock_ms() < t->expires_ms ? t : NULL;
-}
-
 static unsigned scope_of(route_scope scope)
 {
     static const unsigned SCOPES[] = {[SCOPE_OPEN] = 0,
@@ -57,14 +50,6 @@ static unsigned scope_of(route_scope scope)
                                       [SCOPE_ADMIN] = TOKEN_ADMIN,
                                       [SCOPE_ABILITY] = 0};
     return SCOPES[scope];
-}
-
-/* True if the token is valid for the request's project. Routes that belong to no project require a
- * token for all projects, since they reveal something of all. */
-static bool is_for_project(const token *t, const request *r)
-{
-    return route_is_of_project(r->match.route) ? token_is_for(t, request_tenant(r))
-                                               : t->all_tenants;
 }
 
 static void answer_not_ready(request *r)
@@ -93,9 +78,13 @@ static void answer_forbidden(request *r)
                     "the token is not good for this project or operation");
 }
 
+/* Routes that belong to no project require a token for all projects, since they reveal something of
+ * all. */
 static bool allows(const token *t, const request *r)
 {
-    return is_for_project(t, r) && (t->scopes & scope_of(r->scope)) != 0;
+    bool is_for_project =
+        route_is_of_project(r->match.route) ? token_is_for(t, request_tenant(r)) : t->all_tenants;
+    return is_for_project && (t->scopes & scope_of(r->scope)) != 0;
 }
 
 static void remember_token(request *r, const token *t)
@@ -116,8 +105,10 @@ bool auth_check(request *r, const headers *h)
     }
     if (server->set->insecure_no_auth)
         return true;
-    const token *t = find_token(token_store_current(server->tokens, r->tokens), h);
-    if (t == NULL) {
+    slice secret = secret_of(h);
+    const token_list *list = token_store_current(server->tokens, r->tokens);
+    const token *t = secret.ptr == NULL ? NULL : token_list_find(list, secret);
+    if (t == NULL || clock_ms() >= t->expires_ms) {
         http_error_send(r, HTTP_ERROR_UNAUTHENTICATED, "send Authorization: Bearer TOKEN",
                         "the request needs a token that is known, not revoked and not expired");
         return false;

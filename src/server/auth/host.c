@@ -3,9 +3,9 @@
  */
 #include "server/auth/host.h"
 #include <arpa/inet.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include "base/errors.h"
 
 enum { NAME_MAX_BYTES = 253 }; /* the limit of DNS */
 
@@ -119,46 +119,36 @@ static bool read_name(host *out, slice text)
 }
 
 /* One value of the option or its variable: names with commas between. */
-static bool add_names(host_rules *rules, const char *value, char *error, size_t size)
+static cardbox_status add_names(host_rules *rules, const char *value, cardbox_error *err)
 {
     for (const char *at = value; at != NULL; at = *at == ',' ? at + 1 : NULL) {
         slice name = {at, strcspn(at, ",")};
-        if (rules->count == OPT_LIST_MAX) {
-            snprintf(error, size, "--allow-host accepts at most %d names", OPT_LIST_MAX);
-            return false;
-        }
-        if (!read_name(&rules->known[rules->count], name)) {
-            snprintf(error, size,
-                     "--allow-host takes the name or the address of a host, without a port, not "
-                     "\"%.*s\"",
-                     (int)slice_cut(name, 200), name.ptr);
-            return false;
-        }
+        if (rules->count == OPT_LIST_MAX)
+            return error_set(err, CARDBOX_INVALID, "--allow-host accepts at most %d names",
+                             OPT_LIST_MAX);
+        if (!read_name(&rules->known[rules->count], name))
+            return error_set(err, CARDBOX_INVALID,
+                             "--allow-host takes the name or the address of a host, without a "
+                             "port, not \"%.*s\"",
+                             (int)slice_cut(name, 200), name.ptr);
         rules->count++;
         at += name.len;
     }
-    return true;
+    return CARDBOX_OK;
 }
 
-/* An address that can't be read, as that of a unix socket, adds nothing. */
-static void add_listened(host_rules *rules, const char *address)
-{
-    if (read_host(&rules->known[rules->count], slice_of(address)))
-        rules->count++;
-}
-
-bool host_rules_init(host_rules *out, const settings *set, const char *where, char *error,
-                     size_t size)
+cardbox_status host_rules_init(host_rules *out, const settings *set, const char *where,
+                               cardbox_error *err)
 {
     static const char SCHEME[] = "http://";
     bool is_tcp = strncmp(where, SCHEME, sizeof(SCHEME) - 1) == 0;
     *out = (host_rules){.checked = set->insecure_no_auth && is_tcp};
-    for (size_t i = 0; i < set->allow_host.count; i++)
-        if (!add_names(out, set->allow_host.at[i], error, size))
-            return false;
-    if (is_tcp) {
-        add_listened(out, where + sizeof(SCHEME) - 1);
-        add_listened(out, set->listen);
-    }
-    return true;
+    cardbox_status status = CARDBOX_OK;
+    for (size_t i = 0; status == CARDBOX_OK && i < set->allow_host.count; i++)
+        status = add_names(out, set->allow_host.at[i], err);
+    const char *const listened[] = {where + (is_tcp ? sizeof(SCHEME) - 1 : 0), set->listen};
+    for (size_t i = 0; is_tcp && i < 2;
+         i++) /* what can't be read, as a unix socket, adds nothing */
+        out->count += read_host(&out->known[out->count], slice_of(listened[i]));
+    return status;
 }

@@ -5,6 +5,7 @@
 #ifndef SERVER_HOST_H
 #define SERVER_HOST_H
 
+#include "cardbox/status.h"
 #include "server/settings.h"
 
 /* The names of --allow-host, and the address of --listen as given and as bound. */
@@ -24,9 +25,9 @@ typedef struct host_rules {
 } host_rules;
 
 /* Reads the settings, and where the server listens: "http://ADDR:PORT" or a socket's path. Borrows
- * the texts. False, with the reason in `error`: a name of --allow-host is none. */
-bool host_rules_init(host_rules *out, const settings *set, const char *where, char *error,
-                     size_t size);
+ * the texts. CARDBOX_INVALID: a name of --allow-host is none. */
+cardbox_status host_rules_init(host_rules *out, const settings *set, const char *where,
+                               cardbox_error *err);
 
 /* True if the rules accept an authority: a host, or a host and a port. */
 bool host_is_accepted(const host_rules *rules, slice authority);

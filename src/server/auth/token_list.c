@@ -24,14 +24,6 @@ static size_t slot_of(const token_list *list, const unsigned char *hash)
 
 /* --- making --- */
 
-static void insert_token(token_list *list, const token *t)
-{
-    size_t at = slot_of(list, t->hash);
-    while (list->slots[at] != NULL)
-        at = (at + 1) & (list->capacity - 1);
-    list->slots[at] = t;
-}
-
 /* Returns the number of consecutive rows, from `row` on, that belong to the same token. */
 static int rows_of_token(const store_rows *rows, int row)
 {
@@ -63,7 +55,10 @@ static void add_token(token_list *list, const store_rows *rows, int row, int cou
         tenants[t->tenant_count++] = (slice){arena_copy(&list->memory, tenant), tenant.len};
     }
     t->tenants = tenants;
-    insert_token(list, t);
+    size_t at = slot_of(list, t->hash);
+    while (list->slots[at] != NULL)
+        at = (at + 1) & (list->capacity - 1);
+    list->slots[at] = t;
 }
 
 static void list_release(token_list *list)
@@ -127,42 +122,34 @@ bool token_is_for(const token *t, slice tenant)
     return t->all_tenants;
 }
 
-/* --- the board --- */
+/* --- the store --- */
 
-void token_store_init(token_store *b)
+void token_store_free(token_store *all)
 {
-    pthread_mutex_init(&b->lock, NULL);
-    b->current = NULL;
-    atomic_init(&b->changes, 0);
-    atomic_init(&b->confirmed_ms, 0);
+    list_release(all->current);
+    pthread_mutex_destroy(&all->lock);
 }
 
-void token_store_free(token_store *b)
+void token_store_publish(token_store *all, token_list *list)
 {
-    list_release(b->current);
-    pthread_mutex_destroy(&b->lock);
-}
-
-void token_store_publish(token_store *b, token_list *list)
-{
-    pthread_mutex_lock(&b->lock);
-    token_list *old = b->current;
-    b->current = list;
-    atomic_fetch_add(&b->changes, 1);
-    pthread_mutex_unlock(&b->lock);
+    pthread_mutex_lock(&all->lock);
+    token_list *old = all->current;
+    all->current = list;
+    atomic_fetch_add(&all->changes, 1);
+    pthread_mutex_unlock(&all->lock);
     list_release(old);
 }
 
-const token_list *token_store_current(token_store *b, token_reader *reader)
+const token_list *token_store_current(token_store *all, token_reader *reader)
 {
-    if (atomic_load(&b->changes) == reader->changes)
+    if (atomic_load(&all->changes) == reader->changes)
         return reader->held;
     token_list *old = reader->held;
-    pthread_mutex_lock(&b->lock);
-    reader->held = b->current;
-    reader->changes = atomic_load(&b->changes);
+    pthread_mutex_lock(&all->lock);
+    reader->held = all->current;
+    reader->changes = atomic_load(&all->changes);
     atomic_fetch_add(&reader->held->holders, 1);
-    pthread_mutex_unlock(&b->lock);
+    pthread_mutex_unlock(&all->lock);
     list_release(old);
     return reader->held;
 }

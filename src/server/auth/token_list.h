@@ -42,11 +42,11 @@ typedef struct token_store {
     atomic_llong confirmed_ms; /* when the database last confirmed the list */
 } token_store;
 
-void token_store_init(token_store *b);
-void token_store_free(token_store *b); /* no reader may be left */
+#define TOKEN_STORE_INIT ((token_store){.lock = PTHREAD_MUTEX_INITIALIZER})
+void token_store_free(token_store *all); /* no reader may be left */
 
 /* Makes `list` the current one, and owns it from then on. */
-void token_store_publish(token_store *b, token_list *list);
+void token_store_publish(token_store *all, token_list *list);
 
 /* One thread's reference to a list. Starts as zeros. */
 typedef struct token_reader {
@@ -55,7 +55,7 @@ typedef struct token_reader {
 } token_reader;
 
 /* The newest list, valid until the next call; NULL: there has been none. */
-const token_list *token_store_current(token_store *b, token_reader *reader);
+const token_list *token_store_current(token_store *all, token_reader *reader);
 void token_reader_close(token_reader *reader);
 
 #endif

@@ -2,8 +2,7 @@
  * auth_watcher.c: polls with cheap statements. It does not use LISTEN, which does not work behind
  * PgBouncer. It polls more than once a second, so that a revoked token is refused within one.
  */
-#include "server/background/auth_watcher.h"
-#include <stdio.h>
+#include "base/errors.h"
 #include "base/clock.h"
 #include "app/log.h"
 #include "server/background/background.h"
@@ -35,6 +34,14 @@ struct auth_watcher {
     bool logged_no_identity; /* a failure to read the cluster identity was logged */
 };
 
+/* Sets what was logged last. Returns whether it has changed. */
+static bool has_changed(bool *logged, bool now)
+{
+    bool changed = *logged != now;
+    *logged = now;
+    return changed;
+}
+
 /* --- the role --- */
 
 /* A role with too many rights is an error if other machines can reach the server, since a bug in
@@ -47,12 +54,13 @@ static void judge_role(auth_watcher *w, const role_rights *rights)
     pthread_mutex_lock(&w->lock);
     w->rights = *rights;
     pthread_mutex_unlock(&w->lock);
-    if (excess != NULL && !w->logged_excess)
+    if (!has_changed(&w->logged_excess, excess != NULL))
+        return;
+    if (excess != NULL)
         log_at(refuse ? LOG_LEVEL_ERROR : LOG_LEVEL_WARN, "role_has_too_many_rights",
                "role=\"%s\" reason=\"it %s\" hint=\"%s\"", rights->name, excess, ROLE_REMEDY);
-    else if (excess == NULL && w->logged_excess)
+    else
         log_info("role_is_fit", "role=\"%s\"", rights->name);
-    w->logged_excess = excess != NULL;
 }
 
 /* With --read-only and without other standbys, --dsn may lead to a standby. */
@@ -60,16 +68,17 @@ static void judge_standby(auth_watcher *w, bool on_standby)
 {
     const settings *set = w->base.server->set;
     bool is_standby = on_standby && (!set->read_only || set->standby_dsn != NULL);
-    if (is_standby && !w->is_standby)
+    if (!has_changed(&w->is_standby, is_standby))
+        return;
+    if (is_standby)
         log_warn("dsn_is_standby",
                  "reason=\"--dsn leads to a standby: until that is promoted nothing can be "
                  "changed%s\" hint=\"let --dsn lead to the primary, or name all hosts with "
                  "target_session_attrs=read-write; to read from one standby alone, give "
                  "--read-only and no --standby-dsn\"",
                  set->standby_dsn == NULL ? "" : ", and no standby of --standby-dsn is read from");
-    else if (!on_standby && w->is_standby)
+    else
         log_info("dsn_is_primary", "reason=\"changes can be made again\"");
-    w->is_standby = is_standby;
 }
 
 static bool check_role(auth_watcher *w, cardbox_error *err)
@@ -141,9 +150,8 @@ static void check_cluster_identity(auth_watcher *w, bool answers)
         answers && cluster_identity_get(&cluster_identity, w->base.db, &err) != CARDBOX_OK;
     atomic_store(&w->base.server->database.cluster_identity, cluster_identity);
     atomic_store(&w->base.server->database.identity_connect_count, connect_count);
-    if (failed && !w->logged_no_identity)
+    if (has_changed(&w->logged_no_identity, failed) && failed)
         log_warn("standby_unused", "reason=%s", log_quote(why, err.message, strlen(err.message)));
-    w->logged_no_identity = failed;
 }
 
 /* --- the slots --- */
@@ -200,9 +208,8 @@ static bool check_all(auth_watcher *w)
     bool barred = !worked && err.status == CARDBOX_FORBIDDEN;
     atomic_store(&w->base.server->tokens_are_unreadable,
                  barred && !w->base.server->set->insecure_no_auth);
-    if (!worked && !w->logged_failure)
+    if (has_changed(&w->logged_failure, !worked) && !worked)
         log_error("tokens_unknown", "reason=%s", log_quote(why, err.message, strlen(err.message)));
-    w->logged_failure = !worked;
     check_cluster_identity(w, worked);
     if (answered)
         check_slots(w);
@@ -232,19 +239,19 @@ bool auth_watcher_has_checked(auth_watcher *w)
     return atomic_load(&w->checked);
 }
 
-bool auth_watcher_refuses(auth_watcher *w, char *out, size_t size)
+bool auth_watcher_refuses(auth_watcher *w, cardbox_error *err)
 {
     pthread_mutex_lock(&w->lock);
     const char *excess = w->base.server->reachable ? role_excess(&w->rights) : NULL;
     if (excess != NULL)
-        snprintf(out, size,
-                 "other machines can reach %s and the database role \"%s\" %s: %s, or listen on "
-                 "127.0.0.1",
-                 w->base.server->set->listen, w->rights.name, excess, ROLE_REMEDY);
+        error_fill(err, CARDBOX_INVALID,
+                   "other machines can reach %s and the database role \"%s\" %s: %s, or listen on "
+                   "127.0.0.1",
+                   w->base.server->set->listen, w->rights.name, excess, ROLE_REMEDY);
     bool barred = atomic_load(&w->base.server->tokens_are_unreadable);
     if (barred)
-        snprintf(
-            out, size,
+        error_fill(
+            err, CARDBOX_INVALID,
             "the database role \"%s\" may not read the tokens, so it is not a service's: GRANT "
             "cardbox_service TO \"%s\", or log in as a role that has it",
             w->rights.name, w->rights.name);

@@ -5,27 +5,26 @@
 #include "server/background/bounded_pipe.h"
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 
 struct bounded_pipe {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    void (*wake)(void *arg);
-    void *arg;
+    int wake_fd;
     size_t size, from, len;
     bool ended, shut;
     bool must_wake; /* the loop is to be woken */
     char bytes[];
 };
 
-bounded_pipe *bounded_pipe_new(size_t size, void (*wake)(void *arg), void *arg)
+bounded_pipe *bounded_pipe_new(size_t size, int wake_fd)
 {
     bounded_pipe *p = calloc(1, sizeof(*p) + size);
     if (p == NULL)
         return NULL;
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->changed, NULL);
-    p->wake = wake;
-    p->arg = arg;
+    p->wake_fd = wake_fd;
     p->size = size;
     return p;
 }
@@ -70,11 +69,11 @@ static void drop_front(bounded_pipe *p, size_t len)
     p->from = p->len == 0 ? 0 : (p->from + len) % p->size;
 }
 
-static bool take_wake_flag(bounded_pipe *p)
+static void wake_loop(bounded_pipe *p)
 {
-    bool must_wake = p->must_wake;
+    if (p->must_wake)
+        eventfd_write(p->wake_fd, 1);
     p->must_wake = false;
-    return must_wake;
 }
 
 /* --- the thread's side --- */
@@ -88,10 +87,8 @@ bool bounded_pipe_put(bounded_pipe *p, slice bytes)
             pthread_cond_wait(&p->changed, &p->lock);
         open = !p->shut;
         size_t len = open ? put_some(p, bytes) : 0;
-        bool wake = take_wake_flag(p);
+        wake_loop(p);
         pthread_mutex_unlock(&p->lock);
-        if (wake)
-            p->wake(p->arg);
         bytes.ptr += len;
         bytes.len -= len;
     }
@@ -100,7 +97,6 @@ bool bounded_pipe_put(bounded_pipe *p, slice bytes)
 
 ssize_t bounded_pipe_take(bounded_pipe *p, char *to, size_t size_max)
 {
-    bool wake = false;
     pthread_mutex_lock(&p->lock);
     while (p->len == 0 && !p->ended && !p->shut)
         pthread_cond_wait(&p->changed, &p->lock);
@@ -110,10 +106,8 @@ ssize_t bounded_pipe_take(bounded_pipe *p, char *to, size_t size_max)
     memcpy(to, bytes.ptr, bytes.len);
     drop_front(p, bytes.len);
     if (p->size - p->len >= p->size / 4)
-        wake = take_wake_flag(p);
+        wake_loop(p);
     pthread_mutex_unlock(&p->lock);
-    if (wake)
-        p->wake(p->arg);
     return shut ? -1 : (ssize_t)bytes.len;
 }
 

@@ -10,9 +10,9 @@
 
 typedef struct bounded_pipe bounded_pipe;
 
-/* `wake` is called by the thread when the loop found the pipe empty or full, and that has changed.
- * It must not use the bounded_pipe. NULL: out of memory. */
-bounded_pipe *bounded_pipe_new(size_t size, void (*wake)(void *arg), void *arg);
+/* The thread writes to the eventfd `wake_fd` when the loop found the pipe empty or full, and that
+ * has changed. NULL: out of memory. */
+bounded_pipe *bounded_pipe_new(size_t size, int wake_fd);
 void bounded_pipe_free(bounded_pipe *p);
 
 /* --- the thread's side --- */

@@ -3,7 +3,6 @@
  * follows after a short pause. It is not the auth_watcher's thread, because a batch may last longer
  * than the time in which a revoked token must be refused.
  */
-#include "server/background/gc_thread.h"
 #include <inttypes.h>
 #include <string.h>
 #include "base/buf.h"
@@ -27,7 +26,7 @@ enum {
 typedef struct gc_thread {
     background base;
     bool analyze_failed;      /* and that was logged */
-    int64_t retry_ms;         /* pause until the next attempt to connect */
+    unsigned failures;        /* to connect, one after another */
     int64_t round_ms;         /* when the next round of gc is due */
     int64_t analyze_ms;       /* when statistics are checked even if nothing was sent */
     uint64_t sent;            /* statements sent, at the last check */
@@ -106,16 +105,6 @@ static void end_blocked(gc_thread *s)
     s->blocked_logged = false;
 }
 
-/* Returns the time until the next round. It is shorter if another session blocked gc, so that
- * log_blocked is called in time. */
-static int64_t next_round_ms(const gc_thread *s, bool was_out)
-{
-    int64_t round_ms = (int64_t)s->base.server->set->gc_interval_s * 1000;
-    int64_t analyze_ms =
-        (int64_t)s->base.server->set->gc_warn_s * 100; /* ten times before it is logged */
-    return was_out && analyze_ms < round_ms ? analyze_ms : round_ms;
-}
-
 /* Runs gc once if it is due. True: there are more rows to remove. */
 static bool run_gc_batch(gc_thread *s)
 {
@@ -135,7 +124,10 @@ static bool run_gc_batch(gc_thread *s)
     if (status == CARDBOX_OK && state == GC_MORE)
         return true;
     log_counts(s);
-    s->round_ms = clock_ms() + next_round_ms(s, status == CARDBOX_OK && state >= GC_BUSY);
+    /* Shorter if another session blocked gc: ten checks before that is logged. */
+    int64_t round_ms = set->gc_interval_s * INT64_C(1000), check_ms = set->gc_warn_s * INT64_C(100);
+    bool was_blocked = status == CARDBOX_OK && state >= GC_BUSY;
+    s->round_ms = clock_ms() + (was_blocked && check_ms < round_ms ? check_ms : round_ms);
     return false;
 }
 
@@ -175,13 +167,9 @@ static int64_t run_gc(void *arg)
         return CHECK_MS;
     s->analyze_ms = clock_ms() + IDLE_MS;
     if (background_db_open_when_served(&s->base.db, s->base.server, "cardboxd-gc", TIMEOUT_MS) !=
-        CARDBOX_OK) {
-        s->retry_ms = s->retry_ms == 0 ? CHECK_MS : 2 * s->retry_ms;
-        if (s->retry_ms > RETRY_MOST_MS)
-            s->retry_ms = RETRY_MOST_MS;
-        return s->retry_ms;
-    }
-    s->retry_ms = 0;
+        CARDBOX_OK)
+        return clock_backoff_ms(s->failures++, CHECK_MS, RETRY_MOST_MS);
+    s->failures = 0;
     bool grown = analyze_one_table(s);
     bool more = run_gc_batch(s) || grown;
     if (more)

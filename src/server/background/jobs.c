@@ -8,11 +8,11 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "app/log.h"
 #include "server/response/http_error.h"
 
 enum {
@@ -38,14 +38,6 @@ struct job_pool {
     bool ends;
     size_t count;
     job_thread thread[];
-};
-
-struct jobs {
-    job_pool *pool;
-    stats *stats;
-    int wake_fd;
-    LIST_HEAD(, request) requests;
-    int64_t due_ms; /* the next round */
 };
 
 /* --- the queue; its lock is held --- */
@@ -112,12 +104,10 @@ static request *await_job(job_thread *t)
 static void finish_job(job_thread *t, request *r)
 {
     job_pool *p = t->pool;
-    uint64_t one = 1;
     pthread_mutex_lock(&p->lock);
     r->job.state = JOB_DONE;
     t->request = NULL;
-    if (write(r->jobs->wake_fd, &one, sizeof(one)) < 0)
-        log_debug("wake", "job=yes");
+    eventfd_write(r->jobs->wake_fd, 1);
     pthread_cond_broadcast(&p->changed); /* one of its project may run now */
     pthread_mutex_unlock(&p->lock);
 }
@@ -189,20 +179,6 @@ job_pool *job_pool_new(const settings *set, stats *all)
 }
 
 /* --- a loop's --- */
-
-jobs *jobs_new(job_pool *pool, stats *own, int wake_fd)
-{
-    jobs *all = calloc(1, sizeof(*all));
-    if (all == NULL)
-        return NULL;
-    *all = (jobs){.pool = pool, .stats = own, .wake_fd = wake_fd};
-    return all;
-}
-
-void jobs_free(jobs *all)
-{
-    free(all);
-}
 
 bool jobs_are_open(const jobs *all)
 {

@@ -5,11 +5,31 @@
 #ifndef SERVER_JOBS_H
 #define SERVER_JOBS_H
 
-#include "server/background/job.h"
+#include <stdatomic.h>
+#include <sys/queue.h>
 #include "server/settings.h"
 #include "server/stats.h"
 
-/* --- of the process: the threads --- */
+struct request;
+
+typedef enum job_state { JOB_NONE, JOB_WAITING, JOB_RUNNING, JOB_DONE } job_state;
+
+/* Work on a request, with its argument. */
+typedef void (*job_work)(struct request *r, void *arg);
+
+/* A request's state in the queue. Only jobs.c reads the members, except `in_thread` and
+ * `needs_statement`. */
+typedef struct job {
+    bool in_thread;       /* a thread has the request, or will: what belongs to the loop waits */
+    bool needs_statement; /* its ticket goes to the batcher, once the loop has it again */
+    atomic_bool given_up; /* nobody waits for the outcome: work that can end early does */
+    job_state state;      /* under the pool's lock */
+    TAILQ_ENTRY(request) in_queue; /* the pool's queue, under its lock */
+    LIST_ENTRY(request) of_loop;
+    int64_t since_ms;
+    job_work work, done;
+    void *arg;
+} job;
 
 typedef struct job_pool job_pool;
 
@@ -22,15 +42,14 @@ job_pool *job_pool_new(const settings *set, stats *all);
 /* Ends the threads; all loops must have ended. NULL is fine. */
 void job_pool_free(job_pool *pool);
 
-/* --- of a loop: the jobs of its requests --- */
-
-typedef struct jobs jobs;
-
-/* `wake_fd` is an eventfd that the loop waits for. NULL: no memory. */
-jobs *jobs_new(job_pool *pool, stats *own, int wake_fd);
-
-/* No job may be open. NULL is accepted. */
-void jobs_free(jobs *all);
+/* The jobs of a loop's requests. */
+typedef struct jobs {
+    job_pool *pool;
+    stats *stats; /* the loop's */
+    int wake_fd;  /* an eventfd that the loop waits for */
+    LIST_HEAD(, request) requests;
+    int64_t due_ms; /* the next round */
+} jobs;
 
 /* Runs `work` in a thread, and then `done` (may be NULL) on the loop. `work` may answer the request
  * or call batcher_add, like a handler on the loop. The request is suspended meanwhile. False: too

@@ -2,7 +2,6 @@
  * notifier.c: a short list of projects with new work. If a project does not fit, or a notification
  * fails, workers find the work when they poll.
  */
-#include "server/background/notifier.h"
 #include "cardbox/task.h"
 #include "server/background/background.h"
 

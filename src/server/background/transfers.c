@@ -4,10 +4,9 @@
  * database.
  */
 #include "server/background/transfers.h"
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <sys/eventfd.h>
 #include "base/clock.h"
 #include "app/log.h"
 #include "server/background/background.h"
@@ -26,43 +25,16 @@ enum {
         64 * 1024 /* bytes in each idle timeout; a slower client would keep a snapshot open */
 };
 
-struct transfer_pool {
-    server_state *server;
-    pthread_mutex_t lock; /* held only briefly, because loops need it too */
-    char tenant[TRANSFERS_MOST][CARDBOX_TENANT_MAX + 1]; /* by slot; "": the slot is free */
-    atomic_size_t threads; /* threads that run; a transfer frees its slot before its thread ends */
-};
-
-struct transfers {
-    int wake_fd;
-    LIST_HEAD(, transfer) all;
-    int64_t due_ms; /* the next round */
-};
-
 /* --- the pool --- */
 
-transfer_pool *transfer_pool_new(server_state *server)
-{
-    transfer_pool *p = calloc(1, sizeof(*p));
-    if (p == NULL)
-        return NULL;
-    p->server = server;
-    pthread_mutex_init(&p->lock, NULL);
-    return p;
-}
-
-bool transfer_pool_free(transfer_pool *p)
+bool transfer_pool_end(transfer_pool *p)
 {
     int64_t end_ms = clock_ms() + STOP_MS;
-    if (p == NULL)
-        return true;
     while (atomic_load(&p->threads) > 0) {
         if (clock_ms() >= end_ms)
             return false;
         clock_sleep_ms(2);
     }
-    pthread_mutex_destroy(&p->lock);
-    free(p);
     return true;
 }
 
@@ -112,54 +84,19 @@ static cardbox_status open_database(const settings *set, cardbox **db, cardbox_e
 
 static void transfer_unref(transfer *t)
 {
-    pthread_mutex_lock(&t->lock);
-    int left = --t->refs;
-    pthread_mutex_unlock(&t->lock);
-    if (left > 0)
+    if (atomic_fetch_sub(&t->refs, 1) > 1)
         return;
     t->kind->clear(t);
     bounded_pipe_free(t->bounded_pipe);
-    pthread_mutex_destroy(&t->lock);
     free(t);
-}
-
-static void wake_locked(const transfer *t)
-{
-    uint64_t one = 1;
-    if (t->wake_fd >= 0 && write(t->wake_fd, &one, sizeof(one)) < 0)
-        log_debug("wake", "transfer=yes");
-}
-
-static void wake_loop(void *arg)
-{
-    transfer *t = arg;
-    pthread_mutex_lock(&t->lock);
-    wake_locked(t);
-    pthread_mutex_unlock(&t->lock);
-}
-
-transfer_state transfer_state_of(transfer *t)
-{
-    pthread_mutex_lock(&t->lock);
-    transfer_state now = {t->begun, t->over, t->status};
-    pthread_mutex_unlock(&t->lock);
-    return now;
 }
 
 /* --- the thread --- */
 
 void transfer_begin_answer(transfer *t)
 {
-    pthread_mutex_lock(&t->lock);
-    t->begun = true;
-    wake_locked(t);
-    pthread_mutex_unlock(&t->lock);
-}
-
-static void set_incompatible(transfer *t, incompatible_cause cause)
-{
-    t->incompatible = true;
-    t->cause = cause;
+    if (!atomic_exchange(&t->begun, true))
+        eventfd_write(t->owner->wake_fd, 1);
 }
 
 /* Finds out whether the database is incompatible, as for the connections of a loop: an error is the
@@ -177,10 +114,10 @@ static void check_database(transfer *t)
     if (check.status == CARDBOX_OK && found.has_schema && found.has_rights)
         return;
     if (check.status == CARDBOX_FORBIDDEN || (check.status == CARDBOX_OK && found.has_schema))
-        set_incompatible(t, INCOMPATIBLE_RIGHTS);
+        t->cause = DATABASE_FORBIDDEN;
     else if (check.status == CARDBOX_OK || error_is_schema(check.sqlstate) ||
              (check.status == CARDBOX_INTERNAL && check.sqlstate[0] == '\0'))
-        set_incompatible(t, INCOMPATIBLE_SCHEMA);
+        t->cause = DATABASE_NOT_MIGRATED;
 }
 
 /* If the answer has begun it can only be cut off, so the failure is logged here. */
@@ -207,11 +144,9 @@ static void *run_transfer(void *arg)
         background_db_report(p->server, SLOTS_BACKGROUND, &t->err);
     cardbox_close(t->db);
     release_slot(p, t->slot);
-    pthread_mutex_lock(&t->lock);
-    t->over = true;
     t->status = status;
-    wake_locked(t);
-    pthread_mutex_unlock(&t->lock);
+    atomic_store(&t->over, true);
+    eventfd_write(t->owner->wake_fd, 1);
     transfer_unref(t);
     atomic_fetch_sub(&p->threads, 1);
     return NULL;
@@ -226,9 +161,6 @@ static void drop_transfer(void *plan)
     LIST_REMOVE(t, of_loop);
     t->request = NULL;
     bounded_pipe_shut(t->bounded_pipe);
-    pthread_mutex_lock(&t->lock);
-    t->wake_fd = -1;
-    pthread_mutex_unlock(&t->lock);
     transfer_unref(t);
 }
 
@@ -245,14 +177,11 @@ static transfer *new_in_slot(request *r, const transfer_type *kind, size_t slot)
     t->err = (cardbox_error)CARDBOX_ERROR_INIT;
     t->was_waiting = true;
     t->check_ms = clock_ms() + r->server->set->idle_timeout_s * 1000;
-    t->wake_fd = t->owner->wake_fd;
     t->refs = 1;
-    pthread_mutex_init(&t->lock, NULL);
     memcpy(t->tenant, t->pool->tenant[slot], sizeof(t->tenant));
-    t->bounded_pipe = bounded_pipe_new(PIPE_BYTES, wake_loop, t);
+    t->bounded_pipe = bounded_pipe_new(PIPE_BYTES, t->owner->wake_fd);
     if (t->bounded_pipe != NULL)
         return t;
-    pthread_mutex_destroy(&t->lock);
     free(t);
     return NULL;
 }
@@ -324,7 +253,7 @@ void transfer_answer_failed(transfer *t)
                         "the token was revoked or expired during the transfer");
     else if (t->aborted)
         http_error_send(r, HTTP_ERROR_CLIENT_LEFT, NULL, "the client seems to have left");
-    else if (t->incompatible)
+    else if (t->cause != DATABASE_UNKNOWN)
         http_error_send_incompatible(r, t->cause);
     else if (is_for_client(&t->err))
         http_error_send_status(r, http_error_of_status(t->err.status), &t->err);
@@ -385,20 +314,6 @@ static void check_client(transfer *t, int64_t now_ms)
     t->moved_at_check = t->moved;
     t->was_waiting = r->answer.stream == NULL || r->state != REQUEST_SENDING || t->waits;
     t->check_ms = now_ms + r->server->set->idle_timeout_s * 1000;
-}
-
-transfers *transfers_new(int wake_fd)
-{
-    transfers *all = calloc(1, sizeof(*all));
-    if (all == NULL)
-        return NULL;
-    all->wake_fd = wake_fd;
-    return all;
-}
-
-void transfers_free(transfers *all)
-{
-    free(all);
 }
 
 void transfers_tick(transfers *all, int64_t now_ms)

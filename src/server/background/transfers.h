@@ -14,22 +14,24 @@
 
 /* --- of the process: how many there may be --- */
 
-typedef struct transfer_pool transfer_pool;
+typedef struct transfer_pool {
+    server_state *server;
+    pthread_mutex_t lock; /* held only briefly, because loops need it too */
+    char tenant[TRANSFERS_MOST][CARDBOX_TENANT_MAX + 1]; /* by slot; "": the slot is free */
+    atomic_size_t threads; /* threads that run; a transfer frees its slot before its thread ends */
+} transfer_pool;
 
-/* NULL: no memory. */
-transfer_pool *transfer_pool_new(server_state *server);
-
-/* Waits for running threads; all loops must have ended. False: a thread hangs in the database, and
- * the process must end without it. */
-bool transfer_pool_free(transfer_pool *pool);
+/* Waits for running threads; all loops must have ended, and must not be freed yet. False: a thread
+ * hangs in the database, and the process must end without it. */
+bool transfer_pool_end(transfer_pool *pool);
 
 /* --- of a loop: those whose clients it serves --- */
 
-typedef struct transfers transfers;
-
-/* `wake_fd` is an eventfd that the loop waits for. NULL: no memory. */
-transfers *transfers_new(int wake_fd);
-void transfers_free(transfers *all);
+typedef struct transfers {
+    int wake_fd; /* an eventfd that the loop waits for */
+    LIST_HEAD(, transfer) all;
+    int64_t due_ms; /* the next round */
+} transfers;
 
 /* Updates all transfers, and ends those whose client has left or reads too slowly, or whose token
  * is not valid any more. */
@@ -61,11 +63,11 @@ struct transfer {
     bounded_pipe *bounded_pipe;
     char tenant[CARDBOX_TENANT_MAX + 1];
     /* the thread's */
-    cardbox *db;       /* open while the kind runs, with one connection */
-    bool connected;    /* it could be opened */
-    cardbox_error err; /* the loop may read it once it is over, and the next two */
-    bool incompatible; /* it failed, and the database did not pass the server's check after it: */
-    incompatible_cause cause;
+    cardbox *db;          /* open while the kind runs, with one connection */
+    bool connected;       /* it could be opened */
+    cardbox_error err;    /* the loop may read it once it is over, and the next two */
+    database_state cause; /* if the database did not pass the server's check after it failed; else
+                             DATABASE_UNKNOWN */
     /* the loop's */
     transfers *owner;
     LIST_ENTRY(transfer) of_loop;
@@ -77,13 +79,10 @@ struct transfer {
     uint64_t moved_at_check; /* `moved` at the last check of the client's speed */
     bool was_waiting;        /* since then the client has waited for the server */
     int64_t check_ms;        /* when the client and its speed are checked next */
-    /* both sides', under the lock */
-    pthread_mutex_t lock;
-    int wake_fd; /* -1: the loop needs it no more */
-    bool begun;  /* set by transfer_begin_answer */
-    bool over;
-    cardbox_status status; /* once it is over */
-    int refs;              /* the loop, and once it is started the thread */
+    /* of both sides */
+    atomic_bool begun, over; /* the answer may begin; the thread has ended */
+    cardbox_status status;   /* once it is over */
+    atomic_int refs;         /* the loop, and once it is started the thread */
 };
 
 /* A transfer for a request, which owns it as its plan. The members of the kind are zeros. NULL: the
@@ -96,14 +95,6 @@ bool transfer_start(transfer *t);
 /* In the thread: the answer may begin. Wakes the loop. */
 void transfer_begin_answer(transfer *t);
 
-/* The state of the thread, for the loop. */
-typedef struct transfer_state {
-    bool begun, over;
-    cardbox_status status;
-} transfer_state;
-
-transfer_state transfer_state_of(transfer *t);
-
 /* On the loop: resumes the request if it waits in the middle of a body. */
 void transfer_resume(transfer *t);
 
@@ -113,5 +104,40 @@ void transfer_answer_failed(transfer *t);
 /* Answers for an import that has failed. If it may be sent again, the message begins with
  * `how_far`. */
 void transfer_answer_stopped(transfer *t, const char *how_far);
+
+/* --- a request's body, which the thread reads --- */
+
+/* The request's sink; its plan is the transfer. */
+extern const request_sink INCOMING_SINK;
+
+/* In the thread: reads from the bounded_pipe `arg`. 0: the end. Negative, and errno is set: the
+ * client left, and the last line may be incomplete. */
+ssize_t incoming_read(void *arg, char *to, size_t size_max);
+
+/* On the loop: answers when the thread has ended: by `done`, or after a failure by `stopped`. */
+void incoming_update(transfer *t, void (*done)(transfer *t, request *r),
+                     void (*stopped)(transfer *t));
+
+/* --- an answer, which the thread writes --- */
+
+/* The thread collects chunks, and the loop sends them as fast as the client reads. The struct of
+ * such a transfer begins with one. */
+typedef struct outgoing {
+    transfer transfer;
+    buf chunk;
+} outgoing;
+
+/* In the thread. Begins the answer with the first full chunk, unless transfer_begin_answer has: an
+ * earlier failure is answered as an error. False: the client does not read any more. */
+bool outgoing_put(outgoing *o, slice text);
+
+/* In the thread: sends the last chunk, if `status` is CARDBOX_OK. Returns the status of the whole
+ * answer. */
+cardbox_status outgoing_end(outgoing *o, cardbox_status status);
+
+void outgoing_clear(transfer *t);
+
+/* On the loop: begins and sends the answer. `head` adds headers. */
+void outgoing_update(transfer *t, void (*head)(outgoing *o, request *r));
 
 #endif

@@ -62,34 +62,16 @@ static bool append_is_locked(const store_rows *rows, int row)
     return change.outcome == BOX_LOCKED;
 }
 
-static size_t weigh_adds(const void *keys, size_t count)
-{
-    const card_input *adds = keys;
-    size_t bytes = 0;
-    for (size_t i = 0; i < count; i++)
-        bytes += adds[i].content.len + adds[i].metadata.len + adds[i].tool_calls.len + 1024;
-    return bytes / 1024;
-}
-
-static size_t weigh_appends(const void *keys, size_t count)
-{
-    const box_append *appends = keys;
-    size_t bytes = 0;
-    for (size_t i = 0; i < count; i++)
-        bytes += appends[i].ids.len + 1024;
-    return bytes / 1024;
-}
-
-#define CARDS .statement = STATEMENT_cards_get, .key_size = sizeof(card_key), .build = build_cards
-#define BOXES                                                                                      \
-    .may_be_slow = true, .statement = STATEMENT_boxes_read, .key_size = sizeof(box_read),          \
-    .build = build_boxes
-
 const batch_queue_kind QUEUE_KINDS[BATCH_KINDS] = {
-    [BATCH_CARDS] = {.group = DB_READS, .counterpart = BATCH_STANDBY_CARDS, CARDS},
-    [BATCH_BOXES] = {.group = DB_READS, .counterpart = BATCH_STANDBY_BOXES, BOXES},
-    [BATCH_STANDBY_CARDS] = {.group = DB_STANDBY, .counterpart = BATCH_CARDS, CARDS},
-    [BATCH_STANDBY_BOXES] = {.group = DB_STANDBY, .counterpart = BATCH_BOXES, BOXES},
+    [BATCH_CARDS] = {.group = DB_READS,
+                     .statement = STATEMENT_cards_get,
+                     .key_size = sizeof(card_key),
+                     .build = build_cards},
+    [BATCH_BOXES] = {.group = DB_READS,
+                     .may_be_slow = true,
+                     .statement = STATEMENT_boxes_read,
+                     .key_size = sizeof(box_read),
+                     .build = build_boxes},
     [BATCH_FOLLOWS] = {.group = DB_LISTS,
                        .statement = STATEMENT_tasks_follow,
                        .key_size = sizeof(task_follow),
@@ -100,14 +82,12 @@ const batch_queue_kind QUEUE_KINDS[BATCH_KINDS] = {
                          .statement = STATEMENT_cards_add,
                          .key_size = sizeof(card_input),
                          .build = build_adds,
-                         .weigh = weigh_adds,
                          .is_locked = add_is_locked},
     [BATCH_APPENDS] = {.group = DB_WRITES,
                        .writes = true,
                        .statement = STATEMENT_boxes_append,
                        .key_size = sizeof(box_append),
                        .build = build_appends,
-                       .weigh = weigh_appends,
                        .is_locked = append_is_locked},
     [BATCH_SINGLE_WRITE] = {.group = DB_WRITES,
                             .writes = true,
@@ -115,26 +95,20 @@ const batch_queue_kind QUEUE_KINDS[BATCH_KINDS] = {
                             .is_fair = true},
 };
 
-batcher *batcher_new(server_state *server, stats *s, struct db_conns *queue,
-                     struct db_conns *standby)
+batcher *batcher_new(server_state *server, stats *s, struct db_conns *conns)
 {
     batcher *b = calloc(1, sizeof(*b));
     if (b == NULL)
         return NULL;
     b->server = server;
     b->stats = s;
-    b->primary = queue;
-    b->standby = standby;
+    b->conns = conns;
     b->look_again_ms = INT64_MAX;
     b->scratch = BUF_INIT(SIZE_MAX / 4);
     TAILQ_INIT(&b->by_age);
-    for (int i = 0; i < BATCH_QUEUES; i++) {
-        bool isolated = i >= BATCH_KINDS;
-        TAILQ_INIT(&b->queues[i].requests);
-        b->queues[i].isolated = isolated;
-        b->queues[i].group = isolated ? (db_group)(i - BATCH_KINDS) : QUEUE_KINDS[i].group;
-        b->queues[i].is_fair = !isolated && QUEUE_KINDS[i].is_fair;
-    }
+    for (int group = 0; group < DB_GROUPS; group++)
+        for (int queue = 0; queue < GROUP_QUEUES; queue++)
+            TAILQ_INIT(&b->queues[group][queue]);
     return b;
 }
 
@@ -148,15 +122,14 @@ void batcher_free(batcher *b)
 
 /* --- queues --- */
 
-static batch_queue *queue_of(batcher *b, const request *r)
+static struct request_list *queue_of(batcher *b, const request *r)
 {
-    return &b->queues[r->ticket.isolated ? BATCH_KINDS + (int)QUEUE_KINDS[r->ticket.kind].group
-                                         : (int)r->ticket.kind];
+    return &b->queues[group_of(r)][r->ticket.isolated ? ISOLATED_QUEUE : (int)r->ticket.kind];
 }
 
 void queue_push(batcher *b, request *r, bool in_front)
 {
-    struct request_list *list = &queue_of(b, r)->requests;
+    struct request_list *list = queue_of(b, r);
     r->ticket.batch = NULL;
     if (in_front)
         TAILQ_INSERT_HEAD(list, r, ticket.in_queue);
@@ -168,7 +141,7 @@ void queue_push(batcher *b, request *r, bool in_front)
 
 void queue_remove(batcher *b, request *r)
 {
-    TAILQ_REMOVE(&queue_of(b, r)->requests, r, ticket.in_queue);
+    TAILQ_REMOVE(queue_of(b, r), r, ticket.in_queue);
     b->waiting--;
     tally_sub(&b->stats->waiting, 1);
 }
@@ -202,18 +175,17 @@ static bool may_be_replayed(const batcher *b, uint64_t at_least)
 /* Sends a read to a standby, if one is usable and may be recent enough. */
 static void choose_database(batcher *b, request *r)
 {
-    const batch_queue_kind *kind = &QUEUE_KINDS[r->ticket.kind];
-    if (b->standby == NULL || kind->group != DB_READS)
+    if (b->server->set->standby_dsn == NULL || QUEUE_KINDS[r->ticket.kind].group != DB_READS)
         return;
-    if (db_conns_usable(b->standby, DB_STANDBY) > 0 && may_be_replayed(b, r->at_least))
-        r->ticket.kind = kind->counterpart;
-    else
+    r->ticket.on_standby =
+        db_conns_usable(b->conns, DB_STANDBY) > 0 && may_be_replayed(b, r->at_least);
+    if (!r->ticket.on_standby)
         tally_add(&b->stats->standby_passed, 1);
 }
 
 void batcher_to_primary(batcher *b, request *r)
 {
-    r->ticket.kind = QUEUE_KINDS[r->ticket.kind].counterpart;
+    r->ticket.on_standby = false;
     tally_add(&b->stats->standby_passed, 1);
 }
 
@@ -224,14 +196,13 @@ void batcher_add(batcher *b, request *r)
         r->job.needs_statement = true;
         return;
     }
-    if (QUEUE_KINDS[r->ticket.kind].group == DB_STANDBY) /* its next step */
-        r->ticket.kind = QUEUE_KINDS[r->ticket.kind].counterpart;
+    r->ticket.on_standby = false; /* a step before may have been */
     const batch_queue_kind *kind = &QUEUE_KINDS[r->ticket.kind];
     if (r->ticket.count == 0) {
         r->ticket.render(r, &(batch_rows){NULL, NO_ROWS, NO_ROWS});
         return;
     }
-    if (db_conns_away(b->primary, kind->group)) {
+    if (db_conns_away(b->conns, kind->group)) {
         batcher_answer_away(r);
         return;
     }
@@ -240,11 +211,8 @@ void batcher_add(batcher *b, request *r)
         return;
     }
     choose_database(b, r);
-    if (kind->weigh != NULL)
-        r->ticket.weight = kind->weigh(r->ticket.keys, r->ticket.count);
     r->ticket.since_ms = clock_ms();
-    r->ticket.isolated =
-        tenant_is_isolated(b, QUEUE_KINDS[r->ticket.kind].group, request_tenant(r));
+    r->ticket.isolated = tenant_is_isolated(b, group_of(r), request_tenant(r));
     request_set_state(r, REQUEST_SUSPENDED);
     queue_push(b, r, false);
     TAILQ_INSERT_TAIL(&b->by_age, r, ticket.by_age);
@@ -253,8 +221,7 @@ void batcher_add(batcher *b, request *r)
 
 bool batcher_will_answer_soon(const request *r)
 {
-    db_group group = QUEUE_KINDS[r->ticket.kind].group;
-    return r->ticket.is_open && (group == DB_READS || group == DB_STANDBY);
+    return r->ticket.is_open && QUEUE_KINDS[r->ticket.kind].group == DB_READS;
 }
 
 void batcher_forget(batcher *b, request *r)
@@ -284,50 +251,43 @@ static bool drop_departed(batcher *b, request *first, int64_t now_ms)
     return stayed;
 }
 
-/* Slow requests never get the last free connection: it is reserved for quick ones. Isolated
+/* The next request of a queue that may have a free connection; NULL: none. Slow requests never get
+ * the last free connection: it is reserved for quick ones. Isolated
  * requests get at most half of the connections, because they may wait for locks. */
-static bool may_use_conn(const batcher *b, const batch_queue *queue, const db_conn *to)
+static request *next_request(batcher *b, db_group group, int queue, const db_conn *to)
 {
-    const db_conns *of = batcher_conns(b, queue->group);
-    size_t count = db_conns_usable(of, queue->group);
-    if (TAILQ_EMPTY(&queue->requests))
-        return false;
-    if (queue->isolated && count > 1 && b->isolated[queue->group] >= count / 2)
-        return false;
-    return !(queue->isolated ||
-             QUEUE_KINDS[TAILQ_FIRST(&queue->requests)->ticket.kind].may_be_slow) ||
-           !db_conns_is_last_free(of, to);
-}
-
-/* The next request of a queue that may have a free connection; NULL: none. */
-static request *next_request(batcher *b, const batch_queue *queue, const db_conn *to)
-{
-    if (!may_use_conn(b, queue, to))
+    request *first = TAILQ_FIRST(&b->queues[group][queue]);
+    bool isolated = queue == ISOLATED_QUEUE;
+    if (first == NULL)
         return NULL;
-    if (queue->isolated)
-        return tenant_next_isolated(b, queue);
-    return queue->is_fair ? tenant_next_fair(
-                                b, queue, db_conns_is_last_free(batcher_conns(b, queue->group), to))
-                          : TAILQ_FIRST(&queue->requests);
+    size_t count = isolated ? db_conns_usable(b->conns, group) : 0;
+    if (count > 1 && b->isolated[group] >= count / 2)
+        return NULL;
+    bool is_slow = isolated || QUEUE_KINDS[queue].may_be_slow;
+    bool is_fair = !isolated && QUEUE_KINDS[queue].is_fair;
+    bool is_last = (is_slow || is_fair) && db_conns_is_last_free(b->conns, to);
+    if (is_slow && is_last)
+        return NULL;
+    if (isolated)
+        return tenant_next_isolated(b, group);
+    return is_fair ? tenant_next_fair(b, group, (batch_kind)queue, is_last) : first;
 }
 
 /* The queues of a group are served round robin. NULL: no request may have the connection. */
 static request *choose_request(batcher *b, db_group group, const db_conn *to)
 {
     request *first = NULL;
-    for (int i = 0; first == NULL && i < BATCH_QUEUES; i++) {
-        const batch_queue *queue = &b->queues[b->next_queue[group]];
-        b->next_queue[group] = (b->next_queue[group] + 1) % BATCH_QUEUES;
-        if (queue->group == group)
-            first = next_request(b, queue, to);
+    for (int i = 0; first == NULL && i < GROUP_QUEUES; i++) {
+        first = next_request(b, group, b->next_queue[group], to);
+        b->next_queue[group] = (b->next_queue[group] + 1) % GROUP_QUEUES;
     }
     return first;
 }
 
 static bool is_any_queued(const batcher *b, db_group group)
 {
-    for (int i = 0; i < BATCH_QUEUES; i++)
-        if (b->queues[i].group == group && !TAILQ_EMPTY(&b->queues[i].requests))
+    for (int queue = 0; queue < GROUP_QUEUES; queue++)
+        if (!TAILQ_EMPTY(&b->queues[group][queue]))
             return true;
     return false;
 }
@@ -338,7 +298,7 @@ static void flush_group(batcher *b, db_group group, int64_t now_ms)
     request *first = NULL;
     int64_t look_again_ms = INT64_MAX;
     while (is_any_queued(b, group) &&
-           (to = db_conns_choose(batcher_conns(b, group), group, now_ms, &look_again_ms)) != NULL &&
+           (to = db_conns_choose(b->conns, group, now_ms, &look_again_ms)) != NULL &&
            (first = choose_request(b, group, to)) != NULL)
         if (drop_departed(b, first, now_ms))
             batch_send(b, first, to);
@@ -352,9 +312,8 @@ void batcher_flush(batcher *b)
     if (b->waiting == 0)
         return;
     int64_t now_ms = clock_ms();
-    if (b->standby !=
-        NULL) /* first: what the standby can't answer goes on to the primary at once */
-        flush_group(b, DB_STANDBY, now_ms);
+    /* First, since reads that the standby can't answer are sent to the primary. */
+    flush_group(b, DB_STANDBY, now_ms);
     for (int group = 0; group < DB_STANDBY; group++)
         flush_group(b, (db_group)group, now_ms);
 }
@@ -384,16 +343,25 @@ static void answer_late(batcher *b, request *r)
 /* No standby is usable any more. */
 static void move_to_primary(batcher *b)
 {
-    for (int i = 0; i < BATCH_QUEUES; i++) {
-        batch_queue *queue = &b->queues[i];
-        while (queue->group == DB_STANDBY && !TAILQ_EMPTY(&queue->requests)) {
-            request *r = TAILQ_FIRST(&queue->requests);
+    request *r;
+    for (int queue = 0; queue < GROUP_QUEUES; queue++)
+        while ((r = TAILQ_FIRST(&b->queues[DB_STANDBY][queue])) != NULL) {
             queue_remove(b, r);
             batcher_to_primary(b, r);
             r->ticket.isolated = tenant_is_isolated(b, DB_READS, request_tenant(r));
             queue_push(b, r, false);
         }
-    }
+}
+
+/* Answers the waiting requests of a group with 503. */
+static void refuse_group(batcher *b, db_group group)
+{
+    request *r;
+    for (int queue = 0; queue < GROUP_QUEUES; queue++)
+        while ((r = TAILQ_FIRST(&b->queues[group][queue])) != NULL) {
+            batcher_remove(b, r);
+            batcher_answer_away(r);
+        }
 }
 
 void batcher_tick(batcher *b, int64_t now_ms)
@@ -404,18 +372,11 @@ void batcher_tick(batcher *b, int64_t now_ms)
         answer_late(b, oldest);
     if (b->waiting == 0)
         return;
-    if (b->standby != NULL && db_conns_usable(b->standby, DB_STANDBY) == 0)
+    if (db_conns_usable(b->conns, DB_STANDBY) == 0)
         move_to_primary(b);
-    for (int i = 0; i < BATCH_QUEUES; i++) {
-        batch_queue *queue = &b->queues[i];
-        if (queue->group == DB_STANDBY || !db_conns_away(b->primary, queue->group))
-            continue;
-        while (!TAILQ_EMPTY(&queue->requests)) {
-            request *r = TAILQ_FIRST(&queue->requests);
-            batcher_remove(b, r);
-            batcher_answer_away(r);
-        }
-    }
+    for (int group = 0; group < DB_STANDBY; group++)
+        if (db_conns_away(b->conns, (db_group)group))
+            refuse_group(b, (db_group)group);
 }
 
 int64_t batcher_next_ms(const batcher *b)

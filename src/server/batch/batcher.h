@@ -16,10 +16,8 @@ struct request;
 
 /* Kinds of statements. Each has a batch_queue of waiting requests. */
 typedef enum batch_kind {
-    BATCH_CARDS,         /* batched; keys are card_key, rows those of cards_get */
-    BATCH_BOXES,         /* batched; box_read, boxes_read */
-    BATCH_STANDBY_CARDS, /* the two above, if the batcher sends them to a standby */
-    BATCH_STANDBY_BOXES,
+    BATCH_CARDS,        /* batched; keys are card_key, rows those of cards_get */
+    BATCH_BOXES,        /* batched; box_read, boxes_read */
     BATCH_FOLLOWS,      /* batched; task_follow, tasks_follow */
     BATCH_SINGLE_READ,  /* a statement of its own, on connections where it holds no batched read up
                          */
@@ -55,7 +53,7 @@ typedef struct batch_ticket {
     batch_kind kind;
     const void *keys; /* an array of the kind's keys; not batched: the argument of `build` */
     size_t count;     /* keys; 0: it is answered at once, without rows; not batched: 1 */
-    size_t weight;    /* batched read: approximate number of rows */
+    size_t weight;    /* batched: approximate number of rows of a read, or KiB of a write */
     batch_render render;
     const batch_stream *stream; /* batched read; NULL: `render` gets the rows */
     /* If it is not batched: */
@@ -71,6 +69,7 @@ typedef struct batch_ticket {
     TAILQ_ENTRY(request) in_queue; /* while it waits */
     TAILQ_ENTRY(request) by_age;   /* while it waits or runs */
     bool is_open;                  /* it waits or runs */
+    bool on_standby;               /* it is sent to a standby */
     query_batch *batch;            /* the statement that carries it; NULL: it waits */
     size_t slot;                   /* its index in the batch */
     int64_t since_ms;
@@ -89,9 +88,8 @@ struct server_state;
 struct stats;
 struct db_conns;
 
-/* `standby`: the connections to standbys; NULL: there are none. Returns NULL if memory is out. */
-batcher *batcher_new(struct server_state *server, struct stats *stats, struct db_conns *primary,
-                     struct db_conns *standby);
+/* NULL: out of memory. */
+batcher *batcher_new(struct server_state *server, struct stats *stats, struct db_conns *conns);
 
 /* Nothing may be waiting or running. */
 void batcher_free(batcher *b);

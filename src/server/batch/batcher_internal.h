@@ -11,37 +11,27 @@
 
 /* How the requests of a kind are sent. */
 typedef struct batch_queue_kind {
-    db_group group; /* the connections it uses. Lists have a group of their own, so that they never
-                       delay reads of cards and boxes. */
+    db_group group; /* the connections it uses, unless it is sent to a standby. Lists have a group
+                       of their own, so that they never delay reads of cards and boxes. */
     bool writes;
     bool may_be_slow; /* never on the last free connection of its group */
     bool is_fair; /* Tenants with nothing running in the group go first. The last free connection
                    * is reserved for them. */
-    batch_kind counterpart; /* the same read in DB_STANDBY or DB_READS */
-    statement_id statement; /* this and the next four members: only of batched kinds */
+    statement_id statement; /* this and the next three members: only of batched kinds */
     size_t key_size;        /* bytes of a key; 0: not batched */
     /* `waits`: the statement, with a single key, waits for locked rows and does not skip them. */
     void (*build)(params *p, const void *keys, size_t count, bool waits);
-    size_t (*weigh)(const void *keys, size_t count); /* KiB of a write */
     /* Returns whether a row reports that its key's rows are locked; NULL: rows never do. */
     bool (*is_locked)(const store_rows *rows, int row);
 } batch_queue_kind;
 
 extern const batch_queue_kind QUEUE_KINDS[BATCH_KINDS];
 
-/* Requests that wait: for one kind of statement, or in the isolated queue of a group. */
-typedef struct batch_queue {
-    db_group group;
-    bool isolated; /* for requests that found locks or took long: each is sent alone, tenants round
-                      robin */
-    bool is_fair;  /* see batch_queue_kind */
-    struct request_list requests;
-} batch_queue;
+/* The queues of a group: one for each batch_kind, and one for requests that found locks or took
+ * long. Each of the latter is sent alone, tenants round robin. */
+enum { ISOLATED_QUEUE = BATCH_KINDS, GROUP_QUEUES };
 
-enum {
-    BATCH_QUEUES = BATCH_KINDS + DB_GROUPS,
-    TENANTS_MAX = 64 /* size of batcher.tenants */
-};
+enum { TENANTS_MAX = 64 /* size of batcher.tenants */ };
 
 /* A tenant with running statements of its own, or with isolated requests. */
 typedef struct tenant_use {
@@ -55,11 +45,10 @@ typedef struct tenant_use {
 struct batcher {
     server_state *server;
     stats *stats;
-    db_conns *primary;
-    db_conns *standby;   /* NULL: none */
+    db_conns *conns;
     uint64_t replayed;   /* LSN that a standby had replayed at the last query, */
     int64_t replayed_ms; /* and when that was */
-    batch_queue queues[BATCH_QUEUES];
+    struct request_list queues[DB_GROUPS][GROUP_QUEUES];
     int next_queue[DB_GROUPS];  /* the queue that gets the next free connection */
     size_t isolated[DB_GROUPS]; /* running statements of isolated requests */
     tenant_use tenants[TENANTS_MAX];
@@ -73,9 +62,9 @@ struct batcher {
 
 enum { SCRATCH_KEEP = 64 * 1024 }; /* bytes of `scratch` that stay allocated between statements */
 
-static inline db_conns *batcher_conns(const batcher *b, db_group group)
+static inline db_group group_of(const request *r)
 {
-    return group == DB_STANDBY ? b->standby : b->primary;
+    return r->ticket.on_standby ? DB_STANDBY : QUEUE_KINDS[r->ticket.kind].group;
 }
 
 /* --- batcher.c --- */
@@ -106,12 +95,12 @@ bool tenant_is_isolated(batcher *b, db_group group, slice tenant);
  * than there was. */
 void tenant_isolate(batcher *b, db_group group, slice tenant);
 
-/* The next request of an isolated queue; NULL: each tenant in it has a running statement. */
-request *tenant_next_isolated(batcher *b, const batch_queue *q);
+/* The next request of a group's isolated queue; NULL: each tenant in it has a running statement. */
+request *tenant_next_isolated(batcher *b, db_group group);
 
 /* The next request of a fair queue: the first one whose tenant has no running statement, else the
  * first. The last free connection is reserved for the former. NULL: none may have it. */
-request *tenant_next_fair(batcher *b, const batch_queue *q, bool is_last);
+request *tenant_next_fair(batcher *b, db_group group, batch_kind kind, bool is_last);
 
 /* To be called when a statement for a request is sent, and when it has ended. tenant_begin may
  * return NULL. */

@@ -103,11 +103,6 @@ static bool lock_part(card_cache *all, const card_key *key, location *out)
     return pthread_mutex_trylock(&p->lock) == 0;
 }
 
-static void unlock_part(const location *at)
-{
-    pthread_mutex_unlock(&at->part->lock);
-}
-
 /* The entry of a slot. NULL: there is none, or it was overwritten. */
 static entry *entry_in(const card_cache *all, const part *p, uint64_t slot)
 {
@@ -140,18 +135,6 @@ static uint64_t *find_slot(const card_cache *all, const location *at, const card
 
 /* --- entries --- */
 
-/* An entry never wraps around the end of the ring. */
-static entry *new_entry(const card_cache *all, part *p, size_t size)
-{
-    size_t at = p->end % all->ring;
-    if (at + size > all->ring) {
-        p->end += all->ring - at;
-        at = 0;
-    }
-    p->end += (size + UNIT - 1) / UNIT * UNIT;
-    return (entry *)(void *)(p->ring + at);
-}
-
 /* Chooses a slot for a new card: the one in its set with the oldest entry. */
 static uint64_t *choose_slot(const location *at)
 {
@@ -162,18 +145,22 @@ static uint64_t *choose_slot(const location *at)
     return oldest;
 }
 
-static void write_entry(card_cache *all, const location *at, uint64_t *slot, const entry *head,
-                        const card_key *key, slice text)
+/* An entry never wraps around the end of the ring. */
+static void write_entry(const card_cache *all, const location *at, uint64_t *slot,
+                        const entry *head, const card_key *key, const char *text)
 {
     part *p = at->part;
     size_t size = sizeof(*head) + head->tenant + head->card_id + head->text;
-    entry *e = new_entry(all, p, size);
-    uint64_t position = p->end - (size + UNIT - 1) / UNIT * UNIT;
+    size_t left = all->ring - p->end % all->ring;
+    if (size > left)
+        p->end += left;
+    entry *e = (entry *)(void *)(p->ring + p->end % all->ring);
     *e = *head;
     memcpy(e->bytes, key->tenant.ptr, head->tenant);
     memcpy(e->bytes + head->tenant, key->card_id.ptr, head->card_id);
-    memcpy(e->bytes + head->tenant + head->card_id, text.ptr, head->text);
-    *slot = at->mark | (position / UNIT + 1);
+    memcpy(e->bytes + head->tenant + head->card_id, text, head->text);
+    *slot = at->mark | (p->end / UNIT + 1);
+    p->end += (size + UNIT - 1) / UNIT * UNIT;
 }
 
 void card_cache_put(card_cache *all, const card_key *key, int64_t etag, slice text)
@@ -187,11 +174,9 @@ void card_cache_put(card_cache *all, const card_key *key, int64_t etag, slice te
         !lock_part(all, key, &at))
         return;
     uint64_t *slot = find_slot(all, &at, key, &old);
-    if (slot == NULL)
-        write_entry(all, &at, choose_slot(&at), &head, key, text);
-    else if (old->etag != etag)
-        write_entry(all, &at, slot, &head, key, text);
-    unlock_part(&at);
+    if (slot == NULL || old->etag != etag)
+        write_entry(all, &at, slot == NULL ? choose_slot(&at) : slot, &head, key, text.ptr);
+    pthread_mutex_unlock(&at.part->lock);
 }
 
 int64_t card_cache_get(card_cache *all, slice *text, const card_key *key, size_t most,
@@ -207,6 +192,6 @@ int64_t card_cache_get(card_cache *all, slice *text, const card_key *key, size_t
         *text = (slice){arena_copy(memory, kept), kept.len};
         etag = text->ptr == NULL ? 0 : e->etag;
     }
-    unlock_part(&at);
+    pthread_mutex_unlock(&at.part->lock);
     return etag;
 }

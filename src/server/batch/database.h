@@ -1,6 +1,5 @@
 /*
- * database.h: a primary and its standbys: the state that loops and threads share, and the
- * connections and queues of one loop. Knows no HTTP.
+ * database.h: the state of a primary and its standbys that loops and threads share.
  */
 #ifndef SERVER_DATABASE_H
 #define SERVER_DATABASE_H
@@ -10,24 +9,15 @@
 #include "db/connector.h"
 #include "server/settings.h"
 
-/* The last state that was logged, so that each change is logged once. */
-typedef enum last_logged {
-    LOGGED_NOTHING,
-    LOGGED_UP,
-    LOGGED_DOWN,
-    LOGGED_INCOMPATIBLE,
-    LOGGED_FORBIDDEN,
-    LOGGED_CHECK_FAILED
-} last_logged;
-
-/* Why a database did not pass the server's check. */
-typedef enum incompatible_cause {
-    INCOMPATIBLE_SCHEMA, /* migrations are missing */
-    INCOMPATIBLE_RIGHTS, /* the role lacks rights */
-    INCOMPATIBLE_CHECK   /* PostgreSQL refused the check for a reason of its own; the log has it */
-} incompatible_cause;
-
-/* --- of the process --- */
+typedef enum database_state {
+    DATABASE_UNKNOWN,
+    DATABASE_UP,
+    DATABASE_AWAY,
+    /* It answers, but did not pass the server's check: */
+    DATABASE_NOT_MIGRATED, /* migrations are missing */
+    DATABASE_FORBIDDEN,    /* the role lacks rights */
+    DATABASE_CHECK_FAILED /* PostgreSQL refused the check for a reason of its own; the log has it */
+} database_state;
 
 /* The state of the primary, or of its standbys. */
 typedef struct database_side {
@@ -36,10 +26,11 @@ typedef struct database_side {
     atomic_bool given_up;      /* no connection is up, and attempts have failed or last long */
     atomic_bool refuses;       /* given up, and PostgreSQL refused the last attempt */
     atomic_int incompatible;   /* connections to a database that can't be read as it is */
-    atomic_int cause;          /* an incompatible_cause: of the last of them */
+    atomic_int cause;          /* a database_state: why the last of them did not pass the check */
     atomic_uint connect_count; /* number of connections that ever came up; when it grows, the others
                                   retry at once */
-    atomic_int last_logged;    /* the state that was logged last, of type last_logged */
+    atomic_int
+        last_logged; /* the database_state that was logged last, so that changes are logged once */
     /* For slots.c: */
     int first_ranks,
         ranks;             /* ranks below `first_ranks` are of first connections; number of ranks */
@@ -49,7 +40,7 @@ typedef struct database_side {
     atomic_llong last_lowered_ms;     /* when open_max was lowered last */
     atomic_llong full_ms;             /* when PostgreSQL last had no slot; 0: never */
     atomic_llong refusal_ms;          /* when a refused connection was logged last; 0: never */
-    atomic_uint refusal_state;        /* a hash of the SQLSTATE that was logged then */
+    atomic_uint refusal_state; /* the SQLSTATE that was logged then, as a number of base 36 */
 } database_side;
 
 typedef struct database {
@@ -72,40 +63,5 @@ static inline bool database_is_away(const database_side *d)
 {
     return atomic_load(&d->given_up) && atomic_load(&d->usable_count) == 0;
 }
-
-/* --- of a loop --- */
-
-struct db_conns;
-struct batcher;
-struct server_state;
-struct stats;
-
-/* The connections and queues of a database in one loop. */
-typedef struct loop_database {
-    struct db_conns *primary;
-    struct db_conns *standby; /* NULL: there are no standbys */
-    struct batcher *batcher;
-} loop_database;
-
-/* The parts of a loop that its connections use. */
-typedef struct loop_handles {
-    size_t loop; /* its number */
-    int epoll_fd;
-    int wake_fd;        /* an eventfd */
-    uint64_t first_tag; /* data.u64 of the sockets in the epoll set begins here */
-} loop_handles;
-
-cardbox_status loop_database_open(loop_database *d, struct server_state *server,
-                                  struct stats *stats, const loop_handles *at, cardbox_error *err);
-
-/* Fails pending queries. A struct of zeros is accepted. */
-void loop_database_close(loop_database *d);
-
-/* The socket with this number, relative to first_tag, is ready. */
-void loop_database_ready(loop_database *d, uint64_t number);
-
-/* Connects, and answers requests whose time is over. To be called by loop_database_next_ms. */
-void loop_database_tick(loop_database *d, int64_t now_ms);
-int64_t loop_database_next_ms(const loop_database *d);
 
 #endif

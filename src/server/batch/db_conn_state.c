@@ -23,7 +23,7 @@ static bool is_new_event(database_side *side, int what)
 
 void db_conn_set_state(db_conn *conn, db_conn_state to)
 {
-    database_side *side = conn->owner->side;
+    database_side *side = conn->side;
     if (conn->state == to)
         return;
     if (conn->state == DB_CONN_USABLE && atomic_fetch_sub(&side->usable_count, 1) == 1)
@@ -42,8 +42,8 @@ void db_conn_set_state(db_conn *conn, db_conn_state to)
         if (atomic_fetch_add(&side->usable_count, 1) == 0)
             atomic_store(&side->up_ms, clock_ms());
         atomic_fetch_add(&side->connect_count, 1);
-        if (is_new_event(side, LOGGED_UP))
-            log_info(conn->owner->are_of_standby ? "standby_up" : "database_up", "schema=%d",
+        if (is_new_event(side, DATABASE_UP))
+            log_info(conn->group == DB_STANDBY ? "standby_up" : "database_up", "schema=%d",
                      schema_newest());
     }
     if (to == DB_CONN_INCOMPATIBLE) {
@@ -59,25 +59,22 @@ static void check_again_later(db_conn *conn)
     conn->retry_ms = clock_ms() + INCOMPATIBLE_RETRY_MS;
 }
 
-static void set_incompatible(db_conn *conn, incompatible_cause cause, const char *reason)
+static void set_incompatible(db_conn *conn, database_state cause, const char *reason)
 {
-    static const last_logged NEWS[] = {[INCOMPATIBLE_SCHEMA] = LOGGED_INCOMPATIBLE,
-                                       [INCOMPATIBLE_RIGHTS] = LOGGED_FORBIDDEN,
-                                       [INCOMPATIBLE_CHECK] = LOGGED_CHECK_FAILED};
-    database_side *side = conn->owner->side;
+    database_side *side = conn->side;
     char why[LOG_QUOTE_SIZE];
     atomic_store(&side->cause, (int)cause);
     check_again_later(conn);
-    if (!is_new_event(side, (int)NEWS[cause]))
+    if (!is_new_event(side, (int)cause))
         return;
     log_quote(why, reason, strlen(reason));
-    if (conn->owner->are_of_standby)
+    if (conn->group == DB_STANDBY)
         log_warn("standby_incompatible",
                  "reason=%s hint=\"the primary answers its reads meanwhile\"", why);
-    else if (cause == INCOMPATIBLE_RIGHTS)
+    else if (cause == DATABASE_FORBIDDEN)
         log_error("database_forbidden",
                   "reason=%s hint=\"grant cardbox_service to the server's role\"", why);
-    else if (cause == INCOMPATIBLE_CHECK)
+    else if (cause == DATABASE_CHECK_FAILED)
         log_error("database_check_failed", "reason=%s", why);
     else
         log_error("database_not_migrated",
@@ -100,16 +97,16 @@ static void judge_schema(db_conn *conn, const store_rows *rows)
     schema_state state = schema_compare(rows, &version);
     snprintf(reason, sizeof(reason), "it is at migration %d", version);
     if (state == SCHEMA_TOO_OLD)
-        set_incompatible(conn, INCOMPATIBLE_SCHEMA, reason);
+        set_incompatible(conn, DATABASE_NOT_MIGRATED, reason);
     else if (state == SCHEMA_FUNCTIONS)
-        set_incompatible(conn, INCOMPATIBLE_SCHEMA, "it lacks SQL functions of this build");
+        set_incompatible(conn, DATABASE_NOT_MIGRATED, "it lacks SQL functions of this build");
     else if (rows_null(rows, 0, 2))
-        set_incompatible(conn, INCOMPATIBLE_SCHEMA, "a function is missing");
+        set_incompatible(conn, DATABASE_NOT_MIGRATED, "a function is missing");
     else if (!rows_bool(rows, 0, 2))
-        set_incompatible(conn, INCOMPATIBLE_RIGHTS,
+        set_incompatible(conn, DATABASE_FORBIDDEN,
                          conn->group == DB_WRITES ? "the role may not write to all tables"
                                                   : "the role may not read all tables");
-    else if (conn->owner->are_of_standby)
+    else if (conn->group == DB_STANDBY)
         send_check(conn, STATEMENT_cluster_identity, NULL, on_compared);
     else
         db_conn_set_state(conn, DB_CONN_USABLE);
@@ -123,7 +120,7 @@ static void judge_cluster_identity(db_conn *conn, const store_rows *rows)
         db_conn_set_state(conn, DB_CONN_USABLE);
     else if (primary != 0)
         set_incompatible(
-            conn, INCOMPATIBLE_SCHEMA,
+            conn, DATABASE_NOT_MIGRATED,
             "it is no standby of the primary's database, or not yet of its timeline, or asked "
             "as another role");
     else
@@ -144,11 +141,11 @@ static void finish_check(db_conn *conn, store_rows *rows, const cardbox_error *e
     if (rows != NULL) {
         judge_rows(conn, rows);
     } else if (err->status == CARDBOX_FORBIDDEN) {
-        set_incompatible(conn, INCOMPATIBLE_RIGHTS, err->message);
+        set_incompatible(conn, DATABASE_FORBIDDEN, err->message);
     } else if (error_is_schema(err->sqlstate)) {
-        set_incompatible(conn, INCOMPATIBLE_SCHEMA, err->message);
+        set_incompatible(conn, DATABASE_NOT_MIGRATED, err->message);
     } else if (is_check_failure(err)) {
-        set_incompatible(conn, INCOMPATIBLE_CHECK, err->message);
+        set_incompatible(conn, DATABASE_CHECK_FAILED, err->message);
     } else {
         db_conn_set_state(conn, DB_CONN_DOWN);
         async_conn_drop(conn->async, err->message);
@@ -169,14 +166,14 @@ static void on_compared(void *arg, store_rows *rows, const cardbox_error *err)
 void db_conn_recheck(db_conn *conn, const char *reason)
 {
     if (conn->state == DB_CONN_USABLE)
-        set_incompatible(conn, INCOMPATIBLE_SCHEMA, reason);
+        set_incompatible(conn, DATABASE_NOT_MIGRATED, reason);
 }
 
-/* Checks all connections to standbys again, so that no request waits for one of them after another
- * did not answer. */
-void db_conns_recheck_all(db_conns *conns, const char *reason)
+/* No request waits for a standby after another one did not answer. */
+void db_conns_recheck_standbys(db_conns *conns, const char *reason)
 {
-    for (size_t i = 0; i < conns->count; i++)
+    const db_conn_span *span = &conns->group[DB_STANDBY];
+    for (size_t i = span->first; i < span->before; i++)
         db_conn_recheck(&conns->all[i], reason);
 }
 
@@ -225,11 +222,12 @@ void db_conn_check(db_conn *conn)
 /* Checks the identity again, since nothing else shows that a standby belongs to another primary. */
 void db_conns_follow_primary(db_conns *conns, int64_t now_ms)
 {
+    const db_conn_span *span = &conns->group[DB_STANDBY];
     int64_t cluster_identity = atomic_load(&conns->server->database.cluster_identity);
     if (cluster_identity == conns->cluster_identity)
         return;
     conns->cluster_identity = cluster_identity;
-    for (size_t i = 0; i < conns->count; i++) {
+    for (size_t i = span->first; i < span->before; i++) {
         if (conns->all[i].state == DB_CONN_USABLE)
             db_conn_set_state(&conns->all[i], DB_CONN_INCOMPATIBLE);
         conns->all[i].retry_ms = now_ms;
@@ -238,7 +236,7 @@ void db_conns_follow_primary(db_conns *conns, int64_t now_ms)
 
 void db_conn_report_away(const db_conn *conn, int64_t now_ms)
 {
-    database_side *side = conn->owner->side;
+    database_side *side = conn->side;
     char why[LOG_QUOTE_SIZE];
     const char *reason = conn->status->reason;
     bool is_away =
@@ -249,10 +247,10 @@ void db_conn_report_away(const db_conn *conn, int64_t now_ms)
         reason = "it does not accept connections";
     atomic_store(&side->refuses, error_message_is_answer(reason));
     atomic_store(&side->given_up, true);
-    if (!is_new_event(side, LOGGED_DOWN))
+    if (!is_new_event(side, DATABASE_AWAY))
         return;
     log_quote(why, reason, strlen(reason));
-    if (conn->owner->are_of_standby)
+    if (conn->group == DB_STANDBY)
         log_warn("standby_away", "reason=%s hint=\"the primary answers its reads meanwhile\"", why);
     else
         log_error("database_away", "reason=%s", why);

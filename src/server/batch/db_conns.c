@@ -75,20 +75,12 @@ static void resume_reading(db_conns *conns)
     }
 }
 
-static bool any_up(const db_conns *conns)
-{
-    for (size_t i = 0; i < conns->count; i++)
-        if (async_conn_is_up(conns->all[i].async))
-            return true;
-    return false;
-}
-
 /* Reports a failed attempt to slots.c. */
 static void report_failed_attempt(db_conn *conn)
 {
     unsigned failures = conn->status->failed_attempts;
     if (failures > conn->failures)
-        slots_refused(conn->owner->side, SLOTS_LOOP, conn->status->refusal, conn->status->reason);
+        slots_refused(conn->side, SLOTS_LOOP, conn->status->refusal, conn->status->reason);
     conn->failures = failures;
 }
 
@@ -138,7 +130,7 @@ static cardbox_options conn_options(const settings *set, db_group group)
     return how;
 }
 
-static cardbox_status add_conn(db_conns *conns, db_group group, uint64_t first_tag,
+static cardbox_status add_conn(db_conns *conns, db_group group, const loop_handles *at,
                                cardbox_error *err)
 {
     size_t index = conns->count - conns->group[group].first;
@@ -146,56 +138,48 @@ static cardbox_status add_conn(db_conns *conns, db_group group, uint64_t first_t
     db_conn *conn = &conns->all[conns->count];
     conn->owner = conns;
     conn->group = group;
-    conn->tag = first_tag + conns->count;
+    conn->side = db_side_of(conns->server, group);
+    conn->tag = at->first_tag + conns->count;
     conn->rank = slots_rank(conns->server, conns->loop, group, index);
     conn->watched_fd = -1;
     conn->down_ms = clock_ms();
     tally_add(&conns->stats->db_conns[group][DB_CONN_DOWN], 1);
-    cardbox_status status =
-        async_conn_new(&conn->async, &how, conns->side->connector, conns->wake_fd, err);
+    cardbox_status status = async_conn_new(&conn->async, &how, conn->side->connector, at->wake_fd,
+                                           &conns->server->memory, err);
     if (status != CARDBOX_OK)
         return status;
-    async_conn_count(conn->async, &conns->server->memory);
     conn->status = async_conn_status(conn->async);
     conns->group[group].before = ++conns->count;
     return CARDBOX_OK;
 }
 
-static size_t conn_count(const settings *set, bool of_standby, db_group group)
+cardbox_status db_conns_new(db_conns **out, server_state *server, const loop_handles *at,
+                            cardbox_error *err)
 {
+    const settings *set = server->set;
     const long counts[DB_GROUPS] = {
         [DB_READS] = set->read_connections,
         [DB_LISTS] = set->list_connections,
         [DB_WRITES] = set->write_connections,
-        [DB_STANDBY] = set->standby_connections,
+        [DB_STANDBY] = set->standby_dsn == NULL ? 0 : set->standby_connections,
     };
-    return of_standby == (group == DB_STANDBY) ? (size_t)counts[group] : 0;
-}
-
-cardbox_status db_conns_new(db_conns **out, server_state *server, bool of_standby,
-                            const loop_handles *at, cardbox_error *err)
-{
     size_t all = 0;
     cardbox_status status = CARDBOX_OK;
     for (int group = 0; group < DB_GROUPS; group++)
-        all += conn_count(server->set, of_standby, (db_group)group);
+        all += (size_t)counts[group];
     db_conns *conns = calloc(1, sizeof(*conns) + all * sizeof(db_conn));
     if (conns == NULL)
         return CARDBOX_NOMEM;
     conns->server = server;
     conns->loop = at->loop;
-    conns->side = of_standby ? &server->database.standby : &server->database.primary;
-    conns->are_of_standby = of_standby;
     conns->stats = &server->stats[at->loop];
     conns->epoll_fd = at->epoll_fd;
-    conns->wake_fd = at->wake_fd;
-    conns->cores = (size_t)server->set->cpus;
+    conns->cores = (size_t)set->cpus;
     conns->pause_timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     for (int group = 0; group < DB_GROUPS; group++) {
         conns->group[group] = (db_conn_span){conns->count, conns->count};
-        size_t count = conn_count(server->set, of_standby, (db_group)group);
-        for (size_t i = 0; status == CARDBOX_OK && i < count; i++)
-            status = add_conn(conns, (db_group)group, at->first_tag, err);
+        for (long i = 0; status == CARDBOX_OK && i < counts[group]; i++)
+            status = add_conn(conns, (db_group)group, at, err);
     }
     struct epoll_event how = {.events = EPOLLIN, .data.u64 = at->first_tag + conns->count};
     if (status == CARDBOX_OK &&
@@ -255,20 +239,18 @@ static bool auth_watcher_is_connected(const db_conns *conns)
            auth_watcher_ok_ms >= atomic_load(&conns->server->database.primary.last_lost_ms);
 }
 
-/* True if each loop that may be open has a connection of each group. A loop that lacks one can't
- * serve all requests. */
-static bool loops_are_complete(const db_conns *conns)
+/* True if each loop that may be open has a connection of each group to this database. A loop that
+ * lacks one can't serve all requests. */
+static bool loops_are_complete(const server_state *server, bool of_standby)
 {
-    for (size_t loop = 0; loop < (size_t)conns->server->set->loops; loop++) {
-        if (slots_loop_is_closed(conns->server, loop))
+    for (size_t loop = 0; loop < (size_t)server->set->loops; loop++) {
+        if (slots_loop_is_closed(server, loop))
             continue;
-        for (int group = 0; group < DB_GROUPS; group++) {
-            const db_conn_span *span = &conns->group[group];
-            const tally *count = conns->server->stats[loop].db_conns[group];
-            if (span->first < span->before && tally_get(&count[DB_CONN_USABLE]) +
-                                                      tally_get(&count[DB_CONN_CHECKING]) +
-                                                      tally_get(&count[DB_CONN_INCOMPATIBLE]) ==
-                                                  0)
+        for (int group = of_standby ? DB_STANDBY : 0; group <= DB_STANDBY - !of_standby; group++) {
+            const tally *count = server->stats[loop].db_conns[group];
+            if (tally_get(&count[DB_CONN_USABLE]) + tally_get(&count[DB_CONN_CHECKING]) +
+                    tally_get(&count[DB_CONN_INCOMPATIBLE]) ==
+                0)
                 return false;
         }
     }
@@ -276,42 +258,50 @@ static bool loops_are_complete(const db_conns *conns)
 }
 
 /* For standbys each loop looks at its own connections only. */
-static bool database_is_up(const db_conns *conns)
+static bool database_is_up(const db_conn *conn)
 {
-    return conns->are_of_standby ? any_up(conns) : atomic_load(&conns->side->usable_count) > 0;
+    const db_conns *conns = conn->owner;
+    const db_conn_span *span = &conns->group[DB_STANDBY];
+    bool any_up = false;
+    if (conn->group != DB_STANDBY)
+        return atomic_load(&conn->side->usable_count) > 0;
+    for (size_t i = span->first; i < span->before && !any_up; i++)
+        any_up = async_conn_is_up(conns->all[i].async);
+    return any_up;
 }
 
 /* True if a connection may be tried. While the database is away only one is. PostgreSQL may have
  * too few slots, so the order is: the auth_watcher, for up to AUTH_WATCHER_FIRST_MS; the first
  * connections of each group; the others. */
-static bool may_connect(const db_conns *conns, size_t number)
+static bool may_connect(const db_conn *conn)
 {
-    const db_conn *conn = &conns->all[number];
+    const db_conns *conns = conn->owner;
+    bool of_standby = conn->group == DB_STANDBY;
+    bool is_first = conn == &conns->all[conns->group[conn->group].first];
     /* A connection that was just lost is still in its old state. */
     if (async_conn_is_wanted(conn->async) || conn->state != DB_CONN_DOWN)
         return true;
-    if (!slots_allow(conns->side, conn->rank))
+    if (!slots_allow(conn->side, conn->rank))
         return false;
-    if (number == 0 && (conns->loop == 0 || conns->are_of_standby))
+    if (is_first && (of_standby || (conn->group == DB_READS && conns->loop == 0)))
         return true;
-    if (!database_is_up(conns))
+    if (!database_is_up(conn))
         return false;
-    if (number > conns->group[conn->group].first)
-        return auth_watcher_is_connected(conns) && loops_are_complete(conns);
+    if (!is_first)
+        return auth_watcher_is_connected(conns) && loops_are_complete(conns->server, of_standby);
     return auth_watcher_is_connected(conns) ||
-           clock_ms() >= atomic_load(&conns->side->up_ms) + AUTH_WATCHER_FIRST_MS;
+           clock_ms() >= atomic_load(&conn->side->up_ms) + AUTH_WATCHER_FIRST_MS;
 }
 
 /* The time when db_conns_tick must handle a connection next. */
-static int64_t conn_due_ms(const db_conns *conns, size_t number)
+static int64_t conn_due_ms(const db_conn *conn)
 {
-    const db_conn *conn = &conns->all[number];
     bool serves = db_conn_is_usable(conn);
-    if (!serves && !may_connect(conns, number)) {
-        if (!slots_allow(conns->side, conn->rank))
+    if (!serves && !may_connect(conn)) {
+        if (!slots_allow(conn->side, conn->rank))
             return clock_ms() + SLOTS_RETRY_MS;
         bool is_away =
-            !database_is_up(conns) && atomic_load(&conns->side->last_logged) != LOGGED_NOTHING;
+            !database_is_up(conn) && atomic_load(&conn->side->last_logged) != DATABASE_UNKNOWN;
         return clock_ms() + (is_away ? DATABASE_WAIT_MS : AUTH_WATCHER_WAIT_MS);
     }
     int64_t due = async_conn_next_ms(conn->async);
@@ -321,7 +311,7 @@ static int64_t conn_due_ms(const db_conns *conns, size_t number)
         due = conn->retry_ms;
     int64_t give_up_ms = db_conn_away_ms(conn);
     bool undecided =
-        atomic_load(&conns->side->usable_count) == 0 && !atomic_load(&conns->side->given_up);
+        atomic_load(&conn->side->usable_count) == 0 && !atomic_load(&conn->side->given_up);
     if (conn->state == DB_CONN_DOWN && undecided && give_up_ms < due)
         due = give_up_ms;
     return due;
@@ -331,7 +321,7 @@ static int64_t conn_due_ms(const db_conns *conns, size_t number)
 static void close_if_not_allowed(db_conn *conn, int64_t now_ms)
 {
     if (!async_conn_is_wanted(conn->async) || conn->status->pending > 0 ||
-        slots_allow(conn->owner->side, conn->rank))
+        slots_allow(conn->side, conn->rank))
         return;
     async_conn_drop(conn->async, "connection closed: the database has too few connection slots");
     conn->failures = conn->status->failed_attempts;
@@ -340,31 +330,30 @@ static void close_if_not_allowed(db_conn *conn, int64_t now_ms)
 
 void db_conns_tick(db_conns *conns, int64_t now_ms)
 {
-    unsigned connect_count = atomic_load(&conns->side->connect_count);
-    if (conns->are_of_standby)
-        db_conns_follow_primary(conns, now_ms);
-    if (connect_count != conns->connect_count_seen)
-        conns->retry_all_ms = now_ms;
+    db_conns_follow_primary(conns, now_ms);
     for (size_t i = 0; i < conns->count; i++) {
         db_conn *conn = &conns->all[i];
-        if (connect_count != conns->connect_count_seen)
+        unsigned connect_count = atomic_load(&conn->side->connect_count);
+        if (connect_count != conn->connect_count_seen) {
             async_conn_retry_now(conn->async);
+            conn->retry_now_ms = now_ms;
+            conn->connect_count_seen = connect_count;
+        }
         close_if_not_allowed(conn, now_ms);
-        if (conn_due_ms(conns, i) > now_ms)
+        if (conn_due_ms(conn) > now_ms)
             continue;
         async_conn_tick(conn->async, now_ms);
         if (conn->state == DB_CONN_INCOMPATIBLE && conn->retry_ms <= now_ms)
             db_conn_check(conn);
         update_conn(conn, now_ms);
     }
-    conns->connect_count_seen = connect_count;
 }
 
 int64_t db_conns_next_ms(const db_conns *conns)
 {
     int64_t next_ms = INT64_MAX;
     for (size_t i = 0; i < conns->count; i++) {
-        int64_t due = conn_due_ms(conns, i);
+        int64_t due = conn_due_ms(&conns->all[i]);
         if (due < next_ms)
             next_ms = due;
     }
@@ -374,10 +363,10 @@ int64_t db_conns_next_ms(const db_conns *conns)
 /* True if the connection can't be made although others can, or is not allowed to be made. */
 static bool is_refused(const db_conn *conn)
 {
-    if (!slots_allow(conn->owner->side, conn->rank))
+    if (!slots_allow(conn->side, conn->rank))
         return conn->state == DB_CONN_DOWN;
     return conn->state == DB_CONN_DOWN && conn->status->failed_attempts >= AWAY_AFTER_FAILURES &&
-           conn->owner->retry_all_ms + AWAY_AFTER_MS < clock_ms();
+           conn->retry_now_ms + AWAY_AFTER_MS < clock_ms();
 }
 
 /* Looks at the connections of this loop and group first: those of another loop may still count as
@@ -394,7 +383,8 @@ bool db_conns_away(const db_conns *conns, db_group group)
                      (conn->state == DB_CONN_CHECKING && !conn->incompatible);
     }
     bool refused = span->first == span->before || is_refused(&conns->all[span->first]);
-    return (!has_usable && (incompatible || refused)) || database_is_away(conns->side);
+    return (!has_usable && (incompatible || refused)) ||
+           database_is_away(db_side_of(conns->server, group));
 }
 
 /* True if the standbys were compared with the present primary. A connection that came up later may
@@ -409,7 +399,7 @@ static bool is_of_this_primary(const db_conns *conns)
 size_t db_conns_usable(const db_conns *conns, db_group group)
 {
     size_t usable = 0;
-    if (conns->are_of_standby && !is_of_this_primary(conns))
+    if (group == DB_STANDBY && !is_of_this_primary(conns))
         return 0;
     for (size_t i = conns->group[group].first; i < conns->group[group].before; i++)
         usable += db_conn_is_usable(&conns->all[i]);

@@ -10,13 +10,23 @@
 
 typedef struct db_conns db_conns;
 
-/* The connections to the primary, in all groups but DB_STANDBY; or those to the standbys, in
- * DB_STANDBY. Their sockets, and a timer, are added to the loop's epoll set. */
-cardbox_status db_conns_new(db_conns **out, server_state *server, bool of_standby,
-                            const loop_handles *at, cardbox_error *err);
+/* The parts of a loop that its connections use. */
+typedef struct loop_handles {
+    size_t loop; /* its number */
+    int epoll_fd;
+    int wake_fd;        /* an eventfd */
+    uint64_t first_tag; /* data.u64 of the sockets in the epoll set begins here */
+} loop_handles;
+
+/* The connections to the primary, and in DB_STANDBY those to the standbys. Their sockets, and a
+ * timer, are added to the loop's epoll set. */
+cardbox_status db_conns_new(db_conns **out, server_state *server, const loop_handles *at,
+                            cardbox_error *err);
+
+/* Fails pending queries. NULL is accepted. */
 void db_conns_free(db_conns *conns);
 
-/* The socket with this number, from 0, is ready. */
+/* The socket with this number, relative to first_tag, is ready. */
 void db_conns_on_socket(db_conns *conns, size_t number);
 
 void db_conns_tick(db_conns *conns, int64_t now_ms);
@@ -48,9 +58,10 @@ typedef void (*db_conn_checked)(void *arg, bool fit);
  */
 bool db_conn_check_after(db_conn *conn, const cardbox_error *err, db_conn_checked done, void *arg);
 
-/* Stops the use of a connection until a check finds again that it is a standby of the primary. */
+/* Stops the use of a connection, or of all to standbys, until a check finds again that it is a
+ * standby of the primary. */
 void db_conn_recheck(db_conn *conn, const char *reason);
-void db_conns_recheck_all(db_conns *conns, const char *reason);
+void db_conns_recheck_standbys(db_conns *conns, const char *reason);
 
 /* As async_conn_send. */
 cardbox_status db_conn_send(db_conn *to, statement_id id, params *p, const query_limits *limits,

@@ -15,6 +15,7 @@ enum {
 struct db_conn {
     db_conns *owner;
     db_group group;
+    database_side *side;
     async_conn *async;
     const async_status *status; /* the status of `async` */
     db_conn_state state;
@@ -24,6 +25,8 @@ struct db_conn {
     void *recheck_arg;
     int64_t retry_ms;
     int64_t down_ms; /* since when it is down */
+    unsigned connect_count_seen;
+    int64_t retry_now_ms; /* when it was last told to retry at once */
     uint64_t tag;
     int rank;            /* see slots.h */
     unsigned failures;   /* to connect, that were reported to slots.c */
@@ -40,27 +43,28 @@ typedef struct db_conn_span {
 
 struct db_conns {
     server_state *server;
-    size_t loop; /* the loop's number */
-    database_side *side;
-    bool are_of_standby;
-    int64_t cluster_identity; /* identity of the primary that they were compared with */
+    size_t loop;              /* the loop's number */
+    int64_t cluster_identity; /* identity of the primary that the standbys were compared with */
     stats *stats;
     int epoll_fd;
-    int wake_fd;           /* the loop's */
     int pause_timer_fd;    /* a timerfd */
     bool pause_timer_runs; /* it was started */
-    unsigned connect_count_seen;
-    int64_t retry_all_ms; /* when all connections were last told to retry at once */
     db_conn_span group[DB_GROUPS];
     size_t count;
     size_t cores;
     db_conn all[];
 };
 
+static inline database_side *db_side_of(server_state *server, db_group group)
+{
+    database *both = &server->database;
+    return group == DB_STANDBY ? &both->standby : &both->primary;
+}
+
 /* When the database counts as away, unless a connection comes up before. */
 static inline int64_t db_conn_away_ms(const db_conn *conn)
 {
-    int64_t last_lost_ms = atomic_load(&conn->owner->side->last_lost_ms);
+    int64_t last_lost_ms = atomic_load(&conn->side->last_lost_ms);
     return (conn->down_ms > last_lost_ms ? conn->down_ms : last_lost_ms) + AWAY_AFTER_MS;
 }
 

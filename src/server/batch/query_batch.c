@@ -31,6 +31,7 @@ struct query_batch {
     batcher *batcher;
     db_conn *conn;
     batch_kind kind;
+    db_group group;
     size_t keys;
     size_t count;
     size_t rows_held;          /* bytes of its rows that are counted in server.memory */
@@ -55,11 +56,6 @@ void batch_forget(query_batch *batch, size_t slot)
     batch->member[slot].request = NULL;
 }
 
-static bool is_on_standby(const query_batch *batch)
-{
-    return QUEUE_KINDS[batch->kind].group == DB_STANDBY;
-}
-
 void batch_ref(query_batch *batch)
 {
     batch->refs++;
@@ -80,7 +76,7 @@ static void end_statement(query_batch *batch)
     if (--batch->pending_statements > 0)
         return;
     if (batch->isolated || QUEUE_KINDS[batch->kind].is_fair)
-        tenant_end(batch->batcher, QUEUE_KINDS[batch->kind].group, batch->isolated, batch->tenant);
+        tenant_end(batch->batcher, batch->group, batch->isolated, batch->tenant);
     batch_unref(batch);
 }
 
@@ -120,6 +116,7 @@ static query_batch *new_batch(batcher *b, request *first)
     batch->batcher = b;
     batch->refs = 1;
     batch->kind = first->ticket.kind;
+    batch->group = group_of(first);
     batch->count = count;
     batch->alone = first->ticket.alone || first->ticket.isolated;
     batch->isolated = first->ticket.isolated;
@@ -165,7 +162,7 @@ static query_limits limits_of(const query_batch *batch, const request *first)
         if (limits.lock_ms > 1 && limits.statement_ms / 2 < limits.lock_ms)
             limits.lock_ms = (limits.statement_ms + 1) / 2; /* to learn that it was not done */
     } else if (QUEUE_KINDS[batch->kind].key_size == 0 ||
-               (batch->kind == BATCH_BOXES && batch->count == 1)) {
+               (batch->kind == BATCH_BOXES && batch->group == DB_READS && batch->count == 1)) {
         limits.statement_ms = whole_ms;
     }
     return limits;
@@ -189,7 +186,7 @@ static void begin_batch(query_batch *batch, const request *first, query_limits *
         (long)limits->statement_ms < b->server->set->database_timeout_ms && !batch->alone;
     batch->ends_ms = have_more ? clock_ms() + limits->statement_ms : INT64_MAX;
     if (batch->isolated || kind->is_fair)
-        batch->tenant = tenant_begin(b, kind->group, first);
+        batch->tenant = tenant_begin(b, batch->group, first);
     if (kind->key_size > 0) {
         tally_add(&b->stats->batched[kind->statement], 1);
         tally_add(&b->stats->members[kind->statement], batch->count);
@@ -204,7 +201,7 @@ static cardbox_status send_statements(query_batch *batch, const request *first, 
     query_limits limits;
     params p;
     begin_batch(batch, first, &limits);
-    if (is_on_standby(batch)) {
+    if (batch->group == DB_STANDBY) {
         status = db_conn_send(batch->conn, STATEMENT_replayed, NULL, NULL, on_replayed, batch, err);
         batch->pending_statements += status == CARDBOX_OK;
     }
@@ -250,11 +247,10 @@ static void queue_again(query_batch *batch, request *r, bool isolated)
 {
     batcher *b = batch->batcher;
     batch_forget(batch, r->ticket.slot);
-    if (is_on_standby(batch))
+    if (batch->group == DB_STANDBY)
         batcher_to_primary(b, r);
     r->ticket.isolated =
-        isolated || r->ticket.isolated ||
-        tenant_is_isolated(b, QUEUE_KINDS[r->ticket.kind].group, request_tenant(r));
+        isolated || r->ticket.isolated || tenant_is_isolated(b, group_of(r), request_tenant(r));
     queue_push(b, r, !r->ticket.isolated);
     tally_add(&b->stats->retries, 1);
 }
@@ -270,7 +266,7 @@ static bool is_locked(const query_batch *batch, const batch_rows *mine)
 static void end_member(query_batch *batch, request *r)
 {
     batcher_remove(batch->batcher, r);
-    if (is_on_standby(batch))
+    if (batch->group == DB_STANDBY)
         tally_add(&batch->batcher->stats->standby_reads, 1);
 }
 
@@ -329,7 +325,7 @@ static void pass_to_primary(query_batch *batch, bool all)
 /* Rejects rows of a standby whose replay position is not known yet. */
 static void reject_unpositioned(query_batch *batch)
 {
-    if (is_on_standby(batch) && batch->pending_statements > 1)
+    if (batch->group == DB_STANDBY && batch->pending_statements > 1)
         pass_to_primary(batch, true);
 }
 
@@ -401,7 +397,7 @@ static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err)
     } else if (rows != NULL) {
         db_conn_recheck(batch->conn, "it is no standby any more");
     } else if (err->status == CARDBOX_TIMEOUT && !error_is_refusal(err)) {
-        db_conns_recheck_all(b->standby, "it says nothing");
+        db_conns_recheck_standbys(b->conns, "it does not answer");
     }
     pass_to_primary(batch, !is_standby);
     rows_free(rows);
@@ -436,7 +432,7 @@ static bool may_run_again(const query_batch *batch, const request *r, const card
 {
     if (err->status == CARDBOX_NOMEM)
         return false;
-    if (is_on_standby(batch)) /* the primary may succeed */
+    if (batch->group == DB_STANDBY) /* the primary may succeed */
         return err->status != CARDBOX_TOO_LARGE || batch->count > 1;
     if (batch->incompatible)
         return false;
@@ -449,14 +445,14 @@ static bool may_run_again(const query_batch *batch, const request *r, const card
     if (is_unknown(batch, err) && !r->ticket.replayable)
         return false;
     if (is_lost(err))
-        return !db_conns_away(batch->batcher->primary, QUEUE_KINDS[batch->kind].group);
+        return !db_conns_away(batch->batcher->conns, batch->group);
     return batch->count > 1 || err->retryable || ran_out_of_time(batch, err);
 }
 
 /* A request that found a lock, or took too long, although it was sent by itself, is isolated. */
 static bool is_to_isolate(const query_batch *batch, const cardbox_error *err)
 {
-    return batch->count == 1 && !is_lost(err) && !is_on_standby(batch) &&
+    return batch->count == 1 && !is_lost(err) && batch->group != DB_STANDBY &&
            (err->status == CARDBOX_BUSY || ran_out_of_time(batch, err));
 }
 
@@ -478,8 +474,7 @@ static void fail_member(query_batch *batch, request *r, const cardbox_error *err
         return;
     }
     batcher_remove(b, r);
-    if (db_conns_away(batcher_conns(b, QUEUE_KINDS[batch->kind].group),
-                      QUEUE_KINDS[batch->kind].group))
+    if (db_conns_away(b->conns, batch->group))
         batcher_answer_away(r);
     else
         http_error_send_store(r, err);
@@ -490,10 +485,9 @@ static void fail_member(query_batch *batch, request *r, const cardbox_error *err
 static void fail_batch(query_batch *batch, const cardbox_error *err)
 {
     bool isolated = is_to_isolate(batch, err), locked = err->status == CARDBOX_BUSY;
-    bool alone = !is_lost(err) && !is_on_standby(batch);
+    bool alone = !is_lost(err) && batch->group != DB_STANDBY;
     if (harms_others(batch, err) && batch->member[0].request != NULL)
-        tenant_isolate(batch->batcher, QUEUE_KINDS[batch->kind].group,
-                       request_tenant(batch->member[0].request));
+        tenant_isolate(batch->batcher, batch->group, request_tenant(batch->member[0].request));
     for (size_t i = batch->count; i > 0; i--) {
         request *r = batch->member[i - 1].request;
         if (r == NULL)
@@ -523,7 +517,7 @@ static void on_checked(void *arg, bool fit)
  * well, but the requests do not wait for that: the primary answers them. */
 static void fail_statement(query_batch *batch, const cardbox_error *err)
 {
-    bool waits = !is_on_standby(batch);
+    bool waits = batch->group != DB_STANDBY;
     batch->suspect =
         db_conn_check_after(batch->conn, err, waits ? on_checked : NULL, batch) && waits;
     if (!batch->suspect) {

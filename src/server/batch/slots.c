@@ -1,8 +1,10 @@
 /*
- * slots.c: the ranks, and how many of them may be open. Any thread may call these functions: the
- * numbers are atomic, and each loop opens and closes its own connections.
+ * slots.c: the connectors, the ranks of connections, and how many of them may be open. Any thread
+ * may call these functions: the numbers are atomic, and each loop opens and closes its own
+ * connections.
  */
 #include "server/batch/slots.h"
+#include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
 #include "app/log.h"
@@ -30,6 +32,21 @@ void slots_init(server_state *server)
     standby->ranks = (int)(set->standby_connections * set->loops);
     atomic_store(&primary->open_max, primary->ranks);
     atomic_store(&standby->open_max, standby->ranks);
+}
+
+bool database_open(database *d, const settings *set)
+{
+    d->primary.connector = connector_new(&d->primary.open_count);
+    if (set->standby_dsn != NULL)
+        d->standby.connector = connector_new(&d->standby.open_count);
+    return d->primary.connector != NULL &&
+           (set->standby_dsn == NULL || d->standby.connector != NULL);
+}
+
+bool database_close(database *d)
+{
+    bool ended = connector_free(d->primary.connector);
+    return connector_free(d->standby.connector) && ended;
 }
 
 /* Counts the connections with lower ranks. */
@@ -115,23 +132,14 @@ static void raise_open_max(database_side *side, int to)
         log_info("connections_allowed", "connections=%d", side->ranks);
 }
 
-/* An SQLSTATE as a number that is not 0. */
-static unsigned hash_of_state(const char *sqlstate)
-{
-    unsigned number = 1;
-    for (; *sqlstate != '\0'; sqlstate++)
-        number = number * 31 + (unsigned char)*sqlstate;
-    return number;
-}
-
 /* Logs another reason than the last one at once, the same one again after LOG_MS. */
 static void log_refusal(database_side *side, const char *sqlstate, const char *reason)
 {
     char why[LOG_QUOTE_SIZE];
     long long now_ms = clock_ms(), logged_ms = atomic_load(&side->refusal_ms);
     bool full = strcmp(sqlstate, SLOTS_NONE) == 0;
-    bool is_new =
-        atomic_exchange(&side->refusal_state, hash_of_state(sqlstate)) != hash_of_state(sqlstate);
+    unsigned state = (unsigned)strtoul(sqlstate, NULL, 36);
+    bool is_new = atomic_exchange(&side->refusal_state, state) != state;
     if ((!is_new && now_ms < logged_ms + LOG_MS) ||
         !atomic_compare_exchange_strong(&side->refusal_ms, &logged_ms, now_ms))
         return;

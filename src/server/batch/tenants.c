@@ -70,16 +70,16 @@ void tenant_isolate(batcher *b, db_group group, slice tenant)
 }
 
 /* The tenant that was served longest ago comes first: round robin. */
-request *tenant_next_isolated(batcher *b, const batch_queue *q)
+request *tenant_next_isolated(batcher *b, db_group group)
 {
     request *next = NULL;
     uint64_t served = UINT64_MAX;
     request *r;
-    TAILQ_FOREACH(r, &q->requests, ticket.in_queue)
+    TAILQ_FOREACH(r, &b->queues[group][ISOLATED_QUEUE], ticket.in_queue)
     {
         const tenant_use *t = find_tenant(b, request_tenant(r));
         uint64_t last = t == NULL ? 0 : t->served;
-        if (last >= served || (t != NULL && t->running[q->group] > 0))
+        if (last >= served || (t != NULL && t->running[group] > 0))
             continue;
         next = r;
         served = last;
@@ -87,16 +87,16 @@ request *tenant_next_isolated(batcher *b, const batch_queue *q)
     return next;
 }
 
-request *tenant_next_fair(batcher *b, const batch_queue *q, bool is_last)
+request *tenant_next_fair(batcher *b, db_group group, batch_kind kind, bool is_last)
 {
     request *r;
-    TAILQ_FOREACH(r, &q->requests, ticket.in_queue)
+    TAILQ_FOREACH(r, &b->queues[group][kind], ticket.in_queue)
     {
         const tenant_use *t = find_tenant(b, request_tenant(r));
-        if (t == NULL || t->running[q->group] == 0)
+        if (t == NULL || t->running[group] == 0)
             return r;
     }
-    return is_last ? NULL : TAILQ_FIRST(&q->requests);
+    return is_last ? NULL : TAILQ_FIRST(&b->queues[group][kind]);
 }
 
 tenant_use *tenant_begin(batcher *b, db_group group, const request *r)

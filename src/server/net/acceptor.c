@@ -38,12 +38,6 @@ static void set_watched(acceptor *a, bool wanted)
         a->watched = wanted;
 }
 
-void acceptor_open(acceptor *a, server_state *server, size_t number, int epoll_fd, uint64_t tag,
-                   int fd)
-{
-    *a = (acceptor){.server = server, .number = number, .epoll_fd = epoll_fd, .tag = tag, .fd = fd};
-}
-
 static bool is_full(const server_state *server)
 {
     uint64_t clients = 0;
@@ -58,13 +52,6 @@ static void pause_accepting(acceptor *a, int64_t now_ms)
     set_watched(a, false);
 }
 
-static void hand_over(acceptor *a, size_t next)
-{
-    set_watched(a, false);
-    atomic_store(&a->server->accepting, next);
-    loop_wake(a->server->loops[next]);
-}
-
 void acceptor_ready(acceptor *a, http *to, int64_t now_ms)
 {
     server_state *server = a->server;
@@ -73,10 +60,13 @@ void acceptor_ready(acceptor *a, http *to, int64_t now_ms)
         int failure = 0;
         if (is_full(server))
             pause_accepting(a, now_ms);
-        else if (next != a->number)
-            hand_over(a, next);
-        else
+        else if (next == a->number)
             failure = http_accept(to, a->fd);
+        else { /* hands over */
+            set_watched(a, false);
+            atomic_store(&server->accepting, next);
+            loop_wake(server->loops[next]);
+        }
         if (failure == EAGAIN)
             return;
         if (failure != 0) {

@@ -7,13 +7,13 @@
 
 #include "server/net/http.h"
 
-/* The acceptor of one loop. */
+/* The acceptor of one loop. While this loop accepts, the descriptor is in its epoll set. */
 typedef struct acceptor {
     server_state *server;
     size_t number; /* the loop's */
     int epoll_fd;
     uint64_t tag;
-    int fd;                  /* its descriptor of the socket; -1: it accepts no more */
+    int fd;                  /* its descriptor of the socket, owned; -1: it accepts no more */
     bool watched;            /* the descriptor is in the epoll set: this loop accepts */
     int64_t paused_until_ms; /* too many connections, or out of memory */
 } acceptor;
@@ -22,12 +22,6 @@ typedef struct acceptor {
  * `at` if it has hardly more. A loop that lacks database connections is chosen only if all do. With
  * SO_REUSEPORT the kernel would choose at random. */
 size_t acceptor_next(const stats *loops, size_t count, size_t at);
-
-/* Owns the descriptor from now on. While this loop accepts, it is in the loop's epoll set with this
- * tag.
- */
-void acceptor_open(acceptor *a, server_state *server, size_t number, int epoll_fd, uint64_t tag,
-                   int fd);
 
 /* The descriptor is ready: a connection waits. */
 void acceptor_ready(acceptor *a, http *to, int64_t now_ms);

@@ -25,11 +25,6 @@ enum {
 
 /* --- exchanges --- */
 
-static void resume_connection(request *r)
-{
-    http_resume((exchange *)r);
-}
-
 static bool has_client_left(const request *r)
 {
     return client_has_left(((const exchange *)r)->client);
@@ -89,8 +84,8 @@ static void exchange_destroy(exchange *x)
 
 static exchange *exchange_new(http *h)
 {
-    static const request_host HOST = {resume_connection, has_client_left, close_connection,
-                                      lend_memory, suspend_polled};
+    static const request_host HOST = {http_resume, has_client_left, close_connection, lend_memory,
+                                      suspend_polled};
     exchange *x = h->spares;
     if (x != NULL) {
         h->spares = x->next;
@@ -302,7 +297,9 @@ static size_t leave_escapes(void *arg, struct MHD_Connection *connection, char *
  * headers that on_request was not called for. */
 static void refuse_first(http *h)
 {
-    for (const client *c = h->clients.first; c != NULL; c = c->next) {
+    const client *c;
+    LIST_FOREACH(c, &h->clients.list, of_loop)
+    {
         exchange *x = c->exchange;
         if (x != NULL && !x->begun &&
             MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE) != NULL)

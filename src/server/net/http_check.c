@@ -6,9 +6,9 @@
 #include "server/net/http_check.h"
 #include <microhttpd.h>
 #include <poll.h>
-#include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "base/errors.h"
 #include "server/net/http_frame.h"
 
 #define SUPPORTED "0.9.75"
@@ -142,22 +142,20 @@ static const char *find_difference(size_t shift)
     return bad.framed ? "hides the end of a head that has a NUL" : NULL;
 }
 
-bool http_check_as(const char *version, size_t shift, char *why, size_t size)
+cardbox_status http_check_as(const char *version, size_t shift, cardbox_error *err)
 {
-    const char *difference = NULL;
-    if (strcmp(version, SUPPORTED) != 0)
-        difference = "is not the version that this server was tested with";
-    else
+    const char *difference = "is not the version that this server was tested with";
+    if (strcmp(version, SUPPORTED) == 0)
         difference = find_difference(shift);
-    if (difference != NULL)
-        snprintf(why, size,
-                 "libmicrohttpd %s %s: install version " SUPPORTED
-                 " (libmicrohttpd12 of Debian 12), or run the container image",
-                 version, difference);
-    return difference == NULL;
+    if (difference == NULL)
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_UNAVAILABLE,
+                     "libmicrohttpd %s %s: install version " SUPPORTED
+                     " (libmicrohttpd12 of Debian 12), or run the container image",
+                     version, difference);
 }
 
-bool http_check_library(char *why, size_t size)
+cardbox_status http_check_library(cardbox_error *err)
 {
-    return http_check_as(MHD_get_version(), 0, why, size);
+    return http_check_as(MHD_get_version(), 0, err);
 }

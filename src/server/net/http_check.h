@@ -5,15 +5,15 @@
 #ifndef SERVER_HTTP_CHECK_H
 #define SERVER_HTTP_CHECK_H
 
-#include <stdbool.h>
 #include <stddef.h>
+#include "cardbox/status.h"
 
-/* Sends requests to a separate daemon in this process. False: `why` contains the version, the
- * difference and a remedy. */
-bool http_check_library(char *why, size_t size);
+/* Sends requests to a separate daemon in this process. If it fails, the message contains the
+ * version, the difference and a remedy. */
+cardbox_status http_check_library(cardbox_error *err);
 
 /* The same for tests. `version`: used instead of the library's; `shift`: bytes added to the
  * addresses of headers. */
-bool http_check_as(const char *version, size_t shift, char *why, size_t size);
+cardbox_status http_check_as(const char *version, size_t shift, cardbox_error *err);
 
 #endif

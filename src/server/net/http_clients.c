@@ -2,7 +2,7 @@
  * http_clients.c: the list of connections, and the periodic check of slow ones. The check only
  * shuts sockets down; the HTTP library then notices their end and frees them.
  */
-#include "server/net/http_clients.h"
+#include "server/net/http_internal.h"
 #include <netinet/in.h>
 #include <linux/tcp.h>
 #include <poll.h>
@@ -33,24 +33,14 @@ client *client_open(clients *all, int fd)
     c->fd = fd;
     c->fresh = true;
     c->since_ms = clock_ms();
-    c->next = all->first;
-    if (all->first != NULL)
-        all->first->prev = c;
-    all->first = c;
+    LIST_INSERT_HEAD(&all->list, c, of_loop);
     all->busy++;
     return c;
 }
 
 void client_close(clients *all, client *c)
 {
-    if (c == NULL)
-        return;
-    if (c->prev == NULL)
-        all->first = c->next;
-    else
-        c->prev->next = c->next;
-    if (c->next != NULL)
-        c->next->prev = c->prev;
+    LIST_REMOVE(c, of_loop);
     all->busy -= all->busy > 0 && is_busy(c, clock_ms());
     free(c);
 }
@@ -125,7 +115,9 @@ void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms)
         return;
     all->idle_rounds -= all->idle_rounds > 0;
     all->busy = 0;
-    for (client *c = all->first; c != NULL; c = c->next) {
+    client *c;
+    LIST_FOREACH(c, &all->list, of_loop)
+    {
         if (check_idle && c->state == CLIENT_IDLE)
             check_idle_client(c, now_ms);
         all->busy += is_busy(c, now_ms);

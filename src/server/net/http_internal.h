@@ -6,11 +6,11 @@
 #define SERVER_HTTP_INTERNAL_H
 
 #include <microhttpd.h>
+#include <sys/queue.h>
 #include <time.h>
 #include "base/uuid.h"
 #include "server/auth/auth.h"
 #include "server/net/http.h"
-#include "server/net/http_clients.h"
 #include "server/net/http_frame.h"
 #include "server/response/gzip.h"
 
@@ -20,6 +20,54 @@ enum {
     LARGE_LEAST = 1024 * 1024,    /* from this size on by the next large answer, */
     LARGE_MOST = 16 * 1024 * 1024 /* up to this size */
 };
+
+/* --- clients: http_clients.c --- */
+
+typedef enum client_state {
+    CLIENT_IDLE,    /* between requests */
+    CLIENT_SENDING, /* a request is arriving */
+    CLIENT_WAITING  /* a request was received completely; the server works on it */
+} client_state;
+
+typedef struct client {
+    LIST_ENTRY(client) of_loop;
+    int fd;
+    client_state state;
+    int64_t since_ms;          /* in this state */
+    bool fresh;                /* has sent no request yet */
+    bool handshaking;          /* in its TLS handshake, or before its first request */
+    struct exchange *exchange; /* its current request, or NULL */
+} client;
+
+typedef struct clients {
+    LIST_HEAD(, client) list;
+    size_t busy;          /* clients whose state changed in the last second */
+    int64_t due_ms;       /* next check; INT64_MAX: none until clients_check_idle */
+    unsigned idle_rounds; /* checks that follow; every fourth one includes the idle clients */
+} clients;
+
+/* The open connections of a loop, and a periodic check for slow clients. The HTTP library's timeout
+ * restarts with every byte, so it does not stop a client that sends slowly. NULL: no memory. */
+client *client_open(clients *all, int fd);
+void client_close(clients *all, client *c);
+
+/* Changes the state. */
+void client_set_state(client *c, client_state to, int64_t now_ms);
+
+/* Closes the connection. */
+void client_shut_down(client *c, const char *reason, int64_t now_ms);
+
+/* True if the client closed its side. */
+bool client_has_left(const client *c);
+
+/* Bytes were received: the idle clients are checked again. */
+void clients_check_idle(clients *all, int64_t now_ms);
+
+/* Closes connections whose request does not arrive within `patience_ms`, and those that the client
+ * closed. */
+void clients_tick(clients *all, int64_t now_ms, int64_t patience_ms);
+
+/* --- requests --- */
 
 /* The manner in which a connection waits: see http_wait.c. */
 typedef enum exchange_wait {
@@ -101,7 +149,7 @@ void http_wait(exchange *x);
 void http_suspend(exchange *x);
 
 /* Ends the wait. */
-void http_resume(exchange *x);
+void http_resume(request *r);
 
 /* Removes the request from the batcher: the exchange ends. */
 void http_end_wait(exchange *x);

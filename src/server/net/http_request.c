@@ -110,21 +110,17 @@ static void answer_unknown_path(request *r, const char *hint)
     buf_free(&text);
 }
 
-/* Health checks may use any name or address of the server. */
-static bool is_probe(slice path)
-{
-    return slice_equal(path, SLICE("/healthz")) || slice_equal(path, SLICE("/health")) ||
-           slice_equal(path, SLICE("/readyz"));
-}
-
 /* Prevents DNS rebinding on a server without authentication: a web page whose host name resolves to
- * this machine has the same origin, but its Host is not accepted. */
+ * this machine has the same origin, but its Host is not accepted. Health checks may use any name or
+ * address of the server. */
 static bool check_host(request *r, const headers *h)
 {
     const host_rules *rules = &r->server->hosts;
     slice path, query, authority = target_authority(r->target);
     target_split(r->target, &path, &query);
-    if (!rules->checked || is_probe(path))
+    bool is_probe = slice_equal(path, SLICE("/healthz")) || slice_equal(path, SLICE("/health")) ||
+                    slice_equal(path, SLICE("/readyz"));
+    if (!rules->checked || is_probe)
         return true;
     if (host_is_accepted(rules, h->host) &&
         (authority.ptr == NULL || host_is_accepted(rules, authority)))

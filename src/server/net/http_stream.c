@@ -9,20 +9,15 @@ enum {
     GZIP_STEP = 64 * 1024, /* bytes compressed at once; other clients wait meanwhile */
 };
 
-/* The rest of a body that is complete. */
-static stream_state peek_text(exchange *x, slice *piece)
-{
-    slice text = answer_text(&x->request.answer);
-    *piece = (slice){text.ptr + x->sent, text.len - x->sent};
-    return piece->len > 0 ? STREAM_PIECE : STREAM_END;
-}
-
 /* If a stream's query failed, an error answer comes too late: the connection is closed. */
 static stream_state peek_body(exchange *x, slice *piece)
 {
     request *r = &x->request;
-    if (r->answer.stream == NULL)
-        return peek_text(x, piece);
+    if (r->answer.stream == NULL) {
+        slice text = answer_text(&r->answer);
+        *piece = (slice){text.ptr + x->sent, text.len - x->sent};
+        return piece->len > 0 ? STREAM_PIECE : STREAM_END;
+    }
     return r->state == REQUEST_ANSWERED ? STREAM_BROKEN : r->answer.stream->peek(r, piece);
 }
 
@@ -33,26 +28,17 @@ static void consume(exchange *x, size_t len)
         x->request.answer.stream->took(&x->request, len);
 }
 
-/* Copies bytes. */
-static size_t copy_some(exchange *x, slice piece, char *out, size_t room)
-{
-    size_t len = piece.len < room ? piece.len : room;
-    memcpy(out, piece.ptr, len);
-    consume(x, len);
-    return len;
-}
-
 /* Compresses bytes. The result may be empty although bytes were used. */
-static size_t compress_some(exchange *x, slice piece, char *out, size_t room)
+static size_t compress_some(exchange *x, slice piece, char *out, size_t size_max)
 {
     size_t len = piece.len < GZIP_STEP ? piece.len : GZIP_STEP;
     slice step = {piece.ptr, len};
-    size_t written = gzip_some(x->gzip, &step, piece.len == 0, out, room, &x->ended);
+    size_t written = gzip_some(x->gzip, &step, piece.len == 0, out, size_max, &x->ended);
     consume(x, len - step.len);
     return written;
 }
 
-static ssize_t next_bytes(void *arg, uint64_t position, char *out, size_t room)
+static ssize_t next_bytes(void *arg, uint64_t position, char *out, size_t size_max)
 {
     exchange *x = arg;
     size_t written = 0;
@@ -68,11 +54,14 @@ static ssize_t next_bytes(void *arg, uint64_t position, char *out, size_t room)
         if (state == STREAM_BROKEN)
             return MHD_CONTENT_READER_END_WITH_ERROR;
         if (x->gzip != NULL)
-            written = compress_some(x, piece, out, room);
+            written = compress_some(x, piece, out, size_max);
         else if (state == STREAM_END)
             x->ended = true;
-        else
-            written = copy_some(x, piece, out, room);
+        else {
+            written = piece.len < size_max ? piece.len : size_max;
+            memcpy(out, piece.ptr, written);
+            consume(x, written);
+        }
     }
     tally_add(&x->request.stats->body_bytes_out, written);
     return written > 0 ? (ssize_t)written : (ssize_t)MHD_CONTENT_READER_END_OF_STREAM;

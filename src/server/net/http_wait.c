@@ -42,8 +42,9 @@ void http_wait(exchange *x)
     }
 }
 
-void http_resume(exchange *x)
+void http_resume(request *r)
 {
+    exchange *x = (exchange *)r;
     x->http->pending = true;
     if (x->wait == WAIT_SUSPENDED)
         MHD_resume_connection(x->connection);
@@ -86,7 +87,7 @@ static int64_t library_ms(const http *h, int64_t now_ms)
 int64_t http_next_ms(const http *h, int64_t now_ms)
 {
     int64_t next_ms = library_ms(h, now_ms);
-    if (h->clients.first != NULL && h->clients.due_ms < next_ms)
+    if (!LIST_EMPTY(&h->clients.list) && h->clients.due_ms < next_ms)
         next_ms = h->clients.due_ms;
     return next_ms;
 }

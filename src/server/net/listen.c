@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,51 +14,37 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include "base/text.h"
+#include "base/errors.h"
 
 enum { BACKLOG = 4096, INHERITED_FD = 3 };
 
 static const char UNIX_PREFIX[] = "unix:";
 
-__attribute__((format(printf, 3, 4))) static bool fail(char *error, size_t size, const char *format,
-                                                       ...)
-{
-    va_list args;
-    va_start(args, format);
-    text_format(error, size, format, args);
-    va_end(args);
-    return false;
-}
-
-/* Writes the reason in errno, and a remedy. Returns false. */
-static bool fail_to_bind(const char *where, char *error, size_t size)
+/* The reason is in errno. */
+static cardbox_status fail_to_bind(const char *where, cardbox_error *err)
 {
     const char *remedy = "";
     if (errno == EADDRINUSE)
         remedy = ": stop the program that listens there, or choose another address with --listen";
     else if (errno == EADDRNOTAVAIL)
         remedy = ": this machine does not have that address";
-    return fail(error, size, "cannot listen on %s: %s%s", where, strerror(errno), remedy);
+    return error_set(err, CARDBOX_UNAVAILABLE, "cannot listen on %s: %s%s", where, strerror(errno),
+                     remedy);
 }
 
 /* Duplicates the first loop's descriptor for the other loops. */
-static bool duplicate_fds(listener *l, char *error, size_t size)
+static cardbox_status duplicate_fds(listener *l, cardbox_error *err)
 {
     for (size_t i = 1; i < l->count; i++) {
         l->fds[i] = fcntl(l->fds[0], F_DUPFD_CLOEXEC, 0);
         if (l->fds[i] < 0)
-            return fail(error, size, "cannot share the listening socket: %s", strerror(errno));
+            return error_set(err, CARDBOX_UNAVAILABLE, "cannot share the listening socket: %s",
+                             strerror(errno));
     }
-    return true;
+    return CARDBOX_OK;
 }
 
 /* --- TCP --- */
-
-/* getaddrinfo would reduce a number modulo 65536. */
-static bool is_port(const char *digits)
-{
-    return strtoul(digits, NULL, 10) <= UINT16_MAX;
-}
 
 /* Cuts "ADDR:PORT" or "[ADDR]:PORT" in two. */
 static bool split_address(const char *where, char host[NI_MAXHOST], char port[NI_MAXSERV])
@@ -75,7 +60,8 @@ static bool split_address(const char *where, char host[NI_MAXHOST], char port[NI
     memcpy(host, where, len);
     host[len] = '\0';
     memcpy(port, colon + 1, strlen(colon + 1) + 1);
-    return strspn(port, "0123456789") < strlen(port) || is_port(port);
+    /* getaddrinfo would reduce a number modulo 65536. */
+    return strspn(port, "0123456789") < strlen(port) || strtoul(port, NULL, 10) <= UINT16_MAX;
 }
 
 static bool is_loopback(const struct sockaddr *address)
@@ -133,33 +119,31 @@ static bool name_socket(listener *l)
     return true;
 }
 
-static bool fail_as_invalid(listener *l, const char *where, char *error, size_t size)
+static cardbox_status fail_as_invalid(const char *where, cardbox_error *err)
 {
-    l->is_invalid = true;
-    return fail(error, size,
-                "--listen takes ADDR:PORT, such as 127.0.0.1:8099, or unix:/path, not \"%s\"",
-                where);
+    return error_set(err, CARDBOX_INVALID,
+                     "--listen takes ADDR:PORT, such as 127.0.0.1:8099, or unix:/path, not \"%s\"",
+                     where);
 }
 
-static bool open_tcp(listener *l, const char *where, char *error, size_t size)
+static cardbox_status open_tcp(listener *l, const char *where, cardbox_error *err)
 {
     char host[NI_MAXHOST], port[NI_MAXSERV];
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
     struct addrinfo *found = NULL;
     if (!split_address(where, host, port))
-        return fail_as_invalid(l, where, error, size);
+        return fail_as_invalid(where, err);
     int result = getaddrinfo(host, port, &hints, &found);
     if (result == EAI_SERVICE)
-        return fail_as_invalid(l, where, error, size);
-    l->is_invalid = result == EAI_NONAME;
+        return fail_as_invalid(where, err);
     if (result != 0)
-        return fail(error, size, "cannot listen on %s: %s", where, gai_strerror(result));
+        return error_set(err, result == EAI_NONAME ? CARDBOX_INVALID : CARDBOX_UNAVAILABLE,
+                         "cannot listen on %s: %s", where, gai_strerror(result));
     l->fds[0] = bound_socket(found->ai_addr, found->ai_addrlen);
     bool bound = l->fds[0] >= 0 && name_socket(l);
-    if (!bound)
-        fail_to_bind(where, error, size);
+    cardbox_status status = bound ? CARDBOX_OK : fail_to_bind(where, err);
     freeaddrinfo(found);
-    return bound && duplicate_fds(l, error, size);
+    return status;
 }
 
 /* --- paths and inherited sockets --- */
@@ -182,24 +166,24 @@ static bool remove_stale(const struct sockaddr_un *address)
     return true;
 }
 
-static bool open_path(listener *l, const char *path, char *error, size_t size)
+static cardbox_status open_path(listener *l, const char *path, cardbox_error *err)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    l->is_invalid = strlen(path) >= sizeof(address.sun_path) || path[0] != '/';
-    if (l->is_invalid)
-        return fail(error, size, "unix:%s: the path must be absolute and under %zu bytes", path,
-                    sizeof(address.sun_path));
+    if (strlen(path) >= sizeof(address.sun_path) || path[0] != '/')
+        return error_set(err, CARDBOX_INVALID,
+                         "unix:%s: the path must be absolute and under %zu bytes", path,
+                         sizeof(address.sun_path));
     memcpy(address.sun_path, path, strlen(path) + 1);
     if (!remove_stale(&address))
-        return fail(
-            error, size,
+        return error_set(
+            err, CARDBOX_UNAVAILABLE,
             "cannot listen on unix:%s: the path exists and is not a socket; choose another path",
             path);
     l->fds[0] = bound_socket((const struct sockaddr *)&address, sizeof(address));
     if (l->fds[0] < 0 || !name_socket(l))
-        return fail_to_bind(path - (sizeof(UNIX_PREFIX) - 1), error, size);
+        return fail_to_bind(path - (sizeof(UNIX_PREFIX) - 1), err);
     l->unlink = path;
-    return duplicate_fds(l, error, size);
+    return CARDBOX_OK;
 }
 
 /* systemd's protocol: the first socket is descriptor 3, if the variables mean this process. */
@@ -210,29 +194,33 @@ static bool is_activated(void)
            strtol(count, NULL, 10) >= 1;
 }
 
-static bool take_inherited(listener *l, char *error, size_t size)
+static cardbox_status take_inherited(listener *l, cardbox_error *err)
 {
     fcntl(INHERITED_FD, F_SETFD, FD_CLOEXEC);
     fcntl(INHERITED_FD, F_SETFL, fcntl(INHERITED_FD, F_GETFL) | O_NONBLOCK);
     l->fds[0] = INHERITED_FD;
-    if (!name_socket(l))
-        return fail(error, size, "descriptor %d, which systemd passed, is not a listening socket",
-                    INHERITED_FD);
-    return duplicate_fds(l, error, size);
+    if (name_socket(l))
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_UNAVAILABLE,
+                     "descriptor %d, which systemd passed, is not a listening socket",
+                     INHERITED_FD);
 }
 
-bool listener_open(listener *out, const char *where, size_t loops, char *error, size_t size)
+cardbox_status listener_open(listener *out, const char *where, size_t loops, cardbox_error *err)
 {
+    cardbox_status status;
     *out = (listener){.fds = malloc(loops * sizeof(int)), .count = loops};
     if (out->fds == NULL)
-        return fail(error, size, "out of memory");
+        return error_nomem(err);
     for (size_t i = 0; i < loops; i++)
         out->fds[i] = -1;
     if (is_activated())
-        return take_inherited(out, error, size);
-    if (strncmp(where, UNIX_PREFIX, sizeof(UNIX_PREFIX) - 1) == 0)
-        return open_path(out, where + sizeof(UNIX_PREFIX) - 1, error, size);
-    return open_tcp(out, where, error, size);
+        status = take_inherited(out, err);
+    else if (strncmp(where, UNIX_PREFIX, sizeof(UNIX_PREFIX) - 1) == 0)
+        status = open_path(out, where + sizeof(UNIX_PREFIX) - 1, err);
+    else
+        status = open_tcp(out, where, err);
+    return status == CARDBOX_OK ? duplicate_fds(out, err) : status;
 }
 
 void listener_close(listener *l)

@@ -5,8 +5,7 @@
 #ifndef SERVER_LISTEN_H
 #define SERVER_LISTEN_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "cardbox/status.h"
 
 #define LISTEN_NAME_SIZE 256
 
@@ -16,12 +15,11 @@ typedef struct listener {
     char name[LISTEN_NAME_SIZE]; /* "http://127.0.0.1:8099" or "unix:/path" */
     bool reachable;              /* other machines can connect */
     const char *unlink;          /* the path to remove when the server stops, or NULL */
-    bool is_invalid;             /* after a failure: --listen is malformed */
 } listener;
 
-/* Opens `where`, "ADDR:PORT", "[ADDR]:PORT" or "unix:/path", for `loops` loops. False, with
- * the reason in `error`. */
-bool listener_open(listener *out, const char *where, size_t loops, char *error, size_t size);
+/* Opens `where`, "ADDR:PORT", "[ADDR]:PORT" or "unix:/path", for `loops` loops. CARDBOX_INVALID: it
+ * is malformed. */
+cardbox_status listener_open(listener *out, const char *where, size_t loops, cardbox_error *err);
 
 /* Closes the descriptors that no loop owns, and removes a socket's path. */
 void listener_close(listener *l);

@@ -5,28 +5,15 @@
 #include "server/net/tls.h"
 #include <errno.h>
 #include <gnutls/gnutls.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Bytes. A chain of certificates has some thousand. */
-enum { FILE_MOST = 1024 * 1024 };
+#include "base/errors.h"
 
 /* The whole file as text. NULL: why is in errno. */
 static char *read_file(const char *path)
 {
-    FILE *file = fopen(path, "re");
-    char *text = file == NULL ? NULL : calloc(1, FILE_MOST + 1);
-    size_t len = text == NULL ? 0 : fread(text, 1, FILE_MOST, file);
-    bool bad = text != NULL && (ferror(file) != 0 || len == FILE_MOST);
-    if (file != NULL)
-        fclose(file);
-    if (bad) {
-        free(text);
-        errno = len == FILE_MOST ? EFBIG : EISDIR;
-        return NULL;
-    }
-    return text;
+    gnutls_datum_t file = {NULL, 0};
+    return gnutls_load_file(path, &file) == 0 ? (char *)file.data : NULL;
 }
 
 static gnutls_datum_t datum_of(char *text)
@@ -46,31 +33,26 @@ static int check_pair(const tls *t)
     return result < 0 ? result : 0;
 }
 
-bool tls_load(tls *out, const char *cert_file, const char *key_file, char *error, size_t size)
+cardbox_status tls_load(tls *out, const char *cert_file, const char *key_file, cardbox_error *err)
 {
     *out = (tls){NULL, NULL};
     if (cert_file == NULL && key_file == NULL)
-        return true;
-    if (cert_file == NULL || key_file == NULL) {
-        snprintf(error, size, "--tls-cert and --tls-key belong together: give both or neither");
-        return false;
-    }
+        return CARDBOX_OK;
+    if (cert_file == NULL || key_file == NULL)
+        return error_set(err, CARDBOX_INVALID,
+                         "--tls-cert and --tls-key belong together: give both or neither");
     out->cert = read_file(cert_file);
     if (out->cert != NULL)
         out->key = read_file(key_file);
-    if (out->key == NULL) {
-        snprintf(error, size, "cannot read %s: %s", out->cert == NULL ? cert_file : key_file,
-                 strerror(errno));
-        tls_free(out);
-        return false;
-    }
+    if (out->key == NULL)
+        return error_set(err, CARDBOX_INVALID, "cannot read %s: %s",
+                         out->cert == NULL ? cert_file : key_file, strerror(errno));
     int result = check_pair(out);
     if (result == 0)
-        return true;
-    snprintf(error, size, "%s and %s are not a certificate and its private key, in PEM: %s",
-             cert_file, key_file, gnutls_strerror(result));
-    tls_free(out);
-    return false;
+        return CARDBOX_OK;
+    return error_set(err, CARDBOX_INVALID,
+                     "%s and %s are not a certificate and its private key, in PEM: %s", cert_file,
+                     key_file, gnutls_strerror(result));
 }
 
 void tls_send(void *session, const char *text, size_t len)

@@ -5,17 +5,17 @@
 #ifndef SERVER_TLS_H
 #define SERVER_TLS_H
 
-#include <stdbool.h>
 #include <stddef.h>
+#include "cardbox/status.h"
 
 typedef struct tls {
     char *cert; /* NULL: no TLS */
     char *key;
 } tls;
 
-/* Reads both files; NULL and NULL: no TLS. False, with the reason in `error`, if one can't be read
- * or they do not belong together. */
-bool tls_load(tls *out, const char *cert_file, const char *key_file, char *error, size_t size);
+/* Reads both files; NULL and NULL: no TLS. CARDBOX_INVALID: one can't be read, or they do not
+ * belong together. tls_free is called in any case. */
+cardbox_status tls_load(tls *out, const char *cert_file, const char *key_file, cardbox_error *err);
 
 /* Sends a last text in a session of GnuTLS. */
 void tls_send(void *session, const char *text, size_t len);

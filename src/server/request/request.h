@@ -6,7 +6,7 @@
 #define SERVER_REQUEST_H
 
 #include "base/buf.h"
-#include "server/background/job.h"
+#include "server/background/jobs.h"
 #include "server/batch/batcher.h"
 #include "server/request/headers.h"
 #include "server/request/route.h"

@@ -238,17 +238,17 @@ void http_error_send_ability(request *r, const cardbox_error *err, slice items)
     http_error_end(r, what);
 }
 
-void http_error_send_incompatible(request *r, incompatible_cause cause)
+void http_error_send_incompatible(request *r, database_state cause)
 {
     static const struct {
         const char *message, *hint;
     } CAUSES[] = {
-        [INCOMPATIBLE_RIGHTS] = {"the server's database role may not read or write cards and boxes",
-                                 "grant cardbox_service to the server's database role"},
-        [INCOMPATIBLE_CHECK] = {"the database refuses the server's check",
-                                "the server's log has the reason, as database_check_failed"},
-        [INCOMPATIBLE_SCHEMA] = {"the database was not migrated",
-                                 "run cardbox migrate on the server's database"},
+        [DATABASE_FORBIDDEN] = {"the server's database role may not read or write cards and boxes",
+                                "grant cardbox_service to the server's database role"},
+        [DATABASE_CHECK_FAILED] = {"the database refuses the server's check",
+                                   "the server's log has the reason, as database_check_failed"},
+        [DATABASE_NOT_MIGRATED] = {"the database was not migrated",
+                                   "run cardbox migrate on the server's database"},
     };
     http_error_send(r, HTTP_ERROR_INCOMPATIBLE, CAUSES[cause].hint, "%s", CAUSES[cause].message);
 }
@@ -257,7 +257,7 @@ void http_error_send_away(request *r, const char *otherwise)
 {
     database_side *d = &r->server->database.primary;
     if (atomic_load(&d->incompatible) > 0) {
-        http_error_send_incompatible(r, (incompatible_cause)atomic_load(&d->cause));
+        http_error_send_incompatible(r, (database_state)atomic_load(&d->cause));
     } else if (slots_are_missing(d)) {
         r->answer.close = true; /* another loop may have a connection */
         http_error_send(r, HTTP_ERROR_DATABASE_AWAY, NULL,
@@ -335,7 +335,7 @@ static void answer_unexpected(request *r, const cardbox_error *err)
 {
     database_side *d = &r->server->database.primary;
     if (error_may_be_incompatible(err) && atomic_load(&d->incompatible) > 0) {
-        http_error_send_incompatible(r, (incompatible_cause)atomic_load(&d->cause));
+        http_error_send_incompatible(r, (database_state)atomic_load(&d->cause));
         return;
     }
     failure_log(LOG_LEVEL_ERROR, "statement_failed", err, r->id);

@@ -78,7 +78,7 @@ const char *http_error_why_not_run(const cardbox_error *err);
 void http_error_send_away(request *r, const char *otherwise);
 
 /* 503 with a hint: the database failed the server's check. */
-void http_error_send_incompatible(request *r, incompatible_cause cause);
+void http_error_send_incompatible(request *r, database_state cause);
 
 /* 503: out of memory. 413 if the request alone exceeds its share. If the ticket shows that a write
  * was committed, the answer does not claim that nothing was written. */
