@@ -91,7 +91,7 @@ static bool convert_all(const session_file *file, session_dialect from)
 static bool all_of_it(void)
 {
     session_file file;
-    bool fine = session_file_read(&file, slice_of(SESSION), SLICE("s"));
+    bool fine = session_file_read(&file, slice_of(SESSION));
 
     for (int format = CARDBOX_FORMAT_OPENAI; fine && format <= CARDBOX_FORMAT_ENTRIES; format++)
         fine = build_all(&file, (cardbox_format)format);

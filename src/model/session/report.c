@@ -4,7 +4,6 @@
 #include "model/session/report.h"
 
 #include <stdlib.h>
-#include "model/session/entry.h"
 
 static const struct {
     const char *name;
@@ -39,6 +38,46 @@ void session_report_issue(session_report *report, session_issue issue)
         issue.id.ptr = arena_copy(&report->memory, issue.id);
     if (!report->memory.failed)
         more[report->issue_count++] = issue;
+}
+
+int session_issue_named(slice name)
+{
+    for (int kind = 0; kind < SESSION_ISSUE_KINDS; kind++) {
+        if (slice_equal(name, slice_of(ISSUES[kind].name)))
+            return kind;
+    }
+    return -1;
+}
+
+void session_report_line(session_report *report, const session_line *line)
+{
+    session_issue issue = {.kind = line->is_torn ? SESSION_ISSUE_TORN : SESSION_ISSUE_BAD,
+                           .line = line->number,
+                           .at = line->reason_at,
+                           .reason = line->reason};
+
+    report->lines++;
+    report->blank += line->kind == SESSION_LINE_BLANK;
+    report->headers += line->kind == SESSION_LINE_HEADER;
+    if (line->kind == SESSION_LINE_BAD)
+        session_report_issue(report, issue);
+    else if (line->has_nul && line->kind != SESSION_LINE_BLANK)
+        session_report_issue(report, (session_issue){SESSION_ISSUE_NULS, .line = line->number});
+}
+
+bool session_report_entry(session_report *report, session_entry *out, const session_line *line,
+                          slice file_id, arena *memory)
+{
+    session_issue issue = {.kind = SESSION_ISSUE_BAD, .line = line->number};
+    bool is_entry = session_entry_read(out, line, file_id, memory, &issue.reason);
+
+    if (is_entry) {
+        issue.kind = SESSION_ISSUE_NOT_IN_CONTEXT;
+        issue.reason = session_entry_not_in_context(out);
+    }
+    if (issue.reason != NULL)
+        session_report_issue(report, issue);
+    return is_entry;
 }
 
 static int compare_issues(const void *left, const void *right)

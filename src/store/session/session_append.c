@@ -299,11 +299,11 @@ void session_append_json(buf *out, const session_batch *batch, const store_rows 
     for (size_t i = 0; i < batch->count; i++) {
         slice outcome = session_line_outcome(rows, i);
         buf_text(out, i == 0 ? "{\"entry_id\":" : ",{\"entry_id\":");
-        buf_json_string(out, batch->lines[i].entry.id);
+        buf_json_string(out, batch->lines[i].id);
         buf_printf(out, ",\"outcome\":\"%.*s\",\"line\":%" PRId64, (int)outcome.len, outcome.ptr,
                    session_line_number(rows, i));
         /* An entry without content whose type is known was rejected before. */
-        buf_text(out, batch->lines[i].entry.kind == SESSION_OTHER
+        buf_text(out, batch->lines[i].kind == SESSION_OTHER
                           ? ",\"not_in_context\":\"" SESSION_UNKNOWN_TYPE "\"}"
                           : "}");
     }

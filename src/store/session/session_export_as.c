@@ -49,7 +49,7 @@ static cardbox_status write_as(slice whole, slice session_id, cardbox_dialect di
     session_file file = {.memory = ARENA_INIT};
     cardbox_status status = CARDBOX_OK;
 
-    if (!session_file_read(&file, whole, SLICE("")))
+    if (!session_file_read(&file, whole))
         status = error_nomem(err);
     else if ((int)file.dialect != (int)dialect && file.count > 0)
         status = write_converted(&file, session_id, take, arg, not_in_context, err);

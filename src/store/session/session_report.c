@@ -15,26 +15,19 @@ struct cardbox_session_report {
     char *json;
 };
 
-void session_report_line(session_report *report, slice outcome, slice issue, uint64_t line,
-                         slice id)
+void session_report_outcome(session_report *report, slice outcome, slice issue, uint64_t line,
+                            slice id)
 {
-    static const struct {
-        const char *name;
-        session_issue_kind kind;
-    } ISSUES[] = {{"duplicate", SESSION_ISSUE_DUPLICATE},
-                  {"conflict", SESSION_ISSUE_CONFLICT},
-                  {"dangling", SESSION_ISSUE_DANGLING},
-                  {"not_kept", SESSION_ISSUE_NOT_KEPT}};
     cardbox_import_counts *of = &report->of;
+    int kind = session_issue_named(issue);
 
     of->appended += slice_equal(outcome, SLICE("appended"));
     of->unchanged += slice_equal(outcome, SLICE("unchanged"));
     of->kept += slice_equal(outcome, SLICE("kept"));
     of->not_kept += slice_equal(outcome, SLICE("not_kept"));
-    for (size_t i = 0; i < sizeof(ISSUES) / sizeof(ISSUES[0]); i++) {
-        if (slice_equal(issue, slice_of(ISSUES[i].name)))
-            session_report_issue(report, (session_issue){ISSUES[i].kind, line, 0, NULL, id});
-    }
+    if (kind >= 0)
+        session_report_issue(
+            report, (session_issue){.kind = (session_issue_kind)kind, .line = line, .id = id});
 }
 
 size_t session_report_dangling(session_report *report, const slice **ids)

@@ -11,8 +11,8 @@
 
 /* Adds a line's outcome and issue, as import_lines() returned them. `id` is its entry's, or empty.
  */
-void session_report_line(session_report *report, slice outcome, slice issue, uint64_t line,
-                         slice id);
+void session_report_outcome(session_report *report, slice outcome, slice issue, uint64_t line,
+                            slice id);
 
 /* Returns the number of entries that were reported as dangling. *ids receives their ids, for
  * STATEMENT_session_link. */

@@ -107,8 +107,7 @@ int64_t session_line_number(const store_rows *rows, size_t i)
 }
 
 /* Maps an entry's outcome to a status. `who` names the entry in the message. */
-static cardbox_status line_status(slice outcome, const char *who, const session_entry *entry,
-                                  cardbox_error *err)
+static cardbox_status line_status(slice outcome, const char *who, slice parent, cardbox_error *err)
 {
     if (outcome_is(outcome, "conflict"))
         return error_set(err, CARDBOX_CONFLICT,
@@ -121,7 +120,7 @@ static cardbox_status line_status(slice outcome, const char *who, const session_
         return error_set(
             err, CARDBOX_NOT_FOUND,
             "%s has the unknown parent %.*s: it must be in the session or earlier in the list", who,
-            (int)entry->parent.len, entry->parent.ptr);
+            (int)parent.len, parent.ptr);
     return CARDBOX_OK;
 }
 
@@ -130,7 +129,7 @@ static size_t find_dialect_entry(const session_batch *batch)
 {
     size_t i = 0;
 
-    while (i < batch->count && !session_kind_has_dialect(batch->lines[i].entry.kind))
+    while (i < batch->count && !session_kind_has_dialect(batch->lines[i].kind))
         i++;
     return i;
 }
@@ -152,7 +151,7 @@ static cardbox_status dialect_conflict(const session_batch *batch, int64_t versi
                          "the session is of the dialect %s, the entries are of %s", own, other);
     return error_set(err, CARDBOX_CONFLICT,
                      "entries[%zu]: an entry of type %s is of the dialect %s, the session is of %s",
-                     i, session_kind_name(batch->lines[i].entry.kind), other, own);
+                     i, session_kind_name(batch->lines[i].kind), other, own);
 }
 
 /* Names an entry in messages: by its index if the client does not know its id. */
@@ -163,7 +162,7 @@ static void format_entry_name(char *out, size_t size, const session_batch *batch
     if (line->has_new_id)
         snprintf(out, size, "entries[%zu]", i);
     else
-        snprintf(out, size, "entry %.*s", (int)line->entry.id.len, line->entry.id.ptr);
+        snprintf(out, size, "entry %.*s", (int)line->id.len, line->id.ptr);
 }
 
 /* Returns true if the entry has the id of an earlier entry of the batch that is new in the session.
@@ -190,7 +189,7 @@ cardbox_status session_append_status(const store_rows *rows, const session_batch
         char who[SESSION_ID_MAX + 8];
         format_entry_name(who, sizeof(who), batch, i);
         slice outcome = session_line_outcome(rows, i);
-        cardbox_status status = line_status(outcome, who, &batch->lines[i].entry, err);
+        cardbox_status status = line_status(outcome, who, batch->lines[i].parent, err);
         if (status == CARDBOX_OK)
             continue;
         if (outcome_is(outcome, "conflict") && repeats_id(rows, batch, i))

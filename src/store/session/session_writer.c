@@ -125,7 +125,7 @@ static const char *add_entry(cardbox_session_writer *writer, slice json, cardbox
     }
     if (session_batch_append(batch, (slice){copy, json.len}, err) != CARDBOX_OK)
         return NULL;
-    id = arena_copy(&writer->memory, batch->lines[batch->count - 1].entry.id);
+    id = arena_copy(&writer->memory, batch->lines[batch->count - 1].id);
     if (id == NULL)
         error_nomem(err);
     return id;
@@ -290,7 +290,7 @@ cardbox_status cardbox_session_close(cardbox_session_writer *writer, cardbox_err
     cardbox_status status = cardbox_session_flush(writer, &own);
     if (status != CARDBOX_OK && err != NULL) {
         const session_batch *batch = &writer->batch;
-        slice first = batch->count > 0 ? batch->lines[0].entry.id : SLICE("");
+        slice first = batch->count > 0 ? batch->lines[0].id : SLICE("");
         *err = own;
         snprintf(err->message, sizeof(err->message), "%zu entr%s not written, from %.*s on: %.*s",
                  batch->count, batch->count == 1 ? "y was" : "ies were", error_shown(first),
