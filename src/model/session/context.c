@@ -133,12 +133,11 @@ const char *context_repair_name(context_repair_kind kind)
 
 static void put_repair(buf *out, const context_repair *repair)
 {
-    buf_printf(out, "{\"repair\":\"%s\",\"entry\":", context_repair_name(repair->kind));
-    buf_json_string(out, repair->id);
-    if (repair->call.len > 0) {
-        buf_text(out, ",\"call\":");
-        buf_json_string(out, repair->call);
-    }
+    buf_char(out, '{');
+    buf_member_text(out, "repair", slice_of(context_repair_name(repair->kind)));
+    buf_member_text(out, "entry", repair->id);
+    if (repair->call.len > 0)
+        buf_member_text(out, "call", repair->call);
     buf_char(out, '}');
 }
 

@@ -80,7 +80,7 @@ static void read_parts(parts *p, const session_entry *entry)
 
 static void put_joined(buf *out, const char *name, const buf *inside)
 {
-    buf_printf(out, ",\"%s\":", name);
+    buf_name(out, name);
     buf_json_quoted(out, buf_as_slice(inside));
 }
 
@@ -121,8 +121,8 @@ static void put_first_kept(buf *out, const session_entry *entry)
     if (entry->kind != SESSION_COMPACTION || entry->target.kind != SCAN_NUMBER ||
         entry->first_kept.ptr == NULL)
         return;
-    buf_text(out, ",\"firstKeptEntryId\":");
-    buf_json_or_null(out, entry->first_kept.len > 0 ? entry->first_kept : (slice){NULL, 0});
+    buf_member_text(out, "firstKeptEntryId",
+                    entry->first_kept.len > 0 ? entry->first_kept : (slice){NULL, 0});
 }
 
 static bool has_counterpart(const session_entry *entry)

@@ -93,15 +93,14 @@ static void put_issue(buf *out, const session_issue *issue)
 {
     const char *reason = issue->reason == NULL ? ISSUES[issue->kind].reason : issue->reason;
 
-    buf_printf(out, "{\"line\":%llu,\"kind\":\"%s\",\"reason\":", (unsigned long long)issue->line,
-               ISSUES[issue->kind].name);
-    buf_json_string(out, slice_of(reason));
-    if (issue->id.len > 0) {
-        buf_text(out, ",\"id\":");
-        buf_json_string(out, issue->id);
-    } else if (issue->kind == SESSION_ISSUE_BAD || issue->kind == SESSION_ISSUE_TORN) {
-        buf_printf(out, ",\"at\":%llu", (unsigned long long)issue->at);
-    }
+    buf_char(out, '{');
+    buf_member_int(out, "line", (int64_t)issue->line);
+    buf_member_text(out, "kind", slice_of(ISSUES[issue->kind].name));
+    buf_member_text(out, "reason", slice_of(reason));
+    if (issue->id.len > 0)
+        buf_member_text(out, "id", issue->id);
+    else if (issue->kind == SESSION_ISSUE_BAD || issue->kind == SESSION_ISSUE_TORN)
+        buf_member_int(out, "at", (int64_t)issue->at);
     buf_char(out, '}');
 }
 
@@ -138,23 +137,20 @@ static void put_counts(buf *out, const session_report *report)
 
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         if (!counts[i].is_of_import || report->session_id != NULL)
-            buf_printf(out, ",\"%s\":%llu", counts[i].name, (unsigned long long)counts[i].count);
+            buf_member_int(out, counts[i].name, (int64_t)counts[i].count);
     }
 }
 
 void session_report_json(buf *out, session_report *report)
 {
-    buf_text(out, "{");
-    if (report->session_id != NULL) {
-        buf_text(out, "\"session_id\":");
-        buf_json_string(out, slice_of(report->session_id));
-        buf_char(out, ',');
-    }
-    buf_text(out, "\"dialect\":");
-    buf_json_text(out, session_dialect_name(report->dialect));
+    buf_char(out, '{');
     if (report->session_id != NULL)
-        buf_printf(out, ",\"changed\":%s,\"version\":%lld", report->is_changed ? "true" : "false",
-                   (long long)report->version);
+        buf_member_text(out, "session_id", slice_of(report->session_id));
+    buf_member_text(out, "dialect", slice_of(session_dialect_name(report->dialect)));
+    if (report->session_id != NULL) {
+        buf_member(out, "changed", report->is_changed ? SLICE("true") : SLICE("false"));
+        buf_member_int(out, "version", report->version);
+    }
     put_counts(out, report);
     if (report->issue_count > 0)
         qsort(report->issues, report->issue_count, sizeof(*report->issues), compare_issues);

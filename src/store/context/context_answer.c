@@ -43,13 +43,11 @@ cardbox_status context_answer(buf *out, context_output *written, context *ctx,
     buf_printf(out, ",\"format\":\"%s\",\"repair\":\"%s\"", CONTEXT_FORMATS[request->format],
                request->repair ? "on" : "off");
     if (written->system.len > 0) {
-        buf_text(out, ",\"system\":");
-        buf_slice(out, buf_as_slice(&written->system));
+        buf_member(out, "system", buf_as_slice(&written->system));
     }
     if (!arena_count(ctx->memory, written->messages.len))
         return context_failure(ctx, err);
-    buf_text(out, ",\"messages\":");
-    buf_slice(out, buf_as_slice(&written->messages));
+    buf_member(out, "messages", buf_as_slice(&written->messages));
     buf_free(&written->messages);
     add_digests(out, written);
     buf_text(out, ",\"report\":{");

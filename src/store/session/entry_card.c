@@ -62,8 +62,7 @@ static slice make_content(const session_entry *entry, arena *memory)
     if (entry->kind == SESSION_PLAIN_TOOL) {
         buf_text(&out, "{\"__type__\":\"ToolCallContent\",\"tool_name\":");
         buf_slice(&out, name.kind == SCAN_STRING ? name.text : SLICE("\"\""));
-        buf_text(&out, ",\"arguments\":");
-        buf_slice(&out, content.kind == SCAN_OBJECT ? content.text : SLICE("{}"));
+        buf_member(&out, "arguments", content.kind == SCAN_OBJECT ? content.text : SLICE("{}"));
         buf_char(&out, '}');
         return arena_keep(memory, &out);
     }
@@ -98,10 +97,8 @@ static slice make_metadata(const entry_card *card, const session_entry *entry, a
 
     buf_printf(&out, "{\"type\":\"session.%s\",\"role\":", session_kind_name(entry->kind));
     buf_json_text(&out, session_role_shown(entry->role));
-    buf_text(&out, ",\"session_id\":");
-    buf_json_string(&out, card->session);
-    buf_text(&out, ",\"entry_id\":");
-    buf_json_string(&out, card->entry);
+    buf_member_text(&out, "session_id", card->session);
+    buf_member_text(&out, "entry_id", card->entry);
     buf_char(&out, '}');
     return arena_keep(memory, &out);
 }

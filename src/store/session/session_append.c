@@ -3,7 +3,7 @@
  * they omit. The database adds the parent of the first entry: the session's head. Uses no requests
  * and no connection.
  */
-#include "store/session/session_append.h"
+#include "store/session/session_write.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -65,12 +65,11 @@ static cardbox_status check_header(slice *header, arena *memory, cardbox_error *
 
 static void make_header(buf *text, slice session, slice cwd)
 {
-    buf_text(text, "{\"type\":\"session\",\"version\":3,\"id\":");
-    buf_json_string(text, session);
-    buf_text(text, ",\"timestamp\":");
+    buf_text(text, "{\"type\":\"session\",\"version\":3");
+    buf_member_text(text, "id", session);
+    buf_name(text, "timestamp");
     isotime_json_micros(text, clock_wall_micros());
-    buf_text(text, ",\"cwd\":");
-    buf_json_string(text, cwd);
+    buf_member_text(text, "cwd", cwd);
     buf_char(text, '}');
 }
 
@@ -113,17 +112,16 @@ static void add_id(buf *out, const session_batch *batch)
         snprintf(part, sizeof(part), "entry %" PRIu64, batch->new_ids);
         cardbox_uuid7_from_key(text, batch->run_key, part);
     }
-    buf_printf(out, "\"id\":\"%s\",", text);
+    buf_member_text(out, "id", slice_of(text));
 }
 
 static void add_time(buf *out, const session_batch *batch)
 {
-    buf_text(out, "\"timestamp\":");
+    buf_name(out, "timestamp");
     if (batch->run_time != NULL)
         buf_json_text(out, batch->run_time);
     else
         isotime_json_micros(out, clock_wall_micros() / 1000 * 1000);
-    buf_char(out, ',');
 }
 
 /* Adds a new id and the time to an entry without an id. An entry with an id gets no time, so that
@@ -149,13 +147,11 @@ static cardbox_status add_omitted_members(session_batch *batch, session_line *li
     buf_char(&text, '{');
     if (*is_new)
         add_id(&text, batch);
-    if (follows) {
-        buf_text(&text, "\"parentId\":");
-        buf_json_string(&text, slice_of(batch->previous_id));
-        buf_char(&text, ',');
-    }
+    if (follows)
+        buf_member_text(&text, "parentId", slice_of(batch->previous_id));
     if (*is_new && found[2].kind == SCAN_NONE)
         add_time(&text, batch);
+    buf_char(&text, ',');
     buf_slice(&text, (slice){line->text.ptr + 1, line->text.len - 1});
     slice kept = arena_keep(&batch->memory, &text);
     if (kept.ptr != NULL)
@@ -293,19 +289,19 @@ void session_append_json(buf *out, const session_batch *batch, const store_rows 
     session_written written;
 
     session_append_read(&written, rows);
-    buf_text(out, "{\"session_id\":");
-    buf_json_string(out, batch->session);
-    buf_printf(out, ",\"version\":%" PRId64 ",\"entries\":[", written.version);
+    buf_char(out, '{');
+    buf_member_text(out, "session_id", batch->session);
+    buf_member_int(out, "version", written.version);
+    buf_member(out, "entries", SLICE("["));
     for (size_t i = 0; i < batch->count; i++) {
-        slice outcome = session_line_outcome(rows, i);
-        buf_text(out, i == 0 ? "{\"entry_id\":" : ",{\"entry_id\":");
-        buf_json_string(out, batch->lines[i].id);
-        buf_printf(out, ",\"outcome\":\"%.*s\",\"line\":%" PRId64, (int)outcome.len, outcome.ptr,
-                   session_line_number(rows, i));
+        buf_text(out, i == 0 ? "{" : ",{");
+        buf_member_text(out, "entry_id", batch->lines[i].id);
+        buf_member_text(out, "outcome", session_line_outcome(rows, i));
+        buf_member_int(out, "line", session_line_number(rows, i));
         /* An entry without content whose type is known was rejected before. */
-        buf_text(out, batch->lines[i].kind == SESSION_OTHER
-                          ? ",\"not_in_context\":\"" SESSION_UNKNOWN_TYPE "\"}"
-                          : "}");
+        if (batch->lines[i].kind == SESSION_OTHER)
+            buf_member_text(out, "not_in_context", SLICE(SESSION_UNKNOWN_TYPE));
+        buf_char(out, '}');
     }
     buf_text(out, "]}");
 }

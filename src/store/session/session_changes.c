@@ -2,7 +2,7 @@
  * session_changes.c: the public functions of <cardbox/session.h> that change sessions. Each runs
  * one statement.
  */
-#include "store/session/session_append.h"
+#include "store/session/session_write.h"
 #include "store/session/session_call.h"
 
 /* --- create --- */
@@ -26,7 +26,7 @@ cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *ten
     store_rows *rows = NULL;
     session_create create;
     params p;
-    cardbox_status status = check_session(db, tenant, session_id, err);
+    cardbox_status status = check_session(db, tenant, session_id, NULL, err);
 
     if (options == NULL)
         options = &any;
@@ -129,7 +129,7 @@ cardbox_status cardbox_session_append(int64_t *version, cardbox *db, const char 
     session_batch batch;
     char **answer =
         options != NULL && options->struct_size >= sizeof(*options) ? options->answer : NULL;
-    cardbox_status status = check_session(db, tenant, session_id, err);
+    cardbox_status status = check_session(db, tenant, session_id, NULL, err);
 
     if (answer != NULL)
         *answer = NULL;
@@ -161,7 +161,7 @@ cardbox_status cardbox_session_move_head(int64_t *version, cardbox *db, const ch
     store_rows *rows = NULL;
     session_move move;
     params p;
-    cardbox_status status = check_session(db, tenant, session_id, err);
+    cardbox_status status = check_session(db, tenant, session_id, NULL, err);
 
     if (status == CARDBOX_OK)
         status = check_id("entry_id", entry_id, SESSION_ID_MAX, err);
@@ -189,12 +189,10 @@ cardbox_status cardbox_session_fork(int64_t *entries, cardbox *db, const char *t
                                slice_of(new_session_id)};
     store_rows *rows = NULL;
     params p;
-    cardbox_status status = check_session(db, tenant, session_id, err);
+    cardbox_status status = check_session(db, tenant, session_id, entry_id, err);
 
     if (status == CARDBOX_OK)
         status = check_id("new_session_id", new_session_id, SESSION_ID_MAX, err);
-    if (status == CARDBOX_OK && entry_id != NULL)
-        status = check_id("entry_id", entry_id, SESSION_ID_MAX, err);
     if (status != CARDBOX_OK)
         return status;
     params_init(&p, REQUEST_MAX);
@@ -210,7 +208,7 @@ cardbox_status cardbox_session_delete(cardbox *db, const char *tenant, const cha
                                       cardbox_error *err)
 {
     session_deletion deletion = {.tenant = slice_of(tenant), .session = slice_of(session_id)};
-    cardbox_status status = check_session(db, tenant, session_id, err);
+    cardbox_status status = check_session(db, tenant, session_id, NULL, err);
 
     for (bool more = true; status == CARDBOX_OK && more;) {
         store_rows *rows = NULL;

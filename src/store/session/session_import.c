@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include "model/session/report.h"
 #include "store/session/session_call.h"
-#include "store/session/session_report.h"
 
 /* Bytes of the file that are read at once. Their whole lines make one batch. Batches are large,
  * since each waits for one flush to disk. Batches of twice this size were 5 % slower: PostgreSQL's
@@ -36,13 +35,24 @@ typedef struct importer {
 
 /* --- sending --- */
 
-static void report_outcomes(importer *in, const store_rows *rows)
+/* Adds the outcome and the issue of each line, as import_lines() returned them, to the report. */
+static void report_outcomes(session_report *report, const session_batch *batch,
+                            const store_rows *rows)
 {
-    for (size_t i = 0; i < in->batch.count; i++) {
-        const pending_line *line = &in->batch.lines[i];
+    cardbox_import_counts *of = &report->of;
 
-        session_report_outcome(&in->report, session_line_outcome(rows, i),
-                               session_line_issue(rows, i), line->line, line->id);
+    for (size_t i = 0; i < batch->count; i++) {
+        slice outcome = session_line_outcome(rows, i);
+        int kind = session_issue_named(session_line_issue(rows, i));
+
+        of->appended += slice_equal(outcome, SLICE("appended"));
+        of->unchanged += slice_equal(outcome, SLICE("unchanged"));
+        of->kept += slice_equal(outcome, SLICE("kept"));
+        of->not_kept += slice_equal(outcome, SLICE("not_kept"));
+        if (kind >= 0)
+            session_report_issue(report, (session_issue){.kind = (session_issue_kind)kind,
+                                                         .line = batch->lines[i].line,
+                                                         .id = batch->lines[i].id});
     }
 }
 
@@ -64,7 +74,7 @@ static cardbox_status send_batch(importer *in)
     if (status != CARDBOX_OK)
         return status;
     session_import_read(&written, rows);
-    report_outcomes(in, rows);
+    report_outcomes(&in->report, &in->batch, rows);
     in->report.version = written.version;
     in->report.is_changed = in->report.is_changed || slice_equal(written.outcome, SLICE("done"));
     in->batch.created = written.created;
@@ -189,6 +199,48 @@ static cardbox_status import_part(importer *in)
     return status == CARDBOX_OK && in->batch.count > 0 ? send_batch(in) : status;
 }
 
+/* --- late parents --- */
+
+/* Returns the number of entries that were reported as dangling. *ids receives their ids. */
+static size_t find_dangling(session_report *report, const slice **ids)
+{
+    slice *all = arena_zeros(&report->memory, report->issue_count, sizeof(*all));
+    size_t count = 0;
+
+    for (size_t i = 0; all != NULL && i < report->issue_count; i++) {
+        if (report->issues[i].kind == SESSION_ISSUE_DANGLING)
+            all[count++] = report->issues[i].id;
+    }
+    *ids = all;
+    return count;
+}
+
+/* Updates the issues of these entries from the rows of STATEMENT_session_link: each entry is
+ * linked, dangling, or part of a cycle. */
+static void report_links(session_report *report, const store_rows *rows,
+                         const session_linked *linked)
+{
+    uint64_t *totals = report->totals;
+    size_t kept = 0, dangling = 0;
+
+    for (size_t i = 0; i < report->issue_count; i++) {
+        session_issue issue = report->issues[i];
+        if (issue.kind == SESSION_ISSUE_DANGLING) {
+            slice now = session_link_issue(rows, dangling++);
+            if (now.ptr == NULL)
+                continue;
+            if (slice_equal(now, SLICE("cycle")))
+                issue.kind = SESSION_ISSUE_CYCLE;
+        }
+        report->issues[kept++] = issue;
+    }
+    report->issue_count = kept;
+    for (int64_t i = linked->links + linked->cycles; i > 0 && totals[SESSION_ISSUE_DANGLING] > 0;
+         i--)
+        totals[SESSION_ISSUE_DANGLING]--;
+    totals[SESSION_ISSUE_CYCLE] = (uint64_t)linked->cycles;
+}
+
 /* Links entries to parents that are later in the file. */
 static cardbox_status link_late_parents(importer *in)
 {
@@ -196,7 +248,7 @@ static cardbox_status link_late_parents(importer *in)
     store_rows *rows = NULL;
     session_linked linked;
     params p;
-    size_t count = session_report_dangling(&in->report, &ids);
+    size_t count = find_dangling(&in->report, &ids);
 
     if (in->report.memory.failed)
         return error_nomem(in->err);
@@ -210,7 +262,7 @@ static cardbox_status link_late_parents(importer *in)
             status = session_not_found(slice_of(in->session), in->err);
         in->report.version = linked.version;
         in->report.is_changed = in->report.is_changed || linked.links > 0;
-        session_report_link(&in->report, rows, &linked);
+        report_links(&in->report, rows, &linked);
     }
     rows_free(rows);
     return status;
@@ -243,6 +295,69 @@ static cardbox_status finish_import(importer *in)
                            in->session);
     return status;
 }
+
+/* --- the SDK's report --- */
+
+/* Limit for the bytes of a report. */
+#define REPORT_MAX ((size_t)64 * 1024 * 1024)
+
+struct cardbox_session_report {
+    cardbox_import_counts counts;
+    char *session_id;
+    char *json;
+};
+
+static cardbox_status make_report(cardbox_session_report **out, session_report *report,
+                                  const char *session_id, cardbox_error *err)
+{
+    cardbox_session_report *made = calloc(1, sizeof(*made));
+    buf json = BUF_INIT(REPORT_MAX);
+
+    if (made == NULL)
+        return error_nomem(err);
+    report->session_id = session_id;
+    session_report_json(&json, report);
+    made->counts = report->of;
+    made->counts.lines = report->lines;
+    for (size_t i = 0; i < SESSION_ISSUE_KINDS; i++)
+        made->counts.issues += report->totals[i];
+    made->json = buf_take(&json);
+    made->session_id = strdup(session_id);
+    if (made->json == NULL || made->session_id == NULL || report->memory.failed) {
+        cardbox_session_report_free(made);
+        return error_nomem(err);
+    }
+    *out = made;
+    return CARDBOX_OK;
+}
+
+const char *cardbox_session_report_json(const cardbox_session_report *report)
+{
+    return report == NULL ? NULL : report->json;
+}
+
+const char *cardbox_session_report_id(const cardbox_session_report *report)
+{
+    return report == NULL ? NULL : report->session_id;
+}
+
+cardbox_import_counts cardbox_session_report_counts(const cardbox_session_report *report)
+{
+    static const cardbox_import_counts NONE = {0};
+
+    return report == NULL ? NONE : report->counts;
+}
+
+void cardbox_session_report_free(cardbox_session_report *report)
+{
+    if (report == NULL)
+        return;
+    free(report->json);
+    free(report->session_id);
+    free(report);
+}
+
+/* --- the import --- */
 
 static cardbox_status import_file(importer *in)
 {
@@ -285,7 +400,7 @@ cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db,
     if (status == CARDBOX_OK)
         status = import_file(&in);
     if (status == CARDBOX_OK && out != NULL)
-        status = session_report_new(out, &in.report, in.session, err);
+        status = make_report(out, &in.report, in.session, err);
     session_report_free(&in.report);
     session_batch_free(&in.batch);
     arena_reset(&in.memory);

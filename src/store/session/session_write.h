@@ -101,6 +101,18 @@ cardbox_status session_batch_append(session_batch *batch, slice json, cardbox_er
 pending_line *session_batch_import(session_batch *batch, const session_line *line,
                                    const session_entry *entry);
 
+/* Adds each element of a JSON array, or one object, to the batch. On failure, *bad is the index of
+ * the entry that caused it. */
+cardbox_status session_append_list(session_batch *batch, scan_value entries, size_t *bad,
+                                   cardbox_error *err);
+
+/* Returns true if sending the append twice has the same effect as sending it once: it expects no
+ * version, or it has a key. */
+bool session_append_is_repeatable(const session_batch *batch);
+
+/* Appends {"session_id","version","entries"}, made from the rows of STATEMENT_session_append. */
+void session_append_json(buf *out, const session_batch *batch, const store_rows *rows);
+
 void session_append_params(params *p, const session_batch *batch);
 
 void session_import_params(params *p, const session_batch *batch);

@@ -22,19 +22,6 @@ static int64_t page_text_max(const session_page *page)
 
 /* --- sessions --- */
 
-enum {
-    COL_SESSION,
-    COL_DIALECT,
-    COL_HEADER,
-    COL_NAME,
-    COL_FORKED,
-    COL_HEAD,
-    COL_ENTRIES,
-    COL_VERSION,
-    COL_CREATED,
-    COL_UPDATED
-};
-
 void session_params(params *p, slice tenant, slice session)
 {
     params_text(p, tenant);
@@ -49,33 +36,20 @@ void sessions_list_params(params *p, slice tenant, const list_cursor *from, int6
     params_int8(p, limit + 1);
 }
 
+/* The columns of session_get.sql and sessions_list.sql. */
 void session_row_read(session_row *out, const store_rows *rows, int row)
 {
     *out = (session_row){
-        .session_id = rows_text(rows, row, COL_SESSION),
-        .dialect = session_dialect_named(rows_text(rows, row, COL_DIALECT)),
-        .header = rows_text(rows, row, COL_HEADER),
-        .name = rows_text(rows, row, COL_NAME),
-        .forked_from = rows_text(rows, row, COL_FORKED),
-        .head = rows_text(rows, row, COL_HEAD),
-        .entries = rows_int8(rows, row, COL_ENTRIES),
-        .version = rows_int8(rows, row, COL_VERSION),
-        .created_micros = rows_micros(rows, row, COL_CREATED),
-        .updated_micros = rows_micros(rows, row, COL_UPDATED),
-    };
-}
-
-enum { COUNT_ENTRIES, COUNT_ROOTS, COUNT_LEAVES, COUNT_POINTS, COUNT_DEPTH, COUNT_DANGLING };
-
-void session_counts_read(session_counts *out, const store_rows *rows)
-{
-    *out = (session_counts){
-        .entries = rows_int8(rows, 0, COUNT_ENTRIES),
-        .roots = rows_int8(rows, 0, COUNT_ROOTS),
-        .leaves = rows_int8(rows, 0, COUNT_LEAVES),
-        .branch_points = rows_int8(rows, 0, COUNT_POINTS),
-        .max_depth = rows_int8(rows, 0, COUNT_DEPTH),
-        .dangling = rows_int8(rows, 0, COUNT_DANGLING),
+        .session_id = rows_text(rows, row, 0),
+        .dialect = session_dialect_named(rows_text(rows, row, 1)),
+        .header = rows_text(rows, row, 2),
+        .name = rows_text(rows, row, 3),
+        .forked_from = rows_text(rows, row, 4),
+        .head = rows_text(rows, row, 5),
+        .entries = rows_int8(rows, row, 6),
+        .version = rows_int8(rows, row, 7),
+        .created_micros = rows_micros(rows, row, 8),
+        .updated_micros = rows_micros(rows, row, 9),
     };
 }
 
@@ -286,11 +260,6 @@ cardbox_status session_path_from_rows(session_path *out, const store_rows *rows,
     return status;
 }
 
-slice session_path_target(const store_rows *rows, int row)
-{
-    return rows_text(rows, row, NODE_TARGET);
-}
-
 /* --- contexts --- */
 
 enum { LINE_LINE, LINE_ENTRY, LINE_DEPTH, LINE_TYPE, LINE_TARGET, LINE_TEXT };
@@ -445,19 +414,6 @@ cardbox_status session_diff_status(const store_rows *rows, slice session, slice 
 
 /* --- export --- */
 
-enum {
-    EXPORT_LINE,
-    EXPORT_BYTES,
-    EXPORT_BEFORE,
-    EXPORT_TEXT,
-    EXPORT_AFTER,
-    EXPORT_ID,
-    EXPORT_ID_IS_MADE,
-    EXPORT_TARGET_IS_MADE,
-    EXPORT_PARENT,
-    EXPORT_TARGET
-};
-
 void session_export_params(params *p, slice tenant, slice session, int64_t after, int64_t limit,
                            int64_t bytes)
 {
@@ -467,19 +423,36 @@ void session_export_params(params *p, slice tenant, slice session, int64_t after
     params_int8(p, bytes);
 }
 
+/* The columns of session_export.sql. */
 void session_export_read(session_export_row *out, const store_rows *rows, int row)
 {
     *out = (session_export_row){
-        .line = rows_int8(rows, row, EXPORT_LINE),
-        .is_entry = !rows_null(rows, row, EXPORT_ID),
-        .bytes = rows_text(rows, row, EXPORT_BYTES),
-        .before = rows_text(rows, row, EXPORT_BEFORE),
-        .text = rows_text(rows, row, EXPORT_TEXT),
-        .after =
-            rows_null(rows, row, EXPORT_AFTER) ? SLICE("\n") : rows_text(rows, row, EXPORT_AFTER),
-        .entry_id = rows_text(rows, row, EXPORT_ID),
-        .parent_id = rows_text(rows, row, EXPORT_PARENT),
-        .target = rows_text(rows, row, EXPORT_TARGET),
-        .id_is_made = rows_bool(rows, row, EXPORT_ID_IS_MADE),
+        .line = rows_int8(rows, row, 0),
+        .bytes = rows_text(rows, row, 1),
+        .before = rows_text(rows, row, 2),
+        .after = rows_null(rows, row, 4) ? SLICE("\n") : rows_text(rows, row, 4),
+        .entry = {.text = rows_text(rows, row, 3),
+                  .id = rows_text(rows, row, 5),
+                  .parent = rows_text(rows, row, 8),
+                  .first_kept = rows_text(rows, row, 9)},
+        .needs_links = rows_bool(rows, row, 6),
+    };
+}
+
+void session_export_read_path(session_export_row *out, const store_rows *rows, int row)
+{
+    enum { ID_IS_MADE = 1 }; /* a bit of `extra`. The other one: the target is an index */
+    session_node_row node;
+
+    session_node_read(&node, rows, row);
+    *out = (session_export_row){
+        .line = node.line,
+        .after = SLICE("\n"),
+        .entry = {.text = node.text,
+                  .id = node.entry_id,
+                  .parent = node.parent_id.ptr != NULL ? node.parent_id : node.missing,
+                  .first_kept = rows_text(rows, row, NODE_TARGET),
+                  .is_moved = (node.extra & ID_IS_MADE) == 0},
+        .needs_links = node.extra != 0,
     };
 }
