@@ -69,7 +69,7 @@ bool session_line_of(session_line *out, slice text);
 /* Maximum lines that a session_gaps stores. Lines after more are not found by an index. */
 #define SESSION_GAPS_MAX ((size_t)100000)
 
-/* The lines of a file, from 0, that are neither headers nor entries. In version 1,
+/* The lines of a file, from 0, other than headers and entries. In version 1,
  * firstKeptEntryIndex counts only the other lines. Starts as all zeros. */
 typedef struct session_gaps {
     int64_t *lines;

@@ -32,12 +32,10 @@ static cardbox_status make_one_line(slice *json, arena *memory, cardbox_error *e
 
 static cardbox_status read_line(session_line *out, slice json, const char *what, cardbox_error *err)
 {
-    session_lines lines = session_lines_of(json);
-
     if (json.len > CARDBOX_CONTENT_MAX)
         return error_set(err, CARDBOX_TOO_LARGE, "%s has %zu bytes, the limit is %u", what,
                          json.len, CARDBOX_CONTENT_MAX);
-    if (!session_lines_next(&lines, out) || out->kind == SESSION_LINE_BLANK)
+    if (!session_line_of(out, json) || out->kind == SESSION_LINE_BLANK)
         return error_set(err, CARDBOX_INVALID, "%s is empty: give a JSON object", what);
     if (out->kind != SESSION_LINE_BAD)
         return CARDBOX_OK;
@@ -172,27 +170,10 @@ static cardbox_status check_type(const session_line *line, cardbox_error *err)
                      "an entry needs a type other than session: a header is part of the session");
 }
 
-static cardbox_status role_not_in_context(slice role, cardbox_error *err)
-{
-    return error_set(err, CARDBOX_INVALID,
-                     "a model sees messages of the roles user, assistant, toolResult, "
-                     "bashExecution and custom, not %.*s",
-                     (int)role.len, role.ptr);
-}
-
-/* The message does not contain the entry's id, since the client may not know it. */
-static cardbox_status dialect_mismatch(session_kind kind, int before, cardbox_error *err)
-{
-    return error_set(err, CARDBOX_INVALID,
-                     "an entry of type %s is of the dialect %s, the entries before it are of %s",
-                     session_kind_name(kind), session_dialect_name((int)session_kind_dialect(kind)),
-                     session_dialect_name(before));
-}
-
 static cardbox_status check_entry(const session_batch *batch, const session_entry *entry,
                                   cardbox_error *err)
 {
-    slice target;
+    slice target, role = scan_find(entry->body, "role").text;
     arena memory = ARENA_INIT;
     cardbox_status status = CARDBOX_OK;
     const char *lacks = session_entry_lacks(entry);
@@ -212,7 +193,13 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
                            SESSION_ID_MAX);
     else if (batch->dialect >= 0 && session_kind_has_dialect(entry->kind) &&
              batch->dialect != (int)session_kind_dialect(entry->kind))
-        status = dialect_mismatch(entry->kind, batch->dialect, err);
+        /* without the entry's id: the client may not know it */
+        status =
+            error_set(err, CARDBOX_INVALID,
+                      "an entry of type %s is of the dialect %s, the entries before it are of %s",
+                      session_kind_name(entry->kind),
+                      session_dialect_name((int)session_kind_dialect(entry->kind)),
+                      session_dialect_name(batch->dialect));
     else if (entry->kind == SESSION_LABEL && !(session_text_of(&target, entry->target, &memory) &&
                                                slice_is_id(target, SESSION_ID_MAX)))
         status = error_set(err, memory.failed ? CARDBOX_NOMEM : CARDBOX_INVALID,
@@ -221,7 +208,10 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
         status = error_set(err, CARDBOX_INVALID, "an entry of type %s needs the member %s",
                            session_kind_name(entry->kind), lacks);
     else if (entry->kind == SESSION_MESSAGE && entry->role == SESSION_ROLE_NONE)
-        status = role_not_in_context(scan_find(entry->body, "role").text, err);
+        status = error_set(err, CARDBOX_INVALID,
+                           "a model sees messages of the roles user, assistant, toolResult, "
+                           "bashExecution and custom, not %.*s",
+                           (int)role.len, role.ptr);
     arena_reset(&memory);
     return status;
 }

@@ -7,16 +7,6 @@
 
 /* --- create --- */
 
-static cardbox_status set_header(session_create *create, const cardbox_session_options *options,
-                                 arena *memory, cardbox_error *err)
-{
-    create->header = slice_of(options->header);
-    if (options->header == NULL && options->dialect != CARDBOX_DIALECT_PI)
-        return CARDBOX_OK;
-    return session_header_prepare(&create->header, create->session, slice_of(options->cwd), memory,
-                                  err);
-}
-
 cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *tenant,
                                       const char *session_id,
                                       const cardbox_session_options *options, cardbox_error *err)
@@ -46,7 +36,10 @@ cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *ten
                               .any_dialect = options == &any};
     if (options->header != NULL && options->dialect == CARDBOX_DIALECT_PLAIN)
         return error_set(err, CARDBOX_INVALID, "header is for the dialect pi only");
-    status = set_header(&create, options, &memory, err);
+    create.header = slice_of(options->header);
+    if (options->dialect == CARDBOX_DIALECT_PI)
+        status = session_header_prepare(&create.header, create.session, slice_of(options->cwd),
+                                        &memory, err);
     if (status == CARDBOX_OK) {
         params_init(&p, REQUEST_MAX);
         session_create_params(&p, &create);
@@ -76,36 +69,36 @@ static cardbox_status read_options(session_batch *batch,
     return options->key == NULL ? CARDBOX_OK : check_id("key", options->key, CARDBOX_KEY_MAX, err);
 }
 
-/* Returns the outcome of the append as JSON, which the caller frees. NULL: out of memory. */
-static char *make_answer(const session_batch *batch, const store_rows *rows)
+cardbox_status session_run_append(store_rows **rows, cardbox *db, const session_batch *batch,
+                                  client_safety safety, cardbox_error *err)
 {
-    buf text = BUF_INIT(REQUEST_MAX);
+    params p;
 
-    session_append_json(&text, batch, rows);
-    return buf_take(&text);
+    params_init(&p, REQUEST_MAX);
+    session_append_params(&p, batch);
+    cardbox_status status = client_run(db, STATEMENT_session_append, &p, safety, rows, err);
+    return status == CARDBOX_OK ? session_append_status(*rows, batch, err) : status;
 }
 
+/* *answer receives the outcome of the append as JSON, which the caller frees. */
 static cardbox_status write_batch(int64_t *version, char **answer, cardbox *db,
                                   const session_batch *batch, cardbox_error *err)
 {
     session_written written;
     store_rows *rows = NULL;
-    params p;
-
-    params_init(&p, REQUEST_MAX);
-    session_append_params(&p, batch);
+    buf text = BUF_INIT(REQUEST_MAX);
     client_safety safety = batch->has_new_ids ? RUN_AGAIN_HERE : RUN_AGAIN;
-    cardbox_status status =
-        client_run(db, STATEMENT_session_append, &p,
-                   session_append_is_repeatable(batch) ? safety : RUN_ONCE, &rows, err);
-    if (status == CARDBOX_OK)
-        status = session_append_status(rows, batch, err);
+    cardbox_status status = session_run_append(
+        &rows, db, batch, session_append_is_repeatable(batch) ? safety : RUN_ONCE, err);
+
     if (status == CARDBOX_OK && version != NULL) {
         session_append_read(&written, rows);
         *version = written.version;
     }
-    if (status == CARDBOX_OK && answer != NULL)
-        *answer = make_answer(batch, rows);
+    if (status == CARDBOX_OK && answer != NULL) {
+        session_append_json(&text, batch, rows);
+        *answer = buf_take(&text);
+    }
     rows_free(rows);
     return status;
 }

@@ -3,7 +3,6 @@
  * One statement reads the path to an entry; model/session builds the context from it.
  */
 #include "store/session/session_context.h"
-#include "store/context/context_answer.h"
 #include "store/context/context_result.h"
 #include "store/session/session_call.h"
 

@@ -29,7 +29,7 @@ typedef struct importer {
     session_lines lines;
     bool has_entries, is_at_end;
     bool force;
-    arena memory; /* of the ids and the gaps */
+    arena memory; /* for the ids and the gaps */
     cardbox_error *err;
 } importer;
 
@@ -253,7 +253,7 @@ static cardbox_status link_late_parents(importer *in)
     if (in->report.memory.failed)
         return error_nomem(in->err);
     params_init(&p, REQUEST_MAX);
-    session_link_params(&p, slice_of(in->tenant), slice_of(in->session), ids, count);
+    session_entries_params(&p, slice_of(in->tenant), slice_of(in->session), ids, count);
     cardbox_status status =
         client_run(in->db, STATEMENT_session_link, &p, RUN_AGAIN, &rows, in->err);
     if (status == CARDBOX_OK) {

@@ -146,9 +146,7 @@ slice session_line_issue(const store_rows *rows, size_t i);
 cardbox_status session_append_status(const store_rows *rows, const session_batch *batch,
                                      cardbox_error *err);
 
-/* --- after an import: STATEMENT_session_link --- */
-
-void session_link_params(params *p, slice tenant, slice session, const slice *ids, size_t count);
+/* --- after an import: STATEMENT_session_link, whose parameters are session_entries_params --- */
 
 typedef struct session_linked {
     bool exists;     /* the session exists */

@@ -254,18 +254,12 @@ const char *cardbox_session_append_tool_result(cardbox_session_writer *writer,
 cardbox_status cardbox_session_flush(cardbox_session_writer *writer, cardbox_error *err)
 {
     store_rows *rows = NULL;
-    params p;
 
     if (writer == NULL)
         return error_set(err, CARDBOX_INVALID, "writer must not be NULL");
     if (writer->batch.count == 0)
         return CARDBOX_OK;
-    params_init(&p, REQUEST_MAX);
-    session_append_params(&p, &writer->batch);
-    cardbox_status status =
-        client_run(writer->db, STATEMENT_session_append, &p, RUN_AGAIN, &rows, err);
-    if (status == CARDBOX_OK)
-        status = session_append_status(rows, &writer->batch, err);
+    cardbox_status status = session_run_append(&rows, writer->db, &writer->batch, RUN_AGAIN, err);
     rows_free(rows);
     if (status == CARDBOX_OK && !session_batch_reset(&writer->batch))
         return error_nomem(err);

@@ -182,15 +182,28 @@ static int compare_depths(const void *left, const void *right)
     return (a->depth > b->depth) - (a->depth < b->depth);
 }
 
-/* Returns the row that describes the end of the path: its line is -1. Returns -1 if there is none.
- */
-static int find_leaf_row(const store_rows *rows)
+/* The row that describes the end of a path: its line is -1. */
+typedef struct leaf_row {
+    int row;
+    slice entry_id; /* {NULL, 0}: the head of an empty session */
+    int64_t length; /* entries of the whole path */
+} leaf_row;
+
+/* Finds it. `entry` is the requested one; empty: the head. */
+static cardbox_status find_leaf(leaf_row *out, const store_rows *rows, int depth_column,
+                                slice session, slice entry, cardbox_error *err)
 {
-    for (int row = 0; row < rows_count(rows); row++) {
-        if (rows_int8(rows, row, NODE_LINE) == -1)
-            return row;
-    }
-    return -1;
+    int row = 0;
+
+    while (row < rows_count(rows) && rows_int8(rows, row, NODE_LINE) != -1)
+        row++;
+    if (row == rows_count(rows))
+        return session_not_found(session, err);
+    *out = (leaf_row){row, rows_text(rows, row, NODE_ENTRY), 0};
+    if (out->entry_id.ptr == NULL)
+        return entry.len > 0 ? session_entry_not_found(session, entry, err) : CARDBOX_OK;
+    out->length = (int64_t)rows_int4(rows, row, depth_column) + 1;
+    return out->length < 1 ? tree_corrupt(err) : CARDBOX_OK;
 }
 
 /* Returns all rows but the leaf's, sorted by depth. NULL: out of memory. Stored depths may be
@@ -239,21 +252,17 @@ cardbox_status session_path_from_rows(session_path *out, const store_rows *rows,
                                       const session_path_read *read, arena *memory,
                                       cardbox_error *err)
 {
-    int leaf = find_leaf_row(rows);
+    leaf_row leaf;
+    cardbox_status status = find_leaf(&leaf, rows, NODE_DEPTH, read->session, read->entry, err);
 
     *out = (session_path){.count = 0};
-    if (leaf < 0)
-        return session_not_found(read->session, err);
-    out->entry_id = rows_text(rows, leaf, NODE_ENTRY);
-    out->header = rows_text(rows, leaf, NODE_TEXT);
-    if (out->entry_id.ptr == NULL)
-        return read->entry.len > 0 ? session_entry_not_found(read->session, read->entry, err)
-                                   : CARDBOX_OK;
-    out->length = (int64_t)rows_int4(rows, leaf, NODE_DEPTH) + 1;
-    out->count = (size_t)rows_count(rows) - 1;
-    if (out->length < 1 || (int64_t)out->count != expected_rows(out->length, read))
+    if (status != CARDBOX_OK || leaf.entry_id.ptr == NULL)
+        return status;
+    *out = (session_path){
+        .entry_id = leaf.entry_id, .length = leaf.length, .count = (size_t)rows_count(rows) - 1};
+    if ((int64_t)out->count != expected_rows(out->length, read))
         return tree_corrupt(err);
-    cardbox_status status = set_path_rows(out, rows, leaf, read, memory, err);
+    status = set_path_rows(out, rows, leaf.row, read, memory, err);
     if (status == CARDBOX_OK && read->with_text && out->count > 0 &&
         rows_null(rows, out->rows[0], NODE_TEXT))
         status = path_too_large(out->entry_id, SESSION_PATH_BYTES_MAX, "a part of it", err);
@@ -262,20 +271,14 @@ cardbox_status session_path_from_rows(session_path *out, const store_rows *rows,
 
 /* --- contexts --- */
 
-enum { LINE_LINE, LINE_ENTRY, LINE_DEPTH, LINE_TYPE, LINE_TARGET, LINE_TEXT };
+/* The first two columns are those of a node. */
+enum { LINE_ENTRY = NODE_ENTRY, LINE_DEPTH, LINE_TYPE, LINE_TARGET, LINE_TEXT };
 
 void session_context_params(params *p, const session_context_read *read)
 {
     session_params(p, read->tenant, read->session);
     params_text(p, read->entry);
     params_int8(p, read->bytes_max);
-}
-
-static bool read_line(session_line *out, slice text)
-{
-    session_lines lines = session_lines_of(text);
-
-    return session_lines_next(&lines, out);
 }
 
 static session_kind line_kind(const store_rows *rows, int row)
@@ -360,25 +363,21 @@ cardbox_status session_context_from_rows(session_lines_read *out, const store_ro
                                          const session_context_read *read, arena *memory,
                                          cardbox_error *err)
 {
-    int leaf = find_leaf_row(rows);
+    leaf_row leaf;
     session_line line;
+    cardbox_status status = find_leaf(&leaf, rows, LINE_DEPTH, read->session, read->entry, err);
 
     *out = (session_lines_read){.count = 0};
-    if (leaf < 0)
-        return session_not_found(read->session, err);
-    out->entry_id = rows_text(rows, leaf, LINE_ENTRY);
-    if (out->entry_id.ptr == NULL && read->entry.len > 0)
-        return session_entry_not_found(read->session, read->entry, err);
-    if (out->entry_id.ptr != NULL)
-        out->length = (int64_t)rows_int4(rows, leaf, LINE_DEPTH) + 1;
-    if (out->entry_id.ptr != NULL && out->length < 1)
-        return tree_corrupt(err);
-    if (!rows_null(rows, leaf, LINE_TEXT) && read_line(&line, rows_text(rows, leaf, LINE_TEXT))) {
+    if (status != CARDBOX_OK)
+        return status;
+    out->entry_id = leaf.entry_id;
+    out->length = leaf.length;
+    if (session_line_of(&line, rows_text(rows, leaf.row, LINE_TEXT))) {
         out->has_header = true;
         if (!session_header_read(&out->header, &line, memory))
             return error_nomem(err);
     }
-    return read_path(out, rows, leaf, read, memory, err);
+    return read_path(out, rows, leaf.row, read, memory, err);
 }
 
 /* --- diff --- */

@@ -110,7 +110,6 @@ void session_path_params(params *p, const session_path_read *read);
 typedef struct session_path {
     slice entry_id; /* the path's end; {NULL, 0}: the head of an empty session was requested */
     int64_t length; /* entries of the whole path */
-    slice header;   /* JSON; {NULL, 0}: none */
     int *rows;      /* row numbers of the requested part, from the root downwards */
     size_t count;
 } session_path;
