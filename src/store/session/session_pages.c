@@ -49,16 +49,26 @@ void session_list_json(buf *out, const store_rows *rows, int64_t limit, slice te
 
 /* --- lists of entries --- */
 
-const session_pages SESSION_TREE = {STATEMENT_session_tree, session_tree_params,
-                                    .extra_member = NULL};
-const session_pages SESSION_CHILDREN = {STATEMENT_session_children, session_children_params,
-                                        .has_entry = true};
-const session_pages SESSION_LEAVES = {STATEMENT_session_leaves, session_tree_params,
-                                      .cursor_is_extra = true};
-const session_pages SESSION_BRANCH_POINTS = {STATEMENT_session_branch_points, session_tree_params,
+const session_pages SESSION_TREE = {.statement = STATEMENT_session_tree};
+const session_pages SESSION_CHILDREN = {STATEMENT_session_children, .has_entry = true};
+const session_pages SESSION_LEAVES = {STATEMENT_session_leaves, .cursor_is_extra = true};
+const session_pages SESSION_BRANCH_POINTS = {STATEMENT_session_branch_points,
                                              .extra_member = "children"};
-const session_pages SESSION_LABELS = {STATEMENT_session_labels, session_labels_params,
-                                      .cursor_is_id = true};
+const session_pages SESSION_LABELS = {STATEMENT_session_labels, .cursor_is_id = true};
+
+void session_pages_params(params *p, const session_pages *of, const session_page *page)
+{
+    session_params(p, page->tenant, page->session);
+    if (of->has_entry)
+        params_text(p, page->entry);
+    if (of->cursor_is_id)
+        params_text_or_null(p, page->below);
+    else
+        params_int8(p, page->after);
+    params_int8(p, page->limit);
+    session_text_max_param(p,
+                           page->preview_max > page->text_max ? page->preview_max : page->text_max);
+}
 
 bool session_pages_cursor(session_page *page, const session_pages *of, slice cursor, arena *memory)
 {

@@ -399,7 +399,7 @@ cardbox_status cardbox_session_entries(cardbox_entries **out, cardbox *db, const
         wanted.tenant = slice_of(tenant);
         wanted.session = slice_of(session_id);
         params_init(&p, REQUEST_MAX);
-        LISTS[list]->params(&p, &wanted);
+        session_pages_params(&p, LISTS[list], &wanted);
         status = client_run(db, LISTS[list]->statement, &p, RUN_AGAIN, &rows, err);
     }
     arena_reset(&memory);

@@ -6,18 +6,12 @@
 #include <stdlib.h>
 #include "base/errors.h"
 
-/* The limit for the bytes of texts; NULL (`most` is negative): no texts are returned. */
-static void put_text_max(params *p, int64_t most)
+void session_text_max_param(params *p, int64_t most)
 {
     if (most < 0)
         params_null(p);
     else
         params_int4(p, most > INT32_MAX ? INT32_MAX : (int32_t)most);
-}
-
-static int64_t page_text_max(const session_page *page)
-{
-    return page->preview_max > page->text_max ? page->preview_max : page->text_max;
 }
 
 /* --- sessions --- */
@@ -93,31 +87,6 @@ void session_entries_params(params *p, slice tenant, slice session, const slice 
 {
     session_params(p, tenant, session);
     params_column(p, PARAMS_TEXT, ids, count, sizeof(slice), 0);
-}
-
-void session_tree_params(params *p, const session_page *page)
-{
-    session_params(p, page->tenant, page->session);
-    params_int8(p, page->after);
-    params_int8(p, page->limit);
-    put_text_max(p, page_text_max(page));
-}
-
-void session_children_params(params *p, const session_page *page)
-{
-    session_params(p, page->tenant, page->session);
-    params_text(p, page->entry);
-    params_int8(p, page->after);
-    params_int8(p, page->limit);
-    put_text_max(p, page_text_max(page));
-}
-
-void session_labels_params(params *p, const session_page *page)
-{
-    session_params(p, page->tenant, page->session);
-    params_text_or_null(p, page->below);
-    params_int8(p, page->limit);
-    put_text_max(p, page_text_max(page));
 }
 
 /* --- paths --- */
@@ -391,7 +360,7 @@ void session_diff_params(params *p, slice tenant, slice session, slice a, slice 
     params_text(p, a);
     params_text(p, b);
     params_int4(p, limit < most ? (int32_t)limit : most);
-    put_text_max(p, text_max);
+    session_text_max_param(p, text_max);
 }
 
 /* Bits: which of the two entries exist. */

@@ -76,7 +76,7 @@ void session_entries_params(params *p, slice tenant, slice session, const slice 
 typedef struct session_page {
     slice tenant, session;
     slice entry;   /* session_children: the parent; empty: lists the roots */
-    int64_t after; /* only entries after this line; -1: all */
+    int64_t after; /* only entries after this line, or leaves after this branch; -1: all */
     slice below;   /* session_labels: only ids below this one; ptr NULL: all */
     int64_t limit;
     int64_t text_max;    /* return texts up to this number of bytes; negative: none */
@@ -88,12 +88,8 @@ typedef struct session_page {
         .after = -1, .limit = CARDBOX_PAGE_DEFAULT, .text_max = -1                                 \
     }
 
-/* Parameters of session_tree, session_branch_points (`extra` is the number of children) and
- * session_leaves. Leaves are ordered by their branch: `after` and `extra` are branches. */
-void session_tree_params(params *p, const session_page *page);
-void session_children_params(params *p, const session_page *page);
-/* STATEMENT_session_labels, ordered by descending id: `below` is the entry_id of the last row. */
-void session_labels_params(params *p, const session_page *page);
+/* Adds the limit for the bytes of texts; negative: no texts are returned. */
+void session_text_max_param(params *p, int64_t most);
 
 /* --- the path from a root to an entry: STATEMENT_session_path --- */
 
