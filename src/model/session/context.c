@@ -45,15 +45,6 @@ static void apply_settings(context_settings *settings, const session_entry *entr
     }
 }
 
-static void apply_header(context_settings *settings, const session_header *header)
-{
-    if (header == NULL)
-        return;
-    set_model(settings, header->provider, header->model);
-    if (header->thinking_level.kind == SCAN_STRING)
-        settings->thinking_level = header->thinking_level;
-}
-
 /* --- which entries --- */
 
 /* Returns the index of the first entry that a compaction keeps, or the compaction's own index
@@ -83,7 +74,10 @@ bool context_of_path(context *out, const session_header *header, const session_e
 
     if (!init_context(out, count, memory))
         return false;
-    apply_header(&out->settings, header);
+    if (header != NULL)
+        set_model(&out->settings, header->provider, header->model);
+    if (header != NULL && header->thinking_level.kind == SCAN_STRING)
+        out->settings.thinking_level = header->thinking_level;
     for (size_t i = 0; i < count; i++) {
         apply_settings(&out->settings, path[i]);
         if (path[i]->kind == SESSION_COMPACTION)

@@ -98,40 +98,35 @@ static void write_original(conversion *c, const session_item *item)
     session_position_entry(&c->at, entry->id);
 }
 
-/* Returns true if `made`, a converted line with its newline, equals `text`, a line without one. */
-static bool is_line(const buf *made, slice text)
+/* Frees a converted line. Returns true if it was `text` with a newline. */
+static bool end_comparison(buf *made, slice text)
 {
-    return buf_ok(made) && made->len == text.len + 1 && memcmp(made->data, text.ptr, text.len) == 0;
-}
+    bool is_same =
+        buf_ok(made) && made->len == text.len + 1 && memcmp(made->data, text.ptr, text.len) == 0;
 
-/* If the original compaction has an index, the converted line has the id of the first kept
- * entry. */
-static void restore_first_kept(session_entry *entry, scan_value line, arena *memory)
-{
-    scan_value kept = scan_find(line, "firstKeptEntryId");
-
-    if (entry->target.kind == SCAN_NUMBER && kept.kind != SCAN_NONE)
-        session_text_of(&entry->first_kept, kept, memory);
+    buf_free(made);
+    return is_same;
 }
 
 static bool restore_pi(conversion *c, const session_item *item)
 {
+    static const char *const NAMES[] = {"pi", "firstKeptEntryId"};
     buf again = BUF_INIT(SESSION_CONVERTED_MAX);
-    session_item original = *item;
+    scan_value found[2];
     session_entry entry;
-    bool ok =
-        read_original(&entry, scan_find(item->entry->value, "pi"), item->entry->id, c->memory);
+    const session_item original = {&entry, item->parent, 0};
 
-    if (ok) {
-        original.entry = &entry;
-        restore_first_kept(&entry, item->entry->value, c->memory);
-        convert_to_plain(&again, &original, item->entry->id, c->memory);
-        ok = is_line(&again, item->entry->text);
-    }
-    if (ok)
-        write_original(c, &original);
-    buf_free(&again);
-    return ok;
+    session_pick(item->entry->value, NAMES, found, 2);
+    if (!read_original(&entry, found[0], item->entry->id, c->memory))
+        return false;
+    /* If the original compaction has an index, the converted line has the entry's id. */
+    if (entry.target.kind == SCAN_NUMBER && found[1].kind != SCAN_NONE)
+        session_text_of(&entry.first_kept, found[1], c->memory);
+    convert_to_plain(&again, &original, item->entry->id, c->memory);
+    if (!end_comparison(&again, item->entry->text))
+        return false;
+    write_original(c, &original);
+    return true;
 }
 
 /* Restores the plain entries that one line of pi was made of: a run, each the parent of the next.
@@ -155,11 +150,10 @@ static bool restore_plain(conversion *c, const session_item *item)
     }
     if (ok) {
         convert_to_pi(&again, run, count, scan_find(item->entry->body, "toolName").text);
-        ok = is_line(&again, item->entry->text);
+        ok = end_comparison(&again, item->entry->text);
     }
     for (size_t i = 0; ok && i < count; i++)
         write_original(c, &run[i]);
-    buf_free(&again);
     return ok;
 }
 
@@ -192,9 +186,7 @@ static bool is_made_header(const session_header *header)
     buf made = BUF_INIT(CARDBOX_CONTENT_MAX);
 
     convert_make_header(&made, header->id, header->timestamp);
-    bool same = is_line(&made, header->text);
-    buf_free(&made);
-    return same;
+    return end_comparison(&made, header->text);
 }
 
 static void pi_to_plain(conversion *c, const session_header *header)
@@ -289,57 +281,43 @@ static bool restore_header(conversion *c)
     bool ok =
         is_none || original.kind == SCAN_OBJECT || session_text_of(&text, original, c->memory);
 
-    if (ok && !is_none) {
+    if (ok && !is_none)
         ok = session_line_of(&line, text) && line.kind == SESSION_LINE_HEADER &&
              session_header_read(&header, &line, c->memory);
-    }
     if (ok) {
         convert_header_to_plain(&again, &header, c->memory);
-        ok = is_line(&again, c->items[0].entry->text);
+        ok = end_comparison(&again, c->items[0].entry->text);
     }
     if (ok && !is_none) {
         buf_slice(c->out, header.text);
         buf_char(c->out, '\n');
     }
-    buf_free(&again);
     return ok;
-}
-
-static void put_run(conversion *c, const session_item *run, size_t count)
-{
-    if (!convert_to_pi(c->out, run, count, name_of(c, run[0].entry)))
-        count_not_in_context(c, run[0].entry);
-    session_position_entry(&c->at, run[count - 1].entry->id);
-}
-
-/* Advances the position over the header, which was written at `start`. */
-static void step_over_header(conversion *c, size_t start)
-{
-    session_line line;
-
-    if (buf_ok(c->out) && session_line_of(&line, buf_since(c->out, start)) &&
-        !session_position_line(&c->at, &line, c->memory))
-        c->memory->failed = true;
 }
 
 static void plain_to_pi(conversion *c, slice session_id)
 {
-    size_t at = 0, start = c->out->len;
+    size_t start = c->out->len, count;
+    session_line header;
+    bool is_restored = c->count > 0 && restore_header(c);
 
-    if (c->count > 0 && restore_header(c))
-        at = 1;
-    else
+    if (!is_restored)
         convert_make_header(c->out, session_id,
                             c->count > 0 ? c->items[0].entry->timestamp : (slice){"", 0});
-    if (c->out->len > start)
-        step_over_header(c, start);
-    while (at < c->count && !c->memory->failed) {
-        size_t count = run_length(c, at);
-        for (size_t i = at; i < at + count; i++)
-            add_call_names(c, c->items[i].entry);
-        if (count > 1 || !restore_pi(c, &c->items[at]))
-            put_run(c, &c->items[at], count);
-        at += count;
+    if (session_line_of(&header, buf_since(c->out, start)) &&
+        !session_position_line(&c->at, &header, c->memory))
+        c->memory->failed = true;
+    for (size_t at = is_restored; at < c->count && !c->memory->failed; at += count) {
+        const session_item *run = &c->items[at];
+
+        count = run_length(c, at);
+        for (size_t i = 0; i < count; i++)
+            add_call_names(c, run[i].entry);
+        if (count == 1 && restore_pi(c, run))
+            continue;
+        if (!convert_to_pi(c->out, run, count, name_of(c, run[0].entry)))
+            count_not_in_context(c, run[0].entry);
+        session_position_entry(&c->at, run[count - 1].entry->id);
     }
 }
 

@@ -120,18 +120,11 @@ static void put_result(buf *out, const session_entry *entry, slice name)
 
 static bool has_counterpart(const session_entry *entry)
 {
-    if (convert_is_deep(entry->text))
-        return false;
-    switch (entry->kind) {
-    case SESSION_PLAIN_USER:
-        return entry->content.kind == SCAN_STRING;
-    case SESSION_PLAIN_ASSISTANT:
-    case SESSION_PLAIN_TOOL:
-    case SESSION_PLAIN_TOOL_RESULT:
-        return true;
-    default:
-        return false;
-    }
+    bool is_user = entry->kind == SESSION_PLAIN_USER && entry->content.kind == SCAN_STRING;
+
+    return (is_user || entry->kind == SESSION_PLAIN_ASSISTANT ||
+            entry->kind == SESSION_PLAIN_TOOL || entry->kind == SESSION_PLAIN_TOOL_RESULT) &&
+           !convert_is_deep(entry->text);
 }
 
 bool convert_to_pi(buf *out, const session_item *run, size_t count, slice name)

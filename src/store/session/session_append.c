@@ -159,17 +159,6 @@ static cardbox_status add_omitted_members(session_batch *batch, session_line *li
 
 /* --- entries --- */
 
-/* Accepts every type but "session", which is a header's. Files may contain unknown types. */
-static cardbox_status check_type(const session_line *line, cardbox_error *err)
-{
-    scan_value type = scan_find(line->value, "type");
-
-    if (type.kind == SCAN_STRING && type.text.len > 2 && !session_string_is(type, "session"))
-        return CARDBOX_OK;
-    return error_set(err, CARDBOX_INVALID,
-                     "an entry needs a type other than session: a header is part of the session");
-}
-
 static cardbox_status check_entry(const session_batch *batch, const session_entry *entry,
                                   cardbox_error *err)
 {
@@ -222,18 +211,21 @@ cardbox_status session_batch_append(session_batch *batch, slice json, cardbox_er
     session_entry entry;
     const char *reason = NULL;
     bool is_new = false;
-    cardbox_status status = CARDBOX_OK;
 
     if (batch->count == CARDBOX_ENTRIES_PER_APPEND_MAX)
         return error_set(err, CARDBOX_TOO_LARGE, "more than %d entries in one call",
                          CARDBOX_ENTRIES_PER_APPEND_MAX);
-    status = make_one_line(&json, &batch->memory, err);
+    cardbox_status status = make_one_line(&json, &batch->memory, err);
     if (status == CARDBOX_OK)
         status = read_line(&line, json, "entry", err);
-    if (status == CARDBOX_OK)
-        status = check_type(&line, err);
-    if (status == CARDBOX_OK)
-        status = add_omitted_members(batch, &line, &is_new, err);
+    if (status != CARDBOX_OK)
+        return status;
+    scan_value type = scan_find(line.value, "type");
+    if (scan_string_inside(type).len == 0 || session_string_is(type, "session"))
+        return error_set(
+            err, CARDBOX_INVALID,
+            "an entry needs a type other than session: a header is part of the session");
+    status = add_omitted_members(batch, &line, &is_new, err);
     if (status != CARDBOX_OK)
         return status;
     if (!session_entry_read(&entry, &line, SLICE(""), &batch->memory, &reason))

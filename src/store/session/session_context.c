@@ -42,12 +42,11 @@ static cardbox_status store_digests(session_context_request *request, context *c
     context_output written = {0};
     cardbox_status status = context_write_checked(&written, ctx, request->how.format, err);
     if (status == CARDBOX_OK) {
-        request->digests = arena_zeros(memory, written.count + 1, sizeof(*request->digests));
+        const slice digests = {(const char *)written.digests,
+                               written.count * sizeof(*request->digests)};
+        request->digests = (context_digest *)arena_copy(memory, digests);
         request->count = written.count;
-        if (request->digests == NULL)
-            status = error_nomem(err);
-        else if (written.count > 0)
-            memcpy(request->digests, written.digests, written.count * sizeof(*request->digests));
+        status = request->digests == NULL ? error_nomem(err) : status;
     }
     context_output_free(&written);
     request->read.entry = request->leaf;

@@ -314,14 +314,6 @@ static const session_pages *const LISTS[] = {
     [CARDBOX_ENTRIES_LABELLED] = &SESSION_LABELS,
 };
 
-static cardbox_status read_cursor(session_page *out, cardbox_entry_list list, const char *cursor,
-                                  arena *memory, cardbox_error *err)
-{
-    if (cursor == NULL || session_pages_cursor(out, LISTS[list], slice_of(cursor), memory))
-        return CARDBOX_OK;
-    return memory->failed ? error_nomem(err) : error_cursor(err, cursor);
-}
-
 static cardbox_status make_page(session_page *out, cardbox_entry_list list,
                                 const cardbox_entry_page *page, arena *memory, cardbox_error *err)
 {
@@ -337,8 +329,9 @@ static cardbox_status make_page(session_page *out, cardbox_entry_list list,
         status = check_page(&limit, err);
     if (status == CARDBOX_OK && page->entry_id != NULL)
         status = check_id("entry_id", page->entry_id, SESSION_ID_MAX, err);
-    if (status == CARDBOX_OK)
-        status = read_cursor(out, list, page->cursor, memory, err);
+    if (status == CARDBOX_OK && page->cursor != NULL &&
+        !session_pages_cursor(out, LISTS[list], slice_of(page->cursor), memory))
+        status = memory->failed ? error_nomem(err) : error_cursor(err, page->cursor);
     out->entry = page->entry_id == NULL ? SLICE("") : slice_of(page->entry_id);
     out->limit = limit;
     out->text_max = text_max_of(page->json_max);
@@ -471,28 +464,12 @@ cardbox_status cardbox_session_path(cardbox_entries **out, cardbox *db, const ch
     return status == CARDBOX_OK ? entries_finish(out, made, status, err) : status;
 }
 
-static cardbox_status make_diff(cardbox_entries **out, store_rows *rows, const char *session_id,
-                                const char *a, const char *b, cardbox_error *err)
-{
-    cardbox_entries *made = NULL;
-    session_node_row node;
-    cardbox_status status = entries_new(&made, rows, err);
-
-    if (status != CARDBOX_OK)
-        return status;
-    for (int row = 0; row < rows_count(rows); row++) {
-        session_node_read(&node, rows, row);
-        if (node.extra != SESSION_DIFF_FOUND)
-            entries_add(made, row, EXTRA_SIDE);
-    }
-    status = session_diff_status(rows, slice_of(session_id), slice_of(a), slice_of(b), err);
-    return entries_finish(out, made, status, err);
-}
-
 cardbox_status cardbox_session_diff(cardbox_entries **out, cardbox *db, const char *tenant,
                                     const char *session_id, const char *a, const char *b,
                                     unsigned limit, size_t json_max, cardbox_error *err)
 {
+    cardbox_entries *made = NULL;
+    session_node_row node;
     store_rows *rows = NULL;
     params p;
     cardbox_status status = check_session_read(out, db, tenant, session_id, NULL, err);
@@ -508,5 +485,15 @@ cardbox_status cardbox_session_diff(cardbox_entries **out, cardbox *db, const ch
     session_diff_params(&p, slice_of(tenant), slice_of(session_id), slice_of(a), slice_of(b),
                         limit == 0 ? CARDBOX_PAGE_MAX : limit, text_max_of(json_max));
     status = client_run(db, STATEMENT_session_diff, &p, RUN_AGAIN, &rows, err);
-    return status == CARDBOX_OK ? make_diff(out, rows, session_id, a, b, err) : status;
+    if (status == CARDBOX_OK)
+        status = entries_new(&made, rows, err);
+    if (status != CARDBOX_OK)
+        return status;
+    for (int row = 0; row < rows_count(rows); row++) {
+        session_node_read(&node, rows, row);
+        if (node.extra != SESSION_DIFF_FOUND)
+            entries_add(made, row, EXTRA_SIDE);
+    }
+    status = session_diff_status(rows, slice_of(session_id), slice_of(a), slice_of(b), err);
+    return entries_finish(out, made, status, err);
 }

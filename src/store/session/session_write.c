@@ -115,16 +115,6 @@ int64_t session_line_number(const store_rows *rows, size_t i)
     return row < rows_count(rows) && !rows_null(rows, row, 2) ? rows_int8(rows, row, 2) : -1;
 }
 
-/* Returns the index of the first entry whose type belongs to one dialect, or the batch's count. */
-static size_t find_dialect_entry(const session_batch *batch)
-{
-    size_t i = 0;
-
-    while (i < batch->count && !session_kind_has_dialect(batch->lines[i].kind))
-        i++;
-    return i;
-}
-
 /* Reports that the dialect of the batch is not the session's: there are two, so the session has the
  * other one. */
 static cardbox_status dialect_conflict(const session_batch *batch, int64_t version,
@@ -132,8 +122,10 @@ static cardbox_status dialect_conflict(const session_batch *batch, int64_t versi
 {
     const char *own = other_dialect_name(batch->dialect);
     const char *other = session_dialect_name(batch->dialect);
-    size_t i = find_dialect_entry(batch);
+    size_t i = 0; /* the first entry whose type belongs to one dialect */
 
+    while (i < batch->count && !session_kind_has_dialect(batch->lines[i].kind))
+        i++;
     if (i == batch->count)
         error_set(err, CARDBOX_CONFLICT, "the session is of the dialect %s, the entries are of %s",
                   own, other);
@@ -144,26 +136,19 @@ static cardbox_status dialect_conflict(const session_batch *batch, int64_t versi
     return conflict_at(version, err);
 }
 
-/* Names an entry in messages: by its index if the client does not know its id. */
-static void format_entry_name(char *out, size_t size, const session_batch *batch, size_t i)
-{
-    const pending_line *line = &batch->lines[i];
-
-    if (line->has_new_id)
-        snprintf(out, size, "entries[%zu]", i);
-    else
-        snprintf(out, size, "entry %.*s", (int)line->id.len, line->id.ptr);
-}
-
 /* Maps the outcome of the entry at index `i` to a status. */
 static cardbox_status line_status(const store_rows *rows, const session_batch *batch, size_t i,
                                   int64_t version, cardbox_error *err)
 {
     slice outcome = session_line_outcome(rows, i), parent = batch->lines[i].parent;
     int32_t first = batch->lines[i].duplicate_of; /* an earlier entry with this id */
-    char who[SESSION_ID_MAX + 8];
+    slice id = batch->lines[i].id;
+    char who[SESSION_ID_MAX + 8]; /* an id that was made here is not known to the client */
 
-    format_entry_name(who, sizeof(who), batch, i);
+    if (batch->lines[i].has_new_id)
+        snprintf(who, sizeof(who), "entries[%zu]", i);
+    else
+        snprintf(who, sizeof(who), "entry %.*s", (int)id.len, id.ptr);
     if (outcome_is(outcome, "no_target"))
         return error_set(
             err, CARDBOX_NOT_FOUND,

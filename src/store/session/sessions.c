@@ -191,32 +191,7 @@ static path_row *sort_by_depth(const store_rows *rows, int leaf, int depth_colum
     return path;
 }
 
-/* Returns how many rows the read part of a path of this length must have. If stored depths or
- * parents are corrupt, there are fewer. */
-static int64_t expected_rows(int64_t length, const session_path_read *read)
-{
-    int64_t left = length > read->from ? length - read->from : 0;
-
-    return read->limit >= 0 && read->limit < left ? read->limit : left;
-}
-
-static cardbox_status set_path_rows(session_path *out, const store_rows *rows, int leaf,
-                                    const session_path_read *read, arena *memory,
-                                    cardbox_error *err)
-{
-    const path_row *path = sort_by_depth(rows, leaf, NODE_DEPTH, memory);
-
-    out->rows = arena_zeros(memory, out->count, sizeof(*out->rows));
-    if (path == NULL || out->rows == NULL)
-        return error_nomem(err);
-    for (size_t i = 0; i < out->count; i++) {
-        if (path[i].depth != read->from + (int64_t)i)
-            return tree_corrupt(err);
-        out->rows[i] = path[i].row;
-    }
-    return CARDBOX_OK;
-}
-
+/* If stored depths or parents are corrupt, rows are missing or have other depths. */
 cardbox_status session_path_from_rows(session_path *out, const store_rows *rows,
                                       const session_path_read *read, arena *memory,
                                       cardbox_error *err)
@@ -227,15 +202,27 @@ cardbox_status session_path_from_rows(session_path *out, const store_rows *rows,
     *out = (session_path){.count = 0};
     if (status != CARDBOX_OK || leaf.entry_id.ptr == NULL)
         return status;
-    *out = (session_path){
-        .entry_id = leaf.entry_id, .length = leaf.length, .count = (size_t)rows_count(rows) - 1};
-    if ((int64_t)out->count != expected_rows(out->length, read))
+    size_t count = (size_t)rows_count(rows) - 1;
+    int64_t expected = leaf.length > read->from ? leaf.length - read->from : 0;
+    if (read->limit >= 0 && read->limit < expected)
+        expected = read->limit;
+    const path_row *path = sort_by_depth(rows, leaf.row, NODE_DEPTH, memory);
+    *out = (session_path){.entry_id = leaf.entry_id,
+                          .length = leaf.length,
+                          .rows = arena_zeros(memory, count, sizeof(*out->rows)),
+                          .count = count};
+    if (path == NULL || out->rows == NULL)
+        return error_nomem(err);
+    if ((int64_t)count != expected)
         return tree_corrupt(err);
-    status = set_path_rows(out, rows, leaf.row, read, memory, err);
-    if (status == CARDBOX_OK && read->with_text && out->count > 0 &&
-        rows_null(rows, out->rows[0], NODE_TEXT))
-        status = path_too_large(out->entry_id, SESSION_PATH_BYTES_MAX, "a part of it", err);
-    return status;
+    for (size_t i = 0; i < count; i++) {
+        if (path[i].depth != read->from + (int64_t)i)
+            return tree_corrupt(err);
+        out->rows[i] = path[i].row;
+    }
+    if (read->with_text && count > 0 && rows_null(rows, out->rows[0], NODE_TEXT))
+        return path_too_large(out->entry_id, SESSION_PATH_BYTES_MAX, "a part of it", err);
+    return CARDBOX_OK;
 }
 
 /* --- contexts --- */
