@@ -176,6 +176,32 @@ void buf_json_quoted(buf *b, slice inside)
     buf_char(b, '"');
 }
 
+void buf_name(buf *b, const char *name)
+{
+    if (b->len == 0 || b->data[b->len - 1] != '{')
+        buf_char(b, ',');
+    buf_json_quoted(b, slice_of(name));
+    buf_char(b, ':');
+}
+
+void buf_member(buf *b, const char *name, slice json)
+{
+    buf_name(b, name);
+    buf_slice(b, json.ptr != NULL ? json : SLICE("null"));
+}
+
+void buf_member_text(buf *b, const char *name, slice text)
+{
+    buf_name(b, name);
+    buf_json_or_null(b, text);
+}
+
+void buf_member_int(buf *b, const char *name, int64_t number)
+{
+    buf_name(b, name);
+    buf_int(b, number);
+}
+
 bool buf_ok(const buf *b)
 {
     return b->failure == BUF_FINE;

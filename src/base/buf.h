@@ -74,6 +74,14 @@ void buf_json_text(buf *b, const char *text);
 /* Appends the inside of a JSON string token, escapes and all, with quotes around it. */
 void buf_json_quoted(buf *b, slice inside);
 
+/* Appends the name of a member of an object, with a comma before it unless a brace has just opened
+ * the object. The others append a member with its value: JSON, a text, or a number; ptr NULL:
+ * null. */
+void buf_name(buf *b, const char *name);
+void buf_member(buf *b, const char *name, slice json);
+void buf_member_text(buf *b, const char *name, slice text);
+void buf_member_int(buf *b, const char *name, int64_t number);
+
 /* True if every append since the start (or buf_reset) worked. */
 bool buf_ok(const buf *b);
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include "bus/abilities.h"
 #include "base/errors.h"
-#include "store/session/session_append.h"
+#include "store/session/session_write.h"
 
 /* --- create --- */
 

@@ -134,7 +134,7 @@ BUS_READS(session_pages)
 BUS_BUILDS(session_pages)
 {
     const tree_request *plan = call->plan;
-    plan->of->params(p, &plan->page);
+    session_pages_params(p, plan->of, &plan->page);
 }
 
 BUS_RENDERS(session_pages)

@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     session_file file;
 
-    require(session_file_read(&file, (slice){(const char *)data, size}, SLICE("fuzz")));
+    require(session_file_read(&file, (slice){(const char *)data, size}));
     for (int format = CARDBOX_FORMAT_OPENAI;
          file.tree.leaf != STRING_MAP_NONE && format <= CARDBOX_FORMAT_ENTRIES; format++) {
         check_context(&file, (cardbox_format)format, true);

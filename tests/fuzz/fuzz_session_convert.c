@@ -56,9 +56,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     session_file file, other;
     buf there, back;
 
-    require(session_file_read(&file, (slice){(const char *)data, size}, SLICE("")));
+    require(session_file_read(&file, (slice){(const char *)data, size}));
     require(convert_file(&there, &file, file.dialect));
-    require(session_file_read(&other, buf_as_slice(&there), SLICE("")));
+    require(session_file_read(&other, buf_as_slice(&there)));
     require(other.report.totals[SESSION_ISSUE_BAD] + other.report.totals[SESSION_ISSUE_TORN] == 0);
     require(convert_file(&back, &other, file.dialect == SESSION_PI ? SESSION_PLAIN : SESSION_PI));
     if (is_native(&file))

@@ -106,7 +106,7 @@ static inline char *written_as(const char *text, cardbox_format format, bool rep
     arena memory = ARENA_INIT;
     context_output out;
 
-    assert_true(session_file_read(&file, slice_of(text), SLICE("s1")));
+    assert_true(session_file_read(&file, slice_of(text)));
     context ctx = build(&file, file.tree.leaf, repair, &memory);
     assert_true(context_write(&out, &ctx, format));
     if (repair) {

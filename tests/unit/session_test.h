@@ -43,21 +43,13 @@ static inline bool add_piece(void *arg, const char *bytes, size_t len)
 static inline bool convert_file(buf *out, const session_file *file, session_dialect from)
 {
     arena memory = ARENA_INIT;
-    session_item *items = arena_zeros(&memory, file->count, sizeof(*items));
-    size_t count = 0, not_in_context;
+    session_file given = *file;
+    size_t left_out, not_in_context;
 
     *out = (buf)BUF_INIT(SESSION_CONVERTED_MAX);
-    for (uint32_t i = 0; i < file->count; i++) {
-        uint32_t parent = file->tree.nodes[i].parent;
-        if (file->tree.nodes[i].state != SESSION_IN_TREE)
-            continue;
-        items[count] = (session_item){&file->entries[i], parent != STRING_MAP_NONE, {"", 0}};
-        if (parent != STRING_MAP_NONE)
-            items[count].parent = file->entries[parent].id;
-        count++;
-    }
-    bool done = session_convert(out, from, file->has_header ? &file->header : NULL, items, count,
-                                SLICE("made"), &not_in_context, &memory);
+    given.dialect = from;
+    bool done =
+        session_convert_file(out, &given, SLICE("made"), &left_out, &not_in_context, &memory);
     arena_reset(&memory);
     return done;
 }

@@ -162,7 +162,7 @@ static void assert_repairs(const char *text, const char *expected)
     arena memory = ARENA_INIT;
     buf report = BUF_INIT(1u << 20);
 
-    assert_true(session_file_read(&file, slice_of(text), SLICE("s1")));
+    assert_true(session_file_read(&file, slice_of(text)));
     context ctx = build(&file, file.tree.leaf, true, &memory);
     assert_sendable(&file, file.tree.leaf);
     buf_char(&report, '{');
@@ -220,7 +220,7 @@ static void assert_counted(const char *text, cardbox_format format, size_t writt
     buf report = BUF_INIT(1u << 20);
     context_output out;
 
-    assert_true(session_file_read(&file, slice_of(text), SLICE("s1")));
+    assert_true(session_file_read(&file, slice_of(text)));
     context ctx = build(&file, file.tree.leaf, true, &memory);
     assert_true(context_write(&out, &ctx, format));
     assert_int_equal(out.count, written);
@@ -307,8 +307,7 @@ static void what_a_format_leaves_out_is_reported(void **state)
 
     (void)state;
     assert_true(session_file_read(
-        &file, slice_of(USER("a", "", "x") SAID("b", "a", TEXT(" ")) USER("c", "b", "\\n")),
-        SLICE("s")));
+        &file, slice_of(USER("a", "", "x") SAID("b", "a", TEXT(" ")) USER("c", "b", "\\n"))));
     for (int format = CARDBOX_FORMAT_OPENAI; format <= CARDBOX_FORMAT_ANTHROPIC; format++) {
         context ctx = build(&file, 2, true, &memory);
         context_output out;
@@ -505,8 +504,7 @@ static void the_last_word_on_the_model_holds(void **state)
                                 "\"type\":\"model_change\",\"provider\":\"p1\","
                                 "\"modelId\":\"m1\"")
                 MESSAGE("b", "a", "\"role\":\"assistant\",\"provider\":\"p2\",\"model\":\"m2\"")
-                    MESSAGE("c", "b", "\"role\":\"assistant\",\"content\":[]")),
-        SLICE("s")));
+                    MESSAGE("c", "b", "\"role\":\"assistant\",\"content\":[]"))));
     context ctx = build(&file, 0, true, &memory);
     assert_true(session_string_is(ctx.settings.model, "m1"));
     assert_true(session_string_is(ctx.settings.thinking_level, "high"));

@@ -22,7 +22,7 @@ static session_file read_file(const buf *text)
 {
     session_file file;
 
-    assert_true(session_file_read(&file, buf_as_slice(text), SLICE("")));
+    assert_true(session_file_read(&file, buf_as_slice(text)));
     return file;
 }
 

@@ -75,14 +75,11 @@ static bool convert_all(const session_file *file, session_dialect from)
 {
     arena memory = ARENA_INIT;
     buf out = BUF_INIT(1u << 20);
-    session_item items[8];
-    size_t not_in_context;
-    bool fine;
+    session_file given = *file;
+    size_t left_out, not_in_context;
 
-    for (size_t i = 0; i < file->count; i++)
-        items[i] = (session_item){&file->entries[i], i > 0, file->entries[i > 0 ? i - 1 : 0].id};
-    fine = session_convert(&out, from, &file->header, items, file->count, SLICE("s"),
-                           &not_in_context, &memory);
+    given.dialect = from;
+    bool fine = session_convert_file(&out, &given, SLICE("s"), &left_out, &not_in_context, &memory);
     buf_free(&out);
     arena_reset(&memory);
     return fine;
@@ -91,7 +88,7 @@ static bool convert_all(const session_file *file, session_dialect from)
 static bool all_of_it(void)
 {
     session_file file;
-    bool fine = session_file_read(&file, slice_of(SESSION), SLICE("s"));
+    bool fine = session_file_read(&file, slice_of(SESSION));
 
     for (int format = CARDBOX_FORMAT_OPENAI; fine && format <= CARDBOX_FORMAT_ENTRIES; format++)
         fine = build_all(&file, (cardbox_format)format);

@@ -17,7 +17,7 @@ static int load(void **state)
 {
     (void)state;
     bytes = read_real_session();
-    return session_file_read(&file, buf_as_slice(&bytes), SLICE("")) ? 0 : -1;
+    return session_file_read(&file, buf_as_slice(&bytes)) ? 0 : -1;
 }
 
 static int unload(void **state)

@@ -21,7 +21,7 @@ static cli_exit with_file(const char *argument, file_use use, const cli_options 
     cli_exit status = CLI_FAILED;
 
     if (source_read(&bytes, argument)) {
-        if (session_file_read(&file, buf_as_slice(&bytes), SLICE("")))
+        if (session_file_read(&file, buf_as_slice(&bytes)))
             status = use(&file, options);
         else
             status = cli_nomem();

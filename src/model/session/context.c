@@ -45,15 +45,6 @@ static void apply_settings(context_settings *settings, const session_entry *entr
     }
 }
 
-static void apply_header(context_settings *settings, const session_header *header)
-{
-    if (header == NULL)
-        return;
-    set_model(settings, header->provider, header->model);
-    if (header->thinking_level.kind == SCAN_STRING)
-        settings->thinking_level = header->thinking_level;
-}
-
 /* --- which entries --- */
 
 /* Returns the index of the first entry that a compaction keeps, or the compaction's own index
@@ -83,7 +74,10 @@ bool context_of_path(context *out, const session_header *header, const session_e
 
     if (!init_context(out, count, memory))
         return false;
-    apply_header(&out->settings, header);
+    if (header != NULL)
+        set_model(&out->settings, header->provider, header->model);
+    if (header != NULL && header->thinking_level.kind == SCAN_STRING)
+        out->settings.thinking_level = header->thinking_level;
     for (size_t i = 0; i < count; i++) {
         apply_settings(&out->settings, path[i]);
         if (path[i]->kind == SESSION_COMPACTION)
@@ -133,12 +127,11 @@ const char *context_repair_name(context_repair_kind kind)
 
 static void put_repair(buf *out, const context_repair *repair)
 {
-    buf_printf(out, "{\"repair\":\"%s\",\"entry\":", context_repair_name(repair->kind));
-    buf_json_string(out, repair->id);
-    if (repair->call.len > 0) {
-        buf_text(out, ",\"call\":");
-        buf_json_string(out, repair->call);
-    }
+    buf_char(out, '{');
+    buf_member_text(out, "repair", slice_of(context_repair_name(repair->kind)));
+    buf_member_text(out, "entry", repair->id);
+    if (repair->call.len > 0)
+        buf_member_text(out, "call", repair->call);
     buf_char(out, '}');
 }
 

@@ -3,10 +3,7 @@
  * restored if converting the original again makes the same line. Otherwise, for example after an
  * edit, the line itself is converted.
  */
-#include "model/session/convert.h"
 #include "model/session/convert_internal.h"
-#include "base/string_map.h"
-#include "model/session/position.h"
 
 /* Additional nesting of a converted value: a tool's params become the arguments of a block. */
 enum { LEVELS_ADDED = 3 };
@@ -15,9 +12,8 @@ typedef struct conversion {
     buf *out;
     const session_item *items;
     size_t count;
-    string_map children; /* number of children, by entry id */
-    string_map calls;    /* index in `names` of a call's tool */
-    slice *names;        /* JSON */
+    string_map calls; /* index in `names` of a call's tool */
+    slice *names;     /* JSON */
     size_t name_count, name_capacity;
     size_t not_in_context; /* entries that lose content of the context */
     session_position at;   /* the position in the written file */
@@ -26,29 +22,24 @@ typedef struct conversion {
 
 void convert_put_member(buf *out, const char *name, slice value)
 {
-    if (value.len == 0)
-        return;
-    buf_printf(out, ",\"%s\":", name);
-    buf_slice(out, value);
+    if (value.len > 0)
+        buf_member(out, name, value);
 }
 
 void convert_put_link(buf *out, const session_item *item, slice id)
 {
-    buf_text(out, "{\"id\":");
-    buf_json_string(out, id);
-    buf_text(out, ",\"parentId\":");
-    buf_json_or_null(out, item->has_parent ? item->parent : (slice){NULL, 0});
+    buf_char(out, '{');
+    buf_member_text(out, "id", id);
+    buf_member_text(out, "parentId", item->parent);
     convert_put_member(out, "timestamp", item->entry->timestamp);
 }
 
 bool convert_put_same(buf *out, const session_item *item)
 {
     const session_entry *entry = item->entry;
-    bool is_named = entry->parent_state == SESSION_PARENT_NAMED;
 
     if ((entry->kind != SESSION_LABEL && entry->kind != SESSION_INFO) || entry->id_is_made ||
-        entry->parent_state == SESSION_PARENT_UNUSABLE || is_named != item->has_parent ||
-        (is_named && !slice_equal(entry->parent, item->parent)))
+        entry->parent_state == SESSION_PARENT_UNUSABLE || !slice_equal(entry->parent, item->parent))
         return false;
     buf_slice(out, entry->text);
     buf_char(out, '\n');
@@ -74,15 +65,13 @@ void convert_put_original(buf *out, slice text)
  * if there is none, or out of memory. */
 static bool read_original(session_entry *out, scan_value original, slice id, arena *memory)
 {
-    session_lines lines;
     session_line line;
     const char *reason;
     slice text = original.text;
 
     if (original.kind != SCAN_OBJECT && !session_text_of(&text, original, memory))
         return false;
-    lines = session_lines_of(text);
-    if (!session_lines_next(&lines, &line) || line.kind != SESSION_LINE_ENTRY ||
+    if (!session_line_of(&line, text) || line.kind != SESSION_LINE_ENTRY ||
         line.text.len != text.len || !session_entry_read(out, &line, id, memory, &reason))
         return false;
     if (out->id_is_made)
@@ -96,8 +85,7 @@ static void write_original(conversion *c, const session_item *item)
     const session_entry *entry = item->entry;
     const session_entry_links placed = {.text = entry->text,
                                         .id = entry->id,
-                                        .parent =
-                                            item->has_parent ? item->parent : (slice){NULL, 0},
+                                        .parent = item->parent,
                                         .first_kept = entry->first_kept,
                                         .is_moved = !entry->id_is_made};
     slice ending;
@@ -110,91 +98,62 @@ static void write_original(conversion *c, const session_item *item)
     session_position_entry(&c->at, entry->id);
 }
 
-/* Returns true if `made`, a converted line with its newline, equals `text`, a line without one. */
-static bool is_line(const buf *made, slice text)
+/* Frees a converted line. Returns true if it was `text` with a newline. */
+static bool end_comparison(buf *made, slice text)
 {
-    return buf_ok(made) && made->len == text.len + 1 && memcmp(made->data, text.ptr, text.len) == 0;
-}
+    bool is_same =
+        buf_ok(made) && made->len == text.len + 1 && memcmp(made->data, text.ptr, text.len) == 0;
 
-/* If the original compaction has an index, the converted line has the id of the first kept
- * entry. */
-static void restore_first_kept(session_entry *entry, scan_value line, arena *memory)
-{
-    scan_value kept = scan_find(line, "firstKeptEntryId");
-
-    if (entry->target.kind == SCAN_NUMBER && kept.kind != SCAN_NONE)
-        session_text_of(&entry->first_kept, kept, memory);
+    buf_free(made);
+    return is_same;
 }
 
 static bool restore_pi(conversion *c, const session_item *item)
 {
+    static const char *const NAMES[] = {"pi", "firstKeptEntryId"};
     buf again = BUF_INIT(SESSION_CONVERTED_MAX);
-    session_item original = *item;
+    scan_value found[2];
     session_entry entry;
-    bool ok =
-        read_original(&entry, scan_find(item->entry->value, "pi"), item->entry->id, c->memory);
+    const session_item original = {&entry, item->parent, 0};
 
-    if (ok) {
-        original.entry = &entry;
-        restore_first_kept(&entry, item->entry->value, c->memory);
-        convert_to_plain(&again, &original, item->entry->id, c->memory);
-        ok = is_line(&again, item->entry->text);
-    }
-    if (ok)
-        write_original(c, &original);
-    buf_free(&again);
-    return ok;
+    session_pick(item->entry->value, NAMES, found, 2);
+    if (!read_original(&entry, found[0], item->entry->id, c->memory))
+        return false;
+    /* If the original compaction has an index, the converted line has the entry's id. */
+    if (entry.target.kind == SCAN_NUMBER && found[1].kind != SCAN_NONE)
+        session_text_of(&entry.first_kept, found[1], c->memory);
+    convert_to_plain(&again, &original, item->entry->id, c->memory);
+    if (!end_comparison(&again, item->entry->text))
+        return false;
+    write_original(c, &original);
+    return true;
 }
 
-/* The plain entries that one line of pi was made of. */
-typedef struct restored_run {
-    session_item *items;
-    size_t count, capacity;
-} restored_run;
-
-static bool read_run(restored_run *run, const session_item *item, arena *memory)
-{
-    scan_value originals = scan_find(item->entry->value, "plain"), original;
-    scan_walk walk = scan_enter(originals);
-
-    while (originals.kind == SCAN_ARRAY && scan_element(&walk, &original)) {
-        session_entry *entry = arena_zeros(memory, 1, sizeof(*entry));
-
-        run->items =
-            arena_more(memory, run->items, run->count, &run->capacity, sizeof(*run->items));
-        if (run->items == NULL || entry == NULL ||
-            (run->count > 0 && run->items[run->count - 1].entry->id_is_made) ||
-            !read_original(entry, original, item->entry->id, memory))
-            return false;
-        run->items[run->count++] = (session_item){entry, item->has_parent, item->parent};
-    }
-    return run->count > 0;
-}
-
-static void put_restored_run(conversion *c, const restored_run *run)
-{
-    for (size_t i = 0; i < run->count; i++) {
-        session_item item = run->items[i];
-
-        if (i > 0)
-            item = (session_item){item.entry, true, run->items[i - 1].entry->id};
-        write_original(c, &item);
-    }
-}
-
+/* Restores the plain entries that one line of pi was made of: a run, each the parent of the next.
+ */
 static bool restore_plain(conversion *c, const session_item *item)
 {
-    restored_run run = {NULL, 0, 0};
+    scan_value originals = scan_find(item->entry->value, "plain"), original;
+    size_t count = originals.kind == SCAN_ARRAY ? scan_count(originals) : 0;
+    scan_walk walk = scan_enter(originals);
     buf again = BUF_INIT(SESSION_CONVERTED_MAX);
-    bool ok = read_run(&run, item, c->memory);
 
-    if (ok) {
-        convert_to_pi(&again, run.items, run.count, scan_find(item->entry->body, "toolName").text);
-        ok = is_line(&again, item->entry->text);
+    if (count == 0)
+        return false;
+    session_item *run = arena_zeros(c->memory, count, sizeof(*run));
+    session_entry *entries = arena_zeros(c->memory, count, sizeof(*entries));
+    bool ok = run != NULL && entries != NULL;
+    for (size_t i = 0; ok && i < count && scan_element(&walk, &original); i++) {
+        run[i] = (session_item){&entries[i], i == 0 ? item->parent : entries[i - 1].id, 0};
+        ok = (i == 0 || !entries[i - 1].id_is_made) &&
+             read_original(&entries[i], original, item->entry->id, c->memory);
     }
-    if (ok)
-        put_restored_run(c, &run);
-    buf_free(&again);
+    if (ok) {
+        convert_to_pi(&again, run, count, scan_find(item->entry->body, "toolName").text);
+        ok = end_comparison(&again, item->entry->text);
+    }
+    for (size_t i = 0; ok && i < count; i++)
+        write_original(c, &run[i]);
     return ok;
 }
 
@@ -227,9 +186,7 @@ static bool is_made_header(const session_header *header)
     buf made = BUF_INIT(CARDBOX_CONTENT_MAX);
 
     convert_make_header(&made, header->id, header->timestamp);
-    bool same = is_line(&made, header->text);
-    buf_free(&made);
-    return same;
+    return end_comparison(&made, header->text);
 }
 
 static void pi_to_plain(conversion *c, const session_header *header)
@@ -250,28 +207,6 @@ static void pi_to_plain(conversion *c, const session_header *header)
 
 /* --- plain to pi --- */
 
-static void count_child(conversion *c, slice id)
-{
-    uint32_t children = string_map_get(&c->children, id);
-
-    string_map_set(&c->children, id, children == STRING_MAP_NONE ? 1 : children + 1);
-}
-
-/* A label counts as a child of its target, because the target must remain a separate entry. */
-static void count_children(conversion *c)
-{
-    slice target;
-
-    for (size_t i = 0; i < c->count; i++) {
-        const session_item *item = &c->items[i];
-        if (item->has_parent)
-            count_child(c, item->parent);
-        if (item->entry->kind == SESSION_LABEL &&
-            session_text_of(&target, item->entry->target, c->memory))
-            count_child(c, target);
-    }
-}
-
 /* Returns how many entries from `at` on become one message: an assistant's or a tool's, and the
  * tools that follow it, each as the only child of the one before. All but the last need their
  * own ids, because the message gets the id of the last. */
@@ -283,10 +218,9 @@ static size_t run_length(const conversion *c, size_t at)
 
     if (kind != SESSION_PLAIN_ASSISTANT && kind != SESSION_PLAIN_TOOL)
         return 1;
-    while (to < c->count && items[to].entry->kind == SESSION_PLAIN_TOOL && items[to].has_parent &&
-           !items[to - 1].entry->id_is_made &&
-           slice_equal(items[to].parent, items[to - 1].entry->id) &&
-           string_map_get(&c->children, items[to].parent) == 1)
+    while (to < c->count && items[to].entry->kind == SESSION_PLAIN_TOOL &&
+           !items[to - 1].entry->id_is_made && items[to - 1].uses == 1 &&
+           slice_equal(items[to].parent, items[to - 1].entry->id))
         to++;
     return to - at;
 }
@@ -347,95 +281,73 @@ static bool restore_header(conversion *c)
     bool ok =
         is_none || original.kind == SCAN_OBJECT || session_text_of(&text, original, c->memory);
 
-    if (ok && !is_none) {
-        session_lines lines = session_lines_of(text);
-        ok = session_lines_next(&lines, &line) && line.kind == SESSION_LINE_HEADER &&
+    if (ok && !is_none)
+        ok = session_line_of(&line, text) && line.kind == SESSION_LINE_HEADER &&
              session_header_read(&header, &line, c->memory);
-    }
     if (ok) {
         convert_header_to_plain(&again, &header, c->memory);
-        ok = is_line(&again, c->items[0].entry->text);
+        ok = end_comparison(&again, c->items[0].entry->text);
     }
     if (ok && !is_none) {
         buf_slice(c->out, header.text);
         buf_char(c->out, '\n');
     }
-    buf_free(&again);
     return ok;
-}
-
-static void put_run(conversion *c, const session_item *run, size_t count)
-{
-    if (!convert_to_pi(c->out, run, count, name_of(c, run[0].entry)))
-        count_not_in_context(c, run[0].entry);
-    session_position_entry(&c->at, run[count - 1].entry->id);
-}
-
-/* Advances the position over the header, which was written at `start`. */
-static void step_over_header(conversion *c, size_t start)
-{
-    session_lines lines = session_lines_of((slice){c->out->data + start, c->out->len - start});
-    session_line line;
-
-    if (buf_ok(c->out) && session_lines_next(&lines, &line) &&
-        !session_position_line(&c->at, &line, c->memory))
-        c->memory->failed = true;
 }
 
 static void plain_to_pi(conversion *c, slice session_id)
 {
-    size_t at = 0, start = c->out->len;
+    size_t start = c->out->len, count;
+    session_line header;
+    bool is_restored = c->count > 0 && restore_header(c);
 
-    count_children(c);
-    if (c->count > 0 && restore_header(c))
-        at = 1;
-    else
+    if (!is_restored)
         convert_make_header(c->out, session_id,
                             c->count > 0 ? c->items[0].entry->timestamp : (slice){"", 0});
-    if (c->out->len > start)
-        step_over_header(c, start);
-    while (at < c->count && !c->memory->failed) {
-        size_t count = run_length(c, at);
-        for (size_t i = at; i < at + count; i++)
-            add_call_names(c, c->items[i].entry);
-        if (count > 1 || !restore_pi(c, &c->items[at]))
-            put_run(c, &c->items[at], count);
-        at += count;
+    if (session_line_of(&header, buf_since(c->out, start)) &&
+        !session_position_line(&c->at, &header, c->memory))
+        c->memory->failed = true;
+    for (size_t at = is_restored; at < c->count && !c->memory->failed; at += count) {
+        const session_item *run = &c->items[at];
+
+        count = run_length(c, at);
+        for (size_t i = 0; i < count; i++)
+            add_call_names(c, run[i].entry);
+        if (count == 1 && restore_pi(c, run))
+            continue;
+        if (!convert_to_pi(c->out, run, count, name_of(c, run[0].entry)))
+            count_not_in_context(c, run[0].entry);
+        session_position_entry(&c->at, run[count - 1].entry->id);
     }
 }
 
-bool session_convert(buf *out, session_dialect from, const session_header *header,
-                     const session_item *items, size_t count, slice session_id,
-                     size_t *not_in_context, arena *memory)
-{
-    conversion c = {.out = out, .items = items, .count = count, .memory = memory};
-
-    if (!string_map_init(&c.children, count, memory) ||
-        !string_map_init(&c.calls, count / 2, memory))
-        return false;
-    if (from == SESSION_PI)
-        pi_to_plain(&c, header);
-    else
-        plain_to_pi(&c, session_id);
-    *not_in_context = c.not_in_context;
-    return buf_ok(out) && !memory->failed;
-}
-
-/* Returns the entries of the tree with their parents. NULL: out of memory. */
+/* Returns the entries of the tree. NULL: out of memory. */
 static session_item *items_of(const session_file *file, size_t *count, arena *memory)
 {
+    const session_tree *tree = &file->tree;
     session_item *items = arena_zeros(memory, file->count + 1, sizeof(*items));
+    uint32_t *labels = arena_zeros(memory, file->count + 1, sizeof(*labels));
+    slice target;
 
     *count = 0;
-    for (uint32_t i = 0; items != NULL && i < file->count; i++) {
-        uint32_t parent = file->tree.nodes[i].parent;
+    if (items == NULL || labels == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < file->count; i++) {
+        uint32_t at = STRING_MAP_NONE;
+        if (tree->nodes[i].state == SESSION_IN_TREE && file->entries[i].kind == SESSION_LABEL &&
+            session_text_of(&target, file->entries[i].target, memory))
+            at = session_tree_find(tree, target);
+        if (at != STRING_MAP_NONE)
+            labels[at]++;
+    }
+    for (uint32_t i = 0; i < file->count; i++) {
+        uint32_t parent = tree->nodes[i].parent;
+        session_item item = {&file->entries[i], {NULL, 0}, tree->nodes[i].children + labels[i]};
 
-        if (file->tree.nodes[i].state != SESSION_IN_TREE)
-            continue;
-        items[*count] = (session_item){&file->entries[i], parent != STRING_MAP_NONE, {"", 0}};
         if (parent != STRING_MAP_NONE)
-            items[*count].parent = file->entries[parent].id;
-        (*count)++;
+            item.parent = file->entries[parent].id;
+        if (tree->nodes[i].state == SESSION_IN_TREE)
+            items[(*count)++] = item;
     }
     return items;
 }
@@ -443,11 +355,16 @@ static session_item *items_of(const session_file *file, size_t *count, arena *me
 bool session_convert_file(buf *out, const session_file *file, slice session_id, size_t *left_out,
                           size_t *not_in_context, arena *memory)
 {
-    size_t count;
-    session_item *items = items_of(file, &count, memory);
+    conversion c = {.out = out, .memory = memory};
 
-    *left_out = file->report.lines - file->report.blank - file->has_header - count;
-    return items != NULL &&
-           session_convert(out, file->dialect, file->has_header ? &file->header : NULL, items,
-                           count, session_id, not_in_context, memory);
+    c.items = items_of(file, &c.count, memory);
+    if (c.items == NULL || !string_map_init(&c.calls, c.count / 2, memory))
+        return false;
+    if (file->dialect == SESSION_PI)
+        pi_to_plain(&c, file->has_header ? &file->header : NULL);
+    else
+        plain_to_pi(&c, session_id);
+    *left_out = file->report.lines - file->report.blank - file->has_header - c.count;
+    *not_in_context = c.not_in_context;
+    return buf_ok(out) && !memory->failed;
 }

@@ -13,24 +13,12 @@
 /* Bytes of a converted session. */
 #define SESSION_CONVERTED_MAX ((size_t)1 << 32)
 
-/* An entry with its parent, which its line may omit. */
-typedef struct session_item {
-    const session_entry *entry;
-    bool has_parent;
-    slice parent;
-} session_item;
-
-/*
- * Converts entries of the dialect `from` and appends a line for each. `header` is pi's, or NULL;
- * `session_id` is for a header that has to be made. `not_in_context` receives the number of entries
- * whose content for the model has no counterpart, or only a partial one. Returns false if out of
- * memory, or over the buffer's maximum.
+/* Converts a whole file to the other dialect: appends a line for each entry of its tree.
+ * `session_id` is for a header that has to be made. `left_out` receives the number of lines that
+ * are not in the tree. `not_in_context` receives the number of entries whose content for the model
+ * has no counterpart, or only a partial one. Returns false if out of memory, or over the buffer's
+ * maximum.
  */
-bool session_convert(buf *out, session_dialect from, const session_header *header,
-                     const session_item *items, size_t count, slice session_id,
-                     size_t *not_in_context, arena *memory);
-
-/* Converts a whole file. `left_out` receives the number of its lines that are not in the tree. */
 bool session_convert_file(buf *out, const session_file *file, slice session_id, size_t *left_out,
                           size_t *not_in_context, arena *memory);
 

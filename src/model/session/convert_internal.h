@@ -5,6 +5,14 @@
 #define MODEL_CONVERT_INTERNAL_H
 
 #include "model/session/convert.h"
+#include "model/session/position.h"
+
+/* An entry of the file's tree. */
+typedef struct session_item {
+    const session_entry *entry;
+    slice parent;  /* its parent's id, which its line may omit; ptr NULL: a root */
+    uint32_t uses; /* number of its children and of labels for it */
+} session_item;
 
 /* Returns whether a text is nested too deeply to be part of another line. */
 bool convert_is_deep(slice text);

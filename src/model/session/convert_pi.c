@@ -25,8 +25,7 @@ static void put_timestamp(buf *out, const session_entry *entry)
 
     if (!isotime_parse(scan_inside(text), &time))
         return;
-    buf_text(out, ",\"timestamp\":");
-    buf_int(out, isotime_to_micros(&time) / 1000);
+    buf_member_int(out, "timestamp", isotime_to_micros(&time) / 1000);
 }
 
 static void begin_block(blocks *b, const char *type)
@@ -111,8 +110,7 @@ static void put_result(buf *out, const session_entry *entry, slice name)
         put_text(&b, "text", entry->content);
     } else if (entry->content.kind != SCAN_NONE) {
         begin_block(&b, "text");
-        buf_text(out, ",\"text\":");
-        buf_json_string(out, entry->content.text);
+        buf_member_text(out, "text", entry->content.text);
         buf_char(out, '}');
     }
     buf_char(out, ']');
@@ -122,18 +120,11 @@ static void put_result(buf *out, const session_entry *entry, slice name)
 
 static bool has_counterpart(const session_entry *entry)
 {
-    if (convert_is_deep(entry->text))
-        return false;
-    switch (entry->kind) {
-    case SESSION_PLAIN_USER:
-        return entry->content.kind == SCAN_STRING;
-    case SESSION_PLAIN_ASSISTANT:
-    case SESSION_PLAIN_TOOL:
-    case SESSION_PLAIN_TOOL_RESULT:
-        return true;
-    default:
-        return false;
-    }
+    bool is_user = entry->kind == SESSION_PLAIN_USER && entry->content.kind == SCAN_STRING;
+
+    return (is_user || entry->kind == SESSION_PLAIN_ASSISTANT ||
+            entry->kind == SESSION_PLAIN_TOOL || entry->kind == SESSION_PLAIN_TOOL_RESULT) &&
+           !convert_is_deep(entry->text);
 }
 
 bool convert_to_pi(buf *out, const session_item *run, size_t count, slice name)

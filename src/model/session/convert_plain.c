@@ -23,14 +23,6 @@ static void add_text(buf *to, bool *has_any, scan_value string)
     buf_slice(to, scan_inside(string.text));
 }
 
-/* Appends a summary with the introduction that the model reads. */
-static void put_summary(parts *p, scan_value summary)
-{
-    buf_text(&p->content, SESSION_BRANCH_BEGINS);
-    add_text(&p->content, &p->has_text, summary);
-    buf_text(&p->content, SESSION_SUMMARY_ENDS);
-}
-
 static void add_call(parts *p, scan_value block)
 {
     static const char *const NAMES[] = {"id", "name", "arguments"};
@@ -70,17 +62,19 @@ static void read_parts(parts *p, const session_entry *entry)
     scan_value block;
 
     *p = (parts){.content = BUF_INIT(most), .thinking = BUF_INIT(most), .calls = BUF_INIT(most)};
-    if (entry->kind == SESSION_BRANCH_SUMMARY)
-        put_summary(p, entry->content);
-    else if (entry->content.kind == SCAN_STRING)
+    if (entry->kind == SESSION_BRANCH_SUMMARY) /* with the introduction that the model reads */
+        buf_text(&p->content, SESSION_BRANCH_BEGINS);
+    if (entry->content.kind == SCAN_STRING)
         add_text(&p->content, &p->has_text, entry->content);
+    if (entry->kind == SESSION_BRANCH_SUMMARY)
+        buf_text(&p->content, SESSION_SUMMARY_ENDS);
     while (entry->content.kind == SCAN_ARRAY && scan_element(&walk, &block))
         add_block(p, block, entry->role == SESSION_ROLE_TOOL_RESULT);
 }
 
 static void put_joined(buf *out, const char *name, const buf *inside)
 {
-    buf_printf(out, ",\"%s\":", name);
+    buf_name(out, name);
     buf_json_quoted(out, buf_as_slice(inside));
 }
 
@@ -115,16 +109,6 @@ static void put_message(buf *out, const session_entry *entry, const parts *p)
     }
 }
 
-/* Writes the id of the first kept entry, because an index is valid only in the original file. */
-static void put_first_kept(buf *out, const session_entry *entry)
-{
-    if (entry->kind != SESSION_COMPACTION || entry->target.kind != SCAN_NUMBER ||
-        entry->first_kept.ptr == NULL)
-        return;
-    buf_text(out, ",\"firstKeptEntryId\":");
-    buf_json_or_null(out, entry->first_kept.len > 0 ? entry->first_kept : (slice){NULL, 0});
-}
-
 static bool has_counterpart(const session_entry *entry)
 {
     scan_value reason = scan_find(entry->body, "stopReason");
@@ -155,7 +139,11 @@ bool convert_to_plain(buf *out, const session_item *item, slice id, arena *memor
         put_message(out, entry, &p);
     } else {
         buf_text(out, ",\"type\":\"metadata\"");
-        put_first_kept(out, entry);
+        /* An index is valid only in the original file. */
+        if (entry->kind == SESSION_COMPACTION && entry->target.kind == SCAN_NUMBER &&
+            entry->first_kept.ptr != NULL)
+            buf_member_text(out, "firstKeptEntryId",
+                            entry->first_kept.len > 0 ? entry->first_kept : (slice){NULL, 0});
     }
     buf_text(out, ",\"pi\":");
     convert_put_original(out, entry->text);

@@ -7,35 +7,33 @@
 
 #include <stdio.h>
 
-/* The types of entries, with the names of the members that are read. */
+/* The types of entries, with the names of the members that are read. Types with a role are part of
+ * contexts; a message has the role of its member "role". */
 static const struct {
     const char *name;
     session_role role;
-    bool in_context;
     const char *content; /* member names; NULL: none */
     const char *target;
     const char *label;
 } KINDS[SESSION_KINDS] = {
-    [SESSION_OTHER] = {"", SESSION_ROLE_NONE, false, NULL, NULL, NULL},
-    [SESSION_MESSAGE] = {"message", SESSION_ROLE_NONE, false, "content", "toolCallId", NULL},
-    [SESSION_THINKING_LEVEL_CHANGE] = {"thinking_level_change", SESSION_ROLE_NONE, false,
-                                       "thinkingLevel", NULL, NULL},
-    [SESSION_MODEL_CHANGE] = {"model_change", SESSION_ROLE_NONE, false, "modelId", NULL, NULL},
-    [SESSION_COMPACTION] = {"compaction", SESSION_ROLE_USER, true, "summary", "firstKeptEntryId",
-                            NULL},
-    [SESSION_BRANCH_SUMMARY] = {"branch_summary", SESSION_ROLE_USER, true, "summary", "fromId",
-                                NULL},
-    [SESSION_CUSTOM] = {"custom", SESSION_ROLE_NONE, false, "data", NULL, NULL},
-    [SESSION_CUSTOM_MESSAGE] = {"custom_message", SESSION_ROLE_CUSTOM, true, "content", NULL, NULL},
-    [SESSION_LABEL] = {"label", SESSION_ROLE_NONE, false, NULL, "targetId", "label"},
-    [SESSION_INFO] = {"session_info", SESSION_ROLE_NONE, false, NULL, NULL, "name"},
-    [SESSION_PLAIN_USER] = {"user", SESSION_ROLE_USER, true, "content", NULL, NULL},
-    [SESSION_PLAIN_ASSISTANT] = {"assistant", SESSION_ROLE_ASSISTANT, true, "content", NULL, NULL},
-    [SESSION_PLAIN_TOOL] = {"tool", SESSION_ROLE_ASSISTANT, true, "params", "toolCallId", NULL},
-    [SESSION_PLAIN_TOOL_RESULT] = {"tool_result", SESSION_ROLE_TOOL_RESULT, true, "output",
-                                   "toolCallId", NULL},
-    [SESSION_PLAIN_SYSTEM] = {"system", SESSION_ROLE_SYSTEM, true, "content", NULL, NULL},
-    [SESSION_PLAIN_METADATA] = {"metadata", SESSION_ROLE_NONE, false, NULL, NULL, NULL},
+    [SESSION_OTHER] = {"", SESSION_ROLE_NONE, NULL, NULL, NULL},
+    [SESSION_MESSAGE] = {"message", SESSION_ROLE_NONE, "content", "toolCallId", NULL},
+    [SESSION_THINKING_LEVEL_CHANGE] = {"thinking_level_change", SESSION_ROLE_NONE, "thinkingLevel",
+                                       NULL, NULL},
+    [SESSION_MODEL_CHANGE] = {"model_change", SESSION_ROLE_NONE, "modelId", NULL, NULL},
+    [SESSION_COMPACTION] = {"compaction", SESSION_ROLE_USER, "summary", "firstKeptEntryId", NULL},
+    [SESSION_BRANCH_SUMMARY] = {"branch_summary", SESSION_ROLE_USER, "summary", "fromId", NULL},
+    [SESSION_CUSTOM] = {"custom", SESSION_ROLE_NONE, "data", NULL, NULL},
+    [SESSION_CUSTOM_MESSAGE] = {"custom_message", SESSION_ROLE_CUSTOM, "content", NULL, NULL},
+    [SESSION_LABEL] = {"label", SESSION_ROLE_NONE, NULL, "targetId", "label"},
+    [SESSION_INFO] = {"session_info", SESSION_ROLE_NONE, NULL, NULL, "name"},
+    [SESSION_PLAIN_USER] = {"user", SESSION_ROLE_USER, "content", NULL, NULL},
+    [SESSION_PLAIN_ASSISTANT] = {"assistant", SESSION_ROLE_ASSISTANT, "content", NULL, NULL},
+    [SESSION_PLAIN_TOOL] = {"tool", SESSION_ROLE_ASSISTANT, "params", "toolCallId", NULL},
+    [SESSION_PLAIN_TOOL_RESULT] = {"tool_result", SESSION_ROLE_TOOL_RESULT, "output", "toolCallId",
+                                   NULL},
+    [SESSION_PLAIN_SYSTEM] = {"system", SESSION_ROLE_SYSTEM, "content", NULL, NULL},
+    [SESSION_PLAIN_METADATA] = {"metadata", SESSION_ROLE_NONE, NULL, NULL, NULL},
 };
 
 static const struct {
@@ -191,9 +189,9 @@ static void read_message(session_entry *entry, const scan_value *found)
         if (session_string_is(found[BODY_ROLE], ROLES[i].name))
             entry->role = ROLES[i].role;
     }
-    entry->in_context = entry->role != SESSION_ROLE_NONE;
-    if (entry->role == SESSION_ROLE_BASH)
-        entry->in_context = found[BODY_EXCLUDED].kind != SCAN_TRUE;
+    entry->in_context =
+        entry->role != SESSION_ROLE_NONE &&
+        (entry->role != SESSION_ROLE_BASH || found[BODY_EXCLUDED].kind != SCAN_TRUE);
 }
 
 /* Returns whether a key token is `name`. The first letter is compared first. */
@@ -289,7 +287,7 @@ static void read_kind(session_entry *entry, scan_value message, scan_value *foun
 
     entry->kind = session_kind_named(entry->type);
     entry->role = KINDS[entry->kind].role;
-    entry->in_context = KINDS[entry->kind].in_context;
+    entry->in_context = entry->role != SESSION_ROLE_NONE;
     is_message = entry->kind == SESSION_MESSAGE && message.kind == SCAN_OBJECT;
     entry->body = is_message ? message : entry->value;
     if (is_message) {

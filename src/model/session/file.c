@@ -4,31 +4,6 @@
 #include <stdlib.h>
 #include "model/session/file.h"
 
-static bool add_issue(session_file *file, session_issue issue)
-{
-    session_report_issue(&file->report, issue);
-    return !file->report.memory.failed;
-}
-
-static bool add_header(session_file *file, const session_line *line)
-{
-    file->report.headers++;
-    if (file->has_header || file->count > 0)
-        return add_issue(file, (session_issue){SESSION_ISSUE_HEADER, .line = line->number});
-    file->has_header = true;
-    return session_header_read(&file->header, line, &file->memory);
-}
-
-/* Reports an entry that is never part of a context. */
-static bool add_not_in_context(session_file *file, const session_entry *entry)
-{
-    const char *reason = session_entry_not_in_context(entry);
-
-    return reason == NULL ||
-           add_issue(file, (session_issue){
-                               SESSION_ISSUE_NOT_IN_CONTEXT, entry->line, 0, reason, {"", 0}});
-}
-
 static int compare_lines(const void *key, const void *entry)
 {
     const uint64_t *line = key;
@@ -46,68 +21,51 @@ static void resolve_first_kept(const session_file *file, session_entry *entry)
 
     if (entry->kind != SESSION_COMPACTION || entry->target.kind != SCAN_NUMBER)
         return;
-    line = (uint64_t)session_ordinals_find(&file->ordinals, entry->target);
+    line = (uint64_t)(1 + session_gaps_line(&file->gaps, entry->target, (int64_t)entry->line - 1));
     if (line > 0 && file->count > 0)
         kept = bsearch(&line, file->entries, file->count, sizeof(*kept), compare_lines);
     entry->first_kept = kept == NULL ? SLICE("") : kept->id;
 }
 
-static bool add_entry(session_file *file, const session_line *line, slice file_id)
+static bool add_entry(session_file *file, const session_line *line)
 {
     session_entry *more =
         arena_more(&file->memory, file->entries, file->count, &file->capacity, sizeof(*more));
-    const char *reason;
 
     if (more == NULL)
         return false;
     file->entries = more;
     session_entry *entry = &file->entries[file->count];
-    if (session_entry_read(entry, line, file_id, &file->memory, &reason)) {
+    if (session_report_entry(&file->report, entry, line, file->header.id, &file->memory)) {
         resolve_first_kept(file, entry);
         file->count++;
-        return add_not_in_context(file, entry);
     }
-    return reason != NULL &&
-           add_issue(file, (session_issue){SESSION_ISSUE_BAD, line->number, 0, reason, {"", 0}});
+    return !file->memory.failed;
 }
 
-static bool read_line(session_file *file, const session_line *line, slice session_id)
-{
-    bool ok = true, is_object = false;
-
-    file->report.lines++;
-    switch (line->kind) {
-    case SESSION_LINE_BLANK:
-        file->report.blank++;
-        break;
-    case SESSION_LINE_BAD:
-        ok = add_issue(file, (session_issue){line->is_torn ? SESSION_ISSUE_TORN : SESSION_ISSUE_BAD,
-                                             line->number,
-                                             line->reason_at,
-                                             line->reason,
-                                             {"", 0}});
-        break;
-    case SESSION_LINE_HEADER:
-        is_object = true;
-        ok = add_header(file, line);
-        break;
-    case SESSION_LINE_ENTRY:
-        is_object = true;
-        ok = add_entry(file, line, file->header.id.len > 0 ? file->header.id : session_id);
-        break;
-    }
-    ok = ok && (!is_object || session_ordinals_add(&file->ordinals, (int64_t)line->number));
-    if (ok && line->has_nul && is_object)
-        ok = add_issue(file, (session_issue){SESSION_ISSUE_NULS, .line = line->number});
-    return ok;
-}
-
-/* Reports duplicates, conflicts, cycles and missing parents. */
-static bool add_node_issues(session_file *file)
+static bool read_line(session_file *file, const session_line *line)
 {
     bool ok = true;
 
-    for (uint32_t i = 0; ok && i < file->tree.count; i++) {
+    session_report_line(&file->report, line);
+    if (line->kind == SESSION_LINE_ENTRY) {
+        ok = add_entry(file, line);
+    } else if (line->kind != SESSION_LINE_HEADER) {
+        ok = session_gaps_add(&file->gaps, (int64_t)line->number - 1, &file->memory);
+    } else if (file->has_header || file->count > 0) {
+        session_report_issue(&file->report,
+                             (session_issue){SESSION_ISSUE_HEADER, .line = line->number});
+    } else {
+        file->has_header = true;
+        ok = session_header_read(&file->header, line, &file->memory);
+    }
+    return ok && !file->report.memory.failed;
+}
+
+/* Reports duplicates, conflicts, cycles and missing parents. */
+static void add_node_issues(session_file *file)
+{
+    for (uint32_t i = 0; i < file->tree.count; i++) {
         const session_node *node = &file->tree.nodes[i];
         session_issue issue = {.line = file->entries[i].line, .id = file->entries[i].id};
 
@@ -118,9 +76,8 @@ static bool add_node_issues(session_file *file)
         else
             issue.kind =
                 node->state == SESSION_DUPLICATE ? SESSION_ISSUE_DUPLICATE : SESSION_ISSUE_CONFLICT;
-        ok = add_issue(file, issue);
+        session_report_issue(&file->report, issue);
     }
-    return ok;
 }
 
 /* Returns the dialect: a file with a header is pi's. Without a header, the first entry whose
@@ -136,17 +93,18 @@ static session_dialect dialect_of(const session_file *file)
     return SESSION_PLAIN;
 }
 
-bool session_file_read(session_file *out, slice bytes, slice session_id)
+bool session_file_read(session_file *out, slice bytes)
 {
     session_lines lines = session_lines_of(bytes);
     session_line line;
     bool ok = true;
 
-    *out = (session_file){.memory = ARENA_INIT};
+    *out = (session_file){.header.id = {"", 0}};
     while (ok && session_lines_next(&lines, &line))
-        ok = read_line(out, &line, session_id);
+        ok = read_line(out, &line);
     ok = ok && session_tree_build(&out->tree, out->entries, out->count, &out->memory);
-    ok = ok && add_node_issues(out);
+    if (ok)
+        add_node_issues(out);
     out->dialect = dialect_of(out);
     out->report.dialect = (int)out->dialect;
     out->report.counts = (cardbox_session_counts){
@@ -157,13 +115,12 @@ bool session_file_read(session_file *out, slice bytes, slice session_id)
         .max_depth = out->tree.depth_max,
         .dangling_parents = (int64_t)out->tree.dangling + out->tree.cycles,
     };
-    return ok;
+    return ok && !out->report.memory.failed;
 }
 
 void session_file_free(session_file *file)
 {
     session_report_free(&file->report);
     arena_reset(&file->memory);
-    session_ordinals_free(&file->ordinals);
     *file = (session_file){.memory = ARENA_INIT};
 }

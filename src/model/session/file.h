@@ -4,7 +4,6 @@
 #ifndef MODEL_FILE_H
 #define MODEL_FILE_H
 
-#include "model/session/ordinals.h"
 #include "model/session/report.h"
 #include "model/session/tree.h"
 
@@ -16,16 +15,13 @@ typedef struct session_file {
     size_t count, capacity;
     session_tree tree;
     session_report report;
-    session_ordinals ordinals;
+    session_gaps gaps;
     arena memory;
 } session_file;
 
-/*
- * Reads a file. Ids of entries without one are made from the header's id, or from `session_id` if
- * the file has none. Stored files use an empty `session_id` (see session_entry_read). The slices
- * point into `bytes`. Returns false if out of memory. The caller frees `out` in all cases.
- */
-bool session_file_read(session_file *out, slice bytes, slice session_id);
+/* Reads a file. Ids of entries without one are made from the header's id. The slices point into
+ * `bytes`. Returns false if out of memory. The caller frees `out` in all cases. */
+bool session_file_read(session_file *out, slice bytes);
 
 void session_file_free(session_file *file);
 

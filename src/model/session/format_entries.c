@@ -10,11 +10,9 @@ static void put_linked(context_writer *w, const context_message *result, slice p
 
     buf_text(out, "\"id\":");
     buf_json_string(out, result->id);
-    buf_text(out, ",\"parentId\":");
-    buf_json_string(out, parent);
+    buf_member_text(out, "parentId", parent);
     if (result->time.len > 0) {
-        buf_text(out, ",\"timestamp\":");
-        buf_slice(out, result->time);
+        buf_member(out, "timestamp", result->time);
     }
 }
 

@@ -20,15 +20,18 @@ static void put_part(context_writer *w, const context_part *part)
                          context_inside(part->mime), context_inside(part->data));
 }
 
-/* Counts the parts of a kind that are not left out. */
-static size_t count_parts(const context_writer *w, const context_message *message,
-                          context_part_kind kind)
+/* The numbers of parts of each context_part_kind that are not left out. */
+typedef struct part_counts {
+    size_t of[CONTEXT_CALL + 1];
+} part_counts;
+
+static part_counts count_parts(const context_writer *w, const context_message *message)
 {
-    size_t count = 0;
+    part_counts counts = {{0}};
 
     for (const context_part *part = message->parts; part != NULL; part = part->next)
-        count += part->kind == kind && !context_is_empty(w, part);
-    return count;
+        counts.of[part->kind] += !context_is_empty(w, part);
+    return counts;
 }
 
 /* Writes all texts as one string. */
@@ -70,12 +73,12 @@ static void put_list(context_writer *w, const context_message *message)
 /* Writes a user's or system message. One text, and any system message, is a string. */
 static void put_spoken(context_writer *w, const context_message *message, const char *role)
 {
-    size_t texts = count_parts(w, message, CONTEXT_TEXT);
-    size_t images = count_parts(w, message, CONTEXT_IMAGE);
+    part_counts counts = count_parts(w, message);
 
     context_begin_message(w);
     buf_printf(&w->out->messages, "{\"role\":\"%s\",\"content\":", role);
-    if (message->role == CONTEXT_SYSTEM || (texts <= 1 && images == 0))
+    if (message->role == CONTEXT_SYSTEM ||
+        (counts.of[CONTEXT_TEXT] <= 1 && counts.of[CONTEXT_IMAGE] == 0))
         put_texts(w, message, "\\n\\n");
     else
         put_list(w, message);
@@ -116,14 +119,15 @@ static void put_calls(context_writer *w, const context_message *message)
 static void put_assistant(context_writer *w, const context_message *message)
 {
     buf *out = &w->out->messages;
+    part_counts counts = count_parts(w, message);
 
     context_begin_message(w);
     buf_text(out, "{\"role\":\"assistant\",\"content\":");
-    if (count_parts(w, message, CONTEXT_TEXT) > 0)
+    if (counts.of[CONTEXT_TEXT] > 0)
         put_texts(w, message, "\\n\\n");
     else
         buf_text(out, "null");
-    if (count_parts(w, message, CONTEXT_CALL) > 0)
+    if (counts.of[CONTEXT_CALL] > 0)
         put_calls(w, message);
     buf_char(out, '}');
     context_end_message(w);
@@ -132,15 +136,14 @@ static void put_assistant(context_writer *w, const context_message *message)
 static void put_result(context_writer *w, const context_message *message)
 {
     buf *out = &w->out->messages;
-    size_t texts = count_parts(w, message, CONTEXT_TEXT);
-    size_t images = count_parts(w, message, CONTEXT_IMAGE);
+    part_counts counts = count_parts(w, message);
 
     context_begin_message(w);
     context_put_form(w, out, "{\"role\":\"tool\",\"tool_call_id\":\"$\",\"content\":",
                      context_inside(message->call_id));
-    if (texts == 0 && images > 0) {
+    if (counts.of[CONTEXT_TEXT] == 0 && counts.of[CONTEXT_IMAGE] > 0) {
         buf_text(out, "\"(see the image below)\"");
-    } else if (texts == 0 && w->repairs_text) {
+    } else if (counts.of[CONTEXT_TEXT] == 0 && w->repairs_text) {
         buf_text(out, "\"(no output)\"");
         context_add_repair(w->ctx, CONTEXT_EMPTY_RESULT, message->id, message->call);
     } else {
@@ -190,11 +193,11 @@ static const context_message *put_results(context_writer *w, const context_messa
 /* Returns whether a message has content that this API accepts. */
 static bool has_content(const context_writer *w, const context_message *message)
 {
-    if (!w->repairs_text || count_parts(w, message, CONTEXT_TEXT) > 0)
-        return true;
-    if (message->role == CONTEXT_ASSISTANT)
-        return count_parts(w, message, CONTEXT_CALL) > 0;
-    return message->role == CONTEXT_USER && count_parts(w, message, CONTEXT_IMAGE) > 0;
+    part_counts counts = count_parts(w, message);
+
+    return !w->repairs_text || counts.of[CONTEXT_TEXT] > 0 ||
+           (message->role == CONTEXT_ASSISTANT && counts.of[CONTEXT_CALL] > 0) ||
+           (message->role == CONTEXT_USER && counts.of[CONTEXT_IMAGE] > 0);
 }
 
 void context_write_openai(context_writer *w)

@@ -121,3 +121,42 @@ bool session_lines_next(session_lines *lines, session_line *out)
                    (out->whole.len == 0 || out->whole.ptr[out->whole.len - 1] != '\n');
     return true;
 }
+
+bool session_line_of(session_line *out, slice text)
+{
+    session_lines lines = session_lines_of(text);
+
+    return session_lines_next(&lines, out);
+}
+
+bool session_gaps_add(session_gaps *gaps, int64_t line, arena *memory)
+{
+    if (gaps->count == SESSION_GAPS_MAX)
+        return true;
+    int64_t *more =
+        arena_more(memory, gaps->lines, gaps->count, &gaps->capacity, sizeof(*gaps->lines));
+    if (more == NULL)
+        return false;
+    gaps->lines = more;
+    gaps->lines[gaps->count++] = line;
+    return true;
+}
+
+int64_t session_gaps_line(const session_gaps *gaps, scan_value index, int64_t end)
+{
+    int64_t number;
+    size_t low = 0, high = gaps->count;
+
+    if (index.kind != SCAN_NUMBER || !scan_integer(index.text, &number) || number < 0 ||
+        number >= end)
+        return -1;
+    while (low < high) { /* finds the number of gaps before the line */
+        size_t middle = low + (high - low) / 2;
+        if (gaps->lines[middle] - (int64_t)middle <= number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    number += (int64_t)low;
+    return number < end && low < SESSION_GAPS_MAX ? number : -1;
+}

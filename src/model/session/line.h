@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 #include <cardbox/limits.h>
+#include "base/arena.h"
 #include "base/scan.h"
 
 /* Maximum bytes of a line's JSON. */
@@ -61,5 +62,25 @@ void session_lines_give(session_lines *lines, slice bytes, bool is_last);
 /* Returns the next line. Its slices point into the bytes provided. False: there is none, or
  * only the beginning of one, which stays in lines->rest. */
 bool session_lines_next(session_lines *lines, session_line *out);
+
+/* Reads a text as one line. False: it is empty. */
+bool session_line_of(session_line *out, slice text);
+
+/* Maximum lines that a session_gaps stores. Lines after more are not found by an index. */
+#define SESSION_GAPS_MAX ((size_t)100000)
+
+/* The lines of a file, from 0, other than headers and entries. In version 1,
+ * firstKeptEntryIndex counts only the other lines. Starts as all zeros. */
+typedef struct session_gaps {
+    int64_t *lines;
+    size_t count, capacity;
+} session_gaps;
+
+/* Adds the next such line. Returns false if out of memory. */
+bool session_gaps_add(session_gaps *gaps, int64_t line, arena *memory);
+
+/* Returns the number, from 0, of the line with an index, which must be before line `end`; -1: there
+ * is none, or there are too many gaps before it. */
+int64_t session_gaps_line(const session_gaps *gaps, scan_value index, int64_t end);
 
 #endif

@@ -3,6 +3,17 @@
  */
 #include "model/session/message.h"
 
+void context_append(context_list *list, context_message *message)
+{
+    message->next = NULL;
+    if (list->last != NULL)
+        list->last->next = message;
+    else
+        list->first = message;
+    list->last = message;
+    list->count++;
+}
+
 context_message *context_add(context *ctx, context_role role, context_origin origin, slice id,
                              slice text)
 {
@@ -14,12 +25,7 @@ context_message *context_add(context *ctx, context_role role, context_origin ori
     message->origin = origin;
     message->id = id;
     context_add_source(ctx, message, id, text);
-    if (ctx->list.last != NULL)
-        ctx->list.last->next = message;
-    else
-        ctx->list.first = message;
-    ctx->list.last = message;
-    ctx->list.count++;
+    context_append(&ctx->list, message);
     return message;
 }
 

@@ -115,6 +115,8 @@ typedef struct context {
     arena *memory;         /* if memory->failed, the context is incomplete */
 } context;
 
+void context_append(context_list *list, context_message *message);
+
 /* Appends an empty message with its source. NULL: out of memory. */
 context_message *context_add(context *ctx, context_role role, context_origin origin, slice id,
                              slice text);

@@ -152,31 +152,23 @@ static void add_listed_call(context *ctx, context_message *message, scan_value c
     context_add_call(ctx, message, listed_id(call), name, arguments);
 }
 
-static void add_listed_calls(context *ctx, context_message *message, const context_card *card)
+/* Adds the calls that a card lists; `only_new`: those that are not open yet. Returns whether there
+ * is one. If `message` is NULL, adds none. */
+static bool add_listed_calls(context *ctx, context_message *message, const context_card *card,
+                             bool only_new)
 {
     scan_value calls = scan_whole(card->tool_calls), call;
     scan_walk walk = scan_enter(calls.kind == SCAN_ARRAY ? calls : (scan_value){0});
-
-    while (scan_element(&walk, &call))
-        add_listed_call(ctx, message, call);
-}
-
-/* Returns whether a card lists a call that is not open yet. If `message` is not NULL, these
- * calls are added to it. */
-static bool add_new_calls(context *ctx, context_message *message, const context_card *card)
-{
-    scan_value calls = scan_whole(card->tool_calls), call;
-    scan_walk walk = scan_enter(calls.kind == SCAN_ARRAY ? calls : (scan_value){0});
-    bool has_new = false;
+    bool has_one = false;
 
     while (scan_element(&walk, &call)) {
-        if (context_call_is_open(ctx, context_call_of(ctx, listed_id(call))))
+        if (only_new && context_call_is_open(ctx, context_call_of(ctx, listed_id(call))))
             continue;
-        has_new = true;
+        has_one = true;
         if (message != NULL)
             add_listed_call(ctx, message, call);
     }
-    return has_new;
+    return has_one;
 }
 
 /* Adds a card that is a call. It becomes part of the assistant's message directly before it. A
@@ -188,7 +180,7 @@ static void add_call(context *ctx, const context_card *card)
     scan_value found[2];
     bool is_known = card->tool_call_id.len > 0 && context_call_is_open(ctx, card->tool_call_id);
 
-    if (last != NULL && is_known && !add_new_calls(ctx, NULL, card)) {
+    if (last != NULL && is_known && !add_listed_calls(ctx, NULL, card, true)) {
         context_add_source(ctx, last, card->card_id, card->text);
         return;
     }
@@ -200,7 +192,7 @@ static void add_call(context *ctx, const context_card *card)
         return;
     if (last->time.ptr == NULL)
         last->time = card->created_at;
-    add_new_calls(ctx, last, card);
+    add_listed_calls(ctx, last, card, true);
     if (card->tool_call_id.len > 0 && context_call_is_open(ctx, card->tool_call_id))
         return;
     session_pick(scan_whole(card->content), NAMES, found, 2);
@@ -237,5 +229,5 @@ void context_add_card(context *ctx, const context_card *card)
     else
         add_content(ctx, message, card, class);
     if (role == CONTEXT_ASSISTANT)
-        add_listed_calls(ctx, message, card);
+        add_listed_calls(ctx, message, card, false);
 }

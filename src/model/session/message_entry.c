@@ -4,26 +4,6 @@
  */
 #include "model/session/message.h"
 
-/* Adds a text that is joined from `count` insides of JSON strings. */
-static void add_joined(context *ctx, context_message *message, const slice *pieces, size_t count)
-{
-    context_part *part = context_add_part(ctx, message, CONTEXT_TEXT);
-    size_t len = 0;
-    char *text;
-
-    for (size_t i = 0; i < count; i++)
-        len += pieces[i].len;
-    text = arena_take(ctx->memory, len + 1);
-    if (part == NULL || text == NULL)
-        return;
-    part->text = (context_text){{text, len}, false};
-    for (size_t i = 0; i < count; i++) {
-        if (pieces[i].len > 0)
-            memcpy(text, pieces[i].ptr, pieces[i].len);
-        text += pieces[i].len;
-    }
-}
-
 static context_message *add(context *ctx, const session_entry *entry, context_role role)
 {
     context_origin origin =
@@ -35,66 +15,57 @@ static context_message *add(context *ctx, const session_entry *entry, context_ro
     return message;
 }
 
+/* Adds a user's message with the inside of a JSON string, and frees the buffer. */
+static void add_made(context *ctx, const session_entry *entry, buf *inside)
+{
+    context_part *part = context_add_part(ctx, add(ctx, entry, CONTEXT_USER), CONTEXT_TEXT);
+    slice text = arena_keep(ctx->memory, inside);
+
+    if (part != NULL)
+        part->text = (context_text){text, false};
+}
+
 static void add_summary(context *ctx, const session_entry *entry)
 {
-    bool is_branch = entry->kind == SESSION_BRANCH_SUMMARY;
-    slice pieces[] = {
-        is_branch ? SLICE(SESSION_BRANCH_BEGINS)
-                  : SLICE("The earlier part of this conversation was replaced by this summary of "
-                          "it:\\n\\n<summary>\\n"),
-        scan_string_inside(entry->content),
-        SLICE(SESSION_SUMMARY_ENDS),
-    };
+    buf text = BUF_INIT(SIZE_MAX / 4);
 
-    add_joined(ctx, add(ctx, entry, CONTEXT_USER), pieces, 3);
+    buf_text(&text, entry->kind == SESSION_BRANCH_SUMMARY
+                        ? SESSION_BRANCH_BEGINS
+                        : "The earlier part of this conversation was replaced by this summary of "
+                          "it:\\n\\n<summary>\\n");
+    buf_slice(&text, scan_string_inside(entry->content));
+    buf_text(&text, SESSION_SUMMARY_ENDS);
+    add_made(ctx, entry, &text);
 }
 
-/* Appends how a user's command ended. */
-static size_t add_outcome(slice *pieces, scan_value cancelled, scan_value exit_code)
-{
-    bool is_zero = exit_code.kind == SCAN_NUMBER && slice_equal(exit_code.text, SLICE("0"));
-
-    if (cancelled.kind == SCAN_TRUE) {
-        pieces[0] = SLICE("\\n\\n(the command was cancelled)");
-        return 1;
-    }
-    if (exit_code.kind != SCAN_NUMBER || is_zero)
-        return 0;
-    pieces[0] = SLICE("\\n\\nThe command exited with code ");
-    pieces[1] = exit_code.text;
-    return 2;
-}
-
-static size_t add_cut(slice *pieces, scan_value truncated, scan_value path)
-{
-    if (truncated.kind != SCAN_TRUE)
-        return 0;
-    if (path.kind != SCAN_STRING) {
-        pieces[0] = SLICE("\\n\\n[The output was truncated]");
-        return 1;
-    }
-    pieces[0] = SLICE("\\n\\n[The output was truncated; all of it is in ");
-    pieces[1] = scan_string_inside(path);
-    pieces[2] = SLICE("]");
-    return 3;
-}
-
-/* Returns a fence longer than any run of back quotes in the output, so that the output can't
- * end it. */
-static slice fence_for(slice output, arena *memory)
+/* Returns the length of a fence that is longer than any run of back quotes in the output, so that
+ * the output can't end it. */
+static size_t fence_length(slice output)
 {
     size_t longest = 2, run = 0;
-    char *fence;
 
     for (size_t i = 0; i < output.len; i++) {
         run = output.ptr[i] == '`' ? run + 1 : 0;
         longest = run > longest ? run : longest;
     }
-    fence = arena_take(memory, longest + 1);
-    if (fence == NULL)
-        return (slice){"", 0};
-    memset(fence, '`', longest + 1);
-    return (slice){fence, longest + 1};
+    return longest + 1;
+}
+
+static void put_fence(buf *out, size_t length)
+{
+    while (length-- > 0)
+        buf_char(out, '`');
+}
+
+static void put_output(buf *out, slice output)
+{
+    size_t fence = fence_length(output);
+
+    put_fence(out, fence);
+    buf_text(out, "\\n");
+    buf_slice(out, output);
+    buf_text(out, "\\n");
+    put_fence(out, fence);
 }
 
 static void add_bash(context *ctx, const session_entry *entry)
@@ -102,25 +73,30 @@ static void add_bash(context *ctx, const session_entry *entry)
     static const char *const NAMES[] = {"command",  "output",    "cancelled",
                                         "exitCode", "truncated", "fullOutputPath"};
     scan_value found[6];
-    slice pieces[16], output;
-    size_t count = 0;
+    buf text = BUF_INIT(SIZE_MAX / 4);
 
     session_pick(entry->body, NAMES, found, 6);
-    output = scan_string_inside(found[1]);
-    pieces[count++] = SLICE("Ran `");
-    pieces[count++] = scan_string_inside(found[0]);
-    pieces[count++] = output.len > 0 ? SLICE("`\\n") : SLICE("`\\n(no output)");
-    if (output.len > 0) {
-        slice fence = fence_for(output, ctx->memory);
-        pieces[count++] = fence;
-        pieces[count++] = SLICE("\\n");
-        pieces[count++] = output;
-        pieces[count++] = SLICE("\\n");
-        pieces[count++] = fence;
+    buf_text(&text, "Ran `");
+    buf_slice(&text, scan_string_inside(found[0]));
+    buf_text(&text, "`\\n");
+    if (scan_string_inside(found[1]).len > 0)
+        put_output(&text, scan_string_inside(found[1]));
+    else
+        buf_text(&text, "(no output)");
+    if (found[2].kind == SCAN_TRUE) {
+        buf_text(&text, "\\n\\n(the command was cancelled)");
+    } else if (found[3].kind == SCAN_NUMBER && !slice_equal(found[3].text, SLICE("0"))) {
+        buf_text(&text, "\\n\\nThe command exited with code ");
+        buf_slice(&text, found[3].text);
     }
-    count += add_outcome(pieces + count, found[2], found[3]);
-    count += add_cut(pieces + count, found[4], found[5]);
-    add_joined(ctx, add(ctx, entry, CONTEXT_USER), pieces, count);
+    if (found[4].kind == SCAN_TRUE && found[5].kind == SCAN_STRING) {
+        buf_text(&text, "\\n\\n[The output was truncated; all of it is in ");
+        buf_slice(&text, scan_string_inside(found[5]));
+        buf_char(&text, ']');
+    } else if (found[4].kind == SCAN_TRUE) {
+        buf_text(&text, "\\n\\n[The output was truncated]");
+    }
+    add_made(ctx, entry, &text);
 }
 
 static void add_assistant(context *ctx, const session_entry *entry)

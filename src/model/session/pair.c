@@ -19,12 +19,12 @@ typedef struct context_call {
     context_part *part;
     context_message *result;
     bool is_appended;
-} call_record;
+} context_call;
 
 /* The calls with one id, in the latest message that has such calls. */
 typedef struct call_group {
-    call_record *unanswered; /* the first call without a result */
-    call_record *last;
+    context_call *unanswered; /* the first call without a result */
+    context_call *last;
     int64_t uses; /* number of calls with this id in all messages */
 } call_group;
 
@@ -54,38 +54,36 @@ static call_group *new_group(pairing *p, slice call)
     return &p->all[p->count++];
 }
 
-static void add_call(pairing *p, context_message *message, context_part *part, call_record **last)
+static context_call *new_call(pairing *p, context_message *message, context_part *part)
 {
-    call_record *record = arena_zeros(p->ctx->memory, 1, sizeof(*record));
+    context_call *call = arena_zeros(p->ctx->memory, 1, sizeof(*call));
     call_group *group = group_of(p, part->call);
 
     if (group == NULL)
         group = new_group(p, part->call);
-    if (record == NULL || group == NULL)
-        return;
-    record->message = message;
-    record->part = part;
+    if (call == NULL || group == NULL)
+        return NULL;
+    call->message = message;
+    call->part = part;
     if (group->last != NULL && group->last->message == message)
-        group->last->next_same = record;
+        group->last->next_same = call;
     else
         group->unanswered = NULL;
-    group->last = record;
+    group->last = call;
     if (group->unanswered == NULL)
-        group->unanswered = record;
-    if (*last != NULL)
-        (*last)->next = record;
-    else
-        message->calls = record;
-    *last = record;
+        group->unanswered = call;
+    return call;
 }
 
 static void add_calls(pairing *p, context_message *message)
 {
-    call_record *last = NULL;
+    context_call **end = &message->calls;
 
     for (context_part *part = message->parts; part != NULL; part = part->next) {
+        if (part->kind == CONTEXT_CALL && *end != NULL)
+            end = &(*end)->next;
         if (part->kind == CONTEXT_CALL)
-            add_call(p, message, part, &last);
+            *end = new_call(p, message, part);
     }
 }
 
@@ -134,21 +132,6 @@ static slice new_id(pairing *p, slice call, int64_t number)
     return made;
 }
 
-static void repair_id(pairing *p, context_part *part, slice id)
-{
-    call_group *group = group_of(p, part->call);
-    bool is_free = string_map_get(&p->used_ids, part->call) == STRING_MAP_NONE;
-
-    group->uses++;
-    if (is_free && is_name(part->call, CALL_ID_MAX)) {
-        part->call_id = part->call;
-    } else {
-        part->call_id = new_id(p, part->call, group->uses);
-        context_add_repair(p->ctx, CONTEXT_CALL_ID, id, part->call);
-    }
-    string_map_set(&p->used_ids, part->call_id, 1);
-}
-
 static slice repaired_name(pairing *p, slice name)
 {
     slice whole = name.len > 0 ? name : SLICE("unknown");
@@ -163,43 +146,42 @@ static slice repaired_name(pairing *p, slice name)
     return (slice){mended, len};
 }
 
-static void repair_call(pairing *p, call_record *record)
+/* Makes the id of a call unique, and its id and its tool's name valid. */
+static void repair_call(pairing *p, context_call *call)
 {
-    context_part *part = record->part;
+    context_part *part = call->part;
+    slice message_id = call->message->id;
+    bool is_free = string_map_get(&p->used_ids, part->call) == STRING_MAP_NONE;
+    int64_t uses = ++group_of(p, part->call)->uses;
 
-    repair_id(p, part, record->message->id);
+    if (is_free && is_name(part->call, CALL_ID_MAX)) {
+        part->call_id = part->call;
+    } else {
+        part->call_id = new_id(p, part->call, uses);
+        context_add_repair(p->ctx, CONTEXT_CALL_ID, message_id, part->call);
+    }
+    string_map_set(&p->used_ids, part->call_id, 1);
     if (is_name(part->name, TOOL_NAME_MAX))
         return;
     part->name = repaired_name(p, part->name);
-    context_add_repair(p->ctx, CONTEXT_TOOL_NAME, record->message->id, part->call);
+    context_add_repair(p->ctx, CONTEXT_TOOL_NAME, message_id, part->call);
 }
 
 /* --- the new list --- */
 
-static void append(context_list *list, context_message *message)
+static void append_result(context_list *list, context_call *call, context_message *result)
 {
-    message->next = NULL;
-    if (list->last != NULL)
-        list->last->next = message;
-    else
-        list->first = message;
-    list->last = message;
-    list->count++;
-}
-
-static void append_result(context_list *list, call_record *record, context_message *result)
-{
-    record->is_appended = true;
-    result->call_id = record->part->call_id;
-    result->name = record->part->name;
-    append(list, result);
+    call->is_appended = true;
+    result->call_id = call->part->call_id;
+    result->name = call->part->name;
+    context_append(list, result);
 }
 
 /* Makes the result for a call without one. Its id and time are made from the call, so they are
  * always the same. */
-static context_message *synthetic_result(pairing *p, const call_record *record)
+static context_message *synthetic_result(pairing *p, const context_call *call)
 {
-    size_t bytes = SYNTHETIC_BYTES + 2 * record->part->call.len + record->message->id.len;
+    size_t bytes = SYNTHETIC_BYTES + 2 * call->part->call.len + call->message->id.len;
     context_message *result =
         context_count_added(p->ctx, bytes) ? arena_zeros(p->ctx->memory, 1, sizeof(*result)) : NULL;
     context_part *part;
@@ -207,42 +189,35 @@ static context_message *synthetic_result(pairing *p, const call_record *record)
     if (result == NULL)
         return NULL;
     result->role = CONTEXT_RESULT;
-    result->origin = record->message->origin;
-    result->time = record->message->time;
+    result->origin = call->message->origin;
+    result->time = call->message->time;
     result->is_synthetic = result->is_error = true;
-    result->call = record->part->call;
-    result->id = slice_of(session_make_id(record->message->id, result->call, p->ctx->memory));
+    result->call = call->part->call;
+    result->id = slice_of(session_make_id(call->message->id, result->call, p->ctx->memory));
     part = context_add_part(p->ctx, result, CONTEXT_TEXT);
     if (part != NULL)
         part->text = (context_text){SLICE("No result provided"), false};
     return result;
 }
 
-/* Returns whether a result is left out, and why. */
-static bool is_refused(context_repair_kind *why, const context_message *result)
-{
-    const call_record *call = result->answers;
-
-    if (call == NULL)
-        *why = CONTEXT_ORPHAN_RESULT;
-    else if (call->message->has_failed)
-        *why = CONTEXT_DROPPED_RESULT;
-    else
-        *why = CONTEXT_SECOND_RESULT;
-    return call == NULL || call->message->has_failed || call->result != result;
-}
-
 /* Reports and skips a message that is left out. Returns true for such a message. */
 static bool drop_message(pairing *p, const context_message *message)
 {
-    context_repair_kind why = CONTEXT_DROPPED_MESSAGE;
-    bool is_dropped = message->role == CONTEXT_ASSISTANT && message->has_failed;
+    const context_call *call = message->answers;
+    context_repair_kind why = CONTEXT_SECOND_RESULT;
 
-    if (message->role == CONTEXT_RESULT)
-        is_dropped = is_refused(&why, message);
-    if (is_dropped)
-        context_add_repair(p->ctx, why, message->id, message->call);
-    return is_dropped;
+    if (message->role != CONTEXT_RESULT && !message->has_failed)
+        return false;
+    if (message->role != CONTEXT_RESULT)
+        why = CONTEXT_DROPPED_MESSAGE;
+    else if (call == NULL)
+        why = CONTEXT_ORPHAN_RESULT;
+    else if (call->message->has_failed)
+        why = CONTEXT_DROPPED_RESULT;
+    else if (call->result == message)
+        return false;
+    context_add_repair(p->ctx, why, message->id, message->call);
+    return true;
 }
 
 /* Appends the results that directly follow their calls' message, in their order. Returns the
@@ -263,31 +238,28 @@ static context_message *append_results(pairing *p, context_list *list,
     return at;
 }
 
-/* Copies a result that is moved, because the original's `next` is still needed to walk the old
- * list. */
-static context_message *copy_of(pairing *p, const context_message *result)
-{
-    context_message *copy = arena_take(p->ctx->memory, sizeof(*copy));
-
-    if (copy != NULL)
-        *copy = *result;
-    return copy;
-}
-
-/* Appends the results of calls whose result is later in the list or missing. */
+/* Appends the results of calls whose result is later in the list or missing. A moved result is
+ * copied, because the original's `next` is still needed to walk the old list. */
 static void add_missing_results(pairing *p, context_list *list, const context_message *caller)
 {
-    for (call_record *record = caller->calls; record != NULL && !p->ctx->memory->failed;
-         record = record->next) {
-        context_message *result = record->result;
+    for (context_call *call = caller->calls; call != NULL && !p->ctx->memory->failed;
+         call = call->next) {
+        const context_message *later = call->result;
+        context_message *result;
 
-        if (record->is_appended)
+        if (call->is_appended)
             continue;
-        context_add_repair(p->ctx, result != NULL ? CONTEXT_MOVED_RESULT : CONTEXT_SYNTHETIC_RESULT,
-                           result != NULL ? result->id : caller->id, record->part->call);
-        result = result == NULL ? synthetic_result(p, record) : copy_of(p, result);
-        if (result != NULL)
-            append_result(list, record, result);
+        context_add_repair(p->ctx, later != NULL ? CONTEXT_MOVED_RESULT : CONTEXT_SYNTHETIC_RESULT,
+                           later != NULL ? later->id : caller->id, call->part->call);
+        if (later == NULL)
+            result = synthetic_result(p, call);
+        else
+            result = arena_take(p->ctx->memory, sizeof(*result));
+        if (result == NULL)
+            return;
+        if (later != NULL)
+            *result = *later;
+        append_result(list, call, result);
     }
 }
 
@@ -304,9 +276,9 @@ static context_list pair_messages(pairing *p)
             continue;
         if (message->role == CONTEXT_RESULT) /* it was moved behind its call */
             continue;
-        append(&list, message);
-        for (call_record *record = message->calls; record != NULL; record = record->next)
-            repair_call(p, record);
+        context_append(&list, message);
+        for (context_call *call = message->calls; call != NULL; call = call->next)
+            repair_call(p, call);
         if (message->calls != NULL) {
             at = append_results(p, &list, message, at);
             add_missing_results(p, &list, message);

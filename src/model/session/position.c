@@ -55,10 +55,9 @@ void session_position_entry(session_position *at, slice id)
     at->lines++;
 }
 
-static void put_id(buf *out, const char *name, slice id)
+static slice id_or_null(slice id)
 {
-    buf_printf(out, ",\"%s\":", name);
-    buf_json_or_null(out, id.len > 0 ? id : (slice){NULL, 0});
+    return id.len > 0 ? id : (slice){NULL, 0};
 }
 
 bool session_position_ending(slice *ending, const session_position *at,
@@ -82,11 +81,11 @@ bool session_position_ending(slice *ending, const session_position *at,
     bool is_kept_same = read.kind != SESSION_COMPACTION || read.target.kind != SCAN_NUMBER ||
                         (is_same && !entry->is_moved);
     if (!is_same)
-        put_id(&text, "id", entry->id);
+        buf_member_text(&text, "id", entry->id);
     if (!is_same && !has_parent)
-        put_id(&text, "parentId", entry->parent);
+        buf_member_text(&text, "parentId", id_or_null(entry->parent));
     if (!is_kept_same)
-        put_id(&text, "firstKeptEntryId", entry->first_kept);
+        buf_member_text(&text, "firstKeptEntryId", id_or_null(entry->first_kept));
     if (is_same && is_kept_same)
         return true;
     buf_char(&text, '}');

@@ -77,8 +77,9 @@ static void add_block(preview *p, scan_value block)
     }
 }
 
-static void add_content(preview *p, scan_value content)
+static void add_content(preview *p, const session_entry *entry)
 {
+    scan_value content = entry->content;
     scan_walk walk = scan_enter(content);
     scan_value block;
 
@@ -101,7 +102,7 @@ static void add_assistant(preview *p, const session_entry *entry)
     scan_value error = scan_find(entry->body, "errorMessage");
     scan_walk walk = scan_enter(calls);
 
-    add_content(p, entry->content);
+    add_content(p, entry);
     while (calls.kind == SCAN_ARRAY && scan_element(&walk, &call)) {
         if (call.kind == SCAN_OBJECT)
             add_tool(p, scan_find(call, "name"));
@@ -126,7 +127,7 @@ static void add_message(preview *p, const session_entry *entry)
     } else {
         if (scan_find(entry->body, "isError").kind == SCAN_TRUE)
             buf_text(&p->text, "(error)");
-        add_content(p, entry->content);
+        add_content(p, entry);
     }
 }
 
@@ -165,12 +166,7 @@ static void add_result(preview *p, const session_entry *entry)
 {
     if (scan_find(entry->value, "success").kind == SCAN_FALSE)
         buf_text(&p->text, "(error)");
-    add_content(p, entry->content);
-}
-
-static void add_entry_content(preview *p, const session_entry *entry)
-{
-    add_content(p, entry->content);
+    add_content(p, entry);
 }
 
 /* Adds the members of an entry, except those that every entry has. */
@@ -204,17 +200,17 @@ static const struct {
     [SESSION_MESSAGE] = {NULL, add_message, NULL},
     [SESSION_THINKING_LEVEL_CHANGE] = {"setting", add_thinking, NULL},
     [SESSION_MODEL_CHANGE] = {"setting", add_model, NULL},
-    [SESSION_COMPACTION] = {"summary", add_entry_content, NULL},
-    [SESSION_BRANCH_SUMMARY] = {"summary", add_entry_content, NULL},
+    [SESSION_COMPACTION] = {"summary", add_content, NULL},
+    [SESSION_BRANCH_SUMMARY] = {"summary", add_content, NULL},
     [SESSION_CUSTOM] = {"custom", NULL, "customType"},
-    [SESSION_CUSTOM_MESSAGE] = {"custom", add_entry_content, NULL},
+    [SESSION_CUSTOM_MESSAGE] = {"custom", add_content, NULL},
     [SESSION_LABEL] = {"label", add_label, NULL},
     [SESSION_INFO] = {"name", NULL, "name"},
-    [SESSION_PLAIN_USER] = {"user", add_entry_content, NULL},
+    [SESSION_PLAIN_USER] = {"user", add_content, NULL},
     [SESSION_PLAIN_ASSISTANT] = {"assistant", add_assistant, NULL},
     [SESSION_PLAIN_TOOL] = {"call", add_call, NULL},
     [SESSION_PLAIN_TOOL_RESULT] = {"result", add_result, NULL},
-    [SESSION_PLAIN_SYSTEM] = {"system", add_entry_content, NULL},
+    [SESSION_PLAIN_SYSTEM] = {"system", add_content, NULL},
     [SESSION_PLAIN_METADATA] = {"metadata", add_members, NULL},
 };
 
@@ -261,13 +257,12 @@ void session_preview_of(session_preview *out, const session_entry *entry, arena 
 
 void session_preview_of_line(session_preview *out, slice line, slice type, arena *memory)
 {
-    session_lines lines = session_lines_of(line);
     session_line one;
     session_entry entry;
     const char *reason = NULL;
 
     *out = (session_preview){.role = type, .text = line, .tools = SLICE("")};
-    if (session_lines_next(&lines, &one) && one.kind == SESSION_LINE_ENTRY &&
+    if (session_line_of(&one, line) && one.kind == SESSION_LINE_ENTRY &&
         session_entry_read(&entry, &one, SLICE("none"), memory, &reason))
         session_preview_of(out, &entry, memory);
 }

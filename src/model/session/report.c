@@ -4,7 +4,6 @@
 #include "model/session/report.h"
 
 #include <stdlib.h>
-#include "model/session/entry.h"
 
 static const struct {
     const char *name;
@@ -41,6 +40,46 @@ void session_report_issue(session_report *report, session_issue issue)
         more[report->issue_count++] = issue;
 }
 
+int session_issue_named(slice name)
+{
+    for (int kind = 0; kind < SESSION_ISSUE_KINDS; kind++) {
+        if (slice_equal(name, slice_of(ISSUES[kind].name)))
+            return kind;
+    }
+    return -1;
+}
+
+void session_report_line(session_report *report, const session_line *line)
+{
+    session_issue issue = {.kind = line->is_torn ? SESSION_ISSUE_TORN : SESSION_ISSUE_BAD,
+                           .line = line->number,
+                           .at = line->reason_at,
+                           .reason = line->reason};
+
+    report->lines++;
+    report->blank += line->kind == SESSION_LINE_BLANK;
+    report->headers += line->kind == SESSION_LINE_HEADER;
+    if (line->kind == SESSION_LINE_BAD)
+        session_report_issue(report, issue);
+    else if (line->has_nul && line->kind != SESSION_LINE_BLANK)
+        session_report_issue(report, (session_issue){SESSION_ISSUE_NULS, .line = line->number});
+}
+
+bool session_report_entry(session_report *report, session_entry *out, const session_line *line,
+                          slice file_id, arena *memory)
+{
+    session_issue issue = {.kind = SESSION_ISSUE_BAD, .line = line->number};
+    bool is_entry = session_entry_read(out, line, file_id, memory, &issue.reason);
+
+    if (is_entry) {
+        issue.kind = SESSION_ISSUE_NOT_IN_CONTEXT;
+        issue.reason = session_entry_not_in_context(out);
+    }
+    if (issue.reason != NULL)
+        session_report_issue(report, issue);
+    return is_entry;
+}
+
 static int compare_issues(const void *left, const void *right)
 {
     const session_issue *a = left, *b = right;
@@ -54,15 +93,14 @@ static void put_issue(buf *out, const session_issue *issue)
 {
     const char *reason = issue->reason == NULL ? ISSUES[issue->kind].reason : issue->reason;
 
-    buf_printf(out, "{\"line\":%llu,\"kind\":\"%s\",\"reason\":", (unsigned long long)issue->line,
-               ISSUES[issue->kind].name);
-    buf_json_string(out, slice_of(reason));
-    if (issue->id.len > 0) {
-        buf_text(out, ",\"id\":");
-        buf_json_string(out, issue->id);
-    } else if (issue->kind == SESSION_ISSUE_BAD || issue->kind == SESSION_ISSUE_TORN) {
-        buf_printf(out, ",\"at\":%llu", (unsigned long long)issue->at);
-    }
+    buf_char(out, '{');
+    buf_member_int(out, "line", (int64_t)issue->line);
+    buf_member_text(out, "kind", slice_of(ISSUES[issue->kind].name));
+    buf_member_text(out, "reason", slice_of(reason));
+    if (issue->id.len > 0)
+        buf_member_text(out, "id", issue->id);
+    else if (issue->kind == SESSION_ISSUE_BAD || issue->kind == SESSION_ISSUE_TORN)
+        buf_member_int(out, "at", (int64_t)issue->at);
     buf_char(out, '}');
 }
 
@@ -99,23 +137,20 @@ static void put_counts(buf *out, const session_report *report)
 
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         if (!counts[i].is_of_import || report->session_id != NULL)
-            buf_printf(out, ",\"%s\":%llu", counts[i].name, (unsigned long long)counts[i].count);
+            buf_member_int(out, counts[i].name, (int64_t)counts[i].count);
     }
 }
 
 void session_report_json(buf *out, session_report *report)
 {
-    buf_text(out, "{");
-    if (report->session_id != NULL) {
-        buf_text(out, "\"session_id\":");
-        buf_json_string(out, slice_of(report->session_id));
-        buf_char(out, ',');
-    }
-    buf_text(out, "\"dialect\":");
-    buf_json_text(out, session_dialect_name(report->dialect));
+    buf_char(out, '{');
     if (report->session_id != NULL)
-        buf_printf(out, ",\"changed\":%s,\"version\":%lld", report->is_changed ? "true" : "false",
-                   (long long)report->version);
+        buf_member_text(out, "session_id", slice_of(report->session_id));
+    buf_member_text(out, "dialect", slice_of(session_dialect_name(report->dialect)));
+    if (report->session_id != NULL) {
+        buf_member(out, "changed", report->is_changed ? SLICE("true") : SLICE("false"));
+        buf_member_int(out, "version", report->version);
+    }
     put_counts(out, report);
     if (report->issue_count > 0)
         qsort(report->issues, report->issue_count, sizeof(*report->issues), compare_issues);

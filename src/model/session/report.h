@@ -4,8 +4,8 @@
 #ifndef MODEL_REPORT_H
 #define MODEL_REPORT_H
 
-#include "base/arena.h"
 #include "cardbox/session_file.h"
+#include "model/session/entry.h"
 
 /* Maximum issues that are listed; more are only counted, since a file of invalid lines may have
  * millions. */
@@ -56,6 +56,17 @@ typedef struct session_report {
 
 /* Counts an issue and lists it with a copy of its id. memory.failed: out of memory. */
 void session_report_issue(session_report *report, session_issue issue);
+
+/* Returns the session_issue_kind with a name; -1: none. */
+int session_issue_named(slice name);
+
+/* Counts a line of the file. Reports it if it is bad, or if NULs are around it. */
+void session_report_line(session_report *report, const session_line *line);
+
+/* Reads an entry, see session_entry_read. Reports a line that is no entry, or that is never part of
+ * a context. Returns false if it is no entry or memory ran out: memory->failed. */
+bool session_report_entry(session_report *report, session_entry *out, const session_line *line,
+                          slice file_id, arena *memory);
 
 /*
  * Sorts the issues by line and appends the report as a JSON object: [session_id,] dialect,

@@ -1,6 +1,6 @@
 /*
- * tree.c: builds the tree in passes over all entries: ids, parents, cycles, children, depths. No
- * function is recursive, because a session may be a chain of a million entries.
+ * tree.c: builds the tree in passes over all entries: ids, parents, cycles, depths. No function is
+ * recursive, because a session may be a chain of a million entries.
  */
 #include "model/session/tree.h"
 
@@ -15,8 +15,7 @@ static bool index_ids(session_tree *tree)
         uint32_t first = string_map_get(&tree->ids, tree->entries[i].id);
         session_node *node = &tree->nodes[i];
 
-        node->parent = node->first_child = node->last_child = STRING_MAP_NONE;
-        node->next_sibling = node->label = STRING_MAP_NONE;
+        node->parent = node->label = STRING_MAP_NONE;
         if (first == STRING_MAP_NONE)
             ok = string_map_set(&tree->ids, tree->entries[i].id, i);
         else
@@ -89,68 +88,36 @@ static bool cut_cycles(session_tree *tree, arena *memory)
     return walks != NULL;
 }
 
-/* --- children, depths, counts --- */
+/* --- depths and counts --- */
 
-static void link_child(session_tree *tree, uint32_t parent, uint32_t child)
+/* Sets the depths of an entry and of those above it. A parent may come after its children in the
+ * file. An entry with a parent and depth 0 has no depth yet. */
+static void set_depth(session_tree *tree, uint32_t i)
 {
-    session_node *above = &tree->nodes[parent];
+    session_node *nodes = tree->nodes;
+    uint32_t at = i, steps = 0;
 
-    if (above->first_child == STRING_MAP_NONE)
-        above->first_child = child;
-    else
-        tree->nodes[above->last_child].next_sibling = child;
-    above->last_child = child;
-    above->children++;
+    for (; nodes[at].parent != STRING_MAP_NONE && nodes[at].depth == 0; at = nodes[at].parent)
+        steps++;
+    for (uint32_t depth = nodes[at].depth; steps > 0; steps--, i = nodes[i].parent)
+        nodes[i].depth = depth + steps;
 }
 
-static void link_children(session_tree *tree)
-{
-    for (uint32_t i = 0; i < tree->count; i++) {
-        session_node *node = &tree->nodes[i];
-
-        if (node->state == SESSION_IN_TREE && node->parent != STRING_MAP_NONE)
-            link_child(tree, node->parent, i);
-    }
-}
-
-static uint32_t next_in_preorder(const session_tree *tree, uint32_t at, uint32_t root)
-{
-    if (tree->nodes[at].first_child != STRING_MAP_NONE)
-        return tree->nodes[at].first_child;
-    while (at != root && tree->nodes[at].next_sibling == STRING_MAP_NONE)
-        at = tree->nodes[at].parent;
-    return at == root ? STRING_MAP_NONE : tree->nodes[at].next_sibling;
-}
-
-/* Sets depths from each root down, because a parent may come after its children in the file. */
-static void set_depths(session_tree *tree)
-{
-    for (uint32_t root = 0; root < tree->count; root++) {
-        if (tree->nodes[root].state != SESSION_IN_TREE ||
-            tree->nodes[root].parent != STRING_MAP_NONE)
-            continue;
-        for (uint32_t at = next_in_preorder(tree, root, root); at != STRING_MAP_NONE;
-             at = next_in_preorder(tree, at, root)) {
-            tree->nodes[at].depth = tree->nodes[tree->nodes[at].parent].depth + 1;
-            if (tree->nodes[at].depth > tree->depth_max)
-                tree->depth_max = tree->nodes[at].depth;
-        }
-    }
-}
-
-static void count_node(session_tree *tree, uint32_t i)
+static void link_and_count(session_tree *tree, uint32_t i)
 {
     const session_node *node = &tree->nodes[i];
 
     if (node->state != SESSION_IN_TREE)
         return;
+    if (node->parent != STRING_MAP_NONE)
+        tree->nodes[node->parent].children++;
+    set_depth(tree, i);
+    tree->depth_max = node->depth > tree->depth_max ? node->depth : tree->depth_max;
     tree->in_tree++;
     tree->leaf = i;
     tree->roots += node->parent == STRING_MAP_NONE;
     tree->dangling += node->is_dangling;
     tree->cycles += node->is_cycle;
-    tree->leaves += node->children == 0;
-    tree->branch_points += node->children > 1;
 }
 
 /* Applies a label to its target. The last label is valid; an empty one removes it. */
@@ -181,11 +148,13 @@ bool session_tree_build(session_tree *out, const session_entry *entries, size_t 
     find_parents(out);
     if (!cut_cycles(out, memory))
         return false;
-    link_children(out);
-    set_depths(out);
     for (uint32_t i = 0; i < out->count; i++) {
-        count_node(out, i);
+        link_and_count(out, i);
         read_label(out, i, memory);
+    }
+    for (uint32_t i = 0; i < out->count; i++) {
+        out->leaves += out->nodes[i].state == SESSION_IN_TREE && out->nodes[i].children == 0;
+        out->branch_points += out->nodes[i].children > 1;
     }
     return !memory->failed;
 }

@@ -16,13 +16,12 @@ typedef enum session_node_state {
 
 typedef struct session_node {
     session_node_state state;
-    bool is_dangling;                               /* its parent is missing, so it is a root */
-    bool is_cycle;                                  /* its parent is below it, so it is a root */
-    uint32_t parent;                                /* STRING_MAP_NONE: a root */
-    uint32_t first_child, last_child, next_sibling; /* in the file's order */
-    uint32_t children;
-    uint32_t depth; /* number of entries above it */
-    uint32_t label; /* the entry that labels it */
+    bool is_dangling;  /* its parent is missing, so it is a root */
+    bool is_cycle;     /* its parent is below it, so it is a root */
+    uint32_t parent;   /* STRING_MAP_NONE: a root */
+    uint32_t children; /* number of its children */
+    uint32_t depth;    /* number of entries above it */
+    uint32_t label;    /* the entry that labels it; STRING_MAP_NONE: none */
 } session_node;
 
 typedef struct session_tree {

@@ -32,7 +32,7 @@ static void end_empty(request *r)
 static void build_list(params *p, const void *keys)
 {
     const list_plan *plan = keys;
-    plan->of->params(p, &plan->page);
+    session_pages_params(p, plan->of, &plan->page);
 }
 
 static void session_list_response(request *r, const batch_rows *found)

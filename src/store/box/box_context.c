@@ -5,7 +5,7 @@
 
 #include "base/isotime.h"
 #include "store/card/card_json.h"
-#include "store/context/context_answer.h"
+#include "store/context/context_result.h"
 #include "base/errors.h"
 #include "store/client/ids.h"
 

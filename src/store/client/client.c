@@ -44,82 +44,45 @@ static bool may_retry(const cardbox_error *err, unsigned attempt, bool unknown,
     return err->status == CARDBOX_UNAVAILABLE && err->retryable && (!unknown || safety != RUN_ONCE);
 }
 
-/* Completes the statement that client_send has sent. Sends it again as long as that is safe and may
- * help. */
-static cardbox_status end_with_retries(client_pending *pending, store_rows **rows)
+/* Sends a statement again as long as that is safe and may help. */
+static cardbox_status run_with_retries(store_pool *pool, int64_t began_us, statement_id id,
+                                       const params *p, client_safety safety, store_rows **rows,
+                                       cardbox_error *err)
 {
-    store_pool *pool = pending->db->pool;
-    int64_t began_ms = pending->began_us == 0 ? clock_ms() : pending->began_us / 1000;
-    attempts tries = first_attempt(pool_options(pool), began_ms);
+    attempts tries = first_attempt(pool_options(pool), began_us / 1000);
     bool may_be_done = false;
-    for (;;) {
+    for (;; began_us = clock_us()) {
         bool unknown;
-        cardbox_status status =
-            pool_receive(pool, pending->conn, pending->status, rows, &unknown, &pending->err);
+        *err = (cardbox_error)CARDBOX_ERROR_INIT;
+        cardbox_status status = pool_run(pool, began_us, id, p, rows, &unknown, err);
         if (status == CARDBOX_OK)
             return status;
         may_be_done = may_be_done || unknown;
-        if (!may_retry(&pending->err, tries.failed, unknown, pending->safety) ||
-            !next_attempt(&tries)) {
-            pending->err.retryable =
-                pending->err.retryable && (!may_be_done || pending->safety == RUN_AGAIN);
-            if (may_be_done && pending->safety == RUN_ONCE)
-                error_add_unknown(&pending->err);
+        if (!may_retry(err, tries.failed, unknown, safety) || !next_attempt(&tries)) {
+            err->retryable = err->retryable && (!may_be_done || safety == RUN_AGAIN);
+            if (may_be_done && safety == RUN_ONCE)
+                error_add_unknown(err);
             return status;
         }
         pool_count_retry(pool);
-        pending->err = (cardbox_error)CARDBOX_ERROR_INIT;
-        pending->status =
-            pool_send(pool, clock_us(), &pending->conn, pending->id, pending->p, &pending->err);
     }
-}
-
-static void send_since(client_pending *out, int64_t began_us)
-{
-    cardbox *db = out->db;
-    if (db->kind == CLIENT_POOL)
-        out->status = pool_send(db->pool, began_us, &out->conn, out->id, out->p, &out->err);
-    else
-        out->status = conn_send(db->conn, out->id, out->p, &out->err);
-}
-
-void client_send(client_pending *out, cardbox *db, statement_id id, const params *p,
-                 client_safety safety)
-{
-    *out = (client_pending){db, id, p, safety, 0, db->conn, CARDBOX_OK, CARDBOX_ERROR_INIT};
-    send_since(out, clock_us());
-}
-
-cardbox_status client_receive(client_pending *pending, store_rows **rows, cardbox_error *err)
-{
-    cardbox_status status = pending->status;
-    if (pending->db->kind == CLIENT_POOL)
-        status = end_with_retries(pending, rows);
-    else if (status == CARDBOX_OK)
-        status = conn_receive(pending->conn, rows, &pending->err);
-    if (status != CARDBOX_OK && err != NULL)
-        *err = pending->err;
-    return status;
 }
 
 cardbox_status client_run(cardbox *db, statement_id id, params *p, client_safety safety,
                           store_rows **rows, cardbox_error *err)
 {
-    client_pending pending;
-    client_send(&pending, db, id, p, safety);
-    cardbox_status status = client_receive(&pending, rows, err);
-    if (p != NULL)
-        params_free(p);
-    return status;
+    return client_run_since(db, clock_us(), id, p, safety, rows, err);
 }
 
 cardbox_status client_run_since(cardbox *db, int64_t began_us, statement_id id, params *p,
                                 client_safety safety, store_rows **rows, cardbox_error *err)
 {
-    client_pending pending = {db,       id,       p,          safety,
-                              began_us, db->conn, CARDBOX_OK, CARDBOX_ERROR_INIT};
-    send_since(&pending, began_us);
-    cardbox_status status = client_receive(&pending, rows, err);
+    cardbox_error own = CARDBOX_ERROR_INIT;
+    cardbox_status status = db->kind == CLIENT_POOL
+                                ? run_with_retries(db->pool, began_us, id, p, safety, rows, &own)
+                                : conn_run(db->conn, id, p, rows, &own);
+    if (status != CARDBOX_OK && err != NULL)
+        *err = own;
     if (p != NULL)
         params_free(p);
     return status;

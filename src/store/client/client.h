@@ -35,26 +35,6 @@ cardbox_status client_run(cardbox *db, statement_id id, params *p, client_safety
 cardbox_status client_run_since(cardbox *db, int64_t began_us, statement_id id, params *p,
                                 client_safety safety, store_rows **rows, cardbox_error *err);
 
-/* A statement whose result has not been received yet. */
-typedef struct client_pending {
-    cardbox *db;
-    statement_id id;
-    const params *p;
-    client_safety safety;
-    int64_t began_us; /* from which retries count; 0: from the first failure */
-    store_conn *conn; /* NULL: nothing was sent */
-    cardbox_status status;
-    cardbox_error err; /* why the last attempt failed */
-} client_pending;
-
-/* The two halves of client_run, for callers that do other work while the database runs the
- * statement. client_receive must always be called; it also reports a failure to send. The caller
- * frees `p` after it. Between them `db` must not be used: a transaction has no second connection,
- * and a pool may have none. */
-void client_send(client_pending *out, cardbox *db, statement_id id, const params *p,
-                 client_safety safety);
-cardbox_status client_receive(client_pending *pending, store_rows **rows, cardbox_error *err);
-
 /* Like cardbox_begin, with another statement to begin the transaction. */
 cardbox_status client_begin(cardbox **tx, cardbox *db, statement_id begin, cardbox_error *err);
 

@@ -1,6 +1,6 @@
 /*
- * context_result.h: makes the results of <cardbox/context.h> from a context. Used for sessions and
- * boxes.
+ * context_result.h: makes the results of <cardbox/context.h> and JSON responses from a context.
+ * Used for sessions and boxes. HTTP and the abilities share the form of the responses.
  */
 #ifndef STORE_CONTEXT_RESULT_H
 #define STORE_CONTEXT_RESULT_H
@@ -16,5 +16,19 @@ cardbox_status context_options_read(context_request *out, const cardbox_context_
  * result owns it. Fails with CARDBOX_TOO_LARGE and CARDBOX_NOMEM. */
 cardbox_status context_result_new(cardbox_context **out, context *ctx, cardbox_format format,
                                   buf *head, cardbox_error *err);
+
+/* Returns why a context could not be built or written: CARDBOX_TOO_LARGE, or the status of
+ * error_arena. */
+cardbox_status context_failure(const context *ctx, cardbox_error *err);
+
+/* Calls context_write, and maps a failure to a status. The caller frees `out`, also on failure. */
+cardbox_status context_write_checked(context_output *out, context *ctx, cardbox_format format,
+                                     cardbox_error *err);
+
+/* Writes a context, and appends to an open JSON object: ,"format","repair", "system" (if there is
+ * one), "messages", "digests" and "report". `written` contains the digests; the caller frees it,
+ * also on failure. Returns the statuses of context_write_checked. */
+cardbox_status context_answer(buf *out, context_output *written, context *ctx,
+                              const context_request *request, cardbox_error *err);
 
 #endif

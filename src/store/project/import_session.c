@@ -35,13 +35,11 @@ static bool add_entry(session_batch *batch, const session_line_input *row)
     entry.parent_state = row->parent_id.ptr == NULL ? SESSION_PARENT_NULL
                          : row->parent_id.len == 0  ? SESSION_PARENT_UNUSABLE
                                                     : SESSION_PARENT_NAMED;
-    bool has_index = entry.kind == SESSION_COMPACTION && entry.target.kind == SCAN_NUMBER;
-    if (has_index)
+    if (entry.kind == SESSION_COMPACTION && entry.target.kind == SCAN_NUMBER)
         entry.first_kept = row->target;
     pending_line *added = session_batch_add(batch, &entry);
     if (added == NULL)
         return false;
-    added->has_index = has_index;
     added->before = row->before;
     added->after = row->after;
     return true;
@@ -66,10 +64,8 @@ static cardbox_status put_lines(params *p, import_item *const *items, size_t cou
     batch.start = first->line.number;
     for (size_t i = 0; ok && i < count; i++)
         ok = add_line(&batch, &items[i]->session.line);
-    if (ok) {
-        session_import_params_begin(p, &batch);
-        session_import_params_end(p, &batch);
-    }
+    if (ok)
+        session_import_params(p, &batch);
     session_batch_free(&batch);
     return ok ? CARDBOX_OK : error_nomem(err);
 }

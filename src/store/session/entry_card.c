@@ -15,24 +15,6 @@ static bool is_call(scan_value block)
     return session_string_is(scan_find(block, "type"), "toolCall");
 }
 
-/* Returns a JSON array of the tool calls in the content of pi's assistant message. */
-static slice copy_tool_calls(scan_value content, arena *memory)
-{
-    buf out = BUF_INIT(CARDBOX_CONTENT_MAX);
-    scan_value block;
-    size_t count = 0;
-
-    buf_char(&out, '[');
-    for (scan_walk walk = scan_enter(content); scan_element(&walk, &block);) {
-        if (!is_call(block))
-            continue;
-        buf_text(&out, count++ == 0 ? "" : ",");
-        buf_slice(&out, block.text);
-    }
-    buf_char(&out, ']');
-    return arena_keep(memory, &out);
-}
-
 /* Joins the texts of pi's content blocks with line feeds, as a JSON string without its quotes.
  * Skips tool calls and thinking. Returns false if another block is not a text. */
 static bool join_texts(buf *out, scan_value content)
@@ -60,10 +42,9 @@ static slice make_content(const session_entry *entry, arena *memory)
     bool is_text = content.kind == SCAN_STRING || content.kind == SCAN_NONE;
 
     if (entry->kind == SESSION_PLAIN_TOOL) {
-        buf_text(&out, "{\"__type__\":\"ToolCallContent\",\"tool_name\":");
-        buf_slice(&out, name.kind == SCAN_STRING ? name.text : SLICE("\"\""));
-        buf_text(&out, ",\"arguments\":");
-        buf_slice(&out, content.kind == SCAN_OBJECT ? content.text : SLICE("{}"));
+        buf_text(&out, "{\"__type__\":\"ToolCallContent\"");
+        buf_member(&out, "tool_name", name.kind == SCAN_STRING ? name.text : SLICE("\"\""));
+        buf_member(&out, "arguments", content.kind == SCAN_OBJECT ? content.text : SLICE("{}"));
         buf_char(&out, '}');
         return arena_keep(memory, &out);
     }
@@ -79,29 +60,38 @@ static slice make_content(const session_entry *entry, arena *memory)
     return content.text;
 }
 
+/* Returns a JSON array of the tool calls of an assistant's entry; {NULL, 0}: it has none. */
 static slice tool_calls_json(const session_entry *entry, arena *memory)
 {
-    scan_value calls = scan_find(entry->value, "toolCalls");
+    scan_value calls = scan_find(entry->value, "toolCalls"), block;
+    scan_walk walk = scan_enter(entry->content);
+    buf out = BUF_INIT(CARDBOX_CONTENT_MAX);
 
     if (entry->kind == SESSION_PLAIN_ASSISTANT && calls.kind == SCAN_ARRAY)
         return calls.text;
     if (entry->kind != SESSION_MESSAGE || entry->role != SESSION_ROLE_ASSISTANT ||
         entry->content.kind != SCAN_ARRAY)
         return (slice){NULL, 0};
-    slice calls_found = copy_tool_calls(entry->content, memory);
-    return calls_found.len > 2 ? calls_found : (slice){NULL, 0};
+    while (scan_element(&walk, &block)) {
+        if (!is_call(block))
+            continue;
+        buf_char(&out, out.len == 0 ? '[' : ',');
+        buf_slice(&out, block.text);
+    }
+    if (out.len == 0)
+        return (slice){NULL, 0};
+    buf_char(&out, ']');
+    return arena_keep(memory, &out);
 }
 
 static slice make_metadata(const entry_card *card, const session_entry *entry, arena *memory)
 {
     buf out = BUF_INIT(8192);
 
-    buf_printf(&out, "{\"type\":\"session.%s\",\"role\":", session_kind_name(entry->kind));
-    buf_json_text(&out, session_role_shown(entry->role));
-    buf_text(&out, ",\"session_id\":");
-    buf_json_string(&out, card->session);
-    buf_text(&out, ",\"entry_id\":");
-    buf_json_string(&out, card->entry);
+    buf_printf(&out, "{\"type\":\"session.%s\"", session_kind_name(entry->kind));
+    buf_member_text(&out, "role", slice_of(session_role_shown(entry->role)));
+    buf_member_text(&out, "session_id", card->session);
+    buf_member_text(&out, "entry_id", card->entry);
     buf_char(&out, '}');
     return arena_keep(memory, &out);
 }

@@ -3,7 +3,7 @@
  * they omit. The database adds the parent of the first entry: the session's head. Uses no requests
  * and no connection.
  */
-#include "store/session/session_append.h"
+#include "store/session/session_write.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,12 +32,10 @@ static cardbox_status make_one_line(slice *json, arena *memory, cardbox_error *e
 
 static cardbox_status read_line(session_line *out, slice json, const char *what, cardbox_error *err)
 {
-    session_lines lines = session_lines_of(json);
-
     if (json.len > CARDBOX_CONTENT_MAX)
         return error_set(err, CARDBOX_TOO_LARGE, "%s has %zu bytes, the limit is %u", what,
                          json.len, CARDBOX_CONTENT_MAX);
-    if (!session_lines_next(&lines, out) || out->kind == SESSION_LINE_BLANK)
+    if (!session_line_of(out, json) || out->kind == SESSION_LINE_BLANK)
         return error_set(err, CARDBOX_INVALID, "%s is empty: give a JSON object", what);
     if (out->kind != SESSION_LINE_BAD)
         return CARDBOX_OK;
@@ -65,12 +63,11 @@ static cardbox_status check_header(slice *header, arena *memory, cardbox_error *
 
 static void make_header(buf *text, slice session, slice cwd)
 {
-    buf_text(text, "{\"type\":\"session\",\"version\":3,\"id\":");
-    buf_json_string(text, session);
-    buf_text(text, ",\"timestamp\":");
+    buf_text(text, "{\"type\":\"session\",\"version\":3");
+    buf_member_text(text, "id", session);
+    buf_name(text, "timestamp");
     isotime_json_micros(text, clock_wall_micros());
-    buf_text(text, ",\"cwd\":");
-    buf_json_string(text, cwd);
+    buf_member_text(text, "cwd", cwd);
     buf_char(text, '}');
 }
 
@@ -113,17 +110,16 @@ static void add_id(buf *out, const session_batch *batch)
         snprintf(part, sizeof(part), "entry %" PRIu64, batch->new_ids);
         cardbox_uuid7_from_key(text, batch->run_key, part);
     }
-    buf_printf(out, "\"id\":\"%s\",", text);
+    buf_member_text(out, "id", slice_of(text));
 }
 
 static void add_time(buf *out, const session_batch *batch)
 {
-    buf_text(out, "\"timestamp\":");
+    buf_name(out, "timestamp");
     if (batch->run_time != NULL)
         buf_json_text(out, batch->run_time);
     else
         isotime_json_micros(out, clock_wall_micros() / 1000 * 1000);
-    buf_char(out, ',');
 }
 
 /* Adds a new id and the time to an entry without an id. An entry with an id gets no time, so that
@@ -149,13 +145,11 @@ static cardbox_status add_omitted_members(session_batch *batch, session_line *li
     buf_char(&text, '{');
     if (*is_new)
         add_id(&text, batch);
-    if (follows) {
-        buf_text(&text, "\"parentId\":");
-        buf_json_string(&text, slice_of(batch->previous_id));
-        buf_char(&text, ',');
-    }
+    if (follows)
+        buf_member_text(&text, "parentId", slice_of(batch->previous_id));
     if (*is_new && found[2].kind == SCAN_NONE)
         add_time(&text, batch);
+    buf_char(&text, ',');
     buf_slice(&text, (slice){line->text.ptr + 1, line->text.len - 1});
     slice kept = arena_keep(&batch->memory, &text);
     if (kept.ptr != NULL)
@@ -165,38 +159,10 @@ static cardbox_status add_omitted_members(session_batch *batch, session_line *li
 
 /* --- entries --- */
 
-/* Accepts every type but "session", which is a header's. Files may contain unknown types. */
-static cardbox_status check_type(const session_line *line, cardbox_error *err)
-{
-    scan_value type = scan_find(line->value, "type");
-
-    if (type.kind == SCAN_STRING && type.text.len > 2 && !session_string_is(type, "session"))
-        return CARDBOX_OK;
-    return error_set(err, CARDBOX_INVALID,
-                     "an entry needs a type other than session: a header is part of the session");
-}
-
-static cardbox_status role_not_in_context(slice role, cardbox_error *err)
-{
-    return error_set(err, CARDBOX_INVALID,
-                     "a model sees messages of the roles user, assistant, toolResult, "
-                     "bashExecution and custom, not %.*s",
-                     (int)role.len, role.ptr);
-}
-
-/* The message does not contain the entry's id, since the client may not know it. */
-static cardbox_status dialect_mismatch(session_kind kind, int before, cardbox_error *err)
-{
-    return error_set(err, CARDBOX_INVALID,
-                     "an entry of type %s is of the dialect %s, the entries before it are of %s",
-                     session_kind_name(kind), session_dialect_name((int)session_kind_dialect(kind)),
-                     session_dialect_name(before));
-}
-
 static cardbox_status check_entry(const session_batch *batch, const session_entry *entry,
                                   cardbox_error *err)
 {
-    slice target;
+    slice target, role = scan_find(entry->body, "role").text;
     arena memory = ARENA_INIT;
     cardbox_status status = CARDBOX_OK;
     const char *lacks = session_entry_lacks(entry);
@@ -216,7 +182,13 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
                            SESSION_ID_MAX);
     else if (batch->dialect >= 0 && session_kind_has_dialect(entry->kind) &&
              batch->dialect != (int)session_kind_dialect(entry->kind))
-        status = dialect_mismatch(entry->kind, batch->dialect, err);
+        /* without the entry's id: the client may not know it */
+        status =
+            error_set(err, CARDBOX_INVALID,
+                      "an entry of type %s is of the dialect %s, the entries before it are of %s",
+                      session_kind_name(entry->kind),
+                      session_dialect_name((int)session_kind_dialect(entry->kind)),
+                      session_dialect_name(batch->dialect));
     else if (entry->kind == SESSION_LABEL && !(session_text_of(&target, entry->target, &memory) &&
                                                slice_is_id(target, SESSION_ID_MAX)))
         status = error_set(err, memory.failed ? CARDBOX_NOMEM : CARDBOX_INVALID,
@@ -225,7 +197,10 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
         status = error_set(err, CARDBOX_INVALID, "an entry of type %s needs the member %s",
                            session_kind_name(entry->kind), lacks);
     else if (entry->kind == SESSION_MESSAGE && entry->role == SESSION_ROLE_NONE)
-        status = role_not_in_context(scan_find(entry->body, "role").text, err);
+        status = error_set(err, CARDBOX_INVALID,
+                           "a model sees messages of the roles user, assistant, toolResult, "
+                           "bashExecution and custom, not %.*s",
+                           (int)role.len, role.ptr);
     arena_reset(&memory);
     return status;
 }
@@ -236,18 +211,21 @@ cardbox_status session_batch_append(session_batch *batch, slice json, cardbox_er
     session_entry entry;
     const char *reason = NULL;
     bool is_new = false;
-    cardbox_status status = CARDBOX_OK;
 
     if (batch->count == CARDBOX_ENTRIES_PER_APPEND_MAX)
         return error_set(err, CARDBOX_TOO_LARGE, "more than %d entries in one call",
                          CARDBOX_ENTRIES_PER_APPEND_MAX);
-    status = make_one_line(&json, &batch->memory, err);
+    cardbox_status status = make_one_line(&json, &batch->memory, err);
     if (status == CARDBOX_OK)
         status = read_line(&line, json, "entry", err);
-    if (status == CARDBOX_OK)
-        status = check_type(&line, err);
-    if (status == CARDBOX_OK)
-        status = add_omitted_members(batch, &line, &is_new, err);
+    if (status != CARDBOX_OK)
+        return status;
+    scan_value type = scan_find(line.value, "type");
+    if (scan_string_inside(type).len == 0 || session_string_is(type, "session"))
+        return error_set(
+            err, CARDBOX_INVALID,
+            "an entry needs a type other than session: a header is part of the session");
+    status = add_omitted_members(batch, &line, &is_new, err);
     if (status != CARDBOX_OK)
         return status;
     if (!session_entry_read(&entry, &line, SLICE(""), &batch->memory, &reason))
@@ -293,19 +271,19 @@ void session_append_json(buf *out, const session_batch *batch, const store_rows 
     session_written written;
 
     session_append_read(&written, rows);
-    buf_text(out, "{\"session_id\":");
-    buf_json_string(out, batch->session);
-    buf_printf(out, ",\"version\":%" PRId64 ",\"entries\":[", written.version);
+    buf_char(out, '{');
+    buf_member_text(out, "session_id", batch->session);
+    buf_member_int(out, "version", written.version);
+    buf_member(out, "entries", SLICE("["));
     for (size_t i = 0; i < batch->count; i++) {
-        slice outcome = session_line_outcome(rows, i);
-        buf_text(out, i == 0 ? "{\"entry_id\":" : ",{\"entry_id\":");
-        buf_json_string(out, batch->lines[i].entry.id);
-        buf_printf(out, ",\"outcome\":\"%.*s\",\"line\":%" PRId64, (int)outcome.len, outcome.ptr,
-                   session_line_number(rows, i));
+        buf_text(out, i == 0 ? "{" : ",{");
+        buf_member_text(out, "entry_id", batch->lines[i].id);
+        buf_member_text(out, "outcome", session_line_outcome(rows, i));
+        buf_member_int(out, "line", session_line_number(rows, i));
         /* An entry without content whose type is known was rejected before. */
-        buf_text(out, batch->lines[i].entry.kind == SESSION_OTHER
-                          ? ",\"not_in_context\":\"" SESSION_UNKNOWN_TYPE "\"}"
-                          : "}");
+        if (batch->lines[i].kind == SESSION_OTHER)
+            buf_member_text(out, "not_in_context", SLICE(SESSION_UNKNOWN_TYPE));
+        buf_char(out, '}');
     }
     buf_text(out, "]}");
 }

@@ -9,13 +9,25 @@
 #include "store/client/call.h"
 #include "store/session/session_write.h"
 
-/* Checks the handle, the project and the session id. */
+/* Checks the handle, the project and the ids. entry_id NULL: the head. */
 cardbox_status check_session(cardbox *db, const char *tenant, const char *session_id,
-                             cardbox_error *err);
+                             const char *entry_id, cardbox_error *err);
 
 /* Same, for functions with a result: `out` must not be NULL. */
 cardbox_status check_session_read(void *out, cardbox *db, const char *tenant,
-                                  const char *session_id, cardbox_error *err);
+                                  const char *session_id, const char *entry_id, cardbox_error *err);
+
+/* Runs STATEMENT_session_get or STATEMENT_session_counts. CARDBOX_NOT_FOUND: it returned no row. */
+cardbox_status session_run(store_rows **rows, cardbox *db, statement_id id, slice tenant,
+                           slice session, cardbox_error *err);
+
+/* Runs STATEMENT_session_path and reads its rows. The caller frees the rows in all cases. */
+cardbox_status session_run_path(store_rows **rows, session_path *path, cardbox *db,
+                                const session_path_read *read, arena *memory, cardbox_error *err);
+
+/* Appends the entries of a batch. The caller frees the rows in all cases. */
+cardbox_status session_run_append(store_rows **rows, cardbox *db, const session_batch *batch,
+                                  client_safety safety, cardbox_error *err);
 
 /* cardbox_session_export_as. *not_in_context receives the number of entries that have no
  * counterpart in the other dialect. */

@@ -2,20 +2,10 @@
  * session_changes.c: the public functions of <cardbox/session.h> that change sessions. Each runs
  * one statement.
  */
-#include "store/session/session_append.h"
+#include "store/session/session_write.h"
 #include "store/session/session_call.h"
 
 /* --- create --- */
-
-static cardbox_status set_header(session_create *create, const cardbox_session_options *options,
-                                 arena *memory, cardbox_error *err)
-{
-    create->header = slice_of(options->header);
-    if (options->header == NULL && options->dialect != CARDBOX_DIALECT_PI)
-        return CARDBOX_OK;
-    return session_header_prepare(&create->header, create->session, slice_of(options->cwd), memory,
-                                  err);
-}
 
 cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *tenant,
                                       const char *session_id,
@@ -26,7 +16,7 @@ cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *ten
     store_rows *rows = NULL;
     session_create create;
     params p;
-    cardbox_status status = check_session(db, tenant, session_id, err);
+    cardbox_status status = check_session(db, tenant, session_id, NULL, err);
 
     if (options == NULL)
         options = &any;
@@ -46,7 +36,10 @@ cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *ten
                               .any_dialect = options == &any};
     if (options->header != NULL && options->dialect == CARDBOX_DIALECT_PLAIN)
         return error_set(err, CARDBOX_INVALID, "header is for the dialect pi only");
-    status = set_header(&create, options, &memory, err);
+    create.header = slice_of(options->header);
+    if (options->dialect == CARDBOX_DIALECT_PI)
+        status = session_header_prepare(&create.header, create.session, slice_of(options->cwd),
+                                        &memory, err);
     if (status == CARDBOX_OK) {
         params_init(&p, REQUEST_MAX);
         session_create_params(&p, &create);
@@ -76,36 +69,36 @@ static cardbox_status read_options(session_batch *batch,
     return options->key == NULL ? CARDBOX_OK : check_id("key", options->key, CARDBOX_KEY_MAX, err);
 }
 
-/* Returns the outcome of the append as JSON, which the caller frees. NULL: out of memory. */
-static char *make_answer(const session_batch *batch, const store_rows *rows)
+cardbox_status session_run_append(store_rows **rows, cardbox *db, const session_batch *batch,
+                                  client_safety safety, cardbox_error *err)
 {
-    buf text = BUF_INIT(REQUEST_MAX);
+    params p;
 
-    session_append_json(&text, batch, rows);
-    return buf_take(&text);
+    params_init(&p, REQUEST_MAX);
+    session_append_params(&p, batch);
+    cardbox_status status = client_run(db, STATEMENT_session_append, &p, safety, rows, err);
+    return status == CARDBOX_OK ? session_append_status(*rows, batch, err) : status;
 }
 
+/* *answer receives the outcome of the append as JSON, which the caller frees. */
 static cardbox_status write_batch(int64_t *version, char **answer, cardbox *db,
                                   const session_batch *batch, cardbox_error *err)
 {
     session_written written;
     store_rows *rows = NULL;
-    params p;
-
-    params_init(&p, REQUEST_MAX);
-    session_append_params(&p, batch);
+    buf text = BUF_INIT(REQUEST_MAX);
     client_safety safety = batch->has_new_ids ? RUN_AGAIN_HERE : RUN_AGAIN;
-    cardbox_status status =
-        client_run(db, STATEMENT_session_append, &p,
-                   session_append_is_repeatable(batch) ? safety : RUN_ONCE, &rows, err);
-    if (status == CARDBOX_OK)
-        status = session_append_status(rows, batch, err);
+    cardbox_status status = session_run_append(
+        &rows, db, batch, session_append_is_repeatable(batch) ? safety : RUN_ONCE, err);
+
     if (status == CARDBOX_OK && version != NULL) {
         session_append_read(&written, rows);
         *version = written.version;
     }
-    if (status == CARDBOX_OK && answer != NULL)
-        *answer = make_answer(batch, rows);
+    if (status == CARDBOX_OK && answer != NULL) {
+        session_append_json(&text, batch, rows);
+        *answer = buf_take(&text);
+    }
     rows_free(rows);
     return status;
 }
@@ -129,7 +122,7 @@ cardbox_status cardbox_session_append(int64_t *version, cardbox *db, const char 
     session_batch batch;
     char **answer =
         options != NULL && options->struct_size >= sizeof(*options) ? options->answer : NULL;
-    cardbox_status status = check_session(db, tenant, session_id, err);
+    cardbox_status status = check_session(db, tenant, session_id, NULL, err);
 
     if (answer != NULL)
         *answer = NULL;
@@ -161,7 +154,7 @@ cardbox_status cardbox_session_move_head(int64_t *version, cardbox *db, const ch
     store_rows *rows = NULL;
     session_move move;
     params p;
-    cardbox_status status = check_session(db, tenant, session_id, err);
+    cardbox_status status = check_session(db, tenant, session_id, NULL, err);
 
     if (status == CARDBOX_OK)
         status = check_id("entry_id", entry_id, SESSION_ID_MAX, err);
@@ -189,12 +182,10 @@ cardbox_status cardbox_session_fork(int64_t *entries, cardbox *db, const char *t
                                slice_of(new_session_id)};
     store_rows *rows = NULL;
     params p;
-    cardbox_status status = check_session(db, tenant, session_id, err);
+    cardbox_status status = check_session(db, tenant, session_id, entry_id, err);
 
     if (status == CARDBOX_OK)
         status = check_id("new_session_id", new_session_id, SESSION_ID_MAX, err);
-    if (status == CARDBOX_OK && entry_id != NULL)
-        status = check_id("entry_id", entry_id, SESSION_ID_MAX, err);
     if (status != CARDBOX_OK)
         return status;
     params_init(&p, REQUEST_MAX);
@@ -210,7 +201,7 @@ cardbox_status cardbox_session_delete(cardbox *db, const char *tenant, const cha
                                       cardbox_error *err)
 {
     session_deletion deletion = {.tenant = slice_of(tenant), .session = slice_of(session_id)};
-    cardbox_status status = check_session(db, tenant, session_id, err);
+    cardbox_status status = check_session(db, tenant, session_id, NULL, err);
 
     for (bool more = true; status == CARDBOX_OK && more;) {
         store_rows *rows = NULL;

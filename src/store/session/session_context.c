@@ -3,7 +3,6 @@
  * One statement reads the path to an entry; model/session builds the context from it.
  */
 #include "store/session/session_context.h"
-#include "store/context/context_answer.h"
 #include "store/context/context_result.h"
 #include "store/session/session_call.h"
 
@@ -22,23 +21,11 @@ static cardbox_status build_context(context *out, session_lines_read *lines, con
                : context_failure(out, err);
 }
 
-static void put_setting(buf *out, const char *name, scan_value value)
-{
-    buf_printf(out, ",\"%s\":", name);
-    buf_slice(out, value.kind == SCAN_STRING ? value.text : SLICE("null"));
-}
-
-static void put_leaf(buf *out, const char *name, slice leaf)
-{
-    buf_printf(out, "\"%s\":", name);
-    buf_json_or_null(out, leaf);
-}
-
 static void put_settings(buf *out, const context_settings *settings)
 {
-    put_setting(out, "provider", settings->provider);
-    put_setting(out, "model", settings->model);
-    put_setting(out, "thinking_level", settings->thinking_level);
+    buf_member(out, "provider", settings->provider.text);
+    buf_member(out, "model", settings->model.text);
+    buf_member(out, "thinking_level", settings->thinking_level.text);
 }
 
 /* --- the JSON response --- */
@@ -55,12 +42,11 @@ static cardbox_status store_digests(session_context_request *request, context *c
     context_output written = {0};
     cardbox_status status = context_write_checked(&written, ctx, request->how.format, err);
     if (status == CARDBOX_OK) {
-        request->digests = arena_zeros(memory, written.count + 1, sizeof(*request->digests));
+        const slice digests = {(const char *)written.digests,
+                               written.count * sizeof(*request->digests)};
+        request->digests = (context_digest *)arena_copy(memory, digests);
         request->count = written.count;
-        if (request->digests == NULL)
-            status = error_nomem(err);
-        else if (written.count > 0)
-            memcpy(request->digests, written.digests, written.count * sizeof(*request->digests));
+        status = request->digests == NULL ? error_nomem(err) : status;
     }
     context_output_free(&written);
     request->read.entry = request->leaf;
@@ -72,25 +58,24 @@ static void put_comparison(buf *out, const session_context_request *request,
 {
     size_t first = context_first_difference(written->digests, written->count, request->digests,
                                             request->count);
-    buf_text(out, ",\"comparison\":{");
-    put_leaf(out, request->leaf_name, request->compare);
-    buf_printf(out, ",\"messages\":%zu,\"first_difference\":", request->count);
+    buf_member(out, "comparison", SLICE("{"));
+    buf_member_text(out, request->leaf_name, request->compare);
+    buf_member_int(out, "messages", (int64_t)request->count);
     if (first == written->count && first == request->count)
-        buf_text(out, "null}");
+        buf_member(out, "first_difference", (slice){NULL, 0});
     else
-        buf_printf(out, "%zu}", first);
+        buf_member_int(out, "first_difference", (int64_t)first);
+    buf_char(out, '}');
 }
 
 static cardbox_status put_answer(buf *out, const session_context_request *request,
                                  const session_lines_read *lines, context *ctx, cardbox_error *err)
 {
     context_output written = {0};
-    buf_text(out, "{\"session_id\":");
-    buf_json_string(out, request->read.session);
-    buf_char(out, ',');
-    put_leaf(out, request->leaf_name, lines->entry_id);
-    buf_text(out, ",\"path_length\":");
-    buf_int(out, lines->length);
+    buf_char(out, '{');
+    buf_member_text(out, "session_id", request->read.session);
+    buf_member_text(out, request->leaf_name, lines->entry_id);
+    buf_member_int(out, "path_length", lines->length);
     put_settings(out, &ctx->settings);
     cardbox_status status = context_answer(out, &written, ctx, &request->how, err);
     if (status == CARDBOX_OK && request->compare.ptr != NULL)
@@ -131,7 +116,7 @@ static cardbox_status make_result(cardbox_context **out, const store_rows *rows,
 
     if (status == CARDBOX_OK) {
         buf_char(&head, '{');
-        put_leaf(&head, "entry_id", lines.entry_id);
+        buf_member_text(&head, "entry_id", lines.entry_id);
         put_settings(&head, &ctx.settings);
         status = context_result_new(out, &ctx, request->format, &head, err);
     }
@@ -147,12 +132,10 @@ cardbox_status cardbox_build_context_options(cardbox_context **out, cardbox *db,
     context_request request;
     store_rows *rows = NULL;
     params p;
-    cardbox_status status = check_session_read(out, db, tenant, session_id, err);
+    cardbox_status status = check_session_read(out, db, tenant, session_id, entry_id, err);
 
     if (status == CARDBOX_OK)
         status = context_options_read(&request, options, err);
-    if (status == CARDBOX_OK && entry_id != NULL)
-        status = check_id("entry_id", entry_id, SESSION_ID_MAX, err);
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;

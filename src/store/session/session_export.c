@@ -1,14 +1,18 @@
 /*
- * session_export.c: writes a session as a file, page by page. If an entry's line has no id, a
- * reader derives the id and the parent from the line's position. If these would differ from the
- * stored ones, the stored ones are written into the line.
+ * session_export.c: writes a session as a file, page by page, or in the other dialect. If an
+ * entry's line has no id, a reader derives the id and the parent from the line's position. If these
+ * would differ from the stored ones, the stored ones are written into the line.
  */
 #include "cardbox/session_file.h"
-#include "model/session/position.h"
+#include "model/session/convert.h"
 #include "store/session/session_call.h"
 
 /* The number of lines that one statement reads. */
 #define PAGE_LINES 500
+
+/* A converted file may be this many times as large as the session: ids are added, and members for
+ * data without a counterpart. */
+enum { GROWTH_MAX = 8 };
 
 typedef struct exporter {
     cardbox *db;
@@ -42,15 +46,15 @@ static cardbox_status write_other_line(exporter *x, slice bytes)
     return CARDBOX_OK;
 }
 
-/* Writes the line of an entry. `entry` is NULL if the line contains all its ids. */
-static cardbox_status write_entry(exporter *x, const session_export_row *row,
-                                  const session_entry_links *entry)
+static cardbox_status write_line(exporter *x, const session_export_row *row)
 {
-    slice ending = {NULL, 0}, text = row->text;
+    slice ending = {NULL, 0}, text = row->entry.text;
 
-    if (entry != NULL && !session_position_ending(&ending, &x->at, entry, &x->memory))
+    if (row->entry.id.ptr == NULL)
+        return write_other_line(x, row->bytes);
+    if (row->needs_links && !session_position_ending(&ending, &x->at, &row->entry, &x->memory))
         return error_nomem(x->err);
-    session_position_entry(&x->at, row->entry_id);
+    session_position_entry(&x->at, row->entry.id);
     text.len -= ending.ptr != NULL;
     write_bytes(x, row->before);
     write_bytes(x, text);
@@ -59,47 +63,25 @@ static cardbox_status write_entry(exporter *x, const session_export_row *row,
     return CARDBOX_OK;
 }
 
-static cardbox_status read_session(exporter *x, store_rows **rows, session_row *row)
-{
-    params p;
-
-    params_init(&p, REQUEST_MAX);
-    session_params(&p, x->tenant, x->session);
-    cardbox_status status = client_run(x->db, STATEMENT_session_get, &p, RUN_AGAIN, rows, x->err);
-    if (status == CARDBOX_OK && rows_count(*rows) == 0)
-        status = session_not_found(x->session, x->err);
-    if (status == CARDBOX_OK)
-        session_row_read(row, *rows, 0);
-    return status;
-}
-
 /* Reads the session, and writes its header if `with_header` is set. Returns CARDBOX_NOT_FOUND if
  * the session does not exist. */
 static cardbox_status begin_export(exporter *x, bool with_header)
 {
     store_rows *rows = NULL;
     session_row row = {.created_micros = 0};
-    cardbox_status status = read_session(x, &rows, &row);
+    cardbox_status status =
+        session_run(&rows, x->db, STATEMENT_session_get, x->tenant, x->session, x->err);
 
+    if (status != CARDBOX_OK)
+        return status;
+    session_row_read(&row, rows, 0);
     x->created = row.created_micros;
-    if (status == CARDBOX_OK && with_header && row.header.ptr != NULL) {
+    if (with_header && row.header.ptr != NULL) {
         status = write_other_line(x, row.header);
         write_bytes(x, SLICE("\n"));
     }
     rows_free(rows);
     return status;
-}
-
-static cardbox_status write_line(exporter *x, const session_export_row *row)
-{
-    const session_entry_links entry = {.text = row->text,
-                                       .id = row->entry_id,
-                                       .parent = row->parent_id,
-                                       .first_kept = row->target};
-
-    if (!row->is_entry)
-        return write_other_line(x, row->bytes);
-    return write_entry(x, row, row->id_is_made ? &entry : NULL);
 }
 
 /* Writes the lines after line *after. *count receives their number; 0: there are no more. */
@@ -136,38 +118,20 @@ static cardbox_status write_all(exporter *x)
     return status;
 }
 
-static cardbox_status write_path_entry(exporter *x, const store_rows *rows, int row)
-{
-    session_node_row node;
-
-    session_node_read(&node, rows, row);
-    const session_export_row line = {
-        .text = node.text, .entry_id = node.entry_id, .after = SLICE("\n")};
-    const session_entry_links entry = {.text = node.text,
-                                       .id = node.entry_id,
-                                       .parent = node.parent_id.ptr != NULL ? node.parent_id
-                                                                            : node.missing,
-                                       .first_kept = session_path_target(rows, row),
-                                       .is_moved = (node.extra & SESSION_ID_IS_MADE) == 0};
-    return write_entry(x, &line, node.extra == 0 ? NULL : &entry);
-}
-
 /* Writes the next part of the path. *left receives the number of entries that follow the part. */
 static cardbox_status write_path_part(exporter *x, session_path_read *read, int64_t *left)
 {
     store_rows *rows = NULL;
     arena memory = ARENA_INIT;
     session_path path;
-    params p;
+    session_export_row line;
+    cardbox_status status = session_run_path(&rows, &path, x->db, read, &memory, x->err);
 
-    params_init(&p, REQUEST_MAX);
-    session_path_params(&p, read);
-    cardbox_status status = client_run(x->db, STATEMENT_session_path, &p, RUN_AGAIN, &rows, x->err);
-    if (status == CARDBOX_OK)
-        status = session_path_from_rows(&path, rows, read, &memory, x->err);
+    for (size_t i = 0; status == CARDBOX_OK && i < path.count; i++) {
+        session_export_read_path(&line, rows, path.rows[i]);
+        status = write_line(x, &line);
+    }
     if (status == CARDBOX_OK) {
-        for (size_t i = 0; status == CARDBOX_OK && i < path.count; i++)
-            status = write_path_entry(x, rows, path.rows[i]);
         read->from += (int64_t)path.count;
         *left = path.count == 0 ? 0 : path.length - read->from;
     }
@@ -196,15 +160,13 @@ static cardbox_status write_path(exporter *x, slice entry)
  * separate statement, so the export may be incomplete or mix two sessions. */
 static cardbox_status check_same(exporter *x)
 {
-    store_rows *rows = NULL;
-    session_row row = {.created_micros = 0};
-    cardbox_status status = read_session(x, &rows, &row);
+    int64_t created = x->created;
+    cardbox_status status = begin_export(x, false);
 
-    if (status == CARDBOX_NOT_FOUND || (status == CARDBOX_OK && row.created_micros != x->created))
+    if (status == CARDBOX_NOT_FOUND || (status == CARDBOX_OK && x->created != created))
         status =
             error_set(x->err, CARDBOX_CONFLICT,
                       "the session was deleted while it was exported: the export is incomplete");
-    rows_free(rows);
     return status;
 }
 
@@ -232,12 +194,10 @@ cardbox_status cardbox_session_export(cardbox *db, const char *tenant, const cha
                                       cardbox_error *err)
 {
     exporter x = {.db = db, .take = take, .arg = arg, .err = err};
-    cardbox_status status = check_session(db, tenant, session_id, err);
+    cardbox_status status = check_session(db, tenant, session_id, entry_id, err);
 
     if (status == CARDBOX_OK && take == NULL)
         status = error_set(err, CARDBOX_INVALID, "take must not be NULL");
-    if (status == CARDBOX_OK && entry_id != NULL)
-        status = check_id("entry_id", entry_id, SESSION_ID_MAX, err);
     if (status != CARDBOX_OK)
         return status;
     x.tenant = slice_of(tenant);
@@ -245,4 +205,92 @@ cardbox_status cardbox_session_export(cardbox *db, const char *tenant, const cha
     status = export_session(&x, entry_id);
     arena_reset(&x.memory);
     return status;
+}
+
+/* --- in the other dialect: converts the whole output in memory --- */
+
+static bool append_to_buffer(void *arg, const char *bytes, size_t len)
+{
+    buf *whole = arg;
+
+    buf_add(whole, bytes, len);
+    return buf_ok(whole);
+}
+
+static cardbox_status write_converted(const session_file *file, slice session_id,
+                                      cardbox_session_sink take, void *arg, size_t *not_in_context,
+                                      cardbox_error *err)
+{
+    buf text = BUF_INIT(GROWTH_MAX * CARDBOX_CONVERT_MAX);
+    arena memory = ARENA_INIT;
+    size_t left_out;
+    cardbox_status status = CARDBOX_OK;
+
+    if (session_convert_file(&text, file, session_id, &left_out, not_in_context, &memory))
+        take(arg, buf_str(&text), text.len);
+    else if (text.failure == BUF_TOO_LARGE)
+        status = error_set(err, CARDBOX_TOO_LARGE, "the converted session is too large");
+    else
+        status = error_nomem(err);
+    arena_reset(&memory);
+    buf_free(&text);
+    return status;
+}
+
+/* Passes the file to `take`, converted if its dialect differs. A session without entries is not
+ * converted: it has no dialect. */
+static cardbox_status write_as(slice whole, slice session_id, cardbox_dialect dialect,
+                               cardbox_session_sink take, void *arg, size_t *not_in_context,
+                               cardbox_error *err)
+{
+    session_file file = {.memory = ARENA_INIT};
+    cardbox_status status = CARDBOX_OK;
+
+    if (!session_file_read(&file, whole))
+        status = error_nomem(err);
+    else if ((int)file.dialect != (int)dialect && file.count > 0)
+        status = write_converted(&file, session_id, take, arg, not_in_context, err);
+    else if (whole.len > 0)
+        take(arg, whole.ptr, whole.len);
+    session_file_free(&file);
+    return status;
+}
+
+cardbox_status session_export_as(cardbox *db, const char *tenant, const char *session_id,
+                                 const char *entry_id, cardbox_dialect dialect,
+                                 cardbox_session_sink take, void *arg, size_t *not_in_context,
+                                 cardbox_error *err)
+{
+    buf whole = BUF_INIT(CARDBOX_CONVERT_MAX);
+
+    *not_in_context = 0;
+    if (dialect == CARDBOX_DIALECT_UNKNOWN)
+        return cardbox_session_export(db, tenant, session_id, entry_id, take, arg, err);
+    if (dialect != CARDBOX_DIALECT_PLAIN && dialect != CARDBOX_DIALECT_PI)
+        return error_set(err, CARDBOX_INVALID, "dialect must be one of CARDBOX_DIALECT_*");
+    if (take == NULL)
+        return error_set(err, CARDBOX_INVALID, "take must not be NULL");
+    cardbox_status status =
+        cardbox_session_export(db, tenant, session_id, entry_id, append_to_buffer, &whole, err);
+    if (status == CARDBOX_OK && whole.failure == BUF_TOO_LARGE)
+        status = error_set(err, CARDBOX_TOO_LARGE,
+                           "a session of over %zu bytes is not converted: export it as it is",
+                           CARDBOX_CONVERT_MAX);
+    else if (status == CARDBOX_OK && !buf_ok(&whole))
+        status = error_nomem(err);
+    if (status == CARDBOX_OK)
+        status = write_as(buf_as_slice(&whole), slice_of(session_id), dialect, take, arg,
+                          not_in_context, err);
+    buf_free(&whole);
+    return status;
+}
+
+cardbox_status cardbox_session_export_as(cardbox *db, const char *tenant, const char *session_id,
+                                         const char *entry_id, cardbox_dialect dialect,
+                                         cardbox_session_sink take, void *arg, cardbox_error *err)
+{
+    size_t not_in_context;
+
+    return session_export_as(db, tenant, session_id, entry_id, dialect, take, arg, &not_in_context,
+                             err);
 }

@@ -1,15 +1,12 @@
 /*
  * session_import.c: imports a session file in batches of lines, for <cardbox/session_file.h>.
- * Memory contains one part of the file, the parameters of two batches, and the report, so the size
- * of the file is not limited. One batch is prepared while the database writes the previous one. The
- * database compares the lines with those that it has stored. If an import was interrupted,
- * importing the same file again completes it.
+ * Memory contains one part of the file, the parameters of one batch, and the report, so the size of
+ * the file is not limited. The database compares the lines with those that it has stored. If an
+ * import was interrupted, importing the same file again completes it.
  */
 #include <stdlib.h>
-#include "model/session/file.h"
-#include "model/session/ordinals.h"
+#include "model/session/report.h"
 #include "store/session/session_call.h"
-#include "store/session/session_report.h"
 
 /* Bytes of the file that are read at once. Their whole lines make one batch. Batches are large,
  * since each waits for one flush to disk. Batches of twice this size were 5 % slower: PostgreSQL's
@@ -20,183 +17,95 @@
 typedef struct importer {
     cardbox *db;
     const char *tenant;
-    char *session; /* the session's id; NULL: it will be the id of the file's header */
-    char *file_id; /* the header's id, from which missing entry ids are made; NULL: none */
-    char header_id[SESSION_ID_MAX];
+    const char *session; /* the session's id; NULL: it will be the id of the file's header */
+    slice file_id;       /* the header's id, from which missing entry ids are made */
     cardbox_session_reader read;
     void *arg;
-    session_batch batch; /* the batch that is being filled */
-    session_batch sent;  /* the previous batch */
-    client_pending flight;
-    params sent_params;
-    params next_params; /* the parameters of `batch`; count 0: not built yet */
-    bool is_sent;       /* the response to `sent` has not been received yet */
+    session_batch batch;
     session_report report;
-    session_ordinals ordinals; /* the line numbers of the file's headers and entries */
-    char *part;                /* a part of the file's bytes */
+    session_gaps gaps;
+    char *part; /* a part of the file's bytes */
     size_t part_size;
     session_lines lines;
-    bool has_header, has_entries, has_written, is_at_end;
+    bool has_entries, is_at_end;
     bool force;
+    arena memory; /* for the ids and the gaps */
     cardbox_error *err;
 } importer;
 
 /* --- sending --- */
 
-static void report_outcomes(importer *in, const store_rows *rows)
+/* Adds the outcome and the issue of each line, as import_lines() returned them, to the report. */
+static void report_outcomes(session_report *report, const session_batch *batch,
+                            const store_rows *rows)
 {
-    for (size_t i = 0; i < in->sent.count; i++) {
-        const pending_line *line = &in->sent.lines[i];
+    cardbox_import_counts *of = &report->of;
 
-        session_report_line(&in->report, session_line_outcome(rows, i), session_line_issue(rows, i),
-                            line->line, line->is_entry ? line->entry.id : SLICE(""));
+    for (size_t i = 0; i < batch->count; i++) {
+        slice outcome = session_line_outcome(rows, i);
+        int kind = session_issue_named(session_line_issue(rows, i));
+
+        of->appended += slice_equal(outcome, SLICE("appended"));
+        of->unchanged += slice_equal(outcome, SLICE("unchanged"));
+        of->kept += slice_equal(outcome, SLICE("kept"));
+        of->not_kept += slice_equal(outcome, SLICE("not_kept"));
+        if (kind >= 0)
+            session_report_issue(report, (session_issue){.kind = (session_issue_kind)kind,
+                                                         .line = batch->lines[i].line,
+                                                         .id = batch->lines[i].id});
     }
 }
 
-/* Waits for the response to the batch that was sent, and adds its outcomes to the report. */
-static cardbox_status receive_outcomes(importer *in)
+/* Writes the batch, adds the outcomes to the report, and begins the next batch. */
+static cardbox_status send_batch(importer *in)
 {
     store_rows *rows = NULL;
     session_written written;
+    params p;
 
-    if (!in->is_sent)
-        return CARDBOX_OK;
-    in->is_sent = false;
-    cardbox_status status = client_receive(&in->flight, &rows, in->err);
-    params_free(&in->sent_params);
-    if (status == CARDBOX_OK) {
-        session_import_read(&written, rows);
-        report_outcomes(in, rows);
-        in->report.version = written.version;
-        in->report.is_changed =
-            in->report.is_changed || slice_equal(written.outcome, SLICE("done"));
-        in->batch.created = written.created;
-        in->batch.diverged_at = written.diverged_at;
-        in->has_written = true;
-    }
-    rows_free(rows);
-    return status == CARDBOX_OK && in->report.memory.failed ? error_nomem(in->err) : status;
-}
-
-/* Makes parameters from the batch's lines, so that the lines' bytes may be overwritten. The last
- * two parameters are added by send_batch: they depend on the previous batch. */
-static void prepare_params(importer *in)
-{
-    params_init(&in->next_params, REQUEST_MAX);
-    session_import_params_begin(&in->next_params, &in->batch);
-}
-
-/* Sends the batch and begins the next one. */
-static cardbox_status send_batch(importer *in)
-{
-    session_batch spare = in->sent;
-
-    if (in->next_params.count == 0)
-        prepare_params(in);
-    cardbox_status status = receive_outcomes(in);
-    if (status != CARDBOX_OK)
-        return status;
-    in->sent_params = in->next_params;
-    in->next_params = (params){.count = 0};
-    session_import_params_end(&in->sent_params, &in->batch);
-    client_send(&in->flight, in->db, STATEMENT_session_import, &in->sent_params, RUN_AGAIN);
-    in->is_sent = true;
-    in->sent = in->batch;
-    in->batch.start += (int64_t)in->sent.count;
-    in->batch.lines = spare.lines;
-    in->batch.capacity = spare.capacity;
-    in->batch.memory = spare.memory;
-    return session_batch_reset(&in->batch) ? CARDBOX_OK : error_nomem(in->err);
-}
-
-/* --- lines --- */
-
-/* Sets the session's id: the caller's, or that of the header. Fails if there is neither. */
-static cardbox_status set_session_id(importer *in, slice header_id)
-{
-    if (in->session == NULL && header_id.len > 0) {
-        in->session = strndup(header_id.ptr, header_id.len);
-        if (in->session == NULL)
-            return error_nomem(in->err);
-    }
     if (in->session == NULL)
         return error_set(in->err, CARDBOX_INVALID,
                          "the file has no header with an id, and no session id was given");
     in->batch.session = slice_of(in->session);
-    return CARDBOX_OK;
+    params_init(&p, REQUEST_MAX);
+    session_import_params(&p, &in->batch);
+    cardbox_status status =
+        client_run(in->db, STATEMENT_session_import, &p, RUN_AGAIN, &rows, in->err);
+    if (status != CARDBOX_OK)
+        return status;
+    session_import_read(&written, rows);
+    report_outcomes(&in->report, &in->batch, rows);
+    in->report.version = written.version;
+    in->report.is_changed = in->report.is_changed || slice_equal(written.outcome, SLICE("done"));
+    in->batch.created = written.created;
+    in->batch.diverged_at = written.diverged_at;
+    in->batch.start += (int64_t)in->batch.count;
+    rows_free(rows);
+    return session_batch_reset(&in->batch) && !in->report.memory.failed ? CARDBOX_OK
+                                                                        : error_nomem(in->err);
 }
 
-static cardbox_status set_file_id(importer *in, slice id)
-{
-    free(in->file_id);
-    in->file_id = id.len > 0 ? strndup(id.ptr, id.len) : NULL;
-    return id.len > 0 && in->file_id == NULL ? error_nomem(in->err) : CARDBOX_OK;
-}
+/* --- lines --- */
 
+/* Reads the file's first header. Without a session id, its id is used. */
 static cardbox_status read_header(importer *in, const session_line *line)
 {
     session_header header;
-    cardbox_status status = CARDBOX_OK;
 
-    if (in->has_header || in->has_entries) {
+    if (in->report.headers > 1 || in->has_entries) {
         session_report_issue(&in->report,
-                             (session_issue){SESSION_ISSUE_HEADER, line->number, 0, NULL, {"", 0}});
-    } else {
-        if (!session_header_read(&header, line, &in->batch.memory))
-            return error_nomem(in->err);
-        in->batch.dialect = SESSION_PI;
-        memcpy(in->header_id, header.id.ptr, header.id.len);
-        if (!in->force)
-            in->batch.file_id = (slice){in->header_id, header.id.len};
-        status = set_file_id(in, header.id);
-        if (status == CARDBOX_OK)
-            status = set_session_id(in, header.id);
-    }
-    in->has_header = true;
-    in->report.headers++;
-    return status;
-}
-
-/* Reads an entry, and reports one that is malformed or not part of contexts. *out receives `entry`;
- * NULL: it is malformed. */
-static cardbox_status read_entry(importer *in, const session_line *line, session_entry *entry,
-                                 session_entry **out)
-{
-    const char *reason = NULL;
-    cardbox_status status = set_session_id(in, (slice){NULL, 0});
-
-    if (status != CARDBOX_OK)
-        return status;
-    *out = entry;
-    if (session_entry_read(entry, line, slice_of(in->file_id), &in->batch.memory, &reason)) {
-        const char *not_in_context = session_entry_not_in_context(entry);
-        if (not_in_context != NULL)
-            session_report_issue(
-                &in->report,
-                (session_issue){
-                    SESSION_ISSUE_NOT_IN_CONTEXT, line->number, 0, not_in_context, {"", 0}});
-        in->has_entries = true;
+                             (session_issue){SESSION_ISSUE_HEADER, .line = line->number});
         return CARDBOX_OK;
     }
-    if (reason == NULL)
+    if (!session_header_read(&header, line, &in->memory))
         return error_nomem(in->err);
-    *out = NULL;
-    session_report_issue(&in->report,
-                         (session_issue){SESSION_ISSUE_BAD, line->number, 0, reason, {"", 0}});
-    return CARDBOX_OK;
-}
-
-static void report_other_line(importer *in, const session_line *line)
-{
-    if (line->kind == SESSION_LINE_BLANK)
-        in->report.blank++;
-    else
-        session_report_issue(&in->report,
-                             (session_issue){line->is_torn ? SESSION_ISSUE_TORN : SESSION_ISSUE_BAD,
-                                             line->number,
-                                             line->reason_at,
-                                             line->reason,
-                                             {"", 0}});
+    in->batch.dialect = SESSION_PI;
+    in->file_id = (slice){arena_copy(&in->memory, header.id), header.id.len};
+    if (!in->force)
+        in->batch.file_id = in->file_id;
+    if (in->session == NULL && header.id.len > 0)
+        in->session = in->file_id.ptr;
+    return in->memory.failed ? error_nomem(in->err) : CARDBOX_OK;
 }
 
 /* Adds a line to the batch, and sends a full batch. `entry` is NULL for other lines. */
@@ -207,12 +116,10 @@ static cardbox_status add_line(importer *in, const session_line *line, const ses
 
     if (added == NULL)
         return error_nomem(in->err);
-    if (entry != NULL && entry->kind == SESSION_COMPACTION && entry->target.kind == SCAN_NUMBER) {
-        added->has_index = true;
-        added->index = session_ordinals_find(&in->ordinals, entry->target);
-    }
-    if ((line->kind == SESSION_LINE_HEADER || line->kind == SESSION_LINE_ENTRY) &&
-        !session_ordinals_add(&in->ordinals, number))
+    if (added->has_index)
+        added->index = session_gaps_line(&in->gaps, entry->target, number);
+    if (line->kind != SESSION_LINE_HEADER && line->kind != SESSION_LINE_ENTRY &&
+        !session_gaps_add(&in->gaps, number, &in->memory))
         return error_nomem(in->err);
     return in->session != NULL && in->batch.count == LINES_MAX ? send_batch(in) : CARDBOX_OK;
 }
@@ -220,26 +127,24 @@ static cardbox_status add_line(importer *in, const session_line *line, const ses
 static cardbox_status import_line(importer *in, const session_line *line)
 {
     session_entry entry;
-    session_entry *read = NULL;
+    bool is_entry = false;
     cardbox_status status = CARDBOX_OK;
 
-    in->report.lines++;
-    if (line->kind == SESSION_LINE_HEADER)
+    session_report_line(&in->report, line);
+    if (line->kind == SESSION_LINE_HEADER) {
         status = read_header(in, line);
-    else if (line->kind == SESSION_LINE_ENTRY)
-        status = read_entry(in, line, &entry, &read);
-    else
-        report_other_line(in, line);
+    } else if (line->kind == SESSION_LINE_ENTRY) {
+        is_entry = session_report_entry(&in->report, &entry, line, in->file_id, &in->batch.memory);
+        in->has_entries = in->has_entries || is_entry;
+        status = in->batch.memory.failed ? error_nomem(in->err) : CARDBOX_OK;
+    }
     if (status != CARDBOX_OK)
         return status;
     if (line->length > line->whole.len) { /* it is too long to be stored */
         in->report.of.not_kept++;
         return CARDBOX_OK;
     }
-    if (line->has_nul && read != NULL)
-        session_report_issue(&in->report,
-                             (session_issue){SESSION_ISSUE_NULS, line->number, 0, NULL, {"", 0}});
-    return add_line(in, line, read);
+    return add_line(in, line, is_entry ? &entry : NULL);
 }
 
 /* --- the file --- */
@@ -283,29 +188,57 @@ static cardbox_status read_part(importer *in)
     return CARDBOX_OK;
 }
 
-/* Reads the next part of the file, sends the batch of the previous part, and makes the next batch
- * while the database works. While the caller's function reads, no statement is pending, since the
- * function may use the same connection. A first part without a header or an entry fails if the
- * caller gave no session id. */
+/* Imports the next part of the file. */
 static cardbox_status import_part(importer *in)
 {
     session_line line;
-    cardbox_status status = receive_outcomes(in);
+    cardbox_status status = read_part(in);
 
-    if (status != CARDBOX_OK)
-        return status;
-    cardbox_status reading = read_part(in);
-    if (in->batch.count > 0)
-        status = send_batch(in);
-    if (status == CARDBOX_OK)
-        status = reading;
     while (status == CARDBOX_OK && session_lines_next(&in->lines, &line))
         status = import_line(in, &line);
-    if (status == CARDBOX_OK && in->batch.count > 0)
-        status = set_session_id(in, (slice){NULL, 0});
-    if (status == CARDBOX_OK && in->batch.count > 0)
-        prepare_params(in);
-    return status;
+    return status == CARDBOX_OK && in->batch.count > 0 ? send_batch(in) : status;
+}
+
+/* --- late parents --- */
+
+/* Returns the number of entries that were reported as dangling. *ids receives their ids. */
+static size_t find_dangling(session_report *report, const slice **ids)
+{
+    slice *all = arena_zeros(&report->memory, report->issue_count, sizeof(*all));
+    size_t count = 0;
+
+    for (size_t i = 0; all != NULL && i < report->issue_count; i++) {
+        if (report->issues[i].kind == SESSION_ISSUE_DANGLING)
+            all[count++] = report->issues[i].id;
+    }
+    *ids = all;
+    return count;
+}
+
+/* Updates the issues of these entries from the rows of STATEMENT_session_link: each entry is
+ * linked, dangling, or part of a cycle. */
+static void report_links(session_report *report, const store_rows *rows,
+                         const session_linked *linked)
+{
+    uint64_t *totals = report->totals;
+    size_t kept = 0, dangling = 0;
+
+    for (size_t i = 0; i < report->issue_count; i++) {
+        session_issue issue = report->issues[i];
+        if (issue.kind == SESSION_ISSUE_DANGLING) {
+            slice now = session_link_issue(rows, dangling++);
+            if (now.ptr == NULL)
+                continue;
+            if (slice_equal(now, SLICE("cycle")))
+                issue.kind = SESSION_ISSUE_CYCLE;
+        }
+        report->issues[kept++] = issue;
+    }
+    report->issue_count = kept;
+    for (int64_t i = linked->links + linked->cycles; i > 0 && totals[SESSION_ISSUE_DANGLING] > 0;
+         i--)
+        totals[SESSION_ISSUE_DANGLING]--;
+    totals[SESSION_ISSUE_CYCLE] = (uint64_t)linked->cycles;
 }
 
 /* Links entries to parents that are later in the file. */
@@ -315,12 +248,12 @@ static cardbox_status link_late_parents(importer *in)
     store_rows *rows = NULL;
     session_linked linked;
     params p;
-    size_t count = session_report_dangling(&in->report, &ids);
+    size_t count = find_dangling(&in->report, &ids);
 
     if (in->report.memory.failed)
         return error_nomem(in->err);
     params_init(&p, REQUEST_MAX);
-    session_link_params(&p, slice_of(in->tenant), slice_of(in->session), ids, count);
+    session_entries_params(&p, slice_of(in->tenant), slice_of(in->session), ids, count);
     cardbox_status status =
         client_run(in->db, STATEMENT_session_link, &p, RUN_AGAIN, &rows, in->err);
     if (status == CARDBOX_OK) {
@@ -329,7 +262,7 @@ static cardbox_status link_late_parents(importer *in)
             status = session_not_found(slice_of(in->session), in->err);
         in->report.version = linked.version;
         in->report.is_changed = in->report.is_changed || linked.links > 0;
-        session_report_link(&in->report, rows, &linked);
+        report_links(&in->report, rows, &linked);
     }
     rows_free(rows);
     return status;
@@ -363,41 +296,93 @@ static cardbox_status finish_import(importer *in)
     return status;
 }
 
+/* --- the SDK's report --- */
+
+/* Limit for the bytes of a report. */
+#define REPORT_MAX ((size_t)64 * 1024 * 1024)
+
+struct cardbox_session_report {
+    cardbox_import_counts counts;
+    char *session_id;
+    char *json;
+};
+
+static cardbox_status make_report(cardbox_session_report **out, session_report *report,
+                                  const char *session_id, cardbox_error *err)
+{
+    cardbox_session_report *made = calloc(1, sizeof(*made));
+    buf json = BUF_INIT(REPORT_MAX);
+
+    if (made == NULL)
+        return error_nomem(err);
+    report->session_id = session_id;
+    session_report_json(&json, report);
+    made->counts = report->of;
+    made->counts.lines = report->lines;
+    for (size_t i = 0; i < SESSION_ISSUE_KINDS; i++)
+        made->counts.issues += report->totals[i];
+    made->json = buf_take(&json);
+    made->session_id = strdup(session_id);
+    if (made->json == NULL || made->session_id == NULL || report->memory.failed) {
+        cardbox_session_report_free(made);
+        return error_nomem(err);
+    }
+    *out = made;
+    return CARDBOX_OK;
+}
+
+const char *cardbox_session_report_json(const cardbox_session_report *report)
+{
+    return report == NULL ? NULL : report->json;
+}
+
+const char *cardbox_session_report_id(const cardbox_session_report *report)
+{
+    return report == NULL ? NULL : report->session_id;
+}
+
+cardbox_import_counts cardbox_session_report_counts(const cardbox_session_report *report)
+{
+    static const cardbox_import_counts NONE = {0};
+
+    return report == NULL ? NONE : report->counts;
+}
+
+void cardbox_session_report_free(cardbox_session_report *report)
+{
+    if (report == NULL)
+        return;
+    free(report->json);
+    free(report->session_id);
+    free(report);
+}
+
+/* --- the import --- */
+
 static cardbox_status import_file(importer *in)
 {
     cardbox_status status = CARDBOX_OK;
 
     while (status == CARDBOX_OK && !in->lines.is_last)
         status = import_part(in);
-    if (status == CARDBOX_OK && in->session == NULL)
-        status = set_session_id(in, (slice){NULL, 0});
-    if (status == CARDBOX_OK && (in->batch.count > 0 || !(in->has_written || in->is_sent)))
+    if (status == CARDBOX_OK && in->batch.created == 0)
         status = send_batch(in); /* an empty file makes an empty session */
-    if (status == CARDBOX_OK)
-        status = receive_outcomes(in);
     in->report.dialect = in->batch.dialect;
     return status == CARDBOX_OK ? finish_import(in) : status;
-}
-
-static cardbox_status begin_import(importer *in, const char *session_id)
-{
-    if (!session_batch_init(&in->batch, slice_of(in->tenant), slice_of(session_id)))
-        return error_nomem(in->err);
-    in->batch.import = true;
-    in->batch.file_id = in->force ? (slice){NULL, 0} : SLICE("");
-    in->lines = session_lines_stream();
-    if (session_id == NULL)
-        return CARDBOX_OK;
-    in->session = strdup(session_id);
-    return in->session == NULL ? error_nomem(in->err) : CARDBOX_OK;
 }
 
 cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db, const char *tenant,
                                       const char *session_id, bool force,
                                       cardbox_session_reader read, void *arg, cardbox_error *err)
 {
-    importer in = {
-        .db = db, .tenant = tenant, .read = read, .arg = arg, .force = force, .err = err};
+    importer in = {.db = db,
+                   .tenant = tenant,
+                   .session = session_id,
+                   .read = read,
+                   .arg = arg,
+                   .force = force,
+                   .lines = session_lines_stream(),
+                   .err = err};
     cardbox_status status = check_call(db, tenant, err);
 
     if (status == CARDBOX_OK && session_id != NULL)
@@ -408,20 +393,17 @@ cardbox_status cardbox_session_import(cardbox_session_report **out, cardbox *db,
         return status;
     if (out != NULL)
         *out = NULL;
-    status = begin_import(&in, session_id);
+    if (!session_batch_init(&in.batch, slice_of(tenant), slice_of(session_id)))
+        status = error_nomem(err);
+    in.batch.import = true;
+    in.batch.file_id = force ? (slice){NULL, 0} : SLICE("");
     if (status == CARDBOX_OK)
         status = import_file(&in);
     if (status == CARDBOX_OK && out != NULL)
-        status = session_report_new(out, &in.report, in.session, err);
-    in.err = NULL; /* keeps the first error */
-    receive_outcomes(&in);
-    params_free(&in.next_params);
+        status = make_report(out, &in.report, in.session, err);
     session_report_free(&in.report);
-    session_ordinals_free(&in.ordinals);
     session_batch_free(&in.batch);
-    session_batch_free(&in.sent);
-    free(in.session);
-    free(in.file_id);
+    arena_reset(&in.memory);
     free(in.part);
     return status;
 }

@@ -1,14 +1,35 @@
 /*
- * session_pages.c: pages of sessions and entries as JSON, with the cursor of the next page.
+ * session_pages.c: sessions and entries as JSON objects, and pages of them with the cursor of the
+ * next page.
  */
 #include "store/session/session_pages.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include "base/isotime.h"
 #include "store/list_json.h"
 #include "model/session/preview.h"
 
 /* --- sessions --- */
+
+void session_row_json(buf *out, const session_row *row, slice tenant)
+{
+    buf_char(out, '{');
+    buf_member_text(out, "session_id", row->session_id);
+    buf_member_text(out, "project_id", tenant);
+    buf_member_text(out, "dialect", slice_of(session_dialect_name(row->dialect)));
+    buf_member(out, "name", row->name);
+    buf_member(out, "header", row->header);
+    buf_member_text(out, "forked_from", row->forked_from);
+    buf_member_text(out, "head_entry_id", row->head);
+    buf_member_int(out, "entries", row->entries);
+    buf_member_int(out, "version", row->version);
+    buf_name(out, "created_at");
+    isotime_json_micros(out, row->created_micros);
+    buf_name(out, "updated_at");
+    isotime_json_micros(out, row->updated_micros);
+    buf_char(out, '}');
+}
 
 void session_list_json(buf *out, const store_rows *rows, int64_t limit, slice tenant, arena *memory)
 {
@@ -28,16 +49,26 @@ void session_list_json(buf *out, const store_rows *rows, int64_t limit, slice te
 
 /* --- lists of entries --- */
 
-const session_pages SESSION_TREE = {STATEMENT_session_tree, session_tree_params,
-                                    .extra_member = NULL};
-const session_pages SESSION_CHILDREN = {STATEMENT_session_children, session_children_params,
-                                        .has_entry = true};
-const session_pages SESSION_LEAVES = {STATEMENT_session_leaves, session_tree_params,
-                                      .cursor_is_extra = true};
-const session_pages SESSION_BRANCH_POINTS = {STATEMENT_session_branch_points, session_tree_params,
+const session_pages SESSION_TREE = {.statement = STATEMENT_session_tree};
+const session_pages SESSION_CHILDREN = {STATEMENT_session_children, .has_entry = true};
+const session_pages SESSION_LEAVES = {STATEMENT_session_leaves, .cursor_is_extra = true};
+const session_pages SESSION_BRANCH_POINTS = {STATEMENT_session_branch_points,
                                              .extra_member = "children"};
-const session_pages SESSION_LABELS = {STATEMENT_session_labels, session_labels_params,
-                                      .cursor_is_id = true};
+const session_pages SESSION_LABELS = {STATEMENT_session_labels, .cursor_is_id = true};
+
+void session_pages_params(params *p, const session_pages *of, const session_page *page)
+{
+    session_params(p, page->tenant, page->session);
+    if (of->has_entry)
+        params_text(p, page->entry);
+    if (of->cursor_is_id)
+        params_text_or_null(p, page->below);
+    else
+        params_int8(p, page->after);
+    params_int8(p, page->limit);
+    session_text_max_param(p,
+                           page->preview_max > page->text_max ? page->preview_max : page->text_max);
+}
 
 bool session_pages_cursor(session_page *page, const session_pages *of, slice cursor, arena *memory)
 {
@@ -68,43 +99,63 @@ const char *session_pages_next(const session_pages *of, const session_node_row *
     return arena_copy(memory, slice_of(text));
 }
 
-static void add_member(buf *out, const char *name, slice text)
+/* Appends an entry's object without its closing brace. */
+static void open_node(buf *out, const session_node_row *row)
 {
-    buf_text(out, name);
-    buf_json_string(out, text);
+    buf_char(out, '{');
+    buf_member_text(out, "entry_id", row->entry_id);
+    buf_member_text(out, "parent_id", row->parent_id);
+    buf_member_int(out, "line", row->line);
+    buf_member_int(out, "depth", row->depth);
+    buf_member_text(out, "type", row->type);
+    buf_member_text(out, "role", row->role);
+    buf_member(out, "label", row->label);
+    buf_member_int(out, "size", row->size);
+    if (row->missing.ptr != NULL)
+        buf_member_text(out, "missing_parent", row->missing);
+    if (row->text.ptr != NULL)
+        buf_member(out, "entry", row->text);
 }
 
-/* Adds the member "preview" by overwriting the closing brace. It is null if the text is too long.
- */
+void session_node_json(buf *out, const session_node_row *row)
+{
+    open_node(out, row);
+    buf_char(out, '}');
+}
+
+/* Adds the member "preview". It is null if the text is too long. */
 static void add_preview(buf *out, slice line, slice type, arena *memory)
 {
     session_preview preview;
 
-    out->len--;
     if (line.ptr == NULL) {
-        buf_text(out, ",\"preview\":null}");
+        buf_member(out, "preview", line);
         return;
     }
     session_preview_of_line(&preview, line, type, memory);
-    add_member(out, ",\"preview\":{\"role\":", preview.role);
-    add_member(out, ",\"text\":", preview.text);
-    add_member(out, ",\"tools\":", preview.tools);
-    buf_text(out, ",\"time\":");
-    buf_slice(out, preview.time.ptr != NULL ? preview.time : SLICE("null"));
-    buf_text(out, "}}");
+    buf_member(out, "preview", SLICE("{"));
+    buf_member_text(out, "role", preview.role);
+    buf_member_text(out, "text", preview.text);
+    buf_member_text(out, "tools", preview.tools);
+    buf_member(out, "time", preview.time);
+    buf_char(out, '}');
 }
 
 /* Adds an entry with its text and its preview. Each is omitted if the text is longer than its
- * limit. */
-static void add_node(buf *out, session_node_row *node, const session_text_limits *limits)
+ * limit. `extra_member` is the name of the member for `extra`; NULL: none. */
+static void add_node(buf *out, session_node_row *node, const session_text_limits *limits,
+                     const char *extra_member)
 {
     slice line = node->size <= limits->preview_max ? node->text : (slice){NULL, 0};
 
     if (node->size > limits->text_max)
         node->text = (slice){NULL, 0};
-    session_node_json(out, node);
+    open_node(out, node);
     if (limits->preview_max > 0)
         add_preview(out, line, node->type, limits->memory);
+    if (extra_member != NULL)
+        buf_member_int(out, extra_member, node->extra);
+    buf_char(out, '}');
 }
 
 void session_pages_json(buf *out, const store_rows *rows, const session_page *page,
@@ -119,11 +170,7 @@ void session_pages_json(buf *out, const store_rows *rows, const session_page *pa
     for (int row = 0; row < count - (more ? 1 : 0); row++) {
         session_node_read(&node, rows, row);
         buf_text(out, row == 0 ? "" : ",");
-        add_node(out, &node, &limits);
-        if (of->extra_member != NULL) {
-            out->len--; /* the closing brace, for one more member */
-            buf_printf(out, ",\"%s\":%" PRId64 "}", of->extra_member, node.extra);
-        }
+        add_node(out, &node, &limits, of->extra_member);
     }
     list_json_end(out, more ? session_pages_next(of, &node, memory) : NULL);
 }
@@ -135,14 +182,15 @@ void session_path_json(buf *out, const store_rows *rows, const session_path *pat
 {
     int64_t before = read->from + (int64_t)path->count;
 
-    buf_text(out, "{\"entry_id\":");
-    buf_json_or_null(out, path->entry_id);
-    buf_printf(out, ",\"length\":%" PRId64 ",\"path\":[", path->length);
+    buf_char(out, '{');
+    buf_member_text(out, "entry_id", path->entry_id);
+    buf_member_int(out, "length", path->length);
+    buf_member(out, "path", SLICE("["));
     for (size_t i = 0; i < path->count; i++) {
         session_node_row node;
         session_node_read(&node, rows, path->rows[i]);
         buf_text(out, i == 0 ? "" : ",");
-        add_node(out, &node, limits);
+        add_node(out, &node, limits, NULL);
     }
     list_json_end_at(out, before < path->length, before);
 }
@@ -161,7 +209,7 @@ static bool add_side(buf *out, const store_rows *rows, int64_t limit,
         if (node.extra != side || count++ >= limit)
             continue;
         buf_text(out, count == 1 ? "" : ",");
-        add_node(out, &node, limits);
+        add_node(out, &node, limits, NULL);
     }
     return count > limit;
 }

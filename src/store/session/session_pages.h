@@ -19,8 +19,7 @@ void session_list_json(buf *out, const store_rows *rows, int64_t limit, slice te
 /* A kind of list of entries: its statement, and the column that its cursor contains. */
 typedef struct session_pages {
     statement_id statement;
-    void (*params)(params *p, const session_page *page);
-    bool cursor_is_extra;     /* the cursor is the last row's `extra` */
+    bool cursor_is_extra;     /* the cursor is the last row's `extra`, the branch of a leaf */
     bool cursor_is_id;        /* the cursor is the last row's id. Otherwise it is the line */
     bool has_entry;           /* the list has the parameter session_page.entry */
     const char *extra_member; /* name of the JSON member for `extra`; NULL: none */
@@ -28,6 +27,8 @@ typedef struct session_pages {
 
 extern const session_pages SESSION_TREE, SESSION_CHILDREN, SESSION_LEAVES, SESSION_BRANCH_POINTS,
     SESSION_LABELS;
+
+void session_pages_params(params *p, const session_pages *of, const session_page *page);
 
 /* Reads a cursor of such a list. Returns false if it is malformed or the arena failed. */
 bool session_pages_cursor(session_page *page, const session_pages *of, slice cursor, arena *memory);

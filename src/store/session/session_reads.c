@@ -1,45 +1,150 @@
 /*
- * session_reads.c: the public functions of <cardbox/session.h> that read.
+ * session_reads.c: the public functions of <cardbox/session.h> that read, and their results.
  */
+#include <stdlib.h>
+#include "base/isotime.h"
 #include "store/session/session_call.h"
 #include "store/session/session_pages.h"
-#include "store/session/session_result.h"
 
 cardbox_status check_session(cardbox *db, const char *tenant, const char *session_id,
-                             cardbox_error *err)
+                             const char *entry_id, cardbox_error *err)
 {
     cardbox_status status = check_call(db, tenant, err);
 
-    return status == CARDBOX_OK ? check_id("session_id", session_id, SESSION_ID_MAX, err) : status;
+    if (status == CARDBOX_OK)
+        status = check_id("session_id", session_id, SESSION_ID_MAX, err);
+    if (status == CARDBOX_OK && entry_id != NULL)
+        status = check_id("entry_id", entry_id, SESSION_ID_MAX, err);
+    return status;
 }
 
 cardbox_status check_session_read(void *out, cardbox *db, const char *tenant,
-                                  const char *session_id, cardbox_error *err)
+                                  const char *session_id, const char *entry_id, cardbox_error *err)
 {
     if (out == NULL)
         return error_set(err, CARDBOX_INVALID, "out must not be NULL");
-    return check_session(db, tenant, session_id, err);
+    return check_session(db, tenant, session_id, entry_id, err);
+}
+
+cardbox_status session_run(store_rows **rows, cardbox *db, statement_id id, slice tenant,
+                           slice session, cardbox_error *err)
+{
+    params p;
+
+    params_init(&p, REQUEST_MAX);
+    session_params(&p, tenant, session);
+    cardbox_status status = client_run(db, id, &p, RUN_AGAIN, rows, err);
+    if (status != CARDBOX_OK || rows_count(*rows) > 0)
+        return status;
+    rows_free(*rows);
+    *rows = NULL;
+    return session_not_found(session, err);
+}
+
+cardbox_status session_run_path(store_rows **rows, session_path *path, cardbox *db,
+                                const session_path_read *read, arena *memory, cardbox_error *err)
+{
+    params p;
+
+    params_init(&p, REQUEST_MAX);
+    session_path_params(&p, read);
+    cardbox_status status = client_run(db, STATEMENT_session_path, &p, RUN_AGAIN, rows, err);
+    return status == CARDBOX_OK ? session_path_from_rows(path, *rows, read, memory, err) : status;
 }
 
 /* --- sessions --- */
+
+struct cardbox_sessions {
+    arena memory;
+    store_rows *rows;
+    cardbox_session *sessions;
+    size_t count;
+    const char *cursor;
+};
+
+static void read_session(cardbox_session *out, const store_rows *rows, int row, arena *memory)
+{
+    session_row from;
+
+    session_row_read(&from, rows, row);
+    *out = (cardbox_session){
+        .session_id = from.session_id.ptr,
+        .dialect = (cardbox_dialect)from.dialect,
+        .header = from.header.ptr,
+        .name = from.name.ptr,
+        .forked_from = from.forked_from.ptr,
+        .head_entry_id = from.head.ptr,
+        .entries = from.entries,
+        .version = from.version,
+        .created_at = isotime_text(memory, from.created_micros),
+        .updated_at = isotime_text(memory, from.updated_micros),
+    };
+}
+
+/* Makes a result of up to `limit` rows. More rows mean that there is a next page. The result owns
+ * the rows; on failure they are freed. */
+static cardbox_status sessions_new(cardbox_sessions **out, store_rows *rows, size_t limit,
+                                   cardbox_error *err)
+{
+    size_t count = (size_t)rows_count(rows);
+    cardbox_sessions *made = calloc(1, sizeof(*made));
+
+    if (made == NULL) {
+        rows_free(rows);
+        return error_nomem(err);
+    }
+    made->rows = rows;
+    made->sessions = arena_zeros(&made->memory, count, sizeof(*made->sessions));
+    for (size_t i = 0; made->sessions != NULL && i < count && i < limit; i++)
+        read_session(&made->sessions[made->count++], rows, (int)i, &made->memory);
+    if (count > limit) {
+        session_row last;
+        session_row_read(&last, rows, (int)limit - 1);
+        made->cursor = list_cursor_text(&made->memory, last.created_micros, last.session_id);
+    }
+    if (made->memory.failed) {
+        cardbox_sessions_free(made);
+        return error_nomem(err);
+    }
+    *out = made;
+    return CARDBOX_OK;
+}
+
+size_t cardbox_sessions_count(const cardbox_sessions *sessions)
+{
+    return sessions == NULL ? 0 : sessions->count;
+}
+
+const cardbox_session *cardbox_sessions_at(const cardbox_sessions *sessions, size_t index)
+{
+    return index < cardbox_sessions_count(sessions) ? &sessions->sessions[index] : NULL;
+}
+
+const char *cardbox_sessions_cursor(const cardbox_sessions *sessions)
+{
+    return sessions == NULL ? NULL : sessions->cursor;
+}
+
+void cardbox_sessions_free(cardbox_sessions *sessions)
+{
+    if (sessions == NULL)
+        return;
+    rows_free(sessions->rows);
+    arena_reset(&sessions->memory);
+    free(sessions);
+}
 
 cardbox_status cardbox_session_get(cardbox_sessions **out, cardbox *db, const char *tenant,
                                    const char *session_id, cardbox_error *err)
 {
     store_rows *rows = NULL;
-    params p;
-    cardbox_status status = check_session_read(out, db, tenant, session_id, err);
+    cardbox_status status = check_session_read(out, db, tenant, session_id, NULL, err);
 
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
-    params_init(&p, REQUEST_MAX);
-    session_params(&p, slice_of(tenant), slice_of(session_id));
-    status = client_run(db, STATEMENT_session_get, &p, RUN_AGAIN, &rows, err);
-    if (status == CARDBOX_OK && rows_count(rows) == 0) {
-        rows_free(rows);
-        return session_not_found(slice_of(session_id), err);
-    }
+    status =
+        session_run(&rows, db, STATEMENT_session_get, slice_of(tenant), slice_of(session_id), err);
     return status == CARDBOX_OK ? sessions_new(out, rows, 1, err) : status;
 }
 
@@ -71,27 +176,124 @@ cardbox_status cardbox_sessions_list(cardbox_sessions **out, cardbox *db, const 
 cardbox_status cardbox_session_count(cardbox_session_counts *out, cardbox *db, const char *tenant,
                                      const char *session_id, cardbox_error *err)
 {
-    session_counts counts;
     store_rows *rows = NULL;
-    params p;
-    cardbox_status status = check_session_read(out, db, tenant, session_id, err);
+    cardbox_status status = check_session_read(out, db, tenant, session_id, NULL, err);
 
-    if (status != CARDBOX_OK)
-        return status;
-    params_init(&p, REQUEST_MAX);
-    session_params(&p, slice_of(tenant), slice_of(session_id));
-    status = client_run(db, STATEMENT_session_counts, &p, RUN_AGAIN, &rows, err);
-    if (status != CARDBOX_OK)
-        return status;
-    if (rows_count(rows) == 0) {
-        status = session_not_found(slice_of(session_id), err);
-    } else {
-        session_counts_read(&counts, rows);
-        *out = (cardbox_session_counts){counts.entries,       counts.roots,     counts.leaves,
-                                        counts.branch_points, counts.max_depth, counts.dangling};
-    }
+    if (status == CARDBOX_OK)
+        status = session_run(&rows, db, STATEMENT_session_counts, slice_of(tenant),
+                             slice_of(session_id), err);
+    if (status == CARDBOX_OK)
+        *out = (cardbox_session_counts){.entries = rows_int8(rows, 0, 0),
+                                        .roots = rows_int8(rows, 0, 1),
+                                        .leaves = rows_int8(rows, 0, 2),
+                                        .branch_points = rows_int8(rows, 0, 3),
+                                        .max_depth = rows_int8(rows, 0, 4),
+                                        .dangling_parents = rows_int8(rows, 0, 5)};
     rows_free(rows);
     return status;
+}
+
+/* --- results with entries --- */
+
+struct cardbox_entries {
+    arena memory;
+    store_rows *rows;
+    cardbox_entry *entries;
+    size_t count;
+    const char *cursor; /* allocated in `memory`; NULL: this is the last page */
+};
+
+/* Makes an empty result with capacity for an entry of each row. It owns the rows; on failure they
+ * are freed. */
+static cardbox_status entries_new(cardbox_entries **out, store_rows *rows, cardbox_error *err)
+{
+    cardbox_entries *made = calloc(1, sizeof(*made));
+
+    if (made != NULL) {
+        made->rows = rows;
+        made->entries =
+            arena_zeros(&made->memory, (size_t)rows_count(rows), sizeof(*made->entries));
+    }
+    if (made == NULL || made->entries == NULL) {
+        free(made);
+        rows_free(rows);
+        return error_nomem(err);
+    }
+    *out = made;
+    return CARDBOX_OK;
+}
+
+/* Returns a label's text; its JSON string if the text contains NUL or is malformed. */
+static const char *label_text(slice label, arena *memory)
+{
+    slice text;
+
+    if (label.ptr == NULL)
+        return NULL;
+    if (!session_text_of(&text, scan_whole(label), memory))
+        return label.ptr;
+    return arena_copy(memory, text);
+}
+
+/* Adds the entry of a row. `extra` is the meaning of the row's column `extra`. */
+typedef enum entries_extra { EXTRA_NOTHING, EXTRA_CHILDREN, EXTRA_SIDE } entries_extra;
+static void entries_add(cardbox_entries *entries, int row, entries_extra extra)
+{
+    session_node_row from;
+
+    session_node_read(&from, entries->rows, row);
+    entries->entries[entries->count++] = (cardbox_entry){
+        .entry_id = from.entry_id.ptr,
+        .parent_id = from.parent_id.ptr,
+        .line = from.line,
+        .depth = from.depth,
+        .type = from.type.ptr,
+        .role = from.role.ptr,
+        .label = label_text(from.label, &entries->memory),
+        .missing_parent = from.missing.ptr,
+        .size = (size_t)from.size,
+        .json = from.text.ptr,
+        .children = extra == EXTRA_CHILDREN ? from.extra : 0,
+        .side = extra == EXTRA_SIDE ? (int)from.extra : 0,
+    };
+}
+
+/* Sets *out to the result. If `status` is a failure or memory ran out, frees the result and returns
+ * the failure. */
+static cardbox_status entries_finish(cardbox_entries **out, cardbox_entries *entries,
+                                     cardbox_status status, cardbox_error *err)
+{
+    if (status == CARDBOX_OK && entries->memory.failed)
+        status = error_nomem(err);
+    if (status == CARDBOX_OK)
+        *out = entries;
+    else
+        cardbox_entries_free(entries);
+    return status;
+}
+
+size_t cardbox_entries_count(const cardbox_entries *entries)
+{
+    return entries == NULL ? 0 : entries->count;
+}
+
+const cardbox_entry *cardbox_entries_at(const cardbox_entries *entries, size_t index)
+{
+    return index < cardbox_entries_count(entries) ? &entries->entries[index] : NULL;
+}
+
+const char *cardbox_entries_cursor(const cardbox_entries *entries)
+{
+    return entries == NULL ? NULL : entries->cursor;
+}
+
+void cardbox_entries_free(cardbox_entries *entries)
+{
+    if (entries == NULL)
+        return;
+    rows_free(entries->rows);
+    arena_reset(&entries->memory);
+    free(entries);
 }
 
 /* --- lists of entries --- */
@@ -112,14 +314,6 @@ static const session_pages *const LISTS[] = {
     [CARDBOX_ENTRIES_LABELLED] = &SESSION_LABELS,
 };
 
-static cardbox_status read_cursor(session_page *out, cardbox_entry_list list, const char *cursor,
-                                  arena *memory, cardbox_error *err)
-{
-    if (cursor == NULL || session_pages_cursor(out, LISTS[list], slice_of(cursor), memory))
-        return CARDBOX_OK;
-    return memory->failed ? error_nomem(err) : error_cursor(err, cursor);
-}
-
 static cardbox_status make_page(session_page *out, cardbox_entry_list list,
                                 const cardbox_entry_page *page, arena *memory, cardbox_error *err)
 {
@@ -135,8 +329,9 @@ static cardbox_status make_page(session_page *out, cardbox_entry_list list,
         status = check_page(&limit, err);
     if (status == CARDBOX_OK && page->entry_id != NULL)
         status = check_id("entry_id", page->entry_id, SESSION_ID_MAX, err);
-    if (status == CARDBOX_OK)
-        status = read_cursor(out, list, page->cursor, memory, err);
+    if (status == CARDBOX_OK && page->cursor != NULL &&
+        !session_pages_cursor(out, LISTS[list], slice_of(page->cursor), memory))
+        status = memory->failed ? error_nomem(err) : error_cursor(err, page->cursor);
     out->entry = page->entry_id == NULL ? SLICE("") : slice_of(page->entry_id);
     out->limit = limit;
     out->text_max = text_max_of(page->json_max);
@@ -171,13 +366,8 @@ static cardbox_status check_exists(cardbox *db, const session_page *page, cardbo
     arena memory = ARENA_INIT;
     store_rows *rows = NULL;
     session_path path;
-    params p;
+    cardbox_status status = session_run_path(&rows, &path, db, &read, &memory, err);
 
-    params_init(&p, REQUEST_MAX);
-    session_path_params(&p, &read);
-    cardbox_status status = client_run(db, STATEMENT_session_path, &p, RUN_AGAIN, &rows, err);
-    if (status == CARDBOX_OK)
-        status = session_path_from_rows(&path, rows, &read, &memory, err);
     rows_free(rows);
     arena_reset(&memory);
     return status;
@@ -191,7 +381,7 @@ cardbox_status cardbox_session_entries(cardbox_entries **out, cardbox *db, const
     arena memory = ARENA_INIT;
     store_rows *rows = NULL;
     params p;
-    cardbox_status status = check_session_read(out, db, tenant, session_id, err);
+    cardbox_status status = check_session_read(out, db, tenant, session_id, NULL, err);
 
     if (status == CARDBOX_OK && (unsigned)list >= sizeof(LISTS) / sizeof(LISTS[0]))
         status = error_set(err, CARDBOX_INVALID, "list must be one of CARDBOX_ENTRIES_*");
@@ -202,7 +392,7 @@ cardbox_status cardbox_session_entries(cardbox_entries **out, cardbox *db, const
         wanted.tenant = slice_of(tenant);
         wanted.session = slice_of(session_id);
         params_init(&p, REQUEST_MAX);
-        LISTS[list]->params(&p, &wanted);
+        session_pages_params(&p, LISTS[list], &wanted);
         status = client_run(db, LISTS[list]->statement, &p, RUN_AGAIN, &rows, err);
     }
     arena_reset(&memory);
@@ -221,7 +411,7 @@ cardbox_status cardbox_session_get_entries(cardbox_entries **out, cardbox *db, c
     arena memory = ARENA_INIT;
     store_rows *rows = NULL;
     params p;
-    cardbox_status status = check_session_read(out, db, tenant, session_id, err);
+    cardbox_status status = check_session_read(out, db, tenant, session_id, NULL, err);
 
     if (status == CARDBOX_OK)
         status = check_entry_ids(entry_ids, count, CARDBOX_PAGE_MAX, err);
@@ -242,71 +432,47 @@ cardbox_status cardbox_session_get_entries(cardbox_entries **out, cardbox *db, c
 
 /* --- paths --- */
 
-static cardbox_status make_path(cardbox_entries **out, store_rows *rows,
-                                const session_path_read *read, cardbox_error *err)
-{
-    cardbox_entries *made = NULL;
-    session_path path;
-    cardbox_status status = entries_new(&made, rows, err);
-
-    if (status != CARDBOX_OK)
-        return status;
-    status = session_path_from_rows(&path, rows, read, &made->memory, err);
-    for (size_t i = 0; status == CARDBOX_OK && i < path.count; i++)
-        entries_add(made, path.rows[i], EXTRA_NOTHING);
-    return entries_finish(out, made, status, err);
-}
-
 cardbox_status cardbox_session_path(cardbox_entries **out, cardbox *db, const char *tenant,
                                     const char *session_id, const char *entry_id, size_t from,
                                     size_t limit, bool with_json, cardbox_error *err)
 {
-    session_path_read read = {.with_text = with_json};
+    const session_path_read read = {
+        .tenant = slice_of(tenant),
+        .session = slice_of(session_id),
+        .entry = entry_id == NULL ? SLICE("") : slice_of(entry_id),
+        .from = from > INT32_MAX ? INT32_MAX : (int64_t)from,
+        .limit = limit == 0 || limit > INT32_MAX ? -1 : (int64_t)limit,
+        .with_text = with_json,
+    };
+    arena memory = ARENA_INIT;
+    cardbox_entries *made = NULL;
     store_rows *rows = NULL;
-    params p;
-    cardbox_status status = check_session_read(out, db, tenant, session_id, err);
+    session_path path;
+    cardbox_status status = check_session_read(out, db, tenant, session_id, entry_id, err);
 
-    if (status == CARDBOX_OK && entry_id != NULL)
-        status = check_id("entry_id", entry_id, SESSION_ID_MAX, err);
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
-    read.tenant = slice_of(tenant);
-    read.session = slice_of(session_id);
-    read.entry = entry_id == NULL ? SLICE("") : slice_of(entry_id);
-    read.from = from > INT32_MAX ? INT32_MAX : (int64_t)from;
-    read.limit = limit == 0 || limit > INT32_MAX ? -1 : (int64_t)limit;
-    params_init(&p, REQUEST_MAX);
-    session_path_params(&p, &read);
-    status = client_run(db, STATEMENT_session_path, &p, RUN_AGAIN, &rows, err);
-    return status == CARDBOX_OK ? make_path(out, rows, &read, err) : status;
-}
-
-static cardbox_status make_diff(cardbox_entries **out, store_rows *rows, const char *session_id,
-                                const char *a, const char *b, cardbox_error *err)
-{
-    cardbox_entries *made = NULL;
-    session_node_row node;
-    cardbox_status status = entries_new(&made, rows, err);
-
+    status = session_run_path(&rows, &path, db, &read, &memory, err);
     if (status != CARDBOX_OK)
-        return status;
-    for (int row = 0; row < rows_count(rows); row++) {
-        session_node_read(&node, rows, row);
-        if (node.extra != SESSION_DIFF_FOUND)
-            entries_add(made, row, EXTRA_SIDE);
-    }
-    status = session_diff_status(rows, slice_of(session_id), slice_of(a), slice_of(b), err);
-    return entries_finish(out, made, status, err);
+        rows_free(rows);
+    else
+        status = entries_new(&made, rows, err);
+    for (size_t i = 0; status == CARDBOX_OK && i < path.count; i++)
+        entries_add(made, path.rows[i], EXTRA_NOTHING);
+    arena_reset(&memory);
+    return status == CARDBOX_OK ? entries_finish(out, made, status, err) : status;
 }
 
 cardbox_status cardbox_session_diff(cardbox_entries **out, cardbox *db, const char *tenant,
                                     const char *session_id, const char *a, const char *b,
                                     unsigned limit, size_t json_max, cardbox_error *err)
 {
+    cardbox_entries *made = NULL;
+    session_node_row node;
     store_rows *rows = NULL;
     params p;
-    cardbox_status status = check_session_read(out, db, tenant, session_id, err);
+    cardbox_status status = check_session_read(out, db, tenant, session_id, NULL, err);
 
     if (status == CARDBOX_OK)
         status = check_id("a", a, SESSION_ID_MAX, err);
@@ -319,5 +485,15 @@ cardbox_status cardbox_session_diff(cardbox_entries **out, cardbox *db, const ch
     session_diff_params(&p, slice_of(tenant), slice_of(session_id), slice_of(a), slice_of(b),
                         limit == 0 ? CARDBOX_PAGE_MAX : limit, text_max_of(json_max));
     status = client_run(db, STATEMENT_session_diff, &p, RUN_AGAIN, &rows, err);
-    return status == CARDBOX_OK ? make_diff(out, rows, session_id, a, b, err) : status;
+    if (status == CARDBOX_OK)
+        status = entries_new(&made, rows, err);
+    if (status != CARDBOX_OK)
+        return status;
+    for (int row = 0; row < rows_count(rows); row++) {
+        session_node_read(&node, rows, row);
+        if (node.extra != SESSION_DIFF_FOUND)
+            entries_add(made, row, EXTRA_SIDE);
+    }
+    status = session_diff_status(rows, slice_of(session_id), slice_of(a), slice_of(b), err);
+    return entries_finish(out, made, status, err);
 }

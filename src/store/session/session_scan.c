@@ -30,7 +30,7 @@ cardbox_status cardbox_session_scan_new(cardbox_session_scan **out, cardbox *db,
                                         const char *session_id, cardbox_entry_list list,
                                         size_t json_max, cardbox_error *err)
 {
-    cardbox_status status = check_session_read(out, db, tenant, session_id, err);
+    cardbox_status status = check_session_read(out, db, tenant, session_id, NULL, err);
 
     if (status == CARDBOX_OK && (unsigned)list > CARDBOX_ENTRIES_LABELLED)
         status = error_set(err, CARDBOX_INVALID, "list must be one of CARDBOX_ENTRIES_*");

@@ -10,9 +10,9 @@
 
 /* --- failures --- */
 
-static cardbox_status version_conflict(int64_t version, cardbox_error *err, const char *message)
+/* Adds the session's version to a conflict. */
+static cardbox_status conflict_at(int64_t version, cardbox_error *err)
 {
-    error_set(err, CARDBOX_CONFLICT, "%s %" PRId64, message, version);
     if (err != NULL)
         err->current_version = version;
     return CARDBOX_CONFLICT;
@@ -21,6 +21,12 @@ static cardbox_status version_conflict(int64_t version, cardbox_error *err, cons
 static bool outcome_is(slice outcome, const char *name)
 {
     return slice_equal(outcome, slice_of(name));
+}
+
+/* There are two dialects. */
+static const char *other_dialect_name(int dialect)
+{
+    return session_dialect_name(dialect == SESSION_PI ? SESSION_PLAIN : SESSION_PI);
 }
 
 /* Maps the outcomes that several functions share to a status. */
@@ -35,11 +41,14 @@ static cardbox_status common_status(slice outcome, slice session, int64_t versio
     }
     if (outcome_is(outcome, "not_found"))
         return session_not_found(session, err);
-    if (outcome_is(outcome, "wrong_version"))
-        return version_conflict(version, err, "the session has changed: it is at version");
-    if (outcome_is(outcome, "key_reused"))
-        return version_conflict(version, err,
-                                "the key was used for other entries: the session is at version");
+    const char *reason = outcome_is(outcome, "wrong_version") ? "the session has changed: it"
+                         : outcome_is(outcome, "key_reused")
+                             ? "the key was used for other entries: the session"
+                             : NULL;
+    if (reason != NULL) {
+        error_set(err, CARDBOX_CONFLICT, "%s is at version %" PRId64, reason, version);
+        return conflict_at(version, err);
+    }
     return error_set(err, CARDBOX_INTERNAL, "the database returned the outcome %.*s",
                      error_shown(outcome), outcome.ptr);
 }
@@ -65,17 +74,17 @@ cardbox_status session_create_status(const store_rows *rows, const session_creat
         *version = now;
     if (is_new != NULL)
         *is_new = outcome_is(outcome, "created");
-    if (outcome_is(outcome, "exists"))
-        return version_conflict(now, err, "the session exists: it is at version");
     if (outcome_is(outcome, "other_dialect") && create->any_dialect)
         return CARDBOX_OK;
-    if (outcome_is(outcome, "other_dialect"))
-        return version_conflict(
-            now, err,
-            create->dialect == SESSION_PI
-                ? "the session exists in the dialect plain, not pi: it is at version"
-                : "the session exists in the dialect pi, not plain: it is at version");
-    return common_status(outcome, create->session, now, err);
+    if (outcome_is(outcome, "exists"))
+        error_set(err, CARDBOX_CONFLICT, "the session exists: it is at version %" PRId64, now);
+    else if (outcome_is(outcome, "other_dialect"))
+        error_set(err, CARDBOX_CONFLICT,
+                  "the session exists in the dialect %s, not %s: it is at version %" PRId64,
+                  other_dialect_name(create->dialect), session_dialect_name(create->dialect), now);
+    else
+        return common_status(outcome, create->session, now, err);
+    return conflict_at(now, err);
 }
 
 /* --- append --- */
@@ -106,13 +115,40 @@ int64_t session_line_number(const store_rows *rows, size_t i)
     return row < rows_count(rows) && !rows_null(rows, row, 2) ? rows_int8(rows, row, 2) : -1;
 }
 
-/* Maps an entry's outcome to a status. `who` names the entry in the message. */
-static cardbox_status line_status(slice outcome, const char *who, const session_entry *entry,
-                                  cardbox_error *err)
+/* Reports that the dialect of the batch is not the session's: there are two, so the session has the
+ * other one. */
+static cardbox_status dialect_conflict(const session_batch *batch, int64_t version,
+                                       cardbox_error *err)
 {
-    if (outcome_is(outcome, "conflict"))
-        return error_set(err, CARDBOX_CONFLICT,
-                         "%s exists with other content and may not be changed", who);
+    const char *own = other_dialect_name(batch->dialect);
+    const char *other = session_dialect_name(batch->dialect);
+    size_t i = 0; /* the first entry whose type belongs to one dialect */
+
+    while (i < batch->count && !session_kind_has_dialect(batch->lines[i].kind))
+        i++;
+    if (i == batch->count)
+        error_set(err, CARDBOX_CONFLICT, "the session is of the dialect %s, the entries are of %s",
+                  own, other);
+    else
+        error_set(err, CARDBOX_CONFLICT,
+                  "entries[%zu]: an entry of type %s is of the dialect %s, the session is of %s", i,
+                  session_kind_name(batch->lines[i].kind), other, own);
+    return conflict_at(version, err);
+}
+
+/* Maps the outcome of the entry at index `i` to a status. */
+static cardbox_status line_status(const store_rows *rows, const session_batch *batch, size_t i,
+                                  int64_t version, cardbox_error *err)
+{
+    slice outcome = session_line_outcome(rows, i), parent = batch->lines[i].parent;
+    int32_t first = batch->lines[i].duplicate_of; /* an earlier entry with this id */
+    slice id = batch->lines[i].id;
+    char who[SESSION_ID_MAX + 8]; /* an id that was made here is not known to the client */
+
+    if (batch->lines[i].has_new_id)
+        snprintf(who, sizeof(who), "entries[%zu]", i);
+    else
+        snprintf(who, sizeof(who), "entry %.*s", (int)id.len, id.ptr);
     if (outcome_is(outcome, "no_target"))
         return error_set(
             err, CARDBOX_NOT_FOUND,
@@ -121,59 +157,16 @@ static cardbox_status line_status(slice outcome, const char *who, const session_
         return error_set(
             err, CARDBOX_NOT_FOUND,
             "%s has the unknown parent %.*s: it must be in the session or earlier in the list", who,
-            (int)entry->parent.len, entry->parent.ptr);
-    return CARDBOX_OK;
-}
-
-/* Returns the index of the first entry whose type belongs to one dialect, or the batch's count. */
-static size_t find_dialect_entry(const session_batch *batch)
-{
-    size_t i = 0;
-
-    while (i < batch->count && !session_kind_has_dialect(batch->lines[i].entry.kind))
-        i++;
-    return i;
-}
-
-/* Reports that the dialect of the batch is not the session's: there are two, so the session has the
- * other one. */
-static cardbox_status dialect_conflict(const session_batch *batch, int64_t version,
-                                       cardbox_error *err)
-{
-    const char *other = session_dialect_name(batch->dialect);
-    const char *own =
-        session_dialect_name(batch->dialect == SESSION_PI ? SESSION_PLAIN : SESSION_PI);
-    size_t i = find_dialect_entry(batch);
-
-    if (err != NULL)
-        err->current_version = version;
-    if (i == batch->count)
-        return error_set(err, CARDBOX_CONFLICT,
-                         "the session is of the dialect %s, the entries are of %s", own, other);
-    return error_set(err, CARDBOX_CONFLICT,
-                     "entries[%zu]: an entry of type %s is of the dialect %s, the session is of %s",
-                     i, session_kind_name(batch->lines[i].entry.kind), other, own);
-}
-
-/* Names an entry in messages: by its index if the client does not know its id. */
-static void format_entry_name(char *out, size_t size, const session_batch *batch, size_t i)
-{
-    const pending_line *line = &batch->lines[i];
-
-    if (line->has_new_id)
-        snprintf(out, size, "entries[%zu]", i);
+            (int)parent.len, parent.ptr);
+    if (!outcome_is(outcome, "conflict"))
+        return CARDBOX_OK;
+    if (first > 0 && outcome_is(session_line_outcome(rows, (size_t)first - 1), "appended"))
+        error_set(err, CARDBOX_CONFLICT,
+                  "entries[%zu] repeats the id of entries[%d], with other content", i, first - 1);
     else
-        snprintf(out, size, "entry %.*s", (int)line->entry.id.len, line->entry.id.ptr);
-}
-
-/* Returns true if the entry has the id of an earlier entry of the batch that is new in the session.
- */
-static bool repeats_id(const store_rows *rows, const session_batch *batch, size_t i)
-{
-    int32_t duplicate_of = batch->lines[i].duplicate_of;
-
-    return duplicate_of > 0 &&
-           outcome_is(session_line_outcome(rows, (size_t)duplicate_of - 1), "appended");
+        error_set(err, CARDBOX_CONFLICT, "%s exists with other content and may not be changed",
+                  who);
+    return conflict_at(version, err);
 }
 
 cardbox_status session_append_status(const store_rows *rows, const session_batch *batch,
@@ -187,18 +180,9 @@ cardbox_status session_append_status(const store_rows *rows, const session_batch
     if (!outcome_is(written.outcome, "refused"))
         return common_status(written.outcome, batch->session, written.version, err);
     for (size_t i = 0; i < batch->count; i++) {
-        char who[SESSION_ID_MAX + 8];
-        format_entry_name(who, sizeof(who), batch, i);
-        slice outcome = session_line_outcome(rows, i);
-        cardbox_status status = line_status(outcome, who, &batch->lines[i].entry, err);
-        if (status == CARDBOX_OK)
-            continue;
-        if (outcome_is(outcome, "conflict") && repeats_id(rows, batch, i))
-            error_set(err, status, "entries[%zu] repeats the id of entries[%d], with other content",
-                      i, batch->lines[i].duplicate_of - 1);
-        if (status == CARDBOX_CONFLICT && err != NULL)
-            err->current_version = written.version;
-        return status;
+        cardbox_status status = line_status(rows, batch, i, written.version, err);
+        if (status != CARDBOX_OK)
+            return status;
     }
     return common_status(written.outcome, batch->session, written.version, err);
 }
@@ -216,16 +200,6 @@ void session_import_read(session_written *out, const store_rows *rows)
 slice session_line_issue(const store_rows *rows, size_t i)
 {
     return item_text(rows, i, 2);
-}
-
-void session_link_params(params *p, slice tenant, slice session, const slice *ids, size_t count)
-{
-    params_text(p, tenant);
-    params_text(p, session);
-    params_array(p, PARAMS_TEXT);
-    for (size_t i = 0; i < count; i++)
-        params_text(p, ids[i]);
-    params_array_end(p);
 }
 
 void session_link_read(session_linked *out, const store_rows *rows)
@@ -268,9 +242,7 @@ cardbox_status session_head_status(const store_rows *rows, const session_move *m
     error_set(err, CARDBOX_CONFLICT,
               head.len > 0 ? "the head is at entry %.*s" : "there is no head%.*s", (int)head.len,
               head.len > 0 ? head.ptr : "");
-    if (err != NULL)
-        err->current_version = now;
-    return CARDBOX_CONFLICT;
+    return conflict_at(now, err);
 }
 
 /* --- fork --- */
@@ -293,10 +265,9 @@ cardbox_status session_fork_status(const store_rows *rows, const session_fork *f
     if (outcome_is(outcome, "no_entry"))
         return session_entry_not_found(fork->session, fork->entry, err);
     if (outcome_is(outcome, "exists")) {
-        char message[SESSION_ID_MAX + 40];
-        snprintf(message, sizeof(message), "session %.*s exists: it is at version",
-                 (int)fork->new_session.len, fork->new_session.ptr);
-        return version_conflict(rows_int8(rows, 0, 1), err, message);
+        error_set(err, CARDBOX_CONFLICT, "session %.*s exists: it is at version %" PRId64,
+                  (int)fork->new_session.len, fork->new_session.ptr, rows_int8(rows, 0, 1));
+        return conflict_at(rows_int8(rows, 0, 1), err);
     }
     return common_status(outcome, fork->session, rows_int8(rows, 0, 1), err);
 }

@@ -33,19 +33,26 @@ cardbox_status session_create_status(const store_rows *rows, const session_creat
 
 /* --- write lines: STATEMENT_session_append, STATEMENT_session_import --- */
 
-/* A line to be written. Its slices must stay valid until the parameters are built. */
+/* A line to be written. Its slices must stay valid until the parameters are built; ptr NULL is a
+ * NULL. */
 typedef struct pending_line {
-    session_entry entry; /* if is_entry */
-    bool is_entry, is_header;
-    bool has_new_id;     /* the entry's id was made here, so the client does not know it */
+    uint64_t line; /* line number in the file, from 1 */
+    session_kind kind;
+    bool has_new_id; /* the entry's id was made here, so the client does not know it */
+    slice id;        /* ptr NULL: no entry. Then the members up to `label` are not set */
+    bool id_is_made; /* the line of a file has no id */
+    slice parent;    /* the parent's id; empty: parentId is not an id */
+    int32_t ref; /* number of the parent's line in the batch, or 0 or -1: see append_entries() */
+    int32_t
+        duplicate_of;    /* number, from 1, of an earlier line of the batch with this id; 0: none */
+    slice type;          /* also of a header: "session" */
+    slice role, sets;    /* see session_role_shown and session_entry_sets */
+    slice target;        /* a label's target, or the first entry that a compaction keeps */
     bool has_index;      /* the entry is a compaction that names its first kept entry by an index */
     int64_t index;       /* line number of that entry in the file, from 0; negative: not known */
-    uint64_t line;       /* line number in the file, from 1 */
+    slice label;         /* JSON: the label or name that the entry sets */
     slice content;       /* JSON of an entry or a header; ptr NULL: the whole line is in `before` */
     slice before, after; /* bytes around `content`; ptr NULL: nothing before, a line feed after */
-    int32_t
-        duplicate_of; /* number, from 1, of an earlier line of the batch with this id; 0: none */
-    int32_t ref;      /* number of the parent's line, or 0 or -1, see append_entries() */
 } pending_line;
 
 typedef struct session_batch {
@@ -89,18 +96,26 @@ pending_line *session_batch_add(session_batch *batch, const session_entry *entry
  */
 cardbox_status session_batch_append(session_batch *batch, slice json, cardbox_error *err);
 
-/* Adds a line of a file. `entry` is NULL if the line is not an entry. The entry's id and parent are
- * copied; its other slices must stay valid until the parameters are built. Returns NULL if memory
- * ran out. */
+/* Adds a line of a file. `entry` is NULL if the line is not an entry. The slices must stay valid
+ * until the parameters are built. Returns NULL if memory ran out. */
 pending_line *session_batch_import(session_batch *batch, const session_line *line,
                                    const session_entry *entry);
 
+/* Adds each element of a JSON array, or one object, to the batch. On failure, *bad is the index of
+ * the entry that caused it. */
+cardbox_status session_append_list(session_batch *batch, scan_value entries, size_t *bad,
+                                   cardbox_error *err);
+
+/* Returns true if sending the append twice has the same effect as sending it once: it expects no
+ * version, or it has a key. */
+bool session_append_is_repeatable(const session_batch *batch);
+
+/* Appends {"session_id","version","entries"}, made from the rows of STATEMENT_session_append. */
+void session_append_json(buf *out, const session_batch *batch, const store_rows *rows);
+
 void session_append_params(params *p, const session_batch *batch);
 
-/* The parameters are added in two steps: `end` adds `created` and `diverged_at`, which are known
- * after the previous batch. */
-void session_import_params_begin(params *p, const session_batch *batch);
-void session_import_params_end(params *p, const session_batch *batch);
+void session_import_params(params *p, const session_batch *batch);
 
 /* The first row of the result: the outcome of the whole batch, as the SQL function returned it. A
  * row for each line follows in the batch's order, unless the statement failed for another reason.
@@ -131,9 +146,7 @@ slice session_line_issue(const store_rows *rows, size_t i);
 cardbox_status session_append_status(const store_rows *rows, const session_batch *batch,
                                      cardbox_error *err);
 
-/* --- after an import: STATEMENT_session_link --- */
-
-void session_link_params(params *p, slice tenant, slice session, const slice *ids, size_t count);
+/* --- after an import: STATEMENT_session_link, whose parameters are session_entries_params --- */
 
 typedef struct session_linked {
     bool exists;     /* the session exists */

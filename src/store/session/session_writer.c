@@ -80,7 +80,7 @@ cardbox_status cardbox_session_open(cardbox_session_writer **out, cardbox *db, c
                                     const char *session_id, const cardbox_writer_options *options,
                                     cardbox_error *err)
 {
-    cardbox_status status = check_session_read(out, db, tenant, session_id, err);
+    cardbox_status status = check_session_read(out, db, tenant, session_id, NULL, err);
 
     if (status != CARDBOX_OK)
         return status;
@@ -125,7 +125,7 @@ static const char *add_entry(cardbox_session_writer *writer, slice json, cardbox
     }
     if (session_batch_append(batch, (slice){copy, json.len}, err) != CARDBOX_OK)
         return NULL;
-    id = arena_copy(&writer->memory, batch->lines[batch->count - 1].entry.id);
+    id = arena_copy(&writer->memory, batch->lines[batch->count - 1].id);
     if (id == NULL)
         error_nomem(err);
     return id;
@@ -144,19 +144,10 @@ const char *cardbox_session_append_entry(cardbox_session_writer *writer, const c
 /* Begins an entry of the dialect plain. `parent`: NULL: omitted; "": a root. */
 static void begin_entry(buf *out, const char *type, const char *parent)
 {
-    buf_printf(out, "{\"type\":\"%s\"", type);
+    buf_char(out, '{');
+    buf_member_text(out, "type", slice_of(type));
     if (parent != NULL)
-        buf_text(out, ",\"parentId\":");
-    if (parent != NULL && *parent == '\0')
-        buf_text(out, "null");
-    else if (parent != NULL)
-        buf_json_string(out, slice_of(parent));
-}
-
-static void put_text(buf *out, const char *name, const char *text)
-{
-    buf_printf(out, ",\"%s\":", name);
-    buf_json_string(out, slice_of(text));
+        buf_member_text(out, "parentId", *parent == '\0' ? (slice){NULL, 0} : slice_of(parent));
 }
 
 static const char *append_entry(cardbox_session_writer *writer, buf *out, cardbox_error *err)
@@ -205,7 +196,7 @@ const char *cardbox_session_append_user(cardbox_session_writer *writer, const ch
     if (!check_append(writer, "content", content, err))
         return NULL;
     begin_entry(&out, "user", parent);
-    put_text(&out, "content", content);
+    buf_member_text(&out, "content", slice_of(content));
     return append_entry(writer, &out, err);
 }
 
@@ -219,9 +210,9 @@ const char *cardbox_session_append_assistant(cardbox_session_writer *writer, con
         !check_json_argument("tool_calls", tool_calls, SCAN_ARRAY, err))
         return NULL;
     begin_entry(&out, "assistant", parent);
-    put_text(&out, "content", content);
+    buf_member_text(&out, "content", slice_of(content));
     if (tool_calls != NULL)
-        buf_printf(&out, ",\"toolCalls\":%s", tool_calls);
+        buf_member(&out, "toolCalls", slice_of(tool_calls));
     return append_entry(writer, &out, err);
 }
 
@@ -236,9 +227,9 @@ const char *cardbox_session_append_tool(cardbox_session_writer *writer, const ch
         !check_json_argument("params", params_json, SCAN_NONE, err))
         return NULL;
     begin_entry(&out, "tool", parent);
-    put_text(&out, "name", name);
-    buf_printf(&out, ",\"params\":%s", params_json == NULL ? "{}" : params_json);
-    put_text(&out, "toolCallId", tool_call_id);
+    buf_member_text(&out, "name", slice_of(name));
+    buf_member(&out, "params", params_json == NULL ? SLICE("{}") : slice_of(params_json));
+    buf_member_text(&out, "toolCallId", slice_of(tool_call_id));
     return append_entry(writer, &out, err);
 }
 
@@ -252,9 +243,9 @@ const char *cardbox_session_append_tool_result(cardbox_session_writer *writer,
         !check_append(writer, "output", output, err))
         return NULL;
     begin_entry(&out, "tool_result", parent);
-    put_text(&out, "toolCallId", tool_call_id);
-    put_text(&out, "output", output);
-    buf_printf(&out, ",\"success\":%s", success ? "true" : "false");
+    buf_member_text(&out, "toolCallId", slice_of(tool_call_id));
+    buf_member_text(&out, "output", slice_of(output));
+    buf_member(&out, "success", success ? SLICE("true") : SLICE("false"));
     return append_entry(writer, &out, err);
 }
 
@@ -263,18 +254,12 @@ const char *cardbox_session_append_tool_result(cardbox_session_writer *writer,
 cardbox_status cardbox_session_flush(cardbox_session_writer *writer, cardbox_error *err)
 {
     store_rows *rows = NULL;
-    params p;
 
     if (writer == NULL)
         return error_set(err, CARDBOX_INVALID, "writer must not be NULL");
     if (writer->batch.count == 0)
         return CARDBOX_OK;
-    params_init(&p, REQUEST_MAX);
-    session_append_params(&p, &writer->batch);
-    cardbox_status status =
-        client_run(writer->db, STATEMENT_session_append, &p, RUN_AGAIN, &rows, err);
-    if (status == CARDBOX_OK)
-        status = session_append_status(rows, &writer->batch, err);
+    cardbox_status status = session_run_append(&rows, writer->db, &writer->batch, RUN_AGAIN, err);
     rows_free(rows);
     if (status == CARDBOX_OK && !session_batch_reset(&writer->batch))
         return error_nomem(err);
@@ -290,7 +275,7 @@ cardbox_status cardbox_session_close(cardbox_session_writer *writer, cardbox_err
     cardbox_status status = cardbox_session_flush(writer, &own);
     if (status != CARDBOX_OK && err != NULL) {
         const session_batch *batch = &writer->batch;
-        slice first = batch->count > 0 ? batch->lines[0].entry.id : SLICE("");
+        slice first = batch->count > 0 ? batch->lines[0].id : SLICE("");
         *err = own;
         snprintf(err->message, sizeof(err->message), "%zu entr%s not written, from %.*s on: %.*s",
                  batch->count, batch->count == 1 ? "y was" : "ies were", error_shown(first),

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include "base/errors.h"
 
-/* The limit for the bytes of texts; NULL (`most` is negative): no texts are returned. */
-static void put_text_max(params *p, int64_t most)
+void session_text_max_param(params *p, int64_t most)
 {
     if (most < 0)
         params_null(p);
@@ -15,25 +14,7 @@ static void put_text_max(params *p, int64_t most)
         params_int4(p, most > INT32_MAX ? INT32_MAX : (int32_t)most);
 }
 
-static int64_t page_text_max(const session_page *page)
-{
-    return page->preview_max > page->text_max ? page->preview_max : page->text_max;
-}
-
 /* --- sessions --- */
-
-enum {
-    COL_SESSION,
-    COL_DIALECT,
-    COL_HEADER,
-    COL_NAME,
-    COL_FORKED,
-    COL_HEAD,
-    COL_ENTRIES,
-    COL_VERSION,
-    COL_CREATED,
-    COL_UPDATED
-};
 
 void session_params(params *p, slice tenant, slice session)
 {
@@ -49,33 +30,20 @@ void sessions_list_params(params *p, slice tenant, const list_cursor *from, int6
     params_int8(p, limit + 1);
 }
 
+/* The columns of session_get.sql and sessions_list.sql. */
 void session_row_read(session_row *out, const store_rows *rows, int row)
 {
     *out = (session_row){
-        .session_id = rows_text(rows, row, COL_SESSION),
-        .dialect = session_dialect_named(rows_text(rows, row, COL_DIALECT)),
-        .header = rows_text(rows, row, COL_HEADER),
-        .name = rows_text(rows, row, COL_NAME),
-        .forked_from = rows_text(rows, row, COL_FORKED),
-        .head = rows_text(rows, row, COL_HEAD),
-        .entries = rows_int8(rows, row, COL_ENTRIES),
-        .version = rows_int8(rows, row, COL_VERSION),
-        .created_micros = rows_micros(rows, row, COL_CREATED),
-        .updated_micros = rows_micros(rows, row, COL_UPDATED),
-    };
-}
-
-enum { COUNT_ENTRIES, COUNT_ROOTS, COUNT_LEAVES, COUNT_POINTS, COUNT_DEPTH, COUNT_DANGLING };
-
-void session_counts_read(session_counts *out, const store_rows *rows)
-{
-    *out = (session_counts){
-        .entries = rows_int8(rows, 0, COUNT_ENTRIES),
-        .roots = rows_int8(rows, 0, COUNT_ROOTS),
-        .leaves = rows_int8(rows, 0, COUNT_LEAVES),
-        .branch_points = rows_int8(rows, 0, COUNT_POINTS),
-        .max_depth = rows_int8(rows, 0, COUNT_DEPTH),
-        .dangling = rows_int8(rows, 0, COUNT_DANGLING),
+        .session_id = rows_text(rows, row, 0),
+        .dialect = session_dialect_named(rows_text(rows, row, 1)),
+        .header = rows_text(rows, row, 2),
+        .name = rows_text(rows, row, 3),
+        .forked_from = rows_text(rows, row, 4),
+        .head = rows_text(rows, row, 5),
+        .entries = rows_int8(rows, row, 6),
+        .version = rows_int8(rows, row, 7),
+        .created_micros = rows_micros(rows, row, 8),
+        .updated_micros = rows_micros(rows, row, 9),
     };
 }
 
@@ -119,31 +87,6 @@ void session_entries_params(params *p, slice tenant, slice session, const slice 
 {
     session_params(p, tenant, session);
     params_column(p, PARAMS_TEXT, ids, count, sizeof(slice), 0);
-}
-
-void session_tree_params(params *p, const session_page *page)
-{
-    session_params(p, page->tenant, page->session);
-    params_int8(p, page->after);
-    params_int8(p, page->limit);
-    put_text_max(p, page_text_max(page));
-}
-
-void session_children_params(params *p, const session_page *page)
-{
-    session_params(p, page->tenant, page->session);
-    params_text(p, page->entry);
-    params_int8(p, page->after);
-    params_int8(p, page->limit);
-    put_text_max(p, page_text_max(page));
-}
-
-void session_labels_params(params *p, const session_page *page)
-{
-    session_params(p, page->tenant, page->session);
-    params_text_or_null(p, page->below);
-    params_int8(p, page->limit);
-    put_text_max(p, page_text_max(page));
 }
 
 /* --- paths --- */
@@ -208,15 +151,28 @@ static int compare_depths(const void *left, const void *right)
     return (a->depth > b->depth) - (a->depth < b->depth);
 }
 
-/* Returns the row that describes the end of the path: its line is -1. Returns -1 if there is none.
- */
-static int find_leaf_row(const store_rows *rows)
+/* The row that describes the end of a path: its line is -1. */
+typedef struct leaf_row {
+    int row;
+    slice entry_id; /* {NULL, 0}: the head of an empty session */
+    int64_t length; /* entries of the whole path */
+} leaf_row;
+
+/* Finds it. `entry` is the requested one; empty: the head. */
+static cardbox_status find_leaf(leaf_row *out, const store_rows *rows, int depth_column,
+                                slice session, slice entry, cardbox_error *err)
 {
-    for (int row = 0; row < rows_count(rows); row++) {
-        if (rows_int8(rows, row, NODE_LINE) == -1)
-            return row;
-    }
-    return -1;
+    int row = 0;
+
+    while (row < rows_count(rows) && rows_int8(rows, row, NODE_LINE) != -1)
+        row++;
+    if (row == rows_count(rows))
+        return session_not_found(session, err);
+    *out = (leaf_row){row, rows_text(rows, row, NODE_ENTRY), 0};
+    if (out->entry_id.ptr == NULL)
+        return entry.len > 0 ? session_entry_not_found(session, entry, err) : CARDBOX_OK;
+    out->length = (int64_t)rows_int4(rows, row, depth_column) + 1;
+    return out->length < 1 ? tree_corrupt(err) : CARDBOX_OK;
 }
 
 /* Returns all rows but the leaf's, sorted by depth. NULL: out of memory. Stored depths may be
@@ -235,78 +191,50 @@ static path_row *sort_by_depth(const store_rows *rows, int leaf, int depth_colum
     return path;
 }
 
-/* Returns how many rows the read part of a path of this length must have. If stored depths or
- * parents are corrupt, there are fewer. */
-static int64_t expected_rows(int64_t length, const session_path_read *read)
-{
-    int64_t left = length > read->from ? length - read->from : 0;
-
-    return read->limit >= 0 && read->limit < left ? read->limit : left;
-}
-
-static cardbox_status set_path_rows(session_path *out, const store_rows *rows, int leaf,
-                                    const session_path_read *read, arena *memory,
-                                    cardbox_error *err)
-{
-    const path_row *path = sort_by_depth(rows, leaf, NODE_DEPTH, memory);
-
-    out->rows = arena_zeros(memory, out->count, sizeof(*out->rows));
-    if (path == NULL || out->rows == NULL)
-        return error_nomem(err);
-    for (size_t i = 0; i < out->count; i++) {
-        if (path[i].depth != read->from + (int64_t)i)
-            return tree_corrupt(err);
-        out->rows[i] = path[i].row;
-    }
-    return CARDBOX_OK;
-}
-
+/* If stored depths or parents are corrupt, rows are missing or have other depths. */
 cardbox_status session_path_from_rows(session_path *out, const store_rows *rows,
                                       const session_path_read *read, arena *memory,
                                       cardbox_error *err)
 {
-    int leaf = find_leaf_row(rows);
+    leaf_row leaf;
+    cardbox_status status = find_leaf(&leaf, rows, NODE_DEPTH, read->session, read->entry, err);
 
     *out = (session_path){.count = 0};
-    if (leaf < 0)
-        return session_not_found(read->session, err);
-    out->entry_id = rows_text(rows, leaf, NODE_ENTRY);
-    out->header = rows_text(rows, leaf, NODE_TEXT);
-    if (out->entry_id.ptr == NULL)
-        return read->entry.len > 0 ? session_entry_not_found(read->session, read->entry, err)
-                                   : CARDBOX_OK;
-    out->length = (int64_t)rows_int4(rows, leaf, NODE_DEPTH) + 1;
-    out->count = (size_t)rows_count(rows) - 1;
-    if (out->length < 1 || (int64_t)out->count != expected_rows(out->length, read))
+    if (status != CARDBOX_OK || leaf.entry_id.ptr == NULL)
+        return status;
+    size_t count = (size_t)rows_count(rows) - 1;
+    int64_t expected = leaf.length > read->from ? leaf.length - read->from : 0;
+    if (read->limit >= 0 && read->limit < expected)
+        expected = read->limit;
+    const path_row *path = sort_by_depth(rows, leaf.row, NODE_DEPTH, memory);
+    *out = (session_path){.entry_id = leaf.entry_id,
+                          .length = leaf.length,
+                          .rows = arena_zeros(memory, count, sizeof(*out->rows)),
+                          .count = count};
+    if (path == NULL || out->rows == NULL)
+        return error_nomem(err);
+    if ((int64_t)count != expected)
         return tree_corrupt(err);
-    cardbox_status status = set_path_rows(out, rows, leaf, read, memory, err);
-    if (status == CARDBOX_OK && read->with_text && out->count > 0 &&
-        rows_null(rows, out->rows[0], NODE_TEXT))
-        status = path_too_large(out->entry_id, SESSION_PATH_BYTES_MAX, "a part of it", err);
-    return status;
-}
-
-slice session_path_target(const store_rows *rows, int row)
-{
-    return rows_text(rows, row, NODE_TARGET);
+    for (size_t i = 0; i < count; i++) {
+        if (path[i].depth != read->from + (int64_t)i)
+            return tree_corrupt(err);
+        out->rows[i] = path[i].row;
+    }
+    if (read->with_text && count > 0 && rows_null(rows, out->rows[0], NODE_TEXT))
+        return path_too_large(out->entry_id, SESSION_PATH_BYTES_MAX, "a part of it", err);
+    return CARDBOX_OK;
 }
 
 /* --- contexts --- */
 
-enum { LINE_LINE, LINE_ENTRY, LINE_DEPTH, LINE_TYPE, LINE_TARGET, LINE_TEXT };
+/* The first two columns are those of a node. */
+enum { LINE_ENTRY = NODE_ENTRY, LINE_DEPTH, LINE_TYPE, LINE_TARGET, LINE_TEXT };
 
 void session_context_params(params *p, const session_context_read *read)
 {
     session_params(p, read->tenant, read->session);
     params_text(p, read->entry);
     params_int8(p, read->bytes_max);
-}
-
-static bool read_line(session_line *out, slice text)
-{
-    session_lines lines = session_lines_of(text);
-
-    return session_lines_next(&lines, out);
 }
 
 static session_kind line_kind(const store_rows *rows, int row)
@@ -391,25 +319,21 @@ cardbox_status session_context_from_rows(session_lines_read *out, const store_ro
                                          const session_context_read *read, arena *memory,
                                          cardbox_error *err)
 {
-    int leaf = find_leaf_row(rows);
+    leaf_row leaf;
     session_line line;
+    cardbox_status status = find_leaf(&leaf, rows, LINE_DEPTH, read->session, read->entry, err);
 
     *out = (session_lines_read){.count = 0};
-    if (leaf < 0)
-        return session_not_found(read->session, err);
-    out->entry_id = rows_text(rows, leaf, LINE_ENTRY);
-    if (out->entry_id.ptr == NULL && read->entry.len > 0)
-        return session_entry_not_found(read->session, read->entry, err);
-    if (out->entry_id.ptr != NULL)
-        out->length = (int64_t)rows_int4(rows, leaf, LINE_DEPTH) + 1;
-    if (out->entry_id.ptr != NULL && out->length < 1)
-        return tree_corrupt(err);
-    if (!rows_null(rows, leaf, LINE_TEXT) && read_line(&line, rows_text(rows, leaf, LINE_TEXT))) {
+    if (status != CARDBOX_OK)
+        return status;
+    out->entry_id = leaf.entry_id;
+    out->length = leaf.length;
+    if (session_line_of(&line, rows_text(rows, leaf.row, LINE_TEXT))) {
         out->has_header = true;
         if (!session_header_read(&out->header, &line, memory))
             return error_nomem(err);
     }
-    return read_path(out, rows, leaf, read, memory, err);
+    return read_path(out, rows, leaf.row, read, memory, err);
 }
 
 /* --- diff --- */
@@ -423,7 +347,7 @@ void session_diff_params(params *p, slice tenant, slice session, slice a, slice 
     params_text(p, a);
     params_text(p, b);
     params_int4(p, limit < most ? (int32_t)limit : most);
-    put_text_max(p, text_max);
+    session_text_max_param(p, text_max);
 }
 
 /* Bits: which of the two entries exist. */
@@ -445,19 +369,6 @@ cardbox_status session_diff_status(const store_rows *rows, slice session, slice 
 
 /* --- export --- */
 
-enum {
-    EXPORT_LINE,
-    EXPORT_BYTES,
-    EXPORT_BEFORE,
-    EXPORT_TEXT,
-    EXPORT_AFTER,
-    EXPORT_ID,
-    EXPORT_ID_IS_MADE,
-    EXPORT_TARGET_IS_MADE,
-    EXPORT_PARENT,
-    EXPORT_TARGET
-};
-
 void session_export_params(params *p, slice tenant, slice session, int64_t after, int64_t limit,
                            int64_t bytes)
 {
@@ -467,19 +378,36 @@ void session_export_params(params *p, slice tenant, slice session, int64_t after
     params_int8(p, bytes);
 }
 
+/* The columns of session_export.sql. */
 void session_export_read(session_export_row *out, const store_rows *rows, int row)
 {
     *out = (session_export_row){
-        .line = rows_int8(rows, row, EXPORT_LINE),
-        .is_entry = !rows_null(rows, row, EXPORT_ID),
-        .bytes = rows_text(rows, row, EXPORT_BYTES),
-        .before = rows_text(rows, row, EXPORT_BEFORE),
-        .text = rows_text(rows, row, EXPORT_TEXT),
-        .after =
-            rows_null(rows, row, EXPORT_AFTER) ? SLICE("\n") : rows_text(rows, row, EXPORT_AFTER),
-        .entry_id = rows_text(rows, row, EXPORT_ID),
-        .parent_id = rows_text(rows, row, EXPORT_PARENT),
-        .target = rows_text(rows, row, EXPORT_TARGET),
-        .id_is_made = rows_bool(rows, row, EXPORT_ID_IS_MADE),
+        .line = rows_int8(rows, row, 0),
+        .bytes = rows_text(rows, row, 1),
+        .before = rows_text(rows, row, 2),
+        .after = rows_null(rows, row, 4) ? SLICE("\n") : rows_text(rows, row, 4),
+        .entry = {.text = rows_text(rows, row, 3),
+                  .id = rows_text(rows, row, 5),
+                  .parent = rows_text(rows, row, 8),
+                  .first_kept = rows_text(rows, row, 9)},
+        .needs_links = rows_bool(rows, row, 6),
+    };
+}
+
+void session_export_read_path(session_export_row *out, const store_rows *rows, int row)
+{
+    enum { ID_IS_MADE = 1 }; /* a bit of `extra`. The other one: the target is an index */
+    session_node_row node;
+
+    session_node_read(&node, rows, row);
+    *out = (session_export_row){
+        .line = node.line,
+        .after = SLICE("\n"),
+        .entry = {.text = node.text,
+                  .id = node.entry_id,
+                  .parent = node.parent_id.ptr != NULL ? node.parent_id : node.missing,
+                  .first_kept = rows_text(rows, row, NODE_TARGET),
+                  .is_moved = (node.extra & ID_IS_MADE) == 0},
+        .needs_links = node.extra != 0,
     };
 }

@@ -9,7 +9,7 @@
 #include "cardbox/status.h"
 #include "store/list.h"
 #include "db/rows.h"
-#include "model/session/entry.h"
+#include "model/session/position.h"
 
 /* Limits for the bytes of the lines of one path, and of a page of lines. */
 #define SESSION_PATH_BYTES_MAX ((int64_t)256 * 1024 * 1024)
@@ -28,7 +28,8 @@ typedef struct session_row {
     int64_t created_micros, updated_micros;
 } session_row;
 
-/* The parameters of session_get and session_counts, and the first two of the others. */
+/* The parameters of session_get and session_counts, and the first two of the others. The row of
+ * session_counts has the members of cardbox_session_counts. */
 void session_params(params *p, slice tenant, slice session);
 
 /* The newest sessions come first. The cursor is list_cursor_text(created_micros, session_id). The
@@ -40,13 +41,6 @@ void session_row_read(session_row *out, const store_rows *rows, int row);
 /* Appends a session as a JSON object: session_id, project_id, dialect ("plain", "pi" or null),
  * name, header, forked_from, head_entry_id, entries, version, created_at, updated_at. */
 void session_row_json(buf *out, const session_row *row, slice tenant);
-
-/* STATEMENT_session_counts: one row, or none if there is no such session. */
-typedef struct session_counts {
-    int64_t entries, roots, leaves, branch_points, max_depth, dangling;
-} session_counts;
-
-void session_counts_read(session_counts *out, const store_rows *rows);
 
 /* --- entries --- */
 
@@ -82,7 +76,7 @@ void session_entries_params(params *p, slice tenant, slice session, const slice 
 typedef struct session_page {
     slice tenant, session;
     slice entry;   /* session_children: the parent; empty: lists the roots */
-    int64_t after; /* only entries after this line; -1: all */
+    int64_t after; /* only entries after this line, or leaves after this branch; -1: all */
     slice below;   /* session_labels: only ids below this one; ptr NULL: all */
     int64_t limit;
     int64_t text_max;    /* return texts up to this number of bytes; negative: none */
@@ -94,12 +88,8 @@ typedef struct session_page {
         .after = -1, .limit = CARDBOX_PAGE_DEFAULT, .text_max = -1                                 \
     }
 
-/* Parameters of session_tree, session_branch_points (`extra` is the number of children) and
- * session_leaves. Leaves are ordered by their branch: `after` and `extra` are branches. */
-void session_tree_params(params *p, const session_page *page);
-void session_children_params(params *p, const session_page *page);
-/* STATEMENT_session_labels, ordered by descending id: `below` is the entry_id of the last row. */
-void session_labels_params(params *p, const session_page *page);
+/* Adds the limit for the bytes of texts; negative: no texts are returned. */
+void session_text_max_param(params *p, int64_t most);
 
 /* --- the path from a root to an entry: STATEMENT_session_path --- */
 
@@ -116,7 +106,6 @@ void session_path_params(params *p, const session_path_read *read);
 typedef struct session_path {
     slice entry_id; /* the path's end; {NULL, 0}: the head of an empty session was requested */
     int64_t length; /* entries of the whole path */
-    slice header;   /* JSON; {NULL, 0}: none */
     int *rows;      /* row numbers of the requested part, from the root downwards */
     size_t count;
 } session_path;
@@ -132,12 +121,6 @@ cardbox_status session_entry_not_found(slice session, slice entry, cardbox_error
 cardbox_status session_path_from_rows(session_path *out, const store_rows *rows,
                                       const session_path_read *read, arena *memory,
                                       cardbox_error *err);
-
-/* For exports. Bits of `extra` in session_path: the line contains no id; it names its target by an
- * index. */
-enum { SESSION_ID_IS_MADE = 1, SESSION_TARGET_IS_MADE = 2 };
-/* Returns the id of the first entry that a compaction keeps; ptr NULL: none. */
-slice session_path_target(const store_rows *rows, int row);
 
 /* --- the path for a context: STATEMENT_session_context --- */
 
@@ -186,17 +169,18 @@ cardbox_status session_diff_status(const store_rows *rows, slice session, slice 
 void session_export_params(params *p, slice tenant, slice session, int64_t after, int64_t limit,
                            int64_t bytes);
 
+/* A line of a session, with the bytes around an entry's JSON. */
 typedef struct session_export_row {
     int64_t line;
-    bool is_entry;
-    slice bytes;               /* the whole line, if it is not an entry */
-    slice before, text, after; /* an entry's JSON, and the bytes around it */
-    slice entry_id;
-    slice parent_id; /* also an unknown parent; {NULL, 0}: none. Only if id_is_made */
-    slice target;    /* the first entry that a compaction keeps */
-    bool id_is_made; /* the line contains no id */
+    slice bytes; /* the whole line, if it is not an entry */
+    slice before, after;
+    session_entry_links entry; /* id.ptr NULL: the line is not an entry */
+    bool needs_links;          /* the line has no id, or names its target by an index */
 } session_export_row;
 
 void session_export_read(session_export_row *out, const store_rows *rows, int row);
+
+/* The same for a row of session_path, an entry. */
+void session_export_read_path(session_export_row *out, const store_rows *rows, int row);
 
 #endif
