@@ -61,9 +61,8 @@ void agent_stop(agent *a, stop_reason why);
 
 /* --- for the agent*.c files --- */
 
-/* Loads the task's messages for the model. `seen` receives the sequence number of the newest
- * one. */
-cardbox_status agent_load(dialogue *out, int64_t *seen, const agent *a, cardbox_error *err);
+/* Loads the task's messages for the model. */
+cardbox_status agent_load(dialogue *out, const agent *a, cardbox_error *err);
 
 /* Writes to the task under its lease. */
 agent_end agent_write(agent *a, task_write *write);
