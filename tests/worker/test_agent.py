@@ -661,6 +661,7 @@ def test_wrong_usage():
              "more than": [*base, "--project", ",".join(f"p{i}" for i in range(99))],
              "empty or too long": [*base, "--project", "a,,b"],
              "no plain text": [*base, "--project", "a\tb"],
+             "/no/key: cannot be read: No such file": [*base, "--model-key-file", "/no/key"],
              "no program": [*base, "--tools", tools_file({"name": "x", "description": "", "command": ["/no"]})]}
     for reason, words in cases.items():
         done = subprocess.run([os.path.join(cardbox_test.BUILD, "bin", "cardbox-worker"), *words],

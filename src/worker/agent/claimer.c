@@ -132,7 +132,8 @@ static void wait_for_work(claimer *k, bool has_slot)
             clock_sleep_ms(WAIT_FOR_SLOTS_MS);
         break;
     case LISTENER_LOST:
-        log_warn("listen_lost", "hint=\"tasks are looked for every %ld ms\"", pool->set->poll_ms);
+        log_warn("listen_lost", "hint=\"tasks are found by polling every %ld ms\"",
+                 pool->set->poll_ms);
         work_listener_close(k->listener);
         k->listener = NULL;
         k->listener_retry_ms = clock_ms() + clock_backoff_ms(0, RETRY_BASE_MS, RETRY_CAP_MS);
