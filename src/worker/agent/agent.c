@@ -29,14 +29,6 @@ typedef struct turn {
     int64_t published_ms;   /* time of the last publication, or of the request */
 } turn;
 
-void agent_stop(agent *a, stop_reason why)
-{
-    int now = atomic_load(&a->stop);
-
-    while (now < (int)why && !atomic_compare_exchange_weak(&a->stop, &now, (int)why))
-        continue;
-}
-
 /* --- writing --- */
 
 /* Errors that a retry after the lease has expired would not remove. */
@@ -73,7 +65,7 @@ agent_end agent_write(agent *a, task_write *write)
     if (work_write(&ended, a->shared->db, write, &err) != CARDBOX_OK) {
         if (!err.lease_lost)
             return fail_after_error(a, "task_write_failed", &err);
-        agent_stop(a, STOP_LOST);
+        atomic_fetch_or(&a->stop, STOP_LOST);
         return AGENT_LOST;
     }
     if (ended == LEDGER_UPDATED)
@@ -218,7 +210,7 @@ static void publish_preview(void *arg)
     if (buf_ok(&t->preview) &&
         work_chunk(a->shared->db, &a->lease, slice_of(t->message_id), ++t->preview_number,
                    buf_as_slice(&token), NULL) == CARDBOX_CONFLICT)
-        agent_stop(a, STOP_LOST);
+        atomic_fetch_or(&a->stop, STOP_LOST);
     buf_free(&token);
     buf_reset(&t->preview, SIZE_MAX);
 }

@@ -136,7 +136,7 @@ void worker_pool_stop_tasks(worker_pool *pool)
     pthread_mutex_lock(&pool->lock);
     for (size_t i = 0; i < pool->slot_count; i++)
         if (pool->slots[i].is_busy)
-            agent_stop(&pool->slots[i].agent, STOP_HAND_BACK);
+            atomic_fetch_or(&pool->slots[i].agent.stop, STOP_HAND_BACK);
     pthread_mutex_unlock(&pool->lock);
 }
 
