@@ -34,7 +34,7 @@ typedef struct worker {
     buf tools_json;
     cardbox *db;
     agent_shared shared;
-    worker_pool *pool;
+    worker_pool pool;
     char dev_dsn[DEV_DSN_SIZE]; /* connection string of `cardbox dev` in ./var, if it is used */
     char error[1024];           /* why the worker can't start */
 } worker;
@@ -139,12 +139,13 @@ static void work_until_signal(worker *w)
     while (!has_signal())
         continue;
     log_info("stopping", "drain_timeout_ms=%ld", w->set.drain_timeout_ms);
-    worker_pool_drain(w->pool);
+    worker_pool_drain(&w->pool);
     int64_t end_ms = clock_ms() + w->set.drain_timeout_ms;
     bool is_over = false;
-    while (w->pool->busy > 0 && !is_over)
+    while (w->pool.busy > 0 && !is_over)
         is_over = has_signal() || clock_ms() >= end_ms;
-    worker_pool_stop_tasks(w->pool); /* worker_pool_free waits for them */
+    worker_pool_stop_tasks(&w->pool);
+    worker_pool_free(&w->pool); /* waits for them */
 }
 
 int main(int argc, char **argv)
@@ -184,8 +185,7 @@ int main(int argc, char **argv)
                               .tools = &w.tools,
                               .tools_json = buf_as_slice(&w.tools_json),
                               .max_iterations = w.set.max_iterations};
-    w.pool = worker_pool_start(&w.shared, &w.set, &options);
-    if (w.pool == NULL) {
+    if (!worker_pool_start(&w.pool, &w.shared, &w.set, &options)) {
         format_line(w.error, sizeof(w.error), "cannot start: out of memory or threads");
         goto done;
     }
@@ -194,7 +194,6 @@ int main(int argc, char **argv)
 done:
     if (status != EXIT_SUCCESS)
         fprintf(stderr, "cardbox-worker: %s\n", w.error);
-    worker_pool_free(w.pool);
     cardbox_close(w.db);
     tools_free(&w.tools);
     buf_free(&w.tools_json);

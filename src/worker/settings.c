@@ -41,7 +41,7 @@ static const opt_spec SPECS[] = {
            "file with the API's key, or set CARDBOX_MODEL_KEY; default none", 0, 0),
     OPTION("model-connect-timeout-ms", OPT_INT, model.connect_ms,
            "CARDBOX_MODEL_CONNECT_TIMEOUT_MS", "MS",
-           "for the model's server to accept a connection; default 10000", 1, HOUR_MS),
+           "maximum time until the model's server accepts a connection; default 10000", 1, HOUR_MS),
     OPTION("model-idle-timeout-ms", OPT_INT, model.idle_ms, "CARDBOX_MODEL_IDLE_TIMEOUT_MS", "MS",
            "maximum time without a byte from the model; default 120000", 1, HOUR_MS),
     OPTION("model-timeout-ms", OPT_INT, model.total_ms, "CARDBOX_MODEL_TIMEOUT_MS", "MS",
@@ -49,23 +49,24 @@ static const opt_spec SPECS[] = {
     OPTION("model-retries", OPT_INT, model.retries, "CARDBOX_MODEL_RETRIES", "N",
            "retries after 429, 5xx, a lost connection or a broken stream; default 5", 0, 100),
     OPTION("model-retry-ms", OPT_INT, model.retry_ms, "CARDBOX_MODEL_RETRY_MS", "MS",
-           "wait before the first retry, doubled each time; default 1000", 1, HOUR_MS),
+           "delay before the first retry, doubled each time; default 1000", 1, HOUR_MS),
     OPTION("tools", OPT_TEXT, tools, "CARDBOX_TOOLS", "FILE",
            "file with the commands and URLs that the model may call; default none", 0, 0),
     OPTION("allow-abilities", OPT_TEXT, allow, "CARDBOX_ALLOW_ABILITIES", "ABILITY,...",
            "abilities that the model may call, such as task:send; default none", 0, 0),
     OPTION("concurrency", OPT_INT, concurrency, "CARDBOX_CONCURRENCY", "N",
            "maximum number of tasks that run at once; default 8", 1, SETTINGS_CONCURRENCY_MAX),
-    OPTION("max-iterations", OPT_INT, max_iterations, "CARDBOX_MAX_ITERATIONS", "N",
-           "calls of the model in one run of a task; then the task fails; default 10", 1, 10000),
-    OPTION("max-attempts", OPT_INT, max_attempts, "CARDBOX_MAX_ATTEMPTS", "N",
-           "workers that may die while they run a task; then it fails; default 3", 1, 1000),
     OPTION(
-        "lease-s", OPT_INT, lease_s, "CARDBOX_LEASE_S", "S",
-        "lease of a task: if a worker dies, another one continues its tasks after this; default 30",
-        1, 3600),
+        "max-iterations", OPT_INT, max_iterations, "CARDBOX_MAX_ITERATIONS", "N",
+        "maximum number of calls of the model in one run of a task, which fails then; default 10",
+        1, 10000),
+    OPTION("max-attempts", OPT_INT, max_attempts, "CARDBOX_MAX_ATTEMPTS", "N",
+           "a task fails after this number of workers died while they ran it; default 3", 1, 1000),
+    OPTION("lease-s", OPT_INT, lease_s, "CARDBOX_LEASE_S", "S",
+           "time after which another worker continues the tasks of a worker that died; default 30",
+           1, 3600),
     OPTION("poll-ms", OPT_INT, poll_ms, "CARDBOX_POLL_MS", "MS",
-           "time between two polls for tasks, in case a NOTIFY is lost; default 5000", 10, HOUR_MS),
+           "interval of polling for tasks, in case a NOTIFY is lost; default 5000", 10, HOUR_MS),
     OPTION("drain-timeout-ms", OPT_INT, drain_timeout_ms, "CARDBOX_DRAIN_TIMEOUT_MS", "MS",
            "time that running tasks have when the worker stops; default 25000", 0, HOUR_MS),
     OPTION("no-prepared-statements", OPT_FLAG, no_named_statements,
@@ -96,7 +97,7 @@ static void print_help(void)
 {
     word_wrap_text(
         stdout,
-        "cardbox-worker runs the tasks of a CardBox database: it asks a model, runs the tools "
+        "cardbox-worker runs the tasks of a CardBox database: it calls a model, runs the tools "
         "that the model calls, and writes all of it to the ledger.\n\n"
         "usage: cardbox-worker --project NAME --model-url URL --model NAME [OPTION]...\n",
         0, 0);
@@ -104,8 +105,9 @@ static void print_help(void)
     putchar('\n');
     word_wrap_text(
         stdout,
-        "Once it works it prints \"ready: NAME\". SIGTERM and SIGINT stop it: tasks go on for "
-        "the drain time and are then handed back; a second signal hands them back at once.",
+        "When it is ready, it prints \"ready: NAME\". SIGTERM and SIGINT stop it: running tasks "
+        "continue for the drain time and are then handed back. A second signal hands them back at "
+        "once.",
         0, 0);
     printf("\nexamples:\n"
            "  cardbox-worker --project acme --model-url http://127.0.0.1:8000/v1 \\\n"

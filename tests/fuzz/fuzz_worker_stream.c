@@ -1,6 +1,6 @@
 /*
- * fuzz_worker_stream.c: any bytes as a model's stream. However they are cut the message is the
- * same, and its parts are UTF-8 without NUL.
+ * fuzz_worker_stream.c: any bytes as a model's stream. The message does not depend on where they
+ * are cut, and its texts are UTF-8 without NUL.
  */
 #include "fuzz/fuzz.h"
 #include "worker/model/completion.h"

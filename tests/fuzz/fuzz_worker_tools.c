@@ -1,6 +1,6 @@
 /*
- * fuzz_worker_tools.c: any text as a tools file. What is taken can be offered to a model as JSON
- * and be found again; what is refused has a reason in one line.
+ * fuzz_worker_tools.c: any text as a tools file. The tools of an accepted file can be written as
+ * JSON and found by name. A rejected file has a reason in one line.
  */
 #include "fuzz/fuzz.h"
 #include "worker/tools/tools.h"

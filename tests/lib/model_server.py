@@ -1,10 +1,10 @@
-"""A small OpenAI-compatible server that says what a test wants: chat completions, streamed.
+"""A small OpenAI-compatible server with scripted answers: chat completions, streamed.
 
     server = ModelServer(lambda request: says("hello"))
 
-The function takes each Request and gives a reply: says(), calls(), refuses(), breaks(), hangs(), or a
-list of replies of which each attempt at the same conversation is given the next one. Every request's
-messages are checked by the rules of the API; what breaks them is in `faults`, for check() to raise.
+The function gets each Request and returns a reply: says(), calls(), refuses(), breaks(), hangs(), or a
+list of replies: each attempt of the same conversation gets the next one. The messages of every request
+are checked by the rules of the API. Violations are collected in `faults`, and check() raises them.
 """
 
 import http.server
@@ -18,7 +18,7 @@ from cardbox_test import at_end, await_
 
 
 class Request:
-    """What came: text, body, headers, and shorthands for what scripts decide by."""
+    """A request: text, body, headers, and properties that scripts use for decisions."""
 
     def __init__(self, text, headers):
         self.text = text.decode()
@@ -87,7 +87,7 @@ def says(text, finish="stop", **members):
 
 
 def calls(*wanted, text=None, **members):
-    """Tool calls: (name, arguments) each; arguments are a value, or a str as it is."""
+    """A reply with tool calls: (name, arguments) each. Arguments are a value, or a str that is sent unchanged."""
     chunks = [chunk({"role": "assistant", "content": text})]
     for index, (name, arguments) in enumerate(wanted):
         given = arguments if isinstance(arguments, str) else json.dumps(arguments)
@@ -104,7 +104,7 @@ def refuses(status, message="no", **headers):
 
 
 def breaks(how, text="half of it"):
-    """The stream goes wrong after some text: cut, junk, error, end (without a finish) or silence."""
+    """A stream that breaks after some text: cut, junk, error, end (without a finish) or silence."""
     chunks = [chunk({"content": piece}) for piece in pieces(text)]
     if how == "junk":
         return Reply([*chunks, "{\"choices\": [junk"])
@@ -116,7 +116,7 @@ def breaks(how, text="half of it"):
 
 
 def hangs():
-    """Takes the request and never answers."""
+    """Accepts the request and never answers."""
     return Reply(hang=True, status=None)
 
 
@@ -124,7 +124,7 @@ def hangs():
 
 
 def message_faults(messages):
-    """What OpenAI's API would refuse in these messages, or has nothing to say to."""
+    """The faults of these messages that OpenAI's API would reject."""
     try:
         llm_rules.openai(messages)
     except AssertionError as fault:
@@ -286,7 +286,7 @@ class ModelServer:
 
 
 class ToolServer(ModelServer):
-    """What a tool of a URL asks: no model, and so by other rules."""
+    """A server for tools with a URL. Requests to it are not checked by the rules of models."""
 
     def take(self, request):
         self.requests.append(request)

@@ -1,4 +1,4 @@
-"""What the tests of cardbox-worker share: a project in a database, and workers that run on it."""
+"""Shared code of the tests of cardbox-worker: a project in a database, and workers that run its tasks."""
 
 import json
 import os
@@ -19,7 +19,7 @@ def tools_file(*tools):
 
 
 class Project:
-    """A project in a database, seen through SQL as the ledger keeps it."""
+    """A project in a database. Its ledger is read with SQL."""
 
     def __init__(self, name="acme", dsn=None):
         self.name = name
@@ -33,13 +33,13 @@ class Project:
                 self.psql(f"SELECT row_to_json(q) FROM ({sql}) AS q").splitlines()]
 
     def invoke(self, ability, value):
-        """As the owner of the database, through the command line."""
+        """Invokes an ability with the command line, as the owner of the database."""
         done = cardbox_test.cardbox("ability", "invoke", "--dsn", self.dsn, "--project", self.name,
                                     ability, json.dumps(value))
         return json.loads(done.stdout)
 
     def spawn(self, goal, prompt=None, parent=None):
-        """A task, as task:spawn makes it; and workers hear of it."""
+        """Creates a task as task:spawn does, and notifies workers."""
         task = str(uuid.uuid4())
         contents = [("system", prompt), ("user", goal)] if prompt else [("user", goal)]
         messages = json.dumps([{"id": str(uuid.uuid4()), "role": role, "metadata": {
@@ -53,7 +53,7 @@ class Project:
         return task
 
     def spawn_many(self, first, count):
-        """task-FIRST and the following ones, with goals "goal N", at one moment."""
+        """Creates task-FIRST and the following ones, with goals "goal N", at one time."""
         content = "json_build_object('__type__', 'TextContent', 'text', 'goal ' || i)"
         self.psql(
             f"SELECT count(cardbox.spawn_task({literal(self.name)}, 'task-' || i, NULL, '\"\"'::json, "
@@ -74,7 +74,7 @@ class Project:
         return int(self.psql(f"SELECT cardbox.cancel_task({literal(self.name)}, {literal(task)}, "
                              f"'\"no more\"')"))
 
-    # --- what is there ---
+    # --- reads ---
 
     def status(self, task):
         row = self.rows("SELECT completion_status AS s FROM cardbox.tasks "
@@ -102,7 +102,7 @@ class Project:
         return rows
 
     def story(self, task):
-        """What happened, in order: "call pending", "message user", ..."""
+        """The events of a task, in order: "call pending", "message user", ..."""
         rows = self.rows(f"SELECT what, how FROM cardbox.task_events WHERE tenant_id = "
                          f"{literal(self.name)} AND task_id = {literal(task)} ORDER BY n")
         return [row["what"] if row["what"] == "claimed" or not row["how"]
@@ -118,7 +118,7 @@ class Project:
 
 
 class Worker:
-    """A running cardbox-worker, as the service's role."""
+    """A running cardbox-worker, with the role of the service."""
 
     def __init__(self, project, model, tools=None, *options, env=None, program=None):
         self.log_path = os.path.join(temp_dir(), "worker.log")

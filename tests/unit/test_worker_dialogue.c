@@ -1,6 +1,6 @@
 /*
- * test_worker_dialogue.c: what of a ledger a model reads: calls with their results instead of the
- * messages that tell people of them, and messages in the order in which they are answered.
+ * test_worker_dialogue.c: the messages that a model reads from a ledger: calls with their results
+ * instead of the messages that report them to people, and messages in the order of their answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
         .message_id = SLICE(id), .role = SLICE(who), .content = SLICE("\"" said "\""),             \
         .metadata = SLICE("{}"), .ts_ms = (number), .seq = (number)                                \
     }
-/* Of the loop, which tells what it had seen. */
+/* An answer of the loop: its metadata has the newest message that the model had read. */
 #define ANSWERED(id, number, said)                                                                 \
     {                                                                                              \
         .message_id = SLICE(id), .role = SLICE("assistant"), .content = SLICE("\"" said "\""),     \
@@ -72,7 +72,7 @@ static void puts_calls_in_place_of_their_messages(void **state)
                     "\\\"no\\\"}\"}]");
 }
 
-/* Only in JSON's text, escaped, or of Unicode: the writer leaves all of them out. */
+/* Blank as JSON text, as an escape, or as Unicode: the writer leaves all of them out. */
 static void leaves_blank_messages_unanswered(void **state)
 {
     const message_row messages[] = {
@@ -87,7 +87,7 @@ static void leaves_blank_messages_unanswered(void **state)
     expect(&(dialogue_input){.messages = alone, .message_count = 1, .note = {"", 0}}, false, "[]");
 }
 
-/* A worker died between the announcement and the call, or in the call. */
+/* A worker died after the start message of a call, or during the call. */
 static void answers_calls_that_were_left(void **state)
 {
     message_row messages[] = {SAID("u", "user", 1, "go"), SAID("a", "assistant", 2, "hm")};
@@ -104,7 +104,7 @@ static void answers_calls_that_were_left(void **state)
                  "{\"role\":\"tool\",\"tool_call_id\":\"c2\",\"content\":\"No result provided\"}]");
 }
 
-/* As in a ledger that another program wrote. */
+/* Calls that no message lists, as in the ledger of another program. */
 static void places_calls_that_nobody_announced(void **state)
 {
     const message_row messages[] = {
@@ -122,7 +122,7 @@ static void places_calls_that_nobody_announced(void **state)
                                                   "\"assistant\",\"content\":\"done\"}]");
 }
 
-/* What a user said stands, also if a call names it as its start. */
+/* A user's message is added even if a call names it as its start message. */
 static void keeps_what_a_call_takes_for_its_mark(void **state)
 {
     const message_row messages[] = {SAID("u", "user", 1, "go"), SAID("e1", "assistant", 2, "x")};
@@ -135,7 +135,8 @@ static void keeps_what_a_call_takes_for_its_mark(void **state)
                              "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"7\"}]");
 }
 
-/* Not the loop's: they answer nothing, and a request must not end in the model's own words. */
+/* Messages that the loop did not write answer nothing. A request must not end with a message of the
+ * assistant. */
 static void passes_over_what_others_put_in(void **state)
 {
     const message_row noted[] = {SAID("u", "user", 1, "go"), SAID("s", "system", 2, "be brief")};
@@ -174,7 +175,7 @@ static void passes_over_what_others_put_in(void **state)
                           "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"7\"}]");
 }
 
-/* Two came while the first answer was said, a third while the second was. */
+/* Two messages arrive while the model writes its first answer, a third one during the second. */
 static void orders_messages_by_what_was_seen(void **state)
 {
     message_row messages[] = {
@@ -214,7 +215,7 @@ static void says_the_prompt_and_the_note_once(void **state)
            "[{\"role\":\"user\",\"content\":\"go\"}]");
 }
 
-/* Of a few words that are said very often. */
+/* A dialogue with a few words that are repeated very often. */
 static void is_bounded(void **state)
 {
     enum { COUNT = 300, WORDS = 1 << 20 };

@@ -1,6 +1,6 @@
 /*
- * test_worker_stream.c: a model's stream, from bytes to a message: lines and events however they
- * are cut, pieces of text and of tool calls, and everything that must not become a message.
+ * test_worker_stream.c: a model's stream, from bytes to a message: lines and events that are cut
+ * anywhere, parts of texts and of tool calls, and streams that must not become a message.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static bool collect(void *arg, slice data)
     return !slice_equal(data, SLICE("stop"));
 }
 
-/* The events of a text, fed in pieces of `step` bytes. */
+/* Collects the events of a text that is parsed in parts of `step` bytes. */
 static bool events_of(buf *all, slice text, size_t step, size_t max)
 {
     sse s;
@@ -85,7 +85,7 @@ static void bounds_events(void **state)
 #define FINISH(why) "{\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"" why "\"}]}"
 #define CALL(text)  DELTA("{\"tool_calls\":[" text "]}")
 
-/* Takes chunks up to the NULL; whether it is a whole message. */
+/* Adds the chunks up to the NULL. Returns whether they make a complete message. */
 static bool take_all(completion *c, const char *const *chunks)
 {
     slice piece;
@@ -162,7 +162,7 @@ static void assembles_calls(void **state)
     completion_free(&c);
 }
 
-/* Servers that leave the index out give each call whole, or begin each with its id. */
+/* Servers that leave the index out send each call in one fragment, or begin each with its id. */
 static void assembles_calls_without_index(void **state)
 {
     completion c;
@@ -189,7 +189,7 @@ static void expect_calls(completion *c, bool is_whole, const char *first, const 
 #define WHOLE(more, name, arguments)                                                               \
     "{" more "\"function\":{\"name\":\"" name "\",\"arguments\":\"" arguments "\"}}"
 
-/* Servers that number all calls alike, or not at all. */
+/* Some servers give all calls the same index, or none. */
 static void tells_calls_apart(void **state)
 {
     completion c;
@@ -205,7 +205,7 @@ static void tells_calls_apart(void **state)
     expect_calls(&c, whole, "", "{}");
 }
 
-/* Whole messages, parts of a text, refusals, and arguments that are no text. */
+/* Complete messages, contents of several parts, refusals, and arguments that are objects. */
 static void takes_other_forms(void **state)
 {
     completion c;
@@ -254,7 +254,7 @@ static void says_that_a_text_was_cut(void **state)
     completion_free(&c);
 }
 
-/* Of characters that UTF-8 can't hold, and numbers that jansson can't. */
+/* Characters that UTF-8 can't represent, and numbers that jansson can't. */
 static void reads_what_jansson_refuses(void **state)
 {
     completion c;
@@ -272,7 +272,7 @@ static void reads_what_jansson_refuses(void **state)
     completion_free(&c);
 }
 
-/* A tool call's arguments keep their bytes: white space, order, repeated members, numbers. */
+/* The arguments of a call keep their bytes: white space, order, repeated members, numbers. */
 static void keeps_arguments(void **state)
 {
     completion c;

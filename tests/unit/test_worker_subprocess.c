@@ -1,6 +1,6 @@
 /*
- * test_worker_subprocess.c: commands that behave, and commands that flood, hang, ignore SIGTERM,
- * leave their group or outlive the worker. They are shell scripts only because those are short.
+ * test_worker_subprocess.c: commands that end normally, and commands that write too much, hang,
+ * ignore SIGTERM, leave their process group or outlive the worker. All of them are short scripts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ static void expect_gone(const buf *output)
     assert_false(is_alive((pid_t)pid));
 }
 
-/* The same for one that the kernel kills. */
+/* The same for a process that the kernel kills later. */
 static void await_gone(const buf *output)
 {
     pid_t pid = (pid_t)strtol(buf_str(output), NULL, 10);
@@ -147,7 +147,7 @@ static void stops_what_hangs(void **state)
     buf_free(&output);
 }
 
-/* Children in sessions of their own, orphaned twice over, that hold the output open. */
+/* Orphans of orphans, in sessions of their own, that keep the pipe of the output open. */
 static void ends_descendants(void **state)
 {
     static const char script[] = "(setsid sh -c 'trap \"\" TERM; echo $$; sleep 1000 & sleep 1000' "
@@ -186,7 +186,7 @@ static void can_be_stopped(void **state)
     buf_free(&output);
 }
 
-/* A worker that is killed takes its programs with it, those that left its group too. */
+/* If the worker is killed, its commands are killed, even those that left its process group. */
 static void dies_with_the_worker(void **state)
 {
     int fds[2];
@@ -227,7 +227,7 @@ static void *run_some(void *arg)
     return NULL;
 }
 
-/* A program must not wait for the end of another one's input, whose pipe it would hold open. */
+/* A command must not inherit the pipe of another command's input, which would stay open then. */
 static void runs_many_at_once(void **state)
 {
     pthread_t threads[6];
@@ -250,7 +250,7 @@ static void *run_beside(void *arg)
     return NULL;
 }
 
-/* The kernel kills the command, and nothing else that runs ends. */
+/* The command of a killed supervisor is killed. Other commands continue. */
 static void survives_a_killed_supervisor(void **state)
 {
     static const struct {

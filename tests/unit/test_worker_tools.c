@@ -1,5 +1,5 @@
 /*
- * test_worker_tools.c: the tools file, each mistake with its place, and the names for the model.
+ * test_worker_tools.c: tools files, the errors of invalid ones, and the names for the model.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,8 +47,8 @@ static void reads_tools(void **state)
     tools_free(&list);
 }
 
-/* The model is given keywords and numbers as they stand in the file, even those that jansson would
- * print otherwise. */
+/* The model gets keywords and numbers as they are in the file, even those that jansson would print
+ * differently. */
 static void passes_schemas_on(void **state)
 {
     static const char SCHEMA[] =

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""cardbox-worker against a scripted model: what it asks, what it runs, and that the ledger tells
-all of it, in order."""
+"""cardbox-worker with a scripted model: the requests to the model, the tools that it runs, and the
+ledger, which must contain all of it, in order."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from model_server import ModelServer, Reply, ToolServer, breaks, calls, hangs, r
 from worker_test import Project, Worker, await_, tools_file
 
 def script(text):
-    """A tool that is a script of the shell; its arguments come on standard input."""
+    """A tool that is a shell script. It reads its arguments from standard input."""
     return ["sh", "-c", text]
 
 
@@ -82,7 +82,7 @@ def test_three_calls_one_of_which_fails():
 
 
 def run_one(model, *options, tools=(), goal="go", expect="success"):
-    """A task that runs to its end; gives (project, task, server)."""
+    """Runs a task to its end. Returns (project, task, server)."""
     server, project = ModelServer(model), Project()
     task = project.spawn(goal)
     worker = Worker(project, server, tools_file(*tools) if tools else None, *options)
@@ -121,7 +121,7 @@ def test_retry_after_is_kept():
 
 
 def test_failures_for_good():
-    """What does not get better fails the task with its reason, and no message is saved."""
+    """If a retry can not help, the task fails with the reason, and no message is saved."""
     cases = {
         "refused": (lambda request: refuses(401, "no such key"), 1,
                     "failed: the model's server answered 401: no such key"),
@@ -174,8 +174,8 @@ def test_a_context_that_the_model_refuses():
     assert len(server.requests) == 1
 
 
-def test_what_the_ledger_refuses_is_no_lost_lease():
-    """A conflict that is about a message: nobody else has the task, and so nobody else would end it."""
+def test_a_refusal_by_the_ledger_is_no_lost_lease():
+    """A message causes the conflict. No other worker has the task, so no other one would end it."""
     server, project = ModelServer(lambda request: says("done")), Project()
     project.psql("CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN "
                  "RAISE unique_violation USING MESSAGE = 'it is there'; END$$; "
@@ -221,7 +221,7 @@ def test_the_key_is_sent_and_nowhere_else():
 
 
 def test_a_key_that_is_too_long_is_refused():
-    """Cut or left out, it would be refused by the model's server, task after task."""
+    """If it were cut or left out, the model's server would refuse every request."""
     done = subprocess.run([os.path.join(cardbox_test.BUILD, "bin", "cardbox-worker"), "--project", "p", "--model", "m",
                            "--model-url", "http://127.0.0.1:1/v1"], capture_output=True, text=True,
                           env={**os.environ, "CARDBOX_MODEL_KEY": "k" * 4096}, timeout=60)
@@ -266,7 +266,7 @@ def test_tools_are_bounded():
 
 
 def test_a_tool_that_kills_its_supervisor():
-    """Its call has failed, it is gone, and the worker goes on."""
+    """The call fails, the command is killed, and the worker continues."""
     pid = os.path.join(cardbox_test.temp_dir(), "pid")
     tool = {"name": "kills", "description": "", "command": script(
         f"echo $$ >{pid}; kill -9 $PPID; sleep 1000")}
@@ -283,7 +283,7 @@ def test_a_tool_that_kills_its_supervisor():
 
 
 def test_keywords_that_are_not_checked():
-    """They go to the model as they stand in the file, and the log lists them."""
+    """The model gets them as they are in the file, and the log lists them."""
     schema = ('{"type": "object", "properties": {"n": {"multipleOf": 0.10, "maximum": 18446744073709551615},'
               ' "s": {"type": "string", "pattern": "^a"}}, "uniqueItems": true}')
     file = os.path.join(cardbox_test.temp_dir(), "tools.json")
@@ -309,7 +309,7 @@ def test_keywords_that_are_not_checked():
 
 
 def test_a_result_that_the_ledger_refuses_is_a_failed_call():
-    """Each byte of it takes seven in the ledger."""
+    """In the ledger, each byte of the result becomes seven."""
     def model(request):
         return says("so") if request.results else calls(("controls", {}))
 
@@ -447,7 +447,7 @@ def test_cancel_during_a_model_call():
 
 
 def test_cancel_during_a_tool_call():
-    """Of a command that does not want to end, and of a URL that does not answer."""
+    """Cancels a command that ignores SIGTERM, and a URL that does not answer."""
     pid = os.path.join(cardbox_test.temp_dir(), "pid")
     slow = ToolServer(lambda request: hangs())
     tools = {
@@ -490,7 +490,7 @@ def test_chunks_can_be_followed():
 
 
 def test_a_subtask_reports_to_its_parent():
-    """It spawns, sleeps, is woken by the message, and finishes."""
+    """The parent spawns the subtask, sleeps, is resumed by its message, and finishes."""
     def model(request):
         if request.user == "count the files":
             parent = re.search(r"Task ([^ ]+) gave you", request.messages[0]["content"]).group(1)
@@ -560,7 +560,7 @@ def test_routing():
 
 
 def test_a_clock_that_is_ahead():
-    """What was said is read in the order in which it came, whatever its time says."""
+    """The model reads messages in the order of their arrival, not by timestamp."""
     server = ModelServer(lambda request: says(f"answer to {request.user}"))
     project = Project()
     task, early = "ahead", 4102444800000
@@ -579,7 +579,7 @@ def test_a_clock_that_is_ahead():
 
 
 def test_more_calls_than_a_page():
-    """Calls of one moment and of others, more than are read at once: each has its result, once."""
+    """More calls than one page, some with the same time: each has its result once."""
     server, project, count = ModelServer(lambda request: says("done")), Project(), 2500
     task = "long"
     project.invoke("ldg:task:save", {"task": {"id": task, "systemPrompt": "", "createdAt": 1, "updatedAt": 1}})
@@ -607,7 +607,7 @@ def test_more_calls_than_a_page():
 
 
 def test_sigterm_lets_tasks_end():
-    """One task at a time, whose model answers when the worker is stopping: the other one must wait."""
+    """The running task ends, although the model answers only after SIGTERM. The second task is not claimed."""
     workers = []
 
     def model(_):
@@ -625,8 +625,8 @@ def test_sigterm_lets_tasks_end():
     assert project.status(task) == "success" and project.status(later) is None
 
 
-def test_what_is_not_done_is_handed_back():
-    """A second signal, in a call of the model and in one of a tool: another worker goes on."""
+def test_unfinished_tasks_are_handed_back():
+    """A second signal arrives during a request to the model and during a call of a tool. Another worker continues."""
     def model(request):
         if request.user == "think":
             return [hangs(), says("thought")]
@@ -661,6 +661,7 @@ def test_wrong_usage():
              "more than": [*base, "--project", ",".join(f"p{i}" for i in range(99))],
              "empty or too long": [*base, "--project", "a,,b"],
              "no plain text": [*base, "--project", "a\tb"],
+             "/no/key: cannot be read: No such file": [*base, "--model-key-file", "/no/key"],
              "no program": [*base, "--tools", tools_file({"name": "x", "description": "", "command": ["/no"]})]}
     for reason, words in cases.items():
         done = subprocess.run([os.path.join(cardbox_test.BUILD, "bin", "cardbox-worker"), *words],

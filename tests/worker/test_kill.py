@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""kill -9 of a worker at random moments, with another one running: each task ends once, no call runs
-twice, what was under way is marked as failed, nothing is lost or doubled, and a worker that was
-stopped and wakes up can't write. CARDBOX_KILLS says how many kills (default 8)."""
+"""kill -9 of a worker at random moments, while another one runs. Each task ends once, no call runs
+twice, running calls are marked as failed, and no message is lost or repeated. A worker that was
+suspended and continues can't write. CARDBOX_KILLS is the number of kills (default 8)."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def model(request):
 
 
 def tool(directory):
-    """Leaves a file for each run of a call: none may run twice."""
+    """A tool that creates a file for each run of a call, because no call may run twice."""
     return tools_file({"name": "note", "description": "Notes", "command": [
         "sh", "-c", f"mktemp {directory}/$CARDBOX_CALL_ID.XXXXXX >/dev/null; sleep 0.05; echo ok"]})
 
@@ -89,7 +89,7 @@ def test_kill():
 
 
 def test_a_worker_that_slept_can_not_write():
-    """Stopped as by a suspended machine, in a tool call: another takes the task, the first wakes."""
+    """A worker is suspended during a tool call, another one claims its task, and the first one continues."""
     project, server = Project(), ModelServer(
         lambda request: says("done") if request.results else calls(("slow", {})))
     task = project.spawn("go")
@@ -129,7 +129,7 @@ def test_attempts_are_bounded():
 
 
 def test_a_project_that_is_named_twice():
-    """What a worker of the same name held is taken over once: two attempts, not three."""
+    """A worker claims the tasks of a worker with its name once: two attempts, not three."""
     project, server = Project(), ModelServer(lambda request: says("never", before=600))
     project.spawn("go")
     for attempts in (1, 2):

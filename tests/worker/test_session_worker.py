@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The example worker, built against the installed SDK as a user would: killed anywhere with SIGKILL
-and started again, its box holds every line of the session once, in order."""
+"""The example worker, built with the installed SDK as by a user. It is killed by SIGKILL at any moment
+and started again. Its box then contains every line of the session once, in order."""
 
 import json
 import os
@@ -20,7 +20,7 @@ BOX = "0197f2c1-0000-7000-8000-%012x"
 
 
 def install(name="session_worker"):
-    """An example's program, linked through pkg-config with an installed libcardbox."""
+    """Builds an example program with the installed libcardbox, through pkg-config."""
     if os.path.basename(cardbox_test.BUILD) != "build":
         raise Skip("the worker links the plain build")
     prefix = temp_dir()
@@ -42,7 +42,7 @@ def box_cards(dsn, box):
 
 
 def own_session(path, turns):
-    """A session of the test's own making, for when the real one is not there."""
+    """Writes a session, in case the real one is missing."""
     with open(path, "w", encoding="utf-8") as file:
         for turn in range(turns):
             for role in ("user", "assistant", "toolResult", "assistant"):
@@ -82,7 +82,7 @@ def test_real_session():
 
 
 def test_two_at_once():
-    """Two workers on one session and one box: still every line once."""
+    """Two workers read one session and write to one box: the box contains every line once."""
     program, dsn = install(), Postgres.shared().database()
     path = os.path.join(temp_dir(), "session.jsonl")
     own_session(path, 40)
@@ -94,7 +94,7 @@ def test_two_at_once():
 
 
 def test_read_context():
-    """What the worker wrote, the reader prints: the last 50 cards."""
+    """The reader prints the last 50 cards that the worker wrote."""
     dsn = Postgres.shared().database()
     path = os.path.join(temp_dir(), "session.jsonl")
     own_session(path, 20)
@@ -107,7 +107,7 @@ def test_read_context():
 
 
 def test_bad_line():
-    """A line that is no JSON stops the worker with its number; the turns before it are kept."""
+    """A line that is not JSON stops the worker, which reports its number. Earlier turns are stored."""
     program, dsn = install(), Postgres.shared().database()
     path = os.path.join(temp_dir(), "session.jsonl")
     own_session(path, 2)

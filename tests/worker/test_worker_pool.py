@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Many tasks, several workers: all of them end, each is run by one, and the database sees no more
-than the claims and looks that it should. CARDBOX_TASKS says how many tasks."""
+"""Several workers run many tasks. Every task ends, one worker runs it, and the workers send no more
+statements than necessary. CARDBOX_TASKS is the number of tasks."""
 
 import collections
 import datetime
@@ -26,8 +26,7 @@ def counting_project():
 
 
 def statements(project):
-    """How often each of our statements was run: by those that count, the functions they call. Of
-    sessions that have ended, which tell it on their way."""
+    """The number of calls of each SQL function. PostgreSQL counts the calls of a session when it ends."""
     await_(lambda: not project.rows("SELECT pid FROM pg_stat_activity WHERE datname = current_database() "
                                     "AND pid <> pg_backend_pid()"))
     rows = project.rows("SELECT funcname AS name, calls FROM pg_stat_user_functions")
@@ -52,7 +51,7 @@ def test_many_tasks():
     assert len(ran) == len(set(ran)) == TASKS, "a task was run twice"
     assert len(server.requests) == 2 * TASKS
     counted = statements(project)
-    looks = WORKERS * (seconds / 2.5 + 4)  # a listener each, and polling at half of its interval or more
+    looks = WORKERS * (seconds / 2.5 + 4)  # one by each listener, and polls at half of their interval or more
     assert counted["claim_tasks"] <= TASKS + looks, counted
     assert counted["renew_tasks"] <= WORKERS * (seconds / 2 + 2), counted
     assert counted["write_task"] == 4 * TASKS, counted
@@ -81,8 +80,8 @@ def test_a_task_is_taken_at_once_when_it_is_announced():
     worker.stop()
 
 
-def test_the_bell_is_found_again():
-    """And nobody looks again and again meanwhile."""
+def test_a_lost_listener_is_opened_again():
+    """The worker does not poll repeatedly in the meantime."""
     server, project = ModelServer(lambda request: says("done")), counting_project()
     worker = Worker(project, server, None, "--poll-ms", "3600000")
     time.sleep(0.5)
@@ -94,8 +93,8 @@ def test_the_bell_is_found_again():
     assert statements(project)["claim_tasks"] <= 20, statements(project)
 
 
-def test_without_a_bell():
-    """As through a pooler: tasks are found by looking for them."""
+def test_without_notifications():
+    """Through a connection pooler, tasks are found by polling."""
     server, project = ModelServer(lambda request: says("done")), Project()
     worker = Worker(project, server, None, "--poll-ms", "100", "--no-prepared-statements")
     task = project.spawn("go")
@@ -104,7 +103,7 @@ def test_without_a_bell():
 
 
 def test_claims_that_fail():
-    """They are tried ever more seldom, also once a slot has come free meanwhile, and then again."""
+    """Failed claims are repeated after growing delays, even if a slot becomes free in between."""
     answer = threading.Event()
     server, project = ModelServer(lambda request: says("done", until=answer.is_set)), Project()
     worker = Worker(project, server, None, "--concurrency", "2", "--poll-ms", "10")

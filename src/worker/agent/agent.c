@@ -21,7 +21,6 @@ enum {
 typedef struct turn {
     agent *a;
     dialogue dialogue;
-    int64_t seen;
     completion answer;
     char message_id[UUID_TEXT_SIZE];                     /* the answer's id */
     char call_ids[COMPLETION_CALLS_MAX][UUID_TEXT_SIZE]; /* the answer's calls in the ledger */
@@ -29,14 +28,6 @@ typedef struct turn {
     int64_t preview_number; /* number of the last publication */
     int64_t published_ms;   /* time of the last publication, or of the request */
 } turn;
-
-void agent_stop(agent *a, stop_reason why)
-{
-    int now = atomic_load(&a->stop);
-
-    while (now < (int)why && !atomic_compare_exchange_weak(&a->stop, &now, (int)why))
-        continue;
-}
 
 /* --- writing --- */
 
@@ -74,7 +65,7 @@ agent_end agent_write(agent *a, task_write *write)
     if (work_write(&ended, a->shared->db, write, &err) != CARDBOX_OK) {
         if (!err.lease_lost)
             return fail_after_error(a, "task_write_failed", &err);
-        agent_stop(a, STOP_LOST);
+        atomic_fetch_or(&a->stop, STOP_LOST);
         return AGENT_LOST;
     }
     if (ended == LEDGER_UPDATED)
@@ -94,7 +85,7 @@ static task_write ending_write(turn *t, const char *failure)
                 is_success ? "success" : "failed: ", is_success ? "" : failure);
     return (task_write){.ending = CARDBOX_FINISHED,
                         .status = slice_of(t->a->status),
-                        .seen = is_success ? t->seen : -1,
+                        .seen = is_success ? t->dialogue.seen : -1,
                         .awaits = is_success};
 }
 
@@ -127,7 +118,7 @@ static void put_metadata(buf *out, const turn *t)
                           "total_tokens", (json_int_t)answer->total_tokens);
     buf_json_take(out, json_pack("{s:s, s:s, s:I, s:o*}", "model", t->a->shared->model->name,
                                  "finish_reason", answer->finish_reason, "seen",
-                                 (json_int_t)t->seen, "usage", usage));
+                                 (json_int_t)t->dialogue.seen, "usage", usage));
 }
 
 /* Writes the calls in the format of OpenAI's API. They get new ids, because the ids of models
@@ -219,7 +210,7 @@ static void publish_preview(void *arg)
     if (buf_ok(&t->preview) &&
         work_chunk(a->shared->db, &a->lease, slice_of(t->message_id), ++t->preview_number,
                    buf_as_slice(&token), NULL) == CARDBOX_CONFLICT)
-        agent_stop(a, STOP_LOST);
+        atomic_fetch_or(&a->stop, STOP_LOST);
     buf_free(&token);
     buf_reset(&t->preview, SIZE_MAX);
 }
@@ -266,7 +257,7 @@ static agent_end run_turn(turn *t)
 
     if (atomic_load(&a->stop) != STOP_NONE)
         return hand_task_back(a);
-    cardbox_status status = agent_load(&t->dialogue, &t->seen, a, &err);
+    cardbox_status status = agent_load(&t->dialogue, a, &err);
     if (status == CARDBOX_TOO_LARGE)
         return end_task(t, err.message);
     if (status != CARDBOX_OK)

@@ -11,11 +11,12 @@
 #include "worker/model/model.h"
 #include "worker/tools/tools.h"
 
-/* Why a task must stop at once. A larger value overrides a smaller one. */
+/* Why a task must stop at once. Set with atomic_fetch_or: STOP_LOST contains the bit of
+ * STOP_HAND_BACK, so it overrides that. */
 typedef enum stop_reason {
     STOP_NONE = 0,
-    STOP_HAND_BACK, /* the worker stops: hand the task back */
-    STOP_LOST /* the task was cancelled, or another worker has the lease: write nothing more */
+    STOP_HAND_BACK = 1, /* the worker stops: hand the task back */
+    STOP_LOST = 3 /* the task was cancelled, or another worker has the lease: write nothing more */
 } stop_reason;
 
 enum { AGENT_STATUS_SIZE = 1000 };
@@ -56,14 +57,10 @@ typedef enum agent_end {
 /* Runs the task until it has one of these ends. */
 agent_end agent_run(agent *a);
 
-/* Sets the stop reason, unless a larger one is set. */
-void agent_stop(agent *a, stop_reason why);
-
 /* --- for the agent*.c files --- */
 
-/* Loads the task's messages for the model. `seen` receives the sequence number of the newest
- * one. */
-cardbox_status agent_load(dialogue *out, int64_t *seen, const agent *a, cardbox_error *err);
+/* Loads the task's messages for the model. */
+cardbox_status agent_load(dialogue *out, const agent *a, cardbox_error *err);
 
 /* Writes to the task under its lease. */
 agent_end agent_write(agent *a, task_write *write);

@@ -113,7 +113,7 @@ static void make_note(char *out, size_t size, const agent *a)
                     has_parent ? " gave you this work." : "");
 }
 
-cardbox_status agent_load(dialogue *out, int64_t *seen, const agent *a, cardbox_error *err)
+cardbox_status agent_load(dialogue *out, const agent *a, cardbox_error *err)
 {
     char note[1200];
     pages *p = calloc(1, sizeof(*p));
@@ -137,7 +137,6 @@ cardbox_status agent_load(dialogue *out, int64_t *seen, const agent *a, cardbox_
         else if (status == CARDBOX_TOO_LARGE)
             too_large(err);
     }
-    *seen = p->input.message_count > 0 ? p->messages[p->input.message_count - 1].seq : 0;
     for (size_t i = 0; i < p->count; i++)
         rows_free(p->rows[i]);
     rows_free(p->task);

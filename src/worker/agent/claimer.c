@@ -2,7 +2,7 @@
  * claimer.c: the thread that claims tasks for free slots. It claims after a notification, after a
  * claim that returned all it asked for, and every poll interval.
  */
-#include <unistd.h>
+#include <sys/eventfd.h>
 #include "base/clock.h"
 #include "app/log.h"
 #include "worker/agent/worker_pool.h"
@@ -63,18 +63,12 @@ static void assign_tasks(worker_pool *pool, const store_rows *rows)
     }
 }
 
-static void clear_wakeups(worker_pool *pool)
-{
-    uint64_t count;
-    ssize_t len = read(pool->wake_fd, &count, sizeof(count));
-    (void)len;
-}
-
 static void claim_tasks(claimer *k, size_t slots)
 {
     worker_pool *pool = k->pool;
     cardbox_error err = CARDBOX_ERROR_INIT;
     store_rows *rows = NULL;
+    eventfd_t wakeups;
     task_claim wanted = {.tenants = pool->set->projects,
                          .tenant_count = pool->set->project_count,
                          .owner = slice_of(pool->set->name),
@@ -87,7 +81,7 @@ static void claim_tasks(claimer *k, size_t slots)
         log_failure("claim_failed", &err);
         work_listener_wait(NULL, pool->wake_fd,
                            clock_backoff_ms(k->failures++, RETRY_BASE_MS, RETRY_CAP_MS));
-        clear_wakeups(pool); /* otherwise the next wait would return at once */
+        eventfd_read(pool->wake_fd, &wakeups); /* otherwise the next wait would return at once */
         return;
     }
     /* A takeover doesn't show whether other tasks are waiting. */
@@ -122,6 +116,7 @@ static void wait_for_work(claimer *k, bool has_slot)
     worker_pool *pool = k->pool;
     int64_t poll_ms = clock_backoff_ms(0, pool->set->poll_ms, pool->set->poll_ms);
     int64_t retry_ms = k->listener_retry_ms - clock_ms();
+    eventfd_t wakeups;
 
     if (k->listener == NULL && !pool->set->no_named_statements && retry_ms < poll_ms)
         poll_ms = retry_ms > 0 ? retry_ms : 1;
@@ -132,12 +127,13 @@ static void wait_for_work(claimer *k, bool has_slot)
         k->may_have_more = true;
         break;
     case LISTENER_WOKEN:
-        clear_wakeups(pool);
+        eventfd_read(pool->wake_fd, &wakeups);
         if (k->may_have_more)
             clock_sleep_ms(WAIT_FOR_SLOTS_MS);
         break;
     case LISTENER_LOST:
-        log_warn("listen_lost", "hint=\"tasks are looked for every %ld ms\"", pool->set->poll_ms);
+        log_warn("listen_lost", "hint=\"tasks are found by polling every %ld ms\"",
+                 pool->set->poll_ms);
         work_listener_close(k->listener);
         k->listener = NULL;
         k->listener_retry_ms = clock_ms() + clock_backoff_ms(0, RETRY_BASE_MS, RETRY_CAP_MS);

@@ -306,6 +306,8 @@ cardbox_status dialogue_build(dialogue *out, const dialogue_input *input)
     cardbox_status status = CARDBOX_NOMEM;
 
     *out = (dialogue){.messages = BUF_INIT(0)};
+    if (input->message_count > 0)
+        out->seen = input->messages[input->message_count - 1].seq;
     b.ctx = (context){.memory = &b.memory, .most = CONTEXT_BYTES_MAX};
     if (!index_calls(&b))
         goto done;

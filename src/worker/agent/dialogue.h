@@ -21,6 +21,7 @@ typedef struct dialogue_input {
 typedef struct dialogue {
     buf messages;      /* a JSON array in the format of OpenAI's API */
     bool needs_answer; /* a user's message or a call follows the model's last answer */
+    int64_t seen;      /* sequence number of the newest message; 0: there is none */
 } dialogue;
 
 /* Returns CARDBOX_OK, CARDBOX_NOMEM, or CARDBOX_TOO_LARGE (over CONTEXT_BYTES_MAX). The caller

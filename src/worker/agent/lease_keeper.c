@@ -53,7 +53,7 @@ static void apply_states(worker_pool *pool, const leases *l, const store_rows *r
         if (state == CARDBOX_LEASE_LOST) {
             log_info("lease_lost", "task=%s status=%s", log_quoted(l->at[i].task_id),
                      log_quoted(status));
-            agent_stop(&s->agent, STOP_LOST);
+            atomic_fetch_or(&s->agent.stop, STOP_LOST);
         }
     }
     pthread_mutex_unlock(&pool->lock);
@@ -69,7 +69,7 @@ static void stop_expired(worker_pool *pool)
     for (size_t i = 0; i < pool->slot_count; i++) {
         slot *s = &pool->slots[i];
         if (s->is_busy && now - s->renewed_ms > pool->set->lease_s * 1000)
-            agent_stop(&s->agent, STOP_LOST);
+            atomic_fetch_or(&s->agent.stop, STOP_LOST);
     }
     pthread_mutex_unlock(&pool->lock);
 }

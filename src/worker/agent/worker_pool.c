@@ -2,19 +2,10 @@
  * worker_pool.c: the slots; starts and stops all threads.
  */
 #include "worker/agent/worker_pool.h"
-#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "app/log.h"
-
-/* Wakes the claimer. */
-static void wake_claimer(worker_pool *pool)
-{
-    uint64_t one = 1;
-    ssize_t written = write(pool->wake_fd, &one, sizeof(one));
-    (void)written; /* fails only if the counter is full, and then the claimer wakes anyway */
-}
 
 /* --- slots --- */
 
@@ -100,53 +91,35 @@ static void *run_slot(void *arg)
         s->is_busy = false;
         pool->busy--;
         pthread_mutex_unlock(&pool->lock);
-        wake_claimer(pool);
+        eventfd_write(pool->wake_fd, 1);
     }
     return NULL;
 }
 
 /* --- all of them --- */
 
-static bool start_slots(worker_pool *pool)
+bool worker_pool_start(worker_pool *pool, const agent_shared *shared, const worker_settings *set,
+                       const cardbox_options *options)
 {
-    pool->slot_count = (size_t)pool->set->concurrency;
-    for (size_t i = 0; i < pool->slot_count; i++) {
-        slot *s = &pool->slots[i];
-        s->pool = pool;
-        s->memory = ARENA_INIT;
-        s->net = net_new();
-        s->has_thread = s->net != NULL && pthread_create(&s->thread, NULL, run_slot, s) == 0;
-        if (!s->has_thread)
-            return false;
-    }
-    return true;
-}
-
-worker_pool *worker_pool_start(const agent_shared *shared, const worker_settings *set,
-                               const cardbox_options *options)
-{
-    worker_pool *pool = calloc(1, sizeof(*pool));
-
-    if (pool == NULL)
-        return NULL;
     pool->shared = shared;
     pool->set = set;
     pool->options = options;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->changed, NULL);
     pool->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (pool->wake_fd >= 0 && start_slots(pool)) {
-        pool->has_lease_keeper =
-            pthread_create(&pool->lease_keeper, NULL, lease_keeper_run, pool) == 0;
-        pool->has_claimer =
-            pool->has_lease_keeper && pthread_create(&pool->claimer, NULL, claimer_run, pool) == 0;
+    if (pool->wake_fd < 0)
+        return false;
+    pool->slot_count = (size_t)set->concurrency;
+    for (size_t i = 0; i < pool->slot_count; i++) {
+        slot *s = &pool->slots[i];
+        s->pool = pool;
+        s->memory = ARENA_INIT;
+        s->net = net_new();
+        if (s->net == NULL || pthread_create(&s->thread, NULL, run_slot, s) != 0)
+            return false;
     }
-    if (!pool->has_claimer) {
-        worker_pool_drain(pool);
-        worker_pool_free(pool);
-        return NULL;
-    }
-    return pool;
+    return pthread_create(&pool->lease_keeper, NULL, lease_keeper_run, pool) == 0 &&
+           pthread_create(&pool->claimer, NULL, claimer_run, pool) == 0;
 }
 
 void worker_pool_drain(worker_pool *pool)
@@ -155,7 +128,7 @@ void worker_pool_drain(worker_pool *pool)
     pool->is_stopping = true;
     pthread_cond_broadcast(&pool->changed);
     pthread_mutex_unlock(&pool->lock);
-    wake_claimer(pool);
+    eventfd_write(pool->wake_fd, 1);
 }
 
 void worker_pool_stop_tasks(worker_pool *pool)
@@ -163,29 +136,22 @@ void worker_pool_stop_tasks(worker_pool *pool)
     pthread_mutex_lock(&pool->lock);
     for (size_t i = 0; i < pool->slot_count; i++)
         if (pool->slots[i].is_busy)
-            agent_stop(&pool->slots[i].agent, STOP_HAND_BACK);
+            atomic_fetch_or(&pool->slots[i].agent.stop, STOP_HAND_BACK);
     pthread_mutex_unlock(&pool->lock);
 }
 
 /* Joins the claimer first, so that it can't assign a task to a slot whose thread has ended. */
 void worker_pool_free(worker_pool *pool)
 {
-    if (pool == NULL)
-        return;
-    if (pool->has_claimer)
-        pthread_join(pool->claimer, NULL);
+    pthread_join(pool->claimer, NULL);
     for (size_t i = 0; i < pool->slot_count; i++)
-        if (pool->slots[i].has_thread)
-            pthread_join(pool->slots[i].thread, NULL);
-    if (pool->has_lease_keeper)
-        pthread_join(pool->lease_keeper, NULL);
+        pthread_join(pool->slots[i].thread, NULL);
+    pthread_join(pool->lease_keeper, NULL);
     for (size_t i = 0; i < pool->slot_count; i++) {
         net_free(pool->slots[i].net);
         arena_reset(&pool->slots[i].memory);
     }
-    if (pool->wake_fd >= 0)
-        close(pool->wake_fd);
+    close(pool->wake_fd);
     pthread_cond_destroy(&pool->changed);
     pthread_mutex_destroy(&pool->lock);
-    free(pool);
 }

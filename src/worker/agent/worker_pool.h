@@ -14,7 +14,6 @@
 typedef struct slot {
     struct worker_pool *pool;
     pthread_t thread;
-    bool has_thread;
     bool is_busy;
     uint64_t task_number; /* grows by one with each task of the slot */
     int64_t renewed_ms;   /* time of the last successful renewal of the lease */
@@ -32,15 +31,15 @@ typedef struct worker_pool {
     atomic_bool is_stopping; /* no task is assigned any more; set under the lock */
     atomic_uint busy;        /* busy slots; changed under the lock */
     int wake_fd; /* an eventfd that wakes the claimer: a slot is free, or the worker stops */
-    bool has_claimer, has_lease_keeper;
     pthread_t claimer, lease_keeper;
     slot slots[SETTINGS_CONCURRENCY_MAX];
     size_t slot_count;
 } worker_pool;
 
-/* Starts the threads. NULL: out of memory or threads. `shared` and `set` must outlive the pool. */
-worker_pool *worker_pool_start(const agent_shared *shared, const worker_settings *set,
-                               const cardbox_options *options);
+/* Starts the threads. `pool` is all zero; `shared` and `set` must outlive it. False: out of memory
+ * or threads. The program must exit then, since some threads may wait for tasks. */
+bool worker_pool_start(worker_pool *pool, const agent_shared *shared, const worker_settings *set,
+                       const cardbox_options *options);
 
 /* Stops claiming. Running tasks continue. */
 void worker_pool_drain(worker_pool *pool);
@@ -48,7 +47,7 @@ void worker_pool_drain(worker_pool *pool);
 /* Stops the running tasks at once and hands them back. Call worker_pool_drain first. */
 void worker_pool_stop_tasks(worker_pool *pool);
 
-/* Waits for the threads and frees the pool. Call worker_pool_drain first. NULL is allowed. */
+/* Waits for the threads and frees what they used. Call worker_pool_drain first. */
 void worker_pool_free(worker_pool *pool);
 
 /* --- for the pool's threads --- */
