@@ -9,7 +9,7 @@
 --   5  The key was used before for other ids.
 --   9  Another transaction has locked the box.
 CREATE OR REPLACE FUNCTION cardbox.append_to_box(
-    tenant text, box uuid, ids jsonb, expected bigint, key text, waits boolean DEFAULT true,
+    tenant text, box uuid, ids jsonb, expected bigint, key text, waits boolean,
     OUT outcome integer, OUT version bigint, OUT length bigint)
 LANGUAGE plpgsql
 AS $$

@@ -10,10 +10,10 @@ CREATE OR REPLACE FUNCTION cardbox.branch_parents(
     OUT parent_lines bigint[], OUT parent_depths integer[], OUT is_continued boolean[])
 LANGUAGE sql STABLE
 AS $$
-    WITH branch AS MATERIALIZED (
+    WITH branch AS (
         SELECT x.line, x.parent_line, x.missing_parent_id FROM cardbox.session_lines x
          WHERE x.tenant_id = tenant AND x.session_id = session AND x.line = x.branch
-    ), numbered AS MATERIALIZED (
+    ), numbered AS (
         SELECT array_agg(b.line ORDER BY b.line) AS lines FROM branch b
     )
     SELECT n.lines, f.*

@@ -7,31 +7,20 @@ CREATE OR REPLACE FUNCTION cardbox.check_append(
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    own_digest bytea;
-    used       record;
+    used record;
 BEGIN
     version := s.version;
-    IF s.session_id IS NULL THEN
-        outcome := 'not_found';
-        RETURN;
-    END IF;
     IF key IS NOT NULL THEN
-        own_digest := sha256(convert_to(array_to_string(contents, E'\n'), 'UTF8'));
-        SELECT k.digest, k.version INTO used FROM cardbox.session_append_keys k
+        SELECT k.digest = sha256(convert_to(array_to_string(contents, E'\n'), 'UTF8')) AS is_same, k.version INTO used
+          FROM cardbox.session_append_keys k
          WHERE k.tenant_id = s.tenant_id AND k.session_id = s.session_id AND k.append_key = key;
-        IF FOUND AND used.digest = own_digest THEN
-            outcome := 'replayed';
-            version := used.version;
-            RETURN;
-        ELSIF FOUND THEN
-            outcome := 'key_reused';
+        IF FOUND THEN
+            outcome := CASE WHEN used.is_same THEN 'replayed' ELSE 'key_reused' END;
+            version := CASE WHEN used.is_same THEN used.version ELSE s.version END;
             RETURN;
         END IF;
     END IF;
-    IF expected <> s.version THEN
-        outcome := 'wrong_version';
-    ELSIF given_dialect <> s.dialect AND (s.entries > 0 OR s.header IS NOT NULL) THEN
-        outcome := 'other_dialect';
-    END IF;
+    outcome := CASE WHEN s.session_id IS NULL THEN 'not_found' WHEN expected <> s.version THEN 'wrong_version'
+                    WHEN given_dialect <> s.dialect AND (s.entries > 0 OR s.header IS NOT NULL) THEN 'other_dialect' END;
 END
 $$;

@@ -5,9 +5,9 @@ CREATE OR REPLACE FUNCTION cardbox.context_path(tenant text, session text, from_
 RETURNS TABLE (branch bigint, low integer, high integer)
 LANGUAGE sql STABLE
 AS $$
-    WITH path AS MATERIALIZED (
+    WITH path AS (
         SELECT * FROM cardbox.session_path(tenant, session, from_line)
-    ), compaction AS MATERIALIZED (
+    ), compaction AS (
         SELECT e.depth, e.target
           FROM (SELECT * FROM path ORDER BY high DESC) AS p
          CROSS JOIN LATERAL (
@@ -16,7 +16,7 @@ AS $$
                    AND x.depth BETWEEN p.low AND p.high AND x.type = 'compaction'
                  ORDER BY x.depth DESC LIMIT 1) AS e
          LIMIT 1
-    ), start AS MATERIALIZED ( -- the depth at which the context begins
+    ), start AS ( -- the depth at which the context begins
         SELECT coalesce((SELECT e.depth FROM path p WHERE p.branch = e.branch AND e.depth BETWEEN p.low AND p.high),
                         c.depth) AS depth
           FROM compaction c

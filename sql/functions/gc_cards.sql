@@ -11,15 +11,15 @@ DECLARE
     used   bigint;
     cutoff timestamptz := clock_timestamp() - make_interval(secs => retention);
 BEGIN
-    WITH expired AS MATERIALIZED (
+    WITH expired AS (
         SELECT c.tenant_id, c.card_id, c.ctid AS tid FROM cardbox.cards c
          WHERE c.expires_at <= statement_timestamp()
          ORDER BY c.expires_at LIMIT totals.rows_left FOR UPDATE SKIP LOCKED
-    ), deleted AS MATERIALIZED (
+    ), deleted AS (
         SELECT c.tenant_id, c.card_id, c.ctid AS tid FROM cardbox.cards c
          WHERE c.deleted_at <= cutoff
          ORDER BY c.deleted_at LIMIT totals.rows_left FOR UPDATE SKIP LOCKED
-    ), locked AS MATERIALIZED (
+    ), locked AS (
         SELECT d.tenant_id, d.card_id, d.tid, cardbox.card_is_used(d.tenant_id, d.card_id) AS used
           FROM (SELECT * FROM expired UNION SELECT * FROM deleted LIMIT totals.rows_left) AS d
     ), kept AS ( -- otherwise each batch would examine these cards first, and remove no others

@@ -14,6 +14,7 @@ BEGIN
     FOR orphan IN
         SELECT o.tenant_id, o.chain_id FROM cardbox.card_box_orphans o WHERE o.due LIMIT totals.rows_left
     LOOP
+        EXIT WHEN totals.rows_left <= 0;
         SELECT max(c.parent_length) INTO ceiling FROM cardbox.card_box_chains c
          WHERE c.tenant_id = orphan.tenant_id AND c.parent_chain_id = orphan.chain_id;
         WITH removed AS (
@@ -29,12 +30,11 @@ BEGIN
         totals.segments := totals.segments + gone.segments;
         totals.segment_bytes := totals.segment_bytes + gone.bytes;
         totals.rows_left := totals.rows_left - gone.segments;
-        EXIT WHEN totals.rows_left <= 0;
+        EXIT WHEN totals.rows_left <= 0; -- the next batch removes the rest of this chain
+        totals.rows_left := totals.rows_left - 1;
         IF ceiling IS NOT NULL THEN
             UPDATE cardbox.card_box_orphans o SET due = false
              WHERE o.tenant_id = orphan.tenant_id AND o.chain_id = orphan.chain_id;
-            totals.rows_left := totals.rows_left - 1;
-            EXIT WHEN totals.rows_left <= 0;
             CONTINUE;
         END IF;
         DELETE FROM cardbox.card_box_chains c
@@ -49,8 +49,6 @@ BEGIN
         END IF;
         DELETE FROM cardbox.card_box_orphans o
          WHERE o.tenant_id = orphan.tenant_id AND o.chain_id = orphan.chain_id;
-        totals.rows_left := totals.rows_left - 1;
-        EXIT WHEN totals.rows_left <= 0;
     END LOOP;
 END
 $$;

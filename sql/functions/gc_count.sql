@@ -13,19 +13,19 @@ AS $$
         SELECT cardbox.card_bytes(r.content, r.metadata) AS bytes
           FROM dead_cards d
           JOIN cardbox.card_revisions r ON r.tenant_id = d.tenant_id AND r.card_id = d.card_id
-    ), dead_boxes AS MATERIALIZED (
+    ), dead_boxes AS (
         SELECT b.tenant_id, b.box_id, b.chain_id, pg_column_size(b.*) AS bytes
           FROM cardbox.card_boxes b WHERE b.deleted_at <= statement_timestamp() - make_interval(secs => retention)
-    ), dead_changes AS MATERIALIZED (
+    ), dead_changes AS (
         SELECT d.tenant_id, l.chain_id, l.bytes
           FROM dead_boxes d -- LATERAL: the size of a joined row could differ from that of the stored row
          CROSS JOIN LATERAL (SELECT x.chain_id, pg_column_size(x.*) AS bytes FROM cardbox.card_box_log x
                               WHERE x.tenant_id = d.tenant_id AND x.box_id = d.box_id ORDER BY x.version) AS l
-    ), orphans AS MATERIALIZED (
+    ), orphans AS (
         SELECT tenant_id, chain_id FROM dead_boxes
         UNION SELECT tenant_id, chain_id FROM dead_changes
         UNION SELECT tenant_id, chain_id FROM cardbox.card_box_orphans
-    ), links AS MATERIALIZED ( -- chains that continue an orphan
+    ), links AS ( -- chains that continue an orphan
         SELECT o.tenant_id, o.chain_id AS parent_id, c.chain_id, c.parent_length
           FROM orphans o
           JOIN cardbox.card_box_chains c ON c.tenant_id = o.tenant_id AND c.parent_chain_id = o.chain_id

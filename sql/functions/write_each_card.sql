@@ -20,7 +20,7 @@ DECLARE
 BEGIN
     outcome := 1;
     FOR ord IN
-        WITH given AS MATERIALIZED (
+        WITH given AS (
             SELECT g.*, coalesce(g.created, begun + g.ord * interval '1 microsecond') AS made,
                    cardbox.random_etag() AS etag,
                    CASE WHEN g.metadata ->> 'type' = 'tool.result' THEN g.tool_call_id COLLATE "C" END AS call

@@ -12,7 +12,7 @@ WITH box AS (
      CROSS JOIN LATERAL cardbox.box_segments(b.tenant_id, b.chain_id, b.own_from, b.ids_first, b.ids_before,
                                              b.tail_start, b.tail) AS s
      WHERE NOT $11::bool OR b.before >= b.length
-), found AS MATERIALIZED (
+), found AS (
     SELECT s.ord, s.start + e.ord - 1 AS pos, e.id, c.content, c.tool_calls, c.tool_call_id, c.ttl_seconds,
            c.expires_at, c.metadata, c.created_at, c.sealed
       FROM segment s
@@ -23,11 +23,6 @@ WITH box AS (
            AND (x.expires_at IS NULL OR x.expires_at > statement_timestamp())
          LIMIT 1) AS c ON true
      WHERE s.parts & 2 <> 0 AND s.start + e.ord - 1 >= s.first AND s.start + e.ord - 1 < s.before
-), total AS MATERIALIZED (
-    SELECT coalesce(sum(coalesce(octet_length(f.content::text), 0)::int8
-                        + coalesce(pg_column_size(f.tool_calls #> '{}'), 0)
-                        + coalesce(pg_column_size(f.metadata #> '{}'), 0)), 0) <= $10::int8 AS fits
-      FROM found f
 )
 SELECT b.ord, 0 AS kind, b.version AS pos, b.length, b.first, b.before,
        NULL::text AS card_id, NULL::json AS content, NULL::jsonb AS tool_calls, NULL::text AS tool_call_id,
@@ -37,5 +32,7 @@ SELECT b.ord, 0 AS kind, b.version AS pos, b.length, b.first, b.before,
 UNION ALL
 SELECT f.ord, 2, f.pos, NULL, NULL, NULL, f.id, f.content, f.tool_calls,
        f.tool_call_id, f.ttl_seconds, f.expires_at, f.metadata, f.created_at, f.sealed
-  FROM found f CROSS JOIN total t
- WHERE t.fits
+  FROM found f
+ WHERE $10::int8 >= (SELECT sum(coalesce(octet_length(t.content::text), 0)::int8
+                                + coalesce(pg_column_size(t.tool_calls #> '{}'), 0)
+                                + coalesce(pg_column_size(t.metadata #> '{}'), 0)) FROM found t)

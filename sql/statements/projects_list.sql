@@ -20,7 +20,7 @@ WITH RECURSIVE held (tenant_id, number) AS (
            h.number + 1
       FROM held h
      WHERE h.tenant_id IS NOT NULL AND h.number < $2::int8
-), page AS MATERIALIZED (
+), page AS (
     SELECT h.tenant_id FROM held h WHERE h.number > 0 AND h.tenant_id IS NOT NULL
     UNION ALL
     (SELECT g.tenant_id FROM cardbox.tenant_grants g

@@ -8,7 +8,7 @@
 --
 -- The roots are ordered by parent_line, which is always NULL, because then only their index has the order
 -- (test_plans.py test_plans[session_children]).
-WITH parent AS MATERIALIZED (
+WITH parent AS (
     SELECT e.line, e.branch, e.depth FROM cardbox.find_entry($1::text, $2::text, $3::text) AS e
 )
 SELECT e.line, e.entry_id, r.parent_id, e.depth, e.type, e.role, e.missing_parent_id, e.size, r.label,

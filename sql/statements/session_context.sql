@@ -4,7 +4,7 @@
 -- $2 text  session
 -- $3 text  entry; '': the head
 -- $4 int8  maximum size of all contents in bytes: beyond it all contents are NULL
-WITH leaf AS MATERIALIZED (
+WITH leaf AS (
     SELECT s.header, e.line, e.entry_id, e.depth
       FROM cardbox.sessions s
       LEFT JOIN LATERAL (
@@ -12,17 +12,16 @@ WITH leaf AS MATERIALIZED (
             UNION ALL
             SELECT x.line, x.entry_id, x.depth FROM cardbox.find_entry($1::text, $2::text, $3::text) AS x) AS e(line, entry_id, depth) ON true
      WHERE s.tenant_id = $1::text AND s.session_id = $2::text AND s.state = 'live'
-), path AS MATERIALIZED (
+), path AS (
     SELECT e.line, e.entry_id, e.depth, e.type, e.size, e.target, e.content,
            e.type NOT IN ('custom', 'label', 'session_info', 'metadata') AS in_context
       FROM leaf g
      CROSS JOIN LATERAL cardbox.context_path($1::text, $2::text, g.line) AS w
      CROSS JOIN LATERAL cardbox.branch_entries($1::text, $2::text, w.branch, w.low, w.high) AS e
-), total AS MATERIALIZED (
-    SELECT sum(p.size) <= $4::int8 AS fits FROM path p WHERE p.in_context
 )
 SELECT -1::int8 AS line, g.entry_id, g.depth, NULL::text AS type, NULL::text AS target, g.header AS content
   FROM leaf g
 UNION ALL
-SELECT e.line, e.entry_id, e.depth, e.type, e.target, CASE WHEN t.fits AND e.in_context THEN e.content END
-  FROM path e CROSS JOIN total t
+SELECT e.line, e.entry_id, e.depth, e.type, e.target,
+       CASE WHEN e.in_context AND $4::int8 >= (SELECT sum(p.size) FROM path p WHERE p.in_context) THEN e.content END
+  FROM path e

@@ -7,19 +7,19 @@
 -- $4 text  second entry
 -- $5 int4  maximum number of entries on each path
 -- $6 int4  maximum size of a returned content in bytes; NULL: no contents
-WITH ends AS MATERIALIZED (
+WITH ends AS (
     SELECT (SELECT e.line FROM cardbox.find_entry($1::text, $2::text, $3::text) AS e) AS a,
            (SELECT e.line FROM cardbox.find_entry($1::text, $2::text, $4::text) AS e) AS b
       FROM cardbox.sessions s
      WHERE s.tenant_id = $1::text AND s.session_id = $2::text AND s.state = 'live'
-), a AS MATERIALIZED (
+), a AS (
     SELECT w.* FROM ends CROSS JOIN LATERAL cardbox.session_path($1::text, $2::text, ends.a) AS w
-), b AS MATERIALIZED (
+), b AS (
     SELECT w.* FROM ends CROSS JOIN LATERAL cardbox.session_path($1::text, $2::text, ends.b) AS w
-), common AS MATERIALIZED (
+), common AS (
     SELECT a.branch, least(a.high, b.high) AS depth FROM a JOIN b ON b.branch = a.branch
      ORDER BY depth DESC LIMIT 1
-), fork AS MATERIALIZED ( -- the depth of the last common entry; -1: none
+), fork AS ( -- the depth of the last common entry; -1: none
     SELECT coalesce((SELECT k.depth FROM common k), -1) AS depth
 ), sides AS (
     SELECT 0::int8 AS side, k.branch, k.depth AS low, k.depth AS high FROM common k

@@ -11,7 +11,7 @@
 --
 -- The column extra is 1 if the JSON has no id, 2 if it names its target by a line number, 3 if both. The parent of an
 -- entry is the entry before it. It is looked up only for the first entry of the part.
-WITH leaf AS MATERIALIZED (
+WITH leaf AS (
     SELECT s.header, e.line, e.entry_id, e.depth
       FROM cardbox.sessions s
       LEFT JOIN LATERAL (
@@ -19,7 +19,7 @@ WITH leaf AS MATERIALIZED (
             UNION ALL
             SELECT x.line, x.entry_id, x.depth FROM cardbox.find_entry($1::text, $2::text, $3::text) AS x) AS e(line, entry_id, depth) ON true
      WHERE s.tenant_id = $1::text AND s.session_id = $2::text AND s.state = 'live'
-), path AS MATERIALIZED (
+), path AS (
     SELECT e.*, sum(e.size) OVER () AS total, lag(e.entry_id) OVER (ORDER BY e.depth) AS above
       FROM leaf g
      CROSS JOIN LATERAL cardbox.session_path($1::text, $2::text, g.line) AS w

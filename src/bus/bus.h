@@ -54,7 +54,7 @@ struct bus_call {
     bus_step step;    /* the next step; at first the ability's own */
     bool wakes;       /* workers may have work after it */
     bool more;        /* another step follows */
-    slice faults;     /* violations of the schema: JSON objects {"place","message"},
+    slice faults;     /* violations of the schema: JSON objects with `place` and `message`,
                         separated by commas; empty if there are none */
 };
 

@@ -47,15 +47,11 @@ typedef struct schema_errors {
     schema_error list[SCHEMA_ERRORS_MAX];
 } schema_errors;
 
-/*
- * Validates a value against a schema that schema_check has accepted. Returns CARDBOX_OK, or
- * CARDBOX_INVALID with the errors in `out`, which may be NULL, and in the message. Missing members
- * come first. A known member that occurs twice is an error.
- *
- * If the schema has unchecked keywords, validation accepts too much rather than too little. Then
+/* Validates a value against a schema that schema_check has accepted. Returns CARDBOX_INVALID with
+ * the errors in `out`, which may be NULL, and in the message. Missing members come first. A known
+ * member that occurs twice is an error. If the schema has unchecked keywords, too much is accepted:
  * oneOf counts as anyOf, and additionalProperties beside patternProperties and items beside
- * prefixItems are ignored.
- */
+ * prefixItems are ignored. */
 cardbox_status schema_validate(schema_errors *out, scan_value schema, scan_value value,
                                cardbox_error *err);
 

@@ -390,7 +390,8 @@ cardbox_status schema_validate(schema_errors *out, scan_value schema, scan_value
         return CARDBOX_OK;
     if (steps == 0) { /* the violations so far may be those of another alternative */
         errors->count = errors->more = 0;
-        schema_refuse(&run, &top, "takes %d steps to check, give less at once", SCHEMA_STEPS_MAX);
+        schema_refuse(&run, &top, "needs over %d steps to check, send less at once",
+                      SCHEMA_STEPS_MAX);
     }
     return schema_status(errors, err);
 }

@@ -27,14 +27,11 @@ const char *content_class_of(scan_value content);
  * `rest` receives the members after it; otherwise {NULL, 0}. */
 const char *content_class_and_rest(scan_value content, slice *rest);
 
-/*
- * Checks content that scan_check accepted, and appends its stored form. This is "__type__", then
- * every field of the class in the order of its table (null or the default if unset), then unknown
- * members. If members have the same name, only the last one is kept. Numbers and strings keep their
- * bytes, but some strings are trimmed and times become UTC. Content of no known class is appended
- * unchanged. Returns false for an error: ignore the buffer. If true, check buf_ok for memory and
- * size.
- */
+/* Checks content that scan_check accepted, and appends its stored form: "__type__", then all fields
+ * of the class (null or the default if unset), then unknown members. If a name occurs twice, its
+ * last member is kept. Numbers and strings keep their bytes, but some strings are trimmed and times
+ * become UTC. Content of no known class is appended unchanged. Returns false for an error: ignore
+ * the buffer. Otherwise check buf_ok for memory and size. */
 bool content_normalise(buf *out, slice content, content_error *error);
 
 /*

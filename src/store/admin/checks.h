@@ -36,7 +36,7 @@ typedef struct admin_facts {
     int age;             /* and the age of that, in transactions */
     char encoding[32];
     bool is_dev;            /* marked by `cardbox dev` */
-    int64_t bytes;          /* of the database */
+    int64_t bytes;          /* size of the database */
     int migration;          /* number of the newest applied migration */
     char open_tables[256];  /* tables of CardBox without forced row-level security */
     char bad_writers[256];  /* writing functions that do not run as cardbox_writer */

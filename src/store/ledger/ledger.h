@@ -149,7 +149,7 @@ bool task_row_read(task_row *out, const store_rows *rows, int row);
 typedef struct message_row {
     slice message_id, task_id, role;
     slice content;              /* token */
-    slice metadata, tool_calls; /* of its card */
+    slice metadata, tool_calls; /* columns of its card */
     slice call_id;      /* token: the call whose state the message reports; ptr NULL: none */
     int64_t ts_ms, seq; /* seq is the number of its event */
 } message_row;
