@@ -369,7 +369,7 @@ enum MHD_Result http_receive(exchange *x, slice piece, size_t *left)
     return result;
 }
 
-static void handle_aside(request *r, void *arg)
+static void handle_in_thread(request *r, void *arg)
 {
     (void)arg;
     r->match.route->handle(r);
@@ -385,7 +385,7 @@ void http_work(exchange *x)
     else if (!buf_ok(&r->body))
         http_error_send_no_memory(r);
     else if (r->body.len >= JOB_BODY_LEAST)
-        jobs_add(r, handle_aside, NULL, NULL);
+        jobs_add(r, handle_in_thread, NULL, NULL);
     else
         r->match.route->handle(r);
 }
