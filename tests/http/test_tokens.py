@@ -336,7 +336,7 @@ def test_what_is_under_way_ends_too():
             except OSError:
                 pass
             assert len(received) < len(body) and not received.endswith(b"0\r\n\r\n")
-            await_(lambda: server.log().count("its token is good no more") == 2)
+            await_(lambda: server.log().count("its token is not valid any more") == 2)
 
 
 def test_streams_end_with_what_let_them_in():

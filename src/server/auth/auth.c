@@ -69,13 +69,13 @@ static void answer_not_ready(request *r)
 
 /* Names the scope that the operation requires, which is public. It does not reveal whether the
  * token lacks the scope or the project. */
-static void answer_forbidden(request *r)
+static bool answer_forbidden(request *r)
 {
     char hint[80];
     snprintf(hint, sizeof(hint), "it needs the scope %s, for %s", route_scope_name(r->scope),
              route_is_of_project(r->match.route) ? "this project" : "all projects");
-    http_error_send(r, HTTP_ERROR_FORBIDDEN, hint,
-                    "the token is not good for this project or operation");
+    return http_error_send(r, HTTP_ERROR_FORBIDDEN, hint,
+                           "the token is not good for this project or operation");
 }
 
 /* Routes that belong to no project require a token for all projects, since they reveal something of
@@ -108,16 +108,12 @@ bool auth_check(request *r, const headers *h)
     slice secret = secret_of(h);
     const token_list *list = token_store_current(server->tokens, r->tokens);
     const token *t = secret.ptr == NULL ? NULL : token_list_find(list, secret);
-    if (t == NULL || clock_ms() >= t->expires_ms) {
-        http_error_send(r, HTTP_ERROR_UNAUTHENTICATED, "send Authorization: Bearer TOKEN",
-                        "the request needs a token that is known, not revoked and not expired");
-        return false;
-    }
+    if (t == NULL || clock_ms() >= t->expires_ms)
+        return http_error_send(
+            r, HTTP_ERROR_UNAUTHENTICATED, "send Authorization: Bearer TOKEN",
+            "the request needs a token that is known, not revoked and not expired");
     remember_token(r, t);
-    if (allows(t, r))
-        return true;
-    answer_forbidden(r);
-    return false;
+    return allows(t, r) || answer_forbidden(r);
 }
 
 bool auth_is_still_valid(request *r)

@@ -150,22 +150,23 @@ bool bounded_pipe_is_ready(bounded_pipe *p)
 
 /* --- either side --- */
 
-void bounded_pipe_end(bounded_pipe *p)
+static void set_flag(bounded_pipe *p, bool *flag)
 {
     pthread_mutex_lock(&p->lock);
-    p->ended = true;
+    *flag = true;
     p->must_wake = false;
     pthread_cond_signal(&p->changed);
     pthread_mutex_unlock(&p->lock);
 }
 
+void bounded_pipe_end(bounded_pipe *p)
+{
+    set_flag(p, &p->ended);
+}
+
 void bounded_pipe_shut(bounded_pipe *p)
 {
-    pthread_mutex_lock(&p->lock);
-    p->shut = true;
-    p->must_wake = false;
-    pthread_cond_signal(&p->changed);
-    pthread_mutex_unlock(&p->lock);
+    set_flag(p, &p->shut);
 }
 
 bool bounded_pipe_is_shut(bounded_pipe *p)

@@ -220,8 +220,7 @@ bool jobs_add(request *r, job_work work, job_work done, void *arg)
         return true;
     }
     r->job.in_thread = false;
-    http_error_send(r, HTTP_ERROR_JOBS_FULL, NULL, "%s", full);
-    return false;
+    return http_error_send(r, HTTP_ERROR_JOBS_FULL, NULL, "%s", full);
 }
 
 /* The loop has it again. */

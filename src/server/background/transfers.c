@@ -297,7 +297,7 @@ static void check_client(transfer *t, int64_t now_ms)
         return;
     }
     if (!auth_is_still_valid(r)) {
-        log_info("transfer_ended", "reason=\"its token is good no more\" token=%lld",
+        log_info("transfer_ended", "reason=\"its token is not valid any more\" token=%lld",
                  (long long)r->token_id);
         t->revoked = true;
         abort_transfer(t);
@@ -325,7 +325,7 @@ void transfers_tick(transfers *all, int64_t now_ms)
         next = LIST_NEXT(t, of_loop);
         if (is_check_due && !t->aborted)
             check_client(t, now_ms);
-        t->kind->look(t);
+        t->kind->update(t);
     }
 }
 
@@ -341,6 +341,6 @@ void transfers_abort(transfers *all)
     {
         if (!t->aborted)
             abort_transfer(t);
-        t->kind->look(t);
+        t->kind->update(t);
     }
 }

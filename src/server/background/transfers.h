@@ -51,7 +51,7 @@ typedef struct transfer_type {
     /* In the thread, with `db` open. Fills t->err on failure. */
     cardbox_status (*run)(transfer *t);
     /* On the loop, while there is a request: called after any change. */
-    void (*look)(transfer *t);
+    void (*update)(transfer *t);
     /* Frees the members of the kind, in the thread or on the loop. */
     void (*clear)(transfer *t);
 } transfer_type;

@@ -29,8 +29,7 @@ typedef struct database_side {
     atomic_int cause;          /* a database_state: why the last of them did not pass the check */
     atomic_uint connect_count; /* number of connections that ever came up; when it grows, the others
                                   retry at once */
-    atomic_int
-        last_logged; /* the database_state that was logged last, so that changes are logged once */
+    atomic_int last_logged;    /* the database_state that was logged last */
     /* For slots.c: */
     int first_ranks,
         ranks;             /* ranks below `first_ranks` are of first connections; number of ranks */

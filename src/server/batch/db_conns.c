@@ -448,7 +448,7 @@ cardbox_status db_conn_send(db_conn *to, statement_id id, params *p, const query
     return status;
 }
 
-void db_conn_each_row(db_conn *to, query_on_rows some)
+void db_conn_each_row(db_conn *to, query_on_rows on_rows)
 {
-    async_conn_each_row(to->async, some);
+    async_conn_each_row(to->async, on_rows);
 }

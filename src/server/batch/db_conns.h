@@ -68,6 +68,6 @@ cardbox_status db_conn_send(db_conn *to, statement_id id, params *p, const query
                             query_done done, void *arg, cardbox_error *err);
 
 /* As async_conn_each_row. */
-void db_conn_each_row(db_conn *to, query_on_rows some);
+void db_conn_each_row(db_conn *to, query_on_rows on_rows);
 
 #endif

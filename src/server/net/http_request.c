@@ -1,6 +1,7 @@
 /*
  * http_request.c: receives a request: checks its headers, finds its route and stores its body.
  */
+#include <stdio.h>
 #include "base/clock.h"
 #include "cardbox/limits.h"
 #include "server/background/jobs.h"
@@ -84,10 +85,9 @@ static bool check_form(request *r, const headers *h, bool framed, const char *ve
     if (reason == NULL && r->target.ptr != NULL)
         return true;
     r->answer.close = true;
-    if (reason == NULL)
-        http_error_send_no_memory(r);
-    else
-        http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "%s", reason);
+    if (reason != NULL)
+        return http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "%s", reason);
+    http_error_send_no_memory(r);
     return false;
 }
 
@@ -125,11 +125,11 @@ static bool check_host(request *r, const headers *h)
     if (host_is_accepted(rules, h->host) &&
         (authority.ptr == NULL || host_is_accepted(rules, authority)))
         return true;
-    http_error_send(r, HTTP_ERROR_MISDIRECTED,
-                    "send the request to localhost or to the address of --listen; the operator "
-                    "allows other names and addresses with --allow-host NAME",
-                    "this server asks for no token, and accepts requests for its own hosts only");
-    return false;
+    return http_error_send(
+        r, HTTP_ERROR_MISDIRECTED,
+        "send the request to localhost or to the address of --listen; the operator "
+        "allows other names and addresses with --allow-host NAME",
+        "this server asks for no token, and accepts requests for its own hosts only");
 }
 
 /* Finds the route. False: answered. */
@@ -148,8 +148,7 @@ static bool check_path(request *r)
                                      "in an id is written %2F");
         return false;
     case PATH_MALFORMED:
-        http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "%s", reason);
-        return false;
+        return http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "%s", reason);
     case PATH_NOMEM:
         http_error_send_no_memory(r);
         return false;
@@ -179,9 +178,9 @@ static bool check_writable(request *r)
 {
     if (!r->server->set->read_only || !is_change(r))
         return true;
-    http_error_send(r, HTTP_ERROR_FORBIDDEN, "send it to a server that runs without --read-only",
-                    "this server only reads");
-    return false;
+    return http_error_send(r, HTTP_ERROR_FORBIDDEN,
+                           "send it to a server that runs without --read-only",
+                           "this server only reads");
 }
 
 static bool check_conditions(request *r, const headers *h)
@@ -198,11 +197,11 @@ static bool check_conditions(request *r, const headers *h)
         ignored = "Idempotency-Key";
     if (ignored == NULL)
         return true;
-    http_error_send(r, HTTP_ERROR_BAD_REQUEST,
-                    "boxes that are made take a box_id of yours, replaces If-Match, appends "
-                    "Idempotency-Key and expected_version; abilities take all in their input",
-                    "this operation does not take %s", ignored);
-    return false;
+    return http_error_send(
+        r, HTTP_ERROR_BAD_REQUEST,
+        "boxes that are made take a box_id of yours, replaces If-Match, appends "
+        "Idempotency-Key and expected_version; abilities take all in their input",
+        "this operation does not take %s", ignored);
 }
 
 /* On a server without authentication, pages of other sites may not write. */
@@ -210,9 +209,8 @@ static bool check_origin(request *r, const headers *h)
 {
     if (!is_change(r) || !headers_is_foreign(h))
         return true;
-    http_error_send(r, HTTP_ERROR_FORBIDDEN, "send a token, or no Origin header",
-                    "a page of another site may not write here");
-    return false;
+    return http_error_send(r, HTTP_ERROR_FORBIDDEN, "send a token, or no Origin header",
+                           "a page of another site may not write here");
 }
 
 static bool check_lsn(request *r, const headers *h)
@@ -220,39 +218,35 @@ static bool check_lsn(request *r, const headers *h)
     if (h->lsn.ptr == NULL || r->match.route->class != CLASS_READ ||
         headers_read_lsn(h->lsn, &r->at_least))
         return true;
-    http_error_send(
+    return http_error_send(
         r, HTTP_ERROR_BAD_REQUEST, "send what the answer of your last write said, or none",
         "Cardbox-Lsn must be given once and be a position in the database's log, such as "
         "16/B374D848");
-    return false;
 }
 
 static bool check_tenant(request *r)
 {
     if (!route_is_of_project(r->match.route) || slice_is_id(request_tenant(r), CARDBOX_TENANT_MAX))
         return true;
-    http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
-                    "a project is 1 to %d bytes of text without control characters",
-                    CARDBOX_TENANT_MAX);
-    return false;
+    return http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
+                           "a project is 1 to %d bytes of text without control characters",
+                           CARDBOX_TENANT_MAX);
 }
 
-/* A streamed body is NDJSON or JSON, of any length. */
-static bool check_stream(request *r, const headers *h)
+static bool refuse_type(request *r, const char *type)
 {
-    if ((headers_is_json(h) || headers_is_ndjson(h)) && !h->encoded)
-        return true;
-    http_error_send(
-        r, HTTP_ERROR_MEDIA_TYPE, "send the header \"Content-Type: application/x-ndjson\"",
-        "the body must be application/x-ndjson%s", h->encoded ? " without a content encoding" : "");
-    return false;
+    char hint[80];
+    snprintf(hint, sizeof(hint), "send the header \"Content-Type: %s\"", type);
+    return http_error_send(r, HTTP_ERROR_MEDIA_TYPE, hint, "the body must be %s%s", type,
+                           r->headers.encoded ? " without a content encoding" : "");
 }
 
-static void refuse_large(request *r)
+static bool refuse_large(request *r)
 {
     http_error_send_over_limit(r, "the body", r->server->set->body_max, "--body-max",
                                "send less at once");
     r->answer.close = true;
+    return false;
 }
 
 /* False: answered. */
@@ -260,29 +254,24 @@ static bool reserve_body(request *r, size_t more)
 {
     if (request_reserve_body(r, more))
         return true;
-    http_error_send(r, HTTP_ERROR_BODIES_FULL, "send it again later, or less at once",
-                    "bodies of other requests use all the memory for bodies (--memory-max)");
-    return false;
+    return http_error_send(r, HTTP_ERROR_BODIES_FULL, "send it again later, or less at once",
+                           "bodies of other requests use all the memory for bodies (--memory-max)");
 }
 
-/* A body is read and ignored if the route has none. */
+/* A streamed body is NDJSON or JSON, of any length. Another body is read and ignored if the route
+ * has none. */
 static bool check_body(request *r, const headers *h)
 {
     const settings *set = r->server->set;
     if (r->match.route->body == ROUTE_STREAM)
-        return check_stream(r, h);
-    if (h->length > (uint64_t)set->body_max) {
-        refuse_large(r);
-        return false;
-    }
+        return ((headers_is_json(h) || headers_is_ndjson(h)) && !h->encoded) ||
+               refuse_type(r, "application/x-ndjson");
+    if (h->length > (uint64_t)set->body_max)
+        return refuse_large(r);
     if (r->match.route->body == ROUTE_NO_BODY)
         return true;
-    if (!headers_is_json(h) || h->encoded) {
-        http_error_send(
-            r, HTTP_ERROR_MEDIA_TYPE, "send the header \"Content-Type: application/json\"",
-            "the body must be application/json%s", h->encoded ? " without a content encoding" : "");
-        return false;
-    }
+    if (!headers_is_json(h) || h->encoded)
+        return refuse_type(r, "application/json");
     return h->length == 0 || reserve_body(r, (size_t)h->length);
 }
 
@@ -380,7 +369,7 @@ enum MHD_Result http_receive(exchange *x, slice piece, size_t *left)
     return result;
 }
 
-static void handle_aside(request *r, void *arg)
+static void handle_in_thread(request *r, void *arg)
 {
     (void)arg;
     r->match.route->handle(r);
@@ -396,7 +385,7 @@ void http_work(exchange *x)
     else if (!buf_ok(&r->body))
         http_error_send_no_memory(r);
     else if (r->body.len >= JOB_BODY_LEAST)
-        jobs_add(r, handle_aside, NULL, NULL);
+        jobs_add(r, handle_in_thread, NULL, NULL);
     else
         r->match.route->handle(r);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "base/errors.h"
 
-/* The whole file as text. NULL: why is in errno. */
+/* The whole file as text. NULL: the reason is in errno. */
 static char *read_file(const char *path)
 {
     gnutls_datum_t file = {NULL, 0};

@@ -169,7 +169,7 @@ static void answer_detail(request *r, http_error what, const char *hint, int64_t
     http_error_end(r, what);
 }
 
-void http_error_send(request *r, http_error what, const char *hint, const char *format, ...)
+bool http_error_send(request *r, http_error what, const char *hint, const char *format, ...)
 {
     char message[CARDBOX_MESSAGE_SIZE];
     va_list args;
@@ -177,6 +177,7 @@ void http_error_send(request *r, http_error what, const char *hint, const char *
     text_format(message, sizeof(message), format, args);
     va_end(args);
     answer_detail(r, what, hint, 0, message);
+    return false;
 }
 
 /* Clients may confuse an entry's id with a session's. */

@@ -43,8 +43,9 @@ typedef enum http_error {
 /* The error_code, and the reason in /metrics. NULL: there is no such http_error. */
 const char *http_error_code(size_t what, const char **reason);
 
-/* Answers {"detail":{"error_code":...,"error_message":...,"hint":...}}. `hint` may be NULL. */
-void http_error_send(request *r, http_error what, const char *hint, const char *format, ...)
+/* Answers {"detail":{"error_code":...,"error_message":...,"hint":...}}. `hint` may be NULL.
+ * Returns false, for functions that check a request. */
+bool http_error_send(request *r, http_error what, const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* The same with members of its own: the caller appends ",\"name\":value" between the two. */
