@@ -3,7 +3,7 @@
  */
 #include "app/word_wrap.h"
 #include "bus/describe.h"
-#include "cli/commands.h"
+#include "cli/cli.h"
 #include "cli/source.h"
 #include "cli/view/term.h"
 
@@ -58,17 +58,17 @@ static bool print_all(const char *module, bool json)
     return fine;
 }
 
-static cli_exit list_abilities(const cli_options *options)
+static cli_exit list_abilities(cli_call *call)
 {
     const bus_ability *ability = NULL;
     size_t i = 0;
-    while ((ability = bus_at(i)) != NULL && !is_wanted(ability, options->arguments[0]))
+    while ((ability = bus_at(i)) != NULL && !is_wanted(ability, call->arguments[0]))
         i++;
     if (ability == NULL) {
-        cli_error("there is no module \"%s\"; see `cardbox ability list`", options->arguments[0]);
+        cli_error("there is no module \"%s\"; see `cardbox ability list`", call->arguments[0]);
         return CLI_FAILED;
     }
-    return print_all(options->arguments[0], options->json) ? CLI_DONE : cli_nomem();
+    return print_all(call->arguments[0], call->json) ? CLI_DONE : cli_nomem();
 }
 
 const cli_command cli_ability_list = {
@@ -80,7 +80,8 @@ const cli_command cli_ability_list = {
         " `ability show` prints the schemas.",
     .examples = "ability list\nability list task",
     .options = SHOW_SPECS,
-    .alone = list_abilities,
+    .without_database = true,
+    .run = list_abilities,
 };
 
 /* --- show --- */
@@ -135,15 +136,15 @@ static void print_ability(const bus_ability *ability)
     buf_free(&text);
 }
 
-static cli_exit show_ability(const cli_options *options)
+static cli_exit show_ability(cli_call *call)
 {
-    const bus_ability *ability = bus_find(slice_of(options->arguments[0]));
+    const bus_ability *ability = bus_find(slice_of(call->arguments[0]));
     buf line = BUF_INIT(1 << 20);
     if (ability == NULL) {
-        cli_error("there is no ability \"%s\"; see `cardbox ability list`", options->arguments[0]);
+        cli_error("there is no ability \"%s\"; see `cardbox ability list`", call->arguments[0]);
         return CLI_FAILED;
     }
-    if (!options->json) {
+    if (!call->json) {
         print_ability(ability);
         return CLI_DONE;
     }
@@ -157,15 +158,15 @@ const cli_command cli_ability_show = {
     .summary = "show an ability with its JSON Schemas",
     .examples = "ability show card:add",
     .options = SHOW_SPECS,
-    .alone = show_ability,
+    .without_database = true,
+    .run = show_ability,
 };
 
 /* --- invoke --- */
 
-static cli_exit invoke_ability(cardbox *db, const cli_options *options)
+static cli_exit invoke_ability(cli_call *call)
 {
-    const char *input = options->arguments[1];
-    cardbox_error err = CARDBOX_ERROR_INIT;
+    const char *input = call->arguments[1];
     buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
     char *output = NULL;
     cli_exit status = CLI_FAILED;
@@ -174,12 +175,12 @@ static cli_exit invoke_ability(cardbox *db, const cli_options *options)
             goto done;
         input = buf_str(&text);
     }
-    if (cardbox_invoke(&output, db, options->project, options->arguments[0], NULL, "cardbox", input,
-                       &err) == CARDBOX_OK) {
+    if (cardbox_invoke(&output, call->db, call->project, call->arguments[0], NULL, "cardbox", input,
+                       &call->err) == CARDBOX_OK) {
         term_print_json(output);
         status = CLI_DONE;
     } else {
-        cli_failed(&err);
+        cli_failed(call);
     }
 done:
     cardbox_free(output);
@@ -194,5 +195,5 @@ const cli_command cli_ability_invoke = {
     .description = "The input is JSON, by default {}; - reads it from the standard input.",
     .examples = "ability invoke --project demo card:list '{\"limit\":2}'",
     .options = cli_plain_specs,
-    .with_database = invoke_ability,
+    .run = invoke_ability,
 };

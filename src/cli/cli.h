@@ -14,8 +14,12 @@
 /* The exit status of the process. Scripts depend on the numbers. */
 typedef enum cli_exit { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2 } cli_exit;
 
-/* The values of all options of all commands; each command has some of them. */
-typedef struct cli_options {
+/* A command that runs: its database, the last error of the SDK, and the values of all options of
+ * all commands, of which each command has some. */
+typedef struct cli_call {
+    cardbox *db; /* open, unless the command is `without_database` */
+    cardbox_error err;
+
     const char *dsn;     /* NULL or "": libpq's PG* environment */
     const char *project; /* the tenant */
     long limit;          /* rows; 0: the command's default */
@@ -53,11 +57,11 @@ typedef struct cli_options {
     bool sealed, strict, restore; /* flags in the order of the groups above */
     bool tree, all, ids, force;
     bool no_repair, follow, all_tenants, auth, no_sample, dry_run, tenant_from_rows;
-} cli_options;
+} cli_call;
 
 /* clang-format off */
 #define CLI_OPTION(name, kind, field, value, help, least, most) \
-    {name, kind, offsetof(cli_options, field), NULL, value, help, least, most}
+    {name, kind, offsetof(cli_call, field), NULL, value, help, least, most}
 #define CLI_TEXT(name, field, value, help) \
     CLI_OPTION(name, OPT_TEXT, field, value, help, 0, 0)
 #define CLI_FLAG(name, field, help) CLI_OPTION(name, OPT_FLAG, field, NULL, help, 0, 0)
@@ -66,11 +70,11 @@ typedef struct cli_options {
 #define CLI_LIST(name, field, value, help) \
     CLI_OPTION(name, OPT_LIST, field, value, help, 0, 0)
 #define CLI_DSN                                                                                \
-    {"dsn", OPT_TEXT, offsetof(cli_options, dsn), "CARDBOX_DSN", "DSN",                         \
+    {"dsn", OPT_TEXT, offsetof(cli_call, dsn), "CARDBOX_DSN", "DSN",                         \
      "PostgreSQL connection string or URI; default: PG* variables, or `cardbox dev` in "       \
      "./" DEV_FOLDER, 0, 0}
 #define CLI_PROJECT                                                                            \
-    {"project", OPT_TEXT, offsetof(cli_options, project), "CARDBOX_PROJECT", "PROJECT",         \
+    {"project", OPT_TEXT, offsetof(cli_call, project), "CARDBOX_PROJECT", "PROJECT",         \
      "the project (tenant)", 0, 0}
 #define CLI_JSON CLI_FLAG("json", json, "for programs: one JSON object, or one a line")
 #define CLI_DIGITS_OF(number) #number
@@ -107,15 +111,39 @@ typedef struct cli_command {
     const char *description; /* some lines for --help, or NULL */
     const char *examples;    /* one command a line, without "cardbox" */
     const opt_spec *options;
-    const cli_options *defaults;         /* initial values of the options; NULL: zeros */
+    const cli_call *defaults;            /* initial values of the options; NULL: zeros */
     bool project_optional;               /* the command accepts --project, and does not need it */
     cli_origin origins[CLI_ORIGINS_MAX]; /* up to a field that is NULL; "cursor" is implied */
-    /* One of the two functions. */
-    cli_exit (*with_database)(cardbox *db, const cli_options *options);
-    cli_exit (*alone)(const cli_options *options); /* may open a database itself */
+    bool (*check)(const cli_call *call); /* false: wrong usage, which was printed; NULL: no check */
+    cli_exit (*run)(cli_call *call);
+    bool without_database; /* the command needs none, or opens it itself */
 } cli_command;
 
 /* All commands, in the order of the overview, ended by NULL. */
+/* clang-format off */
+#define CLI_COMMANDS(one)                                                                   \
+    one(dev) one(migrate) one(doctor) one(gc)                                               \
+    one(project_list)                                                                       \
+    one(token_create) one(token_list) one(token_revoke)                                     \
+    one(import) one(export)                                                                 \
+    one(card_get) one(card_list) one(card_add) one(card_boxes) one(card_revisions)          \
+    one(card_delete)                                                                        \
+    one(box_list) one(box_get) one(box_cards) one(box_context) one(box_log) one(box_create) \
+    one(box_append) one(box_replace) one(box_fork) one(box_delete)                          \
+    one(session_import) one(session_export) one(session_list) one(session_show)             \
+    one(session_tree) one(session_path) one(session_leaves) one(session_branch_points)      \
+    one(session_children) one(session_labels) one(session_diff) one(session_context)        \
+    one(session_append) one(session_label) one(session_head) one(session_fork)              \
+    one(session_delete) one(session_check) one(session_convert)                             \
+    one(task_run) one(task_send) one(task_cancel) one(task_list) one(task_show)             \
+    one(task_follow)                                                                        \
+    one(ability_list) one(ability_show) one(ability_invoke)
+/* clang-format on */
+
+#define CLI_DECLARE(name) extern const cli_command cli_##name;
+CLI_COMMANDS(CLI_DECLARE)
+#undef CLI_DECLARE
+
 extern const cli_command *const cli_commands[];
 
 /* The command that the words begin with, and the number of words in its name. NULL: none. */
@@ -138,10 +166,10 @@ void cli_message(const char *kind, const char *format, ...) __attribute__((forma
 #define cli_warning(...) cli_message("warning: ", __VA_ARGS__)
 #define cli_note(...)    cli_message(NULL, __VA_ARGS__)
 
-/* Prints the error of the store, with a hint where the user can do something, and returns
- * CLI_FAILED. If the store rejected a value that the command's `origins` name, the message names
- * the option, and the result is CLI_USAGE. */
-cli_exit cli_failed(const cardbox_error *err);
+/* Prints the call's error, with a hint where the user can do something, and returns CLI_FAILED. If
+ * the store rejected a value that the command's `origins` name, the message names the option, and
+ * the result is CLI_USAGE. */
+cli_exit cli_failed(const cli_call *call);
 
 /* Prints a line of JSON and frees it. CLI_FAILED: out of memory, which is reported. */
 cli_exit cli_print_json_text(buf *line);
@@ -162,17 +190,12 @@ bool cli_is_of_project(void);
 /* A remedy to append to the message of an error, or "". */
 const char *cli_hint(const cardbox_error *err);
 
-/* Reports a connection string that libpq cannot parse. */
-bool cli_is_dsn(const cli_options *options);
-
 /* Finds the connection string: that of --dsn, or without PG* variables that of a `cardbox dev` in
  * ./var, in `storage`. False: the database in ./var does not run. */
-bool cli_dsn(const char **out, const cli_options *options, char storage[DEV_DSN_SIZE],
-             cardbox_error *err);
+bool cli_dsn(const char **out, cli_call *call, char storage[DEV_DSN_SIZE]);
 
-/* Opens the database, which is closed after the command. NULL: an error was printed. */
-cardbox *cli_open(const cli_options *options);
-void cli_close(void); /* for commands that continue without a database */
+/* Opens the database of a call. False: an error was printed. */
+bool cli_open(cli_call *call);
 
 /* Flushes stdout. Reports a failed write, and then returns CLI_FAILED. */
 cli_exit cli_finish(cli_exit status);

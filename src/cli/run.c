@@ -2,10 +2,11 @@
  * run.c: finds the command of the arguments, parses its options and calls it; and the functions
  * with which all commands report.
  */
-#include "cli/commands.h"
+#include "cli/cli.h"
 #include <errno.h>
 #include <limits.h>
 #include "base/text.h"
+#include "db/connect.h"
 #include "cli/view/term.h"
 
 /* The command that runs, for messages: a process runs one. */
@@ -48,8 +49,9 @@ static bool print_origin(const cardbox_error *err, const cli_origin *origin)
     return true;
 }
 
-cli_exit cli_failed(const cardbox_error *err)
+cli_exit cli_failed(const cli_call *call)
 {
+    const cardbox_error *err = &call->err;
     static const cli_origin CURSOR = {"cursor", "--cursor"};
     bool by_value = err->status == CARDBOX_INVALID || err->status == CARDBOX_TOO_LARGE;
 
@@ -185,18 +187,27 @@ static bool check_count(const cli_command *command, int count)
     return count >= least && count <= most;
 }
 
+/* Reports a connection string that libpq cannot parse. */
+static bool check_dsn(cli_call *call)
+{
+    if (call->dsn == NULL || conninfo_check(call->dsn, &call->err) == CARDBOX_OK)
+        return true;
+    cli_error("--dsn or CARDBOX_DSN: %s", call->err.message);
+    return false;
+}
+
 static cli_exit run_command(const cli_command *command, char **words, int count)
 {
-    cli_options options = {0};
+    cli_call call = {0};
     char message[256];
-    cardbox *db = NULL;
-    cli_exit status;
+    cli_exit status = CLI_FAILED;
     int help;
 
     running = command;
     if (command->defaults != NULL)
-        options = *command->defaults;
-    help = opts_parse(command->options, &options, &count, words, message, sizeof(message));
+        call = *command->defaults;
+    call.err = (cardbox_error)CARDBOX_ERROR_INIT;
+    help = opts_parse(command->options, &call, &count, words, message, sizeof(message));
     if (help > 0) {
         cli_help_command(stdout, command);
         return CLI_DONE;
@@ -208,21 +219,18 @@ static cli_exit run_command(const cli_command *command, char **words, int count)
     if (!check_count(command, count))
         return CLI_USAGE;
     if (cli_is_of_project() && !command->project_optional &&
-        (options.project == NULL || *options.project == '\0')) {
+        (call.project == NULL || *call.project == '\0')) {
         cli_error("which project? give --project PROJECT or set CARDBOX_PROJECT");
         return CLI_USAGE;
     }
     words[count] = NULL; /* options stood there, or the end of argv */
-    options.arguments = words;
-    options.argument_count = (size_t)count;
-    if (!cli_is_dsn(&options))
+    call.arguments = words;
+    call.argument_count = (size_t)count;
+    if (!check_dsn(&call) || (command->check != NULL && !command->check(&call)))
         return CLI_USAGE;
-    if (command->alone != NULL)
-        status = command->alone(&options);
-    else
-        status =
-            (db = cli_open(&options)) != NULL ? command->with_database(db, &options) : CLI_FAILED;
-    cli_close();
+    if (command->without_database || cli_open(&call))
+        status = command->run(&call);
+    cardbox_close(call.db);
     return status;
 }
 

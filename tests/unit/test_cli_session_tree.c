@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "cli/commands.h"
+#include "cli/cli.h"
 #include "cli/session/session_draw.h"
 #include "cli/view/term.h"
 

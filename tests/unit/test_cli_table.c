@@ -9,7 +9,7 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "cli/commands.h"
+#include "cli/cli.h"
 #include "cli/view/table.h"
 
 static const table_column columns[] = {

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include "base/text.h"
 #include "app/word_wrap.h"
-#include "cli/commands.h"
+#include "cli/cli.h"
 #include "cli/view/term.h"
 #include "db/schema.h"
 #include "store/admin/checks.h"
@@ -286,39 +286,37 @@ static void say_why_not(doctor *d, const cardbox_error *err)
         report_format(d, FINDING_ERROR, "connection", "%s%s", err->message, cli_hint(err));
 }
 
-static void check_database(doctor *d, const cli_options *options)
+static void check_database(doctor *d, cli_call *call)
 {
     cardbox_options sdk_options = CARDBOX_OPTIONS_INIT;
-    cardbox_error err = CARDBOX_ERROR_INIT;
     char dsn[DEV_DSN_SIZE];
     admin_facts facts;
-    cardbox *db = NULL;
 
     sdk_options.application_name = "cardbox-doctor";
     sdk_options.no_named_statements = true; /* as cli_open */
-    if (!cli_dsn(&sdk_options.conninfo, options, dsn, &err) ||
-        cardbox_open(&db, &sdk_options, &err) != CARDBOX_OK) {
-        say_why_not(d, &err);
-    } else if (admin_inspect(db, &facts, &err) != CARDBOX_OK) {
-        report_format(d, FINDING_ERROR, "connection", "%s", err.message);
+    if (!cli_dsn(&sdk_options.conninfo, call, dsn) ||
+        cardbox_open(&call->db, &sdk_options, &call->err) != CARDBOX_OK) {
+        say_why_not(d, &call->err);
+    } else if (admin_inspect(call->db, &facts, &call->err) != CARDBOX_OK) {
+        report_format(d, FINDING_ERROR, "connection", "%s", call->err.message);
     } else {
         check_server(d, &facts);
         check_role(d, &facts);
-        check_bounds(d, &facts, db);
+        check_bounds(d, &facts, call->db);
         check_schema(d, &facts);
         check_path(d, &facts);
         check_durability(d, &facts);
         check_age(d, &facts);
         check_settings(d, &facts);
     }
-    cardbox_close(db);
+    cardbox_close(call->db);
 }
 
-static cli_exit run_doctor(const cli_options *options)
+static cli_exit run_doctor(cli_call *call)
 {
-    doctor d = {.json = options->json};
+    doctor d = {.json = call->json};
 
-    check_database(&d, options);
+    check_database(&d, call);
     return d.failed ? CLI_FAILED : CLI_DONE;
 }
 
@@ -330,5 +328,6 @@ const cli_command cli_doctor = {
     .examples = "doctor --dsn 'host=db user=cardbox_app dbname=cardbox'\n"
                 "doctor --json",
     .options = cli_database_specs,
-    .alone = run_doctor,
+    .without_database = true,
+    .run = run_doctor,
 };

@@ -3,7 +3,7 @@
  */
 #include <inttypes.h>
 #include "cli/card/card_view.h"
-#include "cli/commands.h"
+#include "cli/cli.h"
 #include "cli/view/context_view.h"
 #include "cli/view/listing.h"
 
@@ -22,17 +22,20 @@
         "at_time", "--at-time"                                                                     \
     }
 
-/* False: more than one was given, which is reported. */
-static bool box_as_of_read(cardbox_read_options *out, const cli_options *options)
+static bool check_as_of(const cli_call *call)
 {
-    if ((options->at_version > 0) + (options->at_length > 0) + (options->at_time != NULL) > 1) {
-        cli_error("give one of --at-version, --at-length and --at-time");
-        return false;
-    }
-    out->at_version = options->at_version;
-    out->at_length = options->at_length;
-    out->at_time = options->at_time;
-    return true;
+    if ((call->at_version > 0) + (call->at_length > 0) + (call->at_time != NULL) <= 1)
+        return true;
+    cli_error("give one of --at-version, --at-length and --at-time");
+    return false;
+}
+
+static cardbox_read_options part_of(const cli_call *call)
+{
+    return (cardbox_read_options){.at_version = call->at_version,
+                                  .at_length = call->at_length,
+                                  .at_time = call->at_time,
+                                  .tail = (size_t)call->tail};
 }
 
 /* --- what is shown of one --- */
@@ -71,24 +74,17 @@ static cli_exit print_box(const cardbox_box *box)
     return table_finish(&ids, 2) ? CLI_DONE : cli_nomem();
 }
 
-static cli_exit show_box(const cli_options *options)
+static cli_exit show_box(cli_call *call)
 {
-    cardbox_read_options part = {0};
-    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_read_options part = part_of(call);
     cardbox_boxes *boxes = NULL;
-    cardbox *db = NULL;
     cli_exit status;
 
-    if (!box_as_of_read(&part, options))
-        return CLI_USAGE;
-    db = cli_open(options);
-    if (db == NULL)
-        return CLI_FAILED;
-    if (cardbox_load_box(&boxes, db, options->project, options->arguments[0], &part, &err) !=
+    if (cardbox_load_box(&boxes, call->db, call->project, call->arguments[0], &part, &call->err) !=
         CARDBOX_OK)
-        status = cli_failed(&err);
+        status = cli_failed(call);
     else
-        status = (options->json ? print_json : print_box)(cardbox_boxes_at(boxes, 0));
+        status = (call->json ? print_json : print_box)(cardbox_boxes_at(boxes, 0));
     cardbox_boxes_free(boxes);
     return status;
 }
@@ -101,7 +97,8 @@ const cli_command cli_box_get = {
                 "box get --project demo --at-version 1 --json 01970000-0000-7000-8000-000000000001",
     .options = (const opt_spec[])CLI_IN_PROJECT(BOX_AS_OF),
     .origins = {BOX_AS_OF_ORIGINS},
-    .alone = show_box,
+    .check = check_as_of,
+    .run = show_box,
 };
 
 /* --- cards --- */
@@ -111,7 +108,7 @@ typedef struct box_positions {
     const cardbox_box *box;
     const cardbox_cards *cards;
     size_t *next; /* index of the next of the cards */
-    const cli_options *options;
+    const cli_call *call;
 } box_positions;
 
 /* The card at a position, if it is the next of those that exist. NULL: it does not exist. */
@@ -130,7 +127,7 @@ static void add_card_row(table *rows, const void *given, size_t i)
     const box_positions *of = given;
     int64_t position = of->box->first + (int64_t)i + 1;
 
-    card_view_add_row(rows, card_at(of, i), of->box->card_ids[i], position, of->options->ids);
+    card_view_add_row(rows, card_at(of, i), of->box->card_ids[i], position, of->call->ids);
 }
 
 /* Prints a line for a missing card too, so that line N is card N. */
@@ -140,7 +137,7 @@ static void add_card_object(buf *out, const void *given, size_t i)
     const cardbox_card *card = card_at(of, i);
 
     if (card != NULL) {
-        card_view_json(out, card, of->options->project);
+        card_view_json(out, card, of->call->project);
         return;
     }
     buf_json_take(out, json_pack("{s:s, s:b}", "card_id", of->box->card_ids[i], "missing", 1));
@@ -163,42 +160,34 @@ static cardbox_status read_cards(cardbox_boxes **boxes, cardbox_cards **cards, c
     return cardbox_get_box_cards(cards, db, project, box_id, &part, err);
 }
 
-static cli_exit print_cards(const cardbox_box *box, const cardbox_cards *cards,
-                            const cli_options *options)
+static cli_exit print_cards(const cardbox_box *box, const cardbox_cards *cards, cli_call *call)
 {
     static const listing CARDS = {add_card_object, add_card_row, 2, {CARD_COLUMNS}},
                          CARDS_WITH_IDS = {
                              add_card_object, add_card_row, 2, {CARD_COLUMNS_WITH_IDS}};
     size_t next = 0;
-    box_positions of = {box, cards, &next, options};
+    box_positions of = {box, cards, &next, call};
 
-    if (!options->json)
+    if (!call->json)
         print_title(box->box_id, box->version, box->length);
-    if (!options->json && box->card_count == 0)
+    if (!call->json && box->card_count == 0)
         return CLI_DONE;
-    return listing_print(options->ids ? &CARDS_WITH_IDS : &CARDS, &of, box->card_count, NULL,
-                         options->json, "no cards");
+    return listing_print(call->ids ? &CARDS_WITH_IDS : &CARDS, &of, box->card_count, NULL,
+                         call->json, "no cards");
 }
 
-static cli_exit show_cards(const cli_options *options)
+static cli_exit show_cards(cli_call *call)
 {
-    cardbox_read_options part = {.tail = (size_t)options->tail};
-    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_read_options part = part_of(call);
     cardbox_boxes *boxes = NULL;
     cardbox_cards *cards = NULL;
-    cardbox *db = NULL;
     cli_exit status = CLI_DONE;
 
-    if (!box_as_of_read(&part, options))
-        return CLI_USAGE;
-    db = cli_open(options);
-    if (db == NULL)
-        return CLI_FAILED;
-    if (read_cards(&boxes, &cards, db, options->project, options->arguments[0], &part, &err) !=
-        CARDBOX_OK)
-        status = cli_failed(&err);
+    if (read_cards(&boxes, &cards, call->db, call->project, call->arguments[0], &part,
+                   &call->err) != CARDBOX_OK)
+        status = cli_failed(call);
     else
-        status = print_cards(cardbox_boxes_at(boxes, 0), cards, options);
+        status = print_cards(cardbox_boxes_at(boxes, 0), cards, call);
     cardbox_cards_free(cards);
     cardbox_boxes_free(boxes);
     return status;
@@ -216,27 +205,28 @@ const cli_command cli_box_cards = {
         CLI_INT("tail", tail, "N", "only the last N", 1, INT32_MAX), BOX_AS_OF,
         CLI_FLAG("ids", ids, "show the ids of the cards")),
     .origins = {BOX_AS_OF_ORIGINS},
-    .alone = show_cards,
+    .check = check_as_of,
+    .run = show_cards,
 };
 
 /* --- context --- */
 
-static cli_exit show_context(const cli_options *options)
+static bool check_context(const cli_call *call)
 {
-    cardbox_read_options part = {.tail = (size_t)options->tail};
+    return context_view_check(call) && check_as_of(call);
+}
+
+static cli_exit show_context(cli_call *call)
+{
+    cardbox_read_options part = part_of(call);
     cardbox_context_options sdk_options = CARDBOX_CONTEXT_OPTIONS_INIT;
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_context *built = NULL;
 
-    if (!context_view_how(&sdk_options, options) || !box_as_of_read(&part, options))
-        return CLI_USAGE;
-    cardbox *db = cli_open(options);
-    if (db == NULL)
-        return CLI_FAILED;
-    if (cardbox_build_box_context(&built, db, options->project, options->arguments[0], &part,
-                                  &sdk_options, &err) != CARDBOX_OK)
-        return cli_failed(&err);
-    context_view_print(built, options->json);
+    context_view_how(&sdk_options, call);
+    if (cardbox_build_box_context(&built, call->db, call->project, call->arguments[0], &part,
+                                  &sdk_options, &call->err) != CARDBOX_OK)
+        return cli_failed(call);
+    context_view_print(built, call->json);
     cardbox_context_free(built);
     return CLI_DONE;
 }
@@ -254,8 +244,9 @@ const cli_command cli_box_context = {
         CONTEXT_VIEW_OPTIONS, CLI_INT("tail", tail, "N", "only of the last N cards", 1, INT32_MAX),
         BOX_AS_OF),
     .origins = {BOX_AS_OF_ORIGINS},
-    .defaults = &(const cli_options){CONTEXT_VIEW_DEFAULTS},
-    .alone = show_context,
+    .defaults = &(const cli_call){CONTEXT_VIEW_DEFAULTS},
+    .check = check_context,
+    .run = show_context,
 };
 
 /* --- log --- */
@@ -294,16 +285,15 @@ static const listing LOG = {.add_object = add_log_object,
                                         {"at", TABLE_SPARE},
                                         {"key", TABLE_FLEXIBLE}}};
 
-static cli_exit show_log(cardbox *db, const cli_options *options)
+static cli_exit show_log(cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_log *log = NULL;
 
-    if (cardbox_box_log(&log, db, options->project, options->arguments[0], options->before,
-                        (unsigned)options->limit, &err) != CARDBOX_OK)
-        return cli_failed(&err);
+    if (cardbox_box_log(&log, call->db, call->project, call->arguments[0], call->before,
+                        (unsigned)call->limit, &call->err) != CARDBOX_OK)
+        return cli_failed(call);
     cli_exit status =
-        listing_print(&LOG, log, cardbox_log_count(log), NULL, options->json, "no such versions");
+        listing_print(&LOG, log, cardbox_log_count(log), NULL, call->json, "no such versions");
     cardbox_log_free(log);
     return status;
 }
@@ -316,5 +306,5 @@ const cli_command cli_box_log = {
                 "box log --project demo --limit 1 --json 01970000-0000-7000-8000-000000000001",
     .options = (const opt_spec[])CLI_IN_PROJECT(
         CLI_INT("before", before, "N", "only versions below this one", 1, INT32_MAX), CLI_LIMIT),
-    .with_database = show_log,
+    .run = show_log,
 };

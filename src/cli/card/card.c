@@ -3,7 +3,7 @@
  */
 #include "base/arena.h"
 #include "cli/card/card_view.h"
-#include "cli/commands.h"
+#include "cli/cli.h"
 #include "cli/source.h"
 #include "cli/view/listing.h"
 
@@ -68,15 +68,15 @@ static void add_card_row(table *rows, const void *given, size_t i)
 
 static const listing CARDS = {add_card_object, add_card_row, 2, {CARD_COLUMNS_WITH_IDS}};
 
-static cli_exit print_cards(const cardbox_cards *cards, const cli_options *options)
+static cli_exit print_cards(const cardbox_cards *cards, cli_call *call)
 {
-    cards_of of = {cards, options->project};
+    cards_of of = {cards, call->project};
     size_t count = cardbox_cards_count(cards);
     cli_exit status = CLI_DONE;
 
-    if (options->json)
+    if (call->json)
         status = listing_print(&CARDS, &of, count, NULL, true, "no cards");
-    for (size_t i = 0; !options->json && status == CLI_DONE && i < count; i++) {
+    for (size_t i = 0; !call->json && status == CLI_DONE && i < count; i++) {
         if (i > 0)
             putchar('\n');
         if (!print_card(cardbox_cards_at(cards, i)))
@@ -87,16 +87,15 @@ static cli_exit print_cards(const cardbox_cards *cards, const cli_options *optio
     return cardbox_cards_missing_count(cards) > 0 ? CLI_FAILED : status;
 }
 
-static cli_exit show_cards(cardbox *db, const cli_options *options)
+static cli_exit show_cards(cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_cards *cards = NULL;
 
-    if (cardbox_cards_get(&cards, db, options->project,
-                          (const char *const *)(const void *)options->arguments,
-                          options->argument_count, &err) != CARDBOX_OK)
-        return cli_failed(&err);
-    cli_exit status = print_cards(cards, options);
+    if (cardbox_cards_get(&cards, call->db, call->project,
+                          (const char *const *)(const void *)call->arguments, call->argument_count,
+                          &call->err) != CARDBOX_OK)
+        return cli_failed(call);
+    cli_exit status = print_cards(cards, call);
     cardbox_cards_free(cards);
     return status;
 }
@@ -110,18 +109,17 @@ const cli_command cli_card_get = {
     .examples = "card get --project demo demo-010-result\n"
                 "card get --project demo --json demo-001-instruction demo-002-profile",
     .options = cli_plain_specs,
-    .with_database = show_cards,
+    .run = show_cards,
 };
 
 /* --- add --- */
 
 /* The content in its stored form; free it with cardbox_free. NULL: an error was printed, and *why
  * is the exit status. */
-static char *make_content(cli_exit *why, const cli_options *options, const char *argument)
+static char *make_content(cli_exit *why, cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    const char *json = argument ? argument : options->content;
-    const char *given = json ? json : options->text;
+    const char *json = call->arguments[0] ? call->arguments[0] : call->content;
+    const char *given = json ? json : call->text;
     bool is_read = strcmp(given, "-") == 0;
     buf input = BUF_INIT(CARDBOX_CONTENT_MAX);
     char *content = NULL;
@@ -138,72 +136,71 @@ static char *make_content(cli_exit *why, const cli_options *options, const char 
         goto done;
     }
     if (json == NULL)
-        status = cardbox_text_content(&content, given, &err);
+        status = cardbox_text_content(&content, given, &call->err);
     else
-        status = cardbox_content_check(&content, given, input.len, &err);
+        status = cardbox_content_check(&content, given, input.len, &call->err);
     if (status != CARDBOX_OK && is_read) /* no option has the value */
-        cli_error("%s", err.message);
+        cli_error("%s", call->err.message);
     else if (status != CARDBOX_OK)
-        *why = cli_failed(&err);
+        *why = cli_failed(call);
 done:
     buf_free(&input);
     return content;
 }
 
-static cli_exit add_card(const cli_options *options, const char *content)
+static cli_exit add_card(cli_call *call, const char *content)
 {
     cardbox_card card = CARDBOX_CARD_INIT;
     cardbox_add_options sdk_options = CARDBOX_ADD_OPTIONS_INIT;
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_outcome outcome = CARDBOX_OUTCOME_NONE;
     char id[CARDBOX_UUID_SIZE];
-    cardbox *db = NULL;
 
     cardbox_uuid7(id);
-    card.card_id = options->id ? options->id : id;
+    card.card_id = call->id ? call->id : id;
     card.content = content;
-    card.metadata = options->metadata;
-    card.tool_calls = options->tool_calls;
-    card.tool_call_id = options->tool_call_id;
-    card.type = options->type;
-    card.role = options->role;
-    card.author_id = options->author;
-    card.step_id = options->step;
-    card.ttl_seconds = (int32_t)options->ttl;
-    card.sealed = options->sealed;
-    sdk_options.strict = options->strict;
-    sdk_options.restore = options->restore;
-    db = cli_open(options);
-    if (db == NULL)
-        return CLI_FAILED;
-    if (cardbox_add_card(&outcome, db, options->project, &card, &sdk_options, &err) != CARDBOX_OK)
-        return cli_failed(&err);
+    card.metadata = call->metadata;
+    card.tool_calls = call->tool_calls;
+    card.tool_call_id = call->tool_call_id;
+    card.type = call->type;
+    card.role = call->role;
+    card.author_id = call->author;
+    card.step_id = call->step;
+    card.ttl_seconds = (int32_t)call->ttl;
+    card.sealed = call->sealed;
+    sdk_options.strict = call->strict;
+    sdk_options.restore = call->restore;
+    if (cardbox_add_card(&outcome, call->db, call->project, &card, &sdk_options, &call->err) !=
+        CARDBOX_OK)
+        return cli_failed(call);
     return cli_print(
-        options->json,
+        call->json,
         json_pack("{s:s, s:s}", "card_id", card.card_id, "outcome", cardbox_outcome_name(outcome)),
         "%s  %s", card.card_id, cardbox_outcome_name(outcome));
 }
 
-static cli_exit check_and_add_card(const cli_options *options)
+static bool check_content(const cli_call *call)
 {
-    const char *argument = options->arguments[0];
-    char *content = NULL;
-    cli_exit status;
+    const char *argument = call->arguments[0];
 
-    if (argument != NULL && strcmp(argument, "-") != 0) {
+    if (argument != NULL && strcmp(argument, "-") != 0)
         cli_error("unexpected argument \"%s\": give --content JSON, --text TEXT, or - to read JSON "
                   "from the standard input",
                   argument);
-        return CLI_USAGE;
-    }
-    if ((argument != NULL) + (options->content != NULL) + (options->text != NULL) != 1) {
+    else if ((argument != NULL) + (call->content != NULL) + (call->text != NULL) != 1)
         cli_error("give one of --content JSON, --text TEXT, and - to read JSON from the standard "
                   "input");
-        return CLI_USAGE;
-    }
-    content = make_content(&status, options, argument);
+    else
+        return true;
+    return false;
+}
+
+static cli_exit make_and_add_card(cli_call *call)
+{
+    cli_exit status;
+    char *content = make_content(&status, call);
+
     if (content != NULL)
-        status = add_card(options, content);
+        status = add_card(call, content);
     cardbox_free(content);
     return status;
 }
@@ -246,13 +243,13 @@ const cli_command cli_card_add = {
                 {"role", "--role"},
                 {"author_id", "--author"},
                 {"step_id", "--step"}},
-    .alone = check_and_add_card,
+    .check = check_content,
+    .run = make_and_add_card,
 };
 
 /* --- list --- */
 
-/* Splits KEY=VALUE at the first "=". False: an error was
- * printed. */
+/* Splits KEY=VALUE at the first "=". False: an error was printed. */
 static bool read_matches(cardbox_match *out, arena *memory, const opt_list *given)
 {
     for (size_t i = 0; i < given->count; i++) {
@@ -269,51 +266,46 @@ static bool read_matches(cardbox_match *out, arena *memory, const opt_list *give
     return true;
 }
 
-static cli_exit list_cards(const cli_options *options, const cardbox_match *matches)
+static cli_exit list_matching(cli_call *call, const cardbox_match *matches)
 {
     cardbox_card_filter filter = CARDBOX_CARD_FILTER_INIT;
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_cards *cards = NULL;
-    cardbox *db = NULL;
     cli_exit status;
 
-    filter.type = options->type;
-    filter.role = options->role;
-    filter.step_id = options->step;
-    filter.trace_id = options->trace;
-    filter.agent_turn_id = options->turn;
-    filter.tool_call_ids = &options->call;
-    filter.tool_call_count = options->call != NULL;
+    filter.type = call->type;
+    filter.role = call->role;
+    filter.step_id = call->step;
+    filter.trace_id = call->trace;
+    filter.agent_turn_id = call->turn;
+    filter.tool_call_ids = &call->call;
+    filter.tool_call_count = call->call != NULL;
     filter.matches = matches;
-    filter.match_count = options->meta.count;
-    filter.created_after = options->created_after;
-    filter.created_before = options->created_before;
-    filter.cursor = options->cursor;
-    filter.limit = (unsigned)options->limit;
-    db = cli_open(options);
-    if (db == NULL)
-        return CLI_FAILED;
-    if (cardbox_cards_list(&cards, db, options->project, &filter, &err) != CARDBOX_OK)
-        return cli_failed(&err);
-    cards_of of = {cards, options->project};
-    bool is_filtered = options->type || options->role || options->step || options->trace ||
-                       options->turn || options->call || options->created_after ||
-                       options->created_before || options->cursor || options->meta.count > 0;
+    filter.match_count = call->meta.count;
+    filter.created_after = call->created_after;
+    filter.created_before = call->created_before;
+    filter.cursor = call->cursor;
+    filter.limit = (unsigned)call->limit;
+    if (cardbox_cards_list(&cards, call->db, call->project, &filter, &call->err) != CARDBOX_OK)
+        return cli_failed(call);
+    cards_of of = {cards, call->project};
+    bool is_filtered = call->type || call->role || call->step || call->trace || call->turn ||
+                       call->call || call->created_after || call->created_before || call->cursor ||
+                       call->meta.count > 0;
     status = listing_print(&CARDS, &of, cardbox_cards_count(cards), cardbox_cards_cursor(cards),
-                           options->json, "no%s cards in project %s", is_filtered ? " such" : "",
-                           options->project);
+                           call->json, "no%s cards in project %s", is_filtered ? " such" : "",
+                           call->project);
     cardbox_cards_free(cards);
     return status;
 }
 
-static cli_exit check_and_list_cards(const cli_options *options)
+static cli_exit list_cards(cli_call *call)
 {
     cardbox_match matches[CARDBOX_FILTERS_MAX];
     arena memory = ARENA_INIT;
     cli_exit status = CLI_USAGE;
 
-    if (read_matches(matches, &memory, &options->meta))
-        status = memory.failed ? cli_nomem() : list_cards(options, matches);
+    if (read_matches(matches, &memory, &call->meta))
+        status = memory.failed ? cli_nomem() : list_matching(call, matches);
     arena_reset(&memory);
     return status;
 }
@@ -340,7 +332,7 @@ const cli_command cli_card_list = {
                 {"created_before", "--before"},
                 {"a metadata key", "--meta: a key"},
                 {"tool_call_id", "--call"}},
-    .alone = check_and_list_cards,
+    .run = list_cards,
 };
 
 /* --- revisions --- */
@@ -385,18 +377,16 @@ static const listing REVISIONS = {add_revision_object,
                                    {"until", TABLE_LEFT},
                                    {"content", TABLE_FLEXIBLE}}};
 
-static cli_exit show_revisions(cardbox *db, const cli_options *options)
+static cli_exit show_revisions(cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_revisions *revisions = NULL;
 
-    if (cardbox_card_revisions(&revisions, db, options->project, options->arguments[0],
-                               options->before, (unsigned)options->limit, &err) != CARDBOX_OK)
-        return cli_failed(&err);
-    revisions_of of = {revisions, options->project};
-    cli_exit status =
-        listing_print(&REVISIONS, &of, cardbox_revisions_count(revisions), NULL, options->json,
-                      "card %s was never repaired", options->arguments[0]);
+    if (cardbox_card_revisions(&revisions, call->db, call->project, call->arguments[0],
+                               call->before, (unsigned)call->limit, &call->err) != CARDBOX_OK)
+        return cli_failed(call);
+    revisions_of of = {revisions, call->project};
+    cli_exit status = listing_print(&REVISIONS, &of, cardbox_revisions_count(revisions), NULL,
+                                    call->json, "card %s was never repaired", call->arguments[0]);
     cardbox_revisions_free(revisions);
     return status;
 }
@@ -410,5 +400,5 @@ const cli_command cli_card_revisions = {
     .options = (const opt_spec[])CLI_IN_PROJECT(
         CLI_INT("before", before, "N", "only revisions below this one", 1, INT32_MAX), CLI_LIMIT),
     .origins = {{"card_id", "the card's id"}},
-    .with_database = show_revisions,
+    .run = show_revisions,
 };

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include "cli/dev/cluster.h"
-#include "cli/commands.h"
+#include "cli/cli.h"
 #include "cli/dev/dev_sample.h"
 #include "cli/dev/dev_server.h"
 #include "store/admin/migrate.h"
@@ -18,7 +18,7 @@
 #define DSN_FILE "dsn"
 
 typedef struct dev_run {
-    const cli_options *options;
+    cli_call *call;
     char dir[PATH_MAX];
     char dsn[CLUSTER_DSN_SIZE];
     int lock;
@@ -90,15 +90,15 @@ static bool lock_folder(dev_run *r)
         owner[strcspn(owner, "\n")] = '\0';
     cli_error("another cardbox dev (process %s) uses %s: stop it, or choose another folder with "
               "--data",
-              owner, r->options->data);
+              owner, r->call->data);
     return false;
 }
 
 static bool open_folder(dev_run *r)
 {
-    if (make_folders(r->options->data) && realpath(r->options->data, r->dir) != NULL)
+    if (make_folders(r->call->data) && realpath(r->call->data, r->dir) != NULL)
         return lock_folder(r);
-    cli_error("cannot make the folder %s: %s", r->options->data, strerror(errno));
+    cli_error("cannot make the folder %s: %s", r->call->data, strerror(errno));
     return false;
 }
 
@@ -119,7 +119,7 @@ static bool write_dsn(const dev_run *r)
 static void print_database(const dev_run *r)
 {
     char expected[PATH_MAX];
-    const char *data = r->options->data;
+    const char *data = r->call->data;
     bool here = path_join(expected, r->dir, "pg") && strcmp(expected, r->cluster.data) == 0;
 
     printf("  database   private PostgreSQL %s in ", r->cluster.version);
@@ -139,11 +139,11 @@ static void print_hints(const dev_run *r)
     const char *program = program_invocation_name;
 
     putchar('\n');
-    if (strcmp(r->options->data, DEV_FOLDER) != 0)
+    if (strcmp(r->call->data, DEV_FOLDER) != 0)
         printf("  export CARDBOX_DSN=\"%s\"\n", r->dsn);
     if (r->sample.boxes > 0) {
         printf("  curl -s %s%s/projects/%s/boxes/%s/cards | jq '.[].content'\n",
-               r->options->auth ? "-H 'Authorization: Bearer cbx_...' " : "", r->server.url,
+               r->call->auth ? "-H 'Authorization: Bearer cbx_...' " : "", r->server.url,
                DEV_PROJECT, DEV_BOX);
         printf("  %s box cards --project %s %s\n", program, DEV_PROJECT, DEV_BOX);
         if (r->sample.sessions > 0)
@@ -152,11 +152,11 @@ static void print_hints(const dev_run *r)
         printf("  %s card add --project %s --type task.instruction --text 'Say hello'\n", program,
                DEV_PROJECT);
     }
-    if (r->options->auth)
+    if (r->call->auth)
         printf("Requests need a token: `%s token create --name NAME --all-tenants --scope "
                "read,write,tasks,admin` makes one.\n",
                program);
-    printf("Ctrl-C stops the server and the database; the data stays in %s.\n", r->options->data);
+    printf("Ctrl-C stops the server and the database; the data stays in %s.\n", r->call->data);
 }
 
 /* --- the run --- */
@@ -169,27 +169,24 @@ static void count_migration(void *arg, const migrate_step *step)
 /* The schema, the server's role and the sample. */
 static bool prepare_database(dev_run *r)
 {
-    cli_options options = {.dsn = r->dsn};
+    cli_call call = {.dsn = r->dsn, .err = CARDBOX_ERROR_INIT};
     migrate_how plan = {.wait_s = MIGRATE_WAIT_S, .report = count_migration, .arg = &r->migrated};
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox *db;
     bool filled;
 
-    if (migrate_run(r->dsn, &plan, &err) != CARDBOX_OK) {
-        cli_failed(&err);
+    if (migrate_run(r->dsn, &plan, &call.err) != CARDBOX_OK) {
+        cli_failed(&call);
         return false;
     }
     print_database(r);
-    db = cli_open(&options);
-    if (db == NULL)
+    if (!cli_open(&call))
         return false;
-    filled = admin_dev_prepare(db, &err) == CARDBOX_OK; /* makes the server's role */
+    filled = admin_dev_prepare(call.db, &call.err) == CARDBOX_OK; /* makes the server's role */
     if (!filled)
-        cli_failed(&err);
-    if (filled && !r->options->no_sample)
-        filled = dev_sample_load(&r->sample, db, r->dir);
-    cli_close();
-    if (filled && !r->options->no_sample)
+        cli_failed(&call);
+    if (filled && !r->call->no_sample)
+        filled = dev_sample_load(&r->sample, &call, r->dir);
+    cardbox_close(call.db);
+    if (filled && !r->call->no_sample)
         printf("  project    \"%s\": %lld boxes, %lld cards, %lld session%s\n", DEV_PROJECT,
                (long long)r->sample.boxes, (long long)r->sample.cards,
                (long long)r->sample.sessions, r->sample.sessions == 1 ? "" : "s");
@@ -201,7 +198,7 @@ static bool start_server(dev_run *r)
 {
     char dsn[sizeof(r->dsn) + 64];
     const dev_server_options options = {
-        .dir = r->dir, .dsn = dsn, .listen = r->options->listen, .auth = r->options->auth};
+        .dir = r->dir, .dsn = dsn, .listen = r->call->listen, .auth = r->call->auth};
 
     snprintf(dsn, sizeof(dsn), "%s user=" ADMIN_DEV_ROLE, r->dsn);
     return dev_server_start(&r->server, &options, &stop_asked);
@@ -210,7 +207,7 @@ static bool start_server(dev_run *r)
 static bool start_all(dev_run *r)
 {
     printf("cardbox %s\n", cardbox_version());
-    if (!dev_is_free(r->options->listen)) /* before the slow steps */
+    if (!dev_is_free(r->call->listen)) /* before the slow steps */
         return false;
     if (!cluster_open(&r->cluster, r->dir, &stop_asked))
         return false;
@@ -266,20 +263,20 @@ static cli_exit run_in_folder(dev_run *r)
     return status;
 }
 
-static cli_exit run_dev(const cli_options *options)
+static cli_exit run_dev(cli_call *call)
 {
     static dev_run r; /* large for a stack */
     cli_exit status = CLI_FAILED;
 
-    if (!dev_check_listen(options->listen))
+    if (!dev_check_listen(call->listen))
         return CLI_USAGE;
-    r.options = options;
+    r.call = call;
     r.lock = -1;
     setvbuf(stdout, NULL, _IOLBF, 0); /* readers of a pipe wait for lines */
     catch_signals();
     /* If the port is in use, no folder is made. If the folder exists, its lock has a better error.
      */
-    if ((access(options->data, F_OK) == 0 || dev_is_free(options->listen)) && open_folder(&r))
+    if ((access(call->data, F_OK) == 0 || dev_is_free(call->listen)) && open_folder(&r))
         status = run_in_folder(&r);
     if (r.lock >= 0)
         close(r.lock);
@@ -295,14 +292,15 @@ const cli_command cli_dev = {
                 "dev --data /tmp/try --listen 127.0.0.1:9000 --no-sample",
     .options =
         (const opt_spec[]){
-            {"data", OPT_TEXT, offsetof(cli_options, data), "CARDBOX_DEV_DATA", "DIR",
+            {"data", OPT_TEXT, offsetof(cli_call, data), "CARDBOX_DEV_DATA", "DIR",
              "folder of the database (default " DEV_FOLDER ")", 0, 0},
-            {"listen", OPT_TEXT, offsetof(cli_options, listen), "CARDBOX_LISTEN", "ADDR:PORT",
+            {"listen", OPT_TEXT, offsetof(cli_call, listen), "CARDBOX_LISTEN", "ADDR:PORT",
              "where to serve; loopback only (default 127.0.0.1:8099)", 0, 0},
             CLI_FLAG("auth", auth, "ask for tokens, as cardboxd does by itself"),
             CLI_FLAG("no-sample", no_sample, "leave the sample project out"),
             CLI_OPTIONS_END,
         },
-    .defaults = &(const cli_options){.data = DEV_FOLDER, .listen = "127.0.0.1:8099"},
-    .alone = run_dev,
+    .defaults = &(const cli_call){.data = DEV_FOLDER, .listen = "127.0.0.1:8099"},
+    .without_database = true,
+    .run = run_dev,
 };

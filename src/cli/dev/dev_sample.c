@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
-#include "cli/cli.h"
 #include "cli/dev/process.h"
 #include "store/admin/checks.h"
 #include "store/project/transfer.h"
@@ -69,33 +68,31 @@ static bool make_mark(const char *path)
 }
 
 /* Loads a part of the sample once. False: an error was printed. */
-static bool load_once(const char *dir, const char *mark_name, cardbox *db,
+static bool load_once(const char *dir, const char *mark_name, cli_call *call,
                       cardbox_status (*load)(cardbox *db, cardbox_error *err))
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
     char path[PATH_MAX];
 
     if (!path_join(path, dir, mark_name))
         return false;
     if (access(path, F_OK) == 0)
         return true;
-    if (load(db, &err) == CARDBOX_OK)
+    if (load(call->db, &call->err) == CARDBOX_OK)
         return make_mark(path);
-    cli_failed(&err);
+    cli_failed(call);
     return false;
 }
 
-bool dev_sample_load(dev_sample *out, cardbox *db, const char *dir)
+bool dev_sample_load(dev_sample *out, cli_call *call, const char *dir)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
-
     *out = (dev_sample){.cards = 0};
     /* The session came later than the rest: there are folders that have only that. */
-    if (!load_once(dir, "sample-loaded", db, import_sample) ||
-        !load_once(dir, "sample-session-loaded", db, import_session))
+    if (!load_once(dir, "sample-loaded", call, import_sample) ||
+        !load_once(dir, "sample-session-loaded", call, import_session))
         return false;
-    if (admin_counts(db, DEV_PROJECT, &out->cards, &out->boxes, &out->sessions, &err) == CARDBOX_OK)
+    if (admin_counts(call->db, DEV_PROJECT, &out->cards, &out->boxes, &out->sessions, &call->err) ==
+        CARDBOX_OK)
         return true;
-    cli_failed(&err);
+    cli_failed(call);
     return false;
 }

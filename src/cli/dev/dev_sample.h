@@ -4,7 +4,7 @@
 #ifndef CLI_DEV_SAMPLE_H
 #define CLI_DEV_SAMPLE_H
 
-#include "cardbox.h"
+#include "cli/cli.h"
 
 #define DEV_PROJECT "demo"
 #define DEV_SESSION "demo-session"
@@ -16,6 +16,6 @@ typedef struct dev_sample {
 
 /* Loads the sample once into the cluster of `dir`: deleted rows do not come back. Counts the rows
  * of the project. False: an error was printed. */
-bool dev_sample_load(dev_sample *out, cardbox *db, const char *dir);
+bool dev_sample_load(dev_sample *out, cli_call *call, const char *dir);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * export.c: `cardbox export`. Writes a project to a file or the standard output.
  */
-#include "cli/commands.h"
+#include "cli/cli.h"
 #include "cli/target.h"
 #include "cli/view/term.h"
 #include "store/project/transfer.h"
@@ -58,23 +58,22 @@ static void print_counts(const export_run_state *state, const char *project)
     buf_free(&text);
 }
 
-static cli_exit export_project(cardbox *db, const cli_options *options)
+static cli_exit export_project(cli_call *call)
 {
-    export_run_state state = {.target = target_of(options->arguments[0]),
+    export_run_state state = {.target = target_of(call->arguments[0]),
                               .progress = {.label = "export", .unit = "lines"}};
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status = CARDBOX_UNAVAILABLE;
     bool complete;
 
     if (target_open(&state.target)) {
-        status = export_run(db, options->project, write_piece, &state, &err);
+        status = export_run(call->db, call->project, write_piece, &state, &call->err);
         term_progress_clear(&state.progress);
         if (status != CARDBOX_OK)
-            cli_failed(&err);
+            cli_failed(call);
     }
     complete = target_close(&state.target, status == CARDBOX_OK);
     if (complete)
-        print_counts(&state, options->project);
+        print_counts(&state, call->project);
     return complete ? CLI_DONE : CLI_FAILED;
 }
 
@@ -95,5 +94,5 @@ const cli_command cli_export = {
             CLI_PROJECT,
             CLI_OPTIONS_END,
         },
-    .with_database = export_project,
+    .run = export_project,
 };

@@ -4,12 +4,13 @@
  */
 #include <errno.h>
 #include "app/line_reader.h"
-#include "cli/commands.h"
+#include "cli/cli.h"
 #include "cli/source.h"
 #include "cli/view/term.h"
 #include "store/project/transfer.h"
 
 typedef struct import_run {
+    cli_call *call;
     cli_source from;
     line_reader reader;
     term_progress progress;
@@ -47,7 +48,6 @@ static void report_refused(void *arg, uint64_t line, const char *reason)
 /* Imports all lines. False: the import failed, which is reported. */
 static bool import_lines(import_run *r)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status = CARDBOX_OK;
     line_state state = LINE_READ;
     slice line;
@@ -55,7 +55,7 @@ static bool import_lines(import_run *r)
     while (status == CARDBOX_OK) {
         state = line_reader_next(&r->reader, &line);
         if (state == LINE_READ)
-            status = import_line(r->in, line, &r->reader.line, &err);
+            status = import_line(r->in, line, &r->reader.line, &r->call->err);
         else if (state == LINE_TOO_LONG)
             import_too_long(r->in);
         else
@@ -65,10 +65,10 @@ static bool import_lines(import_run *r)
     if (state == LINE_FAILED)
         cli_error("cannot read %s: %s", r->from.name, strerror(errno));
     if (status == CARDBOX_OK)
-        status = import_finish(r->in, &err);
+        status = import_finish(r->in, &r->call->err);
     term_progress_clear(&r->progress);
     if (status != CARDBOX_OK) {
-        cli_failed(&err);
+        cli_failed(r->call);
         cli_error("stopped at line %llu; run it again: lines that are stored already do not change",
                   (unsigned long long)import_so_far(r->in)->lines);
     }
@@ -117,7 +117,7 @@ static void print_summary(const import_result *result)
     }
 }
 
-static cli_exit print_result(const cli_options *options, const import_result *result)
+static cli_exit print_result(cli_call *call, const import_result *result)
 {
     uint64_t refused = 0;
     buf json = BUF_INIT(4096);
@@ -125,7 +125,7 @@ static cli_exit print_result(const cli_options *options, const import_result *re
     for (int kind = 0; kind < TRANSFER_KINDS; kind++)
         refused += result->of[kind].refused;
     import_result_json(&json, result);
-    if (options->json)
+    if (call->json)
         printf("{%s}\n", buf_str(&json));
     else
         print_summary(result);
@@ -141,40 +141,36 @@ static cli_exit print_result(const cli_options *options, const import_result *re
 
 /* --- the command --- */
 
-static cli_exit import_file(const cli_options *options, import_run *r, cardbox *db)
+/* The project may come from the variable, and is then not given twice. */
+static bool check_project(const cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    const char *tenant = options->tenant_from_rows ? NULL : options->project;
-    cli_exit status;
+    bool is_given = call->project != NULL && call->project != getenv("CARDBOX_PROJECT");
 
-    if (import_new(&r->in, db, tenant, report_refused, r, &err) != CARDBOX_OK)
-        return cli_failed(&err);
-    status = import_lines(r) ? CLI_DONE : CLI_FAILED;
-    if (print_result(options, import_so_far(r->in)) != CLI_DONE)
-        status = CLI_FAILED;
-    import_free(r->in);
-    return status;
+    if (call->tenant_from_rows ? !is_given : call->project != NULL)
+        return true;
+    cli_error("give either --project PROJECT or --tenant-from-rows");
+    return false;
 }
 
-static cli_exit import_project(const cli_options *options)
+static cli_exit import_project(cli_call *call)
 {
     static import_run r; /* large for a stack */
     cli_exit status = CLI_FAILED;
 
-    /* The project may come from the variable, and is then not given twice. */
-    bool is_given = options->project != NULL && options->project != getenv("CARDBOX_PROJECT");
-    if ((options->tenant_from_rows && is_given) ||
-        (!options->tenant_from_rows && !options->project)) {
-        cli_error("give either --project PROJECT or --tenant-from-rows");
-        return CLI_USAGE;
-    }
-    if (!source_open(&r.from, options->arguments[0]))
+    if (!source_open(&r.from, call->arguments[0]))
         return CLI_FAILED;
+    r.call = call;
     r.progress = (term_progress){.label = "import", .unit = "lines", .total = r.from.size};
     line_reader_init(&r.reader, TRANSFER_LINE_MAX, line_reader_from_file, r.from.in);
-    cardbox *db = cli_open(options);
-    if (db != NULL)
-        status = import_file(options, &r, db);
+    if (import_new(&r.in, call->db, call->tenant_from_rows ? NULL : call->project, report_refused,
+                   &r, &call->err) != CARDBOX_OK) {
+        cli_failed(call);
+    } else {
+        status = import_lines(&r) ? CLI_DONE : CLI_FAILED;
+        if (print_result(call, import_so_far(r.in)) != CLI_DONE)
+            status = CLI_FAILED;
+        import_free(r.in);
+    }
     line_reader_free(&r.reader);
     source_close(&r.from);
     return status;
@@ -203,5 +199,6 @@ const cli_command cli_import = {
         CLI_FLAG("tenant-from-rows", tenant_from_rows,
                  "each row into the project that its tenant_id names")),
     .project_optional = true,
-    .alone = import_project,
+    .check = check_project,
+    .run = import_project,
 };

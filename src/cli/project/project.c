@@ -1,7 +1,7 @@
 /*
  * project.c: `cardbox project list`: which projects there are, or which a worker's role may see.
  */
-#include "cli/commands.h"
+#include "cli/cli.h"
 #include "cli/view/listing.h"
 #include "store/client/client.h"
 #include "base/errors.h"
@@ -54,28 +54,22 @@ static cli_exit print_page(const store_rows *rows, int64_t limit, bool json, are
                          "no projects");
 }
 
-static cli_exit list_projects(const cli_options *options)
+static cli_exit list_projects(cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    project_list list = {.limit = options->limit > 0 ? options->limit : CARDBOX_PAGE_DEFAULT};
+    project_list list = {.limit = call->limit > 0 ? call->limit : CARDBOX_PAGE_DEFAULT};
     store_rows *rows = NULL;
     arena memory = ARENA_INIT;
-    cardbox *db = NULL;
     cli_exit status = CLI_FAILED;
 
-    if (options->cursor != NULL &&
-        !list_cursor_read(&list.from, slice_of(options->cursor), &memory)) {
-        (void)error_cursor(&err, options->cursor);
-        status = memory.failed ? cli_nomem() : cli_failed(&err);
+    if (call->cursor != NULL && !list_cursor_read(&list.from, slice_of(call->cursor), &memory)) {
+        (void)error_cursor(&call->err, call->cursor);
+        status = memory.failed ? cli_nomem() : cli_failed(call);
         goto done;
     }
-    db = cli_open(options);
-    if (db == NULL)
-        goto done;
-    if (query_projects(&rows, db, &list, &err) == CARDBOX_OK)
-        status = print_page(rows, list.limit, options->json, &memory);
+    if (query_projects(&rows, call->db, &list, &call->err) == CARDBOX_OK)
+        status = print_page(rows, list.limit, call->json, &memory);
     else
-        status = cli_failed(&err);
+        status = cli_failed(call);
 done:
     rows_free(rows);
     arena_reset(&memory);
@@ -91,5 +85,5 @@ const cli_command cli_project_list = {
     .examples = "project list\n"
                 "project list --json --limit 500",
     .options = (const opt_spec[]){CLI_DSN, CLI_CURSOR, CLI_LIMIT, CLI_JSON, CLI_OPTIONS_END},
-    .alone = list_projects,
+    .run = list_projects,
 };

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include "app/line_reader.h"
-#include "cli/commands.h"
+#include "cli/cli.h"
 #include "cli/session/session_rows.h"
 #include "cli/source.h"
 
@@ -63,17 +63,17 @@ static bool read_entries(append_input *out, const cli_source *source)
 }
 
 /* Prints the error with the line of the file instead of the store's "entries[1]". */
-static cli_exit print_rejection(const append_input *input, const cardbox_error *err)
+static cli_exit print_rejection(const append_input *input, const cli_call *call)
 {
     static const char begin[] = "entries[";
-    const char *number = err->message + sizeof(begin) - 1;
+    const char *number = call->err.message + sizeof(begin) - 1;
     int64_t index;
 
-    if (strncmp(err->message, begin, sizeof(begin) - 1) != 0)
-        return cli_failed(err);
+    if (strncmp(call->err.message, begin, sizeof(begin) - 1) != 0)
+        return cli_failed(call);
     slice digits = {number, strcspn(number, "]")};
     if (!scan_integer(digits, &index) || index < 0 || index >= (int64_t)input->count)
-        return cli_failed(err);
+        return cli_failed(call);
     cli_error("line %" PRIu64 "%s", input->numbers[index], number + digits.len + 1);
     return CLI_FAILED;
 }
@@ -119,71 +119,66 @@ static void print_answer(const append_input *input, const char *answer, const ch
 
 /* Creates the session first if a dialect is given, in one transaction, so that rejected entries
  * leave no empty session. */
-static cardbox_status append_in_transaction(int64_t *version, cardbox *db,
-                                            const cli_options *options, cardbox_dialect dialect,
-                                            const char *session, const append_input *input,
-                                            char **answer, cardbox_error *err)
+static cardbox_status append_in_transaction(int64_t *version, cli_call *call,
+                                            const append_input *input, char **answer)
 {
     cardbox_session_append_options sdk_options = CARDBOX_SESSION_APPEND_OPTIONS_INIT;
     cardbox_session_options make = CARDBOX_SESSION_OPTIONS_INIT;
+    const char *project = call->project, *session = call->arguments[0];
     cardbox *tx = NULL;
-    cardbox_status status = cardbox_begin(&tx, db, err);
+    cardbox_status status = cardbox_begin(&tx, call->db, &call->err);
 
     sdk_options.answer = answer;
-    sdk_options.key = options->key;
-    sdk_options.expected_version = options->expected_version;
-    make.dialect = dialect;
-    if (status == CARDBOX_OK && dialect != CARDBOX_DIALECT_UNKNOWN)
-        status = cardbox_session_create(NULL, tx, options->project, session, &make, err);
+    sdk_options.key = call->key;
+    sdk_options.expected_version = call->expected_version;
+    if (status == CARDBOX_OK && session_dialect_of(&make.dialect, call->dialect))
+        status = cardbox_session_create(NULL, tx, project, session, &make, &call->err);
     if (status == CARDBOX_OK)
-        status = cardbox_session_append(version, tx, options->project, session, input->lines,
-                                        input->count, &sdk_options, err);
+        status = cardbox_session_append(version, tx, project, session, input->lines, input->count,
+                                        &sdk_options, &call->err);
     if (status == CARDBOX_OK)
-        return cardbox_commit(tx, err);
+        return cardbox_commit(tx, &call->err);
     cardbox_rollback(tx);
     return status;
 }
 
-static cli_exit append_and_print(const cli_options *options, cardbox_dialect dialect,
-                                 const char *session, const append_input *input)
+static cli_exit append_and_print(cli_call *call, const append_input *input)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
+    const char *session = call->arguments[0];
     int64_t version = 0;
     char *answer = NULL;
-    cardbox *db = cli_open(options);
     cli_exit end = CLI_FAILED;
+    cardbox_status status = append_in_transaction(&version, call, input, &answer);
 
-    if (db == NULL)
-        return CLI_FAILED;
-    cardbox_status status =
-        append_in_transaction(&version, db, options, dialect, session, input, &answer, &err);
-    if (status == CARDBOX_NOT_FOUND && strncmp(err.message, "session not found", 17) == 0)
+    if (status == CARDBOX_NOT_FOUND && strncmp(call->err.message, "session not found", 17) == 0)
         cli_error("session %s not found: --create pi or --create plain makes it", session);
     else if (status != CARDBOX_OK)
-        end = print_rejection(input, &err);
+        end = print_rejection(input, call);
     else if (answer == NULL)
         cli_nomem();
     else
         end = CLI_DONE;
     if (end == CLI_DONE)
-        print_answer(input, answer, session, version, options->json);
+        print_answer(input, answer, session, version, call->json);
     cardbox_free(answer);
     return end;
 }
 
-static cli_exit append_file(const cli_options *options)
+static bool check_create(const cli_call *call)
+{
+    return session_dialect_check("--create", call->dialect);
+}
+
+static cli_exit append_file(cli_call *call)
 {
     append_input input = {.memory = ARENA_INIT};
     cli_exit status = CLI_FAILED;
-    cardbox_dialect dialect;
     cli_source source;
 
-    if (!session_dialect_read(&dialect, "--create", options->dialect))
-        return CLI_USAGE;
-    if (!source_open(&source, options->arguments[1]))
+    if (!source_open(&source, call->arguments[1]))
         return CLI_FAILED;
     if (read_entries(&input, &source))
-        status = append_and_print(options, dialect, options->arguments[0], &input);
+        status = append_and_print(call, &input);
     arena_reset(&input.memory);
     source_close(&source);
     return status;
@@ -210,5 +205,6 @@ const cli_command cli_session_append = {
         CLI_INT("expected-version", expected_version, "N", "only if the session is at this version",
                 1, INT32_MAX)),
     .origins = {{"key", "--key"}},
-    .alone = append_file,
+    .check = check_create,
+    .run = append_file,
 };

@@ -2,7 +2,7 @@
  * session_entries.c: `cardbox session path`, `leaves`, `branch-points`, `children`, `labels` and
  * `diff`: lists of a session's entries, over the public SDK.
  */
-#include "cli/commands.h"
+#include "cli/cli.h"
 #include "cli/session/session_pages.h"
 #include "cli/session/session_rows.h"
 
@@ -40,45 +40,43 @@ static cli_exit print_list(const cardbox_entries *entries, cardbox_entry_list li
 }
 
 /* The second argument is the entry whose children are listed, or NULL. */
-static cli_exit list_entries(cardbox *db, const cli_options *options, cardbox_entry_list list,
-                             const char *none)
+static cli_exit list_entries(cli_call *call, cardbox_entry_list list, const char *none)
 {
     cardbox_entry_page page = CARDBOX_ENTRY_PAGE_INIT;
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *found = NULL;
     cardbox_entries *entries = NULL;
-    const char *session = options->arguments[0], *entry = options->arguments[1];
+    const char *session = call->arguments[0], *entry = call->arguments[1];
     cli_exit status;
 
-    if (!session_find_entry(db, options->project, session, &entry))
+    if (!session_find_entry(call, &entry))
         return CLI_FAILED;
     page.entry_id = entry;
-    page.cursor = options->cursor;
-    page.limit = (unsigned)options->limit;
+    page.cursor = call->cursor;
+    page.limit = (unsigned)call->limit;
     page.json_max = SESSION_PREVIEW_MAX;
-    if (cardbox_session_get(&found, db, options->project, session, &err) != CARDBOX_OK ||
-        cardbox_session_entries(&entries, db, options->project, session, list, &page, &err) !=
-            CARDBOX_OK)
-        status = cli_failed(&err);
+    if (cardbox_session_get(&found, call->db, call->project, session, &call->err) != CARDBOX_OK ||
+        cardbox_session_entries(&entries, call->db, call->project, session, list, &page,
+                                &call->err) != CARDBOX_OK)
+        status = cli_failed(call);
     else
-        status = print_list(entries, list, cardbox_sessions_at(found, 0)->head_entry_id,
-                            options->json, none);
+        status = print_list(entries, list, cardbox_sessions_at(found, 0)->head_entry_id, call->json,
+                            none);
     cardbox_entries_free(entries);
     cardbox_sessions_free(found);
     return status;
 }
 
 #define LIST_COMMAND(variable, list, none, command_name, command_arguments, text, example)         \
-    static cli_exit list_##variable(cardbox *db, const cli_options *options)                       \
+    static cli_exit list_##variable(cli_call *call)                                                \
     {                                                                                              \
-        return list_entries(db, options, list, none);                                              \
+        return list_entries(call, list, none);                                                     \
     }                                                                                              \
     const cli_command cli_session_##variable = {.name = (command_name),                            \
                                                 .arguments = (command_arguments),                  \
                                                 .summary = (text),                                 \
                                                 .examples = (example),                             \
                                                 .options = cli_page_specs,                         \
-                                                .with_database = list_##variable}
+                                                .run = list_##variable}
 
 LIST_COMMAND(leaves, CARDBOX_ENTRIES_LEAVES, "the session is empty", "session leaves", "SESSION",
              "list the entries that nothing follows", "session leaves --project demo demo-session");
@@ -93,28 +91,27 @@ LIST_COMMAND(labels, CARDBOX_ENTRIES_LABELLED, "no entry has a label", "session 
 
 /* --- path --- */
 
-static cli_exit show_path(cardbox *db, const cli_options *options)
+static cli_exit show_path(cli_call *call)
 {
-    const char *entry = options->arguments[1];
-    cardbox_error err = CARDBOX_ERROR_INIT;
+    const char *entry = call->arguments[1];
     cardbox_sessions *found = NULL;
     cardbox_entries *entries = NULL;
     cli_exit status;
 
-    if (!session_find_entry(db, options->project, options->arguments[0], &entry))
+    if (!session_find_entry(call, &entry))
         return CLI_FAILED;
-    if (cardbox_session_get(&found, db, options->project, options->arguments[0], &err) !=
+    if (cardbox_session_get(&found, call->db, call->project, call->arguments[0], &call->err) !=
             CARDBOX_OK ||
-        cardbox_session_path(&entries, db, options->project, options->arguments[0], entry,
-                             (size_t)options->from_depth, (size_t)options->limit, true,
-                             &err) != CARDBOX_OK) {
-        status = cli_failed(&err);
+        cardbox_session_path(&entries, call->db, call->project, call->arguments[0], entry,
+                             (size_t)call->from_depth, (size_t)call->limit, true,
+                             &call->err) != CARDBOX_OK) {
+        status = cli_failed(call);
     } else {
         session_listed of = {.entries = entries,
                              .head = cardbox_sessions_at(found, 0)->head_entry_id,
                              .lines = true};
 
-        status = session_listing_print(&of, options->json, "the path has no such entries");
+        status = session_listing_print(&of, call->json, "the path has no such entries");
     }
     cardbox_entries_free(entries);
     cardbox_sessions_free(found);
@@ -130,25 +127,23 @@ const cli_command cli_session_path = {
     .options = (const opt_spec[])CLI_IN_PROJECT(
         CLI_INT("from", from_depth, "DEPTH", "only from this depth on; a root has 0", 0, INT32_MAX),
         CLI_INT("limit", limit, "N", "at most N entries (default all)", 1, INT32_MAX)),
-    .with_database = show_path,
+    .run = show_path,
 };
 
 /* --- diff --- */
 
-static cli_exit show_diff(cardbox *db, const cli_options *options)
+static cli_exit show_diff(cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    const char *a = options->arguments[1], *b = options->arguments[2];
+    const char *a = call->arguments[1], *b = call->arguments[2];
     cardbox_entries *entries = NULL;
 
-    if (!session_find_entry(db, options->project, options->arguments[0], &a) ||
-        !session_find_entry(db, options->project, options->arguments[0], &b))
+    if (!session_find_entry(call, &a) || !session_find_entry(call, &b))
         return CLI_FAILED;
-    if (cardbox_session_diff(&entries, db, options->project, options->arguments[0], a, b,
-                             (unsigned)options->limit, SESSION_PREVIEW_MAX, &err) != CARDBOX_OK)
-        return cli_failed(&err);
+    if (cardbox_session_diff(&entries, call->db, call->project, call->arguments[0], a, b,
+                             (unsigned)call->limit, SESSION_PREVIEW_MAX, &call->err) != CARDBOX_OK)
+        return cli_failed(call);
     session_listed of = {.entries = entries, .sides = true};
-    cli_exit status = session_listing_print(&of, options->json, "the paths are the same");
+    cli_exit status = session_listing_print(&of, call->json, "the paths are the same");
     cardbox_entries_free(entries);
     return status;
 }
@@ -161,5 +156,5 @@ const cli_command cli_session_diff = {
         "First the last entry on both paths, then the entries on the path to A only, then to B.",
     .examples = "session diff --project demo demo-session 5e550010 5e550015",
     .options = cli_list_specs,
-    .with_database = show_diff,
+    .run = show_diff,
 };

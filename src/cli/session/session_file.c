@@ -1,7 +1,7 @@
 /*
  * session_file.c: `cardbox session check` and `convert`: read a session's file without a database.
  */
-#include "cli/commands.h"
+#include "cli/cli.h"
 #include "cli/session/session_report.h"
 #include "cli/session/session_rows.h"
 #include "cli/session/session_draw.h"
@@ -12,9 +12,9 @@
 #define FILE_MAX ((size_t)1 << 32)
 
 /* Uses a file that was read. */
-typedef cli_exit (*file_use)(session_file *file, const cli_options *options);
+typedef cli_exit (*file_use)(session_file *file, cli_call *call);
 
-static cli_exit with_file(const char *argument, file_use use, const cli_options *options)
+static cli_exit with_file(const char *argument, file_use use, cli_call *call)
 {
     buf bytes = BUF_INIT(FILE_MAX);
     session_file file = {.memory = ARENA_INIT};
@@ -22,7 +22,7 @@ static cli_exit with_file(const char *argument, file_use use, const cli_options 
 
     if (source_read(&bytes, argument)) {
         if (session_file_read(&file, buf_as_slice(&bytes), SLICE("")))
-            status = use(&file, options);
+            status = use(&file, call);
         else
             status = cli_nomem();
     }
@@ -43,12 +43,12 @@ static void add_label(session_tree_entry *out, const session_file *file, uint32_
 }
 
 /* Draws what is in the tree. */
-static bool print_tree(const session_file *file, const cli_options *options)
+static bool print_tree(const session_file *file, cli_call *call)
 {
     arena memory = ARENA_INIT;
     session_tree_entry *entries = arena_zeros(&memory, file->count + 1, sizeof(*entries));
     size_t *indexes = arena_zeros(&memory, file->count + 1, sizeof(*indexes));
-    session_tree_options how = {term_width(), options->all, options->ids};
+    session_tree_options how = {term_width(), call->all, call->ids};
     size_t count = 0;
     bool ok = entries != NULL && indexes != NULL;
 
@@ -78,7 +78,7 @@ static bool print_tree(const session_file *file, const cli_options *options)
     return ok;
 }
 
-static cli_exit check_file(session_file *file, const cli_options *options)
+static cli_exit check_file(session_file *file, cli_call *call)
 {
     buf report = BUF_INIT(SIZE_MAX / 4);
     bool printed = true, bad;
@@ -87,10 +87,10 @@ static cli_exit check_file(session_file *file, const cli_options *options)
     if (!buf_ok(&report))
         return cli_nomem();
     bad = session_report_is_bad(buf_as_slice(&report));
-    if (options->json)
+    if (call->json)
         term_print_json(buf_str(&report));
-    else if (options->tree)
-        printed = print_tree(file, options);
+    else if (call->tree)
+        printed = print_tree(file, call);
     else
         printed = session_report_print(buf_as_slice(&report));
     buf_free(&report);
@@ -99,9 +99,9 @@ static cli_exit check_file(session_file *file, const cli_options *options)
     return bad ? CLI_FAILED : CLI_DONE;
 }
 
-static cli_exit check_session_file(const cli_options *options)
+static cli_exit check_session_file(cli_call *call)
 {
-    return with_file(options->arguments[0], check_file, options);
+    return with_file(call->arguments[0], check_file, call);
 }
 
 const cli_command cli_session_check = {
@@ -122,12 +122,13 @@ const cli_command cli_session_check = {
             CLI_JSON,
             CLI_OPTIONS_END,
         },
-    .alone = check_session_file,
+    .without_database = true,
+    .run = check_session_file,
 };
 
 /* --- convert --- */
 
-static cli_exit convert_file(session_file *file, const cli_options *options)
+static cli_exit convert_file(session_file *file, cli_call *call)
 {
     const char *other = file->dialect == SESSION_PI ? "plain" : "pi";
     arena memory = ARENA_INIT;
@@ -135,8 +136,8 @@ static cli_exit convert_file(session_file *file, const cli_options *options)
     size_t left_out, not_in_context;
     bool ok;
 
-    if (options->dialect != NULL && strcmp(options->dialect, other) != 0) {
-        cli_error("the file is %s already", options->dialect);
+    if (call->dialect != NULL && strcmp(call->dialect, other) != 0) {
+        cli_error("the file is %s already", call->dialect);
         return CLI_FAILED;
     }
     ok = session_convert_file(&out, file, SLICE("converted"), &left_out, &not_in_context, &memory);
@@ -153,13 +154,14 @@ static cli_exit convert_file(session_file *file, const cli_options *options)
     return left_out > 0 ? CLI_FAILED : CLI_DONE;
 }
 
-static cli_exit convert_session_file(const cli_options *options)
+static bool check_dialect(const cli_call *call)
 {
-    cardbox_dialect dialect;
+    return session_dialect_check("--to", call->dialect);
+}
 
-    if (!session_dialect_read(&dialect, "--to", options->dialect))
-        return CLI_USAGE;
-    return with_file(options->arguments[0], convert_file, options);
+static cli_exit convert_session_file(cli_call *call)
+{
+    return with_file(call->arguments[0], convert_file, call);
 }
 
 const cli_command cli_session_convert = {
@@ -181,5 +183,7 @@ const cli_command cli_session_convert = {
             CLI_TEXT("dialect", dialect, "DIALECT", "the same, as session export has it"),
             CLI_OPTIONS_END,
         },
-    .alone = convert_session_file,
+    .without_database = true,
+    .check = check_dialect,
+    .run = convert_session_file,
 };

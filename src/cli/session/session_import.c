@@ -3,7 +3,7 @@
  * progress and prints the report.
  */
 #include <errno.h>
-#include "cli/commands.h"
+#include "cli/cli.h"
 #include "cli/session/session_report.h"
 #include "cli/source.h"
 #include "cli/view/term.h"
@@ -119,13 +119,12 @@ static const char *name_of_file(import_state *state)
 }
 
 /* The id of --session, NULL for that of the file's header, or the name of the file. */
-static const char *choose_session(import_state *state, const beginning *begin,
-                                  const cli_options *options)
+static const char *choose_session(import_state *state, const beginning *begin, cli_call *call)
 {
     bool has_name = state->from.is_file && state->from.in != stdin;
 
-    if (options->session != NULL || begin->is_named || !has_name)
-        return options->session;
+    if (call->session != NULL || begin->is_named || !has_name)
+        return call->session;
     return name_of_file(state);
 }
 
@@ -172,33 +171,32 @@ static cli_exit print_report(const cardbox_session_report *report, bool json)
     return not_kept > 0 || session_report_is_bad(text) ? CLI_FAILED : CLI_DONE;
 }
 
-static cli_exit import(cardbox *db, import_state *state, const cli_options *options)
+static cli_exit import(cli_call *call, import_state *state)
 {
     cardbox_session_report *report = NULL;
-    cardbox_error err = CARDBOX_ERROR_INIT;
     beginning begin;
 
     if (!read_beginning(&begin, state))
         return cli_nomem();
-    if (!options->force && !check_beginning(&begin, state))
+    if (!call->force && !check_beginning(&begin, state))
         return CLI_FAILED;
-    const char *session = choose_session(state, &begin, options);
-    cardbox_status status = cardbox_session_import(&report, db, options->project, session,
-                                                   options->force, read_file, state, &err);
+    const char *session = choose_session(state, &begin, call);
+    cardbox_status status = cardbox_session_import(&report, call->db, call->project, session,
+                                                   call->force, read_file, state, &call->err);
     cli_exit end;
 
     term_progress_clear(&state->progress);
     if (report != NULL && status == CARDBOX_OK) {
-        end = print_report(report, options->json);
+        end = print_report(report, call->json);
     } else if (state->failure != 0) {
         cli_error("cannot read %s: %s; what came before is imported", state->from.name,
                   strerror(state->failure));
         end = CLI_FAILED;
     } else if (session == NULL && status == CARDBOX_INVALID) {
-        cli_error("%s; give --session ID", err.message);
+        cli_error("%s; give --session ID", call->err.message);
         end = CLI_FAILED;
     } else {
-        end = cli_failed(&err);
+        end = cli_failed(call);
         if (status != CARDBOX_CONFLICT)
             cli_note("run it again: lines that are stored already do not change");
     }
@@ -206,17 +204,14 @@ static cli_exit import(cardbox *db, import_state *state, const cli_options *opti
     return end;
 }
 
-static cli_exit import_file(const cli_options *options)
+static cli_exit import_file(cli_call *call)
 {
     import_state state = {.progress = {.label = "import", .unit = "lines"}, .memory = ARENA_INIT};
-    cli_exit status = CLI_FAILED;
 
-    if (!source_open(&state.from, options->arguments[0]))
+    if (!source_open(&state.from, call->arguments[0]))
         return CLI_FAILED;
     state.progress.total = state.from.size;
-    cardbox *db = cli_open(options);
-    if (db != NULL)
-        status = import(db, &state, options);
+    cli_exit status = import(call, &state);
     arena_reset(&state.memory);
     source_close(&state.from);
     return status;
@@ -241,5 +236,5 @@ const cli_command cli_session_import = {
             "also into a session of the other dialect, or whose header has another id; also a file "
             "without any entry in its beginning")),
     .origins = {{"session_id", "--session"}},
-    .alone = import_file,
+    .run = import_file,
 };

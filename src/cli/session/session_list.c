@@ -3,7 +3,7 @@
  */
 #include <inttypes.h>
 #include "cli/card/card_view.h"
-#include "cli/commands.h"
+#include "cli/cli.h"
 #include "cli/session/session_report.h"
 #include "cli/session/session_rows.h"
 
@@ -50,17 +50,16 @@ static const listing SESSIONS = {add_session_object,
                                   {"created", TABLE_SPARE_RIGHT},
                                   {"name", TABLE_FLEXIBLE}}};
 
-static cli_exit list_sessions(cardbox *db, const cli_options *options)
+static cli_exit list_sessions(cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *sessions = NULL;
 
-    if (cardbox_sessions_list(&sessions, db, options->project, options->cursor,
-                              (unsigned)options->limit, &err) != CARDBOX_OK)
-        return cli_failed(&err);
+    if (cardbox_sessions_list(&sessions, call->db, call->project, call->cursor,
+                              (unsigned)call->limit, &call->err) != CARDBOX_OK)
+        return cli_failed(call);
     cli_exit status = listing_print(&SESSIONS, sessions, cardbox_sessions_count(sessions),
-                                    cardbox_sessions_cursor(sessions), options->json,
-                                    "no sessions in project %s", options->project);
+                                    cardbox_sessions_cursor(sessions), call->json,
+                                    "no sessions in project %s", call->project);
     cardbox_sessions_free(sessions);
     return status;
 }
@@ -71,7 +70,7 @@ const cli_command cli_session_list = {
     .examples = "session list --project demo\n"
                 "session list --project demo --limit 1 --json",
     .options = cli_page_specs,
-    .with_database = list_sessions,
+    .run = list_sessions,
 };
 
 /* --- show --- */
@@ -96,20 +95,19 @@ static cli_exit print_session(const cardbox_session *session, const cardbox_sess
     return printed ? CLI_DONE : cli_nomem();
 }
 
-static cli_exit show_session(cardbox *db, const cli_options *options)
+static cli_exit show_session(cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_session_counts counts = {.entries = 0};
     cardbox_sessions *found = NULL;
     cli_exit status;
 
-    if (cardbox_session_get(&found, db, options->project, options->arguments[0], &err) !=
+    if (cardbox_session_get(&found, call->db, call->project, call->arguments[0], &call->err) !=
             CARDBOX_OK ||
-        cardbox_session_count(&counts, db, options->project, options->arguments[0], &err) !=
+        cardbox_session_count(&counts, call->db, call->project, call->arguments[0], &call->err) !=
             CARDBOX_OK)
-        status = cli_failed(&err);
+        status = cli_failed(call);
     else
-        status = print_session(cardbox_sessions_at(found, 0), &counts, options->json);
+        status = print_session(cardbox_sessions_at(found, 0), &counts, call->json);
     cardbox_sessions_free(found);
     return status;
 }
@@ -120,5 +118,5 @@ const cli_command cli_session_show = {
     .summary = "say what a session has: entries, leaves, its head",
     .examples = "session show --project demo demo-session",
     .options = cli_plain_specs,
-    .with_database = show_session,
+    .run = show_session,
 };

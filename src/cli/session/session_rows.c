@@ -12,16 +12,24 @@
 /* The names of cardbox_entry.side. */
 static const char *const SIDES[] = {"both", "a", "b"};
 
-bool session_dialect_read(cardbox_dialect *out, const char *option, const char *name)
+bool session_dialect_of(cardbox_dialect *out, const char *name)
 {
     static const cardbox_dialect dialects[] = {CARDBOX_DIALECT_PI, CARDBOX_DIALECT_PLAIN};
 
-    *out = CARDBOX_DIALECT_UNKNOWN;
     for (size_t i = 0; name != NULL && i < sizeof(dialects) / sizeof(dialects[0]); i++) {
-        if (strcmp(name, session_dialect_name((int)dialects[i])) == 0)
-            *out = dialects[i];
+        *out = dialects[i];
+        if (strcmp(name, session_dialect_name((int)*out)) == 0)
+            return true;
     }
-    if (name == NULL || *out != CARDBOX_DIALECT_UNKNOWN)
+    *out = CARDBOX_DIALECT_UNKNOWN;
+    return false;
+}
+
+bool session_dialect_check(const char *option, const char *name)
+{
+    cardbox_dialect unused;
+
+    if (name == NULL || session_dialect_of(&unused, name))
         return true;
     cli_error("%s must be pi or plain, not \"%s\"", option, name);
     return false;

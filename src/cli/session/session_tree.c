@@ -1,7 +1,7 @@
 /*
  * session_tree.c: `cardbox session tree`: reads a session's entries page by page and draws them.
  */
-#include "cli/commands.h"
+#include "cli/cli.h"
 #include "cli/session/session_pages.h"
 #include "cli/session/session_rows.h"
 #include "cli/session/session_draw.h"
@@ -98,44 +98,40 @@ static void print_title(const cardbox_session *session, const cardbox_session_co
     buf_free(&name);
 }
 
-static cardbox_status draw_tree(cardbox *db, const cardbox_session *session,
-                                const cli_options *options, cardbox_error *err)
+static cardbox_status draw_tree(cli_call *call, const cardbox_session *session)
 {
-    session_tree_options how = {term_width(), options->all, options->ids};
+    session_tree_options how = {term_width(), call->all, call->ids};
     cardbox_session_counts counts = {.entries = 0};
     tree_data g = {.memory = ARENA_INIT, .head = session->head_entry_id};
     cardbox_status status =
-        cardbox_session_count(&counts, db, options->project, session->session_id, err);
+        cardbox_session_count(&counts, call->db, call->project, session->session_id, &call->err);
 
     if (!string_map_init(&g.indexes, (size_t)session->entries, &g.memory))
-        status = error_nomem(err);
+        status = error_nomem(&call->err);
     if (status == CARDBOX_OK)
-        status = session_each_page(db, options->project, session->session_id, SESSION_PREVIEW_MAX,
-                                   gather_page, &g, err);
+        status = session_each_page(call, SESSION_PREVIEW_MAX, gather_page, &g);
     if (status == CARDBOX_OK) {
         link_parents(&g);
         print_title(session, &counts);
         if (!session_tree_print(stdout, g.entries, g.count, &how))
-            status = error_nomem(err);
+            status = error_nomem(&call->err);
     }
     arena_reset(&g.memory);
     return status;
 }
 
-static cli_exit show_tree(cardbox *db, const cli_options *options)
+static cli_exit show_tree(cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *found = NULL;
     cardbox_status status =
-        cardbox_session_get(&found, db, options->project, options->arguments[0], &err);
+        cardbox_session_get(&found, call->db, call->project, call->arguments[0], &call->err);
 
-    if (status == CARDBOX_OK && options->json)
-        status = session_each_page(db, options->project, options->arguments[0], 0, print_page, NULL,
-                                   &err);
+    if (status == CARDBOX_OK && call->json)
+        status = session_each_page(call, 0, print_page, NULL);
     else if (status == CARDBOX_OK)
-        status = draw_tree(db, cardbox_sessions_at(found, 0), options, &err);
+        status = draw_tree(call, cardbox_sessions_at(found, 0));
     cardbox_sessions_free(found);
-    return status == CARDBOX_OK ? CLI_DONE : cli_failed(&err);
+    return status == CARDBOX_OK ? CLI_DONE : cli_failed(call);
 }
 
 const cli_command cli_session_tree = {
@@ -150,5 +146,5 @@ const cli_command cli_session_tree = {
     .options =
         (const opt_spec[])CLI_IN_PROJECT(CLI_FLAG("all", all, "fold no long runs"),
                                          CLI_FLAG("ids", ids, "show the ids of the entries")),
-    .with_database = show_tree,
+    .run = show_tree,
 };

@@ -17,8 +17,9 @@ enum {
 };
 
 typedef struct watcher {
+    cli_call *call;
     cardbox_follow follow;
-    bool json, live;                          /* live: a terminal, which gets previews */
+    bool live;                                /* a terminal, which gets previews */
     char preview_id[CARDBOX_CARD_ID_MAX + 1]; /* message whose preview is printed; "": none */
     buf preview;                              /* the preview so far */
     bool is_preview_open;                     /* the preview's line is not ended */
@@ -236,7 +237,7 @@ static void show_end(watcher *w, const cardbox_task_event *e)
 
 static void print_event(watcher *w, const cardbox_task_event *e)
 {
-    if (w->json)
+    if (w->call->json)
         print_json(e);
     else if (is_chunk(e))
         show_chunk(w, e);
@@ -279,13 +280,13 @@ static void remember_position(watcher *w, const cardbox_task_event *e)
 }
 
 /* Prints the new events and chunks, and counts the events. False: *status has the exit status. */
-static bool show_new_events(watcher *w, cardbox *db, const char *project, size_t *count,
-                            cli_exit *status)
+static bool show_new_events(watcher *w, size_t *count, cli_exit *status)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
+    cli_call *call = w->call;
     cardbox_task_events *events = NULL;
-    if (cardbox_task_follow(&events, db, project, &w->follow, &err) != CARDBOX_OK) {
-        *status = cli_failed(&err);
+    if (cardbox_task_follow(&events, call->db, call->project, &w->follow, &call->err) !=
+        CARDBOX_OK) {
+        *status = cli_failed(call);
         return false;
     }
     *count = 0;
@@ -335,11 +336,11 @@ static void show_state(const cardbox_task *task)
     puts(is_lost ? " has run out" : "");
 }
 
-static void show_until_end(watcher *w, cardbox *db, const char *project, cli_exit *status)
+static void show_until_end(watcher *w, cli_exit *status)
 {
     int64_t patient_until = clock_ms() + PATIENCE_MS;
     size_t count;
-    while (show_new_events(w, db, project, &count, status) && !(count == 0 && w->finished)) {
+    while (show_new_events(w, &count, status) && !(count == 0 && w->finished)) {
         if (count == 0 && !w->claimed && clock_ms() >= patient_until) {
             cli_note("waiting for a worker (none has claimed it)");
             patient_until = INT64_MAX;
@@ -349,27 +350,26 @@ static void show_until_end(watcher *w, cardbox *db, const char *project, cli_exi
     }
 }
 
-cli_exit task_follow_print(cardbox *db, const cli_options *options, const char *task_id, bool wait)
+cli_exit task_follow_print(cli_call *call, const char *task_id, bool wait)
 {
-    watcher w = {.follow = CARDBOX_FOLLOW_INIT,
-                 .json = options->json,
+    watcher w = {.call = call,
+                 .follow = CARDBOX_FOLLOW_INIT,
                  .live = term_width() > 0,
                  .preview = BUF_INIT(SIZE_MAX / 2)};
     cli_exit status = CLI_DONE;
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_ledger *found = NULL;
     size_t count = 1;
-    if (cardbox_task_get(&found, db, options->project, task_id, &err) != CARDBOX_OK)
-        return cli_failed(&err);
+    if (cardbox_task_get(&found, call->db, call->project, task_id, &call->err) != CARDBOX_OK)
+        return cli_failed(call);
     w.follow.task_id = task_id;
     if (wait)
-        show_until_end(&w, db, options->project, &status);
+        show_until_end(&w, &status);
     else
-        while (count > 0 && show_new_events(&w, db, options->project, &count, &status))
+        while (count > 0 && show_new_events(&w, &count, &status))
             continue;
     end_line(&w);
     buf_free(&w.preview);
-    if (status == CLI_DONE && !wait && !w.json && !w.finished)
+    if (status == CLI_DONE && !wait && !call->json && !w.finished)
         show_state(cardbox_ledger_task(found, 0));
     if (status == CLI_DONE && wait && !w.success)
         status = CLI_FAILED;

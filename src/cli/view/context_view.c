@@ -9,13 +9,20 @@
 #include "model/session/context.h"
 #include "model/session/preview.h"
 
-bool context_view_how(cardbox_context_options *out, const cli_options *options)
+bool context_view_check(const cli_call *call)
 {
-    out->no_repair = options->no_repair;
-    if (context_format_of(&out->format, slice_of(options->format)))
+    cardbox_format unused;
+
+    if (context_format_of(&unused, slice_of(call->format)))
         return true;
-    cli_error("--format must be openai, anthropic or entries, not \"%s\"", options->format);
+    cli_error("--format must be openai, anthropic or entries, not \"%s\"", call->format);
     return false;
+}
+
+void context_view_how(cardbox_context_options *out, const cli_call *call)
+{
+    out->no_repair = call->no_repair;
+    context_format_of(&out->format, slice_of(call->format));
 }
 
 /* --- the report --- */

@@ -14,7 +14,8 @@
         CLI_FLAG("no-repair", no_repair, "leave calls and results as they are, paired or not")
 
 /* False: there is no such format, which is reported. */
-bool context_view_how(cardbox_context_options *out, const cli_options *options);
+bool context_view_check(const cli_call *call);
+void context_view_how(cardbox_context_options *out, const cli_call *call);
 
 /* Prints the messages on stdout and the report on stderr, or one object of both. */
 void context_view_print(const cardbox_context *built, bool json);
