@@ -4,7 +4,7 @@
 #include "app/word_wrap.h"
 #include "bus/describe.h"
 #include "cli/cli.h"
-#include "cli/source.h"
+#include "cli/files.h"
 #include "cli/view/term.h"
 
 enum { SCOPE_WIDTH = 5, LINE_COLUMNS = 80, INDENT = 2 };

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "cli/card/card_view.h"
 #include "cli/cli.h"
-#include "cli/source.h"
+#include "cli/files.h"
 #include "cli/view/listing.h"
 
 /* --- get --- */

@@ -1,8 +1,8 @@
 /*
- * cluster.c: starts and stops the private PostgreSQL server. How it is found and made is in
- * cluster_find.c and cluster_make.c.
+ * cluster.c: starts and stops the private PostgreSQL server. cluster_make.c finds its
+ * programs and makes its data.
  */
-#include "cli/dev/cluster.h"
+#include "cli/dev/dev_internal.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -10,7 +10,6 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include "base/clock.h"
-#include "cli/cli.h"
 
 /* The port is only a part of the socket's name. */
 #define PORT        "5432"
@@ -199,7 +198,7 @@ bool cluster_open(cluster *c, const char *dir, const volatile sig_atomic_t *stop
     snprintf(c->dir, sizeof(c->dir), "%s", dir);
     if (!path_join(c->data, dir, "pg") || !path_join(c->log, dir, "pg.log"))
         return false;
-    if (!cluster_find_user(c) || !cluster_find_programs(c) || !cluster_make(c))
+    if (!cluster_prepare(c))
         return false;
     /* As PostgreSQL sees it, and as short as it can be. */
     if (realpath(c->data, resolved) != NULL)

@@ -4,15 +4,19 @@
  * them when it ends.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include "cli/dev/cluster.h"
-#include "cli/cli.h"
-#include "cli/dev/dev_sample.h"
-#include "cli/dev/dev_server.h"
+#include <unistd.h>
+#include "cli/dev/dev_internal.h"
 #include "store/admin/migrate.h"
 #include "store/admin/checks.h"
+#include "store/project/transfer.h"
+
+#define DEV_PROJECT "demo"
+#define DEV_SESSION "demo-session"
+#define DEV_BOX     "01970000-0000-7000-8000-000000000001"
 
 /* The file with the connection string of a running `cardbox dev`. */
 #define DSN_FILE "dsn"
@@ -24,7 +28,7 @@ typedef struct dev_run {
     int lock;
     cluster cluster;
     unsigned migrated;
-    dev_sample sample;
+    int64_t cards, boxes, sessions; /* rows of the sample project */
     dev_server server;
 } dev_run;
 
@@ -141,12 +145,12 @@ static void print_hints(const dev_run *r)
     putchar('\n');
     if (strcmp(r->call->data, DEV_FOLDER) != 0)
         printf("  export CARDBOX_DSN=\"%s\"\n", r->dsn);
-    if (r->sample.boxes > 0) {
+    if (r->boxes > 0) {
         printf("  curl -s %s%s/projects/%s/boxes/%s/cards | jq '.[].content'\n",
                r->call->auth ? "-H 'Authorization: Bearer cbx_...' " : "", r->server.url,
                DEV_PROJECT, DEV_BOX);
         printf("  %s box cards --project %s %s\n", program, DEV_PROJECT, DEV_BOX);
-        if (r->sample.sessions > 0)
+        if (r->sessions > 0)
             printf("  %s session tree --project %s %s\n", program, DEV_PROJECT, DEV_SESSION);
     } else {
         printf("  %s card add --project %s --type task.instruction --text 'Say hello'\n", program,
@@ -157,6 +161,96 @@ static void print_hints(const dev_run *r)
                "read,write,tasks,admin` makes one.\n",
                program);
     printf("Ctrl-C stops the server and the database; the data stays in %s.\n", r->call->data);
+}
+
+/* --- the sample project, so that the first request shows something --- */
+
+static const char SAMPLE[] =
+#include "sample.inc"
+    ;
+
+static const char SESSION[] =
+#include "sample_session.inc"
+    ;
+
+static void report_refused(void *arg, uint64_t line, const char *reason)
+{
+    (void)arg;
+    cli_error("line %llu of the sample: %s", (unsigned long long)line, reason);
+}
+
+/* The next line of the text. False at the end. */
+static bool next_line(slice *rest, slice *line)
+{
+    const char *end = rest->len > 0 ? memchr(rest->ptr, '\n', rest->len) : NULL;
+
+    if (rest->len == 0)
+        return false;
+    *line = (slice){rest->ptr, end ? (size_t)(end - rest->ptr) : rest->len};
+    *rest = (slice){rest->ptr + line->len + (end != NULL), rest->len - line->len - (end != NULL)};
+    return true;
+}
+
+static cardbox_status import_sample(cardbox *db, cardbox_error *err)
+{
+    store_import *in = NULL;
+    slice rest = {SAMPLE, sizeof(SAMPLE) - 1}, line;
+    cardbox_status status = import_new(&in, db, DEV_PROJECT, report_refused, NULL, err);
+
+    while (status == CARDBOX_OK && next_line(&rest, &line))
+        status = import_line(in, line, NULL, err);
+    if (status == CARDBOX_OK)
+        status = import_finish(in, err);
+    import_free(in);
+    return status;
+}
+
+static cardbox_status import_session(cardbox *db, cardbox_error *err)
+{
+    return cardbox_session_import_bytes(NULL, db, DEV_PROJECT, DEV_SESSION, false, SESSION,
+                                        sizeof(SESSION) - 1, err);
+}
+
+/* Makes the file that marks a part as loaded. */
+static bool make_mark(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+    if (fd >= 0)
+        return close(fd) == 0;
+    cli_error("cannot write %s: %s", path, strerror(errno));
+    return false;
+}
+
+/* Loads a part of the sample once. False: an error was printed. */
+static bool load_once(const char *dir, const char *mark_name, cli_call *call,
+                      cardbox_status (*load)(cardbox *db, cardbox_error *err))
+{
+    char path[PATH_MAX];
+
+    if (!path_join(path, dir, mark_name))
+        return false;
+    if (access(path, F_OK) == 0)
+        return true;
+    if (load(call->db, &call->err) == CARDBOX_OK)
+        return make_mark(path);
+    cli_failed(call);
+    return false;
+}
+
+/* Loads the sample once into the cluster of the folder: deleted rows do not come back. Counts the
+ * rows of the project. False: an error was printed. */
+static bool load_sample(dev_run *r, cli_call *call)
+{
+    /* The session came later than the rest: there are folders that have only that. */
+    if (!load_once(r->dir, "sample-loaded", call, import_sample) ||
+        !load_once(r->dir, "sample-session-loaded", call, import_session))
+        return false;
+    if (admin_counts(call->db, DEV_PROJECT, &r->cards, &r->boxes, &r->sessions, &call->err) ==
+        CARDBOX_OK)
+        return true;
+    cli_failed(call);
+    return false;
 }
 
 /* --- the run --- */
@@ -184,12 +278,12 @@ static bool prepare_database(dev_run *r)
     if (!filled)
         cli_failed(&call);
     if (filled && !r->call->no_sample)
-        filled = dev_sample_load(&r->sample, &call, r->dir);
+        filled = load_sample(r, &call);
     cardbox_close(call.db);
     if (filled && !r->call->no_sample)
         printf("  project    \"%s\": %lld boxes, %lld cards, %lld session%s\n", DEV_PROJECT,
-               (long long)r->sample.boxes, (long long)r->sample.cards,
-               (long long)r->sample.sessions, r->sample.sessions == 1 ? "" : "s");
+               (long long)r->boxes, (long long)r->cards, (long long)r->sessions,
+               r->sessions == 1 ? "" : "s");
     return filled;
 }
 
@@ -197,11 +291,9 @@ static bool prepare_database(dev_run *r)
 static bool start_server(dev_run *r)
 {
     char dsn[sizeof(r->dsn) + 64];
-    const dev_server_options options = {
-        .dir = r->dir, .dsn = dsn, .listen = r->call->listen, .auth = r->call->auth};
 
     snprintf(dsn, sizeof(dsn), "%s user=" ADMIN_DEV_ROLE, r->dsn);
-    return dev_server_start(&r->server, &options, &stop_asked);
+    return dev_server_start(&r->server, r->dir, dsn, r->call, &stop_asked);
 }
 
 static bool start_all(dev_run *r)

@@ -2,7 +2,7 @@
  * process.c: fork, exec, wait. Between the two the child touches only itself: its session, its
  * user, its descriptors, its signals.
  */
-#include "cli/dev/process.h"
+#include "cli/dev/dev_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,6 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include "base/clock.h"
-#include "cli/cli.h"
 
 /* The exit status of a child that could not execute the program. */
 #define EXIT_NO_PROGRAM 127

@@ -2,7 +2,7 @@
  * export.c: `cardbox export`. Writes a project to a file or the standard output.
  */
 #include "cli/cli.h"
-#include "cli/target.h"
+#include "cli/files.h"
 #include "cli/view/term.h"
 #include "store/project/transfer.h"
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include "app/line_reader.h"
 #include "cli/cli.h"
-#include "cli/source.h"
+#include "cli/files.h"
 #include "cli/view/term.h"
 #include "store/project/transfer.h"
 

@@ -6,7 +6,7 @@
 #include "app/line_reader.h"
 #include "cli/cli.h"
 #include "cli/session/session_rows.h"
-#include "cli/source.h"
+#include "cli/files.h"
 
 /* Lines of one append, as the SDK has them. */
 #define LINES_MAX 1000

@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 #include "cli/session/session_pages.h"
 #include "cli/session/session_rows.h"
-#include "cli/target.h"
+#include "cli/files.h"
 #include "store/session/session_call.h"
 
 typedef struct export_state {

@@ -5,7 +5,7 @@
 #include "cli/session/session_report.h"
 #include "cli/session/session_rows.h"
 #include "cli/session/session_draw.h"
-#include "cli/source.h"
+#include "cli/files.h"
 #include "model/session/convert.h"
 
 /* Bytes of a file that is read whole. */

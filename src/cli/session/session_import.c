@@ -5,7 +5,7 @@
 #include <errno.h>
 #include "cli/cli.h"
 #include "cli/session/session_report.h"
-#include "cli/source.h"
+#include "cli/files.h"
 #include "cli/view/term.h"
 #include "model/session/entry.h"
 
