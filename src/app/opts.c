@@ -94,6 +94,20 @@ static bool set_level(parser *p, const opt_spec *spec, const char *source, const
     return fail(p, "%s must be error, warn, info or debug, not \"%s\"", source, text);
 }
 
+static bool set_choice(parser *p, const opt_spec *spec, const char *source, const char *text)
+{
+    for (const char *at = spec->value; *at != '\0'; at += strspn(at, "|")) {
+        size_t length = strcspn(at, "|");
+
+        if (slice_equal((slice){at, length}, slice_of(text))) {
+            *(const char **)field(p, spec) = text;
+            return true;
+        }
+        at += length;
+    }
+    return fail(p, "%s must be one of %s, not \"%s\"", source, spec->value, text);
+}
+
 static bool add_to_list(parser *p, const opt_spec *spec, const char *source, const char *text)
 {
     opt_list *list = field(p, spec);
@@ -118,6 +132,8 @@ static bool set_value(parser *p, const opt_spec *spec, const char *source, const
         return set_number(p, spec, source, text);
     case OPT_LEVEL:
         return set_level(p, spec, source, text);
+    case OPT_CHOICE:
+        return set_choice(p, spec, source, text);
     case OPT_LIST:
         return add_to_list(p, spec, source, text);
     case OPT_END:
@@ -231,16 +247,8 @@ int opts_parse(const opt_spec *specs, void *target, int *argc, char **argv, char
                size_t size)
 {
     parser p = {.specs = specs, .target = target, .error = error, .error_size = size};
-    size_t count = 0;
-    int result;
+    int result = read_arguments(&p, argc, argv);
 
-    while (specs[count].kind != OPT_END)
-        count++;
-    if (count > SPECS_MAX) {
-        fail(&p, "the table has over %d options", SPECS_MAX);
-        return -1;
-    }
-    result = read_arguments(&p, argc, argv);
     if (result != 0)
         return result;
     return read_environment(&p) ? 0 : -1;

@@ -67,6 +67,7 @@ typedef struct cli_call {
 #define CLI_FLAG(name, field, help) CLI_OPTION(name, OPT_FLAG, field, NULL, help, 0, 0)
 #define CLI_INT(name, field, value, help, least, most) \
     CLI_OPTION(name, OPT_INT, field, value, help, least, most)
+#define CLI_CHOICE(name, field, words, help) CLI_OPTION(name, OPT_CHOICE, field, words, help, 0, 0)
 #define CLI_LIST(name, field, value, help) \
     CLI_OPTION(name, OPT_LIST, field, value, help, 0, 0)
 #define CLI_DSN                                                                                \

@@ -286,8 +286,9 @@ static void say_why_not(doctor *d, const cardbox_error *err)
         report_format(d, FINDING_ERROR, "connection", "%s%s", err->message, cli_hint(err));
 }
 
-static void check_database(doctor *d, cli_call *call)
+static cli_exit run_doctor(cli_call *call)
 {
+    doctor d = {.json = call->json};
     cardbox_options sdk_options = CARDBOX_OPTIONS_INIT;
     char dsn[DEV_DSN_SIZE];
     admin_facts facts;
@@ -296,27 +297,19 @@ static void check_database(doctor *d, cli_call *call)
     sdk_options.no_named_statements = true; /* as cli_open */
     if (!cli_dsn(&sdk_options.conninfo, call, dsn) ||
         cardbox_open(&call->db, &sdk_options, &call->err) != CARDBOX_OK) {
-        say_why_not(d, &call->err);
+        say_why_not(&d, &call->err);
     } else if (admin_inspect(call->db, &facts, &call->err) != CARDBOX_OK) {
-        report_format(d, FINDING_ERROR, "connection", "%s", call->err.message);
+        report_format(&d, FINDING_ERROR, "connection", "%s", call->err.message);
     } else {
-        check_server(d, &facts);
-        check_role(d, &facts);
-        check_bounds(d, &facts, call->db);
-        check_schema(d, &facts);
-        check_path(d, &facts);
-        check_durability(d, &facts);
-        check_age(d, &facts);
-        check_settings(d, &facts);
+        check_server(&d, &facts);
+        check_role(&d, &facts);
+        check_bounds(&d, &facts, call->db);
+        check_schema(&d, &facts);
+        check_path(&d, &facts);
+        check_durability(&d, &facts);
+        check_age(&d, &facts);
+        check_settings(&d, &facts);
     }
-    cardbox_close(call->db);
-}
-
-static cli_exit run_doctor(cli_call *call)
-{
-    doctor d = {.json = call->json};
-
-    check_database(&d, call);
     return d.failed ? CLI_FAILED : CLI_DONE;
 }
 

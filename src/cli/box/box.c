@@ -211,11 +211,6 @@ const cli_command cli_box_cards = {
 
 /* --- context --- */
 
-static bool check_context(const cli_call *call)
-{
-    return context_view_check(call) && check_as_of(call);
-}
-
 static cli_exit show_context(cli_call *call)
 {
     cardbox_read_options part = part_of(call);
@@ -245,7 +240,7 @@ const cli_command cli_box_context = {
         BOX_AS_OF),
     .origins = {BOX_AS_OF_ORIGINS},
     .defaults = &(const cli_call){CONTEXT_VIEW_DEFAULTS},
-    .check = check_context,
+    .check = check_as_of,
     .run = show_context,
 };
 

@@ -162,8 +162,10 @@ static cli_exit import_project(cli_call *call)
     r.call = call;
     r.progress = (term_progress){.label = "import", .unit = "lines", .total = r.from.size};
     line_reader_init(&r.reader, TRANSFER_LINE_MAX, line_reader_from_file, r.from.in);
-    if (import_new(&r.in, call->db, call->tenant_from_rows ? NULL : call->project, report_refused,
-                   &r, &call->err) != CARDBOX_OK) {
+    if (!cli_open(call)) {
+        status = CLI_FAILED;
+    } else if (import_new(&r.in, call->db, call->tenant_from_rows ? NULL : call->project,
+                          report_refused, &r, &call->err) != CARDBOX_OK) {
         cli_failed(call);
     } else {
         status = import_lines(&r) ? CLI_DONE : CLI_FAILED;
@@ -200,5 +202,6 @@ const cli_command cli_import = {
                  "each row into the project that its tenant_id names")),
     .project_optional = true,
     .check = check_project,
+    .without_database = true, /* the file is opened first */
     .run = import_project,
 };

@@ -164,11 +164,6 @@ static cli_exit append_and_print(cli_call *call, const append_input *input)
     return end;
 }
 
-static bool check_create(const cli_call *call)
-{
-    return session_dialect_check("--create", call->dialect);
-}
-
 static cli_exit append_file(cli_call *call)
 {
     append_input input = {.memory = ARENA_INIT};
@@ -177,7 +172,7 @@ static cli_exit append_file(cli_call *call)
 
     if (!source_open(&source, call->arguments[1]))
         return CLI_FAILED;
-    if (read_entries(&input, &source))
+    if (read_entries(&input, &source) && cli_open(call))
         status = append_and_print(call, &input);
     arena_reset(&input.memory);
     source_close(&source);
@@ -198,13 +193,13 @@ const cli_command cli_session_append = {
     .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
                 "session append --project demo --key turn-4 s-1 more.jsonl",
     .options = (const opt_spec[])CLI_IN_PROJECT(
-        CLI_TEXT("create", dialect, "DIALECT",
-                 "make the session if it is missing and the entries are good: pi or plain"),
+        CLI_CHOICE("create", dialect, SESSION_DIALECTS,
+                   "make the session if it is missing and the entries are good"),
         CLI_TEXT("key", key, "KEY",
                  "append key: the same one appends once; each entry then needs an id"),
         CLI_INT("expected-version", expected_version, "N", "only if the session is at this version",
                 1, INT32_MAX)),
     .origins = {{"key", "--key"}},
-    .check = check_create,
+    .without_database = true, /* the file is read first */
     .run = append_file,
 };

@@ -82,6 +82,5 @@ const cli_command cli_session_context = {
         CLI_TEXT("compare", compare, "ENTRY",
                  "say how many messages this entry's context shares with it")),
     .defaults = &(const cli_call){CONTEXT_VIEW_DEFAULTS},
-    .check = context_view_check,
     .run = show_context,
 };

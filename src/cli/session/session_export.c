@@ -22,14 +22,9 @@ static bool write_piece(void *arg, const char *bytes, size_t len)
     return target_write(&state->target, (slice){bytes, len});
 }
 
-static bool check_dialect(const cli_call *call)
-{
-    return session_dialect_check("--dialect", call->dialect);
-}
-
 static cli_exit export_session(cli_call *call)
 {
-    cardbox_dialect dialect;
+    cardbox_dialect dialect = CARDBOX_DIALECT_UNKNOWN;
     export_state state = {.target = target_of(call->arguments[1]),
                           .progress = {.label = "export", .unit = "bytes"}};
     char bytes[TERM_NUMBER_SIZE];
@@ -73,10 +68,9 @@ const cli_command cli_session_export = {
             CLI_DSN,
             CLI_PROJECT,
             CLI_TEXT("entry", entry, "ENTRY", "only the header and the path to this entry"),
-            CLI_TEXT("dialect", dialect, "DIALECT", "pi or plain: convert it (default: as it is)"),
-            CLI_TEXT("to", dialect, "DIALECT", "the same, as session convert has it"),
+            CLI_CHOICE("dialect", dialect, SESSION_DIALECTS, "convert it (default: as it is)"),
+            CLI_CHOICE("to", dialect, SESSION_DIALECTS, "the same, as session convert has it"),
             CLI_OPTIONS_END,
         },
-    .check = check_dialect,
     .run = export_session,
 };

@@ -154,11 +154,6 @@ static cli_exit convert_file(session_file *file, cli_call *call)
     return left_out > 0 ? CLI_FAILED : CLI_DONE;
 }
 
-static bool check_dialect(const cli_call *call)
-{
-    return session_dialect_check("--to", call->dialect);
-}
-
 static cli_exit convert_session_file(cli_call *call)
 {
     return with_file(call->arguments[0], convert_file, call);
@@ -178,12 +173,10 @@ const cli_command cli_session_convert = {
                 "session convert --to pi - < plain.jsonl",
     .options =
         (const opt_spec[]){
-            CLI_TEXT("to", dialect, "DIALECT",
-                     "pi or plain (default: the one that the file is not)"),
-            CLI_TEXT("dialect", dialect, "DIALECT", "the same, as session export has it"),
+            CLI_CHOICE("to", dialect, SESSION_DIALECTS, "default: the one that the file is not"),
+            CLI_CHOICE("dialect", dialect, SESSION_DIALECTS, "the same, as session export has it"),
             CLI_OPTIONS_END,
         },
     .without_database = true,
-    .check = check_dialect,
     .run = convert_session_file,
 };

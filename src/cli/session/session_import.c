@@ -211,7 +211,7 @@ static cli_exit import_file(cli_call *call)
     if (!source_open(&state.from, call->arguments[0]))
         return CLI_FAILED;
     state.progress.total = state.from.size;
-    cli_exit status = import(call, &state);
+    cli_exit status = cli_open(call) ? import(call, &state) : CLI_FAILED;
     arena_reset(&state.memory);
     source_close(&state.from);
     return status;
@@ -236,5 +236,6 @@ const cli_command cli_session_import = {
             "also into a session of the other dialect, or whose header has another id; also a file "
             "without any entry in its beginning")),
     .origins = {{"session_id", "--session"}},
+    .without_database = true, /* the file is opened first */
     .run = import_file,
 };

@@ -14,25 +14,9 @@ static const char *const SIDES[] = {"both", "a", "b"};
 
 bool session_dialect_of(cardbox_dialect *out, const char *name)
 {
-    static const cardbox_dialect dialects[] = {CARDBOX_DIALECT_PI, CARDBOX_DIALECT_PLAIN};
-
-    for (size_t i = 0; name != NULL && i < sizeof(dialects) / sizeof(dialects[0]); i++) {
-        *out = dialects[i];
-        if (strcmp(name, session_dialect_name((int)*out)) == 0)
-            return true;
-    }
-    *out = CARDBOX_DIALECT_UNKNOWN;
-    return false;
-}
-
-bool session_dialect_check(const char *option, const char *name)
-{
-    cardbox_dialect unused;
-
-    if (name == NULL || session_dialect_of(&unused, name))
-        return true;
-    cli_error("%s must be pi or plain, not \"%s\"", option, name);
-    return false;
+    if (name != NULL)
+        *out = strcmp(name, "pi") == 0 ? CARDBOX_DIALECT_PI : CARDBOX_DIALECT_PLAIN;
+    return name != NULL;
 }
 
 void session_warn_not_in_context(size_t count)

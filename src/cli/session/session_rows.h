@@ -8,11 +8,11 @@
 #include "cli/view/listing.h"
 #include "model/session/preview.h"
 
-/* The dialect of a name. False: `name` is NULL or unknown, and the dialect is unknown too. */
-bool session_dialect_of(cardbox_dialect *out, const char *name);
+/* The names of dialects, as an option has them. */
+#define SESSION_DIALECTS "pi|plain"
 
-/* Checks the value of `option`, which may be NULL. False: an error was printed. */
-bool session_dialect_check(const char *option, const char *name);
+/* The dialect of such a name. False: `name` is NULL. */
+bool session_dialect_of(cardbox_dialect *out, const char *name);
 
 /* Appends the object of a session, without the brace that closes it. */
 void session_object(buf *out, const cardbox_session *session);

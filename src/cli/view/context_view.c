@@ -9,16 +9,6 @@
 #include "model/session/context.h"
 #include "model/session/preview.h"
 
-bool context_view_check(const cli_call *call)
-{
-    cardbox_format unused;
-
-    if (context_format_of(&unused, slice_of(call->format)))
-        return true;
-    cli_error("--format must be openai, anthropic or entries, not \"%s\"", call->format);
-    return false;
-}
-
 void context_view_how(cardbox_context_options *out, const cli_call *call)
 {
     out->no_repair = call->no_repair;

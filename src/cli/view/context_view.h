@@ -10,11 +10,9 @@
 /* Initial values, and the options of such a command. */
 #define CONTEXT_VIEW_DEFAULTS .format = "openai"
 #define CONTEXT_VIEW_OPTIONS                                                                       \
-    CLI_TEXT("format", format, "FORMAT", "openai (default), anthropic or entries"),                \
+    CLI_CHOICE("format", format, "openai|anthropic|entries", "the format (default openai)"),       \
         CLI_FLAG("no-repair", no_repair, "leave calls and results as they are, paired or not")
 
-/* False: there is no such format, which is reported. */
-bool context_view_check(const cli_call *call);
 void context_view_how(cardbox_context_options *out, const cli_call *call);
 
 /* Prints the messages on stdout and the report on stderr, or one object of both. */
