@@ -9,11 +9,6 @@
 
 enum { SCOPE_WIDTH = 5, LINE_COLUMNS = 80, INDENT = 2 };
 
-static const opt_spec SHOW_SPECS[] = {
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
-
 static void print_summary(const bus_ability *ability, int name_width)
 {
     buf text = BUF_INIT(4096);
@@ -79,7 +74,7 @@ const cli_command cli_ability_list = {
         "An ability has an input and an output of JSON. Over HTTP a token needs its scope."
         " `ability show` prints the schemas.",
     .examples = "ability list\nability list task",
-    .options = SHOW_SPECS,
+    .options = CLI_OPTIONS(CLI_JSON),
     .without_database = true,
     .run = list_abilities,
 };
@@ -157,7 +152,7 @@ const cli_command cli_ability_show = {
     .arguments = "ABILITY",
     .summary = "show an ability with its JSON Schemas",
     .examples = "ability show card:add",
-    .options = SHOW_SPECS,
+    .options = CLI_OPTIONS(CLI_JSON),
     .without_database = true,
     .run = show_ability,
 };
@@ -194,6 +189,6 @@ const cli_command cli_ability_invoke = {
     .summary = "invoke an ability and print its output, JSON",
     .description = "The input is JSON, by default {}; - reads it from the standard input.",
     .examples = "ability invoke --project demo card:list '{\"limit\":2}'",
-    .options = cli_plain_specs,
+    .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
     .run = invoke_ability,
 };

@@ -87,16 +87,11 @@ typedef struct cli_call {
 #define CLI_CURSOR CLI_TEXT("cursor", cursor, "CURSOR", "go on where an earlier list ended")
 #define CLI_OPTIONS_END {NULL, OPT_END, 0, NULL, NULL, NULL, 0, 0}
 
-/* The options of a command that uses a database, or a project in it. */
-#define CLI_IN_DATABASE(...) {CLI_DSN, __VA_ARGS__, CLI_JSON, CLI_OPTIONS_END}
+/* The options of a command; of one that uses a database, or a project in it. */
+#define CLI_OPTIONS(...)     ((const opt_spec[]){__VA_ARGS__, CLI_OPTIONS_END})
+#define CLI_IN_DATABASE(...) CLI_OPTIONS(CLI_DSN, __VA_ARGS__, CLI_JSON)
 #define CLI_IN_PROJECT(...)  CLI_IN_DATABASE(CLI_PROJECT, __VA_ARGS__)
 /* clang-format on */
-
-/* For commands that have no options of their own. */
-extern const opt_spec cli_database_specs[]; /* --dsn, --json */
-extern const opt_spec cli_plain_specs[];    /* and --project */
-extern const opt_spec cli_list_specs[];     /* and --limit */
-extern const opt_spec cli_page_specs[];     /* and --cursor */
 
 /* The name of a value in the store's messages, and the option that the user gave it with. */
 typedef struct cli_origin {

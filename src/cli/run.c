@@ -12,12 +12,6 @@
 /* The command that runs, for messages: a process runs one. */
 static const cli_command *running;
 
-const opt_spec cli_database_specs[] = {CLI_DSN, CLI_JSON, CLI_OPTIONS_END};
-const opt_spec cli_plain_specs[] = {CLI_DSN, CLI_PROJECT, CLI_JSON, CLI_OPTIONS_END};
-const opt_spec cli_list_specs[] = {CLI_DSN, CLI_PROJECT, CLI_LIMIT, CLI_JSON, CLI_OPTIONS_END};
-const opt_spec cli_page_specs[] = {CLI_DSN,   CLI_PROJECT, CLI_CURSOR,
-                                   CLI_LIMIT, CLI_JSON,    CLI_OPTIONS_END};
-
 /* --- reporting --- */
 
 void cli_message(const char *kind, const char *format, ...)

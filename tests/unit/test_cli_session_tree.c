@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "cli/cli.h"
-#include "cli/session/session_draw.h"
+#include "cli/session/session_internal.h"
 #include "cli/view/term.h"
 
 #define ROOT SESSION_TREE_ROOT

@@ -320,7 +320,7 @@ const cli_command cli_doctor = {
                    "Exit status 1 if there is an error; warnings alone give 0.",
     .examples = "doctor --dsn 'host=db user=cardbox_app dbname=cardbox'\n"
                 "doctor --json",
-    .options = cli_database_specs,
+    .options = CLI_OPTIONS(CLI_DSN, CLI_JSON),
     .without_database = true,
     .run = run_doctor,
 };

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "cli/cli.h"
 #include "cli/view/table.h"
 #include "store/admin/gc.h"
 
@@ -115,18 +114,13 @@ const cli_command cli_gc = {
                    "both may run at any time.",
     .examples = "gc --dry-run\n"
                 "gc --retention-days 7 --batch 500",
-    .options =
-        (const opt_spec[]){
-            CLI_DSN,
-            CLI_FLAG("dry-run", dry_run, "only count"),
-            CLI_INT("retention-days", retention_days, "N",
-                    "how long deleted cards and boxes are kept (default 30)", 0, GC_RETENTION_MAX),
-            CLI_INT("batch", batch, "N", "most rows in one transaction (default 1000)", 1, 100000),
-            CLI_INT("wait-s", wait_s, "N",
-                    "seconds to wait for locks of other sessions (default 60)", 0, 86400),
-            CLI_JSON,
-            CLI_OPTIONS_END,
-        },
+    .options = CLI_IN_DATABASE(
+        CLI_FLAG("dry-run", dry_run, "only count"),
+        CLI_INT("retention-days", retention_days, "N",
+                "how long deleted cards and boxes are kept (default 30)", 0, GC_RETENTION_MAX),
+        CLI_INT("batch", batch, "N", "most rows in one transaction (default 1000)", 1, 100000),
+        CLI_INT("wait-s", wait_s, "N", "seconds to wait for locks of other sessions (default 60)",
+                0, 86400)),
     .defaults =
         &(const cli_call){.retention_days = GC_RETENTION_DAYS, .batch = GC_BATCH, .wait_s = WAIT_S},
     .run = run_gc,

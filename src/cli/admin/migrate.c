@@ -3,7 +3,6 @@
  */
 #include "store/admin/migrate.h"
 
-#include "cli/cli.h"
 #include "cli/view/table.h"
 
 /* The result for migrations, or for functions. */
@@ -113,16 +112,10 @@ const cli_command cli_migrate = {
                    "that migrated the database changes nothing.",
     .examples = "migrate --dsn 'host=db user=cardbox dbname=cardbox'\n"
                 "migrate --dry-run --json",
-    .options =
-        (const opt_spec[]){
-            CLI_DSN,
-            CLI_FLAG("dry-run", dry_run, "only show what would be applied"),
-            CLI_INT("wait-s", wait_s, "N",
-                    "seconds to wait for each lock that another session has (default 60)", 0,
-                    86400),
-            CLI_JSON,
-            CLI_OPTIONS_END,
-        },
+    .options = CLI_IN_DATABASE(
+        CLI_FLAG("dry-run", dry_run, "only show what would be applied"),
+        CLI_INT("wait-s", wait_s, "N",
+                "seconds to wait for each lock that another session has (default 60)", 0, 86400)),
     .defaults = &(const cli_call){.wait_s = MIGRATE_WAIT_S},
     .without_database = true,
     .run = run_migrate,

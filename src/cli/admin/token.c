@@ -5,9 +5,8 @@
 #include <inttypes.h>
 #include <time.h>
 #include "base/isotime.h"
-#include "cli/cli.h"
 #include "cli/admin/secret.h"
-#include "cli/view/listing.h"
+#include "cli/view/table.h"
 #include "store/client/check.h"
 #include "base/errors.h"
 
@@ -110,19 +109,14 @@ const cli_command cli_token_create = {
                 "token create --name importer --tenant a --tenant b --scope read,write --expires "
                 "30d\n"
                 "token create --name operator --all-tenants --scope read,write,tasks,admin --json",
-    .options =
-        (const opt_spec[]){
-            CLI_DSN,
-            CLI_TEXT("name", name, "NAME", "its purpose; unique among tokens"),
-            CLI_LIST("tenant", tenants, "PROJECT",
-                     "a project that it is good for; may be given several times"),
-            CLI_FLAG("all-tenants", all_tenants, "good for every project"),
-            CLI_TEXT("scope", scope, "SCOPES",
-                     "read, write, tasks, admin, with commas between (default read)"),
-            CLI_TEXT("expires", expires, "WHEN", "30d, 12h or a moment (default never)"),
-            CLI_JSON,
-            CLI_OPTIONS_END,
-        },
+    .options = CLI_IN_DATABASE(
+        CLI_TEXT("name", name, "NAME", "its purpose; unique among tokens"),
+        CLI_LIST("tenant", tenants, "PROJECT",
+                 "a project that it is good for; may be given several times"),
+        CLI_FLAG("all-tenants", all_tenants, "good for every project"),
+        CLI_TEXT("scope", scope, "SCOPES",
+                 "read, write, tasks, admin, with commas between (default read)"),
+        CLI_TEXT("expires", expires, "WHEN", "30d, 12h or a moment (default never)")),
     .origins = {{"name", "--name"}, {"tenant", "--tenant"}},
     .defaults = &(const cli_call){.scope = "read"},
     .run = create_token,
@@ -217,7 +211,7 @@ const cli_command cli_token_list = {
     .summary = "show all tokens, never their secrets",
     .examples = "token list\n"
                 "token list --json",
-    .options = cli_database_specs,
+    .options = CLI_OPTIONS(CLI_DSN, CLI_JSON),
     .run = list_tokens,
 };
 
@@ -260,6 +254,6 @@ const cli_command cli_token_revoke = {
     .description = "Servers refuse it within a second. The last token's end does not open them.",
     .examples = "token revoke 3\n"
                 "token revoke importer",
-    .options = cli_database_specs,
+    .options = CLI_OPTIONS(CLI_DSN, CLI_JSON),
     .run = revoke_token,
 };

@@ -3,9 +3,8 @@
  */
 #include <inttypes.h>
 #include "cli/card/card_view.h"
-#include "cli/cli.h"
 #include "cli/view/context_view.h"
-#include "cli/view/listing.h"
+#include "cli/view/table.h"
 
 /* --- as of when --- */
 
@@ -95,7 +94,7 @@ const cli_command cli_box_get = {
     .summary = "show the ids in a box",
     .examples = "box get --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box get --project demo --at-version 1 --json 01970000-0000-7000-8000-000000000001",
-    .options = (const opt_spec[])CLI_IN_PROJECT(BOX_AS_OF),
+    .options = CLI_IN_PROJECT(BOX_AS_OF),
     .origins = {BOX_AS_OF_ORIGINS},
     .check = check_as_of,
     .run = show_box,
@@ -201,9 +200,8 @@ const cli_command cli_box_cards = {
                    "{\"card_id\":ID,\"missing\":true}.",
     .examples = "box cards --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box cards --project demo --tail 3 --json 01970000-0000-7000-8000-000000000001",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
-        CLI_INT("tail", tail, "N", "only the last N", 1, INT32_MAX), BOX_AS_OF,
-        CLI_FLAG("ids", ids, "show the ids of the cards")),
+    .options = CLI_IN_PROJECT(CLI_INT("tail", tail, "N", "only the last N", 1, INT32_MAX),
+                              BOX_AS_OF, CLI_FLAG("ids", ids, "show the ids of the cards")),
     .origins = {BOX_AS_OF_ORIGINS},
     .check = check_as_of,
     .run = show_cards,
@@ -235,9 +233,9 @@ const cli_command cli_box_context = {
                    "repaired so that the model's API takes them. With --json one object of both.",
     .examples = "box context --project demo 01970000-0000-7000-8000-000000000001 | jq '.[].role'\n"
                 "box context --project demo --tail 3 --json 01970000-0000-7000-8000-000000000001",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
-        CONTEXT_VIEW_OPTIONS, CLI_INT("tail", tail, "N", "only of the last N cards", 1, INT32_MAX),
-        BOX_AS_OF),
+    .options = CLI_IN_PROJECT(CONTEXT_VIEW_OPTIONS,
+                              CLI_INT("tail", tail, "N", "only of the last N cards", 1, INT32_MAX),
+                              BOX_AS_OF),
     .origins = {BOX_AS_OF_ORIGINS},
     .defaults = &(const cli_call){CONTEXT_VIEW_DEFAULTS},
     .check = check_as_of,
@@ -299,7 +297,7 @@ const cli_command cli_box_log = {
     .summary = "show the changes of a box, newest first",
     .examples = "box log --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box log --project demo --limit 1 --json 01970000-0000-7000-8000-000000000001",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
+    .options = CLI_IN_PROJECT(
         CLI_INT("before", before, "N", "only versions below this one", 1, INT32_MAX), CLI_LIMIT),
     .run = show_log,
 };

@@ -47,10 +47,9 @@ const cli_command cli_box_create = {
     .summary = "make a box",
     .examples = "box create --project demo\n"
                 "box create --project demo demo-001-instruction demo-002-profile --json",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
-        CLI_TEXT("id", id, "UUID", "its id (default: a new UUIDv7)"),
-        CLI_LIST("parent", parents, "UUID",
-                 "a box that it is made from; may be given several times")),
+    .options = CLI_IN_PROJECT(CLI_TEXT("id", id, "UUID", "its id (default: a new UUIDv7)"),
+                              CLI_LIST("parent", parents, "UUID",
+                                       "a box that it is made from; may be given several times")),
     .origins = {{"box_id", "--id"}, {"parent_ids", "--parent"}},
     .run = create_box,
 };
@@ -84,8 +83,8 @@ const cli_command cli_box_append = {
     .examples = "box append --project demo 01970000-0000-7000-8000-000000000002 demo-013-thought\n"
                 "box append --project demo --key turn-4 01970000-0000-7000-8000-000000000002 "
                 "demo-018-result demo-019-deliverable",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
-        CLI_TEXT("key", key, "KEY", "append key: the same one appends once"), BOX_EXPECTED_VERSION),
+    .options = CLI_IN_PROJECT(CLI_TEXT("key", key, "KEY", "append key: the same one appends once"),
+                              BOX_EXPECTED_VERSION),
     .origins = {{"key", "--key"}},
     .run = append_cards,
 };
@@ -113,7 +112,7 @@ const cli_command cli_box_replace = {
                 "demo-014-deliverable\n"
                 "box replace --project demo --expected-version 2 "
                 "01970000-0000-7000-8000-000000000002",
-    .options = (const opt_spec[])CLI_IN_PROJECT(BOX_EXPECTED_VERSION),
+    .options = CLI_IN_PROJECT(BOX_EXPECTED_VERSION),
     .origins = {{"box_id", "the box's id"}},
     .run = replace_cards,
 };
@@ -148,7 +147,7 @@ const cli_command cli_box_fork = {
     .summary = "make a new box that begins like this one",
     .examples = "box fork --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box fork --project demo --at-length 12 01970000-0000-7000-8000-000000000001",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
+    .options = CLI_IN_PROJECT(
         CLI_INT("at-version", at_version, "N", "as it was at this version", 1, INT32_MAX),
         CLI_INT("at-length", at_length, "N", "only with its first N cards", 0, INT32_MAX),
         CLI_TEXT("new-id", new_id, "UUID", "id of the fork (default: a new UUIDv7)")),

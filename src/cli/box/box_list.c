@@ -2,8 +2,7 @@
  * box_list.c: `cardbox box list` and `cardbox card boxes`, over the public SDK.
  */
 #include "cli/card/card_view.h"
-#include "cli/cli.h"
-#include "cli/view/listing.h"
+#include "cli/view/table.h"
 
 static void add_box_object(buf *out, const void *of, size_t i)
 {
@@ -51,7 +50,7 @@ const cli_command cli_box_list = {
     .summary = "list boxes, newest first",
     .examples = "box list --project demo\n"
                 "box list --project demo --limit 1 --json",
-    .options = cli_page_specs,
+    .options = CLI_IN_PROJECT(CLI_CURSOR, CLI_LIMIT),
     .run = list_boxes,
 };
 
@@ -78,6 +77,6 @@ const cli_command cli_card_boxes = {
     .summary = "list the boxes that hold a card now",
     .description = "The newest box comes first.",
     .examples = "card boxes --project demo demo-001-instruction",
-    .options = cli_page_specs,
+    .options = CLI_IN_PROJECT(CLI_CURSOR, CLI_LIMIT),
     .run = list_boxes_of_card,
 };

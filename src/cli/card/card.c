@@ -3,9 +3,8 @@
  */
 #include "base/arena.h"
 #include "cli/card/card_view.h"
-#include "cli/cli.h"
 #include "cli/files.h"
-#include "cli/view/listing.h"
+#include "cli/view/table.h"
 
 /* --- get --- */
 
@@ -45,23 +44,23 @@ static bool print_card(const cardbox_card *card)
     return printed;
 }
 
-/* Cards and the project that they are in. */
-typedef struct cards_of {
-    const cardbox_cards *cards;
+/* Cards or revisions, and the project that they are in. */
+typedef struct of_project {
+    const void *rows;
     const char *project;
-} cards_of;
+} of_project;
 
 static void add_card_object(buf *out, const void *given, size_t i)
 {
-    const cards_of *of = given;
+    const of_project *of = given;
 
-    card_view_json(out, cardbox_cards_at(of->cards, i), of->project);
+    card_view_json(out, cardbox_cards_at(of->rows, i), of->project);
 }
 
 static void add_card_row(table *rows, const void *given, size_t i)
 {
-    const cards_of *of = given;
-    const cardbox_card *card = cardbox_cards_at(of->cards, i);
+    const of_project *of = given;
+    const cardbox_card *card = cardbox_cards_at(of->rows, i);
 
     card_view_add_row(rows, card, card->card_id, 0, true);
 }
@@ -70,7 +69,7 @@ static const listing CARDS = {add_card_object, add_card_row, 2, {CARD_COLUMNS_WI
 
 static cli_exit print_cards(const cardbox_cards *cards, cli_call *call)
 {
-    cards_of of = {cards, call->project};
+    of_project of = {cards, call->project};
     size_t count = cardbox_cards_count(cards);
     cli_exit status = CLI_DONE;
 
@@ -108,7 +107,7 @@ const cli_command cli_card_get = {
                    "\"__type__\" of its class. `cardbox export` gives contents as they are stored.",
     .examples = "card get --project demo demo-010-result\n"
                 "card get --project demo --json demo-001-instruction demo-002-profile",
-    .options = cli_plain_specs,
+    .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
     .run = show_cards,
 };
 
@@ -217,7 +216,7 @@ const cli_command cli_card_add = {
                 "card add --project demo --id c-1 --content '{\"any\":[\"JSON\"]}' --strict\n"
                 "card add --project demo --id c-2 - < content.json\n"
                 "card add --project demo --type agent.thought --text - < thought.txt",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
+    .options = CLI_IN_PROJECT(
         CLI_TEXT("id", id, "ID", "its id (default: a new UUIDv7)"),
         CLI_TEXT("type", type, "TYPE", "metadata.type, such as task.instruction"),
         CLI_TEXT("role", role, "ROLE", "metadata.role (default: that of the type)"),
@@ -287,7 +286,7 @@ static cli_exit list_matching(cli_call *call, const cardbox_match *matches)
     filter.limit = (unsigned)call->limit;
     if (cardbox_cards_list(&cards, call->db, call->project, &filter, &call->err) != CARDBOX_OK)
         return cli_failed(call);
-    cards_of of = {cards, call->project};
+    of_project of = {cards, call->project};
     bool is_filtered = call->type || call->role || call->step || call->trace || call->turn ||
                        call->call || call->created_after || call->created_before || call->cursor ||
                        call->meta.count > 0;
@@ -316,7 +315,7 @@ const cli_command cli_card_list = {
     .examples = "card list --project demo --type tool.result --limit 20\n"
                 "card list --project demo --step step-1 --json\n"
                 "card list --project demo --meta author_id=read_log --meta step_id=step-1",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
+    .options = CLI_IN_PROJECT(
         CLI_TEXT("type", type, "TYPE", "only with this metadata.type"),
         CLI_TEXT("role", role, "ROLE", "only with this metadata.role"),
         CLI_TEXT("step", step, "ID", "only with this metadata.step_id"),
@@ -337,16 +336,11 @@ const cli_command cli_card_list = {
 
 /* --- revisions --- */
 
-typedef struct revisions_of {
-    const cardbox_revisions *revisions;
-    const char *project;
-} revisions_of;
-
 /* The card object with the revision's number and time before it. */
 static void add_revision_object(buf *out, const void *given, size_t i)
 {
-    const revisions_of *of = given;
-    const cardbox_revision *one = cardbox_revisions_at(of->revisions, i);
+    const of_project *of = given;
+    const cardbox_revision *one = cardbox_revisions_at(of->rows, i);
 
     buf_json_open_take(out, json_pack("{s:I, s:s}", "revision", (json_int_t)one->revision,
                                       "replaced_at", one->replaced_at));
@@ -357,8 +351,8 @@ static void add_revision_object(buf *out, const void *given, size_t i)
 
 static void add_revision_row(table *rows, const void *given, size_t i)
 {
-    const revisions_of *of = given;
-    const cardbox_revision *one = cardbox_revisions_at(of->revisions, i);
+    const of_project *of = given;
+    const cardbox_revision *one = cardbox_revisions_at(of->rows, i);
     buf summary = BUF_INIT(4 * (size_t)CARDBOX_CONTENT_MAX);
 
     card_view_summary(&summary, one->card);
@@ -384,7 +378,7 @@ static cli_exit show_revisions(cli_call *call)
     if (cardbox_card_revisions(&revisions, call->db, call->project, call->arguments[0],
                                call->before, (unsigned)call->limit, &call->err) != CARDBOX_OK)
         return cli_failed(call);
-    revisions_of of = {revisions, call->project};
+    of_project of = {revisions, call->project};
     cli_exit status = listing_print(&REVISIONS, &of, cardbox_revisions_count(revisions), NULL,
                                     call->json, "card %s was never repaired", call->arguments[0]);
     cardbox_revisions_free(revisions);
@@ -397,7 +391,7 @@ const cli_command cli_card_revisions = {
     .summary = "show what a card said before it was repaired, newest first",
     .examples = "card revisions --project demo demo-001-instruction\n"
                 "card revisions --project demo --json demo-001-instruction",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
+    .options = CLI_IN_PROJECT(
         CLI_INT("before", before, "N", "only revisions below this one", 1, INT32_MAX), CLI_LIMIT),
     .origins = {{"card_id", "the card's id"}},
     .run = show_revisions,

@@ -22,30 +22,6 @@
 #define STOP_MS     60000
 #define STEP_MS     20
 
-/* The contents of postmaster.pid: the process, and in line 8 its state. */
-typedef struct pid_file {
-    long pid;
-    bool ready;
-} pid_file;
-
-static bool read_pid_file(const cluster *c, pid_file *out)
-{
-    char path[PATH_MAX], line[PATH_MAX];
-    FILE *file = path_join(path, c->data, "postmaster.pid") ? fopen(path, "re") : NULL;
-
-    *out = (pid_file){0, false};
-    if (file == NULL)
-        return false;
-    for (int number = 1; fgets(line, sizeof(line), file) != NULL; number++) {
-        if (number == 1)
-            out->pid = strtol(line, NULL, 10);
-        else if (number == 8)
-            out->ready = strncmp(line, "ready", 5) == 0;
-    }
-    fclose(file);
-    return out->pid > 0;
-}
-
 /* --- what an earlier run left --- */
 
 /* True if a process is a PostgreSQL server of our data folder. */
@@ -165,32 +141,44 @@ static bool start_postgres(cluster *c)
     return pid > 0;
 }
 
-static bool has_ended(cluster *c)
+/* True if the state in line 8 of postmaster.pid is "ready", and line 1 names our process. */
+static bool is_ready(const cluster *c)
 {
-    if (waitpid(c->pid, NULL, WNOHANG) == 0)
+    char path[PATH_MAX], line[PATH_MAX];
+    FILE *file = path_join(path, c->data, "postmaster.pid") ? fopen(path, "re") : NULL;
+    bool is_ours = false, ready = false;
+
+    if (file == NULL)
         return false;
-    c->pid = 0;
-    return true;
+    for (int number = 1; fgets(line, sizeof(line), file) != NULL; number++) {
+        if (number == 1)
+            is_ours = strtol(line, NULL, 10) == c->pid;
+        else if (number == 8)
+            ready = strncmp(line, "ready", 5) == 0;
+    }
+    fclose(file);
+    return is_ours && ready;
 }
 
-static bool await_ready(cluster *c, const volatile sig_atomic_t *stop)
+static bool await_ready(cluster *c)
 {
     int64_t deadline = clock_ms() + START_MS;
-    pid_file now;
 
-    while (!*stop && clock_ms() < deadline && !has_ended(c)) {
-        if (read_pid_file(c, &now) && now.pid == c->pid && now.ready)
+    while (!dev_stop_asked && clock_ms() < deadline && c->pid != 0) {
+        if (is_ready(c))
             return true;
         clock_sleep_ms(STEP_MS);
+        if (waitpid(c->pid, NULL, WNOHANG) != 0)
+            c->pid = 0;
     }
-    if (*stop)
+    if (dev_stop_asked)
         return false;
     cli_error("PostgreSQL does not start; the end of %s:", c->log);
     process_print_tail(c->log);
     return false;
 }
 
-bool cluster_open(cluster *c, const char *dir, const volatile sig_atomic_t *stop)
+bool cluster_open(cluster *c, const char *dir)
 {
     char resolved[PATH_MAX];
 
@@ -203,10 +191,10 @@ bool cluster_open(cluster *c, const char *dir, const volatile sig_atomic_t *stop
     /* As PostgreSQL sees it, and as short as it can be. */
     if (realpath(c->data, resolved) != NULL)
         memcpy(c->data, resolved, sizeof(c->data));
-    if (*stop || !await_leftover(c) || !place_socket(c))
+    if (dev_stop_asked || !await_leftover(c) || !place_socket(c))
         return false;
     remove_stale_locks(c);
-    return start_postgres(c) && await_ready(c, stop);
+    return start_postgres(c) && await_ready(c);
 }
 
 void cluster_close(cluster *c)

@@ -32,12 +32,12 @@ typedef struct dev_run {
     dev_server server;
 } dev_run;
 
-static volatile sig_atomic_t stop_asked;
+volatile sig_atomic_t dev_stop_asked;
 
 static void ask_stop(int number)
 {
     (void)number;
-    stop_asked = stop_asked + 1;
+    dev_stop_asked = dev_stop_asked + 1;
 }
 
 /* A child's end only has to wake us. */
@@ -179,26 +179,17 @@ static void report_refused(void *arg, uint64_t line, const char *reason)
     cli_error("line %llu of the sample: %s", (unsigned long long)line, reason);
 }
 
-/* The next line of the text. False at the end. */
-static bool next_line(slice *rest, slice *line)
-{
-    const char *end = rest->len > 0 ? memchr(rest->ptr, '\n', rest->len) : NULL;
-
-    if (rest->len == 0)
-        return false;
-    *line = (slice){rest->ptr, end ? (size_t)(end - rest->ptr) : rest->len};
-    *rest = (slice){rest->ptr + line->len + (end != NULL), rest->len - line->len - (end != NULL)};
-    return true;
-}
-
 static cardbox_status import_sample(cardbox *db, cardbox_error *err)
 {
     store_import *in = NULL;
-    slice rest = {SAMPLE, sizeof(SAMPLE) - 1}, line;
     cardbox_status status = import_new(&in, db, DEV_PROJECT, report_refused, NULL, err);
 
-    while (status == CARDBOX_OK && next_line(&rest, &line))
+    for (const char *at = SAMPLE; status == CARDBOX_OK && *at != '\0'; at += strspn(at, "\n")) {
+        slice line = {at, strcspn(at, "\n")};
+
         status = import_line(in, line, NULL, err);
+        at += line.len;
+    }
     if (status == CARDBOX_OK)
         status = import_finish(in, err);
     import_free(in);
@@ -287,27 +278,21 @@ static bool prepare_database(dev_run *r)
     return filled;
 }
 
-/* As a role that sees what a server sees, and not as the owner of everything. */
-static bool start_server(dev_run *r)
-{
-    char dsn[sizeof(r->dsn) + 64];
-
-    snprintf(dsn, sizeof(dsn), "%s user=" ADMIN_DEV_ROLE, r->dsn);
-    return dev_server_start(&r->server, r->dir, dsn, r->call, &stop_asked);
-}
-
 static bool start_all(dev_run *r)
 {
+    char server_dsn[sizeof(r->dsn) + 64];
+
     printf("cardbox %s\n", cardbox_version());
-    if (!dev_is_free(r->call->listen)) /* before the slow steps */
-        return false;
-    if (!cluster_open(&r->cluster, r->dir, &stop_asked))
+    if (!dev_is_free(r->call->listen) /* before the slow steps */ ||
+        !cluster_open(&r->cluster, r->dir))
         return false;
     cluster_dsn(&r->cluster, r->dsn);
     if (!prepare_database(r) || !write_dsn(r))
         return false;
     printf("dsn: %s\n", r->dsn);
-    if (!start_server(r))
+    /* As a role that sees what a server sees, and not as the owner of everything. */
+    snprintf(server_dsn, sizeof(server_dsn), "%s user=" ADMIN_DEV_ROLE, r->dsn);
+    if (!dev_server_start(&r->server, r->dir, server_dsn, r->call))
         return false;
     printf("ready: %s\n", r->server.url);
     printf("inspector: %s/ui/#/%s\n", r->server.url, DEV_PROJECT);
@@ -318,9 +303,9 @@ static bool start_all(dev_run *r)
 /* Until somebody asks us to stop, or one of the two ends by itself. */
 static cli_exit watch_children(dev_run *r)
 {
-    while (!stop_asked) {
+    while (!dev_stop_asked) {
         dev_server_listen(&r->server);
-        if (stop_asked)
+        if (dev_stop_asked)
             break;
         if (waitpid(r->cluster.pid, NULL, WNOHANG) == r->cluster.pid) {
             r->cluster.pid = 0;
@@ -344,9 +329,9 @@ static cli_exit run_in_folder(dev_run *r)
 
     if (start_all(r))
         status = watch_children(r);
-    else if (stop_asked)
+    else if (dev_stop_asked)
         status = CLI_DONE;
-    dev_server_stop(&r->server, &stop_asked);
+    dev_server_stop(&r->server);
     cluster_close(&r->cluster);
     if (path_join(path, r->dir, DSN_FILE))
         unlink(path);
@@ -383,15 +368,12 @@ const cli_command cli_dev = {
     .examples = "dev\n"
                 "dev --data /tmp/try --listen 127.0.0.1:9000 --no-sample",
     .options =
-        (const opt_spec[]){
-            {"data", OPT_TEXT, offsetof(cli_call, data), "CARDBOX_DEV_DATA", "DIR",
-             "folder of the database (default " DEV_FOLDER ")", 0, 0},
-            {"listen", OPT_TEXT, offsetof(cli_call, listen), "CARDBOX_LISTEN", "ADDR:PORT",
-             "where to serve; loopback only (default 127.0.0.1:8099)", 0, 0},
-            CLI_FLAG("auth", auth, "ask for tokens, as cardboxd does by itself"),
-            CLI_FLAG("no-sample", no_sample, "leave the sample project out"),
-            CLI_OPTIONS_END,
-        },
+        CLI_OPTIONS({"data", OPT_TEXT, offsetof(cli_call, data), "CARDBOX_DEV_DATA", "DIR",
+                     "folder of the database (default " DEV_FOLDER ")", 0, 0},
+                    {"listen", OPT_TEXT, offsetof(cli_call, listen), "CARDBOX_LISTEN", "ADDR:PORT",
+                     "where to serve; loopback only (default 127.0.0.1:8099)", 0, 0},
+                    CLI_FLAG("auth", auth, "ask for tokens, as cardboxd does by itself"),
+                    CLI_FLAG("no-sample", no_sample, "leave the sample project out")),
     .defaults = &(const cli_call){.data = DEV_FOLDER, .listen = "127.0.0.1:8099"},
     .without_database = true,
     .run = run_dev,

@@ -9,6 +9,9 @@
 #include <sys/types.h>
 #include "cli/cli.h"
 
+/* How often a signal asked us to stop. The functions below that wait end early when it grows. */
+extern volatile sig_atomic_t dev_stop_asked;
+
 /* --- child processes: never outlive us, and run as another user where that is needed --- */
 
 /* The user of a child. `change` false: our own. */
@@ -69,9 +72,8 @@ typedef struct cluster {
 } cluster;
 
 /* Finds PostgreSQL's programs, on first use makes the cluster with the database cardbox, and starts
- * it. `dir` is absolute and exists. Stops early when *stop becomes set. False: an error was
- * printed. */
-bool cluster_open(cluster *c, const char *dir, const volatile sig_atomic_t *stop);
+ * it. `dir` is absolute and exists. False: an error was printed, unless we were asked to stop. */
+bool cluster_open(cluster *c, const char *dir);
 
 /* Ends it: sessions are rolled back, what was committed is kept. */
 void cluster_close(cluster *c);
@@ -103,16 +105,16 @@ bool dev_check_listen(const char *listen);
 /* False: the address is in use, which is reported. */
 bool dev_is_free(const char *listen);
 
-/* Starts it with its log in `dir`, and waits until it serves or *stop is set. The options of `call`
- * are --listen and --auth. False: an error was printed, unless *stop is set. */
-bool dev_server_start(dev_server *s, const char *dir, const char *dsn, const cli_call *call,
-                      const volatile sig_atomic_t *stop);
+/* Starts it with its log in `dir`, and waits until it serves. The options of `call` are --listen
+ * and
+ * --auth. False: an error was printed, unless we were asked to stop. */
+bool dev_server_start(dev_server *s, const char *dir, const char *dsn, const cli_call *call);
 
 /* Waits a little, taking what it prints, so that no full pipe holds it up. */
 void dev_server_listen(dev_server *s);
 
-/* Lets it answer what it has begun; does not wait for that if *stop grows. */
-void dev_server_stop(dev_server *s, const volatile sig_atomic_t *stop);
+/* Lets it answer what it has begun; kills it if we are asked to stop once more. */
+void dev_server_stop(dev_server *s);
 
 /* Prints on stderr that it ended, and the end of its log. */
 void dev_server_say_end(const dev_server *s, const char *how);

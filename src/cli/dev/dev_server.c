@@ -186,13 +186,13 @@ void dev_server_say_end(const dev_server *s, const char *how)
 }
 
 /* Reads from what it prints where it listens. False: it ended, or the time is over. */
-static bool await_url(dev_server *s, int64_t deadline, const volatile sig_atomic_t *stop)
+static bool await_url(dev_server *s, int64_t deadline)
 {
     static const char ready[] = "ready: ";
     struct pollfd waiting = {.fd = fileno(s->lines), .events = POLLIN};
     char line[256];
 
-    while (!*stop && clock_ms() < deadline) {
+    while (!dev_stop_asked && clock_ms() < deadline) {
         if (poll(&waiting, 1, LOOK_MS) <= 0)
             continue;
         if (fgets(line, sizeof(line), s->lines) == NULL)
@@ -206,9 +206,9 @@ static bool await_url(dev_server *s, int64_t deadline, const volatile sig_atomic
     return false;
 }
 
-static bool await_ready(const dev_server *s, int64_t deadline, const volatile sig_atomic_t *stop)
+static bool await_ready(const dev_server *s, int64_t deadline)
 {
-    while (!*stop && clock_ms() < deadline) {
+    while (!dev_stop_asked && clock_ms() < deadline) {
         if (is_ready(s))
             return true;
         clock_sleep_ms(STEP_MS);
@@ -216,16 +216,15 @@ static bool await_ready(const dev_server *s, int64_t deadline, const volatile si
     return false;
 }
 
-bool dev_server_start(dev_server *s, const char *dir, const char *dsn, const cli_call *call,
-                      const volatile sig_atomic_t *stop)
+bool dev_server_start(dev_server *s, const char *dir, const char *dsn, const cli_call *call)
 {
     int64_t deadline = clock_ms() + READY_MS;
 
     if (!path_join(s->log, dir, "cardboxd.log") || !start_cardboxd(s, dsn, call))
         return false;
-    if (await_url(s, deadline, stop) && await_ready(s, deadline, stop))
+    if (await_url(s, deadline) && await_ready(s, deadline))
         return true;
-    if (!*stop)
+    if (!dev_stop_asked)
         dev_server_say_end(s, "does not serve");
     return false;
 }
@@ -243,15 +242,15 @@ void dev_server_listen(dev_server *s)
     s->lines = NULL;
 }
 
-void dev_server_stop(dev_server *s, const volatile sig_atomic_t *stop)
+void dev_server_stop(dev_server *s)
 {
     int64_t deadline = clock_ms() + DRAIN_MS;
-    int asked = *stop;
+    int asked = dev_stop_asked;
 
     if (s->pid > 0) {
         kill(s->pid, SIGTERM);
         while (!process_wait(s->pid, LOOK_MS / 5)) {
-            if (*stop > asked || clock_ms() > deadline)
+            if (dev_stop_asked > asked || clock_ms() > deadline)
                 kill(s->pid, SIGKILL);
         }
     }

@@ -40,7 +40,8 @@ static cli_exit delete_each(cli_call *call, const char *kind, delete_one *delete
                                                  .summary = (text),                                \
                                                  .description = (details),                         \
                                                  .examples = (example),                            \
-                                                 .options = cli_plain_specs,                       \
+                                                 .options =                                        \
+                                                     CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),  \
                                                  .run = delete_##variable}
 
 DELETE_COMMAND(card, cardbox_card_delete, "card", "CARD...", "delete cards",

@@ -88,11 +88,6 @@ const cli_command cli_export = {
         "versions, log and append keys: for a backup, use pg_dump.",
     .examples = "export --project demo demo.ndjson\n"
                 "export --project demo | gzip > demo.ndjson.gz",
-    .options =
-        (const opt_spec[]){
-            CLI_DSN,
-            CLI_PROJECT,
-            CLI_OPTIONS_END,
-        },
+    .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT),
     .run = export_project,
 };

@@ -197,9 +197,8 @@ const cli_command cli_import = {
                 "import --project copy --json < demo.ndjson\n"
                 "export --project demo | jq -c '.tenant_id = \"copy\"' |\n"
                 "   cardbox import --tenant-from-rows",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
-        CLI_FLAG("tenant-from-rows", tenant_from_rows,
-                 "each row into the project that its tenant_id names")),
+    .options = CLI_IN_PROJECT(CLI_FLAG("tenant-from-rows", tenant_from_rows,
+                                       "each row into the project that its tenant_id names")),
     .project_optional = true,
     .check = check_project,
     .without_database = true, /* the file is opened first */

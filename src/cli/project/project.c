@@ -1,8 +1,7 @@
 /*
  * project.c: `cardbox project list`: which projects there are, or which a worker's role may see.
  */
-#include "cli/cli.h"
-#include "cli/view/listing.h"
+#include "cli/view/table.h"
 #include "store/client/client.h"
 #include "base/errors.h"
 #include "store/admin/projects.h"
@@ -84,6 +83,6 @@ const cli_command cli_project_list = {
                    "worker's role sees those that are granted to it.",
     .examples = "project list\n"
                 "project list --json --limit 500",
-    .options = (const opt_spec[]){CLI_DSN, CLI_CURSOR, CLI_LIMIT, CLI_JSON, CLI_OPTIONS_END},
+    .options = CLI_IN_DATABASE(CLI_CURSOR, CLI_LIMIT),
     .run = list_projects,
 };

@@ -4,8 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include "app/line_reader.h"
-#include "cli/cli.h"
-#include "cli/session/session_rows.h"
+#include "cli/session/session_internal.h"
 #include "cli/files.h"
 
 /* Lines of one append, as the SDK has them. */
@@ -192,7 +191,7 @@ const cli_command cli_session_append = {
         "types and their members are in cardbox(1), ENTRIES.",
     .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
                 "session append --project demo --key turn-4 s-1 more.jsonl",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
+    .options = CLI_IN_PROJECT(
         CLI_CHOICE("create", dialect, SESSION_DIALECTS,
                    "make the session if it is missing and the entries are good"),
         CLI_TEXT("key", key, "KEY",

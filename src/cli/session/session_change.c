@@ -4,8 +4,7 @@
 #include <inttypes.h>
 #include "base/clock.h"
 #include "base/isotime.h"
-#include "cli/cli.h"
-#include "cli/session/session_pages.h"
+#include "cli/session/session_internal.h"
 
 /* Somebody else may write between our look at the head and the label behind it. */
 #define LABEL_ATTEMPTS 8
@@ -38,9 +37,9 @@ const cli_command cli_session_fork = {
     .summary = "make a new session of the path to an entry, or to the head",
     .examples = "session fork --project demo demo-session 5e55000a\n"
                 "session fork --project demo --new-id second-try demo-session",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
-        CLI_TEXT("new-id", new_id, "ID", "id of the fork (default: a new UUIDv7)"),
-        CLI_TEXT("session", new_id, "ID", "the same, as session import has it")),
+    .options =
+        CLI_IN_PROJECT(CLI_TEXT("new-id", new_id, "ID", "id of the fork (default: a new UUIDv7)"),
+                       CLI_TEXT("session", new_id, "ID", "the same, as session import has it")),
     .origins = {{"new_session_id", "--new-id"}},
     .run = fork_session,
 };
@@ -93,7 +92,7 @@ const cli_command cli_session_head = {
     .summary = "show where a session goes on, or move it to another entry",
     .examples = "session head --project demo demo-session\n"
                 "session head --project demo --expected 5e550019 demo-session 5e550010",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
+    .options = CLI_IN_PROJECT(
         CLI_TEXT("expected", expected_head, "ENTRY", "move it only if it is here now")),
     .check = check_expected,
     .run = move_or_show_head,
@@ -170,6 +169,6 @@ const cli_command cli_session_label = {
     .description = "A label is an entry of its own, behind the head, to which the head moves.",
     .examples = "session label --project demo demo-session 5e550010 'went wrong here'\n"
                 "session label --project demo demo-session 5e550010",
-    .options = cli_plain_specs,
+    .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
     .run = label_entry,
 };

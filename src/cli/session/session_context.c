@@ -2,8 +2,7 @@
  * session_context.c: `cardbox session context`: the context of an entry, the repairs that its API
  * needs, and the difference of two contexts. Over the public SDK.
  */
-#include "cli/cli.h"
-#include "cli/session/session_pages.h"
+#include "cli/session/session_internal.h"
 #include "cli/view/context_view.h"
 
 /* --- two contexts --- */
@@ -77,10 +76,10 @@ const cli_command cli_session_context = {
     .examples = "session context --project demo demo-session | jq '.[].role'\n"
                 "session context --project demo --format anthropic --json demo-session 5e550010\n"
                 "session context --project demo --compare 5e550010 demo-session",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
-        CONTEXT_VIEW_OPTIONS,
-        CLI_TEXT("compare", compare, "ENTRY",
-                 "say how many messages this entry's context shares with it")),
+    .options =
+        CLI_IN_PROJECT(CONTEXT_VIEW_OPTIONS,
+                       CLI_TEXT("compare", compare, "ENTRY",
+                                "say how many messages this entry's context shares with it")),
     .defaults = &(const cli_call){CONTEXT_VIEW_DEFAULTS},
     .run = show_context,
 };

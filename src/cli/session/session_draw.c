@@ -3,7 +3,7 @@
  * of its hundred thousand entries, so nothing here recurses, and indentation has an end. Must not
  * know where entries come from.
  */
-#include "cli/session/session_draw.h"
+#include "cli/session/session_internal.h"
 
 #include <stdlib.h>
 #include "cli/card/card_view.h"

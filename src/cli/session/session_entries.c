@@ -2,9 +2,7 @@
  * session_entries.c: `cardbox session path`, `leaves`, `branch-points`, `children`, `labels` and
  * `diff`: lists of a session's entries, over the public SDK.
  */
-#include "cli/cli.h"
-#include "cli/session/session_pages.h"
-#include "cli/session/session_rows.h"
+#include "cli/session/session_internal.h"
 
 /* --- lists, a page at a time --- */
 
@@ -75,7 +73,7 @@ static cli_exit list_entries(cli_call *call, cardbox_entry_list list, const char
                                                 .arguments = (command_arguments),                  \
                                                 .summary = (text),                                 \
                                                 .examples = (example),                             \
-                                                .options = cli_page_specs,                         \
+                                                .options = CLI_IN_PROJECT(CLI_CURSOR, CLI_LIMIT),  \
                                                 .run = list_##variable}
 
 LIST_COMMAND(leaves, CARDBOX_ENTRIES_LEAVES, "the session is empty", "session leaves", "SESSION",
@@ -124,7 +122,7 @@ const cli_command cli_session_path = {
     .summary = "show the path from the root to an entry, or to the head",
     .examples = "session path --project demo demo-session\n"
                 "session path --project demo --from 10 --json demo-session 5e550010",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
+    .options = CLI_IN_PROJECT(
         CLI_INT("from", from_depth, "DEPTH", "only from this depth on; a root has 0", 0, INT32_MAX),
         CLI_INT("limit", limit, "N", "at most N entries (default all)", 1, INT32_MAX)),
     .run = show_path,
@@ -155,6 +153,6 @@ const cli_command cli_session_diff = {
     .description =
         "First the last entry on both paths, then the entries on the path to A only, then to B.",
     .examples = "session diff --project demo demo-session 5e550010 5e550015",
-    .options = cli_list_specs,
+    .options = CLI_IN_PROJECT(CLI_LIMIT),
     .run = show_diff,
 };

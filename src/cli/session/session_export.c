@@ -1,9 +1,7 @@
 /*
  * session_export.c: `cardbox session export`, over the public SDK.
  */
-#include "cli/cli.h"
-#include "cli/session/session_pages.h"
-#include "cli/session/session_rows.h"
+#include "cli/session/session_internal.h"
 #include "cli/files.h"
 #include "store/session/session_call.h"
 
@@ -63,14 +61,10 @@ const cli_command cli_session_export = {
     .examples = "session export --project demo demo-session session.jsonl\n"
                 "session export --project demo --entry 5e550010 demo-session > branch.jsonl\n"
                 "session export --project demo --dialect plain demo-session",
-    .options =
-        (const opt_spec[]){
-            CLI_DSN,
-            CLI_PROJECT,
-            CLI_TEXT("entry", entry, "ENTRY", "only the header and the path to this entry"),
-            CLI_CHOICE("dialect", dialect, SESSION_DIALECTS, "convert it (default: as it is)"),
-            CLI_CHOICE("to", dialect, SESSION_DIALECTS, "the same, as session convert has it"),
-            CLI_OPTIONS_END,
-        },
+    .options = CLI_OPTIONS(
+        CLI_DSN, CLI_PROJECT,
+        CLI_TEXT("entry", entry, "ENTRY", "only the header and the path to this entry"),
+        CLI_CHOICE("dialect", dialect, SESSION_DIALECTS, "convert it (default: as it is)"),
+        CLI_CHOICE("to", dialect, SESSION_DIALECTS, "the same, as session convert has it")),
     .run = export_session,
 };

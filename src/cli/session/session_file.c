@@ -1,10 +1,7 @@
 /*
  * session_file.c: `cardbox session check` and `convert`: read a session's file without a database.
  */
-#include "cli/cli.h"
-#include "cli/session/session_report.h"
-#include "cli/session/session_rows.h"
-#include "cli/session/session_draw.h"
+#include "cli/session/session_internal.h"
 #include "cli/files.h"
 #include "model/session/convert.h"
 
@@ -114,14 +111,9 @@ const cli_command cli_session_check = {
     .examples = "session check session.jsonl\n"
                 "session check --tree session.jsonl | less -R\n"
                 "session check --json - < session.jsonl",
-    .options =
-        (const opt_spec[]){
-            CLI_FLAG("tree", tree, "draw the tree instead of the report"),
-            CLI_FLAG("all", all, "fold no long runs of the tree"),
-            CLI_FLAG("ids", ids, "show the ids in the tree"),
-            CLI_JSON,
-            CLI_OPTIONS_END,
-        },
+    .options = CLI_OPTIONS(CLI_FLAG("tree", tree, "draw the tree instead of the report"),
+                           CLI_FLAG("all", all, "fold no long runs of the tree"),
+                           CLI_FLAG("ids", ids, "show the ids in the tree"), CLI_JSON),
     .without_database = true,
     .run = check_session_file,
 };
@@ -171,12 +163,9 @@ const cli_command cli_session_convert = {
         "failed, images and signed thinking. Their number is reported on standard error.",
     .examples = "session convert session.jsonl > plain.jsonl\n"
                 "session convert --to pi - < plain.jsonl",
-    .options =
-        (const opt_spec[]){
-            CLI_CHOICE("to", dialect, SESSION_DIALECTS, "default: the one that the file is not"),
-            CLI_CHOICE("dialect", dialect, SESSION_DIALECTS, "the same, as session export has it"),
-            CLI_OPTIONS_END,
-        },
+    .options = CLI_OPTIONS(
+        CLI_CHOICE("to", dialect, SESSION_DIALECTS, "default: the one that the file is not"),
+        CLI_CHOICE("dialect", dialect, SESSION_DIALECTS, "the same, as session export has it")),
     .without_database = true,
     .run = convert_session_file,
 };

@@ -3,10 +3,8 @@
  * progress and prints the report.
  */
 #include <errno.h>
-#include "cli/cli.h"
-#include "cli/session/session_report.h"
+#include "cli/session/session_internal.h"
 #include "cli/files.h"
-#include "cli/view/term.h"
 #include "model/session/entry.h"
 
 /* Bytes of the file's beginning in which a header or an entry must stand. */
@@ -228,7 +226,7 @@ const cli_command cli_session_import = {
         "session, or without an entry or header in their first 64 KiB, are rejected.",
     .examples = "session import --project demo session.jsonl\n"
                 "session import --project demo --session s-1 --json < session.jsonl",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
+    .options = CLI_IN_PROJECT(
         CLI_TEXT("session", session, "ID",
                  "the session's id (default: that of the header, or the file's name)"),
         CLI_FLAG(

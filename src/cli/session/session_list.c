@@ -3,9 +3,7 @@
  */
 #include <inttypes.h>
 #include "cli/card/card_view.h"
-#include "cli/cli.h"
-#include "cli/session/session_report.h"
-#include "cli/session/session_rows.h"
+#include "cli/session/session_internal.h"
 
 /* Appends the session's name, if it has one. */
 static void add_name(buf *out, const cardbox_session *session)
@@ -69,7 +67,7 @@ const cli_command cli_session_list = {
     .summary = "list sessions, newest first",
     .examples = "session list --project demo\n"
                 "session list --project demo --limit 1 --json",
-    .options = cli_page_specs,
+    .options = CLI_IN_PROJECT(CLI_CURSOR, CLI_LIMIT),
     .run = list_sessions,
 };
 
@@ -117,6 +115,6 @@ const cli_command cli_session_show = {
     .arguments = "SESSION",
     .summary = "say what a session has: entries, leaves, its head",
     .examples = "session show --project demo demo-session",
-    .options = cli_plain_specs,
+    .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
     .run = show_session,
 };

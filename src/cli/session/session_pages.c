@@ -1,9 +1,8 @@
 /*
  * session_pages.c: reads a session's entries page by page.
  */
-#include "cli/session/session_pages.h"
+#include "cli/session/session_internal.h"
 
-#include "cli/view/term.h"
 #include "base/errors.h"
 
 /* Shorter beginnings are rejected, so that a mistyped id does not match another entry. */

@@ -1,10 +1,7 @@
 /*
  * session_report.c: prints the report of a check or an import.
  */
-#include "cli/session/session_report.h"
-
-#include "cli/view/table.h"
-#include "model/session/preview.h"
+#include "cli/session/session_internal.h"
 
 /* Issues that are shown; --json has more. */
 #define SHOWN 50

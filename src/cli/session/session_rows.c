@@ -1,7 +1,7 @@
 /*
  * session_rows.c: makes rows and objects of the SDK's results.
  */
-#include "cli/session/session_rows.h"
+#include "cli/session/session_internal.h"
 
 #include <inttypes.h>
 #include "cli/card/card_view.h"

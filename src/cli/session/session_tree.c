@@ -1,10 +1,7 @@
 /*
  * session_tree.c: `cardbox session tree`: reads a session's entries page by page and draws them.
  */
-#include "cli/cli.h"
-#include "cli/session/session_pages.h"
-#include "cli/session/session_rows.h"
-#include "cli/session/session_draw.h"
+#include "cli/session/session_internal.h"
 #include "base/errors.h"
 #include "base/string_map.h"
 
@@ -143,8 +140,7 @@ const cli_command cli_session_tree = {
                    "entry, in the order in which they were written.",
     .examples = "session tree --project demo demo-session\n"
                 "session tree --project demo --all --ids demo-session | less -R",
-    .options =
-        (const opt_spec[])CLI_IN_PROJECT(CLI_FLAG("all", all, "fold no long runs"),
-                                         CLI_FLAG("ids", ids, "show the ids of the entries")),
+    .options = CLI_IN_PROJECT(CLI_FLAG("all", all, "fold no long runs"),
+                              CLI_FLAG("ids", ids, "show the ids of the entries")),
     .run = show_tree,
 };

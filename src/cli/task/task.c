@@ -4,9 +4,8 @@
 #include <inttypes.h>
 #include "base/isotime.h"
 #include "cli/card/card_view.h"
-#include "cli/cli.h"
 #include "cli/task/task_follow.h"
-#include "cli/view/listing.h"
+#include "cli/view/table.h"
 
 enum { STATE_COLUMNS = 12 };
 
@@ -32,10 +31,10 @@ const cli_command cli_task_run = {
     .summary = "give an agent a task, and print the task's id",
     .description = "It runs as soon as a cardbox-worker is free.",
     .examples = "task run --project demo --follow 'say hello'",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
-        CLI_TEXT("system", system, "TEXT", "the system prompt: who the agent is"),
-        CLI_TEXT("parent", parent, "TASK", "the task that this is a part of"),
-        CLI_FLAG("follow", follow, "show what it does until it is finished")),
+    .options =
+        CLI_IN_PROJECT(CLI_TEXT("system", system, "TEXT", "the system prompt: who the agent is"),
+                       CLI_TEXT("parent", parent, "TASK", "the task that this is a part of"),
+                       CLI_FLAG("follow", follow, "show what it does until it is finished")),
     .run = run_task,
 };
 
@@ -116,7 +115,7 @@ const cli_command cli_task_send = {
         "argument, with a colon after the task's id or without.",
     .examples = "task send --project demo 01970000-0000-7000-8000-000000000001 'shorter, please'\n"
                 "task send --project demo '@01970000-0000-7000-8000-000000000001 shorter'",
-    .options = cli_plain_specs,
+    .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
     .run = send_message,
 };
 
@@ -127,7 +126,7 @@ const cli_command cli_task_cancel = {
     .description = "Whatever it was doing, nothing more of it is kept.",
     .examples = "task cancel --project demo --reason 'wrong idea' "
                 "01970000-0000-7000-8000-000000000001",
-    .options = (const opt_spec[])CLI_IN_PROJECT(CLI_TEXT("reason", reason, "TEXT", "why")),
+    .options = CLI_IN_PROJECT(CLI_TEXT("reason", reason, "TEXT", "why")),
     .run = cancel_task,
 };
 
@@ -214,9 +213,9 @@ const cli_command cli_task_list = {
     .description = "Counted are all messages of a task, also those that tell of calls.",
     .examples = "task list --project demo\n"
                 "task list --project demo --all --limit 20 --skip 20",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
-        CLI_FLAG("all", all, "also those that are finished"),
-        CLI_INT("skip", skip, "N", "pass over the N newest", 0, INT32_MAX), CLI_LIMIT),
+    .options = CLI_IN_PROJECT(CLI_FLAG("all", all, "also those that are finished"),
+                              CLI_INT("skip", skip, "N", "pass over the N newest", 0, INT32_MAX),
+                              CLI_LIMIT),
     .run = list_tasks,
 };
 
@@ -237,7 +236,7 @@ const cli_command cli_task_show = {
     .arguments = "TASK",
     .summary = "show what a task has done so far",
     .examples = "task show --project demo 01970000-0000-7000-8000-000000000001",
-    .options = cli_plain_specs,
+    .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
     .run = show_task,
 };
 
@@ -250,6 +249,6 @@ const cli_command cli_task_follow = {
         "complete. Text that a lost worker left incomplete is marked. Exit status 1 unless the "
         "task is a success.",
     .examples = "task follow --project demo 01970000-0000-7000-8000-000000000001",
-    .options = cli_plain_specs,
+    .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
     .run = follow_task,
 };
