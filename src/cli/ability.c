@@ -22,48 +22,43 @@ static void print_summary(const bus_ability *ability, int name_width)
     buf_free(&text);
 }
 
-static bool is_wanted(const bus_ability *ability, const char *module)
-{
-    return module == NULL || slice_equal(bus_module(ability), slice_of(module));
-}
-
-static bool print_all(const char *module, bool json)
+/* The next ability of a module, or of any, from *i on. NULL: there is none. */
+static const bus_ability *next_of(const char *module, size_t *i)
 {
     const bus_ability *ability;
-    buf line = BUF_INIT(1 << 20);
-    int name_width = 0;
-    for (size_t i = 0; (ability = bus_at(i)) != NULL; i++) {
-        int width = (int)strlen(ability->text->id);
-        if (is_wanted(ability, module) && width > name_width)
-            name_width = width;
-    }
-    for (size_t i = 0; (ability = bus_at(i)) != NULL; i++) {
-        if (!is_wanted(ability, module))
-            continue;
-        if (!json) {
-            print_summary(ability, name_width);
-            continue;
-        }
-        describe_whole(&line, ability);
-        buf_char(&line, '\n');
-    }
-    bool fine = buf_ok(&line);
-    fputs(buf_str(&line), stdout);
-    buf_free(&line);
-    return fine;
+    while ((ability = bus_at((*i)++)) != NULL)
+        if (module == NULL || slice_equal(bus_module(ability), slice_of(module)))
+            break;
+    return ability;
 }
 
 static cli_exit list_abilities(cli_call *call)
 {
-    const bus_ability *ability = NULL;
+    const char *module = call->arguments[0];
+    const bus_ability *ability;
+    buf lines = BUF_INIT(1 << 20);
     size_t i = 0;
-    while ((ability = bus_at(i)) != NULL && !is_wanted(ability, call->arguments[0]))
-        i++;
-    if (ability == NULL) {
-        cli_error("there is no module \"%s\"; see `cardbox ability list`", call->arguments[0]);
+    int name_width = 0;
+    while ((ability = next_of(module, &i)) != NULL) {
+        int width = (int)strlen(ability->text->id);
+        name_width = width > name_width ? width : name_width;
+    }
+    if (name_width == 0) {
+        cli_error("there is no module \"%s\"; see `cardbox ability list`", module);
         return CLI_FAILED;
     }
-    return print_all(call->arguments[0], call->json) ? CLI_DONE : cli_nomem();
+    for (i = 0; (ability = next_of(module, &i)) != NULL;) {
+        if (!call->json) {
+            print_summary(ability, name_width);
+            continue;
+        }
+        describe_whole(&lines, ability);
+        buf_char(&lines, '\n');
+    }
+    bool ok = buf_ok(&lines);
+    fputs(buf_str(&lines), stdout);
+    buf_free(&lines);
+    return ok ? CLI_DONE : cli_nomem();
 }
 
 const cli_command cli_ability_list = {

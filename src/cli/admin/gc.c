@@ -78,20 +78,11 @@ static cli_exit print_sum(cli_call *call, const gc_sum *sum)
     return printed ? CLI_DONE : cli_nomem();
 }
 
-static cli_exit print_lock_holder(cli_call *call, gc_state state)
-{
-    gc_blocker blocker;
-
-    gc_blocker_get(&blocker, call->db, state);
-    cli_error("waited %ld s for %s: %s", call->wait_s,
-              state == GC_BUSY ? "the lock of gc" : "locked tables", blocker.text);
-    return CLI_FAILED;
-}
-
 static cli_exit run_gc(cli_call *call)
 {
     gc_sum sum = {{0}, {0}};
     gc_state state = GC_OVER;
+    gc_blocker blocker;
     cardbox_status status;
     cli_exit end = CLI_DONE;
 
@@ -103,7 +94,12 @@ static cli_exit run_gc(cli_call *call)
         end = print_sum(call, &sum);
     if (status != CARDBOX_OK)
         return cli_failed(call);
-    return state >= GC_BUSY ? print_lock_holder(call, state) : end;
+    if (state < GC_BUSY)
+        return end;
+    gc_blocker_get(&blocker, call->db, state);
+    cli_error("waited %ld s for %s: %s", call->wait_s,
+              state == GC_BUSY ? "the lock of gc" : "locked tables", blocker.text);
+    return CLI_FAILED;
 }
 
 const cli_command cli_gc = {

@@ -49,19 +49,16 @@ static void print_title(const char *box_id, int64_t version, int64_t length)
 
 /* --- get --- */
 
-static cli_exit print_json(const cardbox_box *box)
-{
-    buf line = BUF_INIT(SIZE_MAX / 2);
-
-    card_view_box(&line, box, true);
-    return cli_print_json_text(&line);
-}
-
-static cli_exit print_box(const cardbox_box *box)
+static cli_exit print_box(const cardbox_box *box, bool json)
 {
     static const table_column columns[] = {{"#", TABLE_RIGHT}, {"card", TABLE_ID}};
+    buf line = BUF_INIT(SIZE_MAX / 2);
     table ids;
 
+    if (json) {
+        card_view_box(&line, box, true);
+        return cli_print_json_text(&line);
+    }
     print_title(box->box_id, box->version, box->length);
     for (size_t i = 0; i < box->parent_count; i++)
         printf("  from box %s\n", box->parent_ids[i]);
@@ -83,7 +80,7 @@ static cli_exit show_box(cli_call *call)
         CARDBOX_OK)
         status = cli_failed(call);
     else
-        status = (call->json ? print_json : print_box)(cardbox_boxes_at(boxes, 0));
+        status = print_box(cardbox_boxes_at(boxes, 0), call->json);
     cardbox_boxes_free(boxes);
     return status;
 }
@@ -143,20 +140,19 @@ static void add_card_object(buf *out, const void *given, size_t i)
 }
 
 /* Reads the ids and then the cards of the same version and positions. */
-static cardbox_status read_cards(cardbox_boxes **boxes, cardbox_cards **cards, cardbox *db,
-                                 const char *project, const char *box_id,
-                                 const cardbox_read_options *asked, cardbox_error *err)
+static cardbox_status read_cards(cardbox_boxes **boxes, cardbox_cards **cards, cli_call *call)
 {
-    cardbox_read_options part = {0};
-    cardbox_status status = cardbox_load_box(boxes, db, project, box_id, asked, err);
+    cardbox_read_options part = part_of(call);
+    const char *box_id = call->arguments[0];
+    cardbox_status status =
+        cardbox_load_box(boxes, call->db, call->project, box_id, &part, &call->err);
     const cardbox_box *box = status == CARDBOX_OK ? cardbox_boxes_at(*boxes, 0) : NULL;
 
     if (box == NULL || box->card_count == 0)
         return status;
-    part.at_version = box->version;
-    part.offset = (size_t)box->first;
-    part.limit = box->card_count;
-    return cardbox_get_box_cards(cards, db, project, box_id, &part, err);
+    part = (cardbox_read_options){
+        .at_version = box->version, .offset = (size_t)box->first, .limit = box->card_count};
+    return cardbox_get_box_cards(cards, call->db, call->project, box_id, &part, &call->err);
 }
 
 static cli_exit print_cards(const cardbox_box *box, const cardbox_cards *cards, cli_call *call)
@@ -177,13 +173,11 @@ static cli_exit print_cards(const cardbox_box *box, const cardbox_cards *cards, 
 
 static cli_exit show_cards(cli_call *call)
 {
-    cardbox_read_options part = part_of(call);
     cardbox_boxes *boxes = NULL;
     cardbox_cards *cards = NULL;
     cli_exit status = CLI_DONE;
 
-    if (read_cards(&boxes, &cards, call->db, call->project, call->arguments[0], &part,
-                   &call->err) != CARDBOX_OK)
+    if (read_cards(&boxes, &cards, call) != CARDBOX_OK)
         status = cli_failed(call);
     else
         status = print_cards(cardbox_boxes_at(boxes, 0), cards, call);

@@ -24,16 +24,6 @@ static void add_project_row(table *t, const void *rows, size_t i)
     }
 }
 
-static cardbox_status query_projects(store_rows **out, cardbox *db, const project_list *list,
-                                     cardbox_error *err)
-{
-    params p;
-
-    params_init(&p, 4096);
-    projects_params(&p, list);
-    return client_run(db, STATEMENT_projects_list, &p, RUN_AGAIN, out, err);
-}
-
 static cli_exit print_page(const store_rows *rows, int64_t limit, bool json, arena *memory)
 {
     static const listing PROJECTS = {add_project_object,
@@ -57,6 +47,7 @@ static cli_exit list_projects(cli_call *call)
 {
     project_list list = {.limit = call->limit > 0 ? call->limit : CARDBOX_PAGE_DEFAULT};
     store_rows *rows = NULL;
+    params p;
     arena memory = ARENA_INIT;
     cli_exit status = CLI_FAILED;
 
@@ -65,7 +56,10 @@ static cli_exit list_projects(cli_call *call)
         status = memory.failed ? cli_nomem() : cli_failed(call);
         goto done;
     }
-    if (query_projects(&rows, call->db, &list, &call->err) == CARDBOX_OK)
+    params_init(&p, 4096);
+    projects_params(&p, &list);
+    if (client_run(call->db, STATEMENT_projects_list, &p, RUN_AGAIN, &rows, &call->err) ==
+        CARDBOX_OK)
         status = print_page(rows, list.limit, call->json, &memory);
     else
         status = cli_failed(call);

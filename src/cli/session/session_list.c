@@ -5,13 +5,6 @@
 #include "cli/card/card_view.h"
 #include "cli/session/session_internal.h"
 
-/* Appends the session's name, if it has one. */
-static void add_name(buf *out, const cardbox_session *session)
-{
-    if (session->name != NULL)
-        session_value_text(out, scan_whole(slice_of(session->name)));
-}
-
 /* --- list --- */
 
 static void add_session_object(buf *out, const void *of, size_t i)
@@ -26,7 +19,8 @@ static void add_session_row(table *rows, const void *of, size_t i)
     buf name = BUF_INIT(SIZE_MAX / 4);
     char entries[TERM_NUMBER_SIZE];
 
-    add_name(&name, session);
+    if (session->name != NULL)
+        session_value_text(&name, scan_whole(slice_of(session->name)));
     if (session->forked_from != NULL)
         buf_printf(&name, "%sfork of %s", name.len > 0 ? ", " : "", session->forked_from);
     table_text(rows, session->session_id);

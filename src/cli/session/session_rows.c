@@ -59,18 +59,14 @@ void session_object(buf *out, const cardbox_session *session)
 /* Appends the object of an entry; of its line only if it was read and `with_line`. */
 static void add_entry_object(buf *out, const cardbox_entry *entry, bool with_line)
 {
-    buf_text(out, "{\"entry_id\":");
-    buf_json_string(out, slice_of(entry->entry_id));
-    add_text(out, "parent_id", entry->parent_id);
-    buf_printf(out, ",\"line\":%" PRId64 ",\"depth\":%d", entry->line, entry->depth);
-    add_text(out, "type", entry->type);
-    add_text(out, "role", entry->role);
-    add_text(out, "label", entry->label);
-    buf_printf(out, ",\"size\":%zu", entry->size);
-    if (entry->missing_parent != NULL)
-        add_text(out, "missing_parent", entry->missing_parent);
-    if (entry->children > 0)
-        buf_printf(out, ",\"children\":%" PRId64, entry->children);
+    json_t *children = entry->children > 0 ? json_integer(entry->children) : NULL;
+
+    buf_json_open_take(
+        out, json_pack("{s:s, s:s?, s:I, s:i, s:s?, s:s?, s:s?, s:I, s:s*, s:o*}", "entry_id",
+                       entry->entry_id, "parent_id", entry->parent_id, "line",
+                       (json_int_t)entry->line, "depth", entry->depth, "type", entry->type, "role",
+                       entry->role, "label", entry->label, "size", (json_int_t)entry->size,
+                       "missing_parent", entry->missing_parent, "children", children));
     if (with_line && entry->json != NULL)
         add_json(out, "entry", entry->json);
     buf_char(out, '}');

@@ -1,6 +1,6 @@
 /*
- * import.c: `cardbox import`. Reads lines, shows the progress and reports the outcomes. The store
- * parses the lines.
+ * transfer.c: `cardbox export` and `cardbox import`: files, progress and counts. The store writes
+ * and parses the lines.
  */
 #include <errno.h>
 #include "app/line_reader.h"
@@ -8,6 +8,95 @@
 #include "cli/files.h"
 #include "cli/view/term.h"
 #include "store/project/transfer.h"
+
+/* Kinds of rows: one, and several. */
+static const char *const NAMES[TRANSFER_KINDS][2] = {
+    [TRANSFER_CARD] = {"card", "cards"},
+    [TRANSFER_BOX] = {"box", "boxes"},
+    [TRANSFER_SESSION_ENTRY] = {"session entry", "session entries"},
+    [TRANSFER_SESSION] = {"session", "sessions"},
+    [TRANSFER_TASK] = {"task", "tasks"},
+    [TRANSFER_MESSAGE] = {"message", "messages"},
+    [TRANSFER_CALL] = {"call", "calls"},
+    [TRANSFER_OTHER] = {"other", "other"},
+};
+
+/* --- export --- */
+
+typedef struct export_run_state {
+    cli_target target;
+    term_progress progress;
+    export_counts counts;
+} export_run_state;
+
+static bool write_piece(void *arg, slice piece, const export_counts *counts)
+{
+    export_run_state *state = arg;
+
+    state->counts = *counts;
+    state->progress.total = counts->total;
+    term_progress_show(&state->progress, counts->lines, counts->lines);
+    return target_write(&state->target, piece);
+}
+
+/* Reports the counts, on stderr if stdout has the lines. */
+static void print_counts(const export_run_state *state, const char *project)
+{
+    buf text = BUF_INIT(1024);
+
+    for (int kind = 0; kind < TRANSFER_OTHER; kind++) {
+        unsigned long long count = state->counts.of[kind];
+        if (kind <= TRANSFER_BOX || count > 0)
+            buf_printf(&text, "%s%llu %s", text.len == 0 ? "" : ", ", count,
+                       NAMES[kind][count != 1]);
+    }
+    if (state->target.name != NULL)
+        printf("%s of project %s in %s\n", buf_str(&text), project, state->target.name);
+    /* The argument may be meant as a project if none was named, and it has no dot and no slash. */
+    if (state->target.name != NULL && project == getenv("CARDBOX_PROJECT") &&
+        strpbrk(state->target.name, "./") == NULL)
+        cli_note("%s is a file now; another project than %s is named by --project",
+                 state->target.name, project);
+    if (state->counts.lines == 0)
+        cli_note("nothing is in project %s", project);
+    buf_free(&text);
+}
+
+static cli_exit export_project(cli_call *call)
+{
+    export_run_state state = {.target = target_of(call->arguments[0]),
+                              .progress = {.label = "export", .unit = "lines"}};
+    cardbox_status status = CARDBOX_UNAVAILABLE;
+    bool complete;
+
+    if (target_open(&state.target)) {
+        status = export_run(call->db, call->project, write_piece, &state, &call->err);
+        term_progress_clear(&state.progress);
+        if (status != CARDBOX_OK)
+            cli_failed(call);
+    }
+    complete = target_close(&state.target, status == CARDBOX_OK);
+    if (complete)
+        print_counts(&state, call->project);
+    return complete ? CLI_DONE : CLI_FAILED;
+}
+
+const cli_command cli_export = {
+    .name = "export",
+    .arguments = "[FILE]",
+    .summary = "write a whole project as NDJSON",
+    .description =
+        "Cards, boxes, sessions, tasks, messages and calls, a line each, as of one moment. FILE "
+        "is renamed from FILE.partial when it is complete; -, the default, is the standard output. "
+        "`cardbox import` reads it. Of a box the export has the present list only, without "
+        "versions, log and append keys: for a backup, use pg_dump.",
+    .examples = "export --project demo demo.ndjson\n"
+                "export --project demo | gzip > demo.ndjson.gz",
+    .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT),
+    .run = export_project,
+};
+
+/* --- import --- */
 
 typedef struct import_run {
     cli_call *call;
@@ -77,17 +166,6 @@ static bool import_lines(import_run *r)
 
 /* --- the summary --- */
 
-static const char *const NAMES[TRANSFER_KINDS] = {
-    [TRANSFER_CARD] = "cards",
-    [TRANSFER_BOX] = "boxes",
-    [TRANSFER_SESSION_ENTRY] = "session entries",
-    [TRANSFER_SESSION] = "sessions",
-    [TRANSFER_TASK] = "tasks",
-    [TRANSFER_MESSAGE] = "messages",
-    [TRANSFER_CALL] = "calls",
-    [TRANSFER_OTHER] = "other",
-};
-
 static bool is_printed(int kind, const import_counts *counts)
 {
     return kind <= TRANSFER_BOX ||
@@ -99,7 +177,7 @@ static void print_summary(const import_result *result)
     int width = 0;
 
     for (int kind = 0; kind < TRANSFER_KINDS; kind++) {
-        int length = (int)strlen(NAMES[kind]);
+        int length = (int)strlen(NAMES[kind][1]);
         if (is_printed(kind, &result->of[kind]) && length > width)
             width = length;
     }
@@ -108,7 +186,7 @@ static void print_summary(const import_result *result)
 
         if (!is_printed(kind, counts))
             continue;
-        printf("%-*s  ", width, NAMES[kind]);
+        printf("%-*s  ", width, NAMES[kind][1]);
         if (kind != TRANSFER_OTHER)
             printf("%llu inserted, %llu unchanged, %llu repaired, ",
                    (unsigned long long)counts->inserted, (unsigned long long)counts->unchanged,
