@@ -55,10 +55,10 @@ static cli_exit list_abilities(cli_call *call)
         describe_whole(&lines, ability);
         buf_char(&lines, '\n');
     }
-    bool ok = buf_ok(&lines);
+    cli_check_memory(buf_ok(&lines));
     fputs(buf_str(&lines), stdout);
     buf_free(&lines);
-    return ok ? CLI_DONE : cli_nomem();
+    return CLI_DONE;
 }
 
 const cli_command cli_ability_list = {

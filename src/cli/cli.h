@@ -167,18 +167,18 @@ void cli_message(const char *kind, const char *format, ...) __attribute__((forma
  * the result is CLI_USAGE. */
 cli_exit cli_failed(const cli_call *call);
 
-/* Prints a line of JSON and frees it. CLI_FAILED: out of memory, which is reported. */
+/* Prints a line of JSON and frees it. */
 cli_exit cli_print_json_text(buf *line);
 
-/* Prints a value of jansson's as one line and releases it. CLI_FAILED for NULL. */
+/* Prints a value of jansson's as one line and releases it. NULL: out of memory. */
 cli_exit cli_print_json(json_t *value);
 
 /* Prints `value` as JSON if `json` is set, else the text; releases the value. */
 cli_exit cli_print(bool json, json_t *value, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Prints "out of memory"; CLI_FAILED. */
-cli_exit cli_nomem(void);
+/* Unless `ok`, prints "out of memory" and ends the process with CLI_FAILED. */
+void cli_check_memory(bool ok);
 
 /* True if the command that runs has the option --project. */
 bool cli_is_of_project(void);

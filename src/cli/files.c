@@ -46,8 +46,8 @@ bool source_read(buf *out, const char *argument)
         cli_error("cannot read %s: %s", source.name, strerror(errno));
     else if (out->failure == BUF_TOO_LARGE)
         cli_error("%s has over %zu bytes", source.name, out->max);
-    else if (!buf_ok(out))
-        cli_nomem();
+    else
+        cli_check_memory(buf_ok(out));
     source_close(&source);
     return !failed && buf_ok(out);
 }

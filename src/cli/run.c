@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include "base/text.h"
 #include "db/connect.h"
 #include "cli/view/term.h"
@@ -70,12 +71,10 @@ bool cli_is_of_project(void)
 
 cli_exit cli_print_json_text(buf *line)
 {
-    bool ok = buf_ok(line);
-
-    if (ok)
-        term_print_json(buf_str(line));
+    cli_check_memory(buf_ok(line));
+    term_print_json(buf_str(line));
     buf_free(line);
-    return ok ? CLI_DONE : cli_nomem();
+    return CLI_DONE;
 }
 
 cli_exit cli_print_json(json_t *value)
@@ -101,10 +100,12 @@ cli_exit cli_print(bool json, json_t *value, const char *format, ...)
     return CLI_DONE;
 }
 
-cli_exit cli_nomem(void)
+void cli_check_memory(bool ok)
 {
+    if (ok)
+        return;
     cli_error("out of memory");
-    return CLI_FAILED;
+    exit(CLI_FAILED);
 }
 
 cli_exit cli_finish(cli_exit status)

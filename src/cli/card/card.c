@@ -19,7 +19,7 @@ static void add_moment(table *facts, const char *name, const char *moment)
 }
 
 /* Prints the members of a card, then its text. */
-static bool print_card(const cardbox_card *card)
+static void print_card(const cardbox_card *card)
 {
     static const table_column columns[] = {{"", TABLE_LEFT}, {"", TABLE_FLEXIBLE}};
     const char *role = card_view_role(card);
@@ -37,11 +37,10 @@ static bool print_card(const cardbox_card *card)
     table_fact(&facts, "tool call", card->tool_call_id, STYLE_PLAIN);
     table_fact(&facts, "tool calls", card->tool_calls, STYLE_PLAIN);
     table_fact(&facts, "metadata", card->metadata, STYLE_PLAIN);
-    bool printed = table_print(stdout, &facts, 2, 0); /* here one looks for all of it */
+    table_print(stdout, &facts, 2, 0); /* here one looks for all of it */
     table_free(&facts);
     putchar('\n');
     term_print_text(stdout, slice_of(cardbox_card_text(card)));
-    return printed;
 }
 
 /* Cards or revisions, and the project that they are in. */
@@ -71,19 +70,17 @@ static cli_exit print_cards(const cardbox_cards *cards, cli_call *call)
 {
     of_project of = {cards, call->project};
     size_t count = cardbox_cards_count(cards);
-    cli_exit status = CLI_DONE;
 
     if (call->json)
-        status = listing_print(&CARDS, &of, count, NULL, true, "no cards");
-    for (size_t i = 0; !call->json && status == CLI_DONE && i < count; i++) {
+        listing_objects(&CARDS, &of, count);
+    for (size_t i = 0; !call->json && i < count; i++) {
         if (i > 0)
             putchar('\n');
-        if (!print_card(cardbox_cards_at(cards, i)))
-            status = cli_nomem();
+        print_card(cardbox_cards_at(cards, i));
     }
     for (size_t i = 0; i < cardbox_cards_missing_count(cards); i++)
         cli_error("card not found: %s", cardbox_cards_missing_at(cards, i));
-    return cardbox_cards_missing_count(cards) > 0 ? CLI_FAILED : status;
+    return cardbox_cards_missing_count(cards) > 0 ? CLI_FAILED : CLI_DONE;
 }
 
 static cli_exit show_cards(cli_call *call)
@@ -303,8 +300,10 @@ static cli_exit list_cards(cli_call *call)
     arena memory = ARENA_INIT;
     cli_exit status = CLI_USAGE;
 
-    if (read_matches(matches, &memory, &call->meta))
-        status = memory.failed ? cli_nomem() : list_matching(call, matches);
+    if (read_matches(matches, &memory, &call->meta)) {
+        cli_check_memory(!memory.failed);
+        status = list_matching(call, matches);
+    }
     arena_reset(&memory);
     return status;
 }

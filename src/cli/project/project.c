@@ -37,8 +37,7 @@ static cli_exit print_page(const store_rows *rows, int64_t limit, bool json, are
     int64_t count = rows_count(rows);
     const char *next = projects_next(rows, limit, memory);
 
-    if (memory->failed)
-        return cli_nomem();
+    cli_check_memory(!memory->failed);
     return listing_print(&PROJECTS, rows, (size_t)(count < limit ? count : limit), next, json,
                          "no projects");
 }
@@ -52,8 +51,9 @@ static cli_exit list_projects(cli_call *call)
     cli_exit status = CLI_FAILED;
 
     if (call->cursor != NULL && !list_cursor_read(&list.from, slice_of(call->cursor), &memory)) {
+        cli_check_memory(!memory.failed);
         (void)error_cursor(&call->err, call->cursor);
-        status = memory.failed ? cli_nomem() : cli_failed(call);
+        status = cli_failed(call);
         goto done;
     }
     params_init(&p, 4096);

@@ -34,10 +34,7 @@ static bool read_entries(append_input *out, const cli_source *source)
     uint64_t number = 0;
     slice line;
 
-    if (reader == NULL) {
-        cli_nomem();
-        return false;
-    }
+    cli_check_memory(reader != NULL);
     line_reader_init(reader, CARDBOX_CONTENT_MAX, line_reader_from_file, source->in);
     while (out->count <= LINES_MAX && (state = line_reader_next(reader, &line)) == LINE_READ) {
         number++;
@@ -47,6 +44,7 @@ static bool read_entries(append_input *out, const cli_source *source)
         out->lines[out->count++] = arena_copy(&out->memory, line);
     }
     line_reader_free(reader);
+    cli_check_memory(!out->memory.failed);
     if (state == LINE_FAILED)
         cli_error("cannot read %s: %s", source->name, strerror(errno));
     else if (state == LINE_TOO_LONG)
@@ -54,8 +52,6 @@ static bool read_entries(append_input *out, const cli_source *source)
     else if (state == LINE_READ)
         cli_error("%s has over %d entries: append them in parts, or import a file of all",
                   source->name, LINES_MAX);
-    else if (out->memory.failed)
-        cli_nomem();
     else
         return true;
     return false;
@@ -79,8 +75,8 @@ static cli_exit print_rejection(const append_input *input, const cli_call *call)
 
 /* Prints the number of new entries and the id of the last one, and warns of entries of unknown
  * types, which are never part of a context. */
-static void print_answer(const append_input *input, const char *answer, const char *session,
-                         int64_t version, bool json)
+static cli_exit print_answer(const append_input *input, const char *answer, const char *session,
+                             int64_t version, bool json)
 {
     const char *last = NULL, *unknown = NULL, *reason = NULL;
     char number[TERM_NUMBER_SIZE], more[48] = "";
@@ -88,6 +84,7 @@ static void print_answer(const append_input *input, const char *answer, const ch
     json_error_t unused;
     json_t *read = json_text_read(slice_of(answer), 0, &unused), *entry;
 
+    cli_check_memory(answer != NULL);
     json_array_foreach (json_object_get(read, "entries"), i, entry) {
         appended += strcmp(json_string_value(json_object_get(entry, "outcome")), "appended") == 0;
         last = json_string_value(json_object_get(entry, "entry_id"));
@@ -114,6 +111,7 @@ static void print_answer(const append_input *input, const char *answer, const ch
         term_print_text(stdout, slice_of(last));
     }
     json_decref(read);
+    return CLI_DONE;
 }
 
 /* Creates the session first if a dialect is given, in one transaction, so that rejected entries
@@ -153,12 +151,8 @@ static cli_exit append_and_print(cli_call *call, const append_input *input)
         cli_error("session %s not found: --create pi or --create plain makes it", session);
     else if (status != CARDBOX_OK)
         end = print_rejection(input, call);
-    else if (answer == NULL)
-        cli_nomem();
     else
-        end = CLI_DONE;
-    if (end == CLI_DONE)
-        print_answer(input, answer, session, version, call->json);
+        end = print_answer(input, answer, session, version, call->json);
     cardbox_free(answer);
     return end;
 }

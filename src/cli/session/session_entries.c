@@ -32,7 +32,8 @@ static cli_exit print_list(const cardbox_entries *entries, cardbox_entry_list li
 
     if (list == CARDBOX_ENTRIES_LABELLED)
         of.order = conversation_order(&memory, entries);
-    cli_exit status = memory.failed ? cli_nomem() : session_listing_print(&of, json, none);
+    cli_check_memory(!memory.failed);
+    cli_exit status = session_listing_print(&of, json, none);
     arena_reset(&memory);
     return status;
 }

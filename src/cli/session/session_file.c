@@ -11,17 +11,15 @@
 /* Uses a file that was read. */
 typedef cli_exit (*file_use)(session_file *file, cli_call *call);
 
-static cli_exit with_file(const char *argument, file_use use, cli_call *call)
+static cli_exit with_file(file_use use, cli_call *call)
 {
     buf bytes = BUF_INIT(FILE_MAX);
     session_file file = {.memory = ARENA_INIT};
     cli_exit status = CLI_FAILED;
 
-    if (source_read(&bytes, argument)) {
-        if (session_file_read(&file, buf_as_slice(&bytes), SLICE("")))
-            status = use(&file, call);
-        else
-            status = cli_nomem();
+    if (source_read(&bytes, call->arguments[0])) {
+        cli_check_memory(session_file_read(&file, buf_as_slice(&bytes), SLICE("")));
+        status = use(&file, call);
     }
     session_file_free(&file);
     buf_free(&bytes);
@@ -30,31 +28,22 @@ static cli_exit with_file(const char *argument, file_use use, cli_call *call)
 
 /* --- check --- */
 
-static void add_label(session_tree_entry *out, const session_file *file, uint32_t i, arena *memory)
-{
-    uint32_t label = file->tree.nodes[i].label;
-
-    if (label == STRING_MAP_NONE ||
-        !session_text_of(&out->label, file->entries[label].label, memory))
-        out->label = SLICE("");
-}
-
 /* Draws what is in the tree. */
-static bool print_tree(const session_file *file, cli_call *call)
+static void print_tree(const session_file *file, cli_call *call)
 {
     arena memory = ARENA_INIT;
     session_tree_entry *entries = arena_zeros(&memory, file->count + 1, sizeof(*entries));
     size_t *indexes = arena_zeros(&memory, file->count + 1, sizeof(*indexes));
     session_tree_options how = {term_width(), call->all, call->ids};
     size_t count = 0;
-    bool ok = entries != NULL && indexes != NULL;
 
-    for (uint32_t i = 0; ok && i < file->count; i++) {
+    cli_check_memory(entries != NULL && indexes != NULL);
+    for (uint32_t i = 0; i < file->count; i++) {
         indexes[i] = count;
         count += file->tree.nodes[i].state == SESSION_IN_TREE;
     }
-    for (uint32_t i = 0; ok && i < file->count; i++) {
-        uint32_t parent = file->tree.nodes[i].parent;
+    for (uint32_t i = 0; i < file->count; i++) {
+        uint32_t parent = file->tree.nodes[i].parent, label = file->tree.nodes[i].label;
         session_tree_entry *entry = &entries[indexes[i]];
         session_preview preview;
 
@@ -68,37 +57,35 @@ static bool print_tree(const session_file *file, cli_call *call)
                                       .text = preview.text,
                                       .tools = preview.tools,
                                       .is_head = i == file->tree.leaf};
-        add_label(entry, file, i, &memory);
+        if (label == STRING_MAP_NONE ||
+            !session_text_of(&entry->label, file->entries[label].label, &memory))
+            entry->label = SLICE("");
     }
-    ok = ok && !memory.failed && session_tree_print(stdout, entries, count, &how);
+    cli_check_memory(!memory.failed);
+    session_tree_print(stdout, entries, count, &how);
     arena_reset(&memory);
-    return ok;
 }
 
 static cli_exit check_file(session_file *file, cli_call *call)
 {
     buf report = BUF_INIT(SIZE_MAX / 4);
-    bool printed = true, bad;
 
     session_report_json(&report, &file->report);
-    if (!buf_ok(&report))
-        return cli_nomem();
-    bad = session_report_is_bad(buf_as_slice(&report));
+    cli_check_memory(buf_ok(&report));
+    bool bad = session_report_is_bad(buf_as_slice(&report));
     if (call->json)
         term_print_json(buf_str(&report));
     else if (call->tree)
-        printed = print_tree(file, call);
+        print_tree(file, call);
     else
-        printed = session_report_print(buf_as_slice(&report));
+        session_report_print(buf_as_slice(&report));
     buf_free(&report);
-    if (!printed)
-        return cli_nomem();
     return bad ? CLI_FAILED : CLI_DONE;
 }
 
 static cli_exit check_session_file(cli_call *call)
 {
-    return with_file(call->arguments[0], check_file, call);
+    return with_file(check_file, call);
 }
 
 const cli_command cli_session_check = {
@@ -126,19 +113,16 @@ static cli_exit convert_file(session_file *file, cli_call *call)
     arena memory = ARENA_INIT;
     buf out = BUF_INIT(SESSION_CONVERTED_MAX);
     size_t left_out, not_in_context;
-    bool ok;
 
     if (call->dialect != NULL && strcmp(call->dialect, other) != 0) {
         cli_error("the file is %s already", call->dialect);
         return CLI_FAILED;
     }
-    ok = session_convert_file(&out, file, SLICE("converted"), &left_out, &not_in_context, &memory);
-    if (ok)
-        term_put_json(buf_as_slice(&out));
+    cli_check_memory(
+        session_convert_file(&out, file, SLICE("converted"), &left_out, &not_in_context, &memory));
+    term_put_json(buf_as_slice(&out));
     buf_free(&out);
     arena_reset(&memory);
-    if (!ok)
-        return cli_nomem();
     session_warn_not_in_context(not_in_context);
     if (left_out > 0)
         cli_error("%zu lines are in no tree and were left out; see `cardbox session check`",
@@ -148,7 +132,7 @@ static cli_exit convert_file(session_file *file, cli_call *call)
 
 static cli_exit convert_session_file(cli_call *call)
 {
-    return with_file(call->arguments[0], convert_file, call);
+    return with_file(convert_file, call);
 }
 
 const cli_command cli_session_convert = {

@@ -77,20 +77,19 @@ static void check_line(beginning *begin, session_line *line, arena *memory)
     }
 }
 
-/* Reads the beginning; read_file() returns it first. False: out of memory. */
-static bool read_beginning(beginning *begin, import_state *state)
+/* Reads the beginning; read_file() returns it first. */
+static void read_beginning(beginning *begin, import_state *state)
 {
     char *bytes = arena_take(&state->memory, BEGINNING_BYTES);
     session_line line;
 
     *begin = (beginning){0};
-    if (bytes == NULL)
-        return false;
+    cli_check_memory(bytes != NULL);
     state->beginning_bytes = (slice){bytes, fread(bytes, 1, BEGINNING_BYTES, state->from.in)};
     session_lines lines = session_lines_of(state->beginning_bytes);
     while (!begin->is_session && session_lines_next(&lines, &line))
         check_line(begin, &line, &state->memory);
-    return !state->memory.failed;
+    cli_check_memory(!state->memory.failed);
 }
 
 /* Reports a file that is not a session. Empty files and white space are accepted. */
@@ -106,24 +105,17 @@ static bool check_beginning(const beginning *begin, const import_state *state)
     return false;
 }
 
-/* "logs/one.jsonl" as "one". */
-static const char *name_of_file(import_state *state)
+/* The id of --session, NULL for that of the file's header, or the name of the file: "one" for
+ * "logs/one.jsonl". */
+static const char *choose_session(import_state *state, const beginning *begin, const cli_call *call)
 {
     const char *slash = strrchr(state->from.name, '/');
     const char *name = slash ? slash + 1 : state->from.name, *dot = strrchr(name, '.');
     size_t length = dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name);
 
-    return arena_copy(&state->memory, (slice){name, length});
-}
-
-/* The id of --session, NULL for that of the file's header, or the name of the file. */
-static const char *choose_session(import_state *state, const beginning *begin, cli_call *call)
-{
-    bool has_name = state->from.is_file && state->from.in != stdin;
-
-    if (call->session != NULL || begin->is_named || !has_name)
+    if (call->session != NULL || begin->is_named || !state->from.is_file || state->from.in == stdin)
         return call->session;
-    return name_of_file(state);
+    return arena_copy(&state->memory, (slice){name, length});
 }
 
 /* --- the report of an import --- */
@@ -153,19 +145,16 @@ static cli_exit print_report(const cardbox_session_report *report, bool json)
 {
     slice text = slice_of(cardbox_session_report_json(report));
     uint64_t not_kept = cardbox_session_report_counts(report).not_kept;
-    bool printed = true;
 
     if (json) {
         term_print_json(text.ptr);
     } else {
         print_title(report);
-        printed = session_report_print(text);
+        session_report_print(text);
     }
     if (not_kept > 0)
         cli_warning("%llu lines could not be kept: an export will lack them",
                     (unsigned long long)not_kept);
-    if (!printed)
-        return cli_nomem();
     return not_kept > 0 || session_report_is_bad(text) ? CLI_FAILED : CLI_DONE;
 }
 
@@ -174,8 +163,7 @@ static cli_exit import(cli_call *call, import_state *state)
     cardbox_session_report *report = NULL;
     beginning begin;
 
-    if (!read_beginning(&begin, state))
-        return cli_nomem();
+    read_beginning(&begin, state);
     if (!call->force && !check_beginning(&begin, state))
         return CLI_FAILED;
     const char *session = choose_session(state, &begin, call);

@@ -41,8 +41,7 @@ void session_warn_not_in_context(size_t count);
 
 /* --- pages of entries --- */
 
-/* False: out of memory. */
-typedef bool (*session_page_use)(void *arg, const cardbox_entries *page);
+typedef void (*session_page_use)(void *arg, const cardbox_entries *page);
 
 /* Uses the pages of the session that the first argument names; `json_max` as cardbox_entry_page has
  * it. */
@@ -57,9 +56,8 @@ bool session_find_entry(cli_call *call, const char **entry);
 
 /* --- reports of lines, which are the JSON objects that programs get --- */
 
-/* Prints the counts that are not 0, then the first issues with their lines.
- * False: out of memory. */
-bool session_report_print(slice report);
+/* Prints the counts that are not 0, then the first issues with their lines. */
+void session_report_print(slice report);
 
 /* True if the report has lines that are in no tree: bad ones, conflicts, cycles. */
 bool session_report_is_bad(slice report);
@@ -84,8 +82,8 @@ typedef struct session_tree_options {
     bool ids;  /* show them */
 } session_tree_options;
 
-/* Prints a line an entry, siblings in the order of the entries. False: out of memory. */
-bool session_tree_print(FILE *out, const session_tree_entry *entries, size_t count,
+/* Prints a line an entry, siblings in the order of the entries. */
+void session_tree_print(FILE *out, const session_tree_entry *entries, size_t count,
                         const session_tree_options *options);
 
 #endif

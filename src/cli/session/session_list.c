@@ -82,9 +82,10 @@ static cli_exit print_session(const cardbox_session *session, const cardbox_sess
         return cli_print_json_text(&line);
     term_put_title("session ", session->session_id);
     putchar('\n');
-    bool printed = buf_ok(&line) && session_report_print(buf_as_slice(&line));
+    cli_check_memory(buf_ok(&line));
+    session_report_print(buf_as_slice(&line));
     buf_free(&line);
-    return printed ? CLI_DONE : cli_nomem();
+    return CLI_DONE;
 }
 
 static cli_exit show_session(cli_call *call)

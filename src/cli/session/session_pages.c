@@ -3,8 +3,6 @@
  */
 #include "cli/session/session_internal.h"
 
-#include "base/errors.h"
-
 /* Shorter beginnings are rejected, so that a mistyped id does not match another entry. */
 #define BEGINNING_MIN 4
 
@@ -24,16 +22,14 @@ cardbox_status session_each_page(cli_call *call, size_t json_max, session_page_u
                                          CARDBOX_ENTRIES_ALL, &page, &call->err);
         if (status != CARDBOX_OK)
             break;
-        if (!use(arg, entries))
-            status = error_nomem(&call->err);
+        use(arg, entries);
         arena_reset(&memory);
         cursor = cardbox_entries_cursor(entries);
         page.cursor = cursor != NULL ? arena_copy(&memory, slice_of(cursor)) : NULL;
-        if (memory.failed)
-            status = error_nomem(&call->err);
+        cli_check_memory(!memory.failed);
         cardbox_entries_free(entries);
         entries = NULL;
-    } while (status == CARDBOX_OK && page.cursor != NULL && *page.cursor != '\0');
+    } while (page.cursor != NULL && *page.cursor != '\0');
     arena_reset(&memory);
     return status;
 }
@@ -46,7 +42,7 @@ typedef struct search {
     char *found; /* CARDBOX_CARD_ID_MAX + 1 bytes for the first */
 } search;
 
-static bool search_page(void *arg, const cardbox_entries *page)
+static void search_page(void *arg, const cardbox_entries *page)
 {
     search *s = arg;
 
@@ -60,7 +56,6 @@ static bool search_page(void *arg, const cardbox_entries *page)
         if (s->count++ == 0)
             snprintf(s->found, CARDBOX_CARD_ID_MAX + 1, "%s", id.ptr);
     }
-    return true;
 }
 
 bool session_find_entry(cli_call *call, const char **entry)

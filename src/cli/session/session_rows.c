@@ -139,7 +139,7 @@ static void add_entry_row(table *rows, const void *given, size_t i)
     table_add(rows, preview.role, card_view_style(preview.role));
     table_add(rows, preview.text, STYLE_PLAIN);
     add_marks(rows, entry, &preview, of->head != NULL && strcmp(of->head, entry->entry_id) == 0);
-    rows->failed = rows->failed || memory.failed;
+    cli_check_memory(!memory.failed);
     arena_reset(&memory);
 }
 

@@ -2,7 +2,6 @@
  * session_tree.c: `cardbox session tree`: reads a session's entries page by page and draws them.
  */
 #include "cli/session/session_internal.h"
-#include "base/errors.h"
 #include "base/string_map.h"
 
 /* A session's entries as they are drawn. */
@@ -48,33 +47,21 @@ static void gather_entry(tree_data *g, const cardbox_entry *entry)
     g->count++;
 }
 
-/* A parent may have been written after its child. */
-static void link_parents(tree_data *g)
-{
-    for (size_t i = 0; i < g->count; i++) {
-        uint32_t index =
-            g->parents[i].len > 0 ? string_map_get(&g->indexes, g->parents[i]) : STRING_MAP_NONE;
-
-        if (index != STRING_MAP_NONE)
-            g->entries[i].parent = index;
-    }
-}
-
-static bool gather_page(void *arg, const cardbox_entries *page)
+static void gather_page(void *arg, const cardbox_entries *page)
 {
     tree_data *g = arg;
 
     for (size_t i = 0; i < cardbox_entries_count(page); i++)
         gather_entry(g, cardbox_entries_at(page, i));
-    return !g->memory.failed;
+    cli_check_memory(!g->memory.failed);
 }
 
-static bool print_page(void *arg, const cardbox_entries *page)
+static void print_page(void *arg, const cardbox_entries *page)
 {
     session_listed of = {.entries = page};
 
     (void)arg;
-    return listing_objects(&session_listing, &of, cardbox_entries_count(page));
+    listing_objects(&session_listing, &of, cardbox_entries_count(page));
 }
 
 /* session-123   1,018 entries   3 leaves */
@@ -103,15 +90,20 @@ static cardbox_status draw_tree(cli_call *call, const cardbox_session *session)
     cardbox_status status =
         cardbox_session_count(&counts, call->db, call->project, session->session_id, &call->err);
 
-    if (!string_map_init(&g.indexes, (size_t)session->entries, &g.memory))
-        status = error_nomem(&call->err);
+    cli_check_memory(string_map_init(&g.indexes, (size_t)session->entries, &g.memory));
     if (status == CARDBOX_OK)
         status = session_each_page(call, SESSION_PREVIEW_MAX, gather_page, &g);
     if (status == CARDBOX_OK) {
-        link_parents(&g);
+        /* A parent may have been written after its child. */
+        for (size_t i = 0; i < g.count; i++) {
+            uint32_t index =
+                g.parents[i].len > 0 ? string_map_get(&g.indexes, g.parents[i]) : STRING_MAP_NONE;
+
+            if (index != STRING_MAP_NONE)
+                g.entries[i].parent = index;
+        }
         print_title(session, &counts);
-        if (!session_tree_print(stdout, g.entries, g.count, &how))
-            status = error_nomem(&call->err);
+        session_tree_print(stdout, g.entries, g.count, &how);
     }
     arena_reset(&g.memory);
     return status;

@@ -45,7 +45,6 @@ typedef struct table {
     buf text;
     table_cell *cells;
     size_t count, capacity;
-    bool failed; /* out of memory */
 } table;
 
 /* `columns` must live as long as the table. */
@@ -61,13 +60,11 @@ void table_int(table *t, int64_t number);
 void table_fact(table *t, const char *name, const char *value, term_style style);
 
 /* Prints titles (if any column has one) and rows, each line after `indent` spaces and fitted into
- * `width` columns (0: any). Columns that are empty throughout are left out. False: out of memory.
- */
-bool table_print(FILE *out, const table *t, int indent, int width);
+ * `width` columns (0: any). Columns that are empty throughout are left out. */
+void table_print(FILE *out, const table *t, int indent, int width);
 
-/* Prints the table on stdout if it has rows, fitted to the terminal, and frees it. False: out of
- * memory. */
-bool table_finish(table *t, int indent);
+/* Prints the table on stdout if it has rows, fitted to the terminal, and frees it. */
+void table_finish(table *t, int indent);
 
 /* --- lists: for programs an object a line, for people a table --- */
 
@@ -84,7 +81,7 @@ typedef struct listing {
 cli_exit listing_print(const listing *l, const void *of, size_t count, const char *cursor,
                        bool json, const char *none, ...) __attribute__((format(printf, 6, 7)));
 
-/* Prints the objects alone. False: out of memory. */
-bool listing_objects(const listing *l, const void *of, size_t count);
+/* Prints the objects alone. */
+void listing_objects(const listing *l, const void *of, size_t count);
 
 #endif
