@@ -13,8 +13,7 @@ typedef enum opt_kind {
     OPT_TEXT,   /* const char **: borrowed from argv or the environment */
     OPT_INT,    /* long *: min to max */
     OPT_SIZE,   /* long *: bytes, with an optional suffix K, M or G; min to max */
-    OPT_LEVEL,  /* int *: a log_level, by its name */
-    OPT_CHOICE, /* const char **: one of the words of `value`, which has | between them */
+    OPT_CHOICE, /* int *: the index of one of the words of `value`, which has | between them */
     OPT_LIST,   /* opt_list *: may be given several times; a variable is one value */
     OPT_END
 } opt_kind;

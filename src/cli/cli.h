@@ -37,10 +37,11 @@ typedef struct cli_call {
     const char *at_time;
     opt_list parents;
 
-    const char *session, *entry, *dialect, *compare, *expected_head; /* options of sessions */
+    const char *session, *entry, *compare, *expected_head; /* options of sessions */
+    int dialect;                                           /* a cardbox_dialect */
     long from_depth;
 
-    const char *format; /* options of contexts */
+    int format; /* options of contexts: a cardbox_format */
 
     const char *system, *parent, *reason; /* options of tasks */
     long skip;

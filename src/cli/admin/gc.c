@@ -50,10 +50,7 @@ static cli_exit print_json(cli_call *call, const gc_sum *sum)
         json_object_set_new(all, gc_name((gc_kind)kind),
                             json_pack("{s:I, s:I}", "rows", (json_int_t)sum->rows[kind], "bytes",
                                       (json_int_t)sum->bytes[kind]));
-    if (json_object_size(all) <= GC_KINDS) { /* out of memory */
-        json_decref(all);
-        all = NULL;
-    }
+    cli_check_memory(json_object_size(all) > GC_KINDS);
     return cli_print_json(all);
 }
 

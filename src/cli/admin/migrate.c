@@ -8,7 +8,7 @@
 /* The result for migrations, or for functions. */
 typedef struct migrate_kind {
     unsigned applied;
-    json_t *steps; /* an array; NULL: out of memory */
+    json_t *steps; /* an array */
 } migrate_kind;
 
 typedef struct migrate_lines {
@@ -40,11 +40,9 @@ static void report_step(void *arg, const migrate_step *step)
     if (step->version > 0 || step->applied_now)
         add_step_row(lines, step, state);
     json_t *version = step->version > 0 ? json_integer(step->version) : NULL;
-    if (json_array_append_new(kind->steps, json_pack("{s:o*, s:s, s:s}", "version", version, "name",
-                                                     step->name, "state", state)) != 0) {
-        json_decref(kind->steps); /* out of memory */
-        kind->steps = NULL;
-    }
+    cli_check_memory(
+        json_array_append_new(kind->steps, json_pack("{s:o*, s:s, s:s}", "version", version, "name",
+                                                     step->name, "state", state)) == 0);
 }
 
 static cli_exit print_json(const migrate_lines *lines)

@@ -232,7 +232,6 @@ const cli_command cli_box_context = {
                               CLI_INT("tail", tail, "N", "only of the last N cards", 1, INT32_MAX),
                               BOX_AS_OF),
     .origins = {BOX_AS_OF_ORIGINS},
-    .defaults = &(const cli_call){CONTEXT_VIEW_DEFAULTS},
     .check = check_as_of,
     .run = show_context,
 };

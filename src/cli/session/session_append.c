@@ -128,7 +128,8 @@ static cardbox_status append_in_transaction(int64_t *version, cli_call *call,
     sdk_options.answer = answer;
     sdk_options.key = call->key;
     sdk_options.expected_version = call->expected_version;
-    if (status == CARDBOX_OK && session_dialect_of(&make.dialect, call->dialect))
+    make.dialect = (cardbox_dialect)call->dialect;
+    if (status == CARDBOX_OK && make.dialect != CARDBOX_DIALECT_UNKNOWN)
         status = cardbox_session_create(NULL, tx, project, session, &make, &call->err);
     if (status == CARDBOX_OK)
         status = cardbox_session_append(version, tx, project, session, input->lines, input->count,
@@ -186,13 +187,13 @@ const cli_command cli_session_append = {
     .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
                 "session append --project demo --key turn-4 s-1 more.jsonl",
     .options = CLI_IN_PROJECT(
-        CLI_CHOICE("create", dialect, SESSION_DIALECTS,
-                   "make the session if it is missing and the entries are good"),
+        SESSION_DIALECT("create", "make the session if it is missing and the entries are good"),
         CLI_TEXT("key", key, "KEY",
                  "append key: the same one appends once; each entry then needs an id"),
         CLI_INT("expected-version", expected_version, "N", "only if the session is at this version",
                 1, INT32_MAX)),
     .origins = {{"key", "--key"}},
     .without_database = true, /* the file is read first */
+    .defaults = &(const cli_call){SESSION_DIALECT_DEFAULT},
     .run = append_file,
 };

@@ -80,6 +80,5 @@ const cli_command cli_session_context = {
         CLI_IN_PROJECT(CONTEXT_VIEW_OPTIONS,
                        CLI_TEXT("compare", compare, "ENTRY",
                                 "say how many messages this entry's context shares with it")),
-    .defaults = &(const cli_call){CONTEXT_VIEW_DEFAULTS},
     .run = show_context,
 };

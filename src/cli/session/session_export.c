@@ -22,7 +22,6 @@ static bool write_piece(void *arg, const char *bytes, size_t len)
 
 static cli_exit export_session(cli_call *call)
 {
-    cardbox_dialect dialect = CARDBOX_DIALECT_UNKNOWN;
     export_state state = {.target = target_of(call->arguments[1]),
                           .progress = {.label = "export", .unit = "bytes"}};
     char bytes[TERM_NUMBER_SIZE];
@@ -31,12 +30,12 @@ static cli_exit export_session(cli_call *call)
     size_t not_in_context = 0;
     bool complete;
 
-    session_dialect_of(&dialect, call->dialect);
     if (!session_find_entry(call, &entry))
         return CLI_FAILED;
     if (target_open(&state.target)) {
-        status = session_export_as(call->db, call->project, call->arguments[0], entry, dialect,
-                                   write_piece, &state, &not_in_context, &call->err);
+        status = session_export_as(call->db, call->project, call->arguments[0], entry,
+                                   (cardbox_dialect)call->dialect, write_piece, &state,
+                                   &not_in_context, &call->err);
         term_progress_clear(&state.progress);
         if (status != CARDBOX_OK)
             cli_failed(call);
@@ -61,10 +60,11 @@ const cli_command cli_session_export = {
     .examples = "session export --project demo demo-session session.jsonl\n"
                 "session export --project demo --entry 5e550010 demo-session > branch.jsonl\n"
                 "session export --project demo --dialect plain demo-session",
-    .options = CLI_OPTIONS(
-        CLI_DSN, CLI_PROJECT,
-        CLI_TEXT("entry", entry, "ENTRY", "only the header and the path to this entry"),
-        CLI_CHOICE("dialect", dialect, SESSION_DIALECTS, "convert it (default: as it is)"),
-        CLI_CHOICE("to", dialect, SESSION_DIALECTS, "the same, as session convert has it")),
+    .options =
+        CLI_OPTIONS(CLI_DSN, CLI_PROJECT,
+                    CLI_TEXT("entry", entry, "ENTRY", "only the header and the path to this entry"),
+                    SESSION_DIALECT("dialect", "convert it (default: as it is)"),
+                    SESSION_DIALECT("to", "the same, as session convert has it")),
+    .defaults = &(const cli_call){SESSION_DIALECT_DEFAULT},
     .run = export_session,
 };

@@ -109,13 +109,12 @@ const cli_command cli_session_check = {
 
 static cli_exit convert_file(session_file *file, cli_call *call)
 {
-    const char *other = file->dialect == SESSION_PI ? "plain" : "pi";
     arena memory = ARENA_INIT;
     buf out = BUF_INIT(SESSION_CONVERTED_MAX);
     size_t left_out, not_in_context;
 
-    if (call->dialect != NULL && strcmp(call->dialect, other) != 0) {
-        cli_error("the file is %s already", call->dialect);
+    if (call->dialect == (int)file->dialect) {
+        cli_error("the file is %s already", session_dialect_name(call->dialect));
         return CLI_FAILED;
     }
     cli_check_memory(
@@ -147,9 +146,9 @@ const cli_command cli_session_convert = {
         "failed, images and signed thinking. Their number is reported on standard error.",
     .examples = "session convert session.jsonl > plain.jsonl\n"
                 "session convert --to pi - < plain.jsonl",
-    .options = CLI_OPTIONS(
-        CLI_CHOICE("to", dialect, SESSION_DIALECTS, "default: the one that the file is not"),
-        CLI_CHOICE("dialect", dialect, SESSION_DIALECTS, "the same, as session export has it")),
+    .options = CLI_OPTIONS(SESSION_DIALECT("to", "default: the one that the file is not"),
+                           SESSION_DIALECT("dialect", "the same, as session export has it")),
     .without_database = true,
+    .defaults = &(const cli_call){SESSION_DIALECT_DEFAULT},
     .run = convert_session_file,
 };

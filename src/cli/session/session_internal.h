@@ -11,11 +11,9 @@
 
 /* --- rows and objects --- */
 
-/* The names of dialects, as an option has them. */
-#define SESSION_DIALECTS "pi|plain"
-
-/* The dialect of such a name. False: `name` is NULL. */
-bool session_dialect_of(cardbox_dialect *out, const char *name);
+/* An option whose value is a cardbox_dialect, and its initial value. */
+#define SESSION_DIALECT(name, help) CLI_CHOICE(name, dialect, "plain|pi", help)
+#define SESSION_DIALECT_DEFAULT     .dialect = CARDBOX_DIALECT_UNKNOWN
 
 /* Appends the object of a session, without the brace that closes it. */
 void session_object(buf *out, const cardbox_session *session);

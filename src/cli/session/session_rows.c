@@ -12,13 +12,6 @@
 /* The names of cardbox_entry.side. */
 static const char *const SIDES[] = {"both", "a", "b"};
 
-bool session_dialect_of(cardbox_dialect *out, const char *name)
-{
-    if (name != NULL)
-        *out = strcmp(name, "pi") == 0 ? CARDBOX_DIALECT_PI : CARDBOX_DIALECT_PLAIN;
-    return name != NULL;
-}
-
 void session_warn_not_in_context(size_t count)
 {
     if (count > 0)

@@ -12,7 +12,7 @@
 void context_view_how(cardbox_context_options *out, const cli_call *call)
 {
     out->no_repair = call->no_repair;
-    context_format_of(&out->format, slice_of(call->format));
+    out->format = (cardbox_format)call->format;
 }
 
 /* --- the report --- */

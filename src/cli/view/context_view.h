@@ -7,8 +7,7 @@
 #include "cardbox/context.h"
 #include "cli/cli.h"
 
-/* Initial values, and the options of such a command. */
-#define CONTEXT_VIEW_DEFAULTS .format = "openai"
+/* The options of such a command. */
 #define CONTEXT_VIEW_OPTIONS                                                                       \
     CLI_CHOICE("format", format, "openai|anthropic|entries", "the format (default openai)"),       \
         CLI_FLAG("no-repair", no_repair, "leave calls and results as they are, paired or not")
