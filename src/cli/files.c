@@ -54,28 +54,21 @@ bool source_read(buf *out, const char *argument)
 
 /* --- output --- */
 
-cli_target target_of(const char *name)
-{
-    bool to_file = name != NULL && strcmp(name, "-") != 0;
-
-    return (cli_target){.name = to_file ? name : NULL, .partial = BUF_INIT(FILENAME_MAX)};
-}
-
 /* Existing files that are not regular (a pipe, /dev/null) are written directly. */
-bool target_open(cli_target *target)
+bool target_open(cli_target *target, const char *name)
 {
     struct stat about;
 
-    target->out = stdout;
-    if (target->name == NULL)
+    *target = (cli_target){.partial = BUF_INIT(FILENAME_MAX), .out = stdout};
+    if (name == NULL || strcmp(name, "-") == 0)
         return true;
-    if (stat(target->name, &about) != 0 || S_ISREG(about.st_mode))
-        buf_printf(&target->partial, "%s.partial", target->name);
-    target->out = fopen(target->partial.len > 0 ? buf_str(&target->partial) : target->name, "we");
-    if (target->out != NULL)
-        return true;
-    cli_error("cannot write %s: %s", target->name, strerror(errno));
-    return false;
+    target->name = name;
+    if (stat(name, &about) != 0 || S_ISREG(about.st_mode))
+        buf_printf(&target->partial, "%s.partial", name);
+    target->out = fopen(target->partial.len > 0 ? buf_str(&target->partial) : name, "we");
+    if (target->out == NULL)
+        cli_error("cannot write %s: %s", name, strerror(errno));
+    return target->out != NULL;
 }
 
 bool target_write(cli_target *target, slice bytes)

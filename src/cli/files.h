@@ -30,11 +30,8 @@ typedef struct cli_target {
     int failure; /* errno of a write */
 } cli_target;
 
-/* `name` NULL or "-": the standard output. */
-cli_target target_of(const char *name);
-
-/* False: an error was printed. */
-bool target_open(cli_target *target);
+/* `name` NULL or "-": the standard output. False: an error was printed. */
+bool target_open(cli_target *target, const char *name);
 
 /* False: it failed; target_close reports it. */
 bool target_write(cli_target *target, slice bytes);

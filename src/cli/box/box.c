@@ -210,7 +210,8 @@ static cli_exit show_context(cli_call *call)
     cardbox_context_options sdk_options = CARDBOX_CONTEXT_OPTIONS_INIT;
     cardbox_context *built = NULL;
 
-    context_view_how(&sdk_options, call);
+    sdk_options.format = (cardbox_format)call->format;
+    sdk_options.no_repair = call->no_repair;
     if (cardbox_build_box_context(&built, call->db, call->project, call->arguments[0], &part,
                                   &sdk_options, &call->err) != CARDBOX_OK)
         return cli_failed(call);

@@ -66,23 +66,6 @@ static void add_card_row(table *rows, const void *given, size_t i)
 
 static const listing CARDS = {add_card_object, add_card_row, 2, {CARD_COLUMNS_WITH_IDS}};
 
-static cli_exit print_cards(const cardbox_cards *cards, cli_call *call)
-{
-    of_project of = {cards, call->project};
-    size_t count = cardbox_cards_count(cards);
-
-    if (call->json)
-        listing_objects(&CARDS, &of, count);
-    for (size_t i = 0; !call->json && i < count; i++) {
-        if (i > 0)
-            putchar('\n');
-        print_card(cardbox_cards_at(cards, i));
-    }
-    for (size_t i = 0; i < cardbox_cards_missing_count(cards); i++)
-        cli_error("card not found: %s", cardbox_cards_missing_at(cards, i));
-    return cardbox_cards_missing_count(cards) > 0 ? CLI_FAILED : CLI_DONE;
-}
-
 static cli_exit show_cards(cli_call *call)
 {
     cardbox_cards *cards = NULL;
@@ -91,9 +74,19 @@ static cli_exit show_cards(cli_call *call)
                           (const char *const *)(const void *)call->arguments, call->argument_count,
                           &call->err) != CARDBOX_OK)
         return cli_failed(call);
-    cli_exit status = print_cards(cards, call);
+    of_project of = {cards, call->project};
+    size_t missing = cardbox_cards_missing_count(cards);
+    if (call->json)
+        listing_objects(&CARDS, &of, cardbox_cards_count(cards));
+    for (size_t i = 0; !call->json && i < cardbox_cards_count(cards); i++) {
+        if (i > 0)
+            putchar('\n');
+        print_card(cardbox_cards_at(cards, i));
+    }
+    for (size_t i = 0; i < missing; i++)
+        cli_error("card not found: %s", cardbox_cards_missing_at(cards, i));
     cardbox_cards_free(cards);
-    return status;
+    return missing > 0 ? CLI_FAILED : CLI_DONE;
 }
 
 const cli_command cli_card_get = {
@@ -144,13 +137,17 @@ done:
     return content;
 }
 
-static cli_exit add_card(cli_call *call, const char *content)
+static cli_exit add_card(cli_call *call)
 {
+    cli_exit why;
+    char *content = make_content(&why, call);
     cardbox_card card = CARDBOX_CARD_INIT;
     cardbox_add_options sdk_options = CARDBOX_ADD_OPTIONS_INIT;
     cardbox_outcome outcome = CARDBOX_OUTCOME_NONE;
     char id[CARDBOX_UUID_SIZE];
 
+    if (content == NULL)
+        return why;
     cardbox_uuid7(id);
     card.card_id = call->id ? call->id : id;
     card.content = content;
@@ -165,8 +162,10 @@ static cli_exit add_card(cli_call *call, const char *content)
     card.sealed = call->sealed;
     sdk_options.strict = call->strict;
     sdk_options.restore = call->restore;
-    if (cardbox_add_card(&outcome, call->db, call->project, &card, &sdk_options, &call->err) !=
-        CARDBOX_OK)
+    cardbox_status status =
+        cardbox_add_card(&outcome, call->db, call->project, &card, &sdk_options, &call->err);
+    cardbox_free(content);
+    if (status != CARDBOX_OK)
         return cli_failed(call);
     return cli_print(
         call->json,
@@ -188,17 +187,6 @@ static bool check_content(const cli_call *call)
     else
         return true;
     return false;
-}
-
-static cli_exit make_and_add_card(cli_call *call)
-{
-    cli_exit status;
-    char *content = make_content(&status, call);
-
-    if (content != NULL)
-        status = add_card(call, content);
-    cardbox_free(content);
-    return status;
 }
 
 const cli_command cli_card_add = {
@@ -240,7 +228,7 @@ const cli_command cli_card_add = {
                 {"author_id", "--author"},
                 {"step_id", "--step"}},
     .check = check_content,
-    .run = make_and_add_card,
+    .run = add_card,
 };
 
 /* --- list --- */

@@ -19,7 +19,7 @@
 #define ARGUMENTS_MAX 12
 
 /* The oldest that has what the schema needs. */
-#define VERSION_MIN 14
+#define VERSION_MIN 15
 
 /* The major version that made the data: 0 if there is none yet. */
 static long data_version(const cluster *c)
@@ -57,7 +57,7 @@ static long programs_version(char version[32], const char *bin)
     return strtol(version, NULL, 10);
 }
 
-/* Uses the programs of a folder if their version fits. `seen` keeps the newest version. */
+/* Uses the programs of a folder if their version fits. `newest` keeps the newest version. */
 static bool try_folder(cluster *c, const char *bin, long required, long *newest)
 {
     char version[32];

@@ -64,12 +64,11 @@ static void print_counts(const export_run_state *state, const char *project)
 
 static cli_exit export_project(cli_call *call)
 {
-    export_run_state state = {.target = target_of(call->arguments[0]),
-                              .progress = {.label = "export", .unit = "lines"}};
+    export_run_state state = {.progress = {.label = "export", .unit = "lines"}};
     cardbox_status status = CARDBOX_UNAVAILABLE;
     bool complete;
 
-    if (target_open(&state.target)) {
+    if (target_open(&state.target, call->arguments[0])) {
         status = export_run(call->db, call->project, write_piece, &state, &call->err);
         term_progress_clear(&state.progress);
         if (status != CARDBOX_OK)
@@ -106,9 +105,8 @@ typedef struct import_run {
     store_import *in;
 } import_run;
 
-enum {
-    UNKNOWN_REPORTED = 5
-}; /* reported bad lines of a file that is no export; others are only counted */
+/* Bad lines of a file that is no export are reported up to this number, and others counted. */
+#define UNKNOWN_REPORTED 5
 
 /* True if there are lines, and none so far is of an export. */
 static bool is_no_export(const import_result *so_far)

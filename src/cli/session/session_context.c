@@ -47,7 +47,8 @@ static cli_exit show_context(cli_call *call)
     cardbox_status status;
     cli_exit end = CLI_DONE;
 
-    context_view_how(&sdk_options, call);
+    sdk_options.format = (cardbox_format)call->format;
+    sdk_options.no_repair = call->no_repair;
     if (!session_find_entry(call, &leaf) || !session_find_entry(call, &compare))
         return CLI_FAILED;
     status = cardbox_build_context_options(&built, call->db, project, session, leaf, &sdk_options,

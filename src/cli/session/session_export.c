@@ -22,8 +22,7 @@ static bool write_piece(void *arg, const char *bytes, size_t len)
 
 static cli_exit export_session(cli_call *call)
 {
-    export_state state = {.target = target_of(call->arguments[1]),
-                          .progress = {.label = "export", .unit = "bytes"}};
+    export_state state = {.progress = {.label = "export", .unit = "bytes"}};
     char bytes[TERM_NUMBER_SIZE];
     cardbox_status status = CARDBOX_UNAVAILABLE;
     const char *entry = call->entry;
@@ -32,7 +31,7 @@ static cli_exit export_session(cli_call *call)
 
     if (!session_find_entry(call, &entry))
         return CLI_FAILED;
-    if (target_open(&state.target)) {
+    if (target_open(&state.target, call->arguments[1])) {
         status = session_export_as(call->db, call->project, call->arguments[0], entry,
                                    (cardbox_dialect)call->dialect, write_piece, &state,
                                    &not_in_context, &call->err);

@@ -9,12 +9,6 @@
 #include "model/session/context.h"
 #include "model/session/preview.h"
 
-void context_view_how(cardbox_context_options *out, const cli_call *call)
-{
-    out->no_repair = call->no_repair;
-    out->format = (cardbox_format)call->format;
-}
-
 /* --- the report --- */
 
 static void add_member(buf *out, scan_value object, const char *name, const char *before)

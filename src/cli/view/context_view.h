@@ -12,8 +12,6 @@
     CLI_CHOICE("format", format, "openai|anthropic|entries", "the format (default openai)"),       \
         CLI_FLAG("no-repair", no_repair, "leave calls and results as they are, paired or not")
 
-void context_view_how(cardbox_context_options *out, const cli_call *call);
-
 /* Prints the messages on stdout and the report on stderr, or one object of both. */
 void context_view_print(const cardbox_context *built, bool json);
 
