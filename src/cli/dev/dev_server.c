@@ -206,24 +206,19 @@ static bool await_url(dev_server *s, int64_t deadline)
     return false;
 }
 
-static bool await_ready(const dev_server *s, int64_t deadline)
-{
-    while (!dev_stop_asked && clock_ms() < deadline) {
-        if (is_ready(s))
-            return true;
-        clock_sleep_ms(STEP_MS);
-    }
-    return false;
-}
-
 bool dev_server_start(dev_server *s, const char *dir, const char *dsn, const cli_call *call)
 {
     int64_t deadline = clock_ms() + READY_MS;
 
     if (!path_join(s->log, dir, "cardboxd.log") || !start_cardboxd(s, dsn, call))
         return false;
-    if (await_url(s, deadline) && await_ready(s, deadline))
-        return true;
+    if (await_url(s, deadline)) {
+        while (!dev_stop_asked && clock_ms() < deadline) {
+            if (is_ready(s))
+                return true;
+            clock_sleep_ms(STEP_MS);
+        }
+    }
     if (!dev_stop_asked)
         dev_server_say_end(s, "does not serve");
     return false;

@@ -72,6 +72,7 @@ typedef struct session_tree_entry {
     slice label;   /* empty: none */
     slice tools;   /* the tools that it calls: "read, write"; may be empty */
     bool is_head;
+    slice parent_id; /* for the caller: is not drawn */
 } session_tree_entry;
 
 typedef struct session_tree_options {

@@ -9,28 +9,24 @@
 cardbox_status session_each_page(cli_call *call, size_t json_max, session_page_use use, void *arg)
 {
     cardbox_entry_page page = CARDBOX_ENTRY_PAGE_INIT;
-    cardbox_entries *entries = NULL;
-    cardbox_status status = CARDBOX_OK;
-    arena memory = ARENA_INIT;
+    cardbox_entries *before = NULL; /* lends the cursor */
+    cardbox_status status;
 
     page.limit = CARDBOX_PAGE_MAX;
     page.json_max = json_max;
     do {
-        const char *cursor;
+        cardbox_entries *entries = NULL;
 
         status = cardbox_session_entries(&entries, call->db, call->project, call->arguments[0],
                                          CARDBOX_ENTRIES_ALL, &page, &call->err);
+        cardbox_entries_free(before);
+        before = entries;
         if (status != CARDBOX_OK)
             break;
         use(arg, entries);
-        arena_reset(&memory);
-        cursor = cardbox_entries_cursor(entries);
-        page.cursor = cursor != NULL ? arena_copy(&memory, slice_of(cursor)) : NULL;
-        cli_check_memory(!memory.failed);
-        cardbox_entries_free(entries);
-        entries = NULL;
-    } while (page.cursor != NULL && *page.cursor != '\0');
-    arena_reset(&memory);
+        page.cursor = cardbox_entries_cursor(entries);
+    } while (page.cursor != NULL);
+    cardbox_entries_free(before);
     return status;
 }
 

@@ -7,8 +7,7 @@
 /* A session's entries as they are drawn. */
 typedef struct tree_data {
     session_tree_entry *entries;
-    slice *parents; /* their ids; empty: roots */
-    size_t count, capacity, parents_capacity;
+    size_t count, capacity;
     const char *head;
     string_map indexes; /* indexes of entries by id */
     arena memory;
@@ -24,14 +23,11 @@ static void gather_entry(tree_data *g, const cardbox_entry *entry)
     arena *memory = &g->memory;
     session_tree_entry *entries =
         arena_more(memory, g->entries, g->count, &g->capacity, sizeof(*entries));
-    slice *parents =
-        arena_more(memory, g->parents, g->count, &g->parents_capacity, sizeof(*parents));
     session_preview preview;
 
-    if (entries == NULL || parents == NULL)
+    if (entries == NULL)
         return;
     g->entries = entries;
-    g->parents = parents;
     session_entry_preview(&preview, entry, memory);
     entries[g->count] = (session_tree_entry){
         .id = copy_text(memory, slice_of(entry->entry_id)),
@@ -40,9 +36,9 @@ static void gather_entry(tree_data *g, const cardbox_entry *entry)
         .text = preview.text,
         .label = copy_text(memory, slice_of(entry->label)),
         .tools = preview.tools,
+        .parent_id = copy_text(memory, slice_of(entry->parent_id)),
         .is_head = g->head != NULL && strcmp(g->head, entry->entry_id) == 0,
     };
-    parents[g->count] = copy_text(memory, slice_of(entry->parent_id));
     string_map_set(&g->indexes, entries[g->count].id, (uint32_t)g->count);
     g->count++;
 }
@@ -96,8 +92,9 @@ static cardbox_status draw_tree(cli_call *call, const cardbox_session *session)
     if (status == CARDBOX_OK) {
         /* A parent may have been written after its child. */
         for (size_t i = 0; i < g.count; i++) {
-            uint32_t index =
-                g.parents[i].len > 0 ? string_map_get(&g.indexes, g.parents[i]) : STRING_MAP_NONE;
+            uint32_t index = g.entries[i].parent_id.len > 0
+                                 ? string_map_get(&g.indexes, g.entries[i].parent_id)
+                                 : STRING_MAP_NONE;
 
             if (index != STRING_MAP_NONE)
                 g.entries[i].parent = index;
