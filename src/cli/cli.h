@@ -27,23 +27,28 @@ typedef struct cli_call {
     char **arguments;    /* those that are no options, up to NULL */
     size_t argument_count;
 
-    const char *id, *type, *role, *author, *step, *trace, *turn, *call; /* options of cards */
-    const char *content, *text, *metadata, *tool_calls, *tool_call_id;
-    const char *created_after, *created_before;
+    /* Options are parsed into the SDK's structs where it has one for them. */
+    cardbox_card card; /* options of cards */
+    cardbox_add_options add;
+    cardbox_card_filter filter;
+    const char *content, *text, *tool_call_id;
     opt_list meta;
     long ttl;
 
-    long at_version, at_length, tail; /* options of boxes */
-    const char *at_time;
+    cardbox_read_options part; /* options of boxes */
+    cardbox_fork_options fork;
+    cardbox_append_options append;
+    const char *id;
     opt_list parents;
 
     const char *session, *entry, *compare, *expected_head; /* options of sessions */
     int dialect;                                           /* a cardbox_dialect */
     long from_depth;
 
-    int format; /* options of contexts: a cardbox_format */
+    cardbox_context_options context;
 
-    const char *system, *parent, *reason; /* options of tasks */
+    cardbox_spawn spawn; /* options of tasks */
+    const char *reason;
     long skip;
 
     const char *name, *scope, *expires; /* options of tokens */
@@ -51,13 +56,12 @@ typedef struct cli_call {
 
     const char *data, *listen; /* options of dev */
 
-    const char *new_id, *key; /* options of several groups */
-    long before, expected_version, retention_days, batch, wait_s;
+    const char *new_id; /* options of several groups */
+    long before, retention_days, batch, wait_s;
 
-    bool json;                    /* for programs: one object, or NDJSON */
-    bool sealed, strict, restore; /* flags in the order of the groups above */
+    bool json; /* for programs: one object, or NDJSON */
     bool tree, all, ids, force;
-    bool no_repair, follow, all_tenants, auth, no_sample, dry_run, tenant_from_rows;
+    bool follow, all_tenants, auth, no_sample, dry_run, tenant_from_rows;
 } cli_call;
 
 /* clang-format off */
@@ -108,7 +112,6 @@ typedef struct cli_command {
     const char *description; /* some lines for --help, or NULL */
     const char *examples;    /* one command a line, without "cardbox" */
     const opt_spec *options;
-    const cli_call *defaults;            /* initial values of the options; NULL: zeros */
     bool project_optional;               /* the command accepts --project, and does not need it */
     cli_origin origins[CLI_ORIGINS_MAX]; /* up to a field that is NULL; "cursor" is implied */
     bool (*check)(const cli_call *call); /* false: wrong usage, which was printed; NULL: no check */

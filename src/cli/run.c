@@ -9,9 +9,30 @@
 #include "base/text.h"
 #include "db/connect.h"
 #include "cli/view/term.h"
+#include "store/admin/gc.h"
+#include "store/admin/migrate.h"
 
 /* The command that runs, for messages: a process runs one. */
 static const cli_command *running;
+
+/* Where options that are not given start from. */
+static const cli_call INITIAL = {
+    .err = CARDBOX_ERROR_INIT,
+    .card = CARDBOX_CARD_INIT,
+    .add = CARDBOX_ADD_OPTIONS_INIT,
+    .filter = CARDBOX_CARD_FILTER_INIT,
+    .fork = CARDBOX_FORK_OPTIONS_INIT,
+    .append = CARDBOX_APPEND_OPTIONS_INIT,
+    .dialect = CARDBOX_DIALECT_UNKNOWN,
+    .context = CARDBOX_CONTEXT_OPTIONS_INIT,
+    .spawn = CARDBOX_SPAWN_INIT,
+    .scope = "read",
+    .data = DEV_FOLDER,
+    .listen = "127.0.0.1:8099",
+    .retention_days = GC_RETENTION_DAYS,
+    .batch = GC_BATCH,
+    .wait_s = MIGRATE_WAIT_S,
+};
 
 /* --- reporting --- */
 
@@ -193,15 +214,12 @@ static bool check_dsn(cli_call *call)
 
 static cli_exit run_command(const cli_command *command, char **words, int count)
 {
-    cli_call call = {0};
+    cli_call call = INITIAL;
     char message[256];
     cli_exit status = CLI_FAILED;
     int help;
 
     running = command;
-    if (command->defaults != NULL)
-        call = *command->defaults;
-    call.err = (cardbox_error)CARDBOX_ERROR_INIT;
     help = opts_parse(command->options, &call, &count, words, message, sizeof(message));
     if (help > 0) {
         cli_help_command(stdout, command);

@@ -7,8 +7,8 @@
 #include "cli/view/table.h"
 #include "store/admin/gc.h"
 
-/* How long to wait for locks of others, and how often to try again. */
-enum { WAIT_S = 60, WAIT_STEP_MS = 20 };
+/* How often to try again while others have locks. */
+enum { WAIT_STEP_MS = 20 };
 
 /* Runs one batch, and waits for locks of others. */
 static cardbox_status gc_one_batch(cli_call *call, gc_sum *sum, gc_state *state, cardbox_error *err)
@@ -114,7 +114,5 @@ const cli_command cli_gc = {
         CLI_INT("batch", batch, "N", "most rows in one transaction (default 1000)", 1, 100000),
         CLI_INT("wait-s", wait_s, "N", "seconds to wait for locks of other sessions (default 60)",
                 0, 86400)),
-    .defaults =
-        &(const cli_call){.retention_days = GC_RETENTION_DAYS, .batch = GC_BATCH, .wait_s = WAIT_S},
     .run = run_gc,
 };

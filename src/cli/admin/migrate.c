@@ -114,7 +114,6 @@ const cli_command cli_migrate = {
         CLI_FLAG("dry-run", dry_run, "only show what would be applied"),
         CLI_INT("wait-s", wait_s, "N",
                 "seconds to wait for each lock that another session has (default 60)", 0, 86400)),
-    .defaults = &(const cli_call){.wait_s = MIGRATE_WAIT_S},
     .without_database = true,
     .run = run_migrate,
 };

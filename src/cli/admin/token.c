@@ -118,7 +118,6 @@ const cli_command cli_token_create = {
                  "read, write, tasks, admin, with commas between (default read)"),
         CLI_TEXT("expires", expires, "WHEN", "30d, 12h or a moment (default never)")),
     .origins = {{"name", "--name"}, {"tenant", "--tenant"}},
-    .defaults = &(const cli_call){.scope = "read"},
     .run = create_token,
 };
 

@@ -10,9 +10,9 @@
 
 /* For the options of a command that reads a box as it was. */
 #define BOX_AS_OF                                                                                  \
-    CLI_INT("at-version", at_version, "N", "as it was at this version", 1, INT32_MAX),             \
-        CLI_INT("at-length", at_length, "N", "as when it first had N cards", 1, INT32_MAX),        \
-        CLI_TEXT("at-time", at_time, "TIME", "as it was then, such as 2025-01-02T03:04:05Z")
+    CLI_INT("at-version", part.at_version, "N", "as it was at this version", 1, INT32_MAX),        \
+        CLI_INT("at-length", part.at_length, "N", "as when it first had N cards", 1, INT32_MAX),   \
+        CLI_TEXT("at-time", part.at_time, "TIME", "as it was then, such as 2025-01-02T03:04:05Z")
 
 /* For the `origins` of such a command. */
 #define BOX_AS_OF_ORIGINS                                                                          \
@@ -23,18 +23,11 @@
 
 static bool check_as_of(const cli_call *call)
 {
-    if ((call->at_version > 0) + (call->at_length > 0) + (call->at_time != NULL) <= 1)
+    if ((call->part.at_version > 0) + (call->part.at_length > 0) + (call->part.at_time != NULL) <=
+        1)
         return true;
     cli_error("give one of --at-version, --at-length and --at-time");
     return false;
-}
-
-static cardbox_read_options part_of(const cli_call *call)
-{
-    return (cardbox_read_options){.at_version = call->at_version,
-                                  .at_length = call->at_length,
-                                  .at_time = call->at_time,
-                                  .tail = (size_t)call->tail};
 }
 
 /* --- what is shown of one --- */
@@ -73,12 +66,11 @@ static cli_exit print_box(const cardbox_box *box, bool json)
 
 static cli_exit show_box(cli_call *call)
 {
-    cardbox_read_options part = part_of(call);
     cardbox_boxes *boxes = NULL;
     cli_exit status;
 
-    if (cardbox_load_box(&boxes, call->db, call->project, call->arguments[0], &part, &call->err) !=
-        CARDBOX_OK)
+    if (cardbox_load_box(&boxes, call->db, call->project, call->arguments[0], &call->part,
+                         &call->err) != CARDBOX_OK)
         status = cli_failed(call);
     else
         status = print_box(cardbox_boxes_at(boxes, 0), call->json);
@@ -143,10 +135,10 @@ static void add_card_object(buf *out, const void *given, size_t i)
 /* Reads the ids and then the cards of the same version and positions. */
 static cardbox_status read_cards(cardbox_boxes **boxes, cardbox_cards **cards, cli_call *call)
 {
-    cardbox_read_options part = part_of(call);
+    cardbox_read_options part = {0};
     const char *box_id = call->arguments[0];
     cardbox_status status =
-        cardbox_load_box(boxes, call->db, call->project, box_id, &part, &call->err);
+        cardbox_load_box(boxes, call->db, call->project, box_id, &call->part, &call->err);
     const cardbox_box *box = status == CARDBOX_OK ? cardbox_boxes_at(*boxes, 0) : NULL;
 
     if (box == NULL || box->card_count == 0)
@@ -195,7 +187,7 @@ const cli_command cli_box_cards = {
                    "{\"card_id\":ID,\"missing\":true}.",
     .examples = "box cards --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box cards --project demo --tail 3 --json 01970000-0000-7000-8000-000000000001",
-    .options = CLI_IN_PROJECT(CLI_INT("tail", tail, "N", "only the last N", 1, INT32_MAX),
+    .options = CLI_IN_PROJECT(CLI_INT("tail", part.tail, "N", "only the last N", 1, INT32_MAX),
                               BOX_AS_OF, CLI_FLAG("ids", ids, "show the ids of the cards")),
     .origins = {BOX_AS_OF_ORIGINS},
     .check = check_as_of,
@@ -206,14 +198,10 @@ const cli_command cli_box_cards = {
 
 static cli_exit show_context(cli_call *call)
 {
-    cardbox_read_options part = part_of(call);
-    cardbox_context_options sdk_options = CARDBOX_CONTEXT_OPTIONS_INIT;
     cardbox_context *built = NULL;
 
-    sdk_options.format = (cardbox_format)call->format;
-    sdk_options.no_repair = call->no_repair;
-    if (cardbox_build_box_context(&built, call->db, call->project, call->arguments[0], &part,
-                                  &sdk_options, &call->err) != CARDBOX_OK)
+    if (cardbox_build_box_context(&built, call->db, call->project, call->arguments[0], &call->part,
+                                  &call->context, &call->err) != CARDBOX_OK)
         return cli_failed(call);
     context_view_print(built, call->json);
     cardbox_context_free(built);
@@ -229,9 +217,9 @@ const cli_command cli_box_context = {
                    "repaired so that the model's API takes them. With --json one object of both.",
     .examples = "box context --project demo 01970000-0000-7000-8000-000000000001 | jq '.[].role'\n"
                 "box context --project demo --tail 3 --json 01970000-0000-7000-8000-000000000001",
-    .options = CLI_IN_PROJECT(CONTEXT_VIEW_OPTIONS,
-                              CLI_INT("tail", tail, "N", "only of the last N cards", 1, INT32_MAX),
-                              BOX_AS_OF),
+    .options = CLI_IN_PROJECT(
+        CONTEXT_VIEW_OPTIONS,
+        CLI_INT("tail", part.tail, "N", "only of the last N cards", 1, INT32_MAX), BOX_AS_OF),
     .origins = {BOX_AS_OF_ORIGINS},
     .check = check_as_of,
     .run = show_context,

@@ -58,21 +58,18 @@ const cli_command cli_box_create = {
 
 static cli_exit append_cards(cli_call *call)
 {
-    cardbox_append_options sdk_options = CARDBOX_APPEND_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
     cardbox_status status;
 
-    sdk_options.key = call->key;
-    sdk_options.expected_version = call->expected_version;
     status = cardbox_append_to_box(&change, call->db, call->project, call->arguments[0],
                                    as_ids(call->arguments + 1), call->argument_count - 1,
-                                   &sdk_options, &call->err);
+                                   &call->append, &call->err);
     return print_change(status, &change, call);
 }
 
 #define BOX_EXPECTED_VERSION                                                                       \
-    CLI_INT("expected-version", expected_version, "N", "only if the box is at this version", 1,    \
-            INT32_MAX)
+    CLI_INT("expected-version", append.expected_version, "N",                                      \
+            "only if the box is at this version", 1, INT32_MAX)
 
 const cli_command cli_box_append = {
     .name = "box append",
@@ -83,8 +80,9 @@ const cli_command cli_box_append = {
     .examples = "box append --project demo 01970000-0000-7000-8000-000000000002 demo-013-thought\n"
                 "box append --project demo --key turn-4 01970000-0000-7000-8000-000000000002 "
                 "demo-018-result demo-019-deliverable",
-    .options = CLI_IN_PROJECT(CLI_TEXT("key", key, "KEY", "append key: the same one appends once"),
-                              BOX_EXPECTED_VERSION),
+    .options =
+        CLI_IN_PROJECT(CLI_TEXT("key", append.key, "KEY", "append key: the same one appends once"),
+                       BOX_EXPECTED_VERSION),
     .origins = {{"key", "--key"}},
     .run = append_cards,
 };
@@ -98,7 +96,7 @@ static cli_exit replace_cards(cli_call *call)
 
     status = cardbox_save_box(&change, call->db, call->project, call->arguments[0],
                               as_ids(call->arguments + 1), call->argument_count - 1,
-                              call->expected_version, &call->err);
+                              call->append.expected_version, &call->err);
     return print_change(status, &change, call);
 }
 
@@ -121,7 +119,7 @@ const cli_command cli_box_replace = {
 
 static bool check_fork(const cli_call *call)
 {
-    if (call->at_version == 0 || call->at_length < 0)
+    if (call->fork.at_version == 0 || call->fork.at_length < 0)
         return true;
     cli_error("give --at-version or --at-length, not both");
     return false;
@@ -129,14 +127,10 @@ static bool check_fork(const cli_call *call)
 
 static cli_exit fork_box(cli_call *call)
 {
-    cardbox_fork_options sdk_options = CARDBOX_FORK_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
     cardbox_status status;
 
-    sdk_options.new_box_id = call->new_id;
-    sdk_options.at_version = call->at_version;
-    sdk_options.at_length = call->at_length;
-    status = cardbox_box_fork(&change, call->db, call->project, call->arguments[0], &sdk_options,
+    status = cardbox_box_fork(&change, call->db, call->project, call->arguments[0], &call->fork,
                               &call->err);
     return print_change(status, &change, call);
 }
@@ -148,11 +142,10 @@ const cli_command cli_box_fork = {
     .examples = "box fork --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box fork --project demo --at-length 12 01970000-0000-7000-8000-000000000001",
     .options = CLI_IN_PROJECT(
-        CLI_INT("at-version", at_version, "N", "as it was at this version", 1, INT32_MAX),
-        CLI_INT("at-length", at_length, "N", "only with its first N cards", 0, INT32_MAX),
-        CLI_TEXT("new-id", new_id, "UUID", "id of the fork (default: a new UUIDv7)")),
+        CLI_INT("at-version", fork.at_version, "N", "as it was at this version", 1, INT32_MAX),
+        CLI_INT("at-length", fork.at_length, "N", "only with its first N cards", 0, INT32_MAX),
+        CLI_TEXT("new-id", fork.new_box_id, "UUID", "id of the fork (default: a new UUIDv7)")),
     .origins = {{"new_box_id", "--new-id"}},
-    .defaults = &(const cli_call){.at_length = -1},
     .check = check_fork,
     .run = fork_box,
 };

@@ -141,36 +141,25 @@ static cli_exit add_card(cli_call *call)
 {
     cli_exit why;
     char *content = make_content(&why, call);
-    cardbox_card card = CARDBOX_CARD_INIT;
-    cardbox_add_options sdk_options = CARDBOX_ADD_OPTIONS_INIT;
     cardbox_outcome outcome = CARDBOX_OUTCOME_NONE;
     char id[CARDBOX_UUID_SIZE];
 
     if (content == NULL)
         return why;
     cardbox_uuid7(id);
-    card.card_id = call->id ? call->id : id;
-    card.content = content;
-    card.metadata = call->metadata;
-    card.tool_calls = call->tool_calls;
-    card.tool_call_id = call->tool_call_id;
-    card.type = call->type;
-    card.role = call->role;
-    card.author_id = call->author;
-    card.step_id = call->step;
-    card.ttl_seconds = (int32_t)call->ttl;
-    card.sealed = call->sealed;
-    sdk_options.strict = call->strict;
-    sdk_options.restore = call->restore;
+    if (call->card.card_id == NULL)
+        call->card.card_id = id;
+    call->card.content = content;
+    call->card.ttl_seconds = (int32_t)call->ttl;
     cardbox_status status =
-        cardbox_add_card(&outcome, call->db, call->project, &card, &sdk_options, &call->err);
+        cardbox_add_card(&outcome, call->db, call->project, &call->card, &call->add, &call->err);
     cardbox_free(content);
     if (status != CARDBOX_OK)
         return cli_failed(call);
-    return cli_print(
-        call->json,
-        json_pack("{s:s, s:s}", "card_id", card.card_id, "outcome", cardbox_outcome_name(outcome)),
-        "%s  %s", card.card_id, cardbox_outcome_name(outcome));
+    return cli_print(call->json,
+                     json_pack("{s:s, s:s}", "card_id", call->card.card_id, "outcome",
+                               cardbox_outcome_name(outcome)),
+                     "%s  %s", call->card.card_id, cardbox_outcome_name(outcome));
 }
 
 static bool check_content(const cli_call *call)
@@ -202,20 +191,21 @@ const cli_command cli_card_add = {
                 "card add --project demo --id c-2 - < content.json\n"
                 "card add --project demo --type agent.thought --text - < thought.txt",
     .options = CLI_IN_PROJECT(
-        CLI_TEXT("id", id, "ID", "its id (default: a new UUIDv7)"),
-        CLI_TEXT("type", type, "TYPE", "metadata.type, such as task.instruction"),
-        CLI_TEXT("role", role, "ROLE", "metadata.role (default: that of the type)"),
-        CLI_TEXT("author", author, "ID", "metadata.author_id"),
-        CLI_TEXT("step", step, "ID", "metadata.step_id"),
+        CLI_TEXT("id", card.card_id, "ID", "its id (default: a new UUIDv7)"),
+        CLI_TEXT("type", card.type, "TYPE", "metadata.type, such as task.instruction"),
+        CLI_TEXT("role", card.role, "ROLE", "metadata.role (default: that of the type)"),
+        CLI_TEXT("author", card.author_id, "ID", "metadata.author_id"),
+        CLI_TEXT("step", card.step_id, "ID", "metadata.step_id"),
         CLI_TEXT("content", content, "JSON", "content; - reads it from the standard input"),
         CLI_TEXT("text", text, "TEXT", "content of plain text; - reads it from the standard input"),
-        CLI_TEXT("metadata", metadata, "JSON", "an object"),
-        CLI_TEXT("tool-calls", tool_calls, "JSON", "an array"),
-        CLI_TEXT("tool-call-id", tool_call_id, "ID", "the call that this is, or is the result of"),
+        CLI_TEXT("metadata", card.metadata, "JSON", "an object"),
+        CLI_TEXT("tool-calls", card.tool_calls, "JSON", "an array"),
+        CLI_TEXT("tool-call-id", card.tool_call_id, "ID",
+                 "the call that this is, or is the result of"),
         CLI_INT("ttl", ttl, "SECONDS", "how long it lives", 1, INT32_MAX),
-        CLI_FLAG("sealed", sealed, "it can never be changed or deleted again"),
-        CLI_FLAG("strict", strict, "refuse other content under an id that exists"),
-        CLI_FLAG("restore", restore, "bring back a deleted or expired card")),
+        CLI_FLAG("sealed", card.sealed, "it can never be changed or deleted again"),
+        CLI_FLAG("strict", add.strict, "refuse other content under an id that exists"),
+        CLI_FLAG("restore", add.restore, "bring back a deleted or expired card")),
     .origins = {{"content", "--content"},
                 {"field", "--content: field"},
                 {"text", "--text"},
@@ -250,34 +240,25 @@ static bool read_matches(cardbox_match *out, arena *memory, const opt_list *give
     return true;
 }
 
-static cli_exit list_matching(cli_call *call, const cardbox_match *matches)
+static cli_exit list_matching(cli_call *call)
 {
-    cardbox_card_filter filter = CARDBOX_CARD_FILTER_INIT;
+    cardbox_card_filter *filter = &call->filter;
     cardbox_cards *cards = NULL;
-    cli_exit status;
 
-    filter.type = call->type;
-    filter.role = call->role;
-    filter.step_id = call->step;
-    filter.trace_id = call->trace;
-    filter.agent_turn_id = call->turn;
-    filter.tool_call_ids = &call->call;
-    filter.tool_call_count = call->call != NULL;
-    filter.matches = matches;
-    filter.match_count = call->meta.count;
-    filter.created_after = call->created_after;
-    filter.created_before = call->created_before;
-    filter.cursor = call->cursor;
-    filter.limit = (unsigned)call->limit;
-    if (cardbox_cards_list(&cards, call->db, call->project, &filter, &call->err) != CARDBOX_OK)
+    filter->tool_call_ids = &call->tool_call_id;
+    filter->tool_call_count = call->tool_call_id != NULL;
+    filter->match_count = call->meta.count;
+    filter->cursor = call->cursor;
+    filter->limit = (unsigned)call->limit;
+    if (cardbox_cards_list(&cards, call->db, call->project, filter, &call->err) != CARDBOX_OK)
         return cli_failed(call);
     of_project of = {cards, call->project};
-    bool is_filtered = call->type || call->role || call->step || call->trace || call->turn ||
-                       call->call || call->created_after || call->created_before || call->cursor ||
-                       call->meta.count > 0;
-    status = listing_print(&CARDS, &of, cardbox_cards_count(cards), cardbox_cards_cursor(cards),
-                           call->json, "no%s cards in project %s", is_filtered ? " such" : "",
-                           call->project);
+    bool is_filtered = filter->type || filter->role || filter->step_id || filter->trace_id ||
+                       filter->agent_turn_id || call->tool_call_id || filter->created_after ||
+                       filter->created_before || filter->cursor || filter->match_count > 0;
+    cli_exit status = listing_print(
+        &CARDS, &of, cardbox_cards_count(cards), cardbox_cards_cursor(cards), call->json,
+        "no%s cards in project %s", is_filtered ? " such" : "", call->project);
     cardbox_cards_free(cards);
     return status;
 }
@@ -290,7 +271,8 @@ static cli_exit list_cards(cli_call *call)
 
     if (read_matches(matches, &memory, &call->meta)) {
         cli_check_memory(!memory.failed);
-        status = list_matching(call, matches);
+        call->filter.matches = matches;
+        status = list_matching(call);
     }
     arena_reset(&memory);
     return status;
@@ -303,17 +285,18 @@ const cli_command cli_card_list = {
                 "card list --project demo --step step-1 --json\n"
                 "card list --project demo --meta author_id=read_log --meta step_id=step-1",
     .options = CLI_IN_PROJECT(
-        CLI_TEXT("type", type, "TYPE", "only with this metadata.type"),
-        CLI_TEXT("role", role, "ROLE", "only with this metadata.role"),
-        CLI_TEXT("step", step, "ID", "only with this metadata.step_id"),
-        CLI_TEXT("trace", trace, "ID", "only with this metadata.trace_id"),
-        CLI_TEXT("turn", turn, "ID", "only with this metadata.agent_turn_id"),
-        CLI_TEXT("call", call, "ID", "only of this tool call"),
+        CLI_TEXT("type", filter.type, "TYPE", "only with this metadata.type"),
+        CLI_TEXT("role", filter.role, "ROLE", "only with this metadata.role"),
+        CLI_TEXT("step", filter.step_id, "ID", "only with this metadata.step_id"),
+        CLI_TEXT("trace", filter.trace_id, "ID", "only with this metadata.trace_id"),
+        CLI_TEXT("turn", filter.agent_turn_id, "ID", "only with this metadata.agent_turn_id"),
+        CLI_TEXT("call", tool_call_id, "ID", "only of this tool call"),
         CLI_LIST("meta", meta, "KEY=VALUE",
                  "only with this in the metadata; may be given several times"),
-        CLI_TEXT("after", created_after, "TIME",
+        CLI_TEXT("after", filter.created_after, "TIME",
                  "only created later, such as 2025-01-02T03:04:05Z"),
-        CLI_TEXT("before", created_before, "TIME", "only created earlier"), CLI_CURSOR, CLI_LIMIT),
+        CLI_TEXT("before", filter.created_before, "TIME", "only created earlier"), CLI_CURSOR,
+        CLI_LIMIT),
     .origins = {{"created_after", "--after"},
                 {"created_before", "--before"},
                 {"a metadata key", "--meta: a key"},

@@ -374,7 +374,6 @@ const cli_command cli_dev = {
                      "where to serve; loopback only (default 127.0.0.1:8099)", 0, 0},
                     CLI_FLAG("auth", auth, "ask for tokens, as cardboxd does by itself"),
                     CLI_FLAG("no-sample", no_sample, "leave the sample project out")),
-    .defaults = &(const cli_call){.data = DEV_FOLDER, .listen = "127.0.0.1:8099"},
     .without_database = true,
     .run = run_dev,
 };

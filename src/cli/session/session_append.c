@@ -126,8 +126,8 @@ static cardbox_status append_in_transaction(int64_t *version, cli_call *call,
     cardbox_status status = cardbox_begin(&tx, call->db, &call->err);
 
     sdk_options.answer = answer;
-    sdk_options.key = call->key;
-    sdk_options.expected_version = call->expected_version;
+    sdk_options.key = call->append.key;
+    sdk_options.expected_version = call->append.expected_version;
     make.dialect = (cardbox_dialect)call->dialect;
     if (status == CARDBOX_OK && make.dialect != CARDBOX_DIALECT_UNKNOWN)
         status = cardbox_session_create(NULL, tx, project, session, &make, &call->err);
@@ -188,12 +188,11 @@ const cli_command cli_session_append = {
                 "session append --project demo --key turn-4 s-1 more.jsonl",
     .options = CLI_IN_PROJECT(
         SESSION_DIALECT("create", "make the session if it is missing and the entries are good"),
-        CLI_TEXT("key", key, "KEY",
+        CLI_TEXT("key", append.key, "KEY",
                  "append key: the same one appends once; each entry then needs an id"),
-        CLI_INT("expected-version", expected_version, "N", "only if the session is at this version",
-                1, INT32_MAX)),
+        CLI_INT("expected-version", append.expected_version, "N",
+                "only if the session is at this version", 1, INT32_MAX)),
     .origins = {{"key", "--key"}},
     .without_database = true, /* the file is read first */
-    .defaults = &(const cli_call){SESSION_DIALECT_DEFAULT},
     .run = append_file,
 };

@@ -42,20 +42,17 @@ static cli_exit show_context(cli_call *call)
 {
     const char *project = call->project, *session = call->arguments[0], *leaf = call->arguments[1];
     const char *compare = call->compare;
-    cardbox_context_options sdk_options = CARDBOX_CONTEXT_OPTIONS_INIT;
     cardbox_context *built = NULL, *other = NULL;
     cardbox_status status;
     cli_exit end = CLI_DONE;
 
-    sdk_options.format = (cardbox_format)call->format;
-    sdk_options.no_repair = call->no_repair;
     if (!session_find_entry(call, &leaf) || !session_find_entry(call, &compare))
         return CLI_FAILED;
-    status = cardbox_build_context_options(&built, call->db, project, session, leaf, &sdk_options,
+    status = cardbox_build_context_options(&built, call->db, project, session, leaf, &call->context,
                                            &call->err);
     if (status == CARDBOX_OK && compare != NULL)
         status = cardbox_build_context_options(&other, call->db, project, session, compare,
-                                               &sdk_options, &call->err);
+                                               &call->context, &call->err);
     if (status != CARDBOX_OK)
         end = cli_failed(call);
     else if (other != NULL)

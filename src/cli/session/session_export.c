@@ -64,6 +64,5 @@ const cli_command cli_session_export = {
                     CLI_TEXT("entry", entry, "ENTRY", "only the header and the path to this entry"),
                     SESSION_DIALECT("dialect", "convert it (default: as it is)"),
                     SESSION_DIALECT("to", "the same, as session convert has it")),
-    .defaults = &(const cli_call){SESSION_DIALECT_DEFAULT},
     .run = export_session,
 };

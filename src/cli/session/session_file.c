@@ -149,6 +149,5 @@ const cli_command cli_session_convert = {
     .options = CLI_OPTIONS(SESSION_DIALECT("to", "default: the one that the file is not"),
                            SESSION_DIALECT("dialect", "the same, as session export has it")),
     .without_database = true,
-    .defaults = &(const cli_call){SESSION_DIALECT_DEFAULT},
     .run = convert_session_file,
 };

@@ -11,7 +11,7 @@
 
 /* --- rows and objects --- */
 
-/* An option whose value is a cardbox_dialect, and its initial value. */
+/* An option whose value is a cardbox_dialect. */
 #define SESSION_DIALECT(name, help) CLI_CHOICE(name, dialect, "plain|pi", help)
 #define SESSION_DIALECT_DEFAULT     .dialect = CARDBOX_DIALECT_UNKNOWN
 

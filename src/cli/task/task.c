@@ -13,12 +13,9 @@ enum { STATE_COLUMNS = 12 };
 
 static cli_exit run_task(cli_call *call)
 {
-    cardbox_spawn spawn = CARDBOX_SPAWN_INIT;
     char id[CARDBOX_UUID_SIZE];
-    spawn.goal = call->arguments[0];
-    spawn.system_prompt = call->system;
-    spawn.parent_task_id = call->parent;
-    if (cardbox_task_spawn(id, call->db, call->project, &spawn, &call->err) != CARDBOX_OK)
+    call->spawn.goal = call->arguments[0];
+    if (cardbox_task_spawn(id, call->db, call->project, &call->spawn, &call->err) != CARDBOX_OK)
         return cli_failed(call);
     cli_print(call->json, json_pack("{s:s}", "taskId", id), "%s", id);
     fflush(stdout);
@@ -31,10 +28,10 @@ const cli_command cli_task_run = {
     .summary = "give an agent a task, and print the task's id",
     .description = "It runs as soon as a cardbox-worker is free.",
     .examples = "task run --project demo --follow 'say hello'",
-    .options =
-        CLI_IN_PROJECT(CLI_TEXT("system", system, "TEXT", "the system prompt: who the agent is"),
-                       CLI_TEXT("parent", parent, "TASK", "the task that this is a part of"),
-                       CLI_FLAG("follow", follow, "show what it does until it is finished")),
+    .options = CLI_IN_PROJECT(
+        CLI_TEXT("system", spawn.system_prompt, "TEXT", "the system prompt: who the agent is"),
+        CLI_TEXT("parent", spawn.parent_task_id, "TASK", "the task that this is a part of"),
+        CLI_FLAG("follow", follow, "show what it does until it is finished")),
     .run = run_task,
 };
 

@@ -9,8 +9,10 @@
 
 /* The options of such a command. */
 #define CONTEXT_VIEW_OPTIONS                                                                       \
-    CLI_CHOICE("format", format, "openai|anthropic|entries", "the format (default openai)"),       \
-        CLI_FLAG("no-repair", no_repair, "leave calls and results as they are, paired or not")
+    CLI_CHOICE("format", context.format, "openai|anthropic|entries",                               \
+               "the format (default openai)"),                                                     \
+        CLI_FLAG("no-repair", context.no_repair,                                                   \
+                 "leave calls and results as they are, paired or not")
 
 /* Prints the messages on stdout and the report on stderr, or one object of both. */
 void context_view_print(const cardbox_context *built, bool json);
