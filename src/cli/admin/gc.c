@@ -10,33 +10,27 @@
 /* How often to try again while others have locks. */
 enum { WAIT_STEP_MS = 20 };
 
-/* Runs one batch, and waits for locks of others. */
-static cardbox_status gc_one_batch(cli_call *call, gc_sum *sum, gc_state *state, cardbox_error *err)
-{
-    int64_t deadline_ms = clock_ms() + call->wait_s * 1000;
-    cardbox_status status;
-
-    for (;;) {
-        status = gc_batch(sum, state, call->db, call->retention_days, call->batch, err);
-        if (status != CARDBOX_OK || *state < GC_BUSY || clock_ms() >= deadline_ms)
-            return status;
-        clock_sleep_ms(WAIT_STEP_MS);
-    }
-}
-
-static cardbox_status gc_all(cli_call *call, gc_sum *sum, gc_state *state, cardbox_error *err)
+/* Runs batches until nothing is left. Waits for locks of others in each of them. */
+static cardbox_status gc_all(cli_call *call, gc_sum *sum, gc_state *state)
 {
     term_progress progress = {.label = "gc", .unit = "rows"};
     gc_sum expected = {{0}, {0}};
     cardbox_status status = CARDBOX_OK;
+    int64_t deadline_ms = clock_ms() + call->wait_s * 1000;
 
     if (isatty(STDERR_FILENO))
-        status = gc_count(&expected, call->db, call->retention_days, err);
+        status = gc_count(&expected, call->db, call->retention_days, &call->err);
     progress.total = (uint64_t)gc_rows(&expected);
     *state = GC_MORE;
-    while (status == CARDBOX_OK && *state == GC_MORE) {
-        status = gc_one_batch(call, sum, state, err);
+    while (status == CARDBOX_OK && *state != GC_OVER) {
+        status = gc_batch(sum, state, call->db, call->retention_days, call->batch, &call->err);
         term_progress_show(&progress, (uint64_t)gc_rows(sum), (uint64_t)gc_rows(sum));
+        if (*state == GC_MORE)
+            deadline_ms = clock_ms() + call->wait_s * 1000;
+        else if (*state >= GC_BUSY && clock_ms() >= deadline_ms)
+            break;
+        else if (*state >= GC_BUSY)
+            clock_sleep_ms(WAIT_STEP_MS);
     }
     term_progress_clear(&progress);
     return status;
@@ -86,7 +80,7 @@ static cli_exit run_gc(cli_call *call)
     if (call->dry_run)
         status = gc_count(&sum, call->db, call->retention_days, &call->err);
     else
-        status = gc_all(call, &sum, &state, &call->err);
+        status = gc_all(call, &sum, &state);
     if (status == CARDBOX_OK || gc_rows(&sum) > 0) /* removed rows stay removed */
         end = print_sum(call, &sum);
     if (status != CARDBOX_OK)

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include "app/line_reader.h"
 #include "base/clock.h"
 
 /* The port is only a part of the socket's name. */
@@ -27,8 +28,7 @@
 /* True if a process is a PostgreSQL server of our data folder. */
 static bool works_here(const cluster *c, const char *pid)
 {
-    char path[64], folder[PATH_MAX], name[32] = "";
-    FILE *file = NULL;
+    char path[64], folder[PATH_MAX], name[32];
     ssize_t length;
 
     snprintf(path, sizeof(path), "/proc/%.16s/cwd", pid);
@@ -37,13 +37,8 @@ static bool works_here(const cluster *c, const char *pid)
         return false;
     folder[length] = '\0';
     snprintf(path, sizeof(path), "/proc/%.16s/comm", pid);
-    file = strcmp(folder, c->data) == 0 ? fopen(path, "re") : NULL;
-    if (file == NULL)
-        return false;
-    if (fgets(name, sizeof(name), file) == NULL)
-        name[0] = '\0';
-    fclose(file);
-    return strncmp(name, "postgres", strlen("postgres")) == 0;
+    return strcmp(folder, c->data) == 0 && line_reader_first(name, sizeof(name), path) &&
+           strncmp(name, "postgres", strlen("postgres")) == 0;
 }
 
 /* The number of such a process; 0: none. */

@@ -11,6 +11,7 @@
 #include <glob.h>
 #include <pwd.h>
 #include <sys/stat.h>
+#include "app/line_reader.h"
 #include "db/statement.h"
 
 /* Where clusters are kept whose user may not go where the folder is. */
@@ -24,17 +25,10 @@
 /* The major version that made the data: 0 if there is none yet. */
 static long data_version(const cluster *c)
 {
-    char path[PATH_MAX], text[16] = "";
-    FILE *file = NULL;
+    char path[PATH_MAX], text[16];
 
-    if (!path_join(path, c->data, "PG_VERSION"))
+    if (!path_join(path, c->data, "PG_VERSION") || !line_reader_first(text, sizeof(text), path))
         return 0;
-    file = fopen(path, "re");
-    if (file == NULL)
-        return 0;
-    if (fgets(text, sizeof(text), file) == NULL)
-        text[0] = '\0';
-    fclose(file);
     return strtol(text, NULL, 10);
 }
 

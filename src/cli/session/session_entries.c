@@ -23,17 +23,28 @@ static const size_t *conversation_order(arena *memory, const cardbox_entries *en
     return order;
 }
 
-/* Pages of labels are ordered by id; people get the order of the conversation. */
-static cli_exit print_list(const cardbox_entries *entries, cardbox_entry_list list,
-                           const char *head, bool json, const char *none)
+/* Prints entries with a mark at the session's head, and frees them. Pages of labels are ordered by
+ * id; people get the order of the conversation. */
+static cli_exit print_with_head(cli_call *call, cardbox_entries *entries, bool are_labelled,
+                                const char *none)
 {
     arena memory = ARENA_INIT;
-    session_listed of = {.entries = entries, .head = head, .lines = true};
+    session_listed of = {.entries = entries, .lines = true};
+    cardbox_sessions *found = NULL;
+    cli_exit status;
 
-    if (list == CARDBOX_ENTRIES_LABELLED)
+    if (are_labelled)
         of.order = conversation_order(&memory, entries);
     cli_check_memory(!memory.failed);
-    cli_exit status = session_listing_print(&of, json, none);
+    if (cardbox_session_get(&found, call->db, call->project, call->arguments[0], &call->err) ==
+        CARDBOX_OK) {
+        of.head = cardbox_sessions_at(found, 0)->head_entry_id;
+        status = session_listing_print(&of, call->json, none);
+    } else {
+        status = cli_failed(call);
+    }
+    cardbox_sessions_free(found);
+    cardbox_entries_free(entries);
     arena_reset(&memory);
     return status;
 }
@@ -42,27 +53,18 @@ static cli_exit print_list(const cardbox_entries *entries, cardbox_entry_list li
 static cli_exit list_entries(cli_call *call, cardbox_entry_list list, const char *none)
 {
     cardbox_entry_page page = CARDBOX_ENTRY_PAGE_INIT;
-    cardbox_sessions *found = NULL;
     cardbox_entries *entries = NULL;
-    const char *session = call->arguments[0], *entry = call->arguments[1];
-    cli_exit status;
 
-    if (!session_find_entry(call, &entry))
-        return CLI_FAILED;
-    page.entry_id = entry;
+    page.entry_id = call->arguments[1];
     page.cursor = call->cursor;
     page.limit = (unsigned)call->limit;
     page.json_max = SESSION_PREVIEW_MAX;
-    if (cardbox_session_get(&found, call->db, call->project, session, &call->err) != CARDBOX_OK ||
-        cardbox_session_entries(&entries, call->db, call->project, session, list, &page,
+    if (!session_find_entry(call, &page.entry_id))
+        return CLI_FAILED;
+    if (cardbox_session_entries(&entries, call->db, call->project, call->arguments[0], list, &page,
                                 &call->err) != CARDBOX_OK)
-        status = cli_failed(call);
-    else
-        status = print_list(entries, list, cardbox_sessions_at(found, 0)->head_entry_id, call->json,
-                            none);
-    cardbox_entries_free(entries);
-    cardbox_sessions_free(found);
-    return status;
+        return cli_failed(call);
+    return print_with_head(call, entries, list == CARDBOX_ENTRIES_LABELLED, none);
 }
 
 #define LIST_COMMAND(variable, list, none, command_name, command_arguments, text, example)         \
@@ -93,28 +95,15 @@ LIST_COMMAND(labels, CARDBOX_ENTRIES_LABELLED, "no entry has a label", "session 
 static cli_exit show_path(cli_call *call)
 {
     const char *entry = call->arguments[1];
-    cardbox_sessions *found = NULL;
     cardbox_entries *entries = NULL;
-    cli_exit status;
 
     if (!session_find_entry(call, &entry))
         return CLI_FAILED;
-    if (cardbox_session_get(&found, call->db, call->project, call->arguments[0], &call->err) !=
-            CARDBOX_OK ||
-        cardbox_session_path(&entries, call->db, call->project, call->arguments[0], entry,
+    if (cardbox_session_path(&entries, call->db, call->project, call->arguments[0], entry,
                              (size_t)call->from_depth, (size_t)call->limit, true,
-                             &call->err) != CARDBOX_OK) {
-        status = cli_failed(call);
-    } else {
-        session_listed of = {.entries = entries,
-                             .head = cardbox_sessions_at(found, 0)->head_entry_id,
-                             .lines = true};
-
-        status = session_listing_print(&of, call->json, "the path has no such entries");
-    }
-    cardbox_entries_free(entries);
-    cardbox_sessions_free(found);
-    return status;
+                             &call->err) != CARDBOX_OK)
+        return cli_failed(call);
+    return print_with_head(call, entries, false, "the path has no such entries");
 }
 
 const cli_command cli_session_path = {
