@@ -2,10 +2,10 @@
  * cpus.c: reads the affinity from the scheduler, and limits from the files of cgroup v1 and v2.
  */
 #include "app/cpus.h"
+#include "app/line_reader.h"
 
 #include <limits.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,12 +35,7 @@ static bool read_line(char *out, size_t size, const char *folder, const char *na
 {
     char path[2 * PATH_MAX + 64];
     snprintf(path, sizeof(path), "%s/%s", folder, name);
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return false;
-    bool found = fgets(out, (int)size, file) != NULL;
-    fclose(file);
-    return found;
+    return line_reader_first(out, size, path);
 }
 
 /* "max 100000" or "150000 100000". */

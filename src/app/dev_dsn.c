@@ -24,28 +24,19 @@ static bool has_pg_variables(void)
     return false;
 }
 
-static dev_found standby_dsn(FILE *file, char out[DEV_DSN_SIZE])
-{
-    struct stat about;
-
-    if (fstat(fileno(file), &about) != 0 || about.st_uid != geteuid() ||
-        fgets(out, DEV_DSN_SIZE, file) == NULL)
-        *out = '\0';
-    out[strcspn(out, "\n")] = '\0';
-    return *out == '\0' ? DEV_NONE : DEV_DSN;
-}
-
 dev_found dev_dsn_find(char out[DEV_DSN_SIZE])
 {
     struct stat about;
-    dev_found found;
 
     if (has_pg_variables())
         return DEV_NONE;
     FILE *file = fopen(DEV_FOLDER "/dsn", "re");
     if (file == NULL)
         return errno == ENOENT && lstat(DEV_FOLDER "/pg", &about) == 0 ? DEV_STOPPED : DEV_NONE;
-    found = standby_dsn(file, out);
+    if (fstat(fileno(file), &about) != 0 || about.st_uid != geteuid() ||
+        fgets(out, DEV_DSN_SIZE, file) == NULL)
+        *out = '\0';
     fclose(file);
-    return found;
+    out[strcspn(out, "\n")] = '\0';
+    return *out == '\0' ? DEV_NONE : DEV_DSN;
 }

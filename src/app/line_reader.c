@@ -78,3 +78,14 @@ ssize_t line_reader_from_file(void *file, char *to, size_t room)
 
     return len == 0 && ferror((FILE *)file) ? -1 : (ssize_t)len;
 }
+
+bool line_reader_first(char *out, size_t size, const char *path)
+{
+    FILE *file = fopen(path, "re");
+
+    if (file == NULL)
+        return false;
+    bool found = fgets(out, (int)size, file) != NULL;
+    fclose(file);
+    return found;
+}

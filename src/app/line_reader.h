@@ -32,6 +32,9 @@ void line_reader_free(line_reader *reader);
  * is skipped and reported as LINE_TOO_LONG. LINE_FAILED: see errno. */
 line_state line_reader_next(line_reader *reader, slice *line);
 
+/* Reads the first line of a file, with its newline. False: there is none. */
+bool line_reader_first(char *out, size_t size, const char *path);
+
 /* The source of lines that are in a FILE, which stays the caller's. */
 ssize_t line_reader_from_file(void *file, char *to, size_t room);
 

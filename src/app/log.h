@@ -13,6 +13,9 @@ typedef enum log_level {
     LOG_LEVELS
 } log_level;
 
+/* For an option. */
+#define LOG_LEVEL_WORDS "error|warn|info|debug"
+
 extern const char *const log_level_names[LOG_LEVELS]; /* "error", ... */
 
 extern int log_threshold; /* LOG_LEVEL_INFO at start; set before threads start */

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/buf.h"
-#include "app/log.h"
 #include "app/edit_distance.h"
 #include "base/text.h"
 #include "app/word_wrap.h"
@@ -83,15 +82,27 @@ static bool set_number(parser *p, const opt_spec *spec, const char *source, cons
                 size ? " of bytes (with K, M or G)" : "", spec->min, spec->max, text);
 }
 
-static bool set_level(parser *p, const opt_spec *spec, const char *source, const char *text)
+/* Sets the index of a word of `spec->value`, such as "pi|plain". */
+static bool set_choice(parser *p, const opt_spec *spec, const char *source, const char *text)
 {
-    for (int i = 0; i < LOG_LEVELS; i++) {
-        if (strcmp(text, log_level_names[i]) == 0) {
+    buf words = BUF_INIT(1024);
+    const char *at = spec->value;
+
+    for (int i = 0; *at != '\0'; i++) {
+        slice word = {at, strcspn(at, "|")};
+
+        if (slice_equal(word, slice_of(text))) {
             *(int *)field(p, spec) = i;
+            buf_free(&words);
             return true;
         }
+        buf_slice(&words, word);
+        at += word.len + (at[word.len] == '|');
+        buf_text(&words, *at == '\0' ? "" : strchr(at, '|') != NULL ? ", " : " or ");
     }
-    return fail(p, "%s must be error, warn, info or debug, not \"%s\"", source, text);
+    fail(p, "%s must be %s, not \"%s\"", source, buf_str(&words), text);
+    buf_free(&words);
+    return false;
 }
 
 static bool add_to_list(parser *p, const opt_spec *spec, const char *source, const char *text)
@@ -116,8 +127,8 @@ static bool set_value(parser *p, const opt_spec *spec, const char *source, const
     case OPT_INT:
     case OPT_SIZE:
         return set_number(p, spec, source, text);
-    case OPT_LEVEL:
-        return set_level(p, spec, source, text);
+    case OPT_CHOICE:
+        return set_choice(p, spec, source, text);
     case OPT_LIST:
         return add_to_list(p, spec, source, text);
     case OPT_END:
@@ -231,16 +242,8 @@ int opts_parse(const opt_spec *specs, void *target, int *argc, char **argv, char
                size_t size)
 {
     parser p = {.specs = specs, .target = target, .error = error, .error_size = size};
-    size_t count = 0;
-    int result;
+    int result = read_arguments(&p, argc, argv);
 
-    while (specs[count].kind != OPT_END)
-        count++;
-    if (count > SPECS_MAX) {
-        fail(&p, "the table has over %d options", SPECS_MAX);
-        return -1;
-    }
-    result = read_arguments(&p, argc, argv);
     if (result != 0)
         return result;
     return read_environment(&p) ? 0 : -1;
@@ -261,8 +264,9 @@ int opts_parse_alone(const opt_spec *specs, void *target, int *argc, char **argv
 
 /* --- help --- */
 
-/* Spaces before and after an option; the column of a description that is on a line of its own. */
-enum { GAP = 2, BELOW = 16 };
+/* Spaces before and after an option; the column of descriptions on lines of their own; the width of
+ * an option that has its description beside it. */
+enum { GAP = 2, BELOW = 16, LABEL_MAX = 30 };
 
 static int label_width(const opt_spec *spec)
 {
@@ -294,7 +298,8 @@ void opts_print(FILE *out, const opt_spec *specs)
     int column = (int)strlen(help_label);
 
     for (const opt_spec *spec = specs; spec->kind != OPT_END; spec++)
-        column = label_width(spec) > column ? label_width(spec) : column;
+        if (label_width(spec) > column && label_width(spec) <= LABEL_MAX)
+            column = label_width(spec);
     column += 2 * GAP;
     if (column > word_wrap_width(out) / 2)
         column = BELOW;

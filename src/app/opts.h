@@ -9,12 +9,12 @@
 #include "base/slice.h"
 
 typedef enum opt_kind {
-    OPT_FLAG,  /* bool *: has no value */
-    OPT_TEXT,  /* const char **: borrowed from argv or the environment */
-    OPT_INT,   /* long *: min to max */
-    OPT_SIZE,  /* long *: bytes, with an optional suffix K, M or G; min to max */
-    OPT_LEVEL, /* int *: a log_level, by its name */
-    OPT_LIST,  /* opt_list *: may be given several times; a variable is one value */
+    OPT_FLAG,   /* bool *: has no value */
+    OPT_TEXT,   /* const char **: borrowed from argv or the environment */
+    OPT_INT,    /* long *: min to max */
+    OPT_SIZE,   /* long *: bytes, with an optional suffix K, M or G; min to max */
+    OPT_CHOICE, /* int *: the index of one of the words of `value`, which has | between them */
+    OPT_LIST,   /* opt_list *: may be given several times; a variable is one value */
     OPT_END
 } opt_kind;
 
@@ -30,7 +30,7 @@ typedef struct opt_spec {
     opt_kind kind;     /* OPT_END closes the table */
     size_t offset;     /* offset of the field in the target struct */
     const char *env;   /* environment variable read where the option is absent, or NULL */
-    const char *value; /* name of the value in the help text, "DSN"; NULL for flags */
+    const char *value; /* the value in the help text, "DSN" or "pi|plain"; NULL for flags */
     const char *help;  /* one line, lower case */
     long min, max;     /* for OPT_INT and OPT_SIZE */
 } opt_spec;

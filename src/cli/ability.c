@@ -3,16 +3,11 @@
  */
 #include "app/word_wrap.h"
 #include "bus/describe.h"
-#include "cli/commands.h"
-#include "cli/source.h"
+#include "cli/cli.h"
+#include "cli/files.h"
 #include "cli/view/term.h"
 
 enum { SCOPE_WIDTH = 5, LINE_COLUMNS = 80, INDENT = 2 };
-
-static const opt_spec SHOW_SPECS[] = {
-    CLI_JSON,
-    CLI_OPTIONS_END,
-};
 
 static void print_summary(const bus_ability *ability, int name_width)
 {
@@ -27,48 +22,43 @@ static void print_summary(const bus_ability *ability, int name_width)
     buf_free(&text);
 }
 
-static bool is_wanted(const bus_ability *ability, const char *module)
-{
-    return module == NULL || slice_equal(bus_module(ability), slice_of(module));
-}
-
-static bool print_all(const char *module, bool json)
+/* The next ability of a module, or of any, from *i on. NULL: there is none. */
+static const bus_ability *next_of(const char *module, size_t *i)
 {
     const bus_ability *ability;
-    buf line = BUF_INIT(1 << 20);
+    while ((ability = bus_at((*i)++)) != NULL)
+        if (module == NULL || slice_equal(bus_module(ability), slice_of(module)))
+            break;
+    return ability;
+}
+
+static cli_exit list_abilities(cli_call *call)
+{
+    const char *module = call->arguments[0];
+    const bus_ability *ability;
+    buf lines = BUF_INIT(1 << 20);
+    size_t i = 0;
     int name_width = 0;
-    for (size_t i = 0; (ability = bus_at(i)) != NULL; i++) {
+    while ((ability = next_of(module, &i)) != NULL) {
         int width = (int)strlen(ability->text->id);
-        if (is_wanted(ability, module) && width > name_width)
-            name_width = width;
+        name_width = width > name_width ? width : name_width;
     }
-    for (size_t i = 0; (ability = bus_at(i)) != NULL; i++) {
-        if (!is_wanted(ability, module))
-            continue;
-        if (!json) {
+    if (name_width == 0) {
+        cli_error("there is no module \"%s\"; see `cardbox ability list`", module);
+        return CLI_FAILED;
+    }
+    for (i = 0; (ability = next_of(module, &i)) != NULL;) {
+        if (!call->json) {
             print_summary(ability, name_width);
             continue;
         }
-        describe_whole(&line, ability);
-        buf_char(&line, '\n');
+        describe_whole(&lines, ability);
+        buf_char(&lines, '\n');
     }
-    bool fine = buf_ok(&line);
-    fputs(buf_str(&line), stdout);
-    buf_free(&line);
-    return fine;
-}
-
-static cli_exit list_abilities(const cli_options *options)
-{
-    const bus_ability *ability = NULL;
-    size_t i = 0;
-    while ((ability = bus_at(i)) != NULL && !is_wanted(ability, options->arguments[0]))
-        i++;
-    if (ability == NULL) {
-        cli_error("there is no module \"%s\"; see `cardbox ability list`", options->arguments[0]);
-        return CLI_FAILED;
-    }
-    return print_all(options->arguments[0], options->json) ? CLI_DONE : cli_nomem();
+    cli_check_memory(buf_ok(&lines));
+    fputs(buf_str(&lines), stdout);
+    buf_free(&lines);
+    return CLI_DONE;
 }
 
 const cli_command cli_ability_list = {
@@ -79,8 +69,9 @@ const cli_command cli_ability_list = {
         "An ability has an input and an output of JSON. Over HTTP a token needs its scope."
         " `ability show` prints the schemas.",
     .examples = "ability list\nability list task",
-    .options = SHOW_SPECS,
-    .alone = list_abilities,
+    .options = CLI_OPTIONS(CLI_JSON),
+    .without_database = true,
+    .run = list_abilities,
 };
 
 /* --- show --- */
@@ -135,15 +126,15 @@ static void print_ability(const bus_ability *ability)
     buf_free(&text);
 }
 
-static cli_exit show_ability(const cli_options *options)
+static cli_exit show_ability(cli_call *call)
 {
-    const bus_ability *ability = bus_find(slice_of(options->arguments[0]));
+    const bus_ability *ability = bus_find(slice_of(call->arguments[0]));
     buf line = BUF_INIT(1 << 20);
     if (ability == NULL) {
-        cli_error("there is no ability \"%s\"; see `cardbox ability list`", options->arguments[0]);
+        cli_error("there is no ability \"%s\"; see `cardbox ability list`", call->arguments[0]);
         return CLI_FAILED;
     }
-    if (!options->json) {
+    if (!call->json) {
         print_ability(ability);
         return CLI_DONE;
     }
@@ -156,16 +147,16 @@ const cli_command cli_ability_show = {
     .arguments = "ABILITY",
     .summary = "show an ability with its JSON Schemas",
     .examples = "ability show card:add",
-    .options = SHOW_SPECS,
-    .alone = show_ability,
+    .options = CLI_OPTIONS(CLI_JSON),
+    .without_database = true,
+    .run = show_ability,
 };
 
 /* --- invoke --- */
 
-static cli_exit invoke_ability(cardbox *db, const cli_options *options)
+static cli_exit invoke_ability(cli_call *call)
 {
-    const char *input = options->arguments[1];
-    cardbox_error err = CARDBOX_ERROR_INIT;
+    const char *input = call->arguments[1];
     buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
     char *output = NULL;
     cli_exit status = CLI_FAILED;
@@ -174,12 +165,12 @@ static cli_exit invoke_ability(cardbox *db, const cli_options *options)
             goto done;
         input = buf_str(&text);
     }
-    if (cardbox_invoke(&output, db, options->project, options->arguments[0], NULL, "cardbox", input,
-                       &err) == CARDBOX_OK) {
+    if (cardbox_invoke(&output, call->db, call->project, call->arguments[0], NULL, "cardbox", input,
+                       &call->err) == CARDBOX_OK) {
         term_print_json(output);
         status = CLI_DONE;
     } else {
-        cli_failed(&err);
+        cli_failed(call);
     }
 done:
     cardbox_free(output);
@@ -193,6 +184,6 @@ const cli_command cli_ability_invoke = {
     .summary = "invoke an ability and print its output, JSON",
     .description = "The input is JSON, by default {}; - reads it from the standard input.",
     .examples = "ability invoke --project demo card:list '{\"limit\":2}'",
-    .options = cli_plain_specs,
-    .with_database = invoke_ability,
+    .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
+    .run = invoke_ability,
 };

@@ -3,7 +3,6 @@
  * dev`. Adds hints to errors.
  */
 #include "cli/cli.h"
-#include "db/connect.h"
 #include "base/errors.h"
 
 /* A person waits, and can press Ctrl-C: longer than a service would. */
@@ -11,9 +10,6 @@
 
 /* True if the database is that of ./var. A process has one database. */
 static bool is_of_dev;
-
-/* The open database; a process opens one at a time. */
-static cardbox *opened;
 
 /* Where the ids are of what was not found; "" if there is no list of it. */
 static const char *list_hint(const char *message)
@@ -52,13 +48,12 @@ const char *cli_hint(const cardbox_error *err)
     return "";
 }
 
-bool cli_dsn(const char **out, const cli_options *options, char storage[DEV_DSN_SIZE],
-             cardbox_error *err)
+bool cli_dsn(const char **out, cli_call *call, char storage[DEV_DSN_SIZE])
 {
     dev_found found;
 
-    *out = options->dsn;
-    if (options->dsn != NULL && *options->dsn != '\0')
+    *out = call->dsn;
+    if (call->dsn != NULL && *call->dsn != '\0')
         return true;
     found = dev_dsn_find(storage);
     is_of_dev = found != DEV_NONE;
@@ -66,24 +61,13 @@ bool cli_dsn(const char **out, const cli_options *options, char storage[DEV_DSN_
         *out = storage;
     /* libpq's own default would be another database. */
     if (found == DEV_STOPPED)
-        error_set(err, CARDBOX_UNAVAILABLE, "no --dsn, CARDBOX_DSN or PG* variable");
+        error_set(&call->err, CARDBOX_UNAVAILABLE, "no --dsn, CARDBOX_DSN or PG* variable");
     return found != DEV_STOPPED;
 }
 
-bool cli_is_dsn(const cli_options *options)
-{
-    cardbox_error err = CARDBOX_ERROR_INIT;
-
-    if (options->dsn == NULL || conninfo_check(options->dsn, &err) == CARDBOX_OK)
-        return true;
-    cli_error("--dsn or CARDBOX_DSN: %s", err.message);
-    return false;
-}
-
-cardbox *cli_open(const cli_options *options)
+bool cli_open(cli_call *call)
 {
     cardbox_options sdk_options = CARDBOX_OPTIONS_INIT;
-    cardbox_error err = CARDBOX_ERROR_INIT;
     char dsn[DEV_DSN_SIZE];
 
     sdk_options.application_name = "cardbox-cli";
@@ -91,14 +75,9 @@ cardbox *cli_open(const cli_options *options)
     sdk_options.statement_timeout_ms = STATEMENT_TIMEOUT_MS;
     sdk_options.no_named_statements = true; /* few statements: preparing gains nothing, and
                                            PgBouncer needs no option */
-    if (!cli_dsn(&sdk_options.conninfo, options, dsn, &err) ||
-        cardbox_open(&opened, &sdk_options, &err) != CARDBOX_OK)
-        cli_failed(&err);
-    return opened;
-}
-
-void cli_close(void)
-{
-    cardbox_close(opened);
-    opened = NULL;
+    if (cli_dsn(&sdk_options.conninfo, call, dsn) &&
+        cardbox_open(&call->db, &sdk_options, &call->err) == CARDBOX_OK)
+        return true;
+    cli_failed(call);
+    return false;
 }

@@ -2,20 +2,37 @@
  * run.c: finds the command of the arguments, parses its options and calls it; and the functions
  * with which all commands report.
  */
-#include "cli/commands.h"
+#include "cli/cli.h"
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include "base/text.h"
+#include "db/connect.h"
 #include "cli/view/term.h"
+#include "store/admin/gc.h"
+#include "store/admin/migrate.h"
 
 /* The command that runs, for messages: a process runs one. */
 static const cli_command *running;
 
-const opt_spec cli_database_specs[] = {CLI_DSN, CLI_JSON, CLI_OPTIONS_END};
-const opt_spec cli_plain_specs[] = {CLI_DSN, CLI_PROJECT, CLI_JSON, CLI_OPTIONS_END};
-const opt_spec cli_list_specs[] = {CLI_DSN, CLI_PROJECT, CLI_LIMIT, CLI_JSON, CLI_OPTIONS_END};
-const opt_spec cli_page_specs[] = {CLI_DSN,   CLI_PROJECT, CLI_CURSOR,
-                                   CLI_LIMIT, CLI_JSON,    CLI_OPTIONS_END};
+/* Where options that are not given start from. */
+static const cli_call INITIAL = {
+    .err = CARDBOX_ERROR_INIT,
+    .card = CARDBOX_CARD_INIT,
+    .add = CARDBOX_ADD_OPTIONS_INIT,
+    .filter = CARDBOX_CARD_FILTER_INIT,
+    .fork = CARDBOX_FORK_OPTIONS_INIT,
+    .append = CARDBOX_APPEND_OPTIONS_INIT,
+    .dialect = CARDBOX_DIALECT_UNKNOWN,
+    .context = CARDBOX_CONTEXT_OPTIONS_INIT,
+    .spawn = CARDBOX_SPAWN_INIT,
+    .scope = "read",
+    .data = DEV_FOLDER,
+    .listen = "127.0.0.1:8099",
+    .retention_days = GC_RETENTION_DAYS,
+    .batch = GC_BATCH,
+    .wait_s = MIGRATE_WAIT_S,
+};
 
 /* --- reporting --- */
 
@@ -48,8 +65,9 @@ static bool print_origin(const cardbox_error *err, const cli_origin *origin)
     return true;
 }
 
-cli_exit cli_failed(const cardbox_error *err)
+cli_exit cli_failed(const cli_call *call)
 {
+    const cardbox_error *err = &call->err;
     static const cli_origin CURSOR = {"cursor", "--cursor"};
     bool by_value = err->status == CARDBOX_INVALID || err->status == CARDBOX_TOO_LARGE;
 
@@ -74,12 +92,10 @@ bool cli_is_of_project(void)
 
 cli_exit cli_print_json_text(buf *line)
 {
-    bool ok = buf_ok(line);
-
-    if (ok)
-        term_print_json(buf_str(line));
+    cli_check_memory(buf_ok(line));
+    term_print_json(buf_str(line));
     buf_free(line);
-    return ok ? CLI_DONE : cli_nomem();
+    return CLI_DONE;
 }
 
 cli_exit cli_print_json(json_t *value)
@@ -105,10 +121,12 @@ cli_exit cli_print(bool json, json_t *value, const char *format, ...)
     return CLI_DONE;
 }
 
-cli_exit cli_nomem(void)
+void cli_check_memory(bool ok)
 {
+    if (ok)
+        return;
     cli_error("out of memory");
-    return CLI_FAILED;
+    exit(CLI_FAILED);
 }
 
 cli_exit cli_finish(cli_exit status)
@@ -185,18 +203,24 @@ static bool check_count(const cli_command *command, int count)
     return count >= least && count <= most;
 }
 
+/* Reports a connection string that libpq cannot parse. */
+static bool check_dsn(cli_call *call)
+{
+    if (call->dsn == NULL || conninfo_check(call->dsn, &call->err) == CARDBOX_OK)
+        return true;
+    cli_error("--dsn or CARDBOX_DSN: %s", call->err.message);
+    return false;
+}
+
 static cli_exit run_command(const cli_command *command, char **words, int count)
 {
-    cli_options options = {0};
+    cli_call call = INITIAL;
     char message[256];
-    cardbox *db = NULL;
-    cli_exit status;
+    cli_exit status = CLI_FAILED;
     int help;
 
     running = command;
-    if (command->defaults != NULL)
-        options = *command->defaults;
-    help = opts_parse(command->options, &options, &count, words, message, sizeof(message));
+    help = opts_parse(command->options, &call, &count, words, message, sizeof(message));
     if (help > 0) {
         cli_help_command(stdout, command);
         return CLI_DONE;
@@ -208,21 +232,18 @@ static cli_exit run_command(const cli_command *command, char **words, int count)
     if (!check_count(command, count))
         return CLI_USAGE;
     if (cli_is_of_project() && !command->project_optional &&
-        (options.project == NULL || *options.project == '\0')) {
+        (call.project == NULL || *call.project == '\0')) {
         cli_error("which project? give --project PROJECT or set CARDBOX_PROJECT");
         return CLI_USAGE;
     }
     words[count] = NULL; /* options stood there, or the end of argv */
-    options.arguments = words;
-    options.argument_count = (size_t)count;
-    if (!cli_is_dsn(&options))
+    call.arguments = words;
+    call.argument_count = (size_t)count;
+    if (!check_dsn(&call) || (command->check != NULL && !command->check(&call)))
         return CLI_USAGE;
-    if (command->alone != NULL)
-        status = command->alone(&options);
-    else
-        status =
-            (db = cli_open(&options)) != NULL ? command->with_database(db, &options) : CLI_FAILED;
-    cli_close();
+    if (command->without_database || cli_open(&call))
+        status = command->run(&call);
+    cardbox_close(call.db);
     return status;
 }
 

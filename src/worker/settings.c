@@ -71,8 +71,8 @@ static const opt_spec SPECS[] = {
            "time that running tasks have when the worker stops; default 25000", 0, HOUR_MS),
     OPTION("no-prepared-statements", OPT_FLAG, no_named_statements,
            "CARDBOX_NO_PREPARED_STATEMENTS", NULL, "for PgBouncer in transaction mode", 0, 0),
-    OPTION("log-level", OPT_LEVEL, log_level, "CARDBOX_LOG_LEVEL", "LEVEL",
-           "error, warn, info or debug; default info", 0, 0),
+    OPTION("log-level", OPT_CHOICE, log_level, "CARDBOX_LOG_LEVEL", LOG_LEVEL_WORDS,
+           "the events that are logged; default info", 0, 0),
     OPTION("version", OPT_FLAG, version, NULL, NULL, "print the version", 0, 0),
     {NULL, OPT_END, 0, NULL, NULL, NULL, 0, 0},
 };

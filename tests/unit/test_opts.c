@@ -27,8 +27,8 @@ static const opt_spec specs[] = {
     {"max-body", OPT_SIZE, offsetof(options, body), NULL, "SIZE", "of a request", 1, LONG_MAX},
     {"verbose", OPT_FLAG, offsetof(options, verbose), "CARDBOX_TEST_OPT_VERBOSE", NULL, "say more",
      0, 0},
-    {"log", OPT_LEVEL, offsetof(options, level), "CARDBOX_TEST_OPT_LOG", "LEVEL", "what to tell", 0,
-     0},
+    {"log", OPT_CHOICE, offsetof(options, level), "CARDBOX_TEST_OPT_LOG", LOG_LEVEL_WORDS,
+     "what to tell", 0, 0},
     {.kind = OPT_END},
 };
 
@@ -297,12 +297,13 @@ static void some_programs_take_options_alone(void **state)
 
 static void prints_the_table(void **state)
 {
-    static const char wanted[] = "  --dsn DSN        the database [$CARDBOX_TEST_OPT_DSN]\n"
-                                 "  --port PORT      where to listen [$CARDBOX_TEST_OPT_PORT]\n"
-                                 "  --max-body SIZE  of a request\n"
-                                 "  --verbose        say more [$CARDBOX_TEST_OPT_VERBOSE]\n"
-                                 "  --log LEVEL      what to tell [$CARDBOX_TEST_OPT_LOG]\n"
-                                 "  -h, --help       print this\n";
+    static const char wanted[] =
+        "  --dsn DSN                    the database [$CARDBOX_TEST_OPT_DSN]\n"
+        "  --port PORT                  where to listen [$CARDBOX_TEST_OPT_PORT]\n"
+        "  --max-body SIZE              of a request\n"
+        "  --verbose                    say more [$CARDBOX_TEST_OPT_VERBOSE]\n"
+        "  --log error|warn|info|debug  what to tell [$CARDBOX_TEST_OPT_LOG]\n"
+        "  -h, --help                   print this\n";
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);

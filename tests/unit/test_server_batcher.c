@@ -121,6 +121,7 @@ static void refuses_while_away(void **state)
     assert_int_equal(status(0), 503);
     assert_string_equal(requests[0].answer.header[0].name, "Retry-After");
     atomic_store(&server.database.primary.incompatible, 1);
+    atomic_store(&server.database.primary.cause, DATABASE_NOT_MIGRATED);
     add(2, 1);
     assert_non_null(strstr(buf_str(&requests[2].answer.body), "cardbox migrate"));
     play.group[DB_READS].free = 1;

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include "base/text.h"
 #include "app/word_wrap.h"
-#include "cli/commands.h"
+#include "cli/cli.h"
 #include "cli/view/term.h"
 #include "db/schema.h"
 #include "store/admin/checks.h"
@@ -38,16 +38,19 @@ static void print_row(const char *result, term_style style, const char *check, c
     buf_free(&line);
 }
 
-__attribute__((format(printf, 4, 0))) static void report(doctor *d, finding what, const char *check,
-                                                         const char *format, va_list args)
+__attribute__((format(printf, 4, 5))) static void report(doctor *d, finding what, const char *check,
+                                                         const char *format, ...)
 {
     static const struct {
         const char *name;
         term_style style;
     } results[] = {{"ok", STYLE_GREEN}, {"warning", STYLE_YELLOW}, {"error", STYLE_RED}};
     char text[DETAIL_SIZE];
+    va_list args;
 
+    va_start(args, format);
     text_format(text, sizeof(text), format, args);
+    va_end(args);
     d->failed = d->failed || what == FINDING_ERROR;
     if (d->json)
         d->failed = cli_print_json(json_pack("{s:s, s:s, s:s}", "check", check, "result",
@@ -57,55 +60,28 @@ __attribute__((format(printf, 4, 0))) static void report(doctor *d, finding what
         print_row(results[what].name, results[what].style, check, text);
 }
 
-__attribute__((format(printf, 4, 5))) static void report_format(doctor *d, finding what,
-                                                                const char *check,
-                                                                const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    report(d, what, check, format, args);
-    va_end(args);
-}
-
-/* Reports `good`, or else the problem. */
-__attribute__((format(printf, 6, 7))) static void say_either(doctor *d, bool is_good,
-                                                             const char *check, const char *good,
-                                                             finding what, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    if (is_good)
-        report_format(d, FINDING_OK, check, "%s", good);
-    else
-        report(d, what, check, format, args);
-    va_end(args);
-}
-
 /* --- the checks --- */
 
 static void check_server(doctor *d, const admin_facts *facts)
 {
-    report_format(d, FINDING_OK, "connection", "database %s, %" PRId64 " MB, as role %s",
-                  facts->database, facts->bytes / 1000000, facts->role);
+    report(d, FINDING_OK, "connection", "database %s, %" PRId64 " MB, as role %s", facts->database,
+           facts->bytes / 1000000, facts->role);
     if (strtol(facts->version, NULL, 10) >= 15)
-        report_format(d, FINDING_OK, "server", "PostgreSQL %s", facts->version);
+        report(d, FINDING_OK, "server", "PostgreSQL %s", facts->version);
     else
-        report_format(d, FINDING_ERROR, "server", "PostgreSQL %s is too old: 15 or later is needed",
-                      facts->version);
+        report(d, FINDING_ERROR, "server", "PostgreSQL %s is too old: 15 or later is needed",
+               facts->version);
     if (facts->in_recovery)
-        report_format(d, FINDING_WARNING, "server",
-                      "a standby: nothing can be written; name the primary, or all hosts with "
-                      "target_session_attrs=read-write");
+        report(d, FINDING_WARNING, "server",
+               "a standby: nothing can be written; name the primary, or all hosts with "
+               "target_session_attrs=read-write");
     else if (facts->reads_only)
-        report_format(
-            d, FINDING_WARNING, "server",
-            "default_transaction_read_only is on: nothing can be written; ALTER DATABASE %s SET "
-            "default_transaction_read_only = off, or where it was set",
-            facts->database);
+        report(d, FINDING_WARNING, "server",
+               "default_transaction_read_only is on: nothing can be written; ALTER DATABASE %s SET "
+               "default_transaction_read_only = off, or where it was set",
+               facts->database);
     if (strcmp(facts->encoding, "UTF8") != 0)
-        report_format(
+        report(
             d, FINDING_ERROR, "server",
             "the database's encoding is %s, which can't hold what JSON can: move it to one that is "
             "made with ENCODING 'UTF8' TEMPLATE template0",
@@ -115,54 +91,58 @@ static void check_server(doctor *d, const admin_facts *facts)
 static void check_schema(doctor *d, const admin_facts *facts)
 {
     if (facts->migration == schema_newest())
-        report_format(d, FINDING_OK, "migrations", "at migration %d, the newest", facts->migration);
+        report(d, FINDING_OK, "migrations", "at migration %d, the newest", facts->migration);
     else
-        report_format(d, FINDING_WARNING, "migrations",
-                      "at migration %d, newer than this build's %d: use a newer cardbox",
-                      facts->migration, schema_newest());
-    say_either(d, *facts->open_tables == '\0', "isolation",
-               "row-level security is on and forced on every table", FINDING_ERROR,
+        report(d, FINDING_WARNING, "migrations",
+               "at migration %d, newer than this build's %d: use a newer cardbox", facts->migration,
+               schema_newest());
+    if (*facts->open_tables == '\0')
+        report(d, FINDING_OK, "isolation", "row-level security is on and forced on every table");
+    else
+        report(d, FINDING_ERROR, "isolation",
                "row-level security is not on and forced on %s: ALTER TABLE ... ENABLE, and FORCE, "
                "ROW LEVEL SECURITY",
                facts->open_tables);
-    say_either(
-        d, *facts->bad_writers == '\0', "isolation",
-        "the functions that write run as cardbox_writer", FINDING_ERROR,
-        "%s do not run as cardbox_writer, as after pg_restore --no-owner: as their owner run "
-        "cardbox migrate",
-        facts->bad_writers);
+    if (*facts->bad_writers == '\0')
+        report(d, FINDING_OK, "isolation", "the functions that write run as cardbox_writer");
+    else
+        report(
+            d, FINDING_ERROR, "isolation",
+            "%s do not run as cardbox_writer, as after pg_restore --no-owner: as their owner run "
+            "cardbox migrate",
+            facts->bad_writers);
 }
 
 /* Our connections search pg_catalog only, except behind a pooler. */
 static void check_path(doctor *d, const admin_facts *facts)
 {
-    say_either(
-        d, *facts->open_schemas == '\0', "search path",
-        "nobody else may make things in a schema on it", FINDING_WARNING,
-        "others may make things in %s, where %s looks names up if a pooler is between: revoke "
-        "that right, or ALTER ROLE %s SET search_path = pg_catalog",
-        facts->open_schemas, facts->role, facts->role);
+    if (*facts->open_schemas == '\0')
+        report(d, FINDING_OK, "search path", "nobody else may make things in a schema on it");
+    else
+        report(
+            d, FINDING_WARNING, "search path",
+            "others may make things in %s, where %s looks names up if a pooler is between: revoke "
+            "that right, or ALTER ROLE %s SET search_path = pg_catalog",
+            facts->open_schemas, facts->role, facts->role);
 }
 
 /* A worker's role sees the projects that are granted to it. */
 static void check_worker(doctor *d, const admin_facts *facts)
 {
     if (!facts->in_worker_role)
-        report_format(
+        report(
             d, FINDING_WARNING, "role",
             "%s has the rights of neither cardbox_service nor cardbox_worker: for a service, GRANT "
             "cardbox_service TO %s",
             facts->role, facts->role);
     else if (facts->granted == 0)
-        report_format(
-            d, FINDING_WARNING, "role",
-            "%s is a worker's role and sees no project: INSERT INTO cardbox.tenant_grants "
-            "(tenant_id, role_name) VALUES ('PROJECT', '%s')",
-            facts->role, facts->role);
+        report(d, FINDING_WARNING, "role",
+               "%s is a worker's role and sees no project: INSERT INTO cardbox.tenant_grants "
+               "(tenant_id, role_name) VALUES ('PROJECT', '%s')",
+               facts->role, facts->role);
     else
-        report_format(d, FINDING_OK, "role", "worker: sees project%s %s%s",
-                      facts->granted == 1 ? "" : "s", facts->grants,
-                      facts->granted > ADMIN_GRANTS_NAMED ? ", ..." : "");
+        report(d, FINDING_OK, "role", "worker: sees project%s %s%s", facts->granted == 1 ? "" : "s",
+               facts->grants, facts->granted > ADMIN_GRANTS_NAMED ? ", ..." : "");
 }
 
 /* All excess rights have one remedy, which people see once. */
@@ -171,8 +151,8 @@ static void say_excess(doctor *d, const admin_facts *facts, const char *check, c
 {
     d->is_excess = true;
     /* The one user of `cardbox dev` owns its database, and the server has another role. */
-    report_format(d, facts->is_dev ? FINDING_WARNING : FINDING_ERROR, check, "%s %s%s", who, what,
-                  d->json ? ": " ROLE_REMEDY : "");
+    report(d, facts->is_dev ? FINDING_WARNING : FINDING_ERROR, check, "%s %s%s", who, what,
+           d->json ? ": " ROLE_REMEDY : "");
 }
 
 /* The same check as in cardboxd, which does not serve other machines with such a role. */
@@ -185,8 +165,7 @@ static void check_role(doctor *d, const admin_facts *facts)
     else if (!facts->in_service_role)
         check_worker(d, facts);
     else
-        report_format(d, FINDING_OK, "role", "%s is a member of cardbox_service and no more",
-                      facts->role);
+        report(d, FINDING_OK, "role", "%s is a member of cardbox_service and no more", facts->role);
 }
 
 /* Tries forbidden operations and rolls them back. In a read-only database, only reads are tried:
@@ -202,8 +181,7 @@ static void check_bounds(doctor *d, const admin_facts *facts, cardbox *db)
         if (admin_try(db, (admin_attempt)what))
             say_excess(d, facts, "isolation", "as was tried, this role can", attempts[what]);
         else
-            report_format(d, FINDING_OK, "isolation", "as was tried, this role can't %s",
-                          attempts[what]);
+            report(d, FINDING_OK, "isolation", "as was tried, this role can't %s", attempts[what]);
     }
     if (d->is_excess && !d->json)
         print_row("remedy", STYLE_CYAN, "role", ROLE_REMEDY);
@@ -213,30 +191,28 @@ static void check_bounds(doctor *d, const admin_facts *facts, cardbox *db)
 static void check_durability(doctor *d, const admin_facts *facts)
 {
     if (facts->commits_late)
-        report_format(
+        report(
             d, FINDING_WARNING, "durability",
             "synchronous_commit is off: a crash loses what was acknowledged last; ALTER DATABASE "
             "%s SET synchronous_commit = on, or where it was set",
             facts->database);
     if (facts->fsync_off)
-        report_format(
-            d, FINDING_WARNING, "durability",
-            "fsync is off: a crash of the machine loses what was acknowledged, or all; as a "
-            "superuser: ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf()");
+        report(d, FINDING_WARNING, "durability",
+               "fsync is off: a crash of the machine loses what was acknowledged, or all; as a "
+               "superuser: ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf()");
     if (facts->full_pages_off)
-        report_format(
-            d, FINDING_WARNING, "durability",
-            "full_page_writes is off: a crash of the machine can leave broken pages, unless its "
-            "file system writes a page whole or not at all; as a superuser: ALTER SYSTEM SET "
-            "full_page_writes = on; SELECT pg_reload_conf()");
+        report(d, FINDING_WARNING, "durability",
+               "full_page_writes is off: a crash of the machine can leave broken pages, unless its "
+               "file system writes a page whole or not at all; as a superuser: ALTER SYSTEM SET "
+               "full_page_writes = on; SELECT pg_reload_conf()");
     if (facts->no_standby)
-        report_format(
+        report(
             d, FINDING_ERROR, "durability",
             "synchronous_standby_names asks for a standby and none is connected: writes wait for "
             "one, and are answered with 504; start it, or as a superuser: ALTER SYSTEM SET "
             "synchronous_standby_names = ''; SELECT pg_reload_conf()");
     if (!facts->commits_late && !facts->fsync_off && !facts->full_pages_off && !facts->no_standby)
-        report_format(d, FINDING_OK, "durability", "what is acknowledged is on disk");
+        report(d, FINDING_OK, "durability", "what is acknowledged is on disk");
 }
 
 /* Transaction ids have 32 bits, so VACUUM must freeze old ones. Three million before the ids wrap
@@ -245,11 +221,11 @@ static void check_age(doctor *d, const admin_facts *facts)
 {
     const int million = 1000000, late = 1000 * million, last = 2100 * million;
     if (facts->age < late)
-        report_format(d, FINDING_OK, "wraparound",
-                      "the oldest transaction that is not forgotten was %d million ago, of 2147",
-                      facts->age / million);
+        report(d, FINDING_OK, "wraparound",
+               "the oldest transaction that is not forgotten was %d million ago, of 2147",
+               facts->age / million);
     else
-        report_format(
+        report(
             d, facts->age < last ? FINDING_WARNING : FINDING_ERROR, "wraparound",
             "in database %s the oldest transaction that is not forgotten was %d million ago, and "
             "from 2144 on PostgreSQL takes no writes: end what holds VACUUM back (rows of "
@@ -261,14 +237,17 @@ static void check_age(doctor *d, const admin_facts *facts)
 /* Services set the same in each connection, except behind a pooler. The command line does not. */
 static void check_settings(doctor *d, const admin_facts *facts)
 {
-    say_either(
-        d, facts->has_settings, "settings",
-        "jit is off and random_page_cost 1, as migrations set them", FINDING_WARNING,
-        "jit is on or random_page_cost above 1, as after a restore without -C: statements take "
-        "longer behind a pooler and from this command line, where sessions do not ask for them "
-        "themselves; ALTER DATABASE %s SET jit = off; ALTER DATABASE %s SET random_page_cost = "
-        "1",
-        facts->database, facts->database);
+    if (facts->has_settings)
+        report(d, FINDING_OK, "settings",
+               "jit is off and random_page_cost 1, as migrations set them");
+    else
+        report(
+            d, FINDING_WARNING, "settings",
+            "jit is on or random_page_cost above 1, as after a restore without -C: statements take "
+            "longer behind a pooler and from this command line, where sessions do not ask for them "
+            "themselves; ALTER DATABASE %s SET jit = off; ALTER DATABASE %s SET random_page_cost = "
+            "1",
+            facts->database, facts->database);
 }
 
 /* --- the command --- */
@@ -276,49 +255,40 @@ static void check_settings(doctor *d, const admin_facts *facts)
 static void say_why_not(doctor *d, const cardbox_error *err)
 {
     if (err->status == CARDBOX_INTERNAL)
-        report_format(d, FINDING_ERROR, "migrations", "%s", err->message);
+        report(d, FINDING_ERROR, "migrations", "%s", err->message);
     else if (err->status == CARDBOX_FORBIDDEN)
-        report_format(d, FINDING_ERROR, "role",
-                      "%s; a service's role must be a member of cardbox_service, a worker's of "
-                      "cardbox_worker: GRANT cardbox_service TO ...",
-                      err->message);
+        report(d, FINDING_ERROR, "role",
+               "%s; a service's role must be a member of cardbox_service, a worker's of "
+               "cardbox_worker: GRANT cardbox_service TO ...",
+               err->message);
     else
-        report_format(d, FINDING_ERROR, "connection", "%s%s", err->message, cli_hint(err));
+        report(d, FINDING_ERROR, "connection", "%s%s", err->message, cli_hint(err));
 }
 
-static void check_database(doctor *d, const cli_options *options)
+static cli_exit run_doctor(cli_call *call)
 {
+    doctor d = {.json = call->json};
     cardbox_options sdk_options = CARDBOX_OPTIONS_INIT;
-    cardbox_error err = CARDBOX_ERROR_INIT;
     char dsn[DEV_DSN_SIZE];
     admin_facts facts;
-    cardbox *db = NULL;
 
     sdk_options.application_name = "cardbox-doctor";
     sdk_options.no_named_statements = true; /* as cli_open */
-    if (!cli_dsn(&sdk_options.conninfo, options, dsn, &err) ||
-        cardbox_open(&db, &sdk_options, &err) != CARDBOX_OK) {
-        say_why_not(d, &err);
-    } else if (admin_inspect(db, &facts, &err) != CARDBOX_OK) {
-        report_format(d, FINDING_ERROR, "connection", "%s", err.message);
+    if (!cli_dsn(&sdk_options.conninfo, call, dsn) ||
+        cardbox_open(&call->db, &sdk_options, &call->err) != CARDBOX_OK) {
+        say_why_not(&d, &call->err);
+    } else if (admin_inspect(call->db, &facts, &call->err) != CARDBOX_OK) {
+        report(&d, FINDING_ERROR, "connection", "%s", call->err.message);
     } else {
-        check_server(d, &facts);
-        check_role(d, &facts);
-        check_bounds(d, &facts, db);
-        check_schema(d, &facts);
-        check_path(d, &facts);
-        check_durability(d, &facts);
-        check_age(d, &facts);
-        check_settings(d, &facts);
+        check_server(&d, &facts);
+        check_role(&d, &facts);
+        check_bounds(&d, &facts, call->db);
+        check_schema(&d, &facts);
+        check_path(&d, &facts);
+        check_durability(&d, &facts);
+        check_age(&d, &facts);
+        check_settings(&d, &facts);
     }
-    cardbox_close(db);
-}
-
-static cli_exit run_doctor(const cli_options *options)
-{
-    doctor d = {.json = options->json};
-
-    check_database(&d, options);
     return d.failed ? CLI_FAILED : CLI_DONE;
 }
 
@@ -329,6 +299,7 @@ const cli_command cli_doctor = {
                    "Exit status 1 if there is an error; warnings alone give 0.",
     .examples = "doctor --dsn 'host=db user=cardbox_app dbname=cardbox'\n"
                 "doctor --json",
-    .options = cli_database_specs,
-    .alone = run_doctor,
+    .options = CLI_OPTIONS(CLI_DSN, CLI_JSON),
+    .without_database = true,
+    .run = run_doctor,
 };

@@ -4,70 +4,58 @@
 #include <inttypes.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "cli/commands.h"
 #include "cli/view/table.h"
 #include "store/admin/gc.h"
 
-/* How long to wait for locks of others, and how often to try again. */
-enum { WAIT_S = 60, WAIT_STEP_MS = 20 };
+/* How often to try again while others have locks. */
+enum { WAIT_STEP_MS = 20 };
 
-/* Runs one batch, and waits for locks of others. */
-static cardbox_status gc_one_batch(cardbox *db, const cli_options *options, gc_sum *sum,
-                                   gc_state *state, cardbox_error *err)
-{
-    int64_t deadline_ms = clock_ms() + options->wait_s * 1000;
-    cardbox_status status;
-
-    for (;;) {
-        status = gc_batch(sum, state, db, options->retention_days, options->batch, err);
-        if (status != CARDBOX_OK || *state < GC_BUSY || clock_ms() >= deadline_ms)
-            return status;
-        clock_sleep_ms(WAIT_STEP_MS);
-    }
-}
-
-static cardbox_status gc_all(cardbox *db, const cli_options *options, gc_sum *sum, gc_state *state,
-                             cardbox_error *err)
+/* Runs batches until nothing is left. Waits for locks of others in each of them. */
+static cardbox_status gc_all(cli_call *call, gc_sum *sum, gc_state *state)
 {
     term_progress progress = {.label = "gc", .unit = "rows"};
     gc_sum expected = {{0}, {0}};
     cardbox_status status = CARDBOX_OK;
+    int64_t deadline_ms = clock_ms() + call->wait_s * 1000;
 
     if (isatty(STDERR_FILENO))
-        status = gc_count(&expected, db, options->retention_days, err);
+        status = gc_count(&expected, call->db, call->retention_days, &call->err);
     progress.total = (uint64_t)gc_rows(&expected);
     *state = GC_MORE;
-    while (status == CARDBOX_OK && *state == GC_MORE) {
-        status = gc_one_batch(db, options, sum, state, err);
+    while (status == CARDBOX_OK && *state != GC_OVER) {
+        status = gc_batch(sum, state, call->db, call->retention_days, call->batch, &call->err);
         term_progress_show(&progress, (uint64_t)gc_rows(sum), (uint64_t)gc_rows(sum));
+        if (*state == GC_MORE)
+            deadline_ms = clock_ms() + call->wait_s * 1000;
+        else if (*state >= GC_BUSY && clock_ms() >= deadline_ms)
+            break;
+        else if (*state >= GC_BUSY)
+            clock_sleep_ms(WAIT_STEP_MS);
     }
     term_progress_clear(&progress);
     return status;
 }
 
-static cli_exit print_json(const cli_options *options, const gc_sum *sum)
+static cli_exit print_json(cli_call *call, const gc_sum *sum)
 {
-    json_t *all = json_pack("{s:b}", "dry_run", options->dry_run);
+    json_t *all = json_pack("{s:b}", "dry_run", call->dry_run);
 
     for (int kind = 0; kind < GC_KINDS; kind++)
         json_object_set_new(all, gc_name((gc_kind)kind),
                             json_pack("{s:I, s:I}", "rows", (json_int_t)sum->rows[kind], "bytes",
                                       (json_int_t)sum->bytes[kind]));
-    if (json_object_size(all) <= GC_KINDS) { /* out of memory */
-        json_decref(all);
-        all = NULL;
-    }
+    cli_check_memory(json_object_size(all) > GC_KINDS);
     return cli_print_json(all);
 }
 
-static cli_exit print_sum(const cli_options *options, const gc_sum *sum)
+static cli_exit print_sum(cli_call *call, const gc_sum *sum)
 {
     static const table_column columns[] = {
         {"kind", TABLE_LEFT}, {"rows", TABLE_RIGHT}, {"bytes", TABLE_RIGHT}};
     table t;
 
-    if (options->json)
-        return print_json(options, sum);
+    if (call->json)
+        return print_json(call, sum);
     table_init(&t, columns, 3);
     for (int kind = 0; kind < GC_KINDS; kind++) {
         if (sum->rows[kind] == 0)
@@ -76,39 +64,33 @@ static cli_exit print_sum(const cli_options *options, const gc_sum *sum)
         table_int(&t, sum->rows[kind]);
         table_int(&t, sum->bytes[kind]);
     }
-    bool printed = table_finish(&t, 0);
-    printf("%" PRId64 " rows %s\n", gc_rows(sum),
-           options->dry_run ? "would be removed" : "removed");
-    return printed ? CLI_DONE : cli_nomem();
+    table_finish(&t, 0);
+    printf("%" PRId64 " rows %s\n", gc_rows(sum), call->dry_run ? "would be removed" : "removed");
+    return CLI_DONE;
 }
 
-static cli_exit print_lock_holder(cardbox *db, const cli_options *options, gc_state state)
+static cli_exit run_gc(cli_call *call)
 {
-    gc_blocker blocker;
-
-    gc_blocker_get(&blocker, db, state);
-    cli_error("waited %ld s for %s: %s", options->wait_s,
-              state == GC_BUSY ? "the lock of gc" : "locked tables", blocker.text);
-    return CLI_FAILED;
-}
-
-static cli_exit run_gc(cardbox *db, const cli_options *options)
-{
-    cardbox_error err = CARDBOX_ERROR_INIT;
     gc_sum sum = {{0}, {0}};
     gc_state state = GC_OVER;
+    gc_blocker blocker;
     cardbox_status status;
     cli_exit end = CLI_DONE;
 
-    if (options->dry_run)
-        status = gc_count(&sum, db, options->retention_days, &err);
+    if (call->dry_run)
+        status = gc_count(&sum, call->db, call->retention_days, &call->err);
     else
-        status = gc_all(db, options, &sum, &state, &err);
+        status = gc_all(call, &sum, &state);
     if (status == CARDBOX_OK || gc_rows(&sum) > 0) /* removed rows stay removed */
-        end = print_sum(options, &sum);
+        end = print_sum(call, &sum);
     if (status != CARDBOX_OK)
-        return cli_failed(&err);
-    return state >= GC_BUSY ? print_lock_holder(db, options, state) : end;
+        return cli_failed(call);
+    if (state < GC_BUSY)
+        return end;
+    gc_blocker_get(&blocker, call->db, state);
+    cli_error("waited %ld s for %s: %s", call->wait_s,
+              state == GC_BUSY ? "the lock of gc" : "locked tables", blocker.text);
+    return CLI_FAILED;
 }
 
 const cli_command cli_gc = {
@@ -119,20 +101,12 @@ const cli_command cli_gc = {
                    "both may run at any time.",
     .examples = "gc --dry-run\n"
                 "gc --retention-days 7 --batch 500",
-    .options =
-        (const opt_spec[]){
-            CLI_DSN,
-            CLI_FLAG("dry-run", dry_run, "only count"),
-            CLI_INT("retention-days", retention_days, "N",
-                    "how long deleted cards and boxes are kept (default 30)", 0, GC_RETENTION_MAX),
-            CLI_INT("batch", batch, "N", "most rows in one transaction (default 1000)", 1, 100000),
-            CLI_INT("wait-s", wait_s, "N",
-                    "seconds to wait for locks of other sessions (default 60)", 0, 86400),
-            CLI_JSON,
-            CLI_OPTIONS_END,
-        },
-    .defaults = &(const cli_options){.retention_days = GC_RETENTION_DAYS,
-                                     .batch = GC_BATCH,
-                                     .wait_s = WAIT_S},
-    .with_database = run_gc,
+    .options = CLI_IN_DATABASE(
+        CLI_FLAG("dry-run", dry_run, "only count"),
+        CLI_INT("retention-days", retention_days, "N",
+                "how long deleted cards and boxes are kept (default 30)", 0, GC_RETENTION_MAX),
+        CLI_INT("batch", batch, "N", "most rows in one transaction (default 1000)", 1, 100000),
+        CLI_INT("wait-s", wait_s, "N", "seconds to wait for locks of other sessions (default 60)",
+                0, 86400)),
+    .run = run_gc,
 };

@@ -3,17 +3,16 @@
  */
 #include "store/admin/migrate.h"
 
-#include "cli/commands.h"
 #include "cli/view/table.h"
 
 /* The result for migrations, or for functions. */
 typedef struct migrate_kind {
     unsigned applied;
-    json_t *steps; /* an array; NULL: out of memory */
+    json_t *steps; /* an array */
 } migrate_kind;
 
 typedef struct migrate_lines {
-    const cli_options *options;
+    bool dry_run;
     table rows;
     migrate_kind migrations, functions;
 } migrate_lines;
@@ -34,34 +33,29 @@ static void report_step(void *arg, const migrate_step *step)
 {
     migrate_lines *lines = arg;
     migrate_kind *kind = step->version > 0 ? &lines->migrations : &lines->functions;
-    const char *pending = lines->options->dry_run ? "pending" : "applied";
+    const char *pending = lines->dry_run ? "pending" : "applied";
     const char *state = step->applied_now ? pending : "present";
 
     kind->applied += step->applied_now;
     if (step->version > 0 || step->applied_now)
         add_step_row(lines, step, state);
     json_t *version = step->version > 0 ? json_integer(step->version) : NULL;
-    if (json_array_append_new(kind->steps, json_pack("{s:o*, s:s, s:s}", "version", version, "name",
-                                                     step->name, "state", state)) != 0) {
-        json_decref(kind->steps); /* out of memory */
-        kind->steps = NULL;
-    }
+    cli_check_memory(
+        json_array_append_new(kind->steps, json_pack("{s:o*, s:s, s:s}", "version", version, "name",
+                                                     step->name, "state", state)) == 0);
 }
 
 static cli_exit print_json(const migrate_lines *lines)
 {
-    bool dry_run = lines->options->dry_run;
-
     return cli_print_json(
-        json_pack("{s:i, s:b, s:i, s:i, s:O, s:O}", "version", schema_newest(), "dry_run", dry_run,
-                  "applied", dry_run ? 0 : (int)lines->migrations.applied, "functions_applied",
-                  dry_run ? 0 : (int)lines->functions.applied, "migrations",
-                  lines->migrations.steps, "functions", lines->functions.steps));
+        json_pack("{s:i, s:b, s:i, s:i, s:O, s:O}", "version", schema_newest(), "dry_run",
+                  lines->dry_run, "applied", lines->dry_run ? 0 : (int)lines->migrations.applied,
+                  "functions_applied", lines->dry_run ? 0 : (int)lines->functions.applied,
+                  "migrations", lines->migrations.steps, "functions", lines->functions.steps));
 }
 
 static void print_result(const migrate_lines *lines)
 {
-    const cli_options *options = lines->options;
     unsigned migrations = lines->migrations.applied, functions = lines->functions.applied;
 
     table_print(stdout, &lines->rows, 2, term_width());
@@ -71,36 +65,35 @@ static void print_result(const migrate_lines *lines)
     }
     printf("%u migration%s and %u function%s ", migrations, migrations == 1 ? "" : "s", functions,
            functions == 1 ? "" : "s");
-    if (options->dry_run)
+    if (lines->dry_run)
         printf("would be applied\n");
     else
         printf("applied: the database is at migration %d\n", schema_newest());
 }
 
-static cli_exit run_migrate(const cli_options *options)
+static cli_exit run_migrate(cli_call *call)
 {
     static const table_column columns[] = {
         {"#", TABLE_RIGHT}, {"kind", TABLE_LEFT}, {"name", TABLE_LEFT}, {"state", TABLE_LEFT}};
-    migrate_lines lines = {.options = options,
+    migrate_lines lines = {.dry_run = call->dry_run,
                            .migrations = {.steps = json_array()},
                            .functions = {.steps = json_array()}};
-    migrate_how plan = {options->dry_run, (unsigned)options->wait_s, report_step, &lines};
-    cardbox_error err = CARDBOX_ERROR_INIT;
+    migrate_how plan = {call->dry_run, (unsigned)call->wait_s, report_step, &lines};
     char storage[DEV_DSN_SIZE];
     const char *dsn = NULL;
     cli_exit status = CLI_DONE;
 
     table_init(&lines.rows, columns, 4);
-    if (cli_dsn(&dsn, options, storage, &err) && migrate_run(dsn, &plan, &err) == CARDBOX_OK) {
-        if (options->json)
+    if (cli_dsn(&dsn, call, storage) && migrate_run(dsn, &plan, &call->err) == CARDBOX_OK) {
+        if (call->json)
             status = print_json(&lines);
         else
             print_result(&lines);
     } else {
         /* Migrations that were applied before the failure stay applied. */
-        if (!options->json && lines.rows.count > 0)
+        if (!call->json && lines.rows.count > 0)
             table_print(stdout, &lines.rows, 2, term_width());
-        status = cli_failed(&err);
+        status = cli_failed(call);
     }
     table_free(&lines.rows);
     json_decref(lines.migrations.steps);
@@ -117,16 +110,10 @@ const cli_command cli_migrate = {
                    "that migrated the database changes nothing.",
     .examples = "migrate --dsn 'host=db user=cardbox dbname=cardbox'\n"
                 "migrate --dry-run --json",
-    .options =
-        (const opt_spec[]){
-            CLI_DSN,
-            CLI_FLAG("dry-run", dry_run, "only show what would be applied"),
-            CLI_INT("wait-s", wait_s, "N",
-                    "seconds to wait for each lock that another session has (default 60)", 0,
-                    86400),
-            CLI_JSON,
-            CLI_OPTIONS_END,
-        },
-    .defaults = &(const cli_options){.wait_s = MIGRATE_WAIT_S},
-    .alone = run_migrate,
+    .options = CLI_IN_DATABASE(
+        CLI_FLAG("dry-run", dry_run, "only show what would be applied"),
+        CLI_INT("wait-s", wait_s, "N",
+                "seconds to wait for each lock that another session has (default 60)", 0, 86400)),
+    .without_database = true,
+    .run = run_migrate,
 };

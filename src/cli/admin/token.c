@@ -5,9 +5,8 @@
 #include <inttypes.h>
 #include <time.h>
 #include "base/isotime.h"
-#include "cli/commands.h"
 #include "cli/admin/secret.h"
-#include "cli/view/listing.h"
+#include "cli/view/table.h"
 #include "store/client/check.h"
 #include "base/errors.h"
 
@@ -40,69 +39,64 @@ static bool read_expiry(token_input *out, const char *text, cardbox_error *err)
 }
 
 /* Checks and copies the options. */
-static bool read_options(token_input *out, const cli_options *options, cardbox_error *err)
+static bool read_options(token_input *out, cli_call *call)
 {
-    out->name = options->name;
-    out->tenants = options->all_tenants ? NULL : options->tenants.at;
-    out->tenant_count = options->tenants.count;
-    if (options->name == NULL)
-        error_set(err, CARDBOX_INVALID, "how is it to be called? give --name NAME");
-    else if (options->all_tenants == (options->tenants.count > 0))
-        error_set(err, CARDBOX_INVALID,
+    out->name = call->name;
+    out->tenants = call->all_tenants ? NULL : call->tenants.at;
+    out->tenant_count = call->tenants.count;
+    if (call->name == NULL)
+        error_set(&call->err, CARDBOX_INVALID, "how is it to be called? give --name NAME");
+    else if (call->all_tenants == (call->tenants.count > 0))
+        error_set(&call->err, CARDBOX_INVALID,
                   "which projects is it for? give --tenant PROJECT, as often as needed, or "
                   "--all-tenants");
-    else if (!token_scopes_parse(&out->scopes, slice_of(options->scope)))
-        error_set(err, CARDBOX_INVALID,
+    else if (!token_scopes_parse(&out->scopes, slice_of(call->scope)))
+        error_set(&call->err, CARDBOX_INVALID,
                   "--scope takes read, write, tasks and admin with commas between, not \"%.*s\"",
-                  error_shown(slice_of(options->scope)), options->scope);
+                  error_shown(slice_of(call->scope)), call->scope);
     else
-        return options->expires == NULL || read_expiry(out, options->expires, err);
+        return call->expires == NULL || read_expiry(out, call->expires, &call->err);
     return false;
 }
 
 /* The secret alone goes to stdout, so that a script can take it. */
-static cli_exit print_made(const cli_options *options, const token_made *made, const char *secret)
+static cli_exit print_made(cli_call *call, const token_made *made, const char *secret)
 {
     char until[ISOTIME_SIZE] = "never";
     bool expires = made->expires_micros != 0;
 
     if (expires)
         isotime_format_micros(until, made->expires_micros);
-    if (options->json)
+    if (call->json)
         return cli_print_json(json_pack("{s:I, s:s, s:s, s:s?}", "token_id", (json_int_t)made->id,
-                                        "name", options->name, "token", secret, "expires_at",
+                                        "name", call->name, "token", secret, "expires_at",
                                         expires ? until : NULL));
     puts(secret);
-    cli_note("token %" PRId64 ", %s, expires: %s; it is shown this once", made->id, options->name,
+    cli_note("token %" PRId64 ", %s, expires: %s; it is shown this once", made->id, call->name,
              until);
     return CLI_DONE;
 }
 
-static cli_exit create_token(const cli_options *options)
+static cli_exit create_token(cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
     char secret[TOKEN_TEXT_SIZE + 1];
     unsigned char hash[TOKEN_HASH_SIZE];
     token_input input = {.hash = hash};
     token_made made;
-    cardbox *db = NULL;
     cardbox_status status;
 
-    if (!read_options(&input, options, &err)) {
-        cli_error("%s", err.message);
+    if (!read_options(&input, call)) {
+        cli_error("%s", call->err.message);
         return CLI_USAGE;
     }
     if (!secret_make(secret, hash)) {
         cli_error("the system has no random numbers to give");
         return CLI_FAILED;
     }
-    db = cli_open(options);
-    if (db == NULL)
-        return CLI_FAILED;
-    status = tokens_create(&made, db, &input, &err);
+    status = tokens_create(&made, call->db, &input, &call->err);
     if (status != CARDBOX_OK)
-        return cli_failed(&err);
-    return print_made(options, &made, secret);
+        return cli_failed(call);
+    return print_made(call, &made, secret);
 }
 
 const cli_command cli_token_create = {
@@ -115,22 +109,16 @@ const cli_command cli_token_create = {
                 "token create --name importer --tenant a --tenant b --scope read,write --expires "
                 "30d\n"
                 "token create --name operator --all-tenants --scope read,write,tasks,admin --json",
-    .options =
-        (const opt_spec[]){
-            CLI_DSN,
-            CLI_TEXT("name", name, "NAME", "its purpose; unique among tokens"),
-            CLI_LIST("tenant", tenants, "PROJECT",
-                     "a project that it is good for; may be given several times"),
-            CLI_FLAG("all-tenants", all_tenants, "good for every project"),
-            CLI_TEXT("scope", scope, "SCOPES",
-                     "read, write, tasks, admin, with commas between (default read)"),
-            CLI_TEXT("expires", expires, "WHEN", "30d, 12h or a moment (default never)"),
-            CLI_JSON,
-            CLI_OPTIONS_END,
-        },
+    .options = CLI_IN_DATABASE(
+        CLI_TEXT("name", name, "NAME", "its purpose; unique among tokens"),
+        CLI_LIST("tenant", tenants, "PROJECT",
+                 "a project that it is good for; may be given several times"),
+        CLI_FLAG("all-tenants", all_tenants, "good for every project"),
+        CLI_TEXT("scope", scope, "SCOPES",
+                 "read, write, tasks, admin, with commas between (default read)"),
+        CLI_TEXT("expires", expires, "WHEN", "30d, 12h or a moment (default never)")),
     .origins = {{"name", "--name"}, {"tenant", "--tenant"}},
-    .defaults = &(const cli_options){.scope = "read"},
-    .alone = create_token,
+    .run = create_token,
 };
 
 /* --- list --- */
@@ -202,18 +190,17 @@ static const listing TOKENS = {.add_object = add_token_object,
                                            {"expires", TABLE_LEFT},
                                            {"state", TABLE_LEFT}}};
 
-static cli_exit list_tokens(cardbox *db, const cli_options *options)
+static cli_exit list_tokens(cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
     store_rows *rows = NULL;
     cli_exit status;
 
-    if (tokens_list(&rows, db, &err) == CARDBOX_OK)
-        status = listing_print(&TOKENS, rows, (size_t)rows_count(rows), NULL, options->json,
+    if (tokens_list(&rows, call->db, &call->err) == CARDBOX_OK)
+        status = listing_print(&TOKENS, rows, (size_t)rows_count(rows), NULL, call->json,
                                "no tokens: servers refuse all requests until `cardbox token "
                                "create` makes one");
     else
-        status = cli_failed(&err);
+        status = cli_failed(call);
     rows_free(rows);
     return status;
 }
@@ -223,8 +210,8 @@ const cli_command cli_token_list = {
     .summary = "show all tokens, never their secrets",
     .examples = "token list\n"
                 "token list --json",
-    .options = cli_database_specs,
-    .with_database = list_tokens,
+    .options = CLI_OPTIONS(CLI_DSN, CLI_JSON),
+    .run = list_tokens,
 };
 
 /* --- revoke --- */
@@ -245,19 +232,18 @@ static cardbox_status warn_if_none(cardbox *db, cardbox_error *err)
     return status;
 }
 
-static cli_exit revoke_token(cardbox *db, const cli_options *options)
+static cli_exit revoke_token(cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t id = 0;
     cardbox_status status;
 
-    status = tokens_revoke(&id, db, options->arguments[0], &err);
+    status = tokens_revoke(&id, call->db, call->arguments[0], &call->err);
     if (status != CARDBOX_OK)
-        return cli_failed(&err);
+        return cli_failed(call);
     cli_exit printed =
-        cli_print(options->json, json_pack("{s:I, s:b}", "token_id", (json_int_t)id, "revoked", 1),
+        cli_print(call->json, json_pack("{s:I, s:b}", "token_id", (json_int_t)id, "revoked", 1),
                   "token %" PRId64 " is revoked: servers refuse it within a second", id);
-    return warn_if_none(db, &err) == CARDBOX_OK ? printed : cli_failed(&err);
+    return warn_if_none(call->db, &call->err) == CARDBOX_OK ? printed : cli_failed(call);
 }
 
 const cli_command cli_token_revoke = {
@@ -267,6 +253,6 @@ const cli_command cli_token_revoke = {
     .description = "Servers refuse it within a second. The last token's end does not open them.",
     .examples = "token revoke 3\n"
                 "token revoke importer",
-    .options = cli_database_specs,
-    .with_database = revoke_token,
+    .options = CLI_OPTIONS(CLI_DSN, CLI_JSON),
+    .run = revoke_token,
 };

@@ -3,17 +3,16 @@
  */
 #include <inttypes.h>
 #include "cli/card/card_view.h"
-#include "cli/commands.h"
 #include "cli/view/context_view.h"
-#include "cli/view/listing.h"
+#include "cli/view/table.h"
 
 /* --- as of when --- */
 
 /* For the options of a command that reads a box as it was. */
 #define BOX_AS_OF                                                                                  \
-    CLI_INT("at-version", at_version, "N", "as it was at this version", 1, INT32_MAX),             \
-        CLI_INT("at-length", at_length, "N", "as when it first had N cards", 1, INT32_MAX),        \
-        CLI_TEXT("at-time", at_time, "TIME", "as it was then, such as 2025-01-02T03:04:05Z")
+    CLI_INT("at-version", part.at_version, "N", "as it was at this version", 1, INT32_MAX),        \
+        CLI_INT("at-length", part.at_length, "N", "as when it first had N cards", 1, INT32_MAX),   \
+        CLI_TEXT("at-time", part.at_time, "TIME", "as it was then, such as 2025-01-02T03:04:05Z")
 
 /* For the `origins` of such a command. */
 #define BOX_AS_OF_ORIGINS                                                                          \
@@ -22,17 +21,13 @@
         "at_time", "--at-time"                                                                     \
     }
 
-/* False: more than one was given, which is reported. */
-static bool box_as_of_read(cardbox_read_options *out, const cli_options *options)
+static bool check_as_of(const cli_call *call)
 {
-    if ((options->at_version > 0) + (options->at_length > 0) + (options->at_time != NULL) > 1) {
-        cli_error("give one of --at-version, --at-length and --at-time");
-        return false;
-    }
-    out->at_version = options->at_version;
-    out->at_length = options->at_length;
-    out->at_time = options->at_time;
-    return true;
+    if ((call->part.at_version > 0) + (call->part.at_length > 0) + (call->part.at_time != NULL) <=
+        1)
+        return true;
+    cli_error("give one of --at-version, --at-length and --at-time");
+    return false;
 }
 
 /* --- what is shown of one --- */
@@ -47,19 +42,16 @@ static void print_title(const char *box_id, int64_t version, int64_t length)
 
 /* --- get --- */
 
-static cli_exit print_json(const cardbox_box *box)
-{
-    buf line = BUF_INIT(SIZE_MAX / 2);
-
-    card_view_box(&line, box, true);
-    return cli_print_json_text(&line);
-}
-
-static cli_exit print_box(const cardbox_box *box)
+static cli_exit print_box(const cardbox_box *box, bool json)
 {
     static const table_column columns[] = {{"#", TABLE_RIGHT}, {"card", TABLE_ID}};
+    buf line = BUF_INIT(SIZE_MAX / 2);
     table ids;
 
+    if (json) {
+        card_view_box(&line, box, true);
+        return cli_print_json_text(&line);
+    }
     print_title(box->box_id, box->version, box->length);
     for (size_t i = 0; i < box->parent_count; i++)
         printf("  from box %s\n", box->parent_ids[i]);
@@ -68,27 +60,20 @@ static cli_exit print_box(const cardbox_box *box)
         table_int(&ids, box->first + (int64_t)i + 1);
         table_text(&ids, box->card_ids[i]);
     }
-    return table_finish(&ids, 2) ? CLI_DONE : cli_nomem();
+    table_finish(&ids, 2);
+    return CLI_DONE;
 }
 
-static cli_exit show_box(const cli_options *options)
+static cli_exit show_box(cli_call *call)
 {
-    cardbox_read_options part = {0};
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_boxes *boxes = NULL;
-    cardbox *db = NULL;
     cli_exit status;
 
-    if (!box_as_of_read(&part, options))
-        return CLI_USAGE;
-    db = cli_open(options);
-    if (db == NULL)
-        return CLI_FAILED;
-    if (cardbox_load_box(&boxes, db, options->project, options->arguments[0], &part, &err) !=
-        CARDBOX_OK)
-        status = cli_failed(&err);
+    if (cardbox_load_box(&boxes, call->db, call->project, call->arguments[0], &call->part,
+                         &call->err) != CARDBOX_OK)
+        status = cli_failed(call);
     else
-        status = (options->json ? print_json : print_box)(cardbox_boxes_at(boxes, 0));
+        status = print_box(cardbox_boxes_at(boxes, 0), call->json);
     cardbox_boxes_free(boxes);
     return status;
 }
@@ -99,9 +84,10 @@ const cli_command cli_box_get = {
     .summary = "show the ids in a box",
     .examples = "box get --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box get --project demo --at-version 1 --json 01970000-0000-7000-8000-000000000001",
-    .options = (const opt_spec[])CLI_IN_PROJECT(BOX_AS_OF),
+    .options = CLI_IN_PROJECT(BOX_AS_OF),
     .origins = {BOX_AS_OF_ORIGINS},
-    .alone = show_box,
+    .check = check_as_of,
+    .run = show_box,
 };
 
 /* --- cards --- */
@@ -111,7 +97,7 @@ typedef struct box_positions {
     const cardbox_box *box;
     const cardbox_cards *cards;
     size_t *next; /* index of the next of the cards */
-    const cli_options *options;
+    const cli_call *call;
 } box_positions;
 
 /* The card at a position, if it is the next of those that exist. NULL: it does not exist. */
@@ -130,7 +116,7 @@ static void add_card_row(table *rows, const void *given, size_t i)
     const box_positions *of = given;
     int64_t position = of->box->first + (int64_t)i + 1;
 
-    card_view_add_row(rows, card_at(of, i), of->box->card_ids[i], position, of->options->ids);
+    card_view_add_row(rows, card_at(of, i), of->box->card_ids[i], position, of->call->ids);
 }
 
 /* Prints a line for a missing card too, so that line N is card N. */
@@ -140,65 +126,54 @@ static void add_card_object(buf *out, const void *given, size_t i)
     const cardbox_card *card = card_at(of, i);
 
     if (card != NULL) {
-        card_view_json(out, card, of->options->project);
+        card_view_json(out, card, of->call->project);
         return;
     }
     buf_json_take(out, json_pack("{s:s, s:b}", "card_id", of->box->card_ids[i], "missing", 1));
 }
 
 /* Reads the ids and then the cards of the same version and positions. */
-static cardbox_status read_cards(cardbox_boxes **boxes, cardbox_cards **cards, cardbox *db,
-                                 const char *project, const char *box_id,
-                                 const cardbox_read_options *asked, cardbox_error *err)
+static cardbox_status read_cards(cardbox_boxes **boxes, cardbox_cards **cards, cli_call *call)
 {
     cardbox_read_options part = {0};
-    cardbox_status status = cardbox_load_box(boxes, db, project, box_id, asked, err);
+    const char *box_id = call->arguments[0];
+    cardbox_status status =
+        cardbox_load_box(boxes, call->db, call->project, box_id, &call->part, &call->err);
     const cardbox_box *box = status == CARDBOX_OK ? cardbox_boxes_at(*boxes, 0) : NULL;
 
     if (box == NULL || box->card_count == 0)
         return status;
-    part.at_version = box->version;
-    part.offset = (size_t)box->first;
-    part.limit = box->card_count;
-    return cardbox_get_box_cards(cards, db, project, box_id, &part, err);
+    part = (cardbox_read_options){
+        .at_version = box->version, .offset = (size_t)box->first, .limit = box->card_count};
+    return cardbox_get_box_cards(cards, call->db, call->project, box_id, &part, &call->err);
 }
 
-static cli_exit print_cards(const cardbox_box *box, const cardbox_cards *cards,
-                            const cli_options *options)
+static cli_exit print_cards(const cardbox_box *box, const cardbox_cards *cards, cli_call *call)
 {
     static const listing CARDS = {add_card_object, add_card_row, 2, {CARD_COLUMNS}},
                          CARDS_WITH_IDS = {
                              add_card_object, add_card_row, 2, {CARD_COLUMNS_WITH_IDS}};
     size_t next = 0;
-    box_positions of = {box, cards, &next, options};
+    box_positions of = {box, cards, &next, call};
 
-    if (!options->json)
+    if (!call->json)
         print_title(box->box_id, box->version, box->length);
-    if (!options->json && box->card_count == 0)
+    if (!call->json && box->card_count == 0)
         return CLI_DONE;
-    return listing_print(options->ids ? &CARDS_WITH_IDS : &CARDS, &of, box->card_count, NULL,
-                         options->json, "no cards");
+    return listing_print(call->ids ? &CARDS_WITH_IDS : &CARDS, &of, box->card_count, NULL,
+                         call->json, "no cards");
 }
 
-static cli_exit show_cards(const cli_options *options)
+static cli_exit show_cards(cli_call *call)
 {
-    cardbox_read_options part = {.tail = (size_t)options->tail};
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_boxes *boxes = NULL;
     cardbox_cards *cards = NULL;
-    cardbox *db = NULL;
     cli_exit status = CLI_DONE;
 
-    if (!box_as_of_read(&part, options))
-        return CLI_USAGE;
-    db = cli_open(options);
-    if (db == NULL)
-        return CLI_FAILED;
-    if (read_cards(&boxes, &cards, db, options->project, options->arguments[0], &part, &err) !=
-        CARDBOX_OK)
-        status = cli_failed(&err);
+    if (read_cards(&boxes, &cards, call) != CARDBOX_OK)
+        status = cli_failed(call);
     else
-        status = print_cards(cardbox_boxes_at(boxes, 0), cards, options);
+        status = print_cards(cardbox_boxes_at(boxes, 0), cards, call);
     cardbox_cards_free(cards);
     cardbox_boxes_free(boxes);
     return status;
@@ -212,31 +187,23 @@ const cli_command cli_box_cards = {
                    "{\"card_id\":ID,\"missing\":true}.",
     .examples = "box cards --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box cards --project demo --tail 3 --json 01970000-0000-7000-8000-000000000001",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
-        CLI_INT("tail", tail, "N", "only the last N", 1, INT32_MAX), BOX_AS_OF,
-        CLI_FLAG("ids", ids, "show the ids of the cards")),
+    .options = CLI_IN_PROJECT(CLI_INT("tail", part.tail, "N", "only the last N", 1, INT32_MAX),
+                              BOX_AS_OF, CLI_FLAG("ids", ids, "show the ids of the cards")),
     .origins = {BOX_AS_OF_ORIGINS},
-    .alone = show_cards,
+    .check = check_as_of,
+    .run = show_cards,
 };
 
 /* --- context --- */
 
-static cli_exit show_context(const cli_options *options)
+static cli_exit show_context(cli_call *call)
 {
-    cardbox_read_options part = {.tail = (size_t)options->tail};
-    cardbox_context_options sdk_options = CARDBOX_CONTEXT_OPTIONS_INIT;
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_context *built = NULL;
 
-    if (!context_view_how(&sdk_options, options) || !box_as_of_read(&part, options))
-        return CLI_USAGE;
-    cardbox *db = cli_open(options);
-    if (db == NULL)
-        return CLI_FAILED;
-    if (cardbox_build_box_context(&built, db, options->project, options->arguments[0], &part,
-                                  &sdk_options, &err) != CARDBOX_OK)
-        return cli_failed(&err);
-    context_view_print(built, options->json);
+    if (cardbox_build_box_context(&built, call->db, call->project, call->arguments[0], &call->part,
+                                  &call->context, &call->err) != CARDBOX_OK)
+        return cli_failed(call);
+    context_view_print(built, call->json);
     cardbox_context_free(built);
     return CLI_DONE;
 }
@@ -250,12 +217,12 @@ const cli_command cli_box_context = {
                    "repaired so that the model's API takes them. With --json one object of both.",
     .examples = "box context --project demo 01970000-0000-7000-8000-000000000001 | jq '.[].role'\n"
                 "box context --project demo --tail 3 --json 01970000-0000-7000-8000-000000000001",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
-        CONTEXT_VIEW_OPTIONS, CLI_INT("tail", tail, "N", "only of the last N cards", 1, INT32_MAX),
-        BOX_AS_OF),
+    .options = CLI_IN_PROJECT(
+        CONTEXT_VIEW_OPTIONS,
+        CLI_INT("tail", part.tail, "N", "only of the last N cards", 1, INT32_MAX), BOX_AS_OF),
     .origins = {BOX_AS_OF_ORIGINS},
-    .defaults = &(const cli_options){CONTEXT_VIEW_DEFAULTS},
-    .alone = show_context,
+    .check = check_as_of,
+    .run = show_context,
 };
 
 /* --- log --- */
@@ -294,16 +261,15 @@ static const listing LOG = {.add_object = add_log_object,
                                         {"at", TABLE_SPARE},
                                         {"key", TABLE_FLEXIBLE}}};
 
-static cli_exit show_log(cardbox *db, const cli_options *options)
+static cli_exit show_log(cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_log *log = NULL;
 
-    if (cardbox_box_log(&log, db, options->project, options->arguments[0], options->before,
-                        (unsigned)options->limit, &err) != CARDBOX_OK)
-        return cli_failed(&err);
+    if (cardbox_box_log(&log, call->db, call->project, call->arguments[0], call->before,
+                        (unsigned)call->limit, &call->err) != CARDBOX_OK)
+        return cli_failed(call);
     cli_exit status =
-        listing_print(&LOG, log, cardbox_log_count(log), NULL, options->json, "no such versions");
+        listing_print(&LOG, log, cardbox_log_count(log), NULL, call->json, "no such versions");
     cardbox_log_free(log);
     return status;
 }
@@ -314,7 +280,7 @@ const cli_command cli_box_log = {
     .summary = "show the changes of a box, newest first",
     .examples = "box log --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box log --project demo --limit 1 --json 01970000-0000-7000-8000-000000000001",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
+    .options = CLI_IN_PROJECT(
         CLI_INT("before", before, "N", "only versions below this one", 1, INT32_MAX), CLI_LIMIT),
-    .with_database = show_log,
+    .run = show_log,
 };

@@ -2,7 +2,7 @@
  * box_change.c: `cardbox box create`, `append`, `replace` and `fork`, over the public SDK.
  */
 #include <inttypes.h>
-#include "cli/commands.h"
+#include "cli/cli.h"
 
 static const char *const *as_ids(char **arguments)
 {
@@ -11,11 +11,11 @@ static const char *const *as_ids(char **arguments)
 
 /* Prints the change, or the reason why nothing changed. */
 static cli_exit print_change(cardbox_status status, const cardbox_box_change *change,
-                             const cardbox_error *err, bool json)
+                             const cli_call *call)
 {
     if (status != CARDBOX_OK)
-        return cli_failed(err);
-    return cli_print(json,
+        return cli_failed(call);
+    return cli_print(call->json,
                      json_pack("{s:s, s:I, s:I, s:b}", "box_id", change->box_id, "version",
                                (json_int_t)change->version, "length", (json_int_t)change->length,
                                "replayed", change->replayed),
@@ -26,20 +26,19 @@ static cli_exit print_change(cardbox_status status, const cardbox_box_change *ch
 
 /* --- create --- */
 
-static cli_exit create_box(cardbox *db, const cli_options *options)
+static cli_exit create_box(cli_call *call)
 {
     cardbox_box_options sdk_options = CARDBOX_BOX_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status;
 
-    sdk_options.box_id = options->id;
-    sdk_options.card_ids = as_ids(options->arguments);
-    sdk_options.card_count = options->argument_count;
-    sdk_options.parent_ids = options->parents.at;
-    sdk_options.parent_count = options->parents.count;
-    status = cardbox_box_create(&change, db, options->project, &sdk_options, &err);
-    return print_change(status, &change, &err, options->json);
+    sdk_options.box_id = call->id;
+    sdk_options.card_ids = as_ids(call->arguments);
+    sdk_options.card_count = call->argument_count;
+    sdk_options.parent_ids = call->parents.at;
+    sdk_options.parent_count = call->parents.count;
+    status = cardbox_box_create(&change, call->db, call->project, &sdk_options, &call->err);
+    return print_change(status, &change, call);
 }
 
 const cli_command cli_box_create = {
@@ -48,34 +47,29 @@ const cli_command cli_box_create = {
     .summary = "make a box",
     .examples = "box create --project demo\n"
                 "box create --project demo demo-001-instruction demo-002-profile --json",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
-        CLI_TEXT("id", id, "UUID", "its id (default: a new UUIDv7)"),
-        CLI_LIST("parent", parents, "UUID",
-                 "a box that it is made from; may be given several times")),
+    .options = CLI_IN_PROJECT(CLI_TEXT("id", id, "UUID", "its id (default: a new UUIDv7)"),
+                              CLI_LIST("parent", parents, "UUID",
+                                       "a box that it is made from; may be given several times")),
     .origins = {{"box_id", "--id"}, {"parent_ids", "--parent"}},
-    .with_database = create_box,
+    .run = create_box,
 };
 
 /* --- append --- */
 
-static cli_exit append_cards(cardbox *db, const cli_options *options)
+static cli_exit append_cards(cli_call *call)
 {
-    cardbox_append_options sdk_options = CARDBOX_APPEND_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status;
 
-    sdk_options.key = options->key;
-    sdk_options.expected_version = options->expected_version;
-    status = cardbox_append_to_box(&change, db, options->project, options->arguments[0],
-                                   as_ids(options->arguments + 1), options->argument_count - 1,
-                                   &sdk_options, &err);
-    return print_change(status, &change, &err, options->json);
+    status = cardbox_append_to_box(&change, call->db, call->project, call->arguments[0],
+                                   as_ids(call->arguments + 1), call->argument_count - 1,
+                                   &call->append, &call->err);
+    return print_change(status, &change, call);
 }
 
 #define BOX_EXPECTED_VERSION                                                                       \
-    CLI_INT("expected-version", expected_version, "N", "only if the box is at this version", 1,    \
-            INT32_MAX)
+    CLI_INT("expected-version", append.expected_version, "N",                                      \
+            "only if the box is at this version", 1, INT32_MAX)
 
 const cli_command cli_box_append = {
     .name = "box append",
@@ -86,24 +80,24 @@ const cli_command cli_box_append = {
     .examples = "box append --project demo 01970000-0000-7000-8000-000000000002 demo-013-thought\n"
                 "box append --project demo --key turn-4 01970000-0000-7000-8000-000000000002 "
                 "demo-018-result demo-019-deliverable",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
-        CLI_TEXT("key", key, "KEY", "append key: the same one appends once"), BOX_EXPECTED_VERSION),
+    .options =
+        CLI_IN_PROJECT(CLI_TEXT("key", append.key, "KEY", "append key: the same one appends once"),
+                       BOX_EXPECTED_VERSION),
     .origins = {{"key", "--key"}},
-    .with_database = append_cards,
+    .run = append_cards,
 };
 
 /* --- replace --- */
 
-static cli_exit replace_cards(cardbox *db, const cli_options *options)
+static cli_exit replace_cards(cli_call *call)
 {
     cardbox_box_change change = {.version = 0};
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status;
 
-    status = cardbox_save_box(&change, db, options->project, options->arguments[0],
-                              as_ids(options->arguments + 1), options->argument_count - 1,
-                              options->expected_version, &err);
-    return print_change(status, &change, &err, options->json);
+    status = cardbox_save_box(&change, call->db, call->project, call->arguments[0],
+                              as_ids(call->arguments + 1), call->argument_count - 1,
+                              call->append.expected_version, &call->err);
+    return print_change(status, &change, call);
 }
 
 const cli_command cli_box_replace = {
@@ -116,34 +110,29 @@ const cli_command cli_box_replace = {
                 "demo-014-deliverable\n"
                 "box replace --project demo --expected-version 2 "
                 "01970000-0000-7000-8000-000000000002",
-    .options = (const opt_spec[])CLI_IN_PROJECT(BOX_EXPECTED_VERSION),
+    .options = CLI_IN_PROJECT(BOX_EXPECTED_VERSION),
     .origins = {{"box_id", "the box's id"}},
-    .with_database = replace_cards,
+    .run = replace_cards,
 };
 
 /* --- fork --- */
 
-static cli_exit fork_box(const cli_options *options)
+static bool check_fork(const cli_call *call)
 {
-    cardbox_fork_options sdk_options = CARDBOX_FORK_OPTIONS_INIT;
+    if (call->fork.at_version == 0 || call->fork.at_length < 0)
+        return true;
+    cli_error("give --at-version or --at-length, not both");
+    return false;
+}
+
+static cli_exit fork_box(cli_call *call)
+{
     cardbox_box_change change = {.version = 0};
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox *db = NULL;
     cardbox_status status;
 
-    if (options->at_version > 0 && options->at_length >= 0) {
-        cli_error("give --at-version or --at-length, not both");
-        return CLI_USAGE;
-    }
-    sdk_options.new_box_id = options->new_id;
-    sdk_options.at_version = options->at_version;
-    sdk_options.at_length = options->at_length;
-    db = cli_open(options);
-    if (db == NULL)
-        return CLI_FAILED;
-    status =
-        cardbox_box_fork(&change, db, options->project, options->arguments[0], &sdk_options, &err);
-    return print_change(status, &change, &err, options->json);
+    status = cardbox_box_fork(&change, call->db, call->project, call->arguments[0], &call->fork,
+                              &call->err);
+    return print_change(status, &change, call);
 }
 
 const cli_command cli_box_fork = {
@@ -152,11 +141,11 @@ const cli_command cli_box_fork = {
     .summary = "make a new box that begins like this one",
     .examples = "box fork --project demo 01970000-0000-7000-8000-000000000001\n"
                 "box fork --project demo --at-length 12 01970000-0000-7000-8000-000000000001",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
-        CLI_INT("at-version", at_version, "N", "as it was at this version", 1, INT32_MAX),
-        CLI_INT("at-length", at_length, "N", "only with its first N cards", 0, INT32_MAX),
-        CLI_TEXT("new-id", new_id, "UUID", "id of the fork (default: a new UUIDv7)")),
+    .options = CLI_IN_PROJECT(
+        CLI_INT("at-version", fork.at_version, "N", "as it was at this version", 1, INT32_MAX),
+        CLI_INT("at-length", fork.at_length, "N", "only with its first N cards", 0, INT32_MAX),
+        CLI_TEXT("new-id", fork.new_box_id, "UUID", "id of the fork (default: a new UUIDv7)")),
     .origins = {{"new_box_id", "--new-id"}},
-    .defaults = &(const cli_options){.at_length = -1},
-    .alone = fork_box,
+    .check = check_fork,
+    .run = fork_box,
 };

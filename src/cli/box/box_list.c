@@ -2,8 +2,7 @@
  * box_list.c: `cardbox box list` and `cardbox card boxes`, over the public SDK.
  */
 #include "cli/card/card_view.h"
-#include "cli/commands.h"
-#include "cli/view/listing.h"
+#include "cli/view/table.h"
 
 static void add_box_object(buf *out, const void *of, size_t i)
 {
@@ -32,17 +31,16 @@ static const listing BOXES = {add_box_object,
                                {"created", TABLE_SPARE_RIGHT},
                                {"from", TABLE_SHORT_ID}}};
 
-static cli_exit list_boxes(cardbox *db, const cli_options *options)
+static cli_exit list_boxes(cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_boxes *boxes = NULL;
 
-    if (cardbox_boxes_list(&boxes, db, options->project, options->cursor, (unsigned)options->limit,
-                           &err) != CARDBOX_OK)
-        return cli_failed(&err);
+    if (cardbox_boxes_list(&boxes, call->db, call->project, call->cursor, (unsigned)call->limit,
+                           &call->err) != CARDBOX_OK)
+        return cli_failed(call);
     cli_exit status =
         listing_print(&BOXES, boxes, cardbox_boxes_count(boxes), cardbox_boxes_cursor(boxes),
-                      options->json, "no boxes in project %s", options->project);
+                      call->json, "no boxes in project %s", call->project);
     cardbox_boxes_free(boxes);
     return status;
 }
@@ -52,23 +50,22 @@ const cli_command cli_box_list = {
     .summary = "list boxes, newest first",
     .examples = "box list --project demo\n"
                 "box list --project demo --limit 1 --json",
-    .options = cli_page_specs,
-    .with_database = list_boxes,
+    .options = CLI_IN_PROJECT(CLI_CURSOR, CLI_LIMIT),
+    .run = list_boxes,
 };
 
 /* --- the boxes of a card --- */
 
-static cli_exit list_boxes_of_card(cardbox *db, const cli_options *options)
+static cli_exit list_boxes_of_card(cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_boxes *boxes = NULL;
 
-    if (cardbox_card_boxes(&boxes, db, options->project, options->arguments[0], options->cursor,
-                           (unsigned)options->limit, &err) != CARDBOX_OK)
-        return cli_failed(&err);
+    if (cardbox_card_boxes(&boxes, call->db, call->project, call->arguments[0], call->cursor,
+                           (unsigned)call->limit, &call->err) != CARDBOX_OK)
+        return cli_failed(call);
     cli_exit status = listing_print(
-        &BOXES, boxes, cardbox_boxes_count(boxes), cardbox_boxes_cursor(boxes), options->json,
-        "no box of project %s holds %s now", options->project, options->arguments[0]);
+        &BOXES, boxes, cardbox_boxes_count(boxes), cardbox_boxes_cursor(boxes), call->json,
+        "no box of project %s holds %s now", call->project, call->arguments[0]);
     cardbox_boxes_free(boxes);
     return status;
 }
@@ -80,6 +77,6 @@ const cli_command cli_card_boxes = {
     .summary = "list the boxes that hold a card now",
     .description = "The newest box comes first.",
     .examples = "card boxes --project demo demo-001-instruction",
-    .options = cli_page_specs,
-    .with_database = list_boxes_of_card,
+    .options = CLI_IN_PROJECT(CLI_CURSOR, CLI_LIMIT),
+    .run = list_boxes_of_card,
 };

@@ -3,9 +3,8 @@
  */
 #include "base/arena.h"
 #include "cli/card/card_view.h"
-#include "cli/commands.h"
-#include "cli/source.h"
-#include "cli/view/listing.h"
+#include "cli/files.h"
+#include "cli/view/table.h"
 
 /* --- get --- */
 
@@ -20,7 +19,7 @@ static void add_moment(table *facts, const char *name, const char *moment)
 }
 
 /* Prints the members of a card, then its text. */
-static bool print_card(const cardbox_card *card)
+static void print_card(const cardbox_card *card)
 {
     static const table_column columns[] = {{"", TABLE_LEFT}, {"", TABLE_FLEXIBLE}};
     const char *role = card_view_role(card);
@@ -38,67 +37,56 @@ static bool print_card(const cardbox_card *card)
     table_fact(&facts, "tool call", card->tool_call_id, STYLE_PLAIN);
     table_fact(&facts, "tool calls", card->tool_calls, STYLE_PLAIN);
     table_fact(&facts, "metadata", card->metadata, STYLE_PLAIN);
-    bool printed = table_print(stdout, &facts, 2, 0); /* here one looks for all of it */
+    table_print(stdout, &facts, 2, 0); /* here one looks for all of it */
     table_free(&facts);
     putchar('\n');
     term_print_text(stdout, slice_of(cardbox_card_text(card)));
-    return printed;
 }
 
-/* Cards and the project that they are in. */
-typedef struct cards_of {
-    const cardbox_cards *cards;
+/* Cards or revisions, and the project that they are in. */
+typedef struct of_project {
+    const void *rows;
     const char *project;
-} cards_of;
+} of_project;
 
 static void add_card_object(buf *out, const void *given, size_t i)
 {
-    const cards_of *of = given;
+    const of_project *of = given;
 
-    card_view_json(out, cardbox_cards_at(of->cards, i), of->project);
+    card_view_json(out, cardbox_cards_at(of->rows, i), of->project);
 }
 
 static void add_card_row(table *rows, const void *given, size_t i)
 {
-    const cards_of *of = given;
-    const cardbox_card *card = cardbox_cards_at(of->cards, i);
+    const of_project *of = given;
+    const cardbox_card *card = cardbox_cards_at(of->rows, i);
 
     card_view_add_row(rows, card, card->card_id, 0, true);
 }
 
 static const listing CARDS = {add_card_object, add_card_row, 2, {CARD_COLUMNS_WITH_IDS}};
 
-static cli_exit print_cards(const cardbox_cards *cards, const cli_options *options)
+static cli_exit show_cards(cli_call *call)
 {
-    cards_of of = {cards, options->project};
-    size_t count = cardbox_cards_count(cards);
-    cli_exit status = CLI_DONE;
-
-    if (options->json)
-        status = listing_print(&CARDS, &of, count, NULL, true, "no cards");
-    for (size_t i = 0; !options->json && status == CLI_DONE && i < count; i++) {
-        if (i > 0)
-            putchar('\n');
-        if (!print_card(cardbox_cards_at(cards, i)))
-            status = cli_nomem();
-    }
-    for (size_t i = 0; i < cardbox_cards_missing_count(cards); i++)
-        cli_error("card not found: %s", cardbox_cards_missing_at(cards, i));
-    return cardbox_cards_missing_count(cards) > 0 ? CLI_FAILED : status;
-}
-
-static cli_exit show_cards(cardbox *db, const cli_options *options)
-{
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_cards *cards = NULL;
 
-    if (cardbox_cards_get(&cards, db, options->project,
-                          (const char *const *)(const void *)options->arguments,
-                          options->argument_count, &err) != CARDBOX_OK)
-        return cli_failed(&err);
-    cli_exit status = print_cards(cards, options);
+    if (cardbox_cards_get(&cards, call->db, call->project,
+                          (const char *const *)(const void *)call->arguments, call->argument_count,
+                          &call->err) != CARDBOX_OK)
+        return cli_failed(call);
+    of_project of = {cards, call->project};
+    size_t missing = cardbox_cards_missing_count(cards);
+    if (call->json)
+        listing_objects(&CARDS, &of, cardbox_cards_count(cards));
+    for (size_t i = 0; !call->json && i < cardbox_cards_count(cards); i++) {
+        if (i > 0)
+            putchar('\n');
+        print_card(cardbox_cards_at(cards, i));
+    }
+    for (size_t i = 0; i < missing; i++)
+        cli_error("card not found: %s", cardbox_cards_missing_at(cards, i));
     cardbox_cards_free(cards);
-    return status;
+    return missing > 0 ? CLI_FAILED : CLI_DONE;
 }
 
 const cli_command cli_card_get = {
@@ -109,19 +97,18 @@ const cli_command cli_card_get = {
                    "\"__type__\" of its class. `cardbox export` gives contents as they are stored.",
     .examples = "card get --project demo demo-010-result\n"
                 "card get --project demo --json demo-001-instruction demo-002-profile",
-    .options = cli_plain_specs,
-    .with_database = show_cards,
+    .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
+    .run = show_cards,
 };
 
 /* --- add --- */
 
 /* The content in its stored form; free it with cardbox_free. NULL: an error was printed, and *why
  * is the exit status. */
-static char *make_content(cli_exit *why, const cli_options *options, const char *argument)
+static char *make_content(cli_exit *why, cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    const char *json = argument ? argument : options->content;
-    const char *given = json ? json : options->text;
+    const char *json = call->arguments[0] ? call->arguments[0] : call->content;
+    const char *given = json ? json : call->text;
     bool is_read = strcmp(given, "-") == 0;
     buf input = BUF_INIT(CARDBOX_CONTENT_MAX);
     char *content = NULL;
@@ -138,74 +125,57 @@ static char *make_content(cli_exit *why, const cli_options *options, const char 
         goto done;
     }
     if (json == NULL)
-        status = cardbox_text_content(&content, given, &err);
+        status = cardbox_text_content(&content, given, &call->err);
     else
-        status = cardbox_content_check(&content, given, input.len, &err);
+        status = cardbox_content_check(&content, given, input.len, &call->err);
     if (status != CARDBOX_OK && is_read) /* no option has the value */
-        cli_error("%s", err.message);
+        cli_error("%s", call->err.message);
     else if (status != CARDBOX_OK)
-        *why = cli_failed(&err);
+        *why = cli_failed(call);
 done:
     buf_free(&input);
     return content;
 }
 
-static cli_exit add_card(const cli_options *options, const char *content)
+static cli_exit add_card(cli_call *call)
 {
-    cardbox_card card = CARDBOX_CARD_INIT;
-    cardbox_add_options sdk_options = CARDBOX_ADD_OPTIONS_INIT;
-    cardbox_error err = CARDBOX_ERROR_INIT;
+    cli_exit why;
+    char *content = make_content(&why, call);
     cardbox_outcome outcome = CARDBOX_OUTCOME_NONE;
     char id[CARDBOX_UUID_SIZE];
-    cardbox *db = NULL;
 
+    if (content == NULL)
+        return why;
     cardbox_uuid7(id);
-    card.card_id = options->id ? options->id : id;
-    card.content = content;
-    card.metadata = options->metadata;
-    card.tool_calls = options->tool_calls;
-    card.tool_call_id = options->tool_call_id;
-    card.type = options->type;
-    card.role = options->role;
-    card.author_id = options->author;
-    card.step_id = options->step;
-    card.ttl_seconds = (int32_t)options->ttl;
-    card.sealed = options->sealed;
-    sdk_options.strict = options->strict;
-    sdk_options.restore = options->restore;
-    db = cli_open(options);
-    if (db == NULL)
-        return CLI_FAILED;
-    if (cardbox_add_card(&outcome, db, options->project, &card, &sdk_options, &err) != CARDBOX_OK)
-        return cli_failed(&err);
-    return cli_print(
-        options->json,
-        json_pack("{s:s, s:s}", "card_id", card.card_id, "outcome", cardbox_outcome_name(outcome)),
-        "%s  %s", card.card_id, cardbox_outcome_name(outcome));
+    if (call->card.card_id == NULL)
+        call->card.card_id = id;
+    call->card.content = content;
+    call->card.ttl_seconds = (int32_t)call->ttl;
+    cardbox_status status =
+        cardbox_add_card(&outcome, call->db, call->project, &call->card, &call->add, &call->err);
+    cardbox_free(content);
+    if (status != CARDBOX_OK)
+        return cli_failed(call);
+    return cli_print(call->json,
+                     json_pack("{s:s, s:s}", "card_id", call->card.card_id, "outcome",
+                               cardbox_outcome_name(outcome)),
+                     "%s  %s", call->card.card_id, cardbox_outcome_name(outcome));
 }
 
-static cli_exit check_and_add_card(const cli_options *options)
+static bool check_content(const cli_call *call)
 {
-    const char *argument = options->arguments[0];
-    char *content = NULL;
-    cli_exit status;
+    const char *argument = call->arguments[0];
 
-    if (argument != NULL && strcmp(argument, "-") != 0) {
+    if (argument != NULL && strcmp(argument, "-") != 0)
         cli_error("unexpected argument \"%s\": give --content JSON, --text TEXT, or - to read JSON "
                   "from the standard input",
                   argument);
-        return CLI_USAGE;
-    }
-    if ((argument != NULL) + (options->content != NULL) + (options->text != NULL) != 1) {
+    else if ((argument != NULL) + (call->content != NULL) + (call->text != NULL) != 1)
         cli_error("give one of --content JSON, --text TEXT, and - to read JSON from the standard "
                   "input");
-        return CLI_USAGE;
-    }
-    content = make_content(&status, options, argument);
-    if (content != NULL)
-        status = add_card(options, content);
-    cardbox_free(content);
-    return status;
+    else
+        return true;
+    return false;
 }
 
 const cli_command cli_card_add = {
@@ -220,21 +190,22 @@ const cli_command cli_card_add = {
                 "card add --project demo --id c-1 --content '{\"any\":[\"JSON\"]}' --strict\n"
                 "card add --project demo --id c-2 - < content.json\n"
                 "card add --project demo --type agent.thought --text - < thought.txt",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
-        CLI_TEXT("id", id, "ID", "its id (default: a new UUIDv7)"),
-        CLI_TEXT("type", type, "TYPE", "metadata.type, such as task.instruction"),
-        CLI_TEXT("role", role, "ROLE", "metadata.role (default: that of the type)"),
-        CLI_TEXT("author", author, "ID", "metadata.author_id"),
-        CLI_TEXT("step", step, "ID", "metadata.step_id"),
+    .options = CLI_IN_PROJECT(
+        CLI_TEXT("id", card.card_id, "ID", "its id (default: a new UUIDv7)"),
+        CLI_TEXT("type", card.type, "TYPE", "metadata.type, such as task.instruction"),
+        CLI_TEXT("role", card.role, "ROLE", "metadata.role (default: that of the type)"),
+        CLI_TEXT("author", card.author_id, "ID", "metadata.author_id"),
+        CLI_TEXT("step", card.step_id, "ID", "metadata.step_id"),
         CLI_TEXT("content", content, "JSON", "content; - reads it from the standard input"),
         CLI_TEXT("text", text, "TEXT", "content of plain text; - reads it from the standard input"),
-        CLI_TEXT("metadata", metadata, "JSON", "an object"),
-        CLI_TEXT("tool-calls", tool_calls, "JSON", "an array"),
-        CLI_TEXT("tool-call-id", tool_call_id, "ID", "the call that this is, or is the result of"),
+        CLI_TEXT("metadata", card.metadata, "JSON", "an object"),
+        CLI_TEXT("tool-calls", card.tool_calls, "JSON", "an array"),
+        CLI_TEXT("tool-call-id", card.tool_call_id, "ID",
+                 "the call that this is, or is the result of"),
         CLI_INT("ttl", ttl, "SECONDS", "how long it lives", 1, INT32_MAX),
-        CLI_FLAG("sealed", sealed, "it can never be changed or deleted again"),
-        CLI_FLAG("strict", strict, "refuse other content under an id that exists"),
-        CLI_FLAG("restore", restore, "bring back a deleted or expired card")),
+        CLI_FLAG("sealed", card.sealed, "it can never be changed or deleted again"),
+        CLI_FLAG("strict", add.strict, "refuse other content under an id that exists"),
+        CLI_FLAG("restore", add.restore, "bring back a deleted or expired card")),
     .origins = {{"content", "--content"},
                 {"field", "--content: field"},
                 {"text", "--text"},
@@ -246,13 +217,13 @@ const cli_command cli_card_add = {
                 {"role", "--role"},
                 {"author_id", "--author"},
                 {"step_id", "--step"}},
-    .alone = check_and_add_card,
+    .check = check_content,
+    .run = add_card,
 };
 
 /* --- list --- */
 
-/* Splits KEY=VALUE at the first "=". False: an error was
- * printed. */
+/* Splits KEY=VALUE at the first "=". False: an error was printed. */
 static bool read_matches(cardbox_match *out, arena *memory, const opt_list *given)
 {
     for (size_t i = 0; i < given->count; i++) {
@@ -269,51 +240,40 @@ static bool read_matches(cardbox_match *out, arena *memory, const opt_list *give
     return true;
 }
 
-static cli_exit list_cards(const cli_options *options, const cardbox_match *matches)
+static cli_exit list_matching(cli_call *call)
 {
-    cardbox_card_filter filter = CARDBOX_CARD_FILTER_INIT;
-    cardbox_error err = CARDBOX_ERROR_INIT;
+    cardbox_card_filter *filter = &call->filter;
     cardbox_cards *cards = NULL;
-    cardbox *db = NULL;
-    cli_exit status;
 
-    filter.type = options->type;
-    filter.role = options->role;
-    filter.step_id = options->step;
-    filter.trace_id = options->trace;
-    filter.agent_turn_id = options->turn;
-    filter.tool_call_ids = &options->call;
-    filter.tool_call_count = options->call != NULL;
-    filter.matches = matches;
-    filter.match_count = options->meta.count;
-    filter.created_after = options->created_after;
-    filter.created_before = options->created_before;
-    filter.cursor = options->cursor;
-    filter.limit = (unsigned)options->limit;
-    db = cli_open(options);
-    if (db == NULL)
-        return CLI_FAILED;
-    if (cardbox_cards_list(&cards, db, options->project, &filter, &err) != CARDBOX_OK)
-        return cli_failed(&err);
-    cards_of of = {cards, options->project};
-    bool is_filtered = options->type || options->role || options->step || options->trace ||
-                       options->turn || options->call || options->created_after ||
-                       options->created_before || options->cursor || options->meta.count > 0;
-    status = listing_print(&CARDS, &of, cardbox_cards_count(cards), cardbox_cards_cursor(cards),
-                           options->json, "no%s cards in project %s", is_filtered ? " such" : "",
-                           options->project);
+    filter->tool_call_ids = &call->tool_call_id;
+    filter->tool_call_count = call->tool_call_id != NULL;
+    filter->match_count = call->meta.count;
+    filter->cursor = call->cursor;
+    filter->limit = (unsigned)call->limit;
+    if (cardbox_cards_list(&cards, call->db, call->project, filter, &call->err) != CARDBOX_OK)
+        return cli_failed(call);
+    of_project of = {cards, call->project};
+    bool is_filtered = filter->type || filter->role || filter->step_id || filter->trace_id ||
+                       filter->agent_turn_id || call->tool_call_id || filter->created_after ||
+                       filter->created_before || filter->cursor || filter->match_count > 0;
+    cli_exit status = listing_print(
+        &CARDS, &of, cardbox_cards_count(cards), cardbox_cards_cursor(cards), call->json,
+        "no%s cards in project %s", is_filtered ? " such" : "", call->project);
     cardbox_cards_free(cards);
     return status;
 }
 
-static cli_exit check_and_list_cards(const cli_options *options)
+static cli_exit list_cards(cli_call *call)
 {
     cardbox_match matches[CARDBOX_FILTERS_MAX];
     arena memory = ARENA_INIT;
     cli_exit status = CLI_USAGE;
 
-    if (read_matches(matches, &memory, &options->meta))
-        status = memory.failed ? cli_nomem() : list_cards(options, matches);
+    if (read_matches(matches, &memory, &call->meta)) {
+        cli_check_memory(!memory.failed);
+        call->filter.matches = matches;
+        status = list_matching(call);
+    }
     arena_reset(&memory);
     return status;
 }
@@ -324,37 +284,33 @@ const cli_command cli_card_list = {
     .examples = "card list --project demo --type tool.result --limit 20\n"
                 "card list --project demo --step step-1 --json\n"
                 "card list --project demo --meta author_id=read_log --meta step_id=step-1",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
-        CLI_TEXT("type", type, "TYPE", "only with this metadata.type"),
-        CLI_TEXT("role", role, "ROLE", "only with this metadata.role"),
-        CLI_TEXT("step", step, "ID", "only with this metadata.step_id"),
-        CLI_TEXT("trace", trace, "ID", "only with this metadata.trace_id"),
-        CLI_TEXT("turn", turn, "ID", "only with this metadata.agent_turn_id"),
-        CLI_TEXT("call", call, "ID", "only of this tool call"),
+    .options = CLI_IN_PROJECT(
+        CLI_TEXT("type", filter.type, "TYPE", "only with this metadata.type"),
+        CLI_TEXT("role", filter.role, "ROLE", "only with this metadata.role"),
+        CLI_TEXT("step", filter.step_id, "ID", "only with this metadata.step_id"),
+        CLI_TEXT("trace", filter.trace_id, "ID", "only with this metadata.trace_id"),
+        CLI_TEXT("turn", filter.agent_turn_id, "ID", "only with this metadata.agent_turn_id"),
+        CLI_TEXT("call", tool_call_id, "ID", "only of this tool call"),
         CLI_LIST("meta", meta, "KEY=VALUE",
                  "only with this in the metadata; may be given several times"),
-        CLI_TEXT("after", created_after, "TIME",
+        CLI_TEXT("after", filter.created_after, "TIME",
                  "only created later, such as 2025-01-02T03:04:05Z"),
-        CLI_TEXT("before", created_before, "TIME", "only created earlier"), CLI_CURSOR, CLI_LIMIT),
+        CLI_TEXT("before", filter.created_before, "TIME", "only created earlier"), CLI_CURSOR,
+        CLI_LIMIT),
     .origins = {{"created_after", "--after"},
                 {"created_before", "--before"},
                 {"a metadata key", "--meta: a key"},
                 {"tool_call_id", "--call"}},
-    .alone = check_and_list_cards,
+    .run = list_cards,
 };
 
 /* --- revisions --- */
 
-typedef struct revisions_of {
-    const cardbox_revisions *revisions;
-    const char *project;
-} revisions_of;
-
 /* The card object with the revision's number and time before it. */
 static void add_revision_object(buf *out, const void *given, size_t i)
 {
-    const revisions_of *of = given;
-    const cardbox_revision *one = cardbox_revisions_at(of->revisions, i);
+    const of_project *of = given;
+    const cardbox_revision *one = cardbox_revisions_at(of->rows, i);
 
     buf_json_open_take(out, json_pack("{s:I, s:s}", "revision", (json_int_t)one->revision,
                                       "replaced_at", one->replaced_at));
@@ -365,8 +321,8 @@ static void add_revision_object(buf *out, const void *given, size_t i)
 
 static void add_revision_row(table *rows, const void *given, size_t i)
 {
-    const revisions_of *of = given;
-    const cardbox_revision *one = cardbox_revisions_at(of->revisions, i);
+    const of_project *of = given;
+    const cardbox_revision *one = cardbox_revisions_at(of->rows, i);
     buf summary = BUF_INIT(4 * (size_t)CARDBOX_CONTENT_MAX);
 
     card_view_summary(&summary, one->card);
@@ -385,18 +341,16 @@ static const listing REVISIONS = {add_revision_object,
                                    {"until", TABLE_LEFT},
                                    {"content", TABLE_FLEXIBLE}}};
 
-static cli_exit show_revisions(cardbox *db, const cli_options *options)
+static cli_exit show_revisions(cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_revisions *revisions = NULL;
 
-    if (cardbox_card_revisions(&revisions, db, options->project, options->arguments[0],
-                               options->before, (unsigned)options->limit, &err) != CARDBOX_OK)
-        return cli_failed(&err);
-    revisions_of of = {revisions, options->project};
-    cli_exit status =
-        listing_print(&REVISIONS, &of, cardbox_revisions_count(revisions), NULL, options->json,
-                      "card %s was never repaired", options->arguments[0]);
+    if (cardbox_card_revisions(&revisions, call->db, call->project, call->arguments[0],
+                               call->before, (unsigned)call->limit, &call->err) != CARDBOX_OK)
+        return cli_failed(call);
+    of_project of = {revisions, call->project};
+    cli_exit status = listing_print(&REVISIONS, &of, cardbox_revisions_count(revisions), NULL,
+                                    call->json, "card %s was never repaired", call->arguments[0]);
     cardbox_revisions_free(revisions);
     return status;
 }
@@ -407,8 +361,8 @@ const cli_command cli_card_revisions = {
     .summary = "show what a card said before it was repaired, newest first",
     .examples = "card revisions --project demo demo-001-instruction\n"
                 "card revisions --project demo --json demo-001-instruction",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
+    .options = CLI_IN_PROJECT(
         CLI_INT("before", before, "N", "only revisions below this one", 1, INT32_MAX), CLI_LIMIT),
     .origins = {{"card_id", "the card's id"}},
-    .with_database = show_revisions,
+    .run = show_revisions,
 };

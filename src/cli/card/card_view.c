@@ -200,15 +200,6 @@ void card_view_summary(buf *out, const cardbox_card *card)
 
 /* --- tables --- */
 
-static void add_missing(table *rows, const char *text)
-{
-    table_add(rows, SLICE("missing"), STYLE_RED);
-    table_text(rows, NULL);
-    table_text(rows, NULL);
-    table_add(rows, slice_of(text), STYLE_DIM);
-    table_text(rows, NULL);
-}
-
 static void add_card(table *rows, const cardbox_card *card)
 {
     slice role = slice_of(card_view_role(card));
@@ -231,8 +222,13 @@ void card_view_add_row(table *rows, const cardbox_card *card, const char *id, in
     else
         table_text(rows, NULL);
     table_text(rows, named ? id : NULL);
-    if (card != NULL)
+    if (card != NULL) {
         add_card(rows, card);
-    else
-        add_missing(rows, named ? NULL : id);
+        return;
+    }
+    table_add(rows, SLICE("missing"), STYLE_RED);
+    table_text(rows, NULL);
+    table_text(rows, NULL);
+    table_add(rows, slice_of(named ? NULL : id), STYLE_DIM);
+    table_text(rows, NULL);
 }

@@ -1,16 +1,16 @@
 /*
- * cluster.c: starts and stops the private PostgreSQL server. How it is found and made is in
- * cluster_find.c and cluster_make.c.
+ * cluster.c: starts and stops the private PostgreSQL server. cluster_make.c finds its
+ * programs and makes its data.
  */
-#include "cli/dev/cluster.h"
+#include "cli/dev/dev_internal.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include "app/line_reader.h"
 #include "base/clock.h"
-#include "cli/cli.h"
 
 /* The port is only a part of the socket's name. */
 #define PORT        "5432"
@@ -23,37 +23,12 @@
 #define STOP_MS     60000
 #define STEP_MS     20
 
-/* The contents of postmaster.pid: the process, and in line 8 its state. */
-typedef struct pid_file {
-    long pid;
-    bool ready;
-} pid_file;
-
-static bool read_pid_file(const cluster *c, pid_file *out)
-{
-    char path[PATH_MAX], line[PATH_MAX];
-    FILE *file = path_join(path, c->data, "postmaster.pid") ? fopen(path, "re") : NULL;
-
-    *out = (pid_file){0, false};
-    if (file == NULL)
-        return false;
-    for (int number = 1; fgets(line, sizeof(line), file) != NULL; number++) {
-        if (number == 1)
-            out->pid = strtol(line, NULL, 10);
-        else if (number == 8)
-            out->ready = strncmp(line, "ready", 5) == 0;
-    }
-    fclose(file);
-    return out->pid > 0;
-}
-
 /* --- what an earlier run left --- */
 
 /* True if a process is a PostgreSQL server of our data folder. */
 static bool works_here(const cluster *c, const char *pid)
 {
-    char path[64], folder[PATH_MAX], name[32] = "";
-    FILE *file = NULL;
+    char path[64], folder[PATH_MAX], name[32];
     ssize_t length;
 
     snprintf(path, sizeof(path), "/proc/%.16s/cwd", pid);
@@ -62,13 +37,8 @@ static bool works_here(const cluster *c, const char *pid)
         return false;
     folder[length] = '\0';
     snprintf(path, sizeof(path), "/proc/%.16s/comm", pid);
-    file = strcmp(folder, c->data) == 0 ? fopen(path, "re") : NULL;
-    if (file == NULL)
-        return false;
-    if (fgets(name, sizeof(name), file) == NULL)
-        name[0] = '\0';
-    fclose(file);
-    return strncmp(name, "postgres", strlen("postgres")) == 0;
+    return strcmp(folder, c->data) == 0 && line_reader_first(name, sizeof(name), path) &&
+           strncmp(name, "postgres", strlen("postgres")) == 0;
 }
 
 /* The number of such a process; 0: none. */
@@ -166,32 +136,44 @@ static bool start_postgres(cluster *c)
     return pid > 0;
 }
 
-static bool has_ended(cluster *c)
+/* True if the state in line 8 of postmaster.pid is "ready", and line 1 names our process. */
+static bool is_ready(const cluster *c)
 {
-    if (waitpid(c->pid, NULL, WNOHANG) == 0)
+    char path[PATH_MAX], line[PATH_MAX];
+    FILE *file = path_join(path, c->data, "postmaster.pid") ? fopen(path, "re") : NULL;
+    bool is_ours = false, ready = false;
+
+    if (file == NULL)
         return false;
-    c->pid = 0;
-    return true;
+    for (int number = 1; fgets(line, sizeof(line), file) != NULL; number++) {
+        if (number == 1)
+            is_ours = strtol(line, NULL, 10) == c->pid;
+        else if (number == 8)
+            ready = strncmp(line, "ready", 5) == 0;
+    }
+    fclose(file);
+    return is_ours && ready;
 }
 
-static bool await_ready(cluster *c, const volatile sig_atomic_t *stop)
+static bool await_ready(cluster *c)
 {
     int64_t deadline = clock_ms() + START_MS;
-    pid_file now;
 
-    while (!*stop && clock_ms() < deadline && !has_ended(c)) {
-        if (read_pid_file(c, &now) && now.pid == c->pid && now.ready)
+    while (!dev_stop_asked && clock_ms() < deadline && c->pid != 0) {
+        if (is_ready(c))
             return true;
         clock_sleep_ms(STEP_MS);
+        if (waitpid(c->pid, NULL, WNOHANG) != 0)
+            c->pid = 0;
     }
-    if (*stop)
+    if (dev_stop_asked)
         return false;
     cli_error("PostgreSQL does not start; the end of %s:", c->log);
     process_print_tail(c->log);
     return false;
 }
 
-bool cluster_open(cluster *c, const char *dir, const volatile sig_atomic_t *stop)
+bool cluster_open(cluster *c, const char *dir)
 {
     char resolved[PATH_MAX];
 
@@ -199,15 +181,15 @@ bool cluster_open(cluster *c, const char *dir, const volatile sig_atomic_t *stop
     snprintf(c->dir, sizeof(c->dir), "%s", dir);
     if (!path_join(c->data, dir, "pg") || !path_join(c->log, dir, "pg.log"))
         return false;
-    if (!cluster_find_user(c) || !cluster_find_programs(c) || !cluster_make(c))
+    if (!cluster_prepare(c))
         return false;
     /* As PostgreSQL sees it, and as short as it can be. */
     if (realpath(c->data, resolved) != NULL)
         memcpy(c->data, resolved, sizeof(c->data));
-    if (*stop || !await_leftover(c) || !place_socket(c))
+    if (dev_stop_asked || !await_leftover(c) || !place_socket(c))
         return false;
     remove_stale_locks(c);
-    return start_postgres(c) && await_ready(c, stop);
+    return start_postgres(c) && await_ready(c);
 }
 
 void cluster_close(cluster *c)

@@ -4,36 +4,40 @@
  * them when it ends.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include "cli/dev/cluster.h"
-#include "cli/commands.h"
-#include "cli/dev/dev_sample.h"
-#include "cli/dev/dev_server.h"
+#include <unistd.h>
+#include "cli/dev/dev_internal.h"
 #include "store/admin/migrate.h"
 #include "store/admin/checks.h"
+#include "store/project/transfer.h"
+
+#define DEV_PROJECT "demo"
+#define DEV_SESSION "demo-session"
+#define DEV_BOX     "01970000-0000-7000-8000-000000000001"
 
 /* The file with the connection string of a running `cardbox dev`. */
 #define DSN_FILE "dsn"
 
 typedef struct dev_run {
-    const cli_options *options;
+    cli_call *call;
     char dir[PATH_MAX];
     char dsn[CLUSTER_DSN_SIZE];
     int lock;
     cluster cluster;
     unsigned migrated;
-    dev_sample sample;
+    int64_t cards, boxes, sessions; /* rows of the sample project */
     dev_server server;
 } dev_run;
 
-static volatile sig_atomic_t stop_asked;
+volatile sig_atomic_t dev_stop_asked;
 
 static void ask_stop(int number)
 {
     (void)number;
-    stop_asked = stop_asked + 1;
+    dev_stop_asked = dev_stop_asked + 1;
 }
 
 /* A child's end only has to wake us. */
@@ -90,15 +94,15 @@ static bool lock_folder(dev_run *r)
         owner[strcspn(owner, "\n")] = '\0';
     cli_error("another cardbox dev (process %s) uses %s: stop it, or choose another folder with "
               "--data",
-              owner, r->options->data);
+              owner, r->call->data);
     return false;
 }
 
 static bool open_folder(dev_run *r)
 {
-    if (make_folders(r->options->data) && realpath(r->options->data, r->dir) != NULL)
+    if (make_folders(r->call->data) && realpath(r->call->data, r->dir) != NULL)
         return lock_folder(r);
-    cli_error("cannot make the folder %s: %s", r->options->data, strerror(errno));
+    cli_error("cannot make the folder %s: %s", r->call->data, strerror(errno));
     return false;
 }
 
@@ -119,7 +123,7 @@ static bool write_dsn(const dev_run *r)
 static void print_database(const dev_run *r)
 {
     char expected[PATH_MAX];
-    const char *data = r->options->data;
+    const char *data = r->call->data;
     bool here = path_join(expected, r->dir, "pg") && strcmp(expected, r->cluster.data) == 0;
 
     printf("  database   private PostgreSQL %s in ", r->cluster.version);
@@ -139,24 +143,105 @@ static void print_hints(const dev_run *r)
     const char *program = program_invocation_name;
 
     putchar('\n');
-    if (strcmp(r->options->data, DEV_FOLDER) != 0)
+    if (strcmp(r->call->data, DEV_FOLDER) != 0)
         printf("  export CARDBOX_DSN=\"%s\"\n", r->dsn);
-    if (r->sample.boxes > 0) {
+    if (r->boxes > 0) {
         printf("  curl -s %s%s/projects/%s/boxes/%s/cards | jq '.[].content'\n",
-               r->options->auth ? "-H 'Authorization: Bearer cbx_...' " : "", r->server.url,
+               r->call->auth ? "-H 'Authorization: Bearer cbx_...' " : "", r->server.url,
                DEV_PROJECT, DEV_BOX);
         printf("  %s box cards --project %s %s\n", program, DEV_PROJECT, DEV_BOX);
-        if (r->sample.sessions > 0)
+        if (r->sessions > 0)
             printf("  %s session tree --project %s %s\n", program, DEV_PROJECT, DEV_SESSION);
     } else {
         printf("  %s card add --project %s --type task.instruction --text 'Say hello'\n", program,
                DEV_PROJECT);
     }
-    if (r->options->auth)
+    if (r->call->auth)
         printf("Requests need a token: `%s token create --name NAME --all-tenants --scope "
                "read,write,tasks,admin` makes one.\n",
                program);
-    printf("Ctrl-C stops the server and the database; the data stays in %s.\n", r->options->data);
+    printf("Ctrl-C stops the server and the database; the data stays in %s.\n", r->call->data);
+}
+
+/* --- the sample project, so that the first request shows something --- */
+
+static const char SAMPLE[] =
+#include "sample.inc"
+    ;
+
+static const char SESSION[] =
+#include "sample_session.inc"
+    ;
+
+static void report_refused(void *arg, uint64_t line, const char *reason)
+{
+    (void)arg;
+    cli_error("line %llu of the sample: %s", (unsigned long long)line, reason);
+}
+
+static cardbox_status import_sample(cardbox *db, cardbox_error *err)
+{
+    store_import *in = NULL;
+    cardbox_status status = import_new(&in, db, DEV_PROJECT, report_refused, NULL, err);
+
+    for (const char *at = SAMPLE; status == CARDBOX_OK && *at != '\0'; at += strspn(at, "\n")) {
+        slice line = {at, strcspn(at, "\n")};
+
+        status = import_line(in, line, NULL, err);
+        at += line.len;
+    }
+    if (status == CARDBOX_OK)
+        status = import_finish(in, err);
+    import_free(in);
+    return status;
+}
+
+static cardbox_status import_session(cardbox *db, cardbox_error *err)
+{
+    return cardbox_session_import_bytes(NULL, db, DEV_PROJECT, DEV_SESSION, false, SESSION,
+                                        sizeof(SESSION) - 1, err);
+}
+
+/* Makes the file that marks a part as loaded. */
+static bool make_mark(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+    if (fd >= 0)
+        return close(fd) == 0;
+    cli_error("cannot write %s: %s", path, strerror(errno));
+    return false;
+}
+
+/* Loads a part of the sample once. False: an error was printed. */
+static bool load_once(const char *dir, const char *mark_name, cli_call *call,
+                      cardbox_status (*load)(cardbox *db, cardbox_error *err))
+{
+    char path[PATH_MAX];
+
+    if (!path_join(path, dir, mark_name))
+        return false;
+    if (access(path, F_OK) == 0)
+        return true;
+    if (load(call->db, &call->err) == CARDBOX_OK)
+        return make_mark(path);
+    cli_failed(call);
+    return false;
+}
+
+/* Loads the sample once into the cluster of the folder: deleted rows do not come back. Counts the
+ * rows of the project. False: an error was printed. */
+static bool load_sample(dev_run *r, cli_call *call)
+{
+    /* The session came later than the rest: there are folders that have only that. */
+    if (!load_once(r->dir, "sample-loaded", call, import_sample) ||
+        !load_once(r->dir, "sample-session-loaded", call, import_session))
+        return false;
+    if (admin_counts(call->db, DEV_PROJECT, &r->cards, &r->boxes, &r->sessions, &call->err) ==
+        CARDBOX_OK)
+        return true;
+    cli_failed(call);
+    return false;
 }
 
 /* --- the run --- */
@@ -169,56 +254,45 @@ static void count_migration(void *arg, const migrate_step *step)
 /* The schema, the server's role and the sample. */
 static bool prepare_database(dev_run *r)
 {
-    cli_options options = {.dsn = r->dsn};
+    cli_call call = {.dsn = r->dsn, .err = CARDBOX_ERROR_INIT};
     migrate_how plan = {.wait_s = MIGRATE_WAIT_S, .report = count_migration, .arg = &r->migrated};
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox *db;
     bool filled;
 
-    if (migrate_run(r->dsn, &plan, &err) != CARDBOX_OK) {
-        cli_failed(&err);
+    if (migrate_run(r->dsn, &plan, &call.err) != CARDBOX_OK) {
+        cli_failed(&call);
         return false;
     }
     print_database(r);
-    db = cli_open(&options);
-    if (db == NULL)
+    if (!cli_open(&call))
         return false;
-    filled = admin_dev_prepare(db, &err) == CARDBOX_OK; /* makes the server's role */
+    filled = admin_dev_prepare(call.db, &call.err) == CARDBOX_OK; /* makes the server's role */
     if (!filled)
-        cli_failed(&err);
-    if (filled && !r->options->no_sample)
-        filled = dev_sample_load(&r->sample, db, r->dir);
-    cli_close();
-    if (filled && !r->options->no_sample)
+        cli_failed(&call);
+    if (filled && !r->call->no_sample)
+        filled = load_sample(r, &call);
+    cardbox_close(call.db);
+    if (filled && !r->call->no_sample)
         printf("  project    \"%s\": %lld boxes, %lld cards, %lld session%s\n", DEV_PROJECT,
-               (long long)r->sample.boxes, (long long)r->sample.cards,
-               (long long)r->sample.sessions, r->sample.sessions == 1 ? "" : "s");
+               (long long)r->boxes, (long long)r->cards, (long long)r->sessions,
+               r->sessions == 1 ? "" : "s");
     return filled;
-}
-
-/* As a role that sees what a server sees, and not as the owner of everything. */
-static bool start_server(dev_run *r)
-{
-    char dsn[sizeof(r->dsn) + 64];
-    const dev_server_options options = {
-        .dir = r->dir, .dsn = dsn, .listen = r->options->listen, .auth = r->options->auth};
-
-    snprintf(dsn, sizeof(dsn), "%s user=" ADMIN_DEV_ROLE, r->dsn);
-    return dev_server_start(&r->server, &options, &stop_asked);
 }
 
 static bool start_all(dev_run *r)
 {
+    char server_dsn[sizeof(r->dsn) + 64];
+
     printf("cardbox %s\n", cardbox_version());
-    if (!dev_is_free(r->options->listen)) /* before the slow steps */
-        return false;
-    if (!cluster_open(&r->cluster, r->dir, &stop_asked))
+    if (!dev_is_free(r->call->listen) /* before the slow steps */ ||
+        !cluster_open(&r->cluster, r->dir))
         return false;
     cluster_dsn(&r->cluster, r->dsn);
     if (!prepare_database(r) || !write_dsn(r))
         return false;
     printf("dsn: %s\n", r->dsn);
-    if (!start_server(r))
+    /* As a role that sees what a server sees, and not as the owner of everything. */
+    snprintf(server_dsn, sizeof(server_dsn), "%s user=" ADMIN_DEV_ROLE, r->dsn);
+    if (!dev_server_start(&r->server, r->dir, server_dsn, r->call))
         return false;
     printf("ready: %s\n", r->server.url);
     printf("inspector: %s/ui/#/%s\n", r->server.url, DEV_PROJECT);
@@ -229,9 +303,9 @@ static bool start_all(dev_run *r)
 /* Until somebody asks us to stop, or one of the two ends by itself. */
 static cli_exit watch_children(dev_run *r)
 {
-    while (!stop_asked) {
+    while (!dev_stop_asked) {
         dev_server_listen(&r->server);
-        if (stop_asked)
+        if (dev_stop_asked)
             break;
         if (waitpid(r->cluster.pid, NULL, WNOHANG) == r->cluster.pid) {
             r->cluster.pid = 0;
@@ -255,9 +329,9 @@ static cli_exit run_in_folder(dev_run *r)
 
     if (start_all(r))
         status = watch_children(r);
-    else if (stop_asked)
+    else if (dev_stop_asked)
         status = CLI_DONE;
-    dev_server_stop(&r->server, &stop_asked);
+    dev_server_stop(&r->server);
     cluster_close(&r->cluster);
     if (path_join(path, r->dir, DSN_FILE))
         unlink(path);
@@ -266,20 +340,20 @@ static cli_exit run_in_folder(dev_run *r)
     return status;
 }
 
-static cli_exit run_dev(const cli_options *options)
+static cli_exit run_dev(cli_call *call)
 {
     static dev_run r; /* large for a stack */
     cli_exit status = CLI_FAILED;
 
-    if (!dev_check_listen(options->listen))
+    if (!dev_check_listen(call->listen))
         return CLI_USAGE;
-    r.options = options;
+    r.call = call;
     r.lock = -1;
     setvbuf(stdout, NULL, _IOLBF, 0); /* readers of a pipe wait for lines */
     catch_signals();
     /* If the port is in use, no folder is made. If the folder exists, its lock has a better error.
      */
-    if ((access(options->data, F_OK) == 0 || dev_is_free(options->listen)) && open_folder(&r))
+    if ((access(call->data, F_OK) == 0 || dev_is_free(call->listen)) && open_folder(&r))
         status = run_in_folder(&r);
     if (r.lock >= 0)
         close(r.lock);
@@ -294,15 +368,12 @@ const cli_command cli_dev = {
     .examples = "dev\n"
                 "dev --data /tmp/try --listen 127.0.0.1:9000 --no-sample",
     .options =
-        (const opt_spec[]){
-            {"data", OPT_TEXT, offsetof(cli_options, data), "CARDBOX_DEV_DATA", "DIR",
-             "folder of the database (default " DEV_FOLDER ")", 0, 0},
-            {"listen", OPT_TEXT, offsetof(cli_options, listen), "CARDBOX_LISTEN", "ADDR:PORT",
-             "where to serve; loopback only (default 127.0.0.1:8099)", 0, 0},
-            CLI_FLAG("auth", auth, "ask for tokens, as cardboxd does by itself"),
-            CLI_FLAG("no-sample", no_sample, "leave the sample project out"),
-            CLI_OPTIONS_END,
-        },
-    .defaults = &(const cli_options){.data = DEV_FOLDER, .listen = "127.0.0.1:8099"},
-    .alone = run_dev,
+        CLI_OPTIONS({"data", OPT_TEXT, offsetof(cli_call, data), "CARDBOX_DEV_DATA", "DIR",
+                     "folder of the database (default " DEV_FOLDER ")", 0, 0},
+                    {"listen", OPT_TEXT, offsetof(cli_call, listen), "CARDBOX_LISTEN", "ADDR:PORT",
+                     "where to serve; loopback only (default 127.0.0.1:8099)", 0, 0},
+                    CLI_FLAG("auth", auth, "ask for tokens, as cardboxd does by itself"),
+                    CLI_FLAG("no-sample", no_sample, "leave the sample project out")),
+    .without_database = true,
+    .run = run_dev,
 };

@@ -2,7 +2,7 @@
  * dev_server.c: starts cardboxd, reads from it where it serves, stops it. Knows nothing of
  * PostgreSQL but the connection string.
  */
-#include "cli/dev/dev_server.h"
+#include "cli/dev/dev_internal.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -10,7 +10,6 @@
 #include <netdb.h>
 #include <poll.h>
 #include "base/clock.h"
-#include "cli/cli.h"
 
 /* How long it may take to serve and, once told to stop, to answer what it has begun. */
 #define READY_MS 30000
@@ -153,13 +152,12 @@ static void find_program(char out[PATH_MAX])
     snprintf(out, PATH_MAX, "cardboxd");
 }
 
-static bool start_cardboxd(dev_server *s, const dev_server_options *options)
+static bool start_cardboxd(dev_server *s, const char *dsn, const cli_call *call)
 {
     char program[PATH_MAX];
-    const char *const argv[] = {
-        program,    "--dsn",         options->dsn,
-        "--listen", options->listen, options->auth ? NULL : "--insecure-no-auth",
-        NULL};
+    const char *const argv[] = {program,    "--dsn",      dsn,
+                                "--listen", call->listen, call->auth ? NULL : "--insecure-no-auth",
+                                NULL};
     int ends[2], log = open(s->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     process_plan plan = {.argv = argv, .errors = log, .death_signal = SIGTERM};
 
@@ -168,7 +166,7 @@ static bool start_cardboxd(dev_server *s, const dev_server_options *options)
         return false;
     }
     find_program(program);
-    if (options->auth)
+    if (call->auth)
         unsetenv("CARDBOX_INSECURE_NO_AUTH");
     plan.output = ends[1];
     s->pid = process_start(&plan);
@@ -188,13 +186,13 @@ void dev_server_say_end(const dev_server *s, const char *how)
 }
 
 /* Reads from what it prints where it listens. False: it ended, or the time is over. */
-static bool await_url(dev_server *s, int64_t deadline, const volatile sig_atomic_t *stop)
+static bool await_url(dev_server *s, int64_t deadline)
 {
     static const char ready[] = "ready: ";
     struct pollfd waiting = {.fd = fileno(s->lines), .events = POLLIN};
     char line[256];
 
-    while (!*stop && clock_ms() < deadline) {
+    while (!dev_stop_asked && clock_ms() < deadline) {
         if (poll(&waiting, 1, LOOK_MS) <= 0)
             continue;
         if (fgets(line, sizeof(line), s->lines) == NULL)
@@ -208,26 +206,20 @@ static bool await_url(dev_server *s, int64_t deadline, const volatile sig_atomic
     return false;
 }
 
-static bool await_ready(const dev_server *s, int64_t deadline, const volatile sig_atomic_t *stop)
-{
-    while (!*stop && clock_ms() < deadline) {
-        if (is_ready(s))
-            return true;
-        clock_sleep_ms(STEP_MS);
-    }
-    return false;
-}
-
-bool dev_server_start(dev_server *s, const dev_server_options *options,
-                      const volatile sig_atomic_t *stop)
+bool dev_server_start(dev_server *s, const char *dir, const char *dsn, const cli_call *call)
 {
     int64_t deadline = clock_ms() + READY_MS;
 
-    if (!path_join(s->log, options->dir, "cardboxd.log") || !start_cardboxd(s, options))
+    if (!path_join(s->log, dir, "cardboxd.log") || !start_cardboxd(s, dsn, call))
         return false;
-    if (await_url(s, deadline, stop) && await_ready(s, deadline, stop))
-        return true;
-    if (!*stop)
+    if (await_url(s, deadline)) {
+        while (!dev_stop_asked && clock_ms() < deadline) {
+            if (is_ready(s))
+                return true;
+            clock_sleep_ms(STEP_MS);
+        }
+    }
+    if (!dev_stop_asked)
         dev_server_say_end(s, "does not serve");
     return false;
 }
@@ -245,15 +237,15 @@ void dev_server_listen(dev_server *s)
     s->lines = NULL;
 }
 
-void dev_server_stop(dev_server *s, const volatile sig_atomic_t *stop)
+void dev_server_stop(dev_server *s)
 {
     int64_t deadline = clock_ms() + DRAIN_MS;
-    int asked = *stop;
+    int asked = dev_stop_asked;
 
     if (s->pid > 0) {
         kill(s->pid, SIGTERM);
         while (!process_wait(s->pid, LOOK_MS / 5)) {
-            if (*stop > asked || clock_ms() > deadline)
+            if (dev_stop_asked > asked || clock_ms() > deadline)
                 kill(s->pid, SIGKILL);
         }
     }

@@ -2,7 +2,7 @@
  * process.c: fork, exec, wait. Between the two the child touches only itself: its session, its
  * user, its descriptors, its signals.
  */
-#include "cli/dev/process.h"
+#include "cli/dev/dev_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,6 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include "base/clock.h"
-#include "cli/cli.h"
 
 /* The exit status of a child that could not execute the program. */
 #define EXIT_NO_PROGRAM 127
@@ -33,19 +32,10 @@ static bool change_user(const process_user *user)
            setuid(user->uid) == 0;
 }
 
-/* Our handlers would swallow what is sent to the child before it is its own program. */
-static void reset_signals(void)
+static void execute_program(const process_plan *plan, int input, pid_t parent)
 {
     sigset_t none;
 
-    for (int number = 1; number < NSIG; number++)
-        signal(number, SIG_DFL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-static void execute_program(const process_plan *plan, int input, pid_t parent)
-{
     setsid();
     if (!change_user(plan->user))
         _exit(EXIT_NO_PROGRAM);
@@ -56,7 +46,11 @@ static void execute_program(const process_plan *plan, int input, pid_t parent)
     dup2(input, STDIN_FILENO);
     dup2(plan->output, STDOUT_FILENO);
     dup2(plan->errors, STDERR_FILENO);
-    reset_signals();
+    /* Our handlers would swallow what is sent to the child before it is its own program. */
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     /* Our folder may be one that the other user may not enter. */
     if (plan->user != NULL && plan->user->change && chdir("/") != 0)
         _exit(EXIT_NO_PROGRAM);

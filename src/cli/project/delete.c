@@ -2,22 +2,19 @@
  * delete.c: `cardbox card delete`, `box delete` and `session delete`: one after the other by their
  * ids, and what became of each, over the public SDK.
  */
-#include "cli/commands.h"
+#include "cli/cli.h"
 
 typedef cardbox_status delete_one(cardbox *db, const char *project, const char *id,
                                   cardbox_error *err);
 
-static cli_exit delete_each(cardbox *db, const char *kind, delete_one *delete,
-                            const cli_options *options)
+static cli_exit delete_each(cli_call *call, const char *kind, delete_one *delete)
 {
     cli_exit status = CLI_DONE;
 
-    for (char **id = options->arguments; *id != NULL; id++) {
-        cardbox_error err = CARDBOX_ERROR_INIT;
-
-        switch (delete (db, options->project, *id, &err)) {
+    for (char **id = call->arguments; *id != NULL; id++) {
+        switch (delete (call->db, call->project, *id, &call->err)) {
         case CARDBOX_OK:
-            if (cli_print(options->json, json_pack("{s+:s, s:b}", kind, "_id", *id, "deleted", 1),
+            if (cli_print(call->json, json_pack("{s+:s, s:b}", kind, "_id", *id, "deleted", 1),
                           "%s %s is deleted", kind, *id) == CLI_DONE)
                 continue;
             break;
@@ -25,8 +22,8 @@ static cli_exit delete_each(cardbox *db, const char *kind, delete_one *delete,
             cli_error("%s not found: %s", kind, *id);
             break;
         default:
-            cli_error("%.*s: %s%s", (int)slice_cut(slice_of(*id), 400), *id, err.message,
-                      cli_hint(&err));
+            cli_error("%.*s: %s%s", (int)slice_cut(slice_of(*id), 400), *id, call->err.message,
+                      cli_hint(&call->err));
         }
         status = CLI_FAILED;
     }
@@ -34,17 +31,18 @@ static cli_exit delete_each(cardbox *db, const char *kind, delete_one *delete,
 }
 
 #define DELETE_COMMAND(variable, delete, word, command_arguments, text, details, example)          \
-    static cli_exit delete_##variable(cardbox *db, const cli_options *options)                     \
+    static cli_exit delete_##variable(cli_call *call)                                              \
     {                                                                                              \
-        return delete_each(db, word, delete, options);                                             \
+        return delete_each(call, word, delete);                                                    \
     }                                                                                              \
     const cli_command cli_##variable##_delete = {.name = word " delete",                           \
                                                  .arguments = (command_arguments),                 \
                                                  .summary = (text),                                \
                                                  .description = (details),                         \
                                                  .examples = (example),                            \
-                                                 .options = cli_plain_specs,                       \
-                                                 .with_database = delete_##variable}
+                                                 .options =                                        \
+                                                     CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),  \
+                                                 .run = delete_##variable}
 
 DELETE_COMMAND(card, cardbox_card_delete, "card", "CARD...", "delete cards",
                "They can't be read from now on; `cardbox card add --restore` brings one back until "

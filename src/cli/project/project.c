@@ -1,8 +1,7 @@
 /*
  * project.c: `cardbox project list`: which projects there are, or which a worker's role may see.
  */
-#include "cli/commands.h"
-#include "cli/view/listing.h"
+#include "cli/view/table.h"
 #include "store/client/client.h"
 #include "base/errors.h"
 #include "store/admin/projects.h"
@@ -25,16 +24,6 @@ static void add_project_row(table *t, const void *rows, size_t i)
     }
 }
 
-static cardbox_status query_projects(store_rows **out, cardbox *db, const project_list *list,
-                                     cardbox_error *err)
-{
-    params p;
-
-    params_init(&p, 4096);
-    projects_params(&p, list);
-    return client_run(db, STATEMENT_projects_list, &p, RUN_AGAIN, out, err);
-}
-
 static cli_exit print_page(const store_rows *rows, int64_t limit, bool json, arena *memory)
 {
     static const listing PROJECTS = {add_project_object,
@@ -48,34 +37,32 @@ static cli_exit print_page(const store_rows *rows, int64_t limit, bool json, are
     int64_t count = rows_count(rows);
     const char *next = projects_next(rows, limit, memory);
 
-    if (memory->failed)
-        return cli_nomem();
+    cli_check_memory(!memory->failed);
     return listing_print(&PROJECTS, rows, (size_t)(count < limit ? count : limit), next, json,
                          "no projects");
 }
 
-static cli_exit list_projects(const cli_options *options)
+static cli_exit list_projects(cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    project_list list = {.limit = options->limit > 0 ? options->limit : CARDBOX_PAGE_DEFAULT};
+    project_list list = {.limit = call->limit > 0 ? call->limit : CARDBOX_PAGE_DEFAULT};
     store_rows *rows = NULL;
+    params p;
     arena memory = ARENA_INIT;
-    cardbox *db = NULL;
     cli_exit status = CLI_FAILED;
 
-    if (options->cursor != NULL &&
-        !list_cursor_read(&list.from, slice_of(options->cursor), &memory)) {
-        (void)error_cursor(&err, options->cursor);
-        status = memory.failed ? cli_nomem() : cli_failed(&err);
+    if (call->cursor != NULL && !list_cursor_read(&list.from, slice_of(call->cursor), &memory)) {
+        cli_check_memory(!memory.failed);
+        (void)error_cursor(&call->err, call->cursor);
+        status = cli_failed(call);
         goto done;
     }
-    db = cli_open(options);
-    if (db == NULL)
-        goto done;
-    if (query_projects(&rows, db, &list, &err) == CARDBOX_OK)
-        status = print_page(rows, list.limit, options->json, &memory);
+    params_init(&p, 4096);
+    projects_params(&p, &list);
+    if (client_run(call->db, STATEMENT_projects_list, &p, RUN_AGAIN, &rows, &call->err) ==
+        CARDBOX_OK)
+        status = print_page(rows, list.limit, call->json, &memory);
     else
-        status = cli_failed(&err);
+        status = cli_failed(call);
 done:
     rows_free(rows);
     arena_reset(&memory);
@@ -90,6 +77,6 @@ const cli_command cli_project_list = {
                    "worker's role sees those that are granted to it.",
     .examples = "project list\n"
                 "project list --json --limit 500",
-    .options = (const opt_spec[]){CLI_DSN, CLI_CURSOR, CLI_LIMIT, CLI_JSON, CLI_OPTIONS_END},
-    .alone = list_projects,
+    .options = CLI_IN_DATABASE(CLI_CURSOR, CLI_LIMIT),
+    .run = list_projects,
 };

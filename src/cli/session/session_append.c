@@ -4,9 +4,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include "app/line_reader.h"
-#include "cli/commands.h"
-#include "cli/session/session_rows.h"
-#include "cli/source.h"
+#include "cli/session/session_internal.h"
+#include "cli/files.h"
 
 /* Lines of one append, as the SDK has them. */
 #define LINES_MAX 1000
@@ -35,10 +34,7 @@ static bool read_entries(append_input *out, const cli_source *source)
     uint64_t number = 0;
     slice line;
 
-    if (reader == NULL) {
-        cli_nomem();
-        return false;
-    }
+    cli_check_memory(reader != NULL);
     line_reader_init(reader, CARDBOX_CONTENT_MAX, line_reader_from_file, source->in);
     while (out->count <= LINES_MAX && (state = line_reader_next(reader, &line)) == LINE_READ) {
         number++;
@@ -48,6 +44,7 @@ static bool read_entries(append_input *out, const cli_source *source)
         out->lines[out->count++] = arena_copy(&out->memory, line);
     }
     line_reader_free(reader);
+    cli_check_memory(!out->memory.failed);
     if (state == LINE_FAILED)
         cli_error("cannot read %s: %s", source->name, strerror(errno));
     else if (state == LINE_TOO_LONG)
@@ -55,33 +52,31 @@ static bool read_entries(append_input *out, const cli_source *source)
     else if (state == LINE_READ)
         cli_error("%s has over %d entries: append them in parts, or import a file of all",
                   source->name, LINES_MAX);
-    else if (out->memory.failed)
-        cli_nomem();
     else
         return true;
     return false;
 }
 
 /* Prints the error with the line of the file instead of the store's "entries[1]". */
-static cli_exit print_rejection(const append_input *input, const cardbox_error *err)
+static cli_exit print_rejection(const append_input *input, const cli_call *call)
 {
     static const char begin[] = "entries[";
-    const char *number = err->message + sizeof(begin) - 1;
+    const char *number = call->err.message + sizeof(begin) - 1;
     int64_t index;
 
-    if (strncmp(err->message, begin, sizeof(begin) - 1) != 0)
-        return cli_failed(err);
+    if (strncmp(call->err.message, begin, sizeof(begin) - 1) != 0)
+        return cli_failed(call);
     slice digits = {number, strcspn(number, "]")};
     if (!scan_integer(digits, &index) || index < 0 || index >= (int64_t)input->count)
-        return cli_failed(err);
+        return cli_failed(call);
     cli_error("line %" PRIu64 "%s", input->numbers[index], number + digits.len + 1);
     return CLI_FAILED;
 }
 
 /* Prints the number of new entries and the id of the last one, and warns of entries of unknown
  * types, which are never part of a context. */
-static void print_answer(const append_input *input, const char *answer, const char *session,
-                         int64_t version, bool json)
+static cli_exit print_answer(const append_input *input, const char *answer, const char *session,
+                             int64_t version, bool json)
 {
     const char *last = NULL, *unknown = NULL, *reason = NULL;
     char number[TERM_NUMBER_SIZE], more[48] = "";
@@ -89,6 +84,7 @@ static void print_answer(const append_input *input, const char *answer, const ch
     json_error_t unused;
     json_t *read = json_text_read(slice_of(answer), 0, &unused), *entry;
 
+    cli_check_memory(answer != NULL);
     json_array_foreach (json_object_get(read, "entries"), i, entry) {
         appended += strcmp(json_string_value(json_object_get(entry, "outcome")), "appended") == 0;
         last = json_string_value(json_object_get(entry, "entry_id"));
@@ -115,75 +111,63 @@ static void print_answer(const append_input *input, const char *answer, const ch
         term_print_text(stdout, slice_of(last));
     }
     json_decref(read);
+    return CLI_DONE;
 }
 
 /* Creates the session first if a dialect is given, in one transaction, so that rejected entries
  * leave no empty session. */
-static cardbox_status append_in_transaction(int64_t *version, cardbox *db,
-                                            const cli_options *options, cardbox_dialect dialect,
-                                            const char *session, const append_input *input,
-                                            char **answer, cardbox_error *err)
+static cardbox_status append_in_transaction(int64_t *version, cli_call *call,
+                                            const append_input *input, char **answer)
 {
     cardbox_session_append_options sdk_options = CARDBOX_SESSION_APPEND_OPTIONS_INIT;
     cardbox_session_options make = CARDBOX_SESSION_OPTIONS_INIT;
+    const char *project = call->project, *session = call->arguments[0];
     cardbox *tx = NULL;
-    cardbox_status status = cardbox_begin(&tx, db, err);
+    cardbox_status status = cardbox_begin(&tx, call->db, &call->err);
 
     sdk_options.answer = answer;
-    sdk_options.key = options->key;
-    sdk_options.expected_version = options->expected_version;
-    make.dialect = dialect;
-    if (status == CARDBOX_OK && dialect != CARDBOX_DIALECT_UNKNOWN)
-        status = cardbox_session_create(NULL, tx, options->project, session, &make, err);
+    sdk_options.key = call->append.key;
+    sdk_options.expected_version = call->append.expected_version;
+    make.dialect = (cardbox_dialect)call->dialect;
+    if (status == CARDBOX_OK && make.dialect != CARDBOX_DIALECT_UNKNOWN)
+        status = cardbox_session_create(NULL, tx, project, session, &make, &call->err);
     if (status == CARDBOX_OK)
-        status = cardbox_session_append(version, tx, options->project, session, input->lines,
-                                        input->count, &sdk_options, err);
+        status = cardbox_session_append(version, tx, project, session, input->lines, input->count,
+                                        &sdk_options, &call->err);
     if (status == CARDBOX_OK)
-        return cardbox_commit(tx, err);
+        return cardbox_commit(tx, &call->err);
     cardbox_rollback(tx);
     return status;
 }
 
-static cli_exit append_and_print(const cli_options *options, cardbox_dialect dialect,
-                                 const char *session, const append_input *input)
+static cli_exit append_and_print(cli_call *call, const append_input *input)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
+    const char *session = call->arguments[0];
     int64_t version = 0;
     char *answer = NULL;
-    cardbox *db = cli_open(options);
     cli_exit end = CLI_FAILED;
+    cardbox_status status = append_in_transaction(&version, call, input, &answer);
 
-    if (db == NULL)
-        return CLI_FAILED;
-    cardbox_status status =
-        append_in_transaction(&version, db, options, dialect, session, input, &answer, &err);
-    if (status == CARDBOX_NOT_FOUND && strncmp(err.message, "session not found", 17) == 0)
+    if (status == CARDBOX_NOT_FOUND && strncmp(call->err.message, "session not found", 17) == 0)
         cli_error("session %s not found: --create pi or --create plain makes it", session);
     else if (status != CARDBOX_OK)
-        end = print_rejection(input, &err);
-    else if (answer == NULL)
-        cli_nomem();
+        end = print_rejection(input, call);
     else
-        end = CLI_DONE;
-    if (end == CLI_DONE)
-        print_answer(input, answer, session, version, options->json);
+        end = print_answer(input, answer, session, version, call->json);
     cardbox_free(answer);
     return end;
 }
 
-static cli_exit append_file(const cli_options *options)
+static cli_exit append_file(cli_call *call)
 {
     append_input input = {.memory = ARENA_INIT};
     cli_exit status = CLI_FAILED;
-    cardbox_dialect dialect;
     cli_source source;
 
-    if (!session_dialect_read(&dialect, "--create", options->dialect))
-        return CLI_USAGE;
-    if (!source_open(&source, options->arguments[1]))
+    if (!source_open(&source, call->arguments[1]))
         return CLI_FAILED;
-    if (read_entries(&input, &source))
-        status = append_and_print(options, dialect, options->arguments[0], &input);
+    if (read_entries(&input, &source) && cli_open(call))
+        status = append_and_print(call, &input);
     arena_reset(&input.memory);
     source_close(&source);
     return status;
@@ -202,13 +186,13 @@ const cli_command cli_session_append = {
         "types and their members are in cardbox(1), ENTRIES.",
     .examples = "session append --project demo --create plain s-1 < entries.jsonl\n"
                 "session append --project demo --key turn-4 s-1 more.jsonl",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
-        CLI_TEXT("create", dialect, "DIALECT",
-                 "make the session if it is missing and the entries are good: pi or plain"),
-        CLI_TEXT("key", key, "KEY",
+    .options = CLI_IN_PROJECT(
+        SESSION_DIALECT("create", "make the session if it is missing and the entries are good"),
+        CLI_TEXT("key", append.key, "KEY",
                  "append key: the same one appends once; each entry then needs an id"),
-        CLI_INT("expected-version", expected_version, "N", "only if the session is at this version",
-                1, INT32_MAX)),
+        CLI_INT("expected-version", append.expected_version, "N",
+                "only if the session is at this version", 1, INT32_MAX)),
     .origins = {{"key", "--key"}},
-    .alone = append_file,
+    .without_database = true, /* the file is read first */
+    .run = append_file,
 };

@@ -4,31 +4,29 @@
 #include <inttypes.h>
 #include "base/clock.h"
 #include "base/isotime.h"
-#include "cli/commands.h"
-#include "cli/session/session_pages.h"
+#include "cli/session/session_internal.h"
 
 /* Somebody else may write between our look at the head and the label behind it. */
 #define LABEL_ATTEMPTS 8
 
 /* --- fork --- */
 
-static cli_exit fork_session(cardbox *db, const cli_options *options)
+static cli_exit fork_session(cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
     char made[CARDBOX_UUID_SIZE];
-    const char *id = options->new_id ? options->new_id : made;
-    const char *entry = options->arguments[1];
+    const char *id = call->new_id ? call->new_id : made;
+    const char *entry = call->arguments[1];
     int64_t entries = 0;
     cardbox_status status;
 
     cardbox_uuid7(made);
-    if (!session_find_entry(db, options->project, options->arguments[0], &entry))
+    if (!session_find_entry(call, &entry))
         return CLI_FAILED;
-    status = cardbox_session_fork(&entries, db, options->project, options->arguments[0], entry, id,
-                                  &err);
+    status = cardbox_session_fork(&entries, call->db, call->project, call->arguments[0], entry, id,
+                                  &call->err);
     if (status != CARDBOX_OK)
-        return cli_failed(&err);
-    return cli_print(options->json,
+        return cli_failed(call);
+    return cli_print(call->json,
                      json_pack("{s:s, s:I}", "session_id", id, "entries", (json_int_t)entries),
                      "session %s   %" PRId64 " entr%s", id, entries, entries == 1 ? "y" : "ies");
 }
@@ -39,49 +37,51 @@ const cli_command cli_session_fork = {
     .summary = "make a new session of the path to an entry, or to the head",
     .examples = "session fork --project demo demo-session 5e55000a\n"
                 "session fork --project demo --new-id second-try demo-session",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
-        CLI_TEXT("new-id", new_id, "ID", "id of the fork (default: a new UUIDv7)"),
-        CLI_TEXT("session", new_id, "ID", "the same, as session import has it")),
+    .options =
+        CLI_IN_PROJECT(CLI_TEXT("new-id", new_id, "ID", "id of the fork (default: a new UUIDv7)"),
+                       CLI_TEXT("session", new_id, "ID", "the same, as session import has it")),
     .origins = {{"new_session_id", "--new-id"}},
-    .with_database = fork_session,
+    .run = fork_session,
 };
 
 /* --- head --- */
 
-static cli_exit move_or_show_head(const cli_options *options)
+static bool check_expected(const cli_call *call)
 {
-    const char *project = options->project, *session = options->arguments[0],
-               *entry = options->arguments[1];
-    cardbox_error err = CARDBOX_ERROR_INIT;
+    bool is_right = call->arguments[1] != NULL || call->expected_head == NULL;
+
+    if (!is_right)
+        cli_error("--expected goes with an ENTRY to move the head to");
+    return is_right;
+}
+
+static cli_exit move_or_show_head(cli_call *call)
+{
+    const char *project = call->project, *session = call->arguments[0], *entry = call->arguments[1];
     cardbox_sessions *found = NULL;
     int64_t version = 0;
     cardbox_status status;
     cli_exit end;
 
-    if (entry == NULL && options->expected_head != NULL) {
-        cli_error("--expected goes with an ENTRY to move the head to");
-        return CLI_USAGE;
-    }
-    cardbox *db = cli_open(options);
-    if (db == NULL || !session_find_entry(db, project, session, &entry))
+    if (!session_find_entry(call, &entry))
         return CLI_FAILED;
     if (entry != NULL)
-        status = cardbox_session_move_head(&version, db, project, session, entry,
-                                           options->expected_head, &err);
+        status = cardbox_session_move_head(&version, call->db, project, session, entry,
+                                           call->expected_head, &call->err);
     else
-        status = cardbox_session_get(&found, db, project, session, &err);
+        status = cardbox_session_get(&found, call->db, project, session, &call->err);
     if (entry == NULL && status == CARDBOX_OK) {
         entry = cardbox_sessions_at(found, 0)->head_entry_id;
         version = cardbox_sessions_at(found, 0)->version;
     }
     if (status == CARDBOX_OK)
-        end = cli_print(options->json,
+        end = cli_print(call->json,
                         json_pack("{s:s, s:s?, s:I}", "session_id", session, "head_entry_id", entry,
                                   "version", (json_int_t)version),
                         "session %s   version %" PRId64 "   head %s", session, version,
                         entry ? entry : "nowhere: it is empty");
     else
-        end = cli_failed(&err);
+        end = cli_failed(call);
     cardbox_sessions_free(found);
     return end;
 }
@@ -92,9 +92,10 @@ const cli_command cli_session_head = {
     .summary = "show where a session goes on, or move it to another entry",
     .examples = "session head --project demo demo-session\n"
                 "session head --project demo --expected 5e550019 demo-session 5e550010",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
+    .options = CLI_IN_PROJECT(
         CLI_TEXT("expected", expected_head, "ENTRY", "move it only if it is here now")),
-    .alone = move_or_show_head,
+    .check = check_expected,
+    .run = move_or_show_head,
 };
 
 /* --- label --- */
@@ -114,52 +115,49 @@ static void add_label(buf *out, const char *parent, const char *target, const ch
 }
 
 /* Puts the label behind the head, if nobody has moved it meanwhile. */
-static cardbox_status put_label(cardbox *db, const char *project, const char *session,
-                                const char *target, const char *label, int64_t *version,
-                                cardbox_error *err)
+static cardbox_status put_label(cli_call *call, const char *target, int64_t *version)
 {
     cardbox_session_append_options sdk_options = CARDBOX_SESSION_APPEND_OPTIONS_INIT;
+    const char *session = call->arguments[0], *lines[1];
     cardbox_sessions *found = NULL;
     buf line = BUF_INIT(1 << 20);
-    const char *lines[1];
-    cardbox_status status = cardbox_session_get(&found, db, project, session, err);
+    cardbox_status status =
+        cardbox_session_get(&found, call->db, call->project, session, &call->err);
 
     if (status == CARDBOX_OK) {
         const cardbox_session *now = cardbox_sessions_at(found, 0);
 
-        add_label(&line, now->head_entry_id, target, label);
+        add_label(&line, now->head_entry_id, target, call->arguments[2]);
         lines[0] = buf_str(&line);
         sdk_options.expected_version = now->version;
-        status = cardbox_session_append(version, db, project, session, lines, 1, &sdk_options, err);
+        status = cardbox_session_append(version, call->db, call->project, session, lines, 1,
+                                        &sdk_options, &call->err);
     }
     cardbox_sessions_free(found);
     buf_free(&line);
     return status;
 }
 
-static cli_exit label_entry(cardbox *db, const cli_options *options)
+static cli_exit label_entry(cli_call *call)
 {
-    const char *project = options->project, *label = options->arguments[2];
-    const char *entry = options->arguments[1];
-    cardbox_error err = CARDBOX_ERROR_INIT;
+    const char *entry = call->arguments[1], *label = call->arguments[2];
     cardbox_entries *path = NULL;
-    cardbox_status status;
     int64_t version = 0;
 
-    if (!session_find_entry(db, project, options->arguments[0], &entry))
+    if (!session_find_entry(call, &entry))
         return CLI_FAILED;
     /* The target must exist. */
-    status =
-        cardbox_session_path(&path, db, project, options->arguments[0], entry, 0, 1, false, &err);
+    cardbox_status status = cardbox_session_path(&path, call->db, call->project, call->arguments[0],
+                                                 entry, 0, 1, false, &call->err);
     cardbox_entries_free(path);
     for (int i = 0; status == CARDBOX_OK && version == 0 && i < LABEL_ATTEMPTS; i++) {
-        status = put_label(db, project, options->arguments[0], entry, label, &version, &err);
+        status = put_label(call, entry, &version);
         if (status == CARDBOX_CONFLICT && i + 1 < LABEL_ATTEMPTS)
             status = CARDBOX_OK;
     }
     if (status != CARDBOX_OK)
-        return cli_failed(&err);
-    return cli_print(options->json, json_pack("{s:I}", "version", (json_int_t)version),
+        return cli_failed(call);
+    return cli_print(call->json, json_pack("{s:I}", "version", (json_int_t)version),
                      "entry %s   %s%s   version %" PRId64, entry, label ? "label " : "no label",
                      label ? label : "", version);
 }
@@ -171,6 +169,6 @@ const cli_command cli_session_label = {
     .description = "A label is an entry of its own, behind the head, to which the head moves.",
     .examples = "session label --project demo demo-session 5e550010 'went wrong here'\n"
                 "session label --project demo demo-session 5e550010",
-    .options = cli_plain_specs,
-    .with_database = label_entry,
+    .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
+    .run = label_entry,
 };

@@ -2,8 +2,7 @@
  * session_context.c: `cardbox session context`: the context of an entry, the repairs that its API
  * needs, and the difference of two contexts. Over the public SDK.
  */
-#include "cli/commands.h"
-#include "cli/session/session_pages.h"
+#include "cli/session/session_internal.h"
 #include "cli/view/context_view.h"
 
 /* --- two contexts --- */
@@ -39,33 +38,27 @@ static cli_exit print_difference(const cardbox_context *a, const char *a_leaf,
 
 /* --- the command --- */
 
-static cli_exit show_context(const cli_options *options)
+static cli_exit show_context(cli_call *call)
 {
-    const char *project = options->project, *session = options->arguments[0],
-               *leaf = options->arguments[1];
-    const char *compare = options->compare;
-    cardbox_context_options sdk_options = CARDBOX_CONTEXT_OPTIONS_INIT;
-    cardbox_error err = CARDBOX_ERROR_INIT;
+    const char *project = call->project, *session = call->arguments[0], *leaf = call->arguments[1];
+    const char *compare = call->compare;
     cardbox_context *built = NULL, *other = NULL;
     cardbox_status status;
     cli_exit end = CLI_DONE;
 
-    if (!context_view_how(&sdk_options, options))
-        return CLI_USAGE;
-    cardbox *db = cli_open(options);
-    if (db == NULL || !session_find_entry(db, project, session, &leaf) ||
-        !session_find_entry(db, project, session, &compare))
+    if (!session_find_entry(call, &leaf) || !session_find_entry(call, &compare))
         return CLI_FAILED;
-    status = cardbox_build_context_options(&built, db, project, session, leaf, &sdk_options, &err);
+    status = cardbox_build_context_options(&built, call->db, project, session, leaf, &call->context,
+                                           &call->err);
     if (status == CARDBOX_OK && compare != NULL)
-        status = cardbox_build_context_options(&other, db, project, session, compare, &sdk_options,
-                                               &err);
+        status = cardbox_build_context_options(&other, call->db, project, session, compare,
+                                               &call->context, &call->err);
     if (status != CARDBOX_OK)
-        end = cli_failed(&err);
+        end = cli_failed(call);
     else if (other != NULL)
-        end = print_difference(built, leaf, other, compare, options->json);
+        end = print_difference(built, leaf, other, compare, call->json);
     else
-        context_view_print(built, options->json);
+        context_view_print(built, call->json);
     cardbox_context_free(other);
     cardbox_context_free(built);
     return end;
@@ -81,10 +74,9 @@ const cli_command cli_session_context = {
     .examples = "session context --project demo demo-session | jq '.[].role'\n"
                 "session context --project demo --format anthropic --json demo-session 5e550010\n"
                 "session context --project demo --compare 5e550010 demo-session",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
-        CONTEXT_VIEW_OPTIONS,
-        CLI_TEXT("compare", compare, "ENTRY",
-                 "say how many messages this entry's context shares with it")),
-    .defaults = &(const cli_options){CONTEXT_VIEW_DEFAULTS},
-    .alone = show_context,
+    .options =
+        CLI_IN_PROJECT(CONTEXT_VIEW_OPTIONS,
+                       CLI_TEXT("compare", compare, "ENTRY",
+                                "say how many messages this entry's context shares with it")),
+    .run = show_context,
 };

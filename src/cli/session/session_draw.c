@@ -3,7 +3,7 @@
  * of its hundred thousand entries, so nothing here recurses, and indentation has an end. Must not
  * know where entries come from.
  */
-#include "cli/session/session_draw.h"
+#include "cli/session/session_internal.h"
 
 #include <stdlib.h>
 #include "cli/card/card_view.h"
@@ -249,11 +249,9 @@ static int add_who(drawing *d, const session_tree_entry *entry)
     return columns + ROLE_COLUMNS + GAP;
 }
 
-/* A line that failed stays, so that no other begins and session_tree_print can tell. */
 static void end_line(drawing *d)
 {
-    if (!buf_ok(&d->line))
-        return;
+    cli_check_memory(buf_ok(&d->line) && buf_ok(&d->marks));
     while (d->line.len > 0 && d->line.data[d->line.len - 1] == ' ')
         d->line.len--;
     buf_char(&d->line, '\n');
@@ -345,19 +343,17 @@ static void measure_marks(drawing *d)
         d->marks_at = most;
 }
 
-static bool allocate_nodes(drawing *d)
+static void allocate_nodes(drawing *d)
 {
-    d->nodes = calloc(d->count, sizeof(*d->nodes));
-    d->order = calloc(d->count, sizeof(*d->order));
+    d->nodes = calloc(d->count + 1, sizeof(*d->nodes));
+    d->order = calloc(d->count + 1, sizeof(*d->order));
     d->bars = calloc(d->count + 1, sizeof(*d->bars));
-    if (d->nodes == NULL || d->order == NULL || d->bars == NULL)
-        return false;
+    cli_check_memory(d->nodes != NULL && d->order != NULL && d->bars != NULL);
     for (size_t i = 0; i < d->count; i++)
         d->nodes[i] = (node){.first_child = NONE, .last_child = NONE, .next = NONE};
-    return true;
 }
 
-bool session_tree_print(FILE *out, const session_tree_entry *entries, size_t count,
+void session_tree_print(FILE *out, const session_tree_entry *entries, size_t count,
                         const session_tree_options *options)
 {
     drawing d = {.out = out,
@@ -367,24 +363,18 @@ bool session_tree_print(FILE *out, const session_tree_entry *entries, size_t cou
                  .levels = LEVELS_SHOWN,
                  .line = BUF_INIT(1 << 20),
                  .marks = BUF_INIT(1 << 16)};
-    bool ok = true;
 
     if (options->width > 0 && (size_t)options->width / (2 * STEP) < LEVELS_SHOWN)
         d.levels = (size_t)options->width / (2 * STEP) + 1;
-    if (count > 0)
-        ok = allocate_nodes(&d);
-    if (ok) {
-        link_children(&d);
-        order_entries(&d);
-        measure_ids(&d);
-        measure_marks(&d);
-        draw_all(&d);
-        ok = buf_ok(&d.line) && buf_ok(&d.marks);
-    }
+    allocate_nodes(&d);
+    link_children(&d);
+    order_entries(&d);
+    measure_ids(&d);
+    measure_marks(&d);
+    draw_all(&d);
     free(d.nodes);
     free(d.order);
     free(d.bars);
     buf_free(&d.line);
     buf_free(&d.marks);
-    return ok;
 }

@@ -2,9 +2,7 @@
  * session_entries.c: `cardbox session path`, `leaves`, `branch-points`, `children`, `labels` and
  * `diff`: lists of a session's entries, over the public SDK.
  */
-#include "cli/commands.h"
-#include "cli/session/session_pages.h"
-#include "cli/session/session_rows.h"
+#include "cli/session/session_internal.h"
 
 /* --- lists, a page at a time --- */
 
@@ -25,60 +23,61 @@ static const size_t *conversation_order(arena *memory, const cardbox_entries *en
     return order;
 }
 
-/* Pages of labels are ordered by id; people get the order of the conversation. */
-static cli_exit print_list(const cardbox_entries *entries, cardbox_entry_list list,
-                           const char *head, bool json, const char *none)
+/* Prints entries with a mark at the session's head, and frees them. Pages of labels are ordered by
+ * id; people get the order of the conversation. */
+static cli_exit print_with_head(cli_call *call, cardbox_entries *entries, bool are_labelled,
+                                const char *none)
 {
     arena memory = ARENA_INIT;
-    session_listed of = {.entries = entries, .head = head, .lines = true};
+    session_listed of = {.entries = entries, .lines = true};
+    cardbox_sessions *found = NULL;
+    cli_exit status;
 
-    if (list == CARDBOX_ENTRIES_LABELLED)
+    if (are_labelled)
         of.order = conversation_order(&memory, entries);
-    cli_exit status = memory.failed ? cli_nomem() : session_listing_print(&of, json, none);
+    cli_check_memory(!memory.failed);
+    if (cardbox_session_get(&found, call->db, call->project, call->arguments[0], &call->err) ==
+        CARDBOX_OK) {
+        of.head = cardbox_sessions_at(found, 0)->head_entry_id;
+        status = session_listing_print(&of, call->json, none);
+    } else {
+        status = cli_failed(call);
+    }
+    cardbox_sessions_free(found);
+    cardbox_entries_free(entries);
     arena_reset(&memory);
     return status;
 }
 
 /* The second argument is the entry whose children are listed, or NULL. */
-static cli_exit list_entries(cardbox *db, const cli_options *options, cardbox_entry_list list,
-                             const char *none)
+static cli_exit list_entries(cli_call *call, cardbox_entry_list list, const char *none)
 {
     cardbox_entry_page page = CARDBOX_ENTRY_PAGE_INIT;
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox_sessions *found = NULL;
     cardbox_entries *entries = NULL;
-    const char *session = options->arguments[0], *entry = options->arguments[1];
-    cli_exit status;
 
-    if (!session_find_entry(db, options->project, session, &entry))
-        return CLI_FAILED;
-    page.entry_id = entry;
-    page.cursor = options->cursor;
-    page.limit = (unsigned)options->limit;
+    page.entry_id = call->arguments[1];
+    page.cursor = call->cursor;
+    page.limit = (unsigned)call->limit;
     page.json_max = SESSION_PREVIEW_MAX;
-    if (cardbox_session_get(&found, db, options->project, session, &err) != CARDBOX_OK ||
-        cardbox_session_entries(&entries, db, options->project, session, list, &page, &err) !=
-            CARDBOX_OK)
-        status = cli_failed(&err);
-    else
-        status = print_list(entries, list, cardbox_sessions_at(found, 0)->head_entry_id,
-                            options->json, none);
-    cardbox_entries_free(entries);
-    cardbox_sessions_free(found);
-    return status;
+    if (!session_find_entry(call, &page.entry_id))
+        return CLI_FAILED;
+    if (cardbox_session_entries(&entries, call->db, call->project, call->arguments[0], list, &page,
+                                &call->err) != CARDBOX_OK)
+        return cli_failed(call);
+    return print_with_head(call, entries, list == CARDBOX_ENTRIES_LABELLED, none);
 }
 
 #define LIST_COMMAND(variable, list, none, command_name, command_arguments, text, example)         \
-    static cli_exit list_##variable(cardbox *db, const cli_options *options)                       \
+    static cli_exit list_##variable(cli_call *call)                                                \
     {                                                                                              \
-        return list_entries(db, options, list, none);                                              \
+        return list_entries(call, list, none);                                                     \
     }                                                                                              \
     const cli_command cli_session_##variable = {.name = (command_name),                            \
                                                 .arguments = (command_arguments),                  \
                                                 .summary = (text),                                 \
                                                 .examples = (example),                             \
-                                                .options = cli_page_specs,                         \
-                                                .with_database = list_##variable}
+                                                .options = CLI_IN_PROJECT(CLI_CURSOR, CLI_LIMIT),  \
+                                                .run = list_##variable}
 
 LIST_COMMAND(leaves, CARDBOX_ENTRIES_LEAVES, "the session is empty", "session leaves", "SESSION",
              "list the entries that nothing follows", "session leaves --project demo demo-session");
@@ -93,32 +92,18 @@ LIST_COMMAND(labels, CARDBOX_ENTRIES_LABELLED, "no entry has a label", "session 
 
 /* --- path --- */
 
-static cli_exit show_path(cardbox *db, const cli_options *options)
+static cli_exit show_path(cli_call *call)
 {
-    const char *entry = options->arguments[1];
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    cardbox_sessions *found = NULL;
+    const char *entry = call->arguments[1];
     cardbox_entries *entries = NULL;
-    cli_exit status;
 
-    if (!session_find_entry(db, options->project, options->arguments[0], &entry))
+    if (!session_find_entry(call, &entry))
         return CLI_FAILED;
-    if (cardbox_session_get(&found, db, options->project, options->arguments[0], &err) !=
-            CARDBOX_OK ||
-        cardbox_session_path(&entries, db, options->project, options->arguments[0], entry,
-                             (size_t)options->from_depth, (size_t)options->limit, true,
-                             &err) != CARDBOX_OK) {
-        status = cli_failed(&err);
-    } else {
-        session_listed of = {.entries = entries,
-                             .head = cardbox_sessions_at(found, 0)->head_entry_id,
-                             .lines = true};
-
-        status = session_listing_print(&of, options->json, "the path has no such entries");
-    }
-    cardbox_entries_free(entries);
-    cardbox_sessions_free(found);
-    return status;
+    if (cardbox_session_path(&entries, call->db, call->project, call->arguments[0], entry,
+                             (size_t)call->from_depth, (size_t)call->limit, true,
+                             &call->err) != CARDBOX_OK)
+        return cli_failed(call);
+    return print_with_head(call, entries, false, "the path has no such entries");
 }
 
 const cli_command cli_session_path = {
@@ -127,28 +112,26 @@ const cli_command cli_session_path = {
     .summary = "show the path from the root to an entry, or to the head",
     .examples = "session path --project demo demo-session\n"
                 "session path --project demo --from 10 --json demo-session 5e550010",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
+    .options = CLI_IN_PROJECT(
         CLI_INT("from", from_depth, "DEPTH", "only from this depth on; a root has 0", 0, INT32_MAX),
         CLI_INT("limit", limit, "N", "at most N entries (default all)", 1, INT32_MAX)),
-    .with_database = show_path,
+    .run = show_path,
 };
 
 /* --- diff --- */
 
-static cli_exit show_diff(cardbox *db, const cli_options *options)
+static cli_exit show_diff(cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    const char *a = options->arguments[1], *b = options->arguments[2];
+    const char *a = call->arguments[1], *b = call->arguments[2];
     cardbox_entries *entries = NULL;
 
-    if (!session_find_entry(db, options->project, options->arguments[0], &a) ||
-        !session_find_entry(db, options->project, options->arguments[0], &b))
+    if (!session_find_entry(call, &a) || !session_find_entry(call, &b))
         return CLI_FAILED;
-    if (cardbox_session_diff(&entries, db, options->project, options->arguments[0], a, b,
-                             (unsigned)options->limit, SESSION_PREVIEW_MAX, &err) != CARDBOX_OK)
-        return cli_failed(&err);
+    if (cardbox_session_diff(&entries, call->db, call->project, call->arguments[0], a, b,
+                             (unsigned)call->limit, SESSION_PREVIEW_MAX, &call->err) != CARDBOX_OK)
+        return cli_failed(call);
     session_listed of = {.entries = entries, .sides = true};
-    cli_exit status = session_listing_print(&of, options->json, "the paths are the same");
+    cli_exit status = session_listing_print(&of, call->json, "the paths are the same");
     cardbox_entries_free(entries);
     return status;
 }
@@ -160,6 +143,6 @@ const cli_command cli_session_diff = {
     .description =
         "First the last entry on both paths, then the entries on the path to A only, then to B.",
     .examples = "session diff --project demo demo-session 5e550010 5e550015",
-    .options = cli_list_specs,
-    .with_database = show_diff,
+    .options = CLI_IN_PROJECT(CLI_LIMIT),
+    .run = show_diff,
 };

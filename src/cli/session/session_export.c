@@ -1,10 +1,8 @@
 /*
  * session_export.c: `cardbox session export`, over the public SDK.
  */
-#include "cli/commands.h"
-#include "cli/session/session_pages.h"
-#include "cli/session/session_rows.h"
-#include "cli/target.h"
+#include "cli/session/session_internal.h"
+#include "cli/files.h"
 #include "store/session/session_call.h"
 
 typedef struct export_state {
@@ -22,34 +20,28 @@ static bool write_piece(void *arg, const char *bytes, size_t len)
     return target_write(&state->target, (slice){bytes, len});
 }
 
-static cli_exit export_session(const cli_options *options)
+static cli_exit export_session(cli_call *call)
 {
-    cardbox_dialect dialect;
-    export_state state = {.target = target_of(options->arguments[1]),
-                          .progress = {.label = "export", .unit = "bytes"}};
+    export_state state = {.progress = {.label = "export", .unit = "bytes"}};
     char bytes[TERM_NUMBER_SIZE];
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status = CARDBOX_UNAVAILABLE;
-    const char *entry = options->entry;
-    cardbox *db = NULL;
+    const char *entry = call->entry;
     size_t not_in_context = 0;
     bool complete;
 
-    if (!session_dialect_read(&dialect, "--dialect", options->dialect))
-        return CLI_USAGE;
-    db = cli_open(options);
-    if (db != NULL && !session_find_entry(db, options->project, options->arguments[0], &entry))
+    if (!session_find_entry(call, &entry))
         return CLI_FAILED;
-    if (db != NULL && target_open(&state.target)) {
-        status = session_export_as(db, options->project, options->arguments[0], entry, dialect,
-                                   write_piece, &state, &not_in_context, &err);
+    if (target_open(&state.target, call->arguments[1])) {
+        status = session_export_as(call->db, call->project, call->arguments[0], entry,
+                                   (cardbox_dialect)call->dialect, write_piece, &state,
+                                   &not_in_context, &call->err);
         term_progress_clear(&state.progress);
         if (status != CARDBOX_OK)
-            cli_failed(&err);
+            cli_failed(call);
     }
     complete = target_close(&state.target, status == CARDBOX_OK);
     if (complete && state.target.name != NULL)
-        printf("session %s in %s, %s bytes\n", options->arguments[0], state.target.name,
+        printf("session %s in %s, %s bytes\n", call->arguments[0], state.target.name,
                term_number(bytes, state.bytes));
     if (complete)
         session_warn_not_in_context(not_in_context);
@@ -68,13 +60,9 @@ const cli_command cli_session_export = {
                 "session export --project demo --entry 5e550010 demo-session > branch.jsonl\n"
                 "session export --project demo --dialect plain demo-session",
     .options =
-        (const opt_spec[]){
-            CLI_DSN,
-            CLI_PROJECT,
-            CLI_TEXT("entry", entry, "ENTRY", "only the header and the path to this entry"),
-            CLI_TEXT("dialect", dialect, "DIALECT", "pi or plain: convert it (default: as it is)"),
-            CLI_TEXT("to", dialect, "DIALECT", "the same, as session convert has it"),
-            CLI_OPTIONS_END,
-        },
-    .alone = export_session,
+        CLI_OPTIONS(CLI_DSN, CLI_PROJECT,
+                    CLI_TEXT("entry", entry, "ENTRY", "only the header and the path to this entry"),
+                    SESSION_DIALECT("dialect", "convert it (default: as it is)"),
+                    SESSION_DIALECT("to", "the same, as session convert has it")),
+    .run = export_session,
 };

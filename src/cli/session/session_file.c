@@ -1,30 +1,25 @@
 /*
  * session_file.c: `cardbox session check` and `convert`: read a session's file without a database.
  */
-#include "cli/commands.h"
-#include "cli/session/session_report.h"
-#include "cli/session/session_rows.h"
-#include "cli/session/session_draw.h"
-#include "cli/source.h"
+#include "cli/session/session_internal.h"
+#include "cli/files.h"
 #include "model/session/convert.h"
 
 /* Bytes of a file that is read whole. */
 #define FILE_MAX ((size_t)1 << 32)
 
 /* Uses a file that was read. */
-typedef cli_exit (*file_use)(session_file *file, const cli_options *options);
+typedef cli_exit (*file_use)(session_file *file, cli_call *call);
 
-static cli_exit with_file(const char *argument, file_use use, const cli_options *options)
+static cli_exit with_file(file_use use, cli_call *call)
 {
     buf bytes = BUF_INIT(FILE_MAX);
     session_file file = {.memory = ARENA_INIT};
     cli_exit status = CLI_FAILED;
 
-    if (source_read(&bytes, argument)) {
-        if (session_file_read(&file, buf_as_slice(&bytes)))
-            status = use(&file, options);
-        else
-            status = cli_nomem();
+    if (source_read(&bytes, call->arguments[0])) {
+        cli_check_memory(session_file_read(&file, buf_as_slice(&bytes)));
+        status = use(&file, call);
     }
     session_file_free(&file);
     buf_free(&bytes);
@@ -33,31 +28,22 @@ static cli_exit with_file(const char *argument, file_use use, const cli_options 
 
 /* --- check --- */
 
-static void add_label(session_tree_entry *out, const session_file *file, uint32_t i, arena *memory)
-{
-    uint32_t label = file->tree.nodes[i].label;
-
-    if (label == STRING_MAP_NONE ||
-        !session_text_of(&out->label, file->entries[label].label, memory))
-        out->label = SLICE("");
-}
-
 /* Draws what is in the tree. */
-static bool print_tree(const session_file *file, const cli_options *options)
+static void print_tree(const session_file *file, cli_call *call)
 {
     arena memory = ARENA_INIT;
     session_tree_entry *entries = arena_zeros(&memory, file->count + 1, sizeof(*entries));
     size_t *indexes = arena_zeros(&memory, file->count + 1, sizeof(*indexes));
-    session_tree_options how = {term_width(), options->all, options->ids};
+    session_tree_options how = {term_width(), call->all, call->ids};
     size_t count = 0;
-    bool ok = entries != NULL && indexes != NULL;
 
-    for (uint32_t i = 0; ok && i < file->count; i++) {
+    cli_check_memory(entries != NULL && indexes != NULL);
+    for (uint32_t i = 0; i < file->count; i++) {
         indexes[i] = count;
         count += file->tree.nodes[i].state == SESSION_IN_TREE;
     }
-    for (uint32_t i = 0; ok && i < file->count; i++) {
-        uint32_t parent = file->tree.nodes[i].parent;
+    for (uint32_t i = 0; i < file->count; i++) {
+        uint32_t parent = file->tree.nodes[i].parent, label = file->tree.nodes[i].label;
         session_tree_entry *entry = &entries[indexes[i]];
         session_preview preview;
 
@@ -71,37 +57,35 @@ static bool print_tree(const session_file *file, const cli_options *options)
                                       .text = preview.text,
                                       .tools = preview.tools,
                                       .is_head = i == file->tree.leaf};
-        add_label(entry, file, i, &memory);
+        if (label == STRING_MAP_NONE ||
+            !session_text_of(&entry->label, file->entries[label].label, &memory))
+            entry->label = SLICE("");
     }
-    ok = ok && !memory.failed && session_tree_print(stdout, entries, count, &how);
+    cli_check_memory(!memory.failed);
+    session_tree_print(stdout, entries, count, &how);
     arena_reset(&memory);
-    return ok;
 }
 
-static cli_exit check_file(session_file *file, const cli_options *options)
+static cli_exit check_file(session_file *file, cli_call *call)
 {
     buf report = BUF_INIT(SIZE_MAX / 4);
-    bool printed = true, bad;
 
     session_report_json(&report, &file->report);
-    if (!buf_ok(&report))
-        return cli_nomem();
-    bad = session_report_is_bad(buf_as_slice(&report));
-    if (options->json)
+    cli_check_memory(buf_ok(&report));
+    bool bad = session_report_is_bad(buf_as_slice(&report));
+    if (call->json)
         term_print_json(buf_str(&report));
-    else if (options->tree)
-        printed = print_tree(file, options);
+    else if (call->tree)
+        print_tree(file, call);
     else
-        printed = session_report_print(buf_as_slice(&report));
+        session_report_print(buf_as_slice(&report));
     buf_free(&report);
-    if (!printed)
-        return cli_nomem();
     return bad ? CLI_FAILED : CLI_DONE;
 }
 
-static cli_exit check_session_file(const cli_options *options)
+static cli_exit check_session_file(cli_call *call)
 {
-    return with_file(options->arguments[0], check_file, options);
+    return with_file(check_file, call);
 }
 
 const cli_command cli_session_check = {
@@ -114,38 +98,30 @@ const cli_command cli_session_check = {
     .examples = "session check session.jsonl\n"
                 "session check --tree session.jsonl | less -R\n"
                 "session check --json - < session.jsonl",
-    .options =
-        (const opt_spec[]){
-            CLI_FLAG("tree", tree, "draw the tree instead of the report"),
-            CLI_FLAG("all", all, "fold no long runs of the tree"),
-            CLI_FLAG("ids", ids, "show the ids in the tree"),
-            CLI_JSON,
-            CLI_OPTIONS_END,
-        },
-    .alone = check_session_file,
+    .options = CLI_OPTIONS(CLI_FLAG("tree", tree, "draw the tree instead of the report"),
+                           CLI_FLAG("all", all, "fold no long runs of the tree"),
+                           CLI_FLAG("ids", ids, "show the ids in the tree"), CLI_JSON),
+    .without_database = true,
+    .run = check_session_file,
 };
 
 /* --- convert --- */
 
-static cli_exit convert_file(session_file *file, const cli_options *options)
+static cli_exit convert_file(session_file *file, cli_call *call)
 {
-    const char *other = file->dialect == SESSION_PI ? "plain" : "pi";
     arena memory = ARENA_INIT;
     buf out = BUF_INIT(SESSION_CONVERTED_MAX);
     size_t left_out, not_in_context;
-    bool ok;
 
-    if (options->dialect != NULL && strcmp(options->dialect, other) != 0) {
-        cli_error("the file is %s already", options->dialect);
+    if (call->dialect == (int)file->dialect) {
+        cli_error("the file is %s already", session_dialect_name(call->dialect));
         return CLI_FAILED;
     }
-    ok = session_convert_file(&out, file, SLICE("converted"), &left_out, &not_in_context, &memory);
-    if (ok)
-        term_put_json(buf_as_slice(&out));
+    cli_check_memory(
+        session_convert_file(&out, file, SLICE("converted"), &left_out, &not_in_context, &memory));
+    term_put_json(buf_as_slice(&out));
     buf_free(&out);
     arena_reset(&memory);
-    if (!ok)
-        return cli_nomem();
     session_warn_not_in_context(not_in_context);
     if (left_out > 0)
         cli_error("%zu lines are in no tree and were left out; see `cardbox session check`",
@@ -153,13 +129,9 @@ static cli_exit convert_file(session_file *file, const cli_options *options)
     return left_out > 0 ? CLI_FAILED : CLI_DONE;
 }
 
-static cli_exit convert_session_file(const cli_options *options)
+static cli_exit convert_session_file(cli_call *call)
 {
-    cardbox_dialect dialect;
-
-    if (!session_dialect_read(&dialect, "--to", options->dialect))
-        return CLI_USAGE;
-    return with_file(options->arguments[0], convert_file, options);
+    return with_file(convert_file, call);
 }
 
 const cli_command cli_session_convert = {
@@ -174,12 +146,8 @@ const cli_command cli_session_convert = {
         "failed, images and signed thinking. Their number is reported on standard error.",
     .examples = "session convert session.jsonl > plain.jsonl\n"
                 "session convert --to pi - < plain.jsonl",
-    .options =
-        (const opt_spec[]){
-            CLI_TEXT("to", dialect, "DIALECT",
-                     "pi or plain (default: the one that the file is not)"),
-            CLI_TEXT("dialect", dialect, "DIALECT", "the same, as session export has it"),
-            CLI_OPTIONS_END,
-        },
-    .alone = convert_session_file,
+    .options = CLI_OPTIONS(SESSION_DIALECT("to", "default: the one that the file is not"),
+                           SESSION_DIALECT("dialect", "the same, as session export has it")),
+    .without_database = true,
+    .run = convert_session_file,
 };

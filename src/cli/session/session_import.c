@@ -3,10 +3,8 @@
  * progress and prints the report.
  */
 #include <errno.h>
-#include "cli/commands.h"
-#include "cli/session/session_report.h"
-#include "cli/source.h"
-#include "cli/view/term.h"
+#include "cli/session/session_internal.h"
+#include "cli/files.h"
 #include "model/session/entry.h"
 
 /* Bytes of the file's beginning in which a header or an entry must stand. */
@@ -79,20 +77,19 @@ static void check_line(beginning *begin, session_line *line, arena *memory)
     }
 }
 
-/* Reads the beginning; read_file() returns it first. False: out of memory. */
-static bool read_beginning(beginning *begin, import_state *state)
+/* Reads the beginning; read_file() returns it first. */
+static void read_beginning(beginning *begin, import_state *state)
 {
     char *bytes = arena_take(&state->memory, BEGINNING_BYTES);
     session_line line;
 
     *begin = (beginning){0};
-    if (bytes == NULL)
-        return false;
+    cli_check_memory(bytes != NULL);
     state->beginning_bytes = (slice){bytes, fread(bytes, 1, BEGINNING_BYTES, state->from.in)};
     session_lines lines = session_lines_of(state->beginning_bytes);
     while (!begin->is_session && session_lines_next(&lines, &line))
         check_line(begin, &line, &state->memory);
-    return !state->memory.failed;
+    cli_check_memory(!state->memory.failed);
 }
 
 /* Reports a file that is not a session. Empty files and white space are accepted. */
@@ -108,25 +105,17 @@ static bool check_beginning(const beginning *begin, const import_state *state)
     return false;
 }
 
-/* "logs/one.jsonl" as "one". */
-static const char *name_of_file(import_state *state)
+/* The id of --session, NULL for that of the file's header, or the name of the file: "one" for
+ * "logs/one.jsonl". */
+static const char *choose_session(import_state *state, const beginning *begin, const cli_call *call)
 {
     const char *slash = strrchr(state->from.name, '/');
     const char *name = slash ? slash + 1 : state->from.name, *dot = strrchr(name, '.');
     size_t length = dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name);
 
+    if (call->session != NULL || begin->is_named || !state->from.is_file || state->from.in == stdin)
+        return call->session;
     return arena_copy(&state->memory, (slice){name, length});
-}
-
-/* The id of --session, NULL for that of the file's header, or the name of the file. */
-static const char *choose_session(import_state *state, const beginning *begin,
-                                  const cli_options *options)
-{
-    bool has_name = state->from.is_file && state->from.in != stdin;
-
-    if (options->session != NULL || begin->is_named || !has_name)
-        return options->session;
-    return name_of_file(state);
 }
 
 /* --- the report of an import --- */
@@ -156,49 +145,44 @@ static cli_exit print_report(const cardbox_session_report *report, bool json)
 {
     slice text = slice_of(cardbox_session_report_json(report));
     uint64_t not_kept = cardbox_session_report_counts(report).not_kept;
-    bool printed = true;
 
     if (json) {
         term_print_json(text.ptr);
     } else {
         print_title(report);
-        printed = session_report_print(text);
+        session_report_print(text);
     }
     if (not_kept > 0)
         cli_warning("%llu lines could not be kept: an export will lack them",
                     (unsigned long long)not_kept);
-    if (!printed)
-        return cli_nomem();
     return not_kept > 0 || session_report_is_bad(text) ? CLI_FAILED : CLI_DONE;
 }
 
-static cli_exit import(cardbox *db, import_state *state, const cli_options *options)
+static cli_exit import(cli_call *call, import_state *state)
 {
     cardbox_session_report *report = NULL;
-    cardbox_error err = CARDBOX_ERROR_INIT;
     beginning begin;
 
-    if (!read_beginning(&begin, state))
-        return cli_nomem();
-    if (!options->force && !check_beginning(&begin, state))
+    read_beginning(&begin, state);
+    if (!call->force && !check_beginning(&begin, state))
         return CLI_FAILED;
-    const char *session = choose_session(state, &begin, options);
-    cardbox_status status = cardbox_session_import(&report, db, options->project, session,
-                                                   options->force, read_file, state, &err);
+    const char *session = choose_session(state, &begin, call);
+    cardbox_status status = cardbox_session_import(&report, call->db, call->project, session,
+                                                   call->force, read_file, state, &call->err);
     cli_exit end;
 
     term_progress_clear(&state->progress);
     if (report != NULL && status == CARDBOX_OK) {
-        end = print_report(report, options->json);
+        end = print_report(report, call->json);
     } else if (state->failure != 0) {
         cli_error("cannot read %s: %s; what came before is imported", state->from.name,
                   strerror(state->failure));
         end = CLI_FAILED;
     } else if (session == NULL && status == CARDBOX_INVALID) {
-        cli_error("%s; give --session ID", err.message);
+        cli_error("%s; give --session ID", call->err.message);
         end = CLI_FAILED;
     } else {
-        end = cli_failed(&err);
+        end = cli_failed(call);
         if (status != CARDBOX_CONFLICT)
             cli_note("run it again: lines that are stored already do not change");
     }
@@ -206,17 +190,14 @@ static cli_exit import(cardbox *db, import_state *state, const cli_options *opti
     return end;
 }
 
-static cli_exit import_file(const cli_options *options)
+static cli_exit import_file(cli_call *call)
 {
     import_state state = {.progress = {.label = "import", .unit = "lines"}, .memory = ARENA_INIT};
-    cli_exit status = CLI_FAILED;
 
-    if (!source_open(&state.from, options->arguments[0]))
+    if (!source_open(&state.from, call->arguments[0]))
         return CLI_FAILED;
     state.progress.total = state.from.size;
-    cardbox *db = cli_open(options);
-    if (db != NULL)
-        status = import(db, &state, options);
+    cli_exit status = cli_open(call) ? import(call, &state) : CLI_FAILED;
     arena_reset(&state.memory);
     source_close(&state.from);
     return status;
@@ -233,7 +214,7 @@ const cli_command cli_session_import = {
         "session, or without an entry or header in their first 64 KiB, are rejected.",
     .examples = "session import --project demo session.jsonl\n"
                 "session import --project demo --session s-1 --json < session.jsonl",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
+    .options = CLI_IN_PROJECT(
         CLI_TEXT("session", session, "ID",
                  "the session's id (default: that of the header, or the file's name)"),
         CLI_FLAG(
@@ -241,5 +222,6 @@ const cli_command cli_session_import = {
             "also into a session of the other dialect, or whose header has another id; also a file "
             "without any entry in its beginning")),
     .origins = {{"session_id", "--session"}},
-    .alone = import_file,
+    .without_database = true, /* the file is opened first */
+    .run = import_file,
 };

@@ -3,16 +3,7 @@
  */
 #include <inttypes.h>
 #include "cli/card/card_view.h"
-#include "cli/commands.h"
-#include "cli/session/session_report.h"
-#include "cli/session/session_rows.h"
-
-/* Appends the session's name, if it has one. */
-static void add_name(buf *out, const cardbox_session *session)
-{
-    if (session->name != NULL)
-        session_value_text(out, scan_whole(slice_of(session->name)));
-}
+#include "cli/session/session_internal.h"
 
 /* --- list --- */
 
@@ -28,7 +19,8 @@ static void add_session_row(table *rows, const void *of, size_t i)
     buf name = BUF_INIT(SIZE_MAX / 4);
     char entries[TERM_NUMBER_SIZE];
 
-    add_name(&name, session);
+    if (session->name != NULL)
+        session_value_text(&name, scan_whole(slice_of(session->name)));
     if (session->forked_from != NULL)
         buf_printf(&name, "%sfork of %s", name.len > 0 ? ", " : "", session->forked_from);
     table_text(rows, session->session_id);
@@ -50,17 +42,16 @@ static const listing SESSIONS = {add_session_object,
                                   {"created", TABLE_SPARE_RIGHT},
                                   {"name", TABLE_FLEXIBLE}}};
 
-static cli_exit list_sessions(cardbox *db, const cli_options *options)
+static cli_exit list_sessions(cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *sessions = NULL;
 
-    if (cardbox_sessions_list(&sessions, db, options->project, options->cursor,
-                              (unsigned)options->limit, &err) != CARDBOX_OK)
-        return cli_failed(&err);
+    if (cardbox_sessions_list(&sessions, call->db, call->project, call->cursor,
+                              (unsigned)call->limit, &call->err) != CARDBOX_OK)
+        return cli_failed(call);
     cli_exit status = listing_print(&SESSIONS, sessions, cardbox_sessions_count(sessions),
-                                    cardbox_sessions_cursor(sessions), options->json,
-                                    "no sessions in project %s", options->project);
+                                    cardbox_sessions_cursor(sessions), call->json,
+                                    "no sessions in project %s", call->project);
     cardbox_sessions_free(sessions);
     return status;
 }
@@ -70,8 +61,8 @@ const cli_command cli_session_list = {
     .summary = "list sessions, newest first",
     .examples = "session list --project demo\n"
                 "session list --project demo --limit 1 --json",
-    .options = cli_page_specs,
-    .with_database = list_sessions,
+    .options = CLI_IN_PROJECT(CLI_CURSOR, CLI_LIMIT),
+    .run = list_sessions,
 };
 
 /* --- show --- */
@@ -91,25 +82,25 @@ static cli_exit print_session(const cardbox_session *session, const cardbox_sess
         return cli_print_json_text(&line);
     term_put_title("session ", session->session_id);
     putchar('\n');
-    bool printed = buf_ok(&line) && session_report_print(buf_as_slice(&line));
+    cli_check_memory(buf_ok(&line));
+    session_report_print(buf_as_slice(&line));
     buf_free(&line);
-    return printed ? CLI_DONE : cli_nomem();
+    return CLI_DONE;
 }
 
-static cli_exit show_session(cardbox *db, const cli_options *options)
+static cli_exit show_session(cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_session_counts counts = {.entries = 0};
     cardbox_sessions *found = NULL;
     cli_exit status;
 
-    if (cardbox_session_get(&found, db, options->project, options->arguments[0], &err) !=
+    if (cardbox_session_get(&found, call->db, call->project, call->arguments[0], &call->err) !=
             CARDBOX_OK ||
-        cardbox_session_count(&counts, db, options->project, options->arguments[0], &err) !=
+        cardbox_session_count(&counts, call->db, call->project, call->arguments[0], &call->err) !=
             CARDBOX_OK)
-        status = cli_failed(&err);
+        status = cli_failed(call);
     else
-        status = print_session(cardbox_sessions_at(found, 0), &counts, options->json);
+        status = print_session(cardbox_sessions_at(found, 0), &counts, call->json);
     cardbox_sessions_free(found);
     return status;
 }
@@ -119,6 +110,6 @@ const cli_command cli_session_show = {
     .arguments = "SESSION",
     .summary = "say what a session has: entries, leaves, its head",
     .examples = "session show --project demo demo-session",
-    .options = cli_plain_specs,
-    .with_database = show_session,
+    .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
+    .run = show_session,
 };

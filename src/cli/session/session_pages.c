@@ -1,44 +1,32 @@
 /*
  * session_pages.c: reads a session's entries page by page.
  */
-#include "cli/session/session_pages.h"
-
-#include "cli/cli.h"
-#include "cli/view/term.h"
-#include "base/errors.h"
+#include "cli/session/session_internal.h"
 
 /* Shorter beginnings are rejected, so that a mistyped id does not match another entry. */
 #define BEGINNING_MIN 4
 
-cardbox_status session_each_page(cardbox *db, const char *project, const char *session,
-                                 size_t json_max, session_page_use use, void *arg,
-                                 cardbox_error *err)
+cardbox_status session_each_page(cli_call *call, size_t json_max, session_page_use use, void *arg)
 {
     cardbox_entry_page page = CARDBOX_ENTRY_PAGE_INIT;
-    cardbox_entries *entries = NULL;
-    cardbox_status status = CARDBOX_OK;
-    arena memory = ARENA_INIT;
+    cardbox_entries *before = NULL; /* lends the cursor */
+    cardbox_status status;
 
     page.limit = CARDBOX_PAGE_MAX;
     page.json_max = json_max;
     do {
-        const char *cursor;
+        cardbox_entries *entries = NULL;
 
-        status = cardbox_session_entries(&entries, db, project, session, CARDBOX_ENTRIES_ALL, &page,
-                                         err);
+        status = cardbox_session_entries(&entries, call->db, call->project, call->arguments[0],
+                                         CARDBOX_ENTRIES_ALL, &page, &call->err);
+        cardbox_entries_free(before);
+        before = entries;
         if (status != CARDBOX_OK)
             break;
-        if (!use(arg, entries))
-            status = error_nomem(err);
-        arena_reset(&memory);
-        cursor = cardbox_entries_cursor(entries);
-        page.cursor = cursor != NULL ? arena_copy(&memory, slice_of(cursor)) : NULL;
-        if (memory.failed)
-            status = error_nomem(err);
-        cardbox_entries_free(entries);
-        entries = NULL;
-    } while (status == CARDBOX_OK && page.cursor != NULL && *page.cursor != '\0');
-    arena_reset(&memory);
+        use(arg, entries);
+        page.cursor = cardbox_entries_cursor(entries);
+    } while (page.cursor != NULL);
+    cardbox_entries_free(before);
     return status;
 }
 
@@ -50,7 +38,7 @@ typedef struct search {
     char *found; /* CARDBOX_CARD_ID_MAX + 1 bytes for the first */
 } search;
 
-static bool search_page(void *arg, const cardbox_entries *page)
+static void search_page(void *arg, const cardbox_entries *page)
 {
     search *s = arg;
 
@@ -64,20 +52,20 @@ static bool search_page(void *arg, const cardbox_entries *page)
         if (s->count++ == 0)
             snprintf(s->found, CARDBOX_CARD_ID_MAX + 1, "%s", id.ptr);
     }
-    return true;
 }
 
-bool session_find_entry(cardbox *db, const char *project, const char *session, const char **entry)
+bool session_find_entry(cli_call *call, const char **entry)
 {
     static char storage[2][CARDBOX_CARD_ID_MAX + 1];
     static unsigned calls;
-    cardbox_error err = CARDBOX_ERROR_INIT;
+    const char *session = call->arguments[0];
     cardbox_entries *path = NULL;
     cardbox_status status;
 
     if (*entry == NULL)
         return true;
-    status = cardbox_session_path(&path, db, project, session, *entry, 0, 1, false, &err);
+    status = cardbox_session_path(&path, call->db, call->project, session, *entry, 0, 1, false,
+                                  &call->err);
     cardbox_entries_free(path);
     if (status != CARDBOX_NOT_FOUND)
         return true; /* the entry exists, or the command itself reports the error */
@@ -88,7 +76,7 @@ bool session_find_entry(cardbox *db, const char *project, const char *session, c
         s.begin.len = (size_t)(middle - *entry);
         s.end = slice_of(middle + strlen(TERM_ELLIPSIS));
     }
-    status = session_each_page(db, project, session, 0, search_page, &s, &err);
+    status = session_each_page(call, 0, search_page, &s);
     if (status != CARDBOX_OK || s.count == 0)
         return true;
     if (strlen(*entry) < BEGINNING_MIN)

@@ -1,45 +1,30 @@
 /*
  * session_report.c: prints the report of a check or an import.
  */
-#include "cli/session/session_report.h"
-
-#include "cli/view/table.h"
-#include "model/session/preview.h"
+#include "cli/session/session_internal.h"
 
 /* Issues that are shown; --json has more. */
 #define SHOWN 50
 
-/* "branch_points" as "branch points". */
-static void add_name(table *t, slice key)
+/* Adds a text, or a number other than 0, with its name: "branch_points" as "branch points". */
+static void add_member(table *t, slice key, scan_value value)
 {
-    buf name = BUF_INIT(256);
+    char number[TERM_NUMBER_SIZE];
+    buf name = BUF_INIT(256), text = BUF_INIT(SIZE_MAX / 4);
+    int64_t count;
 
     session_value_text(&name, (scan_value){SCAN_STRING, key});
     for (size_t i = 0; i < name.len; i++) {
         if (name.data[i] == '_')
             name.data[i] = ' ';
     }
-    table_add(t, slice_of(buf_str(&name)), STYLE_DIM);
+    if (value.kind == SCAN_STRING)
+        session_value_text(&text, value);
+    else if (value.kind == SCAN_NUMBER && scan_integer(value.text, &count) && count != 0)
+        buf_text(&text, term_number(number, (uint64_t)count));
+    table_fact(t, buf_str(&name), buf_str(&text), STYLE_PLAIN);
     buf_free(&name);
-}
-
-static void add_count(table *t, slice key, scan_value value)
-{
-    char text[TERM_NUMBER_SIZE];
-    buf text_of_value = BUF_INIT(SIZE_MAX / 4);
-    int64_t number = 0;
-
-    if (value.kind == SCAN_NUMBER && scan_integer(value.text, &number)) {
-        if (number == 0)
-            return;
-        add_name(t, key);
-        table_text(t, term_number(text, (uint64_t)number));
-    } else if (value.kind == SCAN_STRING) {
-        session_value_text(&text_of_value, value);
-        add_name(t, key);
-        table_text(t, buf_str(&text_of_value));
-    }
-    buf_free(&text_of_value);
+    buf_free(&text);
 }
 
 /* True for members that repeat others: the session's id, and "kept" if it only counts headers. */
@@ -53,7 +38,7 @@ static bool is_left_out(scan_value report, slice key, scan_value value)
             slice_equal(value.text, scan_find(report, "headers").text));
 }
 
-static bool print_counts(scan_value report)
+static void print_counts(scan_value report)
 {
     static const table_column columns[] = {{"", TABLE_LEFT}, {"", TABLE_FLEXIBLE}};
     scan_walk walk = scan_enter(report);
@@ -64,9 +49,9 @@ static bool print_counts(scan_value report)
     table_init(&t, columns, 2);
     while (scan_member(&walk, &key, &value)) {
         if (!is_left_out(report, key, value))
-            add_count(&t, key, value);
+            add_member(&t, key, value);
     }
-    return table_finish(&t, 2);
+    table_finish(&t, 2);
 }
 
 static void add_issue(table *t, scan_value issue)
@@ -85,7 +70,7 @@ static void add_issue(table *t, scan_value issue)
     buf_free(&text_of_value);
 }
 
-static bool print_issues(scan_value issues)
+static void print_issues(scan_value issues)
 {
     static const table_column columns[] = {
         {"line", TABLE_RIGHT}, {"", TABLE_LEFT}, {"", TABLE_FLEXIBLE}, {"entry", TABLE_LEFT}};
@@ -99,17 +84,18 @@ static bool print_issues(scan_value issues)
         if (count++ < SHOWN)
             add_issue(&t, issue);
     }
-    bool printed = table_finish(&t, 2);
+    table_finish(&t, 2);
     if (count > SHOWN)
         printf("  and %zu more: --json has them\n", count - SHOWN);
-    return printed;
 }
 
-bool session_report_print(slice report)
+void session_report_print(slice report)
 {
     scan_value root = scan_whole(report), issues = scan_find(root, "issues");
 
-    return print_counts(root) && (issues.kind != SCAN_ARRAY || print_issues(issues));
+    print_counts(root);
+    if (issues.kind == SCAN_ARRAY)
+        print_issues(issues);
 }
 
 bool session_report_is_bad(slice report)

@@ -1,7 +1,7 @@
 /*
  * session_rows.c: makes rows and objects of the SDK's results.
  */
-#include "cli/session/session_rows.h"
+#include "cli/session/session_internal.h"
 
 #include <inttypes.h>
 #include "cli/card/card_view.h"
@@ -11,21 +11,6 @@
 
 /* The names of cardbox_entry.side. */
 static const char *const SIDES[] = {"both", "a", "b"};
-
-bool session_dialect_read(cardbox_dialect *out, const char *option, const char *name)
-{
-    static const cardbox_dialect dialects[] = {CARDBOX_DIALECT_PI, CARDBOX_DIALECT_PLAIN};
-
-    *out = CARDBOX_DIALECT_UNKNOWN;
-    for (size_t i = 0; name != NULL && i < sizeof(dialects) / sizeof(dialects[0]); i++) {
-        if (strcmp(name, session_dialect_name((int)dialects[i])) == 0)
-            *out = dialects[i];
-    }
-    if (name == NULL || *out != CARDBOX_DIALECT_UNKNOWN)
-        return true;
-    cli_error("%s must be pi or plain, not \"%s\"", option, name);
-    return false;
-}
 
 void session_warn_not_in_context(size_t count)
 {
@@ -67,18 +52,14 @@ void session_object(buf *out, const cardbox_session *session)
 /* Appends the object of an entry; of its line only if it was read and `with_line`. */
 static void add_entry_object(buf *out, const cardbox_entry *entry, bool with_line)
 {
-    buf_text(out, "{\"entry_id\":");
-    buf_json_string(out, slice_of(entry->entry_id));
-    add_text(out, "parent_id", entry->parent_id);
-    buf_printf(out, ",\"line\":%" PRId64 ",\"depth\":%d", entry->line, entry->depth);
-    add_text(out, "type", entry->type);
-    add_text(out, "role", entry->role);
-    add_text(out, "label", entry->label);
-    buf_printf(out, ",\"size\":%zu", entry->size);
-    if (entry->missing_parent != NULL)
-        add_text(out, "missing_parent", entry->missing_parent);
-    if (entry->children > 0)
-        buf_printf(out, ",\"children\":%" PRId64, entry->children);
+    json_t *children = entry->children > 0 ? json_integer(entry->children) : NULL;
+
+    buf_json_open_take(
+        out, json_pack("{s:s, s:s?, s:I, s:i, s:s?, s:s?, s:s?, s:I, s:s*, s:o*}", "entry_id",
+                       entry->entry_id, "parent_id", entry->parent_id, "line",
+                       (json_int_t)entry->line, "depth", entry->depth, "type", entry->type, "role",
+                       entry->role, "label", entry->label, "size", (json_int_t)entry->size,
+                       "missing_parent", entry->missing_parent, "children", children));
     if (with_line && entry->json != NULL)
         add_json(out, "entry", entry->json);
     buf_char(out, '}');
@@ -151,7 +132,7 @@ static void add_entry_row(table *rows, const void *given, size_t i)
     table_add(rows, preview.role, card_view_style(preview.role));
     table_add(rows, preview.text, STYLE_PLAIN);
     add_marks(rows, entry, &preview, of->head != NULL && strcmp(of->head, entry->entry_id) == 0);
-    rows->failed = rows->failed || memory.failed;
+    cli_check_memory(!memory.failed);
     arena_reset(&memory);
 }
 

@@ -1,18 +1,13 @@
 /*
  * session_tree.c: `cardbox session tree`: reads a session's entries page by page and draws them.
  */
-#include "cli/commands.h"
-#include "cli/session/session_pages.h"
-#include "cli/session/session_rows.h"
-#include "cli/session/session_draw.h"
-#include "base/errors.h"
+#include "cli/session/session_internal.h"
 #include "base/string_map.h"
 
 /* A session's entries as they are drawn. */
 typedef struct tree_data {
     session_tree_entry *entries;
-    slice *parents; /* their ids; empty: roots */
-    size_t count, capacity, parents_capacity;
+    size_t count, capacity;
     const char *head;
     string_map indexes; /* indexes of entries by id */
     arena memory;
@@ -28,14 +23,11 @@ static void gather_entry(tree_data *g, const cardbox_entry *entry)
     arena *memory = &g->memory;
     session_tree_entry *entries =
         arena_more(memory, g->entries, g->count, &g->capacity, sizeof(*entries));
-    slice *parents =
-        arena_more(memory, g->parents, g->count, &g->parents_capacity, sizeof(*parents));
     session_preview preview;
 
-    if (entries == NULL || parents == NULL)
+    if (entries == NULL)
         return;
     g->entries = entries;
-    g->parents = parents;
     session_entry_preview(&preview, entry, memory);
     entries[g->count] = (session_tree_entry){
         .id = copy_text(memory, slice_of(entry->entry_id)),
@@ -44,40 +36,28 @@ static void gather_entry(tree_data *g, const cardbox_entry *entry)
         .text = preview.text,
         .label = copy_text(memory, slice_of(entry->label)),
         .tools = preview.tools,
+        .parent_id = copy_text(memory, slice_of(entry->parent_id)),
         .is_head = g->head != NULL && strcmp(g->head, entry->entry_id) == 0,
     };
-    parents[g->count] = copy_text(memory, slice_of(entry->parent_id));
     string_map_set(&g->indexes, entries[g->count].id, (uint32_t)g->count);
     g->count++;
 }
 
-/* A parent may have been written after its child. */
-static void link_parents(tree_data *g)
-{
-    for (size_t i = 0; i < g->count; i++) {
-        uint32_t index =
-            g->parents[i].len > 0 ? string_map_get(&g->indexes, g->parents[i]) : STRING_MAP_NONE;
-
-        if (index != STRING_MAP_NONE)
-            g->entries[i].parent = index;
-    }
-}
-
-static bool gather_page(void *arg, const cardbox_entries *page)
+static void gather_page(void *arg, const cardbox_entries *page)
 {
     tree_data *g = arg;
 
     for (size_t i = 0; i < cardbox_entries_count(page); i++)
         gather_entry(g, cardbox_entries_at(page, i));
-    return !g->memory.failed;
+    cli_check_memory(!g->memory.failed);
 }
 
-static bool print_page(void *arg, const cardbox_entries *page)
+static void print_page(void *arg, const cardbox_entries *page)
 {
     session_listed of = {.entries = page};
 
     (void)arg;
-    return listing_objects(&session_listing, &of, cardbox_entries_count(page));
+    listing_objects(&session_listing, &of, cardbox_entries_count(page));
 }
 
 /* session-123   1,018 entries   3 leaves */
@@ -98,44 +78,46 @@ static void print_title(const cardbox_session *session, const cardbox_session_co
     buf_free(&name);
 }
 
-static cardbox_status draw_tree(cardbox *db, const cardbox_session *session,
-                                const cli_options *options, cardbox_error *err)
+static cardbox_status draw_tree(cli_call *call, const cardbox_session *session)
 {
-    session_tree_options how = {term_width(), options->all, options->ids};
+    session_tree_options how = {term_width(), call->all, call->ids};
     cardbox_session_counts counts = {.entries = 0};
     tree_data g = {.memory = ARENA_INIT, .head = session->head_entry_id};
     cardbox_status status =
-        cardbox_session_count(&counts, db, options->project, session->session_id, err);
+        cardbox_session_count(&counts, call->db, call->project, session->session_id, &call->err);
 
-    if (!string_map_init(&g.indexes, (size_t)session->entries, &g.memory))
-        status = error_nomem(err);
+    cli_check_memory(string_map_init(&g.indexes, (size_t)session->entries, &g.memory));
     if (status == CARDBOX_OK)
-        status = session_each_page(db, options->project, session->session_id, SESSION_PREVIEW_MAX,
-                                   gather_page, &g, err);
+        status = session_each_page(call, SESSION_PREVIEW_MAX, gather_page, &g);
     if (status == CARDBOX_OK) {
-        link_parents(&g);
+        /* A parent may have been written after its child. */
+        for (size_t i = 0; i < g.count; i++) {
+            uint32_t index = g.entries[i].parent_id.len > 0
+                                 ? string_map_get(&g.indexes, g.entries[i].parent_id)
+                                 : STRING_MAP_NONE;
+
+            if (index != STRING_MAP_NONE)
+                g.entries[i].parent = index;
+        }
         print_title(session, &counts);
-        if (!session_tree_print(stdout, g.entries, g.count, &how))
-            status = error_nomem(err);
+        session_tree_print(stdout, g.entries, g.count, &how);
     }
     arena_reset(&g.memory);
     return status;
 }
 
-static cli_exit show_tree(cardbox *db, const cli_options *options)
+static cli_exit show_tree(cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_sessions *found = NULL;
     cardbox_status status =
-        cardbox_session_get(&found, db, options->project, options->arguments[0], &err);
+        cardbox_session_get(&found, call->db, call->project, call->arguments[0], &call->err);
 
-    if (status == CARDBOX_OK && options->json)
-        status = session_each_page(db, options->project, options->arguments[0], 0, print_page, NULL,
-                                   &err);
+    if (status == CARDBOX_OK && call->json)
+        status = session_each_page(call, 0, print_page, NULL);
     else if (status == CARDBOX_OK)
-        status = draw_tree(db, cardbox_sessions_at(found, 0), options, &err);
+        status = draw_tree(call, cardbox_sessions_at(found, 0));
     cardbox_sessions_free(found);
-    return status == CARDBOX_OK ? CLI_DONE : cli_failed(&err);
+    return status == CARDBOX_OK ? CLI_DONE : cli_failed(call);
 }
 
 const cli_command cli_session_tree = {
@@ -147,8 +129,7 @@ const cli_command cli_session_tree = {
                    "entry, in the order in which they were written.",
     .examples = "session tree --project demo demo-session\n"
                 "session tree --project demo --all --ids demo-session | less -R",
-    .options =
-        (const opt_spec[])CLI_IN_PROJECT(CLI_FLAG("all", all, "fold no long runs"),
-                                         CLI_FLAG("ids", ids, "show the ids of the entries")),
-    .with_database = show_tree,
+    .options = CLI_IN_PROJECT(CLI_FLAG("all", all, "fold no long runs"),
+                              CLI_FLAG("ids", ids, "show the ids of the entries")),
+    .run = show_tree,
 };

@@ -4,27 +4,22 @@
 #include <inttypes.h>
 #include "base/isotime.h"
 #include "cli/card/card_view.h"
-#include "cli/commands.h"
 #include "cli/task/task_follow.h"
-#include "cli/view/listing.h"
+#include "cli/view/table.h"
 
 enum { STATE_COLUMNS = 12 };
 
 /* --- run --- */
 
-static cli_exit run_task(cardbox *db, const cli_options *options)
+static cli_exit run_task(cli_call *call)
 {
-    cardbox_spawn spawn = CARDBOX_SPAWN_INIT;
-    cardbox_error err = CARDBOX_ERROR_INIT;
     char id[CARDBOX_UUID_SIZE];
-    spawn.goal = options->arguments[0];
-    spawn.system_prompt = options->system;
-    spawn.parent_task_id = options->parent;
-    if (cardbox_task_spawn(id, db, options->project, &spawn, &err) != CARDBOX_OK)
-        return cli_failed(&err);
-    cli_print(options->json, json_pack("{s:s}", "taskId", id), "%s", id);
+    call->spawn.goal = call->arguments[0];
+    if (cardbox_task_spawn(id, call->db, call->project, &call->spawn, &call->err) != CARDBOX_OK)
+        return cli_failed(call);
+    cli_print(call->json, json_pack("{s:s}", "taskId", id), "%s", id);
     fflush(stdout);
-    return options->follow ? task_follow_print(db, options, id, true) : CLI_DONE;
+    return call->follow ? task_follow_print(call, id, true) : CLI_DONE;
 }
 
 const cli_command cli_task_run = {
@@ -33,22 +28,21 @@ const cli_command cli_task_run = {
     .summary = "give an agent a task, and print the task's id",
     .description = "It runs as soon as a cardbox-worker is free.",
     .examples = "task run --project demo --follow 'say hello'",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
-        CLI_TEXT("system", system, "TEXT", "the system prompt: who the agent is"),
-        CLI_TEXT("parent", parent, "TASK", "the task that this is a part of"),
+    .options = CLI_IN_PROJECT(
+        CLI_TEXT("system", spawn.system_prompt, "TEXT", "the system prompt: who the agent is"),
+        CLI_TEXT("parent", spawn.parent_task_id, "TASK", "the task that this is a part of"),
         CLI_FLAG("follow", follow, "show what it does until it is finished")),
-    .with_database = run_task,
+    .run = run_task,
 };
 
 /* --- send and cancel --- */
 
 /* True if the task is finished, which is then reported. */
-static bool is_finished(cardbox *db, const cli_options *options, const char *task_id,
-                        const char *advice)
+static bool is_finished(cli_call *call, const char *task_id, const char *advice)
 {
     cardbox_ledger *found = NULL;
     const cardbox_task *task = NULL;
-    if (cardbox_task_get(&found, db, options->project, task_id, NULL) == CARDBOX_OK)
+    if (cardbox_task_get(&found, call->db, call->project, task_id, NULL) == CARDBOX_OK)
         task = cardbox_ledger_task(found, 0);
     bool over = task != NULL && task->completion_status != NULL;
     if (over)
@@ -60,15 +54,14 @@ static bool is_finished(cardbox *db, const cli_options *options, const char *tas
 }
 
 /* Prints the outcome of sending a message or cancelling. */
-static cli_exit print_outcome(cardbox *db, const cli_options *options, const char *task_id,
-                              cardbox_status status, bool sent, const cardbox_error *err)
+static cli_exit print_outcome(cli_call *call, const char *task_id, cardbox_status status, bool sent)
 {
     if (status == CARDBOX_CONFLICT &&
-        is_finished(db, options, task_id, sent ? "; for more, run a new task" : ""))
+        is_finished(call, task_id, sent ? "; for more, run a new task" : ""))
         return CLI_FAILED;
     if (status != CARDBOX_OK)
-        return cli_failed(err);
-    return cli_print(options->json, json_pack("{s:b}", "success", 1), "task %s %s", task_id,
+        return cli_failed(call);
+    return cli_print(call->json, json_pack("{s:b}", "success", 1), "task %s %s", task_id,
                      sent ? "has the message" : "is cancelled");
 }
 
@@ -88,31 +81,26 @@ static bool read_address(cardbox_message *out, char *line)
     return *out->content != '\0';
 }
 
-static cli_exit send_message(const cli_options *options)
+static cli_exit send_message(cli_call *call)
 {
     cardbox_message message = CARDBOX_MESSAGE_INIT;
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    if (options->arguments[1] == NULL && !read_address(&message, options->arguments[0])) {
+    if (call->arguments[1] == NULL && !read_address(&message, call->arguments[0])) {
         cli_error("expected TASK MESSAGE or '@TASK MESSAGE'");
         return CLI_USAGE;
     }
-    if (options->arguments[1] != NULL) {
-        message.task_id = options->arguments[0];
-        message.content = options->arguments[1];
+    if (call->arguments[1] != NULL) {
+        message.task_id = call->arguments[0];
+        message.content = call->arguments[1];
     }
-    cardbox *db = cli_open(options);
-    if (db == NULL)
-        return CLI_FAILED;
-    cardbox_status status = cardbox_task_send(db, options->project, &message, &err);
-    return print_outcome(db, options, message.task_id, status, true, &err);
+    cardbox_status status = cardbox_task_send(call->db, call->project, &message, &call->err);
+    return print_outcome(call, message.task_id, status, true);
 }
 
-static cli_exit cancel_task(cardbox *db, const cli_options *options)
+static cli_exit cancel_task(cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status =
-        cardbox_task_cancel(db, options->project, options->arguments[0], options->reason, &err);
-    return print_outcome(db, options, options->arguments[0], status, false, &err);
+        cardbox_task_cancel(call->db, call->project, call->arguments[0], call->reason, &call->err);
+    return print_outcome(call, call->arguments[0], status, false);
 }
 
 const cli_command cli_task_send = {
@@ -124,8 +112,8 @@ const cli_command cli_task_send = {
         "argument, with a colon after the task's id or without.",
     .examples = "task send --project demo 01970000-0000-7000-8000-000000000001 'shorter, please'\n"
                 "task send --project demo '@01970000-0000-7000-8000-000000000001 shorter'",
-    .options = cli_plain_specs,
-    .alone = send_message,
+    .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
+    .run = send_message,
 };
 
 const cli_command cli_task_cancel = {
@@ -135,8 +123,8 @@ const cli_command cli_task_cancel = {
     .description = "Whatever it was doing, nothing more of it is kept.",
     .examples = "task cancel --project demo --reason 'wrong idea' "
                 "01970000-0000-7000-8000-000000000001",
-    .options = (const opt_spec[])CLI_IN_PROJECT(CLI_TEXT("reason", reason, "TEXT", "why")),
-    .with_database = cancel_task,
+    .options = CLI_IN_PROJECT(CLI_TEXT("reason", reason, "TEXT", "why")),
+    .run = cancel_task,
 };
 
 /* --- list --- */
@@ -177,7 +165,7 @@ static void add_task_row(table *rows, const void *of, size_t i)
     table_text(rows, task->goal);
 }
 
-static cli_exit print_list(const cardbox_ledger *tasks, const cli_options *options)
+static cli_exit print_list(const cardbox_ledger *tasks, cli_call *call)
 {
     static const listing TASKS = {add_task_object,
                                   add_task_row,
@@ -190,29 +178,28 @@ static cli_exit print_list(const cardbox_ledger *tasks, const cli_options *optio
                                    {"goal", TABLE_FLEXIBLE}}};
     size_t count = cardbox_ledger_count(tasks);
     cli_exit status =
-        listing_print(&TASKS, tasks, count, NULL, options->json,
-                      options->skip > 0 ? "no further tasks in project %s"
-                      : options->all    ? "no tasks in project %s"
-                                        : "no unfinished tasks in project %s; --all lists all",
-                      options->project);
-    int64_t total = cardbox_ledger_total(tasks), to = options->skip + (int64_t)count;
+        listing_print(&TASKS, tasks, count, NULL, call->json,
+                      call->skip > 0 ? "no further tasks in project %s"
+                      : call->all    ? "no tasks in project %s"
+                                     : "no unfinished tasks in project %s; --all lists all",
+                      call->project);
+    int64_t total = cardbox_ledger_total(tasks), to = call->skip + (int64_t)count;
     if (count > 0 && to < total)
         cli_note("%zu of %" PRId64 "; further ones: --skip %" PRId64, count, total, to);
     return status;
 }
 
-static cli_exit list_tasks(cardbox *db, const cli_options *options)
+static cli_exit list_tasks(cli_call *call)
 {
     cardbox_task_filter filter = CARDBOX_TASK_FILTER_INIT;
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_ledger *tasks = NULL;
-    filter.active = !options->all;
+    filter.active = !call->all;
     filter.goals = true;
-    filter.limit = options->limit > 0 ? (unsigned)options->limit : CARDBOX_PAGE_DEFAULT;
-    filter.offset = (uint64_t)options->skip;
-    if (cardbox_tasks_query(&tasks, db, options->project, &filter, &err) != CARDBOX_OK)
-        return cli_failed(&err);
-    cli_exit status = print_list(tasks, options);
+    filter.limit = call->limit > 0 ? (unsigned)call->limit : CARDBOX_PAGE_DEFAULT;
+    filter.offset = (uint64_t)call->skip;
+    if (cardbox_tasks_query(&tasks, call->db, call->project, &filter, &call->err) != CARDBOX_OK)
+        return cli_failed(call);
+    cli_exit status = print_list(tasks, call);
     cardbox_ledger_free(tasks);
     return status;
 }
@@ -223,22 +210,22 @@ const cli_command cli_task_list = {
     .description = "Counted are all messages of a task, also those that tell of calls.",
     .examples = "task list --project demo\n"
                 "task list --project demo --all --limit 20 --skip 20",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
-        CLI_FLAG("all", all, "also those that are finished"),
-        CLI_INT("skip", skip, "N", "pass over the N newest", 0, INT32_MAX), CLI_LIMIT),
-    .with_database = list_tasks,
+    .options = CLI_IN_PROJECT(CLI_FLAG("all", all, "also those that are finished"),
+                              CLI_INT("skip", skip, "N", "pass over the N newest", 0, INT32_MAX),
+                              CLI_LIMIT),
+    .run = list_tasks,
 };
 
 /* --- show and follow --- */
 
-static cli_exit show_task(cardbox *db, const cli_options *options)
+static cli_exit show_task(cli_call *call)
 {
-    return task_follow_print(db, options, options->arguments[0], false);
+    return task_follow_print(call, call->arguments[0], false);
 }
 
-static cli_exit follow_task(cardbox *db, const cli_options *options)
+static cli_exit follow_task(cli_call *call)
 {
-    return task_follow_print(db, options, options->arguments[0], true);
+    return task_follow_print(call, call->arguments[0], true);
 }
 
 const cli_command cli_task_show = {
@@ -246,8 +233,8 @@ const cli_command cli_task_show = {
     .arguments = "TASK",
     .summary = "show what a task has done so far",
     .examples = "task show --project demo 01970000-0000-7000-8000-000000000001",
-    .options = cli_plain_specs,
-    .with_database = show_task,
+    .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
+    .run = show_task,
 };
 
 const cli_command cli_task_follow = {
@@ -259,6 +246,6 @@ const cli_command cli_task_follow = {
         "complete. Text that a lost worker left incomplete is marked. Exit status 1 unless the "
         "task is a success.",
     .examples = "task follow --project demo 01970000-0000-7000-8000-000000000001",
-    .options = cli_plain_specs,
-    .with_database = follow_task,
+    .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
+    .run = follow_task,
 };

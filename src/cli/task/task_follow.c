@@ -3,22 +3,82 @@
  * messages appear while they are generated.
  */
 #include "cli/task/task_follow.h"
+#include <limits.h>
 #include "base/clock.h"
 #include "cli/card/card_view.h"
-#include "cli/task/text_flow.h"
 
 enum {
     POLL_MS = 200,
     MARGIN = 10,               /* columns of the role */
+    LEAST_WIDTH = 20,          /* columns beside the margin, or nothing is wrapped */
     VALUE_BYTES_MAX = 1 << 20, /* size of a call's value, */
     VALUE_COLUMNS = 1000,      /* and its width */
     PATIENCE_MS = 2000,        /* before the note that no worker has the task */
     KEPT_BYTES = 1 << 16       /* memory that is kept between messages */
 };
 
+/* --- text that arrives in chunks, beside a margin --- */
+
+typedef struct text_flow {
+    int width; /* INT_MAX: no terminal, or a narrow one; nothing is wrapped */
+    int column;
+    bool is_new_line; /* the margin is not printed yet; the caller prints that of the first line */
+} text_flow;
+
+static text_flow text_flow_begin(void)
+{
+    /* The last column stays free: terminals differ in the position of the cursor after it. */
+    int width = term_width() - 1;
+
+    return (text_flow){.width = width < MARGIN + LEAST_WIDTH ? INT_MAX : width, .column = MARGIN};
+}
+
+static void text_flow_end(text_flow *f)
+{
+    putchar('\n');
+    f->is_new_line = true;
+    f->column = MARGIN;
+}
+
+static void put_word(text_flow *f, slice word)
+{
+    int columns = term_columns(word);
+
+    if (f->column + columns > f->width && f->column > MARGIN)
+        text_flow_end(f);
+    if (f->is_new_line)
+        printf("%*s", MARGIN, "");
+    f->is_new_line = false;
+    term_put_text(stdout, word);
+    f->column += columns;
+}
+
+/* Prints a chunk; characters that a terminal may interpret are replaced. On a terminal, a word that
+ * does not fit begins the next line. */
+static void text_flow_add(text_flow *f, slice text)
+{
+    while (text.len > 0) {
+        size_t length = 0;
+
+        while (length < text.len && strchr(" \t\r\n", text.ptr[length]) == NULL)
+            length++;
+        if (length > 0)
+            put_word(f, (slice){text.ptr, length});
+        else if (*text.ptr == '\n' || (*text.ptr != '\r' && f->column >= f->width))
+            text_flow_end(f);
+        else if (*text.ptr != '\r')
+            put_word(f, SLICE(" "));
+        length = length > 0 ? length : 1;
+        text = (slice){text.ptr + length, text.len - length};
+    }
+}
+
+/* --- events --- */
+
 typedef struct watcher {
+    cli_call *call;
     cardbox_follow follow;
-    bool json, live;                          /* live: a terminal, which gets previews */
+    bool live;                                /* a terminal, which gets previews */
     char preview_id[CARDBOX_CARD_ID_MAX + 1]; /* message whose preview is printed; "": none */
     buf preview;                              /* the preview so far */
     bool is_preview_open;                     /* the preview's line is not ended */
@@ -94,7 +154,7 @@ static void print_assistant(watcher *w, slice text)
 {
     if (!w->is_preview_open) {
         print_role("assistant");
-        w->line = text_flow_begin(MARGIN);
+        w->line = text_flow_begin();
         w->is_preview_open = true;
         if (w->preview.len > 0)
             text_flow_add(&w->line, SLICE("(goes on) "));
@@ -141,7 +201,7 @@ static void show_message(watcher *w, const cardbox_task_event *e)
     if (is_of_call || e->text[strspn(e->text, " \t\r\n")] == '\0')
         return;
     print_role(e->how);
-    text_flow line = text_flow_begin(MARGIN);
+    text_flow line = text_flow_begin();
     text_flow_add(&line, slice_of(e->text));
     text_flow_end(&line);
 }
@@ -177,19 +237,29 @@ static void add_value(buf *out, const cardbox_task_event *e, const char *name)
     buf_free(&value);
 }
 
+/* Prints text as one line, cut to `columns`, without its end. */
+static void print_cut(slice text, int columns)
+{
+    buf line = BUF_INIT(SIZE_MAX / 2);
+
+    term_add_line(&line, text, columns);
+    fputs(buf_str(&line), stdout);
+    buf_free(&line);
+}
+
 /* Prints a mark, the name of the call, the seconds that it took, and a member of it on one line. */
 static void print_call(const cardbox_task_event *e, const char *mark, term_style style,
                        const char *took, const char *member)
 {
-    buf text = BUF_INIT(SIZE_MAX / 2), line = BUF_INIT(SIZE_MAX / 2);
+    buf text = BUF_INIT(SIZE_MAX / 2);
     int width = term_width() - MARGIN - 2;
 
     scan_decode(&text, scan_find(scan_whole(slice_of(e->call)), "abilityName").text);
     buf_text(&text, took);
     add_value(&text, e, member);
-    term_add_line(&line, buf_as_slice(&text), width > 1 ? width - 1 : 3 * VALUE_COLUMNS);
-    printf("%*s%s%s%s %s\n", MARGIN, "", term_on(style), mark, term_off(style), buf_str(&line));
-    buf_free(&line);
+    printf("%*s%s%s%s ", MARGIN, "", term_on(style), mark, term_off(style));
+    print_cut(buf_as_slice(&text), width > 1 ? width - 1 : 3 * VALUE_COLUMNS);
+    putchar('\n');
     buf_free(&text);
 }
 
@@ -214,29 +284,24 @@ static void show_call(watcher *w, const cardbox_task_event *e)
 
 static void show_end(watcher *w, const cardbox_task_event *e)
 {
-    buf line = BUF_INIT(SIZE_MAX / 2);
     term_style style = strcmp(e->how, "success") == 0 ? STYLE_GREEN : STYLE_RED;
-    slice how = slice_of(e->how), state = {e->how, strcspn(e->how, ":")};
+    slice state = {e->how, strcspn(e->how, ":")};
+
     clear_preview(w);
-    term_add_line(&line, state, CARDBOX_TASK_STATUS_MAX);
-    printf("%s%s%s after %.1f s", term_on(style), buf_str(&line), term_off(style),
-           (double)(e->at - w->start_ms) / 1000);
-    buf_reset(&line, SIZE_MAX / 2);
-    term_add_line(&line, (slice){how.ptr + state.len, how.len - state.len},
-                  CARDBOX_TASK_STATUS_MAX);
-    fputs(buf_str(&line), stdout);
-    buf_reset(&line, SIZE_MAX / 2);
+    fputs(term_on(style), stdout);
+    print_cut(state, CARDBOX_TASK_STATUS_MAX);
+    printf("%s after %.1f s", term_off(style), (double)(e->at - w->start_ms) / 1000);
+    print_cut(slice_of(e->how + state.len), CARDBOX_TASK_STATUS_MAX);
     if (e->text != NULL && *e->text != '\0') {
-        term_add_line(&line, slice_of(e->text), VALUE_COLUMNS);
-        printf(": %s", buf_str(&line));
+        fputs(": ", stdout);
+        print_cut(slice_of(e->text), VALUE_COLUMNS);
     }
     putchar('\n');
-    buf_free(&line);
 }
 
 static void print_event(watcher *w, const cardbox_task_event *e)
 {
-    if (w->json)
+    if (w->call->json)
         print_json(e);
     else if (is_chunk(e))
         show_chunk(w, e);
@@ -279,13 +344,13 @@ static void remember_position(watcher *w, const cardbox_task_event *e)
 }
 
 /* Prints the new events and chunks, and counts the events. False: *status has the exit status. */
-static bool show_new_events(watcher *w, cardbox *db, const char *project, size_t *count,
-                            cli_exit *status)
+static bool show_new_events(watcher *w, size_t *count, cli_exit *status)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
+    cli_call *call = w->call;
     cardbox_task_events *events = NULL;
-    if (cardbox_task_follow(&events, db, project, &w->follow, &err) != CARDBOX_OK) {
-        *status = cli_failed(&err);
+    if (cardbox_task_follow(&events, call->db, call->project, &w->follow, &call->err) !=
+        CARDBOX_OK) {
+        *status = cli_failed(call);
         return false;
     }
     *count = 0;
@@ -335,11 +400,11 @@ static void show_state(const cardbox_task *task)
     puts(is_lost ? " has run out" : "");
 }
 
-static void show_until_end(watcher *w, cardbox *db, const char *project, cli_exit *status)
+static void show_until_end(watcher *w, cli_exit *status)
 {
     int64_t patient_until = clock_ms() + PATIENCE_MS;
     size_t count;
-    while (show_new_events(w, db, project, &count, status) && !(count == 0 && w->finished)) {
+    while (show_new_events(w, &count, status) && !(count == 0 && w->finished)) {
         if (count == 0 && !w->claimed && clock_ms() >= patient_until) {
             cli_note("waiting for a worker (none has claimed it)");
             patient_until = INT64_MAX;
@@ -349,27 +414,26 @@ static void show_until_end(watcher *w, cardbox *db, const char *project, cli_exi
     }
 }
 
-cli_exit task_follow_print(cardbox *db, const cli_options *options, const char *task_id, bool wait)
+cli_exit task_follow_print(cli_call *call, const char *task_id, bool wait)
 {
-    watcher w = {.follow = CARDBOX_FOLLOW_INIT,
-                 .json = options->json,
+    watcher w = {.call = call,
+                 .follow = CARDBOX_FOLLOW_INIT,
                  .live = term_width() > 0,
                  .preview = BUF_INIT(SIZE_MAX / 2)};
     cli_exit status = CLI_DONE;
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_ledger *found = NULL;
     size_t count = 1;
-    if (cardbox_task_get(&found, db, options->project, task_id, &err) != CARDBOX_OK)
-        return cli_failed(&err);
+    if (cardbox_task_get(&found, call->db, call->project, task_id, &call->err) != CARDBOX_OK)
+        return cli_failed(call);
     w.follow.task_id = task_id;
     if (wait)
-        show_until_end(&w, db, options->project, &status);
+        show_until_end(&w, &status);
     else
-        while (count > 0 && show_new_events(&w, db, options->project, &count, &status))
+        while (count > 0 && show_new_events(&w, &count, &status))
             continue;
     end_line(&w);
     buf_free(&w.preview);
-    if (status == CLI_DONE && !wait && !w.json && !w.finished)
+    if (status == CLI_DONE && !wait && !call->json && !w.finished)
         show_state(cardbox_ledger_task(found, 0));
     if (status == CLI_DONE && wait && !w.success)
         status = CLI_FAILED;

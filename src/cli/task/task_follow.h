@@ -9,7 +9,7 @@
 
 /* Prints the events of a task; with `wait` until it is finished, and then CLI_FAILED unless it is a
  * success. */
-cli_exit task_follow_print(cardbox *db, const cli_options *options, const char *task_id, bool wait);
+cli_exit task_follow_print(cli_call *call, const char *task_id, bool wait);
 
 /* The final status of a task, or else "running", "lost" (its worker does not answer), "waiting" for
  * a worker or "asleep" until there is something to do. */

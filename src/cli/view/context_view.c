@@ -9,15 +9,6 @@
 #include "model/session/context.h"
 #include "model/session/preview.h"
 
-bool context_view_how(cardbox_context_options *out, const cli_options *options)
-{
-    out->no_repair = options->no_repair;
-    if (context_format_of(&out->format, slice_of(options->format)))
-        return true;
-    cli_error("--format must be openai, anthropic or entries, not \"%s\"", options->format);
-    return false;
-}
-
 /* --- the report --- */
 
 static void add_member(buf *out, scan_value object, const char *name, const char *before)

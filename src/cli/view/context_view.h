@@ -7,14 +7,12 @@
 #include "cardbox/context.h"
 #include "cli/cli.h"
 
-/* Initial values, and the options of such a command. */
-#define CONTEXT_VIEW_DEFAULTS .format = "openai"
+/* The options of such a command. */
 #define CONTEXT_VIEW_OPTIONS                                                                       \
-    CLI_TEXT("format", format, "FORMAT", "openai (default), anthropic or entries"),                \
-        CLI_FLAG("no-repair", no_repair, "leave calls and results as they are, paired or not")
-
-/* False: there is no such format, which is reported. */
-bool context_view_how(cardbox_context_options *out, const cli_options *options);
+    CLI_CHOICE("format", context.format, "openai|anthropic|entries",                               \
+               "the format (default openai)"),                                                     \
+        CLI_FLAG("no-repair", context.no_repair,                                                   \
+                 "leave calls and results as they are, paired or not")
 
 /* Prints the messages on stdout and the report on stderr, or one object of both. */
 void context_view_print(const cardbox_context *built, bool json);

@@ -4,6 +4,8 @@
 #include "cli/view/table.h"
 
 #include <stdlib.h>
+#include "app/word_wrap.h"
+#include "base/text.h"
 
 enum {
     GAP = 2,            /* between two columns */
@@ -47,10 +49,7 @@ static table_cell *new_cell(table *t)
         size_t capacity = t->capacity > 0 ? t->capacity * 2 : 64;
         table_cell *grown = realloc(t->cells, capacity * sizeof(*grown));
 
-        if (grown == NULL) {
-            t->failed = true;
-            return NULL;
-        }
+        cli_check_memory(grown != NULL);
         t->cells = grown;
         t->capacity = capacity;
     }
@@ -66,8 +65,6 @@ void table_add(table *t, slice text, term_style style)
 {
     table_cell *cell = new_cell(t);
 
-    if (cell == NULL)
-        return;
     *cell = (table_cell){.offset = t->text.len, .style = style};
     if (is_id(t->columns[(t->count - 1) % t->width].kind))
         term_add_id(&t->text, text, TABLE_CELL_MAX);
@@ -252,30 +249,93 @@ static void print_titles(FILE *out, const layout *l, const table *t)
     table_init(&titles, t->columns, t->width);
     for (size_t c = 0; c < t->width; c++)
         table_add(&titles, slice_of(t->columns[c].title), STYLE_DIM);
-    if (titles.text.len > 0 && !titles.failed)
+    if (titles.text.len > 0)
         print_row(out, l, &titles, titles.cells);
     table_free(&titles);
 }
 
-bool table_print(FILE *out, const table *t, int indent, int width)
+void table_print(FILE *out, const table *t, int indent, int width)
 {
     layout l = {.indent = indent, .cuts = width > 0};
 
-    if (t->failed || !buf_ok(&t->text))
-        return false;
+    cli_check_memory(buf_ok(&t->text));
     measure(&l, t);
     if (width > 0)
         shrink(&l, t, width - indent);
     print_titles(out, &l, t);
     for (size_t i = 0; i + t->width <= t->count; i += t->width)
         print_row(out, &l, t, t->cells + i);
-    return true;
 }
 
-bool table_finish(table *t, int indent)
+void table_finish(table *t, int indent)
 {
-    bool printed = t->count == 0 || table_print(stdout, t, indent, term_width());
-
+    if (t->count > 0)
+        table_print(stdout, t, indent, term_width());
     table_free(t);
-    return printed && !t->failed;
+}
+
+/* --- lists --- */
+
+/* Memory that is kept between lines. */
+#define LINE_KEPT ((size_t)1 << 20)
+
+void listing_objects(const listing *l, const void *of, size_t count)
+{
+    buf line = BUF_INIT(SIZE_MAX / 4);
+
+    for (size_t i = 0; i < count; i++) {
+        buf_reset(&line, LINE_KEPT);
+        l->add_object(&line, of, i);
+        buf_char(&line, '\n');
+        cli_check_memory(buf_ok(&line));
+        term_put_json(buf_as_slice(&line));
+    }
+    buf_free(&line);
+}
+
+static void print_rows(const listing *l, const void *of, size_t count)
+{
+    size_t width = 0;
+    table rows;
+
+    while (width < TABLE_COLUMNS_MAX && l->columns[width].title != NULL)
+        width++;
+    table_init(&rows, l->columns, width);
+    for (size_t i = 0; i < count; i++)
+        l->add_row(&rows, of, i);
+    table_finish(&rows, l->indent);
+}
+
+/* Prints the option of the next page on stderr. If the terminal is too narrow, the option gets a
+ * line of its own, to be copied. */
+static void note_cursor(const char *cursor)
+{
+    static const char ABOVE[] = "further ones:";
+    int columns = word_wrap_terminal(stderr);
+    size_t width = sizeof(ABOVE) + strlen("--cursor ") + strlen(cursor);
+
+    if (columns == 0 || width <= (size_t)columns) {
+        cli_note("%s --cursor %s", ABOVE, cursor);
+    } else {
+        cli_note("%s", ABOVE);
+        cli_note("--cursor %s", cursor);
+    }
+}
+
+cli_exit listing_print(const listing *l, const void *of, size_t count, const char *cursor,
+                       bool json, const char *none, ...)
+{
+    char text[CARDBOX_MESSAGE_SIZE];
+    va_list args;
+
+    (json ? listing_objects : print_rows)(l, of, count);
+    if (count == 0 && !json) {
+        va_start(args, none);
+        text_format(text, sizeof(text), none, args);
+        va_end(args);
+        cli_note("%s", text);
+    }
+    if (cursor != NULL)
+        note_cursor(cursor);
+    return CLI_DONE;
 }

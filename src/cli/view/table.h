@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include "base/buf.h"
+#include "cli/cli.h"
 #include "cli/view/term.h"
 
 /* The maximum width of a cell if the output is no terminal. */
@@ -44,7 +45,6 @@ typedef struct table {
     buf text;
     table_cell *cells;
     size_t count, capacity;
-    bool failed; /* out of memory */
 } table;
 
 /* `columns` must live as long as the table. */
@@ -60,12 +60,28 @@ void table_int(table *t, int64_t number);
 void table_fact(table *t, const char *name, const char *value, term_style style);
 
 /* Prints titles (if any column has one) and rows, each line after `indent` spaces and fitted into
- * `width` columns (0: any). Columns that are empty throughout are left out. False: out of memory.
- */
-bool table_print(FILE *out, const table *t, int indent, int width);
+ * `width` columns (0: any). Columns that are empty throughout are left out. */
+void table_print(FILE *out, const table *t, int indent, int width);
 
-/* Prints the table on stdout if it has rows, fitted to the terminal, and frees it. False: out of
- * memory. */
-bool table_finish(table *t, int indent);
+/* Prints the table on stdout if it has rows, fitted to the terminal, and frees it. */
+void table_finish(table *t, int indent);
+
+/* --- lists: for programs an object a line, for people a table --- */
+
+/* How rows of one kind are printed. */
+typedef struct listing {
+    void (*add_object)(buf *out, const void *of, size_t i); /* without the end of the line */
+    void (*add_row)(table *rows, const void *of, size_t i);
+    int indent;
+    table_column columns[TABLE_COLUMNS_MAX]; /* up to a title that is NULL */
+} listing;
+
+/* Prints `count` rows of `of`, and `cursor` if there is a next page. If there are no rows, people
+ * get the message `none`, a format. It and the next page go to stderr. */
+cli_exit listing_print(const listing *l, const void *of, size_t count, const char *cursor,
+                       bool json, const char *none, ...) __attribute__((format(printf, 6, 7)));
+
+/* Prints the objects alone. */
+void listing_objects(const listing *l, const void *of, size_t count);
 
 #endif

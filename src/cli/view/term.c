@@ -245,27 +245,23 @@ void term_put_title(const char *what, const char *id)
 
 /* --- progress --- */
 
-static void print_bar(uint64_t done, uint64_t total)
-{
-    int filled = (int)(done < total ? done * BAR_WIDTH / total : BAR_WIDTH);
-
-    fputs("  [", stderr);
-    for (int i = 0; i < BAR_WIDTH; i++)
-        fputc(i < filled ? '#' : '.', stderr);
-    fprintf(stderr, "] %3d %%", (int)(done < total ? done * 100 / total : 100));
-}
-
 void term_progress_show(term_progress *progress, uint64_t done, uint64_t count)
 {
+    uint64_t total = progress->total;
     int64_t now = clock_ms();
 
     if (now - progress->shown_ms < BAR_EVERY_MS || !isatty(STDERR_FILENO))
         return;
     progress->shown_ms = now;
     progress->visible = true;
+    done = done < total ? done : total;
     fprintf(stderr, "\r%s", progress->label);
-    if (progress->total > 0)
-        print_bar(done, progress->total);
+    if (total > 0) {
+        fputs("  [", stderr);
+        for (uint64_t i = 0; i < BAR_WIDTH; i++)
+            fputc(i < done * BAR_WIDTH / total ? '#' : '.', stderr);
+        fprintf(stderr, "] %3d %%", (int)(done * 100 / total));
+    }
     fprintf(stderr, "  %llu %s", (unsigned long long)count, progress->unit);
 }
 

@@ -1,24 +1,112 @@
 /*
- * import.c: `cardbox import`. Reads lines, shows the progress and reports the outcomes. The store
- * parses the lines.
+ * transfer.c: `cardbox export` and `cardbox import`: files, progress and counts. The store writes
+ * and parses the lines.
  */
 #include <errno.h>
 #include "app/line_reader.h"
-#include "cli/commands.h"
-#include "cli/source.h"
+#include "cli/cli.h"
+#include "cli/files.h"
 #include "cli/view/term.h"
 #include "store/project/transfer.h"
 
+/* Kinds of rows: one, and several. */
+static const char *const NAMES[TRANSFER_KINDS][2] = {
+    [TRANSFER_CARD] = {"card", "cards"},
+    [TRANSFER_BOX] = {"box", "boxes"},
+    [TRANSFER_SESSION_ENTRY] = {"session entry", "session entries"},
+    [TRANSFER_SESSION] = {"session", "sessions"},
+    [TRANSFER_TASK] = {"task", "tasks"},
+    [TRANSFER_MESSAGE] = {"message", "messages"},
+    [TRANSFER_CALL] = {"call", "calls"},
+    [TRANSFER_OTHER] = {"other", "other"},
+};
+
+/* --- export --- */
+
+typedef struct export_run_state {
+    cli_target target;
+    term_progress progress;
+    export_counts counts;
+} export_run_state;
+
+static bool write_piece(void *arg, slice piece, const export_counts *counts)
+{
+    export_run_state *state = arg;
+
+    state->counts = *counts;
+    state->progress.total = counts->total;
+    term_progress_show(&state->progress, counts->lines, counts->lines);
+    return target_write(&state->target, piece);
+}
+
+/* Reports the counts, on stderr if stdout has the lines. */
+static void print_counts(const export_run_state *state, const char *project)
+{
+    buf text = BUF_INIT(1024);
+
+    for (int kind = 0; kind < TRANSFER_OTHER; kind++) {
+        unsigned long long count = state->counts.of[kind];
+        if (kind <= TRANSFER_BOX || count > 0)
+            buf_printf(&text, "%s%llu %s", text.len == 0 ? "" : ", ", count,
+                       NAMES[kind][count != 1]);
+    }
+    if (state->target.name != NULL)
+        printf("%s of project %s in %s\n", buf_str(&text), project, state->target.name);
+    /* The argument may be meant as a project if none was named, and it has no dot and no slash. */
+    if (state->target.name != NULL && project == getenv("CARDBOX_PROJECT") &&
+        strpbrk(state->target.name, "./") == NULL)
+        cli_note("%s is a file now; another project than %s is named by --project",
+                 state->target.name, project);
+    if (state->counts.lines == 0)
+        cli_note("nothing is in project %s", project);
+    buf_free(&text);
+}
+
+static cli_exit export_project(cli_call *call)
+{
+    export_run_state state = {.progress = {.label = "export", .unit = "lines"}};
+    cardbox_status status = CARDBOX_UNAVAILABLE;
+    bool complete;
+
+    if (target_open(&state.target, call->arguments[0])) {
+        status = export_run(call->db, call->project, write_piece, &state, &call->err);
+        term_progress_clear(&state.progress);
+        if (status != CARDBOX_OK)
+            cli_failed(call);
+    }
+    complete = target_close(&state.target, status == CARDBOX_OK);
+    if (complete)
+        print_counts(&state, call->project);
+    return complete ? CLI_DONE : CLI_FAILED;
+}
+
+const cli_command cli_export = {
+    .name = "export",
+    .arguments = "[FILE]",
+    .summary = "write a whole project as NDJSON",
+    .description =
+        "Cards, boxes, sessions, tasks, messages and calls, a line each, as of one moment. FILE "
+        "is renamed from FILE.partial when it is complete; -, the default, is the standard output. "
+        "`cardbox import` reads it. Of a box the export has the present list only, without "
+        "versions, log and append keys: for a backup, use pg_dump.",
+    .examples = "export --project demo demo.ndjson\n"
+                "export --project demo | gzip > demo.ndjson.gz",
+    .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT),
+    .run = export_project,
+};
+
+/* --- import --- */
+
 typedef struct import_run {
+    cli_call *call;
     cli_source from;
     line_reader reader;
     term_progress progress;
     store_import *in;
 } import_run;
 
-enum {
-    UNKNOWN_REPORTED = 5
-}; /* reported bad lines of a file that is no export; others are only counted */
+/* Bad lines of a file that is no export are reported up to this number, and others counted. */
+#define UNKNOWN_REPORTED 5
 
 /* True if there are lines, and none so far is of an export. */
 static bool is_no_export(const import_result *so_far)
@@ -47,7 +135,6 @@ static void report_refused(void *arg, uint64_t line, const char *reason)
 /* Imports all lines. False: the import failed, which is reported. */
 static bool import_lines(import_run *r)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status = CARDBOX_OK;
     line_state state = LINE_READ;
     slice line;
@@ -55,7 +142,7 @@ static bool import_lines(import_run *r)
     while (status == CARDBOX_OK) {
         state = line_reader_next(&r->reader, &line);
         if (state == LINE_READ)
-            status = import_line(r->in, line, &r->reader.line, &err);
+            status = import_line(r->in, line, &r->reader.line, &r->call->err);
         else if (state == LINE_TOO_LONG)
             import_too_long(r->in);
         else
@@ -65,10 +152,10 @@ static bool import_lines(import_run *r)
     if (state == LINE_FAILED)
         cli_error("cannot read %s: %s", r->from.name, strerror(errno));
     if (status == CARDBOX_OK)
-        status = import_finish(r->in, &err);
+        status = import_finish(r->in, &r->call->err);
     term_progress_clear(&r->progress);
     if (status != CARDBOX_OK) {
-        cli_failed(&err);
+        cli_failed(r->call);
         cli_error("stopped at line %llu; run it again: lines that are stored already do not change",
                   (unsigned long long)import_so_far(r->in)->lines);
     }
@@ -76,17 +163,6 @@ static bool import_lines(import_run *r)
 }
 
 /* --- the summary --- */
-
-static const char *const NAMES[TRANSFER_KINDS] = {
-    [TRANSFER_CARD] = "cards",
-    [TRANSFER_BOX] = "boxes",
-    [TRANSFER_SESSION_ENTRY] = "session entries",
-    [TRANSFER_SESSION] = "sessions",
-    [TRANSFER_TASK] = "tasks",
-    [TRANSFER_MESSAGE] = "messages",
-    [TRANSFER_CALL] = "calls",
-    [TRANSFER_OTHER] = "other",
-};
 
 static bool is_printed(int kind, const import_counts *counts)
 {
@@ -99,7 +175,7 @@ static void print_summary(const import_result *result)
     int width = 0;
 
     for (int kind = 0; kind < TRANSFER_KINDS; kind++) {
-        int length = (int)strlen(NAMES[kind]);
+        int length = (int)strlen(NAMES[kind][1]);
         if (is_printed(kind, &result->of[kind]) && length > width)
             width = length;
     }
@@ -108,7 +184,7 @@ static void print_summary(const import_result *result)
 
         if (!is_printed(kind, counts))
             continue;
-        printf("%-*s  ", width, NAMES[kind]);
+        printf("%-*s  ", width, NAMES[kind][1]);
         if (kind != TRANSFER_OTHER)
             printf("%llu inserted, %llu unchanged, %llu repaired, ",
                    (unsigned long long)counts->inserted, (unsigned long long)counts->unchanged,
@@ -117,7 +193,7 @@ static void print_summary(const import_result *result)
     }
 }
 
-static cli_exit print_result(const cli_options *options, const import_result *result)
+static cli_exit print_result(cli_call *call, const import_result *result)
 {
     uint64_t refused = 0;
     buf json = BUF_INIT(4096);
@@ -125,7 +201,7 @@ static cli_exit print_result(const cli_options *options, const import_result *re
     for (int kind = 0; kind < TRANSFER_KINDS; kind++)
         refused += result->of[kind].refused;
     import_result_json(&json, result);
-    if (options->json)
+    if (call->json)
         printf("{%s}\n", buf_str(&json));
     else
         print_summary(result);
@@ -141,40 +217,38 @@ static cli_exit print_result(const cli_options *options, const import_result *re
 
 /* --- the command --- */
 
-static cli_exit import_file(const cli_options *options, import_run *r, cardbox *db)
+/* The project may come from the variable, and is then not given twice. */
+static bool check_project(const cli_call *call)
 {
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    const char *tenant = options->tenant_from_rows ? NULL : options->project;
-    cli_exit status;
+    bool is_given = call->project != NULL && call->project != getenv("CARDBOX_PROJECT");
 
-    if (import_new(&r->in, db, tenant, report_refused, r, &err) != CARDBOX_OK)
-        return cli_failed(&err);
-    status = import_lines(r) ? CLI_DONE : CLI_FAILED;
-    if (print_result(options, import_so_far(r->in)) != CLI_DONE)
-        status = CLI_FAILED;
-    import_free(r->in);
-    return status;
+    if (call->tenant_from_rows ? !is_given : call->project != NULL)
+        return true;
+    cli_error("give either --project PROJECT or --tenant-from-rows");
+    return false;
 }
 
-static cli_exit import_project(const cli_options *options)
+static cli_exit import_project(cli_call *call)
 {
     static import_run r; /* large for a stack */
     cli_exit status = CLI_FAILED;
 
-    /* The project may come from the variable, and is then not given twice. */
-    bool is_given = options->project != NULL && options->project != getenv("CARDBOX_PROJECT");
-    if ((options->tenant_from_rows && is_given) ||
-        (!options->tenant_from_rows && !options->project)) {
-        cli_error("give either --project PROJECT or --tenant-from-rows");
-        return CLI_USAGE;
-    }
-    if (!source_open(&r.from, options->arguments[0]))
+    if (!source_open(&r.from, call->arguments[0]))
         return CLI_FAILED;
+    r.call = call;
     r.progress = (term_progress){.label = "import", .unit = "lines", .total = r.from.size};
     line_reader_init(&r.reader, TRANSFER_LINE_MAX, line_reader_from_file, r.from.in);
-    cardbox *db = cli_open(options);
-    if (db != NULL)
-        status = import_file(options, &r, db);
+    if (!cli_open(call)) {
+        status = CLI_FAILED;
+    } else if (import_new(&r.in, call->db, call->tenant_from_rows ? NULL : call->project,
+                          report_refused, &r, &call->err) != CARDBOX_OK) {
+        cli_failed(call);
+    } else {
+        status = import_lines(&r) ? CLI_DONE : CLI_FAILED;
+        if (print_result(call, import_so_far(r.in)) != CLI_DONE)
+            status = CLI_FAILED;
+        import_free(r.in);
+    }
     line_reader_free(&r.reader);
     source_close(&r.from);
     return status;
@@ -199,9 +273,10 @@ const cli_command cli_import = {
                 "import --project copy --json < demo.ndjson\n"
                 "export --project demo | jq -c '.tenant_id = \"copy\"' |\n"
                 "   cardbox import --tenant-from-rows",
-    .options = (const opt_spec[])CLI_IN_PROJECT(
-        CLI_FLAG("tenant-from-rows", tenant_from_rows,
-                 "each row into the project that its tenant_id names")),
+    .options = CLI_IN_PROJECT(CLI_FLAG("tenant-from-rows", tenant_from_rows,
+                                       "each row into the project that its tenant_id names")),
     .project_optional = true,
-    .alone = import_project,
+    .check = check_project,
+    .without_database = true, /* the file is opened first */
+    .run = import_project,
 };
