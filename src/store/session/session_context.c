@@ -131,7 +131,7 @@ cardbox_status cardbox_build_context_options(cardbox_context **out, cardbox *db,
 {
     context_request request;
     store_rows *rows = NULL;
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_session_read(out, db, tenant, session_id, entry_id, err);
 
     if (status == CARDBOX_OK)
@@ -142,7 +142,6 @@ cardbox_status cardbox_build_context_options(cardbox_context **out, cardbox *db,
     const session_context_read read = {slice_of(tenant), slice_of(session_id),
                                        entry_id == NULL ? SLICE("") : slice_of(entry_id),
                                        SESSION_PATH_BYTES_MAX};
-    params_init(&p, REQUEST_MAX);
     session_context_params(&p, &read);
     status = client_run(db, STATEMENT_session_context, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK)

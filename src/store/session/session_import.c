@@ -61,13 +61,12 @@ static cardbox_status send_batch(importer *in)
 {
     store_rows *rows = NULL;
     session_written written;
-    params p;
+    params p = PARAMS_INIT;
 
     if (in->session == NULL)
         return error_set(in->err, CARDBOX_INVALID,
                          "the file has no header with an id, and no session id was given");
     in->batch.session = slice_of(in->session);
-    params_init(&p, REQUEST_MAX);
     session_import_params(&p, &in->batch);
     cardbox_status status =
         client_run(in->db, STATEMENT_session_import, &p, RUN_AGAIN, &rows, in->err);
@@ -247,12 +246,11 @@ static cardbox_status link_late_parents(importer *in)
     const slice *ids = NULL;
     store_rows *rows = NULL;
     session_linked linked;
-    params p;
+    params p = PARAMS_INIT;
     size_t count = find_dangling(&in->report, &ids);
 
     if (in->report.memory.failed)
         return error_nomem(in->err);
-    params_init(&p, REQUEST_MAX);
     session_entries_params(&p, slice_of(in->tenant), slice_of(in->session), ids, count);
     cardbox_status status =
         client_run(in->db, STATEMENT_session_link, &p, RUN_AGAIN, &rows, in->err);
