@@ -128,6 +128,7 @@ const char *context_repair_name(context_repair_kind kind)
 
 static void put_repair(buf *out, const context_repair *repair)
 {
+    buf_comma(out);
     buf_char(out, '{');
     buf_member_text(out, "repair", slice_of(context_repair_name(repair->kind)));
     buf_member_text(out, "entry", repair->id);
@@ -156,8 +157,6 @@ void context_report(buf *out, const context *ctx)
     buf_printf(out, "\"messages_before\":%zu,\"messages_after\":%zu,\"repairs\":[", ctx->before,
                count_after(ctx));
     for (const context_repair *at = ctx->repairs; at != NULL; at = at->next) {
-        if (at != ctx->repairs)
-            buf_char(out, ',');
         put_repair(out, at);
     }
     buf_char(out, ']');

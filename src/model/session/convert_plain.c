@@ -10,7 +10,7 @@ typedef struct parts {
     buf content, thinking, calls;
     size_t call_count;
     bool has_text, has_thinking;
-    bool is_less; /* content was lost: plain has no images and no signatures of thinking */
+    bool is_partial; /* content was lost: plain has no images and no signatures of thinking */
 } parts;
 
 static void add_text(buf *to, bool *has_any, scan_value string)
@@ -45,8 +45,9 @@ static void add_block(parts *p, scan_value block, bool is_result)
     scan_value type = scan_find(block, "type");
     bool is_thinking = session_string_is(type, "thinking");
 
-    p->is_less = p->is_less || session_string_is(type, "image") ||
-                 (is_thinking && scan_string_inside(scan_find(block, "thinkingSignature")).len > 0);
+    p->is_partial =
+        p->is_partial || session_string_is(type, "image") ||
+        (is_thinking && scan_string_inside(scan_find(block, "thinkingSignature")).len > 0);
     if (session_string_is(type, "text"))
         add_text(&p->content, &p->has_text, scan_find(block, "text"));
     else if (is_thinking && !is_result)
@@ -153,7 +154,7 @@ bool convert_to_plain(buf *out, const session_item *item, slice id, arena *memor
     buf_free(&p.content);
     buf_free(&p.thinking);
     buf_free(&p.calls);
-    return is_message && !p.is_less;
+    return is_message && !p.is_partial;
 }
 
 slice convert_header_to_plain(buf *out, const session_header *header, arena *memory)
