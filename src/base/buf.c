@@ -176,10 +176,15 @@ void buf_json_quoted(buf *b, slice inside)
     buf_char(b, '"');
 }
 
+void buf_comma(buf *b)
+{
+    if (b->len > 0 && strchr("[{:,", b->data[b->len - 1]) == NULL)
+        buf_char(b, ',');
+}
+
 void buf_name(buf *b, const char *name)
 {
-    if (b->len == 0 || b->data[b->len - 1] != '{')
-        buf_char(b, ',');
+    buf_comma(b);
     buf_json_quoted(b, slice_of(name));
     buf_char(b, ':');
 }

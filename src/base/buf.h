@@ -74,9 +74,12 @@ void buf_json_text(buf *b, const char *text);
 /* Appends the inside of a JSON string token, escapes and all, with quotes around it. */
 void buf_json_quoted(buf *b, slice inside);
 
-/* Appends the name of a member of an object, with a comma before it unless a brace has just opened
- * the object. The others append a member with its value: JSON, a text, or a number; ptr NULL:
- * null. */
+/* Appends the comma between two elements or members: none at the beginning of the buffer, or after
+ * an opening bracket, a colon or a comma. */
+void buf_comma(buf *b);
+
+/* Appends the name of a member of an object, with the comma before it. The others append a member
+ * with its value: JSON, a text, or a number; ptr NULL: null. */
 void buf_name(buf *b, const char *name);
 void buf_member(buf *b, const char *name, slice json);
 void buf_member_text(buf *b, const char *name, slice text);

@@ -210,7 +210,7 @@ static cardbox_status end_silent(store_conn *conn, cardbox_error *err)
     return CARDBOX_TIMEOUT;
 }
 
-cardbox_status conn_receive(store_conn *conn, store_rows **rows, cardbox_error *err)
+static cardbox_status receive_result(store_conn *conn, store_rows **rows, cardbox_error *err)
 {
     bool late = false;
     PGresult *result = read_result(conn, &late);
@@ -246,12 +246,13 @@ static cardbox_status prepare(store_conn *conn, statement_id id, cardbox_error *
     cardbox_status status =
         finish_send(conn, PQsendPrepare(conn->pg, s->name, s->text, 0, NULL), err);
     if (status == CARDBOX_OK)
-        status = conn_receive(conn, NULL, err);
+        status = receive_result(conn, NULL, err);
     conn->prepared[id] = status == CARDBOX_OK;
     return status;
 }
 
-cardbox_status conn_send(store_conn *conn, statement_id id, const params *p, cardbox_error *err)
+static cardbox_status send_statement(store_conn *conn, statement_id id, const params *p,
+                                     cardbox_error *err)
 {
     if (conn_is_forked(conn))
         return error_forked(err);
@@ -272,6 +273,6 @@ cardbox_status conn_send(store_conn *conn, statement_id id, const params *p, car
 cardbox_status conn_run(store_conn *conn, statement_id id, const params *p, store_rows **rows,
                         cardbox_error *err)
 {
-    cardbox_status status = conn_send(conn, id, p, err);
-    return status == CARDBOX_OK ? conn_receive(conn, rows, err) : status;
+    cardbox_status status = send_statement(conn, id, p, err);
+    return status == CARDBOX_OK ? receive_result(conn, rows, err) : status;
 }

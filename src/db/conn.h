@@ -39,11 +39,6 @@ bool conn_is_forked(const store_conn *conn);
 cardbox_status conn_run(store_conn *conn, statement_id id, const params *p, store_rows **rows,
                         cardbox_error *err);
 
-/* The two halves of conn_run, for callers that do other work meanwhile. After a successful send
- * only conn_receive may be called. */
-cardbox_status conn_send(store_conn *conn, statement_id id, const params *p, cardbox_error *err);
-cardbox_status conn_receive(store_conn *conn, store_rows **rows, cardbox_error *err);
-
 /* True if a lent connection is idle, so that a statement can be sent now. */
 bool conn_is_idle(const PGconn *pg);
 

@@ -241,33 +241,19 @@ void pool_release(store_pool *pool, store_conn *conn, bool broken)
 
 /* --- a statement --- */
 
-cardbox_status pool_send(store_pool *pool, int64_t began_us, store_conn **conn, statement_id id,
-                         const params *p, cardbox_error *err)
+cardbox_status pool_run(store_pool *pool, int64_t began_us, statement_id id, const params *p,
+                        store_rows **rows, bool *unknown, cardbox_error *err)
 {
-    *conn = NULL;
-    cardbox_status status = acquire(pool, began_us, conn, err);
-    return status == CARDBOX_OK ? conn_send(*conn, id, p, err) : status;
-}
-
-cardbox_status pool_receive(store_pool *pool, store_conn *conn, cardbox_status sent,
-                            store_rows **rows, bool *unknown, cardbox_error *err)
-{
+    store_conn *conn = NULL;
     *unknown = false;
-    if (conn == NULL)
-        return sent;
-    cardbox_status status = sent == CARDBOX_OK ? conn_receive(conn, rows, err) : sent;
+    cardbox_status status = acquire(pool, began_us, &conn, err);
+    if (status != CARDBOX_OK)
+        return status;
+    status = conn_run(conn, id, p, rows, err);
     bool lost = status == CARDBOX_UNAVAILABLE && !error_is_rolled_back(err);
     *unknown = status != CARDBOX_OK && !error_is_refusal(err);
     pool_release(pool, conn, lost || status == CARDBOX_TIMEOUT);
     return status;
-}
-
-cardbox_status pool_run(store_pool *pool, int64_t began_us, statement_id id, const params *p,
-                        store_rows **rows, bool *unknown, cardbox_error *err)
-{
-    store_conn *conn;
-    cardbox_status sent = pool_send(pool, began_us, &conn, id, p, err);
-    return pool_receive(pool, conn, sent, rows, unknown, err);
 }
 
 /* --- statistics --- */

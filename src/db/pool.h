@@ -34,13 +34,6 @@ bool pool_is_forked(const store_pool *pool);
 cardbox_status pool_run(store_pool *pool, int64_t began_us, statement_id id, const params *p,
                         store_rows **rows, bool *unknown, cardbox_error *err);
 
-/* The two halves of pool_run. Each pool_send must be followed by pool_receive with the status and
- * the connection that pool_send returned (NULL: there was none). */
-cardbox_status pool_send(store_pool *pool, int64_t began_us, store_conn **conn, statement_id id,
-                         const params *p, cardbox_error *err);
-cardbox_status pool_receive(store_pool *pool, store_conn *conn, cardbox_status sent,
-                            store_rows **rows, bool *unknown, cardbox_error *err);
-
 void pool_count_retry(store_pool *pool);
 void pool_read_stats(store_pool *pool, cardbox_pool_stats *out);
 const cardbox_options *pool_options(const store_pool *pool);

@@ -37,6 +37,31 @@ static void appends(void **state)
     buf_free(&b);
 }
 
+/* Commas stand only between elements and members. */
+static void writes_members(void **state)
+{
+    buf b = BUF_INIT(1000);
+
+    (void)state;
+    buf_comma(&b);
+    buf_char(&b, '{');
+    buf_member_text(&b, "text", SLICE("a\"["));
+    buf_member_text(&b, "none", (slice){NULL, 0});
+    buf_member(&b, "list", SLICE("["));
+    for (int i = 0; i < 2; i++) {
+        buf_comma(&b);
+        buf_char(&b, '{');
+        buf_member_int(&b, "i", i);
+        buf_char(&b, '}');
+    }
+    buf_char(&b, ']');
+    buf_member(&b, "json", (slice){NULL, 0});
+    buf_char(&b, '}');
+    assert_string_equal(buf_str(&b), "{\"text\":\"a\\\"[\",\"none\":null,"
+                                     "\"list\":[{\"i\":0},{\"i\":1}],\"json\":null}");
+    buf_free(&b);
+}
+
 static void grows(void **state)
 {
     buf b = BUF_INIT(SIZE_MAX);
@@ -278,6 +303,7 @@ int main(void)
         cmocka_unit_test(quotes_json),
         cmocka_unit_test(quotes_every_byte_at_every_place),
         cmocka_unit_test(resets),
+        cmocka_unit_test(writes_members),
         cmocka_unit_test(is_a_view_of_what_it_holds),
         cmocka_unit_test(moves_to_an_arena),
         cmocka_unit_test(gives_its_memory_away),

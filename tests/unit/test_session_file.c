@@ -76,7 +76,6 @@ static void reads_entries_of_pi(void **state)
         assert_int_equal(file.tree.nodes[i].depth, i);
     }
     assert_int_equal(file.dialect, SESSION_PI);
-    assert_int_equal(file.header.version, 3);
     assert_text(file.entries[0].content.text, "\"hi\"");
     assert_text(file.entries[0].timestamp, "\"t1\"");
     assert_int_equal(file.tree.nodes[0].label, 2);

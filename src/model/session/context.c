@@ -30,19 +30,20 @@ static void set_model(context_settings *settings, scan_value provider, scan_valu
     settings->model = model;
 }
 
-/* Copies the provider, model or thinking level of an entry, if it has one, to `settings`. Called in
- * the order of the path, so the last entry wins. */
+/* Copies the setting that an entry changes. Called in the order of the path, so the last entry
+ * wins.
+ */
 static void apply_settings(context_settings *settings, const session_entry *entry)
 {
-    const scan_value *fields = entry->fields;
+    bool is_change = entry->kind == SESSION_MODEL_CHANGE;
 
-    if (entry->kind == SESSION_THINKING_LEVEL_CHANGE && entry->content.kind == SCAN_STRING) {
+    if (session_entry_sets(entry) == NULL)
+        return;
+    if (entry->kind == SESSION_THINKING_LEVEL_CHANGE)
         settings->thinking_level = entry->content;
-    } else if (entry->kind == SESSION_MODEL_CHANGE) {
-        set_model(settings, fields[SESSION_FIELD_PROVIDER], entry->content);
-    } else if (entry->kind == SESSION_MESSAGE && entry->role == SESSION_ROLE_ASSISTANT) {
-        set_model(settings, fields[SESSION_FIELD_PROVIDER], fields[SESSION_FIELD_MODEL]);
-    }
+    else
+        set_model(settings, entry->fields[SESSION_FIELD_PROVIDER],
+                  is_change ? entry->content : entry->fields[SESSION_FIELD_MODEL]);
 }
 
 /* --- which entries --- */
@@ -127,6 +128,7 @@ const char *context_repair_name(context_repair_kind kind)
 
 static void put_repair(buf *out, const context_repair *repair)
 {
+    buf_comma(out);
     buf_char(out, '{');
     buf_member_text(out, "repair", slice_of(context_repair_name(repair->kind)));
     buf_member_text(out, "entry", repair->id);
@@ -152,11 +154,10 @@ static size_t count_after(const context *ctx)
 
 void context_report(buf *out, const context *ctx)
 {
-    buf_printf(out, "\"messages_before\":%zu,\"messages_after\":%zu,\"repairs\":[", ctx->before,
-               count_after(ctx));
+    buf_member_int(out, "messages_before", (int64_t)ctx->before);
+    buf_member_int(out, "messages_after", (int64_t)count_after(ctx));
+    buf_member(out, "repairs", SLICE("["));
     for (const context_repair *at = ctx->repairs; at != NULL; at = at->next) {
-        if (at != ctx->repairs)
-            buf_char(out, ',');
         put_repair(out, at);
     }
     buf_char(out, ']');

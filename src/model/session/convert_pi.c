@@ -14,7 +14,6 @@
 /* The blocks of a message. */
 typedef struct blocks {
     buf *out;
-    size_t count;
     size_t calls;
 } blocks;
 
@@ -30,8 +29,7 @@ static void put_timestamp(buf *out, const session_entry *entry)
 
 static void begin_block(blocks *b, const char *type)
 {
-    if (b->count++ > 0)
-        buf_char(b->out, ',');
+    buf_comma(b->out);
     buf_printf(b->out, "{\"type\":\"%s\"", type);
 }
 
@@ -86,7 +84,7 @@ static void put_blocks(blocks *b, const session_entry *entry)
 
 static void put_assistant(buf *out, const session_item *run, size_t count)
 {
-    blocks b = {out, 0, 0};
+    blocks b = {out, 0};
 
     buf_text(out, "\"assistant\",\"content\":[");
     for (size_t i = 0; i < count; i++)
@@ -98,7 +96,7 @@ static void put_assistant(buf *out, const session_item *run, size_t count)
 static void put_result(buf *out, const session_entry *entry, slice name)
 {
     static const char *const NAMES[] = {"details", "success"};
-    blocks b = {out, 0, 0};
+    blocks b = {out, 0};
     scan_value found[2];
 
     session_pick(entry->value, NAMES, found, 2);

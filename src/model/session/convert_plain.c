@@ -8,9 +8,8 @@
 /* The parts of a message that plain can express. The texts are insides of JSON strings. */
 typedef struct parts {
     buf content, thinking, calls;
-    size_t call_count;
     bool has_text, has_thinking;
-    bool is_less; /* content was lost: plain has no images and no signatures of thinking */
+    bool is_partial; /* content was lost: plain has no images and no signatures of thinking */
 } parts;
 
 static void add_text(buf *to, bool *has_any, scan_value string)
@@ -30,13 +29,12 @@ static void add_call(parts *p, scan_value block)
     buf *calls = &p->calls;
 
     session_pick(block, NAMES, found, 3);
-    buf_text(calls, p->call_count > 0 ? ",{" : "{");
-    buf_text(calls, "\"id\":");
-    buf_slice(calls, found[0].kind == SCAN_STRING ? found[0].text : SLICE("null"));
+    buf_comma(calls);
+    buf_char(calls, '{');
+    buf_member(calls, "id", found[0].kind == SCAN_STRING ? found[0].text : (slice){NULL, 0});
     convert_put_member(calls, "name", found[1].text);
     convert_put_member(calls, "params", found[2].text);
     buf_char(calls, '}');
-    p->call_count++;
 }
 
 /* Adds a block. For a result, only texts are added. */
@@ -45,8 +43,9 @@ static void add_block(parts *p, scan_value block, bool is_result)
     scan_value type = scan_find(block, "type");
     bool is_thinking = session_string_is(type, "thinking");
 
-    p->is_less = p->is_less || session_string_is(type, "image") ||
-                 (is_thinking && scan_string_inside(scan_find(block, "thinkingSignature")).len > 0);
+    p->is_partial =
+        p->is_partial || session_string_is(type, "image") ||
+        (is_thinking && scan_string_inside(scan_find(block, "thinkingSignature")).len > 0);
     if (session_string_is(type, "text"))
         add_text(&p->content, &p->has_text, scan_find(block, "text"));
     else if (is_thinking && !is_result)
@@ -102,7 +101,7 @@ static void put_message(buf *out, const session_entry *entry, const parts *p)
     put_joined(out, "content", &p->content);
     if (p->has_thinking)
         put_joined(out, "thinking", &p->thinking);
-    if (p->call_count > 0) {
+    if (p->calls.len > 0) {
         buf_text(out, ",\"toolCalls\":[");
         buf_slice(out, buf_as_slice(&p->calls));
         buf_char(out, ']');
@@ -129,7 +128,7 @@ bool convert_to_plain(buf *out, const session_item *item, slice id, arena *memor
 {
     const session_entry *entry = item->entry;
     bool is_message = has_counterpart(entry);
-    parts p = {.call_count = 0};
+    parts p = {.has_text = false};
 
     if (convert_put_same(out, item))
         return true;
@@ -153,7 +152,7 @@ bool convert_to_plain(buf *out, const session_item *item, slice id, arena *memor
     buf_free(&p.content);
     buf_free(&p.thinking);
     buf_free(&p.calls);
-    return is_message && !p.is_less;
+    return is_message && !p.is_partial;
 }
 
 slice convert_header_to_plain(buf *out, const session_header *header, arena *memory)

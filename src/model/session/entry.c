@@ -388,11 +388,7 @@ bool session_line_from_store(session_line *out, slice text)
 
 bool session_header_read(session_header *out, const session_line *line, arena *memory)
 {
-    scan_value version = scan_find(line->value, "version");
-
-    *out = (session_header){.text = line->text, .version = 1};
-    if (version.kind == SCAN_NUMBER && !scan_integer(version.text, &out->version))
-        out->version = 1;
+    *out = (session_header){.text = line->text};
     if (!session_text_of(&out->id, scan_find(line->value, "id"), memory) ||
         !slice_is_id(out->id, SESSION_ID_MAX))
         out->id = (slice){"", 0};

@@ -105,11 +105,10 @@ bool session_line_from_store(session_line *out, slice text);
 /* Returns the setting that an entry changes: "model", "thinking"; NULL: none. */
 const char *session_entry_sets(const session_entry *entry);
 
-/* A file's header. Only version 1 has settings. */
+/* A file's header. Only that of version 1 has settings. */
 typedef struct session_header {
     slice text;
-    slice id; /* decoded; empty: none, or not a valid id */
-    int64_t version;
+    slice id;                                   /* decoded; empty: none, or not a valid id */
     slice timestamp;                            /* JSON */
     scan_value provider, model, thinking_level; /* SCAN_NONE if absent */
 } session_header;

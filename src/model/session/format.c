@@ -111,8 +111,7 @@ bool context_is_empty(const context_writer *w, const context_part *part)
 
 void context_begin_message(context_writer *w)
 {
-    if (w->out->count > 0)
-        buf_char(&w->out->messages, ',');
+    buf_comma(&w->out->messages);
     w->from = w->out->messages.len;
 }
 

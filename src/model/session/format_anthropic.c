@@ -9,9 +9,7 @@ typedef enum side { SIDE_NONE, SIDE_USER, SIDE_ASSISTANT } side;
 
 typedef struct turns {
     context_writer *w;
-    side open;         /* the current turn */
-    bool has_block;    /* the current turn has a block */
-    bool is_after_any; /* a turn was written before */
+    side open; /* the current turn */
 } turns;
 
 static void close_turn(turns *t)
@@ -30,8 +28,6 @@ static void open_turn(turns *t, side wanted)
     buf_printf(&t->w->out->messages, "{\"role\":\"%s\",\"content\":[",
                wanted == SIDE_USER ? "user" : "assistant");
     t->open = wanted;
-    t->has_block = false;
-    t->is_after_any = true;
 }
 
 /* Begins a block of a message. A turn begins with its first block, so no turn is empty. */
@@ -40,7 +36,8 @@ static buf *begin_block(turns *t, const context_message *message)
     side wanted = message->role == CONTEXT_ASSISTANT ? SIDE_ASSISTANT : SIDE_USER;
     buf *out = &t->w->out->messages;
 
-    if (wanted == SIDE_ASSISTANT && !t->is_after_any && t->w->repairs_text) {
+    if (wanted == SIDE_ASSISTANT && t->open == SIDE_NONE && t->w->out->count == 0 &&
+        t->w->repairs_text) {
         open_turn(t, SIDE_USER);
         buf_text(out, "{\"type\":\"text\",\"text\":\"(the conversation begins with the "
                       "assistant)\"}");
@@ -48,9 +45,7 @@ static buf *begin_block(turns *t, const context_message *message)
     }
     if (t->open != wanted)
         open_turn(t, wanted);
-    if (t->has_block)
-        buf_char(out, ',');
-    t->has_block = true;
+    buf_comma(out);
     return out;
 }
 
@@ -80,29 +75,21 @@ static void put_thinking(turns *t, buf *out, const context_part *part)
                          part->text, context_inside(part->signature));
 }
 
-/* Writes arguments that a string contains, if they are an object. */
-static bool put_decoded(turns *t, buf *out, scan_value arguments)
-{
-    slice text;
-    scan_value value;
-
-    if (!session_text_of(&text, arguments, t->w->ctx->memory) ||
-        !scan_check(text, CARDBOX_JSON_DEPTH_MAX, &value, NULL, NULL) || value.kind != SCAN_OBJECT)
-        return false;
-    context_put_inside(t->w, out, context_inside(value.text));
-    return true;
-}
-
-/* Writes arguments as an object, byte for byte, as this API requires. Escapes occur only in
- * strings, so the repair of texts works for objects too. */
+/* Writes arguments as an object, byte for byte, as this API requires; a string may contain it.
+ * Escapes occur only in strings, so the repair of texts works for objects too. */
 static void put_input(turns *t, buf *out, scan_value arguments)
 {
-    if (arguments.kind == SCAN_OBJECT) {
-        context_put_inside(t->w, out, context_inside(arguments.text));
+    scan_value object = arguments;
+    slice text;
+
+    if (session_text_of(&text, arguments, t->w->ctx->memory))
+        scan_check(text, CARDBOX_JSON_DEPTH_MAX, &object, NULL, NULL);
+    if (object.kind == SCAN_OBJECT) {
+        context_put_inside(t->w, out, context_inside(object.text));
     } else if (arguments.kind == SCAN_NONE || arguments.kind == SCAN_NULL ||
                (arguments.kind == SCAN_STRING && arguments.text.len == 2)) {
         buf_text(out, "{}");
-    } else if (arguments.kind != SCAN_STRING || !put_decoded(t, out, arguments)) {
+    } else {
         buf_text(out, "{\"arguments\":");
         context_put_inside(t->w, out, context_inside(arguments.text));
         buf_char(out, '}');
@@ -187,7 +174,7 @@ static void put_part(turns *t, buf *out, const context_message *message, const c
     }
 }
 
-static void put_spoken(turns *t, const context_message *message)
+static void put_message(turns *t, const context_message *message)
 {
     const context_part *last = last_sent(t, message);
 
@@ -206,7 +193,7 @@ static void put_spoken(turns *t, const context_message *message)
 static void put_result(turns *t, const context_message *message)
 {
     buf *out = begin_block(t, message);
-    bool is_first = true;
+    bool is_empty = true;
 
     context_put_form(t->w, out, "{\"type\":\"tool_result\",\"tool_use_id\":\"$\",\"content\":[",
                      context_inside(message->call_id));
@@ -217,12 +204,11 @@ static void put_result(turns *t, const context_message *message)
             context_add_repair(t->w->ctx, CONTEXT_DROPPED_BLOCK, message->id, message->call);
             continue; /* an error may contain only text */
         }
-        if (!is_first)
-            buf_char(out, ',');
+        buf_comma(out);
         put_part(t, out, message, part);
-        is_first = false;
+        is_empty = false;
     }
-    if (is_first && t->w->repairs_text) {
+    if (is_empty && t->w->repairs_text) {
         context_put_text(t->w, out, context_inside(SLICE("(no output)")));
         context_add_repair(t->w->ctx, CONTEXT_EMPTY_RESULT, message->id, message->call);
     }
@@ -232,16 +218,16 @@ static void put_result(turns *t, const context_message *message)
 static void put_system(turns *t, const context_message *message)
 {
     buf *out = &t->w->out->system;
-    bool is_said = false;
+    bool has_text = false;
 
     for (const context_part *part = message->parts; part != NULL; part = part->next) {
         if (part->kind != CONTEXT_TEXT || context_is_empty(t->w, part))
             continue;
         buf_char(out, out->len == 0 ? '[' : ',');
         context_put_text(t->w, out, part->text);
-        is_said = true;
+        has_text = true;
     }
-    if (!is_said && t->w->repairs_text)
+    if (!has_text && t->w->repairs_text)
         context_add_repair(t->w->ctx, CONTEXT_EMPTY_MESSAGE, message->id, (slice){"", 0});
 }
 
@@ -260,7 +246,7 @@ void context_write_anthropic(context_writer *w)
         if (at->role == CONTEXT_RESULT)
             put_result(&t, at);
         else if (at->role != CONTEXT_SYSTEM)
-            put_spoken(&t, at);
+            put_message(&t, at);
     }
     close_turn(&t);
 }

@@ -55,23 +55,20 @@ static void put_texts(context_writer *w, const context_message *message, const c
 static void put_list(context_writer *w, const context_message *message)
 {
     buf *out = &w->out->messages;
-    bool is_first = true;
 
     buf_char(out, '[');
     for (const context_part *part = message->parts; part != NULL; part = part->next) {
         bool is_sent = part->kind == CONTEXT_IMAGE || part->kind == CONTEXT_TEXT;
         if (!is_sent || context_is_empty(w, part))
             continue;
-        if (!is_first)
-            buf_char(out, ',');
+        buf_comma(out);
         put_part(w, part);
-        is_first = false;
     }
     buf_char(out, ']');
 }
 
 /* Writes a user's or system message. One text, and any system message, is a string. */
-static void put_spoken(context_writer *w, const context_message *message, const char *role)
+static void put_message(context_writer *w, const context_message *message, const char *role)
 {
     part_counts counts = count_parts(w, message);
 
@@ -99,19 +96,17 @@ static context_text arguments_of(scan_value arguments)
 static void put_calls(context_writer *w, const context_message *message)
 {
     buf *out = &w->out->messages;
-    bool is_first = true;
 
     buf_text(out, ",\"tool_calls\":[");
     for (const context_part *part = message->parts; part != NULL; part = part->next) {
         if (part->kind != CONTEXT_CALL)
             continue;
-        buf_text(out, is_first ? "" : ",");
+        buf_comma(out);
         context_put_form(w, out,
                          "{\"id\":\"$\",\"type\":\"function\",\"function\":{\"name\":\"$\","
                          "\"arguments\":\"$\"}}",
                          context_inside(part->call_id), context_inside(part->name),
                          arguments_of(part->arguments));
-        is_first = false;
     }
     buf_char(out, ']');
 }
@@ -169,7 +164,7 @@ static void put_images(context_writer *w, const context_message *from, const con
                               "\"Images from the tool results above:\"}");
                 is_open = true;
             }
-            buf_char(out, ',');
+            buf_comma(out);
             put_part(w, part);
         }
     }
@@ -214,7 +209,7 @@ void context_write_openai(context_writer *w)
         else if (at->role == CONTEXT_ASSISTANT)
             put_assistant(w, at);
         else
-            put_spoken(w, at, at->role == CONTEXT_SYSTEM ? "system" : "user");
+            put_message(w, at, at->role == CONTEXT_SYSTEM ? "system" : "user");
         at = at->next;
     }
 }

@@ -77,24 +77,24 @@ static bool add_image(context *ctx, context_message *message, scan_value content
 
 /* Returns the text of a TextContent, or of an object whose only member is "text". A model that
  * got such an object as JSON would read its braces as part of the text. */
-static scan_value said_text(scan_value content, const char *class)
+static scan_value plain_text_of(scan_value content, const char *class)
 {
     scan_value text = scan_find(content, "text"), value;
-    bool is_said = class != NULL && strcmp(class, "TextContent") == 0;
+    bool is_text = class != NULL && strcmp(class, "TextContent") == 0;
     scan_walk walk;
     slice key;
 
     if (class == NULL && content.kind == SCAN_OBJECT) {
         walk = scan_enter(content);
-        is_said = scan_member(&walk, &key, &value) && !scan_member(&walk, &key, &value);
+        is_text = scan_member(&walk, &key, &value) && !scan_member(&walk, &key, &value);
     }
-    return is_said && text.kind == SCAN_STRING ? text : (scan_value){0};
+    return is_text && text.kind == SCAN_STRING ? text : (scan_value){0};
 }
 
 static void add_content(context *ctx, context_message *message, const context_card *card,
                         const char *class)
 {
-    scan_value content = scan_whole(card->content), text = said_text(content, class);
+    scan_value content = scan_whole(card->content), text = plain_text_of(content, class);
 
     if (class != NULL && strcmp(class, "ImageFileContent") == 0 && message->role == CONTEXT_USER &&
         add_image(ctx, message, content))
@@ -201,7 +201,7 @@ static void add_call(context *ctx, const context_card *card)
 
 /* Returns whether a card is part of the conversation. The list of tools is sent separately, and
  * the origin of a box is for auditors. */
-static bool is_said(const context_card *card)
+static bool is_message(const context_card *card)
 {
     scan_value type = scan_find(scan_whole(card->metadata), "type");
 
@@ -210,7 +210,7 @@ static bool is_said(const context_card *card)
 
 void context_add_card(context *ctx, const context_card *card)
 {
-    if (!is_said(card))
+    if (!is_message(card))
         return;
     const char *class = content_class_of(scan_whole(card->content));
     context_role role = card_role(ctx, card, class);

@@ -135,15 +135,15 @@ static slice new_id(pairing *p, slice call, int64_t number)
 static slice repaired_name(pairing *p, slice name)
 {
     slice whole = name.len > 0 ? name : SLICE("unknown");
-    char *mended = arena_copy(
+    char *valid = arena_copy(
         p->ctx->memory, (slice){whole.ptr, whole.len < TOOL_NAME_MAX ? whole.len : TOOL_NAME_MAX});
     size_t len = 0;
 
-    for (; mended != NULL && mended[len] != '\0' && len < whole.len; len++) {
-        if (!is_name((slice){mended + len, 1}, 1))
-            mended[len] = '_';
+    for (; valid != NULL && valid[len] != '\0' && len < whole.len; len++) {
+        if (!is_name((slice){valid + len, 1}, 1))
+            valid[len] = '_';
     }
-    return (slice){mended, len};
+    return (slice){valid, len};
 }
 
 /* Makes the id of a call unique, and its id and its tool's name valid. */

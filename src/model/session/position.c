@@ -80,14 +80,15 @@ bool session_position_ending(slice *ending, const session_position *at,
                              (has_parent || slice_equal(id_of(&at->before), entry->parent)));
     bool is_kept_same = read.kind != SESSION_COMPACTION || read.target.kind != SCAN_NUMBER ||
                         (is_same && !entry->is_moved);
+    if (is_same && is_kept_same)
+        return true;
+    buf_char(&text, ',');
     if (!is_same)
         buf_member_text(&text, "id", entry->id);
     if (!is_same && !has_parent)
         buf_member_text(&text, "parentId", id_or_null(entry->parent));
     if (!is_kept_same)
         buf_member_text(&text, "firstKeptEntryId", id_or_null(entry->first_kept));
-    if (is_same && is_kept_same)
-        return true;
     buf_char(&text, '}');
     *ending = arena_keep(memory, &text);
     return ending->ptr != NULL;

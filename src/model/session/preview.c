@@ -214,7 +214,7 @@ static const struct {
     [SESSION_PLAIN_METADATA] = {"metadata", add_members, NULL},
 };
 
-static const char *const SPEAKERS[] = {
+static const char *const ROLE_NAMES[] = {
     [SESSION_ROLE_NONE] = "",
     [SESSION_ROLE_USER] = "user",
     [SESSION_ROLE_ASSISTANT] = "assistant",
@@ -245,7 +245,7 @@ void session_preview_of(session_preview *out, const session_entry *entry, arena 
         KINDS[entry->kind].add(&p, entry);
     end_calls(&p);
     memory->failed = memory->failed || !buf_ok(&p.text) || !buf_ok(&p.tools);
-    out->role = slice_of(role ? role : SPEAKERS[entry->role]);
+    out->role = slice_of(role ? role : ROLE_NAMES[entry->role]);
     if (out->role.len == 0)
         out->role = entry->type;
     out->text = keep(&p.text, TEXT_KEPT, memory);

@@ -93,6 +93,7 @@ static void put_issue(buf *out, const session_issue *issue)
 {
     const char *reason = issue->reason == NULL ? ISSUES[issue->kind].reason : issue->reason;
 
+    buf_comma(out);
     buf_char(out, '{');
     buf_member_int(out, "line", (int64_t)issue->line);
     buf_member_text(out, "kind", slice_of(ISSUES[issue->kind].name));
@@ -156,8 +157,6 @@ void session_report_json(buf *out, session_report *report)
         qsort(report->issues, report->issue_count, sizeof(*report->issues), compare_issues);
     buf_text(out, ",\"issues\":[");
     for (size_t i = 0; i < report->issue_count; i++) {
-        if (i > 0)
-            buf_char(out, ',');
         put_issue(out, &report->issues[i]);
     }
     buf_text(out, "]}");

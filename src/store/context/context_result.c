@@ -26,36 +26,29 @@ cardbox_status context_write_checked(context_output *out, context *ctx, cardbox_
     return context_failure(ctx, err);
 }
 
-static void add_digests(buf *out, const context_output *written)
-{
-    char digest[33];
-
-    buf_text(out, ",\"digests\":[");
-    for (size_t i = 0; i < written->count; i++) {
-        context_digest_text(digest, &written->digests[i]);
-        buf_text(out, i == 0 ? "" : ",");
-        buf_json_quoted(out, slice_of(digest));
-    }
-    buf_char(out, ']');
-}
-
 cardbox_status context_answer(buf *out, context_output *written, context *ctx,
                               const context_request *request, cardbox_error *err)
 {
+    char digest[33];
     cardbox_status status = context_write_checked(written, ctx, request->format, err);
+
     if (status != CARDBOX_OK)
         return status;
-    buf_printf(out, ",\"format\":\"%s\",\"repair\":\"%s\"", CONTEXT_FORMATS[request->format],
-               request->repair ? "on" : "off");
-    if (written->system.len > 0) {
+    buf_member_text(out, "format", slice_of(CONTEXT_FORMATS[request->format]));
+    buf_member_text(out, "repair", request->repair ? SLICE("on") : SLICE("off"));
+    if (written->system.len > 0)
         buf_member(out, "system", buf_as_slice(&written->system));
-    }
     if (!arena_count(ctx->memory, written->messages.len))
         return context_failure(ctx, err);
     buf_member(out, "messages", buf_as_slice(&written->messages));
     buf_free(&written->messages);
-    add_digests(out, written);
-    buf_text(out, ",\"report\":{");
+    buf_member(out, "digests", SLICE("["));
+    for (size_t i = 0; i < written->count; i++) {
+        context_digest_text(digest, &written->digests[i]);
+        buf_comma(out);
+        buf_json_quoted(out, slice_of(digest));
+    }
+    buf_text(out, "],\"report\":{");
     context_report(out, ctx);
     buf_char(out, '}');
     return CARDBOX_OK;
@@ -97,7 +90,7 @@ cardbox_status context_result_new(cardbox_context **out, context *ctx, cardbox_f
     made->report = *head;
     *head = BUF_INIT(0);
     status = context_write_checked(&made->output, ctx, format, err);
-    buf_printf(&made->report, ",\"format\":\"%s\",", CONTEXT_FORMATS[format]);
+    buf_member_text(&made->report, "format", slice_of(CONTEXT_FORMATS[format]));
     context_report(&made->report, ctx);
     buf_char(&made->report, '}');
     if (status == CARDBOX_OK && !buf_ok(&made->report))

@@ -4,8 +4,6 @@
  */
 #include "store/session/session_write.h"
 
-#include <stdlib.h>
-
 /* Values of pending_line.ref. A positive value is the ordinal, from 1, of the parent in the batch.
  */
 enum {
@@ -25,32 +23,27 @@ bool session_batch_init(session_batch *out, slice tenant, slice session)
 
 void session_batch_free(session_batch *batch)
 {
-    free(batch->lines);
     arena_reset(&batch->memory);
     batch->lines = NULL;
-    batch->count = batch->capacity = 0;
+    batch->count = batch->capacity = batch->bytes = 0;
 }
 
 bool session_batch_reset(session_batch *batch)
 {
-    arena_reset(&batch->memory);
-    batch->count = 0;
-    batch->bytes = 0;
+    session_batch_free(batch);
     return string_map_init(&batch->ids, 64, &batch->memory);
 }
 
 static pending_line *add_line(session_batch *batch)
 {
-    if (batch->count == batch->capacity) {
-        size_t wanted = batch->capacity < 16 ? 16 : batch->capacity * 2;
-        pending_line *more = reallocarray(batch->lines, wanted, sizeof(*more));
-        if (more == NULL)
-            return NULL;
-        batch->lines = more;
-        batch->capacity = wanted;
-    }
-    batch->lines[batch->count] = (pending_line){.line = 0};
-    return &batch->lines[batch->count++];
+    pending_line *lines =
+        arena_more(&batch->memory, batch->lines, batch->count, &batch->capacity, sizeof(*lines));
+
+    if (lines == NULL)
+        return NULL;
+    batch->lines = lines;
+    lines[batch->count] = (pending_line){.line = 0};
+    return &lines[batch->count++];
 }
 
 static int32_t find_parent(const session_batch *batch, const session_entry *entry)

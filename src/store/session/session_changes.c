@@ -15,7 +15,7 @@ cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *ten
     arena memory = ARENA_INIT;
     store_rows *rows = NULL;
     session_create create;
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_session(db, tenant, session_id, NULL, err);
 
     if (options == NULL)
@@ -41,7 +41,6 @@ cardbox_status cardbox_session_create(bool *is_new, cardbox *db, const char *ten
         status = session_header_prepare(&create.header, create.session, slice_of(options->cwd),
                                         &memory, err);
     if (status == CARDBOX_OK) {
-        params_init(&p, REQUEST_MAX);
         session_create_params(&p, &create);
         status = client_run(db, STATEMENT_session_create, &p,
                             create.may_exist ? RUN_AGAIN : RUN_ONCE, &rows, err);
@@ -72,9 +71,8 @@ static cardbox_status read_options(session_batch *batch,
 cardbox_status session_run_append(store_rows **rows, cardbox *db, const session_batch *batch,
                                   client_safety safety, cardbox_error *err)
 {
-    params p;
+    params p = PARAMS_INIT;
 
-    params_init(&p, REQUEST_MAX);
     session_append_params(&p, batch);
     cardbox_status status = client_run(db, STATEMENT_session_append, &p, safety, rows, err);
     return status == CARDBOX_OK ? session_append_status(*rows, batch, err) : status;
@@ -153,7 +151,7 @@ cardbox_status cardbox_session_move_head(int64_t *version, cardbox *db, const ch
 {
     store_rows *rows = NULL;
     session_move move;
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_session(db, tenant, session_id, NULL, err);
 
     if (status == CARDBOX_OK)
@@ -164,7 +162,6 @@ cardbox_status cardbox_session_move_head(int64_t *version, cardbox *db, const ch
         return status;
     move = (session_move){slice_of(tenant), slice_of(session_id), slice_of(entry_id),
                           slice_of(expected), 0};
-    params_init(&p, REQUEST_MAX);
     session_head_params(&p, &move);
     status = client_run(db, STATEMENT_session_head, &p, expected == NULL ? RUN_AGAIN : RUN_ONCE,
                         &rows, err);
@@ -181,14 +178,13 @@ cardbox_status cardbox_session_fork(int64_t *entries, cardbox *db, const char *t
     const session_fork fork = {slice_of(tenant), slice_of(session_id), slice_of(entry_id),
                                slice_of(new_session_id)};
     store_rows *rows = NULL;
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_session(db, tenant, session_id, entry_id, err);
 
     if (status == CARDBOX_OK)
         status = check_id("new_session_id", new_session_id, SESSION_ID_MAX, err);
     if (status != CARDBOX_OK)
         return status;
-    params_init(&p, REQUEST_MAX);
     session_fork_params(&p, &fork);
     status = client_run(db, STATEMENT_session_fork, &p, RUN_ONCE, &rows, err);
     if (status == CARDBOX_OK)
@@ -205,8 +201,7 @@ cardbox_status cardbox_session_delete(cardbox *db, const char *tenant, const cha
 
     for (bool more = true; status == CARDBOX_OK && more;) {
         store_rows *rows = NULL;
-        params p;
-        params_init(&p, REQUEST_MAX);
+        params p = PARAMS_INIT;
         session_delete_params(&p, &deletion);
         status = client_run(db, STATEMENT_session_delete, &p, RUN_ONCE, &rows, err);
         if (status == CARDBOX_OK)

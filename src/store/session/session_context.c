@@ -104,34 +104,21 @@ cardbox_status session_context_answer(buf *out, bool *more, session_context_requ
 
 /* --- the SDK's functions --- */
 
-static cardbox_status make_result(cardbox_context **out, const store_rows *rows,
-                                  const session_context_read *read, const context_request *request,
-                                  cardbox_error *err)
-{
-    arena memory = ARENA_INIT;
-    buf head = BUF_INIT(CONTEXT_BYTES_MAX);
-    session_lines_read lines;
-    context ctx;
-    cardbox_status status = build_context(&ctx, &lines, rows, read, request->repair, &memory, err);
-
-    if (status == CARDBOX_OK) {
-        buf_char(&head, '{');
-        buf_member_text(&head, "entry_id", lines.entry_id);
-        put_settings(&head, &ctx.settings);
-        status = context_result_new(out, &ctx, request->format, &head, err);
-    }
-    arena_reset(&memory);
-    return status;
-}
-
 cardbox_status cardbox_build_context_options(cardbox_context **out, cardbox *db, const char *tenant,
                                              const char *session_id, const char *entry_id,
                                              const cardbox_context_options *options,
                                              cardbox_error *err)
 {
+    const session_context_read read = {slice_of(tenant), slice_of(session_id),
+                                       entry_id == NULL ? SLICE("") : slice_of(entry_id),
+                                       SESSION_PATH_BYTES_MAX};
+    arena memory = ARENA_INIT;
+    buf head = BUF_INIT(CONTEXT_BYTES_MAX);
     context_request request;
+    session_lines_read lines;
+    context ctx;
     store_rows *rows = NULL;
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_session_read(out, db, tenant, session_id, entry_id, err);
 
     if (status == CARDBOX_OK)
@@ -139,14 +126,17 @@ cardbox_status cardbox_build_context_options(cardbox_context **out, cardbox *db,
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
-    const session_context_read read = {slice_of(tenant), slice_of(session_id),
-                                       entry_id == NULL ? SLICE("") : slice_of(entry_id),
-                                       SESSION_PATH_BYTES_MAX};
-    params_init(&p, REQUEST_MAX);
     session_context_params(&p, &read);
     status = client_run(db, STATEMENT_session_context, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK)
-        status = make_result(out, rows, &read, &request, err);
+        status = build_context(&ctx, &lines, rows, &read, request.repair, &memory, err);
+    if (status == CARDBOX_OK) {
+        buf_char(&head, '{');
+        buf_member_text(&head, "entry_id", lines.entry_id);
+        put_settings(&head, &ctx.settings);
+        status = context_result_new(out, &ctx, request.format, &head, err);
+    }
+    arena_reset(&memory);
     rows_free(rows);
     return status;
 }

@@ -84,63 +84,34 @@ static cardbox_status begin_export(exporter *x, bool with_header)
     return status;
 }
 
-/* Writes the lines after line *after. *count receives their number; 0: there are no more. */
-static cardbox_status write_page(exporter *x, int64_t *after, int *count)
-{
-    store_rows *rows = NULL;
-    session_export_row line;
-    params p;
-
-    params_init(&p, REQUEST_MAX);
-    session_export_params(&p, x->tenant, x->session, *after, PAGE_LINES, SESSION_PAGE_BYTES);
-    cardbox_status status =
-        client_run(x->db, STATEMENT_session_export, &p, RUN_AGAIN, &rows, x->err);
-    *count = status == CARDBOX_OK ? rows_count(rows) : 0;
-    for (int row = 0; status == CARDBOX_OK && row < *count; row++) {
-        session_export_read(&line, rows, row);
-        x->at.lines = (uint64_t)line.line;
-        status = write_line(x, &line);
-        *after = line.line;
-    }
-    arena_reset(&x->memory);
-    rows_free(rows);
-    return status;
-}
-
+/* Writes all lines, page by page. */
 static cardbox_status write_all(exporter *x)
 {
     int64_t after = -1;
     int count = 1;
     cardbox_status status = begin_export(x, false);
 
-    while (status == CARDBOX_OK && count > 0 && !x->stopped)
-        status = write_page(x, &after, &count);
+    while (status == CARDBOX_OK && count > 0 && !x->stopped) {
+        store_rows *rows = NULL;
+        session_export_row line;
+        params p = PARAMS_INIT;
+
+        session_export_params(&p, x->tenant, x->session, after, PAGE_LINES, SESSION_PAGE_BYTES);
+        status = client_run(x->db, STATEMENT_session_export, &p, RUN_AGAIN, &rows, x->err);
+        count = status == CARDBOX_OK ? rows_count(rows) : 0;
+        for (int row = 0; status == CARDBOX_OK && row < count; row++) {
+            session_export_read(&line, rows, row);
+            x->at.lines = (uint64_t)line.line;
+            status = write_line(x, &line);
+            after = line.line;
+        }
+        arena_reset(&x->memory);
+        rows_free(rows);
+    }
     return status;
 }
 
-/* Writes the next part of the path. *left receives the number of entries that follow the part. */
-static cardbox_status write_path_part(exporter *x, session_path_read *read, int64_t *left)
-{
-    store_rows *rows = NULL;
-    arena memory = ARENA_INIT;
-    session_path path;
-    session_export_row line;
-    cardbox_status status = session_run_path(&rows, &path, x->db, read, &memory, x->err);
-
-    for (size_t i = 0; status == CARDBOX_OK && i < path.count; i++) {
-        session_export_read_path(&line, rows, path.rows[i]);
-        status = write_line(x, &line);
-    }
-    if (status == CARDBOX_OK) {
-        read->from += (int64_t)path.count;
-        *left = path.count == 0 ? 0 : path.length - read->from;
-    }
-    arena_reset(&memory);
-    arena_reset(&x->memory);
-    rows_free(rows);
-    return status;
-}
-
+/* Writes the header and the path to an entry, part by part. */
 static cardbox_status write_path(exporter *x, slice entry)
 {
     session_path_read read = {.tenant = x->tenant,
@@ -148,11 +119,26 @@ static cardbox_status write_path(exporter *x, slice entry)
                               .entry = entry,
                               .limit = PAGE_LINES,
                               .with_text = true};
-    int64_t left = 1;
+    bool more = true;
     cardbox_status status = begin_export(x, true);
 
-    while (status == CARDBOX_OK && left > 0 && !x->stopped)
-        status = write_path_part(x, &read, &left);
+    while (status == CARDBOX_OK && more && !x->stopped) {
+        store_rows *rows = NULL;
+        arena memory = ARENA_INIT;
+        session_path path = {.count = 0};
+        session_export_row line;
+
+        status = session_run_path(&rows, &path, x->db, &read, &memory, x->err);
+        for (size_t i = 0; status == CARDBOX_OK && i < path.count; i++) {
+            session_export_read_path(&line, rows, path.rows[i]);
+            status = write_line(x, &line);
+        }
+        read.from += (int64_t)path.count;
+        more = path.count > 0 && path.length > read.from;
+        arena_reset(&memory);
+        arena_reset(&x->memory);
+        rows_free(rows);
+    }
     return status;
 }
 

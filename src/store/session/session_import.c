@@ -61,13 +61,12 @@ static cardbox_status send_batch(importer *in)
 {
     store_rows *rows = NULL;
     session_written written;
-    params p;
+    params p = PARAMS_INIT;
 
     if (in->session == NULL)
         return error_set(in->err, CARDBOX_INVALID,
                          "the file has no header with an id, and no session id was given");
     in->batch.session = slice_of(in->session);
-    params_init(&p, REQUEST_MAX);
     session_import_params(&p, &in->batch);
     cardbox_status status =
         client_run(in->db, STATEMENT_session_import, &p, RUN_AGAIN, &rows, in->err);
@@ -215,18 +214,19 @@ static size_t find_dangling(session_report *report, const slice **ids)
     return count;
 }
 
-/* Updates the issues of these entries from the rows of STATEMENT_session_link: each entry is
- * linked, dangling, or part of a cycle. */
-static void report_links(session_report *report, const store_rows *rows,
-                         const session_linked *linked)
+/* Updates the issues of these entries from the rows of STATEMENT_session_link. After the first row
+ * each has the issue of one entry: "dangling" or "cycle"; NULL: the entry was linked. */
+static void report_links(session_report *report, const store_rows *rows)
 {
-    uint64_t *totals = report->totals;
-    size_t kept = 0, dangling = 0;
+    uint64_t links = (uint64_t)rows_int4(rows, 0, 3), cycles = (uint64_t)rows_int4(rows, 0, 4);
+    uint64_t *dangling = &report->totals[SESSION_ISSUE_DANGLING];
+    size_t kept = 0;
+    int row = 0;
 
     for (size_t i = 0; i < report->issue_count; i++) {
         session_issue issue = report->issues[i];
         if (issue.kind == SESSION_ISSUE_DANGLING) {
-            slice now = session_link_issue(rows, dangling++);
+            slice now = ++row < rows_count(rows) ? rows_text(rows, row, 1) : (slice){NULL, 0};
             if (now.ptr == NULL)
                 continue;
             if (slice_equal(now, SLICE("cycle")))
@@ -235,10 +235,9 @@ static void report_links(session_report *report, const store_rows *rows,
         report->issues[kept++] = issue;
     }
     report->issue_count = kept;
-    for (int64_t i = linked->links + linked->cycles; i > 0 && totals[SESSION_ISSUE_DANGLING] > 0;
-         i--)
-        totals[SESSION_ISSUE_DANGLING]--;
-    totals[SESSION_ISSUE_CYCLE] = (uint64_t)linked->cycles;
+    *dangling -= links + cycles < *dangling ? links + cycles : *dangling;
+    report->totals[SESSION_ISSUE_CYCLE] = cycles;
+    report->is_changed = report->is_changed || links > 0;
 }
 
 /* Links entries to parents that are later in the file. */
@@ -246,23 +245,19 @@ static cardbox_status link_late_parents(importer *in)
 {
     const slice *ids = NULL;
     store_rows *rows = NULL;
-    session_linked linked;
-    params p;
+    params p = PARAMS_INIT;
     size_t count = find_dangling(&in->report, &ids);
 
     if (in->report.memory.failed)
         return error_nomem(in->err);
-    params_init(&p, REQUEST_MAX);
     session_entries_params(&p, slice_of(in->tenant), slice_of(in->session), ids, count);
     cardbox_status status =
         client_run(in->db, STATEMENT_session_link, &p, RUN_AGAIN, &rows, in->err);
     if (status == CARDBOX_OK) {
-        session_link_read(&linked, rows);
-        if (!linked.exists)
+        if (rows_null(rows, 0, 2))
             status = session_not_found(slice_of(in->session), in->err);
-        in->report.version = linked.version;
-        in->report.is_changed = in->report.is_changed || linked.links > 0;
-        report_links(&in->report, rows, &linked);
+        in->report.version = rows_int8(rows, 0, 2);
+        report_links(&in->report, rows);
     }
     rows_free(rows);
     return status;

@@ -14,6 +14,7 @@
 
 void session_row_json(buf *out, const session_row *row, slice tenant)
 {
+    buf_comma(out);
     buf_char(out, '{');
     buf_member_text(out, "session_id", row->session_id);
     buf_member_text(out, "project_id", tenant);
@@ -39,7 +40,6 @@ void session_list_json(buf *out, const store_rows *rows, int64_t limit, slice te
     for (int row = 0; row < rows_count(rows) && row < limit; row++) {
         session_row session;
         session_row_read(&session, rows, row);
-        buf_text(out, row == 0 ? "" : ",");
         session_row_json(out, &session, tenant);
         if (row + 1 == limit && rows_count(rows) > limit)
             next = list_cursor_text(memory, session.created_micros, session.session_id);
@@ -102,6 +102,7 @@ const char *session_pages_next(const session_pages *of, const session_node_row *
 /* Appends an entry's object without its closing brace. */
 static void open_node(buf *out, const session_node_row *row)
 {
+    buf_comma(out);
     buf_char(out, '{');
     buf_member_text(out, "entry_id", row->entry_id);
     buf_member_text(out, "parent_id", row->parent_id);
@@ -169,7 +170,6 @@ void session_pages_json(buf *out, const store_rows *rows, const session_page *pa
     buf_text(out, "{\"entries\":[");
     for (int row = 0; row < count - (more ? 1 : 0); row++) {
         session_node_read(&node, rows, row);
-        buf_text(out, row == 0 ? "" : ",");
         add_node(out, &node, &limits, of->extra_member);
     }
     list_json_end(out, more ? session_pages_next(of, &node, memory) : NULL);
@@ -189,7 +189,6 @@ void session_path_json(buf *out, const store_rows *rows, const session_path *pat
     for (size_t i = 0; i < path->count; i++) {
         session_node_row node;
         session_node_read(&node, rows, path->rows[i]);
-        buf_text(out, i == 0 ? "" : ",");
         add_node(out, &node, limits, NULL);
     }
     list_json_end_at(out, before < path->length, before);
@@ -208,7 +207,6 @@ static bool add_side(buf *out, const store_rows *rows, int64_t limit,
         session_node_read(&node, rows, row);
         if (node.extra != side || count++ >= limit)
             continue;
-        buf_text(out, count == 1 ? "" : ",");
         add_node(out, &node, limits, NULL);
     }
     return count > limit;

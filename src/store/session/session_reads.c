@@ -29,9 +29,8 @@ cardbox_status check_session_read(void *out, cardbox *db, const char *tenant,
 cardbox_status session_run(store_rows **rows, cardbox *db, statement_id id, slice tenant,
                            slice session, cardbox_error *err)
 {
-    params p;
+    params p = PARAMS_INIT;
 
-    params_init(&p, REQUEST_MAX);
     session_params(&p, tenant, session);
     cardbox_status status = client_run(db, id, &p, RUN_AGAIN, rows, err);
     if (status != CARDBOX_OK || rows_count(*rows) > 0)
@@ -44,9 +43,8 @@ cardbox_status session_run(store_rows **rows, cardbox *db, statement_id id, slic
 cardbox_status session_run_path(store_rows **rows, session_path *path, cardbox *db,
                                 const session_path_read *read, arena *memory, cardbox_error *err)
 {
-    params p;
+    params p = PARAMS_INIT;
 
-    params_init(&p, REQUEST_MAX);
     session_path_params(&p, read);
     cardbox_status status = client_run(db, STATEMENT_session_path, &p, RUN_AGAIN, rows, err);
     return status == CARDBOX_OK ? session_path_from_rows(path, *rows, read, memory, err) : status;
@@ -154,7 +152,7 @@ cardbox_status cardbox_sessions_list(cardbox_sessions **out, cardbox *db, const 
     arena memory = ARENA_INIT;
     list_cursor from = {.given = false};
     store_rows *rows = NULL;
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_read(out, db, tenant, err);
 
     if (status == CARDBOX_OK)
@@ -165,7 +163,6 @@ cardbox_status cardbox_sessions_list(cardbox_sessions **out, cardbox *db, const 
     if (cursor != NULL && !list_cursor_read(&from, slice_of(cursor), &memory))
         status = memory.failed ? error_nomem(err) : error_cursor(err, cursor);
     if (status == CARDBOX_OK) {
-        params_init(&p, REQUEST_MAX);
         sessions_list_params(&p, slice_of(tenant), &from, limit);
         status = client_run(db, STATEMENT_sessions_list, &p, RUN_AGAIN, &rows, err);
     }
@@ -380,7 +377,7 @@ cardbox_status cardbox_session_entries(cardbox_entries **out, cardbox *db, const
     session_page wanted = SESSION_PAGE_INIT;
     arena memory = ARENA_INIT;
     store_rows *rows = NULL;
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_session_read(out, db, tenant, session_id, NULL, err);
 
     if (status == CARDBOX_OK && (unsigned)list >= sizeof(LISTS) / sizeof(LISTS[0]))
@@ -391,7 +388,6 @@ cardbox_status cardbox_session_entries(cardbox_entries **out, cardbox *db, const
         *out = NULL;
         wanted.tenant = slice_of(tenant);
         wanted.session = slice_of(session_id);
-        params_init(&p, REQUEST_MAX);
         session_pages_params(&p, LISTS[list], &wanted);
         status = client_run(db, LISTS[list]->statement, &p, RUN_AGAIN, &rows, err);
     }
@@ -410,7 +406,7 @@ cardbox_status cardbox_session_get_entries(cardbox_entries **out, cardbox *db, c
 {
     arena memory = ARENA_INIT;
     store_rows *rows = NULL;
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_session_read(out, db, tenant, session_id, NULL, err);
 
     if (status == CARDBOX_OK)
@@ -423,7 +419,6 @@ cardbox_status cardbox_session_get_entries(cardbox_entries **out, cardbox *db, c
         return error_nomem(err);
     for (size_t i = 0; i < count; i++)
         ids[i] = slice_of(entry_ids[i]);
-    params_init(&p, REQUEST_MAX);
     session_entries_params(&p, slice_of(tenant), slice_of(session_id), ids, count);
     arena_reset(&memory);
     status = client_run(db, STATEMENT_session_entries_get, &p, RUN_AGAIN, &rows, err);
@@ -471,7 +466,7 @@ cardbox_status cardbox_session_diff(cardbox_entries **out, cardbox *db, const ch
     cardbox_entries *made = NULL;
     session_node_row node;
     store_rows *rows = NULL;
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_session_read(out, db, tenant, session_id, NULL, err);
 
     if (status == CARDBOX_OK)
@@ -481,7 +476,6 @@ cardbox_status cardbox_session_diff(cardbox_entries **out, cardbox *db, const ch
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
-    params_init(&p, REQUEST_MAX);
     session_diff_params(&p, slice_of(tenant), slice_of(session_id), slice_of(a), slice_of(b),
                         limit == 0 ? CARDBOX_PAGE_MAX : limit, text_max_of(json_max));
     status = client_run(db, STATEMENT_session_diff, &p, RUN_AGAIN, &rows, err);

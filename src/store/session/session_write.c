@@ -202,19 +202,6 @@ slice session_line_issue(const store_rows *rows, size_t i)
     return item_text(rows, i, 2);
 }
 
-void session_link_read(session_linked *out, const store_rows *rows)
-{
-    *out = (session_linked){.exists = !rows_null(rows, 0, 2),
-                            .version = rows_int8(rows, 0, 2),
-                            .links = rows_int4(rows, 0, 3),
-                            .cycles = rows_int4(rows, 0, 4)};
-}
-
-slice session_link_issue(const store_rows *rows, size_t i)
-{
-    return item_text(rows, i, 1);
-}
-
 /* --- the head --- */
 
 void session_head_params(params *p, const session_move *move)

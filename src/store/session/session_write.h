@@ -146,20 +146,6 @@ slice session_line_issue(const store_rows *rows, size_t i);
 cardbox_status session_append_status(const store_rows *rows, const session_batch *batch,
                                      cardbox_error *err);
 
-/* --- after an import: STATEMENT_session_link, whose parameters are session_entries_params --- */
-
-typedef struct session_linked {
-    bool exists;     /* the session exists */
-    int64_t version; /* the session's version afterwards */
-    int64_t links;   /* the number of entries that were linked */
-    int64_t cycles;  /* entries not linked, since an entry would become its own ancestor */
-} session_linked;
-
-void session_link_read(session_linked *out, const store_rows *rows);
-
-/* Returns the issue of the id at index `i`: "dangling" or "cycle"; ptr NULL: it was linked. */
-slice session_link_issue(const store_rows *rows, size_t i);
-
 /* --- the head: STATEMENT_session_head --- */
 
 typedef struct session_move {

@@ -141,112 +141,112 @@ const char *cardbox_session_append_entry(cardbox_session_writer *writer, const c
     return add_entry(writer, slice_of(json), err);
 }
 
-/* Begins an entry of the dialect plain. `parent`: NULL: omitted; "": a root. */
-static void begin_entry(buf *out, const char *type, const char *parent)
+/* An entry of the dialect plain. After its first failure nothing is added to it. */
+typedef struct plain_entry {
+    cardbox_session_writer *writer;
+    buf json;
+    cardbox_status status;
+    cardbox_error *err;
+} plain_entry;
+
+/* `parent`: NULL: omitted; "": a root. */
+static plain_entry begin_entry(cardbox_session_writer *writer, const char *type, const char *parent,
+                               cardbox_error *err)
 {
-    buf_char(out, '{');
-    buf_member_text(out, "type", slice_of(type));
+    plain_entry entry = {writer, BUF_INIT(CARDBOX_CONTENT_MAX), CARDBOX_OK, err};
+
+    if (writer == NULL)
+        entry.status = error_set(err, CARDBOX_INVALID, "writer must not be NULL");
+    else if (writer->is_pi)
+        entry.status = error_set(err, CARDBOX_INVALID,
+                                 "the session has the dialect pi: append its entries with "
+                                 "cardbox_session_append_entry");
+    buf_char(&entry.json, '{');
+    buf_member_text(&entry.json, "type", slice_of(type));
     if (parent != NULL)
-        buf_member_text(out, "parentId", *parent == '\0' ? (slice){NULL, 0} : slice_of(parent));
+        buf_member_text(&entry.json, "parentId",
+                        *parent == '\0' ? (slice){NULL, 0} : slice_of(parent));
+    return entry;
 }
 
-static const char *append_entry(cardbox_session_writer *writer, buf *out, cardbox_error *err)
+/* Adds a text. `what` names the argument of the public function. */
+static void put_text(plain_entry *entry, const char *name, const char *what, const char *text)
+{
+    if (entry->status != CARDBOX_OK)
+        return;
+    if (text == NULL)
+        entry->status = error_set(entry->err, CARDBOX_INVALID, "%s must not be NULL", what);
+    else if (!slice_is_utf8(slice_of(text)))
+        entry->status = error_set(entry->err, CARDBOX_INVALID, "%s must be UTF-8", what);
+    else
+        buf_member_text(&entry->json, name, slice_of(text));
+}
+
+/* Adds JSON of a kind; SCAN_NONE: any. */
+static void put_json(plain_entry *entry, const char *name, const char *what, const char *json,
+                     scan_kind kind)
+{
+    if (entry->status == CARDBOX_OK)
+        entry->status = check_json(what, slice_of(json), kind, NULL, NULL, entry->err);
+    buf_member(&entry->json, name, slice_of(json));
+}
+
+static const char *end_entry(plain_entry *entry)
 {
     const char *id = NULL;
 
-    buf_char(out, '}');
-    if (!buf_ok(out))
-        error_buf(err, out, "entry");
-    else
-        id = add_entry(writer, buf_as_slice(out), err);
-    buf_free(out);
+    buf_char(&entry->json, '}');
+    if (entry->status == CARDBOX_OK && !buf_ok(&entry->json))
+        entry->status = error_buf(entry->err, &entry->json, "entry");
+    if (entry->status == CARDBOX_OK)
+        id = add_entry(entry->writer, buf_as_slice(&entry->json), entry->err);
+    buf_free(&entry->json);
     return id;
-}
-
-/* Checks an argument of an entry of the dialect plain. Returns false with an error if it is wrong.
- */
-static bool check_append(const cardbox_session_writer *writer, const char *what, const char *text,
-                         cardbox_error *err)
-{
-    if (writer == NULL || text == NULL)
-        error_set(err, CARDBOX_INVALID, "%s must not be NULL", writer == NULL ? "writer" : what);
-    else if (!slice_is_utf8(slice_of(text)))
-        error_set(err, CARDBOX_INVALID, "%s must be UTF-8", what);
-    else if (writer->is_pi)
-        error_set(err, CARDBOX_INVALID,
-                  "the session has the dialect pi: append its entries with "
-                  "cardbox_session_append_entry");
-    else
-        return true;
-    return false;
-}
-
-/* Checks an optional JSON argument. */
-static bool check_json_argument(const char *what, const char *json, scan_kind kind,
-                                cardbox_error *err)
-{
-    return json == NULL || check_json(what, slice_of(json), kind, NULL, NULL, err) == CARDBOX_OK;
 }
 
 const char *cardbox_session_append_user(cardbox_session_writer *writer, const char *content,
                                         const char *parent, cardbox_error *err)
 {
-    buf out = BUF_INIT(CARDBOX_CONTENT_MAX);
+    plain_entry entry = begin_entry(writer, "user", parent, err);
 
-    if (!check_append(writer, "content", content, err))
-        return NULL;
-    begin_entry(&out, "user", parent);
-    buf_member_text(&out, "content", slice_of(content));
-    return append_entry(writer, &out, err);
+    put_text(&entry, "content", "content", content);
+    return end_entry(&entry);
 }
 
 const char *cardbox_session_append_assistant(cardbox_session_writer *writer, const char *content,
                                              const char *tool_calls, const char *parent,
                                              cardbox_error *err)
 {
-    buf out = BUF_INIT(CARDBOX_CONTENT_MAX);
+    plain_entry entry = begin_entry(writer, "assistant", parent, err);
 
-    if (!check_append(writer, "content", content, err) ||
-        !check_json_argument("tool_calls", tool_calls, SCAN_ARRAY, err))
-        return NULL;
-    begin_entry(&out, "assistant", parent);
-    buf_member_text(&out, "content", slice_of(content));
+    put_text(&entry, "content", "content", content);
     if (tool_calls != NULL)
-        buf_member(&out, "toolCalls", slice_of(tool_calls));
-    return append_entry(writer, &out, err);
+        put_json(&entry, "toolCalls", "tool_calls", tool_calls, SCAN_ARRAY);
+    return end_entry(&entry);
 }
 
 const char *cardbox_session_append_tool(cardbox_session_writer *writer, const char *tool_call_id,
                                         const char *name, const char *params_json,
                                         const char *parent, cardbox_error *err)
 {
-    buf out = BUF_INIT(CARDBOX_CONTENT_MAX);
+    plain_entry entry = begin_entry(writer, "tool", parent, err);
 
-    if (!check_append(writer, "tool_call_id", tool_call_id, err) ||
-        !check_append(writer, "name", name, err) ||
-        !check_json_argument("params", params_json, SCAN_NONE, err))
-        return NULL;
-    begin_entry(&out, "tool", parent);
-    buf_member_text(&out, "name", slice_of(name));
-    buf_member(&out, "params", params_json == NULL ? SLICE("{}") : slice_of(params_json));
-    buf_member_text(&out, "toolCallId", slice_of(tool_call_id));
-    return append_entry(writer, &out, err);
+    put_text(&entry, "name", "name", name);
+    put_json(&entry, "params", "params", params_json == NULL ? "{}" : params_json, SCAN_NONE);
+    put_text(&entry, "toolCallId", "tool_call_id", tool_call_id);
+    return end_entry(&entry);
 }
 
 const char *cardbox_session_append_tool_result(cardbox_session_writer *writer,
                                                const char *tool_call_id, const char *output,
                                                bool success, const char *parent, cardbox_error *err)
 {
-    buf out = BUF_INIT(CARDBOX_CONTENT_MAX);
+    plain_entry entry = begin_entry(writer, "tool_result", parent, err);
 
-    if (!check_append(writer, "tool_call_id", tool_call_id, err) ||
-        !check_append(writer, "output", output, err))
-        return NULL;
-    begin_entry(&out, "tool_result", parent);
-    buf_member_text(&out, "toolCallId", slice_of(tool_call_id));
-    buf_member_text(&out, "output", slice_of(output));
-    buf_member(&out, "success", success ? SLICE("true") : SLICE("false"));
-    return append_entry(writer, &out, err);
+    put_text(&entry, "toolCallId", "tool_call_id", tool_call_id);
+    put_text(&entry, "output", "output", output);
+    buf_member(&entry.json, "success", success ? SLICE("true") : SLICE("false"));
+    return end_entry(&entry);
 }
 
 /* --- sending --- */
