@@ -89,7 +89,7 @@ cardbox_status session_context_answer(buf *out, bool *more, session_context_requ
                                       const store_rows *rows, arena *memory, cardbox_error *err)
 {
     session_lines_read lines;
-    context ctx;
+    context ctx = {.before = 0};
     arena own = ARENA_BESIDE(memory); /* freed at the end: a context may be large */
     cardbox_status status =
         build_context(&ctx, &lines, rows, &request->read, request->how.repair, &own, err);
@@ -116,7 +116,7 @@ cardbox_status cardbox_build_context_options(cardbox_context **out, cardbox *db,
     buf head = BUF_INIT(CONTEXT_BYTES_MAX);
     context_request request;
     session_lines_read lines;
-    context ctx;
+    context ctx = {.before = 0};
     store_rows *rows = NULL;
     params p = PARAMS_INIT;
     cardbox_status status = check_session_read(out, db, tenant, session_id, entry_id, err);
