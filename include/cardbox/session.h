@@ -374,10 +374,9 @@ typedef struct cardbox_session_append_options {
  * id
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session, parent or labelled entry);
- * CARDBOX_CONFLICT (other content of the same id, another version or dialect, or a key of another
- * append); CARDBOX_INVALID (err->message has the reason);
- * CARDBOX_TOO_LARGE; and the connection's. With expected_version and without a key, it is not
- * retried after a lost connection
+ * CARDBOX_CONFLICT (other content with this id, another version or dialect, a used key);
+ * CARDBOX_INVALID (see err->message); CARDBOX_TOO_LARGE; and the connection's. With
+ * expected_version and without a key, it is not retried after a lost connection
  *
  * Thread safety: as the handle.
  */

@@ -55,7 +55,8 @@ BEGIN
         RETURN;
     END IF;
     IF cardinality(ids) = 1 AND cardbox.append_to_head(
-           s, given_dialect, ids[1], parents[1], refs[1], types[1], roles[1], sets[1], targets[1], labels[1], contents[1]) THEN
+           s, given_dialect, ids[1], parents[1], refs[1], types[1], roles[1], sets[1], targets[1], labels[1],
+           contents[1]) THEN
         outcome := 'done';
         version := s.version + 1;
         outcomes := '{appended}';

@@ -1,7 +1,7 @@
 -- box_ranges: returns the boxes and the ranges of positions that a request reads. The statements boxes_read and
 -- box_context use it, and explain its parallel arrays. It is inlined into them.
 CREATE OR REPLACE FUNCTION cardbox.box_ranges(
-    tenants text[], box_ids uuid[], parts_lists integer[], tails bigint[], skips bigint[], mosts bigint[],
+    tenants text[], box_ids uuid[], parts_lists integer[], tails bigint[], skips bigint[], max_lengths bigint[],
     versions bigint[], lengths bigint[], times timestamptz[])
 RETURNS TABLE (ord bigint, parts integer, tenant_id text, parent_ids jsonb, created_at timestamptz,
                version bigint, chain_id uuid, own_from bigint, length bigint, updated_at timestamptz,
@@ -15,8 +15,8 @@ AS $$
            r.first, r.before,
            CASE WHEN k.parts & 4 <> 0 THEN 0 ELSE r.first END AS ids_first,
            CASE WHEN k.parts & 4 <> 0 THEN h.length ELSE r.before END AS ids_before
-      FROM unnest(tenants, box_ids, parts_lists, tails, skips, mosts, versions, lengths, times) WITH ORDINALITY
-           AS k(tenant_id, box_id, parts, tail, skip, most, at_version, at_length, at_time, ord)
+      FROM unnest(tenants, box_ids, parts_lists, tails, skips, max_lengths, versions, lengths, times) WITH ORDINALITY
+           AS k(tenant_id, box_id, parts, tail, skip, max_ids, at_version, at_length, at_time, ord)
       JOIN cardbox.card_boxes b
         ON b.tenant_id = k.tenant_id COLLATE "C" AND b.box_id = k.box_id AND b.deleted_at IS NULL
      CROSS JOIN LATERAL (
@@ -34,7 +34,7 @@ AS $$
         SELECT CASE WHEN k.tail IS NULL THEN greatest(least(k.skip, h.length), 0)
                     ELSE greatest(h.length - least(k.tail, h.length), 0) END AS first) AS f
      CROSS JOIN LATERAL (
-        SELECT f.first, CASE WHEN k.tail IS NULL AND k.most < h.length - f.first THEN f.first + k.most
+        SELECT f.first, CASE WHEN k.tail IS NULL AND k.max_ids < h.length - f.first THEN f.first + k.max_ids
                              ELSE h.length END AS before) AS r
 $$;
 GRANT EXECUTE ON FUNCTION cardbox.box_ranges TO cardbox_worker;

@@ -9,13 +9,13 @@ LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    moment  CONSTANT timestamptz := clock_timestamp();
-    served  text[];
-    share   integer;
-    tenant  text;
-    task    cardbox.tasks;
+    moment     CONSTANT timestamptz := clock_timestamp();
+    served     text[];
+    share      integer;
+    tenant     text;
+    task       cardbox.tasks;
     tasks_left integer := max_tasks;
-    claimed cardbox.claimed_task;
+    claimed    cardbox.claimed_task;
 BEGIN
     IF NOT cardbox.is_service() THEN
         PERFORM cardbox.check_grants(tenants);

@@ -1,6 +1,7 @@
 -- find_line: returns the line of a session that has this number, or no row. It is inlined.
 -- find_entry() explains the range.
-CREATE OR REPLACE FUNCTION cardbox.find_line(tenant text, session text, number bigint) RETURNS SETOF cardbox.session_lines
+CREATE OR REPLACE FUNCTION cardbox.find_line(tenant text, session text, number bigint)
+RETURNS SETOF cardbox.session_lines
 LANGUAGE sql STABLE
 AS $$
     SELECT * FROM cardbox.session_lines x

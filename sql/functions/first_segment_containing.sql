@@ -1,6 +1,7 @@
 -- first_segment_containing: returns the position of the first segment that contains a card, in a box with this
 -- chain and length; NULL: none. The oldest chain is searched first. Part of boxes_containing().
-CREATE OR REPLACE FUNCTION cardbox.first_segment_containing(tenant text, chain uuid, length bigint, card text) RETURNS bigint
+CREATE OR REPLACE FUNCTION cardbox.first_segment_containing(tenant text, chain uuid, length bigint, card text)
+RETURNS bigint
 LANGUAGE sql STABLE
 AS $$
     WITH RECURSIVE ancestor AS (

@@ -7,15 +7,16 @@
 -- Contents are read one by one, so that those beyond the limit are not read. The details of a call are sent only
 -- with the event of its current status.
 CREATE OR REPLACE FUNCTION cardbox.follow_task(
-    ord bigint, tenant text, task text, after_event bigint, message text, after_chunk bigint, max_rows bigint, max_bytes bigint)
+    ord bigint, tenant text, task text, after_event bigint, message text, after_chunk bigint,
+    max_rows bigint, max_bytes bigint)
 RETURNS SETOF cardbox.task_stream_row
 LANGUAGE plpgsql STABLE
 AS $$
 DECLARE
-    one   cardbox.task_stream_row;
+    one    cardbox.task_stream_row;
     bytes  bigint := 0;
     count  bigint := 0;
-    stored      record;
+    stored record;
     is_cut boolean := false;
 BEGIN
     FOR stored IN

@@ -16,7 +16,7 @@ AS $$
 DECLARE
     follower refcursor;
     k        record;
-    one     cardbox.task_stream_row;
+    one      cardbox.task_stream_row;
 BEGIN
     IF pg_is_in_recovery() THEN
         OPEN follower FOR
@@ -42,7 +42,8 @@ BEGIN
         FETCH follower INTO k;
         EXIT WHEN NOT FOUND;
         FOR one IN
-            SELECT * FROM cardbox.follow_task(k.ord, k.tenant_id, k.task_id, k.n, k.message_id, k.chunk, max_rows, least(task_bytes, all_bytes))
+            SELECT * FROM cardbox.follow_task(k.ord, k.tenant_id, k.task_id, k.n, k.message_id, k.chunk, max_rows,
+                                              least(task_bytes, all_bytes))
         LOOP
             all_bytes := all_bytes - cardbox.task_stream_row_bytes(one);
             RETURN NEXT one;

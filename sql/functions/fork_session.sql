@@ -9,12 +9,12 @@ LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    s    record;
-    leaf bigint;
-    deep integer;
-    made timestamptz := clock_timestamp();
+    s          record;
+    leaf       bigint;
+    deep       integer;
+    made       timestamptz := clock_timestamp();
     new_header json;
-    first bigint;
+    first      bigint;
 BEGIN
     IF NOT cardbox.is_service() THEN
         PERFORM cardbox.check_grants(ARRAY[tenant]);

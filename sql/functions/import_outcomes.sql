@@ -9,7 +9,7 @@ CREATE OR REPLACE FUNCTION cardbox.import_outcomes(
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    n      integer := cardinality(contents);
+    n       integer := cardinality(contents);
     is_same boolean;
 BEGIN
     outcomes := array_fill('unchanged'::text, ARRAY[n]);

@@ -6,15 +6,15 @@ RETURNS integer
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    order_of CONSTANT jsonb := '{"pending": 1, "in_progress": 2, "completed": 3, "failed": 3}';
-    id       CONSTANT text := given ->> 'id';
-    task     CONSTANT text := given ->> 'task';
+    order_of   CONSTANT jsonb := '{"pending": 1, "in_progress": 2, "completed": 3, "failed": 3}';
+    id         CONSTANT text := given ->> 'id';
+    task       CONSTANT text := given ->> 'task';
     new_status CONSTANT text := given ->> 'status';
-    is_open  CONSTANT boolean := new_status IN ('pending', 'in_progress');
-    created  CONSTANT bigint := given ->> 'created';
-    updated  CONSTANT bigint := coalesce((given ->> 'updated')::bigint, cardbox.now_ms());
-    at_task  cardbox.tasks;
-    old      cardbox.calls;
+    is_open    CONSTANT boolean := new_status IN ('pending', 'in_progress');
+    created    CONSTANT bigint := given ->> 'created';
+    updated    CONSTANT bigint := coalesce((given ->> 'updated')::bigint, cardbox.now_ms());
+    at_task    cardbox.tasks;
+    old        cardbox.calls;
 BEGIN
     SELECT * INTO at_task FROM cardbox.tasks t
      WHERE t.tenant_id = tenant AND t.task_id = task FOR NO KEY UPDATE;
@@ -48,7 +48,8 @@ BEGIN
     IF old.task_id <> task OR old.ability_name <> given ->> 'ability' OR old.start_message_id <> given ->> 'start'
        OR old.created_at <> created OR NOT cardbox.same_json(old.parameters, save_call.parameters) THEN
         RETURN 4;
-    ELSIF order_of -> new_status < order_of -> old.status OR (old.status IN ('completed', 'failed') AND old.status <> new_status) THEN
+    ELSIF order_of -> new_status < order_of -> old.status
+          OR (old.status IN ('completed', 'failed') AND old.status <> new_status) THEN
         RETURN 7;
     ELSIF old.status = new_status AND updated <= old.updated_at
        AND coalesce(cardbox.same_json(old.details, save_call.details), true)

@@ -22,11 +22,11 @@ LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    kinds    integer[] := '{}';
-    ords     integer[] := '{}';
-    outcomes integer[] := '{}';
-    one      record;
-    done     integer;
+    kinds       integer[] := '{}';
+    ords        integer[] := '{}';
+    outcomes    integer[] := '{}';
+    one         record;
+    done        integer;
     given_calls text[]; -- if the batch ends a task, these calls stay open: the batch may end them itself
 BEGIN
     IF NOT cardbox.is_service() THEN

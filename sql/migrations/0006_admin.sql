@@ -1,12 +1,12 @@
 -- Tables for gc (`cardbox gc`, and cardboxd in the background) and for locks. gc removes expired and deleted cards,
--- deleted boxes, and segments of boxes that nothing can read any more. It works in batches, each in its own transaction.
+-- deleted boxes, and segments of boxes that nothing can read any more. Each batch has its own transaction.
 -- needs: protect
 --
 -- Segments that are still needed. A chain belongs to the box for which it was created, by a creation, a fork or a save.
 -- Its segments are read through the head of that box, through its log, and through chains of forks that continue it.
--- When a box is removed, its chains become orphans. An orphan's segments are needed
--- only below the largest parent_length of the chains that continue it. If none continues it, no segment is needed. When an orphan is removed, it
--- continues no other chain any more. So its parent is examined again if the parent is an orphan.
+-- When a box is removed, its chains become orphans. The segments of an orphan are needed only below the largest
+-- parent_length of the chains that continue it. If none continues it, no segment is needed. When an orphan is removed,
+-- it continues no other chain any more. So its parent is examined again if the parent is an orphan.
 --
 -- Why gc is safe while others write. Only a fork could make an orphan's segments needed again: it reads its parent's
 -- head, and its row in card_box_chains is invisible until it commits.

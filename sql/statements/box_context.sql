@@ -5,7 +5,7 @@
 -- $11 bool  whether the range must be the end of the box's list
 WITH box AS (
     SELECT * FROM cardbox.box_ranges($1::text[], $2::uuid[], $3::int4[], $4::int8[], $5::int8[], $6::int8[],
-                                       $7::int8[], $8::int8[], $9::timestamptz[])
+                                     $7::int8[], $8::int8[], $9::timestamptz[])
 ), segment AS (
     SELECT b.ord, b.parts, b.tenant_id, b.first, b.before, s.start, s.card_ids
       FROM box b

@@ -9,4 +9,5 @@ SELECT CASE WHEN b.deleted_at IS NULL THEN c.outcome ELSE 7 END, coalesce(b.vers
        coalesce(b.length, c.length)
   FROM cardbox.fork_box($1::text, $2::uuid, $3::uuid, $4::int8, $5::int8) AS c
   LEFT JOIN cardbox.card_boxes b
-    ON b.tenant_id = $1::text AND b.box_id = CASE WHEN c.outcome = 6 THEN $3::uuid WHEN c.outcome IN (8, 10) THEN $2::uuid END
+    ON b.tenant_id = $1::text AND b.box_id = CASE WHEN c.outcome = 6 THEN $3::uuid
+                                                      WHEN c.outcome IN (8, 10) THEN $2::uuid END

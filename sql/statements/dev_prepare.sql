@@ -1,5 +1,5 @@
--- Creates the log-in role of the server of `cardbox dev`. Marks the database for `cardbox doctor`; new sessions have the
--- setting.
+-- Creates the log-in role of the server of `cardbox dev`. Marks the database for `cardbox doctor`: new sessions have
+-- the setting.
 DO $$
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'cardbox_server') THEN

@@ -17,5 +17,5 @@ WITH granted AS (
      CROSS JOIN LATERAL cardbox.renew_tasks(g.tenants, g.tasks, g.epochs, $4::int8) AS r
 )
 SELECT l.ord, coalesce(r.state, 3), r.status
-  FROM generate_subscripts($1::text[], 1) AS l(ord)
+  FROM generate_series(1::int8, cardinality($1::text[])) AS l(ord)
   LEFT JOIN renewed r ON r.ord = l.ord

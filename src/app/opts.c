@@ -78,8 +78,8 @@ static bool set_number(parser *p, const opt_spec *spec, const char *source, cons
         *(long *)field(p, spec) = number;
         return true;
     }
-    return fail(p, "%s must be a number%s from %ld to %ld, not \"%s\"", source,
-                size ? " of bytes (with K, M or G)" : "", spec->min, spec->max, text);
+    return fail(p, "%s must be a %s from %ld to %ld, not \"%s\"", source,
+                size ? "number of bytes (with K, M or G)" : "number", spec->min, spec->max, text);
 }
 
 /* Sets the index of a word of `spec->value`, such as "pi|plain". */
@@ -187,7 +187,7 @@ static bool read_option(parser *p, int *at, int argc, char **argv)
     p->given[spec - p->specs] = true;
     if (spec->kind == OPT_FLAG) {
         if (equals != NULL)
-            return fail(p, "option %s takes no value", source);
+            return fail(p, "option %s accepts no value", source);
         *(bool *)field(p, spec) = true;
         return true;
     }

@@ -40,12 +40,11 @@ typedef struct query_limits {
  * free it. */
 typedef void (*query_done)(void *arg, store_rows *rows, const cardbox_error *err);
 
-/* Creates a connection that `by` opens. `by` writes to the eventfd `wake_fd` when an attempt has
- * ended. The first attempt starts in the first async_conn_tick. The options used are conninfo,
- * application_name, connect_timeout_ms, statement_timeout_ms and no_named_statements. The bytes of
- * large answers are counted in `budget` (NULL: not) while they arrive, unless their rows are passed
- * one by one. All texts, `by` and `budget` must outlive the connection. CARDBOX_INVALID: a bad
- * connection string. CARDBOX_NOMEM. */
+/* Creates a connection that `by` opens, which writes to the eventfd `wake_fd` after each attempt.
+ * The first attempt starts in the first async_conn_tick. Uses conninfo, application_name, both
+ * timeouts and no_named_statements; their texts, `by` and `budget` must outlive the connection. The
+ * bytes of large answers are counted in `budget` (NULL: not) while they arrive, unless their rows
+ * are passed one by one. Returns CARDBOX_INVALID for a bad connection string, and CARDBOX_NOMEM. */
 cardbox_status async_conn_new(async_conn **out, const cardbox_options *options, connector *by,
                               int wake_fd, memory_budget *budget, cardbox_error *err);
 

@@ -118,7 +118,7 @@ cardbox_status async_conn_send(async_conn *c, statement_id id, params *p,
     } else if (!put_query(c, q)) {
         status = connect_error(err, c->pg, NULL);
         async_set_reason(c, PQerrorMessage(c->pg));
-        async_move(c, ASYNC_BROKEN, 0); /* what is in the pipeline is not known any more */
+        async_move(c, ASYNC_BROKEN, 0); /* the contents of the pipeline are unknown now */
     }
     if (status == CARDBOX_OK)
         add_pending(c, q);

@@ -215,7 +215,7 @@ def test_a_session_that_has_gone_another_way():
 
 BAD_LINES = [
     ({"entry_id": "other"}, "content has another id than entry_id"),
-    ({"content": {"n": 1}}, "content: line has neither a type nor an id"),
+    ({"content": {"n": 1}}, "content: line has no type and no id"),
     ({"content": [1]}, "content must be an object"),
     ({"content": None}, "the row must have either entry_id and content, or bytes"),
     ({"bytes": "x"}, "the row must have either entry_id and content, or bytes"),

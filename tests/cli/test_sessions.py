@@ -567,7 +567,7 @@ def test_import_of_no_session():
     prose = b"# A page\n\nof prose\n" * 10000
     project = [{"kind": "card", "card_id": "c"}] * 3
     for number, (lines, why) in enumerate((([junk], "line 1: "), ([prose], "(line 1: "), ([b"[]\n"], "no JSON object"),
-                                           ([{"a": 1}], "neither a type nor an id"),
+                                           ([{"a": 1}], "no type and no id"),
                                            (project, "`cardbox import`"), ([b"\n\n{\n", b'  "type": 1\n}'], "(line 3: "),
                                            ([prose, PLAIN[0]], "lines have no entry"))):
         path, name = write(lines), f"none-{number}"

@@ -53,7 +53,7 @@ def comment_text(comment):
     """A comment without its marks, and the number of its lines that have words."""
     body = re.sub(r"(?m)^\s*(?:/\*+|\*/|\*|--)?[ \t]*|[ \t]*\*/[ \t]*$", "", comment)
     lines = sum(1 for line in body.split("\n") if re.search(r"\w", line))
-    return re.sub(r"(?=@(?:param|return)\b)", "\n\n", body), lines  # each tag begins a text of its own
+    return re.sub(r"(?m)^(?=- )|(?=@(?:param|return)\b)", "\n\n", body), lines  # so do tags and items of lists
 
 
 C_TOKEN = re.compile(r'/\*.*?\*/|(?:"(?:\\.|[^"\\\n])*"(?:\s|PRI[a-zA-Z]\d+)*)+|\'(?:\\.|[^\'\\\n])*\'', re.S)

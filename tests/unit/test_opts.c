@@ -175,7 +175,7 @@ static void refuses_wrong_usage(void **state)
         {"prog -x", "unknown option -x"},
         {"prog -dsn=x", "unknown option -dsn (did you mean --dsn?)"},
         {"prog --dsn", "option --dsn needs a value, DSN"},
-        {"prog --verbose=1", "option --verbose takes no value"},
+        {"prog --verbose=1", "option --verbose accepts no value"},
         {"prog --port 65536", "--port must be a number from -5 to 65535, not \"65536\""},
         {"prog --port -6", "--port must be a number from -5 to 65535, not \"-6\""},
         {"prog --port 1K", "--port must be a number from -5 to 65535, not \"1K\""},

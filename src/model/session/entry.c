@@ -322,7 +322,7 @@ bool session_entry_read(session_entry *out, const session_line *line, slice file
     out->value = line->value;
     session_text_of(&out->type, type, memory);
     if (type.kind != SCAN_STRING && found[LINE_ID].kind != SCAN_STRING) {
-        *reason = "line has neither a type nor an id";
+        *reason = "line has no type and no id";
         return false;
     }
     if (!read_id(out, found[LINE_ID], file_id, memory, reason))

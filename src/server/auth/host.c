@@ -147,8 +147,7 @@ cardbox_status host_rules_init(host_rules *out, const settings *set, const char 
     for (size_t i = 0; status == CARDBOX_OK && i < set->allow_host.count; i++)
         status = add_names(out, set->allow_host.at[i], err);
     const char *const listened[] = {where + (is_tcp ? sizeof(SCHEME) - 1 : 0), set->listen};
-    for (size_t i = 0; is_tcp && i < 2;
-         i++) /* what can't be read, as a unix socket, adds nothing */
+    for (size_t i = 0; is_tcp && i < 2; i++) /* a unix socket has no host and adds nothing */
         out->count += read_host(&out->known[out->count], slice_of(listened[i]));
     return status;
 }

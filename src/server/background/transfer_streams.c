@@ -1,6 +1,6 @@
 /*
- * transfer_streams.c: bodies of any length between the thread of a transfer and its client, through
- * the bounded_pipe: that of a request to the thread, or that of an answer from it.
+ * transfer_streams.c: bodies of any length between the thread of a transfer and its client. A
+ * bounded_pipe has the body of the request to the thread, or of the answer from it.
  */
 #include <errno.h>
 #include "server/background/transfers.h"

@@ -17,8 +17,8 @@
 #include "store/admin/role.h"
 
 enum {
-    PIPE_BYTES = 256 * 1024, /* of the pipe between a thread and its loop */
-    STATEMENT_MS = 300000,   /* a box of a million ids takes PostgreSQL half a minute */
+    PIPE_BYTES = 256 * 1024, /* size of the pipe between a thread and its loop */
+    STATEMENT_MS = 300000,   /* PostgreSQL needs half a minute for a box of a million ids */
     STOP_MS = 2000,          /* how long the server waits for threads when it stops */
     CHECK_MS = 250,          /* between two checks whether clients have left */
     MOVED_LEAST =

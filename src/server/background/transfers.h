@@ -79,7 +79,7 @@ struct transfer {
     uint64_t moved_at_check; /* `moved` at the last check of the client's speed */
     bool was_waiting;        /* since then the client has waited for the server */
     int64_t check_ms;        /* when the client and its speed are checked next */
-    /* of both sides */
+    /* used by both sides */
     atomic_bool begun, over; /* the answer may begin; the thread has ended */
     cardbox_status status;   /* once it is over */
     atomic_int refs;         /* the loop, and once it is started the thread */
