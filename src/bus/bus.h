@@ -98,6 +98,10 @@ scan_value bus_input_schema(const bus_ability *ability);
 scan_value bus_output_schema(const bus_ability *ability);
 scan_value bus_description(const bus_ability *ability);
 
+/* Begins a call without an input. The caller fills the plan, which is filled with zeros. NULL: out
+ * of memory. Call bus_end in any case. */
+void *bus_plan(bus_call *call, const bus_ability *ability, slice tenant, arena *memory);
+
 /*
  * Begins a call: checks the input against the schema and reads it. `input` was scanned with a depth
  * of at most BUS_DEPTH_MAX, and must live as long as the call; kind SCAN_NONE means {}.

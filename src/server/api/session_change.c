@@ -1,25 +1,8 @@
 /*
  * session_change.c: creates, forks and deletes sessions, and moves their heads.
  */
-#include <inttypes.h>
-#include "server/api/sessions.h"
+#include "server/api/handlers.h"
 #include "store/session/session_write.h"
-
-/* {"session_id": begins the object. */
-static buf *begin_answer(request *r, slice session)
-{
-    buf *out = request_body(r);
-    buf_text(out, "{\"session_id\":");
-    buf_json_string(out, session);
-    return out;
-}
-
-static void end_answer(request *r, int64_t version)
-{
-    buf *out = request_body(r);
-    buf_printf(out, ",\"version\":%" PRId64 "}", version);
-    request_finish(r);
-}
 
 /* --- create --- */
 
@@ -31,22 +14,6 @@ static const field CREATE[CREATE_FIELDS] = {
     [N_CWD] = {"cwd", FIELD_TEXT, .most = 4096},
     [N_STRICT] = {.name = "strict", .kind = FIELD_BOOL},
 };
-
-HANDLER_PARAMS(build_create, session_create_params)
-
-static void session_create_response(request *r, const batch_rows *found)
-{
-    const session_create *create = r->ticket.keys;
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    int64_t version = 0;
-    bool is_new = false;
-    cardbox_status status = session_create_status(found->rows, create, &version, &is_new, &err);
-    if (!http_error_check(r, status, &err))
-        return;
-    buf_printf(begin_answer(r, create->session), ",\"outcome\":\"%s\"",
-               is_new ? "created" : "exists");
-    end_answer(r, version);
-}
 
 static bool has_contradiction(const field_value *body)
 {
@@ -79,7 +46,7 @@ static bool take_header(request *r, session_create *create, const field_value *b
 void handle_session_create(request *r)
 {
     field_value *body = handler_read_change(r, CREATE, CREATE_FIELDS, true);
-    session_create *create = body == NULL ? NULL : handler_take(r, 1, sizeof(*create));
+    session_create *create = body == NULL ? NULL : handler_ability_plan(r, "session:create");
     if (create == NULL)
         return;
     *create = (session_create){.tenant = request_tenant(r),
@@ -93,8 +60,7 @@ void handle_session_create(request *r)
     if (!take_header(r, create, body))
         return;
     r->ticket.replayable = create->may_exist;
-    handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_session_create, build_create, create,
-                         session_create_response);
+    handler_run_ability(r);
 }
 
 /* --- the head --- */
@@ -107,25 +73,10 @@ static const field HEAD[HEAD_FIELDS] = {
     [H_VERSION] = {"expected_version", FIELD_INTEGER, .least = 1, .most = INT64_MAX},
 };
 
-HANDLER_PARAMS(build_head, session_head_params)
-
-static void session_move_head_response(request *r, const batch_rows *found)
-{
-    const session_move *move = r->ticket.keys;
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    int64_t version = 0;
-    cardbox_status status = session_head_status(found->rows, move, &version, &err);
-    if (!http_error_check(r, status, &err))
-        return;
-    buf_text(begin_answer(r, move->session), ",\"head_entry_id\":");
-    buf_json_string(request_body(r), move->entry);
-    end_answer(r, version);
-}
-
 void handle_session_move_head(request *r)
 {
     field_value *body = handler_read_change(r, HEAD, HEAD_FIELDS, false);
-    session_move *move = body == NULL ? NULL : handler_take(r, 1, sizeof(*move));
+    session_move *move = body == NULL ? NULL : handler_ability_plan(r, "session:head");
     if (move == NULL || !handler_id(r, &move->session, 1, "session"))
         return;
     move->tenant = request_tenant(r);
@@ -134,8 +85,7 @@ void handle_session_move_head(request *r)
         move->expected = body[H_EXPECTED].text;
     move->expected_version = body[H_VERSION].number;
     r->ticket.replayable = !body[H_EXPECTED].given && !body[H_VERSION].given;
-    handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_session_head, build_head, move,
-                         session_move_head_response);
+    handler_run_ability(r);
 }
 
 /* --- fork --- */
@@ -147,26 +97,10 @@ static const field FORK[FORK_FIELDS] = {
     [F_ENTRY] = {"entry_id", FIELD_ID, .most = SESSION_ID_MAX},
 };
 
-HANDLER_PARAMS(build_fork, session_fork_params)
-
-static void session_fork_response(request *r, const batch_rows *found)
-{
-    const session_fork *fork = r->ticket.keys;
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    int64_t entries = 0;
-    cardbox_status status = session_fork_status(found->rows, fork, &entries, &err);
-    if (!http_error_check(r, status, &err))
-        return;
-    buf_text(begin_answer(r, fork->new_session), ",\"forked_from\":");
-    buf_json_string(request_body(r), fork->session);
-    buf_printf(request_body(r), ",\"entries\":%" PRId64, entries);
-    end_answer(r, 1);
-}
-
 void handle_session_fork(request *r)
 {
     field_value *body = handler_read_change(r, FORK, FORK_FIELDS, true);
-    session_fork *fork = body == NULL ? NULL : handler_take(r, 1, sizeof(*fork));
+    session_fork *fork = body == NULL ? NULL : handler_ability_plan(r, "session:fork");
     if (fork == NULL || !handler_id(r, &fork->session, 1, "session"))
         return;
     fork->tenant = request_tenant(r);
@@ -176,46 +110,19 @@ void handle_session_fork(request *r)
         http_error_send_no_memory(r);
         return;
     }
-    handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_session_fork, build_fork, fork,
-                         session_fork_response);
+    handler_run_ability(r);
 }
 
 /* --- delete --- */
 
-HANDLER_PARAMS(build_delete, session_delete_params)
-
-static void delete_part(request *r);
-
-static void session_delete_response(request *r, const batch_rows *found)
-{
-    session_deletion *deletion = r->plan;
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    bool more;
-    if (!http_error_check(r, session_delete_status(deletion, &more, found->rows, &err), &err))
-        return;
-    if (more) {
-        delete_part(r);
-        return;
-    }
-    buf_printf(begin_answer(r, deletion->session), ",\"deleted\":true,\"entries\":%" PRId64 "}",
-               deletion->entries);
-    request_finish(r);
-}
-
-/* Each part has the time limit of a request. If the client leaves, the gc_thread deletes the rest.
- */
-static void delete_part(request *r)
-{
-    handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_session_delete, build_delete, r->plan,
-                         session_delete_response);
-}
-
+/* Each statement deletes a part, and has the time limit of a request. If the client leaves, the gc
+ * thread deletes the rest. */
 void handle_session_delete(request *r)
 {
-    session_deletion *deletion = handler_no_query(r) ? handler_take(r, 1, sizeof(*deletion)) : NULL;
+    session_deletion *deletion =
+        handler_no_query(r) ? handler_ability_plan(r, "session:delete") : NULL;
     if (deletion == NULL || !handler_id(r, &deletion->session, 1, "session"))
         return;
     deletion->tenant = request_tenant(r);
-    r->plan = deletion;
-    delete_part(r);
+    handler_run_ability(r);
 }
