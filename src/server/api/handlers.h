@@ -64,11 +64,8 @@ bool handler_no_query(request *r);
  * False: nothing of ours can have this id; answered. */
 bool handler_id(request *r, slice *out, size_t param, const char *what);
 
-/* True if the statement found a row. Otherwise the answer is "`what` not found". */
-bool handler_found(request *r, const batch_rows *found, const char *what);
-
-/* The card in the path, in the request's arena. NULL: no card can have this id; answered. */
-card_key *handler_card(request *r);
+/* The id of the card in the path. False: no card can have this id; answered. */
+bool handler_card(request *r, slice *out);
 
 /* The box in the path. False: no box can have this id; answered. */
 bool handler_box(request *r, uuid16 *out);

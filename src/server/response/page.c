@@ -3,8 +3,6 @@
  */
 #include "server/response/page.h"
 
-#include "store/list_json.h"
-
 int64_t page_limit(const field_value *limit)
 {
     return limit->given ? limit->number : LIMIT_DEFAULT;
@@ -46,26 +44,16 @@ bool page_read(request *r, int64_t *limit, list_cursor *from,
     return page_cursor(r, from, &query[P_CURSOR], read);
 }
 
-history *page_history(request *r)
+history *page_history(request *r, const char *ability_id)
 {
     field_value *query = handler_read_query(r, PAGE, PAGE_FIELDS, false);
-    history *h = query == NULL ? NULL : handler_take(r, 1, sizeof(*h));
+    history *h = query == NULL ? NULL : handler_ability_plan(r, ability_id);
     if (h == NULL)
         return NULL;
-    *h = (history){.tenant = request_tenant(r),
-                   .before = INT64_MAX,
-                   .limit = page_limit(&query[P_LIMIT]),
-                   .ids_max = -1};
+    h->tenant = request_tenant(r);
+    h->before = INT64_MAX;
+    h->limit = page_limit(&query[P_LIMIT]);
     return page_number(r, &h->before, &query[P_CURSOR]) ? h : NULL;
-}
-
-box_list *page_of_boxes(request *r)
-{
-    box_list *list = handler_take(r, 1, sizeof(*list));
-    if (list == NULL)
-        return NULL;
-    list->tenant = request_tenant(r);
-    return page_read(r, &list->limit, &list->from, list_cursor_read_box) ? list : NULL;
 }
 
 bool page_check_budget(request *r, const store_rows *rows)
@@ -74,13 +62,4 @@ bool page_check_budget(request *r, const store_rows *rows)
         return true;
     http_error_send_over_budget(r);
     return false;
-}
-
-void page_render_boxes(request *r, const batch_rows *found)
-{
-    const box_list *list = r->ticket.keys;
-    if (!page_check_budget(r, found->rows))
-        return;
-    list_json_boxes(request_body(r), found->rows, list->limit, &r->memory);
-    request_finish(r);
 }
