@@ -1,11 +1,12 @@
 /*
  * abilities.c: the list of abilities, their descriptions and invocations. The bus reads the input
- * and renders the output. Its statements are queued here.
+ * and renders the output. Its statements are queued here. Other routes that answer with the output
+ * of an ability read their request into its plan.
  */
 #include "bus/describe.h"
 #include "server/background/background.h"
 #include "server/request/headers.h"
-#include "server/response/page.h"
+#include "server/api/handlers.h"
 
 route_scope ability_scope(const request *r)
 {
@@ -91,8 +92,10 @@ static void answer_call(request *r, const store_rows *rows)
 
 static void ability_invoke_response(request *r, const batch_rows *found)
 {
-    if (page_check_budget(r, found->rows))
+    if (rows_bytes(found->rows) <= (size_t)r->server->set->response_max)
         answer_call(r, found->rows);
+    else
+        http_error_send_over_budget(r);
 }
 
 void *handler_ability_plan(request *r, const char *ability_id)

@@ -1,5 +1,5 @@
 /*
- * page.c: limit and cursor of a page, and whether it fits. Its JSON is the store's.
+ * page.c: limit and cursor of a page. Its JSON is the store's.
  */
 #include "server/response/page.h"
 
@@ -29,11 +29,6 @@ enum { P_LIMIT, P_CURSOR, PAGE_FIELDS };
 static const field PAGE[PAGE_FIELDS] = {
     [P_LIMIT] = {PAGE_LIMIT_FIELD}, [P_CURSOR] = {PAGE_CURSOR_FIELD}};
 
-bool page_number(request *r, int64_t *out, const field_value *cursor)
-{
-    return !cursor->given || list_number_read(out, cursor->text) || page_bad_cursor(r);
-}
-
 bool page_read(request *r, int64_t *limit, list_cursor *from,
                bool (*read)(list_cursor *out, slice text, arena *memory))
 {
@@ -53,13 +48,7 @@ history *page_history(request *r, const char *ability_id)
     h->tenant = request_tenant(r);
     h->before = INT64_MAX;
     h->limit = page_limit(&query[P_LIMIT]);
-    return page_number(r, &h->before, &query[P_CURSOR]) ? h : NULL;
-}
-
-bool page_check_budget(request *r, const store_rows *rows)
-{
-    if (rows_bytes(rows) <= (size_t)r->server->set->response_max)
-        return true;
-    http_error_send_over_budget(r);
-    return false;
+    const field_value *cursor = &query[P_CURSOR];
+    bool is_read = !cursor->given || list_number_read(&h->before, cursor->text);
+    return is_read || page_bad_cursor(r) ? h : NULL;
 }
