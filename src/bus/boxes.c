@@ -164,19 +164,25 @@ BUS_RENDERS(box_list)
     return CARDBOX_OK;
 }
 
-/* The log omits the ids of a change that added more than this. */
+/* The log omits the ids of a change that added more than this. With at_version, box:get returns
+ * them. */
 enum { LOG_IDS_MAX = 1000 };
 
 BUS_READS(box_log)
 {
     history *h = in->call->plan;
-    *h = (history){.tenant = in->call->tenant, .ids_max = LOG_IDS_MAX};
+    h->tenant = in->call->tenant;
     input_uuid(in, "box_id", &h->box);
     h->before = input_before(in);
     h->limit = input_limit(in);
 }
 
-BUS_BUILDS_FROM_PLAN(box_log, box_log_params)
+BUS_BUILDS(box_log)
+{
+    history *h = call->plan;
+    h->ids_max = LOG_IDS_MAX;
+    box_log_params(p, h);
+}
 
 BUS_RENDERS(box_log)
 {

@@ -68,10 +68,11 @@ struct bus_ability {
     const bus_text *text;
     bus_scope scope;
     unsigned traits;
-    size_t plan;            /* size of the plan in bytes; 0: the ability reads no input */
+    size_t plan;            /* size of the plan in bytes */
     statement_id statement; /* statement of the first step; build and render belong to this step */
     /* Reads the input into the plan. The caller has filled the plan with zeros. The function
-     * reports CARDBOX_INVALID only for rules that a schema can't express. */
+     * reports CARDBOX_INVALID only for rules that a schema can't express. NULL: the ability has no
+     * plan. */
     void (*read)(input_reader *in);
     void (*build)(params *p, const bus_call *call);
     cardbox_status (*render)(bus_call *call, const store_rows *rows, buf *out, cardbox_error *err);
@@ -97,6 +98,10 @@ const char *bus_scope_name(bus_scope scope);
 scan_value bus_input_schema(const bus_ability *ability);
 scan_value bus_output_schema(const bus_ability *ability);
 scan_value bus_description(const bus_ability *ability);
+
+/* Begins a call without an input. The caller fills the plan, which is filled with zeros. NULL: out
+ * of memory. Call bus_end in any case. */
+void *bus_plan(bus_call *call, const bus_ability *ability, slice tenant, arena *memory);
 
 /*
  * Begins a call: checks the input against the schema and reads it. `input` was scanned with a depth

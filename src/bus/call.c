@@ -20,19 +20,8 @@ static void note_faults(bus_call *call, const schema_errors *faults)
     call->faults = arena_keep(call->memory, &items);
 }
 
-static cardbox_status read_plan(bus_call *call, cardbox_error *err)
+void *bus_plan(bus_call *call, const bus_ability *ability, slice tenant, arena *memory)
 {
-    input_reader in = {call, call->input, err, CARDBOX_OK};
-    call->plan = arena_zeros(call->memory, 1, call->ability->plan);
-    if (call->plan != NULL)
-        call->ability->read(&in);
-    return in.status;
-}
-
-cardbox_status bus_begin(bus_call *call, const bus_ability *ability, slice tenant, scan_value input,
-                         arena *memory, cardbox_error *err)
-{
-    schema_errors faults;
     *call = (bus_call){
         .ability = ability,
         .tenant = tenant,
@@ -40,13 +29,23 @@ cardbox_status bus_begin(bus_call *call, const bus_ability *ability, slice tenan
         .step = {ability->statement, ability->scope != BUS_READ, ability->build, ability->render},
         .again = (ability->traits & BUS_AGAIN) != 0,
         .wakes = (ability->traits & BUS_WAKES) != 0};
+    call->plan = arena_zeros(memory, 1, ability->plan);
+    return call->plan;
+}
+
+cardbox_status bus_begin(bus_call *call, const bus_ability *ability, slice tenant, scan_value input,
+                         arena *memory, cardbox_error *err)
+{
+    schema_errors faults;
+    void *plan = bus_plan(call, ability, tenant, memory);
     call->input = input.kind == SCAN_NONE ? scan_whole(SLICE("{}")) : input;
     cardbox_status status = schema_validate(&faults, bus_input_schema(ability), call->input, err);
     if (status != CARDBOX_OK)
         note_faults(call, &faults);
-    else if (ability->plan > 0)
-        status = read_plan(call, err);
-    return memory->failed ? error_nomem(err) : status;
+    input_reader in = {call, call->input, err, status};
+    if (status == CARDBOX_OK && plan != NULL && ability->read != NULL)
+        ability->read(&in);
+    return memory->failed ? error_nomem(err) : in.status;
 }
 
 void bus_end(bus_call *call)

@@ -167,7 +167,7 @@ BUS_RENDERS(card_list)
 BUS_READS(card_revisions)
 {
     history *h = in->call->plan;
-    *h = (history){.tenant = in->call->tenant, .ids_max = -1};
+    h->tenant = in->call->tenant;
     h->card_id = input_id(in, "card_id", CARDBOX_CARD_ID_MAX);
     h->before = input_before(in);
     h->limit = input_limit(in);
@@ -201,20 +201,26 @@ BUS_RENDERS(card_boxes)
     return CARDBOX_OK;
 }
 
+BUS_READS(card_delete)
+{
+    slice *card_id = in->call->plan;
+    *card_id = input_id(in, "card_id", CARDBOX_CARD_ID_MAX);
+}
+
 BUS_BUILDS(card_delete)
 {
-    const card_ids *ids = call->plan;
-    card_delete_params(p, ids->keys->tenant, ids->keys->card_id);
+    const slice *card_id = call->plan;
+    card_delete_params(p, call->tenant, *card_id);
 }
 
 BUS_RENDERS(card_delete)
 {
-    const card_ids *ids = call->plan;
-    cardbox_status status = card_delete_status(rows, ids->keys->card_id, err);
+    const slice *card_id = call->plan;
+    cardbox_status status = card_delete_status(rows, *card_id, err);
     if (status != CARDBOX_OK)
         return status;
     buf_text(out, "{\"card_id\":");
-    buf_json_string(out, ids->keys->card_id);
+    buf_json_string(out, *card_id);
     buf_text(out, ",\"deleted\":true}");
     return CARDBOX_OK;
 }
@@ -226,8 +232,7 @@ static const bus_ability TABLE[] = {
     BUS_ABILITY(card_list, READ, BUS_AGAIN, card_list, cards_list),
     BUS_ABILITY(card_revisions, READ, BUS_AGAIN, history, card_revisions),
     BUS_ABILITY(card_boxes, READ, BUS_AGAIN, box_list, boxes_with_card),
-    BUS_ABILITY_WITH(card_delete, WRITE, BUS_AGAIN, card_ids, card_delete, card_get, card_delete,
-                     card_delete, NULL),
+    BUS_ABILITY(card_delete, WRITE, BUS_AGAIN, slice, card_delete),
 };
 
 const bus_table BUS_OF_CARDS = BUS_TABLE(TABLE);

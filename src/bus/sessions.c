@@ -4,33 +4,27 @@
  */
 #include "bus/abilities.h"
 #include "base/errors.h"
+#include "bus/plans.h"
 #include "store/session/session_context.h"
-#include "store/session/session_pages.h"
 
 /* --- list --- */
 
-typedef struct session_request {
-    list_cursor from;
-    int64_t limit;
-    slice session;
-} session_request;
-
 BUS_READS(session_list)
 {
-    session_request *plan = in->call->plan;
+    session_list *plan = in->call->plan;
     plan->limit = input_limit(in);
     input_cursor(in, &plan->from, list_cursor_read);
 }
 
 BUS_BUILDS(session_list)
 {
-    const session_request *plan = call->plan;
+    const session_list *plan = call->plan;
     sessions_list_params(p, call->tenant, &plan->from, plan->limit);
 }
 
 BUS_RENDERS(session_list)
 {
-    const session_request *plan = call->plan;
+    const session_list *plan = call->plan;
     session_list_json(out, rows, plan->limit, call->tenant, call->memory);
     return CARDBOX_OK;
 }
@@ -39,24 +33,24 @@ BUS_RENDERS(session_list)
 
 BUS_READS(session_get)
 {
-    session_request *plan = in->call->plan;
-    plan->session = input_id(in, "session_id", SESSION_ID_MAX);
+    slice *session = in->call->plan;
+    *session = input_id(in, "session_id", SESSION_ID_MAX);
 }
 
 BUS_BUILDS(session_get)
 {
-    const session_request *plan = call->plan;
-    session_params(p, call->tenant, plan->session);
+    const slice *session = call->plan;
+    session_params(p, call->tenant, *session);
 }
 
 BUS_RENDERS(session_get)
 {
-    const session_request *plan = call->plan;
-    session_row session;
+    const slice *session = call->plan;
+    session_row row;
     if (rows_count(rows) == 0)
-        return session_not_found(plan->session, err);
-    session_row_read(&session, rows, 0);
-    session_row_json(out, &session, call->tenant);
+        return session_not_found(*session, err);
+    session_row_read(&row, rows, 0);
+    session_row_json(out, &row, call->tenant);
     return CARDBOX_OK;
 }
 
@@ -91,8 +85,8 @@ BUS_RENDERS(session_context)
 }
 
 static const bus_ability TABLE[] = {
-    BUS_ABILITY(session_list, READ, BUS_AGAIN, session_request, sessions_list),
-    BUS_ABILITY(session_get, READ, BUS_AGAIN, session_request, session_get),
+    BUS_ABILITY(session_list, READ, BUS_AGAIN, session_list, sessions_list),
+    BUS_ABILITY(session_get, READ, BUS_AGAIN, slice, session_get),
     BUS_ABILITY(session_context, READ, BUS_AGAIN, session_context_request, session_context),
 };
 

@@ -4,46 +4,69 @@
  */
 #include "bus/abilities.h"
 #include "base/errors.h"
-#include "store/session/session_pages.h"
+#include "bus/plans.h"
 
-typedef struct tree_request {
-    session_page page; /* limit: one row more than is returned */
-    const session_pages *of;
-    session_path_read path; /* also used to check that the session exists */
-    slice entry, other;
-} tree_request;
+/* The list that an ability with this statement reads. NULL: it reads none. */
+static const session_pages *pages_of(statement_id id)
+{
+    static const session_pages *const ALL[] = {&SESSION_TREE, &SESSION_CHILDREN, &SESSION_LEAVES,
+                                               &SESSION_BRANCH_POINTS, &SESSION_LABELS};
+    for (size_t i = 0; i < sizeof(ALL) / sizeof(ALL[0]); i++)
+        if (ALL[i]->statement == id)
+            return ALL[i];
+    return NULL;
+}
+
+tree_request *tree_request_init(const bus_call *call, slice session, slice entry, int64_t limit)
+{
+    tree_request *plan = call->plan;
+    slice entry_or_head = entry.ptr == NULL ? SLICE("") : entry;
+    plan->of = pages_of(call->ability->statement);
+    plan->entry = entry;
+    plan->page = (session_page){.tenant = call->tenant,
+                                .session = session,
+                                .entry = SLICE(""),
+                                .after = -1,
+                                .limit = limit + 1,
+                                .text_max = -1};
+    if (plan->of != NULL && plan->of->has_entry)
+        plan->page.entry = entry_or_head;
+    plan->path = (session_path_read){
+        .tenant = call->tenant, .session = session, .entry = entry_or_head, .limit = limit};
+    return plan;
+}
+
+bool tree_request_cursor(tree_request *plan, slice cursor, arena *memory)
+{
+    return plan->of == NULL ? list_number_read(&plan->path.from, cursor)
+                            : session_pages_cursor(&plan->page, plan->of, cursor, memory);
+}
 
 /* Reads the members that all these inputs share. */
 static tree_request *read_request(input_reader *in)
 {
-    tree_request *plan = in->call->plan;
-    plan->page = (session_page)SESSION_PAGE_INIT;
-    plan->page.tenant = in->call->tenant;
-    plan->page.session = input_id(in, "session_id", SESSION_ID_MAX);
-    plan->page.entry = SLICE("");
-    plan->page.limit = input_limit(in) + 1;
+    slice session = input_id(in, "session_id", SESSION_ID_MAX);
+    slice entry = input_id(in, "entry_id", SESSION_ID_MAX);
+    tree_request *plan = tree_request_init(in->call, session, entry, input_limit(in));
     plan->page.text_max = input_integer(in, "lines", -1);
-    plan->entry = input_id(in, "entry_id", SESSION_ID_MAX);
-    plan->path = (session_path_read){.tenant = in->call->tenant,
-                                     .session = plan->page.session,
-                                     .entry = plan->entry.ptr == NULL ? SLICE("") : plan->entry};
     return plan;
+}
+
+BUS_READS(session_pages)
+{
+    tree_request *plan = read_request(in);
+    slice cursor = input_text(in, "cursor");
+    if (in->status == CARDBOX_OK && cursor.ptr != NULL &&
+        !tree_request_cursor(plan, cursor, in->call->memory))
+        in->status = error_cursor(in->err, cursor.ptr);
 }
 
 /* --- the path of an entry --- */
 
-BUS_READS(session_path)
-{
-    tree_request *plan = read_request(in);
-    if (input_value(in, "cursor").kind != SCAN_NONE)
-        plan->path.from = input_before(in);
-    plan->path.limit = plan->page.limit - 1;
-    plan->path.with_text = plan->page.text_max >= 0;
-}
-
 BUS_BUILDS(session_path)
 {
-    const tree_request *plan = call->plan;
+    tree_request *plan = call->plan;
+    plan->path.with_text = plan->page.text_max >= 0 || plan->page.preview_max > 0;
     session_path_params(p, &plan->path);
 }
 
@@ -52,7 +75,7 @@ BUS_RENDERS(session_path)
     const tree_request *plan = call->plan;
     session_path path;
     cardbox_status status = session_path_from_rows(&path, rows, &plan->path, call->memory, err);
-    const session_text_limits shown = {.text_max = plan->page.text_max};
+    const session_text_limits shown = {plan->page.text_max, plan->page.preview_max, call->memory};
     if (status == CARDBOX_OK)
         session_path_json(out, rows, &path, &plan->path, &shown);
     return status;
@@ -80,6 +103,7 @@ static cardbox_status ask_existence(bus_call *call)
                                     render_existence};
     tree_request *plan = call->plan;
     plan->path.from = INT32_MAX;
+    plan->path.limit = 0;
     return bus_next(call, &EXISTS);
 }
 
@@ -108,29 +132,6 @@ BUS_RENDERS(session_entry)
 
 /* --- lists of entries --- */
 
-static const session_pages *pages_of(statement_id id)
-{
-    static const session_pages *const ALL[] = {&SESSION_TREE, &SESSION_CHILDREN, &SESSION_LEAVES,
-                                               &SESSION_BRANCH_POINTS, &SESSION_LABELS};
-    size_t i = 0;
-    while (ALL[i]->statement != id)
-        i++;
-    return ALL[i];
-}
-
-BUS_READS(session_pages)
-{
-    tree_request *plan = read_request(in);
-    arena *memory = in->call->memory;
-    plan->of = pages_of(in->call->ability->statement);
-    if (plan->of->has_entry)
-        plan->page.entry = plan->entry;
-    slice cursor = input_text(in, "cursor");
-    if (in->status == CARDBOX_OK && cursor.ptr != NULL &&
-        !session_pages_cursor(&plan->page, plan->of, cursor, memory))
-        in->status = error_cursor(in->err, cursor.ptr);
-}
-
 BUS_BUILDS(session_pages)
 {
     const tree_request *plan = call->plan;
@@ -158,8 +159,9 @@ BUS_READS(session_diff)
 BUS_BUILDS(session_diff)
 {
     const tree_request *plan = call->plan;
-    session_diff_params(p, call->tenant, plan->page.session, plan->entry, plan->other,
-                        plan->page.limit, plan->page.text_max);
+    const session_page *page = &plan->page;
+    session_diff_params(p, call->tenant, page->session, plan->entry, plan->other, page->limit,
+                        page->text_max > page->preview_max ? page->text_max : page->preview_max);
 }
 
 BUS_RENDERS(session_diff)
@@ -167,7 +169,7 @@ BUS_RENDERS(session_diff)
     const tree_request *plan = call->plan;
     cardbox_status status =
         session_diff_status(rows, plan->page.session, plan->entry, plan->other, err);
-    const session_text_limits shown = {.text_max = plan->page.text_max};
+    const session_text_limits shown = {plan->page.text_max, plan->page.preview_max, call->memory};
     if (status == CARDBOX_OK)
         session_diff_json(out, rows, plan->page.limit - 1, &shown);
     return status;
@@ -184,7 +186,8 @@ static const bus_ability TABLE[] = {
     PAGES(session_leaves),
     PAGES(session_branch_points),
     PAGES(session_labels),
-    BUS_ABILITY(session_path, READ, BUS_AGAIN, tree_request, session_path),
+    BUS_ABILITY_WITH(session_path, READ, BUS_AGAIN, tree_request, session_path, session_pages,
+                     session_path, session_path, NULL),
     BUS_ABILITY(session_diff, READ, BUS_AGAIN, tree_request, session_diff),
 };
 

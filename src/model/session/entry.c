@@ -77,9 +77,11 @@ const char *session_role_shown(session_role role)
     return NAMES[role];
 }
 
+const char *const SESSION_DIALECTS[] = {[SESSION_PLAIN] = "plain", [SESSION_PI] = "pi", NULL};
+
 const char *session_dialect_name(int dialect)
 {
-    return dialect < 0 ? NULL : dialect == SESSION_PI ? "pi" : "plain";
+    return dialect < 0 ? NULL : SESSION_DIALECTS[dialect];
 }
 
 int session_dialect_named(slice name)

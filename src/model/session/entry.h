@@ -125,6 +125,9 @@ const char *session_entry_lacks(const session_entry *entry);
 #define SESSION_NO_CONTENT   "an entry without content is never part of a context"
 const char *session_entry_not_in_context(const session_entry *entry);
 
+/* By session_dialect; NULL ends them. */
+extern const char *const SESSION_DIALECTS[];
+
 /* "plain", "pi"; NULL for a negative number: not yet known. */
 const char *session_dialect_name(int dialect);
 

@@ -1,11 +1,12 @@
 /*
  * abilities.c: the list of abilities, their descriptions and invocations. The bus reads the input
- * and renders the output. Its statements are queued here.
+ * and renders the output. Its statements are queued here. Other routes that answer with the output
+ * of an ability read their request into its plan.
  */
 #include "bus/describe.h"
 #include "server/background/background.h"
 #include "server/request/headers.h"
-#include "server/response/page.h"
+#include "server/api/handlers.h"
 
 route_scope ability_scope(const request *r)
 {
@@ -62,34 +63,55 @@ static void build_step(params *p, const void *keys)
     call->step.build(p, call);
 }
 
-static void run_step(request *r);
+static void answer_error(request *r, const cardbox_error *err)
+{
+    const bus_call *call = r->plan;
+    if (err->status == CARDBOX_NOMEM)
+        http_error_send_no_memory(r);
+    else if (r->match.route->scope == SCOPE_ABILITY)
+        http_error_send_ability(r, err, call->faults);
+    else
+        http_error_check(r, err->status, err);
+}
 
 static void answer_call(request *r, const store_rows *rows)
 {
     bus_call *call = r->plan;
     cardbox_error err = CARDBOX_ERROR_INIT;
     cardbox_status status = bus_render(call, rows, request_body(r), &err);
-    if (status == CARDBOX_OK && call->more) {
-        run_step(r);
-        return;
-    }
-    if (status == CARDBOX_OK && call->wakes)
-        notifier_add(r->server->notifier, call->tenant);
-    if (status == CARDBOX_OK)
+    if (status != CARDBOX_OK) {
+        answer_error(r, &err);
+    } else if (call->more) {
+        handler_run_ability(r);
+    } else {
+        if (call->wakes)
+            notifier_add(r->server->notifier, call->tenant);
         request_finish(r);
-    else if (status == CARDBOX_NOMEM)
-        http_error_send_no_memory(r);
-    else
-        http_error_send_ability(r, &err, call->faults);
+    }
 }
 
 static void ability_invoke_response(request *r, const batch_rows *found)
 {
-    if (page_check_budget(r, found->rows))
+    if (rows_bytes(found->rows) <= (size_t)r->server->set->response_max)
         answer_call(r, found->rows);
+    else
+        http_error_send_over_budget(r);
 }
 
-static void run_step(request *r)
+void *handler_ability_plan(request *r, const char *ability_id)
+{
+    bus_call *call = handler_take(r, 1, sizeof(*call));
+    if (call == NULL)
+        return NULL;
+    r->plan = call;
+    r->drop_plan = drop_call;
+    void *plan = bus_plan(call, bus_find(slice_of(ability_id)), request_tenant(r), &r->memory);
+    if (plan == NULL)
+        http_error_send_no_memory(r);
+    return plan;
+}
+
+void handler_run_ability(request *r)
 {
     const bus_call *call = r->plan;
     if (call->step.statement == BUS_NO_STATEMENT)
@@ -126,10 +148,8 @@ static bool begin_call(request *r, bus_call *call, const bus_ability *ability)
     r->plan = call;
     r->drop_plan = drop_call;
     cardbox_status status = bus_begin(call, ability, request_tenant(r), input, &r->memory, &err);
-    if (status == CARDBOX_NOMEM)
-        http_error_send_no_memory(r);
-    else if (status != CARDBOX_OK)
-        http_error_send_ability(r, &err, call->faults);
+    if (status != CARDBOX_OK)
+        answer_error(r, &err);
     return status == CARDBOX_OK;
 }
 
@@ -143,5 +163,5 @@ void handle_ability_invoke(request *r)
         return;
     r->ticket.replayable = call->again;
     r->ticket.has_new_ids = true; /* it may have one, such as a new task's */
-    run_step(r);
+    handler_run_ability(r);
 }

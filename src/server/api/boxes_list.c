@@ -1,43 +1,37 @@
 /*
- * boxes_list.c: pages of boxes without their ids, and of the changes of one box.
+ * boxes_list.c: pages of boxes without their ids, of the boxes that contain a card, and of the
+ * changes of one box.
  */
 #include "server/response/page.h"
-#include "store/list_json.h"
 
-/* The log omits the ids of changes that added more than this. GET with ?at_version= returns them.
+/* The plan of an ability that lists boxes, with the limit and cursor of the query. NULL: answered.
  */
-enum { LOG_IDS_MAX = 1000 };
-
-/* --- boxes --- */
-
-HANDLER_PARAMS(build_boxes, boxes_list_params)
+static box_list *list_plan(request *r, const char *ability_id)
+{
+    box_list *list = handler_ability_plan(r, ability_id);
+    if (list == NULL || !page_read(r, &list->limit, &list->from, list_cursor_read_box))
+        return NULL;
+    list->tenant = request_tenant(r);
+    return list;
+}
 
 void handle_boxes_list(request *r)
 {
-    box_list *list = page_of_boxes(r);
-    if (list != NULL)
-        handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_boxes_list, build_boxes, list,
-                             page_render_boxes);
+    if (list_plan(r, "box:list") != NULL)
+        handler_run_ability(r);
 }
 
-/* --- changes --- */
-
-static void box_log_response(request *r, const batch_rows *found)
+void handle_card_boxes(request *r)
 {
-    const history *h = r->ticket.keys;
-    if (!handler_found(r, found, "box") || !page_check_budget(r, found->rows))
-        return;
-    list_json_log(request_body(r), found->rows, h->limit);
-    request_finish(r);
+    box_list *list = list_plan(r, "card:boxes");
+    if (list != NULL && handler_card(r, &list->card_id))
+        handler_run_ability(r);
 }
 
-HANDLER_PARAMS(build_log, box_log_params)
-
+/* The log omits the ids of large changes. GET of the box with ?at_version= returns them. */
 void handle_box_log(request *r)
 {
-    history *h = page_history(r);
-    if (h == NULL || !handler_box(r, &h->box))
-        return;
-    h->ids_max = LOG_IDS_MAX;
-    handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_box_log, build_log, h, box_log_response);
+    history *h = page_history(r, "box:log");
+    if (h != NULL && handler_box(r, &h->box))
+        handler_run_ability(r);
 }

@@ -20,24 +20,6 @@ static void answer_change(request *r, const uuid16 *box, const box_change *chang
     request_finish(r);
 }
 
-/* Reads the only row of an unbatched statement. */
-static cardbox_status read_single_change(box_change *out, const batch_rows *found,
-                                         cardbox_error *err)
-{
-    *out = (box_change){.outcome = 0};
-    if (rows_count(found->rows) > 0)
-        box_change_read(out, found->rows, 0, 0);
-    return box_change_status(out, err);
-}
-
-static void render_new(request *r, const batch_rows *found, const uuid16 *box)
-{
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    box_change change;
-    if (http_error_check(r, read_single_change(&change, found, &err), &err))
-        answer_change(r, box, &change);
-}
-
 /* --- create --- */
 
 enum { N_BOX_ID, N_CARD_IDS, N_PARENT_IDS, CREATE_FIELDS };
@@ -48,18 +30,10 @@ static const field CREATE[CREATE_FIELDS] = {
     [N_PARENT_IDS] = {"parent_ids", FIELD_UUIDS, .most = CARDBOX_IDS_PER_APPEND_MAX},
 };
 
-HANDLER_PARAMS(build_create, box_create_params)
-
-static void box_create_response(request *r, const batch_rows *found)
-{
-    const box_create *create = r->ticket.keys;
-    render_new(r, found, &create->box_id);
-}
-
 void handle_box_create(request *r)
 {
     field_value *body = handler_read_change(r, CREATE, CREATE_FIELDS, true);
-    box_create *create = body == NULL ? NULL : handler_take(r, 1, sizeof(*create));
+    box_create *create = body == NULL ? NULL : handler_ability_plan(r, "box:create");
     if (create == NULL)
         return;
     *create = (box_create){.tenant = request_tenant(r),
@@ -72,8 +46,7 @@ void handle_box_create(request *r)
         handler_refuse(r, "body", "parent_ids", "value_error", BOX_OWN_PARENT);
         return;
     }
-    handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_box_create, build_create, create,
-                         box_create_response);
+    handler_run_ability(r);
 }
 
 /* --- append --- */
@@ -135,8 +108,10 @@ static void box_replace_response(request *r, const batch_rows *found)
 {
     const box_save *save = r->ticket.keys;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    box_change change;
-    cardbox_status status = read_single_change(&change, found, &err);
+    box_change change = {.outcome = 0};
+    if (rows_count(found->rows) > 0)
+        box_change_read(&change, found->rows, 0, 0);
+    cardbox_status status = box_change_status(&change, &err);
     if (status == CARDBOX_OK)
         answer_change(r, &save->box_id, &change);
     else
@@ -191,18 +166,10 @@ static const field FORK[FORK_FIELDS] = {
     [F_AT_LENGTH] = {"at_length", FIELD_INTEGER, .least = 0, .most = INT64_MAX},
 };
 
-HANDLER_PARAMS(build_fork, box_fork_params)
-
-static void box_fork_response(request *r, const batch_rows *found)
-{
-    const box_fork *fork = r->ticket.keys;
-    render_new(r, found, &fork->new_box_id);
-}
-
 void handle_box_fork(request *r)
 {
     field_value *body = handler_read_change(r, FORK, FORK_FIELDS, true);
-    box_fork *fork = body == NULL ? NULL : handler_take(r, 1, sizeof(*fork));
+    box_fork *fork = body == NULL ? NULL : handler_ability_plan(r, "box:fork");
     if (fork == NULL)
         return;
     if (body[F_AT_VERSION].given && body[F_AT_LENGTH].given) {
@@ -217,41 +184,16 @@ void handle_box_fork(request *r)
         uuid16_v7(&fork->new_box_id);
     fork->at_version = body[F_AT_VERSION].number;
     fork->at_length = body[F_AT_LENGTH].given ? body[F_AT_LENGTH].number : -1;
-    handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_box_fork, build_fork, fork,
-                         box_fork_response);
+    handler_run_ability(r);
 }
 
 /* --- delete --- */
 
-typedef struct box_key {
-    slice tenant;
-    uuid16 box_id;
-} box_key;
-
-static void build_delete(params *p, const void *keys)
-{
-    const box_key *key = keys;
-    box_delete_params(p, key->tenant, &key->box_id);
-}
-
-static void box_delete_response(request *r, const batch_rows *found)
-{
-    const box_key *key = r->ticket.keys;
-    char id[UUID_TEXT_SIZE];
-    if (!handler_found(r, found, "box"))
-        return;
-    uuid16_format(id, &key->box_id);
-    buf_printf(request_body(r), "{\"box_id\":\"%s\",\"deleted\":true}", id);
-    request_finish(r);
-}
-
 void handle_box_delete(request *r)
 {
-    box_key *key = handler_no_query(r) ? handler_take(r, 1, sizeof(*key)) : NULL;
-    if (key == NULL || !handler_box(r, &key->box_id))
+    uuid16 *box = handler_no_query(r) ? handler_ability_plan(r, "box:delete") : NULL;
+    if (box == NULL || !handler_box(r, box))
         return;
-    key->tenant = request_tenant(r);
     r->ticket.replayable = true;
-    handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_box_delete, build_delete, key,
-                         box_delete_response);
+    handler_run_ability(r);
 }

@@ -66,9 +66,10 @@ static void card_get_response(request *r, const batch_rows *found)
 /* Without a cached text, the statement gets the etag of the text that the client has. */
 void handle_card_get(request *r)
 {
-    card_key *key = handler_card(r);
-    if (key == NULL)
+    card_key *key = handler_take(r, 1, sizeof(*key));
+    if (key == NULL || !handler_card(r, &key->card_id))
         return;
+    key->tenant = request_tenant(r);
     key->etag = card_cache_get(r->server->card_cache, &key->text, key, COPIES_MAX, &r->memory);
     if (key->etag == 0) {
         key->text = (slice){NULL, 0};

@@ -1,12 +1,8 @@
 /*
- * cards_list.c: pages of cards, of a card's revisions, and of the boxes that contain a card. Each
- * statement reads one row more than the page shows, to know if there is a next page.
+ * cards_list.c: pages of cards by filters, and of a card's revisions.
  */
 #include "cardbox/limits.h"
 #include "server/response/page.h"
-#include "store/list_json.h"
-
-/* --- cards --- */
 
 enum {
     L_TYPE,
@@ -76,21 +72,10 @@ static bool take_matches(request *r, card_list *list, const field_value *meta)
     return true;
 }
 
-static void cards_list_response(request *r, const batch_rows *found)
-{
-    const card_list *list = r->ticket.keys;
-    if (!page_check_budget(r, found->rows))
-        return;
-    list_json_cards(request_body(r), found->rows, list->limit, request_tenant(r), &r->memory);
-    request_finish(r);
-}
-
-HANDLER_PARAMS(build_cards, cards_list_params)
-
 void handle_cards_list(request *r)
 {
     field_value *query = handler_read_query(r, LIST, LIST_FIELDS, false);
-    card_list *list = query == NULL ? NULL : handler_take(r, 1, sizeof(*list));
+    card_list *list = query == NULL ? NULL : handler_ability_plan(r, "card:list");
     if (list == NULL)
         return;
     *list = (card_list){
@@ -109,45 +94,12 @@ void handle_cards_list(request *r)
     if (!page_cursor(r, &list->from, &query[L_CURSOR], list_cursor_read) ||
         !take_calls(r, list, &query[L_CALL]) || !take_matches(r, list, &query[L_META]))
         return;
-    handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_cards_list, build_cards, list,
-                         cards_list_response);
+    handler_run_ability(r);
 }
-
-/* --- revisions --- */
-
-static void card_revisions_response(request *r, const batch_rows *found)
-{
-    const history *h = r->ticket.keys;
-    if (!handler_found(r, found, "card") || !page_check_budget(r, found->rows))
-        return;
-    list_json_revisions(request_body(r), found->rows, h->limit, request_tenant(r));
-    request_finish(r);
-}
-
-HANDLER_PARAMS(build_revisions, card_revisions_params)
 
 void handle_card_revisions(request *r)
 {
-    history *h = page_history(r);
-    card_key *key = h == NULL ? NULL : handler_card(r);
-    if (key == NULL)
-        return;
-    h->card_id = key->card_id;
-    handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_card_revisions, build_revisions, h,
-                         card_revisions_response);
-}
-
-/* --- boxes that contain a card --- */
-
-HANDLER_PARAMS(build_holders, boxes_with_card_params)
-
-void handle_card_boxes(request *r)
-{
-    box_list *list = page_of_boxes(r);
-    card_key *key = list == NULL ? NULL : handler_card(r);
-    if (key == NULL)
-        return;
-    list->card_id = key->card_id;
-    handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_boxes_with_card, build_holders, list,
-                         page_render_boxes);
+    history *h = page_history(r, "card:revisions");
+    if (h != NULL && handler_card(r, &h->card_id))
+        handler_run_ability(r);
 }

@@ -362,36 +362,11 @@ void handle_cards_add(request *r)
     }
 }
 
-/* --- deletion --- */
-
-static void build_delete(params *p, const void *keys)
-{
-    const card_key *key = keys;
-    card_delete_params(p, key->tenant, key->card_id);
-}
-
-static void card_delete_response(request *r, const batch_rows *found)
-{
-    const card_key *key = r->ticket.keys;
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    buf *out = request_body(r);
-    cardbox_status status = card_delete_status(found->rows, key->card_id, &err);
-    if (status != CARDBOX_OK) {
-        http_error_send_status(r, http_error_of_status(status), &err);
-        return;
-    }
-    buf_text(out, "{\"card_id\":");
-    buf_json_string(out, key->card_id);
-    buf_text(out, ",\"deleted\":true}");
-    request_finish(r);
-}
-
 void handle_card_delete(request *r)
 {
-    card_key *key = handler_no_query(r) ? handler_card(r) : NULL;
-    if (key == NULL)
+    slice *card_id = handler_no_query(r) ? handler_ability_plan(r, "card:delete") : NULL;
+    if (card_id == NULL || !handler_card(r, card_id))
         return;
     r->ticket.replayable = true;
-    handler_queue_single(r, BATCH_SINGLE_WRITE, STATEMENT_card_delete, build_delete, key,
-                         card_delete_response);
+    handler_run_ability(r);
 }

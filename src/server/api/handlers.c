@@ -51,25 +51,13 @@ bool handler_id(request *r, slice *out, size_t param, const char *what)
     return false;
 }
 
-bool handler_found(request *r, const batch_rows *found, const char *what)
+bool handler_card(request *r, slice *out)
 {
-    if (rows_count(found->rows) == 0)
-        http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "%s not found", what);
-    return rows_count(found->rows) > 0;
-}
-
-card_key *handler_card(request *r)
-{
-    card_key *key = handler_take(r, 1, sizeof(*key));
-    if (key == NULL)
-        return NULL;
-    key->card_id = r->match.params[1];
-    if (!slice_is_id(key->card_id, CARDBOX_CARD_ID_MAX)) {
-        http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "card not found");
-        return NULL;
-    }
-    key->tenant = request_tenant(r);
-    return key;
+    *out = r->match.params[1];
+    if (slice_is_id(*out, CARDBOX_CARD_ID_MAX))
+        return true;
+    http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "card not found");
+    return false;
 }
 
 bool handler_box(request *r, uuid16 *out)

@@ -25,7 +25,7 @@ request_handler handle_task_stream;
 request_handler handle_sessions_list, handle_session_create, handle_session_get;
 request_handler handle_session_append, handle_session_delete, handle_session_fork;
 request_handler handle_session_move_head, handle_session_export, handle_session_import;
-request_handler handle_entries_list, handle_entry_get, handle_entry_path, handle_session_path;
+request_handler handle_entries_list, handle_entry_get;
 request_handler handle_session_diff, handle_session_context;
 
 /* The scope that a token needs: the route's, or that of the ability in the path. For an ability
@@ -64,11 +64,8 @@ bool handler_no_query(request *r);
  * False: nothing of ours can have this id; answered. */
 bool handler_id(request *r, slice *out, size_t param, const char *what);
 
-/* True if the statement found a row. Otherwise the answer is "`what` not found". */
-bool handler_found(request *r, const batch_rows *found, const char *what);
-
-/* The card in the path, in the request's arena. NULL: no card can have this id; answered. */
-card_key *handler_card(request *r);
+/* The id of the card in the path. False: no card can have this id; answered. */
+bool handler_card(request *r, slice *out);
 
 /* The box in the path. False: no box can have this id; answered. */
 bool handler_box(request *r, uuid16 *out);
@@ -83,6 +80,14 @@ void handler_queue_batched(request *r, batch_kind kind, const void *keys, size_t
 void handler_queue_single(request *r, batch_kind kind, statement_id what,
                           void (*build)(params *p, const void *keys), const void *keys,
                           batch_render render);
+
+/* For a route that answers with the output of an ability: the ability's plan, filled with zeros.
+ * The handler reads the request into it and calls handler_run_ability. r->plan becomes the
+ * bus_call. NULL: answered. */
+void *handler_ability_plan(request *r, const char *ability_id);
+
+/* Runs the statements of the call and answers with its output. Errors are those of the route. */
+void handler_run_ability(request *r);
 
 /* Defines a function for handler_queue_single that passes the keys to `store_function`. */
 #define HANDLER_PARAMS(name, store_function)                                                       \

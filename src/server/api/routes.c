@@ -3,7 +3,6 @@
  * the metrics use it too. A second table has the hints for similar paths.
  */
 #include "server/api/handlers.h"
-#include "store/session/session_pages.h"
 
 #define OF_PROJECT "/projects/{project_id}"
 #define OF_SESSION OF_PROJECT "/sessions/{session_id}"
@@ -14,11 +13,11 @@
         "GET", pattern, name, ROUTE_NO_BODY, SCOPE_READ, class, TAKES_NONE, handle, NULL           \
     }
 
-/* GET of a list of a session's entries. */
-#define ENTRIES(pattern, name, pages)                                                              \
+/* GET of a list of a session's entries, by an ability. */
+#define ENTRIES(pattern, name, ability)                                                            \
     {                                                                                              \
         "GET", OF_SESSION pattern, name, ROUTE_NO_BODY, SCOPE_READ, CLASS_LIST, TAKES_NONE,        \
-            handle_entries_list, &pages                                                            \
+            handle_entries_list, ability                                                           \
     }
 
 /* GET that needs no token. */
@@ -73,14 +72,14 @@ const route ROUTES[] = {
     {"DELETE", OF_SESSION, "deleteSession", ROUTE_NO_BODY, SCOPE_WRITE, CLASS_WRITE, TAKES_NONE,
      handle_session_delete, NULL},
     WRITE("POST", OF_SESSION "/entries", "appendToSession", TAKES_KEY, handle_session_append),
-    ENTRIES("/tree", "listSessionTree", SESSION_TREE),
-    ENTRIES("/leaves", "listSessionLeaves", SESSION_LEAVES),
-    ENTRIES("/branch-points", "listSessionBranchPoints", SESSION_BRANCH_POINTS),
-    ENTRIES("/labels", "listSessionLabels", SESSION_LABELS),
+    ENTRIES("/tree", "listSessionTree", "session:tree"),
+    ENTRIES("/leaves", "listSessionLeaves", "session:leaves"),
+    ENTRIES("/branch-points", "listSessionBranchPoints", "session:branch_points"),
+    ENTRIES("/labels", "listSessionLabels", "session:labels"),
     READ(OF_SESSION "/entries/{entry_id}", "getEntry", CLASS_READ, handle_entry_get),
-    ENTRIES("/entries/{entry_id}/children", "listEntryChildren", SESSION_CHILDREN),
-    READ(OF_SESSION "/entries/{entry_id}/path", "listEntryPath", CLASS_LIST, handle_entry_path),
-    READ(OF_SESSION "/path", "listHeadPath", CLASS_LIST, handle_session_path),
+    ENTRIES("/entries/{entry_id}/children", "listEntryChildren", "session:children"),
+    ENTRIES("/entries/{entry_id}/path", "listEntryPath", "session:path"),
+    ENTRIES("/path", "listHeadPath", "session:path"),
     READ(OF_SESSION "/diff", "compareEntries", CLASS_READ, handle_session_diff),
     READ(OF_SESSION "/context", "getSessionContext", CLASS_READ, handle_session_context),
     READ(OF_SESSION "/export", "exportSession", CLASS_LIST, handle_session_export),

@@ -1,7 +1,7 @@
 /*
  * session_append.c: POST .../sessions/{s}/entries. One statement appends all entries of a request.
  */
-#include "server/api/sessions.h"
+#include "server/api/handlers.h"
 #include "store/session/session_write.h"
 
 enum { A_ENTRY, A_ENTRIES, A_EXPECTED, APPEND_FIELDS };

@@ -3,7 +3,6 @@
  * of them another leaf has in common. The store renders the answer.
  */
 #include "server/api/context_view.h"
-#include "server/api/sessions.h"
 #include "store/session/session_context.h"
 
 enum { C_LEAF, C_COMPARE, C_FORMAT, C_REPAIR, CONTEXT_FIELDS };

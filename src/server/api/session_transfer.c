@@ -5,9 +5,12 @@
  */
 #include <stdio.h>
 #include "cardbox/session_file.h"
-#include "server/api/sessions.h"
+#include "server/api/handlers.h"
 #include "server/background/transfers.h"
 #include "store/session/session_call.h"
+
+_Static_assert((int)SESSION_PLAIN == CARDBOX_DIALECT_PLAIN && (int)SESSION_PI == CARDBOX_DIALECT_PI,
+               "SESSION_DIALECTS is for both");
 
 /* --- export --- */
 

@@ -1,121 +1,146 @@
 /*
- * sessions.c: lists and reads sessions, and checks if a session exists. session_change.c and
- * session_append.c change them.
+ * sessions.c: lists, reads, creates, forks and deletes sessions, and moves their heads. Each
+ * request is read into the plan of an ability.
  */
-#include "server/api/sessions.h"
-#include "cardbox/session.h"
-#include "store/session/session_pages.h"
-
-const char *const SESSION_DIALECTS[] = {[SESSION_PLAIN] = "plain", [SESSION_PI] = "pi", NULL};
-
-_Static_assert((int)SESSION_PLAIN == CARDBOX_DIALECT_PLAIN && (int)SESSION_PI == CARDBOX_DIALECT_PI,
-               "the table is for both");
-
-/* --- existence --- */
-
-typedef struct existence {
-    session_path_read read;
-    void (*next)(request *r);
-} existence;
-
-static void build_existence(params *p, const void *keys)
-{
-    const existence *e = keys;
-    session_path_params(p, &e->read);
-}
-
-static void existence_response(request *r, const batch_rows *found)
-{
-    const existence *e = r->ticket.keys;
-    session_path path;
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    r->ticket.stays = false;
-    cardbox_status status = session_path_from_rows(&path, found->rows, &e->read, &r->memory, &err);
-    if (http_error_check(r, status, &err))
-        e->next(r);
-}
-
-void session_check_exists(request *r, slice session, slice entry, void (*next)(request *r))
-{
-    existence *e = handler_take(r, 1, sizeof(*e));
-    if (e == NULL)
-        return;
-    *e = (existence){
-        .read = {request_tenant(r), session, entry, INT32_MAX, 0, false},
-        .next = next,
-    };
-    r->ticket.stays = true; /* a transfer may follow */
-    handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_session_path, build_existence, e,
-                         existence_response);
-}
-
-/* --- list --- */
-
-typedef struct session_list {
-    list_cursor from;
-    int64_t limit;
-    slice tenant;
-} session_list;
-
-static void build_list(params *p, const void *keys)
-{
-    const session_list *list = keys;
-    sessions_list_params(p, list->tenant, &list->from, list->limit);
-}
-
-static void sessions_list_response(request *r, const batch_rows *found)
-{
-    const session_list *list = r->ticket.keys;
-    if (!page_check_budget(r, found->rows))
-        return;
-    session_list_json(request_body(r), found->rows, list->limit, list->tenant, &r->memory);
-    request_finish(r);
-}
+#include "bus/plans.h"
+#include "server/response/page.h"
+#include "store/session/session_write.h"
 
 void handle_sessions_list(request *r)
 {
-    session_list *list = handler_take(r, 1, sizeof(*list));
-    if (list == NULL)
-        return;
-    list->tenant = request_tenant(r);
-    if (page_read(r, &list->limit, &list->from, list_cursor_read))
-        handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_sessions_list, build_list, list,
-                             sessions_list_response);
-}
-
-/* --- read --- */
-
-typedef struct session_key {
-    slice tenant, session;
-} session_key;
-
-static void build_get(params *p, const void *keys)
-{
-    const session_key *key = keys;
-    session_params(p, key->tenant, key->session);
-}
-
-static void session_get_response(request *r, const batch_rows *found)
-{
-    const session_key *key = r->ticket.keys;
-    cardbox_error err = CARDBOX_ERROR_INIT;
-    session_row session;
-    if (rows_count(found->rows) == 0) {
-        http_error_check(r, session_not_found(key->session, &err), &err);
-        return;
-    }
-    session_row_read(&session, found->rows, 0);
-    session_row_json(request_body(r), &session, request_tenant(r));
-    request_tag(r, 0);
-    request_finish(r);
+    session_list *list = handler_ability_plan(r, "session:list");
+    if (list != NULL && page_read(r, &list->limit, &list->from, list_cursor_read))
+        handler_run_ability(r);
 }
 
 void handle_session_get(request *r)
 {
-    session_key *key = handler_no_query(r) ? handler_take(r, 1, sizeof(*key)) : NULL;
-    if (key == NULL || !handler_id(r, &key->session, 1, "session"))
+    slice *session = handler_no_query(r) ? handler_ability_plan(r, "session:get") : NULL;
+    if (session == NULL || !handler_id(r, session, 1, "session"))
         return;
-    key->tenant = request_tenant(r);
-    handler_queue_single(r, BATCH_SINGLE_READ, STATEMENT_session_get, build_get, key,
-                         session_get_response);
+    request_tag(r, 0);
+    handler_run_ability(r);
+}
+
+/* --- create --- */
+
+enum { N_DIALECT, N_HEADER, N_CWD, N_STRICT, CREATE_FIELDS };
+
+static const field CREATE[CREATE_FIELDS] = {
+    [N_DIALECT] = {"dialect", FIELD_CHOICE, .choices = SESSION_DIALECTS},
+    [N_HEADER] = {.name = "header", .kind = FIELD_OBJECT},
+    [N_CWD] = {"cwd", FIELD_TEXT, .most = 4096},
+    [N_STRICT] = {.name = "strict", .kind = FIELD_BOOL},
+};
+
+static bool has_contradiction(const field_value *body)
+{
+    bool is_plain = body[N_DIALECT].given && body[N_DIALECT].number == SESSION_PLAIN;
+    return (is_plain && (body[N_HEADER].given || body[N_CWD].given)) ||
+           (body[N_HEADER].given && body[N_CWD].given);
+}
+
+/* Sessions with dialect pi have a header: the given one, or a new one. False: answered. */
+static bool take_header(request *r, session_create *create, const field_value *body)
+{
+    cardbox_error err = CARDBOX_ERROR_INIT;
+    if (has_contradiction(body)) {
+        handler_refuse(r, "body", NULL, "value_error",
+                       "Give a header or a cwd, and neither with dialect plain");
+        return false;
+    }
+    create->dialect = body[N_DIALECT].given ? (int)body[N_DIALECT].number : -1;
+    if (body[N_HEADER].given || body[N_CWD].given)
+        create->dialect = SESSION_PI;
+    if (create->dialect != SESSION_PI)
+        return true;
+    if (body[N_HEADER].given)
+        create->header = body[N_HEADER].json.text;
+    cardbox_status status = session_header_prepare(&create->header, create->session,
+                                                   body[N_CWD].text, &r->memory, &err);
+    return http_error_check(r, status, &err);
+}
+
+void handle_session_create(request *r)
+{
+    field_value *body = handler_read_change(r, CREATE, CREATE_FIELDS, true);
+    session_create *create = body == NULL ? NULL : handler_ability_plan(r, "session:create");
+    if (create == NULL)
+        return;
+    *create = (session_create){.tenant = request_tenant(r),
+                               .session = r->match.params[1],
+                               .may_exist = body[N_STRICT].number == 0};
+    if (!slice_is_id(create->session, SESSION_ID_MAX)) {
+        handler_refuse(r, "path", "session_id", "value_error",
+                       "Input should be 1 to 512 bytes of text without control characters");
+        return;
+    }
+    if (!take_header(r, create, body))
+        return;
+    r->ticket.replayable = create->may_exist;
+    handler_run_ability(r);
+}
+
+/* --- the head --- */
+
+enum { H_ENTRY, H_EXPECTED, H_VERSION, HEAD_FIELDS };
+
+static const field HEAD[HEAD_FIELDS] = {
+    [H_ENTRY] = {"entry_id", FIELD_ID, .required = true, .most = SESSION_ID_MAX},
+    [H_EXPECTED] = {"expected_head", FIELD_TEXT, .most = SESSION_ID_MAX},
+    [H_VERSION] = {"expected_version", FIELD_INTEGER, .least = 1, .most = INT64_MAX},
+};
+
+void handle_session_move_head(request *r)
+{
+    field_value *body = handler_read_change(r, HEAD, HEAD_FIELDS, false);
+    session_move *move = body == NULL ? NULL : handler_ability_plan(r, "session:head");
+    if (move == NULL || !handler_id(r, &move->session, 1, "session"))
+        return;
+    move->tenant = request_tenant(r);
+    move->entry = body[H_ENTRY].text;
+    if (body[H_EXPECTED].given)
+        move->expected = body[H_EXPECTED].text;
+    move->expected_version = body[H_VERSION].number;
+    r->ticket.replayable = !body[H_EXPECTED].given && !body[H_VERSION].given;
+    handler_run_ability(r);
+}
+
+/* --- fork --- */
+
+enum { F_SESSION, F_ENTRY, FORK_FIELDS };
+
+static const field FORK[FORK_FIELDS] = {
+    [F_SESSION] = {"session_id", FIELD_ID, .most = SESSION_ID_MAX},
+    [F_ENTRY] = {"entry_id", FIELD_ID, .most = SESSION_ID_MAX},
+};
+
+void handle_session_fork(request *r)
+{
+    field_value *body = handler_read_change(r, FORK, FORK_FIELDS, true);
+    session_fork *fork = body == NULL ? NULL : handler_ability_plan(r, "session:fork");
+    if (fork == NULL || !handler_id(r, &fork->session, 1, "session"))
+        return;
+    fork->tenant = request_tenant(r);
+    fork->entry = body[F_ENTRY].given ? body[F_ENTRY].text : SLICE("");
+    fork->new_session = body[F_SESSION].given ? body[F_SESSION].text : uuid16_new(&r->memory);
+    if (fork->new_session.ptr == NULL) {
+        http_error_send_no_memory(r);
+        return;
+    }
+    handler_run_ability(r);
+}
+
+/* --- delete --- */
+
+/* Each statement deletes a part, and has the time limit of a request. If the client leaves, the gc
+ * thread deletes the rest. */
+void handle_session_delete(request *r)
+{
+    session_deletion *deletion =
+        handler_no_query(r) ? handler_ability_plan(r, "session:delete") : NULL;
+    if (deletion == NULL || !handler_id(r, &deletion->session, 1, "session"))
+        return;
+    deletion->tenant = request_tenant(r);
+    handler_run_ability(r);
 }

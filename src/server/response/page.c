@@ -1,9 +1,7 @@
 /*
- * page.c: limit and cursor of a page, and whether it fits. Its JSON is the store's.
+ * page.c: limit and cursor of a page. Its JSON is the store's.
  */
 #include "server/response/page.h"
-
-#include "store/list_json.h"
 
 int64_t page_limit(const field_value *limit)
 {
@@ -31,11 +29,6 @@ enum { P_LIMIT, P_CURSOR, PAGE_FIELDS };
 static const field PAGE[PAGE_FIELDS] = {
     [P_LIMIT] = {PAGE_LIMIT_FIELD}, [P_CURSOR] = {PAGE_CURSOR_FIELD}};
 
-bool page_number(request *r, int64_t *out, const field_value *cursor)
-{
-    return !cursor->given || list_number_read(out, cursor->text) || page_bad_cursor(r);
-}
-
 bool page_read(request *r, int64_t *limit, list_cursor *from,
                bool (*read)(list_cursor *out, slice text, arena *memory))
 {
@@ -46,41 +39,16 @@ bool page_read(request *r, int64_t *limit, list_cursor *from,
     return page_cursor(r, from, &query[P_CURSOR], read);
 }
 
-history *page_history(request *r)
+history *page_history(request *r, const char *ability_id)
 {
     field_value *query = handler_read_query(r, PAGE, PAGE_FIELDS, false);
-    history *h = query == NULL ? NULL : handler_take(r, 1, sizeof(*h));
+    history *h = query == NULL ? NULL : handler_ability_plan(r, ability_id);
     if (h == NULL)
         return NULL;
-    *h = (history){.tenant = request_tenant(r),
-                   .before = INT64_MAX,
-                   .limit = page_limit(&query[P_LIMIT]),
-                   .ids_max = -1};
-    return page_number(r, &h->before, &query[P_CURSOR]) ? h : NULL;
-}
-
-box_list *page_of_boxes(request *r)
-{
-    box_list *list = handler_take(r, 1, sizeof(*list));
-    if (list == NULL)
-        return NULL;
-    list->tenant = request_tenant(r);
-    return page_read(r, &list->limit, &list->from, list_cursor_read_box) ? list : NULL;
-}
-
-bool page_check_budget(request *r, const store_rows *rows)
-{
-    if (rows_bytes(rows) <= (size_t)r->server->set->response_max)
-        return true;
-    http_error_send_over_budget(r);
-    return false;
-}
-
-void page_render_boxes(request *r, const batch_rows *found)
-{
-    const box_list *list = r->ticket.keys;
-    if (!page_check_budget(r, found->rows))
-        return;
-    list_json_boxes(request_body(r), found->rows, list->limit, &r->memory);
-    request_finish(r);
+    h->tenant = request_tenant(r);
+    h->before = INT64_MAX;
+    h->limit = page_limit(&query[P_LIMIT]);
+    const field_value *cursor = &query[P_CURSOR];
+    bool is_read = !cursor->given || list_number_read(&h->before, cursor->text);
+    return is_read || page_bad_cursor(r) ? h : NULL;
 }
