@@ -1,6 +1,6 @@
 /*
- * result.h: what most results of the SDK are made of: rows, an array with an entry for each of
- * them, and memory for the texts that do not point into the rows.
+ * result.h: results of the SDK. A result has rows and an array with an entry for each row. An arena
+ * holds the texts that do not point into the rows.
  */
 #ifndef STORE_RESULT_H
 #define STORE_RESULT_H
@@ -18,7 +18,7 @@ typedef struct result {
     void *entries;
     size_t count;
     int64_t total;     /* the count, unless a list knows that there are more */
-    result_fill *fill; /* tells entries of different types apart */
+    result_fill *fill; /* identifies the type of the entries */
 } result;
 
 /* Makes a result with an entry of `size` bytes for each of the rows, up to `limit` entries. It owns

@@ -7,7 +7,7 @@
 #include "store/client/client.h"
 #include "store/project/item.h"
 
-/* Maximum rows of one statement: so many that the round trip no longer counts. */
+/* Maximum rows of one statement. With this many, the round trip costs little. */
 #define IMPORT_BATCH_MAX 500
 
 /* The number of the first items that one statement writes: cards and boxes, consecutive lines of

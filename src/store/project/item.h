@@ -39,13 +39,13 @@ typedef struct session_input {
 
 /* A line of an import. Besides the tenant, only the members of its kind are set. */
 typedef struct import_item {
-    uint64_t number; /* of the line */
+    uint64_t number; /* number of the line */
     transfer_kind kind;
     bool refused; /* set when it is written, as is box.is_new */
     slice tenant;
     slice session_id;
     card_input card;
-    scan_value content, content_text; /* of a card */
+    scan_value content, content_text; /* for cards */
     bool exact;                       /* a card of an export: its content stays unchanged */
     box_input box;
     session_line_input line;
