@@ -226,7 +226,7 @@ BAD_LINES = [
     ({"line": 1}, "the stored session differs from the file before or in this line"),
     ({"session_id": ""}, "session_id must be 1 to 512 bytes"),
     ({"entry_id": None, "content": None, "bytes_base64": "!"}, "bytes_base64 must be base64"),
-    ({"entry_id": None, "content": None, "bytes": "\0"}, "bytes has what is no UTF-8: give it as bytes_base64"),
+    ({"entry_id": None, "content": None, "bytes": "\0"}, "bytes must not contain \\u0000 or half a surrogate pair: pass it as bytes_base64"),
 ]
 
 

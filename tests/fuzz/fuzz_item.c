@@ -24,8 +24,8 @@ static void check_card(const card_input *card)
 
 static void check_session(const import_item *item)
 {
-    const session_line_input *line = &item->session.line;
-    require(slice_is_id(item->session.tenant, CARDBOX_TENANT_MAX));
+    const session_line_input *line = &item->line;
+    require(slice_is_id(item->tenant, CARDBOX_TENANT_MAX));
     require(item->kind == TRANSFER_SESSION || line->number >= 0);
     require(item->kind == TRANSFER_SESSION ||
             (line->entry_id.ptr == NULL) == (line->bytes.len > 0));
@@ -42,7 +42,7 @@ static void check_item(const import_item *item)
         check_session(item);
     else
         require(item->kind < TRANSFER_OTHER &&
-                slice_is_id(item->ledger.tenant, CARDBOX_TENANT_MAX));
+                slice_is_id(item->tenant, CARDBOX_TENANT_MAX));
 }
 
 static void run(slice line, const char *tenant, bool only_own)

@@ -66,16 +66,18 @@ static cardbox_status exec_statement(migrator *m, statement_id id, const char *d
     return run_sql(m, statement_get(id)->text, doing);
 }
 
-/* Runs a statement with parameters in text form. */
+/* Runs a statement with parameters in text form. `out` may be NULL. */
 static cardbox_status run_with_params(migrator *m, PGresult **out, statement_id id, int count,
                                       const char *const *values, const char *doing)
 {
-    *out = PQexecParams(m->conn, statement_get(id)->text, count, NULL, values, NULL, NULL, 0);
-    if (succeeded(*out))
-        return CARDBOX_OK;
-    cardbox_status status = statement_failed(m, *out, doing);
-    PQclear(*out);
-    *out = NULL;
+    PGresult *result =
+        PQexecParams(m->conn, statement_get(id)->text, count, NULL, values, NULL, NULL, 0);
+    bool ok = succeeded(result);
+    cardbox_status status = ok ? CARDBOX_OK : statement_failed(m, result, doing);
+    if (out != NULL)
+        *out = ok ? result : NULL;
+    if (out == NULL || !ok)
+        PQclear(result);
     return status;
 }
 
@@ -111,12 +113,9 @@ static cardbox_status guard(migrator *m)
 {
     char pid[16];
     const char *values[] = {pid};
-    PGresult *result = NULL;
     snprintf(pid, sizeof(pid), "%d", PQbackendPID(m->conn));
-    cardbox_status status = run_with_params(m, &result, STATEMENT_connection_guard, 1, values,
-                                            "setting the search path");
-    PQclear(result);
-    return status;
+    return run_with_params(m, NULL, STATEMENT_connection_guard, 1, values,
+                           "setting the search path");
 }
 
 /* Rejects a pooler in transaction mode. The advisory lock belongs to the session, and would stay on
@@ -143,12 +142,8 @@ static cardbox_status wait_for_locks(migrator *m, int64_t ms)
 {
     char text[24];
     const char *values[] = {text, "false"};
-    PGresult *result = NULL;
     snprintf(text, sizeof(text), "%lld", (long long)(ms > 0 ? ms : 1));
-    cardbox_status status =
-        run_with_params(m, &result, STATEMENT_lock_wait, 2, values, "setting lock_timeout");
-    PQclear(result);
-    return status;
+    return run_with_params(m, NULL, STATEMENT_lock_wait, 2, values, "setting lock_timeout");
 }
 
 /* Reports the session that holds the advisory lock `name`, or for NULL locks of our tables. */
@@ -286,17 +281,6 @@ static cardbox_status read_record(migrator *m)
 }
 
 /* Rejects a database of a development version, whose migrations differ from these. */
-static cardbox_status refuse_development(migrator *m)
-{
-    return error_set(
-        m->err, CARDBOX_CONFLICT,
-        "the database is of a development version, which this release can't migrate. Move each "
-        "project with `cardbox export` of the old program and `cardbox import` of this one into a "
-        "new database. Tokens, grants of worker roles, revisions of cards, earlier versions of "
-        "boxes, idempotency keys, leases and events of tasks and reasons of cancellation do not "
-        "move");
-}
-
 static cardbox_status is_known(migrator *m, bool *known)
 {
     PGresult *rows;
@@ -306,7 +290,13 @@ static cardbox_status is_known(migrator *m, bool *known)
         return status;
     *known = PQgetvalue(rows, 0, 0)[0] == 't';
     if (PQgetvalue(rows, 0, 1)[0] == 't')
-        status = refuse_development(m);
+        status = error_set(
+            m->err, CARDBOX_CONFLICT,
+            "the database is of a development version, which this release can't migrate. Move each "
+            "project with `cardbox export` of the old program and `cardbox import` of this one "
+            "into a new database. Tokens, grants of worker roles, revisions of cards, earlier "
+            "versions of boxes, idempotency keys, leases and events of tasks and reasons of "
+            "cancellation do not move");
     PQclear(rows);
     return status;
 }
@@ -316,24 +306,19 @@ static cardbox_status is_known(migrator *m, bool *known)
 static cardbox_status record_migration(migrator *m, const migration *one, const char *doing)
 {
     char version[16];
-    PGresult *result = NULL;
     const char *values[] = {version, one->name, one->checksum, m->build->release};
     snprintf(version, sizeof(version), "%d", one->version);
-    cardbox_status status = run_with_params(m, &result, STATEMENT_migrate_record, 4, values, doing);
-    PQclear(result);
-    return status;
+    return run_with_params(m, NULL, STATEMENT_migrate_record, 4, values, doing);
 }
 
 static cardbox_status apply_function(migrator *m, const sql_function *one)
 {
     char doing[96];
-    PGresult *result = NULL;
     const char *values[] = {one->name, one->checksum, m->build->release};
     snprintf(doing, sizeof(doing), "function %s", one->name);
     cardbox_status status = run_sql(m, one->text, doing);
     if (status == CARDBOX_OK)
-        status = run_with_params(m, &result, STATEMENT_migrate_record_function, 3, values, doing);
-    PQclear(result);
+        status = run_with_params(m, NULL, STATEMENT_migrate_record_function, 3, values, doing);
     return status;
 }
 

@@ -3,52 +3,28 @@
  */
 #include "cardbox/box.h"
 
-#include <stdlib.h>
 #include "base/isotime.h"
 #include "store/box/boxes_read.h"
 #include "store/client/call.h"
+#include "store/client/result.h"
 #include "store/list.h"
 
 struct cardbox_log {
-    arena memory;
-    store_rows *rows;
-    cardbox_log_entry *entries;
-    size_t count;
+    result all;
 };
 
-/* Makes a result of up to `limit` rows; the statement returns one more. It owns the rows. */
-static cardbox_status make_log(cardbox_log **out, store_rows *rows, unsigned limit,
-                               cardbox_error *err)
+/* If the box exists, but no change matches, there is one row without a version. */
+static bool fill_entry(void *entry, arena *memory, const store_rows *rows, int row)
 {
-    size_t count = (size_t)rows_count(rows);
-    if (count > 0 && rows_null(rows, 0, LOG_COL_VERSION))
-        count = 0; /* the box exists, without such changes */
-    if (count > limit)
-        count = limit;
-    cardbox_log *log = calloc(1, sizeof(*log));
-    if (log == NULL) {
-        rows_free(rows);
-        return error_nomem(err);
-    }
-    log->rows = rows;
-    log->entries = arena_zeros(&log->memory, count, sizeof(*log->entries));
-    for (size_t i = 0; log->entries != NULL && i < count; i++) {
-        int row = (int)i;
-        log->entries[log->count++] = (cardbox_log_entry){
-            .version = rows_int8(rows, row, LOG_COL_VERSION),
-            .op = rows_text(rows, row, LOG_COL_OP).ptr,
-            .length = rows_int8(rows, row, LOG_COL_LENGTH),
-            .added = rows_int8(rows, row, LOG_COL_ADDED),
-            .append_key = rows_text(rows, row, LOG_COL_KEY).ptr,
-            .at = isotime_text(&log->memory, rows_micros(rows, row, LOG_COL_AT)),
-        };
-    }
-    if (log->memory.failed) {
-        cardbox_log_free(log);
-        return error_nomem(err);
-    }
-    *out = log;
-    return CARDBOX_OK;
+    *(cardbox_log_entry *)entry = (cardbox_log_entry){
+        .version = rows_int8(rows, row, LOG_COL_VERSION),
+        .op = rows_text(rows, row, LOG_COL_OP).ptr,
+        .length = rows_int8(rows, row, LOG_COL_LENGTH),
+        .added = rows_int8(rows, row, LOG_COL_ADDED),
+        .append_key = rows_text(rows, row, LOG_COL_KEY).ptr,
+        .at = isotime_text(memory, rows_micros(rows, row, LOG_COL_AT)),
+    };
+    return !rows_null(rows, row, LOG_COL_VERSION);
 }
 
 cardbox_status cardbox_box_log(cardbox_log **out, cardbox *db, const char *tenant,
@@ -79,24 +55,24 @@ cardbox_status cardbox_box_log(cardbox_log **out, cardbox *db, const char *tenan
         rows_free(rows);
         return box_not_found(box_id, err);
     }
-    return status == CARDBOX_OK ? make_log(out, rows, limit, err) : status;
+    if (status != CARDBOX_OK)
+        return status;
+    *out = result_new(rows, limit, sizeof(cardbox_log_entry), fill_entry, err);
+    return *out == NULL ? CARDBOX_NOMEM : CARDBOX_OK;
 }
 
 size_t cardbox_log_count(const cardbox_log *log)
 {
-    return log == NULL ? 0 : log->count;
+    return log == NULL ? 0 : log->all.count;
 }
 
 const cardbox_log_entry *cardbox_log_at(const cardbox_log *log, size_t index)
 {
-    return index < cardbox_log_count(log) ? &log->entries[index] : NULL;
+    const cardbox_log_entry *entries = log == NULL ? NULL : log->all.entries;
+    return index < cardbox_log_count(log) ? &entries[index] : NULL;
 }
 
 void cardbox_log_free(cardbox_log *log)
 {
-    if (log == NULL)
-        return;
-    rows_free(log->rows);
-    arena_reset(&log->memory);
-    free(log);
+    result_free((result *)log);
 }

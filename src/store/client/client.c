@@ -260,12 +260,6 @@ cardbox_status cardbox_borrow(cardbox **tx, struct pg_conn *conn, cardbox_error 
     return CARDBOX_OK;
 }
 
-static void end_borrowed(cardbox *tx)
-{
-    conn_close(tx->conn);
-    free(tx);
-}
-
 /* True if it is unknown whether a failed COMMIT was executed. The connection may have broken before
  * or after it. */
 static bool is_unknown(cardbox_status status, const cardbox_error *why)
@@ -280,7 +274,7 @@ cardbox_status cardbox_commit(cardbox *tx, cardbox_error *err)
     if (tx == NULL || tx->kind == CLIENT_POOL)
         return error_set(err, CARDBOX_INVALID, "tx must be a transaction of cardbox_begin");
     if (tx->kind == CLIENT_BORROWED) {
-        end_borrowed(tx);
+        cardbox_rollback(tx); /* the caller's transaction goes on */
         return CARDBOX_OK;
     }
     if (conn_alive(tx->conn) && PQtransactionStatus(tx->conn->pg) == PQTRANS_INERROR) {
@@ -315,7 +309,8 @@ void cardbox_rollback(cardbox *tx)
     if (tx == NULL || tx->kind == CLIENT_POOL)
         return;
     if (tx->kind == CLIENT_BORROWED) {
-        end_borrowed(tx);
+        conn_close(tx->conn);
+        free(tx);
         return;
     }
     cardbox_status status = conn_alive(tx->conn)

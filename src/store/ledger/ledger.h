@@ -154,9 +154,6 @@ typedef struct message_row {
     int64_t ts_ms, seq; /* seq is the number of its event */
 } message_row;
 
-/* STATEMENT_messages_read: the messages after the given seq (0: all), in the order of their seq. */
-void messages_read_params(params *p, slice tenant, slice task_id, int64_t after, int64_t limit);
-
 /* STATEMENT_messages_list: by ts, and of one ts by seq. */
 void messages_list_params(params *p, slice tenant, slice task_id, int64_t limit, int64_t offset);
 int64_t messages_list_total(const store_rows *rows);

@@ -4,8 +4,8 @@
  */
 #include "cardbox/ledger.h"
 
-#include <stdlib.h>
 #include "store/client/call.h"
+#include "store/client/result.h"
 #include "store/ledger/ledger_input.h"
 #include "store/task/work.h"
 
@@ -84,125 +84,82 @@ cardbox_status cardbox_call_save(cardbox *db, const char *tenant, const cardbox_
 /* --- results --- */
 
 struct cardbox_ledger {
-    arena memory;
-    store_rows *rows;
-    size_t count;
-    int64_t total;
-    cardbox_task *tasks; /* one of these three */
-    cardbox_message *messages;
-    cardbox_call *calls;
+    result all;
 };
 
-static void fill_task(cardbox_task *out, arena *memory, const task_row *row)
+static bool fill_task(void *entry, arena *memory, const store_rows *rows, int at)
 {
-    *out = (cardbox_task)CARDBOX_TASK_INIT;
-    out->task_id = row->task_id.ptr;
-    out->parent_task_id = row->parent_id.ptr;
-    out->completion_status = row->status.ptr;
-    out->system_prompt = ledger_token_text(memory, row->prompt);
-    out->system_prompt_json = row->prompt.ptr;
-    out->created_at = row->created_ms;
-    out->updated_at = row->updated_ms;
-    out->goal = ledger_token_text(memory, row->goal);
-    out->goal_json = ledger_token_json(memory, row->goal);
-    out->cancel_reason = ledger_token_text(memory, row->reason);
-    out->lease_owner = row->owner.ptr;
-    out->wake_at = row->has_wake ? row->wake_micros / 1000 : 0;
-    out->message_count = row->messages;
-    out->event_count = row->events;
-    out->attempts = row->attempts;
-}
-
-static void fill_message(cardbox_message *out, arena *memory, const message_row *row)
-{
-    *out = (cardbox_message)CARDBOX_MESSAGE_INIT;
-    out->message_id = row->message_id.ptr;
-    out->task_id = row->task_id.ptr;
-    out->role = row->role.ptr;
-    out->content = ledger_token_text(memory, row->content);
-    out->content_json = ledger_token_json(memory, row->content);
-    out->timestamp = row->ts_ms;
-    out->metadata = row->metadata.ptr;
-    out->tool_calls = row->tool_calls.ptr;
-    out->seq = row->seq;
-}
-
-static void fill_call(cardbox_call *out, arena *memory, const call_row *row)
-{
-    *out = (cardbox_call)CARDBOX_CALL_INIT;
-    out->call_id = row->call_id.ptr;
-    out->task_id = row->task_id.ptr;
-    out->ability_name = row->ability.ptr;
-    out->parameters = ledger_token_text(memory, row->parameters);
-    out->parameters_json = row->parameters.ptr;
-    out->status = row->status.ptr;
-    out->details = ledger_token_text(memory, row->details);
-    out->details_json = row->details.ptr;
-    out->created_at = row->created_ms;
-    out->updated_at = row->updated_ms;
-    out->start_message_id = row->start_id.ptr;
-    out->end_message_id = row->end_id.ptr;
-}
-
-static void take_tasks(cardbox_ledger *made, size_t count)
-{
+    cardbox_task *out = entry;
     task_row row;
-    made->tasks = arena_zeros(&made->memory, count, sizeof(*made->tasks));
-    for (size_t i = 0; !made->memory.failed && i < count; i++)
-        if (task_row_read(&row, made->rows, (int)i))
-            fill_task(&made->tasks[made->count++], &made->memory, &row);
-    made->total = (int64_t)made->count;
+    bool is_task = task_row_read(&row, rows, at);
+    *out = (cardbox_task)CARDBOX_TASK_INIT;
+    out->task_id = row.task_id.ptr;
+    out->parent_task_id = row.parent_id.ptr;
+    out->completion_status = row.status.ptr;
+    out->system_prompt = ledger_token_text(memory, row.prompt);
+    out->system_prompt_json = row.prompt.ptr;
+    out->created_at = row.created_ms;
+    out->updated_at = row.updated_ms;
+    out->goal = ledger_token_text(memory, row.goal);
+    out->goal_json = ledger_token_json(memory, row.goal);
+    out->cancel_reason = ledger_token_text(memory, row.reason);
+    out->lease_owner = row.owner.ptr;
+    out->wake_at = row.has_wake ? row.wake_micros / 1000 : 0;
+    out->message_count = row.messages;
+    out->event_count = row.events;
+    out->attempts = row.attempts;
+    return is_task;
 }
 
-static void take_queried(cardbox_ledger *made, size_t count)
+static bool fill_message(void *entry, arena *memory, const store_rows *rows, int at)
 {
-    take_tasks(made, count);
-    made->total = tasks_query_total(made->rows);
-}
-
-static void take_messages(cardbox_ledger *made, size_t count)
-{
+    cardbox_message *out = entry;
     message_row row;
-    made->messages = arena_zeros(&made->memory, count, sizeof(*made->messages));
-    for (size_t i = 0; !made->memory.failed && i < count; i++)
-        if (message_row_read(&row, made->rows, (int)i))
-            fill_message(&made->messages[made->count++], &made->memory, &row);
-    made->total = messages_list_total(made->rows);
+    bool is_message = message_row_read(&row, rows, at);
+    *out = (cardbox_message)CARDBOX_MESSAGE_INIT;
+    out->message_id = row.message_id.ptr;
+    out->task_id = row.task_id.ptr;
+    out->role = row.role.ptr;
+    out->content = ledger_token_text(memory, row.content);
+    out->content_json = ledger_token_json(memory, row.content);
+    out->timestamp = row.ts_ms;
+    out->metadata = row.metadata.ptr;
+    out->tool_calls = row.tool_calls.ptr;
+    out->seq = row.seq;
+    return is_message;
 }
 
-static void take_calls(cardbox_ledger *made, size_t count)
+static bool fill_call(void *entry, arena *memory, const store_rows *rows, int at)
 {
+    cardbox_call *out = entry;
     call_row row;
-    made->calls = arena_zeros(&made->memory, count, sizeof(*made->calls));
-    for (size_t i = 0; !made->memory.failed && i < count; i++) {
-        call_row_read(&row, made->rows, (int)i);
-        fill_call(&made->calls[made->count++], &made->memory, &row);
-    }
-    made->total = (int64_t)made->count;
+    call_row_read(&row, rows, at);
+    *out = (cardbox_call)CARDBOX_CALL_INIT;
+    out->call_id = row.call_id.ptr;
+    out->task_id = row.task_id.ptr;
+    out->ability_name = row.ability.ptr;
+    out->parameters = ledger_token_text(memory, row.parameters);
+    out->parameters_json = row.parameters.ptr;
+    out->status = row.status.ptr;
+    out->details = ledger_token_text(memory, row.details);
+    out->details_json = row.details.ptr;
+    out->created_at = row.created_ms;
+    out->updated_at = row.updated_ms;
+    out->start_message_id = row.start_id.ptr;
+    out->end_message_id = row.end_id.ptr;
+    return true;
 }
 
 /* Runs a statement, whose parameters it frees, and makes a result of its rows. */
 static cardbox_status read_ledger(cardbox_ledger **out, cardbox *db, statement_id id, params *p,
-                                  void (*take)(cardbox_ledger *made, size_t count),
-                                  cardbox_error *err)
+                                  size_t size, result_fill *fill, cardbox_error *err)
 {
     store_rows *rows = NULL;
     cardbox_status status = client_run(db, id, p, RUN_AGAIN, &rows, err);
     if (status != CARDBOX_OK)
         return status;
-    cardbox_ledger *made = calloc(1, sizeof(*made));
-    if (made == NULL) {
-        rows_free(rows);
-        return error_nomem(err);
-    }
-    made->rows = rows;
-    take(made, (size_t)rows_count(rows));
-    if (made->memory.failed) {
-        cardbox_ledger_free(made);
-        return error_nomem(err);
-    }
-    *out = made;
-    return CARDBOX_OK;
+    *out = result_new(rows, SIZE_MAX, size, fill, err);
+    return *out == NULL ? CARDBOX_NOMEM : CARDBOX_OK;
 }
 
 /* --- reading --- */
@@ -234,8 +191,8 @@ cardbox_status cardbox_task_get(cardbox_ledger **out, cardbox *db, const char *t
     if (status != CARDBOX_OK)
         return status;
     task_get_params(&p, slice_of(tenant), slice_of(task_id));
-    status = read_ledger(out, db, STATEMENT_task_get, &p, take_tasks, err);
-    if (status != CARDBOX_OK || (*out)->count > 0)
+    status = read_ledger(out, db, STATEMENT_task_get, &p, sizeof(cardbox_task), fill_task, err);
+    if (status != CARDBOX_OK || (*out)->all.count > 0)
         return status;
     cardbox_ledger_free(*out);
     *out = NULL;
@@ -275,7 +232,10 @@ cardbox_status cardbox_tasks_query(cardbox_ledger **out, cardbox *db, const char
         .goals = filter->goals,
     };
     tasks_query_params(&p, &query);
-    return read_ledger(out, db, STATEMENT_tasks_query, &p, take_queried, err);
+    status = read_ledger(out, db, STATEMENT_tasks_query, &p, sizeof(cardbox_task), fill_task, err);
+    if (status == CARDBOX_OK)
+        (*out)->all.total = tasks_query_total((*out)->all.rows);
+    return status;
 }
 
 cardbox_status cardbox_tasks_active(cardbox_ledger **out, cardbox *db, const char *tenant,
@@ -288,7 +248,7 @@ cardbox_status cardbox_tasks_active(cardbox_ledger **out, cardbox *db, const cha
     if (status != CARDBOX_OK)
         return status;
     tasks_active_params(&p, slice_of(tenant), limit);
-    return read_ledger(out, db, STATEMENT_tasks_active, &p, take_tasks, err);
+    return read_ledger(out, db, STATEMENT_tasks_active, &p, sizeof(cardbox_task), fill_task, err);
 }
 
 cardbox_status cardbox_messages_list(cardbox_ledger **out, cardbox *db, const char *tenant,
@@ -303,7 +263,11 @@ cardbox_status cardbox_messages_list(cardbox_ledger **out, cardbox *db, const ch
         return status;
     messages_list_params(&p, slice_of(tenant), slice_of(task_id),
                          limit == 0 ? INT64_MAX : (int64_t)limit, (int64_t)offset);
-    return read_ledger(out, db, STATEMENT_messages_list, &p, take_messages, err);
+    status = read_ledger(out, db, STATEMENT_messages_list, &p, sizeof(cardbox_message),
+                         fill_message, err);
+    if (status == CARDBOX_OK)
+        (*out)->all.total = messages_list_total((*out)->all.rows);
+    return status;
 }
 
 cardbox_status cardbox_calls_list(cardbox_ledger **out, cardbox *db, const char *tenant,
@@ -314,42 +278,47 @@ cardbox_status cardbox_calls_list(cardbox_ledger **out, cardbox *db, const char 
     if (status != CARDBOX_OK)
         return status;
     calls_list_params(&p, slice_of(tenant), slice_of(task_id), NULL, INT64_MAX);
-    return read_ledger(out, db, STATEMENT_calls_list, &p, take_calls, err);
+    return read_ledger(out, db, STATEMENT_calls_list, &p, sizeof(cardbox_call), fill_call, err);
 }
 
-/* --- what a result lends --- */
+/* --- the members of a result --- */
 
 size_t cardbox_ledger_count(const cardbox_ledger *ledger)
 {
-    return ledger == NULL ? 0 : ledger->count;
+    return ledger == NULL ? 0 : ledger->all.count;
 }
 
 int64_t cardbox_ledger_total(const cardbox_ledger *ledger)
 {
-    return ledger == NULL ? 0 : ledger->total;
+    return ledger == NULL ? 0 : ledger->all.total;
+}
+
+/* The entries of a result, if it has entries of this type and this index. */
+static const void *entries_of(const cardbox_ledger *ledger, result_fill *fill, size_t index)
+{
+    bool found = index < cardbox_ledger_count(ledger) && ledger->all.fill == fill;
+    return found ? ledger->all.entries : NULL;
 }
 
 const cardbox_task *cardbox_ledger_task(const cardbox_ledger *ledger, size_t index)
 {
-    return index < cardbox_ledger_count(ledger) && ledger->tasks ? &ledger->tasks[index] : NULL;
+    const cardbox_task *tasks = entries_of(ledger, fill_task, index);
+    return tasks == NULL ? NULL : &tasks[index];
 }
 
 const cardbox_message *cardbox_ledger_message(const cardbox_ledger *ledger, size_t index)
 {
-    bool there = index < cardbox_ledger_count(ledger) && ledger->messages != NULL;
-    return there ? &ledger->messages[index] : NULL;
+    const cardbox_message *messages = entries_of(ledger, fill_message, index);
+    return messages == NULL ? NULL : &messages[index];
 }
 
 const cardbox_call *cardbox_ledger_call(const cardbox_ledger *ledger, size_t index)
 {
-    return index < cardbox_ledger_count(ledger) && ledger->calls ? &ledger->calls[index] : NULL;
+    const cardbox_call *calls = entries_of(ledger, fill_call, index);
+    return calls == NULL ? NULL : &calls[index];
 }
 
 void cardbox_ledger_free(cardbox_ledger *ledger)
 {
-    if (ledger == NULL)
-        return;
-    rows_free(ledger->rows);
-    arena_reset(&ledger->memory);
-    free(ledger);
+    result_free((result *)ledger);
 }

@@ -87,14 +87,6 @@ void messages_list_params(params *p, slice tenant, slice task_id, int64_t limit,
     params_int8(p, offset);
 }
 
-void messages_read_params(params *p, slice tenant, slice task_id, int64_t after, int64_t limit)
-{
-    params_text(p, tenant);
-    params_text(p, task_id);
-    params_int8(p, after);
-    params_int8(p, limit);
-}
-
 void calls_list_params(params *p, slice tenant, slice task_id, const call_row *after, int64_t limit)
 {
     params_text(p, tenant);

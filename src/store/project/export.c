@@ -4,6 +4,7 @@
  * the contents of lines.
  */
 #include "store/project/export_internal.h"
+#include "store/project/members.h"
 
 /* Rows of a page at first, and the bytes that a page should have. */
 #define PAGE_ROWS_FIRST 32
@@ -40,30 +41,35 @@ void export_adapt_page(exporter *x, const store_rows *rows)
 }
 
 /* `rows` is the previous page; NULL: there was none. */
-static void put_keys(params *p, const export_source *source, const store_rows *rows)
+static void put_keys(params *p, const member_kind *kind, const store_rows *rows)
 {
     int last = rows_count(rows) - 1;
-    for (int i = 0; i < EXPORT_KEYS && source->keys[i].type != 0; i++) {
-        int column = source->keys[i].column;
+    for (int i = 0; i < EXPORT_KEYS && kind->keys[i].type != 0; i++) {
+        int column = kind->keys[i].column;
         if (rows == NULL)
             params_null(p);
-        else if (source->keys[i].type == PARAMS_TEXT)
+        else if (kind->keys[i].type == PARAMS_TEXT)
             params_text(p, rows_text(rows, last, column));
-        else if (source->keys[i].type == PARAMS_INT4)
-            params_int4(p, rows_int4(rows, last, column));
         else
             params_int8(p, rows_int8(rows, last, column));
     }
 }
 
+static void write_members(buf *out, const member_kind *kind, const store_rows *rows, int row)
+{
+    buf_printf(out, "{\"kind\":\"%s\"", kind->name);
+    for (int i = 0; member_is_exported(&kind->members[i]); i++)
+        member_write(out, &kind->members[i], rows, row, i);
+}
+
 static cardbox_status export_rows(exporter *x, transfer_kind kind)
 {
-    const export_source *source = &EXPORT_SOURCES[kind];
+    const member_kind *source = &MEMBER_KINDS[kind];
     store_rows *rows = NULL;
     cardbox_status status = CARDBOX_OK;
     for (int count = 1; status == CARDBOX_OK && count > 0 && !x->stopped;) {
         params p;
-        params_init(&p, REQUEST_MAX); /* a stored key may be longer than what we write */
+        params_init(&p, REQUEST_MAX); /* a stored key may be longer than the limit for writes */
         params_text(&p, x->tenant);
         put_keys(&p, source, rows);
         params_int8(&p, x->page);
@@ -72,7 +78,7 @@ static cardbox_status export_rows(exporter *x, transfer_kind kind)
         status = client_run(x->tx, source->statement, &p, RUN_ONCE, &rows, x->err);
         count = rows_count(rows);
         for (int row = 0; status == CARDBOX_OK && row < count && !x->stopped; row++) {
-            export_members(&x->line, kind, rows, row);
+            write_members(&x->line, source, rows, row);
             status = export_line(x, kind);
         }
         if (count > 0)

@@ -24,26 +24,6 @@ typedef struct exporter {
     bool stopped; /* the receiver has ended the export */
 } exporter;
 
-/* The rows of one kind. Parameters of the statement: the tenant, the keys of the last row of the
- * page before (NULLs: the first page), and the number of rows. It returns rows in the order of the
- * keys. */
-enum { EXPORT_KEYS = 3 };
-typedef struct export_member export_member;
-typedef struct export_source {
-    statement_id statement;
-    struct {
-        params_type type; /* PARAMS_TEXT, PARAMS_INT4 or PARAMS_INT8; 0: there is no such key */
-        int column;
-    } keys[EXPORT_KEYS];
-    const export_member *members; /* the members of each line, in the order of the columns */
-} export_source;
-
-/* For all kinds but boxes. */
-extern const export_source EXPORT_SOURCES[TRANSFER_OTHER];
-
-/* Writes a line without its end. */
-void export_members(buf *out, transfer_kind kind, const store_rows *rows, int row);
-
 /* Makes pages larger or smaller, depending on the size of the last one. */
 void export_adapt_page(exporter *x, const store_rows *rows);
 

@@ -5,21 +5,17 @@
 #include <stdlib.h>
 #include "store/admin/stale_statistics.h"
 #include "store/client/check.h"
-#include "store/client/client.h"
 #include "base/errors.h"
-#include "store/project/import_ledger.h"
-#include "store/project/import_session.h"
-#include "store/write.h"
+#include "store/project/import_internal.h"
 
-/* Rows and bytes of one statement: many enough that the round trip no longer counts. */
-#define BATCH_ROWS_MAX  500
+/* Bytes of one statement. */
 #define BATCH_BYTES_MAX ((size_t)4 << 20)
 
 /* How often a task waits for others of its batch. */
 #define WAITS_MAX 64
 
 typedef struct import_batch {
-    import_item *items[BATCH_ROWS_MAX];
+    import_item *items[IMPORT_BATCH_MAX];
     size_t count;
     size_t bytes;
 } import_batch;
@@ -95,8 +91,8 @@ uint64_t import_settled(const store_import *in)
     uint64_t first = in->failed_line == 0 ? in->result.lines + 1 : in->failed_line;
     for (int kind = 0; kind < TRANSFER_OTHER; kind++) {
         const import_batch *batch = &in->batches[kind];
-        if (batch->count > 0 && batch->items[0]->line < first)
-            first = batch->items[0]->line;
+        if (batch->count > 0 && batch->items[0]->number < first)
+            first = batch->items[0]->number;
     }
     return first - 1;
 }
@@ -138,129 +134,13 @@ static bool ends_import(const cardbox_error *err)
            error_is_of_class(err->sqlstate, "58") || error_is_of_class(err->sqlstate, "0A");
 }
 
-/* --- sending rows --- */
-
-static cardbox_status send_cards(store_import *in, import_item *const *items, size_t count,
-                                 store_rows **rows, cardbox_error *err)
-{
-    params p;
-    cardbox_status status;
-    card_input *inputs = calloc(count, sizeof(*inputs));
-    if (inputs == NULL)
-        return error_nomem(err);
-    for (size_t i = 0; i < count; i++)
-        inputs[i] = items[i]->card;
-    params_init(&p, REQUEST_MAX);
-    cards_add_params(&p, inputs, count, true);
-    status = client_run(in->db, STATEMENT_cards_add, &p, RUN_AGAIN, rows, err);
-    free(inputs);
-    return status;
-}
-
-static void put_box_keys(params *p, import_item *const *items, size_t count)
-{
-    params_array(p, PARAMS_TEXT);
-    for (size_t i = 0; i < count; i++)
-        params_text(p, items[i]->box.tenant);
-    params_array_end(p);
-    params_array(p, PARAMS_UUID);
-    for (size_t i = 0; i < count; i++)
-        params_uuid(p, &items[i]->box.box_id);
-    params_array_end(p);
-}
-
-static cardbox_status send_boxes(store_import *in, import_item *const *items, size_t count,
-                                 store_rows **rows, cardbox_error *err)
-{
-    params p;
-    params_init(&p, REQUEST_MAX);
-    put_box_keys(&p, items, count);
-    params_array(&p, PARAMS_JSONB);
-    for (size_t i = 0; i < count; i++)
-        params_jsonb(&p, items[i]->box.card_ids);
-    params_array_end(&p);
-    params_array(&p, PARAMS_JSONB);
-    for (size_t i = 0; i < count; i++)
-        params_jsonb(&p, items[i]->box.parent_ids);
-    params_array_end(&p);
-    params_array(&p, PARAMS_TIMESTAMPTZ);
-    for (size_t i = 0; i < count; i++)
-        params_timestamptz_or_null(&p, items[i]->box.has_updated, items[i]->box.updated_micros);
-    params_array_end(&p);
-    if (count == 1) /* a long list is in the parameters now, and nobody looks at it again */
-        buf_free(&items[0]->text);
-    return client_run(in->db, STATEMENT_boxes_save, &p, RUN_AGAIN, rows, err);
-}
-
-/* A saved box has the time of its last change as its creation time. If the line has another one, it
- * is set here. */
-static cardbox_status send_box_times(store_import *in, import_item *const *items, size_t count,
-                                     cardbox_error *err)
-{
-    import_item *dated[BATCH_ROWS_MAX];
-    size_t n = 0;
-    params p;
-    for (size_t i = 0; i < count; i++)
-        if (items[i]->box.is_new && items[i]->box.has_created)
-            dated[n++] = items[i];
-    if (n == 0)
-        return CARDBOX_OK;
-    params_init(&p, REQUEST_MAX);
-    put_box_keys(&p, dated, n);
-    params_array(&p, PARAMS_TIMESTAMPTZ);
-    for (size_t i = 0; i < n; i++)
-        params_timestamptz(&p, dated[i]->box.created_micros);
-    params_array_end(&p);
-    return client_run(in->db, STATEMENT_boxes_set_created, &p, RUN_AGAIN, NULL, err);
-}
-
-/* --- what became of them --- */
-
-/* The counter of a card's outcome. NULL: it was refused. */
-static uint64_t *card_counter(import_counts *counts, const store_rows *rows, int row,
-                              cardbox_error *why)
-{
-    card_outcome card;
-    card_outcome_read(&card, rows, row);
-    switch (card.outcome) {
-    case CARDBOX_OUTCOME_INSERTED:
-        return &counts->inserted;
-    case CARDBOX_OUTCOME_UNCHANGED:
-        return &counts->unchanged;
-    case CARDBOX_OUTCOME_REPAIRED:
-        return &counts->repaired;
-    case CARDBOX_OUTCOME_GONE:
-        error_set(why, CARDBOX_GONE, "the card was deleted here, or has expired");
-        return NULL;
-    default:
-        if (card.other_id.ptr != NULL)
-            error_set(why, CARDBOX_CONFLICT, "card %.*s is the result of this tool call already",
-                      (int)card.other_id.len, card.other_id.ptr);
-        else
-            error_set(why, CARDBOX_CONFLICT, "the card is sealed here and has other content");
-        return NULL;
-    }
-}
-
-/* Columns: ord, outcome, version. */
-static uint64_t *box_counter(import_counts *counts, const store_rows *rows, int row,
-                             cardbox_error *why)
-{
-    box_outcome outcome = (box_outcome)rows_int4(rows, row, 1);
-    if (outcome == BOX_DONE)
-        return rows_int8(rows, row, 2) == 1 ? &counts->inserted : &counts->repaired;
-    if (outcome == BOX_DONE_BEFORE)
-        return &counts->unchanged;
-    error_set(why, CARDBOX_GONE, "the box %s",
-              outcome == BOX_DELETED ? "was deleted here" : "is gone");
-    return NULL;
-}
+/* --- outcomes --- */
 
 /* Moves refused rows behind the others and keeps the order in each group. Returns the number of the
  * others. */
 static size_t move_refused_behind(import_item **items, size_t count)
 {
-    import_item *refused[BATCH_ROWS_MAX] = {NULL};
+    import_item *refused[IMPORT_BATCH_MAX] = {NULL};
     size_t good = 0, bad = 0;
     for (size_t i = 0; i < count; i++) {
         if (items[i]->refused)
@@ -283,17 +163,13 @@ static size_t count_outcomes(store_import *in, transfer_kind kind, import_item *
         if (index >= count)
             continue;
         cardbox_error why = CARDBOX_ERROR_INIT;
-        uint64_t *counter =
-            kind == TRANSFER_CARD ? card_counter(counts, rows, row, &why)
-            : kind == TRANSFER_BOX
-                ? box_counter(counts, rows, row, &why)
-                : import_session_counter(counts, kind, rows_text(rows, row, 1), &why);
+        uint64_t *counter = import_outcome(counts, kind, rows, row, &why);
         items[index]->refused = counter == NULL;
-        items[index]->box.is_new = counter == &counts->inserted; /* for send_box_times */
+        items[index]->box.is_new = counter == &counts->inserted;
         if (counter != NULL)
             ++*counter;
         else
-            refuse(in, kind, items[index]->line, why.message);
+            refuse(in, kind, items[index]->number, why.message);
     }
     return move_refused_behind(items, count);
 }
@@ -305,79 +181,16 @@ static void add_counts(import_counts *sum, const import_counts *more)
     sum->repaired += more->repaired;
 }
 
-/* --- batches --- */
-
-/* Writes cards in one statement until none is refused. A refused card rolls back its batch, so the
- * batch is sent again without it. */
-static cardbox_status write_cards(store_import *in, import_item **items, size_t count,
-                                  cardbox_error *err)
-{
-    while (count > 0) {
-        store_rows *rows = NULL;
-        import_counts counts = {0, 0, 0, 0};
-        cardbox_status status = send_cards(in, items, count, &rows, err);
-        if (status != CARDBOX_OK)
-            return status;
-        size_t good = count_outcomes(in, TRANSFER_CARD, items, count, rows, &counts);
-        rows_free(rows);
-        if (good == count) {
-            add_counts(&in->result.of[TRANSFER_CARD], &counts);
-            return CARDBOX_OK;
-        }
-        count = good;
-    }
-    return CARDBOX_OK;
-}
-
-static cardbox_status write_boxes(store_import *in, import_item **items, size_t count,
-                                  cardbox_error *err)
-{
-    store_rows *rows = NULL;
-    import_counts counts = {0, 0, 0, 0};
-    cardbox_status status = send_boxes(in, items, count, &rows, err);
-    if (status != CARDBOX_OK)
-        return status;
-    size_t good = count_outcomes(in, TRANSFER_BOX, items, count, rows, &counts);
-    rows_free(rows);
-    add_counts(&in->result.of[TRANSFER_BOX], &counts);
-    return send_box_times(in, items, good, err);
-}
-
-static cardbox_status write_sessions(store_import *in, import_item **items, size_t count,
-                                     cardbox_error *err)
-{
-    transfer_kind kind = items[0]->kind;
-    store_rows *rows = NULL;
-    cardbox_status status = import_session_send(in->db, items, count, &rows, err);
-    if (status == CARDBOX_OK)
-        count_outcomes(in, kind, items, count, rows, &in->result.of[kind]);
-    rows_free(rows);
-    return status;
-}
-
-/* The number of the first items that one statement writes. For the ledger: those of one tenant. */
-static size_t count_together(import_item *const *items, size_t count)
-{
-    size_t n = 1;
-    if (items[0]->kind < TRANSFER_SESSION_ENTRY)
-        return count;
-    if (items[0]->kind < TRANSFER_TASK)
-        return import_session_group(items, count);
-    while (n < count && slice_equal(items[n]->ledger.tenant, items[0]->ledger.tenant))
-        n++;
-    return n;
-}
-
 /* True if a task comes before its parent, so that it has to wait. The number of waits is limited,
  * which suffices for nearly sorted files and ends cycles of parents. */
 static bool has_to_wait(import_item *const *items, size_t count, size_t bad)
 {
-    ledger_input *input = &items[bad]->ledger;
+    import_item *item = items[bad];
     bool comes = false;
-    if (items[bad]->kind != TRANSFER_TASK || input->waited++ == WAITS_MAX)
+    if (item->kind != TRANSFER_TASK || item->waited++ == WAITS_MAX)
         return false;
     for (size_t i = bad + 1; !comes && i < count; i++)
-        comes = slice_equal(items[i]->ledger.task.task_id, input->task.parent_id);
+        comes = slice_equal(items[i]->task.task_id, item->task.parent_id);
     return comes;
 }
 
@@ -393,42 +206,37 @@ static size_t defer_or_refuse(store_import *in, import_item **items, size_t coun
     if (waits)
         return count;
     item->refused = true;
-    refuse(in, item->kind, item->line, why->message);
+    refuse(in, item->kind, item->number, why->message);
     return count - 1;
 }
 
-/* Writes rows of the ledger of one tenant, until none is refused. */
-static cardbox_status write_ledger(store_import *in, import_item **items, size_t count,
-                                   cardbox_error *err)
-{
-    while (count > 0) {
-        store_rows *rows = NULL;
-        import_counts counts = {0, 0, 0, 0};
-        cardbox_error why = CARDBOX_ERROR_INIT;
-        size_t bad = 0;
-        cardbox_status status = import_ledger_send(in->db, items, count, &rows, err);
-        if (status != CARDBOX_OK)
-            return status;
-        status = import_ledger_outcomes(&counts, &bad, rows, items, count, &why);
-        rows_free(rows);
-        if (status == CARDBOX_OK) {
-            add_counts(&in->result.of[items[0]->kind], &counts);
-            return CARDBOX_OK;
-        }
-        count = defer_or_refuse(in, items, count, bad, &why);
-    }
-    return CARDBOX_OK;
-}
+/* --- batches --- */
 
+/* Writes rows of one kind until none is refused. A refused card or row of the ledger rolls back its
+ * batch, so the batch is sent again without it. */
 static cardbox_status write_kind(store_import *in, transfer_kind kind, import_item **items,
                                  size_t count, cardbox_error *err)
 {
-    if (kind == TRANSFER_CARD)
-        return write_cards(in, items, count, err);
-    if (kind == TRANSFER_BOX)
-        return write_boxes(in, items, count, err);
-    return kind < TRANSFER_TASK ? write_sessions(in, items, count, err)
-                                : write_ledger(in, items, count, err);
+    for (bool done = false; count > 0 && !done;) {
+        store_rows *rows = NULL;
+        import_counts counts = {0, 0, 0, 0};
+        cardbox_error why = CARDBOX_ERROR_INIT;
+        size_t bad = 0, all = count;
+        cardbox_status status = import_send(&rows, in->db, items, count, err);
+        if (status != CARDBOX_OK)
+            return status;
+        if (kind < TRANSFER_TASK) {
+            count = count_outcomes(in, kind, items, count, rows, &counts);
+            done = count == all || kind != TRANSFER_CARD;
+        } else {
+            done = import_ledger_outcomes(&counts, &bad, rows, items, count, &why) == CARDBOX_OK;
+            count = done ? count : defer_or_refuse(in, items, count, bad, &why);
+        }
+        rows_free(rows);
+        if (done)
+            add_counts(&in->result.of[kind], &counts);
+    }
+    return kind == TRANSFER_BOX ? import_send_box_times(in->db, items, count, err) : CARDBOX_OK;
 }
 
 /* Writes rows of one kind. If PostgreSQL rejects a batch, each half is sent by itself: about ten
@@ -441,7 +249,7 @@ static cardbox_status write_items(store_import *in, transfer_kind kind, import_i
         return status;
     count = move_refused_behind(items, count);
     if (count == 1) {
-        refuse(in, kind, items[0]->line, err->message);
+        refuse(in, kind, items[0]->number, err->message);
         return CARDBOX_OK;
     }
     status = write_items(in, kind, items, count / 2, err);
@@ -471,11 +279,11 @@ static cardbox_status write_batch(store_import *in, transfer_kind kind, cardbox_
     if (batch->count == 0 || status != CARDBOX_OK)
         return status;
     for (size_t done = 0, next; status == CARDBOX_OK && done < batch->count; done += next) {
-        next = count_together(batch->items + done, batch->count - done);
+        next = import_group(batch->items + done, batch->count - done);
         status = write_items(in, kind, batch->items + done, next, &own);
     }
     if (status != CARDBOX_OK)
-        in->failed_line = batch->items[0]->line;
+        in->failed_line = batch->items[0]->number;
     if (status != CARDBOX_OK && err != NULL)
         *err = own;
     empty_batch(batch);
@@ -508,7 +316,7 @@ static void count_ignored(store_import *in, const import_item *item)
 {
     import_result *result = &in->result;
     if (item->ignored > 0 && result->ignored == 0) {
-        result->ignored_line = item->line;
+        result->ignored_line = item->number;
         memcpy(result->ignored_name, item->ignored_name, sizeof(result->ignored_name));
     }
     result->ignored += item->ignored;
@@ -519,7 +327,7 @@ static cardbox_status add_item(store_import *in, import_item *item, cardbox_erro
     import_batch *batch = &in->batches[item->kind];
     batch->items[batch->count++] = item;
     batch->bytes += import_item_bytes(item);
-    if (batch->count < BATCH_ROWS_MAX && batch->bytes < BATCH_BYTES_MAX)
+    if (batch->count < IMPORT_BATCH_MAX && batch->bytes < BATCH_BYTES_MAX)
         return CARDBOX_OK;
     return write_batch(in, item->kind, err);
 }

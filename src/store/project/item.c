@@ -1,113 +1,32 @@
 /*
  * item.c: reads a line of NDJSON: from exports of CardBox, or from the service that CardBox
- * replaces, whose writers left odd values. A line is accepted if its meaning is clear, and
- * otherwise refused with a reason. No value is guessed.
+ * replaces, whose writers left odd values. The members are in members.c.
  */
 #include "store/project/item.h"
 
 #include <stdio.h>
-#include "base/isotime.h"
-#include "store/client/check.h"
-#include "model/content/content.h"
 #include "base/errors.h"
+#include "model/content/content.h"
+#include "model/session/entry.h"
+#include "store/client/check.h"
+#include "store/project/members.h"
 #include "store/write.h"
+
+/* More than the members of any kind. */
+enum { MEMBERS_MAX = 16 };
 
 /* --- members --- */
 
-typedef struct members {
-    scan_value kind, tenant_id, card_id, box_id;
-    scan_value content, content_text, tool_calls, tool_call_id, ttl_seconds, metadata;
-    scan_value sealed, exact;
-    scan_value card_ids, parent_ids;
-    scan_value created_at, updated_at, expires_at, deleted_at;
-} members;
-
-enum { OF_CARD = 1 << TRANSFER_CARD, OF_BOX = 1 << TRANSFER_BOX, OF_BOTH = OF_CARD | OF_BOX };
-
-static const struct {
-    const char *name;
-    size_t offset;
-    unsigned of;
-} MEMBERS[] = {
-    {"kind", offsetof(members, kind), OF_BOTH},
-    {"tenant_id", offsetof(members, tenant_id), OF_BOTH},
-    {"card_id", offsetof(members, card_id), OF_CARD},
-    {"content", offsetof(members, content), OF_CARD},
-    {"content_text", offsetof(members, content_text), OF_CARD},
-    {"exact", offsetof(members, exact), OF_CARD},
-    {"tool_calls", offsetof(members, tool_calls), OF_CARD},
-    {"tool_call_id", offsetof(members, tool_call_id), OF_CARD},
-    {"ttl_seconds", offsetof(members, ttl_seconds), OF_CARD},
-    {"expires_at", offsetof(members, expires_at), OF_CARD},
-    {"deleted_at", offsetof(members, deleted_at), OF_CARD},
-    {"metadata", offsetof(members, metadata), OF_CARD},
-    {"sealed", offsetof(members, sealed), OF_CARD},
-    {"box_id", offsetof(members, box_id), OF_BOX},
-    {"card_ids", offsetof(members, card_ids), OF_BOX},
-    {"parent_ids", offsetof(members, parent_ids), OF_BOX},
-    {"updated_at", offsetof(members, updated_at), OF_BOX},
-    {"created_at", offsetof(members, created_at), OF_BOTH},
-};
-
-enum { MEMBER_COUNT = sizeof(MEMBERS) / sizeof(MEMBERS[0]) };
-
-const char *const TRANSFER_NAMES[TRANSFER_OTHER] = {[TRANSFER_CARD] = "card",
-                                                    [TRANSFER_BOX] = "box",
-                                                    [TRANSFER_SESSION_ENTRY] = "session_entry",
-                                                    [TRANSFER_SESSION] = "session",
-                                                    [TRANSFER_TASK] = "task",
-                                                    [TRANSFER_MESSAGE] = "message",
-                                                    [TRANSFER_CALL] = "call"};
-
-static scan_value *find_member(members *m, transfer_kind kind, slice key, const char **name)
+static cardbox_status read_kind(import_item *item, scan_value kind, cardbox_error *err)
 {
-    for (size_t i = 0; i < MEMBER_COUNT; i++) {
-        if ((MEMBERS[i].of & 1u << kind) != 0 && scan_string_is(key, slice_of(MEMBERS[i].name))) {
-            *name = MEMBERS[i].name;
-            return (scan_value *)(void *)((char *)m + MEMBERS[i].offset);
-        }
-    }
-    return NULL;
-}
-
-void item_count_ignored(import_item *item, slice key)
-{
-    if (item->ignored++ == 0)
-        snprintf(item->ignored_name, sizeof(item->ignored_name), "%.*s",
-                 (int)slice_cut(key, sizeof(item->ignored_name) - 1), key.ptr);
-}
-
-static cardbox_status read_members(members *m, import_item *item, scan_value row,
-                                   cardbox_error *err)
-{
-    slice key;
-    scan_value value;
-    memset(m, 0, sizeof(*m));
-    for (scan_walk walk = scan_enter(row); scan_member(&walk, &key, &value);) {
-        const char *name = NULL;
-        scan_value *member = find_member(m, item->kind, key, &name);
-        if (member == NULL)
-            item_count_ignored(item, key);
-        else if (member->kind != SCAN_NONE)
-            return error_set(err, CARDBOX_INVALID, "the row has %s twice", name);
-        else
-            *member = value;
-    }
-    return CARDBOX_OK;
-}
-
-static cardbox_status read_kind(import_item *item, scan_value row, cardbox_error *err)
-{
-    scan_value kind = scan_find(row, "kind");
     if (kind.kind == SCAN_NONE)
         return error_set(err, CARDBOX_INVALID,
                          "the row has no kind: card, box, session_entry, session, task, message or "
                          "call");
     if (kind.kind != SCAN_STRING)
-        return error_set(err, CARDBOX_INVALID, "kind must be a string, not %s",
-                         scan_kind_name(kind.kind));
+        return member_wrong_kind(err, "kind", "a string", kind);
     for (int i = 0; i < TRANSFER_OTHER; i++)
-        if (scan_string_is(kind.text, slice_of(TRANSFER_NAMES[i])))
+        if (scan_string_is(kind.text, slice_of(MEMBER_KINDS[i].name)))
             item->kind = (transfer_kind)i;
     if (item->kind != TRANSFER_OTHER)
         return CARDBOX_OK;
@@ -115,291 +34,187 @@ static cardbox_status read_kind(import_item *item, scan_value row, cardbox_error
                      kind.text.ptr);
 }
 
-/* --- values --- */
-
-static bool is_unset(scan_value value)
-{
-    return value.kind == SCAN_NONE || value.kind == SCAN_NULL;
-}
-
-cardbox_status item_wrong_kind(cardbox_error *err, const char *name, const char *wanted,
-                               scan_value value)
-{
-    if (value.kind == SCAN_NONE)
-        return error_set(err, CARDBOX_INVALID, "the row has no %s", name);
-    return error_set(err, CARDBOX_INVALID, "%s must be %s, not %s", name, wanted,
-                     scan_kind_name(value.kind));
-}
-
-/* Decodes into item->decoded. It is as large as the whole line, so that slices of it stay valid. */
-bool item_decode(import_item *item, scan_value value, slice *out)
-{
-    size_t start = item->decoded.len;
-    if (!scan_decode(&item->decoded, value.text) || !buf_ok(&item->decoded))
-        return false;
-    *out = buf_since(&item->decoded, start);
-    return true;
-}
-
-cardbox_status item_read_text(import_item *item, scan_value value, const char *name, size_t max,
-                              slice *out, cardbox_error *err)
-{
-    if (value.kind != SCAN_STRING)
-        return item_wrong_kind(err, name, "a string", value);
-    if (!item_decode(item, value, out) || !slice_is_id(*out, max))
-        return error_set(err, CARDBOX_INVALID,
-                         "%s must be 1 to %zu bytes of UTF-8 without control characters", name,
-                         max);
-    return CARDBOX_OK;
-}
-
-cardbox_status item_read_time(import_item *item, scan_value value, const char *name, bool *has,
-                              int64_t *micros, cardbox_error *err)
-{
-    isotime time;
-    slice text;
-    if (is_unset(value))
-        return CARDBOX_OK;
-    if (value.kind != SCAN_STRING)
-        return item_wrong_kind(err, name, "a string", value);
-    if (!item_decode(item, value, &text) || !isotime_parse(text, &time))
-        return error_set(err, CARDBOX_INVALID,
-                         "%s must be a time like 2025-01-02T03:04:05Z, not %.*s", name,
-                         error_shown(value.text), value.text.ptr);
-    *has = true;
-    *micros = isotime_to_micros(&time);
-    return CARDBOX_OK;
-}
-
-cardbox_status item_read_made(import_item *item, scan_value value, const char *name, bool *has,
-                              int64_t *micros, cardbox_error *err)
-{
-    cardbox_status status = item_read_time(item, value, name, has, micros, err);
-    return status == CARDBOX_OK && *has ? check_not_ahead(name, *micros, err) : status;
-}
-
-cardbox_status item_read_tenant(import_item *item, scan_value named, const char *tenant, slice *out,
-                                cardbox_error *err)
+/* Finds the tenant of a row: the import's, or the one in its tenant_id. */
+static cardbox_status read_tenant(import_item *item, scan_value named, const char *tenant,
+                                  bool only_own, cardbox_error *err)
 {
     if (tenant == NULL)
-        return item_read_text(item, named, "tenant_id", CARDBOX_TENANT_MAX, out, err);
-    *out = slice_of(tenant);
-    if (!item->only_own || is_unset(named))
-        return CARDBOX_OK;
-    if (named.kind == SCAN_STRING && scan_string_is(named.text, *out))
+        return member_read_text(item, named, "tenant_id", CARDBOX_TENANT_MAX, &item->tenant, err);
+    item->tenant = slice_of(tenant);
+    if (!only_own || named.kind == SCAN_NONE || named.kind == SCAN_NULL ||
+        (named.kind == SCAN_STRING && scan_string_is(named.text, item->tenant)))
         return CARDBOX_OK;
     return error_set(err, CARDBOX_INVALID, "tenant_id names another project than the request's");
 }
 
-/* Old writers encoded some values twice. If a string contains an object or an array, that is used.
- * Any other value stays unchanged. */
-static scan_value decode_doubly_encoded(import_item *item, scan_value value)
+static void count_ignored(import_item *item, slice key)
 {
-    scan_value inner;
-    slice text;
-    size_t start = item->decoded.len;
-    if (value.kind == SCAN_STRING && item_decode(item, value, &text)) {
-        if (scan_check(text, CARDBOX_JSON_DEPTH_MAX, &inner, NULL, NULL) &&
-            (inner.kind == SCAN_OBJECT || inner.kind == SCAN_ARRAY))
-            return inner;
-        item->decoded.len = start;
+    if (item->ignored++ == 0)
+        snprintf(item->ignored_name, sizeof(item->ignored_name), "%.*s",
+                 (int)slice_cut(key, sizeof(item->ignored_name) - 1), key.ptr);
+}
+
+/* Finds the values of the members in a row. */
+static cardbox_status find_values(scan_value values[MEMBERS_MAX], import_item *item, scan_value row,
+                                  cardbox_error *err)
+{
+    const member *members = MEMBER_KINDS[item->kind].members;
+    slice key;
+    scan_value value;
+    for (scan_walk walk = scan_enter(row); scan_member(&walk, &key, &value);) {
+        size_t i = 0;
+        while (members[i].name != NULL && !scan_string_is(key, slice_of(members[i].name)))
+            i++;
+        if (members[i].name != NULL && values[i].kind != SCAN_NONE)
+            return error_set(err, CARDBOX_INVALID, "the row has %s twice", members[i].name);
+        if (members[i].name != NULL)
+            values[i] = value;
+        else if (!scan_string_is(key, SLICE("kind")) && !scan_string_is(key, SLICE("tenant_id")))
+            count_ignored(item, key);
     }
-    return value;
-}
-
-/* Reads JSON that is only stored as jsonb. */
-static cardbox_status read_jsonb(import_item *item, scan_value value, const char *name, slice *out,
-                                 cardbox_error *err)
-{
-    if (is_unset(value))
-        return CARDBOX_OK;
-    value = decode_doubly_encoded(item, value);
-    *out = value.text;
-    return check_jsonb(name, value.text, SCAN_NONE, NULL, err);
-}
-
-/* --- cards --- */
-
-/* True if the row is one of our exports: its content, even null, is stored unchanged. In other rows
- * null is SQL's NULL. Content that fits a class is there converted to that class's stored form. */
-static cardbox_status read_exact(scan_value value, bool *exact, cardbox_error *err)
-{
-    if (!is_unset(value) && value.kind != SCAN_TRUE && value.kind != SCAN_FALSE)
-        return item_wrong_kind(err, "exact", "true or false", value);
-    *exact = value.kind == SCAN_TRUE;
     return CARDBOX_OK;
 }
 
+static cardbox_status read_members(import_item *item, scan_value row, cardbox_error *err)
+{
+    const member *members = MEMBER_KINDS[item->kind].members;
+    scan_value values[MEMBERS_MAX] = {{SCAN_NONE, {NULL, 0}}};
+    cardbox_status status = find_values(values, item, row, err);
+    for (size_t i = 0; status == CARDBOX_OK && members[i].name != NULL; i++)
+        status = member_read(item, &members[i], values[i], err);
+    return status;
+}
+
+/* --- checks of whole rows --- */
+
 /* Finds the JSON text of the row's content. A row has it as a value, or as a string of JSON. */
-static cardbox_status find_content(import_item *item, const members *m, scan_value *out,
-                                   cardbox_error *err)
+static cardbox_status find_content(import_item *item, scan_value *out, cardbox_error *err)
 {
     scan_error fault;
     slice text;
-    *out = m->content;
-    if (m->content_text.kind == SCAN_NONE)
+    *out = item->content;
+    if (item->content_text.kind == SCAN_NONE)
         return CARDBOX_OK;
-    if (m->content.kind != SCAN_NONE)
+    if (item->content.kind != SCAN_NONE)
         return error_set(err, CARDBOX_INVALID, "the row has both content and content_text");
-    if (m->content_text.kind != SCAN_STRING || !item_decode(item, m->content_text, &text))
-        return item_wrong_kind(err, "content_text", "a string of JSON", m->content_text);
+    if (item->content_text.kind != SCAN_STRING || !member_decode(item, item->content_text, &text))
+        return member_wrong_kind(err, "content_text", "a string of JSON", item->content_text);
     if (!scan_check(text, CARDBOX_JSON_DEPTH_MAX, out, NULL, &fault))
         return error_json(err, "content_text", &fault);
     out->text = text; /* with the white space around it */
     return CARDBOX_OK;
 }
 
-static cardbox_status read_content(import_item *item, const members *m, cardbox_error *err)
+/* If the row is one of our exports (`exact`), its content is stored unchanged, even null. In other
+ * rows null is SQL's NULL, and content that fits a class is converted to the class's stored form.
+ */
+static cardbox_status check_card(import_item *item, cardbox_error *err)
 {
     content_error fault;
     scan_value value;
-    bool exact = false;
-    cardbox_status status = read_exact(m->exact, &exact, err);
-    if (status == CARDBOX_OK)
-        status = find_content(item, m, &value, err);
+    cardbox_status status = find_content(item, &value, err);
     if (status != CARDBOX_OK)
         return status;
     if (value.kind == SCAN_NONE)
-        return item_wrong_kind(err, "content", "", value);
-    if (value.kind == SCAN_NULL && !exact) /* SQL NULL */
+        return member_wrong_kind(err, "content", "", value);
+    if (value.kind == SCAN_NULL && !item->exact)
         return error_set(err, CARDBOX_INVALID, "content is null: nobody can read such a card");
     slice content = value.text;
     if (content.len > CARDBOX_CONTENT_MAX)
         return error_set(err, CARDBOX_TOO_LARGE, "content has %zu bytes, the limit is %u",
                          content.len, CARDBOX_CONTENT_MAX);
-    if (!exact && content_class_of(value) != NULL &&
+    if (!item->exact && content_class_of(value) != NULL &&
         content_normalise(&item->normal, content, &fault)) {
         if (!buf_ok(&item->normal))
             return error_buf(err, &item->normal, "content");
         content = buf_as_slice(&item->normal);
     }
     item->card.content = content;
+    item->card.tenant = item->tenant;
     return CARDBOX_OK;
 }
 
-static cardbox_status read_ttl(import_item *item, scan_value value, cardbox_error *err)
+static cardbox_status check_box(const box_input *box, cardbox_error *err)
 {
-    int64_t seconds;
-    if (is_unset(value))
-        return CARDBOX_OK;
-    if (value.kind != SCAN_NUMBER || !scan_integer(value.text, &seconds) || seconds < INT32_MIN ||
-        seconds > INT32_MAX)
-        return item_wrong_kind(err, "ttl_seconds", "an integer of 32 bits", value);
-    item->card.has_ttl = true;
-    item->card.ttl_seconds = (int32_t)seconds;
-    return CARDBOX_OK;
-}
-
-static cardbox_status read_sealed(import_item *item, scan_value value, cardbox_error *err)
-{
-    if (!is_unset(value) && value.kind != SCAN_TRUE && value.kind != SCAN_FALSE)
-        return item_wrong_kind(err, "sealed", "true or false", value);
-    item->card.sealed = value.kind == SCAN_TRUE;
-    return CARDBOX_OK;
-}
-
-static cardbox_status read_life(import_item *item, const members *m, cardbox_error *err)
-{
-    card_input *card = &item->card;
-    cardbox_status status = read_ttl(item, m->ttl_seconds, err);
-    if (status == CARDBOX_OK)
-        status = item_read_made(item, m->created_at, "created_at", &card->has_created,
-                                &card->created_micros, err);
-    if (status == CARDBOX_OK)
-        status = item_read_time(item, m->expires_at, "expires_at", &card->has_expires,
-                                &card->expires_micros, err);
-    if (status == CARDBOX_OK)
-        status = item_read_time(item, m->deleted_at, "deleted_at", &card->has_deleted,
-                                &card->deleted_micros, err);
-    return status == CARDBOX_OK ? read_sealed(item, m->sealed, err) : status;
-}
-
-/* Old writers wrote "" for a missing value. */
-static cardbox_status read_call_id(import_item *item, scan_value value, cardbox_error *err)
-{
-    if (is_unset(value))
-        return CARDBOX_OK;
-    item->card.tool_call_id = SLICE("");
-    if (value.kind == SCAN_STRING && scan_string_is(value.text, SLICE("")))
-        return CARDBOX_OK;
-    return item_read_text(item, value, "tool_call_id", CARDBOX_KEY_MAX, &item->card.tool_call_id,
-                          err);
-}
-
-static cardbox_status read_card(import_item *item, const members *m, const char *tenant,
-                                cardbox_error *err)
-{
-    card_input *card = &item->card;
-    cardbox_status status = item_read_tenant(item, m->tenant_id, tenant, &card->tenant, err);
-    if (status == CARDBOX_OK)
-        status =
-            item_read_text(item, m->card_id, "card_id", CARDBOX_CARD_ID_MAX, &card->card_id, err);
-    if (status == CARDBOX_OK)
-        status = read_content(item, m, err);
-    if (status == CARDBOX_OK)
-        status = read_jsonb(item, m->metadata, "metadata", &card->metadata, err);
-    if (status == CARDBOX_OK)
-        status = read_jsonb(item, m->tool_calls, "tool_calls", &card->tool_calls, err);
-    if (status == CARDBOX_OK)
-        status = read_call_id(item, m->tool_call_id, err);
-    return status == CARDBOX_OK ? read_life(item, m, err) : status;
-}
-
-/* --- boxes --- */
-
-/* Reads a list of ids. They need not name cards: old boxes contain other ids too. */
-static cardbox_status read_ids(import_item *item, scan_value value, const char *name, slice *out,
-                               cardbox_error *err)
-{
-    scan_value id;
-    size_t index = 0;
-    *out = SLICE("[]");
-    if (is_unset(value))
-        return CARDBOX_OK;
-    value = decode_doubly_encoded(item, value);
-    if (value.kind != SCAN_ARRAY)
-        return item_wrong_kind(err, name, "an array of strings", value);
-    for (scan_walk walk = scan_enter(value); scan_element(&walk, &id); index++)
-        if (id.kind != SCAN_STRING)
-            return error_set(err, CARDBOX_INVALID, "%s[%zu] must be a string, not %s", name, index,
-                             scan_kind_name(id.kind));
-    return read_jsonb(item, value, name, out, err);
-}
-
-static cardbox_status read_box_id(import_item *item, scan_value value, cardbox_error *err)
-{
-    slice text;
-    if (value.kind != SCAN_STRING)
-        return item_wrong_kind(err, "box_id", "a UUID", value);
-    if (!item_decode(item, value, &text) || !uuid16_parse(&item->box.box_id, text))
-        return error_set(err, CARDBOX_INVALID, "box_id must be a UUID, not %.*s",
-                         error_shown(value.text), value.text.ptr);
-    return CARDBOX_OK;
-}
-
-static cardbox_status read_box(import_item *item, const members *m, const char *tenant,
-                               cardbox_error *err)
-{
-    box_input *box = &item->box;
-    cardbox_status status = item_read_tenant(item, m->tenant_id, tenant, &box->tenant, err);
-    if (status == CARDBOX_OK)
-        status = read_box_id(item, m->box_id, err);
-    if (status == CARDBOX_OK)
-        status = read_ids(item, m->card_ids, "card_ids", &box->card_ids, err);
-    if (status == CARDBOX_OK)
-        status = read_ids(item, m->parent_ids, "parent_ids", &box->parent_ids, err);
-    if (status == CARDBOX_OK && box_is_own_parent(&box->box_id, box->parent_ids))
-        status = error_set(err, CARDBOX_INVALID, "parent_ids: " BOX_OWN_PARENT);
-    if (status == CARDBOX_OK)
-        status = item_read_time(item, m->updated_at, "updated_at", &box->has_updated,
-                                &box->updated_micros, err);
-    if (status == CARDBOX_OK)
-        status = item_read_made(item, m->created_at, "created_at", &box->has_created,
-                                &box->created_micros, err);
+    if (box_is_own_parent(&box->box_id, box->parent_ids))
+        return error_set(err, CARDBOX_INVALID, "parent_ids: " BOX_OWN_PARENT);
     /* A new box that has no other time was made when it was last changed. */
-    if (status == CARDBOX_OK && box->has_updated && !box->has_created)
-        status = check_not_ahead("updated_at", box->updated_micros, err);
+    if (box->has_updated && !box->has_created)
+        return check_not_ahead("updated_at", box->updated_micros, err);
+    return CARDBOX_OK;
+}
+
+/* Checks that a row's content can be the entry that the row names. */
+static cardbox_status check_entry(const session_line_input *row, cardbox_error *err)
+{
+    const char *reason = NULL;
+    arena memory = ARENA_INIT;
+    session_line line;
+    session_entry entry;
+    cardbox_status status = CARDBOX_OK;
+
+    if (row->content.len > SESSION_LINE_MAX)
+        return error_set(err, CARDBOX_TOO_LARGE, "content has %zu bytes, the limit is %u",
+                         row->content.len, SESSION_LINE_MAX);
+    if (!session_line_from_store(&line, row->content) ||
+        !session_entry_read(&entry, &line, SLICE(""), &memory, &reason))
+        status = reason == NULL ? error_nomem(err)
+                                : error_set(err, CARDBOX_INVALID, "content: %s", reason);
+    else if (!entry.id_is_made && !slice_equal(entry.id, row->entry_id))
+        status = error_set(err, CARDBOX_INVALID, "content has another id than entry_id");
+    arena_reset(&memory);
     return status;
+}
+
+static cardbox_status check_line(const session_line_input *row, cardbox_error *err)
+{
+    bool is_entry = row->entry_id.ptr != NULL;
+    if (row->number < 0 || row->number > CARDBOX_SESSION_LINES_MAX)
+        return error_set(err, CARDBOX_INVALID, "line must be 0 to %d, not %lld",
+                         CARDBOX_SESSION_LINES_MAX, (long long)row->number);
+    if (is_entry != (row->content.ptr != NULL) || is_entry == (row->bytes.len > 0))
+        return error_set(err, CARDBOX_INVALID,
+                         "the row must have either entry_id and content, or bytes or bytes_base64");
+    return is_entry ? check_entry(row, err) : CARDBOX_OK;
+}
+
+static cardbox_status check_session(const session_input *session, cardbox_error *err)
+{
+    if (session->dialect.ptr != NULL && !slice_equal(session->dialect, SLICE("pi")) &&
+        !slice_equal(session->dialect, SLICE("plain")))
+        return error_set(err, CARDBOX_INVALID, "dialect must be plain or pi, not %.*s",
+                         (int)session->dialect.len, session->dialect.ptr);
+    if (session->version < 1)
+        return error_set(err, CARDBOX_INVALID, "version must be 1 or more");
+    return CARDBOX_OK;
+}
+
+ledger_batch item_ledger_batch(const import_item *item)
+{
+    return (ledger_batch){.tenant = item->tenant,
+                          .tasks = &item->task,
+                          .messages = &item->message,
+                          .calls = &item->call,
+                          .task_count = item->kind == TRANSFER_TASK,
+                          .message_count = item->kind == TRANSFER_MESSAGE,
+                          .call_count = item->kind == TRANSFER_CALL};
+}
+
+static cardbox_status check_row(import_item *item, cardbox_error *err)
+{
+    ledger_batch batch = item_ledger_batch(item);
+    switch (item->kind) {
+    case TRANSFER_CARD:
+        return check_card(item, err);
+    case TRANSFER_BOX:
+        return check_box(&item->box, err);
+    case TRANSFER_SESSION_ENTRY:
+        return check_line(&item->line, err);
+    case TRANSFER_SESSION:
+        return check_session(&item->session, err);
+    default:
+        return ledger_check(&batch, err);
+    }
 }
 
 /* --- lines --- */
@@ -423,37 +238,31 @@ cardbox_status import_item_read(import_item *out, uint64_t number, slice line, b
 {
     scan_value row;
     scan_error fault;
-    members m;
-    *out = (import_item){.line = number,
+    *out = (import_item){.number = number,
                          .kind = TRANSFER_OTHER,
-                         .only_own = only_own,
+                         .box = {.card_ids = SLICE("[]"), .parent_ids = SLICE("[]")},
                          .text = BUF_INIT(TRANSFER_LINE_MAX),
                          .decoded = BUF_INIT(2 * TRANSFER_LINE_MAX),
                          .normal = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX)};
     cardbox_status status = adopt_line(out, line, line_buf, err);
     if (status != CARDBOX_OK)
         return status;
-    line = buf_as_slice(&out->text);
     /* One level more than content may have: the row around it. */
-    if (!scan_check(line, CARDBOX_JSON_DEPTH_MAX + 1, &row, NULL, &fault))
+    if (!scan_check(buf_as_slice(&out->text), CARDBOX_JSON_DEPTH_MAX + 1, &row, NULL, &fault))
         return error_json(err, "the line", &fault);
     if (row.kind != SCAN_OBJECT)
         return error_set(err, CARDBOX_INVALID, "the line must be a JSON object, not %s",
                          scan_kind_name(row.kind));
-    status = read_kind(out, row, err);
-    if (status == CARDBOX_OK && out->kind >= TRANSFER_SESSION_ENTRY)
-        return item_read_row(out, row, tenant, err);
+    status = read_kind(out, scan_find(row, "kind"), err);
     if (status == CARDBOX_OK)
-        status = read_members(&m, out, row, err);
-    if (status != CARDBOX_OK)
-        return status;
-    return out->kind == TRANSFER_CARD ? read_card(out, &m, tenant, err)
-                                      : read_box(out, &m, tenant, err);
+        status = read_tenant(out, scan_find(row, "tenant_id"), tenant, only_own, err);
+    if (status == CARDBOX_OK)
+        status = read_members(out, row, err);
+    return status == CARDBOX_OK ? check_row(out, err) : status;
 }
 
 void import_item_free(import_item *item)
 {
-    card_input_free(&item->card);
     buf_free(&item->text);
     buf_free(&item->decoded);
     buf_free(&item->normal);

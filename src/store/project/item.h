@@ -10,7 +10,6 @@
 
 /* The parameters of a box for STATEMENT_boxes_save. */
 typedef struct box_input {
-    slice tenant;
     uuid16 box_id;
     slice card_ids; /* JSON arrays */
     slice parent_ids;
@@ -18,15 +17,6 @@ typedef struct box_input {
     bool has_created, has_updated;
     int64_t created_micros, updated_micros;
 } box_input;
-
-/* A line of the ledger. Only the member for its kind is set. */
-typedef struct ledger_input {
-    slice tenant;
-    unsigned waited; /* how often it waited for its parent in the batch */
-    task_input task;
-    message_input message;
-    call_input call;
-} ledger_input;
 
 /* A line of a session. */
 typedef struct session_line_input {
@@ -47,22 +37,23 @@ typedef struct session_input {
     int64_t created_micros, updated_micros;
 } session_input;
 
-/* A session or a line of one. Only the member for its kind is set. */
-typedef struct session_part {
-    slice tenant, session_id;
+/* A line of an import. Besides the tenant, only the members of its kind are set. */
+typedef struct import_item {
+    uint64_t number; /* number of the line */
+    transfer_kind kind;
+    bool refused; /* set when it is written, as is box.is_new */
+    slice tenant;
+    slice session_id;
+    card_input card;
+    scan_value content, content_text; /* for cards */
+    bool exact;                       /* a card of an export: its content stays unchanged */
+    box_input box;
     session_line_input line;
     session_input session;
-} session_part;
-
-typedef struct import_item {
-    uint64_t line;
-    transfer_kind kind;
-    bool only_own; /* as it was read */
-    bool refused;  /* set when it is written, as is box.is_new */
-    card_input card;
-    box_input box;
-    ledger_input ledger;
-    session_part session;
+    task_input task;
+    unsigned waited; /* how often a task waited for its parent in the batch */
+    message_input message;
+    call_input call;
     size_t ignored;        /* unknown members */
     char ignored_name[64]; /* the first of them */
     buf text;              /* the line; the slices above point here, */
@@ -78,38 +69,6 @@ cardbox_status import_item_read(import_item *out, uint64_t number, slice line, b
                                 const char *tenant, bool only_own, cardbox_error *err);
 
 void import_item_free(import_item *item);
-
-/* --- for the readers of each kind --- */
-
-/* "NAME must be WANTED, not KIND", or a message that it is missing. */
-cardbox_status item_wrong_kind(cardbox_error *err, const char *name, const char *wanted,
-                               scan_value value);
-
-/* A text of 1 to max bytes without control characters, which lives as long as the item. */
-cardbox_status item_read_text(import_item *item, scan_value value, const char *name, size_t max,
-                              slice *out, cardbox_error *err);
-
-/* The tenant of a row: the import's, or the one in its tenant_id. */
-cardbox_status item_read_tenant(import_item *item, scan_value named, const char *tenant, slice *out,
-                                cardbox_error *err);
-
-/* Reads a time. If it is null or missing, nothing is set. */
-cardbox_status item_read_time(import_item *item, scan_value value, const char *name, bool *has,
-                              int64_t *micros, cardbox_error *err);
-
-/* The same for a creation time, which must not be far ahead: check_not_ahead. */
-cardbox_status item_read_made(import_item *item, scan_value value, const char *name, bool *has,
-                              int64_t *micros, cardbox_error *err);
-
-/* The decoded text of a string token, which lives as long as the item. False: no UTF-8 text can
- * hold it. */
-bool item_decode(import_item *item, scan_value value, slice *out);
-
-void item_count_ignored(import_item *item, slice key);
-
-/* Reads a row of the ledger or of a session, whose kind is known. */
-cardbox_status item_read_row(import_item *item, scan_value row, const char *tenant,
-                             cardbox_error *err);
 
 /* The item as a batch of one, which points into it. */
 ledger_batch item_ledger_batch(const import_item *item);

@@ -27,9 +27,6 @@ typedef enum transfer_kind {
 } transfer_kind;
 enum { TRANSFER_KINDS = TRANSFER_OTHER + 1 };
 
-/* The names of the kinds in lines. */
-extern const char *const TRANSFER_NAMES[TRANSFER_OTHER];
-
 /* --- import --- */
 
 typedef struct import_counts {

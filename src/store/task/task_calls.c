@@ -4,8 +4,8 @@
  */
 #include "cardbox/task.h"
 
-#include <stdlib.h>
 #include "store/client/call.h"
+#include "store/client/result.h"
 #include "store/ledger/ledger_input.h"
 #include "store/task/work.h"
 
@@ -150,61 +150,26 @@ cardbox_status cardbox_task_cancel(cardbox *db, const char *tenant, const char *
 enum { FOLLOW_BYTES = 16 * 1024 * 1024 /* read at once; one event may exceed them */ };
 
 struct cardbox_task_events {
-    arena memory;
-    store_rows *rows;
-    cardbox_task_event *events;
-    size_t count;
+    result all;
 };
 
-static void fill_event(cardbox_task_event *out, arena *memory, const task_event *row)
+/* Callers read until nothing comes, so they do not need a last row "more". */
+static bool fill_event(void *entry, arena *memory, const store_rows *rows, int row)
 {
-    *out = (cardbox_task_event){
-        .n = row->n,
-        .what = row->what.ptr,
-        .ref = row->ref.ptr,
-        .how = row->how.ptr,
-        .at = row->at_ms,
-        .text = ledger_token_text(memory, row->text),
-        .text_json = ledger_token_json(memory, row->text),
-        .call = row->call.ptr,
-        .metadata = row->metadata.ptr,
+    task_event event;
+    task_event_read(&event, rows, row);
+    *(cardbox_task_event *)entry = (cardbox_task_event){
+        .n = event.n,
+        .what = event.what.ptr,
+        .ref = event.ref.ptr,
+        .how = event.how.ptr,
+        .at = event.at_ms,
+        .text = ledger_token_text(memory, event.text),
+        .text_json = ledger_token_json(memory, event.text),
+        .call = event.call.ptr,
+        .metadata = event.metadata.ptr,
     };
-}
-
-/* The number of events, without a last row "more". Callers read until nothing comes, so they do not
- * need that row. */
-static size_t count_events(const store_rows *rows)
-{
-    int count = rows_count(rows);
-    task_event last;
-    if (count == 0)
-        return 0;
-    task_event_read(&last, rows, count - 1);
-    return (size_t)count - slice_equal(last.what, SLICE("more"));
-}
-
-static cardbox_status take_events(cardbox_task_events **out, store_rows *rows, cardbox_error *err)
-{
-    size_t count = count_events(rows);
-    cardbox_task_events *made = calloc(1, sizeof(*made));
-    if (made == NULL) {
-        rows_free(rows);
-        return error_nomem(err);
-    }
-    made->rows = rows;
-    made->count = count;
-    made->events = arena_zeros(&made->memory, count, sizeof(*made->events));
-    for (size_t i = 0; !made->memory.failed && i < count; i++) {
-        task_event row;
-        task_event_read(&row, rows, (int)i);
-        fill_event(&made->events[i], &made->memory, &row);
-    }
-    if (made->memory.failed) {
-        cardbox_task_events_free(made);
-        return error_nomem(err);
-    }
-    *out = made;
-    return CARDBOX_OK;
+    return !slice_equal(event.what, SLICE("more"));
 }
 
 cardbox_status cardbox_task_follow(cardbox_task_events **out, cardbox *db, const char *tenant,
@@ -236,24 +201,24 @@ cardbox_status cardbox_task_follow(cardbox_task_events **out, cardbox *db, const
         &p, &one, 1,
         &(follow_limits){.most = limit, .page_bytes = FOLLOW_BYTES, .all_bytes = FOLLOW_BYTES});
     status = client_run(db, STATEMENT_tasks_follow, &p, RUN_AGAIN, &rows, err);
-    return status == CARDBOX_OK ? take_events(out, rows, err) : status;
+    if (status != CARDBOX_OK)
+        return status;
+    *out = result_new(rows, SIZE_MAX, sizeof(cardbox_task_event), fill_event, err);
+    return *out == NULL ? CARDBOX_NOMEM : CARDBOX_OK;
 }
 
 size_t cardbox_task_events_count(const cardbox_task_events *events)
 {
-    return events == NULL ? 0 : events->count;
+    return events == NULL ? 0 : events->all.count;
 }
 
 const cardbox_task_event *cardbox_task_events_at(const cardbox_task_events *events, size_t index)
 {
-    return index < cardbox_task_events_count(events) ? &events->events[index] : NULL;
+    const cardbox_task_event *entries = events == NULL ? NULL : events->all.entries;
+    return index < cardbox_task_events_count(events) ? &entries[index] : NULL;
 }
 
 void cardbox_task_events_free(cardbox_task_events *events)
 {
-    if (events == NULL)
-        return;
-    rows_free(events->rows);
-    arena_reset(&events->memory);
-    free(events);
+    result_free((result *)events);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include "base/clock.h"
 #include "store/client/call.h"
+#include "store/client/result.h"
 #include "store/ledger/ledger_input.h"
 #include "store/task/work.h"
 
@@ -15,40 +16,22 @@ enum { LEASE_MS_DEFAULT = 15000, ATTEMPTS_DEFAULT = 5 };
 /* --- claiming --- */
 
 struct cardbox_claims {
-    arena memory;
-    store_rows *rows;
-    cardbox_claim *claims;
-    size_t count;
+    result all;
 };
 
-static cardbox_status take_claims(cardbox_claims **out, store_rows *rows, cardbox_error *err)
+static bool fill_claim(void *entry, arena *memory, const store_rows *rows, int row)
 {
-    size_t count = (size_t)rows_count(rows);
-    cardbox_claims *made = calloc(1, sizeof(*made));
-    if (made == NULL) {
-        rows_free(rows);
-        return error_nomem(err);
-    }
-    made->rows = rows;
-    made->count = count;
-    made->claims = arena_zeros(&made->memory, count, sizeof(*made->claims));
-    for (size_t i = 0; !made->memory.failed && i < count; i++) {
-        claimed_task row;
-        claimed_task_read(&row, rows, (int)i);
-        made->claims[i] = (cardbox_claim){
-            .lease = {row.tenant.ptr, row.task_id.ptr, row.epoch},
-            .parent_task_id = row.parent_id.ptr,
-            .attempts = row.attempts,
-            .failed_calls = row.failed_calls,
-            .given_up = row.given_up,
-        };
-    }
-    if (made->memory.failed) {
-        cardbox_claims_free(made);
-        return error_nomem(err);
-    }
-    *out = made;
-    return CARDBOX_OK;
+    claimed_task task;
+    (void)memory;
+    claimed_task_read(&task, rows, row);
+    *(cardbox_claim *)entry = (cardbox_claim){
+        .lease = {task.tenant.ptr, task.task_id.ptr, task.epoch},
+        .parent_task_id = task.parent_id.ptr,
+        .attempts = task.attempts,
+        .failed_calls = task.failed_calls,
+        .given_up = task.given_up,
+    };
+    return true;
 }
 
 /* Converts tenants to slices in the arena. */
@@ -113,26 +96,26 @@ cardbox_status cardbox_tasks_claim(cardbox_claims **out, cardbox *db,
     if (status == CARDBOX_OK)
         status = work_claim(&rows, db, &claim, err);
     arena_reset(&memory);
-    return status == CARDBOX_OK ? take_claims(out, rows, err) : status;
+    if (status != CARDBOX_OK)
+        return status;
+    *out = result_new(rows, SIZE_MAX, sizeof(cardbox_claim), fill_claim, err);
+    return *out == NULL ? CARDBOX_NOMEM : CARDBOX_OK;
 }
 
 size_t cardbox_claims_count(const cardbox_claims *claims)
 {
-    return claims == NULL ? 0 : claims->count;
+    return claims == NULL ? 0 : claims->all.count;
 }
 
 const cardbox_claim *cardbox_claims_at(const cardbox_claims *claims, size_t index)
 {
-    return index < cardbox_claims_count(claims) ? &claims->claims[index] : NULL;
+    const cardbox_claim *entries = claims == NULL ? NULL : claims->all.entries;
+    return index < cardbox_claims_count(claims) ? &entries[index] : NULL;
 }
 
 void cardbox_claims_free(cardbox_claims *claims)
 {
-    if (claims == NULL)
-        return;
-    rows_free(claims->rows);
-    arena_reset(&claims->memory);
-    free(claims);
+    result_free((result *)claims);
 }
 
 /* --- holding --- */

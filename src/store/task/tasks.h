@@ -1,7 +1,6 @@
 /*
  * tasks.h: parameters and rows of the statements for tasks. Clients spawn, send to and cancel
- * tasks. Workers claim them, renew leases, and write messages, calls and chunks. Followers read
- * events. The rules are in sql/functions. Knows no connection.
+ * tasks. Followers read events. The rules are in sql/functions. Knows no connection.
  */
 #ifndef STORE_TASKS_H
 #define STORE_TASKS_H
@@ -49,70 +48,6 @@ cardbox_status task_change_status(const store_rows *rows, slice task_id, cardbox
  * the work, once for many changes. The parameters of STATEMENT_tasks_listen are the same, where
  * `count` 0 means all. */
 void tasks_tenants_params(params *p, const slice *tenants, size_t count);
-
-/* --- for workers --- */
-
-/* STATEMENT_tasks_claim. */
-typedef struct task_claim {
-    const slice *tenants;
-    size_t tenant_count; /* 0: all projects that the database role may access */
-    slice owner;         /* 1 to 255 bytes */
-    int64_t lease_ms;
-    int32_t most, most_attempts;
-    bool take_over; /* also claims the owner's own tasks: for a worker that was restarted */
-} task_claim;
-
-void tasks_claim_params(params *p, const task_claim *claim);
-
-typedef struct claimed_task {
-    slice tenant, task_id, parent_id;
-    int64_t epoch;
-    int32_t attempts;
-    int32_t failed_calls; /* calls that the last owner left unfinished; they have failed now */
-    bool given_up;        /* not claimed: the task exceeded most_attempts and has failed now */
-} claimed_task;
-
-void claimed_task_read(claimed_task *out, const store_rows *rows, int row);
-
-/* The claim of a worker on a task. It is valid while the task has this epoch. */
-typedef struct task_lease {
-    slice tenant, task_id;
-    int64_t epoch;
-} task_lease;
-
-/* STATEMENT_tasks_renew. Columns: ord int8 from 1, state int4 (a cardbox_lease_state, never that it
- * was cancelled), completion status text or NULL. */
-enum { RENEWED_COL_ORD, RENEWED_COL_STATE, RENEWED_COL_STATUS };
-void tasks_renew_params(params *p, const task_lease *leases, size_t count, int64_t lease_ms);
-
-/* STATEMENT_task_write. Messages and calls must be of the lease's task. */
-typedef struct task_write {
-    task_lease lease;
-    const message_input *messages;
-    const call_input *calls;
-    size_t message_count, call_count;
-    cardbox_ending ending;
-    slice status;     /* CARDBOX_FINISHED */
-    int64_t seen;     /* seq of the last message that the turn has read; negative: not checked */
-    bool awaits;      /* CARDBOX_FINISHED: the task sleeps if it has unfinished subtasks */
-    int64_t until_ms; /* CARDBOX_SLEEPS; 0: only a message wakes it */
-} task_write;
-
-cardbox_status task_write_check(const task_write *write, cardbox_error *err);
-void task_write_params(params *p, const task_write *write);
-
-/* Returns CARDBOX_OK and in `*ended` LEDGER_UPDATED (finished), LEDGER_ASLEEP, LEDGER_NOT_ENDED, or
- * 0 if the write did not end the lease. CARDBOX_CONFLICT: the lease is lost, or see
- * ledger_save_status. */
-cardbox_status task_write_status(ledger_outcome *ended, const store_rows *rows,
-                                 const task_write *write, cardbox_error *err);
-
-/* Returns CARDBOX_CONFLICT with a message that names the task. */
-cardbox_status task_lease_lost(slice task_id, cardbox_error *err);
-
-/* STATEMENT_task_chunk: no row if the lease is lost. `chunk` is a token. */
-void task_chunk_params(params *p, const task_lease *lease, slice message_id, int64_t n,
-                       slice chunk);
 
 /* --- for followers --- */
 

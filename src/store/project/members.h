@@ -1,0 +1,84 @@
+/*
+ * members.h: the members of the lines of imports and exports. One table for both directions has the
+ * members of each kind, in the order of the columns of the export's statement.
+ */
+#ifndef STORE_MEMBERS_H
+#define STORE_MEMBERS_H
+
+#include "db/params.h"
+#include "db/rows.h"
+#include "db/statement.h"
+#include "store/project/item.h"
+
+typedef enum member_type {
+    MEMBER_TEXT,        /* a text without control characters, such as an id */
+    MEMBER_TOKEN,       /* a string, kept as its token */
+    MEMBER_TEXT_TOKEN,  /* the same; exported from the content of a card */
+    MEMBER_OBJECT,      /* an object, kept to the byte */
+    MEMBER_JSONB,       /* any JSON that jsonb can hold */
+    MEMBER_IDS,         /* an array of strings; null: [] */
+    MEMBER_UUID,        /* import only, as are the ids: export_boxes.c writes boxes */
+    MEMBER_CONTENT,     /* the content of a card: item.c checks it */
+    MEMBER_BOOL,        /* exported only if it is true */
+    MEMBER_INT4,        /* an integer of 32 bits */
+    MEMBER_INT8,        /* an integer of 64 bits */
+    MEMBER_MS,          /* a time in milliseconds since 1970 */
+    MEMBER_TIME,        /* a time in RFC 3339 */
+    MEMBER_BYTES,       /* a string; exported as NAME_base64 if the bytes are no text of UTF-8 */
+    MEMBER_BASE64,      /* import only */
+    MEMBER_CONTENT_TEXT /* import only: content as a string of JSON */
+} member_type;
+
+enum {
+    MEMBER_REQUIRED = 1, /* import: must be present and not null */
+    MEMBER_NULL = 2,     /* export: null if the column is NULL; otherwise left out */
+    MEMBER_PAST = 4,     /* import: must not be far ahead of this machine's clock */
+    MEMBER_EMPTY = 8     /* import: a text may be empty */
+};
+
+typedef struct member {
+    const char *name; /* NULL: the end of the array */
+    member_type type;
+    unsigned flags;
+    size_t offset; /* in import_item */
+    size_t extra;  /* a text: its maximum bytes; otherwise the offset of the bool that is set if the
+                      member is present, 0: none */
+} member;
+
+/* A kind of line. Its statement has the parameters tenant, keys of the last row of the previous
+ * page (NULLs: the first page), and number of rows. It returns rows in the order of the keys. */
+enum { EXPORT_KEYS = 3 };
+typedef struct member_kind {
+    const char *name;
+    const member *members;
+    statement_id statement; /* not for boxes */
+    struct {
+        params_type type; /* PARAMS_TEXT or PARAMS_INT8; 0: there is no such key */
+        int column;
+    } keys[EXPORT_KEYS];
+} member_kind;
+
+extern const member_kind MEMBER_KINDS[TRANSFER_OTHER];
+
+/* Appends the column of a row as a member, after a comma. */
+void member_write(buf *out, const member *m, const store_rows *rows, int row, int column);
+
+/* False: the member is only for imports, and so are all that follow. */
+bool member_is_exported(const member *m);
+
+/* Reads a value into the item. */
+cardbox_status member_read(import_item *item, const member *m, scan_value value,
+                           cardbox_error *err);
+
+/* Sets the error "NAME must be WANTED, not KIND", or that the member is missing. */
+cardbox_status member_wrong_kind(cardbox_error *err, const char *name, const char *wanted,
+                                 scan_value value);
+
+/* Decodes a string token into memory of the item. False: UTF-8 can't represent it. */
+bool member_decode(import_item *item, scan_value value, slice *out);
+
+/* Reads a text of 1 to `max` bytes without control characters, into memory of the item. */
+cardbox_status member_read_text(import_item *item, scan_value value, const char *name, size_t max,
+                                slice *out, cardbox_error *err);
+
+#endif
