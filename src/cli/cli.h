@@ -181,8 +181,15 @@ cli_exit cli_print_json(json_t *value);
 cli_exit cli_print(bool json, json_t *value, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Unless `ok`, prints "out of memory" and ends the process with CLI_FAILED. */
-void cli_check_memory(bool ok);
+/* Prints "out of memory" and ends the process with CLI_FAILED. */
+_Noreturn void cli_out_of_memory(void);
+
+/* Ends the process unless `ok`. */
+static inline void cli_check_memory(bool ok)
+{
+    if (!ok)
+        cli_out_of_memory();
+}
 
 /* True if the command that runs has the option --project. */
 bool cli_is_of_project(void);

@@ -56,10 +56,11 @@ void cli_help_command(FILE *out, const cli_command *command)
     print_examples(out, command->examples);
 }
 
-static void print_command(FILE *out, const char *name, const char *summary)
+/* Also prints an option and the commands that have it. */
+static void print_command(FILE *out, int width, const char *name, const char *summary)
 {
-    fprintf(out, "  %-*s  ", NAME_WIDTH, name);
-    word_wrap_text(out, summary, NAME_WIDTH + 4, NAME_WIDTH + 4);
+    fprintf(out, "  %-*s  ", width, name);
+    word_wrap_text(out, summary, width + 4, width + 4);
 }
 
 static const struct {
@@ -79,13 +80,11 @@ static void print_overview(FILE *out)
             "Usage: cardbox COMMAND [options] [arguments]\n\nCommands:\n",
             cardbox_version());
     for (const cli_command *const *command = cli_commands; *command != NULL; command++)
-        print_command(out, (*command)->name, (*command)->summary);
-    print_command(out, "help COMMAND", "options and examples of a command");
+        print_command(out, NAME_WIDTH, (*command)->name, (*command)->summary);
+    print_command(out, NAME_WIDTH, "help COMMAND", "options and examples of a command");
     fputs("\nOptions go after the command. These mean the same wherever they are taken:\n", out);
-    for (size_t i = 0; i < sizeof(SHARED) / sizeof(SHARED[0]); i++) {
-        fprintf(out, "  %-*s  ", SHARED_WIDTH, SHARED[i].option);
-        word_wrap_text(out, SHARED[i].takers, SHARED_WIDTH + 4, SHARED_WIDTH + 4);
-    }
+    for (size_t i = 0; i < sizeof(SHARED) / sizeof(SHARED[0]); i++)
+        print_command(out, SHARED_WIDTH, SHARED[i].option, SHARED[i].takers);
     fputs("\nExit status: 0 done, 1 failed or partly failed, 2 wrong usage.\n", out);
     print_examples(out, "dev\n"
                         "box cards --project demo 01970000-0000-7000-8000-000000000001\n"
@@ -107,7 +106,7 @@ static bool print_group(FILE *out, const char *group)
             first = *command;
             fprintf(out, "Usage: cardbox %s COMMAND [options] [arguments]\n\nCommands:\n", group);
         }
-        print_command(out, name, (*command)->summary);
+        print_command(out, NAME_WIDTH, name, (*command)->summary);
     }
     if (first == NULL)
         return false;

@@ -121,10 +121,8 @@ cli_exit cli_print(bool json, json_t *value, const char *format, ...)
     return CLI_DONE;
 }
 
-void cli_check_memory(bool ok)
+void cli_out_of_memory(void)
 {
-    if (ok)
-        return;
     cli_error("out of memory");
     exit(CLI_FAILED);
 }

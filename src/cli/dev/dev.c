@@ -106,15 +106,16 @@ static bool open_folder(dev_run *r)
     return false;
 }
 
-static bool write_dsn(const dev_run *r)
+/* Writes a file with one line in our folder. */
+static bool write_file(const dev_run *r, const char *name, const char *line)
 {
     char path[PATH_MAX];
-    FILE *file = path_join(path, r->dir, DSN_FILE) ? fopen(path, "we") : NULL;
-    bool written = file != NULL && fprintf(file, "%s\n", r->dsn) > 0;
+    FILE *file = path_join(path, r->dir, name) ? fopen(path, "we") : NULL;
+    bool written = file != NULL && fprintf(file, "%s\n", line) > 0;
 
     if (file != NULL && fclose(file) == 0 && written)
         return true;
-    cli_error("cannot write %s/%s: %s", r->dir, DSN_FILE, strerror(errno));
+    cli_error("cannot write %s/%s: %s", r->dir, name, strerror(errno));
     return false;
 }
 
@@ -202,29 +203,18 @@ static cardbox_status import_session(cardbox *db, cardbox_error *err)
                                         sizeof(SESSION) - 1, err);
 }
 
-/* Makes the file that marks a part as loaded. */
-static bool make_mark(const char *path)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-
-    if (fd >= 0)
-        return close(fd) == 0;
-    cli_error("cannot write %s: %s", path, strerror(errno));
-    return false;
-}
-
-/* Loads a part of the sample once. False: an error was printed. */
-static bool load_once(const char *dir, const char *mark_name, cli_call *call,
+/* Loads a part of the sample once: then the file `mark` exists. False: an error was printed. */
+static bool load_once(const dev_run *r, const char *mark, cli_call *call,
                       cardbox_status (*load)(cardbox *db, cardbox_error *err))
 {
     char path[PATH_MAX];
 
-    if (!path_join(path, dir, mark_name))
+    if (!path_join(path, r->dir, mark))
         return false;
     if (access(path, F_OK) == 0)
         return true;
     if (load(call->db, &call->err) == CARDBOX_OK)
-        return make_mark(path);
+        return write_file(r, mark, "loaded");
     cli_failed(call);
     return false;
 }
@@ -234,8 +224,8 @@ static bool load_once(const char *dir, const char *mark_name, cli_call *call,
 static bool load_sample(dev_run *r, cli_call *call)
 {
     /* The session came later than the rest: there are folders that have only that. */
-    if (!load_once(r->dir, "sample-loaded", call, import_sample) ||
-        !load_once(r->dir, "sample-session-loaded", call, import_session))
+    if (!load_once(r, "sample-loaded", call, import_sample) ||
+        !load_once(r, "sample-session-loaded", call, import_session))
         return false;
     if (admin_counts(call->db, DEV_PROJECT, &r->cards, &r->boxes, &r->sessions, &call->err) ==
         CARDBOX_OK)
@@ -287,7 +277,7 @@ static bool start_all(dev_run *r)
         !cluster_open(&r->cluster, r->dir))
         return false;
     cluster_dsn(&r->cluster, r->dsn);
-    if (!prepare_database(r) || !write_dsn(r))
+    if (!prepare_database(r) || !write_file(r, DSN_FILE, r->dsn))
         return false;
     printf("dsn: %s\n", r->dsn);
     /* As a role that sees what a server sees, and not as the owner of everything. */
