@@ -1,5 +1,5 @@
 -- find_line: returns the line of a session that has this number, or no row. It is inlined.
--- find_entry() explains the range.
+-- test_plans.py test_plans_without_statistics: find_entry() explains the range.
 CREATE OR REPLACE FUNCTION cardbox.find_line(tenant text, session text, number bigint)
 RETURNS SETOF cardbox.session_lines
 LANGUAGE sql STABLE

@@ -41,8 +41,7 @@ static void check_item(const import_item *item)
     else if (item->kind < TRANSFER_TASK)
         check_session(item);
     else
-        require(item->kind < TRANSFER_OTHER &&
-                slice_is_id(item->tenant, CARDBOX_TENANT_MAX));
+        require(item->kind < TRANSFER_OTHER && slice_is_id(item->tenant, CARDBOX_TENANT_MAX));
 }
 
 static void run(slice line, const char *tenant, bool only_own)
