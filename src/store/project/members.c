@@ -147,9 +147,17 @@ static void write_base64(buf *out, slice bytes)
 
 /* Appends the value of a member. Content with line ends becomes a string, so that its bytes are
  * kept. Other JSON is made compact. */
-static void write_value(buf *out, member_type type, const store_rows *rows, int row, int column)
+/* Whether the column is text, json or bytea. */
+static bool is_text(member_type type)
 {
-    slice text = rows_text(rows, row, column);
+    return type != MEMBER_JSONB && type != MEMBER_BOOL && type != MEMBER_INT4 &&
+           type != MEMBER_INT8 && type != MEMBER_MS && type != MEMBER_TIME;
+}
+
+/* `text` is the cell, if it is text. */
+static void write_value(buf *out, member_type type, slice text, const store_rows *rows, int row,
+                        int column)
+{
     switch (type) {
     case MEMBER_TOKEN:
     case MEMBER_OBJECT:
@@ -189,8 +197,8 @@ static void write_value(buf *out, member_type type, const store_rows *rows, int 
 void member_write(buf *out, const member *m, const store_rows *rows, int row, int column)
 {
     bool is_null = rows_null(rows, row, column);
-    slice text = is_null ? SLICE("") : rows_text(rows, row, column);
     member_type type = m->type;
+    slice text = is_null || !is_text(type) ? SLICE("") : rows_text(rows, row, column);
     const char *ending = "";
     if ((is_null && (m->flags & MEMBER_NULL) == 0) ||
         (type == MEMBER_BOOL && !rows_bool(rows, row, column)))
@@ -206,5 +214,5 @@ void member_write(buf *out, const member *m, const store_rows *rows, int row, in
     if (is_null)
         buf_text(out, "null");
     else
-        write_value(out, type, rows, row, column);
+        write_value(out, type, text, rows, row, column);
 }
