@@ -117,11 +117,11 @@ static void check_schema(doctor *d, const admin_facts *facts)
 static void check_path(doctor *d, const admin_facts *facts)
 {
     if (*facts->open_schemas == '\0')
-        report(d, FINDING_OK, "search path", "nobody else may make things in a schema on it");
+        report(d, FINDING_OK, "search path", "no other role may create objects in its schemas");
     else
         report(
             d, FINDING_WARNING, "search path",
-            "others may make things in %s, where %s looks names up if a pooler is between: revoke "
+            "other roles may create objects in %s, where %s looks up names behind a pooler: revoke "
             "that right, or ALTER ROLE %s SET search_path = pg_catalog",
             facts->open_schemas, facts->role, facts->role);
 }
@@ -179,9 +179,10 @@ static void check_bounds(doctor *d, const admin_facts *facts, cardbox *db)
         if (what != ADMIN_READ_PAST && !writable)
             continue;
         if (admin_try(db, (admin_attempt)what))
-            say_excess(d, facts, "isolation", "as was tried, this role can", attempts[what]);
+            say_excess(d, facts, "isolation", "a test shows that this role can", attempts[what]);
         else
-            report(d, FINDING_OK, "isolation", "as was tried, this role can't %s", attempts[what]);
+            report(d, FINDING_OK, "isolation", "a test shows that this role can't %s",
+                   attempts[what]);
     }
     if (d->is_excess && !d->json)
         print_row("remedy", STYLE_CYAN, "role", ROLE_REMEDY);

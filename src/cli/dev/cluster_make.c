@@ -182,8 +182,8 @@ static void remove_tree(const char *path)
     nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* True if the cluster's user may enter our folder. Adds the permission if only the folder itself
- * lacks it. */
+/* True if the user that runs PostgreSQL may enter the folder c->dir. Adds the permission if only
+ * this folder itself lacks it. */
 static bool may_enter(const cluster *c)
 {
     struct stat about;

@@ -15,7 +15,7 @@
 #define SESSION_DIALECT(name, help) CLI_CHOICE(name, dialect, "plain|pi", help)
 #define SESSION_DIALECT_DEFAULT     .dialect = CARDBOX_DIALECT_UNKNOWN
 
-/* Appends the object of a session, without the brace that closes it. */
+/* Appends a session as a JSON object, without the closing brace. */
 void session_object(buf *out, const cardbox_session *session);
 
 /* The text of an entry's line, or a note if the line was too long to be read. */
