@@ -1,7 +1,6 @@
 /*
- * cluster_make.c: finds PostgreSQL's programs and the user that runs them, and makes a cluster:
- * under another name, which changes when it is complete, so that a start after a failure begins
- * again.
+ * cluster_make.c: finds PostgreSQL's programs and the user that runs them, and makes a cluster. The
+ * cluster gets its name when it is complete. So a start after a failure makes it again.
  */
 #include "cli/dev/dev_internal.h"
 
