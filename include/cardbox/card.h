@@ -71,7 +71,7 @@ typedef struct cardbox_card {
 
 /** The outcome of cardbox_add_card. */
 typedef enum cardbox_outcome {
-    CARDBOX_OUTCOME_NONE = 0,      /**< none: the call failed before */
+    CARDBOX_OUTCOME_NONE = 0,      /**< the call failed before it had an outcome */
     CARDBOX_OUTCOME_INSERTED = 1,  /**< the card is new */
     CARDBOX_OUTCOME_UNCHANGED = 2, /**< the same card existed; nothing was written */
     CARDBOX_OUTCOME_REPAIRED = 3,  /**< it had other content; the old row is in card_revisions */

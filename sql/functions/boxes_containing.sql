@@ -9,8 +9,8 @@
 --
 -- An index finds segments that contain the card. Tails are not indexed, because each append would then write up
 -- to 64 index entries. Therefore the function examines the tenant's boxes one by one. A card can be in very many
--- segments, for example if all boxes begin with it. Then the function does not look up all of them, but searches
--- the segments of each box that it examines.
+-- segments, for example if all boxes begin with it. If the index finds more than chains_max chains, the rest is not
+-- looked up. Then the function also searches the segments of each box that it examines.
 CREATE OR REPLACE FUNCTION cardbox.boxes_containing(
     tenant text, card text, page_size bigint, from_time timestamptz, from_id uuid, scan_limit bigint)
 RETURNS TABLE (flags bigint, box_id uuid, version bigint, length bigint, parent_ids jsonb, created_at timestamptz,

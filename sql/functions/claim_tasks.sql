@@ -1,6 +1,7 @@
 -- claim_tasks: claims up to max_tasks tasks that are due. Each tenant gets an equal share first. Then the rest is
 -- filled from any tenant, so that a tenant with many tasks does not starve the others.
---   max_attempts  A task that was claimed this many times without success fails, with outcome 12.
+--   max_attempts  If this number of claims in succession ended without a write that ends the lease, the next claim
+--                 fails the task: its row has outcome 12.
 --   take_over     Whether to claim tasks that this owner holds already: for a worker that was restarted.
 CREATE OR REPLACE FUNCTION cardbox.claim_tasks(
     tenants text[], owner text, lease_ms bigint, max_tasks integer, max_attempts integer, take_over boolean)

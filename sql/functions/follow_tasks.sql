@@ -3,8 +3,8 @@
 --   messages      Message that the follower is receiving chunks of, or NULL.
 --   after_chunks  Last chunk of it that the follower has.
 --   max_rows      Maximum number of events, and of chunks, of one task.
---   task_bytes    Size limit of one task.
---   all_bytes     Size limit of all tasks. The last row of a result begins before its limit.
+--   task_bytes    Maximum number of bytes in the rows of one task.
+--   all_bytes     Maximum number of bytes in all rows. The last row of a result begins before its limit.
 --
 -- Standbys have no chunks, because the table task_chunks is unlogged.
 CREATE OR REPLACE FUNCTION cardbox.follow_tasks(

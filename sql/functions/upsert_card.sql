@@ -1,4 +1,4 @@
--- upsert_card: writes a card whose id, or whose call's result, may already be stored.
+-- upsert_card: writes a card. A card with its id, or another result of its tool call, may already be stored.
 --   strict    Whether other content is a conflict instead of a repair.
 --   restore   Whether a deleted or expired card is restored; else the outcome is 6.
 --   waits     Whether to wait for a card that another transaction has locked.

@@ -38,7 +38,7 @@ SELECT s.ord, 2, s.start + e.ord - 1, NULL, NULL, NULL, e.id, c.content,
        c.tool_calls, c.tool_call_id, c.ttl_seconds, c.expires_at, c.metadata, c.created_at, c.sealed
   FROM segment s
  CROSS JOIN LATERAL jsonb_array_elements_text(s.card_ids) WITH ORDINALITY AS e(id, ord)
-  LEFT JOIN LATERAL ( -- test_plans.py test_plans_of_empty_tables: a plan that hashes all cards may be kept
+  LEFT JOIN LATERAL ( -- test_plans.py test_plans_of_empty_tables: LIMIT 1 prevents a hash of all cards
         SELECT * FROM cardbox.cards x
          WHERE x.tenant_id = s.tenant_id AND x.card_id = e.id COLLATE "C" AND x.deleted_at IS NULL
            AND (x.expires_at IS NULL OR x.expires_at > statement_timestamp())

@@ -102,9 +102,10 @@ bool error_is_refusal(const cardbox_error *err)
            strncmp(err->sqlstate, "08", 2) != 0;
 }
 
-/* The connection is not verbose (see connect_open), so there is no SQLSTATE. A server's message
- * begins with the severity (in any language) and two spaces. Another case with an answer: a
- * password is required. */
+/* Returns true if the server answered the attempt to connect. The connection is not verbose (see
+ * connect_open), so there is no SQLSTATE. A server's message has the severity (in any language), a
+ * colon and two spaces. libpq's own message "fe_sendauth: " means that the server asked for a
+ * password. */
 bool error_message_is_answer(const char *message)
 {
     return strstr(message, ":  ") != NULL || strstr(message, "fe_sendauth: ") != NULL;

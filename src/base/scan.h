@@ -72,10 +72,10 @@ bool scan_member(scan_walk *walk, slice *key, scan_value *value);
 /* The next element of an array. False at the end. */
 bool scan_element(scan_walk *walk, scan_value *value);
 
-/* The same walk in two steps, for callers that read the values too. The first step moves to the
- * value of the next member or element. The second step is scan_take, or scan_into, a walk to its
- * end, and scan_leave. Each byte is then read once: finding the end of a value costs as much as
- * walking it. */
+/* The same walk in two steps, for callers that also read the values. First, one of these functions
+ * moves to the value of the next member or element. Then the caller either calls scan_take, or
+ * calls scan_into, walks the value to its end, and calls scan_leave. So each byte is read once.
+ * scan_member and scan_element read a value to find its end, and its reader reads it again. */
 bool scan_to_member(scan_walk *walk, slice *key);
 bool scan_to_element(scan_walk *walk);
 

@@ -100,8 +100,8 @@ static inline uint64_t scan_equal_64(const char *at, char c)
 }
 
 /* Returns a mask of the bytes (of `width`) that a backslash escapes: every second backslash of a
- * run, and the byte after a run of odd length. A subtraction at the start of a run carries through
- * it, so that all runs are handled at once. `carry` is 1 if the first byte is escaped; on return,
+ * run, and the byte after a run of odd length. A subtraction at the start of a run carries to its
+ * end, so one subtraction handles all runs. `carry` is 1 if the first byte is escaped; on return,
  * if the byte after the last one is. */
 static inline uint64_t scan_escaped(uint64_t backslashes, unsigned width, uint64_t *carry)
 {

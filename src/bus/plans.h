@@ -1,6 +1,6 @@
 /*
- * plans.h: plans of abilities that are no parameters of the store. The server fills plans for the
- * routes that answer with the output of an ability.
+ * plans.h: plans (see bus_call.plan) of abilities for which the store has no struct of parameters.
+ * The server fills plans for the routes that answer with the output of an ability.
  */
 #ifndef BUS_PLANS_H
 #define BUS_PLANS_H

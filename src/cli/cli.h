@@ -14,8 +14,8 @@
 /* The exit status of the process. Scripts depend on the numbers. */
 typedef enum cli_exit { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2 } cli_exit;
 
-/* A command that runs: its database, the last error of the SDK, and the values of all options of
- * all commands, of which each command has some. */
+/* A command that runs: its database, the last error of the SDK, and the values of its options. The
+ * struct has a member for every option of every command. */
 typedef struct cli_call {
     cardbox *db; /* open, unless the command is `without_database` */
     cardbox_error err;

@@ -1,6 +1,7 @@
 /*
- * files.h: the input of a command: the file that an argument names, or the standard input; and its
- * output: the standard output, or a file that is renamed from its partial name when it is complete.
+ * files.h: the input and the output of a command. The input is the file that an argument names, or
+ * the standard input. The output is the standard output or a file. The file gets its name when
+ * it is complete.
  */
 #ifndef CLI_FILES_H
 #define CLI_FILES_H

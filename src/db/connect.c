@@ -74,8 +74,9 @@ static const char *given_options(const PQconninfoOption *parsed)
     return environment == NULL ? "" : environment;
 }
 
-/* Keepalive settings with which PostgreSQL detects a lost client. With its defaults it would keep
- * that client's locks and snapshot for two hours. A connection string may override them. */
+/* Keepalive settings with which PostgreSQL detects a lost client. With PostgreSQL's defaults, the
+ * locks and the snapshot of such a client would be kept for two hours. A connection string may
+ * override these settings. */
 #define PEER_IS_LOST                                                                               \
     "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3 "           \
     "-c tcp_user_timeout=30000 "

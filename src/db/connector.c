@@ -1,6 +1,6 @@
 /*
- * connector.c: the queue of attempts, and the thread that makes them. An attempt that is abandoned
- * while libpq blocks is closed and freed by the thread.
+ * connector.c: the queue of attempts, and the thread that makes them. If an attempt is
+ * abandoned while libpq blocks, the thread closes its connection and frees the attempt.
  */
 #include "db/connector.h"
 

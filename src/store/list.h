@@ -83,8 +83,8 @@ typedef struct history {
     uuid16 box;      /* box_log: the box */
     int64_t before;  /* only revisions or versions below this number */
     int64_t limit;   /* as in card_list */
-    int64_t ids_max; /* box_log: also return the ids of changes that added up to this number of ids;
-                        negative: no ids */
+    int64_t ids_max; /* box_log: a change that added at most this number of ids is returned with
+                        them; negative: no ids are returned */
 } history;
 
 void card_revisions_params(params *p, const history *h);

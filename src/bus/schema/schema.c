@@ -1,7 +1,7 @@
 /*
- * schema.c: checks a JSON Schema by the table of keywords, and has the functions that checking
- * schemas and checking values share: locations, errors, types and references. So an unusable rule
- * is found when the schema is loaded.
+ * schema.c: checks a JSON Schema by the table of keywords when it is loaded, so that an unusable
+ * rule is found then. Has the functions that checking schemas and checking values share: locations,
+ * errors, types and references.
  */
 #include <inttypes.h>
 #include <stdarg.h>

@@ -117,11 +117,11 @@ static void check_schema(doctor *d, const admin_facts *facts)
 static void check_path(doctor *d, const admin_facts *facts)
 {
     if (*facts->open_schemas == '\0')
-        report(d, FINDING_OK, "search path", "nobody else may make things in a schema on it");
+        report(d, FINDING_OK, "search path", "no other role may create objects in its schemas");
     else
         report(
             d, FINDING_WARNING, "search path",
-            "others may make things in %s, where %s looks names up if a pooler is between: revoke "
+            "other roles may create objects in %s, where %s looks up names behind a pooler: revoke "
             "that right, or ALTER ROLE %s SET search_path = pg_catalog",
             facts->open_schemas, facts->role, facts->role);
 }
@@ -130,11 +130,10 @@ static void check_path(doctor *d, const admin_facts *facts)
 static void check_worker(doctor *d, const admin_facts *facts)
 {
     if (!facts->in_worker_role)
-        report(
-            d, FINDING_WARNING, "role",
-            "%s has the rights of neither cardbox_service nor cardbox_worker: for a service, GRANT "
-            "cardbox_service TO %s",
-            facts->role, facts->role);
+        report(d, FINDING_WARNING, "role",
+               "%s does not have the rights of cardbox_service or cardbox_worker: for a service, "
+               "GRANT cardbox_service TO %s",
+               facts->role, facts->role);
     else if (facts->granted == 0)
         report(d, FINDING_WARNING, "role",
                "%s is a worker's role and sees no project: INSERT INTO cardbox.tenant_grants "
@@ -179,9 +178,10 @@ static void check_bounds(doctor *d, const admin_facts *facts, cardbox *db)
         if (what != ADMIN_READ_PAST && !writable)
             continue;
         if (admin_try(db, (admin_attempt)what))
-            say_excess(d, facts, "isolation", "as was tried, this role can", attempts[what]);
+            say_excess(d, facts, "isolation", "a test shows that this role can", attempts[what]);
         else
-            report(d, FINDING_OK, "isolation", "as was tried, this role can't %s", attempts[what]);
+            report(d, FINDING_OK, "isolation", "a test shows that this role can't %s",
+                   attempts[what]);
     }
     if (d->is_excess && !d->json)
         print_row("remedy", STYLE_CYAN, "role", ROLE_REMEDY);
@@ -203,7 +203,7 @@ static void check_durability(doctor *d, const admin_facts *facts)
     if (facts->full_pages_off)
         report(d, FINDING_WARNING, "durability",
                "full_page_writes is off: a crash of the machine can leave broken pages, unless its "
-               "file system writes a page whole or not at all; as a superuser: ALTER SYSTEM SET "
+               "file system writes pages atomically; as a superuser: ALTER SYSTEM SET "
                "full_page_writes = on; SELECT pg_reload_conf()");
     if (facts->no_standby)
         report(
@@ -212,7 +212,7 @@ static void check_durability(doctor *d, const admin_facts *facts)
             "one, and are answered with 504; start it, or as a superuser: ALTER SYSTEM SET "
             "synchronous_standby_names = ''; SELECT pg_reload_conf()");
     if (!facts->commits_late && !facts->fsync_off && !facts->full_pages_off && !facts->no_standby)
-        report(d, FINDING_OK, "durability", "what is acknowledged is on disk");
+        report(d, FINDING_OK, "durability", "acknowledged writes are on disk");
 }
 
 /* Transaction ids have 32 bits, so VACUUM must freeze old ones. Three million before the ids wrap
@@ -222,15 +222,15 @@ static void check_age(doctor *d, const admin_facts *facts)
     const int million = 1000000, late = 1000 * million, last = 2100 * million;
     if (facts->age < late)
         report(d, FINDING_OK, "wraparound",
-               "the oldest transaction that is not forgotten was %d million ago, of 2147",
+               "the oldest unfrozen transaction id has the age %d million, of 2147",
                facts->age / million);
     else
         report(
             d, facts->age < last ? FINDING_WARNING : FINDING_ERROR, "wraparound",
-            "in database %s the oldest transaction that is not forgotten was %d million ago, and "
-            "from 2144 on PostgreSQL takes no writes: end what holds VACUUM back (rows of "
-            "pg_replication_slots and pg_prepared_xacts, and the oldest xact_start of "
-            "pg_stat_activity), then as a superuser: VACUUM in that database",
+            "the oldest unfrozen transaction id of database %s has the age %d million. PostgreSQL "
+            "refuses writes from 2144 million on. End old transactions in pg_stat_activity and "
+            "pg_prepared_xacts, and drop unused replication slots. Then run VACUUM in that "
+            "database as a superuser",
             facts->oldest, facts->age / million);
 }
 
@@ -243,10 +243,9 @@ static void check_settings(doctor *d, const admin_facts *facts)
     else
         report(
             d, FINDING_WARNING, "settings",
-            "jit is on or random_page_cost above 1, as after a restore without -C: statements take "
-            "longer behind a pooler and from this command line, where sessions do not ask for them "
-            "themselves; ALTER DATABASE %s SET jit = off; ALTER DATABASE %s SET random_page_cost = "
-            "1",
+            "jit is on or random_page_cost is above 1, as after a restore without -C. Statements "
+            "of this program, and those behind a pooler, are slower. Run ALTER DATABASE %s SET jit "
+            "= off; ALTER DATABASE %s SET random_page_cost = 1",
             facts->database, facts->database);
 }
 

@@ -113,7 +113,7 @@ const cli_command cli_migrate = {
     .options = CLI_IN_DATABASE(
         CLI_FLAG("dry-run", dry_run, "only show what would be applied"),
         CLI_INT("wait-s", wait_s, "N",
-                "seconds to wait for each lock that another session has (default 60)", 0, 86400)),
+                "seconds to wait for each lock of another connection (default 60)", 0, 86400)),
     .without_database = true,
     .run = run_migrate,
 };

@@ -100,7 +100,8 @@ typedef struct box_positions {
     const cli_call *call;
 } box_positions;
 
-/* The card at a position, if it is the next of those that exist. NULL: it does not exist. */
+/* Returns the card at a position of the box; NULL: no such card exists. The caller asks for the
+ * positions in ascending order. */
 static const cardbox_card *card_at(const box_positions *of, size_t i)
 {
     const cardbox_card *card = cardbox_cards_at(of->cards, *of->next);

@@ -12,7 +12,7 @@
 #include "app/line_reader.h"
 #include "base/clock.h"
 
-/* The port is only a part of the socket's name. */
+/* PostgreSQL listens on a unix socket only. The port is a part of the socket's file name. */
 #define PORT        "5432"
 #define SOCKET_NAME ".s.PGSQL." PORT
 

@@ -1,7 +1,6 @@
 /*
- * cluster_make.c: finds PostgreSQL's programs and the user that runs them, and makes a cluster:
- * under another name, which changes when it is complete, so that a start after a failure begins
- * again.
+ * cluster_make.c: finds PostgreSQL's programs and the user that runs them, and makes a cluster. The
+ * cluster gets its name when it is complete. So a start after a failure makes it again.
  */
 #include "cli/dev/dev_internal.h"
 
@@ -182,8 +181,8 @@ static void remove_tree(const char *path)
     nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* True if the cluster's user may enter our folder. Adds the permission if only the folder itself
- * lacks it. */
+/* True if the user that runs PostgreSQL may enter the folder c->dir. Adds the permission if only
+ * this folder itself lacks it. */
 static bool may_enter(const cluster *c)
 {
     struct stat about;

@@ -280,7 +280,7 @@ static bool start_all(dev_run *r)
     if (!prepare_database(r) || !write_file(r, DSN_FILE, r->dsn))
         return false;
     printf("dsn: %s\n", r->dsn);
-    /* As a role that sees what a server sees, and not as the owner of everything. */
+    /* cardboxd gets the rights of a server's role, not those of the database's owner. */
     snprintf(server_dsn, sizeof(server_dsn), "%s user=" ADMIN_DEV_ROLE, r->dsn);
     if (!dev_server_start(&r->server, r->dir, server_dsn, r->call))
         return false;

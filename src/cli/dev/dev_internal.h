@@ -38,7 +38,8 @@ pid_t process_start(const process_plan *plan);
  * it could not be started. */
 int process_run(const process_plan *plan);
 
-/* The first line that a program prints. False: it prints none or does not end. */
+/* Runs a program, and returns in `out` the first line that it prints. False: it prints none or does
+ * not end. */
 bool process_first_line(char *out, size_t size, const char *const *argv);
 
 /* True if `user` may enter a folder and all folders above it. */
@@ -105,9 +106,8 @@ bool dev_check_listen(const char *listen);
 /* False: the address is in use, which is reported. */
 bool dev_is_free(const char *listen);
 
-/* Starts it with its log in `dir`, and waits until it serves. The options of `call` are --listen
- * and
- * --auth. False: an error was printed, unless we were asked to stop. */
+/* Starts cardboxd with its log in `dir`, and waits until it accepts requests. The options of `call`
+ * are --listen and --auth. False: an error was printed, unless we were asked to stop. */
 bool dev_server_start(dev_server *s, const char *dir, const char *dsn, const cli_call *call);
 
 /* Waits a little, taking what it prints, so that no full pipe holds it up. */

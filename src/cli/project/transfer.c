@@ -87,8 +87,8 @@ const cli_command cli_export = {
     .description =
         "Cards, boxes, sessions, tasks, messages and calls, a line each, as of one moment. FILE "
         "is renamed from FILE.partial when it is complete; -, the default, is the standard output. "
-        "`cardbox import` reads it. Of a box the export has the present list only, without "
-        "versions, log and append keys: for a backup, use pg_dump.",
+        "`cardbox import` reads it. A box is exported with its current list only, without "
+        "versions, log and append keys. For a backup, use pg_dump.",
     .examples = "export --project demo demo.ndjson\n"
                 "export --project demo | gzip > demo.ndjson.gz",
     .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT),

@@ -15,7 +15,7 @@
 #define SESSION_DIALECT(name, help) CLI_CHOICE(name, dialect, "plain|pi", help)
 #define SESSION_DIALECT_DEFAULT     .dialect = CARDBOX_DIALECT_UNKNOWN
 
-/* Appends the object of a session, without the brace that closes it. */
+/* Appends a session as a JSON object, without the closing brace. */
 void session_object(buf *out, const cardbox_session *session);
 
 /* The text of an entry's line, or a note if the line was too long to be read. */
@@ -45,11 +45,10 @@ typedef void (*session_page_use)(void *arg, const cardbox_entries *page);
  * it. */
 cardbox_status session_each_page(cli_call *call, size_t json_max, session_page_use use, void *arg);
 
-/* *entry is NULL, or names an entry of the session that the first argument names: by its id, its
- * first four bytes or more, or an id without its middle as in tables. Replaces what is unique by
- * the whole id, in memory that the next but one call reuses. Leaves unknown ids as they are. False:
- * an error was printed.
- */
+/* Replaces *entry, an abbreviated entry id of the first argument's session, by the whole id.
+ * It may have four or more bytes of the id's beginning, or lack its middle as in tables. An unknown
+ * id stays as it is; so does NULL. The memory of *entry is reused by the next call but one. False:
+ * an error was printed. */
 bool session_find_entry(cli_call *call, const char **entry);
 
 /* --- reports of lines, which are the JSON objects that programs get --- */

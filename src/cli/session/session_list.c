@@ -108,7 +108,7 @@ static cli_exit show_session(cli_call *call)
 const cli_command cli_session_show = {
     .name = "session show",
     .arguments = "SESSION",
-    .summary = "say what a session has: entries, leaves, its head",
+    .summary = "show the head of a session, and its numbers of entries and leaves",
     .examples = "session show --project demo demo-session",
     .options = CLI_OPTIONS(CLI_DSN, CLI_PROJECT, CLI_JSON),
     .run = show_session,

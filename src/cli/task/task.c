@@ -31,7 +31,7 @@ const cli_command cli_task_run = {
     .options = CLI_IN_PROJECT(
         CLI_TEXT("system", spawn.system_prompt, "TEXT", "the system prompt: who the agent is"),
         CLI_TEXT("parent", spawn.parent_task_id, "TASK", "the task that this is a part of"),
-        CLI_FLAG("follow", follow, "show what it does until it is finished")),
+        CLI_FLAG("follow", follow, "show the events of the task until it is finished")),
     .run = run_task,
 };
 

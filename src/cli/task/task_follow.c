@@ -247,7 +247,8 @@ static void print_cut(slice text, int columns)
     buf_free(&line);
 }
 
-/* Prints a mark, the name of the call, the seconds that it took, and a member of it on one line. */
+/* Prints one line: a mark, the ability's name, the seconds that the call took, and `member` of the
+ * call's JSON. */
 static void print_call(const cardbox_task_event *e, const char *mark, term_style style,
                        const char *took, const char *member)
 {

@@ -76,8 +76,8 @@ typedef struct listing {
     table_column columns[TABLE_COLUMNS_MAX]; /* up to a title that is NULL */
 } listing;
 
-/* Prints `count` rows of `of`, and `cursor` if there is a next page. If there are no rows, people
- * get the message `none`, a format. It and the next page go to stderr. */
+/* Prints the first `count` objects of the list `of`, and `cursor` if there is a next page. If there
+ * are no objects, people get the message `none`, a format. It and the cursor go to stderr. */
 cli_exit listing_print(const listing *l, const void *of, size_t count, const char *cursor,
                        bool json, const char *none, ...) __attribute__((format(printf, 6, 7)));
 

@@ -76,7 +76,7 @@ typedef struct session_entry {
     slice id;        /* decoded; made from the line number if the line has none */
     bool id_is_made; /* from the id of the file's header and the line's number */
     session_parent parent_state;
-    slice parent;       /* decoded, if the parent is named */
+    slice parent;       /* parentId, decoded; set only for SESSION_PARENT_NAMED */
     slice timestamp;    /* JSON, a string or a number; {NULL, 0} if absent */
     bool in_context;    /* may become a message for an LLM, by its kind and role */
     scan_value value;   /* the whole object */

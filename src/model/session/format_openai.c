@@ -20,7 +20,7 @@ static void put_part(context_writer *w, const context_part *part)
                          context_inside(part->mime), context_inside(part->data));
 }
 
-/* The numbers of parts of each context_part_kind that are not left out. */
+/* For each context_part_kind, the number of parts that the message keeps. */
 typedef struct part_counts {
     size_t of[CONTEXT_CALL + 1];
 } part_counts;

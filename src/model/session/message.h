@@ -177,7 +177,7 @@ typedef struct context_card {
     slice text;         /* the card as JSON, for the format "entries" */
 } context_card;
 
-/* Adds the message of a card. Cards of type sys.tools and meta.parent_pointer have none. */
+/* Adds the message of a card. Cards of type sys.tools and meta.parent_pointer have no message. */
 void context_add_card(context *ctx, const context_card *card);
 
 /* Pairs calls and results (rule 4): every call gets one result directly after it. */

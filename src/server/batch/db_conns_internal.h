@@ -31,7 +31,7 @@ struct db_conn {
     int rank;            /* see slots.h */
     unsigned failures;   /* to connect, that were reported to slots.c */
     bool reading_paused; /* a large answer arrives: its socket is not read for a moment */
-    int watched_fd;      /* as in the epoll set; -1: not in the set */
+    int watched_fd;      /* the socket in the epoll set; -1: none */
     unsigned watched_events;
     unsigned watched_serial;
 };

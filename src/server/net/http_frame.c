@@ -51,8 +51,8 @@ bool frame_end(frame *f, const char *end)
 
 /* --- chunks --- */
 
-/* True if the text is the end of a chunk and the size line of the next one. With `first`, a size
- * line alone is accepted too. */
+/* True if the text is the CR LF that ends a chunk, and the size line of the next chunk. With
+ * `first`, a size line alone is accepted too. */
 static bool is_framing(const char *from, const char *to, bool first)
 {
     size_t len = (size_t)gap(from, to);

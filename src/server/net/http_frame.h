@@ -20,7 +20,8 @@ void frame_start(frame *f, slice target, const char *version);
 /* Checks the next header. */
 void frame_field(frame *f, slice name, slice value);
 
-/* `end`: after the empty line behind the headers. True if all gaps were as expected. */
+/* `end`: the address after the empty line that ends the headers. True if the header texts lie at
+ * the expected distances from each other. */
 bool frame_end(frame *f, const char *end);
 
 /* A body with Transfer-Encoding: chunked, in the library's buffer, size lines included. */

@@ -6,7 +6,7 @@
 
 enum {
     BLOCK = 16 * 1024,     /* maximum of bytes that the library asks for at once */
-    GZIP_STEP = 64 * 1024, /* bytes compressed at once; other clients wait meanwhile */
+    GZIP_STEP = 64 * 1024, /* bytes compressed in one step: the loop waits meanwhile */
 };
 
 /* If a stream's query failed, an error answer comes too late: the connection is closed. */

@@ -124,7 +124,7 @@ static cardbox_status check_direct(migrator *m)
 {
     PGresult *result;
     cardbox_status status = run_with_params(m, &result, STATEMENT_migrate_backend_pid, 0, NULL,
-                                            "looking at the session");
+                                            "looking for a connection pooler");
     if (status != CARDBOX_OK)
         return status;
     bool own = strtol(PQgetvalue(result, 0, 0), NULL, 10) == PQbackendPID(m->conn);

@@ -12,7 +12,7 @@
 #include "store/project/members.h"
 #include "store/write.h"
 
-/* More than the members of any kind. */
+/* No kind of line has this number of members. */
 enum { MEMBERS_MAX = 16 };
 
 /* --- members --- */

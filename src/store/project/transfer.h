@@ -95,7 +95,8 @@ typedef struct export_counts {
  * empty if there is nothing new to write. False ends the export. */
 typedef bool (*export_receiver)(void *arg, slice part, const export_counts *counts);
 
-/* Exports all rows of a tenant in one snapshot. CARDBOX_OK also if `receive` ended it. */
+/* Exports all rows of a tenant in one snapshot. CARDBOX_OK also if `receive` returned
+ * false. */
 cardbox_status export_run(cardbox *db, const char *tenant, export_receiver receive, void *arg,
                           cardbox_error *err);
 

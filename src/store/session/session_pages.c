@@ -142,8 +142,9 @@ static void add_preview(buf *out, slice line, slice type, arena *memory)
     buf_char(out, '}');
 }
 
-/* Adds an entry with its text and its preview. Each is omitted if the text is longer than its
- * limit. `extra_member` is the name of the member for `extra`; NULL: none. */
+/* Adds an entry. The text is omitted if it is longer than text_max. The preview is null if the text
+ * is longer than preview_max, and omitted if preview_max is 0. `extra_member` is the name of the
+ * member for `extra`; NULL: none. */
 static void add_node(buf *out, session_node_row *node, const session_text_limits *limits,
                      const char *extra_member)
 {

@@ -62,9 +62,9 @@ typedef struct task_follow {
 /* Limits of one result. The row that reaches a limit of bytes is still returned, so that an event
  * of any size is returned sooner or later. */
 typedef struct follow_limits {
-    int64_t most;       /* events of each follower, and chunks of each */
-    int64_t page_bytes; /* bytes of each follower */
-    int64_t all_bytes;  /* bytes of all followers */
+    int64_t most;       /* maximum number of events, and of chunks, for each follower */
+    int64_t page_bytes; /* maximum number of bytes for each follower */
+    int64_t all_bytes;  /* maximum number of bytes for all followers together */
 } follow_limits;
 
 void tasks_follow_params(params *p, const task_follow *follows, size_t count,

@@ -44,8 +44,7 @@ void completion_free(completion *c);
  * Returns false at the end of the stream: after [DONE], or for the reason in `error`. */
 bool completion_add_chunk(completion *c, slice data, slice *piece);
 
-/* Returns whether the text is blank, by the rule of the context code, which leaves blank messages
- * out. */
+/* Returns true if the text is blank. The rule is that of contexts, which omit blank messages. */
 bool completion_is_blank(const completion *c);
 
 /* Returns why the text is incomplete, by its finish reason; NULL: it is complete. */

@@ -1,6 +1,6 @@
 /*
  * model.h: sends a request to a model's server (OpenAI's chat completions, streamed) and retries
- * it. The result is a complete message or a reason.
+ * it. The result is a complete message, or the reason why there is none.
  */
 #ifndef WORKER_MODEL_H
 #define WORKER_MODEL_H
