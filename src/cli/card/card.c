@@ -314,7 +314,7 @@ static void add_revision_object(buf *out, const void *given, size_t i)
 
     buf_json_open_take(out, json_pack("{s:I, s:s}", "revision", (json_int_t)one->revision,
                                       "replaced_at", one->replaced_at));
-    buf_text(out, ",\"card\":");
+    buf_name(out, "card");
     card_view_json(out, one->card, of->project);
     buf_char(out, '}');
 }

@@ -8,12 +8,10 @@ static void put_linked(context_writer *w, const context_message *result, slice p
 {
     buf *out = &w->out->messages;
 
-    buf_text(out, "\"id\":");
-    buf_json_string(out, result->id);
+    buf_member_text(out, "id", result->id);
     buf_member_text(out, "parentId", parent);
-    if (result->time.len > 0) {
+    if (result->time.len > 0)
         buf_member(out, "timestamp", result->time);
-    }
 }
 
 static void put_synthetic(context_writer *w, const context_message *result, slice parent)
