@@ -184,7 +184,6 @@ static context_message *synthetic_result(pairing *p, const context_call *call)
     size_t bytes = SYNTHETIC_BYTES + 2 * call->part->call.len + call->message->id.len;
     context_message *result =
         context_count_added(p->ctx, bytes) ? arena_zeros(p->ctx->memory, 1, sizeof(*result)) : NULL;
-    context_part *part;
 
     if (result == NULL)
         return NULL;
@@ -194,9 +193,9 @@ static context_message *synthetic_result(pairing *p, const context_call *call)
     result->is_synthetic = result->is_error = true;
     result->call = call->part->call;
     result->id = slice_of(session_make_id(call->message->id, result->call, p->ctx->memory));
-    part = context_add_part(p->ctx, result, CONTEXT_TEXT);
-    if (part != NULL)
-        part->text = (context_text){SLICE("No result provided"), false};
+    context_add_part(
+        p->ctx, result,
+        (context_part){.kind = CONTEXT_TEXT, .text = {SLICE("No result provided"), false}});
     return result;
 }
 
