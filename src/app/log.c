@@ -44,13 +44,12 @@ void log_write(log_level level, const char *event, const char *format, ...)
     char line[LINE_SIZE], now[ISOTIME_SIZE];
     const size_t space = sizeof(line) - 1; /* the last byte is for the line's end */
     int cause = errno;                     /* the caller may still need errno */
-    size_t len;
     va_list args;
 
     isotime_format_micros(now, clock_wall_micros());
     snprintf(line, space, "ts=%s level=%s event=%s ", now,
              log_level_names[(unsigned)level % LOG_LEVELS], event);
-    len = strlen(line);
+    size_t len = strlen(line);
     va_start(args, format);
     text_format(line + len, space - len, format, args);
     va_end(args);

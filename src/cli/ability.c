@@ -12,9 +12,8 @@ enum { SCOPE_WIDTH = 5, LINE_COLUMNS = 80, INDENT = 2 };
 static void print_summary(const bus_ability *ability, int name_width)
 {
     buf text = BUF_INIT(4096);
-    int at;
     scan_decode(&text, bus_description(ability).text); /* our own text */
-    at = printf("%-*s  ", name_width, ability->text->id);
+    int at = printf("%-*s  ", name_width, ability->text->id);
     printf("%s", term_on(STYLE_DIM));
     at += printf("%s", bus_scope_name(ability->scope));
     printf("%s", term_off(STYLE_DIM));

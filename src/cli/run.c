@@ -215,10 +215,9 @@ static cli_exit run_command(const cli_command *command, char **words, int count)
     cli_call call = INITIAL;
     char message[256];
     cli_exit status = CLI_FAILED;
-    int help;
 
     running = command;
-    help = opts_parse(command->options, &call, &count, words, message, sizeof(message));
+    int help = opts_parse(command->options, &call, &count, words, message, sizeof(message));
     if (help > 0) {
         cli_help_command(stdout, command);
         return CLI_DONE;
@@ -247,7 +246,6 @@ static cli_exit run_command(const cli_command *command, char **words, int count)
 
 cli_exit cli_run(int argc, char **argv)
 {
-    const cli_command *command;
     int used;
 
     if (argc == 0)
@@ -258,7 +256,7 @@ cli_exit cli_run(int argc, char **argv)
     }
     if (cli_is_help(argv[0]))
         return cli_help(argv + 1, argc - 1);
-    command = cli_find(argv, argc, &used);
+    const cli_command *command = cli_find(argv, argc, &used);
     if (command != NULL)
         return run_command(command, argv + used, argc - used);
     if (argc > 1 && cli_is_help(argv[1]))

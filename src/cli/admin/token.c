@@ -83,7 +83,6 @@ static cli_exit create_token(cli_call *call)
     unsigned char hash[TOKEN_HASH_SIZE];
     token_input input = {.hash = hash};
     token_made made;
-    cardbox_status status;
 
     if (!read_options(&input, call)) {
         cli_error("%s", call->err.message);
@@ -93,7 +92,7 @@ static cli_exit create_token(cli_call *call)
         cli_error("the system has no random numbers to give");
         return CLI_FAILED;
     }
-    status = tokens_create(&made, call->db, &input, &call->err);
+    cardbox_status status = tokens_create(&made, call->db, &input, &call->err);
     if (status != CARDBOX_OK)
         return cli_failed(call);
     return print_made(call, &made, secret);
@@ -235,9 +234,8 @@ static cardbox_status warn_if_none(cardbox *db, cardbox_error *err)
 static cli_exit revoke_token(cli_call *call)
 {
     int64_t id = 0;
-    cardbox_status status;
 
-    status = tokens_revoke(&id, call->db, call->arguments[0], &call->err);
+    cardbox_status status = tokens_revoke(&id, call->db, call->arguments[0], &call->err);
     if (status != CARDBOX_OK)
         return cli_failed(call);
     cli_exit printed =

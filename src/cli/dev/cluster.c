@@ -29,10 +29,9 @@
 static bool works_here(const cluster *c, const char *pid)
 {
     char path[64], folder[PATH_MAX], name[32];
-    ssize_t length;
 
     snprintf(path, sizeof(path), "/proc/%.16s/cwd", pid);
-    length = readlink(path, folder, sizeof(folder) - 1);
+    ssize_t length = readlink(path, folder, sizeof(folder) - 1);
     if (length < 0)
         return false;
     folder[length] = '\0';

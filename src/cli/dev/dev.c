@@ -246,7 +246,6 @@ static bool prepare_database(dev_run *r)
 {
     cli_call call = {.dsn = r->dsn, .err = CARDBOX_ERROR_INIT};
     migrate_how plan = {.wait_s = MIGRATE_WAIT_S, .report = count_migration, .arg = &r->migrated};
-    bool filled;
 
     if (migrate_run(r->dsn, &plan, &call.err) != CARDBOX_OK) {
         cli_failed(&call);
@@ -255,7 +254,7 @@ static bool prepare_database(dev_run *r)
     print_database(r);
     if (!cli_open(&call))
         return false;
-    filled = admin_dev_prepare(call.db, &call.err) == CARDBOX_OK; /* makes the server's role */
+    bool filled = admin_dev_prepare(call.db, &call.err) == CARDBOX_OK; /* makes the server's role */
     if (!filled)
         cli_failed(&call);
     if (filled && !r->call->no_sample)

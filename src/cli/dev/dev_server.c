@@ -92,12 +92,11 @@ bool dev_is_free(const char *listen)
     struct sockaddr_storage address;
     socklen_t length;
     int fd = open_socket(listen, &address, &length), on = 1;
-    bool in_use;
 
     if (fd < 0)
         return true; /* cardboxd will say what is wrong with it */
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    in_use = bind(fd, (const struct sockaddr *)&address, length) != 0 && errno == EADDRINUSE;
+    bool in_use = bind(fd, (const struct sockaddr *)&address, length) != 0 && errno == EADDRINUSE;
     close(fd);
     if (in_use)
         cli_error(

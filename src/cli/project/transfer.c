@@ -66,7 +66,6 @@ static cli_exit export_project(cli_call *call)
 {
     export_run_state state = {.progress = {.label = "export", .unit = "lines"}};
     cardbox_status status = CARDBOX_UNAVAILABLE;
-    bool complete;
 
     if (target_open(&state.target, call->arguments[0])) {
         status = export_run(call->db, call->project, write_piece, &state, &call->err);
@@ -74,7 +73,7 @@ static cli_exit export_project(cli_call *call)
         if (status != CARDBOX_OK)
             cli_failed(call);
     }
-    complete = target_close(&state.target, status == CARDBOX_OK);
+    bool complete = target_close(&state.target, status == CARDBOX_OK);
     if (complete)
         print_counts(&state, call->project);
     return complete ? CLI_DONE : CLI_FAILED;

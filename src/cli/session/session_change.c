@@ -17,13 +17,12 @@ static cli_exit fork_session(cli_call *call)
     const char *id = call->new_id ? call->new_id : made;
     const char *entry = call->arguments[1];
     int64_t entries = 0;
-    cardbox_status status;
 
     cardbox_uuid7(made);
     if (!session_find_entry(call, &entry))
         return CLI_FAILED;
-    status = cardbox_session_fork(&entries, call->db, call->project, call->arguments[0], entry, id,
-                                  &call->err);
+    cardbox_status status = cardbox_session_fork(&entries, call->db, call->project,
+                                                 call->arguments[0], entry, id, &call->err);
     if (status != CARDBOX_OK)
         return cli_failed(call);
     return cli_print(call->json,

@@ -85,12 +85,11 @@ static void add_to_order(drawing *d, size_t i)
 {
     size_t parent = parent_of(d, i);
     node *n = &d->nodes[i];
-    const node *above;
 
     d->order[d->drawn++] = i;
     if (parent == NONE)
         return;
-    above = &d->nodes[parent];
+    const node *above = &d->nodes[parent];
     if (above->children == 1) {
         n->level = above->level;
         n->before = above->before + 1;
@@ -172,13 +171,10 @@ static int add_indent(drawing *d, const node *n)
 /* Appends text in a style, cut to `columns`. Returns its width. */
 static int add_styled(buf *out, slice text, int columns, term_style style)
 {
-    size_t start;
-    int used_width;
-
     buf_text(out, term_on(style));
-    start = out->len;
+    size_t start = out->len;
     term_add_line(out, text, columns);
-    used_width = term_columns(buf_since(out, start));
+    int used_width = term_columns(buf_since(out, start));
     buf_text(out, term_off(style));
     return used_width;
 }
