@@ -127,6 +127,14 @@ bool session_text_of(slice *out, scan_value string, arena *memory)
     return decoded.ptr != NULL;
 }
 
+void session_put_links(buf *out, slice id, slice parent, slice timestamp)
+{
+    buf_member_text(out, "id", id);
+    buf_member_text(out, "parentId", parent);
+    if (timestamp.len > 0)
+        buf_member(out, "timestamp", timestamp);
+}
+
 const char *session_make_id(slice owner, slice part, arena *memory)
 {
     char *key = arena_copy(memory, owner), *what = arena_copy(memory, part);

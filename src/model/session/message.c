@@ -140,8 +140,6 @@ void context_add_call(context *ctx, context_message *message, scan_value id, sca
                          .name = scan_string_inside(name),
                          .arguments = arguments};
 
-    if (message == NULL)
-        return;
     if (part.call_id.len == 0)
         part.call = part.call_id = made_call_id(ctx, message);
     context_add_part(ctx, message, part);
