@@ -92,8 +92,7 @@ static cli_exit create_token(cli_call *call)
         cli_error("the system has no random numbers to give");
         return CLI_FAILED;
     }
-    cardbox_status status = tokens_create(&made, call->db, &input, &call->err);
-    if (status != CARDBOX_OK)
+    if (tokens_create(&made, call->db, &input, &call->err) != CARDBOX_OK)
         return cli_failed(call);
     return print_made(call, &made, secret);
 }
@@ -192,14 +191,12 @@ static const listing TOKENS = {.add_object = add_token_object,
 static cli_exit list_tokens(cli_call *call)
 {
     store_rows *rows = NULL;
-    cli_exit status;
 
-    if (tokens_list(&rows, call->db, &call->err) == CARDBOX_OK)
-        status = listing_print(&TOKENS, rows, (size_t)rows_count(rows), NULL, call->json,
-                               "no tokens: servers refuse all requests until `cardbox token "
-                               "create` makes one");
-    else
-        status = cli_failed(call);
+    if (tokens_list(&rows, call->db, &call->err) != CARDBOX_OK)
+        return cli_failed(call);
+    cli_exit status = listing_print(&TOKENS, rows, (size_t)rows_count(rows), NULL, call->json,
+                                    "no tokens: servers refuse all requests until `cardbox token "
+                                    "create` makes one");
     rows_free(rows);
     return status;
 }
@@ -235,8 +232,7 @@ static cli_exit revoke_token(cli_call *call)
 {
     int64_t id = 0;
 
-    cardbox_status status = tokens_revoke(&id, call->db, call->arguments[0], &call->err);
-    if (status != CARDBOX_OK)
+    if (tokens_revoke(&id, call->db, call->arguments[0], &call->err) != CARDBOX_OK)
         return cli_failed(call);
     cli_exit printed =
         cli_print(call->json, json_pack("{s:I, s:b}", "token_id", (json_int_t)id, "revoked", 1),

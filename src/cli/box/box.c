@@ -67,13 +67,11 @@ static cli_exit print_box(const cardbox_box *box, bool json)
 static cli_exit show_box(cli_call *call)
 {
     cardbox_boxes *boxes = NULL;
-    cli_exit status;
 
     if (cardbox_load_box(&boxes, call->db, call->project, call->arguments[0], &call->part,
                          &call->err) != CARDBOX_OK)
-        status = cli_failed(call);
-    else
-        status = print_box(cardbox_boxes_at(boxes, 0), call->json);
+        return cli_failed(call);
+    cli_exit status = print_box(cardbox_boxes_at(boxes, 0), call->json);
     cardbox_boxes_free(boxes);
     return status;
 }

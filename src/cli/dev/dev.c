@@ -219,19 +219,23 @@ static bool load_once(const dev_run *r, const char *mark, cli_call *call,
     return false;
 }
 
-/* Loads the sample once into the cluster of the folder: deleted rows do not come back. Counts the
- * rows of the project. False: an error was printed. */
+/* Loads the sample once into the cluster of the folder: deleted rows do not come back. Counts and
+ * prints the rows of the project. False: an error was printed. */
 static bool load_sample(dev_run *r, cli_call *call)
 {
     /* The session came later than the rest: there are folders that have only that. */
     if (!load_once(r, "sample-loaded", call, import_sample) ||
         !load_once(r, "sample-session-loaded", call, import_session))
         return false;
-    if (admin_counts(call->db, DEV_PROJECT, &r->cards, &r->boxes, &r->sessions, &call->err) ==
-        CARDBOX_OK)
-        return true;
-    cli_failed(call);
-    return false;
+    if (admin_counts(call->db, DEV_PROJECT, &r->cards, &r->boxes, &r->sessions, &call->err) !=
+        CARDBOX_OK) {
+        cli_failed(call);
+        return false;
+    }
+    printf("  project    \"%s\": %lld boxes, %lld cards, %lld session%s\n", DEV_PROJECT,
+           (long long)r->boxes, (long long)r->cards, (long long)r->sessions,
+           r->sessions == 1 ? "" : "s");
+    return true;
 }
 
 /* --- the run --- */
@@ -260,10 +264,6 @@ static bool prepare_database(dev_run *r)
     if (filled && !r->call->no_sample)
         filled = load_sample(r, &call);
     cardbox_close(call.db);
-    if (filled && !r->call->no_sample)
-        printf("  project    \"%s\": %lld boxes, %lld cards, %lld session%s\n", DEV_PROJECT,
-               (long long)r->boxes, (long long)r->cards, (long long)r->sessions,
-               r->sessions == 1 ? "" : "s");
     return filled;
 }
 

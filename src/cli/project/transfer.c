@@ -237,12 +237,11 @@ static cli_exit import_project(cli_call *call)
     r.call = call;
     r.progress = (term_progress){.label = "import", .unit = "lines", .total = r.from.size};
     line_reader_init(&r.reader, TRANSFER_LINE_MAX, line_reader_from_file, r.from.in);
-    if (!cli_open(call)) {
-        status = CLI_FAILED;
-    } else if (import_new(&r.in, call->db, call->tenant_from_rows ? NULL : call->project,
-                          report_refused, &r, &call->err) != CARDBOX_OK) {
+    bool is_open = cli_open(call);
+    if (is_open && import_new(&r.in, call->db, call->tenant_from_rows ? NULL : call->project,
+                              report_refused, &r, &call->err) != CARDBOX_OK) {
         cli_failed(call);
-    } else {
+    } else if (is_open) {
         status = import_lines(&r) ? CLI_DONE : CLI_FAILED;
         if (print_result(call, import_so_far(r.in)) != CLI_DONE)
             status = CLI_FAILED;

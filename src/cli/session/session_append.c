@@ -17,15 +17,6 @@ typedef struct append_input {
     arena memory;
 } append_input;
 
-static bool is_blank(slice line)
-{
-    for (size_t i = 0; i < line.len; i++) {
-        if (strchr(" \t\r", line.ptr[i]) == NULL)
-            return false;
-    }
-    return true;
-}
-
 /* Reads the lines that are not blank. False: an error was printed. */
 static bool read_entries(append_input *out, const cli_source *source)
 {
@@ -38,7 +29,7 @@ static bool read_entries(append_input *out, const cli_source *source)
     line_reader_init(reader, CARDBOX_CONTENT_MAX, line_reader_from_file, source->in);
     while (out->count <= LINES_MAX && (state = line_reader_next(reader, &line)) == LINE_READ) {
         number++;
-        if (is_blank(line))
+        if (slice_trim(line, " \t\r").len == 0)
             continue;
         out->numbers[out->count] = number;
         out->lines[out->count++] = arena_copy(&out->memory, line);

@@ -5,7 +5,6 @@
  */
 #include "cli/session/session_internal.h"
 
-#include <stdlib.h>
 #include "cli/card/card_view.h"
 
 enum {
@@ -53,18 +52,24 @@ typedef struct drawing {
     bool only_measures;
     bool has_folded; /* the hint --all was printed */
     buf line, marks;
+    arena memory;
 } drawing;
 
 /* --- the tree --- */
 
+static size_t parent_of(const drawing *d, size_t i)
+{
+    return d->entries[i].parent < d->count ? d->entries[i].parent : NONE;
+}
+
 static void link_children(drawing *d)
 {
     for (size_t i = 0; i < d->count; i++) {
-        size_t parent = d->entries[i].parent;
-        node *above = parent < d->count ? &d->nodes[parent] : NULL;
+        size_t parent = parent_of(d, i);
 
-        if (above == NULL)
+        if (parent == NONE)
             continue;
+        node *above = &d->nodes[parent];
         if (above->first_child == NONE)
             above->first_child = i;
         else
@@ -72,11 +77,6 @@ static void link_children(drawing *d)
         above->last_child = i;
         above->children++;
     }
-}
-
-static size_t parent_of(const drawing *d, size_t i)
-{
-    return d->entries[i].parent < d->count ? d->entries[i].parent : NONE;
 }
 
 /* A branch is drawn one level further in. Deep inside, the last one goes on in its parent's column
@@ -341,10 +341,10 @@ static void measure_marks(drawing *d)
 
 static void allocate_nodes(drawing *d)
 {
-    d->nodes = calloc(d->count + 1, sizeof(*d->nodes));
-    d->order = calloc(d->count + 1, sizeof(*d->order));
-    d->bars = calloc(d->count + 1, sizeof(*d->bars));
-    cli_check_memory(d->nodes != NULL && d->order != NULL && d->bars != NULL);
+    d->nodes = arena_zeros(&d->memory, d->count + 1, sizeof(*d->nodes));
+    d->order = arena_zeros(&d->memory, d->count + 1, sizeof(*d->order));
+    d->bars = arena_zeros(&d->memory, d->count + 1, sizeof(*d->bars));
+    cli_check_memory(!d->memory.failed);
     for (size_t i = 0; i < d->count; i++)
         d->nodes[i] = (node){.first_child = NONE, .last_child = NONE, .next = NONE};
 }
@@ -368,9 +368,7 @@ void session_tree_print(FILE *out, const session_tree_entry *entries, size_t cou
     measure_ids(&d);
     measure_marks(&d);
     draw_all(&d);
-    free(d.nodes);
-    free(d.order);
-    free(d.bars);
+    arena_reset(&d.memory);
     buf_free(&d.line);
     buf_free(&d.marks);
 }
