@@ -31,10 +31,8 @@ static bool works_here(const cluster *c, const char *pid)
     char path[64], folder[PATH_MAX], name[32];
 
     snprintf(path, sizeof(path), "/proc/%.16s/cwd", pid);
-    ssize_t length = readlink(path, folder, sizeof(folder) - 1);
-    if (length < 0)
+    if (realpath(path, folder) == NULL)
         return false;
-    folder[length] = '\0';
     snprintf(path, sizeof(path), "/proc/%.16s/comm", pid);
     return strcmp(folder, c->data) == 0 && line_reader_first(name, sizeof(name), path) &&
            strncmp(name, "postgres", strlen("postgres")) == 0;

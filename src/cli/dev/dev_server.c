@@ -136,13 +136,8 @@ static bool is_ready(const dev_server *s)
 static void find_program(char out[PATH_MAX])
 {
     char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    char *slash = NULL;
+    char *slash = realpath("/proc/self/exe", self) != NULL ? strrchr(self, '/') : NULL;
 
-    if (length > 0) {
-        self[length] = '\0';
-        slash = strrchr(self, '/');
-    }
     if (slash != NULL) {
         *slash = '\0';
         if (path_join(out, self, "cardboxd") && access(out, X_OK) == 0)
