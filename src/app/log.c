@@ -15,15 +15,6 @@ int log_threshold = LOG_LEVEL_INFO;
 
 const char *const log_level_names[LOG_LEVELS] = {"error", "warn", "info", "debug"};
 
-/* A value that is not quoted must not begin a second line. */
-static void blank_controls(char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7F)
-            text[i] = ' ';
-    }
-}
-
 /* One write(2) a line: lines of several threads do not mix. */
 static void write_line(const char *line, size_t len)
 {
@@ -56,7 +47,7 @@ void log_write(log_level level, const char *event, const char *format, ...)
     len += strlen(line + len);
     if (line[len - 1] == ' ')
         len--;
-    blank_controls(line, len);
+    text_clean(line); /* a value that is not quoted must not begin a second line */
     line[len++] = '\n';
     write_line(line, len);
     errno = cause;

@@ -7,7 +7,7 @@
 #include "app/json_text.h"
 #include "base/scan_token.h"
 #include "model/content/class.h"
-#include "worker/format_line.h"
+#include "base/text.h"
 
 /* Limit of integers in a chunk, far above any token count. Doubles represent such integers
  * exactly, and their sums fit. */

@@ -5,7 +5,7 @@
 #include "worker/model/model.h"
 #include "app/json_text.h"
 #include "base/clock.h"
-#include "worker/format_line.h"
+#include "base/text.h"
 #include "worker/model/sse.h"
 
 enum {

@@ -5,7 +5,7 @@
 #define WORKER_TOOLRUN_H
 
 #include "cardbox/client.h"
-#include "worker/format_line.h"
+#include "base/text.h"
 #include "worker/model/net.h"
 #include "worker/tools/tools.h"
 

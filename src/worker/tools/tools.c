@@ -4,7 +4,7 @@
 #include "worker/tools/tools.h"
 #include "app/json_text.h"
 #include "bus/bus.h"
-#include "worker/format_line.h"
+#include "base/text.h"
 
 void tools_init(tools *list)
 {
