@@ -88,9 +88,8 @@ static cli_exit run_gc(cli_call *call)
     if (state < GC_BUSY)
         return end;
     gc_blocker_get(&blocker, call->db, state);
-    cli_error("waited %ld s for %s: %s", call->wait_s,
-              state == GC_BUSY ? "the lock of gc" : "locked tables", blocker.text);
-    return CLI_FAILED;
+    return cli_error_and(CLI_FAILED, "waited %ld s for %s: %s", call->wait_s,
+                         state == GC_BUSY ? "the lock of gc" : "locked tables", blocker.text);
 }
 
 const cli_command cli_gc = {

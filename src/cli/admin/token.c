@@ -88,10 +88,8 @@ static cli_exit create_token(cli_call *call)
         cli_error("%s", call->err.message);
         return CLI_USAGE;
     }
-    if (!secret_make(secret, hash)) {
-        cli_error("the system has no random numbers to give");
-        return CLI_FAILED;
-    }
+    if (!secret_make(secret, hash))
+        return cli_error_and(CLI_FAILED, "the system has no random numbers to give");
     if (tokens_create(&made, call->db, &input, &call->err) != CARDBOX_OK)
         return cli_failed(call);
     return print_made(call, &made, secret);

@@ -23,11 +23,11 @@
 
 static bool check_as_of(const cli_call *call)
 {
-    if ((call->part.at_version > 0) + (call->part.at_length > 0) + (call->part.at_time != NULL) <=
-        1)
-        return true;
-    cli_error("give one of --at-version, --at-length and --at-time");
-    return false;
+    int given =
+        (call->part.at_version > 0) + (call->part.at_length > 0) + (call->part.at_time != NULL);
+
+    return given <= 1 ||
+           cli_error_and(false, "give one of --at-version, --at-length and --at-time");
 }
 
 /* --- what is shown of one --- */

@@ -117,10 +117,8 @@ const cli_command cli_box_replace = {
 
 static bool check_fork(const cli_call *call)
 {
-    if (call->fork.at_version == 0 || call->fork.at_length < 0)
-        return true;
-    cli_error("give --at-version or --at-length, not both");
-    return false;
+    return call->fork.at_version == 0 || call->fork.at_length < 0 ||
+           cli_error_and(false, "give --at-version or --at-length, not both");
 }
 
 static cli_exit fork_box(cli_call *call)

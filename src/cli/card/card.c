@@ -229,11 +229,9 @@ static bool read_matches(cardbox_match *out, arena *memory, const opt_list *give
     for (size_t i = 0; i < given->count; i++) {
         const char *text = given->at[i], *equals = strchr(text, '=');
 
-        if (equals == NULL || equals == text || given->count > CARDBOX_FILTERS_MAX) {
-            cli_error("--meta takes KEY=VALUE, at most %d times, not \"%s\"", CARDBOX_FILTERS_MAX,
-                      text);
-            return false;
-        }
+        if (equals == NULL || equals == text || given->count > CARDBOX_FILTERS_MAX)
+            return cli_error_and(false, "--meta takes KEY=VALUE, at most %d times, not \"%s\"",
+                                 CARDBOX_FILTERS_MAX, text);
         out[i].key = arena_copy(memory, (slice){text, (size_t)(equals - text)});
         out[i].value = equals + 1;
     }

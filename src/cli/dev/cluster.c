@@ -62,11 +62,10 @@ static bool await_leftover(const cluster *c)
     long pid;
 
     while ((pid = find_leftover(c)) != 0) {
-        if (clock_ms() > deadline) {
-            cli_error("another PostgreSQL server (process %ld) uses %s: stop it first", pid,
-                      c->data);
-            return false;
-        }
+        if (clock_ms() > deadline)
+            return cli_error_and(false,
+                                 "another PostgreSQL server (process %ld) uses %s: stop it first",
+                                 pid, c->data);
         clock_sleep_ms(STEP_MS);
     }
     return true;
@@ -98,10 +97,8 @@ static bool place_socket(cluster *c)
     }
     snprintf(c->socket, sizeof(c->socket), "/tmp/cardbox-XXXXXX");
     if (mkdtemp(c->socket) == NULL ||
-        (c->user.change && chown(c->socket, c->user.uid, c->user.gid) != 0)) {
-        cli_error("cannot make %s: %s", c->socket, strerror(errno));
-        return false;
-    }
+        (c->user.change && chown(c->socket, c->user.uid, c->user.gid) != 0))
+        return cli_error_and(false, "cannot make %s: %s", c->socket, strerror(errno));
     c->own_socket = true;
     return true;
 }

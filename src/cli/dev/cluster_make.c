@@ -126,8 +126,8 @@ static bool find_user(cluster *c)
         return find_user_for_root(c, exists ? &data : NULL);
     if (!exists || data.st_uid == geteuid())
         return true;
-    cli_error("%s belongs to another user: choose another folder with --data", c->data);
-    return false;
+    return cli_error_and(false, "%s belongs to another user: choose another folder with --data",
+                         c->data);
 }
 
 /* --- running the programs --- */

@@ -84,10 +84,8 @@ static bool lock_folder(dev_run *r)
     if (!path_join(path, r->dir, "lock"))
         return false;
     r->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (r->lock < 0) {
-        cli_error("cannot write %s: %s", path, strerror(errno));
-        return false;
-    }
+    if (r->lock < 0)
+        return cli_error_and(false, "cannot write %s: %s", path, strerror(errno));
     if (flock(r->lock, LOCK_EX | LOCK_NB) == 0)
         return ftruncate(r->lock, 0) == 0 && dprintf(r->lock, "%ld\n", (long)getpid()) > 0;
     if (read(r->lock, owner, sizeof(owner) - 1) > 0)
@@ -102,8 +100,7 @@ static bool open_folder(dev_run *r)
 {
     if (make_folders(r->call->data) && realpath(r->call->data, r->dir) != NULL)
         return lock_folder(r);
-    cli_error("cannot make the folder %s: %s", r->call->data, strerror(errno));
-    return false;
+    return cli_error_and(false, "cannot make the folder %s: %s", r->call->data, strerror(errno));
 }
 
 /* Writes a file with one line in our folder. */
@@ -115,8 +112,7 @@ static bool write_file(const dev_run *r, const char *name, const char *line)
 
     if (file != NULL && fclose(file) == 0 && written)
         return true;
-    cli_error("cannot write %s/%s: %s", r->dir, name, strerror(errno));
-    return false;
+    return cli_error_and(false, "cannot write %s/%s: %s", r->dir, name, strerror(errno));
 }
 
 /* --- what people read --- */

@@ -58,13 +58,12 @@ bool dev_check_listen(const char *listen)
     const char *port;
 
     if (!split_address(listen, host, &port))
-        cli_error("--listen takes ADDR:PORT, not \"%s\"", listen);
-    else if (!is_loopback(host))
-        cli_error("--listen %s can be reached from other machines, and dev serves this one alone: "
-                  "use a loopback address such as 127.0.0.1:8099",
-                  listen);
-    else
+        return cli_error_and(false, "--listen takes ADDR:PORT, not \"%s\"", listen);
+    if (is_loopback(host))
         return true;
+    cli_error("--listen %s can be reached from other machines, and dev serves this one alone: "
+              "use a loopback address such as 127.0.0.1:8099",
+              listen);
     return false;
 }
 
@@ -155,10 +154,8 @@ static bool start_cardboxd(dev_server *s, const char *dsn, const cli_call *call)
     int ends[2], log = open(s->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     process_plan plan = {.argv = argv, .errors = log, .death_signal = SIGTERM};
 
-    if (log < 0 || pipe2(ends, O_CLOEXEC) != 0) {
-        cli_error("cannot write %s: %s", s->log, strerror(errno));
-        return false;
-    }
+    if (log < 0 || pipe2(ends, O_CLOEXEC) != 0)
+        return cli_error_and(false, "cannot write %s: %s", s->log, strerror(errno));
     find_program(program);
     if (call->auth)
         unsetenv("CARDBOX_INSECURE_NO_AUTH");
@@ -169,8 +166,7 @@ static bool start_cardboxd(dev_server *s, const char *dsn, const cli_call *call)
     close(log);
     if (s->pid > 0 && s->lines != NULL)
         return true;
-    cli_error("cannot start %s: %s", program, strerror(errno));
-    return false;
+    return cli_error_and(false, "cannot start %s: %s", program, strerror(errno));
 }
 
 void dev_server_say_end(const dev_server *s, const char *how)

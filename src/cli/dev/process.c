@@ -201,6 +201,6 @@ bool path_join(char out[PATH_MAX], const char *dir, const char *name)
 
     if (length > 0 && length < PATH_MAX)
         return true;
-    cli_error("the path %.*s.../%s is too long", (int)slice_cut(slice_of(dir), 100), dir, name);
-    return false;
+    return cli_error_and(false, "the path %.*s.../%s is too long",
+                         (int)slice_cut(slice_of(dir), 100), dir, name);
 }

@@ -223,8 +223,7 @@ static bool check_project(const cli_call *call)
 
     if (call->tenant_from_rows ? !is_given : call->project != NULL)
         return true;
-    cli_error("give either --project PROJECT or --tenant-from-rows");
-    return false;
+    return cli_error_and(false, "give either --project PROJECT or --tenant-from-rows");
 }
 
 static cli_exit import_project(cli_call *call)

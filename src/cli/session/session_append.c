@@ -43,9 +43,7 @@ static bool read_entries(append_input *out, const cli_source *source)
     else if (state == LINE_READ)
         cli_error("%s has over %d entries: append them in parts, or import a file of all",
                   source->name, LINES_MAX);
-    else
-        return true;
-    return false;
+    return state == LINE_END;
 }
 
 /* Prints the error with the line of the file instead of the store's "entries[1]". */
@@ -60,8 +58,8 @@ static cli_exit print_rejection(const append_input *input, const cli_call *call)
     slice digits = {number, strcspn(number, "]")};
     if (!scan_integer(digits, &index) || index < 0 || index >= (int64_t)input->count)
         return cli_failed(call);
-    cli_error("line %" PRIu64 "%s", input->numbers[index], number + digits.len + 1);
-    return CLI_FAILED;
+    return cli_error_and(CLI_FAILED, "line %" PRIu64 "%s", input->numbers[index],
+                         number + digits.len + 1);
 }
 
 /* Prints the number of new entries and the id of the last one, and warns of entries of unknown

@@ -46,11 +46,8 @@ const cli_command cli_session_fork = {
 
 static bool check_expected(const cli_call *call)
 {
-    bool is_right = call->arguments[1] != NULL || call->expected_head == NULL;
-
-    if (!is_right)
-        cli_error("--expected goes with an ENTRY to move the head to");
-    return is_right;
+    return call->arguments[1] != NULL || call->expected_head == NULL ||
+           cli_error_and(false, "--expected goes with an ENTRY to move the head to");
 }
 
 static cli_exit move_or_show_head(cli_call *call)
