@@ -166,12 +166,10 @@ static cli_exit show_cards(cli_call *call)
 {
     cardbox_boxes *boxes = NULL;
     cardbox_cards *cards = NULL;
-    cli_exit status = CLI_DONE;
+    cli_exit status = read_cards(&boxes, &cards, call) == CARDBOX_OK
+                          ? print_cards(cardbox_boxes_at(boxes, 0), cards, call)
+                          : cli_failed(call);
 
-    if (read_cards(&boxes, &cards, call) != CARDBOX_OK)
-        status = cli_failed(call);
-    else
-        status = print_cards(cardbox_boxes_at(boxes, 0), cards, call);
     cardbox_cards_free(cards);
     cardbox_boxes_free(boxes);
     return status;

@@ -124,10 +124,8 @@ static char *make_content(cli_exit *why, cli_call *call)
         cli_error("the standard input is no text: it has a NUL byte");
         goto done;
     }
-    if (json == NULL)
-        status = cardbox_text_content(&content, given, &call->err);
-    else
-        status = cardbox_content_check(&content, given, input.len, &call->err);
+    status = json == NULL ? cardbox_text_content(&content, given, &call->err)
+                          : cardbox_content_check(&content, given, input.len, &call->err);
     if (status != CARDBOX_OK && is_read) /* no option has the value */
         cli_error("%s", call->err.message);
     else if (status != CARDBOX_OK)

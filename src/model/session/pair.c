@@ -244,16 +244,13 @@ static void add_missing_results(pairing *p, context_list *list, const context_me
     for (context_call *call = caller->calls; call != NULL && !p->ctx->memory->failed;
          call = call->next) {
         const context_message *later = call->result;
-        context_message *result;
 
         if (call->is_appended)
             continue;
         context_add_repair(p->ctx, later != NULL ? CONTEXT_MOVED_RESULT : CONTEXT_SYNTHETIC_RESULT,
                            later != NULL ? later->id : caller->id, call->part->call);
-        if (later == NULL)
-            result = synthetic_result(p, call);
-        else
-            result = arena_take(p->ctx->memory, sizeof(*result));
+        context_message *result =
+            later == NULL ? synthetic_result(p, call) : arena_take(p->ctx->memory, sizeof(*result));
         if (result == NULL)
             return;
         if (later != NULL)
