@@ -1,5 +1,5 @@
 /*
- * cpus.c: reads the affinity from the scheduler, and limits from the files of cgroup v1 and v2.
+ * cpus.c: reads the affinity from the scheduler, and limits from the files of cgroup v2.
  */
 #include "app/cpus.h"
 #include "app/line_reader.h"
@@ -30,31 +30,14 @@ static long cpus_of_affinity(void)
 
 /* --- the files --- */
 
-/* The first line of a file. False: there is none. */
-static bool read_line(char *out, size_t size, const char *folder, const char *name)
+/* The limit in a group's file cpu.max: "max 100000" or "150000 100000". */
+static long limit_of_group(const char *root, const char *group)
 {
-    char path[2 * PATH_MAX + 64];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    return line_reader_first(out, size, path);
-}
-
-/* "max 100000" or "150000 100000". */
-static long limit_of_v2(const char *folder)
-{
-    char line[64], *end;
-    if (!read_line(line, sizeof(line), folder, "cpu.max"))
+    char path[2 * PATH_MAX + 128], line[64], *end;
+    snprintf(path, sizeof(path), "%s%s/cpu.max", root, group);
+    if (!line_reader_first(line, sizeof(line), path))
         return 0;
     long quota = strtol(line, &end, 10), period = strtol(end, NULL, 10);
-    return quota <= 0 || period <= 0 ? 0 : (quota - 1) / period + 1;
-}
-
-static long limit_of_v1(const char *folder)
-{
-    char quota_line[64], period_line[64];
-    if (!read_line(quota_line, sizeof(quota_line), folder, "cpu.cfs_quota_us") ||
-        !read_line(period_line, sizeof(period_line), folder, "cpu.cfs_period_us"))
-        return 0;
-    long quota = strtol(quota_line, NULL, 10), period = strtol(period_line, NULL, 10);
     return quota <= 0 || period <= 0 ? 0 : (quota - 1) / period + 1;
 }
 
@@ -63,62 +46,34 @@ static long lower(long one, long other)
     return one == 0 || (other > 0 && other < one) ? other : one;
 }
 
-/* The lowest limit of a group and of all above it. In a container the path may be that of the host
- * and not exist; the folders above it still apply. */
-static long limit_of_groups(const char *root, const char *controller, const char *group,
-                            long (*limit_of)(const char *folder))
+/* Reads the group's path from the line "0::/path"; lines of cgroup v1 have other numbers. */
+static bool read_group(char out[LINE_MOST], const char *membership)
 {
-    char folder[2 * PATH_MAX], path[PATH_MAX];
-    long limit = 0;
-    snprintf(path, sizeof(path), "%s", group);
-    for (;;) {
-        snprintf(folder, sizeof(folder), "%s%s%s", root, controller, path);
-        limit = lower(limit, limit_of(folder));
-        char *last = strrchr(path, '/');
+    char line[LINE_MOST];
+    bool found = false;
+    FILE *file = fopen(membership, "re");
+    if (file == NULL)
+        return false;
+    while (!found && fgets(line, sizeof(line), file) != NULL)
+        found = sscanf(line, "0::%[^\n]", out) == 1;
+    fclose(file);
+    return found;
+}
+
+/* In a container the path may be that of the host and not exist; the folders above it still
+ * apply. */
+long cpus_of_cgroup(const char *membership, const char *root)
+{
+    char group[LINE_MOST];
+    if (!read_group(group, membership))
+        return 0;
+    for (long limit = 0;;) {
+        limit = lower(limit, limit_of_group(root, group));
+        char *last = strrchr(group, '/');
         if (last == NULL)
             return limit;
         *last = '\0';
     }
-}
-
-/* True if a comma-separated list contains an item. */
-static bool has_item(const char *list, const char *item)
-{
-    size_t length = strlen(item);
-    for (const char *at = list; (at = strstr(at, item)) != NULL; at += length)
-        if ((at == list || at[-1] == ',') && (at[length] == ',' || at[length] == '\0'))
-            return true;
-    return false;
-}
-
-/* A line is number:controllers:path; version 2 has number 0 and no controllers. */
-static long limit_of_line(char *line, const char *root)
-{
-    char *controllers = strchr(line, ':');
-    char *path = controllers == NULL ? NULL : strchr(controllers + 1, ':');
-    if (path == NULL)
-        return 0;
-    *controllers++ = '\0';
-    *path++ = '\0';
-    path[strcspn(path, "\n")] = '\0';
-    if (controllers[0] == '\0')
-        return limit_of_groups(root, "", path, limit_of_v2);
-    if (!has_item(controllers, "cpu"))
-        return 0;
-    return limit_of_groups(root, "/cpu", path, limit_of_v1);
-}
-
-long cpus_of_cgroup(const char *membership, const char *root)
-{
-    char line[LINE_MOST];
-    long limit = 0;
-    FILE *file = fopen(membership, "re");
-    if (file == NULL)
-        return 0;
-    while (fgets(line, sizeof(line), file) != NULL)
-        limit = lower(limit, limit_of_line(line, root));
-    fclose(file);
-    return limit;
 }
 
 long cpus_usable(void)

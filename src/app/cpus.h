@@ -8,7 +8,7 @@
 long cpus_usable(void);
 
 /* The limit of CPU time in CPUs, rounded up; 0: no limit. `membership` is a file such as
- * /proc/self/cgroup, and `root` the folder where cgroup v1 or v2 is mounted. Limits of parent
+ * /proc/self/cgroup, and `root` the folder where cgroup v2 is mounted. Limits of parent
  * groups apply too. */
 long cpus_of_cgroup(const char *membership, const char *root);
 

@@ -8,13 +8,7 @@
 
 void line_reader_init(line_reader *reader, size_t longest, line_source source, void *arg)
 {
-    reader->source = source;
-    reader->arg = arg;
-    reader->failed = false;
-    reader->bytes = 0;
-    reader->at = 0;
-    reader->end = 0;
-    reader->line = BUF_INIT(longest);
+    *reader = (line_reader){.source = source, .arg = arg, .line = BUF_INIT(longest)};
 }
 
 void line_reader_free(line_reader *reader)

@@ -15,15 +15,6 @@ int log_threshold = LOG_LEVEL_INFO;
 
 const char *const log_level_names[LOG_LEVELS] = {"error", "warn", "info", "debug"};
 
-/* A value that is not quoted must not begin a second line. */
-static void blank_controls(char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7F)
-            text[i] = ' ';
-    }
-}
-
 /* One write(2) a line: lines of several threads do not mix. */
 static void write_line(const char *line, size_t len)
 {
@@ -44,20 +35,19 @@ void log_write(log_level level, const char *event, const char *format, ...)
     char line[LINE_SIZE], now[ISOTIME_SIZE];
     const size_t space = sizeof(line) - 1; /* the last byte is for the line's end */
     int cause = errno;                     /* the caller may still need errno */
-    size_t len;
     va_list args;
 
     isotime_format_micros(now, clock_wall_micros());
     snprintf(line, space, "ts=%s level=%s event=%s ", now,
              log_level_names[(unsigned)level % LOG_LEVELS], event);
-    len = strlen(line);
+    size_t len = strlen(line);
     va_start(args, format);
     text_format(line + len, space - len, format, args);
     va_end(args);
     len += strlen(line + len);
     if (line[len - 1] == ' ')
         len--;
-    blank_controls(line, len);
+    text_clean(line); /* a value that is not quoted must not begin a second line */
     line[len++] = '\n';
     write_line(line, len);
     errno = cause;

@@ -55,7 +55,6 @@ static bool set_flag(parser *p, const opt_spec *spec, const char *source, const 
 static bool read_number(const char *text, bool with_suffix, long *out)
 {
     static const char letters[] = "kmg";
-    const char *letter;
     char *rest;
 
     if (!isdigit((unsigned char)text[*text == '-']))
@@ -64,7 +63,7 @@ static bool read_number(const char *text, bool with_suffix, long *out)
     *out = strtol(text, &rest, 10);
     if (errno != 0 || *rest == '\0')
         return errno == 0;
-    letter = strchr(letters, tolower((unsigned char)*rest));
+    const char *letter = strchr(letters, tolower((unsigned char)*rest));
     return with_suffix && letter != NULL && rest[1] == '\0' &&
            !__builtin_mul_overflow(*out, 1L << (10 * (letter - letters + 1)), out);
 }

@@ -18,13 +18,12 @@ int word_wrap_terminal(FILE *out)
     struct winsize size;
     const char *columns = getenv("COLUMNS");
     int file = fileno(out);
-    long width;
 
     if (!isatty(file))
         return 0;
     if (ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         return size.ws_col;
-    width = columns ? strtol(columns, NULL, 10) : 0;
+    long width = columns ? strtol(columns, NULL, 10) : 0;
     return width > 0 && width < WIDTH_MAX ? (int)width : USUAL_WIDTH;
 }
 

@@ -12,9 +12,8 @@ enum { SCOPE_WIDTH = 5, LINE_COLUMNS = 80, INDENT = 2 };
 static void print_summary(const bus_ability *ability, int name_width)
 {
     buf text = BUF_INIT(4096);
-    int at;
     scan_decode(&text, bus_description(ability).text); /* our own text */
-    at = printf("%-*s  ", name_width, ability->text->id);
+    int at = printf("%-*s  ", name_width, ability->text->id);
     printf("%s", term_on(STYLE_DIM));
     at += printf("%s", bus_scope_name(ability->scope));
     printf("%s", term_off(STYLE_DIM));
@@ -43,10 +42,9 @@ static cli_exit list_abilities(cli_call *call)
         int width = (int)strlen(ability->text->id);
         name_width = width > name_width ? width : name_width;
     }
-    if (name_width == 0) {
-        cli_error("there is no module \"%s\"; see `cardbox ability list`", module);
-        return CLI_FAILED;
-    }
+    if (name_width == 0)
+        return cli_error_and(CLI_FAILED, "there is no module \"%s\"; see `cardbox ability list`",
+                             module);
     for (i = 0; (ability = next_of(module, &i)) != NULL;) {
         if (!call->json) {
             print_summary(ability, name_width);
@@ -130,10 +128,9 @@ static cli_exit show_ability(cli_call *call)
 {
     const bus_ability *ability = bus_find(slice_of(call->arguments[0]));
     buf line = BUF_INIT(1 << 20);
-    if (ability == NULL) {
-        cli_error("there is no ability \"%s\"; see `cardbox ability list`", call->arguments[0]);
-        return CLI_FAILED;
-    }
+    if (ability == NULL)
+        return cli_error_and(CLI_FAILED, "there is no ability \"%s\"; see `cardbox ability list`",
+                             call->arguments[0]);
     if (!call->json) {
         print_ability(ability);
         return CLI_DONE;

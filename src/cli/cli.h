@@ -166,6 +166,9 @@ void cli_message(const char *kind, const char *format, ...) __attribute__((forma
 #define cli_warning(...) cli_message("warning: ", __VA_ARGS__)
 #define cli_note(...)    cli_message(NULL, __VA_ARGS__)
 
+/* Prints an error. Its value is `value`, which the failed function returns. */
+#define cli_error_and(value, ...) (cli_error(__VA_ARGS__), (value))
+
 /* Prints the call's error, with a hint where the user can do something, and returns CLI_FAILED. If
  * the store rejected a value that the command's `origins` name, the message names the option, and
  * the result is CLI_USAGE. */

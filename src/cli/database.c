@@ -50,12 +50,10 @@ const char *cli_hint(const cardbox_error *err)
 
 bool cli_dsn(const char **out, cli_call *call, char storage[DEV_DSN_SIZE])
 {
-    dev_found found;
-
     *out = call->dsn;
     if (call->dsn != NULL && *call->dsn != '\0')
         return true;
-    found = dev_dsn_find(storage);
+    dev_found found = dev_dsn_find(storage);
     is_of_dev = found != DEV_NONE;
     if (found == DEV_DSN)
         *out = storage;

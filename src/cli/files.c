@@ -16,10 +16,8 @@ bool source_open(cli_source *out, const char *argument)
 
     *out = (cli_source){.name = from_stdin ? "the standard input" : argument,
                         .in = from_stdin ? stdin : fopen(argument, "re")};
-    if (out->in == NULL) {
-        cli_error("cannot open %s: %s", out->name, strerror(errno));
-        return false;
-    }
+    if (out->in == NULL)
+        return cli_error_and(false, "cannot open %s: %s", out->name, strerror(errno));
     out->is_file = fstat(fileno(out->in), &about) == 0 && S_ISREG(about.st_mode);
     out->size = out->is_file ? (uint64_t)about.st_size : 0;
     return true;

@@ -77,8 +77,7 @@ cli_exit cli_failed(const cli_call *call)
     }
     if (by_value && print_origin(err, &CURSOR))
         return CLI_USAGE;
-    cli_error("%s%s", err->message, cli_hint(err));
-    return CLI_FAILED;
+    return cli_error_and(CLI_FAILED, "%s%s", err->message, cli_hint(err));
 }
 
 bool cli_is_of_project(void)
@@ -133,9 +132,8 @@ cli_exit cli_finish(cli_exit status)
 
     if (fflush(stdout) == 0 && !failed_before)
         return status;
-    cli_error("cannot write the output%s%s", failed_before ? "" : ": ",
-              failed_before ? "" : strerror(errno));
-    return CLI_FAILED;
+    return cli_error_and(CLI_FAILED, "cannot write the output%s%s", failed_before ? "" : ": ",
+                         failed_before ? "" : strerror(errno));
 }
 
 /* --- finding the command --- */
@@ -204,10 +202,8 @@ static bool check_count(const cli_command *command, int count)
 /* Reports a connection string that libpq cannot parse. */
 static bool check_dsn(cli_call *call)
 {
-    if (call->dsn == NULL || conninfo_check(call->dsn, &call->err) == CARDBOX_OK)
-        return true;
-    cli_error("--dsn or CARDBOX_DSN: %s", call->err.message);
-    return false;
+    return call->dsn == NULL || conninfo_check(call->dsn, &call->err) == CARDBOX_OK ||
+           cli_error_and(false, "--dsn or CARDBOX_DSN: %s", call->err.message);
 }
 
 static cli_exit run_command(const cli_command *command, char **words, int count)
@@ -215,25 +211,21 @@ static cli_exit run_command(const cli_command *command, char **words, int count)
     cli_call call = INITIAL;
     char message[256];
     cli_exit status = CLI_FAILED;
-    int help;
 
     running = command;
-    help = opts_parse(command->options, &call, &count, words, message, sizeof(message));
+    int help = opts_parse(command->options, &call, &count, words, message, sizeof(message));
     if (help > 0) {
         cli_help_command(stdout, command);
         return CLI_DONE;
     }
-    if (help < 0) {
-        cli_error("%s; see `cardbox %s --help`", message, command->name);
-        return CLI_USAGE;
-    }
+    if (help < 0)
+        return cli_error_and(CLI_USAGE, "%s; see `cardbox %s --help`", message, command->name);
     if (!check_count(command, count))
         return CLI_USAGE;
     if (cli_is_of_project() && !command->project_optional &&
-        (call.project == NULL || *call.project == '\0')) {
-        cli_error("which project? give --project PROJECT or set CARDBOX_PROJECT");
-        return CLI_USAGE;
-    }
+        (call.project == NULL || *call.project == '\0'))
+        return cli_error_and(CLI_USAGE,
+                             "which project? give --project PROJECT or set CARDBOX_PROJECT");
     words[count] = NULL; /* options stood there, or the end of argv */
     call.arguments = words;
     call.argument_count = (size_t)count;
@@ -247,7 +239,6 @@ static cli_exit run_command(const cli_command *command, char **words, int count)
 
 cli_exit cli_run(int argc, char **argv)
 {
-    const cli_command *command;
     int used;
 
     if (argc == 0)
@@ -258,7 +249,7 @@ cli_exit cli_run(int argc, char **argv)
     }
     if (cli_is_help(argv[0]))
         return cli_help(argv + 1, argc - 1);
-    command = cli_find(argv, argc, &used);
+    const cli_command *command = cli_find(argv, argc, &used);
     if (command != NULL)
         return run_command(command, argv + used, argc - used);
     if (argc > 1 && cli_is_help(argv[1]))

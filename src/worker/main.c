@@ -16,7 +16,7 @@
 #include "base/errors.h"
 #include "db/connect.h"
 #include "worker/agent/worker_pool.h"
-#include "worker/format_line.h"
+#include "base/text.h"
 #include "worker/tools/tools.h"
 
 enum {

@@ -14,7 +14,7 @@
 #include "cardbox/version.h"
 #include "app/dev_dsn.h"
 #include "worker/model/net.h"
-#include "worker/format_line.h"
+#include "base/text.h"
 
 #define OPTION(name, kind, field, env, value, help, min, max)                                      \
     {                                                                                              \

@@ -1,5 +1,5 @@
 /*
- * test_cpus.c: the limit of CPU time, in files as cgroup v1 and v2 have them.
+ * test_cpus.c: the limit of CPU time, in files as cgroup v2 has them.
  */
 #include <errno.h>
 #include <ftw.h>
@@ -61,7 +61,7 @@ static long limit_with(const char *membership)
     return cpus_of_cgroup(path, root);
 }
 
-static void version_2(void **state)
+static void limits(void **state)
 {
     (void)state;
     put("a/b/cpu.max", "max 100000\n");
@@ -72,23 +72,12 @@ static void version_2(void **state)
     assert_int_equal(limit_with("0::/a/b\n"), 1);
     put("a/b/cpu.max", "800000 100000\n");
     assert_int_equal(limit_with("0::/a/b\n"), 3);
+    assert_int_equal(limit_with("3:cpu,cpuacct:/\n0::/a/b\n"), 3);
     assert_int_equal(limit_with("0::/\n"), 0);
     assert_int_equal(limit_with("0::/of/the/host\n"), 0);
     put("cpu.max", "400000 100000\n"); /* as a container sees its own */
     assert_int_equal(limit_with("0::/of/the/host\n"), 4);
     put("cpu.max", "max 100000\n");
-}
-
-static void version_1(void **state)
-{
-    (void)state;
-    put("cpu/a/cpu.cfs_period_us", "100000\n");
-    put("cpu/a/cpu.cfs_quota_us", "-1\n");
-    assert_int_equal(limit_with("4:cpuset:/a\n3:cpu,cpuacct:/a\n"), 0);
-    put("cpu/a/cpu.cfs_quota_us", "200000\n");
-    assert_int_equal(limit_with("4:cpuset:/a\n3:cpu,cpuacct:/a\n"), 2);
-    assert_int_equal(limit_with("4:cpuset:/a\n3:cpuacct:/a\n"), 0);
-    assert_int_equal(limit_with("3:cpuacct,cpu:/a/b\n"), 2);
 }
 
 static void odd_files(void **state)
@@ -122,8 +111,7 @@ static void affinity(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(version_2),
-        cmocka_unit_test(version_1),
+        cmocka_unit_test(limits),
         cmocka_unit_test(odd_files),
         cmocka_unit_test(affinity),
     };

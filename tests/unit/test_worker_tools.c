@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "worker/format_line.h"
+#include "base/text.h"
 #include "worker/tools/tools.h"
 
 #define PATH       "/nowhere::/bin:/usr/bin"

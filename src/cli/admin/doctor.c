@@ -27,11 +27,10 @@ static void print_row(const char *result, term_style style, const char *check, c
 {
     const int column = RESULT_WIDTH + 2 + CHECK_WIDTH + 2;
     buf line = BUF_INIT((size_t)4 * DETAIL_SIZE);
-    int at;
 
     term_add_line(&line, slice_of(text), DETAIL_SIZE);
     printf("%s", term_on(style));
-    at = printf("%s", result);
+    int at = printf("%s", result);
     printf("%s", term_off(style));
     at += printf("%*s%s", RESULT_WIDTH + 2 - at, "", check);
     word_wrap_beside(stdout, buf_str(&line), at, column);

@@ -74,13 +74,11 @@ static cli_exit run_gc(cli_call *call)
     gc_sum sum = {{0}, {0}};
     gc_state state = GC_OVER;
     gc_blocker blocker;
-    cardbox_status status;
     cli_exit end = CLI_DONE;
+    cardbox_status status = call->dry_run
+                                ? gc_count(&sum, call->db, call->retention_days, &call->err)
+                                : gc_all(call, &sum, &state);
 
-    if (call->dry_run)
-        status = gc_count(&sum, call->db, call->retention_days, &call->err);
-    else
-        status = gc_all(call, &sum, &state);
     if (status == CARDBOX_OK || gc_rows(&sum) > 0) /* removed rows stay removed */
         end = print_sum(call, &sum);
     if (status != CARDBOX_OK)
@@ -88,9 +86,8 @@ static cli_exit run_gc(cli_call *call)
     if (state < GC_BUSY)
         return end;
     gc_blocker_get(&blocker, call->db, state);
-    cli_error("waited %ld s for %s: %s", call->wait_s,
-              state == GC_BUSY ? "the lock of gc" : "locked tables", blocker.text);
-    return CLI_FAILED;
+    return cli_error_and(CLI_FAILED, "waited %ld s for %s: %s", call->wait_s,
+                         state == GC_BUSY ? "the lock of gc" : "locked tables", blocker.text);
 }
 
 const cli_command cli_gc = {

@@ -58,7 +58,6 @@ static void print_result(const migrate_lines *lines)
 {
     unsigned migrations = lines->migrations.applied, functions = lines->functions.applied;
 
-    table_print(stdout, &lines->rows, 2, term_width());
     if (migrations + functions == 0) {
         printf("nothing to do: the database is at migration %d\n", schema_newest());
         return;
@@ -84,18 +83,19 @@ static cli_exit run_migrate(cli_call *call)
     cli_exit status = CLI_DONE;
 
     table_init(&lines.rows, columns, 4);
-    if (cli_dsn(&dsn, call, storage) && migrate_run(dsn, &plan, &call->err) == CARDBOX_OK) {
-        if (call->json)
-            status = print_json(&lines);
-        else
-            print_result(&lines);
-    } else {
-        /* Migrations that were applied before the failure stay applied. */
-        if (!call->json && lines.rows.count > 0)
-            table_print(stdout, &lines.rows, 2, term_width());
+    bool is_done =
+        cli_dsn(&dsn, call, storage) && migrate_run(dsn, &plan, &call->err) == CARDBOX_OK;
+    /* Migrations that were applied before a failure stay applied. */
+    if (call->json)
+        table_free(&lines.rows);
+    else
+        table_finish(&lines.rows, 2);
+    if (!is_done)
         status = cli_failed(call);
-    }
-    table_free(&lines.rows);
+    else if (call->json)
+        status = print_json(&lines);
+    else
+        print_result(&lines);
     json_decref(lines.migrations.steps);
     json_decref(lines.functions.steps);
     return status;

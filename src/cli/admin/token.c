@@ -83,18 +83,14 @@ static cli_exit create_token(cli_call *call)
     unsigned char hash[TOKEN_HASH_SIZE];
     token_input input = {.hash = hash};
     token_made made;
-    cardbox_status status;
 
     if (!read_options(&input, call)) {
         cli_error("%s", call->err.message);
         return CLI_USAGE;
     }
-    if (!secret_make(secret, hash)) {
-        cli_error("the system has no random numbers to give");
-        return CLI_FAILED;
-    }
-    status = tokens_create(&made, call->db, &input, &call->err);
-    if (status != CARDBOX_OK)
+    if (!secret_make(secret, hash))
+        return cli_error_and(CLI_FAILED, "the system has no random numbers to give");
+    if (tokens_create(&made, call->db, &input, &call->err) != CARDBOX_OK)
         return cli_failed(call);
     return print_made(call, &made, secret);
 }
@@ -193,14 +189,12 @@ static const listing TOKENS = {.add_object = add_token_object,
 static cli_exit list_tokens(cli_call *call)
 {
     store_rows *rows = NULL;
-    cli_exit status;
 
-    if (tokens_list(&rows, call->db, &call->err) == CARDBOX_OK)
-        status = listing_print(&TOKENS, rows, (size_t)rows_count(rows), NULL, call->json,
-                               "no tokens: servers refuse all requests until `cardbox token "
-                               "create` makes one");
-    else
-        status = cli_failed(call);
+    if (tokens_list(&rows, call->db, &call->err) != CARDBOX_OK)
+        return cli_failed(call);
+    cli_exit status = listing_print(&TOKENS, rows, (size_t)rows_count(rows), NULL, call->json,
+                                    "no tokens: servers refuse all requests until `cardbox token "
+                                    "create` makes one");
     rows_free(rows);
     return status;
 }
@@ -235,10 +229,8 @@ static cardbox_status warn_if_none(cardbox *db, cardbox_error *err)
 static cli_exit revoke_token(cli_call *call)
 {
     int64_t id = 0;
-    cardbox_status status;
 
-    status = tokens_revoke(&id, call->db, call->arguments[0], &call->err);
-    if (status != CARDBOX_OK)
+    if (tokens_revoke(&id, call->db, call->arguments[0], &call->err) != CARDBOX_OK)
         return cli_failed(call);
     cli_exit printed =
         cli_print(call->json, json_pack("{s:I, s:b}", "token_id", (json_int_t)id, "revoked", 1),

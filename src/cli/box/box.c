@@ -23,11 +23,11 @@
 
 static bool check_as_of(const cli_call *call)
 {
-    if ((call->part.at_version > 0) + (call->part.at_length > 0) + (call->part.at_time != NULL) <=
-        1)
-        return true;
-    cli_error("give one of --at-version, --at-length and --at-time");
-    return false;
+    int given =
+        (call->part.at_version > 0) + (call->part.at_length > 0) + (call->part.at_time != NULL);
+
+    return given <= 1 ||
+           cli_error_and(false, "give one of --at-version, --at-length and --at-time");
 }
 
 /* --- what is shown of one --- */
@@ -67,13 +67,11 @@ static cli_exit print_box(const cardbox_box *box, bool json)
 static cli_exit show_box(cli_call *call)
 {
     cardbox_boxes *boxes = NULL;
-    cli_exit status;
 
     if (cardbox_load_box(&boxes, call->db, call->project, call->arguments[0], &call->part,
                          &call->err) != CARDBOX_OK)
-        status = cli_failed(call);
-    else
-        status = print_box(cardbox_boxes_at(boxes, 0), call->json);
+        return cli_failed(call);
+    cli_exit status = print_box(cardbox_boxes_at(boxes, 0), call->json);
     cardbox_boxes_free(boxes);
     return status;
 }
@@ -169,12 +167,10 @@ static cli_exit show_cards(cli_call *call)
 {
     cardbox_boxes *boxes = NULL;
     cardbox_cards *cards = NULL;
-    cli_exit status = CLI_DONE;
+    cli_exit status = read_cards(&boxes, &cards, call) == CARDBOX_OK
+                          ? print_cards(cardbox_boxes_at(boxes, 0), cards, call)
+                          : cli_failed(call);
 
-    if (read_cards(&boxes, &cards, call) != CARDBOX_OK)
-        status = cli_failed(call);
-    else
-        status = print_cards(cardbox_boxes_at(boxes, 0), cards, call);
     cardbox_cards_free(cards);
     cardbox_boxes_free(boxes);
     return status;

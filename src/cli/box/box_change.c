@@ -30,14 +30,14 @@ static cli_exit create_box(cli_call *call)
 {
     cardbox_box_options sdk_options = CARDBOX_BOX_OPTIONS_INIT;
     cardbox_box_change change = {.version = 0};
-    cardbox_status status;
 
     sdk_options.box_id = call->id;
     sdk_options.card_ids = as_ids(call->arguments);
     sdk_options.card_count = call->argument_count;
     sdk_options.parent_ids = call->parents.at;
     sdk_options.parent_count = call->parents.count;
-    status = cardbox_box_create(&change, call->db, call->project, &sdk_options, &call->err);
+    cardbox_status status =
+        cardbox_box_create(&change, call->db, call->project, &sdk_options, &call->err);
     return print_change(status, &change, call);
 }
 
@@ -59,11 +59,10 @@ const cli_command cli_box_create = {
 static cli_exit append_cards(cli_call *call)
 {
     cardbox_box_change change = {.version = 0};
-    cardbox_status status;
 
-    status = cardbox_append_to_box(&change, call->db, call->project, call->arguments[0],
-                                   as_ids(call->arguments + 1), call->argument_count - 1,
-                                   &call->append, &call->err);
+    cardbox_status status = cardbox_append_to_box(
+        &change, call->db, call->project, call->arguments[0], as_ids(call->arguments + 1),
+        call->argument_count - 1, &call->append, &call->err);
     return print_change(status, &change, call);
 }
 
@@ -92,11 +91,10 @@ const cli_command cli_box_append = {
 static cli_exit replace_cards(cli_call *call)
 {
     cardbox_box_change change = {.version = 0};
-    cardbox_status status;
 
-    status = cardbox_save_box(&change, call->db, call->project, call->arguments[0],
-                              as_ids(call->arguments + 1), call->argument_count - 1,
-                              call->append.expected_version, &call->err);
+    cardbox_status status = cardbox_save_box(&change, call->db, call->project, call->arguments[0],
+                                             as_ids(call->arguments + 1), call->argument_count - 1,
+                                             call->append.expected_version, &call->err);
     return print_change(status, &change, call);
 }
 
@@ -119,19 +117,16 @@ const cli_command cli_box_replace = {
 
 static bool check_fork(const cli_call *call)
 {
-    if (call->fork.at_version == 0 || call->fork.at_length < 0)
-        return true;
-    cli_error("give --at-version or --at-length, not both");
-    return false;
+    return call->fork.at_version == 0 || call->fork.at_length < 0 ||
+           cli_error_and(false, "give --at-version or --at-length, not both");
 }
 
 static cli_exit fork_box(cli_call *call)
 {
     cardbox_box_change change = {.version = 0};
-    cardbox_status status;
 
-    status = cardbox_box_fork(&change, call->db, call->project, call->arguments[0], &call->fork,
-                              &call->err);
+    cardbox_status status = cardbox_box_fork(&change, call->db, call->project, call->arguments[0],
+                                             &call->fork, &call->err);
     return print_change(status, &change, call);
 }
 

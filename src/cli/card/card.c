@@ -124,10 +124,8 @@ static char *make_content(cli_exit *why, cli_call *call)
         cli_error("the standard input is no text: it has a NUL byte");
         goto done;
     }
-    if (json == NULL)
-        status = cardbox_text_content(&content, given, &call->err);
-    else
-        status = cardbox_content_check(&content, given, input.len, &call->err);
+    status = json == NULL ? cardbox_text_content(&content, given, &call->err)
+                          : cardbox_content_check(&content, given, input.len, &call->err);
     if (status != CARDBOX_OK && is_read) /* no option has the value */
         cli_error("%s", call->err.message);
     else if (status != CARDBOX_OK)
@@ -229,11 +227,9 @@ static bool read_matches(cardbox_match *out, arena *memory, const opt_list *give
     for (size_t i = 0; i < given->count; i++) {
         const char *text = given->at[i], *equals = strchr(text, '=');
 
-        if (equals == NULL || equals == text || given->count > CARDBOX_FILTERS_MAX) {
-            cli_error("--meta takes KEY=VALUE, at most %d times, not \"%s\"", CARDBOX_FILTERS_MAX,
-                      text);
-            return false;
-        }
+        if (equals == NULL || equals == text || given->count > CARDBOX_FILTERS_MAX)
+            return cli_error_and(false, "--meta takes KEY=VALUE, at most %d times, not \"%s\"",
+                                 CARDBOX_FILTERS_MAX, text);
         out[i].key = arena_copy(memory, (slice){text, (size_t)(equals - text)});
         out[i].value = equals + 1;
     }
@@ -314,7 +310,7 @@ static void add_revision_object(buf *out, const void *given, size_t i)
 
     buf_json_open_take(out, json_pack("{s:I, s:s}", "revision", (json_int_t)one->revision,
                                       "replaced_at", one->replaced_at));
-    buf_text(out, ",\"card\":");
+    buf_name(out, "card");
     card_view_json(out, one->card, of->project);
     buf_char(out, '}');
 }

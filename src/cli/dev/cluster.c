@@ -29,13 +29,10 @@
 static bool works_here(const cluster *c, const char *pid)
 {
     char path[64], folder[PATH_MAX], name[32];
-    ssize_t length;
 
     snprintf(path, sizeof(path), "/proc/%.16s/cwd", pid);
-    length = readlink(path, folder, sizeof(folder) - 1);
-    if (length < 0)
+    if (realpath(path, folder) == NULL)
         return false;
-    folder[length] = '\0';
     snprintf(path, sizeof(path), "/proc/%.16s/comm", pid);
     return strcmp(folder, c->data) == 0 && line_reader_first(name, sizeof(name), path) &&
            strncmp(name, "postgres", strlen("postgres")) == 0;
@@ -65,11 +62,10 @@ static bool await_leftover(const cluster *c)
     long pid;
 
     while ((pid = find_leftover(c)) != 0) {
-        if (clock_ms() > deadline) {
-            cli_error("another PostgreSQL server (process %ld) uses %s: stop it first", pid,
-                      c->data);
-            return false;
-        }
+        if (clock_ms() > deadline)
+            return cli_error_and(false,
+                                 "another PostgreSQL server (process %ld) uses %s: stop it first",
+                                 pid, c->data);
         clock_sleep_ms(STEP_MS);
     }
     return true;
@@ -101,10 +97,8 @@ static bool place_socket(cluster *c)
     }
     snprintf(c->socket, sizeof(c->socket), "/tmp/cardbox-XXXXXX");
     if (mkdtemp(c->socket) == NULL ||
-        (c->user.change && chown(c->socket, c->user.uid, c->user.gid) != 0)) {
-        cli_error("cannot make %s: %s", c->socket, strerror(errno));
-        return false;
-    }
+        (c->user.change && chown(c->socket, c->user.uid, c->user.gid) != 0))
+        return cli_error_and(false, "cannot make %s: %s", c->socket, strerror(errno));
     c->own_socket = true;
     return true;
 }

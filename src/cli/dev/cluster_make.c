@@ -37,14 +37,13 @@ static long programs_version(char version[32], const char *bin)
 {
     char initdb[PATH_MAX], postgres[PATH_MAX], line[128];
     const char *const argv[] = {postgres, "--version", NULL};
-    const char *number;
 
     if (!path_join(initdb, bin, "initdb") || !path_join(postgres, bin, "postgres"))
         return 0;
     if (access(initdb, X_OK) != 0 || access(postgres, X_OK) != 0 ||
         !process_first_line(line, sizeof(line), argv))
         return 0;
-    number = strstr(line, ") ");
+    const char *number = strstr(line, ") ");
     snprintf(version, 32, "%.*s", number ? (int)strcspn(number + 2, " ") : 0,
              number ? number + 2 : "");
     return strtol(version, NULL, 10);
@@ -126,8 +125,8 @@ static bool find_user(cluster *c)
         return find_user_for_root(c, exists ? &data : NULL);
     if (!exists || data.st_uid == geteuid())
         return true;
-    cli_error("%s belongs to another user: choose another folder with --data", c->data);
-    return false;
+    return cli_error_and(false, "%s belongs to another user: choose another folder with --data",
+                         c->data);
 }
 
 /* --- running the programs --- */
@@ -148,7 +147,6 @@ static int run_program(const cluster *c, const char *program, const char *const 
 {
     const char *argv[ARGUMENTS_MAX + 2] = {NULL};
     char path[PATH_MAX];
-    int log, status;
     process_plan plan = {.argv = argv, .user = &c->user, .input = input, .death_signal = SIGKILL};
 
     if (!path_join(path, c->bin, program))
@@ -156,12 +154,12 @@ static int run_program(const cluster *c, const char *program, const char *const 
     argv[0] = path;
     for (size_t i = 0; i < ARGUMENTS_MAX && arguments[i] != NULL; i++)
         argv[i + 1] = arguments[i];
-    log = cluster_open_log(c);
+    int log = cluster_open_log(c);
     if (log < 0)
         return -1;
     plan.output = log;
     plan.errors = log;
-    status = process_run(&plan);
+    int status = process_run(&plan);
     close(log);
     return status;
 }
@@ -239,11 +237,10 @@ bool cluster_prepare(cluster *c)
 {
     char fresh[PATH_MAX];
     const char *const make_database[] = {"--single", "-D", fresh, "postgres", NULL};
-    bool here;
 
     if (!find_user(c) || !find_programs(c))
         return false;
-    here = may_enter(c);
+    bool here = may_enter(c);
     if (access(c->data, F_OK) == 0)
         return true;
     if (!make_folder(c, here, fresh))

@@ -84,10 +84,8 @@ static bool lock_folder(dev_run *r)
     if (!path_join(path, r->dir, "lock"))
         return false;
     r->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (r->lock < 0) {
-        cli_error("cannot write %s: %s", path, strerror(errno));
-        return false;
-    }
+    if (r->lock < 0)
+        return cli_error_and(false, "cannot write %s: %s", path, strerror(errno));
     if (flock(r->lock, LOCK_EX | LOCK_NB) == 0)
         return ftruncate(r->lock, 0) == 0 && dprintf(r->lock, "%ld\n", (long)getpid()) > 0;
     if (read(r->lock, owner, sizeof(owner) - 1) > 0)
@@ -102,8 +100,7 @@ static bool open_folder(dev_run *r)
 {
     if (make_folders(r->call->data) && realpath(r->call->data, r->dir) != NULL)
         return lock_folder(r);
-    cli_error("cannot make the folder %s: %s", r->call->data, strerror(errno));
-    return false;
+    return cli_error_and(false, "cannot make the folder %s: %s", r->call->data, strerror(errno));
 }
 
 /* Writes a file with one line in our folder. */
@@ -115,8 +112,7 @@ static bool write_file(const dev_run *r, const char *name, const char *line)
 
     if (file != NULL && fclose(file) == 0 && written)
         return true;
-    cli_error("cannot write %s/%s: %s", r->dir, name, strerror(errno));
-    return false;
+    return cli_error_and(false, "cannot write %s/%s: %s", r->dir, name, strerror(errno));
 }
 
 /* --- what people read --- */
@@ -219,19 +215,23 @@ static bool load_once(const dev_run *r, const char *mark, cli_call *call,
     return false;
 }
 
-/* Loads the sample once into the cluster of the folder: deleted rows do not come back. Counts the
- * rows of the project. False: an error was printed. */
+/* Loads the sample once into the cluster of the folder: deleted rows do not come back. Counts and
+ * prints the rows of the project. False: an error was printed. */
 static bool load_sample(dev_run *r, cli_call *call)
 {
     /* The session came later than the rest: there are folders that have only that. */
     if (!load_once(r, "sample-loaded", call, import_sample) ||
         !load_once(r, "sample-session-loaded", call, import_session))
         return false;
-    if (admin_counts(call->db, DEV_PROJECT, &r->cards, &r->boxes, &r->sessions, &call->err) ==
-        CARDBOX_OK)
-        return true;
-    cli_failed(call);
-    return false;
+    if (admin_counts(call->db, DEV_PROJECT, &r->cards, &r->boxes, &r->sessions, &call->err) !=
+        CARDBOX_OK) {
+        cli_failed(call);
+        return false;
+    }
+    printf("  project    \"%s\": %lld boxes, %lld cards, %lld session%s\n", DEV_PROJECT,
+           (long long)r->boxes, (long long)r->cards, (long long)r->sessions,
+           r->sessions == 1 ? "" : "s");
+    return true;
 }
 
 /* --- the run --- */
@@ -246,7 +246,6 @@ static bool prepare_database(dev_run *r)
 {
     cli_call call = {.dsn = r->dsn, .err = CARDBOX_ERROR_INIT};
     migrate_how plan = {.wait_s = MIGRATE_WAIT_S, .report = count_migration, .arg = &r->migrated};
-    bool filled;
 
     if (migrate_run(r->dsn, &plan, &call.err) != CARDBOX_OK) {
         cli_failed(&call);
@@ -255,16 +254,12 @@ static bool prepare_database(dev_run *r)
     print_database(r);
     if (!cli_open(&call))
         return false;
-    filled = admin_dev_prepare(call.db, &call.err) == CARDBOX_OK; /* makes the server's role */
+    bool filled = admin_dev_prepare(call.db, &call.err) == CARDBOX_OK; /* makes the server's role */
     if (!filled)
         cli_failed(&call);
     if (filled && !r->call->no_sample)
         filled = load_sample(r, &call);
     cardbox_close(call.db);
-    if (filled && !r->call->no_sample)
-        printf("  project    \"%s\": %lld boxes, %lld cards, %lld session%s\n", DEV_PROJECT,
-               (long long)r->boxes, (long long)r->cards, (long long)r->sessions,
-               r->sessions == 1 ? "" : "s");
     return filled;
 }
 

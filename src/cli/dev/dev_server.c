@@ -58,13 +58,12 @@ bool dev_check_listen(const char *listen)
     const char *port;
 
     if (!split_address(listen, host, &port))
-        cli_error("--listen takes ADDR:PORT, not \"%s\"", listen);
-    else if (!is_loopback(host))
-        cli_error("--listen %s can be reached from other machines, and dev serves this one alone: "
-                  "use a loopback address such as 127.0.0.1:8099",
-                  listen);
-    else
+        return cli_error_and(false, "--listen takes ADDR:PORT, not \"%s\"", listen);
+    if (is_loopback(host))
         return true;
+    cli_error("--listen %s can be reached from other machines, and dev serves this one alone: "
+              "use a loopback address such as 127.0.0.1:8099",
+              listen);
     return false;
 }
 
@@ -92,12 +91,11 @@ bool dev_is_free(const char *listen)
     struct sockaddr_storage address;
     socklen_t length;
     int fd = open_socket(listen, &address, &length), on = 1;
-    bool in_use;
 
     if (fd < 0)
         return true; /* cardboxd will say what is wrong with it */
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    in_use = bind(fd, (const struct sockaddr *)&address, length) != 0 && errno == EADDRINUSE;
+    bool in_use = bind(fd, (const struct sockaddr *)&address, length) != 0 && errno == EADDRINUSE;
     close(fd);
     if (in_use)
         cli_error(
@@ -137,13 +135,8 @@ static bool is_ready(const dev_server *s)
 static void find_program(char out[PATH_MAX])
 {
     char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    char *slash = NULL;
+    char *slash = realpath("/proc/self/exe", self) != NULL ? strrchr(self, '/') : NULL;
 
-    if (length > 0) {
-        self[length] = '\0';
-        slash = strrchr(self, '/');
-    }
     if (slash != NULL) {
         *slash = '\0';
         if (path_join(out, self, "cardboxd") && access(out, X_OK) == 0)
@@ -161,10 +154,8 @@ static bool start_cardboxd(dev_server *s, const char *dsn, const cli_call *call)
     int ends[2], log = open(s->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     process_plan plan = {.argv = argv, .errors = log, .death_signal = SIGTERM};
 
-    if (log < 0 || pipe2(ends, O_CLOEXEC) != 0) {
-        cli_error("cannot write %s: %s", s->log, strerror(errno));
-        return false;
-    }
+    if (log < 0 || pipe2(ends, O_CLOEXEC) != 0)
+        return cli_error_and(false, "cannot write %s: %s", s->log, strerror(errno));
     find_program(program);
     if (call->auth)
         unsetenv("CARDBOX_INSECURE_NO_AUTH");
@@ -175,8 +166,7 @@ static bool start_cardboxd(dev_server *s, const char *dsn, const cli_call *call)
     close(log);
     if (s->pid > 0 && s->lines != NULL)
         return true;
-    cli_error("cannot start %s: %s", program, strerror(errno));
-    return false;
+    return cli_error_and(false, "cannot start %s: %s", program, strerror(errno));
 }
 
 void dev_server_say_end(const dev_server *s, const char *how)

@@ -116,12 +116,11 @@ bool process_first_line(char *out, size_t size, const char *const *argv)
     process_plan plan = {.argv = argv, .errors = quiet, .death_signal = SIGKILL};
     FILE *lines = NULL;
     bool found = false;
-    pid_t pid;
 
     if (quiet < 0 || pipe2(ends, O_CLOEXEC) != 0)
         return false;
     plan.output = ends[1];
-    pid = process_start(&plan);
+    pid_t pid = process_start(&plan);
     close(ends[1]);
     close(quiet);
     lines = fdopen(ends[0], "r");
@@ -137,10 +136,9 @@ bool process_first_line(char *out, size_t size, const char *const *argv)
 bool process_may_enter(const char *path, const process_user *user)
 {
     int status;
-    pid_t pid;
 
     fflush(NULL);
-    pid = fork();
+    pid_t pid = fork();
     if (pid == 0)
         _exit(change_user(user) && access(path, X_OK) == 0 ? 0 : 1);
     return pid > 0 && waitpid(pid, &status, 0) == pid && exit_status(status) == 0;
@@ -175,14 +173,13 @@ void process_print_tail(const char *path)
     static char text[TAIL_BYTES + 1]; /* large for a stack */
     const char *shown[TAIL_LINES];
     FILE *log = fopen(path, "re");
-    size_t length;
     int count = 0;
 
     if (log == NULL)
         return;
     if (fseek(log, -TAIL_BYTES, SEEK_END) != 0)
         rewind(log);
-    length = fread(text, 1, TAIL_BYTES, log);
+    size_t length = fread(text, 1, TAIL_BYTES, log);
     fclose(log);
     text[length] = '\0';
     while (count < TAIL_LINES && length > 0) {
@@ -204,6 +201,6 @@ bool path_join(char out[PATH_MAX], const char *dir, const char *name)
 
     if (length > 0 && length < PATH_MAX)
         return true;
-    cli_error("the path %.*s.../%s is too long", (int)slice_cut(slice_of(dir), 100), dir, name);
-    return false;
+    return cli_error_and(false, "the path %.*s.../%s is too long",
+                         (int)slice_cut(slice_of(dir), 100), dir, name);
 }

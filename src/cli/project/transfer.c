@@ -66,7 +66,6 @@ static cli_exit export_project(cli_call *call)
 {
     export_run_state state = {.progress = {.label = "export", .unit = "lines"}};
     cardbox_status status = CARDBOX_UNAVAILABLE;
-    bool complete;
 
     if (target_open(&state.target, call->arguments[0])) {
         status = export_run(call->db, call->project, write_piece, &state, &call->err);
@@ -74,7 +73,7 @@ static cli_exit export_project(cli_call *call)
         if (status != CARDBOX_OK)
             cli_failed(call);
     }
-    complete = target_close(&state.target, status == CARDBOX_OK);
+    bool complete = target_close(&state.target, status == CARDBOX_OK);
     if (complete)
         print_counts(&state, call->project);
     return complete ? CLI_DONE : CLI_FAILED;
@@ -224,8 +223,7 @@ static bool check_project(const cli_call *call)
 
     if (call->tenant_from_rows ? !is_given : call->project != NULL)
         return true;
-    cli_error("give either --project PROJECT or --tenant-from-rows");
-    return false;
+    return cli_error_and(false, "give either --project PROJECT or --tenant-from-rows");
 }
 
 static cli_exit import_project(cli_call *call)
@@ -238,12 +236,11 @@ static cli_exit import_project(cli_call *call)
     r.call = call;
     r.progress = (term_progress){.label = "import", .unit = "lines", .total = r.from.size};
     line_reader_init(&r.reader, TRANSFER_LINE_MAX, line_reader_from_file, r.from.in);
-    if (!cli_open(call)) {
-        status = CLI_FAILED;
-    } else if (import_new(&r.in, call->db, call->tenant_from_rows ? NULL : call->project,
-                          report_refused, &r, &call->err) != CARDBOX_OK) {
+    bool is_open = cli_open(call);
+    if (is_open && import_new(&r.in, call->db, call->tenant_from_rows ? NULL : call->project,
+                              report_refused, &r, &call->err) != CARDBOX_OK) {
         cli_failed(call);
-    } else {
+    } else if (is_open) {
         status = import_lines(&r) ? CLI_DONE : CLI_FAILED;
         if (print_result(call, import_so_far(r.in)) != CLI_DONE)
             status = CLI_FAILED;

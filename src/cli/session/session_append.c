@@ -17,15 +17,6 @@ typedef struct append_input {
     arena memory;
 } append_input;
 
-static bool is_blank(slice line)
-{
-    for (size_t i = 0; i < line.len; i++) {
-        if (strchr(" \t\r", line.ptr[i]) == NULL)
-            return false;
-    }
-    return true;
-}
-
 /* Reads the lines that are not blank. False: an error was printed. */
 static bool read_entries(append_input *out, const cli_source *source)
 {
@@ -38,7 +29,7 @@ static bool read_entries(append_input *out, const cli_source *source)
     line_reader_init(reader, CARDBOX_CONTENT_MAX, line_reader_from_file, source->in);
     while (out->count <= LINES_MAX && (state = line_reader_next(reader, &line)) == LINE_READ) {
         number++;
-        if (is_blank(line))
+        if (slice_trim(line, " \t\r").len == 0)
             continue;
         out->numbers[out->count] = number;
         out->lines[out->count++] = arena_copy(&out->memory, line);
@@ -52,9 +43,7 @@ static bool read_entries(append_input *out, const cli_source *source)
     else if (state == LINE_READ)
         cli_error("%s has over %d entries: append them in parts, or import a file of all",
                   source->name, LINES_MAX);
-    else
-        return true;
-    return false;
+    return state == LINE_END;
 }
 
 /* Prints the error with the line of the file instead of the store's "entries[1]". */
@@ -69,8 +58,8 @@ static cli_exit print_rejection(const append_input *input, const cli_call *call)
     slice digits = {number, strcspn(number, "]")};
     if (!scan_integer(digits, &index) || index < 0 || index >= (int64_t)input->count)
         return cli_failed(call);
-    cli_error("line %" PRIu64 "%s", input->numbers[index], number + digits.len + 1);
-    return CLI_FAILED;
+    return cli_error_and(CLI_FAILED, "line %" PRIu64 "%s", input->numbers[index],
+                         number + digits.len + 1);
 }
 
 /* Prints the number of new entries and the id of the last one, and warns of entries of unknown

@@ -17,14 +17,12 @@ static cli_exit fork_session(cli_call *call)
     const char *id = call->new_id ? call->new_id : made;
     const char *entry = call->arguments[1];
     int64_t entries = 0;
-    cardbox_status status;
 
     cardbox_uuid7(made);
     if (!session_find_entry(call, &entry))
         return CLI_FAILED;
-    status = cardbox_session_fork(&entries, call->db, call->project, call->arguments[0], entry, id,
-                                  &call->err);
-    if (status != CARDBOX_OK)
+    if (cardbox_session_fork(&entries, call->db, call->project, call->arguments[0], entry, id,
+                             &call->err) != CARDBOX_OK)
         return cli_failed(call);
     return cli_print(call->json,
                      json_pack("{s:s, s:I}", "session_id", id, "entries", (json_int_t)entries),
@@ -48,11 +46,8 @@ const cli_command cli_session_fork = {
 
 static bool check_expected(const cli_call *call)
 {
-    bool is_right = call->arguments[1] != NULL || call->expected_head == NULL;
-
-    if (!is_right)
-        cli_error("--expected goes with an ENTRY to move the head to");
-    return is_right;
+    return call->arguments[1] != NULL || call->expected_head == NULL ||
+           cli_error_and(false, "--expected goes with an ENTRY to move the head to");
 }
 
 static cli_exit move_or_show_head(cli_call *call)
@@ -61,7 +56,6 @@ static cli_exit move_or_show_head(cli_call *call)
     cardbox_sessions *found = NULL;
     int64_t version = 0;
     cardbox_status status;
-    cli_exit end;
 
     if (!session_find_entry(call, &entry))
         return CLI_FAILED;
@@ -70,18 +64,17 @@ static cli_exit move_or_show_head(cli_call *call)
                                            call->expected_head, &call->err);
     else
         status = cardbox_session_get(&found, call->db, project, session, &call->err);
-    if (entry == NULL && status == CARDBOX_OK) {
+    if (status != CARDBOX_OK)
+        return cli_failed(call);
+    if (entry == NULL) {
         entry = cardbox_sessions_at(found, 0)->head_entry_id;
         version = cardbox_sessions_at(found, 0)->version;
     }
-    if (status == CARDBOX_OK)
-        end = cli_print(call->json,
-                        json_pack("{s:s, s:s?, s:I}", "session_id", session, "head_entry_id", entry,
-                                  "version", (json_int_t)version),
-                        "session %s   version %" PRId64 "   head %s", session, version,
-                        entry ? entry : "nowhere: it is empty");
-    else
-        end = cli_failed(call);
+    cli_exit end = cli_print(call->json,
+                             json_pack("{s:s, s:s?, s:I}", "session_id", session, "head_entry_id",
+                                       entry, "version", (json_int_t)version),
+                             "session %s   version %" PRId64 "   head %s", session, version,
+                             entry ? entry : "nowhere: it is empty");
     cardbox_sessions_free(found);
     return end;
 }

@@ -43,13 +43,12 @@ static cli_exit show_context(cli_call *call)
     const char *project = call->project, *session = call->arguments[0], *leaf = call->arguments[1];
     const char *compare = call->compare;
     cardbox_context *built = NULL, *other = NULL;
-    cardbox_status status;
     cli_exit end = CLI_DONE;
 
     if (!session_find_entry(call, &leaf) || !session_find_entry(call, &compare))
         return CLI_FAILED;
-    status = cardbox_build_context_options(&built, call->db, project, session, leaf, &call->context,
-                                           &call->err);
+    cardbox_status status = cardbox_build_context_options(&built, call->db, project, session, leaf,
+                                                          &call->context, &call->err);
     if (status == CARDBOX_OK && compare != NULL)
         status = cardbox_build_context_options(&other, call->db, project, session, compare,
                                                &call->context, &call->err);

@@ -5,7 +5,6 @@
  */
 #include "cli/session/session_internal.h"
 
-#include <stdlib.h>
 #include "cli/card/card_view.h"
 
 enum {
@@ -53,18 +52,24 @@ typedef struct drawing {
     bool only_measures;
     bool has_folded; /* the hint --all was printed */
     buf line, marks;
+    arena memory;
 } drawing;
 
 /* --- the tree --- */
 
+static size_t parent_of(const drawing *d, size_t i)
+{
+    return d->entries[i].parent < d->count ? d->entries[i].parent : NONE;
+}
+
 static void link_children(drawing *d)
 {
     for (size_t i = 0; i < d->count; i++) {
-        size_t parent = d->entries[i].parent;
-        node *above = parent < d->count ? &d->nodes[parent] : NULL;
+        size_t parent = parent_of(d, i);
 
-        if (above == NULL)
+        if (parent == NONE)
             continue;
+        node *above = &d->nodes[parent];
         if (above->first_child == NONE)
             above->first_child = i;
         else
@@ -74,23 +79,17 @@ static void link_children(drawing *d)
     }
 }
 
-static size_t parent_of(const drawing *d, size_t i)
-{
-    return d->entries[i].parent < d->count ? d->entries[i].parent : NONE;
-}
-
 /* A branch is drawn one level further in. Deep inside, the last one goes on in its parent's column
  * instead: a line of work with a hundred side branches has no hundred levels. */
 static void add_to_order(drawing *d, size_t i)
 {
     size_t parent = parent_of(d, i);
     node *n = &d->nodes[i];
-    const node *above;
 
     d->order[d->drawn++] = i;
     if (parent == NONE)
         return;
-    above = &d->nodes[parent];
+    const node *above = &d->nodes[parent];
     if (above->children == 1) {
         n->level = above->level;
         n->before = above->before + 1;
@@ -172,13 +171,10 @@ static int add_indent(drawing *d, const node *n)
 /* Appends text in a style, cut to `columns`. Returns its width. */
 static int add_styled(buf *out, slice text, int columns, term_style style)
 {
-    size_t start;
-    int used_width;
-
     buf_text(out, term_on(style));
-    start = out->len;
+    size_t start = out->len;
     term_add_line(out, text, columns);
-    used_width = term_columns(buf_since(out, start));
+    int used_width = term_columns(buf_since(out, start));
     buf_text(out, term_off(style));
     return used_width;
 }
@@ -345,10 +341,10 @@ static void measure_marks(drawing *d)
 
 static void allocate_nodes(drawing *d)
 {
-    d->nodes = calloc(d->count + 1, sizeof(*d->nodes));
-    d->order = calloc(d->count + 1, sizeof(*d->order));
-    d->bars = calloc(d->count + 1, sizeof(*d->bars));
-    cli_check_memory(d->nodes != NULL && d->order != NULL && d->bars != NULL);
+    d->nodes = arena_zeros(&d->memory, d->count + 1, sizeof(*d->nodes));
+    d->order = arena_zeros(&d->memory, d->count + 1, sizeof(*d->order));
+    d->bars = arena_zeros(&d->memory, d->count + 1, sizeof(*d->bars));
+    cli_check_memory(!d->memory.failed);
     for (size_t i = 0; i < d->count; i++)
         d->nodes[i] = (node){.first_child = NONE, .last_child = NONE, .next = NONE};
 }
@@ -372,9 +368,7 @@ void session_tree_print(FILE *out, const session_tree_entry *entries, size_t cou
     measure_ids(&d);
     measure_marks(&d);
     draw_all(&d);
-    free(d.nodes);
-    free(d.order);
-    free(d.bars);
+    arena_reset(&d.memory);
     buf_free(&d.line);
     buf_free(&d.marks);
 }

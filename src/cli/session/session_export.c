@@ -27,7 +27,6 @@ static cli_exit export_session(cli_call *call)
     cardbox_status status = CARDBOX_UNAVAILABLE;
     const char *entry = call->entry;
     size_t not_in_context = 0;
-    bool complete;
 
     if (!session_find_entry(call, &entry))
         return CLI_FAILED;
@@ -39,7 +38,7 @@ static cli_exit export_session(cli_call *call)
         if (status != CARDBOX_OK)
             cli_failed(call);
     }
-    complete = target_close(&state.target, status == CARDBOX_OK);
+    bool complete = target_close(&state.target, status == CARDBOX_OK);
     if (complete && state.target.name != NULL)
         printf("session %s in %s, %s bytes\n", call->arguments[0], state.target.name,
                term_number(bytes, state.bytes));

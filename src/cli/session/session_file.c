@@ -113,10 +113,9 @@ static cli_exit convert_file(session_file *file, cli_call *call)
     buf out = BUF_INIT(SESSION_CONVERTED_MAX);
     size_t left_out, not_in_context;
 
-    if (call->dialect == (int)file->dialect) {
-        cli_error("the file is %s already", session_dialect_name(call->dialect));
-        return CLI_FAILED;
-    }
+    if (call->dialect == (int)file->dialect)
+        return cli_error_and(CLI_FAILED, "the file is %s already",
+                             session_dialect_name(call->dialect));
     cli_check_memory(
         session_convert_file(&out, file, SLICE("converted"), &left_out, &not_in_context, &memory));
     term_put_json(buf_as_slice(&out));

@@ -13,7 +13,6 @@
 
 /* An option whose value is a cardbox_dialect. */
 #define SESSION_DIALECT(name, help) CLI_CHOICE(name, dialect, "plain|pi", help)
-#define SESSION_DIALECT_DEFAULT     .dialect = CARDBOX_DIALECT_UNKNOWN
 
 /* Appends a session as a JSON object, without the closing brace. */
 void session_object(buf *out, const cardbox_session *session);

@@ -92,17 +92,16 @@ static cli_exit show_session(cli_call *call)
 {
     cardbox_session_counts counts = {.entries = 0};
     cardbox_sessions *found = NULL;
-    cli_exit status;
+    const char *id = call->arguments[0];
+    cardbox_status status = cardbox_session_get(&found, call->db, call->project, id, &call->err);
 
-    if (cardbox_session_get(&found, call->db, call->project, call->arguments[0], &call->err) !=
-            CARDBOX_OK ||
-        cardbox_session_count(&counts, call->db, call->project, call->arguments[0], &call->err) !=
-            CARDBOX_OK)
-        status = cli_failed(call);
-    else
-        status = print_session(cardbox_sessions_at(found, 0), &counts, call->json);
+    if (status == CARDBOX_OK)
+        status = cardbox_session_count(&counts, call->db, call->project, id, &call->err);
+    cli_exit end = status == CARDBOX_OK
+                       ? print_session(cardbox_sessions_at(found, 0), &counts, call->json)
+                       : cli_failed(call);
     cardbox_sessions_free(found);
-    return status;
+    return end;
 }
 
 const cli_command cli_session_show = {

@@ -60,12 +60,11 @@ bool session_find_entry(cli_call *call, const char **entry)
     static unsigned calls;
     const char *session = call->arguments[0];
     cardbox_entries *path = NULL;
-    cardbox_status status;
 
     if (*entry == NULL)
         return true;
-    status = cardbox_session_path(&path, call->db, call->project, session, *entry, 0, 1, false,
-                                  &call->err);
+    cardbox_status status = cardbox_session_path(&path, call->db, call->project, session, *entry, 0,
+                                                 1, false, &call->err);
     cardbox_entries_free(path);
     if (status != CARDBOX_NOT_FOUND)
         return true; /* the entry exists, or the command itself reports the error */

@@ -22,31 +22,19 @@ void session_warn_not_in_context(size_t count)
 
 /* --- for programs --- */
 
-static void add_text(buf *out, const char *name, const char *text)
-{
-    buf_printf(out, ",\"%s\":", name);
-    buf_json_text(out, text);
-}
-
-static void add_json(buf *out, const char *name, const char *json)
-{
-    buf_printf(out, ",\"%s\":%s", name, json ? "" : "null");
-    buf_text(out, json);
-}
-
 void session_object(buf *out, const cardbox_session *session)
 {
-    buf_text(out, "{\"session_id\":");
-    buf_json_string(out, slice_of(session->session_id));
-    add_text(out, "dialect", session_dialect_name((int)session->dialect));
-    add_json(out, "name", session->name);
-    add_json(out, "header", session->header);
-    add_text(out, "forked_from", session->forked_from);
-    add_text(out, "head_entry_id", session->head_entry_id);
-    buf_printf(out, ",\"entries\":%" PRId64 ",\"version\":%" PRId64, session->entries,
-               session->version);
-    add_text(out, "created_at", session->created_at);
-    add_text(out, "updated_at", session->updated_at);
+    buf_char(out, '{');
+    buf_member_text(out, "session_id", slice_of(session->session_id));
+    buf_member_text(out, "dialect", slice_of(session_dialect_name((int)session->dialect)));
+    buf_member(out, "name", slice_of(session->name));
+    buf_member(out, "header", slice_of(session->header));
+    buf_member_text(out, "forked_from", slice_of(session->forked_from));
+    buf_member_text(out, "head_entry_id", slice_of(session->head_entry_id));
+    buf_member_int(out, "entries", session->entries);
+    buf_member_int(out, "version", session->version);
+    buf_member_text(out, "created_at", slice_of(session->created_at));
+    buf_member_text(out, "updated_at", slice_of(session->updated_at));
 }
 
 /* Appends the object of an entry; of its line only if it was read and `with_line`. */
@@ -61,7 +49,7 @@ static void add_entry_object(buf *out, const cardbox_entry *entry, bool with_lin
                        entry->role, "label", entry->label, "size", (json_int_t)entry->size,
                        "missing_parent", entry->missing_parent, "children", children));
     if (with_line && entry->json != NULL)
-        add_json(out, "entry", entry->json);
+        buf_member(out, "entry", slice_of(entry->json));
     buf_char(out, '}');
 }
 

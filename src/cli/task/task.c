@@ -84,10 +84,8 @@ static bool read_address(cardbox_message *out, char *line)
 static cli_exit send_message(cli_call *call)
 {
     cardbox_message message = CARDBOX_MESSAGE_INIT;
-    if (call->arguments[1] == NULL && !read_address(&message, call->arguments[0])) {
-        cli_error("expected TASK MESSAGE or '@TASK MESSAGE'");
-        return CLI_USAGE;
-    }
+    if (call->arguments[1] == NULL && !read_address(&message, call->arguments[0]))
+        return cli_error_and(CLI_USAGE, "expected TASK MESSAGE or '@TASK MESSAGE'");
     if (call->arguments[1] != NULL) {
         message.task_id = call->arguments[0];
         message.content = call->arguments[1];

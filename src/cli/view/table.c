@@ -3,7 +3,6 @@
  */
 #include "cli/view/table.h"
 
-#include <stdlib.h>
 #include "app/word_wrap.h"
 #include "base/text.h"
 
@@ -38,21 +37,15 @@ void table_init(table *t, const table_column *columns, size_t count)
 void table_free(table *t)
 {
     buf_free(&t->text);
-    free(t->cells);
+    arena_reset(&t->memory);
 }
 
 /* --- cells --- */
 
 static table_cell *new_cell(table *t)
 {
-    if (t->count == t->capacity) {
-        size_t capacity = t->capacity > 0 ? t->capacity * 2 : 64;
-        table_cell *grown = realloc(t->cells, capacity * sizeof(*grown));
-
-        cli_check_memory(grown != NULL);
-        t->cells = grown;
-        t->capacity = capacity;
-    }
+    t->cells = arena_more(&t->memory, t->cells, t->count, &t->capacity, sizeof(*t->cells));
+    cli_check_memory(t->cells != NULL);
     return &t->cells[t->count++];
 }
 

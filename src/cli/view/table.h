@@ -6,7 +6,7 @@
 #define CLI_TABLE_H
 
 #include <stdio.h>
-#include "base/buf.h"
+#include "base/arena.h"
 #include "cli/cli.h"
 #include "cli/view/term.h"
 
@@ -45,6 +45,7 @@ typedef struct table {
     buf text;
     table_cell *cells;
     size_t count, capacity;
+    arena memory;
 } table;
 
 /* `columns` must live as long as the table. */

@@ -157,8 +157,7 @@ void context_report(buf *out, const context *ctx)
     buf_member_int(out, "messages_before", (int64_t)ctx->before);
     buf_member_int(out, "messages_after", (int64_t)count_after(ctx));
     buf_member(out, "repairs", SLICE("["));
-    for (const context_repair *at = ctx->repairs; at != NULL; at = at->next) {
+    for (const context_repair *at = ctx->repairs; at != NULL; at = at->next)
         put_repair(out, at);
-    }
     buf_char(out, ']');
 }

@@ -26,14 +26,6 @@ void convert_put_member(buf *out, const char *name, slice value)
         buf_member(out, name, value);
 }
 
-void convert_put_link(buf *out, const session_item *item, slice id)
-{
-    buf_char(out, '{');
-    buf_member_text(out, "id", id);
-    buf_member_text(out, "parentId", item->parent);
-    convert_put_member(out, "timestamp", item->entry->timestamp);
-}
-
 bool convert_put_same(buf *out, const session_item *item)
 {
     const session_entry *entry = item->entry;

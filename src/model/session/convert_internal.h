@@ -23,9 +23,6 @@ void convert_put_original(buf *out, slice text);
 /* Appends `,"name":` and a JSON value. Appends nothing if the value is empty. */
 void convert_put_member(buf *out, const char *name, slice value);
 
-/* Appends the beginning of a converted entry: {"id":...,"parentId":...,"timestamp":... */
-void convert_put_link(buf *out, const session_item *item, slice id);
-
 /* Appends the line of a label or a name, which both dialects share. Returns false if it is
  * another entry, or if its line has another parent. */
 bool convert_put_same(buf *out, const session_item *item);

@@ -17,16 +17,6 @@ typedef struct blocks {
     size_t calls;
 } blocks;
 
-static void put_timestamp(buf *out, const session_entry *entry)
-{
-    slice text = entry->timestamp;
-    isotime time;
-
-    if (!isotime_parse(scan_inside(text), &time))
-        return;
-    buf_member_int(out, "timestamp", isotime_to_micros(&time) / 1000);
-}
-
 static void begin_block(blocks *b, const char *type)
 {
     buf_comma(b->out);
@@ -129,10 +119,12 @@ bool convert_to_pi(buf *out, const session_item *run, size_t count, slice name)
 {
     const session_entry *entry = run[0].entry;
     bool is_message = has_counterpart(entry);
+    isotime time;
 
     if (convert_put_same(out, &run[0]))
         return true;
-    convert_put_link(out, &run[0], run[count - 1].entry->id);
+    buf_char(out, '{');
+    session_put_links(out, run[count - 1].entry->id, run[0].parent, entry->timestamp);
     buf_text(out, is_message ? ",\"type\":\"message\",\"message\":{\"role\":"
                              : ",\"type\":\"custom\",\"customType\":\"plain\"");
     if (is_message && entry->kind == SESSION_PLAIN_USER) {
@@ -144,7 +136,8 @@ bool convert_to_pi(buf *out, const session_item *run, size_t count, slice name)
         put_assistant(out, run, count);
     }
     if (is_message) {
-        put_timestamp(out, entry);
+        if (isotime_parse(scan_inside(entry->timestamp), &time))
+            buf_member_int(out, "timestamp", isotime_to_micros(&time) / 1000);
         buf_char(out, '}');
     }
     for (size_t i = 0; i < count; i++) {

@@ -132,7 +132,8 @@ bool convert_to_plain(buf *out, const session_item *item, slice id, arena *memor
 
     if (convert_put_same(out, item))
         return true;
-    convert_put_link(out, item, id);
+    buf_char(out, '{');
+    session_put_links(out, id, item->parent, entry->timestamp);
     if (is_message) {
         read_parts(&p, entry);
         put_message(out, entry, &p);

@@ -110,24 +110,29 @@ bool session_string_is(scan_value value, const char *text)
 
 bool session_text_of(slice *out, scan_value string, arena *memory)
 {
-    slice inside, decoded;
-    buf text;
-
     *out = (slice){"", 0};
     if (string.kind != SCAN_STRING)
         return false;
-    inside = scan_inside(string.text);
+    slice inside = scan_inside(string.text);
     if (inside.len == 0 || memchr(inside.ptr, '\\', inside.len) == NULL) {
         *out = inside;
         return true;
     }
-    text = BUF_INIT(inside.len);
+    buf text = BUF_INIT(inside.len);
     if (!scan_decode(&text, string.text))
         return false;
-    decoded = arena_keep(memory, &text);
+    slice decoded = arena_keep(memory, &text);
     if (decoded.ptr != NULL)
         *out = decoded;
     return decoded.ptr != NULL;
+}
+
+void session_put_links(buf *out, slice id, slice parent, slice timestamp)
+{
+    buf_member_text(out, "id", id);
+    buf_member_text(out, "parentId", parent);
+    if (timestamp.len > 0)
+        buf_member(out, "timestamp", timestamp);
 }
 
 const char *session_make_id(slice owner, slice part, arena *memory)
@@ -285,12 +290,10 @@ static void pick_line(scan_value line, scan_value *found, scan_value *body)
 /* Sets what depends on the kind of an entry. `found` are the members of its message. */
 static void read_kind(session_entry *entry, scan_value message, scan_value *found, arena *memory)
 {
-    bool is_message;
-
     entry->kind = session_kind_named(entry->type);
     entry->role = KINDS[entry->kind].role;
     entry->in_context = entry->role != SESSION_ROLE_NONE;
-    is_message = entry->kind == SESSION_MESSAGE && message.kind == SCAN_OBJECT;
+    bool is_message = entry->kind == SESSION_MESSAGE && message.kind == SCAN_OBJECT;
     entry->body = is_message ? message : entry->value;
     if (is_message) {
         read_message(entry, found);
@@ -314,11 +317,10 @@ static void read_kind(session_entry *entry, scan_value message, scan_value *foun
 bool session_entry_read(session_entry *out, const session_line *line, slice file_id, arena *memory,
                         const char **reason)
 {
-    scan_value found[LINE_MEMBERS], body[BODY_MEMBERS], type, timestamp;
+    scan_value found[LINE_MEMBERS], body[BODY_MEMBERS];
 
     pick_line(line->value, found, body);
-    type = found[LINE_TYPE];
-    timestamp = found[LINE_TIMESTAMP];
+    scan_value type = found[LINE_TYPE], timestamp = found[LINE_TIMESTAMP];
     *reason = NULL;
     *out = (session_entry){.line = line->number, .text = line->text, .flags = line->flags};
     out->value = line->value;

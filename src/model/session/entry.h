@@ -156,6 +156,9 @@ const char *session_line_id(slice file_id, uint64_t line, arena *memory);
  * same id. NULL: out of memory. */
 const char *session_make_id(slice owner, slice part, arena *memory);
 
+/* Appends the members id, parentId, and timestamp if it is not empty. */
+void session_put_links(buf *out, slice id, slice parent, slice timestamp);
+
 /* Decodes a string token. `out` points into the line, if it has no escapes, or into `memory`.
  * Returns false if UTF-8 can't represent the string, or out of memory (memory->failed). */
 bool session_text_of(slice *out, scan_value string, arena *memory);

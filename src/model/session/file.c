@@ -17,11 +17,11 @@ static int compare_lines(const void *key, const void *entry)
 static void resolve_first_kept(const session_file *file, session_entry *entry)
 {
     const session_entry *kept = NULL;
-    uint64_t line;
 
     if (entry->kind != SESSION_COMPACTION || entry->target.kind != SCAN_NUMBER)
         return;
-    line = (uint64_t)(1 + session_gaps_line(&file->gaps, entry->target, (int64_t)entry->line - 1));
+    uint64_t line =
+        (uint64_t)(1 + session_gaps_line(&file->gaps, entry->target, (int64_t)entry->line - 1));
     if (line > 0 && file->count > 0)
         kept = bsearch(&line, file->entries, file->count, sizeof(*kept), compare_lines);
     entry->first_kept = kept == NULL ? SLICE("") : kept->id;

@@ -39,14 +39,13 @@ static void put_without_halves(buf *out, slice inside)
 
     while (rest.len > 0 && (escape = memchr(rest.ptr, '\\', rest.len)) != NULL) {
         slice at = {escape, rest.len - (size_t)(escape - rest.ptr)};
-        uint32_t code;
 
         if (at.len > 1 && at.ptr[1] != 'u') { /* most are a quote or a line feed */
             rest = (slice){at.ptr + 2, at.len - 2};
             continue;
         }
         rest = at;
-        code = content_next_char(&rest);
+        uint32_t code = content_next_char(&rest);
         if (code < 0xD800 || code > 0xDFFF)
             continue;
         buf_slice(out, (slice){from.ptr, (size_t)(escape - from.ptr)});
@@ -118,11 +117,10 @@ void context_begin_message(context_writer *w)
 static bool reserve_digest(context_output *out)
 {
     size_t count = out->count;
-    context_digest *more;
 
     if ((count & (count - 1)) != 0) /* grows at each power of two */
         return true;
-    more = reallocarray(out->digests, count == 0 ? 1 : count * 2, sizeof(*more));
+    context_digest *more = reallocarray(out->digests, count == 0 ? 1 : count * 2, sizeof(*more));
     if (more != NULL)
         out->digests = more;
     return more != NULL;

@@ -120,8 +120,6 @@ static bool ends_plainly(slice inside)
  * prefix. */
 static context_text without_end(context_text text)
 {
-    slice trimmed;
-
     if (text.is_raw) {
         while (text.bytes.len > 0 && (unsigned char)text.bytes.ptr[text.bytes.len - 1] <= ' ')
             text.bytes.len--;
@@ -129,7 +127,7 @@ static context_text without_end(context_text text)
     }
     if (ends_plainly(text.bytes))
         return text;
-    trimmed = content_trim(text.bytes);
+    slice trimmed = content_trim(text.bytes);
     text.bytes.len = (size_t)(trimmed.ptr + trimmed.len - text.bytes.ptr);
     return text;
 }

@@ -4,18 +4,6 @@
  */
 #include "model/session/format.h"
 
-static void put_linked(context_writer *w, const context_message *result, slice parent)
-{
-    buf *out = &w->out->messages;
-
-    buf_text(out, "\"id\":");
-    buf_json_string(out, result->id);
-    buf_member_text(out, "parentId", parent);
-    if (result->time.len > 0) {
-        buf_member(out, "timestamp", result->time);
-    }
-}
-
 static void put_synthetic(context_writer *w, const context_message *result, slice parent)
 {
     buf *out = &w->out->messages;
@@ -23,8 +11,8 @@ static void put_synthetic(context_writer *w, const context_message *result, slic
 
     context_begin_message(w);
     if (result->origin == CONTEXT_OF_PI) {
-        buf_text(out, "{\"type\":\"message\",");
-        put_linked(w, result, parent);
+        buf_text(out, "{\"type\":\"message\"");
+        session_put_links(out, result->id, parent, result->time);
         context_put_form(
             w, out,
             ",\"message\":{\"role\":\"toolResult\",\"toolCallId\":\"$\",\"toolName\":"
@@ -32,7 +20,7 @@ static void put_synthetic(context_writer *w, const context_message *result, slic
             call_id, context_inside(result->name), text);
     } else if (result->origin == CONTEXT_OF_PLAIN) {
         buf_char(out, '{');
-        put_linked(w, result, parent);
+        session_put_links(out, result->id, parent, result->time);
         context_put_form(w, out,
                          ",\"type\":\"tool_result\",\"toolCallId\":\"$\",\"output\":\"$\","
                          "\"success\":false}",

@@ -44,20 +44,19 @@ void context_add_source(context *ctx, context_message *message, slice id, slice 
     message->last_source = source;
 }
 
-context_part *context_add_part(context *ctx, context_message *message, context_part_kind kind)
+void context_add_part(context *ctx, context_message *message, context_part part)
 {
-    context_part *part = arena_zeros(ctx->memory, 1, sizeof(*part));
+    context_part *added = arena_take(ctx->memory, sizeof(*added));
 
-    if (part == NULL || message == NULL)
-        return NULL;
-    part->kind = kind;
+    if (added == NULL || message == NULL)
+        return;
+    *added = part;
     if (message->last_part != NULL)
-        message->last_part->next = part;
+        message->last_part->next = added;
     else
-        message->parts = part;
-    message->last_part = part;
+        message->parts = added;
+    message->last_part = added;
     message->part_count++;
-    return part;
 }
 
 bool context_count_added(context *ctx, size_t bytes)
@@ -84,17 +83,13 @@ void context_add_repair(context *ctx, context_repair_kind kind, slice id, slice 
 
 void context_add_value(context *ctx, context_message *message, scan_value value)
 {
-    context_part *part;
+    context_part part = {.kind = CONTEXT_TEXT, .text = {value.text, true}};
 
     if (value.kind == SCAN_NONE || value.kind == SCAN_NULL)
         return;
-    part = context_add_part(ctx, message, CONTEXT_TEXT);
-    if (part == NULL)
-        return;
     if (value.kind == SCAN_STRING)
-        part->text = (context_text){scan_string_inside(value), false};
-    else
-        part->text = (context_text){value.text, true};
+        part.text = (context_text){scan_string_inside(value), false};
+    context_add_part(ctx, message, part);
 }
 
 /* --- calls --- */
@@ -130,7 +125,7 @@ static slice made_call_id(context *ctx, const context_message *message)
     buf name = BUF_INIT(32);
 
     buf_text(&name, "call ");
-    buf_int(&name, (int64_t)message->part_count);
+    buf_int(&name, (int64_t)message->part_count + 1);
     slice made = slice_of(session_make_id(message->id, buf_as_slice(&name), ctx->memory));
     buf_free(&name);
     return made;
@@ -139,17 +134,16 @@ static slice made_call_id(context *ctx, const context_message *message)
 void context_add_call(context *ctx, context_message *message, scan_value id, scan_value name,
                       scan_value arguments)
 {
-    context_part *part = context_add_part(ctx, message, CONTEXT_CALL);
+    context_part part = {.kind = CONTEXT_CALL,
+                         .call = context_call_of(ctx, id),
+                         .call_id = scan_string_inside(id),
+                         .name = scan_string_inside(name),
+                         .arguments = arguments};
 
-    if (part == NULL)
-        return;
-    part->call = context_call_of(ctx, id);
-    part->call_id = scan_string_inside(id);
-    if (part->call_id.len == 0)
-        part->call = part->call_id = made_call_id(ctx, message);
-    part->name = scan_string_inside(name);
-    part->arguments = arguments;
-    string_map_set(&ctx->open_calls, part->call, 1);
+    if (part.call_id.len == 0)
+        part.call = part.call_id = made_call_id(ctx, message);
+    context_add_part(ctx, message, part);
+    string_map_set(&ctx->open_calls, part.call, 1);
 }
 
 void context_set_call(context *ctx, context_message *result, scan_value id, scan_value name)
@@ -181,13 +175,12 @@ enum {
 
 static void add_thinking(context *ctx, context_message *message, const scan_value *found)
 {
-    context_part *part = context_add_part(ctx, message, CONTEXT_THINKING);
+    const context_part part = {.kind = CONTEXT_THINKING,
+                               .text = {scan_string_inside(found[BLOCK_THINKING]), false},
+                               .signature = scan_string_inside(found[BLOCK_SIGNATURE]),
+                               .is_redacted = found[BLOCK_REDACTED].kind == SCAN_TRUE};
 
-    if (part == NULL)
-        return;
-    part->text = (context_text){scan_string_inside(found[BLOCK_THINKING]), false};
-    part->signature = scan_string_inside(found[BLOCK_SIGNATURE]);
-    part->is_redacted = found[BLOCK_REDACTED].kind == SCAN_TRUE;
+    context_add_part(ctx, message, part);
 }
 
 /* Returns whether models accept this type of images. */
@@ -204,16 +197,13 @@ static bool is_image(scan_value mime)
 
 static bool add_image(context *ctx, context_message *message, const scan_value *found)
 {
-    slice data = scan_string_inside(found[BLOCK_DATA]);
-    context_part *part;
+    const context_part part = {.kind = CONTEXT_IMAGE,
+                               .data = scan_string_inside(found[BLOCK_DATA]),
+                               .mime = scan_string_inside(found[BLOCK_MIME])};
 
-    if (data.len == 0 || !is_image(found[BLOCK_MIME]))
+    if (part.data.len == 0 || !is_image(found[BLOCK_MIME]))
         return false;
-    part = context_add_part(ctx, message, CONTEXT_IMAGE);
-    if (part != NULL) {
-        part->data = data;
-        part->mime = scan_string_inside(found[BLOCK_MIME]);
-    }
+    context_add_part(ctx, message, part);
     return true;
 }
 

@@ -124,8 +124,8 @@ context_message *context_add(context *ctx, context_role role, context_origin ori
 /* Adds a source to a message. */
 void context_add_source(context *ctx, context_message *message, slice id, slice text);
 
-/* Adds an empty part. NULL: out of memory. */
-context_part *context_add_part(context *ctx, context_message *message, context_part_kind kind);
+/* Adds a part. If `message` is NULL, adds nothing. */
+void context_add_part(context *ctx, context_message *message, context_part part);
 
 /* Adds a text: the inside of a string token, or the JSON of any other value. */
 void context_add_value(context *ctx, context_message *message, scan_value value);

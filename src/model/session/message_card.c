@@ -52,12 +52,11 @@ static context_role card_role(context *ctx, const context_card *card, const char
 static void add_plain_text(context *ctx, context_message *message, slice content)
 {
     buf text = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
-    context_part *part = context_add_part(ctx, message, CONTEXT_TEXT);
 
     content_text(&text, content);
-    slice decoded = arena_keep(ctx->memory, &text);
-    if (part != NULL && decoded.ptr != NULL)
-        part->text = (context_text){decoded, true};
+    context_add_part(
+        ctx, message,
+        (context_part){.kind = CONTEXT_TEXT, .text = {arena_keep(ctx->memory, &text), true}});
 }
 
 /* Adds an image that a model can fetch. */
@@ -65,13 +64,10 @@ static bool add_image(context *ctx, context_message *message, scan_value content
 {
     scan_value uri = scan_find(content, "uri");
     slice inside = scan_string_inside(uri);
-    context_part *part;
 
     if (inside.len < 8 || memcmp(inside.ptr, "https://", 8) != 0)
         return false;
-    part = context_add_part(ctx, message, CONTEXT_IMAGE);
-    if (part != NULL)
-        part->url = inside;
+    context_add_part(ctx, message, (context_part){.kind = CONTEXT_IMAGE, .url = inside});
     return true;
 }
 
@@ -214,13 +210,12 @@ void context_add_card(context *ctx, const context_card *card)
         return;
     const char *class = content_class_of(scan_whole(card->content));
     context_role role = card_role(ctx, card, class);
-    context_message *message;
 
     if (class != NULL && strcmp(class, "ToolCallContent") == 0) {
         add_call(ctx, card);
         return;
     }
-    message = context_add(ctx, role, CONTEXT_OF_CARD, card->card_id, card->text);
+    context_message *message = context_add(ctx, role, CONTEXT_OF_CARD, card->card_id, card->text);
     if (message == NULL)
         return;
     message->time = card->created_at;

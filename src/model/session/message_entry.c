@@ -18,11 +18,10 @@ static context_message *add(context *ctx, const session_entry *entry, context_ro
 /* Adds a user's message with the inside of a JSON string, and frees the buffer. */
 static void add_made(context *ctx, const session_entry *entry, buf *inside)
 {
-    context_part *part = context_add_part(ctx, add(ctx, entry, CONTEXT_USER), CONTEXT_TEXT);
-    slice text = arena_keep(ctx->memory, inside);
+    const context_part part = {.kind = CONTEXT_TEXT,
+                               .text = {arena_keep(ctx->memory, inside), false}};
 
-    if (part != NULL)
-        part->text = (context_text){text, false};
+    context_add_part(ctx, add(ctx, entry, CONTEXT_USER), part);
 }
 
 static void add_summary(context *ctx, const session_entry *entry)
@@ -143,11 +142,10 @@ static void add_plain_assistant(context *ctx, const session_entry *entry)
     if (message == NULL)
         return;
     session_pick(entry->value, NAMES, found, 2);
-    if (found[0].kind == SCAN_STRING) {
-        context_part *part = context_add_part(ctx, message, CONTEXT_THINKING);
-        if (part != NULL)
-            part->text = (context_text){scan_string_inside(found[0]), false};
-    }
+    if (found[0].kind == SCAN_STRING)
+        context_add_part(ctx, message,
+                         (context_part){.kind = CONTEXT_THINKING,
+                                        .text = {scan_string_inside(found[0]), false}});
     context_add_content(ctx, message, entry->content);
     scan_walk walk = scan_enter(found[1].kind == SCAN_ARRAY ? found[1] : (scan_value){0});
     while (scan_element(&walk, &element)) {

@@ -184,7 +184,6 @@ static context_message *synthetic_result(pairing *p, const context_call *call)
     size_t bytes = SYNTHETIC_BYTES + 2 * call->part->call.len + call->message->id.len;
     context_message *result =
         context_count_added(p->ctx, bytes) ? arena_zeros(p->ctx->memory, 1, sizeof(*result)) : NULL;
-    context_part *part;
 
     if (result == NULL)
         return NULL;
@@ -194,9 +193,9 @@ static context_message *synthetic_result(pairing *p, const context_call *call)
     result->is_synthetic = result->is_error = true;
     result->call = call->part->call;
     result->id = slice_of(session_make_id(call->message->id, result->call, p->ctx->memory));
-    part = context_add_part(p->ctx, result, CONTEXT_TEXT);
-    if (part != NULL)
-        part->text = (context_text){SLICE("No result provided"), false};
+    context_add_part(
+        p->ctx, result,
+        (context_part){.kind = CONTEXT_TEXT, .text = {SLICE("No result provided"), false}});
     return result;
 }
 
@@ -245,16 +244,13 @@ static void add_missing_results(pairing *p, context_list *list, const context_me
     for (context_call *call = caller->calls; call != NULL && !p->ctx->memory->failed;
          call = call->next) {
         const context_message *later = call->result;
-        context_message *result;
 
         if (call->is_appended)
             continue;
         context_add_repair(p->ctx, later != NULL ? CONTEXT_MOVED_RESULT : CONTEXT_SYNTHETIC_RESULT,
                            later != NULL ? later->id : caller->id, call->part->call);
-        if (later == NULL)
-            result = synthetic_result(p, call);
-        else
-            result = arena_take(p->ctx->memory, sizeof(*result));
+        context_message *result =
+            later == NULL ? synthetic_result(p, call) : arena_take(p->ctx->memory, sizeof(*result));
         if (result == NULL)
             return;
         if (later != NULL)

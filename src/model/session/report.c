@@ -156,9 +156,8 @@ void session_report_json(buf *out, session_report *report)
     if (report->issue_count > 0)
         qsort(report->issues, report->issue_count, sizeof(*report->issues), compare_issues);
     buf_text(out, ",\"issues\":[");
-    for (size_t i = 0; i < report->issue_count; i++) {
+    for (size_t i = 0; i < report->issue_count; i++)
         put_issue(out, &report->issues[i]);
-    }
     buf_text(out, "]}");
 }
 

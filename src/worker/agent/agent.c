@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "cardbox/ids.h"
 #include "cardbox/ledger.h"
-#include "worker/format_line.h"
+#include "base/text.h"
 
 enum {
     METADATA_MAX = 4096,

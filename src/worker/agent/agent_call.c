@@ -7,7 +7,6 @@
 #include "cardbox/ids.h"
 #include "cardbox/limits.h"
 #include "worker/agent/agent.h"
-#include "worker/format_line.h"
 #include "worker/tools/toolrun.h"
 
 enum { NAME_SIZE = 300, TEXT_SIZE = 1024, TOKEN_MAX = 4096, ARGUMENTS_DEPTH_MAX = 64 };
@@ -67,12 +66,10 @@ static agent_end write_start(call_run *r)
 
 static void run_tool(tool_outcome *out, call_run *r)
 {
-    char reason[NAME_SIZE + 100];
     scan_value value;
 
     if (r->call.tool == NULL) {
-        format_line(reason, sizeof(reason), "there is no tool \"%s\"", r->name);
-        tool_fail(out, reason);
+        tool_fail(out, "there is no tool \"%s\"", r->name);
     } else if (!scan_check(r->call.arguments, ARGUMENTS_DEPTH_MAX, &value, NULL, NULL) ||
                value.kind != SCAN_OBJECT) {
         tool_fail(out, "the arguments are no JSON object");
@@ -88,15 +85,11 @@ static void run_tool(tool_outcome *out, call_run *r)
  * call fails, so that the model learns why. */
 static void put_details(buf *out, tool_outcome *outcome)
 {
-    char reason[NAME_SIZE];
-
     buf_json_string(out, buf_as_slice(&outcome->details));
     if (buf_ok(out))
         return;
-    format_line(reason, sizeof(reason),
-                "its result is over the %u bytes that the ledger keeps of one",
-                CARDBOX_CONTENT_MAX);
-    tool_fail(outcome, reason);
+    tool_fail(outcome, "its result is over the %u bytes that the ledger keeps of one",
+              CARDBOX_CONTENT_MAX);
     buf_reset(out, CARDBOX_CONTENT_MAX);
     buf_json_string(out, buf_as_slice(&outcome->details));
 }

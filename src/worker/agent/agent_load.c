@@ -5,7 +5,7 @@
 #include "base/errors.h"
 #include "model/session/context.h"
 #include "worker/agent/agent.h"
-#include "worker/format_line.h"
+#include "base/text.h"
 
 enum { PAGE = 1000, PAGES_MAX = 1000 };
 

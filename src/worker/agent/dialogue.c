@@ -83,11 +83,10 @@ static bool add_listed_calls(builder *b, context_message *message, scan_value li
 {
     bool is_any = false;
     scan_value call;
-    scan_walk walk;
 
     if (list.kind != SCAN_ARRAY)
         return false;
-    walk = scan_enter(list);
+    scan_walk walk = scan_enter(list);
     while (scan_element(&walk, &call)) {
         scan_value function = scan_find(call, "function");
         if (function.kind != SCAN_OBJECT)

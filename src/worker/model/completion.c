@@ -7,7 +7,7 @@
 #include "app/json_text.h"
 #include "base/scan_token.h"
 #include "model/content/class.h"
-#include "worker/format_line.h"
+#include "base/text.h"
 
 /* Limit of integers in a chunk, far above any token count. Doubles represent such integers
  * exactly, and their sums fit. */
@@ -32,11 +32,14 @@ void completion_free(completion *c)
     c->call_count = 0;
 }
 
+/* Returns false, with the reason in `error`. */
+#define fail(c, ...) format_reason((c)->error, COMPLETION_ERROR_SIZE, __VA_ARGS__)
+
 /* Fails without a retry. A model that exceeds a limit would most often do it again. */
 static bool fail_finally(completion *c, const char *reason)
 {
     c->is_final = true;
-    return format_reason(c->error, sizeof(c->error), "%s", reason);
+    return fail(c, "%s", reason);
 }
 
 /* --- values --- */
@@ -222,8 +225,8 @@ static bool set_error(completion *c, const json_t *error)
 
     if (text.len == 0)
         text = SLICE("(no message)");
-    return format_reason(c->error, sizeof(c->error), "the model's server reports an error: %.*s",
-                         (int)slice_cut(text, COMPLETION_SHOWN_MAX), text.ptr);
+    return fail(c, "the model's server reports an error: %.*s",
+                (int)slice_cut(text, COMPLETION_SHOWN_MAX), text.ptr);
 }
 
 /* One choice was requested. Returns the one with index 0 or, without an index, the first. */
@@ -250,8 +253,7 @@ static bool add_chunk(completion *c, const json_t *chunk, slice *piece)
     const json_t *delta = json_object_get(choice, "delta");
 
     if (!json_is_object(chunk))
-        return format_reason(c->error, sizeof(c->error),
-                             "the model's server sent a chunk that is no JSON object");
+        return fail(c, "the model's server sent a chunk that is no JSON object");
     if (error != NULL && !json_is_null(error))
         return set_error(c, error);
     if (!json_is_object(delta)) /* some servers send the whole message */
@@ -314,7 +316,7 @@ bool completion_add_chunk(completion *c, slice data, slice *piece)
     json_t *chunk = json_text_read(buf_as_slice(&text), 0, &error);
     buf_free(&text);
     if (!is_whole || (chunk == NULL && json_error_code(&error) == json_error_out_of_memory))
-        return format_reason(c->error, sizeof(c->error), "out of memory");
+        return fail(c, "out of memory");
     bool goes_on = add_chunk(c, chunk, piece);
     json_decref(chunk);
     return goes_on;
@@ -327,14 +329,12 @@ bool completion_end(completion *c)
     if (c->error[0] != '\0')
         return false;
     if (c->finish_reason[0] == '\0')
-        return format_reason(c->error, sizeof(c->error),
-                             "the model's answer was cut off before its end");
+        return fail(c, "the model's answer was cut off before its end");
     for (size_t i = 0; i < c->call_count; i++)
         if (c->calls[i].name.len == 0)
-            return format_reason(c->error, sizeof(c->error),
-                                 "the model asked for a tool without naming it");
+            return fail(c, "the model asked for a tool without naming it");
     if (completion_is_blank(c) && c->call_count == 0 && completion_cut_reason(c) == NULL)
-        return format_reason(c->error, sizeof(c->error), "the model's answer is empty");
+        return fail(c, "the model's answer is empty");
     return true;
 }
 

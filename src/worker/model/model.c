@@ -5,7 +5,7 @@
 #include "worker/model/model.h"
 #include "app/json_text.h"
 #include "base/clock.h"
-#include "worker/format_line.h"
+#include "base/text.h"
 #include "worker/model/sse.h"
 
 enum {
@@ -34,12 +34,9 @@ void model_put_request(buf *out, const model *m, slice messages, slice tools)
 {
     buf_json_open_take(out, json_pack("{s:s, s:b, s:{s:b}}", "model", m->name, "stream", 1,
                                       "stream_options", "include_usage", 1));
-    buf_text(out, ",\"messages\":");
-    buf_slice(out, messages);
-    if (tools.len > 2) {
-        buf_text(out, ",\"tools\":");
-        buf_slice(out, tools);
-    }
+    buf_member(out, "messages", messages);
+    if (tools.len > 2)
+        buf_member(out, "tools", tools);
     buf_char(out, '}');
 }
 

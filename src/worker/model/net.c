@@ -6,7 +6,7 @@
 #include <curl/curl.h>
 #include <stdlib.h>
 #include "base/clock.h"
-#include "worker/format_line.h"
+#include "base/text.h"
 
 enum {
     POLL_MS = 50,    /* between two checks of `stop` and the clock */

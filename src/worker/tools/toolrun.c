@@ -9,7 +9,6 @@
 #include "bus/schema/schema.h"
 #include "cardbox.h"
 #include "worker/process/subprocess.h"
-#include "worker/format_line.h"
 
 enum { VARIABLE_MAX = 32 * 1024, CONNECT_MS = 10000, DEPTH_MAX = 64 };
 
@@ -19,10 +18,9 @@ static const char *const PASSED_ON[] = {"PATH", "HOME",   "USER",  "LANG",   "LC
                                         "TZ",   "TMPDIR", "SHELL", "LOGNAME"};
 enum { PASSED_ON_COUNT = sizeof(PASSED_ON) / sizeof(PASSED_ON[0]), OWN_COUNT = 3 };
 
-void tool_fail(tool_outcome *outcome, const char *reason)
+void tool_set_failed(tool_outcome *outcome)
 {
     outcome->has_failed = true;
-    format_line(outcome->reason, sizeof(outcome->reason), "%s", reason);
     buf_reset(&outcome->details, 0);
     buf_json_take(&outcome->details, json_pack("{s:s}", "error", outcome->reason));
 }
@@ -84,51 +82,47 @@ static void add_variable(environment *e, const char *name, const char *value)
     buf_free(&text);
 }
 
-/* Writes in one line how the command ended and the end of its standard error. */
-static void format_exit(char reason[TOOL_REASON_SIZE], const char *how, const subprocess_result *r)
+/* The reason is how the command ended and the end of its standard error. */
+static void fail_after_exit(tool_outcome *out, const char *how, const subprocess_result *r)
 {
     slice last_lines = trimmed((slice){r->errors, r->errors_len});
     size_t most = TOOL_REASON_SIZE - 80;
 
     if (last_lines.len > most)
         last_lines = (slice){last_lines.ptr + last_lines.len - most, most};
-    format_line(reason, TOOL_REASON_SIZE, "%s %d%s%.*s", how, r->number,
-                last_lines.len > 0 ? ": " : "", (int)last_lines.len, last_lines.ptr);
+    tool_fail(out, "%s %d%s%.*s", how, r->number, last_lines.len > 0 ? ": " : "",
+              (int)last_lines.len, last_lines.ptr);
 }
 
 static void set_command_result(tool_outcome *out, const tool_call *call, const subprocess_result *r,
                                slice output)
 {
-    char reason[TOOL_REASON_SIZE] = "";
-
     switch (r->end) {
     case SUBPROCESS_EXITED:
-        if (r->number == 0) {
+        if (r->number == 0)
             set_result(out, output);
-            return;
-        }
-        format_exit(reason, "exit status", r);
+        else
+            fail_after_exit(out, "exit status", r);
         break;
     case SUBPROCESS_KILLED:
-        format_exit(reason, "ended by signal", r);
+        fail_after_exit(out, "ended by signal", r);
         break;
     case SUBPROCESS_NOT_STARTED:
-        format_line(reason, sizeof(reason), "cannot be started: %s", strerrordesc_np(r->number));
+        tool_fail(out, "cannot be started: %s", strerrordesc_np(r->number));
         break;
     case SUBPROCESS_TIMEOUT:
-        format_line(reason, sizeof(reason), "not done within %ld ms", call->tool->time_ms);
+        tool_fail(out, "not done within %ld ms", call->tool->time_ms);
         break;
     case SUBPROCESS_OUTPUT_LIMIT:
-        format_line(reason, sizeof(reason), "over %ld bytes of output", call->tool->output_max);
+        tool_fail(out, "over %ld bytes of output", call->tool->output_max);
         break;
     case SUBPROCESS_STOPPED:
         out->is_stopped = true; /* the caller knows why */
         break;
     case SUBPROCESS_LOST:
-        format_line(reason, sizeof(reason), "its supervisor process was killed");
+        tool_fail(out, "its supervisor process was killed");
         break;
     }
-    tool_fail(out, reason);
 }
 
 static void run_command(tool_outcome *out, const tool_call *call)
@@ -163,7 +157,7 @@ static net_sink_result take_answer(void *arg, long status, slice bytes)
 
 static void run_url(tool_outcome *out, const tool_call *call)
 {
-    char task[700], id[700], reason[TOOL_REASON_SIZE];
+    char task[700], id[700];
     buf body = BUF_INIT((size_t)call->tool->output_max);
     net_answer answer;
     net_request request = {.url = call->tool->url,
@@ -182,16 +176,14 @@ static void run_url(tool_outcome *out, const tool_call *call)
     slice given = buf_as_slice(&body);
     out->is_stopped = answer.end == NET_STOPPED;
     if (answer.end == NET_ABORTED)
-        format_line(reason, sizeof(reason), "over %ld bytes of output", call->tool->output_max);
+        tool_fail(out, "over %ld bytes of output", call->tool->output_max);
     else if (answer.end != NET_ANSWERED)
-        format_line(reason, sizeof(reason), "%s", answer.error);
-    else
-        format_line(reason, sizeof(reason), "HTTP status %ld: %.*s", answer.status,
-                    (int)slice_cut(given, 300), given.ptr);
-    if (answer.end == NET_ANSWERED && answer.status >= 200 && answer.status < 300)
+        tool_fail(out, "%s", answer.error);
+    else if (answer.status >= 200 && answer.status < 300)
         set_result(out, given);
     else
-        tool_fail(out, reason);
+        tool_fail(out, "HTTP status %ld: %.*s", answer.status, (int)slice_cut(given, 300),
+                  given.ptr);
     buf_free(&body);
 }
 
@@ -228,7 +220,7 @@ static void run_ability(tool_outcome *out, const tool_call *call)
                        call->task_id, buf_str(&input), &err) == CARDBOX_OK)
         set_result(out, slice_of(output));
     else
-        tool_fail(out, err.message);
+        tool_fail(out, "%s", err.message);
     cardbox_free(output);
     buf_free(&input);
 }
@@ -243,7 +235,7 @@ void tool_run(tool_outcome *out, const tool_call *call)
         run_ability(out, call);
     else if (schema_validate(NULL, scan_whole(t->parameters), scan_whole(call->arguments), &err) !=
              CARDBOX_OK)
-        tool_fail(out, err.message);
+        tool_fail(out, "%s", err.message);
     else if (t->kind == TOOL_COMMAND)
         run_command(out, call);
     else

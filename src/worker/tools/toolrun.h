@@ -5,6 +5,7 @@
 #define WORKER_TOOLRUN_H
 
 #include "cardbox/client.h"
+#include "base/text.h"
 #include "worker/model/net.h"
 #include "worker/tools/tools.h"
 
@@ -32,7 +33,11 @@ typedef struct tool_outcome {
 /* Runs the call. */
 void tool_run(tool_outcome *out, const tool_call *call);
 
-/* Marks the call as failed and replaces its result by the reason. */
-void tool_fail(tool_outcome *outcome, const char *reason);
+/* Marks the call as failed and replaces its result by the reason, a format and its arguments. */
+#define tool_fail(outcome, ...)                                                                    \
+    (format_line((outcome)->reason, TOOL_REASON_SIZE, __VA_ARGS__), tool_set_failed(outcome))
+
+/* For tool_fail. */
+void tool_set_failed(tool_outcome *outcome);
 
 #endif

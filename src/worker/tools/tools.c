@@ -4,7 +4,7 @@
 #include "worker/tools/tools.h"
 #include "app/json_text.h"
 #include "bus/bus.h"
-#include "worker/format_line.h"
+#include "base/text.h"
 
 void tools_init(tools *list)
 {
@@ -115,12 +115,11 @@ void tools_put_list(buf *out, const tools *list)
     buf_char(out, '[');
     for (size_t i = 0; i < list->count; i++) {
         const tool *t = &list->at[i];
-        buf_text(out, i > 0 ? "," : "");
+        buf_comma(out);
         buf_text(out, "{\"type\":\"function\",\"function\":");
         buf_json_open_take(
             out, json_pack("{s:s, s:s}", "name", t->api_name, "description", t->description));
-        buf_text(out, ",\"parameters\":");
-        buf_slice(out, t->parameters);
+        buf_member(out, "parameters", t->parameters);
         buf_text(out, "}}");
     }
     buf_char(out, ']');

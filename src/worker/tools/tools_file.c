@@ -8,7 +8,6 @@
 #include "app/json_text.h"
 #include "base/text.h"
 #include "bus/schema/schema.h"
-#include "worker/format_line.h"
 #include "worker/model/net.h"
 #include "worker/tools/tools.h"
 
