@@ -3,7 +3,7 @@
  * its cards; box_context.c builds the context.
  */
 #include "store/box/box_context.h"
-#include "store/box/boxes_read.h"
+#include "store/box/box_load.h"
 #include "store/client/call.h"
 #include "store/context/context_result.h"
 

@@ -4,10 +4,10 @@
 #include "cardbox/box.h"
 
 #include "base/isotime.h"
-#include "store/box/boxes_read.h"
+#include "store/box/box_load.h"
 #include "store/client/call.h"
 #include "store/client/result.h"
-#include "store/list.h"
+#include "store/box/box_read.h"
 
 struct cardbox_log {
     result all;

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "cardbox/box.h"
-#include "store/read.h"
+#include "store/box/box_read.h"
 
 struct cardbox_boxes {
     arena memory;

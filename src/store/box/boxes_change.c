@@ -1,15 +1,15 @@
 /*
  * boxes_change.c: the public functions of <cardbox/box.h> that change boxes. Each checks its
- * arguments and runs one statement of write.h.
+ * arguments and runs one statement of box_write.h.
  */
 #include "cardbox/box.h"
 
 #include <inttypes.h>
 #include "base/clock.h"
 #include "store/box/append_batcher.h"
-#include "store/box/boxes_read.h"
+#include "store/box/box_load.h"
 #include "store/client/call.h"
-#include "store/write.h"
+#include "store/box/box_write.h"
 
 /* Limit for the ids of a batched append. Larger ones are sent alone, since they would delay the
  * others of a batch. */

@@ -4,17 +4,13 @@
  */
 #include "store/box/box_result.h"
 #include "store/client/call.h"
-#include "store/list.h"
+#include "store/box/box_read.h"
 
 static void add_box(cardbox_boxes *result, const store_rows *rows, int row)
 {
     const char **none;
-    uuid16 box_id = rows_uuid(rows, row, LIST_COL_BOX);
-    box_head head = {.version = rows_int8(rows, row, LIST_COL_VERSION),
-                     .length = rows_int8(rows, row, LIST_COL_LENGTH),
-                     .parent_ids = rows_jsonb(rows, row, LIST_COL_PARENTS),
-                     .created_micros = rows_micros(rows, row, LIST_COL_CREATED),
-                     .updated_micros = rows_micros(rows, row, LIST_COL_UPDATED)};
+    box_head head;
+    uuid16 box_id = box_list_read(&head, rows, row);
     box_read_head(&result->boxes[result->count++], &none, &result->memory, &box_id, &head);
 }
 

@@ -8,8 +8,8 @@
 #include "store/client/call.h"
 #include "store/card/card_result.h"
 #include "store/client/ids.h"
-#include "store/list.h"
-#include "store/write.h"
+#include "store/card/card_read.h"
+#include "store/card/card_write.h"
 
 const char *cardbox_outcome_name(cardbox_outcome outcome)
 {

@@ -5,7 +5,7 @@
 #include "base/isotime.h"
 #include "store/client/call.h"
 #include "store/card/card_result.h"
-#include "store/list.h"
+#include "store/card/card_read.h"
 
 struct cardbox_revisions {
     cardbox_cards *cards; /* owns the rows */

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 #include "base/isotime.h"
-#include "store/read.h"
+#include "store/box/box_read.h"
 #include "store/project/export_internal.h"
 
 /* Number of ids of each box on a page of boxes, and of one box on each further page. */
@@ -151,15 +151,11 @@ static cardbox_status export_box(exporter *x, const store_rows *rows, const box_
     cardbox_status status = *used > 1 ? add_rest(x, id, head.before, head.length, any) : CARDBOX_OK;
     if (status != CARDBOX_OK || x->stopped)
         return status;
-    buf_char(out, ']');
-    buf_text(out, ",\"parent_ids\":");
+    buf_text(out, "],\"parent_ids\":");
     scan_compact(out, head.parent_ids);
-    buf_text(out, ",\"updated_at\":");
-    isotime_json_micros(out, head.updated_micros);
-    if (head.created_micros != head.updated_micros) {
-        buf_text(out, ",\"created_at\":");
-        isotime_json_micros(out, head.created_micros);
-    }
+    isotime_member(out, "updated_at", head.updated_micros);
+    if (head.created_micros != head.updated_micros)
+        isotime_member(out, "created_at", head.created_micros);
     return export_line(x, TRANSFER_BOX);
 }
 

@@ -6,7 +6,8 @@
 #include "base/errors.h"
 #include "store/project/import_internal.h"
 #include "store/session/session_write.h"
-#include "store/write.h"
+#include "store/card/card_write.h"
+#include "store/box/box_write.h"
 
 /* --- cards and boxes --- */
 

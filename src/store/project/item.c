@@ -10,7 +10,7 @@
 #include "model/session/entry.h"
 #include "store/client/check.h"
 #include "store/project/members.h"
-#include "store/write.h"
+#include "store/box/box_write.h"
 
 /* More than the members of any kind. */
 enum { MEMBERS_MAX = 16 };

@@ -1,11 +1,11 @@
 /*
- * boxes_read.c: the public functions of <cardbox/box.h> that read boxes. All run the statement
+ * box_load.c: the public functions of <cardbox/box.h> that read boxes. All run the statement
  * boxes_read. Its rows come in any order and are sorted here.
  */
 #include "cardbox/box.h"
 
 #include <stdlib.h>
-#include "store/box/boxes_read.h"
+#include "store/box/box_load.h"
 #include "store/box/box_result.h"
 #include "store/client/call.h"
 #include "store/card/card_result.h"
