@@ -175,10 +175,9 @@ static void send_batch(append_batcher *b, pending *const *batch, size_t count)
     store_rows *rows = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
     bool unknown = false;
-    params p;
+    params p = PARAMS_INIT;
     for (size_t i = 0; i < count; i++)
         appends[i] = *batch[i]->append;
-    params_init(&p, REQUEST_MAX);
     boxes_append_params(&p, appends, count, false);
     cardbox_status status =
         pool_run(b->pool, batch[0]->began_us, STATEMENT_boxes_append, &p, &rows, &unknown, &err);

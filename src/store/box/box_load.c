@@ -85,8 +85,7 @@ static cardbox_status make_request(ids_to_read *r, const char *tenant, const cha
 static cardbox_status run_reads(store_rows **rows, cardbox *db, const box_read *reads, size_t count,
                                 cardbox_error *err)
 {
-    params p;
-    params_init(&p, REQUEST_MAX);
+    params p = PARAMS_INIT;
     boxes_read_params(&p, reads, count);
     return client_run(db, STATEMENT_boxes_read, &p, RUN_AGAIN, rows, err);
 }
@@ -368,7 +367,7 @@ cardbox_status cardbox_get_box_cards(cardbox_cards **out, cardbox *db, const cha
 {
     box_read read = BOX_READ_INIT;
     store_rows *rows = NULL;
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_read(out, db, tenant, err);
     if (status == CARDBOX_OK)
         status = box_read_options(&read, options, err);
@@ -378,7 +377,6 @@ cardbox_status cardbox_get_box_cards(cardbox_cards **out, cardbox *db, const cha
     status = box_read_cards(&read, tenant, box_id, err);
     if (status != CARDBOX_OK)
         return status;
-    params_init(&p, REQUEST_MAX);
     boxes_read_params(&p, &read, 1);
     status = box_read_run(&rows, STATEMENT_boxes_read, &p, db, tenant, box_id, options, err);
     return status == CARDBOX_OK ? make_cards(out, rows, find_head(rows), err) : status;

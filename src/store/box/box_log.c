@@ -33,7 +33,7 @@ cardbox_status cardbox_box_log(cardbox_log **out, cardbox *db, const char *tenan
 {
     store_rows *rows = NULL;
     history h = {.before = before_version > 0 ? before_version : INT64_MAX, .ids_max = -1};
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_read(out, db, tenant, err);
     if (status == CARDBOX_OK && before_version < 0)
         status = error_set(err, CARDBOX_INVALID, "before_version must be 0 or more");
@@ -48,7 +48,6 @@ cardbox_status cardbox_box_log(cardbox_log **out, cardbox *db, const char *tenan
         return box_not_found(box_id, err);
     h.tenant = slice_of(tenant);
     h.limit = limit;
-    params_init(&p, REQUEST_MAX);
     box_log_params(&p, &h);
     status = client_run(db, STATEMENT_box_log, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK && rows_count(rows) == 0) {

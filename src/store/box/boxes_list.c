@@ -26,8 +26,7 @@ static cardbox_status run_list(store_rows **rows, cardbox *db, const box_list *l
                                cardbox_error *err)
 {
     bool of_card = list->card_id.ptr != NULL;
-    params p;
-    params_init(&p, REQUEST_MAX);
+    params p = PARAMS_INIT;
     if (of_card)
         boxes_with_card_params(&p, list);
     else

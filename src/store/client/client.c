@@ -115,9 +115,8 @@ static cardbox_status warm_up(store_pool *pool, cardbox_error *err)
 static cardbox_status check_schema(cardbox *db, cardbox_error *err)
 {
     store_rows *rows = NULL;
-    params p;
+    params p = PARAMS_INIT;
     int found = 0;
-    params_init(&p, SCHEMA_PARAMS_BYTES + 16);
     schema_params(&p);
     params_bool(&p, false);
     cardbox_status status = client_run(db, STATEMENT_ready, &p, RUN_AGAIN, &rows, err);

@@ -53,7 +53,7 @@ static box_part *sort_parts(const store_rows *rows, size_t *count)
 static cardbox_status read_boxes(exporter *x, const uuid16 *ids, size_t count, int64_t skip,
                                  int64_t most, store_rows **rows)
 {
-    params p;
+    params p = PARAMS_INIT;
     box_read *reads = calloc(count, sizeof(*reads));
     if (reads == NULL)
         return error_nomem(x->err);
@@ -64,7 +64,6 @@ static cardbox_status read_boxes(exporter *x, const uuid16 *ids, size_t count, i
         reads[i].skip = skip;
         reads[i].most = most;
     }
-    params_init(&p, EXPORT_ROWS_MAX * (CARDBOX_TENANT_MAX + 128));
     boxes_read_params(&p, reads, count);
     cardbox_status status = client_run(x->tx, STATEMENT_boxes_read, &p, RUN_ONCE, rows, x->err);
     free(reads);
@@ -177,8 +176,7 @@ static cardbox_status next_boxes(exporter *x, const uuid16 *after, uuid16 ids[EX
                                  int *count)
 {
     store_rows *rows = NULL;
-    params p;
-    params_init(&p, 2 * CARDBOX_TENANT_MAX);
+    params p = PARAMS_INIT;
     params_text(&p, x->tenant);
     if (after == NULL)
         params_null(&p);
