@@ -8,7 +8,7 @@
 #include "app/log.h"
 #include "server/batch/db_conns_internal.h"
 #include "base/errors.h"
-#include "store/admin/cluster_identity.h"
+#include "store/admin/database_info.h"
 #include "db/schema.h"
 
 enum { INCOMPATIBLE_RETRY_MS = 1000 /* between two checks of an incompatible database */ };

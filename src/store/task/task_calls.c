@@ -13,9 +13,8 @@
 
 cardbox_status cardbox_workers_wake(cardbox *db, const char *tenant, cardbox_error *err)
 {
-    slice name = slice_of(tenant);
     cardbox_status status = check_call(db, tenant, err);
-    return status == CARDBOX_OK ? work_notify(db, &name, 1, err) : status;
+    return status == CARDBOX_OK ? work_notify(db, slice_of(tenant), err) : status;
 }
 
 /* Sets the ids that the caller did not choose. They are derived from the task's id, so that a retry

@@ -176,15 +176,15 @@ cardbox_status work_calls(store_rows **out, cardbox *db, slice tenant, slice tas
     return client_run(db, STATEMENT_calls_list, &p, RUN_AGAIN, out, err);
 }
 
-cardbox_status work_notify(cardbox *db, const slice *tenants, size_t count, cardbox_error *err)
+cardbox_status work_notify(cardbox *db, slice tenant, cardbox_error *err)
 {
     params p = PARAMS_INIT;
-    tasks_tenants_params(&p, tenants, count);
+    tasks_tenants_params(&p, &tenant, 1);
     return client_run(db, STATEMENT_tasks_notify, &p, RUN_AGAIN, NULL, err);
 }
 
 void work_wake(cardbox *db, slice tenant)
 {
     if (db->kind == CLIENT_POOL)
-        (void)work_notify(db, &tenant, 1, NULL);
+        (void)work_notify(db, tenant, NULL);
 }
