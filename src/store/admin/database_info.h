@@ -8,8 +8,9 @@
 #include "cardbox/client.h"
 #include "db/rows.h"
 
-/* The identity of a database and its history, in the rows of the statement cluster_identity. A
- * primary and the standbys that follow it have the same identity. `is_standby`: that of a standby.
+/* Returns the identity of a database and its history, from the rows of the statement
+ * cluster_identity. A primary and its standbys have the same identity. `is_standby`: that of a
+ * standby.
  * 0: there is no row, or the server is of the other type. */
 int64_t cluster_identity_of(const store_rows *rows, bool is_standby);
 

@@ -9,10 +9,6 @@
 #include "store/client/result.h"
 #include "store/box/box_read.h"
 
-struct cardbox_log {
-    result all;
-};
-
 /* If the box exists, but no change matches, there is one row without a version. */
 static bool fill_entry(void *entry, arena *memory, const store_rows *rows, int row)
 {
@@ -62,16 +58,15 @@ cardbox_status cardbox_box_log(cardbox_log **out, cardbox *db, const char *tenan
 
 size_t cardbox_log_count(const cardbox_log *log)
 {
-    return log == NULL ? 0 : log->all.count;
+    return result_count(log);
 }
 
 const cardbox_log_entry *cardbox_log_at(const cardbox_log *log, size_t index)
 {
-    const cardbox_log_entry *entries = log == NULL ? NULL : log->all.entries;
-    return index < cardbox_log_count(log) ? &entries[index] : NULL;
+    return result_at(log, index);
 }
 
 void cardbox_log_free(cardbox_log *log)
 {
-    result_free((result *)log);
+    result_free(log);
 }

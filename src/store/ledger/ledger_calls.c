@@ -283,7 +283,7 @@ cardbox_status cardbox_calls_list(cardbox_ledger **out, cardbox *db, const char 
 
 size_t cardbox_ledger_count(const cardbox_ledger *ledger)
 {
-    return ledger == NULL ? 0 : ledger->all.count;
+    return result_count(ledger);
 }
 
 int64_t cardbox_ledger_total(const cardbox_ledger *ledger)
@@ -291,32 +291,28 @@ int64_t cardbox_ledger_total(const cardbox_ledger *ledger)
     return ledger == NULL ? 0 : ledger->all.total;
 }
 
-/* The entries of a result, if it has entries of this type and this index. */
-static const void *entries_of(const cardbox_ledger *ledger, result_fill *fill, size_t index)
+/* Returns an entry, if the result has entries of this type. */
+static const void *entry_at(const cardbox_ledger *ledger, result_fill *fill, size_t index)
 {
-    bool found = index < cardbox_ledger_count(ledger) && ledger->all.fill == fill;
-    return found ? ledger->all.entries : NULL;
+    return ledger != NULL && ledger->all.fill == fill ? result_at(ledger, index) : NULL;
 }
 
 const cardbox_task *cardbox_ledger_task(const cardbox_ledger *ledger, size_t index)
 {
-    const cardbox_task *tasks = entries_of(ledger, fill_task, index);
-    return tasks == NULL ? NULL : &tasks[index];
+    return entry_at(ledger, fill_task, index);
 }
 
 const cardbox_message *cardbox_ledger_message(const cardbox_ledger *ledger, size_t index)
 {
-    const cardbox_message *messages = entries_of(ledger, fill_message, index);
-    return messages == NULL ? NULL : &messages[index];
+    return entry_at(ledger, fill_message, index);
 }
 
 const cardbox_call *cardbox_ledger_call(const cardbox_ledger *ledger, size_t index)
 {
-    const cardbox_call *calls = entries_of(ledger, fill_call, index);
-    return calls == NULL ? NULL : &calls[index];
+    return entry_at(ledger, fill_call, index);
 }
 
 void cardbox_ledger_free(cardbox_ledger *ledger)
 {
-    result_free((result *)ledger);
+    result_free(ledger);
 }

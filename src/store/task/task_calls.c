@@ -145,10 +145,6 @@ cardbox_status cardbox_task_cancel(cardbox *db, const char *tenant, const char *
 
 enum { FOLLOW_BYTES = 16 * 1024 * 1024 /* read at once; one event may exceed them */ };
 
-struct cardbox_task_events {
-    result all;
-};
-
 /* Callers read until nothing comes, so they do not need a last row "more". */
 static bool fill_event(void *entry, arena *memory, const store_rows *rows, int row)
 {
@@ -204,16 +200,15 @@ cardbox_status cardbox_task_follow(cardbox_task_events **out, cardbox *db, const
 
 size_t cardbox_task_events_count(const cardbox_task_events *events)
 {
-    return events == NULL ? 0 : events->all.count;
+    return result_count(events);
 }
 
 const cardbox_task_event *cardbox_task_events_at(const cardbox_task_events *events, size_t index)
 {
-    const cardbox_task_event *entries = events == NULL ? NULL : events->all.entries;
-    return index < cardbox_task_events_count(events) ? &entries[index] : NULL;
+    return result_at(events, index);
 }
 
 void cardbox_task_events_free(cardbox_task_events *events)
 {
-    result_free((result *)events);
+    result_free(events);
 }
