@@ -105,7 +105,7 @@ static cardbox_status check_change(uuid16 *box, cardbox *db, const char *tenant,
     if (status == CARDBOX_OK)
         status = check_uuid(box, "box_id", box_id, err);
     if (status == CARDBOX_OK)
-        status = check_card_ids(card_ids, count, CARDBOX_IDS_PER_APPEND_MAX, err);
+        status = check_ids("card_id", card_ids, count, CARDBOX_IDS_PER_APPEND_MAX, err);
     return status;
 }
 
@@ -139,8 +139,8 @@ static cardbox_status create_box(cardbox_box_change *out, cardbox *db, const cha
     if (status == CARDBOX_OK)
         status = uuid_or_new(&box, "box_id", options->box_id, err);
     if (status == CARDBOX_OK)
-        status =
-            check_card_ids(options->card_ids, options->card_count, CARDBOX_IDS_PER_APPEND_MAX, err);
+        status = check_ids("card_id", options->card_ids, options->card_count,
+                           CARDBOX_IDS_PER_APPEND_MAX, err);
     if (status == CARDBOX_OK)
         status = check_parents(options, &box, err);
     if (status != CARDBOX_OK)

@@ -14,14 +14,6 @@ static void add_box(cardbox_boxes *result, const store_rows *rows, int row)
     box_read_head(&result->boxes[result->count++], &none, &result->memory, &box_id, &head);
 }
 
-static cardbox_status read_cursor(box_list *list, const char *cursor, arena *memory,
-                                  cardbox_error *err)
-{
-    if (cursor == NULL || list_cursor_read_box(&list->from, slice_of(cursor), memory))
-        return CARDBOX_OK;
-    return memory->failed ? error_nomem(err) : error_cursor(err, cursor);
-}
-
 static cardbox_status run_list(store_rows **rows, cardbox *db, const box_list *list,
                                cardbox_error *err)
 {
@@ -43,9 +35,10 @@ static cardbox_status fill_page(cardbox_boxes *result, cardbox *db, box_list *li
     do {
         store_rows *rows = NULL;
         box_page page;
-        cardbox_status status = read_cursor(list, result->cursor, &result->memory, err);
-        if (status == CARDBOX_OK)
-            status = run_list(&rows, db, list, err);
+        if (result->cursor != NULL &&
+            !list_cursor_read_box(&list->from, slice_of(result->cursor), &result->memory))
+            return cursor_failure(result->cursor, &result->memory, err);
+        cardbox_status status = run_list(&rows, db, list, err);
         if (status != CARDBOX_OK)
             return status;
         box_page_read(&page, rows, list->limit, &result->memory);

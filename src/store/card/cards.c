@@ -180,7 +180,7 @@ cardbox_status cardbox_cards_get(cardbox_cards **out, cardbox *db, const char *t
     params p = PARAMS_INIT;
     cardbox_status status = check_read(out, db, tenant, err);
     if (status == CARDBOX_OK)
-        status = check_card_ids(card_ids, count, CARDBOX_IDS_PER_READ_MAX, err);
+        status = check_ids("card_id", card_ids, count, CARDBOX_IDS_PER_READ_MAX, err);
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
@@ -316,14 +316,6 @@ static cardbox_status read_times(card_list *out, const cardbox_card_filter *filt
     return status;
 }
 
-static cardbox_status read_cursor(card_list *out, const char *cursor, arena *memory,
-                                  cardbox_error *err)
-{
-    if (list_cursor_read(&out->from, slice_of(cursor), memory))
-        return CARDBOX_OK;
-    return memory->failed ? error_nomem(err) : error_cursor(err, cursor);
-}
-
 static cardbox_status read_filter(card_list *out, const cardbox_card_filter *filter, arena *memory,
                                   cardbox_error *err)
 {
@@ -334,17 +326,10 @@ static cardbox_status read_filter(card_list *out, const cardbox_card_filter *fil
         status = read_matches(out, filter, memory, err);
     if (status == CARDBOX_OK)
         status = read_times(out, filter, err);
-    if (status == CARDBOX_OK && filter->cursor != NULL)
-        status = read_cursor(out, filter->cursor, memory, err);
+    if (status == CARDBOX_OK && filter->cursor != NULL &&
+        !list_cursor_read(&out->from, slice_of(filter->cursor), memory))
+        status = cursor_failure(filter->cursor, memory, err);
     return status;
-}
-
-static cardbox_status run_list(store_rows **rows, cardbox *db, const card_list *list,
-                               cardbox_error *err)
-{
-    params p = PARAMS_INIT;
-    cards_list_params(&p, list);
-    return client_run(db, STATEMENT_cards_list, &p, RUN_AGAIN, rows, err);
 }
 
 /* Reads cards until the page is full or the list ends: the number of cards that one statement
@@ -355,7 +340,9 @@ static cardbox_status fill_page(cardbox_cards *cards, cardbox *db, card_list *li
     do {
         store_rows *rows = NULL;
         card_page page;
-        cardbox_status status = run_list(&rows, db, list, err);
+        params p = PARAMS_INIT;
+        cards_list_params(&p, list);
+        cardbox_status status = client_run(db, STATEMENT_cards_list, &p, RUN_AGAIN, &rows, err);
         if (status != CARDBOX_OK)
             return status;
         card_page_read(&page, rows, list->limit);

@@ -127,21 +127,6 @@ static cardbox_status put_lines(params *p, import_item *const *items, size_t cou
     return ok ? CARDBOX_OK : error_nomem(err);
 }
 
-static void put_session(params *p, const import_item *item)
-{
-    const session_input *session = &item->session;
-    params_text(p, item->tenant);
-    params_text(p, item->session_id);
-    params_text_or_null(p, session->dialect);
-    params_text_or_null(p, session->header);
-    params_text_or_null(p, session->name);
-    params_text_or_null(p, session->forked_from);
-    params_text_or_null(p, session->head);
-    params_int8(p, session->version);
-    params_timestamptz_or_null(p, session->has_created, session->created_micros);
-    params_timestamptz_or_null(p, session->has_updated, session->updated_micros);
-}
-
 static cardbox_status send_lines(cardbox *db, import_item *const *items, size_t count,
                                  store_rows **rows, cardbox_error *err)
 {
@@ -157,7 +142,17 @@ static cardbox_status send_session(cardbox *db, const import_item *item, store_r
                                    cardbox_error *err)
 {
     params p = PARAMS_INIT;
-    put_session(&p, item);
+    const session_input *session = &item->session;
+    params_text(&p, item->tenant);
+    params_text(&p, item->session_id);
+    params_text_or_null(&p, session->dialect);
+    params_text_or_null(&p, session->header);
+    params_text_or_null(&p, session->name);
+    params_text_or_null(&p, session->forked_from);
+    params_text_or_null(&p, session->head);
+    params_int8(&p, session->version);
+    params_timestamptz_or_null(&p, session->has_created, session->created_micros);
+    params_timestamptz_or_null(&p, session->has_updated, session->updated_micros);
     return client_run(db, STATEMENT_session_restore, &p, RUN_AGAIN, rows, err);
 }
 

@@ -146,7 +146,7 @@ cardbox_status cardbox_sessions_list(cardbox_sessions **out, cardbox *db, const 
         return status;
     *out = NULL;
     if (cursor != NULL && !list_cursor_read(&from, slice_of(cursor), &memory))
-        status = memory.failed ? error_nomem(err) : error_cursor(err, cursor);
+        status = cursor_failure(cursor, &memory, err);
     if (status == CARDBOX_OK) {
         sessions_list_params(&p, slice_of(tenant), &from, limit);
         status = client_run(db, STATEMENT_sessions_list, &p, RUN_AGAIN, &rows, err);
@@ -291,7 +291,7 @@ static cardbox_status make_page(session_page *out, cardbox_entry_list list,
         status = check_id("entry_id", page->entry_id, SESSION_ID_MAX, err);
     if (status == CARDBOX_OK && page->cursor != NULL &&
         !session_pages_cursor(out, LISTS[list], slice_of(page->cursor), memory))
-        status = memory->failed ? error_nomem(err) : error_cursor(err, page->cursor);
+        status = cursor_failure(page->cursor, memory, err);
     out->entry = page->entry_id == NULL ? SLICE("") : slice_of(page->entry_id);
     out->limit = limit;
     out->text_max = text_max_of(page->json_max);
@@ -373,7 +373,7 @@ cardbox_status cardbox_session_get_entries(cardbox_entries **out, cardbox *db, c
     cardbox_status status = check_session_read(out, db, tenant, session_id, NULL, err);
 
     if (status == CARDBOX_OK)
-        status = check_entry_ids(entry_ids, count, CARDBOX_PAGE_MAX, err);
+        status = check_ids("entry_id", entry_ids, count, CARDBOX_PAGE_MAX, err);
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
