@@ -171,7 +171,7 @@ static void set_final_error(pending *p, cardbox_status status, const cardbox_err
 
 static void send_batch(append_batcher *b, pending *const *batch, size_t count)
 {
-    box_append appends[BATCH_MAX];
+    box_append appends[BATCH_MAX] = {{.expected_version = 0}};
     store_rows *rows = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
     bool unknown = false;

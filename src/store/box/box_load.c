@@ -137,13 +137,13 @@ static bool index_reads(read_rows *at, size_t count, const store_rows *rows)
     return true;
 }
 
-static void store_runs(cardbox_boxes *result, const read_rows *at)
+static void store_runs(cardbox_boxes *boxes, const read_rows *at)
 {
-    const store_rows *rows = result->rows;
-    for (int row = 0; row < rows_count(rows) && !result->memory.failed; row++) {
+    const store_rows *rows = boxes->all.rows;
+    for (int row = 0; row < rows_count(rows) && !boxes->all.memory.failed; row++) {
         const read_rows *its = &at[rows_int8(rows, row, BOX_COL_ORD) - 1];
         if (rows_int4(rows, row, BOX_COL_KIND) == BOX_IDS && its->box != NULL)
-            box_store_ids(&result->memory, its->ids, its->box->first,
+            box_store_ids(&boxes->all.memory, its->ids, its->box->first,
                           its->box->first + (int64_t)its->box->card_count, box_position(rows, row),
                           box_run_ids(rows, row));
     }
@@ -158,30 +158,31 @@ cardbox_status box_damaged(cardbox_error *err)
 }
 
 /* Adds boxes and missing ids in the order of the request. */
-static cardbox_status fill_boxes(cardbox_boxes *result, const ids_to_read *r,
+static cardbox_status fill_boxes(cardbox_boxes *boxes, const ids_to_read *r,
                                  const char *const *box_ids, size_t count, cardbox_error *err)
 {
-    read_rows *at = arena_zeros(&result->memory, r->read_count, sizeof(*at));
+    read_rows *at = arena_zeros(&boxes->all.memory, r->read_count, sizeof(*at));
     if (at == NULL)
         return CARDBOX_OK; /* boxes_finish returns CARDBOX_NOMEM */
-    if (!index_reads(at, r->read_count, result->rows))
+    if (!index_reads(at, r->read_count, boxes->all.rows))
         return box_damaged(err);
-    for (size_t i = 0; i < count && !result->memory.failed; i++) {
+    for (size_t i = 0; i < count && !boxes->all.memory.failed; i++) {
         size_t read = r->read_of[i];
         if (r->first[i] != i)
             continue;
         if (read == 0 || at[read - 1].head == 0) {
-            result->missing[result->missing_count++] =
-                arena_copy(&result->memory, slice_of(box_ids[i]));
+            boxes->all.missing[boxes->all.missing_count++] =
+                arena_copy(&boxes->all.memory, slice_of(box_ids[i]));
             continue;
         }
         box_head head;
-        cardbox_box *box = &result->boxes[result->count++];
-        box_head_read(&head, result->rows, at[read - 1].head - 1);
-        box_read_head(box, &at[read - 1].ids, &result->memory, &r->reads[read - 1].box_id, &head);
+        cardbox_box *box = boxes_add(boxes);
+        box_head_read(&head, boxes->all.rows, at[read - 1].head - 1);
+        box_read_head(box, &at[read - 1].ids, &boxes->all.memory, &r->reads[read - 1].box_id,
+                      &head);
         at[read - 1].box = box;
     }
-    store_runs(result, at);
+    store_runs(boxes, at);
     return CARDBOX_OK;
 }
 
@@ -231,7 +232,7 @@ cardbox_status cardbox_load_boxes(cardbox_boxes **out, cardbox *db, const char *
     box_read how = BOX_READ_INIT;
     ids_to_read r = {.memory = ARENA_INIT};
     store_rows *rows = NULL;
-    cardbox_boxes *result = NULL;
+    cardbox_boxes *boxes = NULL;
     cardbox_status status = check_read(out, db, tenant, err);
     if (status != CARDBOX_OK)
         return status;
@@ -247,10 +248,10 @@ cardbox_status cardbox_load_boxes(cardbox_boxes **out, cardbox *db, const char *
     if (status == CARDBOX_OK)
         status = run_reads(&rows, db, r.reads, r.read_count, err);
     if (status == CARDBOX_OK)
-        status = boxes_new(&result, rows, count, err);
+        status = boxes_new(&boxes, rows, count, err);
     if (status == CARDBOX_OK)
-        status = fill_boxes(result, &r, box_ids, count, err);
-    status = boxes_finish(out, result, status, err);
+        status = fill_boxes(boxes, &r, box_ids, count, err);
+    status = boxes_finish(out, boxes, status, err);
     arena_reset(&r.memory);
     return status;
 }

@@ -17,7 +17,9 @@ typedef struct result {
     store_rows *rows;
     void *entries;
     size_t entry_size, count;
-    int64_t total;      /* the count, unless a list knows that there are more */
+    int64_t total;        /* the count, unless a list knows that there are more */
+    const char **missing; /* requested ids that were not found; NULL: the result has no such list */
+    size_t missing_count;
     const char *cursor; /* of the next page, in `memory`; NULL: this is the last page */
     result_fill *fill;  /* identifies the type of the entries */
 } result;
