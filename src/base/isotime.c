@@ -274,3 +274,9 @@ void isotime_json_micros(buf *out, int64_t micros)
     isotime_from_micros(&time, micros);
     isotime_json(out, &time);
 }
+
+void isotime_member(buf *out, const char *name, int64_t micros)
+{
+    buf_name(out, name);
+    isotime_json_micros(out, micros);
+}

@@ -34,7 +34,8 @@ void isotime_json(buf *out, const isotime *time); /* as a JSON string */
 /* The same for a time in UTC, in microseconds as in isotime_from_micros. */
 size_t isotime_format_micros(char out[ISOTIME_SIZE], int64_t micros);
 void isotime_json_micros(buf *out, int64_t micros);
-const char *isotime_text(arena *memory, int64_t micros); /* NULL: out of memory */
+void isotime_member(buf *out, const char *name, int64_t micros); /* as a member of an object */
+const char *isotime_text(arena *memory, int64_t micros);         /* NULL: out of memory */
 
 /* Microseconds since 1970-01-01T00:00:00Z; a missing offset counts as UTC. */
 int64_t isotime_to_micros(const isotime *time);

@@ -4,9 +4,8 @@
  */
 #include "bus/abilities.h"
 #include "store/box/box_context.h"
-#include "store/box/box_view.h"
+#include "store/box/box_json.h"
 #include "base/errors.h"
-#include "store/list_json.h"
 
 /* The most ids that box:get returns: its output is not streamed. */
 enum { BOX_IDS_MOST = 100000 };

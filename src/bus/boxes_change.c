@@ -4,8 +4,7 @@
  */
 #include "bus/abilities.h"
 #include "base/errors.h"
-#include "store/box/append.h"
-#include "store/list_json.h"
+#include "store/box/box_json.h"
 
 /* Renders the row of a change. Its columns begin at `first`. */
 static cardbox_status render_change(const uuid16 *box, const store_rows *rows, int first, buf *out,

@@ -3,8 +3,9 @@
  */
 #include "bus/abilities.h"
 #include "store/card/card_json.h"
+#include "store/card/card_write.h"
 #include "base/errors.h"
-#include "store/list_json.h"
+#include "store/box/box_json.h"
 
 static cardbox_status no_card(cardbox_error *err)
 {

@@ -6,7 +6,7 @@
 #include "bus/abilities.h"
 #include "base/errors.h"
 #include "store/session/entry_card.h"
-#include "store/write.h"
+#include "store/card/card_write.h"
 
 typedef struct added {
     card_input *inputs;

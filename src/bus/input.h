@@ -8,7 +8,7 @@
 #include "base/uuid.h"
 #include "bus/bus.h"
 #include "cardbox/limits.h"
-#include "store/list.h"
+#include "store/client/list.h"
 #include "model/session/context.h"
 
 struct input_reader {

@@ -18,12 +18,11 @@ static cardbox_status run_statement(const bus_call *call, cardbox *db, store_row
                                     cardbox_error *err)
 {
     const bus_step *step = &call->step;
-    params p;
+    params p = PARAMS_INIT;
     if (step->statement == BUS_NO_STATEMENT)
         return CARDBOX_OK;
     if (db == NULL)
         return error_set(err, CARDBOX_INVALID, "db must not be NULL");
-    params_init(&p, REQUEST_MAX);
     step->build(&p, call);
     client_safety write =
         call->again ? RUN_AGAIN_HERE : RUN_ONCE; /* each run may make new ids, as for a task */

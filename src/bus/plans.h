@@ -6,7 +6,7 @@
 #define BUS_PLANS_H
 
 #include "bus/bus.h"
-#include "store/list.h"
+#include "store/client/list.h"
 #include "store/session/session_pages.h"
 
 /* session:list. */

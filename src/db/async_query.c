@@ -102,10 +102,9 @@ cardbox_status async_conn_send(async_conn *c, statement_id id, params *p,
             params_free(p);
         return error_nomem(err);
     }
-    params_init(&q->params, 0);
     if (p != NULL) {
         q->params = *p;
-        params_init(p, 0);
+        *p = PARAMS_INIT;
     }
     q->id = id;
     q->limits = limits != NULL ? *limits : (query_limits){c->options.statement_timeout_ms, 0};

@@ -37,8 +37,7 @@ static cardbox_status not_connected(const PGconn *pg, cardbox_error *err)
  * its start because of a pooler. */
 static cardbox_status guard_session(store_conn *conn, cardbox_error *err)
 {
-    params p;
-    params_init(&p, 16);
+    params p = PARAMS_INIT;
     params_int4(&p, PQbackendPID(conn->pg));
     cardbox_status status = conn_run(conn, STATEMENT_connection_guard, &p, NULL, err);
     params_free(&p);

@@ -10,11 +10,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-void params_init(params *p, size_t max_bytes)
-{
-    *p = (params){.bytes = BUF_INIT(max_bytes)};
-}
-
 void params_free(params *p)
 {
     buf_free(&p->bytes);

@@ -42,8 +42,6 @@ typedef struct params {
 /* No parameters, which may have REQUEST_MAX bytes together. */
 #define PARAMS_INIT ((params){.bytes = BUF_INIT(REQUEST_MAX)})
 
-/* `max_bytes` bounds all of them together. */
-void params_init(params *p, size_t max_bytes);
 void params_free(params *p);
 
 /* Each of these adds one parameter; between params_array and params_array_end one element. */

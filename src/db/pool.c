@@ -121,12 +121,6 @@ static cardbox_status open_in_place(store_pool *pool, store_conn **out, cardbox_
     return status;
 }
 
-/* True if a connection, or the right to open one, is free and not promised. Lock held. */
-static bool has_free(const store_pool *pool)
-{
-    return pool->stats.idle + pool->options.pool_max - pool->stats.open > pool->promised;
-}
-
 /* Waits until something is promised. False: not in time. Lock held. */
 static bool await_promise(store_pool *pool, int64_t began_us)
 {
@@ -188,7 +182,9 @@ static cardbox_status acquire(store_pool *pool, int64_t began_us, store_conn **o
     if (pool_is_forked(pool))
         return error_forked(err);
     pthread_mutex_lock(&pool->lock);
-    bool is_free = has_free(pool) || await_promise(pool, began_us);
+    /* Connections that are idle, or may be opened. Some of them may be promised. */
+    unsigned available = pool->stats.idle + pool->options.pool_max - pool->stats.open;
+    bool is_free = available > pool->promised || await_promise(pool, began_us);
     if (is_free) {
         conn = take_idle(pool, &unfit);
         pool->stats.open += conn == NULL;

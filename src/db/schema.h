@@ -35,9 +35,6 @@ const schema *schema_of_build(void);
 /* The newest migration of this build. */
 int schema_newest(void);
 
-/* Bytes that schema_params needs in the parameters. */
-#define SCHEMA_PARAMS_BYTES ((size_t)32 * 1024)
-
 /* Adds two parameters, with which a statement finds out whether the database has the functions of
  * this build: their checksums, and the release. */
 void schema_params(params *p);

@@ -5,7 +5,7 @@
 #include "fuzz/fuzz.h"
 #include "base/uuid.h"
 #include "cardbox/limits.h"
-#include "store/list.h"
+#include "store/client/list.h"
 #include "store/session/session_pages.h"
 
 static void check_place(const list_cursor *place, arena *memory)

@@ -7,7 +7,7 @@
 #include "cardbox/limits.h"
 #include "server/request/headers.h"
 #include "server/response/response_format.h"
-#include "store/list.h"
+#include "store/client/list.h"
 
 enum { FIELDS_MAX = 32 };
 

@@ -46,7 +46,7 @@ static cli_exit list_projects(cli_call *call)
 {
     project_list list = {.limit = call->limit > 0 ? call->limit : CARDBOX_PAGE_DEFAULT};
     store_rows *rows = NULL;
-    params p;
+    params p = PARAMS_INIT;
     arena memory = ARENA_INIT;
     cli_exit status = CLI_FAILED;
 
@@ -56,7 +56,6 @@ static cli_exit list_projects(cli_call *call)
         status = cli_failed(call);
         goto done;
     }
-    params_init(&p, 4096);
     projects_params(&p, &list);
     if (client_run(call->db, STATEMENT_projects_list, &p, RUN_AGAIN, &rows, &call->err) ==
         CARDBOX_OK)

@@ -6,7 +6,7 @@
 #define SERVER_BOX_QUERY_H
 
 #include "server/api/handlers.h"
-#include "store/box/box_view.h"
+#include "store/box/box_json.h"
 
 /* The fields with which the query tables of these reads begin. */
 enum { BOX_AT_VERSION, BOX_AT_LENGTH, BOX_AT_TIME, BOX_AT_FIELDS };

@@ -5,7 +5,7 @@
 #include "server/api/box_stream.h"
 #include "server/auth/auth.h"
 #include "server/api/box_query.h"
-#include "store/box/boxes_read.h"
+#include "store/box/box_load.h"
 
 typedef struct box_stream {
     box_read read;  /* reads the next page */

@@ -6,7 +6,7 @@
 #define SERVER_BOX_STREAM_H
 
 #include "server/request/request.h"
-#include "store/box/box_view.h"
+#include "store/box/box_json.h"
 
 /* Ids of a page; a box with fewer is answered without pages. A page is some hundred KB of text and
  * costs PostgreSQL a few ms. */

@@ -1,5 +1,5 @@
 /*
- * boxes.c: reads of one box: its ids, or its cards. A box_read describes the read; box_view.c
+ * boxes.c: reads of one box: its ids, or its cards. A box_read describes the read; box_json.c
  * renders the rows.
  */
 #include "server/api/box_query.h"

@@ -5,9 +5,7 @@
 #include "cardbox/limits.h"
 #include "server/api/handlers.h"
 #include "server/request/headers.h"
-#include "store/box/append.h"
-#include "store/list_json.h"
-#include "store/write.h"
+#include "store/box/box_json.h"
 
 static slice ids_or_none(const field_value *ids)
 {

@@ -5,7 +5,7 @@
  */
 #include "cardbox/limits.h"
 #include "server/api/handlers.h"
-#include "store/write.h"
+#include "store/card/card_write.h"
 
 /* Twice the limit of content, so that an error message can name the card whose content is too deep.
  */

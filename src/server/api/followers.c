@@ -9,7 +9,7 @@
 #include "server/auth/auth.h"
 #include "server/api/handlers.h"
 #include "server/api/task_events.h"
-#include "store/list.h"
+#include "store/client/list.h"
 
 enum {
     ROUND_MS = 200,  /* followers of a loop query at the same times, in one statement */

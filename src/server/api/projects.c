@@ -2,7 +2,6 @@
  * projects.c: the list of all projects, for operators. It is the only list across tenants.
  */
 #include "server/response/page.h"
-#include "store/list_json.h"
 #include "store/admin/projects.h"
 
 HANDLER_PARAMS(build_projects, projects_params)

@@ -7,8 +7,7 @@
 #include "app/log.h"
 #include "server/background/background.h"
 #include "server/auth/token_list.h"
-#include "store/admin/free_slots.h"
-#include "store/admin/cluster_identity.h"
+#include "store/admin/database_info.h"
 #include "store/admin/role.h"
 
 enum {

@@ -11,7 +11,7 @@
 #include "server/background/background.h"
 #include "server/response/failure_log.h"
 #include "store/admin/gc.h"
-#include "store/admin/stale_statistics.h"
+#include "store/admin/database_info.h"
 
 enum {
     CHECK_MS = 1000,

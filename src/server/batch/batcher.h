@@ -8,9 +8,9 @@
 
 #include <sys/queue.h>
 #include "db/statement.h"
-#include "store/box/append.h"
-#include "store/read.h"
-#include "store/write.h"
+#include "store/box/box_read.h"
+#include "store/box/box_write.h"
+#include "store/card/card_write.h"
 
 struct request;
 

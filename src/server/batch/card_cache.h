@@ -7,7 +7,7 @@
 #define SERVER_CARD_CACHE_H
 
 #include "base/arena.h"
-#include "store/read.h"
+#include "store/card/card_read.h"
 
 typedef struct card_cache card_cache;
 

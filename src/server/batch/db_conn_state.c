@@ -8,13 +8,10 @@
 #include "app/log.h"
 #include "server/batch/db_conns_internal.h"
 #include "base/errors.h"
-#include "store/admin/cluster_identity.h"
+#include "store/admin/database_info.h"
 #include "db/schema.h"
 
-enum {
-    INCOMPATIBLE_RETRY_MS = 1000, /* between two checks of an incompatible database */
-    READY_BYTES_MAX = SCHEMA_PARAMS_BYTES + 64
-};
+enum { INCOMPATIBLE_RETRY_MS = 1000 /* between two checks of an incompatible database */ };
 
 static bool is_new_event(database_side *side, int what)
 {
@@ -179,8 +176,7 @@ void db_conns_recheck_standbys(db_conns *conns, const char *reason)
 
 static void send_ready_check(db_conn *conn, query_done done)
 {
-    params p;
-    params_init(&p, READY_BYTES_MAX);
+    params p = PARAMS_INIT;
     schema_params(&p);
     params_bool(&p, conn->group == DB_WRITES);
     send_check(conn, STATEMENT_ready, &p, done);

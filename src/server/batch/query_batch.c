@@ -138,7 +138,8 @@ static void build_params(params *p, const query_batch *batch, const request *fir
 {
     const batch_queue_kind *kind = &QUEUE_KINDS[batch->kind];
     const buf *keys = &batch->batcher->scratch;
-    params_init(p, kind->writes ? (size_t)WRITE_BYTES_MAX : (size_t)READ_BYTES_MAX);
+    *p = (params){.bytes =
+                      BUF_INIT(kind->writes ? (size_t)WRITE_BYTES_MAX : (size_t)READ_BYTES_MAX)};
     if (kind->key_size == 0)
         first->ticket.build(p, first->ticket.keys);
     else

@@ -5,7 +5,7 @@
 #define SERVER_PAGE_H
 
 #include "server/api/handlers.h"
-#include "store/list.h"
+#include "store/client/list.h"
 
 /* The two fields that every list has. */
 #define PAGE_LIMIT_FIELD                                                                           \

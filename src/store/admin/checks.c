@@ -10,8 +10,7 @@ cardbox_status admin_counts(cardbox *db, const char *tenant, int64_t *cards, int
                             int64_t *sessions, cardbox_error *err)
 {
     store_rows *rows = NULL;
-    params p;
-    params_init(&p, 4096);
+    params p = PARAMS_INIT;
     params_cstr(&p, tenant);
     cardbox_status status = client_run(db, STATEMENT_project_counts, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK) {
@@ -104,10 +103,9 @@ static cardbox_status inspect_names(cardbox *db, statement_id id, char *out, siz
 static cardbox_status inspect_grants(cardbox *db, admin_facts *out, cardbox_error *err)
 {
     store_rows *rows = NULL;
-    params p;
+    params p = PARAMS_INIT;
     if (!out->in_worker_role)
         return CARDBOX_OK;
-    params_init(&p, 64);
     params_int8(&p, ADMIN_GRANTS_NAMED);
     cardbox_status status = client_run(db, STATEMENT_doctor_grants, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK) {

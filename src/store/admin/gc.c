@@ -35,8 +35,7 @@ static void add_sum(gc_sum *sum, const store_rows *rows)
 /* Sets lock_timeout, for locks of whole tables. Rows that others have locked are skipped. */
 static cardbox_status wait_for_locks(cardbox *tx, cardbox_error *err)
 {
-    params p;
-    params_init(&p, 64);
+    params p = PARAMS_INIT;
     params_cstr(&p, GC_LOCK_WAIT_MS);
     params_bool(&p, true);
     return client_run(tx, STATEMENT_lock_wait, &p, RUN_ONCE, NULL, err);
@@ -45,8 +44,7 @@ static cardbox_status wait_for_locks(cardbox *tx, cardbox_error *err)
 static cardbox_status run_gc_statement(store_rows **rows, cardbox *tx, int64_t retention_days,
                                        int64_t most, cardbox_error *err)
 {
-    params p;
-    params_init(&p, 64);
+    params p = PARAMS_INIT;
     params_int8(&p, retention_days * GC_SECONDS_PER_DAY);
     params_int8(&p, most);
     return client_run(tx, STATEMENT_gc_batch, &p, RUN_ONCE, rows, err);
@@ -81,10 +79,9 @@ cardbox_status gc_batch(gc_sum *sum, gc_state *state, cardbox *db, int64_t reten
 void gc_blocker_get(gc_blocker *out, cardbox *db, gc_state state)
 {
     store_rows *rows = NULL;
-    params p;
+    params p = PARAMS_INIT;
     bool is_busy = state == GC_BUSY;
     *out = (gc_blocker){.text = "it has ended just now"};
-    params_init(&p, 64);
     params_cstr(&p, is_busy ? "gc" : NULL);
     if (!is_busy)
         params_bool(&p, false);
@@ -101,8 +98,7 @@ void gc_blocker_get(gc_blocker *out, cardbox *db, gc_state state)
 cardbox_status gc_count(gc_sum *sum, cardbox *db, int64_t retention_days, cardbox_error *err)
 {
     store_rows *rows = NULL;
-    params p;
-    params_init(&p, 64);
+    params p = PARAMS_INIT;
     params_int8(&p, retention_days * GC_SECONDS_PER_DAY);
     cardbox_status status = client_run(db, STATEMENT_gc_count, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK)

@@ -4,8 +4,6 @@
  */
 #include "store/admin/projects.h"
 
-#include <inttypes.h>
-
 /* Columns of STATEMENT_projects_list. After the id there are two for each kind. */
 enum { COL_ID, COL_COUNTS };
 
@@ -44,18 +42,31 @@ void project_json(buf *out, const store_rows *rows, int row)
 {
     const char *capped[PROJECT_KINDS];
     size_t count = 0;
-    buf_text(out, "{\"project_id\":");
-    buf_json_string(out, project_id(rows, row));
+    buf_char(out, '{');
+    buf_member_text(out, "project_id", project_id(rows, row));
     for (int kind = 0; kind < PROJECT_KINDS; kind++) {
         bool more;
         int64_t live = project_count(rows, row, (project_kind)kind, &more);
         const char *name = KIND_NAMES[kind];
-        buf_printf(out, ",\"%s\":%" PRId64, name, live);
+        buf_member_int(out, name, live);
         if (more)
             capped[count++] = name;
     }
     buf_text(out, ",\"capped\":[");
-    for (size_t i = 0; i < count; i++)
-        buf_printf(out, "%s\"%s\"", i > 0 ? "," : "", capped[i]);
+    for (size_t i = 0; i < count; i++) {
+        buf_comma(out);
+        buf_json_text(out, capped[i]);
+    }
     buf_text(out, "]}");
+}
+
+void list_json_projects(buf *out, const store_rows *rows, int64_t limit, arena *memory)
+{
+    int count = rows_count(rows);
+    buf_text(out, "{\"projects\":[");
+    for (int row = 0; row < count && row < limit; row++) {
+        buf_comma(out);
+        project_json(out, rows, row);
+    }
+    list_json_end(out, projects_next(rows, limit, memory), memory);
 }

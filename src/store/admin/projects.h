@@ -6,7 +6,8 @@
 #ifndef STORE_PROJECTS_H
 #define STORE_PROJECTS_H
 
-#include "store/list.h"
+#include "db/params.h"
+#include "store/client/list.h"
 
 /* Maximum rows of each kind that are counted in a project, so that listing large projects costs no
  * more. */
@@ -38,5 +39,8 @@ int64_t project_count(const store_rows *rows, int row, project_kind kind, bool *
 
 /* {"project_id","cards","boxes","sessions","tasks","capped"}. */
 void project_json(buf *out, const store_rows *rows, int row);
+
+/* Appends a page: {"projects":[...],"next_cursor":...}. */
+void list_json_projects(buf *out, const store_rows *rows, int64_t limit, arena *memory);
 
 #endif

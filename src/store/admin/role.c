@@ -26,10 +26,9 @@ cardbox_status role_rights_get(role_rights *out, cardbox *db, cardbox_error *err
 cardbox_status role_check_get(role_check *out, cardbox *db, cardbox_error *err)
 {
     store_rows *rows = NULL;
-    params p;
+    params p = PARAMS_INIT;
     int version;
     *out = (role_check){.has_schema = false};
-    params_init(&p, SCHEMA_PARAMS_BYTES + 16);
     schema_params(&p);
     params_bool(&p, true);
     cardbox_status status = client_run(db, STATEMENT_ready, &p, RUN_AGAIN, &rows, err);

@@ -13,7 +13,7 @@ static const struct {
 } SCOPES[] = {
     {"read", TOKEN_READ}, {"write", TOKEN_WRITE}, {"tasks", TOKEN_TASKS}, {"admin", TOKEN_ADMIN}};
 
-enum { SCOPE_COUNT = sizeof(SCOPES) / sizeof(SCOPES[0]), PARAMS_SPACE = 1 << 20 };
+enum { SCOPE_COUNT = sizeof(SCOPES) / sizeof(SCOPES[0]) };
 
 static unsigned scope_of(slice name)
 {
@@ -81,11 +81,10 @@ cardbox_status tokens_create(token_made *out, cardbox *db, const token_input *in
                              cardbox_error *err)
 {
     store_rows *rows = NULL;
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_input(input, err);
     if (status != CARDBOX_OK)
         return status;
-    params_init(&p, PARAMS_SPACE);
     params_cstr(&p, input->name);
     params_text(&p, (slice){(const char *)input->hash, TOKEN_HASH_SIZE});
     add_lists(&p, input);
@@ -122,11 +121,10 @@ cardbox_status tokens_revoke(int64_t *out, cardbox *db, const char *id_or_name, 
 {
     store_rows *rows = NULL;
     int64_t id;
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_id("name", id_or_name, TOKEN_NAME_MAX, err);
     if (status != CARDBOX_OK)
         return status;
-    params_init(&p, PARAMS_SPACE);
     if (read_id(&id, id_or_name)) {
         params_int8(&p, id);
         params_null(&p);
@@ -150,8 +148,7 @@ cardbox_status tokens_revoke(int64_t *out, cardbox *db, const char *id_or_name, 
 
 cardbox_status tokens_watch(store_rows **out, cardbox *db, int64_t known, cardbox_error *err)
 {
-    params p;
-    params_init(&p, 64);
+    params p = PARAMS_INIT;
     params_int8(&p, known);
     return client_run(db, STATEMENT_tokens_changed, &p, RUN_AGAIN, out, err);
 }

@@ -171,14 +171,13 @@ static void set_final_error(pending *p, cardbox_status status, const cardbox_err
 
 static void send_batch(append_batcher *b, pending *const *batch, size_t count)
 {
-    box_append appends[BATCH_MAX];
+    box_append appends[BATCH_MAX] = {{.expected_version = 0}};
     store_rows *rows = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
     bool unknown = false;
-    params p;
+    params p = PARAMS_INIT;
     for (size_t i = 0; i < count; i++)
         appends[i] = *batch[i]->append;
-    params_init(&p, REQUEST_MAX);
     boxes_append_params(&p, appends, count, false);
     cardbox_status status =
         pool_run(b->pool, batch[0]->began_us, STATEMENT_boxes_append, &p, &rows, &unknown, &err);

@@ -6,7 +6,7 @@
 #define STORE_APPEND_BATCHER_H
 
 #include "db/pool.h"
-#include "store/box/append.h"
+#include "store/box/box_write.h"
 
 typedef struct append_batcher append_batcher;
 

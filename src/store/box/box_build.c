@@ -3,7 +3,7 @@
  * its cards; box_context.c builds the context.
  */
 #include "store/box/box_context.h"
-#include "store/box/boxes_read.h"
+#include "store/box/box_load.h"
 #include "store/client/call.h"
 #include "store/context/context_result.h"
 
@@ -37,7 +37,7 @@ cardbox_status cardbox_build_box_context(cardbox_context **out, cardbox *db, con
     box_read read = BOX_READ_INIT;
     box_context_request request = {.reads = &read, .count = 1, .bytes_max = CONTEXT_BYTES_MAX};
     store_rows *rows = NULL;
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_read(out, db, tenant, err);
 
     if (status == CARDBOX_OK)
@@ -57,7 +57,6 @@ cardbox_status cardbox_build_box_context(cardbox_context **out, cardbox *db, con
     status = box_read_cards(&read, tenant, box_id, err);
     if (status != CARDBOX_OK)
         return status;
-    params_init(&p, REQUEST_MAX);
     box_context_params(&p, &request);
     status = box_read_run(&rows, STATEMENT_box_context, &p, db, tenant, box_id, part, err);
     if (status == CARDBOX_OK)

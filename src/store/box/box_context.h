@@ -5,7 +5,7 @@
 #ifndef STORE_BOX_CONTEXT_H
 #define STORE_BOX_CONTEXT_H
 
-#include "store/box/box_view.h"
+#include "store/box/box_json.h"
 #include "model/session/context.h"
 
 /* Limit for the cards of one context. */

@@ -4,14 +4,10 @@
 #include "cardbox/box.h"
 
 #include "base/isotime.h"
-#include "store/box/boxes_read.h"
+#include "store/box/box_load.h"
 #include "store/client/call.h"
 #include "store/client/result.h"
-#include "store/list.h"
-
-struct cardbox_log {
-    result all;
-};
+#include "store/box/box_read.h"
 
 /* If the box exists, but no change matches, there is one row without a version. */
 static bool fill_entry(void *entry, arena *memory, const store_rows *rows, int row)
@@ -33,7 +29,7 @@ cardbox_status cardbox_box_log(cardbox_log **out, cardbox *db, const char *tenan
 {
     store_rows *rows = NULL;
     history h = {.before = before_version > 0 ? before_version : INT64_MAX, .ids_max = -1};
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_read(out, db, tenant, err);
     if (status == CARDBOX_OK && before_version < 0)
         status = error_set(err, CARDBOX_INVALID, "before_version must be 0 or more");
@@ -48,7 +44,6 @@ cardbox_status cardbox_box_log(cardbox_log **out, cardbox *db, const char *tenan
         return box_not_found(box_id, err);
     h.tenant = slice_of(tenant);
     h.limit = limit;
-    params_init(&p, REQUEST_MAX);
     box_log_params(&p, &h);
     status = client_run(db, STATEMENT_box_log, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK && rows_count(rows) == 0) {
@@ -63,16 +58,15 @@ cardbox_status cardbox_box_log(cardbox_log **out, cardbox *db, const char *tenan
 
 size_t cardbox_log_count(const cardbox_log *log)
 {
-    return log == NULL ? 0 : log->all.count;
+    return result_count(log);
 }
 
 const cardbox_log_entry *cardbox_log_at(const cardbox_log *log, size_t index)
 {
-    const cardbox_log_entry *entries = log == NULL ? NULL : log->all.entries;
-    return index < cardbox_log_count(log) ? &entries[index] : NULL;
+    return result_at(log, index);
 }
 
 void cardbox_log_free(cardbox_log *log)
 {
-    result_free((result *)log);
+    result_free(log);
 }

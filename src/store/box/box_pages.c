@@ -2,7 +2,7 @@
  * box_pages.c: reads a box of any length in pages, for <cardbox/box.h>, with the public functions.
  */
 #include "cardbox/limits.h"
-#include "store/box/boxes_read.h"
+#include "store/box/box_load.h"
 #include "base/errors.h"
 
 /* The ids that are still to be read, of one version of the box. `length` is passed to the callback:

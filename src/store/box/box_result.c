@@ -3,38 +3,30 @@
  */
 #include "store/box/box_result.h"
 
-#include <stdlib.h>
 #include "base/isotime.h"
 #include "base/scan.h"
 #include "base/errors.h"
 
 cardbox_status boxes_new(cardbox_boxes **out, store_rows *rows, size_t count, cardbox_error *err)
 {
-    cardbox_boxes *made = calloc(1, sizeof(*made));
-    if (made != NULL) {
-        made->rows = rows;
-        made->boxes = arena_zeros(&made->memory, count, sizeof(*made->boxes));
-        made->missing = arena_zeros(&made->memory, count, sizeof(*made->missing));
-    } else {
-        rows_free(rows);
-    }
-    if (made == NULL || made->memory.failed) {
-        cardbox_boxes_free(made);
-        return error_nomem(err);
-    }
-    *out = made;
-    return CARDBOX_OK;
+    cardbox_boxes *made = result_empty(rows, count, sizeof(cardbox_box), err);
+    if (made == NULL)
+        return CARDBOX_NOMEM;
+    made->all.missing = arena_zeros(&made->all.memory, count, sizeof(*made->all.missing));
+    return boxes_finish(out, made, CARDBOX_OK, err);
+}
+
+cardbox_box *boxes_add(cardbox_boxes *boxes)
+{
+    return (cardbox_box *)boxes->all.entries + boxes->all.count++;
 }
 
 cardbox_status boxes_finish(cardbox_boxes **out, cardbox_boxes *boxes, cardbox_status status,
                             cardbox_error *err)
 {
-    if (status == CARDBOX_OK && boxes->memory.failed)
-        status = error_nomem(err);
+    status = result_finish(boxes, status, err);
     if (status == CARDBOX_OK)
         *out = boxes;
-    else
-        cardbox_boxes_free(boxes);
     return status;
 }
 
@@ -95,34 +87,30 @@ void box_read_head(cardbox_box *box, const char ***ids, arena *memory, const uui
 
 size_t cardbox_boxes_count(const cardbox_boxes *boxes)
 {
-    return boxes == NULL ? 0 : boxes->count;
+    return result_count(boxes);
 }
 
 const cardbox_box *cardbox_boxes_at(const cardbox_boxes *boxes, size_t index)
 {
-    return index < cardbox_boxes_count(boxes) ? &boxes->boxes[index] : NULL;
+    return result_at(boxes, index);
 }
 
 size_t cardbox_boxes_missing_count(const cardbox_boxes *boxes)
 {
-    return boxes == NULL ? 0 : boxes->missing_count;
+    return boxes == NULL ? 0 : boxes->all.missing_count;
 }
 
 const char *cardbox_boxes_missing_at(const cardbox_boxes *boxes, size_t index)
 {
-    return index < cardbox_boxes_missing_count(boxes) ? boxes->missing[index] : NULL;
+    return index < cardbox_boxes_missing_count(boxes) ? boxes->all.missing[index] : NULL;
 }
 
 const char *cardbox_boxes_cursor(const cardbox_boxes *boxes)
 {
-    return boxes == NULL ? NULL : boxes->cursor;
+    return result_cursor(boxes);
 }
 
 void cardbox_boxes_free(cardbox_boxes *boxes)
 {
-    if (boxes == NULL)
-        return;
-    rows_free(boxes->rows);
-    arena_reset(&boxes->memory);
-    free(boxes);
+    result_free(boxes);
 }

@@ -7,21 +7,19 @@
 
 #include "base/arena.h"
 #include "cardbox/box.h"
-#include "store/read.h"
+#include "store/box/box_read.h"
+#include "store/client/result.h"
 
 struct cardbox_boxes {
-    arena memory;
-    store_rows *rows;
-    cardbox_box *boxes;
-    size_t count;
-    const char **missing;
-    size_t missing_count;
-    const char *cursor; /* NULL: the last page */
+    result all;
 };
 
 /* Makes an empty result with capacity for `count` boxes and missing ids. It owns the rows; on
  * failure they are freed. */
 cardbox_status boxes_new(cardbox_boxes **out, store_rows *rows, size_t count, cardbox_error *err);
+
+/* Returns the next box of the result, to be filled. */
+cardbox_box *boxes_add(cardbox_boxes *boxes);
 
 /* Sets *out to the result. If `status` is a failure or memory ran out, frees the result and returns
  * the failure. */

@@ -1,15 +1,15 @@
 /*
  * boxes_change.c: the public functions of <cardbox/box.h> that change boxes. Each checks its
- * arguments and runs one statement of write.h.
+ * arguments and runs one statement of box_write.h.
  */
 #include "cardbox/box.h"
 
 #include <inttypes.h>
 #include "base/clock.h"
 #include "store/box/append_batcher.h"
-#include "store/box/boxes_read.h"
+#include "store/box/box_load.h"
 #include "store/client/call.h"
-#include "store/write.h"
+#include "store/box/box_write.h"
 
 /* Limit for the ids of a batched append. Larger ones are sent alone, since they would delay the
  * others of a batch. */
@@ -105,7 +105,7 @@ static cardbox_status check_change(uuid16 *box, cardbox *db, const char *tenant,
     if (status == CARDBOX_OK)
         status = check_uuid(box, "box_id", box_id, err);
     if (status == CARDBOX_OK)
-        status = check_card_ids(card_ids, count, CARDBOX_IDS_PER_APPEND_MAX, err);
+        status = check_ids("card_id", card_ids, count, CARDBOX_IDS_PER_APPEND_MAX, err);
     return status;
 }
 
@@ -133,14 +133,14 @@ static cardbox_status create_box(cardbox_box_change *out, cardbox *db, const cha
                                  cardbox_error *err)
 {
     uuid16 box;
-    params p;
+    params p = PARAMS_INIT;
     buf ids, parents;
     cardbox_status status = check_call(db, tenant, err);
     if (status == CARDBOX_OK)
         status = uuid_or_new(&box, "box_id", options->box_id, err);
     if (status == CARDBOX_OK)
-        status =
-            check_card_ids(options->card_ids, options->card_count, CARDBOX_IDS_PER_APPEND_MAX, err);
+        status = check_ids("card_id", options->card_ids, options->card_count,
+                           CARDBOX_IDS_PER_APPEND_MAX, err);
     if (status == CARDBOX_OK)
         status = check_parents(options, &box, err);
     if (status != CARDBOX_OK)
@@ -148,7 +148,6 @@ static cardbox_status create_box(cardbox_box_change *out, cardbox *db, const cha
     box_create made = {slice_of(tenant), box,
                        ids_json(&ids, options->card_ids, options->card_count),
                        ids_json(&parents, options->parent_ids, options->parent_count), may_exist};
-    params_init(&p, REQUEST_MAX);
     box_create_params(&p, &made);
     finish_param(&p, &ids);
     finish_param(&p, &parents);
@@ -180,7 +179,7 @@ cardbox_status cardbox_box_ensure(cardbox_box_change *out, cardbox *db, const ch
 static cardbox_status send_append(box_change *change, cardbox *db, const box_append *append,
                                   size_t count, cardbox_error *err)
 {
-    params p;
+    params p = PARAMS_INIT;
     store_rows *rows = NULL;
     int64_t began_us = clock_us();
     cardbox_status status = CARDBOX_OK;
@@ -189,7 +188,6 @@ static cardbox_status send_append(box_change *change, cardbox *db, const box_app
         status = append_batcher_run(db->append_batcher, append, began_us, change, err);
     if (status != CARDBOX_OK || (change->outcome != 0 && change->outcome != BOX_LOCKED))
         return status;
-    params_init(&p, REQUEST_MAX);
     boxes_append_params(&p, append, 1, true);
     status = client_run_since(db, began_us, STATEMENT_boxes_append, &p,
                               append->key.ptr == NULL ? RUN_ONCE : RUN_AGAIN, &rows, err);
@@ -238,7 +236,7 @@ cardbox_status cardbox_save_box(cardbox_box_change *out, cardbox *db, const char
                                 int64_t expected_version, cardbox_error *err)
 {
     uuid16 box;
-    params p;
+    params p = PARAMS_INIT;
     buf ids;
     cardbox_status status = check_change(&box, db, tenant, box_id, card_ids, count, err);
     if (status == CARDBOX_OK)
@@ -247,7 +245,6 @@ cardbox_status cardbox_save_box(cardbox_box_change *out, cardbox *db, const char
         return status;
     box_save save = {slice_of(tenant), box, ids_json(&ids, card_ids, count), expected_version,
                      false};
-    params_init(&p, REQUEST_MAX);
     box_save_params(&p, &save);
     finish_param(&p, &ids);
     return run_change(out, db, STATEMENT_box_save, &p, expected_version > 0 ? RUN_ONCE : RUN_AGAIN,
@@ -260,7 +257,7 @@ cardbox_status cardbox_box_fork(cardbox_box_change *out, cardbox *db, const char
 {
     const cardbox_fork_options now = CARDBOX_FORK_OPTIONS_INIT;
     uuid16 box, new_box;
-    params p;
+    params p = PARAMS_INIT;
     options = options == NULL ? &now : options;
     cardbox_status status = check_change(&box, db, tenant, box_id, NULL, 0, err);
     if (status == CARDBOX_OK)
@@ -274,7 +271,6 @@ cardbox_status cardbox_box_fork(cardbox_box_change *out, cardbox *db, const char
     if (status != CARDBOX_OK)
         return status;
     box_fork fork = {slice_of(tenant), box, new_box, options->at_version, options->at_length};
-    params_init(&p, REQUEST_MAX);
     box_fork_params(&p, &fork);
     return run_change(out, db, STATEMENT_box_fork, &p, RUN_ONCE, &new_box, err);
 }
@@ -284,11 +280,10 @@ cardbox_status cardbox_box_delete(cardbox *db, const char *tenant, const char *b
 {
     store_rows *rows = NULL;
     uuid16 box;
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_change(&box, db, tenant, box_id, NULL, 0, err);
     if (status != CARDBOX_OK)
         return status;
-    params_init(&p, REQUEST_MAX);
     box_delete_params(&p, slice_of(tenant), &box);
     status = client_run(db, STATEMENT_box_delete, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK && rows_count(rows) == 0)

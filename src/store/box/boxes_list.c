@@ -4,34 +4,21 @@
  */
 #include "store/box/box_result.h"
 #include "store/client/call.h"
-#include "store/list.h"
+#include "store/box/box_read.h"
 
-static void add_box(cardbox_boxes *result, const store_rows *rows, int row)
+static void add_box(cardbox_boxes *boxes, const store_rows *rows, int row)
 {
     const char **none;
-    uuid16 box_id = rows_uuid(rows, row, LIST_COL_BOX);
-    box_head head = {.version = rows_int8(rows, row, LIST_COL_VERSION),
-                     .length = rows_int8(rows, row, LIST_COL_LENGTH),
-                     .parent_ids = rows_jsonb(rows, row, LIST_COL_PARENTS),
-                     .created_micros = rows_micros(rows, row, LIST_COL_CREATED),
-                     .updated_micros = rows_micros(rows, row, LIST_COL_UPDATED)};
-    box_read_head(&result->boxes[result->count++], &none, &result->memory, &box_id, &head);
-}
-
-static cardbox_status read_cursor(box_list *list, const char *cursor, arena *memory,
-                                  cardbox_error *err)
-{
-    if (cursor == NULL || list_cursor_read_box(&list->from, slice_of(cursor), memory))
-        return CARDBOX_OK;
-    return memory->failed ? error_nomem(err) : error_cursor(err, cursor);
+    box_head head;
+    uuid16 box_id = box_list_read(&head, rows, row);
+    box_read_head(boxes_add(boxes), &none, &boxes->all.memory, &box_id, &head);
 }
 
 static cardbox_status run_list(store_rows **rows, cardbox *db, const box_list *list,
                                cardbox_error *err)
 {
     bool of_card = list->card_id.ptr != NULL;
-    params p;
-    params_init(&p, REQUEST_MAX);
+    params p = PARAMS_INIT;
     if (of_card)
         boxes_with_card_params(&p, list);
     else
@@ -42,40 +29,41 @@ static cardbox_status run_list(store_rows **rows, cardbox *db, const box_list *l
 
 /* Reads boxes after the result's cursor until the page is full or the list ends: the number of
  * boxes that one statement visits is limited. */
-static cardbox_status fill_page(cardbox_boxes *result, cardbox *db, box_list *list,
+static cardbox_status fill_page(cardbox_boxes *boxes, cardbox *db, box_list *list,
                                 cardbox_error *err)
 {
     do {
         store_rows *rows = NULL;
         box_page page;
-        cardbox_status status = read_cursor(list, result->cursor, &result->memory, err);
-        if (status == CARDBOX_OK)
-            status = run_list(&rows, db, list, err);
+        if (boxes->all.cursor != NULL &&
+            !list_cursor_read_box(&list->from, slice_of(boxes->all.cursor), &boxes->all.memory))
+            return cursor_failure(boxes->all.cursor, &boxes->all.memory, err);
+        cardbox_status status = run_list(&rows, db, list, err);
         if (status != CARDBOX_OK)
             return status;
-        box_page_read(&page, rows, list->limit, &result->memory);
+        box_page_read(&page, rows, list->limit, &boxes->all.memory);
         for (int row = 0; row < page.count; row++)
-            add_box(result, rows, row);
+            add_box(boxes, rows, row);
         rows_free(rows);
         list->limit -= page.count;
-        result->cursor = page.next;
-    } while (result->cursor != NULL && list->limit > 0);
+        boxes->all.cursor = page.next;
+    } while (boxes->all.cursor != NULL && list->limit > 0);
     return CARDBOX_OK;
 }
 
 static cardbox_status list_boxes(cardbox_boxes **out, cardbox *db, box_list *list,
                                  const char *cursor, unsigned limit, cardbox_error *err)
 {
-    cardbox_boxes *result = NULL;
+    cardbox_boxes *boxes = NULL;
     cardbox_status status = check_page(&limit, err);
     if (status == CARDBOX_OK)
-        status = boxes_new(&result, NULL, limit, err);
+        status = boxes_new(&boxes, NULL, limit, err);
     if (status != CARDBOX_OK)
         return status;
     list->limit = limit;
-    result->cursor = cursor;
-    status = fill_page(result, db, list, err);
-    return boxes_finish(out, result, status, err);
+    boxes->all.cursor = cursor;
+    status = fill_page(boxes, db, list, err);
+    return boxes_finish(out, boxes, status, err);
 }
 
 cardbox_status cardbox_boxes_list(cardbox_boxes **out, cardbox *db, const char *tenant,

@@ -48,14 +48,4 @@ cardbox_status card_input_read(card_input *out, const char *tenant, const cardbo
 
 void card_input_free(card_input *input);
 
-/* Adds the parameters of STATEMENT_cards_add. `whole`: all cards are added or none, and the
- * statement waits for locked cards. Otherwise each card is added independently, and the outcome of
- * a locked card is CARD_LOCKED. */
-void cards_add_params(params *p, const card_input *inputs, size_t count, bool whole);
-
-/* cards.c: adds all cards or none. `outcomes` receives the outcome of each card, and may be NULL.
- */
-cardbox_status cards_send(cardbox_outcome *outcomes, cardbox *db, const card_input *inputs,
-                          size_t count, cardbox_error *err);
-
 #endif

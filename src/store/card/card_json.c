@@ -1,5 +1,5 @@
 /*
- * card_json.c: appends a card as a JSON object. Content is copied as it was written, metadata as
+ * card_json.c: cards and their lists as JSON. Content is copied as it was written, metadata as
  * PostgreSQL prints it. Rows of older versions may contain any JSON in any column: the object is
  * well-formed all the same.
  */
@@ -138,13 +138,11 @@ static void add_content(buf *out, const card_row *card, scan_value content, cons
 /* Adds the members of this service that other card stores do not have. */
 static void add_extras(buf *out, const card_row *card, const char *class_name)
 {
-    buf_text(out, ",\"expires_at\":");
     if (card->has_expiry)
-        isotime_json_micros(out, card->expires_micros);
+        isotime_member(out, "expires_at", card->expires_micros);
     else
-        buf_text(out, "null");
-    buf_text(out, ",\"content_class\":");
-    buf_json_text(out, class_name);
+        buf_text(out, ",\"expires_at\":null");
+    buf_member_text(out, "content_class", slice_of(class_name));
     buf_text(out, card->sealed ? ",\"sealed\":true}" : ",\"sealed\":false}");
 }
 
@@ -158,10 +156,9 @@ void card_json(buf *out, const card_row *card, slice project_id)
     card_facts facts;
     read_facts(&facts, metadata);
 
-    buf_text(out, "{\"card_id\":");
-    buf_json_string(out, card->card_id);
-    buf_text(out, ",\"project_id\":");
-    buf_json_string(out, project_id);
+    buf_char(out, '{');
+    buf_member_text(out, "card_id", card->card_id);
+    buf_member_text(out, "project_id", project_id);
     buf_text(out, ",\"type\":");
     add_type(out, &facts);
     buf_text(out, ",\"content\":");
@@ -180,12 +177,49 @@ void card_json(buf *out, const card_row *card, slice project_id)
         scan_compact(out, tool_calls.text);
     else
         buf_text(out, "null");
-    buf_text(out, ",\"tool_call_id\":");
-    buf_json_or_null(out, card->tool_call_id);
-    buf_text(out, ",\"ttl_seconds\":");
+    buf_member_text(out, "tool_call_id", card->tool_call_id);
     if (card->has_ttl)
-        buf_int(out, card->ttl_seconds);
+        buf_member_int(out, "ttl_seconds", card->ttl_seconds);
     else
-        buf_text(out, "null");
+        buf_text(out, ",\"ttl_seconds\":null");
     add_extras(out, card, class_name);
+}
+
+/* --- lists --- */
+
+void list_json_cards(buf *out, const store_rows *rows, int64_t limit, slice tenant, arena *memory)
+{
+    card_page page;
+    card_page_read(&page, rows, limit);
+    buf_text(out, "{\"cards\":[");
+    for (int row = 0; row < page.count; row++) {
+        card_row card;
+        card_row_read(&card, rows, row, CARD_FIRST);
+        buf_comma(out);
+        card_json(out, &card, tenant);
+    }
+    list_json_end(
+        out, page.next.given ? list_cursor_text(memory, page.next.micros, page.next.id) : NULL,
+        memory);
+}
+
+void list_json_revisions(buf *out, const store_rows *rows, int64_t limit, slice tenant)
+{
+    int64_t number = 0;
+    int count = rows_count(rows);
+    buf_text(out, "{\"revisions\":[");
+    for (int row = 0; row < count && row < limit && !rows_null(rows, row, REVISION_COL_NUMBER);
+         row++) {
+        card_row card;
+        number = rows_int8(rows, row, REVISION_COL_NUMBER);
+        card_row_read(&card, rows, row, REVISION_COL_CARD);
+        buf_comma(out);
+        buf_char(out, '{');
+        buf_member_int(out, "revision", number);
+        isotime_member(out, "replaced_at", rows_micros(rows, row, REVISION_COL_AT));
+        buf_text(out, ",\"card\":");
+        card_json(out, &card, tenant);
+        buf_char(out, '}');
+    }
+    list_json_end_at(out, count > limit, number);
 }

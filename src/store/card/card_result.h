@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "cardbox/card.h"
-#include "store/read.h"
+#include "store/card/card_read.h"
 
 /* The result that a card belongs to. A caller's copy of the card points to it as well. */
 typedef struct card_source {

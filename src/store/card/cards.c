@@ -8,8 +8,8 @@
 #include "store/client/call.h"
 #include "store/card/card_result.h"
 #include "store/client/ids.h"
-#include "store/list.h"
-#include "store/write.h"
+#include "store/card/card_read.h"
+#include "store/card/card_write.h"
 
 const char *cardbox_outcome_name(cardbox_outcome outcome)
 {
@@ -74,8 +74,7 @@ cardbox_status cards_send(cardbox_outcome *outcomes, cardbox *db, const card_inp
                           size_t count, cardbox_error *err)
 {
     store_rows *rows = NULL;
-    params p;
-    params_init(&p, REQUEST_MAX);
+    params p = PARAMS_INIT;
     cards_add_params(&p, inputs, count, true);
     cardbox_status status = client_run(db, STATEMENT_cards_add, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK)
@@ -125,13 +124,12 @@ cardbox_status cardbox_card_delete(cardbox *db, const char *tenant, const char *
                                    cardbox_error *err)
 {
     store_rows *rows = NULL;
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_call(db, tenant, err);
     if (status == CARDBOX_OK)
         status = check_id("card_id", card_id, CARDBOX_CARD_ID_MAX, err);
     if (status != CARDBOX_OK)
         return status;
-    params_init(&p, REQUEST_MAX);
     card_delete_params(&p, slice_of(tenant), slice_of(card_id));
     status = client_run(db, STATEMENT_card_delete, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK)
@@ -179,10 +177,10 @@ cardbox_status cardbox_cards_get(cardbox_cards **out, cardbox *db, const char *t
 {
     store_rows *rows = NULL;
     card_key *keys = NULL;
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_read(out, db, tenant, err);
     if (status == CARDBOX_OK)
-        status = check_card_ids(card_ids, count, CARDBOX_IDS_PER_READ_MAX, err);
+        status = check_ids("card_id", card_ids, count, CARDBOX_IDS_PER_READ_MAX, err);
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;
@@ -191,7 +189,6 @@ cardbox_status cardbox_cards_get(cardbox_cards **out, cardbox *db, const char *t
         return error_nomem(err);
     for (size_t i = 0; i < count; i++)
         keys[i] = (card_key){.tenant = slice_of(tenant), .card_id = slice_of(card_ids[i])};
-    params_init(&p, REQUEST_MAX);
     cards_get_params(&p, keys, count);
     status = client_run(db, STATEMENT_cards_get, &p, RUN_AGAIN, &rows, err);
     free(keys);
@@ -319,14 +316,6 @@ static cardbox_status read_times(card_list *out, const cardbox_card_filter *filt
     return status;
 }
 
-static cardbox_status read_cursor(card_list *out, const char *cursor, arena *memory,
-                                  cardbox_error *err)
-{
-    if (list_cursor_read(&out->from, slice_of(cursor), memory))
-        return CARDBOX_OK;
-    return memory->failed ? error_nomem(err) : error_cursor(err, cursor);
-}
-
 static cardbox_status read_filter(card_list *out, const cardbox_card_filter *filter, arena *memory,
                                   cardbox_error *err)
 {
@@ -337,18 +326,10 @@ static cardbox_status read_filter(card_list *out, const cardbox_card_filter *fil
         status = read_matches(out, filter, memory, err);
     if (status == CARDBOX_OK)
         status = read_times(out, filter, err);
-    if (status == CARDBOX_OK && filter->cursor != NULL)
-        status = read_cursor(out, filter->cursor, memory, err);
+    if (status == CARDBOX_OK && filter->cursor != NULL &&
+        !list_cursor_read(&out->from, slice_of(filter->cursor), memory))
+        status = cursor_failure(filter->cursor, memory, err);
     return status;
-}
-
-static cardbox_status run_list(store_rows **rows, cardbox *db, const card_list *list,
-                               cardbox_error *err)
-{
-    params p;
-    params_init(&p, REQUEST_MAX);
-    cards_list_params(&p, list);
-    return client_run(db, STATEMENT_cards_list, &p, RUN_AGAIN, rows, err);
 }
 
 /* Reads cards until the page is full or the list ends: the number of cards that one statement
@@ -359,7 +340,9 @@ static cardbox_status fill_page(cardbox_cards *cards, cardbox *db, card_list *li
     do {
         store_rows *rows = NULL;
         card_page page;
-        cardbox_status status = run_list(&rows, db, list, err);
+        params p = PARAMS_INIT;
+        cards_list_params(&p, list);
+        cardbox_status status = client_run(db, STATEMENT_cards_list, &p, RUN_AGAIN, &rows, err);
         if (status != CARDBOX_OK)
             return status;
         card_page_read(&page, rows, list->limit);

@@ -5,7 +5,7 @@
 #include "base/isotime.h"
 #include "store/client/call.h"
 #include "store/card/card_result.h"
-#include "store/list.h"
+#include "store/card/card_read.h"
 
 struct cardbox_revisions {
     cardbox_cards *cards; /* owns the rows */
@@ -53,7 +53,7 @@ cardbox_status cardbox_card_revisions(cardbox_revisions **out, cardbox *db, cons
 {
     history h = {.before = before_revision > 0 ? before_revision : INT64_MAX};
     store_rows *rows = NULL;
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_read(out, db, tenant, err);
     if (status == CARDBOX_OK)
         status = check_id("card_id", card_id, CARDBOX_CARD_ID_MAX, err);
@@ -67,7 +67,6 @@ cardbox_status cardbox_card_revisions(cardbox_revisions **out, cardbox *db, cons
     h.tenant = slice_of(tenant);
     h.card_id = slice_of(card_id);
     h.limit = limit;
-    params_init(&p, REQUEST_MAX);
     card_revisions_params(&p, &h);
     status = client_run(db, STATEMENT_card_revisions, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK && rows_count(rows) == 0) {

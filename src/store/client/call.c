@@ -29,9 +29,8 @@ cardbox_status check_made(const void *given, size_t size, const char *init, card
     return error_set(err, CARDBOX_INVALID, "struct_size is %zu: start from %s", said, init);
 }
 
-/* `what` names one id in messages. */
-static cardbox_status check_ids(const char *what, const char *const *ids, size_t count, size_t max,
-                                cardbox_error *err)
+cardbox_status check_ids(const char *what, const char *const *ids, size_t count, size_t max,
+                         cardbox_error *err)
 {
     cardbox_status status = CARDBOX_OK;
     if (count > max)
@@ -44,16 +43,9 @@ static cardbox_status check_ids(const char *what, const char *const *ids, size_t
     return status;
 }
 
-cardbox_status check_card_ids(const char *const *card_ids, size_t count, size_t max,
-                              cardbox_error *err)
+cardbox_status cursor_failure(const char *cursor, const arena *memory, cardbox_error *err)
 {
-    return check_ids("card_id", card_ids, count, max, err);
-}
-
-cardbox_status check_entry_ids(const char *const *entry_ids, size_t count, size_t max,
-                               cardbox_error *err)
-{
-    return check_ids("entry_id", entry_ids, count, max, err);
+    return memory->failed ? error_nomem(err) : error_cursor(err, cursor);
 }
 
 cardbox_status check_page(unsigned *limit, cardbox_error *err)

@@ -19,11 +19,12 @@ cardbox_status check_made(const void *given, size_t size, const char *init, card
 
 #define CHECK_MADE(given, init, err) check_made((given), sizeof(*(given)), (init), (err))
 
-/* Checks up to `max` ids of cards, or of entries. */
-cardbox_status check_card_ids(const char *const *card_ids, size_t count, size_t max,
-                              cardbox_error *err);
-cardbox_status check_entry_ids(const char *const *entry_ids, size_t count, size_t max,
-                               cardbox_error *err);
+/* Checks up to `max` ids of cards or entries. `what` names one id in messages. */
+cardbox_status check_ids(const char *what, const char *const *ids, size_t count, size_t max,
+                         cardbox_error *err);
+
+/* Returns why a list's cursor could not be read: it is malformed, or memory ran out. */
+cardbox_status cursor_failure(const char *cursor, const arena *memory, cardbox_error *err);
 
 /* Sets a limit of 0 to the default, and rejects one over CARDBOX_PAGE_MAX. */
 cardbox_status check_page(unsigned *limit, cardbox_error *err);

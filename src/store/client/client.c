@@ -115,9 +115,8 @@ static cardbox_status warm_up(store_pool *pool, cardbox_error *err)
 static cardbox_status check_schema(cardbox *db, cardbox_error *err)
 {
     store_rows *rows = NULL;
-    params p;
+    params p = PARAMS_INIT;
     int found = 0;
-    params_init(&p, SCHEMA_PARAMS_BYTES + 16);
     schema_params(&p);
     params_bool(&p, false);
     cardbox_status status = client_run(db, STATEMENT_ready, &p, RUN_AGAIN, &rows, err);
@@ -226,12 +225,6 @@ cardbox_status cardbox_begin(cardbox **tx, cardbox *db, cardbox_error *err)
     return client_begin(tx, db, STATEMENT_begin, err);
 }
 
-static bool speaks_utf8(const PGconn *conn)
-{
-    const char *encoding = PQparameterStatus(conn, "client_encoding");
-    return encoding != NULL && strcmp(encoding, "UTF8") == 0;
-}
-
 cardbox_status cardbox_borrow(cardbox **tx, struct pg_conn *conn, cardbox_error *err)
 {
     cardbox *made = NULL;
@@ -242,7 +235,8 @@ cardbox_status cardbox_borrow(cardbox **tx, struct pg_conn *conn, cardbox_error 
     if (!conn_is_idle(conn))
         return error_set(err, CARDBOX_INVALID,
                          "conn must be idle, blocking and not in pipeline mode");
-    if (!speaks_utf8(conn))
+    const char *encoding = PQparameterStatus(conn, "client_encoding");
+    if (encoding == NULL || strcmp(encoding, "UTF8") != 0)
         return error_set(err, CARDBOX_INVALID, "conn must have client_encoding UTF8");
     *tx = NULL;
     made = calloc(1, sizeof(*made));
@@ -258,13 +252,6 @@ cardbox_status cardbox_borrow(cardbox **tx, struct pg_conn *conn, cardbox_error 
     made->conn->borrowed = true;
     *tx = made;
     return CARDBOX_OK;
-}
-
-/* True if it is unknown whether a failed COMMIT was executed. The connection may have broken before
- * or after it. */
-static bool is_unknown(cardbox_status status, const cardbox_error *why)
-{
-    return (status == CARDBOX_UNAVAILABLE || status == CARDBOX_TIMEOUT) && !error_is_refusal(why);
 }
 
 cardbox_status cardbox_commit(cardbox *tx, cardbox_error *err)
@@ -292,7 +279,8 @@ cardbox_status cardbox_commit(cardbox *tx, cardbox_error *err)
         return CARDBOX_UNAVAILABLE;
     }
     status = conn_run(tx->conn, STATEMENT_commit, NULL, NULL, &own);
-    if (is_unknown(status, &own)) {
+    /* The connection may have broken before or after the COMMIT. */
+    if ((status == CARDBOX_UNAVAILABLE || status == CARDBOX_TIMEOUT) && !error_is_refusal(&own)) {
         error_set(err, status,
                   "the connection was lost while committing, so the outcome is unknown: run the "
                   "transaction again, its ids and keys make that safe");

@@ -16,16 +16,30 @@ typedef struct result {
     arena memory;
     store_rows *rows;
     void *entries;
-    size_t count;
-    int64_t total;     /* the count, unless a list knows that there are more */
-    result_fill *fill; /* identifies the type of the entries */
+    size_t entry_size, count;
+    int64_t total;        /* the count, unless a list knows that there are more */
+    const char **missing; /* requested ids that were not found; NULL: the result has no such list */
+    size_t missing_count;
+    const char *cursor; /* of the next page, in `memory`; NULL: this is the last page */
+    result_fill *fill;  /* identifies the type of the entries */
 } result;
 
-/* Makes a result with an entry of `size` bytes for each of the rows, up to `limit` entries. It owns
- * the rows; on failure they are freed. NULL: out of memory, and `err` is set. */
+/* Makes an empty result with capacity for `most` entries of `size` bytes. It owns the rows; on
+ * failure they are freed. NULL: out of memory, and `err` is set. */
+void *result_empty(store_rows *rows, size_t most, size_t size, cardbox_error *err);
+
+/* The same, with an entry for each of the rows, up to `limit` entries. */
 void *result_new(store_rows *rows, size_t limit, size_t size, result_fill *fill,
                  cardbox_error *err);
 
-void result_free(result *r);
+/* If `status` is a failure or memory ran out, frees the result and returns the failure. */
+cardbox_status result_finish(void *made, cardbox_status status, cardbox_error *err);
+
+/* The members of a public result, which begins with a `result` or is NULL. result_at returns NULL
+ * if there is no such entry. */
+size_t result_count(const void *of);
+const void *result_at(const void *of, size_t index);
+const char *result_cursor(const void *of);
+void result_free(void *of);
 
 #endif

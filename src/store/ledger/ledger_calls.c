@@ -14,8 +14,7 @@
 static cardbox_status send_batch(cardbox *db, const ledger_batch *batch, cardbox_error *err)
 {
     store_rows *rows = NULL;
-    params p;
-    params_init(&p, REQUEST_MAX);
+    params p = PARAMS_INIT;
     ledger_save_params(&p, batch);
     cardbox_status status = client_run(db, STATEMENT_ledger_save, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK)
@@ -165,7 +164,7 @@ static cardbox_status read_ledger(cardbox_ledger **out, cardbox *db, statement_i
 /* --- reading --- */
 
 static cardbox_status begin_read(cardbox_ledger **out, cardbox *db, const char *tenant,
-                                 const char *task_id, params *p, cardbox_error *err)
+                                 const char *task_id, cardbox_error *err)
 {
     cardbox_status status = check_read(out, db, tenant, err);
     if (status != CARDBOX_OK)
@@ -173,7 +172,6 @@ static cardbox_status begin_read(cardbox_ledger **out, cardbox *db, const char *
     *out = NULL;
     if (task_id != NULL)
         status = check_id("task_id", task_id, CARDBOX_CARD_ID_MAX, err);
-    params_init(p, REQUEST_MAX);
     return status;
 }
 
@@ -186,8 +184,8 @@ static cardbox_status check_limit(unsigned *limit, cardbox_error *err)
 cardbox_status cardbox_task_get(cardbox_ledger **out, cardbox *db, const char *tenant,
                                 const char *task_id, cardbox_error *err)
 {
-    params p;
-    cardbox_status status = begin_read(out, db, tenant, task_id == NULL ? "" : task_id, &p, err);
+    params p = PARAMS_INIT;
+    cardbox_status status = begin_read(out, db, tenant, task_id == NULL ? "" : task_id, err);
     if (status != CARDBOX_OK)
         return status;
     task_get_params(&p, slice_of(tenant), slice_of(task_id));
@@ -203,10 +201,10 @@ cardbox_status cardbox_tasks_query(cardbox_ledger **out, cardbox *db, const char
                                    const cardbox_task_filter *filter, cardbox_error *err)
 {
     const cardbox_task_filter all = CARDBOX_TASK_FILTER_INIT;
-    params p;
+    params p = PARAMS_INIT;
     filter = filter == NULL ? &all : filter;
     unsigned limit = filter->limit;
-    cardbox_status status = begin_read(out, db, tenant, filter->parent_task_id, &p, err);
+    cardbox_status status = begin_read(out, db, tenant, filter->parent_task_id, err);
     if (status == CARDBOX_OK)
         status = CHECK_MADE(filter, "CARDBOX_TASK_FILTER_INIT", err);
     if (status == CARDBOX_OK)
@@ -241,8 +239,8 @@ cardbox_status cardbox_tasks_query(cardbox_ledger **out, cardbox *db, const char
 cardbox_status cardbox_tasks_active(cardbox_ledger **out, cardbox *db, const char *tenant,
                                     unsigned limit, cardbox_error *err)
 {
-    params p;
-    cardbox_status status = begin_read(out, db, tenant, NULL, &p, err);
+    params p = PARAMS_INIT;
+    cardbox_status status = begin_read(out, db, tenant, NULL, err);
     if (status == CARDBOX_OK)
         status = check_limit(&limit, err);
     if (status != CARDBOX_OK)
@@ -255,8 +253,8 @@ cardbox_status cardbox_messages_list(cardbox_ledger **out, cardbox *db, const ch
                                      const char *task_id, uint64_t limit, uint64_t offset,
                                      cardbox_error *err)
 {
-    params p;
-    cardbox_status status = begin_read(out, db, tenant, task_id == NULL ? "" : task_id, &p, err);
+    params p = PARAMS_INIT;
+    cardbox_status status = begin_read(out, db, tenant, task_id == NULL ? "" : task_id, err);
     if (status == CARDBOX_OK && (limit > INT64_MAX || offset > INT64_MAX))
         status = error_set(err, CARDBOX_INVALID, "limit and offset must be below 2^63");
     if (status != CARDBOX_OK)
@@ -273,8 +271,8 @@ cardbox_status cardbox_messages_list(cardbox_ledger **out, cardbox *db, const ch
 cardbox_status cardbox_calls_list(cardbox_ledger **out, cardbox *db, const char *tenant,
                                   const char *task_id, cardbox_error *err)
 {
-    params p;
-    cardbox_status status = begin_read(out, db, tenant, task_id == NULL ? "" : task_id, &p, err);
+    params p = PARAMS_INIT;
+    cardbox_status status = begin_read(out, db, tenant, task_id == NULL ? "" : task_id, err);
     if (status != CARDBOX_OK)
         return status;
     calls_list_params(&p, slice_of(tenant), slice_of(task_id), NULL, INT64_MAX);
@@ -285,7 +283,7 @@ cardbox_status cardbox_calls_list(cardbox_ledger **out, cardbox *db, const char 
 
 size_t cardbox_ledger_count(const cardbox_ledger *ledger)
 {
-    return ledger == NULL ? 0 : ledger->all.count;
+    return result_count(ledger);
 }
 
 int64_t cardbox_ledger_total(const cardbox_ledger *ledger)
@@ -293,32 +291,28 @@ int64_t cardbox_ledger_total(const cardbox_ledger *ledger)
     return ledger == NULL ? 0 : ledger->all.total;
 }
 
-/* The entries of a result, if it has entries of this type and this index. */
-static const void *entries_of(const cardbox_ledger *ledger, result_fill *fill, size_t index)
+/* Returns an entry, if the result has entries of this type. */
+static const void *entry_at(const cardbox_ledger *ledger, result_fill *fill, size_t index)
 {
-    bool found = index < cardbox_ledger_count(ledger) && ledger->all.fill == fill;
-    return found ? ledger->all.entries : NULL;
+    return ledger != NULL && ledger->all.fill == fill ? result_at(ledger, index) : NULL;
 }
 
 const cardbox_task *cardbox_ledger_task(const cardbox_ledger *ledger, size_t index)
 {
-    const cardbox_task *tasks = entries_of(ledger, fill_task, index);
-    return tasks == NULL ? NULL : &tasks[index];
+    return entry_at(ledger, fill_task, index);
 }
 
 const cardbox_message *cardbox_ledger_message(const cardbox_ledger *ledger, size_t index)
 {
-    const cardbox_message *messages = entries_of(ledger, fill_message, index);
-    return messages == NULL ? NULL : &messages[index];
+    return entry_at(ledger, fill_message, index);
 }
 
 const cardbox_call *cardbox_ledger_call(const cardbox_ledger *ledger, size_t index)
 {
-    const cardbox_call *calls = entries_of(ledger, fill_call, index);
-    return calls == NULL ? NULL : &calls[index];
+    return entry_at(ledger, fill_call, index);
 }
 
 void cardbox_ledger_free(cardbox_ledger *ledger)
 {
-    result_free((result *)ledger);
+    result_free(ledger);
 }

@@ -2,7 +2,6 @@
  * ledger_rows.c: reads of the ledger: parameters, rows, and the entities as JSON. Knows nothing of
  * connections.
  */
-#include <inttypes.h>
 #include "store/ledger/ledger.h"
 
 enum task_column {
@@ -184,29 +183,20 @@ void call_row_read(call_row *out, const store_rows *rows, int row)
 
 static void add_text(buf *out, const char *name, slice text)
 {
-    if (text.ptr == NULL)
-        return;
-    buf_printf(out, ",\"%s\":", name);
-    buf_json_string(out, text);
+    if (text.ptr != NULL)
+        buf_member_text(out, name, text);
 }
 
 static void add_token(buf *out, const char *name, slice token)
 {
-    if (token.ptr == NULL)
-        return;
-    buf_printf(out, ",\"%s\":", name);
-    buf_slice(out, token);
-}
-
-static void add_number(buf *out, const char *name, int64_t number)
-{
-    buf_printf(out, ",\"%s\":%" PRId64, name, number);
+    if (token.ptr != NULL)
+        buf_member(out, name, token);
 }
 
 static void begin_object(buf *out, slice id)
 {
-    buf_text(out, "{\"id\":");
-    buf_json_string(out, id);
+    buf_char(out, '{');
+    buf_member_text(out, "id", id);
 }
 
 void task_json(buf *out, const task_row *task)
@@ -217,8 +207,8 @@ void task_json(buf *out, const task_row *task)
     add_token(out, "cancelReason", task->reason);
     add_token(out, "goal", task->goal);
     add_token(out, "systemPrompt", task->prompt);
-    add_number(out, "createdAt", task->created_ms);
-    add_number(out, "updatedAt", task->updated_ms);
+    buf_member_int(out, "createdAt", task->created_ms);
+    buf_member_int(out, "updatedAt", task->updated_ms);
     buf_char(out, '}');
 }
 
@@ -228,7 +218,7 @@ void message_json(buf *out, const message_row *message)
     add_text(out, "taskId", message->task_id);
     add_text(out, "role", message->role);
     add_token(out, "content", message->content);
-    add_number(out, "timestamp", message->ts_ms);
+    buf_member_int(out, "timestamp", message->ts_ms);
     add_token(out, "callId", message->call_id);
     buf_char(out, '}');
 }
@@ -241,8 +231,8 @@ void call_json(buf *out, const call_row *call)
     add_token(out, "parameters", call->parameters);
     add_text(out, "status", call->status);
     add_token(out, "details", call->details);
-    add_number(out, "createdAt", call->created_ms);
-    add_number(out, "updatedAt", call->updated_ms);
+    buf_member_int(out, "createdAt", call->created_ms);
+    buf_member_int(out, "updatedAt", call->updated_ms);
     add_text(out, "startMessageId", call->start_id);
     add_text(out, "endMessageId", call->end_id);
     buf_char(out, '}');
@@ -253,8 +243,8 @@ void active_task_json(buf *out, const task_row *task)
     begin_object(out, task->task_id);
     add_text(out, "parentTaskId", task->parent_id);
     add_token(out, "goal", task->goal.ptr == NULL ? SLICE("\"\"") : task->goal);
-    add_number(out, "createdAt", task->created_ms);
-    add_number(out, "updatedAt", task->updated_ms);
-    add_number(out, "messageCount", task->messages);
+    buf_member_int(out, "createdAt", task->created_ms);
+    buf_member_int(out, "updatedAt", task->updated_ms);
+    buf_member_int(out, "messageCount", task->messages);
     buf_char(out, '}');
 }

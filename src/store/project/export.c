@@ -68,8 +68,7 @@ static cardbox_status export_rows(exporter *x, transfer_kind kind)
     store_rows *rows = NULL;
     cardbox_status status = CARDBOX_OK;
     for (int count = 1; status == CARDBOX_OK && count > 0 && !x->stopped;) {
-        params p;
-        params_init(&p, REQUEST_MAX); /* a stored key may be longer than the limit for writes */
+        params p = PARAMS_INIT;
         params_text(&p, x->tenant);
         put_keys(&p, source, rows);
         params_int8(&p, x->page);
@@ -93,8 +92,7 @@ static cardbox_status export_rows(exporter *x, transfer_kind kind)
 static cardbox_status count_lines(exporter *x)
 {
     store_rows *rows = NULL;
-    params p;
-    params_init(&p, 2 * CARDBOX_TENANT_MAX);
+    params p = PARAMS_INIT;
     params_text(&p, x->tenant);
     cardbox_status status = client_run(x->tx, STATEMENT_export_count, &p, RUN_ONCE, &rows, x->err);
     if (status == CARDBOX_OK)

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 #include "base/isotime.h"
-#include "store/read.h"
+#include "store/box/box_read.h"
 #include "store/project/export_internal.h"
 
 /* Number of ids of each box on a page of boxes, and of one box on each further page. */
@@ -53,7 +53,7 @@ static box_part *sort_parts(const store_rows *rows, size_t *count)
 static cardbox_status read_boxes(exporter *x, const uuid16 *ids, size_t count, int64_t skip,
                                  int64_t most, store_rows **rows)
 {
-    params p;
+    params p = PARAMS_INIT;
     box_read *reads = calloc(count, sizeof(*reads));
     if (reads == NULL)
         return error_nomem(x->err);
@@ -64,7 +64,6 @@ static cardbox_status read_boxes(exporter *x, const uuid16 *ids, size_t count, i
         reads[i].skip = skip;
         reads[i].most = most;
     }
-    params_init(&p, EXPORT_ROWS_MAX * (CARDBOX_TENANT_MAX + 128));
     boxes_read_params(&p, reads, count);
     cardbox_status status = client_run(x->tx, STATEMENT_boxes_read, &p, RUN_ONCE, rows, x->err);
     free(reads);
@@ -151,15 +150,11 @@ static cardbox_status export_box(exporter *x, const store_rows *rows, const box_
     cardbox_status status = *used > 1 ? add_rest(x, id, head.before, head.length, any) : CARDBOX_OK;
     if (status != CARDBOX_OK || x->stopped)
         return status;
-    buf_char(out, ']');
-    buf_text(out, ",\"parent_ids\":");
+    buf_text(out, "],\"parent_ids\":");
     scan_compact(out, head.parent_ids);
-    buf_text(out, ",\"updated_at\":");
-    isotime_json_micros(out, head.updated_micros);
-    if (head.created_micros != head.updated_micros) {
-        buf_text(out, ",\"created_at\":");
-        isotime_json_micros(out, head.created_micros);
-    }
+    isotime_member(out, "updated_at", head.updated_micros);
+    if (head.created_micros != head.updated_micros)
+        isotime_member(out, "created_at", head.created_micros);
     return export_line(x, TRANSFER_BOX);
 }
 
@@ -181,8 +176,7 @@ static cardbox_status next_boxes(exporter *x, const uuid16 *after, uuid16 ids[EX
                                  int *count)
 {
     store_rows *rows = NULL;
-    params p;
-    params_init(&p, 2 * CARDBOX_TENANT_MAX);
+    params p = PARAMS_INIT;
     params_text(&p, x->tenant);
     if (after == NULL)
         params_null(&p);

@@ -3,7 +3,7 @@
  * is halved until the rows that are to blame stand alone, so that they spoil none of the others.
  */
 #include <stdlib.h>
-#include "store/admin/stale_statistics.h"
+#include "store/admin/database_info.h"
 #include "store/client/check.h"
 #include "base/errors.h"
 #include "store/project/import_internal.h"

@@ -6,21 +6,21 @@
 #include "base/errors.h"
 #include "store/project/import_internal.h"
 #include "store/session/session_write.h"
-#include "store/write.h"
+#include "store/card/card_write.h"
+#include "store/box/box_write.h"
 
 /* --- cards and boxes --- */
 
 static cardbox_status send_cards(cardbox *db, import_item *const *items, size_t count,
                                  store_rows **rows, cardbox_error *err)
 {
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status;
     card_input *inputs = calloc(count, sizeof(*inputs));
     if (inputs == NULL)
         return error_nomem(err);
     for (size_t i = 0; i < count; i++)
         inputs[i] = items[i]->card;
-    params_init(&p, REQUEST_MAX);
     cards_add_params(&p, inputs, count, true);
     status = client_run(db, STATEMENT_cards_add, &p, RUN_AGAIN, rows, err);
     free(inputs);
@@ -48,8 +48,7 @@ static void put_column(params *p, params_type type, import_item *const *items, s
 static cardbox_status send_boxes(cardbox *db, import_item *const *items, size_t count,
                                  store_rows **rows, cardbox_error *err)
 {
-    params p;
-    params_init(&p, REQUEST_MAX);
+    params p = PARAMS_INIT;
     put_column(&p, PARAMS_TEXT, items, count, AT(tenant), 0);
     put_column(&p, PARAMS_UUID, items, count, AT(box.box_id), 0);
     put_column(&p, PARAMS_JSONB, items, count, AT(box.card_ids), 0);
@@ -65,13 +64,12 @@ cardbox_status import_send_box_times(cardbox *db, import_item *const *items, siz
 {
     import_item *dated[IMPORT_BATCH_MAX];
     size_t n = 0;
-    params p;
+    params p = PARAMS_INIT;
     for (size_t i = 0; i < count; i++)
         if (items[i]->box.is_new && items[i]->box.has_created)
             dated[n++] = items[i];
     if (n == 0)
         return CARDBOX_OK;
-    params_init(&p, REQUEST_MAX);
     put_column(&p, PARAMS_TEXT, dated, n, AT(tenant), 0);
     put_column(&p, PARAMS_UUID, dated, n, AT(box.box_id), 0);
     put_column(&p, PARAMS_TIMESTAMPTZ, dated, n, AT(box.created_micros), 0);
@@ -129,26 +127,10 @@ static cardbox_status put_lines(params *p, import_item *const *items, size_t cou
     return ok ? CARDBOX_OK : error_nomem(err);
 }
 
-static void put_session(params *p, const import_item *item)
-{
-    const session_input *session = &item->session;
-    params_text(p, item->tenant);
-    params_text(p, item->session_id);
-    params_text_or_null(p, session->dialect);
-    params_text_or_null(p, session->header);
-    params_text_or_null(p, session->name);
-    params_text_or_null(p, session->forked_from);
-    params_text_or_null(p, session->head);
-    params_int8(p, session->version);
-    params_timestamptz_or_null(p, session->has_created, session->created_micros);
-    params_timestamptz_or_null(p, session->has_updated, session->updated_micros);
-}
-
 static cardbox_status send_lines(cardbox *db, import_item *const *items, size_t count,
                                  store_rows **rows, cardbox_error *err)
 {
-    params p;
-    params_init(&p, REQUEST_MAX);
+    params p = PARAMS_INIT;
     cardbox_status status = put_lines(&p, items, count, err);
     if (status == CARDBOX_OK)
         return client_run(db, STATEMENT_session_import, &p, RUN_AGAIN, rows, err);
@@ -159,9 +141,18 @@ static cardbox_status send_lines(cardbox *db, import_item *const *items, size_t 
 static cardbox_status send_session(cardbox *db, const import_item *item, store_rows **rows,
                                    cardbox_error *err)
 {
-    params p;
-    params_init(&p, REQUEST_MAX);
-    put_session(&p, item);
+    params p = PARAMS_INIT;
+    const session_input *session = &item->session;
+    params_text(&p, item->tenant);
+    params_text(&p, item->session_id);
+    params_text_or_null(&p, session->dialect);
+    params_text_or_null(&p, session->header);
+    params_text_or_null(&p, session->name);
+    params_text_or_null(&p, session->forked_from);
+    params_text_or_null(&p, session->head);
+    params_int8(&p, session->version);
+    params_timestamptz_or_null(&p, session->has_created, session->created_micros);
+    params_timestamptz_or_null(&p, session->has_updated, session->updated_micros);
     return client_run(db, STATEMENT_session_restore, &p, RUN_AGAIN, rows, err);
 }
 
@@ -196,13 +187,12 @@ static void fill_batch(ledger_batch *out, void *copies, import_item *const *item
 static cardbox_status send_ledger(cardbox *db, import_item *const *items, size_t count,
                                   store_rows **rows, cardbox_error *err)
 {
-    params p;
+    params p = PARAMS_INIT;
     ledger_batch batch;
     void *copies = calloc(count, sizeof(entity_input));
     if (copies == NULL)
         return error_nomem(err);
     fill_batch(&batch, copies, items, count);
-    params_init(&p, REQUEST_MAX);
     ledger_save_params(&p, &batch);
     cardbox_status status = client_run(db, STATEMENT_ledger_save, &p, RUN_AGAIN, rows, err);
     free(copies);

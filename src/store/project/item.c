@@ -10,12 +10,33 @@
 #include "model/session/entry.h"
 #include "store/client/check.h"
 #include "store/project/members.h"
-#include "store/write.h"
+#include "store/box/box_write.h"
 
 /* No kind of line has this number of members. */
 enum { MEMBERS_MAX = 16 };
 
 /* --- members --- */
+
+static cardbox_status given_twice(const char *name, cardbox_error *err)
+{
+    return error_set(err, CARDBOX_INVALID, "the row has %s twice", name);
+}
+
+/* Finds a member that rows of all kinds have. `out` stays SCAN_NONE if the row lacks it. */
+static cardbox_status find_once(scan_value *out, scan_value row, const char *name,
+                                cardbox_error *err)
+{
+    slice key;
+    scan_value value;
+    for (scan_walk walk = scan_enter(row); scan_member(&walk, &key, &value);) {
+        if (!scan_string_is(key, slice_of(name)))
+            continue;
+        if (out->kind != SCAN_NONE)
+            return given_twice(name, err);
+        *out = value;
+    }
+    return CARDBOX_OK;
+}
 
 static cardbox_status read_kind(import_item *item, scan_value kind, cardbox_error *err)
 {
@@ -66,7 +87,7 @@ static cardbox_status find_values(scan_value values[MEMBERS_MAX], import_item *i
         while (members[i].name != NULL && !scan_string_is(key, slice_of(members[i].name)))
             i++;
         if (members[i].name != NULL && values[i].kind != SCAN_NONE)
-            return error_set(err, CARDBOX_INVALID, "the row has %s twice", members[i].name);
+            return given_twice(members[i].name, err);
         if (members[i].name != NULL)
             values[i] = value;
         else if (!scan_string_is(key, SLICE("kind")) && !scan_string_is(key, SLICE("tenant_id")))
@@ -236,7 +257,7 @@ static cardbox_status adopt_line(import_item *out, slice line, buf *line_buf, ca
 cardbox_status import_item_read(import_item *out, uint64_t number, slice line, buf *line_buf,
                                 const char *tenant, bool only_own, cardbox_error *err)
 {
-    scan_value row;
+    scan_value row, kind = {SCAN_NONE, {NULL, 0}}, tenant_id = {SCAN_NONE, {NULL, 0}};
     scan_error fault;
     *out = (import_item){.number = number,
                          .kind = TRANSFER_OTHER,
@@ -253,9 +274,13 @@ cardbox_status import_item_read(import_item *out, uint64_t number, slice line, b
     if (row.kind != SCAN_OBJECT)
         return error_set(err, CARDBOX_INVALID, "the line must be a JSON object, not %s",
                          scan_kind_name(row.kind));
-    status = read_kind(out, scan_find(row, "kind"), err);
+    status = find_once(&kind, row, "kind", err);
     if (status == CARDBOX_OK)
-        status = read_tenant(out, scan_find(row, "tenant_id"), tenant, only_own, err);
+        status = read_kind(out, kind, err);
+    if (status == CARDBOX_OK)
+        status = find_once(&tenant_id, row, "tenant_id", err);
+    if (status == CARDBOX_OK)
+        status = read_tenant(out, tenant_id, tenant, only_own, err);
     if (status == CARDBOX_OK)
         status = read_members(out, row, err);
     return status == CARDBOX_OK ? check_row(out, err) : status;

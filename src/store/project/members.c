@@ -138,13 +138,6 @@ static bool is_utf8_text(slice bytes)
     return slice_is_utf8(bytes) && memchr(bytes.ptr, '\0', bytes.len) == NULL;
 }
 
-static void write_base64(buf *out, slice bytes)
-{
-    buf_char(out, '"');
-    base64_encode(out, bytes);
-    buf_char(out, '"');
-}
-
 /* Appends the value of a member. Content with line ends becomes a string, so that its bytes are
  * kept. Other JSON is made compact. */
 /* Whether the column is text, json or bytea. */
@@ -187,7 +180,9 @@ static void write_value(buf *out, member_type type, slice text, const store_rows
         isotime_json_micros(out, rows_micros(rows, row, column));
         break;
     case MEMBER_BASE64:
-        write_base64(out, text);
+        buf_char(out, '"');
+        base64_encode(out, text);
+        buf_char(out, '"');
         break;
     default:
         buf_json_string(out, text);

@@ -8,7 +8,7 @@
 #include "cardbox/session.h"
 #include "model/session/message.h"
 #include "store/client/check.h"
-#include "store/write.h"
+#include "store/card/card_write.h"
 
 static bool is_call(scan_value block)
 {

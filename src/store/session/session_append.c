@@ -65,8 +65,7 @@ static void make_header(buf *text, slice session, slice cwd)
 {
     buf_text(text, "{\"type\":\"session\",\"version\":3");
     buf_member_text(text, "id", session);
-    buf_name(text, "timestamp");
-    isotime_json_micros(text, clock_wall_micros());
+    isotime_member(text, "timestamp", clock_wall_micros());
     buf_member_text(text, "cwd", cwd);
     buf_char(text, '}');
 }

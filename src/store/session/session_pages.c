@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include "base/isotime.h"
-#include "store/list_json.h"
+#include "store/client/list.h"
 #include "model/session/preview.h"
 
 /* --- sessions --- */
@@ -25,10 +25,8 @@ void session_row_json(buf *out, const session_row *row, slice tenant)
     buf_member_text(out, "head_entry_id", row->head);
     buf_member_int(out, "entries", row->entries);
     buf_member_int(out, "version", row->version);
-    buf_name(out, "created_at");
-    isotime_json_micros(out, row->created_micros);
-    buf_name(out, "updated_at");
-    isotime_json_micros(out, row->updated_micros);
+    isotime_member(out, "created_at", row->created_micros);
+    isotime_member(out, "updated_at", row->updated_micros);
     buf_char(out, '}');
 }
 
@@ -44,7 +42,7 @@ void session_list_json(buf *out, const store_rows *rows, int64_t limit, slice te
         if (row + 1 == limit && rows_count(rows) > limit)
             next = list_cursor_text(memory, session.created_micros, session.session_id);
     }
-    list_json_end(out, next);
+    list_json_end(out, next, memory);
 }
 
 /* --- lists of entries --- */
@@ -173,7 +171,7 @@ void session_pages_json(buf *out, const store_rows *rows, const session_page *pa
         session_node_read(&node, rows, row);
         add_node(out, &node, &limits, of->extra_member);
     }
-    list_json_end(out, more ? session_pages_next(of, &node, memory) : NULL);
+    list_json_end(out, more ? session_pages_next(of, &node, memory) : NULL, memory);
 }
 
 /* --- paths --- */

@@ -1,8 +1,8 @@
 /*
  * session_reads.c: the public functions of <cardbox/session.h> that read, and their results.
  */
-#include <stdlib.h>
 #include "base/isotime.h"
+#include "store/client/result.h"
 #include "store/session/session_call.h"
 #include "store/session/session_pages.h"
 
@@ -53,19 +53,15 @@ cardbox_status session_run_path(store_rows **rows, session_path *path, cardbox *
 /* --- sessions --- */
 
 struct cardbox_sessions {
-    arena memory;
-    store_rows *rows;
-    cardbox_session *sessions;
-    size_t count;
-    const char *cursor;
+    result all;
 };
 
-static void read_session(cardbox_session *out, const store_rows *rows, int row, arena *memory)
+static bool fill_session(void *entry, arena *memory, const store_rows *rows, int row)
 {
     session_row from;
 
     session_row_read(&from, rows, row);
-    *out = (cardbox_session){
+    *(cardbox_session *)entry = (cardbox_session){
         .session_id = from.session_id.ptr,
         .dialect = (cardbox_dialect)from.dialect,
         .header = from.header.ptr,
@@ -77,6 +73,7 @@ static void read_session(cardbox_session *out, const store_rows *rows, int row, 
         .created_at = isotime_text(memory, from.created_micros),
         .updated_at = isotime_text(memory, from.updated_micros),
     };
+    return true;
 }
 
 /* Makes a result of up to `limit` rows. More rows mean that there is a next page. The result owns
@@ -84,52 +81,40 @@ static void read_session(cardbox_session *out, const store_rows *rows, int row, 
 static cardbox_status sessions_new(cardbox_sessions **out, store_rows *rows, size_t limit,
                                    cardbox_error *err)
 {
-    size_t count = (size_t)rows_count(rows);
-    cardbox_sessions *made = calloc(1, sizeof(*made));
+    cardbox_sessions *made = result_new(rows, limit, sizeof(cardbox_session), fill_session, err);
 
-    if (made == NULL) {
-        rows_free(rows);
-        return error_nomem(err);
-    }
-    made->rows = rows;
-    made->sessions = arena_zeros(&made->memory, count, sizeof(*made->sessions));
-    for (size_t i = 0; made->sessions != NULL && i < count && i < limit; i++)
-        read_session(&made->sessions[made->count++], rows, (int)i, &made->memory);
-    if (count > limit) {
+    if (made == NULL)
+        return CARDBOX_NOMEM;
+    if ((size_t)rows_count(rows) > limit) {
         session_row last;
         session_row_read(&last, rows, (int)limit - 1);
-        made->cursor = list_cursor_text(&made->memory, last.created_micros, last.session_id);
+        made->all.cursor =
+            list_cursor_text(&made->all.memory, last.created_micros, last.session_id);
     }
-    if (made->memory.failed) {
-        cardbox_sessions_free(made);
-        return error_nomem(err);
-    }
-    *out = made;
-    return CARDBOX_OK;
+    cardbox_status status = result_finish(made, CARDBOX_OK, err);
+    if (status == CARDBOX_OK)
+        *out = made;
+    return status;
 }
 
 size_t cardbox_sessions_count(const cardbox_sessions *sessions)
 {
-    return sessions == NULL ? 0 : sessions->count;
+    return result_count(sessions);
 }
 
 const cardbox_session *cardbox_sessions_at(const cardbox_sessions *sessions, size_t index)
 {
-    return index < cardbox_sessions_count(sessions) ? &sessions->sessions[index] : NULL;
+    return result_at(sessions, index);
 }
 
 const char *cardbox_sessions_cursor(const cardbox_sessions *sessions)
 {
-    return sessions == NULL ? NULL : sessions->cursor;
+    return result_cursor(sessions);
 }
 
 void cardbox_sessions_free(cardbox_sessions *sessions)
 {
-    if (sessions == NULL)
-        return;
-    rows_free(sessions->rows);
-    arena_reset(&sessions->memory);
-    free(sessions);
+    result_free(sessions);
 }
 
 cardbox_status cardbox_session_get(cardbox_sessions **out, cardbox *db, const char *tenant,
@@ -161,7 +146,7 @@ cardbox_status cardbox_sessions_list(cardbox_sessions **out, cardbox *db, const 
         return status;
     *out = NULL;
     if (cursor != NULL && !list_cursor_read(&from, slice_of(cursor), &memory))
-        status = memory.failed ? error_nomem(err) : error_cursor(err, cursor);
+        status = cursor_failure(cursor, &memory, err);
     if (status == CARDBOX_OK) {
         sessions_list_params(&p, slice_of(tenant), &from, limit);
         status = client_run(db, STATEMENT_sessions_list, &p, RUN_AGAIN, &rows, err);
@@ -193,31 +178,15 @@ cardbox_status cardbox_session_count(cardbox_session_counts *out, cardbox *db, c
 /* --- results with entries --- */
 
 struct cardbox_entries {
-    arena memory;
-    store_rows *rows;
-    cardbox_entry *entries;
-    size_t count;
-    const char *cursor; /* allocated in `memory`; NULL: this is the last page */
+    result all;
 };
 
 /* Makes an empty result with capacity for an entry of each row. It owns the rows; on failure they
  * are freed. */
 static cardbox_status entries_new(cardbox_entries **out, store_rows *rows, cardbox_error *err)
 {
-    cardbox_entries *made = calloc(1, sizeof(*made));
-
-    if (made != NULL) {
-        made->rows = rows;
-        made->entries =
-            arena_zeros(&made->memory, (size_t)rows_count(rows), sizeof(*made->entries));
-    }
-    if (made == NULL || made->entries == NULL) {
-        free(made);
-        rows_free(rows);
-        return error_nomem(err);
-    }
-    *out = made;
-    return CARDBOX_OK;
+    *out = result_empty(rows, (size_t)rows_count(rows), sizeof(cardbox_entry), err);
+    return *out == NULL ? CARDBOX_NOMEM : CARDBOX_OK;
 }
 
 /* Returns a label's text; its JSON string if the text contains NUL or is malformed. */
@@ -237,16 +206,17 @@ typedef enum entries_extra { EXTRA_NOTHING, EXTRA_CHILDREN, EXTRA_SIDE } entries
 static void entries_add(cardbox_entries *entries, int row, entries_extra extra)
 {
     session_node_row from;
+    cardbox_entry *list = entries->all.entries;
 
-    session_node_read(&from, entries->rows, row);
-    entries->entries[entries->count++] = (cardbox_entry){
+    session_node_read(&from, entries->all.rows, row);
+    list[entries->all.count++] = (cardbox_entry){
         .entry_id = from.entry_id.ptr,
         .parent_id = from.parent_id.ptr,
         .line = from.line,
         .depth = from.depth,
         .type = from.type.ptr,
         .role = from.role.ptr,
-        .label = label_text(from.label, &entries->memory),
+        .label = label_text(from.label, &entries->all.memory),
         .missing_parent = from.missing.ptr,
         .size = (size_t)from.size,
         .json = from.text.ptr,
@@ -260,37 +230,30 @@ static void entries_add(cardbox_entries *entries, int row, entries_extra extra)
 static cardbox_status entries_finish(cardbox_entries **out, cardbox_entries *entries,
                                      cardbox_status status, cardbox_error *err)
 {
-    if (status == CARDBOX_OK && entries->memory.failed)
-        status = error_nomem(err);
+    status = result_finish(entries, status, err);
     if (status == CARDBOX_OK)
         *out = entries;
-    else
-        cardbox_entries_free(entries);
     return status;
 }
 
 size_t cardbox_entries_count(const cardbox_entries *entries)
 {
-    return entries == NULL ? 0 : entries->count;
+    return result_count(entries);
 }
 
 const cardbox_entry *cardbox_entries_at(const cardbox_entries *entries, size_t index)
 {
-    return index < cardbox_entries_count(entries) ? &entries->entries[index] : NULL;
+    return result_at(entries, index);
 }
 
 const char *cardbox_entries_cursor(const cardbox_entries *entries)
 {
-    return entries == NULL ? NULL : entries->cursor;
+    return result_cursor(entries);
 }
 
 void cardbox_entries_free(cardbox_entries *entries)
 {
-    if (entries == NULL)
-        return;
-    rows_free(entries->rows);
-    arena_reset(&entries->memory);
-    free(entries);
+    result_free(entries);
 }
 
 /* --- lists of entries --- */
@@ -328,7 +291,7 @@ static cardbox_status make_page(session_page *out, cardbox_entry_list list,
         status = check_id("entry_id", page->entry_id, SESSION_ID_MAX, err);
     if (status == CARDBOX_OK && page->cursor != NULL &&
         !session_pages_cursor(out, LISTS[list], slice_of(page->cursor), memory))
-        status = memory->failed ? error_nomem(err) : error_cursor(err, page->cursor);
+        status = cursor_failure(page->cursor, memory, err);
     out->entry = page->entry_id == NULL ? SLICE("") : slice_of(page->entry_id);
     out->limit = limit;
     out->text_max = text_max_of(page->json_max);
@@ -350,7 +313,7 @@ static cardbox_status make_entries(cardbox_entries **out, store_rows *rows, card
         entries_add(made, row, extra);
     if (count == limit) {
         session_node_read(&last, rows, count - 1);
-        made->cursor = session_pages_next(LISTS[list], &last, &made->memory);
+        made->all.cursor = session_pages_next(LISTS[list], &last, &made->all.memory);
     }
     return entries_finish(out, made, CARDBOX_OK, err);
 }
@@ -410,7 +373,7 @@ cardbox_status cardbox_session_get_entries(cardbox_entries **out, cardbox *db, c
     cardbox_status status = check_session_read(out, db, tenant, session_id, NULL, err);
 
     if (status == CARDBOX_OK)
-        status = check_entry_ids(entry_ids, count, CARDBOX_PAGE_MAX, err);
+        status = check_ids("entry_id", entry_ids, count, CARDBOX_PAGE_MAX, err);
     if (status != CARDBOX_OK)
         return status;
     *out = NULL;

@@ -1,6 +1,6 @@
 /*
  * session_write.h: the statements that change sessions: builds their parameters, reads their rows,
- * and maps outcomes to statuses with messages, like write.h. Uses no connection.
+ * and maps outcomes to statuses with messages. Uses no connection.
  */
 #ifndef STORE_SESSION_WRITE_H
 #define STORE_SESSION_WRITE_H

@@ -1,13 +1,13 @@
 /*
  * sessions.h: the statements that read sessions and their trees: builds their parameters and reads
- * their rows, like read.h. session_write.h has the statements that change sessions. Uses no
- * connection.
+ * their rows. session_write.h has the statements that change sessions. Uses no connection.
  */
 #ifndef STORE_SESSIONS_H
 #define STORE_SESSIONS_H
 
 #include "cardbox/status.h"
-#include "store/list.h"
+#include "db/params.h"
+#include "store/client/list.h"
 #include "db/rows.h"
 #include "model/session/position.h"
 

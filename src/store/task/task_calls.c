@@ -13,9 +13,8 @@
 
 cardbox_status cardbox_workers_wake(cardbox *db, const char *tenant, cardbox_error *err)
 {
-    slice name = slice_of(tenant);
     cardbox_status status = check_call(db, tenant, err);
-    return status == CARDBOX_OK ? work_notify(db, &name, 1, err) : status;
+    return status == CARDBOX_OK ? work_notify(db, slice_of(tenant), err) : status;
 }
 
 /* Sets the ids that the caller did not choose. They are derived from the task's id, so that a retry
@@ -35,11 +34,10 @@ static cardbox_status run_spawn(cardbox *db, const task_spawn *spawn, client_saf
                                 cardbox_error *err)
 {
     store_rows *rows = NULL;
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = task_spawn_check(spawn, err);
     if (status != CARDBOX_OK)
         return status;
-    params_init(&p, REQUEST_MAX);
     task_spawn_params(&p, spawn);
     status = client_run(db, STATEMENT_task_spawn, &p, safety, &rows, err);
     if (status == CARDBOX_OK)
@@ -93,7 +91,7 @@ cardbox_status cardbox_task_send(cardbox *db, const char *tenant, const cardbox_
 {
     arena memory = ARENA_INIT;
     char id[CARDBOX_UUID_SIZE];
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_call(db, tenant, err);
     if (status == CARDBOX_OK && (message == NULL || message->struct_size < sizeof(*message)))
         status = error_set(err, CARDBOX_INVALID, "message was not made by CARDBOX_MESSAGE_INIT");
@@ -110,7 +108,6 @@ cardbox_status cardbox_task_send(cardbox *db, const char *tenant, const cardbox_
     };
     status = memory.failed ? error_nomem(err) : task_send_check(&send, err);
     if (status == CARDBOX_OK) {
-        params_init(&p, REQUEST_MAX);
         task_send_params(&p, &send);
         status =
             run_change(db, STATEMENT_task_send, &p,
@@ -126,7 +123,7 @@ cardbox_status cardbox_task_cancel(cardbox *db, const char *tenant, const char *
                                    const char *reason, cardbox_error *err)
 {
     arena memory = ARENA_INIT;
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_call(db, tenant, err);
     if (status == CARDBOX_OK)
         status = check_id("task_id", task_id, CARDBOX_CARD_ID_MAX, err);
@@ -135,7 +132,6 @@ cardbox_status cardbox_task_cancel(cardbox *db, const char *tenant, const char *
     slice token = ledger_token(&memory, reason == NULL ? "" : reason, NULL);
     status = memory.failed ? error_nomem(err) : ledger_check_text("reason", token, err);
     if (status == CARDBOX_OK) {
-        params_init(&p, REQUEST_MAX);
         task_cancel_params(&p, slice_of(tenant), slice_of(task_id), token);
         status = run_change(db, STATEMENT_task_cancel, &p, RUN_AGAIN, slice_of(task_id), err);
     }
@@ -148,10 +144,6 @@ cardbox_status cardbox_task_cancel(cardbox *db, const char *tenant, const char *
 /* --- following --- */
 
 enum { FOLLOW_BYTES = 16 * 1024 * 1024 /* read at once; one event may exceed them */ };
-
-struct cardbox_task_events {
-    result all;
-};
 
 /* Callers read until nothing comes, so they do not need a last row "more". */
 static bool fill_event(void *entry, arena *memory, const store_rows *rows, int row)
@@ -176,7 +168,7 @@ cardbox_status cardbox_task_follow(cardbox_task_events **out, cardbox *db, const
                                    const cardbox_follow *follow, cardbox_error *err)
 {
     store_rows *rows = NULL;
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_read(out, db, tenant, err);
     if (status == CARDBOX_OK && (follow == NULL || follow->struct_size < sizeof(*follow)))
         status = error_set(err, CARDBOX_INVALID, "follow was not made by CARDBOX_FOLLOW_INIT");
@@ -196,7 +188,6 @@ cardbox_status cardbox_task_follow(cardbox_task_events **out, cardbox *db, const
         .message_id = slice_of(follow->message_id),
         .after_chunk = follow->after_chunk,
     };
-    params_init(&p, REQUEST_MAX);
     tasks_follow_params(
         &p, &one, 1,
         &(follow_limits){.most = limit, .page_bytes = FOLLOW_BYTES, .all_bytes = FOLLOW_BYTES});
@@ -209,16 +200,15 @@ cardbox_status cardbox_task_follow(cardbox_task_events **out, cardbox *db, const
 
 size_t cardbox_task_events_count(const cardbox_task_events *events)
 {
-    return events == NULL ? 0 : events->all.count;
+    return result_count(events);
 }
 
 const cardbox_task_event *cardbox_task_events_at(const cardbox_task_events *events, size_t index)
 {
-    const cardbox_task_event *entries = events == NULL ? NULL : events->all.entries;
-    return index < cardbox_task_events_count(events) ? &entries[index] : NULL;
+    return result_at(events, index);
 }
 
 void cardbox_task_events_free(cardbox_task_events *events)
 {
-    result_free((result *)events);
+    result_free(events);
 }

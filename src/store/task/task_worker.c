@@ -15,10 +15,6 @@ enum { LEASE_MS_DEFAULT = 15000, ATTEMPTS_DEFAULT = 5 };
 
 /* --- claiming --- */
 
-struct cardbox_claims {
-    result all;
-};
-
 static bool fill_claim(void *entry, arena *memory, const store_rows *rows, int row)
 {
     claimed_task task;
@@ -104,18 +100,17 @@ cardbox_status cardbox_tasks_claim(cardbox_claims **out, cardbox *db,
 
 size_t cardbox_claims_count(const cardbox_claims *claims)
 {
-    return claims == NULL ? 0 : claims->all.count;
+    return result_count(claims);
 }
 
 const cardbox_claim *cardbox_claims_at(const cardbox_claims *claims, size_t index)
 {
-    const cardbox_claim *entries = claims == NULL ? NULL : claims->all.entries;
-    return index < cardbox_claims_count(claims) ? &entries[index] : NULL;
+    return result_at(claims, index);
 }
 
 void cardbox_claims_free(cardbox_claims *claims)
 {
-    result_free((result *)claims);
+    result_free(claims);
 }
 
 /* --- holding --- */

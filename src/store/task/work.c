@@ -13,8 +13,7 @@
 cardbox_status work_claim(store_rows **out, cardbox *db, const task_claim *claim,
                           cardbox_error *err)
 {
-    params p;
-    params_init(&p, REQUEST_MAX);
+    params p = PARAMS_INIT;
     tasks_tenants_params(&p, claim->tenants, claim->tenant_count);
     params_text(&p, claim->owner);
     params_int8(&p, claim->lease_ms);
@@ -40,8 +39,7 @@ void claimed_task_read(claimed_task *out, const store_rows *rows, int row)
 cardbox_status work_renew(store_rows **out, cardbox *db, const task_lease *leases, size_t count,
                           int64_t lease_ms, cardbox_error *err)
 {
-    params p;
-    params_init(&p, REQUEST_MAX);
+    params p = PARAMS_INIT;
     params_column(&p, PARAMS_TEXT, leases, count, PARAMS_FIELD(task_lease, tenant));
     params_column(&p, PARAMS_TEXT, leases, count, PARAMS_FIELD(task_lease, task_id));
     params_column(&p, PARAMS_INT8, leases, count, PARAMS_FIELD(task_lease, epoch));
@@ -119,11 +117,10 @@ cardbox_status work_write(ledger_outcome *ended, cardbox *db, const task_write *
                                 .message_count = write->message_count,
                                 .call_count = write->call_count};
     store_rows *rows = NULL;
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_write(write, &batch, err);
     if (status != CARDBOX_OK)
         return status;
-    params_init(&p, REQUEST_MAX);
     put_write(&p, write);
     status = client_run(db, STATEMENT_task_write, &p, RUN_AGAIN, &rows, err);
     if (status == CARDBOX_OK)
@@ -136,8 +133,7 @@ cardbox_status work_chunk(cardbox *db, const task_lease *lease, slice message_id
                           slice chunk, cardbox_error *err)
 {
     store_rows *rows = NULL;
-    params p;
-    params_init(&p, REQUEST_MAX);
+    params p = PARAMS_INIT;
     params_text(&p, lease->tenant);
     params_text(&p, lease->task_id);
     params_int8(&p, lease->epoch);
@@ -156,8 +152,7 @@ cardbox_status work_chunk(cardbox *db, const task_lease *lease, slice message_id
 cardbox_status work_task(store_rows **out, cardbox *db, slice tenant, slice task_id,
                          cardbox_error *err)
 {
-    params p;
-    params_init(&p, REQUEST_MAX);
+    params p = PARAMS_INIT;
     task_get_params(&p, tenant, task_id);
     return client_run(db, STATEMENT_task_get, &p, RUN_AGAIN, out, err);
 }
@@ -165,8 +160,7 @@ cardbox_status work_task(store_rows **out, cardbox *db, slice tenant, slice task
 cardbox_status work_messages(store_rows **out, cardbox *db, slice tenant, slice task_id,
                              int64_t after, int64_t limit, cardbox_error *err)
 {
-    params p;
-    params_init(&p, REQUEST_MAX);
+    params p = PARAMS_INIT;
     params_text(&p, tenant);
     params_text(&p, task_id);
     params_int8(&p, after);
@@ -177,22 +171,20 @@ cardbox_status work_messages(store_rows **out, cardbox *db, slice tenant, slice 
 cardbox_status work_calls(store_rows **out, cardbox *db, slice tenant, slice task_id,
                           const call_row *after, int64_t limit, cardbox_error *err)
 {
-    params p;
-    params_init(&p, REQUEST_MAX);
+    params p = PARAMS_INIT;
     calls_list_params(&p, tenant, task_id, after, limit);
     return client_run(db, STATEMENT_calls_list, &p, RUN_AGAIN, out, err);
 }
 
-cardbox_status work_notify(cardbox *db, const slice *tenants, size_t count, cardbox_error *err)
+cardbox_status work_notify(cardbox *db, slice tenant, cardbox_error *err)
 {
-    params p;
-    params_init(&p, REQUEST_MAX);
-    tasks_tenants_params(&p, tenants, count);
+    params p = PARAMS_INIT;
+    tasks_tenants_params(&p, &tenant, 1);
     return client_run(db, STATEMENT_tasks_notify, &p, RUN_AGAIN, NULL, err);
 }
 
 void work_wake(cardbox *db, slice tenant)
 {
     if (db->kind == CLIENT_POOL)
-        (void)work_notify(db, &tenant, 1, NULL);
+        (void)work_notify(db, tenant, NULL);
 }

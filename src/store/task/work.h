@@ -87,8 +87,8 @@ cardbox_status work_calls(store_rows **out, cardbox *db, slice tenant, slice tas
  * before. If it fails, the workers find the work when they poll. */
 void work_wake(cardbox *db, slice tenant);
 
-/* Notifies the workers of these tenants. */
-cardbox_status work_notify(cardbox *db, const slice *tenants, size_t count, cardbox_error *err);
+/* Notifies the workers of a tenant. */
+cardbox_status work_notify(cardbox *db, slice tenant, cardbox_error *err);
 
 /* --- the listener --- */
 

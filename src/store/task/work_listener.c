@@ -12,8 +12,7 @@
 static cardbox_status start_listening(work_listener *listener, const slice *tenants, size_t count,
                                       cardbox_error *err)
 {
-    params p;
-    params_init(&p, REQUEST_MAX);
+    params p = PARAMS_INIT;
     tasks_tenants_params(&p, tenants, count);
     cardbox_status status = conn_run(listener, STATEMENT_tasks_listen, &p, NULL, err);
     params_free(&p);

@@ -1,35 +1,12 @@
 /*
- * read.c: parameters and rows of the statements that read cards and boxes. Uses no connection.
+ * box_read.c: parameters and rows of the statements that read boxes.
  */
-#include "store/read.h"
+#include "store/box/box_read.h"
 
 #include <inttypes.h>
-#include "base/isotime.h"
 #include "base/errors.h"
-
-void cards_get_params(params *p, const card_key *keys, size_t count)
-{
-    params_column(p, PARAMS_TEXT, keys, count, PARAMS_FIELD(card_key, tenant));
-    params_column(p, PARAMS_TEXT, keys, count, PARAMS_FIELD(card_key, card_id));
-    params_column(p, PARAMS_INT8, keys, count, PARAMS_FIELD(card_key, etag));
-}
-
-void card_row_read(card_row *out, const store_rows *rows, int row, int first)
-{
-    *out = (card_row){.card_id = rows_text(rows, row, first + CARD_COL_ID)};
-    if (out->card_id.ptr == NULL)
-        return;
-    out->content = rows_text(rows, row, first + CARD_COL_CONTENT);
-    out->tool_calls = rows_jsonb(rows, row, first + CARD_COL_TOOL_CALLS);
-    out->tool_call_id = rows_text(rows, row, first + CARD_COL_TOOL_CALL_ID);
-    out->metadata = rows_jsonb(rows, row, first + CARD_COL_METADATA);
-    out->has_ttl = !rows_null(rows, row, first + CARD_COL_TTL);
-    out->ttl_seconds = rows_int4(rows, row, first + CARD_COL_TTL);
-    out->has_expiry = !rows_null(rows, row, first + CARD_COL_EXPIRES);
-    out->expires_micros = rows_micros(rows, row, first + CARD_COL_EXPIRES);
-    out->created_micros = rows_micros(rows, row, first + CARD_COL_CREATED);
-    out->sealed = rows_bool(rows, row, first + CARD_COL_SEALED);
-}
+#include "base/isotime.h"
+#include "cardbox/limits.h"
 
 /* Adds an int8 array: one member of each read. Negative values become NULL. */
 static void put_int8_member(params *p, const box_read *reads, size_t count, size_t offset)
@@ -101,4 +78,74 @@ cardbox_status box_no_such_version(const box_head *now, cardbox_error *err)
                      "no such version of the box: it has versions 1 to %" PRId64
                      "%s%s, and %" PRId64 " ids now",
                      now->version, created[0] == '\0' ? "" : " since ", created, now->length);
+}
+
+/* --- lists --- */
+
+static void put_box_cursor(params *p, const list_cursor *from)
+{
+    uuid16 box;
+    params_timestamptz_or_null(p, from->given, from->micros);
+    if (from->given && uuid16_parse(&box, from->id))
+        params_uuid(p, &box);
+    else
+        params_null(p);
+}
+
+void boxes_list_params(params *p, const box_list *list)
+{
+    params_text(p, list->tenant);
+    put_box_cursor(p, &list->from);
+    params_int8(p, list->limit + 1);
+}
+
+void boxes_with_card_params(params *p, const box_list *list)
+{
+    params_text(p, list->tenant);
+    params_text(p, list->card_id);
+    params_int8(p, list->limit + 1);
+    put_box_cursor(p, &list->from);
+    params_int8(p, CARDBOX_BOXES_WALK_MAX);
+}
+
+/* Columns of both lists. Column 0 has the bits that list_page_count evaluates. */
+enum {
+    LIST_COL_BOX = 1,
+    LIST_COL_VERSION,
+    LIST_COL_LENGTH,
+    LIST_COL_PARENTS,
+    LIST_COL_CREATED,
+    LIST_COL_UPDATED
+};
+
+uuid16 box_list_read(box_head *out, const store_rows *rows, int row)
+{
+    *out = (box_head){.version = rows_int8(rows, row, LIST_COL_VERSION),
+                      .length = rows_int8(rows, row, LIST_COL_LENGTH),
+                      .parent_ids = rows_jsonb(rows, row, LIST_COL_PARENTS),
+                      .created_micros = rows_micros(rows, row, LIST_COL_CREATED),
+                      .updated_micros = rows_micros(rows, row, LIST_COL_UPDATED)};
+    return rows_uuid(rows, row, LIST_COL_BOX);
+}
+
+void box_page_read(box_page *out, const store_rows *rows, int64_t limit, arena *memory)
+{
+    int last;
+    *out = (box_page){.count = list_page_count(&last, rows, limit)};
+    if (last >= 0) {
+        char id[UUID_TEXT_SIZE];
+        uuid16 box = rows_uuid(rows, last, LIST_COL_BOX);
+        uuid16_format(id, &box);
+        out->next =
+            list_cursor_text(memory, rows_micros(rows, last, LIST_COL_CREATED), slice_of(id));
+    }
+}
+
+void box_log_params(params *p, const history *h)
+{
+    params_text(p, h->tenant);
+    params_uuid(p, &h->box);
+    params_int8(p, h->before);
+    params_int8(p, h->limit + 1);
+    params_int8_or_null(p, h->ids_max >= 0, h->ids_max);
 }

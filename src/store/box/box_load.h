@@ -1,13 +1,13 @@
 /*
- * boxes_read.h: functions for reading one box with its cards: they check the options, run the
+ * box_load.h: functions for reading one box with its cards: they check the options, run the
  * statement, and report why a box was not found.
  */
-#ifndef STORE_BOXES_READ_H
-#define STORE_BOXES_READ_H
+#ifndef STORE_BOX_LOAD_H
+#define STORE_BOX_LOAD_H
 
 #include "cardbox/box.h"
 #include "db/statement.h"
-#include "store/read.h"
+#include "store/box/box_read.h"
 
 /* Checks the options (the requested part and version of the box) and copies them to `out`.
  * `options` may be NULL. */

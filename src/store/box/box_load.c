@@ -1,11 +1,11 @@
 /*
- * boxes_read.c: the public functions of <cardbox/box.h> that read boxes. All run the statement
+ * box_load.c: the public functions of <cardbox/box.h> that read boxes. All run the statement
  * boxes_read. Its rows come in any order and are sorted here.
  */
 #include "cardbox/box.h"
 
 #include <stdlib.h>
-#include "store/box/boxes_read.h"
+#include "store/box/box_load.h"
 #include "store/box/box_result.h"
 #include "store/client/call.h"
 #include "store/card/card_result.h"
@@ -85,8 +85,7 @@ static cardbox_status make_request(ids_to_read *r, const char *tenant, const cha
 static cardbox_status run_reads(store_rows **rows, cardbox *db, const box_read *reads, size_t count,
                                 cardbox_error *err)
 {
-    params p;
-    params_init(&p, REQUEST_MAX);
+    params p = PARAMS_INIT;
     boxes_read_params(&p, reads, count);
     return client_run(db, STATEMENT_boxes_read, &p, RUN_AGAIN, rows, err);
 }
@@ -138,13 +137,13 @@ static bool index_reads(read_rows *at, size_t count, const store_rows *rows)
     return true;
 }
 
-static void store_runs(cardbox_boxes *result, const read_rows *at)
+static void store_runs(cardbox_boxes *boxes, const read_rows *at)
 {
-    const store_rows *rows = result->rows;
-    for (int row = 0; row < rows_count(rows) && !result->memory.failed; row++) {
+    const store_rows *rows = boxes->all.rows;
+    for (int row = 0; row < rows_count(rows) && !boxes->all.memory.failed; row++) {
         const read_rows *its = &at[rows_int8(rows, row, BOX_COL_ORD) - 1];
         if (rows_int4(rows, row, BOX_COL_KIND) == BOX_IDS && its->box != NULL)
-            box_store_ids(&result->memory, its->ids, its->box->first,
+            box_store_ids(&boxes->all.memory, its->ids, its->box->first,
                           its->box->first + (int64_t)its->box->card_count, box_position(rows, row),
                           box_run_ids(rows, row));
     }
@@ -159,30 +158,31 @@ cardbox_status box_damaged(cardbox_error *err)
 }
 
 /* Adds boxes and missing ids in the order of the request. */
-static cardbox_status fill_boxes(cardbox_boxes *result, const ids_to_read *r,
+static cardbox_status fill_boxes(cardbox_boxes *boxes, const ids_to_read *r,
                                  const char *const *box_ids, size_t count, cardbox_error *err)
 {
-    read_rows *at = arena_zeros(&result->memory, r->read_count, sizeof(*at));
+    read_rows *at = arena_zeros(&boxes->all.memory, r->read_count, sizeof(*at));
     if (at == NULL)
         return CARDBOX_OK; /* boxes_finish returns CARDBOX_NOMEM */
-    if (!index_reads(at, r->read_count, result->rows))
+    if (!index_reads(at, r->read_count, boxes->all.rows))
         return box_damaged(err);
-    for (size_t i = 0; i < count && !result->memory.failed; i++) {
+    for (size_t i = 0; i < count && !boxes->all.memory.failed; i++) {
         size_t read = r->read_of[i];
         if (r->first[i] != i)
             continue;
         if (read == 0 || at[read - 1].head == 0) {
-            result->missing[result->missing_count++] =
-                arena_copy(&result->memory, slice_of(box_ids[i]));
+            boxes->all.missing[boxes->all.missing_count++] =
+                arena_copy(&boxes->all.memory, slice_of(box_ids[i]));
             continue;
         }
         box_head head;
-        cardbox_box *box = &result->boxes[result->count++];
-        box_head_read(&head, result->rows, at[read - 1].head - 1);
-        box_read_head(box, &at[read - 1].ids, &result->memory, &r->reads[read - 1].box_id, &head);
+        cardbox_box *box = boxes_add(boxes);
+        box_head_read(&head, boxes->all.rows, at[read - 1].head - 1);
+        box_read_head(box, &at[read - 1].ids, &boxes->all.memory, &r->reads[read - 1].box_id,
+                      &head);
         at[read - 1].box = box;
     }
-    store_runs(result, at);
+    store_runs(boxes, at);
     return CARDBOX_OK;
 }
 
@@ -232,7 +232,7 @@ cardbox_status cardbox_load_boxes(cardbox_boxes **out, cardbox *db, const char *
     box_read how = BOX_READ_INIT;
     ids_to_read r = {.memory = ARENA_INIT};
     store_rows *rows = NULL;
-    cardbox_boxes *result = NULL;
+    cardbox_boxes *boxes = NULL;
     cardbox_status status = check_read(out, db, tenant, err);
     if (status != CARDBOX_OK)
         return status;
@@ -248,10 +248,10 @@ cardbox_status cardbox_load_boxes(cardbox_boxes **out, cardbox *db, const char *
     if (status == CARDBOX_OK)
         status = run_reads(&rows, db, r.reads, r.read_count, err);
     if (status == CARDBOX_OK)
-        status = boxes_new(&result, rows, count, err);
+        status = boxes_new(&boxes, rows, count, err);
     if (status == CARDBOX_OK)
-        status = fill_boxes(result, &r, box_ids, count, err);
-    status = boxes_finish(out, result, status, err);
+        status = fill_boxes(boxes, &r, box_ids, count, err);
+    status = boxes_finish(out, boxes, status, err);
     arena_reset(&r.memory);
     return status;
 }
@@ -368,7 +368,7 @@ cardbox_status cardbox_get_box_cards(cardbox_cards **out, cardbox *db, const cha
 {
     box_read read = BOX_READ_INIT;
     store_rows *rows = NULL;
-    params p;
+    params p = PARAMS_INIT;
     cardbox_status status = check_read(out, db, tenant, err);
     if (status == CARDBOX_OK)
         status = box_read_options(&read, options, err);
@@ -378,7 +378,6 @@ cardbox_status cardbox_get_box_cards(cardbox_cards **out, cardbox *db, const cha
     status = box_read_cards(&read, tenant, box_id, err);
     if (status != CARDBOX_OK)
         return status;
-    params_init(&p, REQUEST_MAX);
     boxes_read_params(&p, &read, 1);
     status = box_read_run(&rows, STATEMENT_boxes_read, &p, db, tenant, box_id, options, err);
     return status == CARDBOX_OK ? make_cards(out, rows, find_head(rows), err) : status;

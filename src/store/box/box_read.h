@@ -1,62 +1,11 @@
 /*
- * read.h: the statements that read cards by id and boxes: builds their parameters and reads their
- * rows. The SDK runs one for each call; the server batches many requests.
+ * box_read.h: the statements that read boxes, by id or as lists: builds their parameters and reads
+ * their rows. The SDK runs one for each call; the server batches many requests.
  */
-#ifndef STORE_READ_H
-#define STORE_READ_H
+#ifndef STORE_BOX_READ_H
+#define STORE_BOX_READ_H
 
-#include "cardbox/status.h"
-#include "db/params.h"
-#include "db/rows.h"
-
-/* --- cards by id: STATEMENT_cards_get --- */
-
-typedef struct card_key {
-    slice tenant;
-    slice card_id;
-    int64_t etag; /* etag of the card that the caller has cached; 0: none */
-    slice text;   /* the cached card, for the caller's own use */
-} card_key;
-
-void cards_get_params(params *p, const card_key *keys, size_t count);
-
-/* The card of a row. Slices point into the rows; a NULL column is {NULL, 0}. */
-typedef struct card_row {
-    slice card_id;
-    slice content; /* exactly as it was written */
-    slice tool_calls;
-    slice tool_call_id;
-    slice metadata;
-    bool has_ttl;
-    int32_t ttl_seconds;
-    bool has_expiry;
-    int64_t expires_micros;
-    int64_t created_micros;
-    bool sealed;
-} card_row;
-
-/* Columns of cards_get, cards_list and, from BOX_COL_CARD on, of boxes_read. */
-enum { CARD_ORD = 0, CARD_FIRST = 1 };
-
-/* Columns of a card, from its card_id on. */
-enum card_column {
-    CARD_COL_ID,
-    CARD_COL_CONTENT,
-    CARD_COL_TOOL_CALLS,
-    CARD_COL_TOOL_CALL_ID,
-    CARD_COL_TTL,
-    CARD_COL_EXPIRES,
-    CARD_COL_METADATA,
-    CARD_COL_CREATED,
-    CARD_COL_SEALED,
-    CARD_COL_COUNT
-};
-
-/* Column of cards_get: an int8. If it is the key's etag, the columns of the card are NULL. */
-enum { CARD_ETAG = CARD_FIRST + CARD_COL_COUNT };
-
-/* Reads the card whose card_id is in column `first`. */
-void card_row_read(card_row *out, const store_rows *rows, int row, int first);
+#include "store/card/card_read.h"
 
 /* --- boxes: STATEMENT_boxes_read --- */
 
@@ -123,5 +72,45 @@ void box_head_read(box_head *out, const store_rows *rows, int row);
  * contains the version, length and creation time of `now`; created_micros is 0 if it is not known.
  */
 cardbox_status box_no_such_version(const box_head *now, cardbox_error *err);
+
+/* --- lists --- */
+
+/* Parameters of STATEMENT_boxes_list and, with a card id, of STATEMENT_boxes_with_card. The
+ * cursor's id is a UUID as text. */
+typedef struct box_list {
+    slice tenant;
+    slice card_id;
+    list_cursor from;
+    int64_t limit; /* as in card_list */
+} box_list;
+
+void boxes_list_params(params *p, const box_list *list);
+void boxes_with_card_params(params *p, const box_list *list);
+
+/* Reads a row of a page: its head, and the box id, which is returned. */
+uuid16 box_list_read(box_head *out, const store_rows *rows, int row);
+
+/* A page of boxes: the first `count` rows, and the cursor of the next page. The cursor is NULL if
+ * there is no next page, or if memory ran out: then the arena has failed. */
+typedef struct box_page {
+    int count;
+    const char *next;
+} box_page;
+
+void box_page_read(box_page *out, const store_rows *rows, int64_t limit, arena *memory);
+
+/* STATEMENT_box_log. */
+void box_log_params(params *p, const history *h);
+
+/* Columns of box_log. The version is NULL if the box exists without such changes. */
+enum {
+    LOG_COL_VERSION,
+    LOG_COL_OP,
+    LOG_COL_LENGTH,
+    LOG_COL_ADDED,
+    LOG_COL_KEY,
+    LOG_COL_AT,
+    LOG_COL_IDS
+};
 
 #endif

@@ -1,40 +1,13 @@
 /*
- * write.h: the statements that change boxes and cards: builds their parameters, reads their rows,
- * and maps outcomes to statuses with messages, like read.h. Callers have checked the ids.
+ * box_write.h: the statements that change boxes: builds their parameters, reads their rows, and
+ * maps outcomes to statuses with messages. Callers have checked the ids.
  */
-#ifndef STORE_WRITE_H
-#define STORE_WRITE_H
+#ifndef STORE_BOX_WRITE_H
+#define STORE_BOX_WRITE_H
 
 #include "cardbox/box.h"
-#include "store/card/card_input.h"
+#include "db/params.h"
 #include "db/rows.h"
-
-/* --- cards --- */
-
-/* An outcome of cards_add that users do not see: another transaction has locked the card, and the
- * statement does not wait. */
-enum { CARD_LOCKED = CARDBOX_OUTCOME_GONE + 1 };
-
-/* A row of cards_add. */
-typedef struct card_outcome {
-    int64_t ord; /* index of the card + 1 */
-    cardbox_outcome outcome;
-    slice other_id; /* conflict: the card that is the tool.result of the same call, or {NULL, 0} */
-} card_outcome;
-
-void card_outcome_read(card_outcome *out, const store_rows *rows, int row);
-
-/* Returns CARDBOX_OK, or CARDBOX_CONFLICT or CARDBOX_GONE with a message for the client. */
-cardbox_status card_outcome_status(const card_outcome *outcome, const card_input *input,
-                                   cardbox_error *err);
-
-/* STATEMENT_card_delete. */
-void card_delete_params(params *p, slice tenant, slice card_id);
-
-/* Returns CARDBOX_OK, CARDBOX_NOT_FOUND, or CARDBOX_CONFLICT if the card is sealed. */
-cardbox_status card_delete_status(const store_rows *rows, slice card_id, cardbox_error *err);
-
-/* --- boxes --- */
 
 /* STATEMENT_box_create. */
 typedef struct box_create {
@@ -77,6 +50,18 @@ void box_fork_params(params *p, const box_fork *fork);
 /* STATEMENT_box_delete. It returns one row if the box exists. */
 void box_delete_params(params *p, slice tenant, const uuid16 *box_id);
 
+typedef struct box_append {
+    slice tenant;
+    uuid16 box_id;
+    slice ids;                /* a JSON array of strings */
+    int64_t expected_version; /* 0: any */
+    slice key;                /* ptr NULL: none */
+} box_append;
+
+/* STATEMENT_boxes_append. `waits`: a single append waits for a locked box. Otherwise the
+ * outcome of a locked box is BOX_LOCKED. */
+void boxes_append_params(params *p, const box_append *appends, size_t count, bool waits);
+
 /* Outcomes of the functions of boxes in sql/functions. */
 typedef enum box_outcome {
     BOX_DONE = 1,
@@ -99,6 +84,9 @@ typedef struct box_change {
 
 /* Its columns begin at `first`: 1 in boxes_append, after the ord, otherwise 0. */
 void box_change_read(box_change *out, const store_rows *rows, int row, int first);
+
+/* Reads a row of boxes_append: returns the index of its append, or SIZE_MAX if there is none. */
+size_t boxes_append_read(box_change *out, const store_rows *rows, int row, size_t count);
 
 /* Returns CARDBOX_OK, or why the box was not changed, with a message for the client. Conflicts set
  * err->current_version. */

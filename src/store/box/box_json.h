@@ -1,11 +1,12 @@
 /*
- * box_view.h: writes one box of a result as JSON. Uses no requests.
+ * box_json.h: boxes, their lists and their changes as JSON. Uses no requests.
  */
-#ifndef STORE_BOX_VIEW_H
-#define STORE_BOX_VIEW_H
+#ifndef STORE_BOX_JSON_H
+#define STORE_BOX_JSON_H
 
 #include "base/arena.h"
-#include "store/read.h"
+#include "store/box/box_read.h"
+#include "store/box/box_write.h"
 
 /* A row with a card or a run of ids. */
 typedef struct box_row {
@@ -55,5 +56,12 @@ bool box_view_card(buf *out, const box_row *card, slice tenant);
 
 /* Sorts rows by position. */
 void box_rows_sort(box_row *rows, size_t count);
+
+/* Appends a page of boxes, or of a box's log: {"boxes":[...],"next_cursor":...}. */
+void list_json_boxes(buf *out, const store_rows *rows, int64_t limit, arena *memory);
+void list_json_log(buf *out, const store_rows *rows, int64_t limit);
+
+/* Appends {"box_id","version","length"}. */
+void list_json_change(buf *out, const uuid16 *box, const box_change *change);
 
 #endif

@@ -1,65 +1,12 @@
 /*
- * write.c: parameters, rows and outcomes of the statements that change boxes and cards. Knows no
- * connection.
+ * box_write.c: parameters, rows and outcomes of the statements that change boxes.
  */
-#include "store/write.h"
+#include "store/box/box_write.h"
 
 #include <inttypes.h>
 #include "base/errors.h"
-#include "store/read.h"
-
-/* --- cards --- */
-
-void card_outcome_read(card_outcome *out, const store_rows *rows, int row)
-{
-    out->ord = rows_int8(rows, row, 0);
-    out->outcome = (cardbox_outcome)rows_int4(rows, row, 1);
-    out->other_id = rows_text(rows, row, 2);
-}
-
-cardbox_status card_outcome_status(const card_outcome *outcome, const card_input *input,
-                                   cardbox_error *err)
-{
-    slice id = input->card_id, call = input->tool_call_id, other = outcome->other_id;
-    switch (outcome->outcome) {
-    case CARDBOX_OUTCOME_GONE:
-        return error_set(err, CARDBOX_GONE,
-                         "card %.*s was deleted or has expired: ask for restore to bring it back",
-                         (int)id.len, id.ptr);
-    case CARDBOX_OUTCOME_CONFLICT:
-        if (other.ptr != NULL)
-            return error_set(err, CARDBOX_CONFLICT, "the tool.result of call %.*s is card %.*s",
-                             (int)call.len, call.ptr, (int)other.len, other.ptr);
-        return error_set(err, CARDBOX_CONFLICT,
-                         "card %.*s exists with other content and may not be changed", (int)id.len,
-                         id.ptr);
-    case CARDBOX_OUTCOME_NONE:
-    case CARDBOX_OUTCOME_INSERTED:
-    case CARDBOX_OUTCOME_UNCHANGED:
-    case CARDBOX_OUTCOME_REPAIRED:
-    case CARDBOX_OUTCOME_RESTORED:
-        break;
-    }
-    return CARDBOX_OK;
-}
-
-void card_delete_params(params *p, slice tenant, slice card_id)
-{
-    params_text(p, tenant);
-    params_text(p, card_id);
-}
-
-cardbox_status card_delete_status(const store_rows *rows, slice card_id, cardbox_error *err)
-{
-    if (rows_count(rows) == 0)
-        return error_set(err, CARDBOX_NOT_FOUND, "card not found");
-    if (rows_bool(rows, 0, 0))
-        return error_set(err, CARDBOX_CONFLICT, "card %.*s is sealed", (int)card_id.len,
-                         card_id.ptr);
-    return CARDBOX_OK;
-}
-
-/* --- boxes: parameters --- */
+#include "base/scan.h"
+#include "store/box/box_read.h"
 
 void box_create_params(params *p, const box_create *create)
 {
@@ -118,7 +65,20 @@ void box_delete_params(params *p, slice tenant, const uuid16 *box_id)
     params_uuid(p, box_id);
 }
 
-/* --- boxes: outcomes --- */
+void boxes_append_params(params *p, const box_append *appends, size_t count, bool waits)
+{
+    params_column(p, PARAMS_TEXT, appends, count, PARAMS_FIELD(box_append, tenant));
+    params_column(p, PARAMS_UUID, appends, count, PARAMS_FIELD(box_append, box_id));
+    params_column(p, PARAMS_JSONB, appends, count, PARAMS_FIELD(box_append, ids));
+    params_array(p, PARAMS_INT8);
+    for (size_t i = 0; i < count; i++)
+        params_int8_or_null(p, appends[i].expected_version > 0, appends[i].expected_version);
+    params_array_end(p);
+    params_column(p, PARAMS_TEXT, appends, count, PARAMS_FIELD(box_append, key));
+    params_bool(p, waits);
+}
+
+/* --- outcomes --- */
 
 void box_change_read(box_change *out, const store_rows *rows, int row, int first)
 {
@@ -127,6 +87,13 @@ void box_change_read(box_change *out, const store_rows *rows, int row, int first
         .version = rows_int8(rows, row, first + 1),
         .length = rows_int8(rows, row, first + 2),
     };
+}
+
+size_t boxes_append_read(box_change *out, const store_rows *rows, int row, size_t count)
+{
+    int64_t ord = rows_int8(rows, row, 0);
+    box_change_read(out, rows, row, 1);
+    return ord >= 1 && (uint64_t)ord <= count ? (size_t)ord - 1 : SIZE_MAX;
 }
 
 static const struct {

@@ -1,8 +1,8 @@
 /*
- * box_view.c: sorts the rows of a box, and writes them as JSON. Ids and cards are copied as
+ * box_json.c: boxes and their lists as JSON; sorts the rows of a box. Ids and cards are copied as
  * PostgreSQL printed them. A run of ids is parsed only if a part of it was requested.
  */
-#include "store/box/box_view.h"
+#include "store/box/box_json.h"
 #include <stdlib.h>
 #include "base/isotime.h"
 #include "base/scan.h"
@@ -72,13 +72,6 @@ bool box_view_first(box_view *out, box_head *now, const store_rows *from, arena 
 
 /* --- ids --- */
 
-/* Adds a comma, except after another comma and at the start of a list. */
-static void add_comma(buf *out)
-{
-    if (out->len > 0 && out->data[out->len - 1] != '[' && out->data[out->len - 1] != ',')
-        buf_char(out, ',');
-}
-
 /* Adds the elements `first` to `last` - 1 of a run, counted from 0. */
 static void add_run_part(buf *out, slice run, int64_t first, int64_t last)
 {
@@ -87,7 +80,7 @@ static void add_run_part(buf *out, slice run, int64_t first, int64_t last)
     for (scan_walk walk = scan_enter(list); index < last && scan_element(&walk, &item); index++) {
         if (index < first)
             continue;
-        add_comma(out);
+        buf_comma(out);
         buf_slice(out, item.text);
     }
 }
@@ -103,7 +96,7 @@ static void add_ids(buf *out, const box_view *box, int64_t first, int64_t before
         if (from > 0 || (last && before - start < BOX_RUN_MAX)) {
             add_run_part(out, run, from, last ? before - start : BOX_RUN_MAX);
         } else if (run.len > 2) {
-            add_comma(out);
+            buf_comma(out);
             scan_compact(out, (slice){run.ptr + 1, run.len - 2});
         }
         if (last)
@@ -111,13 +104,18 @@ static void add_ids(buf *out, const box_view *box, int64_t first, int64_t before
     }
 }
 
+static void begin_object(buf *out, const uuid16 *box)
+{
+    char id[UUID_TEXT_SIZE];
+    uuid16_format(id, box);
+    buf_char(out, '{');
+    buf_member_text(out, "box_id", slice_of(id));
+}
+
 void box_view_start(buf *out, const uuid16 *id)
 {
-    char text[UUID_TEXT_SIZE];
-    uuid16_format(text, id);
-    buf_text(out, "{\"box_id\":\"");
-    buf_text(out, text);
-    buf_text(out, "\",\"card_ids\":[");
+    begin_object(out, id);
+    buf_text(out, ",\"card_ids\":[");
 }
 
 bool box_view_is_whole(const box_view *box)
@@ -143,19 +141,22 @@ void box_view_all_ids(buf *out, const box_view *box)
     add_ids(out, box, 0, box->head.length);
 }
 
+/* Adds the members after the ids, and ends the object. */
+static void end_object(buf *out, const box_head *head)
+{
+    buf_member_int(out, "version", head->version);
+    buf_member_int(out, "length", head->length);
+    buf_name(out, "parent_ids");
+    scan_compact(out, head->parent_ids);
+    isotime_member(out, "created_at", head->created_micros);
+    isotime_member(out, "updated_at", head->updated_micros);
+    buf_char(out, '}');
+}
+
 void box_view_end(buf *out, const box_head *head)
 {
-    buf_text(out, "],\"version\":");
-    buf_int(out, head->version);
-    buf_text(out, ",\"length\":");
-    buf_int(out, head->length);
-    buf_text(out, ",\"parent_ids\":");
-    scan_compact(out, head->parent_ids);
-    buf_text(out, ",\"created_at\":");
-    isotime_json_micros(out, head->created_micros);
-    buf_text(out, ",\"updated_at\":");
-    isotime_json_micros(out, head->updated_micros);
-    buf_char(out, '}');
+    buf_char(out, ']');
+    end_object(out, head);
 }
 
 void box_view_object(buf *out, const box_view *box, const uuid16 *id)
@@ -173,7 +174,7 @@ bool box_view_card(buf *out, const box_row *card, slice tenant)
     if (rows_null(card->rows, card->row, BOX_COL_CONTENT))
         return false;
     card_row_read(&found, card->rows, card->row, BOX_COL_CARD);
-    add_comma(out);
+    buf_comma(out);
     card_json(out, &found, tenant);
     return true;
 }
@@ -184,4 +185,59 @@ size_t box_view_cards(buf *out, const box_view *box, slice tenant)
     for (size_t i = 0; i < box->card_count; i++)
         absent += !box_view_card(out, &box->cards[i], tenant);
     return absent;
+}
+
+/* --- lists --- */
+
+void list_json_boxes(buf *out, const store_rows *rows, int64_t limit, arena *memory)
+{
+    box_page page;
+    box_page_read(&page, rows, limit, memory);
+    buf_text(out, "{\"boxes\":[");
+    for (int row = 0; row < page.count; row++) {
+        box_head head;
+        uuid16 box = box_list_read(&head, rows, row);
+        buf_comma(out);
+        begin_object(out, &box);
+        end_object(out, &head);
+    }
+    list_json_end(out, page.next, memory);
+}
+
+static void add_change(buf *out, const store_rows *rows, int row)
+{
+    buf_comma(out);
+    buf_char(out, '{');
+    buf_member_int(out, "version", rows_int8(rows, row, LOG_COL_VERSION));
+    buf_member_text(out, "op", rows_text(rows, row, LOG_COL_OP));
+    buf_member_int(out, "added", rows_int8(rows, row, LOG_COL_ADDED));
+    buf_member_int(out, "length", rows_int8(rows, row, LOG_COL_LENGTH));
+    buf_member_text(out, "append_key", rows_text(rows, row, LOG_COL_KEY));
+    isotime_member(out, "at", rows_micros(rows, row, LOG_COL_AT));
+    buf_name(out, "card_ids");
+    if (rows_null(rows, row, LOG_COL_IDS))
+        buf_text(out, "null");
+    else
+        scan_compact(out, rows_jsonb(rows, row, LOG_COL_IDS));
+    buf_char(out, '}');
+}
+
+void list_json_log(buf *out, const store_rows *rows, int64_t limit)
+{
+    int64_t version = 0;
+    int count = rows_count(rows);
+    buf_text(out, "{\"log\":[");
+    for (int row = 0; row < count && row < limit && !rows_null(rows, row, LOG_COL_VERSION); row++) {
+        version = rows_int8(rows, row, LOG_COL_VERSION);
+        add_change(out, rows, row);
+    }
+    list_json_end_at(out, count > limit, version);
+}
+
+void list_json_change(buf *out, const uuid16 *box, const box_change *change)
+{
+    begin_object(out, box);
+    buf_member_int(out, "version", change->version);
+    buf_member_int(out, "length", change->length);
+    buf_char(out, '}');
 }

@@ -1,0 +1,31 @@
+/*
+ * database_info.h: what servers and imports ask of the database beside cards: its identity, its
+ * free connections, and its statistics. Knows nothing of cardboxd.
+ */
+#ifndef STORE_DATABASE_INFO_H
+#define STORE_DATABASE_INFO_H
+
+#include "cardbox/client.h"
+#include "db/rows.h"
+
+/* Returns the identity of a database and its history, from the rows of the statement
+ * cluster_identity. A primary and its standbys have the same identity. `is_standby`: that of a
+ * standby.
+ * 0: there is no row, or the server is of the other type. */
+int64_t cluster_identity_of(const store_rows *rows, bool is_standby);
+
+/* Reads the identity of a primary; 0: the server is a standby. */
+cardbox_status cluster_identity_get(int64_t *out, cardbox *db, cardbox_error *err);
+
+/* The number of connections that our role may still open to our database. */
+cardbox_status free_slots_get(int *out, cardbox *db, cardbox_error *err);
+
+enum { TABLE_NAME_SIZE = 64 }; /* size of a table's name with its NUL */
+
+/* Analyzes one table whose statistics are stale, because it has grown, and returns its name; "":
+ * there is none. See analyze_grown.sql. CARDBOX_FORBIDDEN: the role is not a member of
+ * cardbox_service. */
+cardbox_status stale_statistics_analyze(char table[TABLE_NAME_SIZE], cardbox *db,
+                                        cardbox_error *err);
+
+#endif
