@@ -45,27 +45,23 @@ bool handler_id(request *r, slice *out, size_t param, const char *what)
     *out = r->match.params[param];
     if (slice_is_id(*out, CARDBOX_CARD_ID_MAX))
         return true;
-    http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL,
-                    "%s not found: an id is 1 to %d bytes of UTF-8 without control characters",
-                    what, CARDBOX_CARD_ID_MAX);
-    return false;
+    return http_error_send(
+        r, HTTP_ERROR_NOT_FOUND, NULL,
+        "%s not found: an id is 1 to %d bytes of UTF-8 without control characters", what,
+        CARDBOX_CARD_ID_MAX);
 }
 
 bool handler_card(request *r, slice *out)
 {
     *out = r->match.params[1];
-    if (slice_is_id(*out, CARDBOX_CARD_ID_MAX))
-        return true;
-    http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "card not found");
-    return false;
+    return slice_is_id(*out, CARDBOX_CARD_ID_MAX) ||
+           http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "card not found");
 }
 
 bool handler_box(request *r, uuid16 *out)
 {
-    if (uuid16_parse(out, r->match.params[1]))
-        return true;
-    http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "box not found");
-    return false;
+    return uuid16_parse(out, r->match.params[1]) ||
+           http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "box not found");
 }
 
 /* Queues a ticket. Its flags about repeating the request are kept. */
@@ -147,7 +143,7 @@ void handler_validation(request *r, validation *s)
     validation_init(s, buf_as_slice(&r->body), &r->memory);
 }
 
-void handler_refuse(request *r, const char *in, const char *member, const char *type,
+bool handler_refuse(request *r, const char *in, const char *member, const char *type,
                     const char *message)
 {
     const validation_path at = {.in = in};
@@ -156,6 +152,7 @@ void handler_refuse(request *r, const char *in, const char *member, const char *
     validation_add(&s, &at, member, -1, type, message, (slice){NULL, 0});
     handler_send_faults(r, &s);
     validation_free(&s);
+    return false;
 }
 
 body_batch *handler_read_batch(request *r, const body_rules *wanted)
@@ -218,10 +215,8 @@ bool handler_check_budget(request *r, const batch_rows *found, size_t keys)
     size_t bytes = 0, around = 0;
     for (int i = found->start[0]; i < found->start[keys]; i++, around += ROW_OVERHEAD)
         bytes += rows_bytes_of(found->rows, found->row[i]);
-    if (bytes > out->max) {
-        http_error_send_over_budget(r);
-        return false;
-    }
+    if (bytes > out->max)
+        return http_error_send_over_budget(r);
     /* Reserved in one step, because the answer is appended in many small parts. */
     buf_reserve(out, around < out->max - bytes ? bytes + around : out->max);
     return true;

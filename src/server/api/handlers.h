@@ -43,8 +43,8 @@ void handler_validation(request *r, validation *s);
 bool handler_send_faults(request *r, const validation *s);
 
 /* Answers 422 with one error. `in`: "body", "query", "header" or "path"; `member`: its member, or
- * NULL. */
-void handler_refuse(request *r, const char *in, const char *member, const char *type,
+ * NULL. Returns false. */
+bool handler_refuse(request *r, const char *in, const char *member, const char *type,
                     const char *message);
 
 /* The batch that the request's body holds, in its arena. NULL: answered. */

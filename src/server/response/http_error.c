@@ -136,10 +136,9 @@ static void finish_error(request *r, unsigned status)
 buf *http_error_begin(request *r, http_error what, const char *message)
 {
     buf *out = begin_body(r, what);
-    buf_text(out, "{\"detail\":{\"error_code\":\"");
-    buf_text(out, ERRORS[what].code);
-    buf_text(out, "\",\"error_message\":");
-    buf_json_string(out, slice_of(message));
+    buf_text(out, "{\"detail\":{");
+    buf_member_text(out, "error_code", slice_of(ERRORS[what].code));
+    buf_member_text(out, "error_message", slice_of(message));
     return out;
 }
 
@@ -152,9 +151,8 @@ void http_error_end(request *r, http_error what)
 /* `version` 0: none. */
 static void add_version(buf *out, int64_t version)
 {
-    if (version <= 0)
-        return;
-    buf_printf(out, ",\"current_version\":%" PRId64, version);
+    if (version > 0)
+        buf_member_int(out, "current_version", version);
 }
 
 static void answer_detail(request *r, http_error what, const char *hint, int64_t version,
@@ -162,10 +160,8 @@ static void answer_detail(request *r, http_error what, const char *hint, int64_t
 {
     buf *out = http_error_begin(r, what, message);
     add_version(out, version);
-    if (hint != NULL) {
-        buf_text(out, ",\"hint\":");
-        buf_json_string(out, slice_of(hint));
-    }
+    if (hint != NULL)
+        buf_member_text(out, "hint", slice_of(hint));
     http_error_end(r, what);
 }
 
@@ -214,7 +210,7 @@ void http_error_send_unknown_outcome(request *r, http_error what, const char *wh
     http_error_send(r, what, hint, "%s" NOT_KNOWN, why);
 }
 
-void http_error_send_no_memory(request *r)
+bool http_error_send_no_memory(request *r)
 {
     if (r->ticket.was_written)
         http_error_send_unknown_outcome(r, HTTP_ERROR_NO_MEMORY, NO_MEMORY);
@@ -223,13 +219,14 @@ void http_error_send_no_memory(request *r)
                         "the request needs more memory than one request may use");
     else
         http_error_send(r, HTTP_ERROR_NO_MEMORY, NULL, NO_MEMORY);
+    return false;
 }
 
 void http_error_send_ability(request *r, const cardbox_error *err, slice items)
 {
     http_error what = STATUSES[row_of_status(err->status)].ability_error;
     buf *out = http_error_begin(r, what, err->message);
-    buf_printf(out, ",\"reason\":\"%s\"", cardbox_status_name(err->status));
+    buf_member_text(out, "reason", slice_of(cardbox_status_name(err->status)));
     if (items.len > 0) {
         buf_text(out, ",\"faults\":[");
         buf_slice(out, items);
@@ -400,30 +397,32 @@ void http_error_send_invalid(request *r, slice items)
     finish_error(r, 422);
 }
 
-void http_error_send_unknown_path(request *r, const char *hint)
+bool http_error_send_unknown_path(request *r, const char *hint)
 {
     buf *out = request_body(r);
     if (hint == NULL) {
         request_answer_fixed(r, 404, SLICE("{\"detail\":\"Not Found\"}"));
-        return;
+        return false;
     }
-    buf_text(out, "{\"detail\":\"Not Found\",\"hint\":");
-    buf_json_string(out, slice_of(hint));
+    buf_text(out, "{\"detail\":\"Not Found\"");
+    buf_member_text(out, "hint", slice_of(hint));
     buf_char(out, '}');
     finish_error(r, 404);
+    return false;
 }
 
-void http_error_send_over_limit(request *r, const char *what, long most, const char *option,
+bool http_error_send_over_limit(request *r, const char *what, long most, const char *option,
                                 const char *hint)
 {
-    http_error_send(r, HTTP_ERROR_TOO_LARGE, hint, "%s is over the limit of %ld bytes (%s)", what,
-                    most, option);
+    return http_error_send(r, HTTP_ERROR_TOO_LARGE, hint, "%s is over the limit of %ld bytes (%s)",
+                           what, most, option);
 }
 
-void http_error_send_over_budget(request *r)
+bool http_error_send_over_budget(request *r)
 {
-    http_error_send_over_limit(r, "the answer", r->server->set->response_max, "--response-max",
-                               "ask for fewer cards or boxes, or a smaller limit");
+    return http_error_send_over_limit(r, "the answer", r->server->set->response_max,
+                                      "--response-max",
+                                      "ask for fewer cards or boxes, or a smaller limit");
 }
 
 void request_finish(request *r)
