@@ -80,7 +80,6 @@ static int row_of(const store_rows *rows, size_t key)
 BUS_RENDERS(card_batch)
 {
     const card_ids *ids = call->plan;
-    const char *between = "";
     buf_text(out, "{\"cards\":[");
     for (size_t i = 0; i < ids->count; i++) {
         card_row card;
@@ -88,18 +87,15 @@ BUS_RENDERS(card_batch)
         if (row < 0)
             continue;
         card_row_read(&card, rows, row, CARD_FIRST);
-        buf_text(out, between);
+        buf_comma(out);
         card_json(out, &card, call->tenant);
-        between = ",";
     }
     buf_text(out, "],\"missing_ids\":[");
-    between = "";
     for (size_t i = 0; i < ids->count; i++) {
         if (row_of(rows, i) >= 0)
             continue;
-        buf_text(out, between);
+        buf_comma(out);
         buf_json_string(out, ids->keys[i].card_id);
-        between = ",";
     }
     buf_text(out, "]}");
     return CARDBOX_OK;

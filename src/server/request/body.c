@@ -86,7 +86,7 @@ static void read_member(reader *in, slice key, scan_value value)
 }
 
 /* Rejects two members with the same name, because parsers differ in which of them they use. */
-static bool check_names(reader *in, scan_value object)
+static void read_object(reader *in, scan_value object)
 {
     idset names;
     slice key;
@@ -94,24 +94,13 @@ static bool check_names(reader *in, scan_value object)
     idset_init(&names, in->memory);
     for (scan_walk walk = scan_enter(object);
          scan_member(&walk, &key, &value) && !in->faults->nomem;) {
-        if (add_seen(in, &names, key, validation_decode(in->faults, key)) != IDSET_KNOWN)
-            continue;
-        validation_malformed(in->faults, NULL, (size_t)(key.ptr - in->faults->text.ptr),
-                             "a member has the same name as an earlier one");
-        return false;
-    }
-    return true;
-}
-
-static void read_object(reader *in, scan_value object)
-{
-    slice key;
-    scan_value value;
-    if (!check_names(in, object))
-        return;
-    for (scan_walk walk = scan_enter(object);
-         scan_member(&walk, &key, &value) && !in->faults->nomem;)
+        if (add_seen(in, &names, key, validation_decode(in->faults, key)) == IDSET_KNOWN) {
+            validation_malformed(in->faults, NULL, (size_t)(key.ptr - in->faults->text.ptr),
+                                 "a member has the same name as an earlier one");
+            return;
+        }
         read_member(in, key, value);
+    }
 }
 
 void body_read(body_batch *out, const body_rules *wanted, validation *s)
