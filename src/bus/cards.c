@@ -57,7 +57,7 @@ BUS_READS(card_batch)
 {
     card_ids *ids = in->call->plan;
     scan_value list = input_value(in, "card_ids"), item;
-    input_card_ids(in, "card_ids");
+    input_ids(in, "card_ids", false);
     card_key *keys = arena_zeros(in->call->memory, scan_count(list) + 1, sizeof(*keys));
     ids->keys = keys;
     for (scan_walk walk = scan_enter(list);

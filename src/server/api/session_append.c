@@ -24,7 +24,7 @@ static void answer_bad_entry(request *r, size_t index, cardbox_status status,
     const validation_path at = {"body", "entries", index};
     validation s;
     if (status != CARDBOX_INVALID) {
-        http_error_send_status(r, http_error_of_status(status), err);
+        http_error_check(r, status, err);
         return;
     }
     handler_validation(r, &s);

@@ -58,7 +58,7 @@ http_error http_error_of_status(cardbox_status status);
 
 /* Answers with an error whose message is meant for the client, and with its current_version. `what`
  * is mostly http_error_of_status(err->status). */
-void http_error_send_status(request *r, http_error what, const cardbox_error *err);
+bool http_error_send_status(request *r, http_error what, const cardbox_error *err);
 
 /* True if a status of the store is CARDBOX_OK. Otherwise the error is answered, as above. */
 bool http_error_check(request *r, cardbox_status status, const cardbox_error *err);
@@ -69,7 +69,7 @@ bool http_error_check(request *r, cardbox_status status, const cardbox_error *er
 void http_error_send_ability(request *r, const cardbox_error *err, slice items);
 
 /* Answers for a failed statement. PostgreSQL's message is logged and not sent. */
-void http_error_send_store(request *r, const cardbox_error *err);
+bool http_error_send_store(request *r, const cardbox_error *err);
 
 /* The reason why a statement failed with BUSY, UNAVAILABLE or NOMEM, for a client. If PostgreSQL
  * lacks a resource, that is logged too. */
@@ -80,7 +80,7 @@ const char *http_error_why_not_run(const cardbox_error *err);
 void http_error_send_away(request *r, const char *otherwise);
 
 /* 503 with a hint: the database failed the server's check. */
-void http_error_send_incompatible(request *r, database_state cause);
+bool http_error_send_incompatible(request *r, database_state cause);
 
 /* 503: out of memory. 413 if the request alone exceeds its share. If the ticket shows that a write
  * was committed, the answer does not claim that nothing was written. */
