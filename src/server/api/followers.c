@@ -115,13 +115,6 @@ static void remove_follower(void *plan)
     f->home = NULL;
 }
 
-static void add_follower(follower *f, followers *all)
-{
-    f->home = all;
-    LIST_INSERT_HEAD(&all->all, f, of_loop);
-    all->count++;
-}
-
 /* --- sending --- */
 
 static bool is_stopping(const request *r)
@@ -299,7 +292,9 @@ static void start_stream(request *r, follower *f, const task_row *task)
     r->answer.plain = true;
     request_header(r, "Cache-Control", "no-store");
     request_header(r, "X-Accel-Buffering", "no"); /* nginx would keep events back */
-    add_follower(f, r->followers);
+    f->home = r->followers;
+    LIST_INSERT_HEAD(&f->home->all, f, of_loop);
+    f->home->count++;
     count_memory(f);
     request_set_state(r, REQUEST_ANSWERED);
 }
@@ -320,12 +315,6 @@ static void task_stream_response(request *r, const batch_rows *found)
         start_stream(r, f, &task);
 }
 
-/* The first event is number 1. A client without events may send 0. */
-static bool read_last(int64_t *out, slice text)
-{
-    return text.ptr == NULL || slice_equal(text, SLICE("0")) || list_number_read(out, text);
-}
-
 void handle_task_stream(request *r)
 {
     follower *f = handler_no_query(r) ? handler_take(r, 1, sizeof(*f)) : NULL;
@@ -335,7 +324,10 @@ void handle_task_stream(request *r)
     f->slice.key.tenant = request_tenant(r);
     if (!handler_id(r, &f->slice.key.task_id, 1, "task"))
         return;
-    if (!read_last(&f->slice.key.after, r->headers.last_event)) {
+    slice last = r->headers.last_event;
+    /* The first event is number 1. A client without events may send 0. */
+    if (last.ptr != NULL && !slice_equal(last, SLICE("0")) &&
+        !list_number_read(&f->slice.key.after, last)) {
         http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
                         "Last-Event-ID must be the id of an event of this task, a number");
         return;

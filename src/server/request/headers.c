@@ -121,11 +121,6 @@ static const struct {
     TEXT("cardbox-lsn", lsn, true),
 };
 
-static void store_value(slice *out, slice value, bool once)
-{
-    *out = once && out->ptr != NULL ? (slice){out->ptr, 0} : value;
-}
-
 void headers_add(headers *h, slice name, slice value)
 {
     value = slice_trim(value, " \t");
@@ -134,10 +129,11 @@ void headers_add(headers *h, slice name, slice value)
         if (FIELDS[i].name.len != name.len ||
             strncasecmp(FIELDS[i].name.ptr, name.ptr, name.len) != 0)
             continue;
+        slice *out = (slice *)(void *)((char *)h + FIELDS[i].at);
         if (FIELDS[i].note != NULL)
             FIELDS[i].note(h, value);
         else
-            store_value((slice *)(void *)((char *)h + FIELDS[i].at), value, FIELDS[i].once);
+            *out = FIELDS[i].once && out->ptr != NULL ? (slice){out->ptr, 0} : value;
         return;
     }
 }
