@@ -208,7 +208,6 @@ static bool make_inputs(posted *p, validation *s, size_t *too_large, cardbox_err
 static bool read_posted(request *r, posted *p)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
-    bool fine = false;
     size_t index = 0;
     validation s;
     handler_validation(r, &s);
@@ -218,13 +217,11 @@ static bool read_posted(request *r, posted *p)
     else if (body.kind != SCAN_NONE)
         read_single(p, body, &s);
     if (validation_check(&s) != VALIDATION_OK || make_inputs(p, &s, &index, &err))
-        fine = handler_send_faults(r, &s);
-    else if (p->batch)
-        http_error_send(r, HTTP_ERROR_TOO_LARGE, NULL, "cards[%zu]: %s", index, err.message);
-    else
-        http_error_send_status(r, HTTP_ERROR_TOO_LARGE, &err);
+        return handler_end_validation(r, &s);
     validation_free(&s);
-    return fine;
+    if (p->batch)
+        return http_error_send(r, HTTP_ERROR_TOO_LARGE, NULL, "cards[%zu]: %s", index, err.message);
+    return http_error_send_status(r, HTTP_ERROR_TOO_LARGE, &err);
 }
 
 /* --- answers --- */

@@ -104,38 +104,41 @@ void *handler_take(request *r, size_t count, size_t size)
     return taken;
 }
 
-static void answer_malformed(request *r, const validation *s)
+static bool answer_malformed(request *r, const validation *s)
 {
     if (s->member == NULL)
-        http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
-                        "the body is not valid JSON at byte %zu: %s", s->position, s->message);
-    else if (s->member[0] == '\0')
-        http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "a name in the query is malformed");
-    else
-        http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "the query parameter %s is malformed",
-                        s->member);
+        return http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
+                               "the body is not valid JSON at byte %zu: %s", s->position,
+                               s->message);
+    if (s->member[0] == '\0')
+        return http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "a name in the query is malformed");
+    return http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "the query parameter %s is malformed",
+                           s->member);
 }
 
-bool handler_send_faults(request *r, const validation *s)
+static bool send_faults(request *r, const validation *s)
 {
     switch (validation_check(s)) {
     case VALIDATION_OK:
         return true;
     case VALIDATION_MALFORMED:
-        answer_malformed(r, s);
-        break;
+        return answer_malformed(r, s);
     case VALIDATION_FAULTS:
-        http_error_send_invalid(r, buf_as_slice(&s->items));
-        break;
+        return http_error_send_invalid(r, buf_as_slice(&s->items));
     case VALIDATION_TOO_MANY:
-        http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "%s exceeds limit %" PRId64, s->too_many,
-                        s->most);
-        break;
+        return http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "%s exceeds limit %" PRId64,
+                               s->too_many, s->most);
     case VALIDATION_NOMEM:
-        http_error_send_no_memory(r);
-        break;
+        return http_error_send_no_memory(r);
     }
     return false;
+}
+
+bool handler_end_validation(request *r, validation *s)
+{
+    bool is_valid = send_faults(r, s);
+    validation_free(s);
+    return is_valid;
 }
 
 void handler_validation(request *r, validation *s)
@@ -150,9 +153,7 @@ bool handler_refuse(request *r, const char *in, const char *member, const char *
     validation s;
     handler_validation(r, &s);
     validation_add(&s, &at, member, -1, type, message, (slice){NULL, 0});
-    handler_send_faults(r, &s);
-    validation_free(&s);
-    return false;
+    return handler_end_validation(r, &s);
 }
 
 body_batch *handler_read_batch(request *r, const body_rules *wanted)
@@ -163,10 +164,7 @@ body_batch *handler_read_batch(request *r, const body_rules *wanted)
         return NULL;
     handler_validation(r, &s);
     body_read(batch, wanted, &s);
-    if (!handler_send_faults(r, &s))
-        batch = NULL;
-    validation_free(&s);
-    return batch;
+    return handler_end_validation(r, &s) ? batch : NULL;
 }
 
 field_value *handler_read_query(request *r, const field *table, size_t count, bool lenient)
@@ -177,10 +175,7 @@ field_value *handler_read_query(request *r, const field *table, size_t count, bo
         return NULL;
     handler_validation(r, &s);
     fields_read_query(values, table, count, r->query, lenient, &s);
-    if (!handler_send_faults(r, &s))
-        values = NULL;
-    validation_free(&s);
-    return values;
+    return handler_end_validation(r, &s) ? values : NULL;
 }
 
 field_value *handler_read_change(request *r, const field *table, size_t count, bool may_be_empty)
@@ -200,10 +195,7 @@ field_value *handler_read_change(request *r, const field *table, size_t count, b
         validation_add(&s, &HEADER, "Idempotency-Key", -1, "value_error",
                        "Input should be given once, 1 to 512 visible characters or blanks of ASCII",
                        (slice){NULL, 0});
-    if (!handler_send_faults(r, &s))
-        values = NULL;
-    validation_free(&s);
-    return values;
+    return handler_end_validation(r, &s) ? values : NULL;
 }
 
 /* Approximate bytes of an object in addition to the values of its row. */

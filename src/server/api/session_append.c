@@ -29,8 +29,7 @@ static void answer_bad_entry(request *r, size_t index, cardbox_status status,
     }
     handler_validation(r, &s);
     validation_add(&s, &at, NULL, -1, "value_error", err->message, (slice){NULL, 0});
-    handler_send_faults(r, &s);
-    validation_free(&s);
+    handler_end_validation(r, &s);
 }
 
 /* --- the write --- */

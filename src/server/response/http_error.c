@@ -370,13 +370,14 @@ bool http_error_send_store(request *r, const cardbox_error *err)
     }
 }
 
-void http_error_send_invalid(request *r, slice items)
+bool http_error_send_invalid(request *r, slice items)
 {
     buf *out = begin_body(r, HTTP_ERROR_BAD_REQUEST);
     buf_text(out, "{\"detail\":[");
     buf_slice(out, items);
     buf_text(out, "]}");
     finish_error(r, 422);
+    return false;
 }
 
 bool http_error_send_unknown_path(request *r, const char *hint)

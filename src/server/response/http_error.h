@@ -90,7 +90,7 @@ bool http_error_send_no_memory(request *r);
 void http_error_send_unknown_outcome(request *r, http_error what, const char *why);
 
 /* 422. `items` are the invalid members of the input: JSON objects, separated by commas. */
-void http_error_send_invalid(request *r, slice items);
+bool http_error_send_invalid(request *r, slice items);
 
 /* 404: no route has this path. `hint` may be NULL. */
 bool http_error_send_unknown_path(request *r, const char *hint);
