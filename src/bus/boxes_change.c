@@ -25,8 +25,8 @@ BUS_READS(box_create)
 {
     box_create *create = in->call->plan;
     create->tenant = in->call->tenant;
-    create->ids = input_card_ids(in, "card_ids");
-    create->parent_ids = input_box_ids(in, "parent_ids");
+    create->ids = input_ids(in, "card_ids", false);
+    create->parent_ids = input_ids(in, "parent_ids", true);
     if (!input_uuid(in, "box_id", &create->box_id))
         uuid16_v7(&create->box_id);
     if (in->status == CARDBOX_OK && box_is_own_parent(&create->box_id, create->parent_ids))
@@ -48,7 +48,7 @@ BUS_READS(box_append)
     box_append *append = in->call->plan;
     append->tenant = in->call->tenant;
     input_uuid(in, "box_id", &append->box_id);
-    append->ids = input_card_ids(in, "card_ids");
+    append->ids = input_ids(in, "card_ids", false);
     append->expected_version = input_integer(in, "expected_version", 0);
     append->key = input_id(in, "idempotency_key", CARDBOX_KEY_MAX);
     in->call->again = append->key.ptr != NULL;
@@ -72,7 +72,7 @@ BUS_READS(box_replace)
     box_save *save = in->call->plan;
     save->tenant = in->call->tenant;
     input_uuid(in, "box_id", &save->box_id);
-    save->ids = input_card_ids(in, "card_ids");
+    save->ids = input_ids(in, "card_ids", false);
     save->expected_version = input_integer(in, "expected_version", 0);
     in->call->again = save->expected_version == 0;
 }

@@ -152,42 +152,22 @@ int64_t input_limit(const input_reader *in)
     return limit < 1 ? 1 : limit > BUS_LIMIT_MOST ? BUS_LIMIT_MOST : limit;
 }
 
-static bool is_card_id(input_reader *in, const char *name, slice token)
-{
-    slice text = input_decode(in, name, token);
-    return text.ptr == NULL || slice_is_id(text, CARDBOX_CARD_ID_MAX);
-}
-
-static bool is_uuid(input_reader *in, const char *name, slice token)
-{
-    uuid16 id;
-    slice text = input_decode(in, name, token);
-    return text.ptr == NULL || uuid16_parse(&id, text);
-}
-
-static slice input_list(input_reader *in, const char *name, const char *what,
-                        bool (*is)(input_reader *in, const char *name, slice token))
+slice input_ids(input_reader *in, const char *name, bool uuids)
 {
     scan_value list = input_value(in, name), item;
-    size_t index = 0;
+    uuid16 uuid;
     if (list.kind != SCAN_ARRAY)
         return SLICE("[]");
-    for (scan_walk walk = scan_enter(list); scan_element(&walk, &item); index++) {
-        if (in->status == CARDBOX_OK && !is(in, name, item.text))
-            in->status =
-                error_set(in->err, CARDBOX_INVALID, "/%s/%zu: expected %s", name, index, what);
+    scan_walk walk = scan_enter(list);
+    for (size_t i = 0; in->status == CARDBOX_OK && scan_element(&walk, &item); i++) {
+        slice id = input_decode(in, name, item.text);
+        if (id.ptr != NULL &&
+            !(uuids ? uuid16_parse(&uuid, id) : slice_is_id(id, CARDBOX_CARD_ID_MAX)))
+            in->status = error_set(in->err, CARDBOX_INVALID, "/%s/%zu: expected %s", name, i,
+                                   uuids ? "a UUID"
+                                         : "a card id: 1 to 512 bytes without control characters");
     }
     return list.text;
-}
-
-slice input_card_ids(input_reader *in, const char *name)
-{
-    return input_list(in, name, "a card id: 1 to 512 bytes without control characters", is_card_id);
-}
-
-slice input_box_ids(input_reader *in, const char *name)
-{
-    return input_list(in, name, "a UUID", is_uuid);
 }
 
 context_request input_context(input_reader *in)

@@ -58,7 +58,7 @@ BUS_READS(card_batch)
 {
     card_ids *ids = in->call->plan;
     scan_value list = input_value(in, "card_ids"), item;
-    input_card_ids(in, "card_ids");
+    input_ids(in, "card_ids", false);
     card_key *keys = arena_zeros(in->call->memory, scan_count(list) + 1, sizeof(*keys));
     ids->keys = keys;
     for (scan_walk walk = scan_enter(list);
@@ -81,7 +81,6 @@ static int row_of(const store_rows *rows, size_t key)
 BUS_RENDERS(card_batch)
 {
     const card_ids *ids = call->plan;
-    const char *between = "";
     buf_text(out, "{\"cards\":[");
     for (size_t i = 0; i < ids->count; i++) {
         card_row card;
@@ -89,18 +88,15 @@ BUS_RENDERS(card_batch)
         if (row < 0)
             continue;
         card_row_read(&card, rows, row, CARD_FIRST);
-        buf_text(out, between);
+        buf_comma(out);
         card_json(out, &card, call->tenant);
-        between = ",";
     }
     buf_text(out, "],\"missing_ids\":[");
-    between = "";
     for (size_t i = 0; i < ids->count; i++) {
         if (row_of(rows, i) >= 0)
             continue;
-        buf_text(out, between);
+        buf_comma(out);
         buf_json_string(out, ids->keys[i].card_id);
-        between = ",";
     }
     buf_text(out, "]}");
     return CARDBOX_OK;

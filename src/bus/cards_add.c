@@ -125,13 +125,10 @@ static card_outcome *read_outcomes(const bus_call *call, const store_rows *rows,
                                    cardbox_status *status, cardbox_error *err)
 {
     const added *a = call->plan;
-    card_outcome *all = arena_zeros(call->memory, a->count + 1, sizeof(*all)), got;
+    card_outcome *all = arena_zeros(call->memory, a->count + 1, sizeof(*all));
     *status = all == NULL ? error_nomem(err) : CARDBOX_OK;
-    for (int row = 0; all != NULL && row < rows_count(rows); row++) {
-        card_outcome_read(&got, rows, row);
-        if (got.ord >= 1 && (size_t)got.ord <= a->count)
-            all[got.ord - 1] = got;
-    }
+    if (all != NULL)
+        card_outcomes_read(all, a->count, rows);
     for (size_t i = 0; *status == CARDBOX_OK && i < a->count; i++)
         *status = card_outcome_status(&all[i], &a->inputs[i], err);
     return *status == CARDBOX_OK ? all : NULL;

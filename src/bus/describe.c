@@ -3,11 +3,6 @@
  */
 #include "bus/describe.h"
 
-static void add_names(buf *out, const bus_ability *ability, const char *name)
-{
-    buf_printf(out, "{\"id\":\"%s\",\"%s\":", ability->text->id, name);
-}
-
 static void add_tags(buf *out, const bus_ability *ability)
 {
     buf_printf(out, ",\"tags\":[\"%s\"]", bus_scope_name(ability->scope));
@@ -15,10 +10,10 @@ static void add_tags(buf *out, const bus_ability *ability)
 
 void describe_short(buf *out, const bus_ability *ability)
 {
-    add_names(out, ability, "name");
-    buf_json_string(out, bus_name(ability));
-    buf_text(out, ",\"description\":");
-    buf_slice(out, bus_description(ability).text);
+    buf_char(out, '{');
+    buf_member_text(out, "id", slice_of(ability->text->id));
+    buf_member_text(out, "name", bus_name(ability));
+    buf_member(out, "description", bus_description(ability).text);
     buf_text(out, ",\"isStream\":false}");
 }
 
@@ -32,12 +27,11 @@ void describe_schemas(buf *out, const bus_ability *ability)
 
 static void add_module(buf *out, const bus_ability *ability)
 {
-    add_names(out, ability, "moduleName");
-    buf_json_string(out, bus_module(ability));
-    buf_text(out, ",\"abilityName\":");
-    buf_json_string(out, bus_name(ability));
-    buf_text(out, ",\"description\":");
-    buf_slice(out, bus_description(ability).text);
+    buf_char(out, '{');
+    buf_member_text(out, "id", slice_of(ability->text->id));
+    buf_member_text(out, "moduleName", bus_module(ability));
+    buf_member_text(out, "abilityName", bus_name(ability));
+    buf_member(out, "description", bus_description(ability).text);
 }
 
 void describe_whole(buf *out, const bus_ability *ability)

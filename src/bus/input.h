@@ -36,9 +36,8 @@ bool input_flag(const input_reader *in, const char *name);
 /* Reads `limit` and clamps it to 1 to BUS_LIMIT_MOST. */
 int64_t input_limit(const input_reader *in);
 
-/* Return a JSON array of ids; [] if the member is absent. */
-slice input_card_ids(input_reader *in, const char *name);
-slice input_box_ids(input_reader *in, const char *name);
+/* Returns a JSON array of card ids or UUIDs; [] if the member is absent. */
+slice input_ids(input_reader *in, const char *name, bool uuids);
 
 /* Reads `format` and `repair`. */
 context_request input_context(input_reader *in);

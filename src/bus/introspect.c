@@ -34,16 +34,14 @@ BUS_RENDERS(abilities)
 {
     scan_value wanted = scan_find(call->input, "moduleName");
     const bus_ability *ability;
-    const char *between = "";
     buf_text(out, "{\"moduleName\":");
     buf_slice(out, wanted.text);
     buf_text(out, ",\"abilities\":[");
     for (size_t i = 0; (ability = bus_at(i)) != NULL; i++) {
         if (!scan_string_is(wanted.text, bus_module(ability)))
             continue;
-        buf_text(out, between);
+        buf_comma(out);
         describe_short(out, ability);
-        between = ",";
     }
     buf_text(out, "]}");
     return CARDBOX_OK;

@@ -114,14 +114,12 @@ BUS_BUILDS_FROM_PLAN(ldg_task_query, tasks_query_params)
 BUS_RENDERS(ldg_task_query)
 {
     task_row task;
-    const char *between = "";
     buf_text(out, "{\"tasks\":[");
     for (int row = 0; row < rows_count(rows); row++) {
         if (!task_row_read(&task, rows, row))
             continue;
-        buf_text(out, between);
+        buf_comma(out);
         task_json(out, &task);
-        between = ",";
     }
     buf_text(out, "],\"total\":");
     buf_int(out, tasks_query_total(rows));
@@ -237,14 +235,12 @@ BUS_BUILDS(ldg_msg_list)
 BUS_RENDERS(ldg_msg_list)
 {
     message_row message;
-    const char *between = "";
     buf_text(out, "{\"messages\":[");
     for (int row = 0; row < rows_count(rows); row++) {
         if (!message_row_read(&message, rows, row))
             continue;
-        buf_text(out, between);
+        buf_comma(out);
         message_json(out, &message);
-        between = ",";
     }
     buf_text(out, "],\"total\":");
     buf_int(out, messages_list_total(rows));

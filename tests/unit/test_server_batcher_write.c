@@ -362,6 +362,29 @@ static void does_not_repeat_what_may_be_done(void **state)
     assert_int_equal(play.sent, 3);
 }
 
+/* The answer names the failure, and not always a lost connection. */
+static void says_why_it_is_not_known(void **state)
+{
+    static const struct {
+        cardbox_status failure;
+        unsigned status;
+        const char *why;
+    } CASES[] = {
+        {CARDBOX_UNAVAILABLE, 503, "the connection to the database was lost"},
+        {CARDBOX_TIMEOUT, 504, "the database did not answer in time"},
+        {CARDBOX_INTERNAL, 503, "the answer of the database was not understood"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        append(i, false);
+        batcher_flush(j);
+        give_error(CASES[i].failure);
+        give_error(CASES[i].failure);
+        assert_int_equal(status(i), CASES[i].status);
+        assert_true(says(i, CASES[i].why) && says(i, "not known"));
+    }
+}
+
 /* What did not get out has not been done. */
 static void repeats_what_was_never_sent(void **state)
 {
@@ -580,6 +603,7 @@ int main(void)
         TEST(keeps_a_connection_for_what_is_quick),
         TEST(repeats_what_may_be_repeated),
         TEST(does_not_repeat_what_may_be_done),
+        TEST(says_why_it_is_not_known),
         TEST(repeats_what_was_never_sent),
         TEST(repeats_what_was_rolled_back),
         TEST(isolates_the_guilty),

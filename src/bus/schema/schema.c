@@ -100,12 +100,16 @@ static const struct {
     slice name;
     unsigned kinds; /* bits of scan_kind */
 } TYPES[] = {
-    {SLICE("null"), 1u << SCAN_NULL},     {SLICE("boolean"), 1u << SCAN_FALSE | 1u << SCAN_TRUE},
-    {SLICE("number"), 1u << SCAN_NUMBER}, {SLICE("string"), 1u << SCAN_STRING},
-    {SLICE("array"), 1u << SCAN_ARRAY},   {SLICE("object"), 1u << SCAN_OBJECT},
+    {SLICE("integer"), 1u << SCAN_NUMBER},
+    {SLICE("null"), 1u << SCAN_NULL},
+    {SLICE("boolean"), 1u << SCAN_FALSE | 1u << SCAN_TRUE},
+    {SLICE("number"), 1u << SCAN_NUMBER},
+    {SLICE("string"), 1u << SCAN_STRING},
+    {SLICE("array"), 1u << SCAN_ARRAY},
+    {SLICE("object"), 1u << SCAN_OBJECT},
 };
 
-enum { TYPE_COUNT = sizeof(TYPES) / sizeof(TYPES[0]) };
+enum { TYPE_INTEGER = 0, TYPE_COUNT = sizeof(TYPES) / sizeof(TYPES[0]) };
 
 static size_t find_type(slice token)
 {
@@ -118,16 +122,9 @@ static size_t find_type(slice token)
 bool schema_is_type(scan_value value, slice token)
 {
     size_t i = find_type(token);
-    if (i < TYPE_COUNT)
-        return (TYPES[i].kinds >> value.kind & 1) != 0;
     int64_t number;
-    return scan_string_is(token, SLICE("integer")) && value.kind == SCAN_NUMBER &&
-           scan_integer(value.text, &number);
-}
-
-static bool is_type_name(slice token)
-{
-    return find_type(token) < TYPE_COUNT || scan_string_is(token, SLICE("integer"));
+    return i < TYPE_COUNT && (TYPES[i].kinds >> value.kind & 1) != 0 &&
+           (i != TYPE_INTEGER || scan_integer(value.text, &number));
 }
 
 /* --- references --- */
@@ -198,10 +195,11 @@ static bool check_types(schema_run *run, scan_value argument, const schema_locat
 {
     scan_value item;
     size_t count = 0;
-    if (argument.kind == SCAN_STRING && is_type_name(argument.text))
+    if (argument.kind == SCAN_STRING && find_type(argument.text) < TYPE_COUNT)
         return true;
     for (scan_walk walk = scan_enter(argument); scan_element(&walk, &item); count++)
-        if (argument.kind != SCAN_ARRAY || item.kind != SCAN_STRING || !is_type_name(item.text))
+        if (argument.kind != SCAN_ARRAY || item.kind != SCAN_STRING ||
+            find_type(item.text) == TYPE_COUNT)
             return schema_refuse(run, at, "is not a list of the names of types");
     return (argument.kind == SCAN_ARRAY && count > 0) ||
            schema_refuse(run, at, "is not the name of a type, or a list of such");

@@ -123,13 +123,10 @@ void handler_run_ability(request *r)
 
 static bool check_names(request *r)
 {
-    if (headers_is_key(r->headers.caller_id) && headers_is_key(r->headers.call_id))
-        return true;
-    http_error_send(
-        r, HTTP_ERROR_BAD_REQUEST, NULL,
-        "X-Caller-Id and X-Call-Id are given once, 1 to 512 visible characters or blanks "
-        "of ASCII");
-    return false;
+    return (headers_is_key(r->headers.caller_id) && headers_is_key(r->headers.call_id)) ||
+           http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
+                           "X-Caller-Id and X-Call-Id are given once, 1 to 512 visible characters "
+                           "or blanks of ASCII");
 }
 
 /* Reads the input. False: answered. */
@@ -139,12 +136,10 @@ static bool begin_call(request *r, bus_call *call, const bus_ability *ability)
     scan_error reason;
     scan_value input = {SCAN_NONE, {NULL, 0}};
     slice body = buf_as_slice(&r->body);
-    if (body.len > 0 && !scan_check(body, BUS_DEPTH_MAX, &input, NULL, &reason)) {
-        http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
-                        "the body is not valid JSON at byte %zu: %s", reason.position,
-                        reason.message);
-        return false;
-    }
+    if (body.len > 0 && !scan_check(body, BUS_DEPTH_MAX, &input, NULL, &reason))
+        return http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
+                               "the body is not valid JSON at byte %zu: %s", reason.position,
+                               reason.message);
     r->plan = call;
     r->drop_plan = drop_call;
     cardbox_status status = bus_begin(call, ability, request_tenant(r), input, &r->memory, &err);

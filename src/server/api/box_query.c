@@ -6,11 +6,9 @@
 /* Reads at_version, at_length or at_time. False: several are given; answered. */
 static bool read_moment(request *r, box_read *read, const field_value *query)
 {
-    if (query[BOX_AT_VERSION].given + query[BOX_AT_LENGTH].given + query[BOX_AT_TIME].given > 1) {
-        handler_refuse(r, "query", NULL, "value_error",
-                       "Give one of at_version, at_length and at_time");
-        return false;
-    }
+    if (query[BOX_AT_VERSION].given + query[BOX_AT_LENGTH].given + query[BOX_AT_TIME].given > 1)
+        return handler_refuse(r, "query", NULL, "value_error",
+                              "Give one of at_version, at_length and at_time");
     if (query[BOX_AT_VERSION].given)
         read->at_version = query[BOX_AT_VERSION].number;
     if (query[BOX_AT_LENGTH].given)
@@ -43,14 +41,11 @@ bool box_query_exists(request *r, const box_view *box, const box_head *now)
     cardbox_error err = CARDBOX_ERROR_INIT;
     if (box->exists)
         return true;
-    if (now->version == 0) {
-        http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "box not found");
-        return false;
-    }
+    if (now->version == 0)
+        return http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "box not found");
     box_no_such_version(now, &err);
-    http_error_send(r, HTTP_ERROR_NOT_FOUND, "GET .../boxes/{box}/log lists its versions", "%s",
-                    err.message);
-    return false;
+    return http_error_send(r, HTTP_ERROR_NOT_FOUND, "GET .../boxes/{box}/log lists its versions",
+                           "%s", err.message);
 }
 
 bool box_query_view(box_view *out, const batch_rows *found, arena *memory)
@@ -63,10 +58,8 @@ bool box_query_view(box_view *out, const batch_rows *found, arena *memory)
 bool box_query_open(request *r, const batch_rows *found, box_view *box)
 {
     box_head now = {.version = 0};
-    if (!box_query_view(box, found, &r->memory)) {
-        http_error_send_no_memory(r);
-        return false;
-    }
+    if (!box_query_view(box, found, &r->memory))
+        return http_error_send_no_memory(r);
     if (r->ticket.count > 1 && found->start[1] < found->start[2])
         box_head_read(&now, found->rows, found->row[found->start[1]]);
     return box_query_exists(r, box, &now);

@@ -18,12 +18,6 @@ static const field QUERY[Q_COUNT] = {
 
 /* --- the ids of one --- */
 
-/* True if the client asked for a part of the ids with offset and limit. */
-static bool is_page(const box_read *read)
-{
-    return read->most < BOX_STREAM_PAGE;
-}
-
 static void set_page(box_read *read, const field_value *query)
 {
     read->skip = query[Q_OFFSET].number;
@@ -36,7 +30,8 @@ static void box_get_response(request *r, const batch_rows *found)
     box_view box;
     if (!box_query_open(r, found, &box))
         return;
-    if (box.head.before < box.head.length && !is_page(read)) {
+    bool is_page = read->most < BOX_STREAM_PAGE; /* of offset and limit */
+    if (box.head.before < box.head.length && !is_page) {
         if (box_view_is_whole(&box))
             box_stream_answer(r, &box, read);
         else

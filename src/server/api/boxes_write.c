@@ -122,17 +122,13 @@ static bool read_expected(request *r, box_save *save, const field_value *expecte
     save->expected_version = expected->number;
     if (r->headers.if_match.ptr == NULL)
         return true;
-    if (expected->given) {
-        handler_refuse(r, "header", "If-Match", "value_error",
-                       "Give If-Match or expected_version, not both");
-        return false;
-    }
+    if (expected->given)
+        return handler_refuse(r, "header", "If-Match", "value_error",
+                              "Give If-Match or expected_version, not both");
     save->must_exist = true;
-    if (headers_read_if_match(r->headers.if_match, &save->expected_version))
-        return true;
-    http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
-                    "If-Match must be one strong ETag of the box, such as \"3-5f0c\", or *");
-    return false;
+    return headers_read_if_match(r->headers.if_match, &save->expected_version) ||
+           http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
+                           "If-Match must be one strong ETag of the box, such as \"3-5f0c\", or *");
 }
 
 void handle_box_replace(request *r)

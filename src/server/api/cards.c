@@ -86,7 +86,6 @@ static void cards_get_response(request *r, const batch_rows *found)
 {
     const body_batch *batch = r->plan;
     buf *out = request_body(r), missing = BUF_INIT(out->max);
-    const char *between = "";
     const card_key *keys = r->ticket.keys;
     size_t key = 0;
 
@@ -96,9 +95,8 @@ static void cards_get_response(request *r, const batch_rows *found)
     for (size_t i = 0; i < batch->count; i++) {
         bool has_key = key < r->ticket.count && keys[key].card_id.ptr == batch->ids[i].text.ptr;
         if (has_key && has_row(found, key)) {
-            buf_text(out, between);
+            buf_comma(out);
             add_card(r, found, key);
-            between = ",";
         } else {
             buf_text(&missing, missing.len == 0 ? "" : ",");
             buf_slice(&missing, batch->ids[i].token);

@@ -60,12 +60,10 @@ static bool take_matches(request *r, card_list *list, const field_value *meta)
         return false;
     for (size_t i = 0; i < meta->count; i++) {
         matches[i] = (card_match){meta->list[i].key, meta->list[i].text};
-        if (slice_is_id(matches[i].key, CARDBOX_KEY_MAX) && !is_given_twice(matches, i))
-            continue;
-        handler_refuse(r, "query", "meta.", "value_error",
-                       "Each key should be given once, and have 1 to 512 bytes without control "
-                       "characters");
-        return false;
+        if (!slice_is_id(matches[i].key, CARDBOX_KEY_MAX) || is_given_twice(matches, i))
+            return handler_refuse(r, "query", "meta.", "value_error",
+                                  "Each key should be given once, and have 1 to 512 bytes without "
+                                  "control characters");
     }
     list->matches = matches;
     list->match_count = meta->count;

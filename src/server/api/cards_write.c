@@ -208,7 +208,6 @@ static bool make_inputs(posted *p, validation *s, size_t *too_large, cardbox_err
 static bool read_posted(request *r, posted *p)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
-    bool fine = false;
     size_t index = 0;
     validation s;
     handler_validation(r, &s);
@@ -218,22 +217,19 @@ static bool read_posted(request *r, posted *p)
     else if (body.kind != SCAN_NONE)
         read_single(p, body, &s);
     if (validation_check(&s) != VALIDATION_OK || make_inputs(p, &s, &index, &err))
-        fine = handler_send_faults(r, &s);
-    else if (p->batch)
-        http_error_send(r, HTTP_ERROR_TOO_LARGE, NULL, "cards[%zu]: %s", index, err.message);
-    else
-        http_error_send_status(r, HTTP_ERROR_TOO_LARGE, &err);
+        return handler_end_validation(r, &s);
     validation_free(&s);
-    return fine;
+    if (p->batch)
+        return http_error_send(r, HTTP_ERROR_TOO_LARGE, NULL, "cards[%zu]: %s", index, err.message);
+    return http_error_send_status(r, HTTP_ERROR_TOO_LARGE, &err);
 }
 
 /* --- answers --- */
 
 static void add_outcome(buf *out, const posted *p, size_t index, cardbox_outcome outcome)
 {
-    buf_text(out, "\"card_id\":");
-    buf_json_string(out, p->inputs[index].card_id);
-    buf_printf(out, ",\"outcome\":\"%s\"", cardbox_outcome_name(outcome));
+    buf_member_text(out, "card_id", p->inputs[index].card_id);
+    buf_member_text(out, "outcome", slice_of(cardbox_outcome_name(outcome)));
 }
 
 static void card_add_response(request *r, const batch_rows *found)
@@ -254,20 +250,6 @@ static void card_add_response(request *r, const batch_rows *found)
     add_outcome(out, p, 0, got.outcome);
     buf_char(out, '}');
     request_finish(r);
-}
-
-/* The outcome of each card, in the order of the request. NULL: out of memory; answered. */
-static card_outcome *outcomes_in_order(request *r, const batch_rows *found)
-{
-    const posted *p = r->plan;
-    card_outcome *all = handler_take(r, p->count, sizeof(*all));
-    for (int row = 0; all != NULL && row < rows_count(found->rows); row++) {
-        card_outcome got;
-        card_outcome_read(&got, found->rows, row);
-        if (got.ord >= 1 && (size_t)got.ord <= p->count)
-            all[got.ord - 1] = got;
-    }
-    return all;
 }
 
 /* The error of the whole batch. A conflict goes before a deleted card, which `restore` could bring
@@ -297,12 +279,10 @@ static void answer_refused(request *r, const card_outcome *all, http_error what,
     buf_text(out, ",\"outcomes\":[");
     for (size_t i = 0; i < p->count; i++) {
         cardbox_error own = CARDBOX_ERROR_INIT;
-        buf_printf(out, "%s{\"index\":%zu,", i == 0 ? "" : ",", i);
+        buf_printf(out, "%s{\"index\":%zu", i == 0 ? "" : ",", i);
         add_outcome(out, p, i, all[i].outcome);
-        if (card_outcome_status(&all[i], &p->inputs[i], &own) != CARDBOX_OK) {
-            buf_text(out, ",\"message\":");
-            buf_json_string(out, slice_of(own.message));
-        }
+        if (card_outcome_status(&all[i], &p->inputs[i], &own) != CARDBOX_OK)
+            buf_member_text(out, "message", slice_of(own.message));
         buf_char(out, '}');
     }
     buf_char(out, ']');
@@ -314,9 +294,10 @@ static void cards_add_response(request *r, const batch_rows *found)
     const posted *p = r->plan;
     cardbox_error err = CARDBOX_ERROR_INIT;
     buf *out = request_body(r);
-    card_outcome *all = outcomes_in_order(r, found);
+    card_outcome *all = handler_take(r, p->count, sizeof(*all));
     if (all == NULL)
         return;
+    card_outcomes_read(all, p->count, found->rows);
     http_error what = error_of_batch(p, all, &err);
     if (err.status != CARDBOX_OK) {
         answer_refused(r, all, what, err.message);

@@ -5,6 +5,7 @@
  */
 #include "server/api/followers.h"
 #include <stdlib.h>
+#include <sys/queue.h>
 #include "base/clock.h"
 #include "server/auth/auth.h"
 #include "server/api/handlers.h"
@@ -24,8 +25,8 @@ enum {
 static const char RETRY[] = "retry: 1000\n\n";
 
 typedef struct follower {
-    struct follower *next, *prev;         /* all followers */
-    struct follower *next_due, *prev_due; /* waiting followers */
+    LIST_ENTRY(follower) of_loop;
+    TAILQ_ENTRY(follower) waiting; /* if `waits` */
     request *request;
     followers *home;
     task_view slice;
@@ -40,8 +41,8 @@ typedef struct follower {
 } follower;
 
 struct followers {
-    follower *first;
-    follower *first_due, *last_due; /* ordered by due_ms, then by event_ms */
+    LIST_HEAD(, follower) all;
+    TAILQ_HEAD(due_list, follower) due; /* those that wait, ordered by due_ms, then by event_ms */
     size_t count;
     int64_t cut_ms;         /* next search for clients that do not read */
     size_t held, held_most; /* bytes of unsent events, and their maximum */
@@ -50,8 +51,10 @@ struct followers {
 followers *followers_new(const settings *set)
 {
     followers *all = calloc(1, sizeof(followers));
-    if (all != NULL)
-        all->held_most = (size_t)(set->memory_max / MEMORY_SHARE / set->loops);
+    if (all == NULL)
+        return NULL;
+    TAILQ_INIT(&all->due);
+    all->held_most = (size_t)(set->memory_max / MEMORY_SHARE / set->loops);
     return all;
 }
 
@@ -80,38 +83,23 @@ static bool is_before(const follower *a, const follower *b)
 static void start_waiting(follower *f)
 {
     followers *all = f->home;
-    follower *after = all->last_due;
+    follower *after = TAILQ_LAST(&all->due, due_list);
     if (f->waits)
         return;
     while (after != NULL && is_before(f, after))
-        after = after->prev_due;
+        after = TAILQ_PREV(after, due_list, waiting);
     f->waits = true;
-    f->prev_due = after;
-    f->next_due = after == NULL ? all->first_due : after->next_due;
     if (after == NULL)
-        all->first_due = f;
+        TAILQ_INSERT_HEAD(&all->due, f, waiting);
     else
-        after->next_due = f;
-    if (f->next_due == NULL)
-        all->last_due = f;
-    else
-        f->next_due->prev_due = f;
+        TAILQ_INSERT_AFTER(&all->due, after, f, waiting);
 }
 
 static void end_waiting(follower *f)
 {
-    followers *all = f->home;
-    if (!f->waits)
-        return;
+    if (f->waits)
+        TAILQ_REMOVE(&f->home->due, f, waiting);
     f->waits = false;
-    if (f->prev_due == NULL)
-        all->first_due = f->next_due;
-    else
-        f->prev_due->next_due = f->next_due;
-    if (f->next_due == NULL)
-        all->last_due = f->prev_due;
-    else
-        f->next_due->prev_due = f->prev_due;
 }
 
 static void remove_follower(void *plan)
@@ -122,25 +110,9 @@ static void remove_follower(void *plan)
         return;
     end_waiting(f);
     all->held -= f->held;
-    if (f->prev == NULL)
-        all->first = f->next;
-    else
-        f->prev->next = f->next;
-    if (f->next != NULL)
-        f->next->prev = f->prev;
+    LIST_REMOVE(f, of_loop);
     all->count--;
     f->home = NULL;
-}
-
-static void add_follower(follower *f, followers *all)
-{
-    f->home = all;
-    f->prev = NULL;
-    f->next = all->first;
-    if (all->first != NULL)
-        all->first->prev = f;
-    all->first = f;
-    all->count++;
 }
 
 /* --- sending --- */
@@ -243,8 +215,8 @@ static void disconnect_some(followers *all, int64_t now_ms)
     if (all->held < all->held_most || now_ms < all->cut_ms)
         return;
     all->cut_ms = now_ms + ROUND_MS;
-    for (follower *f = all->first, *next; f != NULL; f = next) {
-        next = f->next;
+    for (follower *f = LIST_FIRST(&all->all), *next; f != NULL; f = next) {
+        next = LIST_NEXT(f, of_loop);
         if (reads_nothing(f, now_ms))
             f->request->host->cut(f->request);
     }
@@ -279,8 +251,8 @@ void followers_tick(followers *all, int64_t now_ms)
 {
     bool full = all->held >= all->held_most;
     disconnect_some(all, now_ms);
-    for (follower *f = all->first_due, *next; f != NULL; f = next) {
-        next = f->next_due;
+    for (follower *f = TAILQ_FIRST(&all->due), *next; f != NULL; f = next) {
+        next = TAILQ_NEXT(f, waiting);
         if (now_ms < f->due_ms && !is_stopping(f->request))
             return;
         serve_follower(f, full, now_ms);
@@ -289,7 +261,8 @@ void followers_tick(followers *all, int64_t now_ms)
 
 int64_t followers_next_ms(const followers *all)
 {
-    return all->first_due == NULL ? INT64_MAX : all->first_due->due_ms;
+    const follower *first = TAILQ_FIRST(&all->due);
+    return first == NULL ? INT64_MAX : first->due_ms;
 }
 
 /* --- the request --- */
@@ -319,7 +292,9 @@ static void start_stream(request *r, follower *f, const task_row *task)
     r->answer.plain = true;
     request_header(r, "Cache-Control", "no-store");
     request_header(r, "X-Accel-Buffering", "no"); /* nginx would keep events back */
-    add_follower(f, r->followers);
+    f->home = r->followers;
+    LIST_INSERT_HEAD(&f->home->all, f, of_loop);
+    f->home->count++;
     count_memory(f);
     request_set_state(r, REQUEST_ANSWERED);
 }
@@ -340,12 +315,6 @@ static void task_stream_response(request *r, const batch_rows *found)
         start_stream(r, f, &task);
 }
 
-/* The first event is number 1. A client without events may send 0. */
-static bool read_last(int64_t *out, slice text)
-{
-    return text.ptr == NULL || slice_equal(text, SLICE("0")) || list_number_read(out, text);
-}
-
 void handle_task_stream(request *r)
 {
     follower *f = handler_no_query(r) ? handler_take(r, 1, sizeof(*f)) : NULL;
@@ -355,7 +324,10 @@ void handle_task_stream(request *r)
     f->slice.key.tenant = request_tenant(r);
     if (!handler_id(r, &f->slice.key.task_id, 1, "task"))
         return;
-    if (!read_last(&f->slice.key.after, r->headers.last_event)) {
+    slice last = r->headers.last_event;
+    /* The first event is number 1. A client without events may send 0. */
+    if (last.ptr != NULL && !slice_equal(last, SLICE("0")) &&
+        !list_number_read(&f->slice.key.after, last)) {
         http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
                         "Last-Event-ID must be the id of an event of this task, a number");
         return;

@@ -45,27 +45,23 @@ bool handler_id(request *r, slice *out, size_t param, const char *what)
     *out = r->match.params[param];
     if (slice_is_id(*out, CARDBOX_CARD_ID_MAX))
         return true;
-    http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL,
-                    "%s not found: an id is 1 to %d bytes of UTF-8 without control characters",
-                    what, CARDBOX_CARD_ID_MAX);
-    return false;
+    return http_error_send(
+        r, HTTP_ERROR_NOT_FOUND, NULL,
+        "%s not found: an id is 1 to %d bytes of UTF-8 without control characters", what,
+        CARDBOX_CARD_ID_MAX);
 }
 
 bool handler_card(request *r, slice *out)
 {
     *out = r->match.params[1];
-    if (slice_is_id(*out, CARDBOX_CARD_ID_MAX))
-        return true;
-    http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "card not found");
-    return false;
+    return slice_is_id(*out, CARDBOX_CARD_ID_MAX) ||
+           http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "card not found");
 }
 
 bool handler_box(request *r, uuid16 *out)
 {
-    if (uuid16_parse(out, r->match.params[1]))
-        return true;
-    http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "box not found");
-    return false;
+    return uuid16_parse(out, r->match.params[1]) ||
+           http_error_send(r, HTTP_ERROR_NOT_FOUND, NULL, "box not found");
 }
 
 /* Queues a ticket. Its flags about repeating the request are kept. */
@@ -108,38 +104,41 @@ void *handler_take(request *r, size_t count, size_t size)
     return taken;
 }
 
-static void answer_malformed(request *r, const validation *s)
+static bool answer_malformed(request *r, const validation *s)
 {
     if (s->member == NULL)
-        http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
-                        "the body is not valid JSON at byte %zu: %s", s->position, s->message);
-    else if (s->member[0] == '\0')
-        http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "a name in the query is malformed");
-    else
-        http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "the query parameter %s is malformed",
-                        s->member);
+        return http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
+                               "the body is not valid JSON at byte %zu: %s", s->position,
+                               s->message);
+    if (s->member[0] == '\0')
+        return http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "a name in the query is malformed");
+    return http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "the query parameter %s is malformed",
+                           s->member);
 }
 
-bool handler_send_faults(request *r, const validation *s)
+static bool send_faults(request *r, const validation *s)
 {
     switch (validation_check(s)) {
     case VALIDATION_OK:
         return true;
     case VALIDATION_MALFORMED:
-        answer_malformed(r, s);
-        break;
+        return answer_malformed(r, s);
     case VALIDATION_FAULTS:
-        http_error_send_invalid(r, buf_as_slice(&s->items));
-        break;
+        return http_error_send_invalid(r, buf_as_slice(&s->items));
     case VALIDATION_TOO_MANY:
-        http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "%s exceeds limit %" PRId64, s->too_many,
-                        s->most);
-        break;
+        return http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "%s exceeds limit %" PRId64,
+                               s->too_many, s->most);
     case VALIDATION_NOMEM:
-        http_error_send_no_memory(r);
-        break;
+        return http_error_send_no_memory(r);
     }
     return false;
+}
+
+bool handler_end_validation(request *r, validation *s)
+{
+    bool is_valid = send_faults(r, s);
+    validation_free(s);
+    return is_valid;
 }
 
 void handler_validation(request *r, validation *s)
@@ -147,15 +146,14 @@ void handler_validation(request *r, validation *s)
     validation_init(s, buf_as_slice(&r->body), &r->memory);
 }
 
-void handler_refuse(request *r, const char *in, const char *member, const char *type,
+bool handler_refuse(request *r, const char *in, const char *member, const char *type,
                     const char *message)
 {
     const validation_path at = {.in = in};
     validation s;
     handler_validation(r, &s);
     validation_add(&s, &at, member, -1, type, message, (slice){NULL, 0});
-    handler_send_faults(r, &s);
-    validation_free(&s);
+    return handler_end_validation(r, &s);
 }
 
 body_batch *handler_read_batch(request *r, const body_rules *wanted)
@@ -166,10 +164,7 @@ body_batch *handler_read_batch(request *r, const body_rules *wanted)
         return NULL;
     handler_validation(r, &s);
     body_read(batch, wanted, &s);
-    if (!handler_send_faults(r, &s))
-        batch = NULL;
-    validation_free(&s);
-    return batch;
+    return handler_end_validation(r, &s) ? batch : NULL;
 }
 
 field_value *handler_read_query(request *r, const field *table, size_t count, bool lenient)
@@ -180,10 +175,7 @@ field_value *handler_read_query(request *r, const field *table, size_t count, bo
         return NULL;
     handler_validation(r, &s);
     fields_read_query(values, table, count, r->query, lenient, &s);
-    if (!handler_send_faults(r, &s))
-        values = NULL;
-    validation_free(&s);
-    return values;
+    return handler_end_validation(r, &s) ? values : NULL;
 }
 
 field_value *handler_read_change(request *r, const field *table, size_t count, bool may_be_empty)
@@ -203,10 +195,7 @@ field_value *handler_read_change(request *r, const field *table, size_t count, b
         validation_add(&s, &HEADER, "Idempotency-Key", -1, "value_error",
                        "Input should be given once, 1 to 512 visible characters or blanks of ASCII",
                        (slice){NULL, 0});
-    if (!handler_send_faults(r, &s))
-        values = NULL;
-    validation_free(&s);
-    return values;
+    return handler_end_validation(r, &s) ? values : NULL;
 }
 
 /* Approximate bytes of an object in addition to the values of its row. */
@@ -218,10 +207,8 @@ bool handler_check_budget(request *r, const batch_rows *found, size_t keys)
     size_t bytes = 0, around = 0;
     for (int i = found->start[0]; i < found->start[keys]; i++, around += ROW_OVERHEAD)
         bytes += rows_bytes_of(found->rows, found->row[i]);
-    if (bytes > out->max) {
-        http_error_send_over_budget(r);
-        return false;
-    }
+    if (bytes > out->max)
+        return http_error_send_over_budget(r);
     /* Reserved in one step, because the answer is appended in many small parts. */
     buf_reserve(out, around < out->max - bytes ? bytes + around : out->max);
     return true;

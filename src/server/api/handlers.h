@@ -36,15 +36,15 @@ route_scope ability_scope(const request *r);
  * the primary, and the tokens are known. A failed check of one connection counts for all. */
 bool handler_is_ready(const server_state *server);
 
-/* Begins a validation of the request. The caller calls validation_free(). */
+/* Begins a validation of the request. The caller ends it. */
 void handler_validation(request *r, validation *s);
 
-/* True if the validation has no faults. Otherwise the request is answered. */
-bool handler_send_faults(request *r, const validation *s);
+/* Frees the validation. True if it has no faults. Otherwise the request is answered. */
+bool handler_end_validation(request *r, validation *s);
 
 /* Answers 422 with one error. `in`: "body", "query", "header" or "path"; `member`: its member, or
- * NULL. */
-void handler_refuse(request *r, const char *in, const char *member, const char *type,
+ * NULL. Returns false. */
+bool handler_refuse(request *r, const char *in, const char *member, const char *type,
                     const char *message);
 
 /* The batch that the request's body holds, in its arena. NULL: answered. */

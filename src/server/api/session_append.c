@@ -24,13 +24,12 @@ static void answer_bad_entry(request *r, size_t index, cardbox_status status,
     const validation_path at = {"body", "entries", index};
     validation s;
     if (status != CARDBOX_INVALID) {
-        http_error_send_status(r, http_error_of_status(status), err);
+        http_error_check(r, status, err);
         return;
     }
     handler_validation(r, &s);
     validation_add(&s, &at, NULL, -1, "value_error", err->message, (slice){NULL, 0});
-    handler_send_faults(r, &s);
-    validation_free(&s);
+    handler_end_validation(r, &s);
 }
 
 /* --- the write --- */

@@ -44,11 +44,9 @@ static bool has_contradiction(const field_value *body)
 static bool take_header(request *r, session_create *create, const field_value *body)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
-    if (has_contradiction(body)) {
-        handler_refuse(r, "body", NULL, "value_error",
-                       "Give a header or a cwd, and neither with dialect plain");
-        return false;
-    }
+    if (has_contradiction(body))
+        return handler_refuse(r, "body", NULL, "value_error",
+                              "Give a header or a cwd, and neither with dialect plain");
     create->dialect = body[N_DIALECT].given ? (int)body[N_DIALECT].number : -1;
     if (body[N_HEADER].given || body[N_CWD].given)
         create->dialect = SESSION_PI;

@@ -17,12 +17,6 @@ static void begin_event(buf *out, const char *event, int64_t n)
     buf_printf(out, "event: %s\ndata: ", event);
 }
 
-static void add_string(buf *out, const char *name, slice text)
-{
-    buf_text(out, name);
-    buf_json_or_null(out, text);
-}
-
 static void add_message(buf *out, const task_view *seen, const task_event *e)
 {
     scan_value call = scan_find(scan_whole(e->metadata), "call_id");
@@ -38,7 +32,7 @@ static void add_message(buf *out, const task_view *seen, const task_event *e)
 
 static void add_member(buf *out, const char *name, scan_value value)
 {
-    buf_text(out, name);
+    buf_name(out, name);
     if (value.kind == SCAN_NONE)
         buf_text(out, "null");
     else
@@ -49,23 +43,23 @@ static void add_call(buf *out, const task_event *e)
 {
     scan_value call = scan_whole(e->call);
     begin_event(out, "call", e->n);
-    add_string(out, "{\"callId\":", e->ref);
-    add_member(out, ",\"abilityName\":", scan_find(call, "abilityName"));
-    add_string(out, ",\"status\":", e->how);
-    add_member(out, ",\"parameters\":", scan_find(call, "parameters"));
-    add_member(out, ",\"details\":", scan_find(call, "details"));
+    buf_char(out, '{');
+    buf_member_text(out, "callId", e->ref);
+    add_member(out, "abilityName", scan_find(call, "abilityName"));
+    buf_member_text(out, "status", e->how);
+    add_member(out, "parameters", scan_find(call, "parameters"));
+    add_member(out, "details", scan_find(call, "details"));
     buf_printf(out, ",\"timestamp\":%" PRId64 "}", e->at_ms);
 }
 
 static void add_end(buf *out, const task_view *seen, const task_event *e)
 {
     begin_event(out, "task_complete", e->n);
-    add_string(out, "{\"taskId\":", seen->key.task_id);
-    add_string(out, ",\"completionStatus\":", e->how);
-    if (e->text.ptr != NULL) {
-        buf_text(out, ",\"reason\":");
-        buf_slice(out, e->text);
-    }
+    buf_char(out, '{');
+    buf_member_text(out, "taskId", seen->key.task_id);
+    buf_member_text(out, "completionStatus", e->how);
+    if (e->text.ptr != NULL)
+        buf_member(out, "reason", e->text);
     buf_printf(out, ",\"timestamp\":%" PRId64 "}", e->at_ms);
 }
 
@@ -77,14 +71,15 @@ static void add_piece(buf *out, task_view *seen, const task_event *e)
         memcpy(seen->saying, e->ref.ptr, len);
         key->message_id = (slice){seen->saying, len};
         begin_event(out, "start", 0);
-        add_string(out, "{\"messageId\":", e->ref);
+        buf_char(out, '{');
+        buf_member_text(out, "messageId", e->ref);
         buf_text(out, "}\n\n");
     }
     key->after_chunk = e->n;
     begin_event(out, "content", 0);
-    add_string(out, "{\"messageId\":", e->ref);
-    buf_text(out, ",\"content\":");
-    buf_slice(out, e->text);
+    buf_char(out, '{');
+    buf_member_text(out, "messageId", e->ref);
+    buf_member(out, "content", e->text);
     buf_char(out, '}');
 }
 

@@ -139,7 +139,6 @@ static bool check_tokens(auth_watcher *w, cardbox_error *err)
  * whenever one has come up. */
 static void check_cluster_identity(auth_watcher *w, bool answers)
 {
-    char why[LOG_QUOTE_SIZE];
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t cluster_identity = 0;
     unsigned connect_count = atomic_load(&w->base.server->database.primary.connect_count);
@@ -150,7 +149,7 @@ static void check_cluster_identity(auth_watcher *w, bool answers)
     atomic_store(&w->base.server->database.cluster_identity, cluster_identity);
     atomic_store(&w->base.server->database.identity_connect_count, connect_count);
     if (has_changed(&w->logged_no_identity, failed) && failed)
-        log_warn("standby_unused", "reason=%s", log_quote(why, err.message, strlen(err.message)));
+        log_warn("standby_unused", "reason=%s", log_quoted(slice_of(err.message)));
 }
 
 /* --- the slots --- */
@@ -193,7 +192,6 @@ static bool open_database(auth_watcher *w, cardbox_error *err)
 
 static bool check_all(auth_watcher *w)
 {
-    char why[LOG_QUOTE_SIZE];
     cardbox_error err = CARDBOX_ERROR_INIT;
     int64_t asked_ms = clock_ms();
     bool worked = open_database(w, &err) && check_role(w, &err) && check_tokens(w, &err);
@@ -208,7 +206,7 @@ static bool check_all(auth_watcher *w)
     atomic_store(&w->base.server->tokens_are_unreadable,
                  barred && !w->base.server->set->insecure_no_auth);
     if (has_changed(&w->logged_failure, !worked) && !worked)
-        log_error("tokens_unknown", "reason=%s", log_quote(why, err.message, strlen(err.message)));
+        log_error("tokens_unknown", "reason=%s", log_quoted(slice_of(err.message)));
     check_cluster_identity(w, worked);
     if (answered)
         check_slots(w);

@@ -4,7 +4,6 @@
  * than the time in which a revoked token must be refused.
  */
 #include <inttypes.h>
-#include <string.h>
 #include "base/buf.h"
 #include "base/clock.h"
 #include "app/log.h"
@@ -76,7 +75,6 @@ static bool analyze_one_table(gc_thread *s)
  * contain values. */
 static void log_blocked(gc_thread *s, gc_state state)
 {
-    char application[LOG_QUOTE_SIZE];
     gc_blocker blocker;
     int64_t now_ms = clock_ms(), limit_ms = (int64_t)s->base.server->set->gc_warn_s * 1000;
     if (s->blocked_since_ms == 0) {
@@ -93,8 +91,7 @@ static void log_blocked(gc_thread *s, gc_state state)
              "hint=\"wait until that session ends, or end it with pg_terminate_backend(%d)\"",
              (now_ms - s->blocked_since_ms) / 1000,
              state == GC_BUSY ? "a session holds the lock of gc" : "a session has locked tables",
-             blocker.pid, log_quote(application, blocker.application, strlen(blocker.application)),
-             blocker.pid);
+             blocker.pid, log_quoted(slice_of(blocker.application)), blocker.pid);
 }
 
 static void end_blocked(gc_thread *s)

@@ -222,8 +222,7 @@ bool transfer_start(transfer *t)
     atomic_fetch_sub(&t->pool->threads, 1);
     t->refs = 1;
     release_slot(t->pool, t->slot);
-    http_error_send_no_memory(t->request);
-    return false;
+    return http_error_send_no_memory(t->request);
 }
 
 void transfer_resume(transfer *t)

@@ -464,14 +464,28 @@ static bool harms_others(const query_batch *batch, const cardbox_error *err)
            !QUEUE_KINDS[batch->kind].writes;
 }
 
+/* Why it is unknown whether a write was committed. */
+static const char *why_unknown(cardbox_status status)
+{
+    switch (status) {
+    case CARDBOX_TIMEOUT:
+        return "the database did not answer in time";
+    case CARDBOX_NOMEM:
+        return "out of memory";
+    case CARDBOX_INTERNAL:
+        return "the answer of the database was not understood";
+    default:
+        return "the connection to the database was lost";
+    }
+}
+
 static void fail_member(query_batch *batch, request *r, const cardbox_error *err)
 {
     batcher *b = batch->batcher;
     if (is_unknown(batch, err)) {
         batcher_fail(b, r,
                      err->status == CARDBOX_TIMEOUT ? HTTP_ERROR_TIMEOUT : HTTP_ERROR_DATABASE_AWAY,
-                     err->status == CARDBOX_NOMEM ? "out of memory"
-                                                  : "the connection to the database was lost");
+                     why_unknown(err->status));
         return;
     }
     batcher_remove(b, r);

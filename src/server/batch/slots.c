@@ -135,7 +135,6 @@ static void raise_open_max(database_side *side, int to)
 /* Logs another reason than the last one at once, the same one again after LOG_MS. */
 static void log_refusal(database_side *side, const char *sqlstate, const char *reason)
 {
-    char why[LOG_QUOTE_SIZE];
     long long now_ms = clock_ms(), logged_ms = atomic_load(&side->refusal_ms);
     bool full = strcmp(sqlstate, SLOTS_NONE) == 0;
     unsigned state = (unsigned)strtoul(sqlstate, NULL, 36);
@@ -143,10 +142,9 @@ static void log_refusal(database_side *side, const char *sqlstate, const char *r
     if ((!is_new && now_ms < logged_ms + LOG_MS) ||
         !atomic_compare_exchange_strong(&side->refusal_ms, &logged_ms, now_ms))
         return;
-    log_quote(why, reason, strlen(reason));
     log_warn(
-        "connection_refused", "sqlstate=%s reason=%s connections=%d%s", sqlstate, why,
-        atomic_load(&side->open_count),
+        "connection_refused", "sqlstate=%s reason=%s connections=%d%s", sqlstate,
+        log_quoted(slice_of(reason)), atomic_load(&side->open_count),
         full ? " hint=\"raise max_connections, or the CONNECTION LIMIT of the role or database, "
                "or lower --database-connections of the servers\""
              : "");

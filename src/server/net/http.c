@@ -172,8 +172,6 @@ static log_level level_of(http *h, const request *r)
 static void log_access(exchange *x, enum MHD_RequestTerminationCode how)
 {
     const request *r = &x->request;
-    char target[LOG_QUOTE_SIZE], trace[LOG_QUOTE_SIZE];
-    char caller[LOG_QUOTE_SIZE], call[LOG_QUOTE_SIZE];
     log_level level = level_of(x->http, r);
     if ((int)level > log_threshold)
         return;
@@ -181,13 +179,10 @@ static void log_access(exchange *x, enum MHD_RequestTerminationCode how)
         level, "request",
         "method=%.16s path=%s status=%u ms=%lld token=%lld request=%.*s traceparent=%s caller=%s "
         "call=%s complete=%s",
-        r->method == NULL ? "?" : r->method, log_quote(target, r->target.ptr, r->target.len),
-        r->answer.status, (long long)(clock_ms() - r->started_ms), (long long)r->token_id,
-        (int)r->id.len, r->id.ptr,
-        log_quote(trace, r->headers.traceparent.ptr, r->headers.traceparent.len),
-        log_quote(caller, r->headers.caller_id.ptr, r->headers.caller_id.len),
-        log_quote(call, r->headers.call_id.ptr, r->headers.call_id.len),
-        how == MHD_REQUEST_TERMINATED_COMPLETED_OK ? "yes" : "no");
+        r->method == NULL ? "?" : r->method, log_quoted(r->target), r->answer.status,
+        (long long)(clock_ms() - r->started_ms), (long long)r->token_id, (int)r->id.len, r->id.ptr,
+        log_quoted(r->headers.traceparent), log_quoted(r->headers.caller_id),
+        log_quoted(r->headers.call_id), how == MHD_REQUEST_TERMINATED_COMPLETED_OK ? "yes" : "no");
 }
 
 static void count_request(const exchange *x, int64_t now_us)

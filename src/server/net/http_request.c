@@ -87,8 +87,7 @@ static bool check_form(request *r, const headers *h, bool framed, const char *ve
     r->answer.close = true;
     if (reason != NULL)
         return http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "%s", reason);
-    http_error_send_no_memory(r);
-    return false;
+    return http_error_send_no_memory(r);
 }
 
 /* `hint`: from the table of hints; "" shows none. The path without a slash at its end goes first.
@@ -143,15 +142,13 @@ static bool check_path(request *r)
     case PATH_OK:
         break;
     case PATH_UNKNOWN:
-        http_error_send_unknown_path(r,
-                                     "a part of the path is empty, or there are too many: a slash "
-                                     "in an id is written %2F");
-        return false;
+        return http_error_send_unknown_path(
+            r, "a part of the path is empty, or there are too many: a slash in an id is written "
+               "%2F");
     case PATH_MALFORMED:
         return http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL, "%s", reason);
     case PATH_NOMEM:
-        http_error_send_no_memory(r);
-        return false;
+        return http_error_send_no_memory(r);
     }
     route_find(&r->match, ROUTES, r->method, &r->path);
     if (r->match.route != NULL) {
@@ -243,10 +240,9 @@ static bool refuse_type(request *r, const char *type)
 
 static bool refuse_large(request *r)
 {
-    http_error_send_over_limit(r, "the body", r->server->set->body_max, "--body-max",
-                               "send less at once");
     r->answer.close = true;
-    return false;
+    return http_error_send_over_limit(r, "the body", r->server->set->body_max, "--body-max",
+                                      "send less at once");
 }
 
 /* False: answered. */

@@ -8,7 +8,6 @@
 
 typedef struct reader {
     const body_rules *wanted;
-    arena *memory;
     body_batch *out;
     idset seen;
     validation *faults;
@@ -23,7 +22,7 @@ static void canonical_uuid(reader *in, body_id *id)
     if (!in->wanted->boxes || id->text.ptr == NULL || !uuid16_parse(&uuid, id->text))
         return;
     uuid16_format(canonical, &uuid);
-    id->text.ptr = arena_copy(in->memory, slice_of(canonical));
+    id->text.ptr = arena_copy(in->faults->memory, slice_of(canonical));
     id->is_uuid = true;
     in->faults->nomem = in->faults->nomem || id->text.ptr == NULL;
 }
@@ -86,37 +85,26 @@ static void read_member(reader *in, slice key, scan_value value)
 }
 
 /* Rejects two members with the same name, because parsers differ in which of them they use. */
-static bool check_names(reader *in, scan_value object)
+static void read_object(reader *in, scan_value object)
 {
     idset names;
     slice key;
     scan_value value;
-    idset_init(&names, in->memory);
+    idset_init(&names, in->faults->memory);
     for (scan_walk walk = scan_enter(object);
          scan_member(&walk, &key, &value) && !in->faults->nomem;) {
-        if (add_seen(in, &names, key, validation_decode(in->faults, key)) != IDSET_KNOWN)
-            continue;
-        validation_malformed(in->faults, NULL, (size_t)(key.ptr - in->faults->text.ptr),
-                             "a member has the same name as an earlier one");
-        return false;
-    }
-    return true;
-}
-
-static void read_object(reader *in, scan_value object)
-{
-    slice key;
-    scan_value value;
-    if (!check_names(in, object))
-        return;
-    for (scan_walk walk = scan_enter(object);
-         scan_member(&walk, &key, &value) && !in->faults->nomem;)
+        if (add_seen(in, &names, key, validation_decode(in->faults, key)) == IDSET_KNOWN) {
+            validation_malformed(in->faults, NULL, (size_t)(key.ptr - in->faults->text.ptr),
+                                 "a member has the same name as an earlier one");
+            return;
+        }
         read_member(in, key, value);
+    }
 }
 
 void body_read(body_batch *out, const body_rules *wanted, validation *s)
 {
-    reader in = {.wanted = wanted, .memory = s->memory, .out = out, .faults = s};
+    reader in = {.wanted = wanted, .out = out, .faults = s};
     *out = (body_batch){.limit = LIMIT_DEFAULT};
     idset_init(&in.seen, s->memory);
     scan_value whole = validation_body(s, CARDBOX_JSON_DEPTH_MAX);

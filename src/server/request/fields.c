@@ -232,7 +232,7 @@ static void report_missing(const field_value *values, const field *table, size_t
                            const validation_path *at, validation *s)
 {
     for (size_t i = 0; i < count; i++)
-        if (table[i].required && values[i].json.kind == SCAN_NONE)
+        if (table[i].required && !values[i].given)
             validation_add(s, at, table[i].name, -1, "missing", "Field required", (slice){NULL, 0});
 }
 
@@ -377,8 +377,5 @@ void fields_read_query(field_value *values, const field *table, size_t count, sl
         else if (i == count && !lenient)
             refuse_parameter(s, name, table, count);
     }
-    for (size_t i = 0; i < count; i++)
-        if (table[i].required && !values[i].given)
-            validation_add(s, &QUERY, table[i].name, -1, "missing", "Field required",
-                           (slice){NULL, 0});
+    report_missing(values, table, count, &QUERY, s);
 }

@@ -21,10 +21,11 @@ static bool is_token(slice name)
     return name.len > 0;
 }
 
-static bool is_visible(slice text)
+/* True if the text is ASCII from `least`, a blank or '!', to '~', and not empty. */
+static bool is_printable(slice text, char least)
 {
     for (size_t i = 0; i < text.len; i++)
-        if (text.ptr[i] <= ' ' || text.ptr[i] > '~')
+        if (text.ptr[i] < least || text.ptr[i] > '~')
             return false;
     return text.len > 0;
 }
@@ -65,7 +66,7 @@ static void note_expect(headers *h, slice value)
 
 static void note_request_id(headers *h, slice value)
 {
-    bool sane = value.len <= REQUEST_ID_MAX && is_visible(value);
+    bool sane = value.len <= REQUEST_ID_MAX && is_printable(value, '!');
     h->request_id = sane ? value : (slice){NULL, 0};
 }
 
@@ -120,11 +121,6 @@ static const struct {
     TEXT("cardbox-lsn", lsn, true),
 };
 
-static void store_value(slice *out, slice value, bool once)
-{
-    *out = once && out->ptr != NULL ? (slice){out->ptr, 0} : value;
-}
-
 void headers_add(headers *h, slice name, slice value)
 {
     value = slice_trim(value, " \t");
@@ -133,10 +129,11 @@ void headers_add(headers *h, slice name, slice value)
         if (FIELDS[i].name.len != name.len ||
             strncasecmp(FIELDS[i].name.ptr, name.ptr, name.len) != 0)
             continue;
+        slice *out = (slice *)(void *)((char *)h + FIELDS[i].at);
         if (FIELDS[i].note != NULL)
             FIELDS[i].note(h, value);
         else
-            store_value((slice *)(void *)((char *)h + FIELDS[i].at), value, FIELDS[i].once);
+            *out = FIELDS[i].once && out->ptr != NULL ? (slice){out->ptr, 0} : value;
         return;
     }
 }
@@ -199,12 +196,7 @@ bool headers_is_foreign(const headers *h)
 
 bool headers_is_key(slice value)
 {
-    if (value.ptr == NULL)
-        return true;
-    for (size_t i = 0; i < value.len; i++)
-        if (value.ptr[i] < ' ' || value.ptr[i] > '~')
-            return false;
-    return value.len > 0 && value.len <= CARDBOX_KEY_MAX;
+    return value.ptr == NULL || (value.len <= CARDBOX_KEY_MAX && is_printable(value, ' '));
 }
 
 /* Reads one to eight hexadecimal digits and removes them from `text`. */

@@ -51,14 +51,6 @@ bool query_has(slice query, const char *name)
     return false;
 }
 
-static size_t digits(slice text)
-{
-    size_t count = 0;
-    while (count < text.len && text.ptr[count] >= '0' && text.ptr[count] <= '9')
-        count++;
-    return count;
-}
-
 /* A point with at least one zero behind it. */
 static bool is_zero_fraction(slice text)
 {
@@ -76,7 +68,9 @@ bool query_integer(slice text, int64_t *out)
     bool negative = text.len > 0 && text.ptr[0] == '-';
     if (negative || (text.len > 0 && text.ptr[0] == '+'))
         text = (slice){text.ptr + 1, text.len - 1};
-    size_t count = digits(text);
+    size_t count = 0;
+    while (count < text.len && text.ptr[count] >= '0' && text.ptr[count] <= '9')
+        count++;
     slice rest = {text.ptr + count, text.len - count};
     if (count == 0 || (rest.len > 0 && !is_zero_fraction(rest)))
         return false;

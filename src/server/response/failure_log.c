@@ -61,14 +61,9 @@ static bool is_due(const char *sqlstate, const char *statement, int64_t interval
     return due;
 }
 
-static bool shows_values(const char *sqlstate)
-{
-    return error_is_of_class(sqlstate, "22") || error_is_of_class(sqlstate, "23");
-}
-
 const char *failure_message(char out[LOG_QUOTE_SIZE], const cardbox_error *err)
 {
-    if (shows_values(err->sqlstate)) {
+    if (error_is_of_class(err->sqlstate, "22") || error_is_of_class(err->sqlstate, "23")) {
         snprintf(out, LOG_QUOTE_SIZE, "-");
         return out;
     }

@@ -136,10 +136,9 @@ static void finish_error(request *r, unsigned status)
 buf *http_error_begin(request *r, http_error what, const char *message)
 {
     buf *out = begin_body(r, what);
-    buf_text(out, "{\"detail\":{\"error_code\":\"");
-    buf_text(out, ERRORS[what].code);
-    buf_text(out, "\",\"error_message\":");
-    buf_json_string(out, slice_of(message));
+    buf_text(out, "{\"detail\":{");
+    buf_member_text(out, "error_code", slice_of(ERRORS[what].code));
+    buf_member_text(out, "error_message", slice_of(message));
     return out;
 }
 
@@ -152,9 +151,8 @@ void http_error_end(request *r, http_error what)
 /* `version` 0: none. */
 static void add_version(buf *out, int64_t version)
 {
-    if (version <= 0)
-        return;
-    buf_printf(out, ",\"current_version\":%" PRId64, version);
+    if (version > 0)
+        buf_member_int(out, "current_version", version);
 }
 
 static void answer_detail(request *r, http_error what, const char *hint, int64_t version,
@@ -162,10 +160,8 @@ static void answer_detail(request *r, http_error what, const char *hint, int64_t
 {
     buf *out = http_error_begin(r, what, message);
     add_version(out, version);
-    if (hint != NULL) {
-        buf_text(out, ",\"hint\":");
-        buf_json_string(out, slice_of(hint));
-    }
+    if (hint != NULL)
+        buf_member_text(out, "hint", slice_of(hint));
     http_error_end(r, what);
 }
 
@@ -191,16 +187,15 @@ static const char *hint_of(const cardbox_error *err)
                       : NULL;
 }
 
-void http_error_send_status(request *r, http_error what, const cardbox_error *err)
+bool http_error_send_status(request *r, http_error what, const cardbox_error *err)
 {
     answer_detail(r, what, hint_of(err), err->current_version, err->message);
+    return false;
 }
 
 bool http_error_check(request *r, cardbox_status status, const cardbox_error *err)
 {
-    if (status != CARDBOX_OK)
-        http_error_send_status(r, http_error_of_status(status), err);
-    return status == CARDBOX_OK;
+    return status == CARDBOX_OK || http_error_send_status(r, http_error_of_status(status), err);
 }
 
 void http_error_send_unknown_outcome(request *r, http_error what, const char *why)
@@ -214,7 +209,7 @@ void http_error_send_unknown_outcome(request *r, http_error what, const char *wh
     http_error_send(r, what, hint, "%s" NOT_KNOWN, why);
 }
 
-void http_error_send_no_memory(request *r)
+bool http_error_send_no_memory(request *r)
 {
     if (r->ticket.was_written)
         http_error_send_unknown_outcome(r, HTTP_ERROR_NO_MEMORY, NO_MEMORY);
@@ -223,23 +218,21 @@ void http_error_send_no_memory(request *r)
                         "the request needs more memory than one request may use");
     else
         http_error_send(r, HTTP_ERROR_NO_MEMORY, NULL, NO_MEMORY);
+    return false;
 }
 
 void http_error_send_ability(request *r, const cardbox_error *err, slice items)
 {
     http_error what = STATUSES[row_of_status(err->status)].ability_error;
     buf *out = http_error_begin(r, what, err->message);
-    buf_printf(out, ",\"reason\":\"%s\"", cardbox_status_name(err->status));
-    if (items.len > 0) {
-        buf_text(out, ",\"faults\":[");
-        buf_slice(out, items);
-        buf_char(out, ']');
-    }
+    buf_member_text(out, "reason", slice_of(cardbox_status_name(err->status)));
+    if (items.len > 0)
+        buf_printf(out, ",\"faults\":[%.*s]", (int)items.len, items.ptr);
     add_version(out, err->current_version);
     http_error_end(r, what);
 }
 
-void http_error_send_incompatible(request *r, database_state cause)
+bool http_error_send_incompatible(request *r, database_state cause)
 {
     static const struct {
         const char *message, *hint;
@@ -251,7 +244,8 @@ void http_error_send_incompatible(request *r, database_state cause)
         [DATABASE_NOT_MIGRATED] = {"the database was not migrated",
                                    "run cardbox migrate on the server's database"},
     };
-    http_error_send(r, HTTP_ERROR_INCOMPATIBLE, CAUSES[cause].hint, "%s", CAUSES[cause].message);
+    return http_error_send(r, HTTP_ERROR_INCOMPATIBLE, CAUSES[cause].hint, "%s",
+                           CAUSES[cause].message);
 }
 
 void http_error_send_away(request *r, const char *otherwise)
@@ -271,13 +265,6 @@ void http_error_send_away(request *r, const char *otherwise)
             reason = "the database refuses connections of the server";
         http_error_send(r, HTTP_ERROR_DATABASE_AWAY, NULL, "%s", reason);
     }
-}
-
-static void answer_internal(request *r)
-{
-    bool ability = r->match.route != NULL && r->match.route->scope == SCOPE_ABILITY;
-    http_error_send(r, ability ? HTTP_ERROR_ABILITY_UNKNOWN : HTTP_ERROR_INTERNAL, NULL,
-                    "internal error, request %.*s", (int)r->id.len, r->id.ptr);
 }
 
 /* Temporary errors, by SQLSTATE or class. A SQLSTATE stands before its class. */
@@ -319,111 +306,106 @@ const char *http_error_why_not_run(const cardbox_error *err)
 }
 
 /* The rows exceeded the memory for answers. They are freed, so memory_used() is that of others. */
-static void answer_much(request *r)
+static bool answer_much(request *r)
 {
     static const char MEMORY[] = "the memory for large answers", OPTION[] = "--memory-max";
     long most = r->server->set->memory_max;
     if (memory_used(&r->server->memory) > (size_t)most / OTHERS_SHARE)
-        http_error_send(r, HTTP_ERROR_ANSWERS_FULL, "ask again later, or for fewer things at once",
-                        "other requests take %s (%s)", MEMORY, OPTION);
-    else
-        http_error_send_over_limit(r, MEMORY, most, OPTION, "ask for fewer things at once");
+        return http_error_send(r, HTTP_ERROR_ANSWERS_FULL,
+                               "ask again later, or for fewer things at once",
+                               "other requests take %s (%s)", MEMORY, OPTION);
+    return http_error_send_over_limit(r, MEMORY, most, OPTION, "ask for fewer things at once");
 }
 
 /* An unexpected error of a statement. If the database failed the server's check, that is the
  * reason, and it was logged already. */
-static void answer_unexpected(request *r, const cardbox_error *err)
+static bool answer_unexpected(request *r, const cardbox_error *err)
 {
     database_side *d = &r->server->database.primary;
-    if (error_may_be_incompatible(err) && atomic_load(&d->incompatible) > 0) {
-        http_error_send_incompatible(r, (database_state)atomic_load(&d->cause));
-        return;
-    }
+    bool ability = r->match.route != NULL && r->match.route->scope == SCOPE_ABILITY;
+    if (error_may_be_incompatible(err) && atomic_load(&d->incompatible) > 0)
+        return http_error_send_incompatible(r, (database_state)atomic_load(&d->cause));
     failure_log(LOG_LEVEL_ERROR, "statement_failed", err, r->id);
-    answer_internal(r);
+    return http_error_send(r, ability ? HTTP_ERROR_ABILITY_UNKNOWN : HTTP_ERROR_INTERNAL, NULL,
+                           "internal error, request %.*s", (int)r->id.len, r->id.ptr);
 }
 
 /* PostgreSQL rejected a value of the client that the server's checks accepted. */
-static void answer_refused_value(request *r, const cardbox_error *err)
+static bool answer_refused_value(request *r, const cardbox_error *err)
 {
     if (err->sqlstate[0] != '\0')
         failure_log(LOG_LEVEL_WARN, "value_refused", err, r->id);
     if (err->status == CARDBOX_CONFLICT)
-        http_error_send(r, HTTP_ERROR_CONFLICT, NULL, "the request conflicts with what is stored");
-    else
-        http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
-                        "the database refuses a value of the request");
+        return http_error_send(r, HTTP_ERROR_CONFLICT, NULL,
+                               "the request conflicts with what is stored");
+    return http_error_send(r, HTTP_ERROR_BAD_REQUEST, NULL,
+                           "the database refuses a value of the request");
 }
 
-void http_error_send_store(request *r, const cardbox_error *err)
+bool http_error_send_store(request *r, const cardbox_error *err)
 {
     switch (err->status) {
     case CARDBOX_TIMEOUT:
-        http_error_send(r, HTTP_ERROR_TIMEOUT, NULL, "the database did not answer in time");
-        return;
+        return http_error_send(r, HTTP_ERROR_TIMEOUT, NULL, "the database did not answer in time");
     case CARDBOX_BUSY:
     case CARDBOX_UNAVAILABLE:
-        http_error_send(r, HTTP_ERROR_DATABASE_AWAY, NULL, "%s", http_error_why_not_run(err));
-        return;
+        return http_error_send(r, HTTP_ERROR_DATABASE_AWAY, NULL, "%s",
+                               http_error_why_not_run(err));
     case CARDBOX_NOMEM:
-        http_error_send_no_memory(r);
-        return;
+        return http_error_send_no_memory(r);
     case CARDBOX_INVALID:
-        answer_refused_value(r, err);
-        return;
+        return answer_refused_value(r, err);
     case CARDBOX_TOO_LARGE:
         if (err->sqlstate[0] == '\0')
-            answer_much(r);
-        else
-            http_error_send(r, HTTP_ERROR_TOO_LARGE, "ask for fewer things at once",
-                            "the request is over a limit of the database");
-        return;
+            return answer_much(r);
+        return http_error_send(r, HTTP_ERROR_TOO_LARGE, "ask for fewer things at once",
+                               "the request is over a limit of the database");
     case CARDBOX_CONFLICT: /* a violated constraint; expected conflicts are outcomes */
         if (error_is_of_class(err->sqlstate, "CB"))
-            http_error_send(r, HTTP_ERROR_CONFLICT, NULL, "%s", err->message);
-        else if (error_is_of_class(err->sqlstate, "25"))
-            answer_unexpected(r, err);
-        else
-            answer_refused_value(r, err);
-        return;
+            return http_error_send(r, HTTP_ERROR_CONFLICT, NULL, "%s", err->message);
+        return error_is_of_class(err->sqlstate, "25") ? answer_unexpected(r, err)
+                                                      : answer_refused_value(r, err);
     default:
-        answer_unexpected(r, err);
+        return answer_unexpected(r, err);
     }
 }
 
-void http_error_send_invalid(request *r, slice items)
+bool http_error_send_invalid(request *r, slice items)
 {
     buf *out = begin_body(r, HTTP_ERROR_BAD_REQUEST);
     buf_text(out, "{\"detail\":[");
     buf_slice(out, items);
     buf_text(out, "]}");
     finish_error(r, 422);
+    return false;
 }
 
-void http_error_send_unknown_path(request *r, const char *hint)
+bool http_error_send_unknown_path(request *r, const char *hint)
 {
     buf *out = request_body(r);
     if (hint == NULL) {
         request_answer_fixed(r, 404, SLICE("{\"detail\":\"Not Found\"}"));
-        return;
+        return false;
     }
-    buf_text(out, "{\"detail\":\"Not Found\",\"hint\":");
-    buf_json_string(out, slice_of(hint));
+    buf_text(out, "{\"detail\":\"Not Found\"");
+    buf_member_text(out, "hint", slice_of(hint));
     buf_char(out, '}');
     finish_error(r, 404);
+    return false;
 }
 
-void http_error_send_over_limit(request *r, const char *what, long most, const char *option,
+bool http_error_send_over_limit(request *r, const char *what, long most, const char *option,
                                 const char *hint)
 {
-    http_error_send(r, HTTP_ERROR_TOO_LARGE, hint, "%s is over the limit of %ld bytes (%s)", what,
-                    most, option);
+    return http_error_send(r, HTTP_ERROR_TOO_LARGE, hint, "%s is over the limit of %ld bytes (%s)",
+                           what, most, option);
 }
 
-void http_error_send_over_budget(request *r)
+bool http_error_send_over_budget(request *r)
 {
-    http_error_send_over_limit(r, "the answer", r->server->set->response_max, "--response-max",
-                               "ask for fewer cards or boxes, or a smaller limit");
+    return http_error_send_over_limit(r, "the answer", r->server->set->response_max,
+                                      "--response-max",
+                                      "ask for fewer cards or boxes, or a smaller limit");
 }
 
 void request_finish(request *r)

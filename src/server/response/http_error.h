@@ -44,7 +44,8 @@ typedef enum http_error {
 const char *http_error_code(size_t what, const char **reason);
 
 /* Answers {"detail":{"error_code":...,"error_message":...,"hint":...}}. `hint` may be NULL.
- * Returns false, for functions that check a request. */
+ * Returns false, as all functions here that send an error and return bool: for functions that check
+ * a request. */
 bool http_error_send(request *r, http_error what, const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -57,7 +58,7 @@ http_error http_error_of_status(cardbox_status status);
 
 /* Answers with an error whose message is meant for the client, and with its current_version. `what`
  * is mostly http_error_of_status(err->status). */
-void http_error_send_status(request *r, http_error what, const cardbox_error *err);
+bool http_error_send_status(request *r, http_error what, const cardbox_error *err);
 
 /* True if a status of the store is CARDBOX_OK. Otherwise the error is answered, as above. */
 bool http_error_check(request *r, cardbox_status status, const cardbox_error *err);
@@ -68,7 +69,7 @@ bool http_error_check(request *r, cardbox_status status, const cardbox_error *er
 void http_error_send_ability(request *r, const cardbox_error *err, slice items);
 
 /* Answers for a failed statement. PostgreSQL's message is logged and not sent. */
-void http_error_send_store(request *r, const cardbox_error *err);
+bool http_error_send_store(request *r, const cardbox_error *err);
 
 /* The reason why a statement failed with BUSY, UNAVAILABLE or NOMEM, for a client. If PostgreSQL
  * lacks a resource, that is logged too. */
@@ -79,27 +80,27 @@ const char *http_error_why_not_run(const cardbox_error *err);
 void http_error_send_away(request *r, const char *otherwise);
 
 /* 503 with a hint: the database failed the server's check. */
-void http_error_send_incompatible(request *r, database_state cause);
+bool http_error_send_incompatible(request *r, database_state cause);
 
 /* 503: out of memory. 413 if the request alone exceeds its share. If the ticket shows that a write
  * was committed, the answer does not claim that nothing was written. */
-void http_error_send_no_memory(request *r);
+bool http_error_send_no_memory(request *r);
 
 /* It is unknown whether a write was executed. A hint explains if the request may be repeated. */
 void http_error_send_unknown_outcome(request *r, http_error what, const char *why);
 
 /* 422. `items` are the invalid members of the input: JSON objects, separated by commas. */
-void http_error_send_invalid(request *r, slice items);
+bool http_error_send_invalid(request *r, slice items);
 
 /* 404: no route has this path. `hint` may be NULL. */
-void http_error_send_unknown_path(request *r, const char *hint);
+bool http_error_send_unknown_path(request *r, const char *hint);
 
 /* 413: `what`, such as "the body", exceeds the limit of bytes that an option of the server sets. */
-void http_error_send_over_limit(request *r, const char *what, long most, const char *option,
+bool http_error_send_over_limit(request *r, const char *what, long most, const char *option,
                                 const char *hint);
 
 /* 413: the answer would exceed --response-max. */
-void http_error_send_over_budget(request *r);
+bool http_error_send_over_budget(request *r);
 
 /* Answers 200 with the text in request_body; or an error, if that buffer or the arena failed. */
 void request_finish(request *r);

@@ -11,11 +11,9 @@ int64_t page_limit(const field_value *limit)
 bool page_bad_cursor(request *r)
 {
     if (r->memory.failed)
-        http_error_send_no_memory(r);
-    else
-        handler_refuse(r, "query", "cursor", "value_error",
-                       "Input should be the next_cursor of a page");
-    return false;
+        return http_error_send_no_memory(r);
+    return handler_refuse(r, "query", "cursor", "value_error",
+                          "Input should be the next_cursor of a page");
 }
 
 bool page_cursor(request *r, list_cursor *out, const field_value *cursor,

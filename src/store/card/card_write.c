@@ -59,6 +59,16 @@ void card_outcome_read(card_outcome *out, const store_rows *rows, int row)
     out->other_id = rows_text(rows, row, 2);
 }
 
+void card_outcomes_read(card_outcome *out, size_t count, const store_rows *rows)
+{
+    for (int row = 0; row < rows_count(rows); row++) {
+        card_outcome one;
+        card_outcome_read(&one, rows, row);
+        if (one.ord >= 1 && (size_t)one.ord <= count)
+            out[one.ord - 1] = one;
+    }
+}
+
 cardbox_status card_outcome_status(const card_outcome *outcome, const card_input *input,
                                    cardbox_error *err)
 {

@@ -31,6 +31,9 @@ typedef struct card_outcome {
 
 void card_outcome_read(card_outcome *out, const store_rows *rows, int row);
 
+/* Reads the outcomes of `count` cards by their `ord`. `out` has zeros. */
+void card_outcomes_read(card_outcome *out, size_t count, const store_rows *rows);
+
 /* Returns CARDBOX_OK, or CARDBOX_CONFLICT or CARDBOX_GONE with a message for the client. */
 cardbox_status card_outcome_status(const card_outcome *outcome, const card_input *input,
                                    cardbox_error *err);
