@@ -158,18 +158,18 @@ void handler_refuse(request *r, const char *in, const char *member, const char *
     validation_free(&s);
 }
 
-body_batch *handler_read_batch(request *r, const body_rules *wanted)
+body_ids *handler_read_body_ids(request *r, const body_rules *wanted)
 {
     validation s;
-    body_batch *batch = handler_take(r, 1, sizeof(*batch));
-    if (batch == NULL)
+    body_ids *body = handler_take(r, 1, sizeof(*body));
+    if (body == NULL)
         return NULL;
     handler_validation(r, &s);
-    body_read(batch, wanted, &s);
+    body_read(body, wanted, &s);
     if (!handler_send_faults(r, &s))
-        batch = NULL;
+        body = NULL;
     validation_free(&s);
-    return batch;
+    return body;
 }
 
 field_value *handler_read_query(request *r, const field *table, size_t count, bool lenient)
