@@ -5,6 +5,8 @@
 --   refs          Index from 1 of an earlier element that is the parent; 0: the parent is looked up by its id.
 --                 The first element may be -1: the parent is the head. Its id is then added to the entry's JSON.
 --                 An entry that is already stored keeps its parent, so that a request can be repeated.
+--   types, roles, sets, targets, labels  Columns of session_lines.
+--   contents      JSON of the entry.
 --   expected      Version that the session must have; NULL: any.
 --   key           Idempotency key, or NULL.
 --

@@ -12,13 +12,13 @@ CREATE OR REPLACE FUNCTION cardbox.attach_entries(
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    n             integer := cardinality(outcomes);
-    continued     bigint[] := '{}'; -- stored entries whose branch a new entry continues
-    has_child     boolean[] := array_fill(false, ARRAY[n]); -- new entries whose branch another one continues
-    is_first      boolean; -- no child continues the parent's branch yet
-    parent_line   bigint;
-    parent_branch bigint;
-    parent_depth  integer;
+    n              integer := cardinality(outcomes);
+    stored_parents bigint[] := '{}'; -- lines of stored entries that are the parent of an earlier element
+    is_parent      boolean[] := array_fill(false, ARRAY[n]); -- new entries that are the parent of an earlier element
+    continues      boolean; -- the entry continues its parent's branch, because no other child does
+    parent_line    bigint;
+    parent_branch  bigint;
+    parent_depth   integer;
 BEGIN
     parent_lines := array_fill(NULL::bigint, ARRAY[n]);
     missing := array_fill(NULL::text, ARRAY[n]);
@@ -31,13 +31,13 @@ BEGIN
         branches[i] := lines[i];
         depths[i] := 0;
         CONTINUE WHEN parents[i] IS NULL;
-        is_first := NULL;
+        continues := NULL;
         IF outcomes[refs[i]] = 'appended' THEN -- otherwise that line repeats another entry
             parent_line := lines[refs[i]];
             parent_branch := branches[refs[i]];
             parent_depth := depths[refs[i]];
-            is_first := NOT has_child[refs[i]];
-            has_child[refs[i]] := true;
+            continues := NOT is_parent[refs[i]];
+            is_parent[refs[i]] := true;
         ELSIF parents[i] = s.head_entry_id THEN
             parent_line := s.head_line;
             parent_branch := s.head_branch;
@@ -50,15 +50,15 @@ BEGIN
                 CONTINUE;
             END IF;
         END IF;
-        IF is_first IS NULL THEN
-            is_first := parent_line <> ALL (continued)
+        IF continues IS NULL THEN
+            continues := parent_line <> ALL (stored_parents)
                 AND CASE WHEN parent_line = s.head_line THEN s.head_is_leaf
                          ELSE cardbox.is_leaf(s.tenant_id, s.session_id, parent_branch, parent_depth) END;
-            continued := continued || parent_line;
+            stored_parents := stored_parents || parent_line;
         END IF;
         parent_lines[i] := parent_line;
         depths[i] := parent_depth + 1;
-        IF is_first THEN
+        IF continues THEN
             branches[i] := parent_branch;
         END IF;
     END LOOP;

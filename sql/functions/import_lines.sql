@@ -6,24 +6,29 @@
 --   ids           Id of the entry; NULL: the line is not an entry.
 --   duplicate_of  Index from 1 of an earlier element with the same id; 0: none.
 --   parents, refs See attach_entries().
---   types         Type of the entry; session: the line is a header.
+--   types         Type of the entry; session: the line is a header; NULL: it is neither.
+--   roles, sets, targets, labels  Columns of session_lines; NULL if the line is not an entry.
 --   indexes       See compaction_targets().
 --   contents      JSON of an entry or a header; NULL: `befores` has the whole line.
+--   befores, afters  Bytes before and after the JSON; NULL: nothing before, a line feed after.
+--   made_ids      Whether the JSON has no id, so that the id in `ids` was made for it.
 --
--- Outcomes of the call: done; unchanged: nothing was written.
+-- Outcomes of the call: done; unchanged: nothing was written. `made` is the creation time of the session: the
+-- parameter `since` of the next batch.
 --
 -- Outcomes of a line are:
 --   appended   It is a new entry.
 --   unchanged  It is already stored.
---   kept       It was stored as bytes, and is not an entry.
---   not_kept   It was not stored.
---   differs    The session is being restored, and has another line with this number.
+--   kept       It was stored as bytes: it is not an entry, or its id is already used.
+--   not_kept   It was not stored: the file differs from the session, and the line is not an entry or its id is
+--              used with other JSON.
+--   differs    It was not stored: the session is being restored, and this line or an earlier one differs.
 --
 -- Issues of a line are:
 --   duplicate  An earlier line has this id, with the same JSON.
---   conflict   An earlier line has this id, with other JSON.
+--   conflict   An earlier line or a stored entry has this id, with other JSON.
 --   dangling   The parent is still missing: see link_late_parents().
---   not_kept   The file differs from the session, and the line is not an entry.
+--   not_kept   The file differs from the session, and the line is no entry and not the session's header.
 CREATE OR REPLACE FUNCTION cardbox.import_lines(
     tenant text, session text, given_dialect text, since timestamptz, file_id text, restores boolean, start bigint,
     ids text[], duplicate_of integer[], parents text[], refs integer[], types text[], roles text[], sets text[],

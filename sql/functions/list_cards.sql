@@ -1,11 +1,11 @@
 -- list_cards: returns a page of a tenant's cards, newest first. Every filter may be NULL.
---   step, kind, trace, turn, author  Members of the metadata: step_id, type, trace_id, agent_turn_id, role.
---   calls                    Values of tool_call_id.
---   members                  Object that the metadata contains.
---   made_after, made_before  Limits of created_at.
---   from_time, from_id       Creation time and id of the last card of the previous page.
---   page_size                Maximum number of cards.
---   scan_limit               Maximum number of cards to examine.
+--   step_id, type, trace_id, agent_turn_id, role  Members of the metadata.
+--   tool_call_ids                  Values of tool_call_id.
+--   metadata_members               Object that the metadata contains.
+--   created_after, created_before  Limits of created_at.
+--   from_time, from_id             Creation time and id of the last card of the previous page.
+--   page_size                      Maximum number of cards.
+--   scan_limit                     Maximum number of cards to examine.
 --
 -- The column `flags` is 1 if the card belongs to the page, 2 if the search ended at it, 3 if both. So a filter that
 -- few cards match returns a short page and the position at which to continue.
@@ -13,14 +13,14 @@
 -- The function runs with the owner's rights, after role_sees_tenant() has checked the caller. Behind a policy
 -- PostgreSQL uses no index for `->>` and `@>`, which are not leakproof: a page read all cards of all tenants.
 --
--- The query reads one index in its order: that of the first filter among calls, step, turn, trace and type, else
--- that of time. It checks the other filters on each card. It is planned for each call, so that NULL filters vanish.
--- Cards with equal times are sorted by their ids. Cards of calls are looked up call by call and then sorted:
--- without OFFSET 0 all cards are read in order (test_plans.py test_plans[cards_list]).
+-- The query reads one index in its order: that of the first filter among tool_call_ids, step_id, agent_turn_id,
+-- trace_id and type, else that of time. It checks the other filters on each card. It is planned for each call, so
+-- that NULL filters vanish. Cards with equal times are sorted by their ids. Cards of calls are looked up call by call
+-- and then sorted: without OFFSET 0 all cards are read in order (test_plans.py test_plans[cards_list]).
 CREATE OR REPLACE FUNCTION cardbox.list_cards(
-    tenant text, step text, kind text, trace text, turn text, author text, calls text[], members jsonb,
-    made_after timestamptz, made_before timestamptz, from_time timestamptz, from_id text,
-    page_size bigint, scan_limit bigint)
+    tenant text, step_id text, type text, trace_id text, agent_turn_id text, role text, tool_call_ids text[],
+    metadata_members jsonb, created_after timestamptz, created_before timestamptz, from_time timestamptz,
+    from_id text, page_size bigint, scan_limit bigint)
 RETURNS TABLE (flags bigint, card_id text, content json, tool_calls jsonb, tool_call_id text,
                ttl_seconds integer, expires_at timestamptz, metadata jsonb, created_at timestamptz,
                sealed boolean)
@@ -29,18 +29,18 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     -- the member of the metadata whose index is read, as an expression, and its value
-    key    text := CASE WHEN step IS NOT NULL THEN 'c.metadata ->> ''step_id'''
-                        WHEN turn IS NOT NULL THEN 'c.metadata ->> ''agent_turn_id'''
-                        WHEN trace IS NOT NULL THEN 'c.metadata ->> ''trace_id'''
-                        WHEN kind IS NOT NULL THEN 'c.metadata ->> ''type''' END;
-    value  text := coalesce(step, turn, trace, kind);
+    key    text := CASE WHEN step_id IS NOT NULL THEN 'c.metadata ->> ''step_id'''
+                        WHEN agent_turn_id IS NOT NULL THEN 'c.metadata ->> ''agent_turn_id'''
+                        WHEN trace_id IS NOT NULL THEN 'c.metadata ->> ''trace_id'''
+                        WHEN type IS NOT NULL THEN 'c.metadata ->> ''type''' END;
+    value  text := coalesce(step_id, agent_turn_id, trace_id, type);
     source text := CASE
-        WHEN calls IS NOT NULL THEN '(SELECT DISTINCT u.id FROM unnest($7) AS u(id)) AS k CROSS JOIN LATERAL (
+        WHEN tool_call_ids IS NOT NULL THEN '(SELECT DISTINCT u.id FROM unnest($7) AS u(id)) AS k CROSS JOIN LATERAL (
             SELECT * FROM cardbox.cards x WHERE x.tenant_id = $1 AND x.tool_call_id = k.id OFFSET 0) AS c WHERE true'
         ELSE 'cardbox.cards AS c WHERE c.tenant_id = $1' || coalesce(' AND ' || key || ' = $15', '') END;
     -- Without it PostgreSQL does not use the order of the index behind a policy, although all rows have the same value
     -- (test_plans.py test_plans[cards_list]).
-    first  text := CASE WHEN calls IS NULL THEN key || ' USING ~>~,' END;
+    first  text := CASE WHEN tool_call_ids IS NULL THEN key || ' USING ~>~,' END;
 BEGIN
     IF NOT cardbox.role_sees_tenant(tenant) THEN
         RETURN;
@@ -67,8 +67,8 @@ BEGIN
                          LIMIT $14) AS o) AS w
          WHERE w.fits OR w.n = $14
          LIMIT $13 $q$, source, first)
-    USING tenant, step, kind, trace, turn, author, calls, members, made_after, made_before, from_time,
-          from_id, page_size, scan_limit, value;
+    USING tenant, step_id, type, trace_id, agent_turn_id, role, tool_call_ids, metadata_members, created_after,
+          created_before, from_time, from_id, page_size, scan_limit, value;
 END
 $$;
 GRANT EXECUTE ON FUNCTION cardbox.list_cards TO cardbox_worker;

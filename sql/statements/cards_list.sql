@@ -6,10 +6,10 @@
 -- $4 text          trace_id
 -- $5 text          agent_turn_id
 -- $6 text          role
--- $7 text[]        tool call ids
+-- $7 text[]        tool_call_ids
 -- $8 jsonb         members of the metadata
--- $9 timestamptz   created after
--- $10 timestamptz  created before
+-- $9 timestamptz   created_after
+-- $10 timestamptz  created_before
 -- $11 timestamptz  creation time of the last card of the previous page; NULL: the first page
 -- $12 text         id of that card
 -- $13 int8         maximum number of cards

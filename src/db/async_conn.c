@@ -1,6 +1,6 @@
 /*
- * async_conn.c: the states of one pipelined connection: connecting, open, lost, and connecting
- * again. Only async_move changes the state. Every loss has a reason.
+ * async_conn.c: the states of one pipelined connection: waiting, connecting, open, broken. Only
+ * async_move changes the state. Every loss has a reason.
  */
 #include "db/async_internal.h"
 
@@ -14,7 +14,7 @@ enum {
     COUNTED_READS = 8, /* a response is counted in the memory budget after this many reads */
     BACKOFF_FIRST_MS = 20,
     BACKOFF_MOST_MS = 300,    /* the end of an outage is noticed within this time */
-    STATEMENT_GRACE_MS = 1000 /* for the server's own statement_timeout to come first */
+    STATEMENT_GRACE_MS = 1000 /* so that PostgreSQL's statement_timeout ends the statement first */
 };
 
 void async_move(async_conn *c, async_state state, int64_t due_ms)
@@ -84,7 +84,8 @@ void async_set_reason(async_conn *c, const char *reason)
              reason);
 }
 
-/* The first attempt starts at once, the later ones after growing pauses. */
+/* After the loss of an open connection the next attempt starts at once, after a failed attempt
+ * after a pause that grows. */
 void async_conn_drop(async_conn *c, const char *reason)
 {
     if (c->state == ASYNC_WAITING)
@@ -172,10 +173,10 @@ static bool consume_input(async_conn *c)
     return true;
 }
 
-static void exchange(async_conn *c)
+static void read_and_write(async_conn *c)
 {
     if (!consume_input(c)) {
-        async_take_results(c); /* the server's last words, such as "terminating connection" */
+        async_take_results(c); /* PostgreSQL's last error, such as "terminating connection" */
         drop_lost(c, "the connection to the database was lost");
         return;
     }
@@ -194,7 +195,7 @@ static void exchange(async_conn *c)
 void async_conn_ready(async_conn *c)
 {
     if (c->state == ASYNC_OPEN)
-        exchange(c);
+        read_and_write(c);
 }
 
 /* --- time --- */
@@ -206,7 +207,7 @@ static int64_t statement_due_ms(const async_conn *c)
                : c->status.busy_since_ms + c->first->limits.statement_ms + STATEMENT_GRACE_MS;
 }
 
-/* The server does not answer at all: it hangs, or the network does. */
+/* PostgreSQL does not answer at all: it hangs, or the network does. */
 static void drop_silent(async_conn *c)
 {
     query *q = c->first;
@@ -217,7 +218,7 @@ static void drop_silent(async_conn *c)
     async_conn_drop(c, "the database did not answer in time");
 }
 
-void async_conn_refuse(async_conn *c, cardbox_status status, const char *reason)
+void async_conn_abort_answer(async_conn *c, cardbox_status status, const char *reason)
 {
     query *q = c->first;
     if (q != NULL && !q->failed)

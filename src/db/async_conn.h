@@ -78,10 +78,11 @@ bool async_conn_is_wanted(const async_conn *c);
 bool async_conn_is_up(const async_conn *c); /* connected: async_conn_send will do */
 
 /* Fails the first pending query and closes the connection, which is the only means to stop
- * receiving its response. */
-void async_conn_refuse(async_conn *c, cardbox_status status, const char *reason);
+ * receiving its response. Other pending queries fail too, with CARDBOX_UNAVAILABLE. */
+void async_conn_abort_answer(async_conn *c, cardbox_status status, const char *reason);
 
-/* Closes the connection and opens another at once. */
+/* Closes the connection, and starts the next attempt to connect in the next async_conn_tick. While
+ * connecting: ends the attempt, and starts the next one after a pause. */
 void async_conn_drop(async_conn *c, const char *reason);
 
 /* Sends a statement. Its first use on this connection prepares it. `p` is always emptied; NULL: no
@@ -93,7 +94,7 @@ cardbox_status async_conn_send(async_conn *c, statement_id id, params *p,
                                cardbox_error *err);
 
 /* Called with some of a statement's rows, which the callee owns, and the `arg` of its query_done.
- * False: no more rows are needed. The statement then ends as with async_conn_refuse,
+ * False: no more rows are needed. The statement then ends as with async_conn_abort_answer,
  * CARDBOX_TOO_LARGE. The callee must not use the connection. */
 typedef bool (*query_on_rows)(void *arg, store_rows *rows);
 

@@ -128,7 +128,7 @@ cardbox_status async_conn_send(async_conn *c, statement_id id, params *p,
 
 /* --- receiving --- */
 
-/* The server has lost a prepared statement, or may not use it any more since a migration, or has
+/* PostgreSQL has lost a prepared statement, or may not use it any more since a migration, or has
  * one of that name from a session before (a pooler's). The statement had no effect. */
 static bool is_prepared_lost(const query *q)
 {
@@ -191,7 +191,7 @@ static void keep_result(async_conn *c, query *q, PGresult *result)
             c->prepared[q->id] = false;
     } else if (kind == PGRES_SINGLE_TUPLE) {
         if (!q->on_rows(q->arg, result))
-            async_conn_refuse(c, CARDBOX_TOO_LARGE, "no more of the answer is wanted");
+            async_conn_abort_answer(c, CARDBOX_TOO_LARGE, "no more of the answer is wanted");
         return;
     } else if (kind == PGRES_TUPLES_OK) {
         rows_free(q->rows);

@@ -141,7 +141,7 @@ static bool is_database_known(const process *p)
 {
     int last = atomic_load(&p->server.database.primary.last_logged);
     if (last == DATABASE_UP)
-        return slots_all_loops_serve(&p->server) || slots_are_missing(&p->server.database.primary);
+        return slots_all_loops_serve(&p->server) || slots_cause_503(&p->server.database.primary);
     return last != DATABASE_UNKNOWN;
 }
 

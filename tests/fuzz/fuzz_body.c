@@ -5,17 +5,17 @@
 #include "fuzz/fuzz.h"
 #include "server/request/body.h"
 
-static void check_ids(const body_batch *batch, slice text)
+static void check_ids(const body_ids *body, slice text)
 {
-    require(batch->count <= BODY_IDS_MAX);
-    require(batch->limit >= LIMIT_LEAST && batch->limit <= LIMIT_MOST);
-    for (size_t i = 0; i < batch->count; i++) {
-        const body_id *id = &batch->ids[i];
+    require(body->count <= BODY_IDS_MAX);
+    require(body->limit >= LIMIT_LEAST && body->limit <= LIMIT_MOST);
+    for (size_t i = 0; i < body->count; i++) {
+        const body_id *id = &body->ids[i];
         require(id->token.ptr >= text.ptr && id->token.ptr + id->token.len <= text.ptr + text.len);
         require(id->token.len >= 2 && id->token.ptr[0] == '"');
         require(id->text.ptr != NULL || !id->is_uuid);
         for (size_t k = 0; k < i && id->text.ptr != NULL; k++)
-            require(batch->ids[k].text.ptr == NULL || !slice_equal(batch->ids[k].text, id->text));
+            require(body->ids[k].text.ptr == NULL || !slice_equal(body->ids[k].text, id->text));
     }
 }
 
@@ -31,15 +31,15 @@ static void check_items(const buf *items)
 
 static void run(slice text, const body_rules *wanted)
 {
-    body_batch batch;
+    body_ids body;
     validation s;
     arena memory = ARENA_INIT;
 
     validation_init(&s, text, &memory);
-    body_read(&batch, wanted, &s);
+    body_read(&body, wanted, &s);
     validation_result result = validation_check(&s);
     if (result == VALIDATION_OK)
-        check_ids(&batch, text);
+        check_ids(&body, text);
     else if (result == VALIDATION_FAULTS)
         check_items(&s.items);
     else if (result == VALIDATION_MALFORMED)

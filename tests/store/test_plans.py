@@ -49,9 +49,10 @@ def read_boxes(*boxes, want=2, tail="50", skip="0", most="NULL", version="NULL",
                       array(version), array(length), array(time)])
 
 
-def list_cards(step="NULL", kind="NULL", trace="NULL", turn="NULL", role="NULL", calls="NULL", members="NULL",
-               after="NULL", before="NULL", cursor="NULL, NULL"):
-    return f"{TENANT}, {step}, {kind}, {trace}, {turn}, {role}, {calls}, {members}, {after}, {before}, {cursor}, 50, 20000"
+def list_cards(step_id="NULL", type_="NULL", trace_id="NULL", agent_turn_id="NULL", role="NULL", tool_call_ids="NULL",
+               metadata="NULL", created_after="NULL", created_before="NULL", cursor="NULL, NULL"):
+    return (f"{TENANT}, {step_id}, {type_}, {trace_id}, {agent_turn_id}, {role}, {tool_call_ids}, {metadata}, "
+            f"{created_after}, {created_before}, {cursor}, 50, 20000")
 
 
 def query_tasks(active="NULL", status="NULL", parent="NULL", start="NULL", end="NULL", offset="0", goals="false",
@@ -84,15 +85,15 @@ EXAMPLES = {
     "cards_add": [f"{CARD_ARRAYS}, '{{f,f}}', '{{f,f}}', true", f"{CARD_ARRAYS}, '{{f,f}}', '{{f,f}}', false", f"{ONE_CARD}, '{{f}}', '{{f}}', false"],
     "cards_export": [f"{TENANT}, NULL, 100", f"{TENANT}, {CARD}, 100"],
     "cards_get": ["'{tenant-0}', '{card-1}', '{0}'", "'{tenant-0,tenant-1}', '{card-1,card-2}', '{0,1}'"],
-    "cards_list": [list_cards(), list_cards(step="'step-7'"), list_cards(kind="'tool.call'"),
-                   list_cards(trace="'trace-1'"), list_cards(turn="'turn-7'"),
-                   list_cards(calls="'{call-7,call-8}'"), list_cards(step="'step-7'", kind="'tool.call'"),
-                   list_cards(kind="'tool.call'", cursor="'2026-01-02 00:00:00+00', 'card-9'"),
-                   list_cards(after="'2026-01-02 00:00:00+00'", before="'2026-01-03 00:00:00+00'"),
+    "cards_list": [list_cards(), list_cards(step_id="'step-7'"), list_cards(type_="'tool.call'"),
+                   list_cards(trace_id="'trace-1'"), list_cards(agent_turn_id="'turn-7'"),
+                   list_cards(tool_call_ids="'{call-7,call-8}'"), list_cards(step_id="'step-7'", type_="'tool.call'"),
+                   list_cards(type_="'tool.call'", cursor="'2026-01-02 00:00:00+00', 'card-9'"),
+                   list_cards(created_after="'2026-01-02 00:00:00+00'", created_before="'2026-01-03 00:00:00+00'"),
                    list_cards(cursor="'2026-01-02 00:00:00+00', 'card-9'"),
-                   list_cards(role="'nobody'"), list_cards(members="'{\"no\": \"such\"}'"),
-                   list_cards(kind="'tool.call'", role="'nobody'", trace="'trace-1'"),
-                   list_cards(kind="'tool.call'", members="'{\"no\": \"such\"}'")],
+                   list_cards(role="'nobody'"), list_cards(metadata="'{\"no\": \"such\"}'"),
+                   list_cards(type_="'tool.call'", role="'nobody'", trace_id="'trace-1'"),
+                   list_cards(type_="'tool.call'", metadata="'{\"no\": \"such\"}'")],
     "calls_export": [f"{TENANT}, NULL, NULL, NULL, 100", f"{TENANT}, {TASK}, 1, 1, 100"],
     "calls_list": [f"{TENANT}, {TASK}, -1, -1, 9223372036854775807", f"{TENANT}, {TASK}, 2, 3, 1000"],
     "projects_list": ["NULL, 3, 1000", "'tenant-1', 100, 10"],
@@ -215,7 +216,7 @@ SORTS = {
     "tokens_changed": "the tokens, which are few",
 }
 # The only list that may sort all its rows.
-SORTED_LIST = list_cards(calls="'{call-7,call-8}'")
+SORTED_LIST = list_cards(tool_call_ids="'{call-7,call-8}'")
 
 # Where rows of a tenant are looked through on purpose, and why. Else an index must find them by more.
 LOOKED_THROUGH = {

@@ -86,13 +86,13 @@ bool db_conns_away(const db_conns *l, db_group group)
     return play.group[group].away || database_is_away(&server.database.primary);
 }
 
-void db_conns_recheck_standbys(db_conns *l, const char *reason)
+void db_conns_suspend_standbys(db_conns *l, const char *reason)
 {
     (void)l;
     (void)reason;
 }
 
-void db_conn_recheck(db_conn *k, const char *reason)
+void db_conn_suspend(db_conn *k, const char *reason)
 {
     (void)k;
     (void)reason;

@@ -9,7 +9,7 @@
 static const body_rules CARDS = {"card_ids", false};
 static const body_rules BOXES = {"box_ids", true};
 
-static body_batch batch;
+static body_ids batch;
 
 static validation_result read_text(const char *text, const body_rules *wanted)
 {

@@ -106,11 +106,11 @@ static void each_group_before_any_has_a_second(void **state)
     refuse(SLOTS_BACKGROUND, 7, SLOTS_NONE);
     assert_int_equal(allowed(0), 3);
     assert_int_equal(allowed(1), 3);
-    assert_false(slots_loop_is_closed(&server, 1));
+    assert_false(slots_loop_has_none(&server, 1));
     refuse(SLOTS_LOOP, 5, SLOTS_NONE); /* a part of a loop's is of no use */
     assert_int_equal(allowed(0), 3);
     assert_int_equal(allowed(1), 0);
-    assert_true(slots_loop_is_closed(&server, 1));
+    assert_true(slots_loop_has_none(&server, 1));
     refuse(SLOTS_BACKGROUND, 1, SLOTS_NONE);
     assert_int_equal(allowed(0), 3);
 }

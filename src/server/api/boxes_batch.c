@@ -22,7 +22,7 @@ typedef struct batch_box {
 } batch_box;
 
 typedef struct batch_answer {
-    const body_batch *batch;
+    const body_ids *body;
     const box_read *reads;
     batch_box *boxes;
     size_t box_count;
@@ -118,7 +118,7 @@ static void begin_box(request *r, batch_answer *a, batch_box *box)
     buf_text(out, a->written++ == 0 ? "" : ",");
     box_view_start(out, &a->reads[a->key].box_id);
     box_view_all_ids(out, &ids);
-    buf_text(out, a->batch->hydrate ? "],\"hydrated_cards\":[" : "]");
+    buf_text(out, a->body->hydrate ? "],\"hydrated_cards\":[" : "]");
     a->next = box->head.first;
     a->open = true;
 }
@@ -128,20 +128,20 @@ static void end_box(request *r, batch_answer *a, batch_box *box)
     box_rows_sort(box->early.row, box->early.count);
     for (size_t i = 0; i < box->early.count; i++)
         write_card(r, a, &box->early.row[i]);
-    buf_text(request_body(r), a->batch->hydrate ? "]}" : "}");
+    buf_text(request_body(r), a->body->hydrate ? "]}" : "}");
 }
 
 static bool has_all(const batch_answer *a, const batch_box *box)
 {
-    return !a->batch->hydrate || box->arrived >= box->head.before - box->head.first;
+    return !a->body->hydrate || box->arrived >= box->head.before - box->head.first;
 }
 
 /* Writes boxes up to the first one whose cards have not all arrived. `all`: no more rows will
  * arrive. */
 static void write_boxes(request *r, batch_answer *a, bool all)
 {
-    for (; a->at < a->batch->count; a->at++) {
-        const body_id *id = &a->batch->ids[a->at];
+    for (; a->at < a->body->count; a->at++) {
+        const body_id *id = &a->body->ids[a->at];
         batch_box *box = &a->boxes[a->key];
         if (!id->is_uuid || !box->exists) {
             buf_text(&a->missing_boxes, a->missing_boxes.len == 0 ? "" : ",");
@@ -205,7 +205,7 @@ static void begin_answer(request *r)
     batch_answer *a = r->plan;
     buf *out = request_large_body(r);
     reset_answer(a);
-    *a = (batch_answer){.batch = a->batch,
+    *a = (batch_answer){.body = a->body,
                         .reads = a->reads,
                         .box_count = a->box_count,
                         .missing_boxes = BUF_INIT(out->max),
@@ -294,18 +294,18 @@ static void boxes_get_response(request *r, const batch_rows *found)
 
 /* --- the request --- */
 
-static void fill_reads(const request *r, const body_batch *batch, box_read *reads, size_t *count)
+static void fill_reads(const request *r, const body_ids *body, box_read *reads, size_t *count)
 {
-    for (size_t i = 0; i < batch->count; i++) {
+    for (size_t i = 0; i < body->count; i++) {
         box_read *read = &reads[*count];
-        if (!batch->ids[i].is_uuid)
+        if (!body->ids[i].is_uuid)
             continue;
         *read = (box_read)BOX_READ_INIT;
         read->tenant = request_tenant(r);
-        uuid16_parse(&read->box_id, batch->ids[i].text);
-        read->skip = batch->hydrate ? -1 : 0;
-        read->tail = batch->hydrate ? batch->limit : -1;
-        read->want = batch->hydrate ? BOX_WANT_ALL_IDS | BOX_WANT_CARDS : BOX_WANT_IDS;
+        uuid16_parse(&read->box_id, body->ids[i].text);
+        read->skip = body->hydrate ? -1 : 0;
+        read->tail = body->hydrate ? body->limit : -1;
+        read->want = body->hydrate ? BOX_WANT_ALL_IDS | BOX_WANT_CARDS : BOX_WANT_IDS;
         (*count)++;
     }
 }
@@ -313,23 +313,23 @@ static void fill_reads(const request *r, const body_batch *batch, box_read *read
 void handle_boxes_get(request *r)
 {
     static const batch_stream STREAM = {begin_answer, take_row, end_answer};
-    body_batch *batch = handler_read_batch(r, &BOXES_SHAPE);
-    box_read *reads = batch == NULL ? NULL : handler_take(r, batch->count, sizeof(*reads));
+    body_ids *body = handler_read_body_ids(r, &BOXES_SHAPE);
+    box_read *reads = body == NULL ? NULL : handler_take(r, body->count, sizeof(*reads));
     batch_answer *a = reads == NULL ? NULL : handler_take(r, 1, sizeof(*a));
     if (a == NULL)
         return;
-    fill_reads(r, batch, reads, &a->box_count);
-    a->batch = batch;
+    fill_reads(r, body, reads, &a->box_count);
+    a->body = body;
     a->reads = reads;
     a->memory = ARENA_INIT;
     r->plan = a;
     r->drop_plan = drop_answer;
-    r->ticket = (batch_ticket){.kind = BATCH_BOXES,
-                               .keys = reads,
-                               .count = a->box_count,
-                               .weight = batch->hydrate ? a->box_count * (size_t)batch->limit
-                                                        : a->box_count,
-                               .render = boxes_get_response,
-                               .stream = &STREAM};
+    r->ticket =
+        (batch_ticket){.kind = BATCH_BOXES,
+                       .keys = reads,
+                       .count = a->box_count,
+                       .weight = body->hydrate ? a->box_count * (size_t)body->limit : a->box_count,
+                       .render = boxes_get_response,
+                       .stream = &STREAM};
     batcher_add(r->batcher, r);
 }

@@ -84,7 +84,7 @@ void handle_card_get(request *r)
  * can have, in the same order. */
 static void cards_get_response(request *r, const batch_rows *found)
 {
-    const body_batch *batch = r->plan;
+    const body_ids *body = r->plan;
     buf *out = request_body(r), missing = BUF_INIT(out->max);
     const card_key *keys = r->ticket.keys;
     size_t key = 0;
@@ -92,14 +92,14 @@ static void cards_get_response(request *r, const batch_rows *found)
     if (!handler_check_budget(r, found, r->ticket.count))
         return;
     buf_text(out, "{\"cards\":[");
-    for (size_t i = 0; i < batch->count; i++) {
-        bool has_key = key < r->ticket.count && keys[key].card_id.ptr == batch->ids[i].text.ptr;
+    for (size_t i = 0; i < body->count; i++) {
+        bool has_key = key < r->ticket.count && keys[key].card_id.ptr == body->ids[i].text.ptr;
         if (has_key && has_row(found, key)) {
             buf_comma(out);
             add_card(r, found, key);
         } else {
             buf_text(&missing, missing.len == 0 ? "" : ",");
-            buf_slice(&missing, batch->ids[i].token);
+            buf_slice(&missing, body->ids[i].token);
         }
         key += has_key;
     }
@@ -115,14 +115,14 @@ static void cards_get_response(request *r, const batch_rows *found)
 void handle_cards_get(request *r)
 {
     static const body_rules RULES = {"card_ids", false};
-    body_batch *batch = handler_read_batch(r, &RULES);
-    card_key *keys = batch == NULL ? NULL : handler_take(r, batch->count, sizeof(*keys));
+    body_ids *body = handler_read_body_ids(r, &RULES);
+    card_key *keys = body == NULL ? NULL : handler_take(r, body->count, sizeof(*keys));
     size_t count = 0, left = COPIES_MAX;
     if (keys == NULL)
         return;
-    for (size_t i = 0; i < batch->count; i++) {
+    for (size_t i = 0; i < body->count; i++) {
         card_key *key = &keys[count];
-        slice id = batch->ids[i].text;
+        slice id = body->ids[i].text;
         if (id.ptr == NULL || !slice_is_id(id, CARDBOX_CARD_ID_MAX))
             continue;
         *key = (card_key){.tenant = request_tenant(r), .card_id = id};
@@ -130,6 +130,6 @@ void handle_cards_get(request *r)
         left -= key->etag == 0 ? 0 : key->text.len;
         count++;
     }
-    r->plan = batch;
+    r->plan = body;
     handler_queue_batched(r, BATCH_CARDS, keys, count, count, cards_get_response);
 }

@@ -156,15 +156,15 @@ bool handler_refuse(request *r, const char *in, const char *member, const char *
     return handler_end_validation(r, &s);
 }
 
-body_batch *handler_read_batch(request *r, const body_rules *wanted)
+body_ids *handler_read_body_ids(request *r, const body_rules *wanted)
 {
     validation s;
-    body_batch *batch = handler_take(r, 1, sizeof(*batch));
-    if (batch == NULL)
+    body_ids *body = handler_take(r, 1, sizeof(*body));
+    if (body == NULL)
         return NULL;
     handler_validation(r, &s);
-    body_read(batch, wanted, &s);
-    return handler_end_validation(r, &s) ? batch : NULL;
+    body_read(body, wanted, &s);
+    return handler_end_validation(r, &s) ? body : NULL;
 }
 
 field_value *handler_read_query(request *r, const field *table, size_t count, bool lenient)

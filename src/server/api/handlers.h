@@ -47,8 +47,8 @@ bool handler_end_validation(request *r, validation *s);
 bool handler_refuse(request *r, const char *in, const char *member, const char *type,
                     const char *message);
 
-/* The batch that the request's body holds, in its arena. NULL: answered. */
-body_batch *handler_read_batch(request *r, const body_rules *wanted);
+/* The ids in the body of a batch read, in the arena of the request. NULL: answered. */
+body_ids *handler_read_body_ids(request *r, const body_rules *wanted);
 
 /* The parameters of the request's query, in its arena, as fields_read_query. NULL: answered. */
 field_value *handler_read_query(request *r, const field *table, size_t count, bool lenient);

@@ -1,6 +1,6 @@
 /*
  * batcher.c: the queues of requests. A request leaves its queue for a batch when a connection is
- * free, or with an error when its time is over. It is always in one batch_queue or in one batch.
+ * free, or with an error when its time is over. Until it is answered it is in one queue or batch.
  */
 #include "server/batch/batcher_internal.h"
 #include <stdlib.h>
@@ -9,11 +9,10 @@
 #include "server/api/task_events.h"
 
 enum {
-    CHECK_CLIENT_MS = 250, /* after this wait it is checked whether the client has left */
-    REPLAYED_MS = 10,      /* until a standby that was behind is asked again */
-    FOLLOWS_BYTES =
-        4 * 1024 *
-        1024 /* for all followers in one statement; a follower without rows is queried again */
+    CHECK_CLIENT_MS = 250,          /* after this wait it is checked whether the client has left */
+    REPLAYED_MS = 10,               /* until a standby that was behind is asked again */
+    FOLLOWS_BYTES = 4 * 1024 * 1024 /* limit for the rows of all followers in one statement.
+                                     * Followers beyond it get none and are queried again */
 };
 
 /* --- the kinds of queues --- */
@@ -151,7 +150,7 @@ void batcher_remove(batcher *b, request *r)
     if (r->ticket.batch == NULL)
         queue_remove(b, r);
     else
-        batch_forget(r->ticket.batch, r->ticket.slot);
+        batch_remove_member(r->ticket.batch, r->ticket.member_index);
     r->ticket.batch = NULL;
     r->ticket.is_open = false;
     TAILQ_REMOVE(&b->by_age, r, ticket.by_age);
@@ -219,12 +218,12 @@ void batcher_add(batcher *b, request *r)
     r->ticket.is_open = true;
 }
 
-bool batcher_will_answer_soon(const request *r)
+bool batcher_waits_for_quick_read(const request *r)
 {
     return r->ticket.is_open && QUEUE_KINDS[r->ticket.kind].group == DB_READS;
 }
 
-void batcher_forget(batcher *b, request *r)
+void batcher_client_left(batcher *b, request *r)
 {
     if (r->ticket.is_open)
         batcher_remove(b, r);
@@ -252,8 +251,8 @@ static bool drop_departed(batcher *b, request *first, int64_t now_ms)
 }
 
 /* The next request of a queue that may have a free connection; NULL: none. Slow requests never get
- * the last free connection: it is reserved for quick ones. Isolated
- * requests get at most half of the connections, because they may wait for locks. */
+ * the last free connection: it is reserved for quick ones. Isolated requests get at most half of
+ * the connections, because they may wait for locks. */
 static request *next_request(batcher *b, db_group group, int queue, const db_conn *to)
 {
     request *first = TAILQ_FIRST(&b->queues[group][queue]);
@@ -331,9 +330,9 @@ void batcher_fail(batcher *b, request *r, http_error what, const char *why)
 }
 
 /* A write that was committed is answered as such, even if it is late. */
-static void answer_late(batcher *b, request *r)
+static void end_overdue(batcher *b, request *r)
 {
-    if (r->ticket.batch == NULL || !batch_answer_early(r->ticket.batch))
+    if (r->ticket.batch == NULL || !batch_answer_without_position(r->ticket.batch))
         batcher_fail(b, r, HTTP_ERROR_TIMEOUT,
                      r->ticket.locked ? "another transaction has locked the rows to change, and "
                                         "did not release them in time"
@@ -369,7 +368,7 @@ void batcher_tick(batcher *b, int64_t now_ms)
     int64_t since_ms = now_ms - b->server->set->database_timeout_ms;
     request *oldest;
     while ((oldest = TAILQ_FIRST(&b->by_age)) != NULL && oldest->ticket.since_ms <= since_ms)
-        answer_late(b, oldest);
+        end_overdue(b, oldest);
     if (b->waiting == 0)
         return;
     if (db_conns_usable(b->conns, DB_STANDBY) == 0)
@@ -392,6 +391,6 @@ void batcher_abort(batcher *b)
 {
     request *r;
     while ((r = TAILQ_FIRST(&b->by_age)) != NULL)
-        if (r->ticket.batch == NULL || !batch_answer_early(r->ticket.batch))
+        if (r->ticket.batch == NULL || !batch_answer_without_position(r->ticket.batch))
             batcher_fail(b, r, HTTP_ERROR_STOPPING, "the server is stopping");
 }

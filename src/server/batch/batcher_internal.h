@@ -1,6 +1,6 @@
 /*
- * batcher_internal.h: shared by batcher.c (queues), tenants.c (fairness between tenants) and
- * query_batch.c (statements and their answers).
+ * batcher_internal.h: shared by batcher.c (queues), tenants.c (fairness between tenants),
+ * query_batch.c (statements), batch_rows.c and batch_render.c (their answers).
  */
 #ifndef SERVER_BATCHER_INTERNAL_H
 #define SERVER_BATCHER_INTERNAL_H
@@ -27,8 +27,9 @@ typedef struct batch_queue_kind {
 
 extern const batch_queue_kind QUEUE_KINDS[BATCH_KINDS];
 
-/* The queues of a group: one for each batch_kind, and one for requests that found locks or took
- * long. Each of the latter is sent alone, tenants round robin. */
+/* The queues of a group: one for each batch_kind, and the isolated queue. The latter has requests
+ * that found locks or took long, and all requests of tenants for which tenant_isolate() was called.
+ * Each of them is sent alone, tenants round robin. */
 enum { ISOLATED_QUEUE = BATCH_KINDS, GROUP_QUEUES };
 
 enum { TENANTS_MAX = 64 /* size of batcher.tenants */ };
@@ -36,8 +37,8 @@ enum { TENANTS_MAX = 64 /* size of batcher.tenants */ };
 /* A tenant with running statements of its own, or with isolated requests. */
 typedef struct tenant_use {
     slice tenant;                         /* points to `name` */
-    size_t running[DB_GROUPS];            /* statements of the queues that are fair to tenants */
-    uint64_t served;                      /* number of the statement that was sent last for it */
+    size_t running[DB_GROUPS];            /* its statements from the fair and the isolated queues */
+    uint64_t last_served;                 /* served_count after its last statement was sent */
     int64_t isolated_until_ms[DB_GROUPS]; /* its requests go to the isolated queue */
     char name[CARDBOX_TENANT_MAX];
 } tenant_use;
@@ -53,7 +54,7 @@ struct batcher {
     size_t isolated[DB_GROUPS]; /* running statements of isolated requests */
     tenant_use tenants[TENANTS_MAX];
     size_t tenant_count;
-    uint64_t served;            /* statements of the queues that are fair to tenants */
+    uint64_t served_count;      /* statements sent from the fair and the isolated queues */
     struct request_list by_age; /* all that wait or run, by arrival and so by deadline */
     size_t waiting;
     int64_t look_again_ms; /* when a busy group may use another connection */
@@ -131,11 +132,11 @@ void batch_send(batcher *b, request *first, db_conn *to);
 void batch_ref(query_batch *batch);
 void batch_unref(query_batch *batch);
 
-/* Clears a slot of the batch: its request is answered, or is queued again. */
-void batch_forget(query_batch *batch, size_t slot);
+/* Removes a request from the batch: it is answered, or queued again. */
+void batch_remove_member(query_batch *batch, size_t member_index);
 
 /* Answers the members of a write whose rows have arrived, before the WAL position has. False: the
  * rows have not arrived. */
-bool batch_answer_early(query_batch *batch);
+bool batch_answer_without_position(query_batch *batch);
 
 #endif

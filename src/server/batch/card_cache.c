@@ -13,7 +13,7 @@
 
 enum {
     PARTS = 16,
-    WAYS = 8,
+    WAYS = 8, /* slots of a set. The hash of a key chooses a set, and a card is in any slot of it */
     SLOT_BYTES = 512, /* bytes of the ring for each slot of the table; most entries are larger */
     ENTRY_SHARE = 32, /* an entry has at most this part of a ring */
     UNIT = 8,         /* positions are multiples of it */
@@ -21,11 +21,11 @@ enum {
         48 /* the mark's position in a slot; the bits below are the position in units, plus 1 */
 };
 
-#define POSITION_BITS ((UINT64_C(1) << MARK_SHIFT) - 1)
+#define POSITION_MASK ((UINT64_C(1) << MARK_SHIFT) - 1)
 
 typedef struct entry {
     int64_t etag;
-    size_t tenant, card_id, text; /* lengths of what follows */
+    size_t tenant_len, card_id_len, text_len; /* `bytes` has these three texts */
     char bytes[];
 } entry;
 
@@ -37,16 +37,16 @@ typedef struct part {
 } part;
 
 struct card_cache {
-    size_t ring; /* bytes of each part's ring */
-    size_t sets; /* sets of each part */
+    size_t ring_bytes; /* bytes of each part's ring */
+    size_t sets;       /* sets of each part */
     uint64_t (*slots)[WAYS];
     void *rings; /* not on the heap, so that the heap can shrink after a burst */
     part parts[PARTS];
 };
 
-static size_t rings_bytes(const card_cache *all)
+static size_t mapped_bytes(const card_cache *all)
 {
-    return all->ring * PARTS + UNIT; /* not 0 */
+    return all->ring_bytes * PARTS + UNIT; /* mmap accepts no length of 0 */
 }
 
 card_cache *card_cache_new(size_t bytes)
@@ -54,11 +54,11 @@ card_cache *card_cache_new(size_t bytes)
     card_cache *all = calloc(1, sizeof(*all));
     if (all == NULL)
         return NULL;
-    all->ring = bytes / PARTS / UNIT * UNIT;
-    all->sets = all->ring / SLOT_BYTES / WAYS + 1;
+    all->ring_bytes = bytes / PARTS / UNIT * UNIT;
+    all->sets = all->ring_bytes / SLOT_BYTES / WAYS + 1;
     all->slots = calloc(PARTS * all->sets, sizeof(*all->slots));
     all->rings =
-        mmap(NULL, rings_bytes(all), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        mmap(NULL, mapped_bytes(all), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (all->slots == NULL || all->rings == MAP_FAILED) {
         card_cache_free(all);
         return NULL;
@@ -67,7 +67,7 @@ card_cache *card_cache_new(size_t bytes)
         part *p = &all->parts[i];
         pthread_mutex_init(&p->lock, NULL);
         p->slots = all->slots + i * all->sets;
-        p->ring = (char *)all->rings + i * all->ring;
+        p->ring = (char *)all->rings + i * all->ring_bytes;
     }
     return all;
 }
@@ -79,7 +79,7 @@ void card_cache_free(card_cache *all)
     for (size_t i = 0; i < PARTS; i++)
         pthread_mutex_destroy(&all->parts[i].lock);
     if (all->rings != MAP_FAILED)
-        munmap(all->rings, rings_bytes(all));
+        munmap(all->rings, mapped_bytes(all));
     free(all->slots);
     free(all);
 }
@@ -99,23 +99,23 @@ static bool lock_part(card_cache *all, const card_key *key, location *out)
     uint64_t hash = XXH3_64bits_withSeed(key->card_id.ptr, key->card_id.len,
                                          XXH3_64bits(key->tenant.ptr, key->tenant.len));
     part *p = &all->parts[hash % PARTS];
-    *out = (location){p, p->slots[hash / PARTS % all->sets], hash & ~POSITION_BITS};
+    *out = (location){p, p->slots[hash / PARTS % all->sets], hash & ~POSITION_MASK};
     return pthread_mutex_trylock(&p->lock) == 0;
 }
 
 /* The entry of a slot. NULL: there is none, or it was overwritten. */
 static entry *entry_in(const card_cache *all, const part *p, uint64_t slot)
 {
-    uint64_t position = ((slot & POSITION_BITS) - 1) * UNIT;
-    return slot == 0 || p->end > position + all->ring
+    uint64_t position = ((slot & POSITION_MASK) - 1) * UNIT;
+    return slot == 0 || p->end > position + all->ring_bytes
                ? NULL
-               : (entry *)(void *)(p->ring + position % all->ring);
+               : (entry *)(void *)(p->ring + position % all->ring_bytes);
 }
 
 static bool is_of(const entry *e, const card_key *key)
 {
-    return slice_equal((slice){e->bytes, e->tenant}, key->tenant) &&
-           slice_equal((slice){e->bytes + e->tenant, e->card_id}, key->card_id);
+    return slice_equal((slice){e->bytes, e->tenant_len}, key->tenant) &&
+           slice_equal((slice){e->bytes + e->tenant_len, e->card_id_len}, key->card_id);
 }
 
 /* The card's slot in its set. NULL: it is not there. */
@@ -124,7 +124,7 @@ static uint64_t *find_slot(const card_cache *all, const location *at, const card
 {
     for (size_t i = 0; i < WAYS; i++) {
         uint64_t slot = at->set[i];
-        if ((slot & ~POSITION_BITS) != at->mark)
+        if ((slot & ~POSITION_MASK) != at->mark)
             continue;
         *found = entry_in(all, at->part, slot);
         if (*found != NULL && is_of(*found, key))
@@ -140,7 +140,7 @@ static uint64_t *choose_slot(const location *at)
 {
     uint64_t *oldest = &at->set[0];
     for (size_t i = 1; i < WAYS; i++)
-        if ((at->set[i] & POSITION_BITS) < (*oldest & POSITION_BITS))
+        if ((at->set[i] & POSITION_MASK) < (*oldest & POSITION_MASK))
             oldest = &at->set[i];
     return oldest;
 }
@@ -150,27 +150,30 @@ static void write_entry(const card_cache *all, const location *at, uint64_t *slo
                         const entry *head, const card_key *key, const char *text)
 {
     part *p = at->part;
-    size_t size = sizeof(*head) + head->tenant + head->card_id + head->text;
-    size_t left = all->ring - p->end % all->ring;
+    size_t size = sizeof(*head) + head->tenant_len + head->card_id_len + head->text_len;
+    size_t left = all->ring_bytes - p->end % all->ring_bytes;
     if (size > left)
         p->end += left;
-    entry *e = (entry *)(void *)(p->ring + p->end % all->ring);
+    entry *e = (entry *)(void *)(p->ring + p->end % all->ring_bytes);
     *e = *head;
-    memcpy(e->bytes, key->tenant.ptr, head->tenant);
-    memcpy(e->bytes + head->tenant, key->card_id.ptr, head->card_id);
-    memcpy(e->bytes + head->tenant + head->card_id, text, head->text);
+    memcpy(e->bytes, key->tenant.ptr, head->tenant_len);
+    memcpy(e->bytes + head->tenant_len, key->card_id.ptr, head->card_id_len);
+    memcpy(e->bytes + head->tenant_len + head->card_id_len, text, head->text_len);
     *slot = at->mark | (p->end / UNIT + 1);
     p->end += (size + UNIT - 1) / UNIT * UNIT;
 }
 
 void card_cache_put(card_cache *all, const card_key *key, int64_t etag, slice text)
 {
-    entry head = {
-        .etag = etag, .tenant = key->tenant.len, .card_id = key->card_id.len, .text = text.len};
+    entry head = {.etag = etag,
+                  .tenant_len = key->tenant.len,
+                  .card_id_len = key->card_id.len,
+                  .text_len = text.len};
     entry *old = NULL;
     location at;
     if (all == NULL || text.len == 0 ||
-        sizeof(head) + head.tenant + head.card_id + head.text > all->ring / ENTRY_SHARE ||
+        sizeof(head) + head.tenant_len + head.card_id_len + head.text_len >
+            all->ring_bytes / ENTRY_SHARE ||
         !lock_part(all, key, &at))
         return;
     uint64_t *slot = find_slot(all, &at, key, &old);
@@ -187,9 +190,9 @@ int64_t card_cache_get(card_cache *all, slice *text, const card_key *key, size_t
     location at;
     if (all == NULL || !lock_part(all, key, &at))
         return 0;
-    if (find_slot(all, &at, key, &e) != NULL && e->text <= most) {
-        slice kept = {e->bytes + e->tenant + e->card_id, e->text};
-        *text = (slice){arena_copy(memory, kept), kept.len};
+    if (find_slot(all, &at, key, &e) != NULL && e->text_len <= most) {
+        slice cached = {e->bytes + e->tenant_len + e->card_id_len, e->text_len};
+        *text = (slice){arena_copy(memory, cached), cached.len};
         etag = text->ptr == NULL ? 0 : e->etag;
     }
     pthread_mutex_unlock(&at.part->lock);

@@ -19,7 +19,7 @@ void card_cache_free(card_cache *all);
 /* Stores the text of a card with this etag. Overwrites the oldest entries. */
 void card_cache_put(card_cache *all, const card_key *key, int64_t etag, slice text);
 
-/* Copies the kept text of a card, if it has at most `most` bytes, into `memory` and returns its
+/* Copies the cached text of a card, if it has at most `most` bytes, into `memory` and returns its
  * etag; 0: there is none. */
 int64_t card_cache_get(card_cache *all, slice *text, const card_key *key, size_t most,
                        arena *memory);

@@ -23,11 +23,12 @@ typedef enum database_state {
 typedef struct database_side {
     connector *connector;      /* opens the connections of the loops; NULL: there are none */
     atomic_int usable_count;   /* number of usable connections of all loops */
-    atomic_bool given_up;      /* no connection is up, and attempts have failed or last long */
+    atomic_bool given_up;      /* the last attempts failed, last long, or found an incompatible
+                                  database. Cleared when a connection becomes usable */
     atomic_bool refuses;       /* given up, and PostgreSQL refused the last attempt */
     atomic_int incompatible;   /* connections to a database that can't be read as it is */
     atomic_int cause;          /* a database_state: why the last of them did not pass the check */
-    atomic_uint connect_count; /* number of connections that ever came up; when it grows, the others
+    atomic_uint connect_count; /* how often a connection became usable; when it grows, the others
                                   retry at once */
     atomic_int last_logged;    /* the database_state that was logged last */
     /* For slots.c: */
@@ -35,7 +36,7 @@ typedef struct database_side {
         ranks;             /* ranks below `first_ranks` are of first connections; number of ranks */
     atomic_int open_max;   /* connections with a rank below may be open */
     atomic_int open_count; /* connections of loops that are open */
-    atomic_llong up_ms, last_lost_ms; /* when the first one came up, when the last one was lost */
+    atomic_llong up_ms, last_lost_ms; /* when the first became usable, and the last was lost */
     atomic_llong last_lowered_ms;     /* when open_max was lowered last */
     atomic_llong full_ms;             /* when PostgreSQL last had no slot; 0: never */
     atomic_llong refusal_ms;          /* when a refused connection was logged last; 0: never */
@@ -56,8 +57,8 @@ bool database_open(database *d, const settings *set);
  * the process must end by _exit. */
 bool database_close(database *d);
 
-/* True if requests are refused at once: no connection is up, and attempts to connect have
- * failed. */
+/* True if requests are refused at once: no connection is usable, and the attempts to connect have
+ * failed, last long, or found an incompatible database. */
 static inline bool database_is_away(const database_side *d)
 {
     return atomic_load(&d->given_up) && atomic_load(&d->usable_count) == 0;

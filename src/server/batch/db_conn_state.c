@@ -13,7 +13,8 @@
 
 enum { INCOMPATIBLE_RETRY_MS = 1000 /* between two checks of an incompatible database */ };
 
-static bool is_new_event(database_side *side, int what)
+/* Records an event that is to be logged. False: it was the last one that was logged. */
+static bool note_event(database_side *side, int what)
 {
     return atomic_exchange(&side->last_logged, what) != what;
 }
@@ -39,7 +40,7 @@ void db_conn_set_state(db_conn *conn, db_conn_state to)
         if (atomic_fetch_add(&side->usable_count, 1) == 0)
             atomic_store(&side->up_ms, clock_ms());
         atomic_fetch_add(&side->connect_count, 1);
-        if (is_new_event(side, DATABASE_UP))
+        if (note_event(side, DATABASE_UP))
             log_info(conn->group == DB_STANDBY ? "standby_up" : "database_up", "schema=%d",
                      schema_newest());
     }
@@ -62,7 +63,7 @@ static void set_incompatible(db_conn *conn, database_state cause, const char *re
     char why[LOG_QUOTE_SIZE];
     atomic_store(&side->cause, (int)cause);
     check_again_later(conn);
-    if (!is_new_event(side, (int)cause))
+    if (!note_event(side, (int)cause))
         return;
     log_quote(why, reason, strlen(reason));
     if (conn->group == DB_STANDBY)
@@ -79,6 +80,7 @@ static void set_incompatible(db_conn *conn, database_state cause, const char *re
                   schema_newest(), why);
 }
 
+/* A failed send breaks the connection, and the next async_conn_tick() closes it. */
 static void send_check(db_conn *conn, statement_id id, params *p, query_done done)
 {
     if (async_conn_send(conn->async, id, p, NULL, done, conn, NULL) != CARDBOX_OK)
@@ -160,18 +162,18 @@ static void on_compared(void *arg, store_rows *rows, const cardbox_error *err)
     finish_check(arg, rows, err, judge_cluster_identity);
 }
 
-void db_conn_recheck(db_conn *conn, const char *reason)
+void db_conn_suspend(db_conn *conn, const char *reason)
 {
     if (conn->state == DB_CONN_USABLE)
         set_incompatible(conn, DATABASE_NOT_MIGRATED, reason);
 }
 
 /* No request waits for a standby after another one did not answer. */
-void db_conns_recheck_standbys(db_conns *conns, const char *reason)
+void db_conns_suspend_standbys(db_conns *conns, const char *reason)
 {
     const db_conn_span *span = &conns->group[DB_STANDBY];
     for (size_t i = span->first; i < span->before; i++)
-        db_conn_recheck(&conns->all[i], reason);
+        db_conn_suspend(&conns->all[i], reason);
 }
 
 static void send_ready_check(db_conn *conn, query_done done)
@@ -230,7 +232,7 @@ void db_conns_follow_primary(db_conns *conns, int64_t now_ms)
     }
 }
 
-void db_conn_report_away(const db_conn *conn, int64_t now_ms)
+void db_conn_give_up(const db_conn *conn, int64_t now_ms)
 {
     database_side *side = conn->side;
     char why[LOG_QUOTE_SIZE];
@@ -243,7 +245,7 @@ void db_conn_report_away(const db_conn *conn, int64_t now_ms)
         reason = "it does not accept connections";
     atomic_store(&side->refuses, error_message_is_answer(reason));
     atomic_store(&side->given_up, true);
-    if (!is_new_event(side, DATABASE_AWAY))
+    if (!note_event(side, DATABASE_AWAY))
         return;
     log_quote(why, reason, strlen(reason));
     if (conn->group == DB_STANDBY)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "app/log.h"
+#include "base/errors.h"
 #include "server/batch/db_conns_internal.h"
 
 enum {
@@ -79,9 +80,9 @@ static void resume_reading(db_conns *conns)
 static void report_failed_attempt(db_conn *conn)
 {
     unsigned failures = conn->status->failed_attempts;
-    if (failures > conn->failures)
+    if (failures > conn->reported_failures)
         slots_refused(conn->side, SLOTS_LOOP, conn->status->refusal, conn->status->reason);
-    conn->failures = failures;
+    conn->reported_failures = failures;
 }
 
 /* Updates the state after anything that may have happened to the connection. */
@@ -90,7 +91,7 @@ static void update_conn(db_conn *conn, int64_t now_ms)
     report_failed_attempt(conn);
     if (!async_conn_is_up(conn->async)) {
         db_conn_set_state(conn, DB_CONN_DOWN);
-        db_conn_report_away(conn, now_ms);
+        db_conn_give_up(conn, now_ms);
     } else if (conn->state == DB_CONN_DOWN) {
         db_conn_check(conn);
     }
@@ -99,7 +100,7 @@ static void update_conn(db_conn *conn, int64_t now_ms)
 
 /* --- what the loop calls --- */
 
-static bool is_of_reads(db_group group)
+static bool serves_batched_reads(db_group group)
 {
     return group == DB_READS || group == DB_STANDBY;
 }
@@ -110,14 +111,15 @@ static bool is_of_reads(db_group group)
 static size_t quick_connections(const db_conns *conns, db_group group)
 {
     size_t loops = 0;
-    if (!is_of_reads(group))
+    if (!serves_batched_reads(group))
         return SIZE_MAX;
     for (long i = 0; i < conns->server->set->loops; i++)
         loops += tally_get(&conns->server->stats[i].clients_busy) > 0;
     return loops >= conns->cores ? 1 : conns->cores / (loops == 0 ? 1 : loops);
 }
 
-/* A batched read has half of a request's time, and most reads are batched. */
+/* Most reads are batched, and most batched reads have half of a request's time: see limits_of() in
+ * query_batch.c. Other limits are sent with the statement. */
 static cardbox_options conn_options(const settings *set, db_group group)
 {
     long half_ms = (set->database_timeout_ms + 1) / 2;
@@ -125,7 +127,8 @@ static cardbox_options conn_options(const settings *set, db_group group)
     how.conninfo = group == DB_STANDBY ? set->standby_dsn : set->dsn;
     how.application_name = "cardboxd";
     how.connect_timeout_ms = (unsigned)set->connect_timeout_ms;
-    how.statement_timeout_ms = (unsigned)(is_of_reads(group) ? half_ms : set->database_timeout_ms);
+    how.statement_timeout_ms =
+        (unsigned)(serves_batched_reads(group) ? half_ms : set->database_timeout_ms);
     how.no_named_statements = set->no_named_statements;
     return how;
 }
@@ -169,13 +172,15 @@ cardbox_status db_conns_new(db_conns **out, server_state *server, const loop_han
         all += (size_t)counts[group];
     db_conns *conns = calloc(1, sizeof(*conns) + all * sizeof(db_conn));
     if (conns == NULL)
-        return CARDBOX_NOMEM;
+        return error_nomem(err);
     conns->server = server;
     conns->loop = at->loop;
     conns->stats = &server->stats[at->loop];
     conns->epoll_fd = at->epoll_fd;
     conns->cores = (size_t)set->cpus;
     conns->pause_timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (conns->pause_timer_fd < 0)
+        status = error_set(err, CARDBOX_INTERNAL, "cannot create a timer: %s", strerror(errno));
     for (int group = 0; group < DB_GROUPS; group++) {
         conns->group[group] = (db_conn_span){conns->count, conns->count};
         for (long i = 0; status == CARDBOX_OK && i < counts[group]; i++)
@@ -184,7 +189,7 @@ cardbox_status db_conns_new(db_conns **out, server_state *server, const loop_han
     struct epoll_event how = {.events = EPOLLIN, .data.u64 = at->first_tag + conns->count};
     if (status == CARDBOX_OK &&
         epoll_ctl(at->epoll_fd, EPOLL_CTL_ADD, conns->pause_timer_fd, &how) != 0)
-        status = CARDBOX_NOMEM;
+        status = error_set(err, CARDBOX_INTERNAL, "cannot watch a timer: %s", strerror(errno));
     if (status != CARDBOX_OK) {
         db_conns_free(conns);
         return status;
@@ -207,15 +212,15 @@ void db_conns_free(db_conns *conns)
 }
 
 /* The size of an answer is not known before libpq has received all of its rows. So a large answer
- * is refused while it arrives, if the memory budget is used up. Other requests of its statement are
+ * is aborted while it arrives, if the memory budget is used up. Other requests of its statement are
  * sent again. */
 static void check_memory(db_conn *conn)
 {
     if (conn->status->received == 0 || !memory_is_used_up(&conn->owner->server->memory))
         return;
     log_info("answer_refused", "reason=\"memory\" bytes=%zu", conn->status->received);
-    async_conn_refuse(conn->async, CARDBOX_TOO_LARGE,
-                      "the answer needs more memory than the server has left");
+    async_conn_abort_answer(conn->async, CARDBOX_TOO_LARGE,
+                            "the answer needs more memory than the server has left");
 }
 
 void db_conns_on_socket(db_conns *conns, size_t number)
@@ -244,7 +249,7 @@ static bool auth_watcher_is_connected(const db_conns *conns)
 static bool loops_are_complete(const server_state *server, bool of_standby)
 {
     for (size_t loop = 0; loop < (size_t)server->set->loops; loop++) {
-        if (slots_loop_is_closed(server, loop))
+        if (slots_loop_has_none(server, loop))
             continue;
         for (int group = of_standby ? DB_STANDBY : 0; group <= DB_STANDBY - !of_standby; group++) {
             const tally *count = server->stats[loop].db_conns[group];
@@ -257,17 +262,18 @@ static bool loops_are_complete(const server_state *server, bool of_standby)
     return true;
 }
 
-/* For standbys each loop looks at its own connections only. */
-static bool database_is_up(const db_conn *conn)
+/* True if a connection of any loop to the primary is usable, or one of this loop to a standby is
+ * connected. */
+static bool database_is_reachable(const db_conn *conn)
 {
     const db_conns *conns = conn->owner;
     const db_conn_span *span = &conns->group[DB_STANDBY];
-    bool any_up = false;
+    bool any_connected = false;
     if (conn->group != DB_STANDBY)
         return atomic_load(&conn->side->usable_count) > 0;
-    for (size_t i = span->first; i < span->before && !any_up; i++)
-        any_up = async_conn_is_up(conns->all[i].async);
-    return any_up;
+    for (size_t i = span->first; i < span->before && !any_connected; i++)
+        any_connected = async_conn_is_up(conns->all[i].async);
+    return any_connected;
 }
 
 /* True if a connection may be tried. While the database is away only one is. PostgreSQL may have
@@ -285,7 +291,7 @@ static bool may_connect(const db_conn *conn)
         return false;
     if (is_first && (of_standby || (conn->group == DB_READS && conns->loop == 0)))
         return true;
-    if (!database_is_up(conn))
+    if (!database_is_reachable(conn))
         return false;
     if (!is_first)
         return auth_watcher_is_connected(conns) && loops_are_complete(conns->server, of_standby);
@@ -300,8 +306,8 @@ static int64_t conn_due_ms(const db_conn *conn)
     if (!serves && !may_connect(conn)) {
         if (!slots_allow(conn->side, conn->rank))
             return clock_ms() + SLOTS_RETRY_MS;
-        bool is_away =
-            !database_is_up(conn) && atomic_load(&conn->side->last_logged) != DATABASE_UNKNOWN;
+        bool is_away = !database_is_reachable(conn) &&
+                       atomic_load(&conn->side->last_logged) != DATABASE_UNKNOWN;
         return clock_ms() + (is_away ? DATABASE_WAIT_MS : AUTH_WATCHER_WAIT_MS);
     }
     int64_t due = async_conn_next_ms(conn->async);
@@ -310,9 +316,9 @@ static int64_t conn_due_ms(const db_conn *conn)
     if (conn->state == DB_CONN_INCOMPATIBLE && conn->retry_ms < due)
         due = conn->retry_ms;
     int64_t give_up_ms = db_conn_away_ms(conn);
-    bool undecided =
+    bool may_still_come_up =
         atomic_load(&conn->side->usable_count) == 0 && !atomic_load(&conn->side->given_up);
-    if (conn->state == DB_CONN_DOWN && undecided && give_up_ms < due)
+    if (conn->state == DB_CONN_DOWN && may_still_come_up && give_up_ms < due)
         due = give_up_ms;
     return due;
 }
@@ -324,7 +330,7 @@ static void close_if_not_allowed(db_conn *conn, int64_t now_ms)
         slots_allow(conn->side, conn->rank))
         return;
     async_conn_drop(conn->async, "connection closed: the database has too few connection slots");
-    conn->failures = conn->status->failed_attempts;
+    conn->reported_failures = conn->status->failed_attempts;
     update_conn(conn, now_ms);
 }
 

@@ -58,10 +58,10 @@ typedef void (*db_conn_checked)(void *arg, bool fit);
  */
 bool db_conn_check_after(db_conn *conn, const cardbox_error *err, db_conn_checked done, void *arg);
 
-/* Stops the use of a connection, or of all to standbys, until a check finds again that it is a
- * standby of the primary. */
-void db_conn_recheck(db_conn *conn, const char *reason);
-void db_conns_recheck_standbys(db_conns *conns, const char *reason);
+/* Stops the use of a connection to a standby, or of all such connections, until a check finds again
+ * that it is a standby of the primary. */
+void db_conn_suspend(db_conn *conn, const char *reason);
+void db_conns_suspend_standbys(db_conns *conns, const char *reason);
 
 /* As async_conn_send. */
 cardbox_status db_conn_send(db_conn *to, statement_id id, params *p, const query_limits *limits,

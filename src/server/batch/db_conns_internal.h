@@ -28,10 +28,10 @@ struct db_conn {
     unsigned connect_count_seen;
     int64_t retry_now_ms; /* when it was last told to retry at once */
     uint64_t tag;
-    int rank;            /* see slots.h */
-    unsigned failures;   /* to connect, that were reported to slots.c */
-    bool reading_paused; /* a large answer arrives: its socket is not read for a moment */
-    int watched_fd;      /* the socket in the epoll set; -1: none */
+    int rank;                   /* see slots.h */
+    unsigned reported_failures; /* to connect, that were reported to slots.c */
+    bool reading_paused;        /* a large answer arrives: its socket is not read for a moment */
+    int watched_fd;             /* as in the epoll set; -1: not in the set */
     unsigned watched_events;
     unsigned watched_serial;
 };
@@ -84,7 +84,8 @@ void db_conn_set_state(db_conn *conn, db_conn_state to);
 /* Checks the schema and the rights of a connection that is up. */
 void db_conn_check(db_conn *conn);
 
-/* Logs that the database is away, if a connection is down and no attempt may succeed soon. */
-void db_conn_report_away(const db_conn *conn, int64_t now_ms);
+/* Declares the database away if no connection is usable and this one has failed to connect often or
+ * long enough. Then requests get 503. Logs it once. The connection must be down. */
+void db_conn_give_up(const db_conn *conn, int64_t now_ms);
 
 #endif

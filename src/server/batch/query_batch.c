@@ -1,5 +1,5 @@
 /*
- * query_batch.c: one statement for requests at the front of a batch_queue: its members, how they
+ * query_batch.c: one statement for requests at the front of a queue: its members, how they
  * get their rows, and which of them are sent again after it has failed.
  */
 #include <stdlib.h>
@@ -8,14 +8,13 @@
 #include "base/errors.h"
 
 enum {
-    KEYS_MAX =
-        512, /* in one statement: with more it is no faster, and other requests wait longer */
+    KEYS_MAX = 512, /* in one statement: more are not faster, and make other requests wait longer */
     WEIGHT_MAX = 4096, /* rows expected of one statement, or KiB that it writes; one request alone
                         * may exceed it */
     TRIES_MAX = 8,     /* if an operator kills all connections, each may fail a request once
                         * before the server notices */
-    LOCK_MS = 200, /* a write waits no longer for a lock: requests in its batch must not wait for
-                    * the long transaction of one tenant */
+    LOCK_MS = 200, /* an unbatched or isolated write waits no longer for a lock. Then it is queued
+                    * again, so that a long transaction does not keep a connection busy */
     BATCHED_LOCK_MS = 20, /* a batched write skips locked rows. It can only wait for a transaction
                            * that has inserted the same key and not ended yet */
     READ_BYTES_MAX = 4 * 1024 * 1024,
@@ -32,8 +31,8 @@ struct query_batch {
     db_conn *conn;
     batch_kind kind;
     db_group group;
-    size_t keys;
-    size_t count;
+    size_t key_count;
+    size_t member_count;
     size_t rows_held;          /* bytes of its rows that are counted in server.memory */
     size_t refs;               /* to its rows: the statement, and requests in helper threads */
     size_t pending_statements; /* its statement, and the query for the WAL position after a write or
@@ -42,7 +41,7 @@ struct query_batch {
     bool isolated;             /* it comes from the isolated queue */
     int64_t ends_ms;     /* when its time is over; INT64_MAX: its requests have no more time */
     tenant_use *tenant;  /* NULL: not counted */
-    bool sent;           /* PostgreSQL may have executed it */
+    bool may_have_run;   /* it was sent, so PostgreSQL may have executed it */
     bool streams;        /* its one request receives the rows one by one */
     bool suspect;        /* the schema or the role may be at fault: the connection is checked */
     bool incompatible;   /* that check failed too */
@@ -51,9 +50,9 @@ struct query_batch {
     batch_member member[];
 };
 
-void batch_forget(query_batch *batch, size_t slot)
+void batch_remove_member(query_batch *batch, size_t member_index)
 {
-    batch->member[slot].request = NULL;
+    batch->member[member_index].request = NULL;
 }
 
 void batch_ref(query_batch *batch)
@@ -82,9 +81,10 @@ static void end_statement(query_batch *batch)
 
 /* --- sending --- */
 
-static bool goes_alone(const request *r)
+static bool needs_own_statement(const request *r)
 {
-    return QUEUE_KINDS[r->ticket.kind].key_size == 0 || r->ticket.alone || r->ticket.isolated;
+    return QUEUE_KINDS[r->ticket.kind].key_size == 0 || r->ticket.retried_alone ||
+           r->ticket.isolated;
 }
 
 /* Chooses the first request and those behind it that one statement can carry. Returns their number.
@@ -93,9 +93,10 @@ static size_t choose_members(request *first, request *member[KEYS_MAX])
 {
     size_t count = 1, keys = first->ticket.count, weight = first->ticket.weight;
     member[0] = first;
-    if (goes_alone(first))
+    if (needs_own_statement(first))
         return 1;
-    for (request *r = first; (r = TAILQ_NEXT(r, ticket.in_queue)) != NULL && !goes_alone(r);) {
+    for (request *r = first;
+         (r = TAILQ_NEXT(r, ticket.in_queue)) != NULL && !needs_own_statement(r);) {
         keys += r->ticket.count;
         weight += r->ticket.weight;
         if (keys > KEYS_MAX || weight > WEIGHT_MAX)
@@ -117,18 +118,18 @@ static query_batch *new_batch(batcher *b, request *first)
     batch->refs = 1;
     batch->kind = first->ticket.kind;
     batch->group = group_of(first);
-    batch->count = count;
-    batch->alone = first->ticket.alone || first->ticket.isolated;
+    batch->member_count = count;
+    batch->alone = first->ticket.retried_alone || first->ticket.isolated;
     batch->isolated = first->ticket.isolated;
     buf_reset(&b->scratch, SCRATCH_KEEP);
     for (size_t i = 0; i < count; i++) {
         request *r = member[i];
         queue_remove(b, r);
         r->ticket.batch = batch;
-        r->ticket.slot = i;
+        r->ticket.member_index = i;
         r->ticket.tries++;
-        batch->member[i] = (batch_member){r, batch->keys};
-        batch->keys += r->ticket.count;
+        batch->member[i] = (batch_member){r, batch->key_count};
+        batch->key_count += r->ticket.count;
         buf_add(&b->scratch, r->ticket.keys, r->ticket.count * QUEUE_KINDS[batch->kind].key_size);
     }
     return batch;
@@ -143,12 +144,14 @@ static void build_params(params *p, const query_batch *batch, const request *fir
     if (kind->key_size == 0)
         first->ticket.build(p, first->ticket.keys);
     else
-        kind->build(p, keys->data, batch->keys, batch->isolated);
-    params_made_of(p, keys);
+        kind->build(p, keys->data, batch->key_count, batch->isolated);
+    params_made_of(p, keys); /* fails if memory ran out while the keys were copied */
 }
 
-/* The time limits of a statement. A batched one has half of a request's time: if one member makes
- * it slow, the others can be sent again in the other half. */
+/* The time limits of a statement. A request that is sent alone, after a failure or isolated, has
+ * all the time that it has left. An unbatched request, and a read of boxes in a batch of its own,
+ * have the whole time of a request. All others have half of it: if one member makes the statement
+ * slow, the others can be sent again in the other half. */
 static query_limits limits_of(const query_batch *batch, const request *first)
 {
     unsigned whole_ms = (unsigned)batch->batcher->server->set->database_timeout_ms;
@@ -161,9 +164,10 @@ static query_limits limits_of(const query_batch *batch, const request *first)
         int64_t left_ms = first->ticket.since_ms + whole_ms - clock_ms();
         limits.statement_ms = left_ms < 1 ? 1 : (unsigned)left_ms;
         if (limits.lock_ms > 1 && limits.statement_ms / 2 < limits.lock_ms)
-            limits.lock_ms = (limits.statement_ms + 1) / 2; /* to learn that it was not done */
+            limits.lock_ms = (limits.statement_ms + 1) / 2; /* the error comes in time */
     } else if (QUEUE_KINDS[batch->kind].key_size == 0 ||
-               (batch->kind == BATCH_BOXES && batch->group == DB_READS && batch->count == 1)) {
+               (batch->kind == BATCH_BOXES && batch->group == DB_READS &&
+                batch->member_count == 1)) {
         limits.statement_ms = whole_ms;
     }
     return limits;
@@ -176,21 +180,21 @@ static void on_position(void *arg, store_rows *rows, const cardbox_error *err);
 static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err);
 static bool on_row(void *arg, store_rows *row);
 
-/* Sets the limits and counts the batch, before its statement is built. */
-static void begin_batch(query_batch *batch, const request *first, query_limits *limits)
+/* Sets the time limits, and counts the batch in the statistics and for its tenant. */
+static void set_limits_and_count(query_batch *batch, const request *first, query_limits *limits)
 {
     batcher *b = batch->batcher;
     const batch_queue_kind *kind = &QUEUE_KINDS[batch->kind];
     *limits = limits_of(batch, first);
     batch->pending_statements = 1;
-    bool have_more =
+    bool may_try_again =
         (long)limits->statement_ms < b->server->set->database_timeout_ms && !batch->alone;
-    batch->ends_ms = have_more ? clock_ms() + limits->statement_ms : INT64_MAX;
+    batch->ends_ms = may_try_again ? clock_ms() + limits->statement_ms : INT64_MAX;
     if (batch->isolated || kind->is_fair)
         batch->tenant = tenant_begin(b, batch->group, first);
     if (kind->key_size > 0) {
         tally_add(&b->stats->batched[kind->statement], 1);
-        tally_add(&b->stats->members[kind->statement], batch->count);
+        tally_add(&b->stats->members[kind->statement], batch->member_count);
     }
 }
 
@@ -201,7 +205,7 @@ static cardbox_status send_statements(query_batch *batch, const request *first, 
     cardbox_status status = CARDBOX_OK;
     query_limits limits;
     params p;
-    begin_batch(batch, first, &limits);
+    set_limits_and_count(batch, first, &limits);
     if (batch->group == DB_STANDBY) {
         status = db_conn_send(batch->conn, STATEMENT_replayed, NULL, NULL, on_replayed, batch, err);
         batch->pending_statements += status == CARDBOX_OK;
@@ -230,8 +234,8 @@ void batch_send(batcher *b, request *first, db_conn *to)
         end_statement(batch);
         return;
     }
-    batch->sent = true;
-    batch->streams = batch->count == 1 && first->ticket.stream != NULL;
+    batch->may_have_run = true;
+    batch->streams = batch->member_count == 1 && first->ticket.stream != NULL;
     if (batch->streams) {
         first->ticket.stream->begin(first);
         db_conn_each_row(to, on_row);
@@ -247,7 +251,7 @@ void batch_send(batcher *b, request *first, db_conn *to)
 static void queue_again(query_batch *batch, request *r, bool isolated)
 {
     batcher *b = batch->batcher;
-    batch_forget(batch, r->ticket.slot);
+    batch_remove_member(batch, r->ticket.member_index);
     if (batch->group == DB_STANDBY)
         batcher_to_primary(b, r);
     r->ticket.isolated =
@@ -278,12 +282,13 @@ static void answer_batch(query_batch *batch, slice position)
     batch_rows all;
     cardbox_error err = CARDBOX_ERROR_INIT;
     bool numbered = QUEUE_KINDS[batch->kind].key_size > 0;
-    if (!batch_index_rows(&b->scratch, batch->rows, numbered ? batch->keys : 1, numbered, &all)) {
+    if (!batch_index_rows(&b->scratch, batch->rows, numbered ? batch->key_count : 1, numbered,
+                          &all)) {
         err.status = buf_ok(&b->scratch) ? CARDBOX_INTERNAL : CARDBOX_NOMEM;
         fail_batch(batch, &err);
         return;
     }
-    for (size_t i = 0; i < batch->count; i++) {
+    for (size_t i = 0; i < batch->member_count; i++) {
         request *r = batch->member[i].request;
         batch_rows mine = {batch->rows, all.row, all.start + batch->member[i].first_key};
         if (r == NULL)
@@ -305,7 +310,7 @@ static void answer_batch(query_batch *batch, slice position)
     }
 }
 
-bool batch_answer_early(query_batch *batch)
+bool batch_answer_without_position(query_batch *batch)
 {
     if (batch->rows == NULL)
         return false;
@@ -316,7 +321,7 @@ bool batch_answer_early(query_batch *batch)
 /* Sends members to the primary: all, or those that need more than the standby has replayed. */
 static void pass_to_primary(query_batch *batch, bool all)
 {
-    for (size_t i = batch->count; i > 0; i--) {
+    for (size_t i = batch->member_count; i > 0; i--) {
         request *r = batch->member[i - 1].request;
         if (r != NULL && (all || r->at_least > batch->batcher->replayed))
             queue_again(batch, r, false);
@@ -324,7 +329,7 @@ static void pass_to_primary(query_batch *batch, bool all)
 }
 
 /* Rejects rows of a standby whose replay position is not known yet. */
-static void reject_unpositioned(query_batch *batch)
+static void reject_if_position_unknown(query_batch *batch)
 {
     if (batch->group == DB_STANDBY && batch->pending_statements > 1)
         pass_to_primary(batch, true);
@@ -343,7 +348,7 @@ static void end_stream(query_batch *batch)
 static bool on_row(void *arg, store_rows *row)
 {
     query_batch *batch = arg;
-    reject_unpositioned(batch);
+    reject_if_position_unknown(batch);
     request *r = batch->member[0].request;
     tally_add(&batch->batcher->stats->rows, 1);
     if (r == NULL) { /* it is answered already: the rest is ignored */
@@ -363,7 +368,7 @@ static void on_done(void *arg, store_rows *rows, const cardbox_error *err)
     if (rows_memory(rows) >= MEMORY_SMALL)
         memory_hold(&batch->batcher->server->memory, &batch->rows_held, rows_memory(rows));
     tally_add(&batch->batcher->stats->rows, (uint64_t)rows_count(rows));
-    reject_unpositioned(batch);
+    reject_if_position_unknown(batch);
     if (rows == NULL) {
         fail_statement(batch, err);
     } else if (batch->streams && rows_count(rows) == 0) {
@@ -396,9 +401,9 @@ static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err)
         b->replayed = (uint64_t)rows_int8(rows, 0, 0);
         b->replayed_ms = clock_ms();
     } else if (rows != NULL) {
-        db_conn_recheck(batch->conn, "it is no standby any more");
+        db_conn_suspend(batch->conn, "it is no standby any more");
     } else if (err->status == CARDBOX_TIMEOUT && !error_is_refusal(err)) {
-        db_conns_recheck_standbys(b->conns, "it does not answer");
+        db_conns_suspend_standbys(b->conns, "it does not answer");
     }
     pass_to_primary(batch, !is_standby);
     rows_free(rows);
@@ -408,9 +413,9 @@ static void on_replayed(void *arg, store_rows *rows, const cardbox_error *err)
 /* --- failures --- */
 
 /* True if a write may have been committed although it failed. */
-static bool is_unknown(const query_batch *batch, const cardbox_error *err)
+static bool outcome_is_unknown(const query_batch *batch, const cardbox_error *err)
 {
-    return QUEUE_KINDS[batch->kind].writes && batch->sent && !error_is_refusal(err);
+    return QUEUE_KINDS[batch->kind].writes && batch->may_have_run && !error_is_refusal(err);
 }
 
 /* The connection was lost, or PostgreSQL did not answer. */
@@ -434,33 +439,33 @@ static bool may_run_again(const query_batch *batch, const request *r, const card
     if (err->status == CARDBOX_NOMEM)
         return false;
     if (batch->group == DB_STANDBY) /* the primary may succeed */
-        return err->status != CARDBOX_TOO_LARGE || batch->count > 1;
+        return err->status != CARDBOX_TOO_LARGE || batch->member_count > 1;
     if (batch->incompatible)
         return false;
-    if (batch->suspect && !r->ticket.suspected) /* the database may have changed since */
+    if (batch->suspect && !r->ticket.passed_check) /* the database may have changed since */
         return true;
     if (err->status == CARDBOX_BUSY)
         return true;
     if (r->ticket.tries >= TRIES_MAX)
         return false;
-    if (is_unknown(batch, err) && !r->ticket.replayable)
+    if (outcome_is_unknown(batch, err) && !r->ticket.replayable)
         return false;
     if (is_lost(err))
         return !db_conns_away(batch->batcher->conns, batch->group);
-    return batch->count > 1 || err->retryable || ran_out_of_time(batch, err);
+    return batch->member_count > 1 || err->retryable || ran_out_of_time(batch, err);
 }
 
 /* A request that found a lock, or took too long, although it was sent by itself, is isolated. */
 static bool is_to_isolate(const query_batch *batch, const cardbox_error *err)
 {
-    return batch->count == 1 && !is_lost(err) && batch->group != DB_STANDBY &&
+    return batch->member_count == 1 && !is_lost(err) && batch->group != DB_STANDBY &&
            (err->status == CARDBOX_BUSY || ran_out_of_time(batch, err));
 }
 
 /* A batch would fail with the tenant's next reads: they need more memory than there is. */
 static bool harms_others(const query_batch *batch, const cardbox_error *err)
 {
-    return batch->count == 1 && err->status == CARDBOX_TOO_LARGE &&
+    return batch->member_count == 1 && err->status == CARDBOX_TOO_LARGE &&
            !QUEUE_KINDS[batch->kind].writes;
 }
 
@@ -482,7 +487,7 @@ static const char *why_unknown(cardbox_status status)
 static void fail_member(query_batch *batch, request *r, const cardbox_error *err)
 {
     batcher *b = batch->batcher;
-    if (is_unknown(batch, err)) {
+    if (outcome_is_unknown(batch, err)) {
         batcher_fail(b, r,
                      err->status == CARDBOX_TIMEOUT ? HTTP_ERROR_TIMEOUT : HTTP_ERROR_DATABASE_AWAY,
                      why_unknown(err->status));
@@ -503,15 +508,15 @@ static void fail_batch(query_batch *batch, const cardbox_error *err)
     bool alone = !is_lost(err) && batch->group != DB_STANDBY;
     if (harms_others(batch, err) && batch->member[0].request != NULL)
         tenant_isolate(batch->batcher, batch->group, request_tenant(batch->member[0].request));
-    for (size_t i = batch->count; i > 0; i--) {
+    for (size_t i = batch->member_count; i > 0; i--) {
         request *r = batch->member[i - 1].request;
         if (r == NULL)
             continue;
-        r->ticket.locked = locked && batch->count == 1;
+        r->ticket.locked = locked && batch->member_count == 1;
         r->ticket.tries -= locked && r->ticket.tries > 0;
         if (may_run_again(batch, r, err)) {
-            r->ticket.suspected |= batch->suspect && batch->count == 1;
-            r->ticket.alone |= alone;
+            r->ticket.passed_check |= batch->suspect && batch->member_count == 1;
+            r->ticket.retried_alone |= alone;
             queue_again(batch, r, isolated);
         } else {
             fail_member(batch, r, err);
@@ -520,7 +525,7 @@ static void fail_batch(query_batch *batch, const cardbox_error *err)
 }
 
 /* The result of the check after a failed statement. */
-static void on_checked(void *arg, bool fit)
+static void on_conn_checked(void *arg, bool fit)
 {
     query_batch *batch = arg;
     batch->incompatible = !fit;
@@ -534,7 +539,7 @@ static void fail_statement(query_batch *batch, const cardbox_error *err)
 {
     bool waits = batch->group != DB_STANDBY;
     batch->suspect =
-        db_conn_check_after(batch->conn, err, waits ? on_checked : NULL, batch) && waits;
+        db_conn_check_after(batch->conn, err, waits ? on_conn_checked : NULL, batch) && waits;
     if (!batch->suspect) {
         fail_batch(batch, err);
         return;

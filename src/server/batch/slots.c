@@ -75,7 +75,7 @@ bool slots_allow(const database_side *side, int rank)
     return (rank / GROUPS + 1) * GROUPS <= open_max;
 }
 
-bool slots_loop_is_closed(const server_state *server, size_t loop)
+bool slots_loop_has_none(const server_state *server, size_t loop)
 {
     return loop > 0 && !slots_allow(&server->database.primary, (int)loop * GROUPS);
 }
@@ -91,7 +91,7 @@ bool slots_any_loop_serves(const server_state *server)
 bool slots_all_loops_serve(const server_state *server)
 {
     for (size_t i = 0; i < (size_t)server->set->loops; i++)
-        if (!slots_loop_is_closed(server, i) && !stats_serves(&server->stats[i]))
+        if (!slots_loop_has_none(server, i) && !stats_serves(&server->stats[i]))
             return false;
     return true;
 }
@@ -101,7 +101,7 @@ bool slots_are_scarce(const database_side *side)
     return atomic_load(&side->open_max) < side->ranks;
 }
 
-bool slots_are_missing(const database_side *side)
+bool slots_cause_503(const database_side *side)
 {
     int64_t full_ms = atomic_load(&side->full_ms);
     bool full = full_ms > 0 && clock_ms() < full_ms + FULL_MS;

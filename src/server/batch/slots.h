@@ -19,19 +19,21 @@ int slots_rank(const server_state *server, size_t loop, db_group group, size_t i
  * loop 0, may be open only if all three may: a loop without a group is of no use. */
 bool slots_allow(const database_side *side, int rank);
 
-/* Returns whether a loop has no connections for lack of slots. Its clients go to other loops. */
-bool slots_loop_is_closed(const server_state *server, size_t loop);
+/* Returns whether slots are too scarce for this loop. Its clients go to other loops. */
+bool slots_loop_has_none(const server_state *server, size_t loop);
 
-/* Returns whether any loop, or each loop that may, has a usable connection of each group. */
+/* Returns whether any loop, or each loop that may have connections, has a usable one of each group.
+ */
 bool slots_any_loop_serves(const server_state *server);
 bool slots_all_loops_serve(const server_state *server);
 
-/* Returns whether slots are scarce: then idle connections of background threads are closed. */
+/* Returns whether not all connections of the loops may be open. Then idle connections of background
+ * threads are closed. */
 bool slots_are_scarce(const database_side *side);
 
-/* Returns whether missing slots are the reason of answers with 503. False if the database is away.
- */
-bool slots_are_missing(const database_side *side);
+/* Returns whether missing slots are the reason of answers with 503. True if PostgreSQL had no slot
+ * for a connection shortly before, or if slots are scarce and the database is not away. */
+bool slots_cause_503(const database_side *side);
 
 /* SQLSTATE: max_connections, or a CONNECTION LIMIT of the role or database, is reached. */
 #define SLOTS_NONE "53300"

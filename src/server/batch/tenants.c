@@ -25,21 +25,21 @@ static bool is_idle(const tenant_use *t)
     return true;
 }
 
-/* The idle tenant that was served longest ago; NULL: none is idle. */
-static tenant_use *longest_idle(batcher *b)
+/* The idle tenant whose last statement is the oldest; NULL: none is idle. */
+static tenant_use *least_recently_served(batcher *b)
 {
     tenant_use *found = NULL;
     for (size_t i = 0; i < b->tenant_count; i++) {
         tenant_use *t = &b->tenants[i];
-        if (is_idle(t) && (found == NULL || t->served < found->served))
+        if (is_idle(t) && (found == NULL || t->last_served < found->last_served))
             found = t;
     }
     return found;
 }
 
-/* The entry of a tenant. A new tenant may replace the idle one that was served longest ago. NULL:
- * all are in use. */
-static tenant_use *entry_of(batcher *b, slice tenant)
+/* The entry of a tenant. A new tenant may replace an idle one. NULL: all are in use, or the
+ * name is too long. */
+static tenant_use *find_or_add_tenant(batcher *b, slice tenant)
 {
     tenant_use *entry = find_tenant(b, tenant);
     if (entry != NULL || tenant.len > sizeof(entry->name))
@@ -47,7 +47,7 @@ static tenant_use *entry_of(batcher *b, slice tenant)
     if (b->tenant_count < TENANTS_MAX)
         entry = &b->tenants[b->tenant_count++];
     else
-        entry = longest_idle(b);
+        entry = least_recently_served(b);
     if (entry == NULL)
         return NULL;
     *entry = (tenant_use){.tenant = {entry->name, tenant.len}};
@@ -64,7 +64,7 @@ bool tenant_is_isolated(batcher *b, db_group group, slice tenant)
 
 void tenant_isolate(batcher *b, db_group group, slice tenant)
 {
-    tenant_use *t = entry_of(b, tenant);
+    tenant_use *t = find_or_add_tenant(b, tenant);
     if (t != NULL)
         t->isolated_until_ms[group] = clock_ms() + ISOLATED_MS;
 }
@@ -78,7 +78,7 @@ request *tenant_next_isolated(batcher *b, db_group group)
     TAILQ_FOREACH(r, &b->queues[group][ISOLATED_QUEUE], ticket.in_queue)
     {
         const tenant_use *t = find_tenant(b, request_tenant(r));
-        uint64_t last = t == NULL ? 0 : t->served;
+        uint64_t last = t == NULL ? 0 : t->last_served;
         if (last >= served || (t != NULL && t->running[group] > 0))
             continue;
         next = r;
@@ -101,12 +101,12 @@ request *tenant_next_fair(batcher *b, db_group group, batch_kind kind, bool is_l
 
 tenant_use *tenant_begin(batcher *b, db_group group, const request *r)
 {
-    tenant_use *t = entry_of(b, request_tenant(r));
+    tenant_use *t = find_or_add_tenant(b, request_tenant(r));
     b->isolated[group] += r->ticket.isolated;
     if (t == NULL)
         return NULL;
     t->running[group]++;
-    t->served = ++b->served;
+    t->last_served = ++b->served_count;
     return t;
 }
 

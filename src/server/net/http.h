@@ -20,7 +20,7 @@ typedef struct http_parts {
     struct jobs *jobs;
 } http_parts;
 
-/* NULL: the reason was logged. */
+/* NULL: out of memory, or the HTTP library has logged the reason. */
 http *http_new(server_state *server, stats *s, const http_parts *parts);
 
 /* Closes all connections. No request may be suspended. */

@@ -34,7 +34,7 @@ void http_suspend(exchange *x)
 void http_wait(exchange *x)
 {
     request *r = &x->request;
-    if (x->polls < POLLS_MOST && batcher_will_answer_soon(r)) {
+    if (x->polls < POLLS_MOST && batcher_waits_for_quick_read(r)) {
         x->polls += x->http->idle_run ? POLLS_IDLE_RUN : 1;
         set_wait(x, WAIT_POLLED);
     } else {
@@ -53,7 +53,7 @@ void http_resume(request *r)
 
 void http_end_wait(exchange *x)
 {
-    batcher_forget(x->request.batcher, &x->request);
+    batcher_client_left(x->request.batcher, &x->request);
     set_wait(x, WAIT_NOT);
 }
 

@@ -8,7 +8,7 @@
 
 typedef struct reader {
     const body_rules *wanted;
-    body_batch *out;
+    body_ids *out;
     idset seen;
     validation *faults;
 } reader;
@@ -102,10 +102,10 @@ static void read_object(reader *in, scan_value object)
     }
 }
 
-void body_read(body_batch *out, const body_rules *wanted, validation *s)
+void body_read(body_ids *out, const body_rules *wanted, validation *s)
 {
     reader in = {.wanted = wanted, .out = out, .faults = s};
-    *out = (body_batch){.limit = LIMIT_DEFAULT};
+    *out = (body_ids){.limit = LIMIT_DEFAULT};
     idset_init(&in.seen, s->memory);
     scan_value whole = validation_body(s, CARDBOX_JSON_DEPTH_MAX);
     if (whole.kind == SCAN_NONE)

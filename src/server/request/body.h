@@ -22,12 +22,12 @@ typedef struct body_id {
     bool is_uuid; /* and then text is in canonical form */
 } body_id;
 
-typedef struct body_batch {
+typedef struct body_ids {
     body_id *ids;
     size_t count;
     bool hydrate;
     int64_t limit; /* clamped */
-} body_batch;
+} body_ids;
 
 /* The form of a batch: the name of its list; true if the ids are UUIDs, which have several
  * spellings; true if hydrate and limit are read. */
@@ -37,6 +37,6 @@ typedef struct body_rules {
 } body_rules;
 
 /* Reads the body of `s`, which is given the faults. */
-void body_read(body_batch *out, const body_rules *wanted, validation *s);
+void body_read(body_ids *out, const body_rules *wanted, validation *s);
 
 #endif

@@ -253,7 +253,7 @@ void http_error_send_away(request *r, const char *otherwise)
     database_side *d = &r->server->database.primary;
     if (atomic_load(&d->incompatible) > 0) {
         http_error_send_incompatible(r, (database_state)atomic_load(&d->cause));
-    } else if (slots_are_missing(d)) {
+    } else if (slots_cause_503(d)) {
         r->answer.close = true; /* another loop may have a connection */
         http_error_send(r, HTTP_ERROR_DATABASE_AWAY, NULL,
                         "the database has no connection left for this server");

@@ -2,9 +2,9 @@
  * append_batcher.c: batches the appends of several threads, like PostgreSQL's group commit. A
  * thread becomes a leader if there are fewer than leaders_max: it sends its own append and all that
  * wait. Otherwise it is a follower: it sleeps until a leader has sent its append, or until it
- * becomes a leader itself. If a batch fails, each of its appends is sent again alone, so one bad
- * append fails no other. A follower that waits too long, since the statements of the leaders hang,
- * sends its append alone.
+ * becomes a leader itself. If a batch fails, each of its appends that is safe to repeat is sent
+ * again alone by its thread, so that a bad append fails no other. A follower that waits too long,
+ * since the statements of the leaders hang, sends its append alone.
  */
 #include "store/box/append_batcher.h"
 
@@ -18,10 +18,10 @@
 #include "cardbox/limits.h"
 
 enum {
-    BATCH_MAX = 64,    /* appends in one statement */
-    LEADERS_LEAST = 2, /* while one commits, another is at work */
-    LEADERS_PART = 4,  /* leaders use at most a fourth of the pool's connections */
-    QUEUE_PART = 2     /* followers wait for at most half of acquire_timeout_ms */
+    BATCH_MAX = 64,      /* appends in one statement */
+    LEADERS_LEAST = 2,   /* while one commits, another is at work */
+    LEADERS_DIVISOR = 4, /* leaders use at most a fourth of the pool's connections */
+    QUEUE_DIVISOR = 2    /* followers wait for at most half of acquire_timeout_ms */
 };
 
 /* An append that waits or was sent. It is allocated on its thread's stack. */
@@ -43,8 +43,8 @@ struct append_batcher {
     pending *first; /* all unfinished appends, the oldest first */
     pending **last;
     unsigned leaders, leaders_max;
-    bool
-        elected; /* a leader has not filled its batch yet: appends that arrive until then join it */
+    bool leader_is_filling; /* a leader has not filled its batch yet: appends that arrive until then
+                               join it */
 };
 
 append_batcher *append_batcher_new(store_pool *pool)
@@ -52,7 +52,7 @@ append_batcher *append_batcher_new(store_pool *pool)
     append_batcher *b = calloc(1, sizeof(*b));
     if (b == NULL)
         return NULL;
-    unsigned part = pool_options(pool)->pool_max / LEADERS_PART;
+    unsigned part = pool_options(pool)->pool_max / LEADERS_DIVISOR;
     b->pool = pool;
     b->last = &b->first;
     b->leaders_max = part < LEADERS_LEAST ? LEADERS_LEAST : part;
@@ -92,9 +92,9 @@ static bool may_send(const append_batcher *b, const pending *leader, const pendi
 /* Makes `one` a leader if possible. */
 static bool elect(append_batcher *b, pending *one)
 {
-    if (b->elected || b->leaders == b->leaders_max || !may_send(b, one, one))
+    if (b->leader_is_filling || b->leaders == b->leaders_max || !may_send(b, one, one))
         return false;
-    b->elected = true;
+    b->leader_is_filling = true;
     b->leaders++;
     one->leader = one;
     return true;
@@ -121,7 +121,7 @@ static size_t fill_batch(append_batcher *b, pending *leader, pending *batch[BATC
         p->leader = leader;
         batch[count++] = p;
     }
-    b->elected = false;
+    b->leader_is_filling = false;
     return count;
 }
 
@@ -134,12 +134,12 @@ static void add_to_list(append_batcher *b, pending *self)
     b->last = &self->next;
 }
 
-static void remove_from_list(append_batcher *b, pending *gone)
+static void remove_from_list(append_batcher *b, pending *done)
 {
     pending **at = &b->first;
-    while (*at != gone)
+    while (*at != done)
         at = &(*at)->next;
-    *at = gone->next;
+    *at = done->next;
     if (*at == NULL)
         b->last = at;
 }
@@ -149,23 +149,23 @@ static void remove_from_list(append_batcher *b, pending *gone)
 /* Returns true if a failed append must not be sent again: its time is over, or it may have been
  * committed. If no connection was free, each append may wait for one alone: its own time may not be
  * over. */
-static bool is_final(const pending *p, cardbox_status status, const cardbox_error *why,
-                     bool unknown)
+static bool is_final(const pending *p, cardbox_status status, const cardbox_error *err,
+                     bool may_have_run)
 {
-    return status == CARDBOX_TIMEOUT || (status == CARDBOX_BUSY && why->sqlstate[0] != '\0') ||
-           (unknown && p->append->key.ptr == NULL);
+    return status == CARDBOX_TIMEOUT || (status == CARDBOX_BUSY && err->sqlstate[0] != '\0') ||
+           (may_have_run && p->append->key.ptr == NULL);
 }
 
 /* Stores the error if it is final. Otherwise the append is sent again alone. */
-static void set_final_error(pending *p, cardbox_status status, const cardbox_error *why,
-                            bool unknown)
+static void set_final_error(pending *p, cardbox_status status, const cardbox_error *err,
+                            bool may_have_run)
 {
-    if (!is_final(p, status, why, unknown))
+    if (!is_final(p, status, err, may_have_run))
         return;
     p->status = status;
-    *p->err = *why;
-    p->err->retryable = why->retryable && (!unknown || p->append->key.ptr != NULL);
-    if (unknown)
+    *p->err = *err;
+    p->err->retryable = err->retryable && (!may_have_run || p->append->key.ptr != NULL);
+    if (may_have_run)
         error_add_unknown(p->err);
 }
 
@@ -174,16 +174,16 @@ static void send_batch(append_batcher *b, pending *const *batch, size_t count)
     box_append appends[BATCH_MAX] = {{.expected_version = 0}};
     store_rows *rows = NULL;
     cardbox_error err = CARDBOX_ERROR_INIT;
-    bool unknown = false;
+    bool may_have_run = false;
     params p = PARAMS_INIT;
     for (size_t i = 0; i < count; i++)
         appends[i] = *batch[i]->append;
     boxes_append_params(&p, appends, count, false);
-    cardbox_status status =
-        pool_run(b->pool, batch[0]->began_us, STATEMENT_boxes_append, &p, &rows, &unknown, &err);
+    cardbox_status status = pool_run(b->pool, batch[0]->began_us, STATEMENT_boxes_append, &p, &rows,
+                                     &may_have_run, &err);
     params_free(&p);
     for (size_t i = 0; status != CARDBOX_OK && i < count; i++)
-        set_final_error(batch[i], status, &err, unknown);
+        set_final_error(batch[i], status, &err, may_have_run);
     for (int row = 0; status == CARDBOX_OK && row < rows_count(rows); row++) {
         box_change change;
         size_t i = boxes_append_read(&change, rows, row, count);
@@ -239,7 +239,7 @@ static bool stop_waiting(append_batcher *b, pending *self)
  * too long. Once it is in a batch, the deadline of the statement ends the wait. */
 static bool wait_as_follower(append_batcher *b, pending *self)
 {
-    int64_t most_ms = pool_options(b->pool)->acquire_timeout_ms / QUEUE_PART;
+    int64_t most_ms = pool_options(b->pool)->acquire_timeout_ms / QUEUE_DIVISOR;
     struct timespec until = clock_timespec(self->began_us + most_ms * 1000);
     while (sem_clockwait(&self->wake, CLOCK_MONOTONIC, &until) != 0) {
         if (errno == EINTR)
