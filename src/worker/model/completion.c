@@ -165,7 +165,7 @@ static bool add_calls(completion *c, const json_t *calls)
 
 /* --- chunks --- */
 
-/* The content is a string or an array of parts. A refusal counts as text. */
+/* Adds the content of a chunk: a string or an array of parts. A refusal counts as text. */
 static void add_text(completion *c, const json_t *delta)
 {
     const json_t *part, *content = json_object_get(delta, "content");
