@@ -113,7 +113,7 @@ void params_uuid(params *p, const uuid16 *id)
     put_bytes(p, id->bytes, sizeof(id->bytes));
 }
 
-void params_timestamptz(params *p, int64_t micros_since_1970)
+static void params_timestamptz(params *p, int64_t micros_since_1970)
 {
     if (micros_since_1970 == INT64_MAX)
         params_int8(p, INT64_MAX); /* infinity */

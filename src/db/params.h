@@ -55,7 +55,6 @@ void params_int4(params *p, int32_t value);
 void params_int8(params *p, int64_t value);
 void params_uuid(params *p, const uuid16 *id);
 void params_int8_or_null(params *p, bool has, int64_t value);
-void params_timestamptz(params *p, int64_t micros_since_1970);
 void params_timestamptz_or_null(params *p, bool has, int64_t micros_since_1970);
 
 void params_array(params *p, params_type element);

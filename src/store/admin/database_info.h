@@ -1,6 +1,6 @@
 /*
- * database_info.h: what servers and imports ask of the database beside cards: its identity, its
- * free connections, and its statistics. Knows nothing of cardboxd.
+ * database_info.h: the identity of a database, its free connections, and its stale statistics.
+ * Servers and imports use them. Knows nothing of cardboxd.
  */
 #ifndef STORE_DATABASE_INFO_H
 #define STORE_DATABASE_INFO_H

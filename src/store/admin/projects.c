@@ -1,6 +1,5 @@
 /*
- * projects.c: parameters and rows of the statement behind projects.h. Must not read what a project
- * holds.
+ * projects.c: parameters, rows and JSON of the list of projects. Reads no contents of a project.
  */
 #include "store/admin/projects.h"
 

@@ -1,7 +1,7 @@
 /*
- * projects.h: which projects there are, for operators, and for a worker's role which it may see, as
- * plain data: the command line and the server list by it. Not a part of the public API. Knows no
- * connection.
+ * projects.h: the statement that lists projects: builds its parameters, and reads its rows. The
+ * command line and the server share it. A worker's role sees only the projects that it may access.
+ * Not a part of the public API. Uses no connection.
  */
 #ifndef STORE_PROJECTS_H
 #define STORE_PROJECTS_H

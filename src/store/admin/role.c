@@ -1,5 +1,5 @@
 /*
- * role.c: asks PostgreSQL for the rights of our role, and names the one that is too much.
+ * role.c: reads the rights of our role, and names a right that the role should not have.
  */
 #include "store/admin/role.h"
 

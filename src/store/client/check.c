@@ -1,5 +1,5 @@
 /*
- * check.c: what is wrong with an id, a time or a JSON text, in words for who gave it.
+ * check.c: checks ids, times and JSON. The messages are for the caller who passed them.
  */
 #include "store/client/check.h"
 

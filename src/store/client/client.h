@@ -1,6 +1,6 @@
 /*
- * client.h: the inside of a handle, and how every public function runs its statement. On a pool
- * failed statements are retried; in a transaction they are not.
+ * client.h: the struct behind a handle, and the functions that run the statements of public
+ * functions. On a pool failed statements are retried; in a transaction they are not.
  */
 #ifndef STORE_CLIENT_H
 #define STORE_CLIENT_H

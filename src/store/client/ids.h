@@ -1,5 +1,5 @@
 /*
- * ids.h: lists of ids that callers ask for: which of them are the same.
+ * ids.h: finds repeated ids in the list of a call.
  */
 #ifndef STORE_IDS_H
 #define STORE_IDS_H

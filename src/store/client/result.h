@@ -20,7 +20,7 @@ typedef struct result {
     int64_t total;        /* the count, unless a list knows that there are more */
     const char **missing; /* requested ids that were not found; NULL: the result has no such list */
     size_t missing_count;
-    const char *cursor; /* of the next page, in `memory`; NULL: this is the last page */
+    const char *cursor; /* cursor of the next page, in `memory`; NULL: this is the last page */
     result_fill *fill;  /* identifies the type of the entries */
 } result;
 
