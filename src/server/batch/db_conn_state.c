@@ -60,12 +60,11 @@ static void check_again_later(db_conn *conn)
 static void set_incompatible(db_conn *conn, database_state cause, const char *reason)
 {
     database_side *side = conn->side;
-    char why[LOG_QUOTE_SIZE];
     atomic_store(&side->cause, (int)cause);
     check_again_later(conn);
     if (!note_event(side, (int)cause))
         return;
-    log_quote(why, reason, strlen(reason));
+    const char *why = log_quoted(slice_of(reason));
     if (conn->group == DB_STANDBY)
         log_warn("standby_incompatible",
                  "reason=%s hint=\"the primary answers its reads meanwhile\"", why);
@@ -235,7 +234,6 @@ void db_conns_follow_primary(db_conns *conns, int64_t now_ms)
 void db_conn_give_up(const db_conn *conn, int64_t now_ms)
 {
     database_side *side = conn->side;
-    char why[LOG_QUOTE_SIZE];
     const char *reason = conn->status->reason;
     bool is_away =
         conn->status->failed_attempts >= AWAY_AFTER_FAILURES || db_conn_away_ms(conn) <= now_ms;
@@ -247,7 +245,7 @@ void db_conn_give_up(const db_conn *conn, int64_t now_ms)
     atomic_store(&side->given_up, true);
     if (!note_event(side, DATABASE_AWAY))
         return;
-    log_quote(why, reason, strlen(reason));
+    const char *why = log_quoted(slice_of(reason));
     if (conn->group == DB_STANDBY)
         log_warn("standby_away", "reason=%s hint=\"the primary answers its reads meanwhile\"", why);
     else
