@@ -30,7 +30,7 @@ static void box_get_response(request *r, const batch_rows *found)
     box_view box;
     if (!box_query_open(r, found, &box))
         return;
-    bool is_page = read->most < BOX_STREAM_PAGE; /* of offset and limit */
+    bool is_page = read->most < BOX_STREAM_PAGE; /* offset and limit select a page */
     if (box.head.before < box.head.length && !is_page) {
         if (box_view_is_whole(&box))
             box_stream_answer(r, &box, read);

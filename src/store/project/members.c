@@ -138,16 +138,15 @@ static bool is_utf8_text(slice bytes)
     return slice_is_utf8(bytes) && memchr(bytes.ptr, '\0', bytes.len) == NULL;
 }
 
-/* Appends the value of a member. Content with line ends becomes a string, so that its bytes are
- * kept. Other JSON is made compact. */
-/* Whether the column is text, json or bytea. */
+/* Returns true if the column is text, json or bytea. */
 static bool is_text(member_type type)
 {
     return type != MEMBER_JSONB && type != MEMBER_BOOL && type != MEMBER_INT4 &&
            type != MEMBER_INT8 && type != MEMBER_MS && type != MEMBER_TIME;
 }
 
-/* `text` is the cell, if it is text. */
+/* Appends the value of a member. Content with line ends becomes a string, so that its bytes are
+ * kept. Other JSON is made compact. `text` is the cell, if it is text. */
 static void write_value(buf *out, member_type type, slice text, const store_rows *rows, int row,
                         int column)
 {
