@@ -37,11 +37,6 @@ static void digest_add(digest *d, slice text)
     }
 }
 
-static bool is_v7(const uuid16 *id)
-{
-    return id->bytes[6] >> 4 == 7 && id->bytes[8] >> 6 == 2;
-}
-
 void cardbox_uuid7(char out[CARDBOX_UUID_SIZE])
 {
     uuid16 id;
@@ -64,7 +59,8 @@ void cardbox_uuid7_from_key(char out[CARDBOX_UUID_SIZE], const char *key, const 
     digest_add(&d, slice_of(part));
     digest_flush(&d);
     memcpy(id.bytes, d.uuid, sizeof(id.bytes));
-    if (uuid16_parse(&origin, slice_of(key)) && is_v7(&origin))
+    if (uuid16_parse(&origin, slice_of(key)) && origin.bytes[6] >> 4 == 7 &&
+        origin.bytes[8] >> 6 == 2) /* a UUIDv7: its time is kept */
         memcpy(id.bytes, origin.bytes, 6);
     id.bytes[6] = (unsigned char)(0x70u | (id.bytes[6] & 0x0Fu));
     uuid16_format(out, &id);

@@ -200,13 +200,6 @@ void async_conn_ready(async_conn *c)
 
 /* --- time --- */
 
-static int64_t statement_due_ms(const async_conn *c)
-{
-    return c->first == NULL
-               ? INT64_MAX
-               : c->status.busy_since_ms + c->first->limits.statement_ms + STATEMENT_GRACE_MS;
-}
-
 /* PostgreSQL does not answer at all: it hangs, or the network does. */
 static void drop_silent(async_conn *c)
 {
@@ -254,7 +247,11 @@ int64_t async_conn_next_ms(const async_conn *c)
 {
     if (c->state == ASYNC_CONNECTING && connector_has_ended(c->attempt))
         return 0;
-    return c->state == ASYNC_OPEN ? statement_due_ms(c) : c->due_ms;
+    if (c->state != ASYNC_OPEN)
+        return c->due_ms;
+    return c->first == NULL
+               ? INT64_MAX
+               : c->status.busy_since_ms + c->first->limits.statement_ms + STATEMENT_GRACE_MS;
 }
 
 void async_conn_retry_now(async_conn *c)

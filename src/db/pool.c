@@ -88,13 +88,6 @@ void pool_free(store_pool *pool)
     free(pool);
 }
 
-/* Lifetimes are 90 to 110 % of the option, so that connections do not all end at once. */
-static int64_t retire_time(const store_pool *pool)
-{
-    int64_t life_ms = (int64_t)pool->options.max_lifetime_s * 1000, varied_ms = life_ms * 2 / 5;
-    return clock_ms() + life_ms * 7 / 10 + clock_backoff_ms(0, varied_ms, varied_ms);
-}
-
 /* Promises a connection, or the right to open one, to a waiting thread. Lock held. */
 static void promise_to_waiter(store_pool *pool)
 {
@@ -106,9 +99,12 @@ static void promise_to_waiter(store_pool *pool)
 
 static cardbox_status open_in_place(store_pool *pool, store_conn **out, cardbox_error *err)
 {
+    /* Lifetimes are 90 to 110 % of the option, so that connections do not all end at once. */
+    int64_t life_ms = (int64_t)pool->options.max_lifetime_s * 1000, varied_ms = life_ms * 2 / 5;
     cardbox_status status = conn_open(out, &pool->options, err);
     if (status == CARDBOX_OK)
-        (*out)->retire_ms = retire_time(pool);
+        (*out)->retire_ms =
+            clock_ms() + life_ms * 7 / 10 + clock_backoff_ms(0, varied_ms, varied_ms);
     pthread_mutex_lock(&pool->lock);
     if (status == CARDBOX_OK) {
         pool->stats.opened++;

@@ -78,15 +78,6 @@ static bool raise_descriptor_limit(settings *set)
     return true;
 }
 
-/* Answers use buffers of some hundred KB for a short time. With glibc's defaults the allocator
- * would return that memory to the kernel and request it again, many times a second. */
-static void configure_allocator(void)
-{
-    mallopt(M_TRIM_THRESHOLD, MEMORY_KEPT);
-    mallopt(M_TOP_PAD, MEMORY_STEP);
-    mallopt(M_MMAP_THRESHOLD, MEMORY_STEP);
-}
-
 /* Only this thread receives signals; it waits for them. SIGHUP is ignored and logged. */
 static void block_signals(sigset_t *waited_for)
 {
@@ -292,7 +283,11 @@ int main(int argc, char **argv)
     block_signals(&waited_for);
     if (!raise_descriptor_limit(&p.set))
         return EXIT_FAILURE;
-    configure_allocator();
+    /* Answers use buffers of some hundred KB for a short time. With glibc's defaults the allocator
+     * would return that memory to the kernel and request it again, many times a second. */
+    mallopt(M_TRIM_THRESHOLD, MEMORY_KEPT);
+    mallopt(M_TOP_PAD, MEMORY_STEP);
+    mallopt(M_MMAP_THRESHOLD, MEMORY_STEP);
     idset_seed();
     p.tokens = TOKEN_STORE_INIT;
     p.server.tokens = &p.tokens;

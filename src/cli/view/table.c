@@ -42,13 +42,6 @@ void table_free(table *t)
 
 /* --- cells --- */
 
-static table_cell *new_cell(table *t)
-{
-    t->cells = arena_more(&t->memory, t->cells, t->count, &t->capacity, sizeof(*t->cells));
-    cli_check_memory(t->cells != NULL);
-    return &t->cells[t->count++];
-}
-
 static bool is_id(table_kind kind)
 {
     return kind == TABLE_ID || kind == TABLE_SHORT_ID;
@@ -56,8 +49,9 @@ static bool is_id(table_kind kind)
 
 void table_add(table *t, slice text, term_style style)
 {
-    table_cell *cell = new_cell(t);
-
+    t->cells = arena_more(&t->memory, t->cells, t->count, &t->capacity, sizeof(*t->cells));
+    cli_check_memory(t->cells != NULL);
+    table_cell *cell = &t->cells[t->count++];
     *cell = (table_cell){.offset = t->text.len, .style = style};
     if (is_id(t->columns[(t->count - 1) % t->width].kind))
         term_add_id(&t->text, text, TABLE_CELL_MAX);

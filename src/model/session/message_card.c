@@ -195,18 +195,11 @@ static void add_call(context *ctx, const context_card *card)
     context_add_call(ctx, last, context_token(ctx, card->tool_call_id), found[0], found[1]);
 }
 
-/* Returns whether a card is part of the conversation. The list of tools is sent separately, and
- * the origin of a box is for auditors. */
-static bool is_message(const context_card *card)
-{
-    scan_value type = scan_find(scan_whole(card->metadata), "type");
-
-    return !session_string_is(type, "sys.tools") && !session_string_is(type, "meta.parent_pointer");
-}
-
 void context_add_card(context *ctx, const context_card *card)
 {
-    if (!is_message(card))
+    scan_value type = scan_find(scan_whole(card->metadata), "type");
+    /* The list of tools is sent separately, and the origin of a box is for auditors. */
+    if (session_string_is(type, "sys.tools") || session_string_is(type, "meta.parent_pointer"))
         return;
     const char *class = content_class_of(scan_whole(card->content));
     context_role role = card_role(ctx, card, class);

@@ -22,17 +22,12 @@ static bool has_more(const box_stream *s)
     return s->read.skip < s->length;
 }
 
-static void set_next(box_stream *s, int64_t from)
-{
-    int64_t left = s->length - from;
-    s->read.skip = from;
-    s->read.most = left < BOX_STREAM_PAGE ? left : BOX_STREAM_PAGE;
-}
-
 static void add_page(request *r, box_stream *s, const box_view *box)
 {
     box_view_ids(request_body(r), box);
-    set_next(s, box->head.before);
+    s->read.skip = box->head.before;
+    int64_t left = s->length - s->read.skip;
+    s->read.most = left < BOX_STREAM_PAGE ? left : BOX_STREAM_PAGE;
     if (!has_more(s))
         buf_slice(request_body(r), s->end);
 }

@@ -74,11 +74,6 @@ static void count_memory(follower *f)
     request_count_answer(f->request);
 }
 
-static bool is_before(const follower *a, const follower *b)
-{
-    return a->due_ms < b->due_ms || (a->due_ms == b->due_ms && a->event_ms < b->event_ms);
-}
-
 /* Inserts from the end, since most are due after all others. */
 static void start_waiting(follower *f)
 {
@@ -86,7 +81,8 @@ static void start_waiting(follower *f)
     follower *after = TAILQ_LAST(&all->due, due_list);
     if (f->waits)
         return;
-    while (after != NULL && is_before(f, after))
+    while (after != NULL && (f->due_ms < after->due_ms ||
+                             (f->due_ms == after->due_ms && f->event_ms < after->event_ms)))
         after = TAILQ_PREV(after, due_list, waiting);
     f->waits = true;
     if (after == NULL)

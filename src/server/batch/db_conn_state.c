@@ -125,13 +125,6 @@ static void judge_cluster_identity(db_conn *conn, const store_rows *rows)
         check_again_later(conn);
 }
 
-/* True if PostgreSQL itself failed during the check, for example with a file that it can't read. */
-static bool is_check_failure(const cardbox_error *err)
-{
-    return err->status == CARDBOX_INTERNAL || error_is_of_class(err->sqlstate, "53") ||
-           strcmp(err->sqlstate, STATE_FILES) == 0;
-}
-
 /* Handles the answer to a check. */
 static void finish_check(db_conn *conn, store_rows *rows, const cardbox_error *err,
                          void (*judge_rows)(db_conn *conn, const store_rows *rows))
@@ -142,7 +135,9 @@ static void finish_check(db_conn *conn, store_rows *rows, const cardbox_error *e
         set_incompatible(conn, DATABASE_FORBIDDEN, err->message);
     } else if (error_is_schema(err->sqlstate)) {
         set_incompatible(conn, DATABASE_NOT_MIGRATED, err->message);
-    } else if (is_check_failure(err)) {
+    } else if (err->status == CARDBOX_INTERNAL || error_is_of_class(err->sqlstate, "53") ||
+               strcmp(err->sqlstate, STATE_FILES) == 0) {
+        /* PostgreSQL itself failed, for example with a file that it can't read. */
         set_incompatible(conn, DATABASE_CHECK_FAILED, err->message);
     } else {
         db_conn_set_state(conn, DB_CONN_DOWN);

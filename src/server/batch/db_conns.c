@@ -393,19 +393,15 @@ bool db_conns_away(const db_conns *conns, db_group group)
            database_is_away(db_side_of(conns->server, group));
 }
 
-/* True if the standbys were compared with the present primary. A connection that came up later may
- * lead to another one. */
-static bool is_of_this_primary(const db_conns *conns)
-{
-    return conns->cluster_identity == atomic_load(&conns->server->database.cluster_identity) &&
-           atomic_load(&conns->server->database.identity_connect_count) ==
-               atomic_load(&conns->server->database.primary.connect_count);
-}
-
 size_t db_conns_usable(const db_conns *conns, db_group group)
 {
     size_t usable = 0;
-    if (group == DB_STANDBY && !is_of_this_primary(conns))
+    const database *d = &conns->server->database;
+    /* The standbys must have been compared with the present primary. A connection that came up
+     * later may lead to another one. */
+    if (group == DB_STANDBY &&
+        (conns->cluster_identity != atomic_load(&d->cluster_identity) ||
+         atomic_load(&d->identity_connect_count) != atomic_load(&d->primary.connect_count)))
         return 0;
     for (size_t i = conns->group[group].first; i < conns->group[group].before; i++)
         usable += db_conn_is_usable(&conns->all[i]);

@@ -462,13 +462,6 @@ static bool is_to_isolate(const query_batch *batch, const cardbox_error *err)
            (err->status == CARDBOX_BUSY || ran_out_of_time(batch, err));
 }
 
-/* A batch would fail with the tenant's next reads: they need more memory than there is. */
-static bool harms_others(const query_batch *batch, const cardbox_error *err)
-{
-    return batch->member_count == 1 && err->status == CARDBOX_TOO_LARGE &&
-           !QUEUE_KINDS[batch->kind].writes;
-}
-
 /* Why it is unknown whether a write was committed. */
 static const char *why_unknown(cardbox_status status)
 {
@@ -506,7 +499,9 @@ static void fail_batch(query_batch *batch, const cardbox_error *err)
 {
     bool isolated = is_to_isolate(batch, err), locked = err->status == CARDBOX_BUSY;
     bool alone = !is_lost(err) && batch->group != DB_STANDBY;
-    if (harms_others(batch, err) && batch->member[0].request != NULL)
+    /* A batch would fail with the tenant's next reads: they need more memory than there is. */
+    if (batch->member_count == 1 && err->status == CARDBOX_TOO_LARGE &&
+        !QUEUE_KINDS[batch->kind].writes && batch->member[0].request != NULL)
         tenant_isolate(batch->batcher, batch->group, request_tenant(batch->member[0].request));
     for (size_t i = batch->member_count; i > 0; i--) {
         request *r = batch->member[i - 1].request;

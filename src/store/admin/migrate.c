@@ -215,22 +215,18 @@ static cardbox_status compare_recorded(migrator *m, const char *version, const c
     return CARDBOX_OK;
 }
 
-/* True if the newest recorded migration is newer than the build. This is reported before a gap or a
- * changed migration, since a newer build explains both. */
-static bool ends_beyond(const migrator *m, const PGresult *rows)
-{
-    int last = PQntuples(rows) - 1;
-    return last >= 0 && strtol(PQgetvalue(rows, last, 0), NULL, 10) > newest(m)->version;
-}
-
 static cardbox_status read_applied(migrator *m)
 {
     PGresult *rows = NULL;
     m->applied = 0;
     cardbox_status status =
         run_with_params(m, &rows, STATEMENT_migrate_list, 0, NULL, "reading cardbox.migrations");
-    if (status == CARDBOX_OK && ends_beyond(m, rows))
-        status = too_new(m, PQgetvalue(rows, PQntuples(rows) - 1, 0));
+    /* A migration newer than the build is reported before a gap or a changed migration, since a
+     * newer build explains both. */
+    int last = PQntuples(rows) - 1;
+    if (status == CARDBOX_OK && last >= 0 &&
+        strtol(PQgetvalue(rows, last, 0), NULL, 10) > newest(m)->version)
+        status = too_new(m, PQgetvalue(rows, last, 0));
     for (int row = 0; status == CARDBOX_OK && row < PQntuples(rows); row++)
         status = compare_recorded(m, PQgetvalue(rows, row, 0), PQgetvalue(rows, row, 2));
     PQclear(rows);
@@ -343,12 +339,6 @@ static cardbox_status apply_functions(migrator *m, const migration *with, const 
                                 : status;
 }
 
-static void mark_applied(migrator *m, const migration *with)
-{
-    for (size_t i = 0; i < m->build->function_count; i++)
-        m->current[i] = m->current[i] || is_due(m, with, i);
-}
-
 static bool is_deadlock(const cardbox_error *err)
 {
     return strcmp(err->sqlstate, "40P01") == 0;
@@ -391,9 +381,9 @@ static cardbox_status apply_once(migrator *m, const unit *u, bool alone)
         status = record_migration(m, u->one, u->doing);
     if (status == CARDBOX_OK)
         status = exec_statement(m, STATEMENT_commit, u->doing);
-    if (status == CARDBOX_OK)
-        mark_applied(m, u->one);
-    else
+    for (size_t i = 0; status == CARDBOX_OK && i < m->build->function_count; i++)
+        m->current[i] = m->current[i] || is_due(m, u->one, i);
+    if (status != CARDBOX_OK)
         PQclear(PQexec(m->conn, statement_get(STATEMENT_rollback)->text));
     return status;
 }

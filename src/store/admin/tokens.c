@@ -110,22 +110,18 @@ cardbox_status tokens_list(store_rows **out, cardbox *db, cardbox_error *err)
     return client_run(db, STATEMENT_token_list, NULL, RUN_AGAIN, out, err);
 }
 
-static bool read_id(int64_t *out, const char *text)
-{
-    size_t digits = strspn(text, "0123456789");
-    *out = digits > 0 && digits < 19 && text[digits] == '\0' ? strtoll(text, NULL, 10) : 0;
-    return *out > 0;
-}
-
 cardbox_status tokens_revoke(int64_t *out, cardbox *db, const char *id_or_name, cardbox_error *err)
 {
     store_rows *rows = NULL;
-    int64_t id;
+    int64_t id = 0;
     params p = PARAMS_INIT;
     cardbox_status status = check_id("name", id_or_name, TOKEN_NAME_MAX, err);
     if (status != CARDBOX_OK)
         return status;
-    if (read_id(&id, id_or_name)) {
+    size_t digits = strspn(id_or_name, "0123456789");
+    if (digits > 0 && digits < 19 && id_or_name[digits] == '\0')
+        id = strtoll(id_or_name, NULL, 10);
+    if (id > 0) {
         params_int8(&p, id);
         params_null(&p);
     } else {

@@ -21,20 +21,16 @@ const char *cardbox_outcome_name(cardbox_outcome outcome)
 
 /* --- writing --- */
 
-/* The struct may have the size of an older or newer header: the first card's struct_size applies to
- * all. */
-static const cardbox_card *card_at(const cardbox_card *cards, size_t index)
-{
-    return (const cardbox_card *)((const char *)cards + index * cards->struct_size);
-}
-
 static cardbox_status read_cards(card_input *inputs, const char *tenant, const cardbox_card *cards,
                                  size_t count, const cardbox_add_options *options,
                                  cardbox_error *err)
 {
     for (size_t i = 0; i < count; i++) {
         cardbox_error own = CARDBOX_ERROR_INIT;
-        const cardbox_card *card = card_at(cards, i);
+        /* The struct may have the size of an older or newer header: that of the first card applies
+         * to all. */
+        const cardbox_card *card =
+            (const cardbox_card *)((const char *)cards + i * cards->struct_size);
         if (card->struct_size < sizeof(*card))
             return error_set(err, CARDBOX_INVALID, "cards[%zu] was not made by CARDBOX_CARD_INIT",
                              i);

@@ -250,21 +250,15 @@ void ledger_message_card(buf *content, buf *metadata, const message_input *m)
     put_metadata(metadata, m);
 }
 
-/* One column of the cards' array, built message by message in one buffer. */
-static void put_built(params *p, buf *built)
-{
-    params_text(p, buf_as_slice(built));
-    params_made_of(p, built);
-    buf_reset(built, SIZE_MAX);
-}
-
 static void put_cards(params *p, const message_input *messages, size_t count)
 {
     buf content = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
     params_array(p, PARAMS_JSON);
     for (size_t i = 0; i < count; i++) {
         put_content(&content, &messages[i]);
-        put_built(p, &content);
+        params_text(p, buf_as_slice(&content));
+        params_made_of(p, &content);
+        buf_reset(&content, SIZE_MAX);
     }
     params_array_end(p);
     buf_free(&content);

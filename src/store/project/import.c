@@ -174,13 +174,6 @@ static size_t count_outcomes(store_import *in, transfer_kind kind, import_item *
     return move_refused_behind(items, count);
 }
 
-static void add_counts(import_counts *sum, const import_counts *more)
-{
-    sum->inserted += more->inserted;
-    sum->unchanged += more->unchanged;
-    sum->repaired += more->repaired;
-}
-
 /* True if a task comes before its parent, so that it has to wait. The number of waits is limited,
  * which suffices for nearly sorted files and ends cycles of parents. */
 static bool has_to_wait(import_item *const *items, size_t count, size_t bad)
@@ -233,8 +226,11 @@ static cardbox_status write_kind(store_import *in, transfer_kind kind, import_it
             count = done ? count : defer_or_refuse(in, items, count, bad, &why);
         }
         rows_free(rows);
-        if (done)
-            add_counts(&in->result.of[kind], &counts);
+        if (done) {
+            in->result.of[kind].inserted += counts.inserted;
+            in->result.of[kind].unchanged += counts.unchanged;
+            in->result.of[kind].repaired += counts.repaired;
+        }
     }
     return kind == TRANSFER_BOX ? import_send_box_times(in->db, items, count, err) : CARDBOX_OK;
 }

@@ -133,11 +133,6 @@ static bool has_line_ends(slice json)
     return memchr(json.ptr, '\n', json.len) != NULL || memchr(json.ptr, '\r', json.len) != NULL;
 }
 
-static bool is_utf8_text(slice bytes)
-{
-    return slice_is_utf8(bytes) && memchr(bytes.ptr, '\0', bytes.len) == NULL;
-}
-
 /* Returns true if the column is text, json or bytea. */
 static bool is_text(member_type type)
 {
@@ -197,7 +192,8 @@ void member_write(buf *out, const member *m, const store_rows *rows, int row, in
     if ((is_null && (m->flags & MEMBER_NULL) == 0) ||
         (type == MEMBER_BOOL && !rows_bool(rows, row, column)))
         return;
-    if (type == MEMBER_BYTES && !is_utf8_text(text)) {
+    if (type == MEMBER_BYTES &&
+        (!slice_is_utf8(text) || memchr(text.ptr, '\0', text.len) != NULL)) {
         ending = "_base64";
         type = MEMBER_BASE64;
     } else if (type == MEMBER_CONTENT && has_line_ends(text)) {
