@@ -198,9 +198,9 @@ void list_json_cards(buf *out, const store_rows *rows, int64_t limit, slice tena
         buf_comma(out);
         card_json(out, &card, tenant);
     }
-    list_json_end(
-        out, page.next.given ? list_cursor_text(memory, page.next.micros, page.next.id) : NULL,
-        memory);
+    list_json_end(out,
+                  page.next.given ? list_cursor_text(memory, page.next.micros, page.next.id) : NULL,
+                  memory);
 }
 
 void list_json_revisions(buf *out, const store_rows *rows, int64_t limit, slice tenant)
