@@ -51,17 +51,13 @@ void options_complete(cardbox_options *out, const cardbox_options *given)
     *out = o;
 }
 
-/* True if it is only a database's name, which libpq accepts as a connection string. */
-static bool is_bare_name(const char *conninfo)
-{
-    return strchr(conninfo, '=') == NULL && strstr(conninfo, "://") == NULL;
-}
-
 /* Parses a connection string without the defaults of the environment. The caller frees the result.
  * NULL: out of memory, or the string is malformed; then *why may be set, for PQfreemem. */
 static PQconninfoOption *parse_conninfo(const char *conninfo, char **why)
 {
-    return PQconninfoParse(is_bare_name(conninfo) ? "" : conninfo, why);
+    /* libpq also accepts only a database's name. */
+    bool bare_name = strchr(conninfo, '=') == NULL && strstr(conninfo, "://") == NULL;
+    return PQconninfoParse(bare_name ? "" : conninfo, why);
 }
 
 /* The options for the server that libpq would send by itself. */

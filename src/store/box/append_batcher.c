@@ -71,12 +71,6 @@ void append_batcher_free(append_batcher *b)
 
 /* --- choosing leaders and batches: these functions require the lock --- */
 
-static bool same_box(const box_append *a, const box_append *b)
-{
-    return memcmp(&a->box_id, &b->box_id, sizeof(a->box_id)) == 0 &&
-           slice_equal(a->tenant, b->tenant);
-}
-
 /* Returns true if `leader` may send `one`: it waits, and no other leader is sending to the same
  * box, which that statement has locked. */
 static bool may_send(const append_batcher *b, const pending *leader, const pending *one)
@@ -84,7 +78,9 @@ static bool may_send(const append_batcher *b, const pending *leader, const pendi
     if (one->leader != NULL)
         return false;
     for (const pending *p = b->first; p != NULL; p = p->next)
-        if (p->leader != NULL && p->leader != leader && same_box(p->append, one->append))
+        if (p->leader != NULL && p->leader != leader &&
+            memcmp(&p->append->box_id, &one->append->box_id, sizeof(uuid16)) == 0 &&
+            slice_equal(p->append->tenant, one->append->tenant))
             return false;
     return true;
 }
