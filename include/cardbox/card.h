@@ -74,7 +74,7 @@ typedef enum cardbox_outcome {
     CARDBOX_OUTCOME_NONE = 0,      /**< the call failed before it had an outcome */
     CARDBOX_OUTCOME_INSERTED = 1,  /**< the card is new */
     CARDBOX_OUTCOME_UNCHANGED = 2, /**< the same card existed; nothing was written */
-    CARDBOX_OUTCOME_REPAIRED = 3,  /**< it had other content; the old row is in card_revisions */
+    CARDBOX_OUTCOME_REPAIRED = 3,  /**< it was different; the old row is in card_revisions */
     CARDBOX_OUTCOME_RESTORED = 4,  /**< it was deleted or expired, and is restored with a new TTL */
     CARDBOX_OUTCOME_CONFLICT = 5,  /**< sealed, or `strict`, or a second tool.result of its call */
     CARDBOX_OUTCOME_GONE = 6       /**< it was deleted or has expired, and `restore` was not set */

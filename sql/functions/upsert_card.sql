@@ -18,8 +18,8 @@ DECLARE
     same     boolean;
     dead     boolean;
 BEGIN
-    -- A round is repeated only if another transaction changed the card. Only a card that will be changed is locked:
-    -- a repeated request writes nothing.
+    -- The first round does not lock the card: a repeated request writes nothing. If the card must be changed, the
+    -- second round locks the card and reads it again. Further rounds follow only a conflict with another transaction.
     FOR round IN 1 .. 10 LOOP
         IF locked AND NOT cardbox.lock_card(new_card.tenant_id, new_card.card_id, waits) THEN
             outcome := 7;

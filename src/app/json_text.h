@@ -10,7 +10,8 @@
 #include "base/buf.h"
 
 /* Appends a value as compact JSON, members in the order in which they were set, and releases it.
- * NULL, as json_pack returns it without memory and for text that is not UTF-8: BUF_NOMEM. */
+ * If `value` is NULL, the buffer fails with BUF_NOMEM: json_pack returns NULL if memory runs out or
+ * a text is not UTF-8. */
 void buf_json_take(buf *out, json_t *value);
 
 /* The same for an object that is not empty, without its closing brace: the caller appends members

@@ -1,6 +1,7 @@
 /*
- * arena.c: a bump allocator over blocks. A large allocation gets a block of its own. Later small
- * allocations continue in the block before it, so that its free bytes are still used.
+ * arena.c: a bump allocator over blocks. A large allocation that does not fit into the current
+ * block gets a block of its own. The current block remains the same, so that later small
+ * allocations use its free bytes.
  */
 #include "base/arena.h"
 
@@ -14,7 +15,7 @@ enum {
     BLOCK_SIZE = 16 * 1024,
     BLOCK_MOST = 1024 * 1024,
     BLOCK_SHARE = 8,             /* a new block has an eighth of the bytes allocated so far */
-    LARGE_ALLOCATION = 4 * 1024, /* allocations from this size on have a block of their own */
+    LARGE_ALLOCATION = 4 * 1024, /* larger allocations never begin a shared block */
     CHECK_BYTES = 1024 * 1024,   /* between two checks of the budget */
     ALONE_SHARE = 4 /* one arena gets at most this share of the budget; the rest is for others */
 };

@@ -1,7 +1,7 @@
 /*
  * arena.h: memory that is allocated in small amounts and freed all at once, such as that of a
  * result object or a request. Allocations never move. After its first failure an arena stays
- * failed, as buffers do. It may have a budget.
+ * failed, as buffers do. An arena may have a budget.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H

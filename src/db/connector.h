@@ -16,9 +16,9 @@ typedef struct connect_attempt connect_attempt;
  * the connector. NULL: out of memory, or no thread. */
 connector *connector_new(atomic_int *open);
 
-/* Ends the thread and frees the connector; no attempt may be left. NULL is fine. False: an attempt
- * hangs in libpq or in name resolution. Then nothing is freed, the thread goes on, and the process
- * should end by _exit. */
+/* Ends the thread and frees the connector. Each attempt must have been taken or abandoned. NULL is
+ * fine. False: an attempt hangs in libpq or in name resolution. Then nothing is freed, the thread
+ * goes on, and the process should end by _exit. */
 bool connector_free(connector *c);
 
 /* Queues an attempt. Writes to the eventfd `wake_fd` when it has ended. `options` is copied; its

@@ -57,7 +57,7 @@ bool path_join(char out[PATH_MAX], const char *dir, const char *name);
 
 /* --- the private PostgreSQL: made on first use, reached by a unix socket only --- */
 
-/* Bytes of a connection string: two quoted bytes for each of a path. */
+/* Size of a connection string: each byte of the socket's path may be escaped by a backslash. */
 #define CLUSTER_DSN_SIZE (2 * PATH_MAX + 64)
 
 typedef struct cluster {
@@ -113,7 +113,8 @@ bool dev_server_start(dev_server *s, const char *dir, const char *dsn, const cli
 /* Waits a little, taking what it prints, so that no full pipe holds it up. */
 void dev_server_listen(dev_server *s);
 
-/* Lets it answer what it has begun; kills it if we are asked to stop once more. */
+/* Asks the server to stop, so that it answers the requests that it has begun. Kills it after a
+ * deadline, or if the user asks to stop once more. */
 void dev_server_stop(dev_server *s);
 
 /* Prints on stderr that it ended, and the end of its log. */

@@ -35,9 +35,9 @@ const cli_command cli_session_fork = {
     .summary = "make a new session of the path to an entry, or to the head",
     .examples = "session fork --project demo demo-session 5e55000a\n"
                 "session fork --project demo --new-id second-try demo-session",
-    .options =
-        CLI_IN_PROJECT(CLI_TEXT("new-id", new_id, "ID", "id of the fork (default: a new UUIDv7)"),
-                       CLI_TEXT("session", new_id, "ID", "the same, as session import has it")),
+    .options = CLI_IN_PROJECT(
+        CLI_TEXT("new-id", new_id, "ID", "id of the fork (default: a new UUIDv7)"),
+        CLI_TEXT("session", new_id, "ID", "another name of --new-id, as in session import")),
     .origins = {{"new_session_id", "--new-id"}},
     .run = fork_session,
 };

@@ -64,7 +64,8 @@ int64_t jobs_next_ms(const jobs *all); /* clock_ms() time; INT64_MAX: nothing is
 /* The server stops: answers 503 to waiting jobs, and asks running ones to give up. */
 void jobs_abort(jobs *all);
 
-/* Returns whether jobs are open. The HTTP library must not be stopped then. */
+/* Returns whether any request has not returned from its job to the loop. As long as there is one,
+ * the HTTP library must not be stopped. */
 bool jobs_are_open(const jobs *all);
 
 #endif

@@ -16,7 +16,8 @@
 enum { RUNS_MAX = 200, RUNS_AT_ONCE = 50, WAIT_MS = 5 };
 
 typedef struct trial {
-    size_t shift; /* for a unit test of this check */
+    size_t shift; /* bytes added to addresses of header names: 0, except in a unit test in which the
+                     check must fail */
     slice target;
     frame frame;
     chunks chunks;

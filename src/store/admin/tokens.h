@@ -8,7 +8,7 @@
 #include "cardbox/client.h"
 #include "db/rows.h"
 
-/* The prefix of every secret, and the number of hexadecimal digits after it. */
+/* A secret is the prefix and TOKEN_RANDOM random bytes, each as two hexadecimal digits. */
 #define TOKEN_PREFIX    "cbx_"
 #define TOKEN_RANDOM    32
 #define TOKEN_TEXT_SIZE (sizeof(TOKEN_PREFIX) - 1 + 2 * TOKEN_RANDOM)

@@ -37,8 +37,8 @@ typedef struct client_card {
     bool checked; /* content of a known class must satisfy the rules of its class */
 } client_card;
 
-/* Checks a card and fills `out`. Its slices point into `card`, whose data must stay valid as long.
- * On failure *member receives the name of the wrong member; `member` may be NULL. */
+/* Checks a card and fills `out`. Its slices point into `card`, whose data must stay valid as long
+ * as `out` is used. On failure *member receives the wrong member's name; `member` may be NULL. */
 cardbox_status card_input_make(card_input *out, const client_card *card, const char **member,
                                cardbox_error *err);
 

@@ -25,8 +25,9 @@ typedef enum client_safety {
 } client_safety;
 
 /* Runs one statement and frees its parameters; `p` may be NULL. If a pool's connection is lost,
- * waits for another and sends the statement again, if that is safe. It always is if the server did
- * not receive or refused the statement; otherwise not for RUN_ONCE. `rows` may be NULL. */
+ * waits for another and sends the statement again, if that is safe. It is always safe if the server
+ * did not receive the statement, or refused it. Otherwise it is not safe for RUN_ONCE. `rows` may
+ * be NULL. */
 cardbox_status client_run(cardbox *db, statement_id id, params *p, client_safety safety,
                           store_rows **rows, cardbox_error *err);
 

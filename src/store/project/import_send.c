@@ -201,7 +201,7 @@ static cardbox_status send_ledger(cardbox *db, import_item *const *items, size_t
 
 /* --- any kind --- */
 
-/* The number of the first items that are consecutive lines of one session. */
+/* Returns how many items, from the first, are consecutive lines of one session. */
 static size_t count_lines(import_item *const *items, size_t count)
 {
     const import_item *first = items[0];

@@ -17,7 +17,7 @@ enum {
 typedef struct claimer {
     worker_pool *pool;
     work_listener *listener;
-    int64_t listener_retry_ms; /* time of the next attempt to open it */
+    int64_t listener_retry_ms; /* time of the next attempt to open the listener */
     bool may_have_more;        /* the last claim returned as many tasks as it asked for */
     bool is_first;     /* before the first claim, which also claims the tasks of an earlier run */
     unsigned failures; /* consecutive failed claims */

@@ -100,8 +100,9 @@ static bool begins_next_call(const completion_call *call, const json_t *piece)
            scan_check(buf_as_slice(&call->arguments), COMPLETION_DEPTH_MAX, NULL, NULL, NULL);
 }
 
-/* Returns the call that a fragment belongs to. Without an index, an id begins the next call. A
- * fragment without an id continues the last call, unless that began in the same chunk. */
+/* Returns the call that a fragment belongs to. `is_first`: it is the first fragment of its chunk.
+ * Without an index, the first fragment continues the last call if it has no id or the same id (but
+ * see begins_next_call). Every other fragment without an index begins a call. */
 static completion_call *call_of(completion *c, const json_t *piece, slice id, bool is_first)
 {
     int64_t index;
