@@ -55,8 +55,10 @@ static bool read_group(char out[LINE_MOST], const char *membership)
     if (file == NULL)
         return false;
     while (!found && fgets(line, sizeof(line), file) != NULL)
-        found = sscanf(line, "0::%[^\n]", out) == 1;
+        found = strncmp(line, "0::/", 4) == 0;
     fclose(file);
+    if (found)
+        snprintf(out, LINE_MOST, "%.*s", (int)strcspn(line + 3, "\n"), line + 3);
     return found;
 }
 

@@ -1,6 +1,6 @@
 /*
- * test_server_batcher_wait.c: whose client is looked for while it waits, and who is last_logged
- * that a write is safe to send again.
+ * test_server_batcher_wait.c: which clients are checked while they wait, and which are told that a
+ * write is safe to send again. What a request frees when it ends.
  */
 #include "batcher_play.h"
 
@@ -79,12 +79,34 @@ static void looks_whose_turn_it_is(void **state)
     assert_int_equal(looked, 1);
 }
 
+static int dropped;
+
+static void drop(void *plan)
+{
+    dropped += *(const int *)plan;
+}
+
+static void plans_are_dropped(void **state)
+{
+    static int plan = 3;
+    (void)state;
+    dropped = 0;
+    put(0, false);
+    requests[0].plan = &plan;
+    requests[0].drop_plan = drop;
+    batcher_abort(j);
+    request_clear(&requests[0]);
+    requests[0].server = NULL;
+    assert_int_equal(dropped, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(tells_who_may_repeat),
         TEST(has_no_memory_to_say_what_is_done),
         TEST(looks_whose_turn_it_is),
+        TEST(plans_are_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,10 +129,11 @@ static void check_path(doctor *d, const admin_facts *facts)
 static void check_worker(doctor *d, const admin_facts *facts)
 {
     if (!facts->in_worker_role)
-        report(d, FINDING_WARNING, "role",
-               "%s does not have the rights of cardbox_service or cardbox_worker: for a service, "
-               "GRANT cardbox_service TO %s",
-               facts->role, facts->role);
+        report(
+            d, FINDING_WARNING, "role",
+            "%s does not have the rights of cardbox_service or cardbox_worker (for a service, run "
+            "the statement GRANT cardbox_service TO %s)",
+            facts->role, facts->role);
     else if (facts->granted == 0)
         report(d, FINDING_WARNING, "role",
                "%s is a worker's role and sees no project: INSERT INTO cardbox.tenant_grants "
