@@ -44,7 +44,7 @@ cardbox_status tls_load(tls *out, const char *cert_file, const char *key_file, c
     out->cert = read_file(cert_file);
     if (out->cert != NULL)
         out->key = read_file(key_file);
-    if (out->key == NULL)
+    if (out->cert == NULL || out->key == NULL)
         return error_set(err, CARDBOX_INVALID, "cannot read %s: %s",
                          out->cert == NULL ? cert_file : key_file, strerror(errno));
     int result = check_pair(out);
