@@ -19,6 +19,7 @@
 
 enum {
     BATCH_MAX = 64,      /* appends in one statement */
+    PAUSE_NS = 1000,     /* the kernel's timer makes it about 50 microseconds */
     LEADERS_LEAST = 2,   /* while one commits, another is at work */
     LEADERS_DIVISOR = 4, /* leaders use at most a fourth of the pool's connections */
     QUEUE_DIVISOR = 2    /* followers wait for at most half of acquire_timeout_ms */
@@ -42,7 +43,8 @@ struct append_batcher {
     pthread_mutex_t lock;
     pending *first; /* all unfinished appends, the oldest first */
     pending **last;
-    unsigned leaders, leaders_max;
+    unsigned leaders_max;
+    atomic_uint leaders; /* changed under the lock */
     bool leader_is_filling; /* a leader has not filled its batch yet: appends that arrive until then
                                join it */
 };
@@ -199,10 +201,14 @@ static void wake(pending *one)
     sem_post(&one->wake);
 }
 
-/* Fills and sends the leader's batch, and wakes the next leader and the followers. */
+/* Fills and sends the leader's batch, and wakes the next leader and the followers. If another
+ * leader is at work, the threads whose appends it has just sent are about to append again: after a
+ * pause, which is short beside a commit, the batch has them too. */
 static void send_as_leader(append_batcher *b, pending *self)
 {
     pending *batch[BATCH_MAX];
+    if (b->leaders > 1)
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
     pthread_mutex_lock(&b->lock);
     size_t count = fill_batch(b, self, batch);
     pending *next = elect_next(b);
