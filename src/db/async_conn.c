@@ -214,10 +214,13 @@ static void drop_silent(async_conn *c)
 void async_conn_abort_answer(async_conn *c, cardbox_status status, const char *reason)
 {
     query *q = c->first;
-    if (q != NULL && !q->failed)
+    if (q != NULL && !q->failed) {
         error_set(&q->error, status, "%s", reason);
-    if (q != NULL)
+        q->error.retryable =
+            c->budget != NULL && memory_may_fit_later(c->budget, c->status.received,
+                                                      memory_used(c->budget) - c->status.received);
         q->failed = true;
+    }
     async_conn_drop(c, reason);
 }
 

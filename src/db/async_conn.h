@@ -78,7 +78,8 @@ bool async_conn_is_wanted(const async_conn *c);
 bool async_conn_is_up(const async_conn *c); /* connected: async_conn_send will do */
 
 /* Fails the first pending query and closes the connection, which is the only means to stop
- * receiving its response. Other pending queries fail too, with CARDBOX_UNAVAILABLE. */
+ * receiving its response. Other pending queries fail too, with CARDBOX_UNAVAILABLE. The first
+ * one's error is retryable if its response may fit into the memory budget later. */
 void async_conn_abort_answer(async_conn *c, cardbox_status status, const char *reason);
 
 /* Closes the connection, and starts the next attempt to connect in the next async_conn_tick. While

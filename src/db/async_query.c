@@ -159,6 +159,8 @@ static void complete_first(async_conn *c)
             error_set(&q->error, CARDBOX_TOO_LARGE, "the answer needs more memory than is left");
         else
             error_set(&q->error, CARDBOX_INTERNAL, "the database gave no answer to a statement");
+        q->error.retryable = over_budget && memory_may_fit_later(c->budget, rows_memory(q->rows),
+                                                                 memory_used(c->budget));
         q->failed = true;
     }
     query_end(q, q->failed ? &q->error : NULL);

@@ -49,7 +49,8 @@ def test_reads_of_large_cards():
     def read(_=None):
         return server.get("/projects/p/cards/large", timeout=120).status
 
-    assert set(burst(read)) <= {200, 503}  # never 413: each fits alone
+    statuses = burst(read)
+    assert set(statuses) <= {200, 503}, statuses  # never 413: each fits alone
     await_given_back(server, before)
     for _ in range(3):  # one after the other there is memory for them
         assert read() == 200

@@ -452,7 +452,8 @@ static bool may_run_again(const query_batch *batch, const request *r, const card
         return false;
     if (is_lost(err))
         return !db_conns_away(batch->batcher->conns, batch->group);
-    return batch->member_count > 1 || err->retryable || ran_out_of_time(batch, err);
+    return batch->member_count > 1 || ran_out_of_time(batch, err) ||
+           (err->retryable && err->status != CARDBOX_TOO_LARGE);
 }
 
 /* A request that found a lock, or took too long, although it was sent by itself, is isolated. */

@@ -15,9 +15,7 @@
 
 enum {
     HTTP_ERROR_BODY_MAX =
-        8 * 1024 * 1024, /* a thousand rejected cards, each with its id and reason */
-    OTHERS_SHARE = 4     /* if other requests use less than this part of the memory, the answer is
-                          * too large even without them */
+        8 * 1024 * 1024 /* a thousand rejected cards, each with its id and reason */
 };
 
 #define NO_MEMORY "out of memory"
@@ -305,16 +303,16 @@ const char *http_error_why_not_run(const cardbox_error *err)
     return "the database does not answer";
 }
 
-/* The rows exceeded the memory for answers. They are freed, so memory_used() is that of others. */
-static bool answer_much(request *r)
+/* The rows exceeded the memory for answers. */
+static bool answer_much(request *r, const cardbox_error *err)
 {
     static const char MEMORY[] = "the memory for large answers", OPTION[] = "--memory-max";
-    long most = r->server->set->memory_max;
-    if (memory_used(&r->server->memory) > (size_t)most / OTHERS_SHARE)
+    if (err->retryable)
         return http_error_send(r, HTTP_ERROR_ANSWERS_FULL,
                                "ask again later, or for fewer things at once",
                                "other requests take %s (%s)", MEMORY, OPTION);
-    return http_error_send_over_limit(r, MEMORY, most, OPTION, "ask for fewer things at once");
+    return http_error_send_over_limit(r, MEMORY, r->server->set->memory_max, OPTION,
+                                      "ask for fewer things at once");
 }
 
 /* An unexpected error of a statement. If the database failed the server's check, that is the
@@ -357,7 +355,7 @@ bool http_error_send_store(request *r, const cardbox_error *err)
         return answer_refused_value(r, err);
     case CARDBOX_TOO_LARGE:
         if (err->sqlstate[0] == '\0')
-            return answer_much(r);
+            return answer_much(r, err);
         return http_error_send(r, HTTP_ERROR_TOO_LARGE, "ask for fewer things at once",
                                "the request is over a limit of the database");
     case CARDBOX_CONFLICT: /* a violated constraint; expected conflicts are outcomes */
