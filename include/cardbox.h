@@ -1,7 +1,7 @@
 /*
  * cardbox.h: the whole public interface of libcardbox.
  *
- * CardBox stores the context and the work of AI agents in PostgreSQL: cards (immutable units of
+ * CardBox stores the context and the work of AI agents in PostgreSQL: cards (units of
  * content), boxes (ordered lists of card ids), sessions and tasks. Each card, box, session and task
  * belongs to a tenant. The guides call a tenant a project. Example of a program, which links this
  * library and opens one handle:
