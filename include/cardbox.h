@@ -35,7 +35,7 @@
  *     set), every later call on the transaction returns CARDBOX_CONFLICT, and the transaction
  *     stores nothing. CARDBOX_NOT_FOUND and CARDBOX_GONE do not end a transaction in this manner.
  *   - A handle from cardbox_open may be used by many threads at once. Only one thread at a time may
- *     use a transaction, a writer, a scan or a result. The library does not check this.
+ *     use a transaction, a writer, a scan or a result; the library does not check this rule.
  *   - A callback may use the handle of the function that calls it, if the handle is a pool. A
  *     callback must return: no exception and no longjmp may leave it.
  *   - No function prints, ends the process, changes the locale or installs signal handlers.

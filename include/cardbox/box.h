@@ -47,8 +47,8 @@ typedef struct cardbox_box_options {
  * @param err      may be NULL
  * @return CARDBOX_OK; CARDBOX_CONFLICT (a box options->box_id exists); CARDBOX_GONE (the box
  * options->box_id was deleted); CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's. If the
- * connection is lost after the statement was sent, the call is not retried; calls of
- * cardbox_box_ensure are
+ * connection is lost after the statement was sent, cardbox_box_create is not retried, but
+ * cardbox_box_ensure is
  *
  * Thread safety: that of the handle `db`.
  */
@@ -98,7 +98,7 @@ typedef struct cardbox_append_options {
  * retried, and a call without a key is not.
  *
  * Concurrent appends of threads that use one pool share statements and commits, except appends of
- * more than 64 ids. Each call has a result of its own. If another transaction has locked a box,
+ * more than 64 ids. Each append has a result of its own. If another transaction has locked a box,
  * only appends to this box wait.
  *
  * @param out       receives the version and the length of the box after the append; may be NULL
@@ -122,8 +122,8 @@ CARDBOX_API cardbox_status cardbox_append_to_box(cardbox_box_change *out, cardbo
                                                  cardbox_error *err);
 
 /**
- * Replaces all ids of a box. If the box does not exist and expected_version is 0, it is created.
- * Earlier versions of the box can still be read with cardbox_read_options.
+ * Replaces all ids of a box. If the box does not exist and expected_version is 0, the box is
+ * created. Earlier versions of the box can still be read with cardbox_read_options.
  *
  * @param out  receives the version and the length of the box; `replayed` is true, and nothing was
  * written, if the box already had these ids; may be NULL
@@ -186,8 +186,8 @@ CARDBOX_API cardbox_status cardbox_box_fork(cardbox_box_change *out, cardbox *db
                                             cardbox_error *err);
 
 /**
- * Deletes a box. A deleted box can't be read any more. Its id can't be used again before gc has
- * removed the box. The forks and the cards of the box stay.
+ * Deletes a box. A deleted box can't be read any more. The id of a deleted box can't be used for a
+ * new box before gc has removed the deleted one. The forks and the cards of the box stay.
  *
  * @param db      any handle
  * @param tenant  the tenant

@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* The standard card types (metadata.type). A card that is written without a role gets the role of
- * its standard type. Other types are allowed; they have no default role. */
+ * its standard type. Types that are not standard are allowed, and have no default role. */
 #define CARDBOX_TYPE_INSTRUCTION     "task.instruction"    /* user */
 #define CARDBOX_TYPE_THOUGHT         "agent.thought"       /* assistant */
 #define CARDBOX_TYPE_TOOL_CALL       "tool.call"           /* assistant */
@@ -113,8 +113,8 @@ typedef struct cardbox_add_options {
  * The content is stored as text, and reads return the same bytes: the order and duplicates of keys,
  * numbers of any size, escapes and white space stay. Metadata and tool_calls are stored as jsonb.
  * In metadata and tool_calls, \u0000, half a surrogate pair and numbers that PostgreSQL can't store
- * are rejected. So are numbers with an exponent that would have more than 40 digits without the
- * exponent.
+ * are rejected. Numbers that have an exponent, and would have more than 40 digits without it, are
+ * rejected too.
  *
  * Two cards are equal if their contents are equal as jsonb values or as texts, and their metadata,
  * tool_calls and tool_call_id are equal. If an equal card is written again, the content's text of
@@ -275,7 +275,8 @@ typedef struct cardbox_card_filter {
 
 /**
  * Lists one page of cards, newest first (by created_at, then by card id). If few cards match the
- * filter, several statements are run. Each examines up to CARDBOX_LIST_WALK_MAX cards.
+ * filter, several statements are run. Each of these statements examines up to CARDBOX_LIST_WALK_MAX
+ * cards.
  *
  * @param out     receives the page; cardbox_cards_cursor returns the cursor of the next page
  * @param db      any handle
@@ -350,8 +351,8 @@ CARDBOX_API void cardbox_cards_free(cardbox_cards *cards);
 /**
  * Returns the plain text of a card, for people, search and logs. The plain text is the text of a
  * TextContent, the JSON of a JsonContent's data or of a FieldsSchemaContent's fields, the uri of a
- * file, or a string. For a MultiFileContent it is the uris, one on each line. The plain text of
- * other content is its JSON.
+ * file, or a string. The plain text of a MultiFileContent is its uris, one on each line. The plain
+ * text of other content is its JSON.
  *
  * @param card  a card from a result, or a copy of such a card; for another card the content is
  * returned unchanged, for NULL ""

@@ -23,11 +23,11 @@ struct pg_conn;
  */
 typedef struct cardbox_options {
     size_t struct_size; /**< set by CARDBOX_OPTIONS_INIT */
-    /** libpq connection string or URI; "" or NULL: the PG* environment variables. The string's
-     * `options`, or else PGOPTIONS, may have 1000 bytes. They apply, except for the settings that
-     * CardBox itself sets: statement_timeout, search_path, plan_cache_mode, enable_seqscan,
-     * enable_sort, client_min_messages, jit, random_page_cost, default_transaction_isolation,
-     * standard_conforming_strings and row_security. */
+    /** libpq connection string or URI; "" or NULL: the PG* environment variables. The `options` of
+     * the string, or else PGOPTIONS, may have 1000 bytes. These options apply, except for the
+     * settings that CardBox itself sets: statement_timeout, search_path, plan_cache_mode,
+     * enable_seqscan, enable_sort, client_min_messages, jit, random_page_cost,
+     * default_transaction_isolation, standard_conforming_strings and row_security. */
     const char *conninfo;
     const char *application_name; /**< the name in pg_stat_activity; default "cardbox" */
     unsigned pool_min;            /**< idle connections that stay open; default 0 */
@@ -81,7 +81,7 @@ CARDBOX_API void cardbox_close(cardbox *db);
 /**
  * Begins a transaction (READ COMMITTED) on one of the pool's connections.
  *
- * Calls with the handle `tx` are part of the transaction. Their writes are not stored and not
+ * Calls with the handle `tx` are part of the transaction. Writes with `tx` are not stored and not
  * visible to other transactions before cardbox_commit. Calls with `tx` are not retried: if the
  * connection is lost, every later call returns CARDBOX_UNAVAILABLE, and the caller repeats the
  * transaction from cardbox_begin.
@@ -100,11 +100,11 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_begin(cardbox **tx, cardbox
  * Makes a handle for a connection of the caller. Calls with the handle are part of the caller's
  * transaction, so cards and the caller's own rows are committed together.
  *
- * The caller still owns the connection. On it, CardBox sends only the statements of the calls: no
- * BEGIN, no COMMIT, no settings, no prepared statements. When a call begins, the connection must be
- * idle, blocking and not in pipeline mode. If the caller has not begun a transaction, each
- * statement is committed by itself. The connection's statement_timeout is the only time limit of
- * the calls.
+ * The caller still owns the connection. On the caller's connection, CardBox sends only the
+ * statements of calls with the handle: no BEGIN, no COMMIT, no settings, no prepared statements.
+ * When a call begins, the connection must be idle, blocking and not in pipeline mode. If the caller
+ * has not begun a transaction, each statement is committed by itself. The connection's
+ * statement_timeout is the only time limit of the calls.
  *
  * @param tx  receives the handle; free it with cardbox_rollback, cardbox_commit or cardbox_close,
  * which for such a handle send nothing
@@ -165,8 +165,8 @@ typedef struct cardbox_pool_stats {
 CARDBOX_API void cardbox_pool_stats_get(cardbox_pool_stats *out, cardbox *db);
 
 /**
- * Checks with a statement that the database can be reached. For a pool, the statement is retried
- * like others.
+ * Checks with a statement that the database can be reached. With a pool, cardbox_ping is retried as
+ * other calls are.
  *
  * @param db   any handle
  * @param err  may be NULL

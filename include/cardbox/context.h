@@ -1,7 +1,7 @@
 /*
  * context.h: contexts. A context is the list of messages for a model, made from a path of a session
- * or from the cards of a box. It has a report of repairs, and digests with which two contexts can
- * be compared.
+ * or from the cards of a box. A context has a report of repairs, and digests with which two
+ * contexts can be compared.
  */
 #ifndef CARDBOX_CONTEXT_H
 #define CARDBOX_CONTEXT_H
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/** The format of a context's messages. The numbers never change. */
+/** The format of a context's messages. The numbers of the formats never change. */
 typedef enum cardbox_format {
     CARDBOX_FORMAT_OPENAI = 0,    /**< chat completions, with tool_calls and the role "tool" */
     CARDBOX_FORMAT_ANTHROPIC = 1, /**< tool_use and tool_result blocks; system text is separate */
@@ -130,8 +130,9 @@ CARDBOX_API const char *cardbox_context_system(const cardbox_context *context);
 CARDBOX_API size_t cardbox_context_count(const cardbox_context *context);
 
 /**
- * Returns a digest of the system text and of the messages 0 to `index` of a context. If such
- * digests of two contexts of one format are equal, these texts are equal.
+ * Returns a digest of the system text and of the messages 0 to `index` of a context. If the digests
+ * of two contexts of one format are equal, their system texts and their messages 0 to `index` are
+ * equal.
  *
  * @param out      receives 32 hexadecimal digits and a NUL
  * @param context  a context
@@ -146,7 +147,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_context_digest(char out[33]
 
 /**
  * Returns the index of the first message that differs in two contexts of one format. A model's
- * prompt cache can be used for the messages before it.
+ * prompt cache can be used for the messages before this index.
  *
  * @param a  a context
  * @param b  another context of the same format

@@ -29,7 +29,7 @@ CARDBOX_API void cardbox_uuid7(char out[CARDBOX_UUID_SIZE]);
  * ids again, so its writes change nothing.
  *
  * The result has the form of a UUIDv7. If `key` is a UUIDv7, the new id has the timestamp of `key`.
- * If `key` is no UUIDv7, the bits of the timestamp are bits of the digest, like the others.
+ * If `key` is no UUIDv7, the bits of the timestamp are bits of the digest, like all other bits.
  *
  * @param out  receives 36 characters and a NUL; if NULL, the function does nothing
  * @param key   an id of the agent's turn; NULL counts as ""
@@ -37,9 +37,9 @@ CARDBOX_API void cardbox_uuid7(char out[CARDBOX_UUID_SIZE]);
  *
  * Thread safety: any thread.
  * Source: RFC 9562, section 5.5. The id is the UUIDv5 of key, a zero byte and part, with the Nil
- * UUID as the namespace. Then the version is set to 7, and the timestamp as described above. Input
- * of over 2048 bytes is hashed in blocks of 2048 bytes. The UUIDv5 of each block is the namespace
- * of the next block.
+ * UUID as the namespace. Then the version is set to 7, and, if key is a UUIDv7, the timestamp to
+ * that of key. Input of over 2048 bytes is hashed in blocks of 2048 bytes. The UUIDv5 of each block
+ * is the namespace of the next block.
  */
 CARDBOX_API void cardbox_uuid7_from_key(char out[CARDBOX_UUID_SIZE], const char *key,
                                         const char *part);

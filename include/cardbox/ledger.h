@@ -38,7 +38,7 @@ typedef struct cardbox_task {
                         end of its lease; 0: no worker may claim it */
     int64_t message_count; /**< set by reads: number of messages */
     int64_t event_count;   /**< set by reads: number of the last event, see cardbox_task_follow */
-    int32_t attempts;      /**< set by reads: successive claims whose lease no worker has ended */
+    int32_t attempts; /**< set by reads: claims since the task last slept, without released ones */
 } cardbox_task;
 
 #define CARDBOX_TASK_INIT                                                                          \
@@ -47,8 +47,8 @@ typedef struct cardbox_task {
             0                                                                                      \
     }
 
-/** A message, which never changes after it was saved. A sealed card with the id of the message has
- * its content. */
+/** A message, which never changes after it was saved. The content of a message is in a sealed card
+ * with the same id. */
 typedef struct cardbox_message {
     size_t struct_size;       /**< set by CARDBOX_MESSAGE_INIT */
     const char *message_id;   /**< 1 to CARDBOX_CARD_ID_MAX bytes */

@@ -17,8 +17,8 @@
 #define CARDBOX_CARD_ID_MAX 512
 
 /* Maximum bytes of a tool call id, an append key, or one of type, role, step_id, trace_id,
- * agent_turn_id and author_id of a card: most of them are index keys. Also the maximum bytes of a
- * metadata key in a filter. */
+ * agent_turn_id and author_id of a card: most of them are index keys. A metadata key in a filter
+ * has the same maximum. */
 #define CARDBOX_KEY_MAX 512
 
 /* Maximum bytes of each of a card's content, metadata and tool calls. A jsonb value of PostgreSQL
@@ -53,8 +53,8 @@
 #define CARDBOX_BOX_IDS_MAX 2147483647
 
 /* Maximum number of boxes, and segments of 64 ids, that one statement of cardbox_card_boxes
- * examines. It is below CARDBOX_LIST_WALK_MAX, because rows of boxes and segments are larger than
- * those of cards. */
+ * examines. This limit is below CARDBOX_LIST_WALK_MAX, because rows of boxes and segments are
+ * larger than those of cards. */
 #define CARDBOX_BOXES_WALK_MAX 5000
 
 /* Maximum bytes of a task's completion status, such as "failed: " and a reason. The status is an

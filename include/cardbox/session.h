@@ -1,9 +1,9 @@
 /*
  * session.h: sessions. A session is a tree of entries; each entry is a line of JSON that never
  * changes. Entry ids are unique within their session. A function that reads a path has a parameter
- * `entry_id`, the last entry of the path (NULL: the head). This parameter is `leaf` in the HTTP
- * API; the entry may have children. session_file.h has import and export, session_writer.h writers
- * and scans, and context.h contexts.
+ * `entry_id`: the last entry of the path, which may have children (NULL: the head). The HTTP API
+ * calls this parameter `leaf`. Imports and exports are in session_file.h, writers and scans in
+ * session_writer.h, and contexts in context.h.
  */
 #ifndef CARDBOX_SESSION_H
 #define CARDBOX_SESSION_H
@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /** The dialect of a session: the format of its entries. The manual page cardbox(1), ENTRIES,
- * describes the types of entries in both dialects. The numbers never change. */
+ * describes the types of entries in both dialects. The numbers of the dialects never change. */
 typedef enum cardbox_dialect {
     CARDBOX_DIALECT_UNKNOWN = -1, /**< the dialect is not yet known */
     CARDBOX_DIALECT_PLAIN = 0,    /**< types user, assistant, tool, tool_result, ...; no header */
@@ -257,8 +257,9 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_path(
 
 /**
  * Compares the paths of two entries, `a` and `b`. The result begins with the last entry that both
- * paths have (side 0), if there is one. After it come the other entries of the path of `a` (side
- * 1), then those of the path of `b` (side 2). Each side is in the order from the root to the entry.
+ * paths have (side 0), if there is one. The other entries of the path of `a` (side 1) follow, then
+ * the other entries of the path of `b` (side 2). The entries of a side are in the order from the
+ * root to `a` or `b`.
  *
  * @param out         receives the entries
  * @param db          any handle

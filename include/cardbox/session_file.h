@@ -26,9 +26,9 @@ typedef bool (*cardbox_session_sink)(void *arg, const char *bytes, size_t len);
  * Exports a session as JSON Lines: byte for byte the lines that were imported and appended, in
  * their order. If `db` is a pool, all lines are read in one snapshot. If `db` is a transaction, its
  * isolation level applies. If an imported line has no id, its id, its parent or its first kept
- * entry may depend on its line number. If the line has another number in the export, these members
- * are added at the end of the line. The export needs about 2 MiB of memory, or the size of the
- * longest line, and up to 16 MiB for the ids of entries.
+ * entry may depend on its line number. If the number of such a line is different in the export, its
+ * id, parentId and firstKeptEntryId are added at its end. The export needs about 2 MiB of memory,
+ * or the size of the longest line, and up to 16 MiB for the ids of entries.
  *
  * @param db          any handle
  * @param tenant      the tenant
@@ -104,11 +104,11 @@ typedef struct cardbox_session_report cardbox_session_report;
 
 /**
  * Imports a session file (JSON Lines, either dialect) with any content. If the session does not
- * exist, it is created. Importing the same file again writes nothing. Importing a longer version of
- * the file appends the new lines. Importing a file again also completes an interrupted import.
- * Lines that are no entries (bad, torn, blank, a second header, a repeated id) are stored too, so
- * that an export is byte for byte the file. Lines of over CARDBOX_CONTENT_MAX bytes are not stored.
- * The import needs about 15 MiB of memory, or six times the size of the longest line.
+ * exist, the session is created. Importing the same file again writes nothing. Importing a longer
+ * version of the file appends the new lines. Importing a file again also completes an interrupted
+ * import. Lines that are no entries (bad, torn, blank, a second header, a repeated id) are stored
+ * too, so that an export is byte for byte the file. Lines of over CARDBOX_CONTENT_MAX bytes are not
+ * stored. The import needs about 15 MiB of memory, or six times the size of the longest line.
  *
  * @param out         receives the report; may be NULL
  * @param db          any handle
@@ -155,8 +155,8 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_import_bytes(
  * duplicates, conflicts, cycles, bad, torn and not_in_context count the issues of the file. The
  * member not_in_context is the number of entries that are never part of a context, because their
  * type is unknown or they have no content. The member issues is an array of up to 10,000 objects
- * with line, kind, reason, and either the id of the entry or the byte offset `at`. It contains the
- * first 100 of the entries that are never part of a context.
+ * with line, kind, reason, and for most kinds the id of the entry or the byte offset `at`. The
+ * array contains only the first 100 of the entries that are never part of a context.
  *
  * @param report  a report
  * @return JSON, borrowed until cardbox_session_report_free

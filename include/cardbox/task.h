@@ -19,9 +19,9 @@ extern "C" {
 /** A new task. Start from CARDBOX_SPAWN_INIT. <cardbox/ledger.h> explains the two members for each
  * text. */
 typedef struct cardbox_spawn {
-    size_t struct_size;             /**< set by CARDBOX_SPAWN_INIT */
-    const char *goal;               /**< first message of the role user; must not be blank */
-    const char *goal_json;          /**< `goal` as a JSON string */
+    size_t struct_size;    /**< set by CARDBOX_SPAWN_INIT */
+    const char *goal;      /**< text of the first message of the role user; must not be blank */
+    const char *goal_json; /**< `goal` as a JSON string */
     const char *parent_task_id;     /**< id of the parent, or NULL */
     const char *system_prompt;      /**< a text, or NULL */
     const char *system_prompt_json; /**< `system_prompt` as a JSON string */
@@ -42,10 +42,11 @@ typedef struct cardbox_spawn {
  * If `db` is a pool, waiting workers are notified. Otherwise workers find the task at their next
  * poll, or after cardbox_workers_wake.
  *
- * If the task exists, it does not change. If it was created with the same task_id and goal_id (both
- * calls may pass NULL as goal_id), the call returns CARDBOX_OK, so that a call can be repeated. The
- * texts and the parent of the two calls are not compared. If the goal_id differs, or the call has a
- * system prompt and the task has none, the call returns CARDBOX_CONFLICT.
+ * If the task exists, it does not change. If the task was created with the same task_id and goal_id
+ * (both calls may pass NULL as goal_id), the call returns CARDBOX_OK, so that cardbox_task_spawn
+ * can be repeated. The texts and the parents of the two calls are not compared. If the goal_id
+ * differs, or the call has a system prompt and the task has none, the call returns
+ * CARDBOX_CONFLICT.
  *
  * @param task_id  receives the id of the new task, a UUIDv7; unchanged if spawn->task_id is set;
  * may be NULL
@@ -68,8 +69,8 @@ CARDBOX_API cardbox_status cardbox_task_spawn(char task_id[CARDBOX_UUID_SIZE], c
  *
  * @param db       any handle
  * @param tenant   the tenant
- * @param message  its task_id, its content, which must not be blank, and its message_id (NULL: a
- * new id); other members are ignored
+ * @param message  task_id, content (not blank) and message_id (NULL: a new id) are used; other
+ * members are ignored
  * @param err      may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND ("Task not found: X"); CARDBOX_CONFLICT ("Task X is already
  * completed", or message_id is used by another message); CARDBOX_INVALID; CARDBOX_TOO_LARGE; and
@@ -84,8 +85,8 @@ CARDBOX_API cardbox_status cardbox_task_send(cardbox *db, const char *tenant,
  * Cancels a task: its completion status becomes "cancelled", its open calls fail, and later writes
  * of its worker are rejected.
  *
- * The call is retried after a lost connection. If an attempt has cancelled the task and its
- * response was lost, the next attempt returns CARDBOX_CONFLICT, because the task is completed.
+ * cardbox_task_cancel is retried after a lost connection. If an attempt has cancelled the task but
+ * its response was lost, the next attempt returns CARDBOX_CONFLICT, because the task is completed.
  *
  * @param db       any handle
  * @param tenant   the tenant
@@ -102,8 +103,8 @@ CARDBOX_API cardbox_status cardbox_task_cancel(cardbox *db, const char *tenant, 
 /**
  * Notifies the workers that wait for tasks of a tenant. Workers find tasks by polling too.
  *
- * @param db      a pool, called after the commit. A transaction sends the notification at its
- * commit, and commits with notifications wait for each other
+ * @param db      any handle. A transaction sends the notification at its commit, and commits with
+ * notifications wait for each other. Therefore call this function with a pool, after the commit
  * @param tenant  the tenant
  * @param err     may be NULL
  * @return CARDBOX_OK, CARDBOX_INVALID, and the connection's
@@ -149,11 +150,11 @@ typedef struct cardbox_claims cardbox_claims;
 typedef struct cardbox_claim {
     cardbox_lease lease;        /**< the lease, for writes to the task */
     const char *parent_task_id; /**< id of the parent, or NULL */
-    int32_t attempts; /**< number of successive claims that no worker has ended, with this one */
+    int32_t attempts;           /**< number of claims since the task last slept, with this one */
     int32_t failed_calls; /**< number of calls that the previous worker left open; the claim has set
                              them to failed */
-    bool given_up; /**< true: the task was not claimed but has failed, because of max_attempts.
-                      Reported once, for the log */
+    bool given_up; /**< true: the task was not claimed but has failed, because of max_attempts. Only
+                      one claim returns such a task */
 } cardbox_claim;
 
 /**
@@ -167,7 +168,8 @@ typedef struct cardbox_claim {
  * @param options  the options
  * @param err      may be NULL
  * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_FORBIDDEN (none of the tenants is granted to the
- * database role); and the connection's. Tenants that are not granted are skipped, if others are
+ * database role); and the connection's. If some of the tenants are granted to the role, the others
+ * are skipped
  *
  * Thread safety: that of the handle `db`.
  */
@@ -252,9 +254,9 @@ typedef struct cardbox_task_write {
  * If the task was finished or released and `db` is a pool, waiting workers are notified, since the
  * parent or the task may be able to run.
  *
- * The call is retried after a lost connection. If an attempt has ended the lease and its response
- * was lost, the next attempt returns CARDBOX_CONFLICT with err->lease_lost, although everything was
- * written.
+ * cardbox_task_update is retried after a lost connection. If an attempt has ended the lease but its
+ * response was lost, the next attempt returns CARDBOX_CONFLICT with err->lease_lost, although
+ * everything was written.
  *
  * @param ended  receives how the lease ended: CARDBOX_FINISHED, CARDBOX_SLEEPS (also because of
  * awaits_subtasks) or CARDBOX_HANDED_BACK. CARDBOX_GOES_ON means that the lease is still valid, for
@@ -275,7 +277,7 @@ CARDBOX_API cardbox_status cardbox_task_update(cardbox_ending *ended, cardbox *d
 /**
  * Publishes a chunk of a message, which the model is still generating, to the followers of the
  * task. Chunks are deleted when the message is saved or the lease ends. A crash of PostgreSQL
- * deletes them too.
+ * deletes all chunks.
  *
  * @param db          any handle
  * @param lease  the lease of the task
@@ -362,8 +364,8 @@ typedef struct cardbox_task_event {
     const char *text_json; /**< `text` as a JSON string */
     const char *call; /**< call: {"abilityName", "parameters", "details"}; details are "{}" if the
                          call has another status now */
-    const char *metadata; /**< message: the metadata of the message's card. If they have a member
-                             call_id, the message only reports the start or end of a call */
+    const char *metadata; /**< message: the metadata of its card. If the metadata have a member
+                             call_id, the message only reports the start or the end of a call */
 } cardbox_task_event;
 
 /** A result with events, in order. Opaque; free it with cardbox_task_events_free. */
