@@ -1,6 +1,6 @@
 #!/bin/bash
-# Run as the owner, after the migrations: the worker's role sees the projects of CARDBOX_PROJECT, which
-# are those that its worker is given, and no others.
+# Grants the projects in CARDBOX_PROJECT to the worker's role, and revokes all other grants of this role. Run
+# by compose.yaml as the owner of the database, after the migrations.
 set -euo pipefail
 
 psql -X -q -1 -v ON_ERROR_STOP=1 -v projects="$CARDBOX_PROJECT" <<'SQL'

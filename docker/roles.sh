@@ -1,12 +1,12 @@
 #!/bin/bash
-# Run once by the postgres image, as superuser, when the database is made: three log-in roles.
+# Creates three login roles. The postgres image runs this once, as superuser, when it creates the database.
 #   cardbox_owner    owns the database and migrates it
-#   cardbox_server   what cardboxd connects as; the migrations say what its group may do
-#   cardbox_agent    what cardbox-worker connects as; it sees the projects that grant.sh grants it
-# None is a superuser, and the last two do not own the tables: row-level security holds for them.
+#   cardbox_server   the role of cardboxd; migrations grant its rights to the group role cardbox_service
+#   cardbox_agent    the role of cardbox-worker; it sees the projects that grant.sh grants to it
+# No role is a superuser, and cardbox_server and cardbox_agent do not own the tables, so row-level security applies to them.
 set -euo pipefail
 
-# As that image does with its own: from a file, if there is a variable NAME_FILE that names one.
+# Reads a password from the file that the variable NAME_FILE names, if it is set, as the postgres image does.
 take_password() { # NAME
     local file=$1_FILE
     [ -z "${!file:-}" ] || export "$1=$(cat "${!file}")"
@@ -14,7 +14,7 @@ take_password() { # NAME
 }
 
 for name in CARDBOX_OWNER_PASSWORD CARDBOX_SERVER_PASSWORD CARDBOX_WORKER_PASSWORD; do take_password "$name"; done
-# Not as arguments, which every process of the machine may read.
+# The passwords are not passed as arguments, which every process of the machine may read.
 psql -X -v ON_ERROR_STOP=1 -d "$POSTGRES_DB" -U "$POSTGRES_USER" <<'SQL'
 \getenv owner_password CARDBOX_OWNER_PASSWORD
 \getenv server_password CARDBOX_SERVER_PASSWORD

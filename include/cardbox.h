@@ -1,9 +1,10 @@
 /*
  * cardbox.h: the whole public interface of libcardbox.
  *
- * CardBox stores the context and the work of AI agents in PostgreSQL: cards (immutable units of
- * content), boxes (ordered lists of card ids), sessions and tasks. Each belongs to a tenant, the
- * project of the guides. A program links this library, opens one handle and calls:
+ * CardBox stores the context and the work of AI agents in PostgreSQL: cards (units of
+ * content), boxes (ordered lists of card ids), sessions and tasks. Each card, box, session and task
+ * belongs to a tenant. The guides call a tenant a project. Example of a program, which links this
+ * library and opens one handle:
  *
  *     cardbox *db = NULL;
  *     cardbox_options options = CARDBOX_OPTIONS_INIT;
@@ -13,30 +14,34 @@
  *     cardbox_append_to_box(NULL, db, "acme", box_id, ids, 1, NULL, &err);
  *     cardbox_close(db);
  *
- * Conventions, valid for every function:
- *   - Out-parameters come first, then the handle, the tenant, the rest; cardbox_error * is last
- *     and may be NULL. An out-parameter that is not needed may be NULL, except the result of a
- *     read and a handle. After a failure out-parameters are NULL or unchanged.
- *   - A struct with a struct_size must be initialised with its _INIT macro. If struct_size is 0,
- *     the function returns CARDBOX_INVALID. A struct without struct_size may be zeroed.
- *   - Text is UTF-8 and NUL-terminated unless a length is given. JSON is passed as text.
- *   - Input is only read during the call. Borrowed texts are valid until their result is freed.
- *     _free(NULL), cardbox_close(NULL) and cardbox_rollback(NULL) do nothing.
- *   - Everything is ended or freed once. Transactions, writers and scans end before their handle.
- *     Results stay valid after cardbox_close.
+ * Conventions of all functions:
+ *   - The order of parameters is: out-parameters, the handle, the tenant, other parameters, and
+ *     last a cardbox_error *, which may be NULL. An out-parameter may be NULL, unless it receives a
+ *     handle or the result of a read. After a failure, an out-parameter for a result or a handle is
+ *     NULL or unchanged.
+ *   - A struct that has a member struct_size must be initialised with its _INIT macro. If
+ *     struct_size is 0, a function that receives the struct returns CARDBOX_INVALID. A struct
+ *     without a struct_size may be initialised with zeros.
+ *   - Text is UTF-8, and NUL-terminated unless its length is passed. JSON is passed as text.
+ *   - Functions read their input during the call only. A borrowed text is valid until the result
+ *     that it belongs to is freed. Functions named *_free, cardbox_close and cardbox_rollback do
+ *     nothing if they are called with NULL.
+ *   - A result is freed once, and a handle is ended once. Transactions, writers and scans must be
+ *     ended before the handle that they were made with. Results stay valid after cardbox_close of
+ *     their handle.
  *   - A list of statuses that ends in "and the connection's" also contains CARDBOX_BUSY,
- *     CARDBOX_TIMEOUT, CARDBOX_UNAVAILABLE, CARDBOX_FORBIDDEN, CARDBOX_NOMEM, CARDBOX_INTERNAL. A
- *     pool after fork returns CARDBOX_INVALID. After a failed statement, a transaction returns
- *     CARDBOX_CONFLICT and stores nothing. CARDBOX_NOT_FOUND and CARDBOX_GONE do not count as
- *     failures of a statement.
- *   - A handle from cardbox_open may be used by many threads at once. Transactions, writers, scans
- *     and results may be used by one thread at a time. This is not checked.
- *   - A callback may use the function's handle, if it is a pool. It must return: no exception and
- *     no longjmp may leave it.
- *   - No function prints, exits, changes the locale or handles signals.
- *   - After fork, a child that uses the parent's handles receives CARDBOX_INVALID. It may open its
- *     own. Closing a handle of the parent frees the child's memory and does not touch the parent's
- *     connections.
+ *     CARDBOX_TIMEOUT, CARDBOX_UNAVAILABLE, CARDBOX_FORBIDDEN, CARDBOX_NOMEM and CARDBOX_INTERNAL.
+ *     If PostgreSQL reports an error for a statement of a transaction (cardbox_error.sqlstate is
+ *     set), every later call on the transaction returns CARDBOX_CONFLICT, and the transaction
+ *     stores nothing. CARDBOX_NOT_FOUND and CARDBOX_GONE do not end a transaction in this manner.
+ *   - A handle from cardbox_open may be used by many threads at once. Only one thread at a time may
+ *     use a transaction, a writer, a scan or a result; the library does not check this rule.
+ *   - A callback may use the handle of the function that calls it, if the handle is a pool. A
+ *     callback must return: no exception and no longjmp may leave it.
+ *   - No function prints, ends the process, changes the locale or installs signal handlers.
+ *   - After fork, calls of the child on a handle of the parent return CARDBOX_INVALID. The child
+ *     may open handles of its own. If the child closes a handle of the parent, the child's memory
+ *     is freed and the parent's connections stay open.
  */
 #ifndef CARDBOX_H
 #define CARDBOX_H

@@ -1,7 +1,7 @@
 /*
  * bus.h: abilities: named operations with JSON input and JSON output, such as `card:get` or
- * `task:spawn`, each with a description and JSON Schemas. The same abilities are available over
- * HTTP and as tools of agents.
+ * `task:spawn`, each with a description and JSON Schemas. Abilities can also be invoked over HTTP,
+ * and by agents as tools.
  */
 #ifndef CARDBOX_BUS_H
 #define CARDBOX_BUS_H
@@ -15,21 +15,23 @@ extern "C" {
 /**
  * Invokes an ability.
  *
- * @param out         receives the output, JSON; free it with cardbox_free
- * @param db          any handle; in a transaction the ability is part of it. May be NULL for
- * `bus:*`, which describe the abilities: `bus:list`, `bus:abilities`, `bus:inspect`
+ * @param out         receives the output, a JSON text; free it with cardbox_free
+ * @param db  any handle; if it is a transaction, the ability is part of the transaction. For the
+ * abilities that describe abilities (`bus:list`, `bus:abilities`, `bus:schema`, `bus:inspect`) `db`
+ * may be NULL
  * @param tenant      1 to CARDBOX_TENANT_MAX bytes
- * @param ability_id  such as "card:get"
- * @param call_id     an id of this call; may be NULL; 1 to CARDBOX_KEY_MAX bytes; checked, but not
- * stored
- * @param caller_id   an id of the caller; as call_id
- * @param input       JSON that satisfies the ability's input schema; NULL or "": {}
+ * @param ability_id  the ability, such as "card:get"
+ * @param call_id     an id of this call, 1 to CARDBOX_KEY_MAX bytes, which is checked but not
+ * stored; may be NULL
+ * @param caller_id   an id of the caller, 1 to CARDBOX_KEY_MAX bytes, which is checked but not
+ * stored; may be NULL
+ * @param input       JSON that satisfies the ability's input schema; NULL and "" count as {}
  * @param err         may be NULL
- * @return CARDBOX_OK; CARDBOX_INVALID (the input violates its schema; the message has the
- * location); CARDBOX_NOT_FOUND (no such ability, card, box, ...); and the statuses of the ability's
- * function
+ * @return CARDBOX_OK; CARDBOX_INVALID (the input does not satisfy the schema); CARDBOX_NOT_FOUND
+ * (no such ability, card, box, ...); and the statuses of the SDK function that does the same as the
+ * ability. For an input that does not satisfy the schema, err->message contains a JSON Pointer
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status
 cardbox_invoke(char **out, cardbox *db, const char *tenant, const char *ability_id,

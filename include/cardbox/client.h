@@ -1,7 +1,8 @@
 /*
- * client.h: handles. cardbox_open makes a pool of connections, cardbox_begin a transaction on a
- * pool, and cardbox_borrow a handle for a connection of the caller. All three are a `cardbox *`,
- * and every function except cardbox_begin accepts each of them.
+ * client.h: handles of type `cardbox *`. There are three kinds: cardbox_open makes a pool of
+ * connections, cardbox_begin makes a transaction on a pool, and cardbox_borrow makes a handle for a
+ * connection of the caller. Functions with a parameter `db` accept each kind, but cardbox_begin
+ * accepts a pool only.
  */
 #ifndef CARDBOX_CLIENT_H
 #define CARDBOX_CLIENT_H
@@ -15,32 +16,34 @@ extern "C" {
 /** A pool, a transaction or a borrowed connection. Opaque. */
 typedef struct cardbox cardbox;
 
-/** libpq's connection (PGconn is a typedef of it), so that this header needs no libpq-fe.h. */
+/** The struct of libpq's PGconn, declared here so that this header does not include libpq-fe.h. */
 struct pg_conn;
 
-/** Options of a connection. Start from CARDBOX_OPTIONS_INIT; 0 or NULL is the default given below.
+/** Options of a pool. Start from CARDBOX_OPTIONS_INIT. 0 or NULL selects the default of an option.
  */
 typedef struct cardbox_options {
     size_t struct_size; /**< set by CARDBOX_OPTIONS_INIT */
-    /** libpq connection string or URI; "" or NULL: the PG* environment. Its `options`, or
-     * PGOPTIONS, of at most 1000 bytes, apply except for the settings that CardBox sets:
-     * statement_timeout, search_path, plan_cache_mode, enable_seqscan, enable_sort,
-     * client_min_messages, jit, random_page_cost, default_transaction_isolation,
-     * standard_conforming_strings and row_security. */
+    /** libpq connection string or URI; "" or NULL: the PG* environment variables. The `options` of
+     * the string, or else PGOPTIONS, may have 1000 bytes. These options apply, except for the
+     * settings that CardBox itself sets: statement_timeout, search_path, plan_cache_mode,
+     * enable_seqscan, enable_sort, client_min_messages, jit, random_page_cost,
+     * default_transaction_isolation, standard_conforming_strings and row_security. */
     const char *conninfo;
-    const char *application_name; /**< shown in pg_stat_activity; default "cardbox" */
-    unsigned pool_min;            /**< connections kept open when idle; default 0 */
-    unsigned pool_max;            /**< most connections at once; default 8 */
-    unsigned acquire_timeout_ms; /**< wait for a free connection, then CARDBOX_BUSY; default 5000 */
-    unsigned connect_timeout_ms; /**< for each address of a host, in whole seconds, at least
-                                   2 s; default 5000 */
-    unsigned statement_timeout_ms; /**< for one statement, then CARDBOX_TIMEOUT; default 30000 */
-    unsigned retry_timeout_ms;     /**< maximum wait for a lost database; default 10000 */
-    unsigned max_lifetime_s;       /**< a connection is replaced after this, +-10 %; default 1800 */
-    unsigned idle_timeout_s;  /**< connections above pool_min that were idle for longer are closed
-                                 when another is returned; default 300 */
-    bool no_retry;            /**< true: report a lost connection at once */
-    bool no_named_statements; /**< true: behind PgBouncer in transaction mode */
+    const char *application_name; /**< the name in pg_stat_activity; default "cardbox" */
+    unsigned pool_min;            /**< idle connections that stay open; default 0 */
+    unsigned pool_max;            /**< maximum number of connections; default 8 */
+    unsigned acquire_timeout_ms; /**< maximum wait for a free connection, then CARDBOX_BUSY; default
+                                    5000 */
+    unsigned connect_timeout_ms; /**< time limit for each address of a host, rounded up to whole
+                                    seconds, at least 2 s; default 5000 */
+    unsigned statement_timeout_ms; /**< time limit of each statement; default 30000 */
+    unsigned retry_timeout_ms; /**< how long a call is retried while the database is away; default
+                                  10000 */
+    unsigned max_lifetime_s;   /**< age at which a connection is replaced, +-10 %; default 1800 */
+    unsigned idle_timeout_s;   /**< connections beyond pool_min that were idle for longer are closed
+                                  when a call returns its connection; default 300 */
+    bool no_retry;             /**< true: calls are not retried after a lost connection */
+    bool no_named_statements;  /**< true: for use with PgBouncer in transaction mode */
 } cardbox_options;
 
 #define CARDBOX_OPTIONS_INIT                                                                       \
@@ -49,14 +52,15 @@ typedef struct cardbox_options {
     }
 
 /**
- * Opens a pool and checks that the database answers and has the schema that this library needs.
+ * Opens a pool, and checks that the database can be reached and has the schema that this library
+ * needs.
  *
  * @param out      receives the handle; free it with cardbox_close
- * @param options  NULL means CARDBOX_OPTIONS_INIT; read during the call only
+ * @param options  NULL means CARDBOX_OPTIONS_INIT; need not stay valid after the call
  * @param err      may be NULL
  * @return CARDBOX_OK; CARDBOX_INVALID (options or connection string); CARDBOX_UNAVAILABLE (the
- * database can't be reached); CARDBOX_INTERNAL (run `cardbox migrate`); CARDBOX_FORBIDDEN (the role
- * can't read the schema); and the connection's
+ * database can't be reached); CARDBOX_INTERNAL (the schema is too old); CARDBOX_FORBIDDEN (the role
+ * can't read the schema); and the connection's. If the schema is too old, run `cardbox migrate`
  *
  * Thread safety: any thread.
  */
@@ -65,74 +69,77 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_open(cardbox **out,
                                                           cardbox_error *err);
 
 /**
- * Closes a pool and frees it. Transactions of it must have ended.
+ * Closes a pool and frees it. Transactions on the pool must have ended.
  *
- * @param db  from cardbox_open; NULL does nothing; a transaction is rolled back as by
- *            cardbox_rollback; after fork memory is freed and no socket is touched
+ * @param db  a pool; NULL does nothing; another handle is ended as by cardbox_rollback. In a child
+ * process after fork, only memory is freed, and nothing is sent on the connections
  *
- * Thread safety: no other call may use the handle at the same time or later.
+ * Thread safety: no thread may use the handle at the same time or later.
  */
 CARDBOX_API void cardbox_close(cardbox *db);
 
 /**
  * Begins a transaction (READ COMMITTED) on one of the pool's connections.
  *
- * Calls with `tx` are part of the transaction. Nothing is stored, or visible to others, before
- * cardbox_commit. Nothing is retried: if the connection is lost, every later call on `tx`
- * returns CARDBOX_UNAVAILABLE, and the caller repeats the transaction from cardbox_begin.
+ * Calls with the handle `tx` are part of the transaction. Writes with `tx` are not stored and not
+ * visible to other transactions before cardbox_commit. Calls with `tx` are not retried: if the
+ * connection is lost, every later call returns CARDBOX_UNAVAILABLE, and the caller repeats the
+ * transaction from cardbox_begin.
  *
  * @param tx   receives the transaction; end it with cardbox_commit or cardbox_rollback
  * @param db   a pool
  * @param err  may be NULL
  * @return CARDBOX_OK, CARDBOX_INVALID (db is no pool), and the connection's
  *
- * Thread safety: any thread; the transaction belongs to one thread at a time.
+ * Thread safety: any thread; only one thread at a time may use the transaction.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_begin(cardbox **tx, cardbox *db,
                                                            cardbox_error *err);
 
 /**
- * Makes calls part of a transaction on a connection of the caller, so that the caller's own rows
- * and its cards commit together.
+ * Makes a handle for a connection of the caller. Calls with the handle are part of the caller's
+ * transaction, so cards and the caller's own rows are committed together.
  *
- * The connection remains the caller's. CardBox sends only its statements: no BEGIN, no COMMIT, no
- * settings, no prepared statements. It must be idle, not in pipeline mode and blocking during each
- * call. Outside a transaction, each statement is committed by itself. The connection's
- * statement_timeout is the only time limit.
+ * The caller still owns the connection. On the caller's connection, CardBox sends only the
+ * statements of calls with the handle: no BEGIN, no COMMIT, no settings, no prepared statements.
+ * When a call begins, the connection must be idle, blocking and not in pipeline mode. If the caller
+ * has not begun a transaction, each statement is committed by itself. The connection's
+ * statement_timeout is the only time limit of the calls.
  *
- * @param tx    receives the handle; free it with cardbox_rollback, cardbox_commit or cardbox_close,
- *              which do not change the caller's transaction
- * @param conn  a PGconn; must outlive `tx`
+ * @param tx  receives the handle; free it with cardbox_rollback, cardbox_commit or cardbox_close,
+ * which for such a handle send nothing
+ * @param conn  a PGconn, which must not be closed before `tx` is freed
  * @param err   may be NULL
  * @return CARDBOX_OK, CARDBOX_INVALID (NULL, a broken or busy connection, another client_encoding
  *         than UTF8), CARDBOX_NOMEM
  *
- * Thread safety: as the PGconn: one thread at a time.
+ * Thread safety: only one thread at a time may use the connection or its handle.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_borrow(cardbox **tx, struct pg_conn *conn,
                                                             cardbox_error *err);
 
 /**
- * Commits and ends a transaction. `tx` is freed whatever the outcome.
+ * Commits and ends a transaction. `tx` is freed even if the commit fails.
  *
- * @param tx   from cardbox_begin; for a borrowed connection nothing is sent
+ * @param tx   from cardbox_begin; a handle of cardbox_borrow is only freed
  * @param err  may be NULL
- * @return CARDBOX_OK; CARDBOX_CONFLICT (a statement had failed: nothing was stored);
- * CARDBOX_UNAVAILABLE (the connection was lost); CARDBOX_INVALID (tx is no transaction); and the
- * connection's. After CARDBOX_UNAVAILABLE with err->retryable nothing was stored. Without it, and
- * after CARDBOX_TIMEOUT, the outcome is unknown. Repeating the transaction is safe then, if its
- * writes have ids and append keys
+ * @return CARDBOX_OK; CARDBOX_CONFLICT (a statement of the transaction had failed, so nothing was
+ * stored); CARDBOX_UNAVAILABLE (the connection was lost); CARDBOX_INVALID (tx is no transaction);
+ * and the connection's. After CARDBOX_UNAVAILABLE with err->retryable, nothing was stored. After
+ * CARDBOX_UNAVAILABLE without err->retryable, and after CARDBOX_TIMEOUT, the transaction may have
+ * been committed. Repeating a transaction that may have been committed is safe if its writes have
+ * ids and append keys
  *
- * Thread safety: the transaction's thread.
+ * Thread safety: only the thread that uses the transaction may call this.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_commit(cardbox *tx, cardbox_error *err);
 
 /**
- * Rolls back and ends a transaction. `tx` is freed.
+ * Rolls back a transaction and frees `tx`.
  *
- * @param tx  from cardbox_begin; NULL does nothing; for a borrowed connection nothing is sent
+ * @param tx  from cardbox_begin; NULL does nothing; a handle of cardbox_borrow is only freed
  *
- * Thread safety: the transaction's thread.
+ * Thread safety: only the thread that uses the transaction may call this.
  */
 CARDBOX_API void cardbox_rollback(cardbox *tx);
 
@@ -140,31 +147,32 @@ CARDBOX_API void cardbox_rollback(cardbox *tx);
 typedef struct cardbox_pool_stats {
     unsigned open;    /**< connections that exist */
     unsigned idle;    /**< connections that are free */
-    unsigned waiting; /**< threads that wait for one */
-    uint64_t opened;  /**< connections made since cardbox_open */
-    uint64_t failed;  /**< attempts that failed */
+    unsigned waiting; /**< threads that wait for a connection */
+    uint64_t opened;  /**< connections opened since cardbox_open */
+    uint64_t failed;  /**< failed attempts to open a connection */
     uint64_t lost;    /**< connections that broke while in use or idle */
-    uint64_t retried; /**< calls that were retried after a lost connection */
+    uint64_t retried; /**< how often calls were retried, mostly after a lost connection */
 } cardbox_pool_stats;
 
 /**
- * Reads the pool's counters.
+ * Reads the counters of a pool.
  *
- * @param out  receives them
- * @param db   a pool, or a transaction of it; for a borrowed connection all counters are 0
+ * @param out  receives the counters
+ * @param db   a pool or a transaction on it; for a handle of cardbox_borrow all counters are 0
  *
  * Thread safety: any thread.
  */
 CARDBOX_API void cardbox_pool_stats_get(cardbox_pool_stats *out, cardbox *db);
 
 /**
- * Checks that the database answers, with the pool's retries and deadlines.
+ * Checks with a statement that the database can be reached. With a pool, cardbox_ping is retried as
+ * other calls are.
  *
  * @param db   any handle
  * @param err  may be NULL
  * @return CARDBOX_OK, CARDBOX_INVALID (NULL), and the connection's
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API cardbox_status cardbox_ping(cardbox *db, cardbox_error *err);
 

@@ -1,8 +1,8 @@
 /*
- * content.h: checked constructors of the content classes. A card's content may be any JSON value.
- * If it is an object whose "__type__" names one of these classes, CardBox knows its fields. Each
- * constructor returns JSON text for cardbox_card.content, with every field of its class (null:
- * unset). The caller frees it with cardbox_free.
+ * content.h: constructors of the content classes, and the check of content. A card's content may be
+ * any JSON value. If the content is an object whose "__type__" names a content class, CardBox knows
+ * its fields. Each constructor returns JSON text for cardbox_card.content, with every field of the
+ * class; an unset field is null. The caller frees the text with cardbox_free.
  */
 #ifndef CARDBOX_CONTENT_H
 #define CARDBOX_CONTENT_H
@@ -13,19 +13,20 @@
 extern "C" {
 #endif
 
-/** Frees text that a function returned. @param text from CardBox, or NULL */
+/** Frees text that a function of this library returned. @param text the text, or NULL */
 CARDBOX_API void cardbox_free(void *text);
 
 /**
- * Checks content of a known class and returns its normal form: every field present, names trimmed,
- * times in UTC. Members that the class does not know are kept, after its own.
+ * Checks content of a known class and returns its normal form: every field is present, statuses and
+ * the names of schema fields are trimmed, and times are in UTC. Members that are no fields of the
+ * class are kept, after the fields.
  *
- * @param out      receives new text; free with cardbox_free. Content of no known class is returned
- * unchanged
- * @param content  JSON text; if "__type__" names a class, it is checked by the rules of the class
- * @param length   its bytes; 0: strlen
- * @param err      may be NULL; the message names the field, `position` is the offset of a JSON
- * error
+ * @param out      receives new text, to be freed with cardbox_free, or NULL: only check. Content of
+ * no known class is copied unchanged
+ * @param content  JSON text; it is checked by the rules of the class that "__type__" names
+ * @param length   bytes of `content`; 0: strlen(content)
+ * @param err      may be NULL; the message names the field; for a JSON syntax error, `position` is
+ * its byte offset
  * @return CARDBOX_OK, CARDBOX_INVALID, CARDBOX_TOO_LARGE, CARDBOX_NOMEM
  *
  * Thread safety: any thread.
@@ -37,7 +38,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_content_check(char **out, c
 /**
  * Makes a TextContent.
  *
- * @param out   receives new text; free with cardbox_free
+ * @param out   receives new text, which the caller frees with cardbox_free
  * @param text  UTF-8, may be ""
  * @param err   may be NULL
  * @return CARDBOX_OK, CARDBOX_INVALID (not UTF-8), CARDBOX_TOO_LARGE, CARDBOX_NOMEM
@@ -50,7 +51,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_text_content(char **out, co
 /**
  * Makes a JsonContent.
  *
- * @param out   receives new text; free with cardbox_free
+ * @param out   receives new text, which the caller frees with cardbox_free
  * @param data  JSON text of an object or an array
  * @param err   may be NULL
  * @return as cardbox_content_check
@@ -60,7 +61,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_text_content(char **out, co
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_json_content(char **out, const char *data,
                                                                   cardbox_error *err);
 
-/** One field of a FieldsSchemaContent. Both are trimmed. */
+/** One field of a FieldsSchemaContent. The name and the description are stored trimmed. */
 typedef struct cardbox_field {
     const char *name;        /**< not empty */
     const char *description; /**< NULL counts as "" */
@@ -69,7 +70,7 @@ typedef struct cardbox_field {
 /**
  * Makes a FieldsSchemaContent.
  *
- * @param out     receives new text; free with cardbox_free
+ * @param out     receives new text, which the caller frees with cardbox_free
  * @param fields  `count` fields
  * @param count   any number
  * @param err     may be NULL
@@ -83,10 +84,10 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_fields_content(char **out,
                                                                     cardbox_error *err);
 
 /**
- * Makes a ToolContent, the tools that an agent may use.
+ * Makes a ToolContent: the definitions of the tools that an agent may use.
  *
- * @param out    receives new text; free with cardbox_free
- * @param tools  JSON text: an array of objects, may be empty
+ * @param out    receives new text, which the caller frees with cardbox_free
+ * @param tools  JSON text: an array of objects, which may be empty
  * @param err    may be NULL
  * @return as cardbox_content_check
  *
@@ -98,11 +99,11 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_tools_content(char **out, c
 /**
  * Makes a ToolCallContent.
  *
- * @param out             receives new text; free with cardbox_free
- * @param tool_name       the tool
+ * @param out             receives new text, which the caller frees with cardbox_free
+ * @param tool_name       the name of the tool
  * @param arguments       JSON text of an object; NULL counts as {}
- * @param status          such as "called"
- * @param target_subject  or NULL
+ * @param status          the status of the call, such as "called"
+ * @param target_subject  text, or NULL
  * @param err             may be NULL
  * @return as cardbox_content_check
  *
@@ -115,12 +116,12 @@ cardbox_tool_call_content(char **out, const char *tool_name, const char *argumen
 /**
  * Makes a ToolResultContent.
  *
- * @param out              receives new text; free with cardbox_free
- * @param status           "success" or another text; trimmed, not empty
+ * @param out              receives new text, which the caller frees with cardbox_free
+ * @param status           "success" or another text, which is trimmed and must not be empty
  * @param after_execution  "suspend" or "terminate"
  * @param result           JSON text of any value, or NULL
- * @param error            with another status than "success": JSON text of an object with non-empty
- *                         `code` and `message`; with "success": NULL
+ * @param error  if `status` is "success": NULL; else JSON text of an object with non-empty strings
+ * `code` and `message`
  * @param err              may be NULL
  * @return as cardbox_content_check
  *
@@ -130,7 +131,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status
 cardbox_tool_result_content(char **out, const char *status, const char *after_execution,
                             const char *result, const char *error, cardbox_error *err);
 
-/** The classes that a cardbox_file can become. */
+/** The content class that is made from a cardbox_file. */
 typedef enum cardbox_file_class {
     CARDBOX_FILE = 0,
     CARDBOX_FILE_IMAGE = 1,
@@ -141,9 +142,9 @@ typedef enum cardbox_file_class {
 } cardbox_file_class;
 
 /**
- * A file that is kept elsewhere. Start from CARDBOX_FILE_INIT. A number is unset if it is 0 (sizes
- * and page counts: if it is negative), and a text if it is NULL. Fields that the class does not
- * have must be unset.
+ * A reference to a file outside the database. Start from CARDBOX_FILE_INIT. A text is unset if it
+ * is NULL. `size` and `page_count` are unset if they are negative, other numbers if they are 0.
+ * Members that are no fields of the class must be unset.
  */
 typedef struct cardbox_file {
     size_t struct_size;      /**< set by CARDBOX_FILE_INIT */
@@ -153,7 +154,7 @@ typedef struct cardbox_file {
     const char *etag;
     int64_t size; /**< bytes; negative: unset */
     const char *content_type;
-    const char *expires_at;  /**< RFC 3339 with offset */
+    const char *expires_at;  /**< RFC 3339 with a UTC offset */
     const char *preview;     /**< JSON text of a preview image: an object with `uri`, and optionally
                                 content_type, width, height (> 0), size (>= 0), checksum, etag and
                                   source_frame_ts (>= 0) */
@@ -174,9 +175,9 @@ typedef struct cardbox_file {
 
 /**
  * Makes the content of a file: FileContent, ImageFileContent, PdfFileContent, TextFileContent,
- * VideoFileContent or AudioFileContent, by file->kind.
+ * VideoFileContent or AudioFileContent, as file->kind selects.
  *
- * @param out   receives new text; free with cardbox_free
+ * @param out   receives new text, which the caller frees with cardbox_free
  * @param file  the file
  * @param err   may be NULL
  * @return as cardbox_content_check
@@ -188,9 +189,9 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_file_content(char **out,
                                                                   cardbox_error *err);
 
 /**
- * Makes a MultiFileContent of several files, each tagged with its own class.
+ * Makes a MultiFileContent of files, each with the "__type__" of its class.
  *
- * @param out    receives new text; free with cardbox_free
+ * @param out    receives new text, which the caller frees with cardbox_free
  * @param files  `count` files
  * @param count  1 or more
  * @param err    may be NULL

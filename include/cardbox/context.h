@@ -1,6 +1,7 @@
 /*
- * context.h: contexts: the messages for a model, made from a path of a session or from the cards of
- * a box. Contexts have a report of the repairs, and digests for comparing two of them.
+ * context.h: contexts. A context is the list of messages for a model, made from a path of a session
+ * or from the cards of a box. A context has a report of repairs, and digests with which two
+ * contexts can be compared.
  */
 #ifndef CARDBOX_CONTEXT_H
 #define CARDBOX_CONTEXT_H
@@ -11,11 +12,11 @@
 extern "C" {
 #endif
 
-/** The format of a context's messages. The numbers never change. */
+/** The format of a context's messages. The numbers of the formats never change. */
 typedef enum cardbox_format {
-    CARDBOX_FORMAT_OPENAI = 0,    /**< chat completions: messages with tool_calls, role "tool" */
-    CARDBOX_FORMAT_ANTHROPIC = 1, /**< tool_use and tool_result blocks, separate system text */
-    CARDBOX_FORMAT_ENTRIES = 2    /**< the entries or cards of the messages, unchanged */
+    CARDBOX_FORMAT_OPENAI = 0,    /**< chat completions, with tool_calls and the role "tool" */
+    CARDBOX_FORMAT_ANTHROPIC = 1, /**< tool_use and tool_result blocks; system text is separate */
+    CARDBOX_FORMAT_ENTRIES = 2    /**< the stored JSON of the entries or cards, unchanged */
 } cardbox_format;
 
 /** The messages for a model. Opaque; free with cardbox_context_free. */
@@ -25,7 +26,7 @@ typedef struct cardbox_context cardbox_context;
 typedef struct cardbox_context_options {
     size_t struct_size;    /**< set by CARDBOX_CONTEXT_OPTIONS_INIT */
     cardbox_format format; /**< default CARDBOX_FORMAT_OPENAI */
-    bool no_repair;        /**< true: calls and results are not paired */
+    bool no_repair;        /**< true: tool calls and tool results are not paired */
 } cardbox_context_options;
 
 #define CARDBOX_CONTEXT_OPTIONS_INIT                                                               \
@@ -34,49 +35,51 @@ typedef struct cardbox_context_options {
     }
 
 /**
- * Builds the context of an entry: the messages for a model that continues there. The last
- * compaction on the path applies. Calls and results are paired so that the format's API accepts
- * them. The same entries always make the same bytes. It needs one statement.
+ * Builds the context of an entry: the messages for a model that continues the session after this
+ * entry. The last compaction on the path to the entry replaces the entries that it summarizes. Tool
+ * calls and tool results are paired so that the model's API accepts them. The same entries always
+ * produce the same bytes. Runs one statement.
  *
  * @param out         receives the context
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session
- * @param entry_id    the entry; NULL: the head
- * @param format      how the messages are written
+ * @param entry_id    the entry; NULL: the head of the session
+ * @param format      the format of the messages
  * @param err         may be NULL
- * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session or entry); CARDBOX_TOO_LARGE (the lines or
- *         the context exceed 256 MiB); CARDBOX_INVALID; and the connection's
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session or entry); CARDBOX_TOO_LARGE (the entries
+ * or the messages have more than 256 MiB); CARDBOX_INVALID; and the connection's
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context(
     cardbox_context **out, cardbox *db, const char *tenant, const char *session_id,
     const char *entry_id, cardbox_format format, cardbox_error *err);
 
 /**
- * Like cardbox_build_context, with options.
+ * Builds the context of an entry as cardbox_build_context does, with options.
  *
  * @param out         receives the context
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session
- * @param entry_id    the entry; NULL: the head
+ * @param entry_id    the entry; NULL: the head of the session
  * @param options     NULL means CARDBOX_CONTEXT_OPTIONS_INIT
  * @param err         may be NULL
  * @return as cardbox_build_context
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context_options(
     cardbox_context **out, cardbox *db, const char *tenant, const char *session_id,
     const char *entry_id, const cardbox_context_options *options, cardbox_error *err);
 
 /**
- * Builds the context of a box from its cards. A card's role is in its metadata. A call is a card
- * with ToolCallContent or tool_calls. A result is a card with ToolResultContent, or with the role
- * "tool" and a tool_call_id. Cards of the types sys.tools and meta.parent_pointer are left out.
- * Calls and results are paired as in cardbox_build_context. It needs one statement.
+ * Builds the context of a box from its cards. The role of a card is `role` of its metadata, else
+ * the role of its type, else user. Tool calls are cards with ToolCallContent, and the tool_calls of
+ * cards with the role assistant. Tool results are cards with ToolResultContent or with the role
+ * "tool"; tool_call_id names the call. Cards of the types sys.tools and meta.parent_pointer are
+ * left out. Tool calls and tool results are paired as by cardbox_build_context. Runs one statement.
  *
  * @param out      receives the context
  * @param db       any handle
@@ -85,11 +88,11 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_context_options(
  * @param part     the part and the version of the box; NULL: the whole box now
  * @param options  NULL means CARDBOX_CONTEXT_OPTIONS_INIT
  * @param err      may be NULL
- * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such box, version or time);
- *         CARDBOX_TOO_LARGE (over 10,000 cards or 256 MiB);
- * CARDBOX_INVALID; and the connection's
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such box, or no version of it with this number, length
+ * or time); CARDBOX_TOO_LARGE (more than 10,000 cards or 256 MiB); CARDBOX_INVALID; and the
+ * connection's
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_box_context(
     cardbox_context **out, cardbox *db, const char *tenant, const char *box_id,
@@ -101,69 +104,73 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_build_box_context(
  * @param context  a context
  * @return a JSON array, borrowed until cardbox_context_free
  *
- * Thread safety: any thread, but one at a time.
+ * Thread safety: any thread, but only one thread at a time may use a context.
  */
 CARDBOX_API const char *cardbox_context_json(const cardbox_context *context);
 
 /**
- * Returns the system texts, which are separate in CARDBOX_FORMAT_ANTHROPIC.
+ * Returns the system texts of a context in CARDBOX_FORMAT_ANTHROPIC, in which they are no messages.
  *
  * @param context  a context
- * @return a JSON array of text blocks, borrowed; NULL: there are none, or it is another format
+ * @return a JSON array of text blocks, borrowed until cardbox_context_free; NULL: the context has
+ * no system text or another format
  *
- * Thread safety: any thread, but one at a time.
+ * Thread safety: any thread, but only one thread at a time may use a context.
  */
 CARDBOX_API const char *cardbox_context_system(const cardbox_context *context);
 
 /**
- * Returns the number of messages.
+ * Returns the number of messages of a context.
  *
  * @param context  a context
- * @return their number
+ * @return the number of messages
  *
- * Thread safety: any thread, but one at a time.
+ * Thread safety: any thread, but only one thread at a time may use a context.
  */
 CARDBOX_API size_t cardbox_context_count(const cardbox_context *context);
 
 /**
- * Returns the digest of the first messages of a context. If the digests of two contexts are equal,
- * these messages are equal.
+ * Returns a digest of the system text and of the messages 0 to `index` of a context. If the digests
+ * of two contexts of one format are equal, their system texts and their messages 0 to `index` are
+ * equal.
  *
  * @param out      receives 32 hexadecimal digits and a NUL
  * @param context  a context
- * @param index    index of the last message included, below cardbox_context_count
- * @return CARDBOX_OK; CARDBOX_INVALID (no such message, or out is NULL)
+ * @param index    index of the last message in the digest, below cardbox_context_count
+ * @return CARDBOX_OK; CARDBOX_INVALID (the context has no message `index`, or `out` is NULL)
  *
- * Thread safety: any thread, but one at a time.
+ * Thread safety: any thread, but only one thread at a time may use a context.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_context_digest(char out[33],
                                                                     const cardbox_context *context,
                                                                     size_t index);
 
 /**
- * Returns the first message that differs in two contexts of one format. A prompt cache is valid up
- * to this message.
+ * Returns the index of the first message that differs in two contexts of one format. A model's
+ * prompt cache can be used for the messages before this index.
  *
  * @param a  a context
- * @param b  another
- * @return its index; if one is the beginning of the other, the shorter one's number of messages
+ * @param b  another context of the same format
+ * @return the index; if no message differs, the number of messages of the shorter context
  *
- * Thread safety: any thread, but one at a time.
+ * Thread safety: any thread, but only one thread at a time may use a context.
  */
 CARDBOX_API size_t cardbox_context_difference(const cardbox_context *a, const cardbox_context *b);
 
 /**
  * Returns the report of a context: a JSON object with format, messages_before, messages_after and
- * repairs, each with its kind and its entry or card. A session's report also has entry_id,
- * provider, model and thinking_level. A box's report also has box_id, version, length, cards (the
- * number requested) and missing_card_ids. Anthropic's messages may be fewer than messages_after:
- * consecutive messages of one role are merged, and the system text is separate. OpenAI's may be
- * more: images of results are separate messages.
+ * repairs. A repair has the members repair (its kind), entry (the id of the entry or card) and in
+ * some cases call (the id of the tool call). The report for a session also has entry_id, provider,
+ * model and thinking_level. The report for a box also has box_id, version, length, cards (the
+ * number of ids in the requested part) and missing_card_ids. A context in Anthropic's format may
+ * have fewer messages than messages_after: consecutive messages of one role are merged, and the
+ * system text is separate. A context in OpenAI's format may have more messages: images of tool
+ * results are separate messages.
  *
  * @param context  a context
  * @return JSON, borrowed until cardbox_context_free
  *
- * Thread safety: any thread, but one at a time.
+ * Thread safety: any thread, but only one thread at a time may use a context.
  */
 CARDBOX_API const char *cardbox_context_report(const cardbox_context *context);
 
@@ -172,7 +179,7 @@ CARDBOX_API const char *cardbox_context_report(const cardbox_context *context);
  *
  * @param context  a context; NULL does nothing
  *
- * Thread safety: no other use at the same time or later.
+ * Thread safety: no thread may use the context at the same time or later.
  */
 CARDBOX_API void cardbox_context_free(cardbox_context *context);
 

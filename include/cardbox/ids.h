@@ -1,5 +1,6 @@
 /*
- * ids.h: ids. Ids are opaque text; those that CardBox makes are UUIDv7 (RFC 9562) in lower case.
+ * ids.h: functions that make and check ids. Ids are opaque text. An id that CardBox makes is a
+ * UUIDv7 (RFC 9562) in lower case.
  */
 #ifndef CARDBOX_IDS_H
 #define CARDBOX_IDS_H
@@ -10,13 +11,13 @@
 extern "C" {
 #endif
 
-/** Bytes of a UUID as text with its NUL. */
+/** Bytes of a UUID as text, including the terminating NUL. */
 #define CARDBOX_UUID_SIZE 37
 
 /**
- * Makes a new UUIDv7. In one process, later ids sort after earlier ones.
+ * Makes a new UUIDv7. Each id sorts after all ids that the same process made before.
  *
- * @param out  receives 36 characters and a NUL; may be NULL, for nothing
+ * @param out  receives 36 characters and a NUL; if NULL, the function does nothing
  *
  * Thread safety: any thread; also after fork.
  * Source: RFC 9562, section 5.7, method 3 (sub-millisecond order that never decreases).
@@ -24,28 +25,29 @@ extern "C" {
 CARDBOX_API void cardbox_uuid7(char out[CARDBOX_UUID_SIZE]);
 
 /**
- * Makes a UUID that depends only on its arguments. A repeated turn has the same ids, so it writes
- * nothing new.
+ * Makes a UUID that depends only on `key` and `part`. An agent that repeats a turn makes the same
+ * ids again, so its writes change nothing.
  *
- * The result has the form of a UUIDv7. If `key` is a UUIDv7, the new id has the same time and sorts
- * next to it. If `key` is no UUIDv7, the time bits are bits of the digest too.
+ * The result has the form of a UUIDv7. If `key` is a UUIDv7, the new id has the timestamp of `key`.
+ * If `key` is no UUIDv7, the bits of the timestamp are bits of the digest, like all other bits.
  *
- * @param out   receives 36 characters and a NUL; may be NULL, for nothing
- * @param key   an id of the turn; NULL counts as ""
- * @param part  which id of the turn, such as "call"; NULL counts as ""
+ * @param out  receives 36 characters and a NUL; if NULL, the function does nothing
+ * @param key   an id of the agent's turn; NULL counts as ""
+ * @param part  a name that distinguishes the ids of one turn, such as "call"; NULL counts as ""
  *
  * Thread safety: any thread.
- * Source: SHA-1 of key, a zero byte and part, as in RFC 9562 section 5.5 with the Nil UUID as the
- * namespace, in the layout of 5.7. Longer input is hashed in blocks of 2048 bytes. The UUID of each
- * block, as in 5.5, is the namespace of the next.
+ * Source: RFC 9562, section 5.5. The id is the UUIDv5 of key, a zero byte and part, with the Nil
+ * UUID as the namespace. Then the version is set to 7, and, if key is a UUIDv7, the timestamp to
+ * that of key. Input of over 2048 bytes is hashed in blocks of 2048 bytes. The UUIDv5 of each block
+ * is the namespace of the next block.
  */
 CARDBOX_API void cardbox_uuid7_from_key(char out[CARDBOX_UUID_SIZE], const char *key,
                                         const char *part);
 
 /**
- * Checks a UUID and writes it in canonical form: 36 characters with hyphens, either case.
+ * Checks whether a text is a UUID: 36 characters with hyphens, in upper or lower case.
  *
- * @param out   receives the lower-case form; may be NULL
+ * @param out   receives the UUID in lower case; may be NULL
  * @param text  the text; NULL is not a UUID
  * @return whether `text` is a UUID
  *

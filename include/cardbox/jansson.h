@@ -1,7 +1,7 @@
 /*
- * jansson.h: cards and contexts as values of jansson, for programs that use it. Optional: cardbox.h
- * does not include it, libcardbox is not linked with jansson, and a program that includes it links
- * jansson itself (-ljansson). Needs jansson 2.10 or later.
+ * jansson.h: cards and contexts as JSON values (json_t) of the library jansson. This header is
+ * optional: cardbox.h does not include it, and libcardbox is not linked with jansson. A program
+ * that includes this header must be linked with -ljansson, version 2.10 or later.
  *
  *     json_error_t error;
  *     json_t *content = cardbox_jansson_content(cardbox_cards_at(cards, 0), 0, &error);
@@ -9,15 +9,17 @@
  *         fprintf(stderr, "%s\n", error.text);
  *     json_decref(content);
  *
- * Each function returns a new reference, which the caller releases with json_decref, and which
- * stays valid when the card or context is freed. NULL: `error` has the reason and the position in
- * the text; an empty error.text means that memory ran out. `error` may be NULL.
+ * Each function returns a new reference, which the caller releases with json_decref. The reference
+ * stays valid after the card or context is freed. If a function returns NULL, `error`, which may be
+ * NULL, has the reason and the position in the JSON text. An empty error.text means that memory is
+ * exhausted.
  *
- * jansson can't represent all JSON of cards. Unpaired surrogates and integers of over 64 bits are
- * errors. \u0000 is an error without JSON_ALLOW_NUL. Reals become doubles. If members have the same
- * name, the last one is used, unless `flags` has JSON_REJECT_DUPLICATES. So a printed value may
- * differ from the text. If the exact bytes matter, as in requests with a cached prompt, use the
- * text.
+ * jansson can't represent all JSON that cards may contain. Unpaired surrogates and integers that
+ * exceed 64 bits are errors. \u0000 is an error unless `flags` has JSON_ALLOW_NUL. Numbers with a
+ * fraction or an exponent become doubles. If members of an object have the same name, the last one
+ * is used, unless `flags` has JSON_REJECT_DUPLICATES. Therefore a json_t that is printed may differ
+ * from the stored text. If the exact bytes matter, for example for a model's prompt cache, use the
+ * stored text instead of json_t.
  */
 #ifndef CARDBOX_JANSSON_H
 #define CARDBOX_JANSSON_H
@@ -31,10 +33,10 @@ extern "C" {
 #endif
 
 /**
- * Reads a JSON text of any kind of value.
+ * Parses a JSON text, which may be any JSON value.
  *
- * @param text    JSON; NULL is read as null
- * @param length  its bytes; 0 means strlen
+ * @param text    JSON; NULL is parsed as null
+ * @param length  bytes of `text`; 0 means strlen(text)
  * @param flags   as for json_loadb; JSON_DECODE_ANY is added
  * @param error   may be NULL
  * @return a new reference, or NULL
@@ -46,20 +48,20 @@ static inline json_t *cardbox_jansson_text(const char *text, size_t length, size
 {
     if (text == NULL)
         return json_null();
-    if (error != NULL) /* jansson does not set it if memory is exhausted */
+    if (error != NULL) /* json_loadb does not set `error` if memory is exhausted */
         memset(error, 0, sizeof(*error));
     return json_loadb(text, length > 0 ? length : strlen(text), flags | JSON_DECODE_ANY, error);
 }
 
 /**
- * Reads the content of a card.
+ * Parses the content of a card.
  *
- * @param card   a card that was read or is to be written
+ * @param card   a card that was read, or that the program has filled
  * @param flags  as for json_loadb
  * @param error  may be NULL
  * @return a new reference, or NULL
  *
- * Thread safety: any thread, but one at a time.
+ * Thread safety: any thread, but only one thread at a time may use a card or context.
  */
 static inline json_t *cardbox_jansson_content(const cardbox_card *card, size_t flags,
                                               json_error_t *error)
@@ -68,15 +70,15 @@ static inline json_t *cardbox_jansson_content(const cardbox_card *card, size_t f
 }
 
 /**
- * Reads a whole card: an object of card_id, content, metadata, tool_calls, tool_call_id, sealed,
- * created_at and expires_at; members without a value are null.
+ * Makes a JSON object of a card, with the members card_id, content, metadata, tool_calls,
+ * tool_call_id, sealed, created_at and expires_at. Members without a value are null.
  *
- * @param card   a card that was read or is to be written
+ * @param card   a card that was read, or that the program has filled
  * @param flags  as for json_loadb
  * @param error  may be NULL
  * @return a new reference, or NULL
  *
- * Thread safety: any thread, but one at a time.
+ * Thread safety: any thread, but only one thread at a time may use a card or context.
  */
 static inline json_t *cardbox_jansson_card(const cardbox_card *card, size_t flags,
                                            json_error_t *error)
@@ -100,14 +102,14 @@ static inline json_t *cardbox_jansson_card(const cardbox_card *card, size_t flag
 }
 
 /**
- * Reads the messages of a context: an array.
+ * Parses the messages of a context, which are a JSON array.
  *
  * @param context  a context
  * @param flags    as for json_loadb
  * @param error    may be NULL
  * @return a new reference, or NULL
  *
- * Thread safety: any thread, but one at a time.
+ * Thread safety: any thread, but only one thread at a time may use a card or context.
  */
 static inline json_t *cardbox_jansson_context(const cardbox_context *context, size_t flags,
                                               json_error_t *error)

@@ -1,12 +1,13 @@
 /*
- * ledger.h: the ledger of agents: tasks, their calls, and their messages, which never change. The
- * task manager of <cardbox/task.h> writes it; other programs that run agents may write it too.
- * Times are Unix milliseconds, from 0 to the end of the year 9999.
+ * ledger.h: the ledger of agents, which are tasks, their messages and their calls. Messages never
+ * change. The functions of <cardbox/task.h> write the ledger; programs that run agents on their own
+ * may write it with the functions of this header. Times are milliseconds since 1970 (UTC), from 0
+ * to the end of the year 9999.
  *
- * Texts of people and models may contain \u0000 and unpaired surrogates, which a C string can't
- * contain. So each such text T has a second field T_json: the text as a JSON string with its
- * quotes. Writing uses T_json, or T if T_json is NULL. Reading sets both: T has U+FFFD instead of
- * such characters, and T_json is exact.
+ * Texts of people and models may contain \u0000 and unpaired surrogates, which a C string of UTF-8
+ * can't contain. Therefore a member T for such a text has a companion T_json, which is the text as
+ * a JSON string with quotes. Writes use T_json, or T if T_json is NULL. Reads set both members:
+ * T_json is exact, and T has U+FFFD instead of these characters.
  */
 #ifndef CARDBOX_LEDGER_H
 #define CARDBOX_LEDGER_H
@@ -18,26 +19,26 @@
 extern "C" {
 #endif
 
-/** A task. After it is saved, only completion_status and updated_at change. */
+/** A task. Later saves of a task may change only completion_status and updated_at. */
 typedef struct cardbox_task {
-    size_t struct_size;            /**< set by CARDBOX_TASK_INIT */
-    const char *task_id;           /**< 1 to CARDBOX_CARD_ID_MAX bytes */
-    const char *parent_task_id;    /**< NULL: none; a task that exists */
-    const char *completion_status; /**< NULL: active; "success", "cancelled", "failed: ...", ...; up
-                                      to CARDBOX_TASK_STATUS_MAX bytes */
-    const char *system_prompt;     /**< a text, may be ""; this or system_prompt_json is required */
-    const char *system_prompt_json; /**< see the top of this header */
-    int64_t created_at;             /**< ms; no default: 0 is 1970 */
-    int64_t updated_at;             /**< ms; no default either */
-    const char *goal;               /**< read if goals are requested: the first message of a user */
-    const char *goal_json;          /**< the same, exactly */
-    const char *cancel_reason;      /**< read: why it was cancelled, or NULL */
-    const char *lease_owner;        /**< read: the worker that runs it, or NULL */
-    int64_t wake_at; /**< read: when a worker may claim it, ms; while it runs, the end of its lease;
-                        0: it sleeps or is finished */
-    int64_t message_count; /**< read: number of messages */
-    int64_t event_count;   /**< read: number of its last event, see cardbox_task_follow */
-    int32_t attempts;      /**< read: claims since a worker last ended its lease properly */
+    size_t struct_size;             /**< set by CARDBOX_TASK_INIT */
+    const char *task_id;            /**< 1 to CARDBOX_CARD_ID_MAX bytes */
+    const char *parent_task_id;     /**< NULL: none; else an existing task */
+    const char *completion_status;  /**< NULL: not finished; else "success", "cancelled", "failed:
+                                       ..." or another text, up to CARDBOX_TASK_STATUS_MAX bytes */
+    const char *system_prompt;      /**< a text or ""; this or system_prompt_json is required */
+    const char *system_prompt_json; /**< the text as a JSON string */
+    int64_t created_at;             /**< ms; required: 0 is the year 1970 */
+    int64_t updated_at;             /**< ms; required */
+    const char *goal;          /**< set by reads of goals: the first message of the role user */
+    const char *goal_json;     /**< `goal` as a JSON string */
+    const char *cancel_reason; /**< set by reads: why the task was cancelled, or NULL */
+    const char *lease_owner;   /**< set by reads: the worker that runs the task, or NULL */
+    int64_t wake_at; /**< set by reads: when a worker may claim the task, ms; for a running task the
+                        end of its lease; 0: no worker may claim it */
+    int64_t message_count; /**< set by reads: number of messages */
+    int64_t event_count;   /**< set by reads: number of the last event, see cardbox_task_follow */
+    int32_t attempts; /**< set by reads: claims since the task last slept, without released ones */
 } cardbox_task;
 
 #define CARDBOX_TASK_INIT                                                                          \
@@ -46,19 +47,20 @@ typedef struct cardbox_task {
             0                                                                                      \
     }
 
-/** A message: saved once, it never changes. It is a sealed card with the same id. */
+/** A message, which never changes after it was saved. The content of a message is in a sealed card
+ * with the same id. */
 typedef struct cardbox_message {
     size_t struct_size;       /**< set by CARDBOX_MESSAGE_INIT */
     const char *message_id;   /**< 1 to CARDBOX_CARD_ID_MAX bytes */
-    const char *task_id;      /**< a task that exists */
+    const char *task_id;      /**< an existing task */
     const char *role;         /**< "system", "user" or "assistant" */
-    const char *content;      /**< a text; this or content_json is required */
-    const char *content_json; /**< see the top of this header */
-    int64_t timestamp;        /**< ms; written 0: the database's time */
-    const char *metadata;     /**< a JSON object with further members for its card, or NULL */
-    const char *tool_calls;   /**< a JSON array for its card, or NULL */
-    int64_t seq; /**< read: number of its event. Workers read messages in this order of arrival;
-                    lists have them by timestamp, then by seq */
+    const char *content;      /**< the text; this or content_json is required */
+    const char *content_json; /**< the text as a JSON string */
+    int64_t timestamp;        /**< ms; 0 when written: the database's time */
+    const char *metadata;     /**< a JSON object: further metadata of the card, or NULL */
+    const char *tool_calls;   /**< a JSON array for the card, or NULL */
+    int64_t seq; /**< set by reads: number of the message's event. Workers read messages in the
+                    order of seq; lists are ordered by timestamp, then by seq */
 } cardbox_message;
 
 #define CARDBOX_MESSAGE_INIT                                                                       \
@@ -66,23 +68,24 @@ typedef struct cardbox_message {
         sizeof(cardbox_message), NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0                    \
     }
 
-/** A call. Only status, details, updated_at and end_message_id change. The status advances from
- * pending to in_progress to completed or failed. A finished task accepts only calls that have
- * ended. */
+/** A call of an ability by an agent. Later saves of a call may change only status, details,
+ * updated_at and end_message_id. The status can only advance: from pending to in_progress, and to
+ * completed or failed. In a finished task, only calls that are completed or failed can be saved. */
 typedef struct cardbox_call {
     size_t struct_size;       /**< set by CARDBOX_CALL_INIT */
     const char *call_id;      /**< 1 to CARDBOX_CARD_ID_MAX bytes */
-    const char *task_id;      /**< a task that exists */
+    const char *task_id;      /**< an existing task */
     const char *ability_name; /**< 1 to CARDBOX_KEY_MAX bytes */
-    const char *parameters; /**< JSON as the model wrote it; this or parameters_json is required */
-    const char *parameters_json; /**< see the top of this header */
+    const char *parameters; /**< the text that the model wrote, mostly JSON; this or parameters_json
+                               is required */
+    const char *parameters_json; /**< the text as a JSON string */
     const char *status;          /**< "pending", "in_progress", "completed" or "failed" */
-    const char *details;         /**< JSON; written NULL: unchanged, or "{}" for a new call */
-    const char *details_json;    /**< see the top of this header */
-    int64_t created_at; /**< ms; written 0: unchanged, or for a new call the database's time */
-    int64_t updated_at; /**< ms; written 0: the database's time */
-    const char *start_message_id; /**< a message of its task */
-    const char *end_message_id;   /**< a message of its task; written NULL: unchanged */
+    const char *details; /**< mostly JSON; NULL when written: unchanged, or "{}" for a new call */
+    const char *details_json; /**< the text as a JSON string */
+    int64_t created_at;       /**< ms; 0 when written: unchanged, or for a new call updated_at */
+    int64_t updated_at;       /**< ms; 0 when written: the database's time */
+    const char *start_message_id; /**< a message of the task */
+    const char *end_message_id;   /**< a message of the task; NULL when written: unchanged */
 } cardbox_call;
 
 #define CARDBOX_CALL_INIT                                                                          \
@@ -90,16 +93,17 @@ typedef struct cardbox_call {
         sizeof(cardbox_call), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL     \
     }
 
-/** The entities that cardbox_ledger_save saves, in this order. Start from
+/** Tasks, messages and calls for cardbox_ledger_save, which saves them in this order. Start from
  * CARDBOX_LEDGER_BATCH_INIT. */
 typedef struct cardbox_ledger_batch {
     size_t struct_size;              /**< set by CARDBOX_LEDGER_BATCH_INIT */
-    const cardbox_task *tasks;       /**< a parent before its subtasks */
-    size_t task_count;               /**< how many */
-    const cardbox_message *messages; /**< of these tasks or of others */
-    size_t message_count;            /**< how many */
-    const cardbox_call *calls;       /**< of these tasks or of others */
-    size_t call_count;               /**< how many; all three up to CARDBOX_LEDGER_BATCH_MAX */
+    const cardbox_task *tasks;       /**< tasks; a parent must be before its subtasks */
+    size_t task_count;               /**< number of tasks */
+    const cardbox_message *messages; /**< messages of any tasks */
+    size_t message_count;            /**< number of messages */
+    const cardbox_call *calls;       /**< calls of any tasks */
+    size_t call_count;               /**< number of calls; the sum of the three numbers may be
+                                        CARDBOX_LEDGER_BATCH_MAX */
 } cardbox_ledger_batch;
 
 #define CARDBOX_LEDGER_BATCH_INIT                                                                  \
@@ -108,22 +112,24 @@ typedef struct cardbox_ledger_batch {
     }
 
 /**
- * Saves tasks, messages and calls in one statement: all or none.
+ * Saves tasks, messages and calls with one statement: all or none.
  *
- * Tasks and calls are inserted or updated, messages only inserted. Saving the same message again
- * does nothing; the same id with other content is a conflict. Only a save with a later updated_at
- * reopens a finished task or changes its status. A cancelled task keeps its status. Saving a task
- * does not make it run: cardbox_task_spawn and cardbox_task_send do. A save that finishes a task
- * ends the lease of its worker.
+ * Tasks and calls are inserted or updated; messages are only inserted. Saving an equal message
+ * again does nothing, and saving a different message with the same id is a conflict. A save with a
+ * later updated_at can reopen a finished task or change its completion status. A cancelled task can
+ * be reopened, but its status can't be changed to another one. Workers do not run a task because it
+ * was saved, but cardbox_task_spawn and cardbox_task_send make a task run. A save that finishes a
+ * task ends the lease of its worker.
  *
  * @param db      any handle
- * @param tenant  1 to CARDBOX_TENANT_MAX bytes of UTF-8, no control characters
- * @param batch   the entities
- * @param err     may be NULL; the message names the entity and its field, by the name in JSON
- * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_NOT_FOUND (the task, parent or a message does not
- * exist); CARDBOX_CONFLICT; CARDBOX_TOO_LARGE; and the connection's
+ * @param tenant  1 to CARDBOX_TENANT_MAX bytes of UTF-8 without control characters
+ * @param batch   the tasks, messages and calls
+ * @param err     may be NULL; the message contains the id of the task, message or call and the name
+ * of the field in the HTTP API
+ * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_NOT_FOUND (a task, a parent or a message of a call
+ * does not exist); CARDBOX_CONFLICT; CARDBOX_TOO_LARGE; and the connection's
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API cardbox_status cardbox_ledger_save(cardbox *db, const char *tenant,
                                                const cardbox_ledger_batch *batch,
@@ -138,7 +144,7 @@ CARDBOX_API cardbox_status cardbox_ledger_save(cardbox *db, const char *tenant,
  * @param err     may be NULL
  * @return as cardbox_ledger_save
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API cardbox_status cardbox_task_save(cardbox *db, const char *tenant,
                                              const cardbox_task *task, cardbox_error *err);
@@ -152,7 +158,7 @@ CARDBOX_API cardbox_status cardbox_task_save(cardbox *db, const char *tenant,
  * @param err      may be NULL
  * @return as cardbox_ledger_save
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API cardbox_status cardbox_message_save(cardbox *db, const char *tenant,
                                                 const cardbox_message *message, cardbox_error *err);
@@ -166,12 +172,12 @@ CARDBOX_API cardbox_status cardbox_message_save(cardbox *db, const char *tenant,
  * @param err     may be NULL
  * @return as cardbox_ledger_save
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API cardbox_status cardbox_call_save(cardbox *db, const char *tenant,
                                              const cardbox_call *call, cardbox_error *err);
 
-/** Entities that a read found: tasks, messages or calls. Opaque; free with cardbox_ledger_free. */
+/** The result of a read: tasks, messages or calls. Opaque; free it with cardbox_ledger_free. */
 typedef struct cardbox_ledger cardbox_ledger;
 
 /**
@@ -184,25 +190,25 @@ typedef struct cardbox_ledger cardbox_ledger;
  * @param err      may be NULL
  * @return CARDBOX_OK, CARDBOX_NOT_FOUND, CARDBOX_INVALID, and the connection's
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_task_get(cardbox_ledger **out, cardbox *db,
                                                               const char *tenant,
                                                               const char *task_id,
                                                               cardbox_error *err);
 
-/** Filters of a list of tasks. Start from CARDBOX_TASK_FILTER_INIT. A task must match all that are
- * set. */
+/** A filter for lists of tasks. Start from CARDBOX_TASK_FILTER_INIT. A task must satisfy every
+ * condition that is set. */
 typedef struct cardbox_task_filter {
     size_t struct_size;            /**< set by CARDBOX_TASK_FILTER_INIT */
     bool active;                   /**< only tasks without a completion status */
     const char *completion_status; /**< only tasks with this status */
     const char *parent_task_id;    /**< only subtasks of this task */
-    int64_t from_time;             /**< ms: tasks created at this time or later; negative: any */
-    int64_t to_time;               /**< ms: tasks created at this time or earlier; negative: any */
-    unsigned limit;                /**< 1 to CARDBOX_PAGE_MAX; 0: 100 */
-    uint64_t offset;               /**< number of the newest tasks to skip */
-    bool goals;                    /**< also read the goal of each task */
+    int64_t from_time; /**< ms: only tasks created at this time or later; negative: any */
+    int64_t to_time;   /**< ms: only tasks created at this time or earlier; negative: any */
+    unsigned limit;    /**< 1 to CARDBOX_PAGE_MAX; 0: 100 */
+    uint64_t offset;   /**< number of the newest tasks to skip */
+    bool goals;        /**< true: also read the goals of the tasks */
 } cardbox_task_filter;
 
 #define CARDBOX_TASK_FILTER_INIT                                                                   \
@@ -211,16 +217,17 @@ typedef struct cardbox_task_filter {
     }
 
 /**
- * Lists tasks, newest first. cardbox_ledger_total returns their total number.
+ * Lists one page of tasks, newest first. cardbox_ledger_total returns the number of tasks on all
+ * pages.
  *
  * @param out     receives a page
  * @param db      any handle
  * @param tenant  the tenant
- * @param filter  NULL lists all
+ * @param filter  NULL: all tasks
  * @param err     may be NULL
  * @return CARDBOX_OK, CARDBOX_INVALID, and the connection's
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_tasks_query(cardbox_ledger **out, cardbox *db,
                                                                  const char *tenant,
@@ -230,14 +237,14 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_tasks_query(cardbox_ledger 
 /**
  * Lists the newest tasks that are not finished, with their goals.
  *
- * @param out     receives tasks
+ * @param out     receives the tasks
  * @param db      any handle
  * @param tenant  the tenant
  * @param limit   1 to CARDBOX_PAGE_MAX; 0: 100
  * @param err     may be NULL
  * @return CARDBOX_OK, CARDBOX_INVALID, and the connection's
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_tasks_active(cardbox_ledger **out, cardbox *db,
                                                                   const char *tenant,
@@ -245,18 +252,19 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_tasks_active(cardbox_ledger
                                                                   cardbox_error *err);
 
 /**
- * Lists messages of a task by timestamp and seq. cardbox_ledger_total returns their total number.
+ * Lists messages of a task, ordered by timestamp, then by seq. cardbox_ledger_total returns the
+ * number of all messages of the task.
  *
- * @param out      receives messages; none for a task that does not exist
+ * @param out      receives the messages; none for a task that does not exist
  * @param db       any handle
  * @param tenant   the tenant
  * @param task_id  the task
- * @param limit    0: all
+ * @param limit    maximum number of messages; 0: all
  * @param offset   number of messages to skip
  * @param err      may be NULL
  * @return CARDBOX_OK, CARDBOX_INVALID, and the connection's
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_messages_list(cardbox_ledger **out,
                                                                    cardbox *db, const char *tenant,
@@ -267,24 +275,25 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_messages_list(cardbox_ledge
 /**
  * Lists the calls of a task, oldest first.
  *
- * @param out      receives calls; none for a task that does not exist
+ * @param out      receives the calls; none for a task that does not exist
  * @param db       any handle
  * @param tenant   the tenant
  * @param task_id  the task
  * @param err      may be NULL
  * @return CARDBOX_OK, CARDBOX_INVALID, and the connection's
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_calls_list(cardbox_ledger **out, cardbox *db,
                                                                 const char *tenant,
                                                                 const char *task_id,
                                                                 cardbox_error *err);
 
-/** Returns the number of entities in a result. @param ledger a result or NULL @return the number */
+/** Returns the number of tasks, messages or calls in a result. @param ledger a result or NULL
+ * @return the number */
 CARDBOX_API size_t cardbox_ledger_count(const cardbox_ledger *ledger);
 
-/** Returns the total number of entities on all pages. @param ledger a result or NULL
+/** Returns the number of tasks or messages on all pages of a list. @param ledger a result or NULL
  * @return the number */
 CARDBOX_API int64_t cardbox_ledger_total(const cardbox_ledger *ledger);
 
@@ -293,7 +302,8 @@ CARDBOX_API int64_t cardbox_ledger_total(const cardbox_ledger *ledger);
  *
  * @param ledger  a result of tasks
  * @param index   0 to cardbox_ledger_count - 1
- * @return borrowed until cardbox_ledger_free; NULL past the end or if these are no tasks
+ * @return borrowed until cardbox_ledger_free; NULL past the end, or if the result does not contain
+ * tasks
  */
 CARDBOX_API const cardbox_task *cardbox_ledger_task(const cardbox_ledger *ledger, size_t index);
 
@@ -302,7 +312,8 @@ CARDBOX_API const cardbox_task *cardbox_ledger_task(const cardbox_ledger *ledger
  *
  * @param ledger  a result of messages
  * @param index   0 to cardbox_ledger_count - 1
- * @return borrowed until cardbox_ledger_free; NULL past the end or if these are no messages
+ * @return borrowed until cardbox_ledger_free; NULL past the end, or if the result does not contain
+ * messages
  */
 CARDBOX_API const cardbox_message *cardbox_ledger_message(const cardbox_ledger *ledger,
                                                           size_t index);
@@ -312,11 +323,12 @@ CARDBOX_API const cardbox_message *cardbox_ledger_message(const cardbox_ledger *
  *
  * @param ledger  a result of calls
  * @param index   0 to cardbox_ledger_count - 1
- * @return borrowed until cardbox_ledger_free; NULL past the end or if these are no calls
+ * @return borrowed until cardbox_ledger_free; NULL past the end, or if the result does not contain
+ * calls
  */
 CARDBOX_API const cardbox_call *cardbox_ledger_call(const cardbox_ledger *ledger, size_t index);
 
-/** Frees a result and everything borrowed from it. @param ledger a result or NULL */
+/** Frees a result and everything that was borrowed from it. @param ledger a result or NULL */
 CARDBOX_API void cardbox_ledger_free(cardbox_ledger *ledger);
 
 #ifdef __cplusplus

@@ -1,7 +1,8 @@
 /*
  * session.h: sessions. A session is a tree of entries; each entry is a line of JSON that never
- * changes. Entry ids are unique within their session. An `entry_id` at the end of a path (NULL: the
- * head) is the `leaf` of the HTTP API and may be any entry. Files are in session_file.h, writers in
+ * changes. Entry ids are unique within their session. A function that reads a path has a parameter
+ * `entry_id`: the last entry of the path, which may have children (NULL: the head). The HTTP API
+ * calls this parameter `leaf`. Imports and exports are in session_file.h, writers and scans in
  * session_writer.h, and contexts in context.h.
  */
 #ifndef CARDBOX_SESSION_H
@@ -13,40 +14,40 @@
 extern "C" {
 #endif
 
-/** The format of a session's entries. cardbox(1), ENTRIES, describes the types of both dialects.
- * The numbers never change. */
+/** The dialect of a session: the format of its entries. The manual page cardbox(1), ENTRIES,
+ * describes the types of entries in both dialects. The numbers of the dialects never change. */
 typedef enum cardbox_dialect {
-    CARDBOX_DIALECT_UNKNOWN = -1, /**< not yet known */
-    CARDBOX_DIALECT_PLAIN = 0,    /**< user, assistant, tool, tool_result, ...; no header */
+    CARDBOX_DIALECT_UNKNOWN = -1, /**< the dialect is not yet known */
+    CARDBOX_DIALECT_PLAIN = 0,    /**< types user, assistant, tool, tool_result, ...; no header */
     CARDBOX_DIALECT_PI =
         1 /**< the format of the pi coding agent: a header, then messages and more */
 } cardbox_dialect;
 
-/** A session. Its texts are borrowed from the result. */
+/** A session. The texts of the struct are borrowed from the result. */
 typedef struct cardbox_session {
     const char *session_id;
     cardbox_dialect dialect;
-    const char *header;        /**< JSON; NULL: none */
-    const char *name;          /**< a JSON string; NULL: none */
-    const char *forked_from;   /**< a session's id; NULL: none */
+    const char *header;        /**< the header, JSON; NULL: none */
+    const char *name;          /**< the name, a JSON string; NULL: none */
+    const char *forked_from;   /**< id of the session from which this one was forked; NULL: none */
     const char *head_entry_id; /**< the entry that the next append continues; NULL: none */
     int64_t entries;
-    int64_t version;        /**< grows by one with every change */
-    const char *created_at; /**< RFC 3339, UTC */
+    int64_t version;        /**< increases with every change */
+    const char *created_at; /**< RFC 3339 in UTC */
     const char *updated_at;
 } cardbox_session;
 
-/** Sessions. Opaque; free with cardbox_sessions_free. */
+/** A result with sessions. Opaque; free it with cardbox_sessions_free. */
 typedef struct cardbox_sessions cardbox_sessions;
 
 /** Options of a new session. Start from CARDBOX_SESSION_OPTIONS_INIT. */
 typedef struct cardbox_session_options {
     size_t struct_size; /**< set by CARDBOX_SESSION_OPTIONS_INIT */
     cardbox_dialect dialect;
-    const char *header; /**< for pi: a JSON object of type "session"; NULL: one is made. Up to
-                           CARDBOX_SESSION_HEADER_MAX bytes, also with `cwd` */
-    const char *cwd;    /**< `cwd` of a header that is made, UTF-8; NULL: "" */
-    bool must_be_new;   /**< if the session exists: CARDBOX_CONFLICT */
+    const char *header; /**< for the dialect pi: a JSON object of type "session", up to
+                           CARDBOX_SESSION_HEADER_MAX bytes; NULL: a header is made */
+    const char *cwd;    /**< member `cwd` of the header that is made, UTF-8; NULL: "" */
+    bool must_be_new;   /**< true: CARDBOX_CONFLICT if the session exists */
 } cardbox_session_options;
 
 #define CARDBOX_SESSION_OPTIONS_INIT                                                               \
@@ -55,20 +56,20 @@ typedef struct cardbox_session_options {
     }
 
 /**
- * Creates a session. An existing session does not change.
+ * Creates a session if it does not exist.
  *
  * @param is_new      receives true if the session was created; may be NULL
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  1 to CARDBOX_CARD_ID_MAX bytes of UTF-8 without control characters
- * @param options     NULL means CARDBOX_SESSION_OPTIONS_INIT, and an existing session may have
+ * @param options     NULL means CARDBOX_SESSION_OPTIONS_INIT, but then an existing session may have
  * either dialect
  * @param err         may be NULL
- * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_TOO_LARGE (the header); CARDBOX_CONFLICT (it exists,
- * and must_be_new was set or it has the other dialect); and the connection's. With must_be_new it
- * is not retried after a lost connection
+ * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_TOO_LARGE (the header); CARDBOX_CONFLICT (the
+ * session exists, and must_be_new was set or the dialect differs); and the connection's. With
+ * must_be_new, the call is not retried if the connection is lost after the statement was sent
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status
 cardbox_session_create(bool *is_new, cardbox *db, const char *tenant, const char *session_id,
@@ -84,7 +85,7 @@ cardbox_session_create(bool *is_new, cardbox *db, const char *tenant, const char
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND; CARDBOX_INVALID; and the connection's
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_get(cardbox_sessions **out,
                                                                  cardbox *db, const char *tenant,
@@ -92,7 +93,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_get(cardbox_session
                                                                  cardbox_error *err);
 
 /**
- * Lists the sessions of a tenant by creation, newest first, in pages.
+ * Lists one page of the sessions of a tenant, newest first (by created_at, then by session id).
  *
  * @param out     receives the page
  * @param db      any handle
@@ -102,7 +103,7 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_get(cardbox_session
  * @param err     may be NULL
  * @return CARDBOX_OK, even if the list is empty; CARDBOX_INVALID; and the connection's
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_sessions_list(cardbox_sessions **out,
                                                                    cardbox *db, const char *tenant,
@@ -114,9 +115,9 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_sessions_list(cardbox_sessi
  * Returns the number of sessions in a result.
  *
  * @param sessions  a result; NULL counts as empty
- * @return their number
+ * @return the number
  *
- * Thread safety: any thread, but one at a time.
+ * Thread safety: any thread, but only one thread at a time may use a result.
  */
 CARDBOX_API size_t cardbox_sessions_count(const cardbox_sessions *sessions);
 
@@ -125,68 +126,69 @@ CARDBOX_API size_t cardbox_sessions_count(const cardbox_sessions *sessions);
  *
  * @param sessions  a result
  * @param index     below cardbox_sessions_count
- * @return the session, borrowed until cardbox_sessions_free; NULL if there is none
+ * @return the session, borrowed until cardbox_sessions_free; NULL past the end
  *
- * Thread safety: any thread, but one at a time.
+ * Thread safety: any thread, but only one thread at a time may use a result.
  */
 CARDBOX_API const cardbox_session *cardbox_sessions_at(const cardbox_sessions *sessions,
                                                        size_t index);
 
 /**
- * Returns the cursor of the next page.
+ * Returns the cursor of the next page of a list.
  *
  * @param sessions  a result
- * @return the cursor for cardbox_sessions_list, borrowed; NULL: this is the last page
+ * @return the cursor for cardbox_sessions_list, borrowed until cardbox_sessions_free; NULL: this is
+ * the last page
  *
- * Thread safety: any thread, but one at a time.
+ * Thread safety: any thread, but only one thread at a time may use a result.
  */
 CARDBOX_API const char *cardbox_sessions_cursor(const cardbox_sessions *sessions);
 
 /**
- * Frees a result and everything borrowed from it.
+ * Frees a result and everything that was borrowed from it.
  *
  * @param sessions  a result; NULL does nothing
  *
- * Thread safety: no other use at the same time or later.
+ * Thread safety: no thread may use the result at the same time or later.
  */
 CARDBOX_API void cardbox_sessions_free(cardbox_sessions *sessions);
 
-/** An entry. Its texts are borrowed from the result. */
+/** An entry of a session. The texts of the struct are borrowed from the result. */
 typedef struct cardbox_entry {
     const char *entry_id;
-    const char *parent_id; /**< NULL: a root */
-    int64_t line;          /**< the number of its line in the session, from 0 */
-    int depth;             /**< number of entries above it */
-    const char *type;      /**< "message", "user", ...; "other": an unknown type */
-    const char *role;      /**< "user", "assistant", "tool", "system"; NULL: none */
-    const char *label;     /**< its last label; NULL: none */
-    const char *
-        missing_parent; /**< the parent in its line, if the session has no such entry; NULL: none */
-    size_t size;        /**< bytes of its JSON */
-    const char *json;   /**< its JSON, exactly; NULL: not requested, or longer than requested */
-    int64_t children;   /**< number of children, in a list of branch points; else 0 */
-    int side;           /**< in a diff: 0 on both paths, 1 on the first, 2 on the second */
+    const char *parent_id;      /**< id of the parent; NULL: the entry is a root */
+    int64_t line;               /**< number of the entry's line in the session, from 0 */
+    int depth;                  /**< number of ancestors; 0: a root */
+    const char *type;           /**< "message", "user", ...; "other": the type is unknown */
+    const char *role;           /**< "user", "assistant", "tool" or "system"; NULL: none */
+    const char *label;          /**< the last label of the entry; NULL: none */
+    const char *missing_parent; /**< id of the parent, if the session has no entry with this id;
+                                   else NULL */
+    size_t size;                /**< bytes of the entry's JSON */
+    const char *json; /**< the stored JSON; NULL: not requested, or longer than json_max */
+    int64_t children; /**< in a list of branch points: number of children; else 0 */
+    int side; /**< in a diff: the entry is on both paths (0), on the first (1), on the second (2) */
 } cardbox_entry;
 
-/** Entries. Opaque; free with cardbox_entries_free. */
+/** A result with entries. Opaque; free it with cardbox_entries_free. */
 typedef struct cardbox_entries cardbox_entries;
 
-/** Which entries of a session. */
+/** The lists of entries of a session. */
 typedef enum cardbox_entry_list {
-    CARDBOX_ENTRIES_ALL,           /**< all, in line order */
-    CARDBOX_ENTRIES_CHILDREN,      /**< children of an entry, or the roots */
-    CARDBOX_ENTRIES_LEAVES,        /**< entries without children, by the start of their branches */
+    CARDBOX_ENTRIES_ALL,           /**< all entries, in the order of their lines */
+    CARDBOX_ENTRIES_CHILDREN,      /**< children of an entry, or the roots of the session */
+    CARDBOX_ENTRIES_LEAVES,        /**< entries without children, in the order of branches */
     CARDBOX_ENTRIES_BRANCH_POINTS, /**< entries with several children */
-    CARDBOX_ENTRIES_LABELLED       /**< entries with a label, by descending id */
+    CARDBOX_ENTRIES_LABELLED       /**< entries with a label, in descending order of ids */
 } cardbox_entry_list;
 
-/** A page of entries. Start from CARDBOX_ENTRY_PAGE_INIT. */
+/** Options of a page of entries. Start from CARDBOX_ENTRY_PAGE_INIT. */
 typedef struct cardbox_entry_page {
     size_t struct_size;   /**< set by CARDBOX_ENTRY_PAGE_INIT */
-    const char *entry_id; /**< for children: the parent; NULL: the roots */
+    const char *entry_id; /**< for CARDBOX_ENTRIES_CHILDREN: the parent; NULL: the roots */
     const char *cursor;   /**< from cardbox_entries_cursor; NULL: from the first */
     unsigned limit;       /**< 1 to CARDBOX_PAGE_MAX; 0: CARDBOX_PAGE_DEFAULT */
-    size_t json_max;      /**< return lines up to this number of bytes; 0: none; SIZE_MAX: all */
+    size_t json_max; /**< JSON of up to this number of bytes is returned; 0: none; SIZE_MAX: all */
 } cardbox_entry_page;
 
 #define CARDBOX_ENTRY_PAGE_INIT                                                                    \
@@ -195,38 +197,38 @@ typedef struct cardbox_entry_page {
     }
 
 /**
- * Reads a page of a session's entries.
+ * Reads one page of a list of a session's entries.
  *
- * @param out         receives the page; cardbox_entries_cursor has the cursor of the next one
+ * @param out         receives the page; cardbox_entries_cursor returns the cursor of the next page
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session
- * @param list        which entries
+ * @param list        the list
  * @param page        NULL means CARDBOX_ENTRY_PAGE_INIT
  * @param err         may be NULL
- * @return CARDBOX_OK, CARDBOX_INVALID; CARDBOX_NOT_FOUND: no such session, or no such parent; and
- * the connection's
+ * @return CARDBOX_OK; CARDBOX_INVALID; CARDBOX_NOT_FOUND (no such session or parent); and the
+ * connection's
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_entries(
     cardbox_entries **out, cardbox *db, const char *tenant, const char *session_id,
     cardbox_entry_list list, const cardbox_entry_page *page, cardbox_error *err);
 
 /**
- * Reads entries by id, with their lines.
+ * Reads entries by id, with their JSON.
  *
  * @param out         receives the entries that exist, in any order
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session
- * @param entry_ids   their ids
+ * @param entry_ids   `count` entry ids
  * @param count       up to CARDBOX_PAGE_MAX
  * @param err         may be NULL
- * @return CARDBOX_OK, even if none exists; CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the
- *         connection's
+ * @return CARDBOX_OK, even if no such session or entry exists; CARDBOX_INVALID; CARDBOX_TOO_LARGE;
+ * and the connection's
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_get_entries(
     cardbox_entries **out, cardbox *db, const char *tenant, const char *session_id,
@@ -239,38 +241,39 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_get_entries(
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session
- * @param entry_id    the path's end; NULL: the head
- * @param from        number of entries to skip, from the root
+ * @param entry_id    the last entry of the path; NULL: the head
+ * @param from        number of entries to skip at the root's end of the path
  * @param limit       maximum number of entries; 0: all
- * @param with_json   true: return their lines
+ * @param with_json   true: the result has the JSON of the entries
  * @param err         may be NULL
- * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session or entry); CARDBOX_TOO_LARGE (lines of
- * over 256 MiB); CARDBOX_INVALID; and the connection's
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session or entry); CARDBOX_TOO_LARGE (the JSON of
+ * the entries exceeds 256 MiB); CARDBOX_INVALID; and the connection's
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_path(
     cardbox_entries **out, cardbox *db, const char *tenant, const char *session_id,
     const char *entry_id, size_t from, size_t limit, bool with_json, cardbox_error *err);
 
 /**
- * Compares the paths of two entries. The result begins with their last common entry (side 0), if
- * there is one. The entries below it on the path of the first (side 1) and of the second (side 2)
- * follow, each from the root down.
+ * Compares the paths of two entries, `a` and `b`. The result begins with the last entry that both
+ * paths have (side 0), if there is one. The other entries of the path of `a` (side 1) follow, then
+ * the other entries of the path of `b` (side 2). The entries of a side are in the order from the
+ * root to `a` or `b`.
  *
  * @param out         receives the entries
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session
  * @param a           an entry
- * @param b           another
- * @param limit       maximum number for each side; 0: CARDBOX_PAGE_MAX
- * @param json_max    return lines up to this number of bytes; 0: none; SIZE_MAX: all
+ * @param b           another entry
+ * @param limit       maximum number of entries of each side; 0: CARDBOX_PAGE_MAX
+ * @param json_max    JSON of up to this number of bytes is returned; 0: none; SIZE_MAX: all
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session or entry); CARDBOX_INVALID; and the
  *         connection's
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_diff(
     cardbox_entries **out, cardbox *db, const char *tenant, const char *session_id, const char *a,
@@ -280,9 +283,9 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_diff(
  * Returns the number of entries in a result.
  *
  * @param entries  a result; NULL counts as empty
- * @return their number
+ * @return the number
  *
- * Thread safety: any thread, but one at a time.
+ * Thread safety: any thread, but only one thread at a time may use a result.
  */
 CARDBOX_API size_t cardbox_entries_count(const cardbox_entries *entries);
 
@@ -291,50 +294,51 @@ CARDBOX_API size_t cardbox_entries_count(const cardbox_entries *entries);
  *
  * @param entries  a result
  * @param index    below cardbox_entries_count
- * @return the entry, borrowed until cardbox_entries_free; NULL if there is none
+ * @return the entry, borrowed until cardbox_entries_free; NULL past the end
  *
- * Thread safety: any thread, but one at a time.
+ * Thread safety: any thread, but only one thread at a time may use a result.
  */
 CARDBOX_API const cardbox_entry *cardbox_entries_at(const cardbox_entries *entries, size_t index);
 
 /**
- * Returns the cursor of the next page.
+ * Returns the cursor of the next page of a list.
  *
  * @param entries  a result of cardbox_session_entries
- * @return the cursor for the next page, borrowed; NULL: this is the last page
+ * @return the cursor for the next page, borrowed until cardbox_entries_free; NULL: this is the last
+ * page
  *
- * Thread safety: any thread, but one at a time.
+ * Thread safety: any thread, but only one thread at a time may use a result.
  */
 CARDBOX_API const char *cardbox_entries_cursor(const cardbox_entries *entries);
 
 /**
- * Frees a result and everything borrowed from it.
+ * Frees a result and everything that was borrowed from it.
  *
  * @param entries  a result; NULL does nothing
  *
- * Thread safety: no other use at the same time or later.
+ * Thread safety: no thread may use the result at the same time or later.
  */
 CARDBOX_API void cardbox_entries_free(cardbox_entries *entries);
 
-/** The counts of a session, also in the report of an import. */
+/** The counts of a session, which are also part of the report of an import. */
 typedef struct cardbox_session_counts {
     int64_t entries, roots, leaves, branch_points;
     int64_t max_depth;
-    int64_t dangling_parents; /**< roots whose parent is missing */
+    int64_t dangling_parents; /**< entries whose parent is not in the session */
 } cardbox_session_counts;
 
 /**
- * Counts the entries, roots, leaves and branch points of a session. The time grows with the number
- * of branches.
+ * Counts the entries, roots, leaves and branch points of a session. The cost is proportional to the
+ * number of branches.
  *
- * @param out         receives the numbers
+ * @param out         receives the counts
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND; CARDBOX_INVALID; and the connection's
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_count(cardbox_session_counts *out,
                                                                    cardbox *db, const char *tenant,
@@ -344,11 +348,14 @@ CARDBOX_API CARDBOX_MUSTCHECK cardbox_status cardbox_session_count(cardbox_sessi
 /** Options of an append. Start from CARDBOX_SESSION_APPEND_OPTIONS_INIT. */
 typedef struct cardbox_session_append_options {
     size_t struct_size; /**< set by CARDBOX_SESSION_APPEND_OPTIONS_INIT */
-    const char *key;    /**< up to CARDBOX_KEY_MAX bytes: a repeated key appends nothing; or NULL */
-    int64_t expected_version; /**< if the session has another version: CARDBOX_CONFLICT; 0: any */
-    char **answer; /**< receives JSON with the ids, to be freed with cardbox_free. For an entry of
-                      an unknown type it has `not_in_context`, the reason. It is set to NULL after a
-                      failure or if memory is exhausted. May be NULL */
+    const char *key;    /**< idempotency key, up to CARDBOX_KEY_MAX bytes: calls with the same key
+                           append once; or NULL */
+    int64_t expected_version; /**< version that the session must have, else CARDBOX_CONFLICT; 0: any
+                                 version */
+    char **answer; /**< receives JSON with the ids and outcomes of the entries, to be freed with
+                      cardbox_free. An entry of an unknown type has the member `not_in_context`, the
+                      reason why no context contains it. After a failure, or if memory is exhausted,
+                      NULL is stored. `answer` may be NULL */
 } cardbox_session_append_options;
 
 #define CARDBOX_SESSION_APPEND_OPTIONS_INIT                                                        \
@@ -357,28 +364,29 @@ typedef struct cardbox_session_append_options {
     }
 
 /**
- * Appends entries, all or none. The head moves to the last one. An entry without an id gets an id,
- * and the present time if it has no timestamp. An entry without a parentId continues the previous
- * entry; the first continues the head. An entry that exists with the same bytes does not change and
- * keeps its parent, so a call can be repeated.
+ * Appends entries to a session, all or none. The head moves to the last entry. An entry without an
+ * id gets an id, and the current time if it has no timestamp. The parent of an entry without a
+ * parentId is the previous entry of the call, or for the first entry the head. An entry that is
+ * already stored with the same bytes stays unchanged and keeps its parent, so a call can be
+ * repeated.
  *
  * @param version     receives the session's version after the call; may be NULL
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session, which must exist
  * @param entries     JSON objects with a type and the members that the type requires. A parentId
- * (null: a root) must be in the session or earlier in the list. Line feeds between tokens are
- * removed
- * @param count       up to CARDBOX_ENTRIES_PER_APPEND_MAX
- * @param options     NULL means CARDBOX_SESSION_APPEND_OPTIONS_INIT; with a key each entry needs an
- * id
+ * (null: a root) must be the id of an entry that is in the session or earlier in `entries`. Line
+ * feeds between JSON tokens are removed
+ * @param count       number of entries, up to CARDBOX_ENTRIES_PER_APPEND_MAX
+ * @param options     NULL means CARDBOX_SESSION_APPEND_OPTIONS_INIT; if a key is set, each entry
+ * must have an id
  * @param err         may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND (no such session, parent or labelled entry);
- * CARDBOX_CONFLICT (other content with this id, another version or dialect, a used key);
- * CARDBOX_INVALID (see err->message); CARDBOX_TOO_LARGE; and the connection's. With
- * expected_version and without a key, it is not retried after a lost connection
+ * CARDBOX_CONFLICT (an id or the key was used before, or the version or dialect differs);
+ * CARDBOX_INVALID; CARDBOX_TOO_LARGE; and the connection's. With expected_version and without a
+ * key, the call is not retried if the connection is lost after the statement was sent
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status
 cardbox_session_append(int64_t *version, cardbox *db, const char *tenant, const char *session_id,
@@ -386,57 +394,59 @@ cardbox_session_append(int64_t *version, cardbox *db, const char *tenant, const 
                        const cardbox_session_append_options *options, cardbox_error *err);
 
 /**
- * Moves the head, the entry that the next append continues and whose context is the default.
+ * Moves the head of a session to an entry. The next append continues the head, and contexts end at
+ * the head by default.
  *
  * @param version     receives the session's version after the call; may be NULL
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session
  * @param entry_id    the new head
- * @param expected    the expected current head; "": none; NULL: any
+ * @param expected    the entry at which the head must be; "": there must be no head; NULL: any
  * @param err         may be NULL
  * @return CARDBOX_OK, also if the entry is the head already; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT
- * (the head is not the expected one); CARDBOX_INVALID; and the connection's. With `expected` it is
- * not retried after a lost connection
+ * (the head is not at `expected`); CARDBOX_INVALID; and the connection's. If `expected` is not
+ * NULL, the call is not retried if the connection is lost after the statement was sent
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status
 cardbox_session_move_head(int64_t *version, cardbox *db, const char *tenant, const char *session_id,
                           const char *entry_id, const char *expected, cardbox_error *err);
 
 /**
- * Creates a session from the path of an entry. The lines are copied.
+ * Creates a session with copies of the entries on a path of another session.
  *
- * @param entries         receives the number of entries; may be NULL
+ * @param entries         receives the number of copied entries; may be NULL
  * @param db              any handle
  * @param tenant          the tenant
  * @param session_id      the session
- * @param entry_id        the path's end; NULL: the head
+ * @param entry_id        the last entry of the path; NULL: the head
  * @param new_session_id  the id of the new session, which must not exist
  * @param err             may be NULL
  * @return CARDBOX_OK; CARDBOX_NOT_FOUND; CARDBOX_CONFLICT (the new session exists);
  * CARDBOX_INVALID; and the connection's
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API CARDBOX_MUSTCHECK cardbox_status
 cardbox_session_fork(int64_t *entries, cardbox *db, const char *tenant, const char *session_id,
                      const char *entry_id, const char *new_session_id, cardbox_error *err);
 
 /**
- * Deletes a session permanently, with all its lines. The session becomes invisible at once. Its
- * lines are removed before this function returns, in the transaction of `db`, or in several short
- * transactions of a pool. After a failure, the next call or gc removes the rest. Until then no
- * session with its id can be created.
+ * Deletes a session permanently, with all its lines. The session can't be read any more as soon as
+ * the first part of its lines is deleted. The function deletes the lines in the transaction of
+ * `db`, or, if `db` is a pool, in several short transactions. After a failure, a repeated call or
+ * gc deletes the remaining lines. As long as lines remain, no session with this id can be created.
  *
  * @param db          any handle
  * @param tenant      the tenant
  * @param session_id  the session
  * @param err         may be NULL
- * @return CARDBOX_OK; CARDBOX_NOT_FOUND; CARDBOX_FORBIDDEN; CARDBOX_INVALID; and the connection's
+ * @return CARDBOX_OK; CARDBOX_NOT_FOUND; CARDBOX_FORBIDDEN (the database role is a worker's);
+ * CARDBOX_INVALID; and the connection's
  *
- * Thread safety: as the handle.
+ * Thread safety: that of the handle `db`.
  */
 CARDBOX_API cardbox_status cardbox_session_delete(cardbox *db, const char *tenant,
                                                   const char *session_id, cardbox_error *err);

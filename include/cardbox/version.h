@@ -1,11 +1,12 @@
 /*
- * version.h: the version, which the build reads from here, and the marks of exported symbols.
+ * version.h: the version of the library, which the Makefile reads from this file, and the attribute
+ * macros of exported functions.
  */
 #ifndef CARDBOX_VERSION_H
 #define CARDBOX_VERSION_H
 
-/* While MAJOR is 0, each MINOR has its own ABI and the soname libcardbox.so.MAJOR.MINOR: programs
- * must be compiled with the headers of the library that they use. */
+/* While MAJOR is 0, each MINOR version has its own ABI and the soname libcardbox.so.MAJOR.MINOR. A
+ * program must be compiled with the headers of the MINOR version that it runs with. */
 #define CARDBOX_VERSION_MAJOR 0
 #define CARDBOX_VERSION_MINOR 2
 #define CARDBOX_VERSION_PATCH 0
@@ -26,7 +27,7 @@ extern "C" {
 /**
  * Returns the version of the running library, as "MAJOR.MINOR.PATCH".
  *
- * Compare with CARDBOX_VERSION, the version of the header that was compiled against.
+ * CARDBOX_VERSION is the version of the headers that the program was compiled with.
  *
  * @return static text, never NULL
  *
