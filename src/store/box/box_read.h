@@ -50,8 +50,7 @@ enum box_column {
     /* BOX_HEAD and BOX_IDS reuse columns: */
     BOX_COL_VERSION = BOX_COL_POS,                     /* int8: BOX_HEAD */
     BOX_COL_UPDATED = BOX_COL_CARD + CARD_COL_EXPIRES, /* timestamptz: BOX_HEAD */
-    BOX_COL_IDS =
-        BOX_COL_CARD + CARD_COL_METADATA, /* jsonb: parent_ids of a BOX_HEAD, ids of a BOX_IDS */
+    BOX_COL_IDS = BOX_COL_CARD + CARD_COL_METADATA, /* jsonb: BOX_HEAD: parent_ids; BOX_IDS: ids */
     BOX_COL_CREATED = BOX_COL_CARD + CARD_COL_CREATED /* timestamptz: BOX_HEAD */
 };
 
