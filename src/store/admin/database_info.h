@@ -10,7 +10,8 @@
 
 /* Returns the identity of a database and its timeline, from the rows of the statement
  * cluster_identity. A primary and its standbys have the same identity. Returns 0 if there is no
- * row, or if `is_standby` differs from what the server is. */
+ * row, or if the server is a standby but `is_standby` is false, or a primary but `is_standby` is
+ * true. */
 int64_t cluster_identity_of(const store_rows *rows, bool is_standby);
 
 /* Reads the identity of a primary; 0: the server is a standby. */

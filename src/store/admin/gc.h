@@ -1,7 +1,7 @@
 /*
  * gc.h: garbage collection (gc) for all tenants, batch by batch: expired and deleted cards, deleted
- * boxes, segments of boxes that nothing refers to, and the rows of deleted sessions. Servers and
- * the command line use it.
+ * boxes, segments of boxes that nothing refers to, and the rows of deleted sessions. Used by
+ * cardboxd and by `cardbox gc`.
  */
 #ifndef STORE_GC_H
 #define STORE_GC_H

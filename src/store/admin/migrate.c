@@ -20,8 +20,8 @@
  * two databases can conflict. */
 #define ATTEMPTS_MAX 6
 
-/* Milliseconds that one attempt to lock a table waits. While it waits, other sessions that need the
- * table, even readers, wait behind it. */
+/* Milliseconds that one attempt to lock a table waits. While an attempt waits, other sessions that
+ * need the table, even readers, wait behind it. */
 #define LOCK_WAIT_MS 2000
 
 #define LOCK_NAME "cardbox.migrate"
@@ -89,7 +89,7 @@ static cardbox_status connect_database(migrator *m, const char *conninfo)
     given.conninfo = conninfo;
     given.application_name = "cardbox-migrate";
     given.no_named_statements =
-        true; /* then no statement_timeout is set, since building an index may last long */
+        true; /* also leaves statement_timeout unset, since building an index may last long */
     options_complete(&options, &given);
     cardbox_status status = conninfo_check(options.conninfo, m->err);
     if (status != CARDBOX_OK)
@@ -349,10 +349,10 @@ static bool is_deadlock(const cardbox_error *err)
     return strcmp(err->sqlstate, "40P01") == 0;
 }
 
-/* Locks all tables of a migration before its first statement. A migration that builds an index and
- * then drops one blocks writers first and readers later. A transaction that has read the table and
- * then writes to it would wait for the migration, and the migration for the transaction: a
- * deadlock. */
+/* After a deadlock: locks all tables that a migration names, before its first statement. A
+ * migration that builds an index and then drops one blocks writers first and readers later. A
+ * transaction that has read the table and then writes to it would wait for the migration, and the
+ * migration for the transaction: a deadlock. */
 static cardbox_status lock_tables(migrator *m, const migration *one, const char *doing)
 {
     const char *values[] = {one->text};
@@ -467,8 +467,8 @@ static void report(const migrator *m, int version, const char *name, bool now)
         m->how->report(m->how->arg, &(migrate_step){version, name, now});
 }
 
-/* Rejects encodings other than UTF-8. They can't hold all characters of JSON, so that some cards
- * would fail. */
+/* Rejects encodings other than UTF-8. Other encodings can't hold all characters of JSON, so that
+ * some cards could not be stored. */
 static cardbox_status check_encoding(migrator *m)
 {
     const char *encoding = PQparameterStatus(m->conn, "server_encoding");
@@ -513,7 +513,8 @@ static cardbox_status run_migrations(migrator *m)
 }
 
 /* Applies functions. `were_current` is m->current before the migrations, which have already applied
- * the functions that they need. It decides which functions are reported as applied now. */
+ * the functions that they need. `were_current` decides which functions are reported as applied now.
+ */
 static cardbox_status run_functions(migrator *m, const bool *were_current)
 {
     static const char doing[] = "applying the functions";

@@ -37,8 +37,8 @@ typedef struct migrate_how {
 
 /* Applies the migrations that are missing, then the functions whose files have changed. A dry run
  * only reports them. Returns CARDBOX_CONFLICT and changes nothing if a migration was edited after
- * it was applied, or if an earlier migration is not recorded. The same if the database is of a
- * newer release or of a development version. */
+ * it was applied, or if an earlier migration is not recorded. Also returns CARDBOX_CONFLICT if the
+ * database is of a newer release or of a development version. */
 cardbox_status migrate_run(const char *conninfo, const migrate_how *how, cardbox_error *err);
 
 /* Like migrate_run, with the schema `build`, for tests. */

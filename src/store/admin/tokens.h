@@ -51,7 +51,7 @@ cardbox_status tokens_create(token_made *out, cardbox *db, const token_input *in
 enum {
     TOKEN_ID,
     TOKEN_NAME,
-    TOKEN_TENANTS, /* a JSON array; NULL: all */
+    TOKEN_TENANTS, /* a JSON array of tenants; NULL: all */
     TOKEN_SCOPES,  /* a JSON array */
     TOKEN_CREATED,
     TOKEN_EXPIRES,
@@ -64,7 +64,7 @@ enum {
 cardbox_status tokens_list(store_rows **out, cardbox *db, cardbox_error *err);
 
 /* Revokes a token by its id, if the text is a number, or by its name. *out receives the id.
- * CARDBOX_NOT_FOUND: no token has this id, or no unrevoked one this name. */
+ * CARDBOX_NOT_FOUND: no token has this id, or no unrevoked token has this name. */
 cardbox_status tokens_revoke(int64_t *out, cardbox *db, const char *id_or_name, cardbox_error *err);
 
 /* Columns of tokens_watch: see tokens_changed.sql. */

@@ -75,7 +75,7 @@ void append_batcher_free(append_batcher *b)
 /* --- choosing leaders and batches: callers hold the lock --- */
 
 /* Returns true if `leader` may send `one`: `one` waits, and no other leader is sending an append to
- * the same box. That leader's statement has locked the box. */
+ * the same box. The statement of such a leader has locked the box. */
 static bool may_send(const append_batcher *b, const pending *leader, const pending *one)
 {
     if (one->leader != NULL)
@@ -99,8 +99,8 @@ static bool elect(append_batcher *b, pending *one)
     return true;
 }
 
-/* Makes the oldest append that may be sent the next leader. Returns it, or NULL; the caller wakes
- * it. */
+/* Makes the oldest append that may be sent the next leader. Returns this append, or NULL; the
+ * caller wakes its thread. */
 static pending *elect_next(append_batcher *b)
 {
     pending *p = b->first;

@@ -17,9 +17,9 @@ void append_batcher_free(append_batcher *b);
 /*
  * Appends to a box, in a batch with appends of other threads if there are any. CARDBOX_OK with an
  * outcome of 0 or BOX_LOCKED in `change`: it is safe to send the append again, and the caller sends
- * it alone. After an error the caller does not repeat it. `began_us` (clock_us) is when the call
- * began. An append waits for a connection at most acquire_timeout_ms after it, and for a batch at
- * most half as long.
+ * it alone. After an error the caller does not repeat the append. `began_us` (clock_us) is when the
+ * call began. An append waits for a connection until at most acquire_timeout_ms after `began_us`,
+ * and for a batch half as long.
  */
 cardbox_status append_batcher_run(append_batcher *b, const box_append *append, int64_t began_us,
                                   box_change *change, cardbox_error *err);

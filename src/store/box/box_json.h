@@ -26,8 +26,8 @@ typedef struct box_view {
     size_t card_count;
 } box_view;
 
-/* Sorts the rows of one box. `index` has the numbers of its `count` rows in `from`. False: out of
- * memory. */
+/* Sorts the rows of one box. `index` has the numbers of the box's `count` rows in `from`. False:
+ * out of memory. */
 bool box_view_read(box_view *out, const store_rows *from, const int *index, size_t count,
                    arena *memory);
 

@@ -15,7 +15,7 @@ typedef struct box_read {
     slice tenant;
     uuid16 box_id;
     int want;
-    int64_t tail; /* read only the last ids, this number of them; negative: not set */
+    int64_t tail; /* number of ids to read from the end of the list; negative: not set */
     int64_t skip; /* number of ids to skip at the start; ignored if `tail` is set */
     int64_t most; /* maximum number of ids; negative: to the end; ignored if `tail` is set */
     int64_t at_version, at_length; /* read this version, or the first at_length ids of the current

@@ -59,7 +59,7 @@ static cardbox_status check_uuid(uuid16 *out, const char *what, const char *text
                      error_shown(slice_of(text)), text);
 }
 
-/* Parses the box id that the caller passed. NULL: makes a new id. */
+/* Parses the box id that the caller passed, or makes a new id if it is NULL. */
 static cardbox_status uuid_or_new(uuid16 *out, const char *what, const char *text,
                                   cardbox_error *err)
 {
@@ -69,7 +69,7 @@ static cardbox_status uuid_or_new(uuid16 *out, const char *what, const char *tex
     return CARDBOX_OK;
 }
 
-/* Returns ids as a JSON array, which is built in `json`. If that fails, `json` has failed. */
+/* Returns ids as a JSON array, which is built in `json`. If memory runs out, `json` has failed. */
 static slice ids_json(buf *json, const char *const *ids, size_t count)
 {
     *json = BUF_INIT(REQUEST_MAX);

@@ -30,7 +30,7 @@ typedef struct client_card {
     slice tenant, card_id;
     slice content, metadata, tool_calls; /* JSON */
     slice tool_call_id;
-    slice type, role, step_id, trace_id, agent_turn_id, author_id; /* added to the metadata */
+    slice type, role, step_id, trace_id, agent_turn_id, author_id; /* become metadata members */
     slice created_at;
     int32_t ttl_seconds; /* 0: unlimited */
     bool sealed, strict, restore;

@@ -137,7 +137,7 @@ static void add_content(buf *out, const card_row *card, scan_value content, cons
         buf_char(out, '}');
 }
 
-/* Adds the members that CardBox adds to the usual ones of a card, and ends the object. */
+/* Adds the members expires_at, content_class and sealed, and ends the object. */
 static void add_extras(buf *out, const card_row *card, const char *class_name)
 {
     if (card->has_expiry)

@@ -1,6 +1,6 @@
 /*
- * cards.c: the public functions of <cardbox/card.h>. Most check their arguments, run one statement,
- * and make a result from its rows.
+ * cards.c: the public functions of <cardbox/card.h>. Most of them check their arguments, run one
+ * statement, and make a result from its rows.
  */
 #include "cardbox/card.h"
 

@@ -1,6 +1,6 @@
 /*
- * client.c: handles and retries. Only this file and append_batcher.c decide whether the SDK sends a
- * failed statement again.
+ * client.c: makes and frees handles, and retries failed statements. Only this file and
+ * append_batcher.c decide whether the SDK sends a failed statement again.
  */
 #include "store/client/client.h"
 
@@ -110,8 +110,8 @@ static cardbox_status warm_up(store_pool *pool, cardbox_error *err)
     return status;
 }
 
-/* Checks that the database has every migration and function of this library. Newer ones are
- * accepted. */
+/* Checks that the database has every migration and function of this library. A database with newer
+ * migrations and functions is accepted. */
 static cardbox_status check_schema(cardbox *db, cardbox_error *err)
 {
     store_rows *rows = NULL;

@@ -12,9 +12,9 @@ typedef enum client_kind { CLIENT_POOL, CLIENT_TRANSACTION, CLIENT_BORROWED } cl
 
 struct cardbox {
     client_kind kind;
-    store_pool *pool;                      /* NULL for a borrowed connection */
-    store_conn *conn;                      /* NULL for a pool */
-    struct append_batcher *append_batcher; /* only for a pool */
+    store_pool *pool;                      /* the pool; NULL for a borrowed connection */
+    store_conn *conn;                      /* the connection; NULL for a pool */
+    struct append_batcher *append_batcher; /* set only for a pool */
 };
 
 /* How safe it is to send a statement again. It is safe if running it twice has the effect of
@@ -38,7 +38,7 @@ cardbox_status client_run(cardbox *db, statement_id id, params *p, client_safety
 cardbox_status client_run_since(cardbox *db, int64_t began_us, statement_id id, params *p,
                                 client_safety safety, store_rows **rows, cardbox_error *err);
 
-/* Like cardbox_begin, with another statement to begin the transaction. */
+/* Like cardbox_begin, but begins the transaction with the statement `begin`. */
 cardbox_status client_begin(cardbox **tx, cardbox *db, statement_id begin, cardbox_error *err);
 
 #endif

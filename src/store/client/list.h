@@ -35,7 +35,7 @@ const char *list_cursor_text(arena *memory, int64_t micros, slice id);
  * is malformed, or if the arena has failed. */
 bool list_cursor_read(list_cursor *out, slice text, arena *memory);
 
-/* The same for a list of boxes, whose ids are UUIDs. */
+/* Like list_cursor_read, for a list of boxes, whose ids are UUIDs. */
 bool list_cursor_read_box(list_cursor *out, slice text, arena *memory);
 
 /* Reads a cursor that is a number above 0. */

@@ -12,7 +12,7 @@
 cardbox_status context_options_read(context_request *out, const cardbox_context_options *options,
                                     cardbox_error *err);
 
-/* Writes the context and its report. `head` is the open JSON object that begins the report. It
+/* Writes the context and its report. `head` is the open JSON object that begins the report. `head`
  * becomes a part of the result; on failure it is freed. Fails like context_write_checked. */
 cardbox_status context_result_new(cardbox_context **out, context *ctx, cardbox_format format,
                                   buf *head, cardbox_error *err);

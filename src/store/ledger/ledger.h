@@ -35,9 +35,9 @@ typedef struct message_input {
 typedef struct call_input {
     slice call_id, task_id, ability, status;
     slice parameters; /* token */
-    slice details;    /* token; ptr NULL: unchanged; of a new call: "{}" */
+    slice details;    /* token; ptr NULL: unchanged, or "{}" for a new call */
     slice start_id, end_id;
-    bool has_created; /* false: unchanged; of a new call: updated_at */
+    bool has_created; /* false: created_at is unchanged, or updated_at for a new call */
     bool has_updated; /* false: updated_at is now */
     int64_t created_ms, updated_ms;
 } call_input;
@@ -85,7 +85,7 @@ typedef enum ledger_outcome {
     LEDGER_DIFFERS = 4,    /* it exists with other values */
     LEDGER_NO_TASK = 5,    /* no such task; of a task: no such parent */
     LEDGER_NO_MESSAGE = 6, /* a call: its task has no such start or end message */
-    LEDGER_STALE = 7,      /* its status can't change to this one, or the stored update is newer */
+    LEDGER_STALE = 7, /* its status can't change to the given one, or the stored update is newer */
     LEDGER_LEASE_LOST = 8, /* the worker's lease of the task has ended: nothing was written */
     LEDGER_FINISHED = 9,   /* the task is finished */
     LEDGER_NOT_ENDED = 10, /* the lease was not ended, because a user has sent a newer message */

@@ -13,10 +13,11 @@
  * NULL if both are NULL, or if the arena has failed. */
 slice ledger_token(arena *memory, const char *text, const char *json);
 
-/* The first returns the decoded text of a token as a C string: U+FFFD replaces NULs and halves of
- * surrogate pairs. The second returns a copy of the token. Both return NULL for a token with ptr
- * NULL. */
+/* Returns the decoded text of a token as a C string: U+FFFD replaces NULs and halves of surrogate
+ * pairs. NULL: the token has ptr NULL, or memory ran out. */
 const char *ledger_token_text(arena *memory, slice token);
+
+/* Returns a copy of a token as a C string. NULL: the token has ptr NULL, or memory ran out. */
 const char *ledger_token_json(arena *memory, slice token);
 
 /* Convert an array of structs to an array of inputs in the arena. Entities without a task_id get

@@ -12,7 +12,7 @@
 #include "store/project/members.h"
 #include "store/box/box_write.h"
 
-/* More than the members of any kind of line. */
+/* Maximum number of members of a kind of line. */
 enum { MEMBERS_MAX = 16 };
 
 /* --- members --- */

@@ -41,7 +41,7 @@ typedef struct session_input {
 typedef struct import_item {
     uint64_t number; /* number of the line */
     transfer_kind kind;
-    bool refused; /* set after it was sent, as is box.is_new */
+    bool refused; /* set when the item's outcome is known, as is box.is_new */
     slice tenant;
     slice session_id;
     card_input card;
@@ -70,7 +70,7 @@ cardbox_status import_item_read(import_item *out, uint64_t number, slice line, b
 
 void import_item_free(import_item *item);
 
-/* Returns a batch with the item's task, message or call. It points into the item. */
+/* Returns a batch with the item's task, message or call. The batch points into the item. */
 ledger_batch item_ledger_batch(const import_item *item);
 
 /* Bytes of the item's line and of its converted content. */

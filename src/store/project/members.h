@@ -17,7 +17,7 @@ typedef enum member_type {
                           card */
     MEMBER_OBJECT,     /* an object, kept to the byte */
     MEMBER_JSONB,      /* any JSON that jsonb can hold */
-    MEMBER_IDS,        /* an array of strings; null: [] */
+    MEMBER_IDS,        /* an array of strings; null is read as [] */
     MEMBER_UUID,       /* import only, as is MEMBER_IDS: export_boxes.c writes boxes */
     MEMBER_CONTENT,    /* the content of a card: item.c checks it */
     MEMBER_BOOL,       /* exported only if it is true */
@@ -47,8 +47,9 @@ typedef struct member {
                       member has a value; 0: none */
 } member;
 
-/* A kind of line. Its statement has the parameters tenant, keys of the last row of the previous
- * page (NULLs: the first page), and number of rows. It returns the rows after these keys. */
+/* A kind of line. The statement of a kind has the parameters tenant, keys of the last row of the
+ * previous page (NULLs: the first page), and number of rows. The statement returns the rows after
+ * these keys. */
 enum { EXPORT_KEYS = 3 };
 typedef struct member_kind {
     const char *name;

@@ -76,8 +76,8 @@ cardbox_status import_finish(store_import *in, cardbox_error *err);
 
 const import_result *import_so_far(const store_import *in);
 
-/* Returns the largest n for which lines 1 to n have all been written or reported. Valid after a
- * failure too. */
+/* Returns the largest n for which lines 1 to n have all been written or reported. The number is
+ * valid after a failure too. */
 uint64_t import_settled(const store_import *in);
 
 /* Appends the members "lines", one for each kind ("cards" and so on), "other" and

@@ -16,7 +16,8 @@ static bool is_call(scan_value block)
 }
 
 /* Joins the texts of pi's content blocks with line feeds, as a JSON string without its quotes.
- * Skips tool calls and thinking. Returns false if a block is none of these and not a text. */
+ * Skips tool calls and thinking. Returns false if there is a block of another kind that is not a
+ * text. */
 static bool join_texts(buf *out, scan_value content)
 {
     scan_value block, text;

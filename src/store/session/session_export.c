@@ -36,7 +36,7 @@ static void write_bytes(exporter *x, slice bytes)
 static cardbox_status write_other_line(exporter *x, slice bytes)
 {
     bool ends_line =
-        bytes.len > 0 && bytes.ptr[0] == '\n'; /* it ends the previous line, or is a blank line */
+        bytes.len > 0 && bytes.ptr[0] == '\n'; /* the line feed ends the previous or a blank line */
     session_lines lines = session_lines_of((slice){bytes.ptr + ends_line, bytes.len - ends_line});
     session_line line;
 

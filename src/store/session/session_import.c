@@ -29,7 +29,7 @@ typedef struct importer {
     session_lines lines;
     bool has_entries, is_at_end;
     bool force;
-    arena memory; /* for the header's id and the gaps */
+    arena memory; /* has the header's id and the data of `gaps` */
     cardbox_error *err;
 } importer;
 
@@ -86,8 +86,8 @@ static cardbox_status send_batch(importer *in)
 
 /* --- lines --- */
 
-/* Reads a header. Only the first one counts, and only before all entries; any other is reported. If
- * the caller gave no session id, the header's id is used. */
+/* Reads a header. Only the first header counts, and only before all entries; any other header is
+ * reported. If the caller gave no session id, the header's id is used. */
 static cardbox_status read_header(importer *in, const session_line *line)
 {
     session_header header;

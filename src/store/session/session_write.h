@@ -86,13 +86,14 @@ void session_batch_free(session_batch *batch);
 /* Removes all lines. False: out of memory. */
 bool session_batch_reset(session_batch *batch);
 
-/* Adds an entry. Its id and parent must stay valid as long as the batch. NULL: out of memory. */
+/* Adds an entry. The id and the parent of the entry must stay valid as long as the batch. NULL: out
+ * of memory. */
 pending_line *session_batch_add(session_batch *batch, const session_entry *entry);
 
 /*
- * Adds an entry that a client sent: a JSON object with a type. If it has no id, it gets an id and,
- * if it has none, a timestamp. If it has no parentId, its parent is the previous entry of the
- * batch; the parent of the first entry is then the head. JSON with line breaks is replaced by a
+ * Adds an entry that a client sent: a JSON object with a type. An entry without an id gets an id,
+ * and a timestamp if it has none. An entry without a parentId becomes a child of the previous entry
+ * of the batch; the first entry becomes a child of the head. JSON with line breaks is replaced by a
  * copy without white space. Fails with CARDBOX_INVALID, CARDBOX_TOO_LARGE and CARDBOX_NOMEM.
  */
 cardbox_status session_batch_append(session_batch *batch, slice json, cardbox_error *err);

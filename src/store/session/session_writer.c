@@ -143,7 +143,7 @@ const char *cardbox_session_append_entry(cardbox_session_writer *writer, const c
     return add_entry(writer, slice_of(json), err);
 }
 
-/* An entry of the dialect plain. After a failure it is not appended. */
+/* An entry of the dialect plain. After a failure the entry is not appended. */
 typedef struct plain_entry {
     cardbox_session_writer *writer;
     buf json;

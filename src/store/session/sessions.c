@@ -155,7 +155,7 @@ static int compare_depths(const void *left, const void *right)
 typedef struct leaf_row {
     int row;
     slice entry_id; /* {NULL, 0}: the head of an empty session */
-    int64_t length; /* entries of the whole path */
+    int64_t length; /* number of entries of the whole path */
 } leaf_row;
 
 /* Finds the row whose line is -1. `entry` is the requested one; empty: the head. */
@@ -228,7 +228,7 @@ cardbox_status session_path_from_rows(session_path *out, const store_rows *rows,
 
 /* --- contexts --- */
 
-/* Columns of session_context. The first two are NODE_LINE and NODE_ENTRY. */
+/* Columns of session_context. The first two columns are NODE_LINE and NODE_ENTRY. */
 enum { LINE_ENTRY = NODE_ENTRY, LINE_DEPTH, LINE_TYPE, LINE_TARGET, LINE_TEXT };
 
 void session_context_params(params *p, const session_context_read *read)

@@ -100,7 +100,7 @@ typedef struct session_path_read {
     slice tenant, session;
     slice entry;   /* empty: the head */
     int64_t from;  /* only entries of this depth and deeper */
-    int64_t limit; /* the number of entries; negative: all */
+    int64_t limit; /* maximum number of entries; negative: all */
     bool with_text;
 } session_path_read;
 
@@ -108,7 +108,7 @@ void session_path_params(params *p, const session_path_read *read);
 
 typedef struct session_path {
     slice entry_id; /* the path's end; {NULL, 0}: the head of an empty session was requested */
-    int64_t length; /* entries of the whole path */
+    int64_t length; /* number of entries of the whole path */
     int *rows;      /* row numbers of the requested part, from the root downwards */
     size_t count;
 } session_path;
@@ -141,7 +141,7 @@ typedef struct session_lines_read {
     slice entry_id; /* the path's end; {NULL, 0}: an empty session */
     bool has_header;
     session_header header;
-    int64_t length;             /* entries of the whole path */
+    int64_t length;             /* number of entries of the whole path */
     const session_entry **path; /* the entries that the context needs, from the root downwards */
     size_t count;
 } session_lines_read;

@@ -41,7 +41,7 @@ void task_cancel_params(params *p, slice tenant, slice task_id, slice reason);
 
 /* The status of task_send and task_cancel: CARDBOX_OK; CARDBOX_NOT_FOUND "Task not found: X";
  * CARDBOX_CONFLICT "Task X is already completed", or another message has that id. The message texts
- * are documented for the abilities. */
+ * are part of the interface of the abilities. */
 cardbox_status task_change_status(const store_rows *rows, slice task_id, cardbox_error *err);
 
 /* The parameters of STATEMENT_tasks_notify, which notifies the workers of these tenants. The
@@ -85,7 +85,7 @@ typedef struct task_event {
     slice text;     /* a token. message: its content; chunk: its text; completed: reason of a
                        cancellation */
     slice metadata; /* message: the metadata of the message's card */
-    slice call; /* call: {"abilityName", "parameters", "details"}; details are empty if the call has
+    slice call; /* call: {"abilityName", "parameters", "details"}; details are "{}" if the call has
                    another status by now */
 } task_event;
 

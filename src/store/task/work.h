@@ -1,6 +1,6 @@
 /*
  * work.h: functions that run the statements of workers, and a listener for notifications of new
- * work. They block until PostgreSQL has answered.
+ * work. The functions block until PostgreSQL has answered.
  */
 #ifndef STORE_WORK_H
 #define STORE_WORK_H
@@ -88,8 +88,9 @@ cardbox_status work_messages(store_rows **out, cardbox *db, slice tenant, slice 
 cardbox_status work_calls(store_rows **out, cardbox *db, slice tenant, slice task_id,
                           const call_row *after, int64_t limit, cardbox_error *err);
 
-/* Notifies the workers of a tenant that there may be work, if `db` is a pool. In a transaction it
- * does nothing, because the change is not visible yet. An error is ignored: workers also poll. */
+/* Notifies the workers of a tenant that there may be work, if `db` is a pool. If `db` is a
+ * transaction, sends nothing, because the change is not visible yet. An error is ignored: workers
+ * also poll. */
 void work_wake(cardbox *db, slice tenant);
 
 /* Notifies the workers of a tenant that there may be work. */
