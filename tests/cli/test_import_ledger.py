@@ -100,7 +100,7 @@ BAD = [
     ("empty status", task("b", ""), "completion_status must be 1 to 1024 bytes"),
     ("status with a control character", task("b", "a\nb"), "completion_status must be 1 to 1024 bytes"),
     ("status of another type", task("b", 1), "completion_status must be a string, not number"),
-    ("open call of a task that is over", call("b", "over", "pending", start="over"), "call b is of a task that is already completed"),
+    ("open call of a task that is over", call("b", "over", "pending", start="over"), "call b belongs to a task that is already completed"),
     ("start message of another task", call("b", "t", start="over"), "a start or end message that its task does not have"),
     ("member twice", '{"kind":"task","id":"b","id":"c"}', "the row has id twice"),
 ]

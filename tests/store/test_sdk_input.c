@@ -258,7 +258,7 @@ static void one_key_twice(void **state)
     filter.matches = matches;
     filter.match_count = 3;
     assert_int_equal(cardbox_cards_list(&cards, db, "t", &filter, &err), CARDBOX_INVALID);
-    assert_string_equal(err.message, "metadata filter a is there twice");
+    assert_string_equal(err.message, "metadata filter a occurs twice");
     filter.match_count = 2;
     assert_ok(cardbox_cards_list(&cards, db, "t", &filter, &err), &err);
     cardbox_cards_free(cards);

@@ -1,5 +1,5 @@
 /*
- * checks.c: the statements of `cardbox doctor` and `cardbox dev`. Knows nothing of their output.
+ * checks.c: runs the statements of `cardbox doctor` and `cardbox dev`. It prints nothing.
  */
 #include "store/admin/checks.h"
 
@@ -99,7 +99,7 @@ static cardbox_status inspect_names(cardbox *db, statement_id id, char *out, siz
     return status;
 }
 
-/* Reads the grants, which only members of cardbox_service and cardbox_worker may read. */
+/* Reads the projects that are granted to the role, if it is a member of cardbox_worker. */
 static cardbox_status inspect_grants(cardbox *db, admin_facts *out, cardbox_error *err)
 {
     store_rows *rows = NULL;

@@ -1,5 +1,5 @@
 /*
- * checks.h: the checks of `cardbox doctor` and the set-up of `cardbox dev`, across tenants. Not a
+ * checks.h: the checks of `cardbox doctor`, and the set-up of the database of `cardbox dev`. Not a
  * part of the public API.
  */
 #ifndef STORE_ADMIN_CHECKS_H
@@ -8,32 +8,32 @@
 #include "cardbox/client.h"
 #include "store/admin/role.h"
 
-/* The number of live cards (also those that are lines of sessions), boxes and sessions of a
- * project. */
+/* Counts the live cards, boxes and sessions of a project. */
 cardbox_status admin_counts(cardbox *db, const char *tenant, int64_t *cards, int64_t *boxes,
                             int64_t *sessions, cardbox_error *err);
 
-/* Creates the role for the server of `cardbox dev`, and marks the database as created by it. */
+/* Creates the role for the server of `cardbox dev`, and marks the database as one of `cardbox dev`.
+ */
 #define ADMIN_DEV_ROLE "cardbox_server"
 cardbox_status admin_dev_prepare(cardbox *db, cardbox_error *err);
 
-/* The connection's role, and the database, for `cardbox doctor`. */
+/* Facts about the connection's role and database, for `cardbox doctor`. */
 typedef struct admin_facts {
     char role[64];
     char database[64];
-    char version[64]; /* the server's, such as "15.18 (Debian 15.18-0+deb12u1)" */
+    char version[64]; /* PostgreSQL's version, such as "15.18 (Debian 15.18-0+deb12u1)" */
     role_rights rights;
     bool in_service_role; /* a member of cardbox_service */
     bool in_worker_role;  /* a member of cardbox_worker */
-    bool in_recovery;     /* a standby: nothing can be written */
+    bool in_recovery;     /* the server is a standby: nothing can be written */
     bool reads_only;      /* default_transaction_read_only is on */
     bool has_settings;    /* the database has jit and random_page_cost as set by migrations */
     bool commits_late;    /* synchronous_commit is off */
     bool fsync_off;
     bool full_pages_off; /* full_page_writes */
     bool no_standby;     /* synchronous_standby_names is set, but no standby is connected */
-    char oldest[64];     /* the cluster's database with the oldest datfrozenxid or datminmxid, */
-    int age;             /* and the age of that, in transactions */
+    char oldest[64];     /* the cluster's database with the oldest datfrozenxid or datminmxid */
+    int age; /* age of its datfrozenxid in transactions, or of its datminmxid in multixacts */
     char encoding[32];
     bool is_dev;            /* marked by `cardbox dev` */
     int64_t bytes;          /* size of the database */
@@ -42,11 +42,11 @@ typedef struct admin_facts {
     char bad_writers[256];  /* writing functions that do not run as cardbox_writer */
     char open_schemas[512]; /* schemas on the role's search path in which others may create objects:
                                "public (everybody)" */
-    int64_t granted;        /* number of projects that a worker's role may access, */
-    char grants[1024];      /* and the first of them */
+    int64_t granted;        /* number of projects that a worker's role may access */
+    char grants[1024];      /* ids of the first ADMIN_GRANTS_NAMED of these projects */
 } admin_facts;
 
-/* The number of projects in admin_facts.grants. */
+/* Maximum number of projects in admin_facts.grants. */
 #define ADMIN_GRANTS_NAMED 5
 
 cardbox_status admin_inspect(cardbox *db, admin_facts *out, cardbox_error *err);

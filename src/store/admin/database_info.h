@@ -1,6 +1,6 @@
 /*
  * database_info.h: the identity of a database, its free connections, and its stale statistics.
- * Servers and imports use them. Knows nothing of cardboxd.
+ * Servers and imports use these functions.
  */
 #ifndef STORE_DATABASE_INFO_H
 #define STORE_DATABASE_INFO_H
@@ -8,16 +8,17 @@
 #include "cardbox/client.h"
 #include "db/rows.h"
 
-/* Returns the identity of a database and its history, from the rows of the statement
- * cluster_identity. A primary and its standbys have the same identity. `is_standby`: that of a
- * standby.
- * 0: there is no row, or the server is of the other type. */
+/* Returns the identity of a database and its timeline, from the rows of the statement
+ * cluster_identity. A primary and its standbys have the same identity. Returns 0 if there is no
+ * row, or if the server is a standby but `is_standby` is false, or a primary but `is_standby` is
+ * true. */
 int64_t cluster_identity_of(const store_rows *rows, bool is_standby);
 
 /* Reads the identity of a primary; 0: the server is a standby. */
 cardbox_status cluster_identity_get(int64_t *out, cardbox *db, cardbox_error *err);
 
-/* The number of connections that our role may still open to our database. */
+/* Reads the number of connections that PostgreSQL still accepts from the connection's role to its
+ * database. */
 cardbox_status free_slots_get(int *out, cardbox *db, cardbox_error *err);
 
 enum { TABLE_NAME_SIZE = 64 }; /* size of a table's name with its NUL */

@@ -1,12 +1,13 @@
 /*
- * gc.c: the statements of gc. The migrations that create their functions explain which rows
- * are removed, and why.
+ * gc.c: runs the statements of gc. The comments of the SQL functions gc_*.sql explain which rows
+ * are removed.
  */
 #include "store/admin/gc.h"
 
 #include "store/client/client.h"
 
-/* The first columns. Two columns for each kind follow: rows and bytes. */
+/* The first columns of gc_batch and gc_count. Two columns for each gc_kind follow: rows and bytes.
+ */
 enum { COL_BUSY, COL_MORE, COL_ROOM, COL_FIRST };
 
 const char *gc_name(gc_kind kind)
@@ -32,7 +33,8 @@ static void add_sum(gc_sum *sum, const store_rows *rows)
     }
 }
 
-/* Sets lock_timeout, for locks of whole tables. Rows that others have locked are skipped. */
+/* Sets lock_timeout, which limits the wait for locks of tables. gc skips rows that other
+ * transactions have locked. */
 static cardbox_status wait_for_locks(cardbox *tx, cardbox_error *err)
 {
     params p = PARAMS_INIT;
@@ -81,7 +83,7 @@ void gc_blocker_get(gc_blocker *out, cardbox *db, gc_state state)
     store_rows *rows = NULL;
     params p = PARAMS_INIT;
     bool is_busy = state == GC_BUSY;
-    *out = (gc_blocker){.text = "it has ended just now"};
+    *out = (gc_blocker){.text = "the session that held it has just ended"};
     params_cstr(&p, is_busy ? "gc" : NULL);
     if (!is_busy)
         params_bool(&p, false);

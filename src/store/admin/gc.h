@@ -1,22 +1,22 @@
 /*
- * gc.h: garbage collection (gc) for all tenants, batch by batch: expired and deleted cards,
- * deleted boxes, segments of boxes that nothing refers to, and the rows of deleted sessions. For
- * servers and the command line.
+ * gc.h: garbage collection (gc) for all tenants, batch by batch: expired and deleted cards, deleted
+ * boxes, segments of boxes that nothing refers to, and the rows of deleted sessions. Used by
+ * cardboxd and by `cardbox gc`.
  */
 #ifndef STORE_GC_H
 #define STORE_GC_H
 
 #include "cardbox/client.h"
 
-/* Retention of deleted cards and boxes, and rows of a batch. A batch is large enough to be worth a
- * transaction, and small enough not to delay others. */
+/* Default and maximum retention of deleted cards and boxes, and default rows of a batch. A batch is
+ * large enough to be worth a transaction, and small enough not to delay other transactions. */
 #define GC_RETENTION_DAYS  30
 #define GC_RETENTION_MAX   36500
 #define GC_BATCH           1000
 #define GC_SECONDS_PER_DAY 86400
 
-/* The lock_timeout of gc. Sessions that need a table later wait behind one that waits for its
- * lock. */
+/* lock_timeout of gc, in milliseconds. While gc waits for the lock of a table, other sessions that
+ * need the table may have to wait behind gc. */
 #define GC_LOCK_WAIT_MS "1000"
 
 typedef enum gc_kind {
@@ -30,7 +30,7 @@ typedef enum gc_kind {
     GC_KINDS
 } gc_kind;
 
-/* The name in reports, such as "cards". */
+/* The name of a kind in reports, such as "cards". */
 const char *gc_name(gc_kind kind);
 
 typedef struct gc_sum {
@@ -38,13 +38,13 @@ typedef struct gc_sum {
     int64_t bytes[GC_KINDS];
 } gc_sum;
 
-int64_t gc_rows(const gc_sum *sum); /* the sum over all kinds */
+int64_t gc_rows(const gc_sum *sum); /* the number of rows of all kinds */
 
 typedef enum gc_state {
-    GC_OVER,  /* nothing is left */
-    GC_MORE,  /* there may be more */
+    GC_OVER,  /* no row is left to remove */
+    GC_MORE,  /* there may be more rows to remove */
     GC_BUSY,  /* another gc is running: nothing was done */
-    GC_LOCKED /* another session has locked our tables: nothing was done */
+    GC_LOCKED /* another session has locked tables of CardBox: nothing was done */
 } gc_state;
 
 /* Removes one batch, and adds its rows to the sum. */
@@ -54,13 +54,13 @@ cardbox_status gc_batch(gc_sum *sum, gc_state *state, cardbox *db, int64_t reten
 /* The database session that blocks gc. */
 typedef struct gc_blocker {
     char text[CARDBOX_MESSAGE_SIZE]; /* describes the session, with a remedy */
-    int pid;                         /* process id of its backend; 0: the session has just ended */
+    int pid;                         /* process id of its backend; 0: no such session was found */
     char application[64];
-    int64_t transaction; /* the transaction that holds the lock of gc; 0: unknown, or the state is
-                            LOCKED */
+    int64_t transaction; /* id of the transaction that holds the lock of gc; 0: unknown, or the
+                            state is GC_LOCKED */
 } gc_blocker;
 
-/* Finds the session that blocks gc. The state is BUSY or LOCKED. */
+/* Finds the session that blocks gc. `state` is GC_BUSY or GC_LOCKED. */
 void gc_blocker_get(gc_blocker *out, cardbox *db, gc_state state);
 
 /* Counts the rows that gc would remove; nothing is changed. */

@@ -1,7 +1,7 @@
 /*
- * migrate.c: applies migrations and functions on one plain libpq connection. Not on the pool: a
- * migration may take longer than any statement's deadline, holds a session lock, and sends several
- * statements in one text. Knows nothing of what the migrations make.
+ * migrate.c: applies migrations and functions on one plain libpq connection. It does not use the
+ * pool: a migration may last longer than any statement's time limit, needs a session-level advisory
+ * lock, and sends several statements in one text.
  */
 #include "store/admin/migrate.h"
 
@@ -16,12 +16,12 @@
  * (security_invoker). */
 #define SERVER_VERSION_MIN 150000
 
-/* Number of attempts. Roles belong to the whole cluster, so migrations of two databases can
- * conflict. */
+/* Maximum number of attempts after a conflict. Roles belong to the whole cluster, so migrations of
+ * two databases can conflict. */
 #define ATTEMPTS_MAX 6
 
-/* How long one attempt to lock a table waits. Other sessions that need the table, even readers,
- * wait behind it. */
+/* Milliseconds that one attempt to lock a table waits. While an attempt waits, other sessions that
+ * need the table, even readers, wait behind it. */
 #define LOCK_WAIT_MS 2000
 
 #define LOCK_NAME "cardbox.migrate"
@@ -29,8 +29,9 @@
 typedef struct migrator {
     PGconn *conn;
     const schema *build;
-    size_t applied; /* number of migrations of the build that the database has, */
-    bool *current;  /* and whether it has each function with the text of the build */
+    size_t applied; /* number of migrations of the build that the database has */
+    bool *current; /* for each function of the build: whether the database has it with the same text
+                    */
     const migrate_how *how;
     cardbox_error *err;
 } migrator;
@@ -88,7 +89,7 @@ static cardbox_status connect_database(migrator *m, const char *conninfo)
     given.conninfo = conninfo;
     given.application_name = "cardbox-migrate";
     given.no_named_statements =
-        true; /* no statement_timeout is set, since building an index may last long */
+        true; /* also leaves statement_timeout unset, since building an index may last long */
     options_complete(&options, &given);
     cardbox_status status = conninfo_check(options.conninfo, m->err);
     if (status != CARDBOX_OK)
@@ -108,7 +109,8 @@ static cardbox_status connect_database(migrator *m, const char *conninfo)
     return CARDBOX_OK;
 }
 
-/* Fixes search_path: objects of others on the path must not run with the owner's rights. */
+/* Sets search_path: functions that other roles have created in its schemas must not run with the
+ * rights of the migrating role. */
 static cardbox_status guard(migrator *m)
 {
     char pid[16];
@@ -118,8 +120,9 @@ static cardbox_status guard(migrator *m)
                            "setting the search path");
 }
 
-/* Rejects a pooler in transaction mode. The advisory lock belongs to the session, and would stay on
- * a connection that nobody can close, so that all later runs wait. */
+/* Rejects a pooler in transaction mode. The advisory lock belongs to a session of PostgreSQL.
+ * Behind a pooler the session would keep the lock after the migration, and all later migrations
+ * would wait. */
 static cardbox_status check_direct(migrator *m)
 {
     PGresult *result;
@@ -137,7 +140,7 @@ static cardbox_status check_direct(migrator *m)
 
 /* --- locks --- */
 
-/* Sets the time that each later lock is waited for. */
+/* Sets lock_timeout for all later statements of the connection. */
 static cardbox_status wait_for_locks(migrator *m, int64_t ms)
 {
     char text[24];
@@ -146,7 +149,8 @@ static cardbox_status wait_for_locks(migrator *m, int64_t ms)
     return run_with_params(m, NULL, STATEMENT_lock_wait, 2, values, "setting lock_timeout");
 }
 
-/* Reports the session that holds the advisory lock `name`, or for NULL locks of our tables. */
+/* Returns CARDBOX_BUSY with a message that names the session that holds the advisory lock `name`
+ * (NULL: locks of CardBox's tables). */
 static cardbox_status held(migrator *m, const char *what, const char *name)
 {
     const char *values[] = {name, "true"};
@@ -155,7 +159,7 @@ static cardbox_status held(migrator *m, const char *what, const char *name)
     if (status != CARDBOX_OK)
         return status;
     error_set(m->err, CARDBOX_BUSY, "%s: waited %u s for a lock: %s", what, m->how->wait_s,
-              PQntuples(result) > 0 ? PQgetvalue(result, 0, 0) : "it is free just now");
+              PQntuples(result) > 0 ? PQgetvalue(result, 0, 0) : "the lock is free now");
     PQclear(result);
     return CARDBOX_BUSY;
 }
@@ -233,8 +237,8 @@ static cardbox_status read_applied(migrator *m)
     return status;
 }
 
-/* Rejects a database of a newer release. Its functions may be newer even if the migrations are the
- * same. */
+/* Rejects a database that a newer release has migrated. The functions of the database may be newer
+ * even if its migrations are those of the build. */
 static cardbox_status check_release(migrator *m)
 {
     const char *values[] = {m->build->release};
@@ -276,7 +280,8 @@ static cardbox_status read_record(migrator *m)
     return status == CARDBOX_OK ? read_functions(m) : status;
 }
 
-/* Rejects a database of a development version, whose migrations differ from these. */
+/* Sets *known to whether the database has a table of migrations. Rejects a database of a
+ * development version before the first release, whose migrations differ from those of the build. */
 static cardbox_status is_known(migrator *m, bool *known)
 {
     PGresult *rows;
@@ -318,8 +323,8 @@ static cardbox_status apply_function(migrator *m, const sql_function *one)
     return status;
 }
 
-/* True if a function must be applied together with the migration `with`; NULL: after all
- * migrations. */
+/* Returns true if a function is not current, and the migration `with` needs it. If `with` is NULL,
+ * returns true if the function is not current. */
 static bool is_due(const migrator *m, const migration *with, size_t function)
 {
     char needs[96];
@@ -344,9 +349,10 @@ static bool is_deadlock(const cardbox_error *err)
     return strcmp(err->sqlstate, "40P01") == 0;
 }
 
-/* Locks all tables of a migration before its first statement. A migration that builds an index and
- * then drops one blocks writers first and readers later. A writer that has already read the table
- * would then wait for it, and it for the writer: a deadlock. */
+/* After a deadlock: locks all tables that a migration names, before its first statement. A
+ * migration that builds an index and then drops one blocks writers first and readers later. A
+ * transaction that has read the table and then writes to it would wait for the migration, and the
+ * migration for the transaction: a deadlock. */
 static cardbox_status lock_tables(migrator *m, const migration *one, const char *doing)
 {
     const char *values[] = {one->text};
@@ -359,7 +365,7 @@ static cardbox_status lock_tables(migrator *m, const migration *one, const char 
     return status;
 }
 
-/* One transaction of the migrator: the functions that are due, and perhaps a migration. */
+/* One transaction of the migrator: it applies functions, and perhaps a migration. */
 typedef struct unit {
     const migration *one; /* NULL: all functions */
     bool only_functions;  /* applies only functions that the migration needs; the migration itself
@@ -388,7 +394,8 @@ static cardbox_status apply_once(migrator *m, const unit *u, bool alone)
     return status;
 }
 
-/* True if a concurrent migration of another database caused the failure, so that a retry helps. */
+/* True if a concurrent migration of another database may have caused the failure, so that a retry
+ * may succeed. */
 static bool is_collision(const cardbox_error *err)
 {
     static const char *const states[] = {"40001", "40P01", "23505", "XX000"};
@@ -421,7 +428,8 @@ static cardbox_status apply_in_transaction(migrator *m, const unit *u)
     return status;
 }
 
-/* Runs each statement of a migration by itself. As one text they would run in one transaction. */
+/* Runs each statement of a migration by itself. PostgreSQL runs several statements in one text as
+ * one transaction. */
 static cardbox_status apply_by_statement(migrator *m, const migration *one, const char *doing)
 {
     cardbox_status status = apply_in_transaction(m, &(unit){one, true, doing});
@@ -459,8 +467,8 @@ static void report(const migrator *m, int version, const char *name, bool now)
         m->how->report(m->how->arg, &(migrate_step){version, name, now});
 }
 
-/* Rejects encodings other than UTF-8. They can't hold all characters of JSON, so that some cards
- * would fail. */
+/* Rejects encodings other than UTF-8. Other encodings can't hold all characters of JSON, so that
+ * some cards could not be stored. */
 static cardbox_status check_encoding(migrator *m)
 {
     const char *encoding = PQparameterStatus(m->conn, "server_encoding");
@@ -480,8 +488,8 @@ static cardbox_status compare_all(migrator *m)
     cardbox_status status = wait_for_locks(m, m->how->wait_s * INT64_C(1000));
     if (status == CARDBOX_OK)
         status = is_known(m, &known);
-    /* Creates the schema only if it is missing, since a role that may not create one can still
-     * check it. */
+    /* The schema is created only if it is missing. So a role that may not create a schema can check
+     * an existing one. */
     if (status == CARDBOX_OK && !known)
         status = check_encoding(m);
     if (status == CARDBOX_OK && !known && !dry_run)
@@ -504,8 +512,9 @@ static cardbox_status run_migrations(migrator *m)
     return CARDBOX_OK;
 }
 
-/* Applies functions. `were_current` is the state before the migrations, which have already applied
- * the functions that they need. */
+/* Applies functions. `were_current` is m->current before the migrations, which have already applied
+ * the functions that they need. `were_current` decides which functions are reported as applied now.
+ */
 static cardbox_status run_functions(migrator *m, const bool *were_current)
 {
     static const char doing[] = "applying the functions";
@@ -562,7 +571,7 @@ cardbox_status migrate_run_schema(const char *conninfo, const schema *build, con
         status = guard(&m);
     if (status == CARDBOX_OK)
         status = check_and_apply(&m);
-    PQfinish(m.conn); /* also releases the lock */
+    PQfinish(m.conn); /* also releases the advisory lock */
     free(m.current);
     return status;
 }

@@ -1,9 +1,10 @@
 /*
- * projects.c: parameters, rows and JSON of the list of projects. Reads no contents of a project.
+ * projects.c: parameters, rows and JSON of the list of projects.
  */
 #include "store/admin/projects.h"
 
-/* Columns of STATEMENT_projects_list. After the id there are two for each kind. */
+/* Columns of STATEMENT_projects_list. After the id two columns follow for each kind: the number of
+ * live rows, and whether there are more. */
 enum { COL_ID, COL_COUNTS };
 
 static const char *const KIND_NAMES[] = {[PROJECT_CARDS] = "cards",

@@ -9,8 +9,8 @@
 #include "db/params.h"
 #include "store/client/list.h"
 
-/* Maximum rows of each kind that are counted in a project, so that listing large projects costs no
- * more. */
+/* Maximum rows of each kind that are counted in a project: this limits the cost of listing a large
+ * project. */
 #define PROJECTS_COUNTED 1000
 
 typedef enum project_kind {
@@ -23,18 +23,19 @@ typedef enum project_kind {
 
 /* The parameters of STATEMENT_projects_list. */
 typedef struct project_list {
-    list_cursor from; /* a position in the order of ids */
-    int64_t limit;    /* the statement reads one row more, to find out if there is a next page */
+    list_cursor from; /* the page begins after the project with this id; the time is not used */
+    int64_t limit; /* maximum number of projects of the page; the statement may return one more */
 } project_list;
 
 void projects_params(params *p, const project_list *list);
 
-/* The cursor of the next page; NULL: this page is the last one, or memory is out. */
+/* Returns the cursor of the next page. NULL: this page is the last one, or memory ran out. */
 const char *projects_next(const store_rows *rows, int64_t limit, arena *memory);
 
 slice project_id(const store_rows *rows, int row);
 
-/* The number of live rows among the counted ones, and whether there are more. */
+/* Returns the number of live rows of a kind among those that were counted. *more: the project has
+ * rows of this kind that were not counted. */
 int64_t project_count(const store_rows *rows, int row, project_kind kind, bool *more);
 
 /* {"project_id","cards","boxes","sessions","tasks","capped"}. */

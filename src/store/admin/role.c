@@ -1,5 +1,6 @@
 /*
- * role.c: reads the rights of our role, and names a right that the role should not have.
+ * role.c: reads the rights of the connection's database role, and names a right that the role
+ * should not have.
  */
 #include "store/admin/role.h"
 
@@ -43,11 +44,11 @@ cardbox_status role_check_get(role_check *out, cardbox *db, cardbox_error *err)
 const char *role_excess(const role_rights *rights)
 {
     if (rights->superuser)
-        return "is a superuser, past all row-level security";
+        return "is a superuser, and so bypasses row-level security";
     if (rights->bypasses_rls)
-        return "has BYPASSRLS, and so passes row-level security";
+        return "has BYPASSRLS, and so bypasses row-level security";
     if (rights->owner)
-        return "owns tables of cardbox, and could change their rules";
+        return "owns tables of cardbox, and could change their policies";
     if (rights->writer)
         return "is a member of cardbox_writer, and could write to every project";
     return NULL;

@@ -1,6 +1,7 @@
 /*
  * tokens.h: tokens of the HTTP API as the database keeps them: made, listed and revoked by
- * operators, watched by servers. Knows no secret, only its SHA-256. Not a part of the public API.
+ * operators, watched by servers. The database has only the SHA-256 of the secret of a token. Not a
+ * part of the public API.
  */
 #ifndef STORE_TOKENS_H
 #define STORE_TOKENS_H
@@ -23,7 +24,8 @@ typedef enum token_scope {
     TOKEN_ADMIN = 8
 } token_scope;
 
-/* Parses "read,write" to a sum of scopes. False: the list is empty or has an unknown scope. */
+/* Parses a list such as "read,write" to a sum of scopes. False: the list is empty or has an unknown
+ * scope. */
 bool token_scopes_parse(unsigned *out, slice list);
 
 typedef struct token_input {
@@ -32,8 +34,8 @@ typedef struct token_input {
     const char *const *tenants; /* NULL: all */
     size_t tenant_count;
     unsigned scopes;
-    int64_t lifetime_s;     /* seconds until it expires; 0: expires_micros decides */
-    int64_t expires_micros; /* when it expires; 0: never */
+    int64_t lifetime_s;     /* seconds until it expires, if expires_micros is 0; 0: never */
+    int64_t expires_micros; /* when it expires; 0: lifetime_s decides */
 } token_input;
 
 typedef struct token_made {
@@ -41,31 +43,31 @@ typedef struct token_made {
     int64_t expires_micros; /* 0: never */
 } token_made;
 
-/* CARDBOX_CONFLICT: the name is used already. */
+/* CARDBOX_CONFLICT: a token with this name exists and is not revoked. */
 cardbox_status tokens_create(token_made *out, cardbox *db, const token_input *input,
                              cardbox_error *err);
 
-/* Columns of a list: one row each token, oldest first. */
+/* Columns of tokens_list, which returns one row for each token, oldest first. */
 enum {
     TOKEN_ID,
     TOKEN_NAME,
-    TOKEN_TENANTS, /* a JSON array; NULL: all */
+    TOKEN_TENANTS, /* a JSON array of tenants; NULL: all */
     TOKEN_SCOPES,  /* a JSON array */
     TOKEN_CREATED,
     TOKEN_EXPIRES,
     TOKEN_REVOKED,
     TOKEN_IS_EXPIRED,
-    TOKEN_TENANTS_TEXT, /* the same, in a form for people */
+    TOKEN_TENANTS_TEXT, /* the tenants as text, separated by commas */
     TOKEN_SCOPES_TEXT
 };
 
 cardbox_status tokens_list(store_rows **out, cardbox *db, cardbox_error *err);
 
-/* Revokes a token by its id, if the text is a number, or by its name. Returns the id.
- * CARDBOX_NOT_FOUND: no such token. */
+/* Revokes a token by its id, if the text is a number, or by its name. *out receives the id.
+ * CARDBOX_NOT_FOUND: no token has this id, or no unrevoked token has this name. */
 cardbox_status tokens_revoke(int64_t *out, cardbox *db, const char *id_or_name, cardbox_error *err);
 
-/* Columns of the tokens that a server watches: see tokens_changed.sql. */
+/* Columns of tokens_watch: see tokens_changed.sql. */
 enum {
     WATCH_VERSION,
     WATCH_EVER,
@@ -77,7 +79,8 @@ enum {
     WATCH_TENANT
 };
 
-/* Reads the valid tokens, unless the list is still at version `known`. */
+/* Reads the valid tokens. If the version of the list is still `known`, returns one row without a
+ * token. */
 cardbox_status tokens_watch(store_rows **out, cardbox *db, int64_t known, cardbox_error *err);
 
 #endif

@@ -1,10 +1,12 @@
 /*
  * append_batcher.c: batches the appends of several threads, like PostgreSQL's group commit. A
- * thread becomes a leader if there are fewer than leaders_max: it sends its own append and all that
- * wait. Otherwise it is a follower: it sleeps until a leader has sent its append, or until it
- * becomes a leader itself. If a batch fails, each of its appends that is safe to repeat is sent
- * again alone by its thread, so that a bad append fails no other. A follower that waits too long,
- * since the statements of the leaders hang, sends its append alone.
+ * thread becomes a leader if fewer than leaders_max threads are leaders, none of them is still
+ * filling its batch, and none sends to the same box. A leader sends its own append and up to 63
+ * that wait. Any other thread is a follower: it sleeps until a leader has sent the follower's
+ * append, or until the follower becomes a leader. If a batch fails, the thread of each append that
+ * is safe to repeat sends it again alone. So a bad append does not make the others fail. A follower
+ * whose append is in no batch after half of acquire_timeout_ms, because the leaders' statements
+ * hang, sends it alone.
  */
 #include "store/box/append_batcher.h"
 
@@ -19,22 +21,23 @@
 
 enum {
     BATCH_MAX = 64,      /* appends in one statement */
-    PAUSE_NS = 1000,     /* the kernel's timer makes it about 50 microseconds */
-    LEADERS_LEAST = 2,   /* while one commits, another is at work */
-    LEADERS_DIVISOR = 4, /* leaders use at most a fourth of the pool's connections */
-    QUEUE_DIVISOR = 2    /* followers wait for at most half of acquire_timeout_ms */
+    PAUSE_NS = 1000,     /* Linux makes it about 50 microseconds */
+    LEADERS_LEAST = 2,   /* one leader can send while another waits for its commit */
+    LEADERS_DIVISOR = 4, /* at most pool_max / 4 threads are leaders, but at least 2 */
+    QUEUE_DIVISOR = 2    /* a follower waits for a batch for at most half of acquire_timeout_ms */
 };
 
-/* An append that waits or was sent. It is allocated on its thread's stack. */
+/* An append that waits, or that a leader is sending. It is allocated on the stack of the thread
+ * that makes the append. */
 typedef struct pending {
     const box_append *append;
-    int64_t began_us; /* start of the call */
+    int64_t began_us; /* when the SDK's function was called */
     box_change change;
     cardbox_status status;
     cardbox_error *err;
     sem_t wake;
-    atomic_bool woken;            /* orders memory: not every sanitizer knows sem_clockwait */
-    const struct pending *leader; /* the thread that sends it; NULL: it waits */
+    atomic_bool woken;            /* orders memory for sanitizers that do not know sem_clockwait */
+    const struct pending *leader; /* the append whose thread sends this one; NULL: this one waits */
     struct pending *next;
 } pending;
 
@@ -44,9 +47,9 @@ struct append_batcher {
     pending *first; /* all unfinished appends, the oldest first */
     pending **last;
     unsigned leaders_max;
-    atomic_uint leaders; /* changed under the lock */
-    bool leader_is_filling; /* a leader has not filled its batch yet: appends that arrive until then
-                               join it */
+    atomic_uint leaders;    /* changed under the lock */
+    bool leader_is_filling; /* a leader has not filled its batch yet: appends that arrive until it
+                               does can join the batch */
 };
 
 append_batcher *append_batcher_new(store_pool *pool)
@@ -71,10 +74,10 @@ void append_batcher_free(append_batcher *b)
     free(b);
 }
 
-/* --- choosing leaders and batches: these functions require the lock --- */
+/* --- choosing leaders and batches: callers hold the lock --- */
 
-/* Returns true if `leader` may send `one`: it waits, and no other leader is sending to the same
- * box, which that statement has locked. */
+/* Returns true if `leader` may send `one`: `one` waits, and no other leader is sending an append to
+ * the same box. The statement of such a leader has locked the box. */
 static bool may_send(const append_batcher *b, const pending *leader, const pending *one)
 {
     if (one->leader != NULL)
@@ -98,7 +101,8 @@ static bool elect(append_batcher *b, pending *one)
     return true;
 }
 
-/* Makes the oldest append that may be sent the next leader. Returns it: it must be woken. */
+/* Makes the oldest append that may be sent the next leader. Returns this append, or NULL; the
+ * caller wakes its thread. */
 static pending *elect_next(append_batcher *b)
 {
     pending *p = b->first;
@@ -107,8 +111,8 @@ static pending *elect_next(append_batcher *b)
     return p;
 }
 
-/* Fills the batch of a leader: its own append and later ones, whose deadline for a connection is
- * not earlier. */
+/* Fills the batch of a leader with its own append and appends that are later in the list. So the
+ * leader's deadline for a connection is the earliest of the batch. */
 static size_t fill_batch(append_batcher *b, pending *leader, pending *batch[BATCH_MAX])
 {
     size_t count = 0;
@@ -125,7 +129,8 @@ static size_t fill_batch(append_batcher *b, pending *leader, pending *batch[BATC
 
 static void add_to_list(append_batcher *b, pending *self)
 {
-    /* On its thread's stack, but out of the list before append_batcher_run returns. */
+    /* `self` is on its thread's stack; it is removed from the list before append_batcher_run
+     * returns. */
     // cppcheck-suppress autoVariables
     *b->last = self;
     // cppcheck-suppress autoVariables
@@ -144,9 +149,9 @@ static void remove_from_list(append_batcher *b, pending *done)
 
 /* --- sending --- */
 
-/* Returns true if a failed append must not be sent again: its time is over, or it may have been
- * committed. If no connection was free, each append may wait for one alone: its own time may not be
- * over. */
+/* Returns true if a failed append must not be sent again: its statement was ended by a timeout, or
+ * it has no key and may have been committed. If no connection became free (CARDBOX_BUSY without an
+ * SQLSTATE), the append may be sent again: its own deadline may be later than the leader's. */
 static bool is_final(const pending *p, cardbox_status status, const cardbox_error *err,
                      bool may_have_run)
 {
@@ -154,7 +159,8 @@ static bool is_final(const pending *p, cardbox_status status, const cardbox_erro
            (may_have_run && p->append->key.ptr == NULL);
 }
 
-/* Stores the error if it is final. Otherwise the append is sent again alone. */
+/* Stores the error in the append if the error is final. Otherwise the append's thread sends it
+ * again alone. */
 static void set_final_error(pending *p, cardbox_status status, const cardbox_error *err,
                             bool may_have_run)
 {
@@ -191,8 +197,8 @@ static void send_batch(append_batcher *b, pending *const *batch, size_t count)
     rows_free(rows);
 }
 
-/* After this `one` must not be used: its thread may have returned, and it is on that thread's
- * stack. */
+/* Wakes the thread of `one`; NULL is accepted. Afterwards `one` must not be used: it is on the
+ * stack of that thread, which may have returned. */
 static void wake(pending *one)
 {
     if (one == NULL)
@@ -201,9 +207,10 @@ static void wake(pending *one)
     sem_post(&one->wake);
 }
 
-/* Fills and sends the leader's batch, and wakes the next leader and the followers. If another
- * leader is at work, the threads whose appends it has just sent are about to append again: after a
- * pause, which is short beside a commit, the batch has them too. */
+/* Fills and sends the batch of the leader `self`. Wakes the next leader before the batch is sent,
+ * and the batch's followers and another leader afterwards. If another leader is at work, `self`
+ * pauses first: threads whose appends were just sent often append again at once, and a pause is
+ * shorter than a commit. */
 static void send_as_leader(append_batcher *b, pending *self)
 {
     pending *batch[BATCH_MAX];
@@ -223,10 +230,11 @@ static void send_as_leader(append_batcher *b, pending *self)
     pthread_mutex_unlock(&b->lock);
     for (size_t i = 1; i < count; i++)
         wake(batch[i]);
-    wake(next); /* last, so that the next appends of the woken threads can join its batch */
+    wake(next); /* woken last, so that the followers' next appends can join its batch */
 }
 
-/* Removes `self` from the list, unless it is in a leader's batch. */
+/* Removes `self` from the list, unless it is in a leader's batch. Returns true if it was removed.
+ */
 static bool stop_waiting(append_batcher *b, pending *self)
 {
     pthread_mutex_lock(&b->lock);
@@ -237,8 +245,9 @@ static bool stop_waiting(append_batcher *b, pending *self)
     return stopped;
 }
 
-/* Waits until a leader has sent `self`, or until `self` is a leader. Returns false if it has waited
- * too long. Once it is in a batch, the deadline of the statement ends the wait. */
+/* Waits until a leader has sent `self`, or until `self` is a leader. Returns false if `self` was in
+ * no batch after half of acquire_timeout_ms. Once `self` is in a batch, the wait ends with the
+ * leader's statement. */
 static bool wait_as_follower(append_batcher *b, pending *self)
 {
     int64_t most_ms = pool_options(b->pool)->acquire_timeout_ms / QUEUE_DIVISOR;
@@ -261,7 +270,7 @@ cardbox_status append_batcher_run(append_batcher *b, const box_append *append, i
     pending self = {.append = append, .began_us = began_us, .status = CARDBOX_OK, .err = err};
     *change = self.change;
     if (pool_is_forked(b->pool))
-        return CARDBOX_OK; /* does not use the parent's lock: the caller's own statement will fail
+        return CARDBOX_OK; /* a child after fork does not use the lock; its own statement will fail
                             */
     sem_init(&self.wake, 0, 0);
     pthread_mutex_lock(&b->lock);

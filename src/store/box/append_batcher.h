@@ -1,6 +1,6 @@
 /*
- * append_batcher.h: sends appends that several threads of a pool make at the same time in one
- * statement: one message and one commit for all.
+ * append_batcher.h: combines appends that threads with the same pool make at the same time into one
+ * statement, with one commit.
  */
 #ifndef STORE_APPEND_BATCHER_H
 #define STORE_APPEND_BATCHER_H
@@ -15,11 +15,11 @@ append_batcher *append_batcher_new(store_pool *pool);
 void append_batcher_free(append_batcher *b);
 
 /*
- * Appends to a box, in a batch if other threads append too. Returns CARDBOX_OK and fills `change`.
- * If its outcome is 0 or BOX_LOCKED, nothing was done or it is safe to repeat: the caller sends the
- * append alone. An error is final. The call began at `began_us` (clock_us): the wait for others and
- * for a connection ends acquire_timeout_ms later. At most half of that time is spent on waiting for
- * others.
+ * Appends to a box, in a batch with appends of other threads if there are any. CARDBOX_OK with an
+ * outcome of 0 or BOX_LOCKED in `change`: it is safe to send the append again, and the caller sends
+ * it alone. After an error the caller does not repeat the append. `began_us` (clock_us) is when the
+ * call began. An append waits for a connection until at most acquire_timeout_ms after `began_us`,
+ * and for a batch half as long.
  */
 cardbox_status append_batcher_run(append_batcher *b, const box_append *append, int64_t began_us,
                                   box_change *change, cardbox_error *err);

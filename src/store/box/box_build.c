@@ -1,6 +1,6 @@
 /*
  * box_build.c: builds contexts of boxes for <cardbox/context.h>. One statement reads the box with
- * its cards; box_context.c builds the context.
+ * its cards; box_context.c builds the context from its rows.
  */
 #include "store/box/box_context.h"
 #include "store/box/box_load.h"

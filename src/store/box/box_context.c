@@ -1,5 +1,6 @@
 /*
- * box_context.c: builds the context of a box from the rows of its cards, with model/session.
+ * box_context.c: builds the context of a box from the rows of its cards, with the functions of
+ * model/session.
  */
 #include "store/box/box_context.h"
 
@@ -102,7 +103,7 @@ static bool add_missing(buf *out, const box_view *box, arena *memory)
     size_t count = 0;
 
     for (size_t i = 0; ids != NULL && i < box->card_count; i++) {
-        /* NULL: the box contains a JSON null instead of an id. */
+        /* The id is NULL if the box contains a JSON null instead of an id. */
         const char *id = rows_text(box->rows, box->cards[i].row, BOX_COL_CARD).ptr;
         if (is_missing(box, i) && id != NULL)
             ids[count++] = id;

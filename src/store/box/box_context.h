@@ -12,27 +12,29 @@
 enum { BOX_CONTEXT_CARDS_MAX = 10000 };
 
 typedef struct box_context_request {
-    const box_read
-        *reads; /* the first reads the cards; a second one only checks that the box exists */
+    const box_read *reads; /* the first reads the cards; a second one, if any, only the current head
+                              of the box */
     size_t count;
     context_request how;
-    bool whole;       /* the whole box was requested: fails if it has more than the limit's cards */
-    size_t bytes_max; /* if the cards have more bytes, the statement returns none */
+    bool whole;       /* the whole box was requested: it is an error if the box has more than
+                         BOX_CONTEXT_CARDS_MAX cards */
+    size_t bytes_max; /* if the cards have more bytes together, the statement returns no card */
 } box_context_request;
 
-/* Adds the parameters of STATEMENT_box_context. Its rows are those of boxes_read. */
+/* Adds the parameters of STATEMENT_box_context. The rows of this statement have the columns of
+ * boxes_read. */
 void box_context_params(params *p, const box_context_request *request);
 
 /*
  * Builds the context of the cards that were read, in the order of the box. Missing cards are
- * skipped. The context points into the rows and `memory`. Fails with CARDBOX_TOO_LARGE and
- * CARDBOX_NOMEM.
+ * skipped. The context points into the rows and `memory`. Fails with CARDBOX_TOO_LARGE,
+ * CARDBOX_NOMEM, or the status of a failed arena (error_arena).
  */
 cardbox_status box_context_of(context *out, const box_view *box, const box_context_request *request,
                               arena *memory, cardbox_error *err);
 
-/* Appends {"box_id","version","length","cards" (the number requested),"missing_card_ids" (without
- * duplicates), and leaves the object open. False: out of memory. */
+/* Appends {"box_id","version","length","cards" (the number of requested ids),"missing_card_ids"
+ * (without duplicates), and leaves the object open. False: out of memory. */
 bool box_context_head(buf *out, const box_view *box, const box_context_request *request,
                       arena *memory);
 

@@ -1,6 +1,7 @@
 /*
- * box_json.c: boxes and their lists as JSON; sorts the rows of a box. Ids and cards are copied as
- * PostgreSQL printed them. A run of ids is parsed only if a part of it was requested.
+ * box_json.c: boxes and their lists as JSON; sorts the rows of a box. Ids and the content of cards
+ * are copied as PostgreSQL printed them. If all 64 ids of a run were requested, the run is copied
+ * as a whole.
  */
 #include "store/box/box_json.h"
 #include <stdlib.h>
@@ -141,7 +142,7 @@ void box_view_all_ids(buf *out, const box_view *box)
     add_ids(out, box, 0, box->head.length);
 }
 
-/* Adds the members after the ids, and ends the object. */
+/* Adds the members of a box object that follow card_ids, and ends the object. */
 static void end_object(buf *out, const box_head *head)
 {
     buf_member_int(out, "version", head->version);

@@ -26,24 +26,26 @@ typedef struct box_view {
     size_t card_count;
 } box_view;
 
-/* Sorts the rows of one box: `index` lists their `count` numbers. False: out of memory. */
+/* Sorts the rows of one box. `index` has the numbers of the box's `count` rows in `from`. False:
+ * out of memory. */
 bool box_view_read(box_view *out, const store_rows *from, const int *index, size_t count,
                    arena *memory);
 
-/* Same, for the rows of the first of a statement's two reads. *now receives the head of the second
- * read; its version is 0 if there is none. */
+/* Like box_view_read, for the rows of the first read of a statement that has one or two reads.
+ * `*now` receives the head of the second read; its version is 0 if there is none. */
 bool box_view_first(box_view *out, box_head *now, const store_rows *from, arena *memory);
 
 /* Appends {"box_id","card_ids","version","length","parent_ids","created_at","updated_at"}, with the
  * ids of the requested range. */
 void box_view_object(buf *out, const box_view *box, const uuid16 *id);
 
-/* Append the parts of this object: the members before the ids, the requested ids, and the rest. */
+/* Append the parts of the object of box_view_object: the members before the ids, the requested ids,
+ * and the rest. */
 void box_view_start(buf *out, const uuid16 *id);
 void box_view_ids(buf *out, const box_view *box);
 /* Returns true if the rows contain runs for all requested ids. */
 bool box_view_is_whole(const box_view *box);
-/* Appends all ids of the box, if the rows contain them. */
+/* Appends all ids of the box. The rows must contain them (BOX_WANT_ALL_IDS). */
 void box_view_all_ids(buf *out, const box_view *box);
 void box_view_end(buf *out, const box_head *head);
 
@@ -57,7 +59,8 @@ bool box_view_card(buf *out, const box_row *card, slice tenant);
 /* Sorts rows by position. */
 void box_rows_sort(box_row *rows, size_t count);
 
-/* Appends a page of boxes, or of a box's log: {"boxes":[...],"next_cursor":...}. */
+/* Append a page of boxes, {"boxes":[...],"next_cursor":...}, or of a box's log,
+ * {"log":[...],"next_cursor":...}. */
 void list_json_boxes(buf *out, const store_rows *rows, int64_t limit, arena *memory);
 void list_json_log(buf *out, const store_rows *rows, int64_t limit);
 

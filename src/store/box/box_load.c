@@ -1,6 +1,7 @@
 /*
- * box_load.c: the public functions of <cardbox/box.h> that read boxes. All run the statement
- * boxes_read. Its rows come in any order and are sorted here.
+ * box_load.c: the public functions of <cardbox/box.h> that read boxes and their cards by the id of
+ * the box. All of them run the statement boxes_read. The rows of boxes_read come in any order;
+ * these functions order them by position.
  */
 #include "cardbox/box.h"
 
@@ -15,7 +16,7 @@
 typedef struct ids_to_read {
     arena memory;
     size_t *first;   /* for each id: the index of the first equal id */
-    size_t *read_of; /* for each id: its index in `reads` + 1; 0: not a UUID, or a duplicate */
+    size_t *read_of; /* for each id: the index of its read + 1; 0: not a UUID, or a duplicate */
     box_read *reads;
     size_t read_count;
 } ids_to_read;
@@ -103,16 +104,16 @@ static int64_t count_ids_within(int64_t first, int64_t before, int64_t start, sl
     return count;
 }
 
-/* The rows of one read, and its box while it is being filled. */
+/* The rows of one read, and the box that is filled from them. */
 typedef struct read_rows {
     int head;         /* number of the head row + 1; 0: there is no such box */
     int64_t found;    /* the number of requested ids in the runs */
-    const char **ids; /* the list of the box */
+    const char **ids; /* the card_ids of the box */
     const cardbox_box *box;
 } read_rows;
 
-/* Finds the head of each read and counts its ids. Returns false if the count contradicts the head:
- * a damaged head must not decide how much memory is allocated. */
+/* Finds the head of each read and counts its ids. Returns false if a count differs from the range
+ * in the head: a damaged head must not decide how much memory is allocated. */
 static bool index_reads(read_rows *at, size_t count, const store_rows *rows)
 {
     box_head head;
@@ -199,8 +200,8 @@ static int find_head(const store_rows *rows)
     return -1;
 }
 
-/* Returns why a box was not read: it does not exist, or it has no such version. If a version was
- * requested, a second statement finds out. */
+/* Returns the error for a box that was not read: it does not exist, or it has no such version. If a
+ * version, length or time was requested, a second statement finds out whether the box exists. */
 static cardbox_status explain_no_box(const char *tenant, const char *box_id,
                                      const cardbox_read_options *how, cardbox *db,
                                      cardbox_error *err)
@@ -270,7 +271,7 @@ cardbox_status cardbox_load_box(cardbox_boxes **out, cardbox *db, const char *te
 
 /* --- cards --- */
 
-/* Returns the row number + 1 of the card at each position of the range; 0: none. */
+/* Returns for each position of the range the number of its card's row + 1; 0: no such row. */
 static int *rows_by_position(arena *memory, const store_rows *rows, const box_head *head)
 {
     size_t size = (size_t)(head->before - head->first);
@@ -284,7 +285,7 @@ static int *rows_by_position(arena *memory, const store_rows *rows, const box_he
     return row_at;
 }
 
-/* Adds each different missing id once, in the order of the box. */
+/* Adds each different missing id to the result once, in the order of the box. */
 static void add_missing_once(cardbox_cards *cards, const char *const *ids, size_t count)
 {
     size_t *first = ids_first(&cards->memory, ids, count);

@@ -1,12 +1,13 @@
 /*
- * box_pages.c: reads a box of any length in pages, for <cardbox/box.h>, with the public functions.
+ * box_pages.c: cardbox_box_each_page() of <cardbox/box.h>, which reads a box in pages with
+ * cardbox_load_box().
  */
 #include "cardbox/limits.h"
 #include "store/box/box_load.h"
 #include "base/errors.h"
 
-/* The ids that are still to be read, of one version of the box. `length` is passed to the callback:
- * it is smaller than the version's if the caller gave at_length. */
+/* The range of ids, of one version of the box, that is still to be read. `length` is passed to the
+ * callback: the length of the version, or at_length if the caller set it. */
 typedef struct box_range {
     int64_t version, length;
     size_t first, before;
@@ -55,7 +56,7 @@ static cardbox_status read_page(box_range *range, bool *more, cardbox *db, const
     size_t left = range->before - range->first;
     size_t count = left < CARDBOX_IDS_PER_READ_MAX ? left : CARDBOX_IDS_PER_READ_MAX;
     cardbox_read_options part = {.offset = range->first, .at_version = range->version};
-    part.limit = count > 0 ? count : 1; /* 0 would read all */
+    part.limit = count > 0 ? count : 1; /* a limit of 0 would read all ids */
     cardbox_status status = cardbox_load_box(&boxes, db, tenant, box_id, &part, err);
     if (status == CARDBOX_OK && cardbox_boxes_at(boxes, 0)->card_count < count)
         status = box_damaged(err);

@@ -8,7 +8,7 @@
 #include "base/isotime.h"
 #include "cardbox/limits.h"
 
-/* Adds an int8 array: one member of each read. Negative values become NULL. */
+/* Adds an int8 array with the same member of each read. Negative values become NULL. */
 static void put_int8_member(params *p, const box_read *reads, size_t count, size_t offset)
 {
     params_array(p, PARAMS_INT8);
@@ -52,7 +52,7 @@ slice box_run_ids(const store_rows *rows, int row)
     return ids.len > 0 && ids.ptr[0] == '[' ? ids : SLICE("[]");
 }
 
-/* Ensures 0 <= first <= before <= length, even if the row is damaged. */
+/* Ensures 0 <= first <= before <= length in `out`, even if the row is damaged. */
 void box_head_read(box_head *out, const store_rows *rows, int row)
 {
     int64_t length = clamp(rows_int8(rows, row, BOX_COL_LENGTH), 0, INT64_MAX);
@@ -108,7 +108,8 @@ void boxes_with_card_params(params *p, const box_list *list)
     params_int8(p, CARDBOX_BOXES_WALK_MAX);
 }
 
-/* Columns of both lists. Column 0 has the bits that list_page_count evaluates. */
+/* Columns of boxes_list and boxes_with_card. Column 0 has the flags that list_page_count evaluates.
+ */
 enum {
     LIST_COL_BOX = 1,
     LIST_COL_VERSION,

@@ -1,6 +1,6 @@
 /*
  * box_read.h: the statements that read boxes, by id or as lists: builds their parameters and reads
- * their rows. The SDK runs one for each call; the server batches many requests.
+ * their rows. The SDK and the server use these functions.
  */
 #ifndef STORE_BOX_READ_H
 #define STORE_BOX_READ_H
@@ -15,11 +15,12 @@ typedef struct box_read {
     slice tenant;
     uuid16 box_id;
     int want;
-    int64_t tail;                  /* the last n ids; negative: `skip` and `most` apply */
-    int64_t skip;                  /* the number of ids to skip */
-    int64_t most;                  /* limit for the ids; negative: to the end */
-    int64_t at_version, at_length; /* negative: the current version */
-    bool at_time;                  /* the version at at_micros */
+    int64_t tail; /* number of ids to read from the end of the list; negative: not set */
+    int64_t skip; /* number of ids to skip at the start; ignored if `tail` is set */
+    int64_t most; /* maximum number of ids; negative: to the end; ignored if `tail` is set */
+    int64_t at_version, at_length; /* read this version, or the first at_length ids of the current
+                                      one; negative: not set */
+    bool at_time;                  /* read the version that the box had at at_micros */
     int64_t at_micros;
 } box_read;
 
@@ -33,24 +34,24 @@ void boxes_read_params(params *p, const box_read *reads, size_t count);
 /* Kinds of rows of boxes_read, in the column BOX_COL_KIND. The rows come in any order. */
 enum { BOX_HEAD = 0, BOX_IDS = 1, BOX_CARD = 2 };
 
-/* Limit for the ids of a run: the length of a segment in the database. */
+/* Maximum number of ids of a run: the length of a segment in the database. */
 enum { BOX_RUN_MAX = 64 };
 
 enum box_column {
-    BOX_COL_ORD = 0, /* int8: index of the request + 1 */
+    BOX_COL_ORD = 0, /* int8: index of the read + 1 */
     BOX_COL_KIND,    /* int4 */
     BOX_COL_POS,     /* int8: BOX_IDS: position of the first id; BOX_CARD: of the card */
-    BOX_COL_LENGTH,  /* int8, and the next two only in BOX_HEAD */
-    BOX_COL_FIRST,   /* int8: the first position of the requested range, clamped */
-    BOX_COL_BEFORE,  /* int8: the position after the range, clamped */
-    BOX_COL_CARD,    /* BOX_CARD: the columns of card_row_read; this one is the id at pos */
-    BOX_COL_CONTENT, /* NULL: the card is missing, and only its id is set */
+    BOX_COL_LENGTH,  /* int8; this column and the next two are set only in BOX_HEAD */
+    BOX_COL_FIRST,   /* int8: the first position of the requested range, at most the length */
+    BOX_COL_BEFORE,  /* int8: the position after the range, at most the length */
+    BOX_COL_CARD, /* BOX_CARD: the columns of card_row_read begin here; this one is the id at pos */
+    BOX_COL_CONTENT, /* NULL: the card is missing, and of its columns only the id is set */
     BOX_COLUMNS = BOX_COL_CARD + CARD_COL_COUNT,
     /* BOX_HEAD and BOX_IDS reuse columns: */
     BOX_COL_VERSION = BOX_COL_POS,                     /* int8: BOX_HEAD */
     BOX_COL_UPDATED = BOX_COL_CARD + CARD_COL_EXPIRES, /* timestamptz: BOX_HEAD */
-    BOX_COL_IDS = BOX_COL_CARD + CARD_COL_METADATA,    /* jsonb: its parent_ids; BOX_IDS: the run */
-    BOX_COL_CREATED = BOX_COL_CARD + CARD_COL_CREATED  /* timestamptz: BOX_HEAD */
+    BOX_COL_IDS = BOX_COL_CARD + CARD_COL_METADATA, /* jsonb: BOX_HEAD: parent_ids; BOX_IDS: ids */
+    BOX_COL_CREATED = BOX_COL_CARD + CARD_COL_CREATED /* timestamptz: BOX_HEAD */
 };
 
 /* A row of the kind BOX_HEAD. */
@@ -87,7 +88,7 @@ typedef struct box_list {
 void boxes_list_params(params *p, const box_list *list);
 void boxes_with_card_params(params *p, const box_list *list);
 
-/* Reads a row of a page: its head, and the box id, which is returned. */
+/* Reads a row of a list: fills `out`, without a range of ids, and returns the box id. */
 uuid16 box_list_read(box_head *out, const store_rows *rows, int row);
 
 /* A page of boxes: the first `count` rows, and the cursor of the next page. The cursor is NULL if
@@ -102,7 +103,8 @@ void box_page_read(box_page *out, const store_rows *rows, int64_t limit, arena *
 /* STATEMENT_box_log. */
 void box_log_params(params *p, const history *h);
 
-/* Columns of box_log. The version is NULL if the box exists without such changes. */
+/* Columns of box_log. If the box exists, but no change matches, there is one row, whose version is
+ * NULL. */
 enum {
     LOG_COL_VERSION,
     LOG_COL_OP,

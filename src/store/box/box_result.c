@@ -1,5 +1,6 @@
 /*
- * box_result.c: results with boxes. Ids are decoded from the rows' JSON.
+ * box_result.c: builds results that contain boxes. Ids are decoded from the JSON arrays in the
+ * rows.
  */
 #include "store/box/box_result.h"
 
@@ -30,8 +31,9 @@ cardbox_status boxes_finish(cardbox_boxes **out, cardbox_boxes *boxes, cardbox_s
     return status;
 }
 
-/* Returns an id as text. A JSON value that is no string, or contains NUL, is returned as JSON:
- * older versions could store it, and no card has such an id. */
+/* Returns an id as text. A value that is not a JSON string, or can't be decoded, is returned as its
+ * JSON text. No card has such an id; earlier versions of CardBox could store such values in a box.
+ */
 static const char *id_text(arena *memory, scan_value id)
 {
     buf text = BUF_INIT(CARDBOX_CONTENT_MAX);

@@ -14,8 +14,8 @@ struct cardbox_boxes {
     result all;
 };
 
-/* Makes an empty result with capacity for `count` boxes and missing ids. It owns the rows; on
- * failure they are freed. */
+/* Makes an empty result with capacity for `count` boxes and missing ids. The result owns `rows`
+ * (may be NULL); on failure they are freed. */
 cardbox_status boxes_new(cardbox_boxes **out, store_rows *rows, size_t count, cardbox_error *err);
 
 /* Returns the next box of the result, to be filled. */
@@ -26,12 +26,13 @@ cardbox_box *boxes_add(cardbox_boxes *boxes);
 cardbox_status boxes_finish(cardbox_boxes **out, cardbox_boxes *boxes, cardbox_status status,
                             cardbox_error *err);
 
-/* Fills a box from its head. *ids receives its empty list, with capacity for the requested ids. */
+/* Fills a box from its head. *ids receives the box's card_ids, still NULL, for the caller to set.
+ */
 void box_read_head(cardbox_box *box, const char ***ids, arena *memory, const uuid16 *box_id,
                    const box_head *head);
 
-/* Stores the ids of a run at their positions. `ids` is the list of positions `first` to `before`;
- * the run begins at position `start`. */
+/* Stores the ids of a run at their positions. `ids` has an element for each position from `first`
+ * to `before` - 1; the run begins at position `start`. */
 void box_store_ids(arena *memory, const char **ids, int64_t first, int64_t before, int64_t start,
                    slice run);
 

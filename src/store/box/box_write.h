@@ -15,7 +15,7 @@ typedef struct box_create {
     uuid16 box_id;
     slice ids;        /* a JSON array of strings */
     slice parent_ids; /* likewise */
-    bool may_exist;   /* an existing box stays unchanged: BOX_DONE_BEFORE */
+    bool may_exist; /* the outcome for an existing box, which stays unchanged, is BOX_DONE_BEFORE */
 } box_create;
 
 void box_create_params(params *p, const box_create *create);
@@ -47,7 +47,8 @@ typedef struct box_fork {
 
 void box_fork_params(params *p, const box_fork *fork);
 
-/* STATEMENT_box_delete. It returns one row if the box exists. */
+/* STATEMENT_box_delete. The statement returns one row if the box exists, even if it was deleted
+ * before. */
 void box_delete_params(params *p, slice tenant, const uuid16 *box_id);
 
 typedef struct box_append {
@@ -58,11 +59,11 @@ typedef struct box_append {
     slice key;                /* ptr NULL: none */
 } box_append;
 
-/* STATEMENT_boxes_append. `waits`: a single append waits for a locked box. Otherwise the
- * outcome of a locked box is BOX_LOCKED. */
+/* STATEMENT_boxes_append. If `waits` is true and `count` is 1, the append waits for a locked box.
+ * Otherwise the outcome of an append to a locked box is BOX_LOCKED. */
 void boxes_append_params(params *p, const box_append *appends, size_t count, bool waits);
 
-/* Outcomes of the functions of boxes in sql/functions. */
+/* Outcomes of the SQL functions that change boxes. */
 typedef enum box_outcome {
     BOX_DONE = 1,
     BOX_DONE_BEFORE = 2, /* nothing was written */
@@ -73,19 +74,21 @@ typedef enum box_outcome {
     BOX_DELETED = 7,
     BOX_NO_SUCH_VERSION = 8,
     BOX_LOCKED = 9,
-    BOX_INCOMPLETE = 10 /* fewer ids are stored than its log or its length claims */
+    BOX_INCOMPLETE = 10 /* fewer ids of the box are stored than its log or its length claims */
 } box_outcome;
 
 /* A row of the statements that change boxes. */
 typedef struct box_change {
     box_outcome outcome;
-    int64_t version, length; /* after the change, or unchanged if it failed; 0: no box */
+    int64_t version, length; /* after the change; if it failed, the current ones; 0: not known */
 } box_change;
 
-/* Its columns begin at `first`: 1 in boxes_append, after the ord, otherwise 0. */
+/* Reads the columns outcome, version and length. They begin at column `first`: 1 in boxes_append, 0
+ * in the other statements. */
 void box_change_read(box_change *out, const store_rows *rows, int row, int first);
 
-/* Reads a row of boxes_append: returns the index of its append, or SIZE_MAX if there is none. */
+/* Reads a row of boxes_append: returns the index of its append, or SIZE_MAX if the row's ord is out
+ * of range. */
 size_t boxes_append_read(box_change *out, const store_rows *rows, int row, size_t count);
 
 /* Returns CARDBOX_OK, or why the box was not changed, with a message for the client. Conflicts set

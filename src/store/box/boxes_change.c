@@ -1,6 +1,6 @@
 /*
  * boxes_change.c: the public functions of <cardbox/box.h> that change boxes. Each checks its
- * arguments and runs one statement of box_write.h.
+ * arguments and runs a statement of box_write.h.
  */
 #include "cardbox/box.h"
 
@@ -11,11 +11,12 @@
 #include "store/client/call.h"
 #include "store/box/box_write.h"
 
-/* Limit for the ids of a batched append. Larger ones are sent alone, since they would delay the
+/* Limit for the ids of a batched append. Larger appends are sent alone, since they would delay the
  * others of a batch. */
 enum { BATCHED_IDS_MAX = 64 };
 
-/* Reads the statement's only row, and frees the rows. The outcome is 0 if there is no row. */
+/* Reads the statement's only row, and frees the rows. The outcome is 0 if the statement failed, or
+ * did not return exactly one row. */
 static void read_change(box_change *change, cardbox_status status, store_rows *rows)
 {
     *change = (box_change){.version = 0};
@@ -24,7 +25,7 @@ static void read_change(box_change *change, cardbox_status status, store_rows *r
     rows_free(rows);
 }
 
-/* Maps the outcome to a status, and fills `out`, which may be NULL. */
+/* Maps the outcome to a status, and on success fills `out`, which may be NULL. */
 static cardbox_status finish_change(cardbox_box_change *out, const box_change *change,
                                     const uuid16 *box, cardbox_error *err)
 {
@@ -58,7 +59,7 @@ static cardbox_status check_uuid(uuid16 *out, const char *what, const char *text
                      error_shown(slice_of(text)), text);
 }
 
-/* Reads the caller's id of a box; NULL: makes a new id. */
+/* Parses the box id that the caller passed, or makes a new id if it is NULL. */
 static cardbox_status uuid_or_new(uuid16 *out, const char *what, const char *text,
                                   cardbox_error *err)
 {
@@ -68,7 +69,7 @@ static cardbox_status uuid_or_new(uuid16 *out, const char *what, const char *tex
     return CARDBOX_OK;
 }
 
-/* Returns ids as a JSON array. On failure the buffer has failed. */
+/* Returns ids as a JSON array, which is built in `json`. If memory runs out, `json` has failed. */
 static slice ids_json(buf *json, const char *const *ids, size_t count)
 {
     *json = BUF_INIT(REQUEST_MAX);
@@ -81,8 +82,8 @@ static slice ids_json(buf *json, const char *const *ids, size_t count)
     return buf_as_slice(json);
 }
 
-/* Frees the buffer that a parameter was made of. If the buffer has failed, so have the parameters.
- */
+/* Frees the buffer from which a parameter was built. If the buffer has failed, marks the parameters
+ * as failed. */
 static void finish_param(params *p, buf *json)
 {
     params_made_of(p, json);
@@ -97,7 +98,7 @@ static cardbox_status check_version(const char *what, int64_t version, cardbox_e
                      version);
 }
 
-/* Checks the common arguments of changes of an existing box. */
+/* Checks the arguments that appending, saving, forking and deleting have in common. */
 static cardbox_status check_change(uuid16 *box, cardbox *db, const char *tenant, const char *box_id,
                                    const char *const *card_ids, size_t count, cardbox_error *err)
 {
@@ -127,7 +128,8 @@ static cardbox_status check_parents(const cardbox_box_options *options, const uu
     return status;
 }
 
-/* Creates a box. `may_exist`: an existing box stays unchanged, else it is a conflict. */
+/* Creates a box. An existing box stays unchanged: CARDBOX_OK if `may_exist`, else CARDBOX_CONFLICT.
+ */
 static cardbox_status create_box(cardbox_box_change *out, cardbox *db, const char *tenant,
                                  const cardbox_box_options *options, bool may_exist,
                                  cardbox_error *err)
@@ -173,9 +175,9 @@ cardbox_status cardbox_box_ensure(cardbox_box_change *out, cardbox *db, const ch
     return create_box(out, db, tenant, &options, true, err);
 }
 
-/* Appends of a pool are batched; a batch does not wait for locked boxes. If an append has no
- * outcome, or its box is locked, it is sent alone and waits. The caller's timeouts are for both
- * together. */
+/* Appends of up to BATCHED_IDS_MAX ids on a pool are batched; a batch does not wait for locked
+ * boxes. If a batched append has no outcome, or its box was locked, it is sent alone and waits for
+ * the lock. The time limits for connections and retries count from the start of the call. */
 static cardbox_status send_append(box_change *change, cardbox *db, const box_append *append,
                                   size_t count, cardbox_error *err)
 {

@@ -1,6 +1,6 @@
 /*
  * boxes_list.c: the public functions of <cardbox/box.h> that list boxes: all boxes of a project,
- * and those that contain a card. The lists have no card ids.
+ * and those that contain a card. The listed boxes have no card ids.
  */
 #include "store/box/box_result.h"
 #include "store/client/call.h"
@@ -27,8 +27,8 @@ static cardbox_status run_list(store_rows **rows, cardbox *db, const box_list *l
                       rows, err);
 }
 
-/* Reads boxes after the result's cursor until the page is full or the list ends: the number of
- * boxes that one statement visits is limited. */
+/* Reads boxes after the result's cursor until the page is full or the list ends. Several statements
+ * may be needed: one statement of boxes_with_card examines a limited number of boxes. */
 static cardbox_status fill_page(cardbox_boxes *boxes, cardbox *db, box_list *list,
                                 cardbox_error *err)
 {

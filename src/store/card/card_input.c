@@ -13,8 +13,8 @@ void card_input_free(card_input *input)
     buf_free(&input->merged);
 }
 
-/* Limit for the JSON bytes of a metadata member that is an index key: it must fit on an index page,
- * with the tenant and the card id. */
+/* Maximum JSON bytes of a metadata member that may be the key of an index. PostgreSQL limits the
+ * size of an index entry, which also contains the tenant. */
 enum { MEMBER_TEXT_MAX = 2 * CARDBOX_KEY_MAX };
 
 static const struct {
@@ -41,7 +41,7 @@ const char *cardbox_role_of_type(const char *type)
     return type == NULL ? NULL : role_of_type(slice_of(type));
 }
 
-/* The members of the metadata that are also members of a card. */
+/* The members of the metadata that are also members of cardbox_card and client_card. */
 enum member { TYPE, ROLE, STEP_ID, TRACE_ID, AGENT_TURN_ID, AUTHOR_ID, MEMBERS };
 
 static const slice MEMBER_NAMES[MEMBERS] = {
@@ -53,7 +53,8 @@ static const slice MEMBER_NAMES[MEMBERS] = {
     [AUTHOR_ID] = SLICE("author_id"),
 };
 
-/* Finds their values in the metadata. If a name occurs twice, the last one counts. */
+/* Finds the values of the members in MEMBER_NAMES. If a name occurs twice, its last value counts.
+ */
 static void find_members(scan_value there[MEMBERS], scan_value metadata)
 {
     slice key;
@@ -66,7 +67,8 @@ static void find_members(scan_value there[MEMBERS], scan_value metadata)
                 there[i] = value;
 }
 
-/* The card's role. If the card and its metadata have none, it is derived from the type. */
+/* Returns the role to add to the metadata: the card's role. If the card and its metadata have none,
+ * it is derived from the type. ptr NULL: no role is added. */
 static slice derived_role(const client_card *card, const scan_value there[MEMBERS])
 {
     scan_value type = there[TYPE];
@@ -79,7 +81,8 @@ static slice derived_role(const client_card *card, const scan_value there[MEMBER
     return slice_of(role_of_type(scan_inside(type.text)));
 }
 
-/* Adds one member of the card to the metadata. If the metadata has another value, fails. */
+/* Adds one member of the card to the metadata, if the metadata lacks it. Fails if the metadata has
+ * another value. */
 static cardbox_status merge_member(buf *out, scan_value there, slice name, slice value,
                                    cardbox_error *err)
 {
@@ -102,8 +105,8 @@ static cardbox_status merge_member(buf *out, scan_value there, slice name, slice
                      there.text.ptr);
 }
 
-/* Rejects a value in the metadata that is too long for an index key: it would fail the whole
- * statement, which may contain other cards. */
+/* Rejects a value in the metadata that is too long for an index key: PostgreSQL would reject the
+ * whole statement, which may contain other cards. */
 static cardbox_status check_key_member(scan_value there, slice name, cardbox_error *err)
 {
     if (there.kind == SCAN_NONE || there.text.len <= MEMBER_TEXT_MAX)
@@ -249,7 +252,8 @@ static slice slice_with_length(const char *text, size_t length)
     return length == 0 ? slice_of(text) : (slice){text, length};
 }
 
-/* The type or the author of a card. Absent if the card was read without one. */
+/* Returns a card's type or author as a slice. CARD_UNKNOWN, which reads return for a card without
+ * one, becomes {NULL, 0}. */
 static slice known_or_absent(const char *text)
 {
     return slice_of(text == CARD_UNKNOWN ? NULL : text);

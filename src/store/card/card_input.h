@@ -20,8 +20,8 @@ typedef struct card_input {
     int32_t ttl_seconds;
     int64_t created_micros, expires_micros, deleted_micros;
     bool sealed;
-    bool strict;  /* other content is a conflict */
-    bool restore; /* a card that was deleted or has expired comes back */
+    bool strict;  /* if other content is stored under card_id, it is a conflict, not a repair */
+    bool restore; /* a stored card that was deleted or has expired is restored */
     buf merged;   /* owns the bytes of `metadata` */
 } card_input;
 
@@ -30,19 +30,20 @@ typedef struct client_card {
     slice tenant, card_id;
     slice content, metadata, tool_calls; /* JSON */
     slice tool_call_id;
-    slice type, role, step_id, trace_id, agent_turn_id, author_id; /* members of the metadata */
+    slice type, role, step_id, trace_id, agent_turn_id, author_id; /* become metadata members */
     slice created_at;
     int32_t ttl_seconds; /* 0: unlimited */
     bool sealed, strict, restore;
-    bool checked; /* content of a known class must satisfy the rules of its class */
+    bool checked; /* content of a known content class must satisfy the rules of the class */
 } client_card;
 
-/* Checks a card and fills `out`. Its slices point into `card`, whose data must stay valid as long
- * as `out` is used. On failure *member receives the wrong member's name; `member` may be NULL. */
+/* Checks a card and fills `out`. The slices in `out` point to the texts of `card`, which must stay
+ * valid while `out` is used. On failure *member receives the name of the invalid member; `member`
+ * may be NULL. */
 cardbox_status card_input_make(card_input *out, const client_card *card, const char **member,
                                cardbox_error *err);
 
-/* The same for a public card; options may be NULL. */
+/* Like card_input_make, for a card of the SDK's caller; `options` may be NULL. */
 cardbox_status card_input_read(card_input *out, const char *tenant, const cardbox_card *card,
                                const cardbox_add_options *options, cardbox_error *err);
 

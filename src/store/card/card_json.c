@@ -1,14 +1,15 @@
 /*
  * card_json.c: cards and their lists as JSON. Content is copied as it was written, metadata as
- * PostgreSQL prints it. Rows of older versions may contain any JSON in any column: the object is
- * well-formed all the same.
+ * PostgreSQL prints it, without white space. Rows that older versions of CardBox wrote may contain
+ * any JSON in any column: the card is valid JSON nevertheless.
  */
 #include "store/card/card_json.h"
 
 #include "base/isotime.h"
 #include "model/content/content.h"
 
-/* Values of the metadata that other members of the object are made of; SCAN_NONE: absent. */
+/* Values in the metadata from which other members of the card's JSON are derived; SCAN_NONE:
+ * absent. */
 typedef struct card_facts {
     scan_value type;
     scan_value semantic_type;
@@ -43,7 +44,7 @@ static void read_facts(card_facts *facts, scan_value metadata)
                 memcpy((char *)facts + FACTS[i].offset, &value, sizeof(value));
 }
 
-/* A string with at least one character: `""` has two bytes. */
+/* Returns true for a string with at least one character: the quotes are two bytes. */
 static bool is_filled(scan_value value)
 {
     return value.kind == SCAN_STRING && value.text.len > 2;
@@ -91,8 +92,8 @@ static void add_members(buf *out, scan_value object)
     slice key;
     scan_value value;
     const char *from = object.text.ptr; /* the first byte that is not copied yet */
-    const char *end = from + 1;         /* the end of the last member that is copied */
-    slice between = {NULL, 0};          /* the bytes before an omitted member */
+    const char *end = from + 1;         /* the end of the last member that is to be copied */
+    slice between = {NULL, 0}; /* the comma and white space before the first omitted member */
     for (scan_walk walk = scan_enter(object); scan_member(&walk, &key, &value);) {
         const char *value_end = value.text.ptr + value.text.len;
         if (scan_string_is(key, SLICE("__type__"))) {
@@ -112,7 +113,8 @@ static void add_members(buf *out, scan_value object)
     buf_slice(out, (slice){from, (size_t)(object.text.ptr + object.text.len - from)});
 }
 
-/* Content as it is shown. ToolContent is wrapped in "data", as the service's clients expect. */
+/* Adds the value of "content". ToolContent is wrapped in an object as its member "data", because
+ * clients of the API expect it. */
 static void add_content(buf *out, const card_row *card, scan_value content, const char *class_name,
                         slice rest)
 {
@@ -135,7 +137,7 @@ static void add_content(buf *out, const card_row *card, scan_value content, cons
         buf_char(out, '}');
 }
 
-/* Adds the members of this service that other card stores do not have. */
+/* Adds the members expires_at, content_class and sealed, and ends the object. */
 static void add_extras(buf *out, const card_row *card, const char *class_name)
 {
     if (card->has_expiry)

@@ -1,6 +1,6 @@
 /*
- * card_json.h: cards and their lists as JSON, made from rows of the database. The content is
- * copied byte by byte, without parsing it into a tree.
+ * card_json.h: cards and their lists as JSON, made from rows of the database. Content of a known
+ * class loses its member "__type__"; other content is copied byte by byte.
  */
 #ifndef STORE_CARD_JSON_H
 #define STORE_CARD_JSON_H
@@ -11,7 +11,8 @@
  * metadata, tool_calls, tool_call_id, ttl_seconds, then expires_at, content_class, sealed. */
 void card_json(buf *out, const card_row *card, slice project_id);
 
-/* Appends a page of cards, or of a card's revisions: {"cards":[...],"next_cursor":...}. */
+/* Append a page of cards, {"cards":[...],"next_cursor":...}, or of a card's revisions,
+ * {"revisions":[...],"next_cursor":...}. */
 void list_json_cards(buf *out, const store_rows *rows, int64_t limit, slice tenant, arena *memory);
 void list_json_revisions(buf *out, const store_rows *rows, int64_t limit, slice tenant);
 

@@ -1,6 +1,6 @@
 /*
  * card_read.h: the statements that read cards, by id or as lists: builds their parameters and reads
- * their rows. The SDK runs one for each call; the server batches many requests.
+ * their rows. The SDK and the server use these functions.
  */
 #ifndef STORE_CARD_READ_H
 #define STORE_CARD_READ_H
@@ -14,12 +14,12 @@ typedef struct card_key {
     slice tenant;
     slice card_id;
     int64_t etag; /* etag of the card that the caller has cached; 0: none */
-    slice text;   /* the cached card, for the caller's own use */
+    slice text;   /* not sent: the caller may keep its cached card here */
 } card_key;
 
 void cards_get_params(params *p, const card_key *keys, size_t count);
 
-/* The card of a row. Slices point into the rows; a NULL column is {NULL, 0}. */
+/* A card that was read from a row. Its slices point into the rows; a NULL column is {NULL, 0}. */
 typedef struct card_row {
     slice card_id;
     slice content; /* exactly as it was written */
@@ -34,10 +34,11 @@ typedef struct card_row {
     bool sealed;
 } card_row;
 
-/* Columns of cards_get, cards_list and, from BOX_COL_CARD on, of boxes_read. */
+/* Columns of cards_get and cards_list. In boxes_read the columns of a card begin at BOX_COL_CARD.
+ */
 enum { CARD_ORD = 0, CARD_FIRST = 1 };
 
-/* Columns of a card, from its card_id on. */
+/* Columns of a card, counted from its card_id. */
 enum card_column {
     CARD_COL_ID,
     CARD_COL_CONTENT,
@@ -51,7 +52,8 @@ enum card_column {
     CARD_COL_COUNT
 };
 
-/* Column of cards_get: an int8. If it is the key's etag, the columns of the card are NULL. */
+/* Column of cards_get with the card's etag, an int8. If it equals the etag of the key, the columns
+ * of the card are NULL. */
 enum { CARD_ETAG = CARD_FIRST + CARD_COL_COUNT };
 
 /* Reads the card whose card_id is in column `first`. */
@@ -64,7 +66,7 @@ typedef struct card_match {
     slice value;
 } card_match;
 
-/* Parameters of STATEMENT_cards_list. A slice with ptr NULL: any. */
+/* Parameters of STATEMENT_cards_list. A filter with ptr NULL matches any card. */
 typedef struct card_list {
     slice tenant;
     slice step_id, type, trace_id, agent_turn_id, role;
@@ -75,7 +77,7 @@ typedef struct card_list {
     bool has_after, has_before;
     int64_t after_micros, before_micros;
     list_cursor from;
-    int64_t limit; /* the statement returns one more row if there is a next page */
+    int64_t limit; /* maximum number of cards of the page; the statement may return one row more */
 } card_list;
 
 void cards_list_params(params *p, const card_list *list);
@@ -83,7 +85,7 @@ void cards_list_params(params *p, const card_list *list);
 /* A page of cards_list: its cards are the first `count` rows. */
 typedef struct card_page {
     int count;
-    list_cursor next; /* given: there is a next page. Its id points into the rows */
+    list_cursor next; /* next.given: there is a next page; next.id points into the rows */
 } card_page;
 
 void card_page_read(card_page *out, const store_rows *rows, int64_t limit);
@@ -91,7 +93,8 @@ void card_page_read(card_page *out, const store_rows *rows, int64_t limit);
 /* STATEMENT_card_revisions. */
 void card_revisions_params(params *p, const history *h);
 
-/* Columns of card_revisions. The number is NULL if the card exists without such revisions. */
+/* Columns of card_revisions. If the card exists, but no revision matches, there is one row, whose
+ * number is NULL. */
 enum { REVISION_COL_NUMBER, REVISION_COL_AT, REVISION_COL_CARD };
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * card_result.c: makes cardbox_card structs from rows. Strings point into the rows; only times and
- * members of the metadata are copied.
+ * card_result.c: makes cardbox_card structs from rows. Strings point into the rows; times and
+ * members of the metadata are converted and stored in the arena.
  */
 #include "store/card/card_result.h"
 
@@ -49,7 +49,8 @@ cardbox_status cards_new(cardbox_cards **out, store_rows *rows, size_t cards, si
     return CARDBOX_OK;
 }
 
-/* Decodes a JSON string. Returns NULL if it is no string or contains NUL. */
+/* Decodes a JSON string. Returns NULL if the value is not a string, can't be decoded, or memory ran
+ * out. */
 static const char *decode_string(arena *memory, scan_value value)
 {
     buf text = BUF_INIT(CARDBOX_CONTENT_MAX);
@@ -164,7 +165,7 @@ const char *cardbox_card_text(const cardbox_card *card)
         return "";
     card_source *source = card->source;
     if (source == NULL || source->content.ptr != card->content)
-        return card->content; /* not a card of a result: nothing could own a copy */
+        return card->content; /* the card belongs to no result, which could own the text */
     if (source->text == NULL) {
         buf text = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);
         content_text(&text, source->content);

@@ -9,7 +9,7 @@
 #include "cardbox/card.h"
 #include "store/card/card_read.h"
 
-/* The result that a card belongs to. A caller's copy of the card points to it as well. */
+/* The result to which a card belongs. A copy that the caller makes of the card points to it too. */
 typedef struct card_source {
     cardbox_cards *owner;
     slice content;
@@ -27,8 +27,8 @@ struct cardbox_cards {
     const char *cursor;
 };
 
-/* Makes an empty result with capacity for `cards` cards and `missing` missing ids. It owns `rows`;
- * on failure they are freed. */
+/* Makes an empty result with capacity for `cards` cards and `missing` missing ids. The result owns
+ * `rows`; on failure they are freed. */
 cardbox_status cards_new(cardbox_cards **out, store_rows *rows, size_t cards, size_t missing,
                          cardbox_error *err);
 
@@ -39,14 +39,14 @@ bool cards_add_rows(cardbox_cards *cards, store_rows *rows);
 /* Adds the card of a row. */
 void cards_add(cardbox_cards *cards, const card_row *row);
 
-/* Adds a missing id, copied. */
+/* Copies an id into the list of missing ids. */
 void cards_add_missing(cardbox_cards *cards, const char *id);
 
 /* Sets *out to the result; if memory ran out, frees it and returns CARDBOX_NOMEM. */
 cardbox_status cards_finish(cardbox_cards **out, cardbox_cards *cards, cardbox_error *err);
 
-/* The type or author of a card without one: "unknown". Compared by address, so that writing a card
- * that was read does not store it. */
+/* The type or author of a card without one: "unknown". Writers compare its address: if a card that
+ * was read is written again, "unknown" is not stored. */
 extern const char CARD_UNKNOWN[];
 
 #endif

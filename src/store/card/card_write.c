@@ -5,10 +5,10 @@
 
 #include "base/errors.h"
 
-/* --- parameters: one array a column --- */
+/* --- parameters: one array for each column --- */
 
-/* `has` is the offset of the bool that is set if there is a value; 0: the value is never NULL, but
- * a slice may be {NULL, 0}. */
+/* `has` is the offset of a bool that is true if the value is set; 0: there is no such bool. A slice
+ * with ptr NULL is SQL NULL. */
 static const struct {
     params_type type;
     size_t offset, has;

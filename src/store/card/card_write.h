@@ -8,13 +8,13 @@
 #include "db/rows.h"
 #include "store/card/card_input.h"
 
-/* Adds the parameters of STATEMENT_cards_add. `whole`: all cards are added or none, and the
- * statement waits for locked cards. Otherwise each card is added independently, and the outcome of
- * a locked card is CARD_LOCKED. */
+/* Adds the parameters of STATEMENT_cards_add. If `whole` is true, all cards are added or none, and
+ * the statement waits for locked cards. Otherwise each card is added independently, and the outcome
+ * of a locked card is CARD_LOCKED. */
 void cards_add_params(params *p, const card_input *inputs, size_t count, bool whole);
 
-/* cards.c: adds all cards or none. `outcomes` receives the outcome of each card, and may be NULL.
- */
+/* Sends cards_add, which adds all cards or none. `outcomes` receives the outcome of each card, and
+ * may be NULL. */
 cardbox_status cards_send(cardbox_outcome *outcomes, cardbox *db, const card_input *inputs,
                           size_t count, cardbox_error *err);
 
@@ -31,7 +31,7 @@ typedef struct card_outcome {
 
 void card_outcome_read(card_outcome *out, const store_rows *rows, int row);
 
-/* Reads the outcomes of `count` cards by their `ord`. `out` has zeros. */
+/* Stores the outcome with the ord n in out[n - 1]. The caller has filled `out` with zeros. */
 void card_outcomes_read(card_outcome *out, size_t count, const store_rows *rows);
 
 /* Returns CARDBOX_OK, or CARDBOX_CONFLICT or CARDBOX_GONE with a message for the client. */
@@ -41,7 +41,8 @@ cardbox_status card_outcome_status(const card_outcome *outcome, const card_input
 /* STATEMENT_card_delete. */
 void card_delete_params(params *p, slice tenant, slice card_id);
 
-/* Returns CARDBOX_OK, CARDBOX_NOT_FOUND, or CARDBOX_CONFLICT if the card is sealed. */
+/* Returns CARDBOX_OK, CARDBOX_NOT_FOUND, or CARDBOX_CONFLICT if the card is sealed or a message of
+ * a task refers to it. */
 cardbox_status card_delete_status(const store_rows *rows, slice card_id, cardbox_error *err);
 
 #endif

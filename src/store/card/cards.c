@@ -1,6 +1,6 @@
 /*
- * cards.c: the public functions of <cardbox/card.h>. Each checks its arguments, runs one statement,
- * and makes a result from the rows.
+ * cards.c: the public functions of <cardbox/card.h>. Most of them check their arguments, run one
+ * statement, and make a result from its rows.
  */
 #include "cardbox/card.h"
 
@@ -27,8 +27,8 @@ static cardbox_status read_cards(card_input *inputs, const char *tenant, const c
 {
     for (size_t i = 0; i < count; i++) {
         cardbox_error own = CARDBOX_ERROR_INIT;
-        /* The struct may have the size of an older or newer header: that of the first card applies
-         * to all. */
+        /* A program that uses a newer header passes larger structs: struct_size of the first card
+         * is the size of all. */
         const cardbox_card *card =
             (const cardbox_card *)((const char *)cards + i * cards->struct_size);
         if (card->struct_size < sizeof(*card))
@@ -48,7 +48,7 @@ static cardbox_status read_cards(card_input *inputs, const char *tenant, const c
     return CARDBOX_OK;
 }
 
-/* Reads the outcome of each card. The status is that of the first card that failed. */
+/* Stores the outcome of each card. Returns the status of the first row whose card failed. */
 static cardbox_status read_outcomes(cardbox_outcome *outcomes, const store_rows *rows,
                                     const card_input *inputs, size_t count, cardbox_error *err)
 {
@@ -136,8 +136,8 @@ cardbox_status cardbox_card_delete(cardbox *db, const char *tenant, const char *
 
 /* --- reading by id --- */
 
-/* Puts the cards in the order of the request. Repeated ids are returned once, unknown ids are
- * missing ids. */
+/* Puts the cards in the order of the request. If an id is repeated, its card is returned once. Ids
+ * without a readable card become missing ids. */
 static cardbox_status order_cards(cardbox_cards **out, store_rows *rows,
                                   const char *const *card_ids, size_t count, cardbox_error *err)
 {
@@ -193,7 +193,7 @@ cardbox_status cardbox_cards_get(cardbox_cards **out, cardbox *db, const char *t
     return status;
 }
 
-/* Returns CARDBOX_NOT_FOUND if the result is empty. */
+/* If the result is empty, frees it and returns CARDBOX_NOT_FOUND. */
 static cardbox_status check_not_empty(cardbox_cards **out, const char *whose, const char *id,
                                       cardbox_error *err)
 {
@@ -256,8 +256,8 @@ static cardbox_status read_call_ids(card_list *out, const cardbox_card_filter *f
     return status;
 }
 
-/* Checks a metadata filter. A key may occur once: the filters become one JSON object, in which
- * PostgreSQL would keep the last value only. */
+/* Checks a metadata filter. A key may occur only once: the filters become one jsonb object, which
+ * keeps only the last value of a key. */
 static cardbox_status check_match(const cardbox_match *matches, size_t index, cardbox_error *err)
 {
     const cardbox_match *match = &matches[index];
@@ -267,8 +267,7 @@ static cardbox_status check_match(const cardbox_match *matches, size_t index, ca
                            match->key);
     for (size_t i = 0; status == CARDBOX_OK && i < index; i++)
         if (strcmp(matches[i].key, match->key) == 0)
-            status =
-                error_set(err, CARDBOX_INVALID, "metadata filter %s is there twice", match->key);
+            status = error_set(err, CARDBOX_INVALID, "metadata filter %s occurs twice", match->key);
     return status;
 }
 
@@ -328,8 +327,8 @@ static cardbox_status read_filter(card_list *out, const cardbox_card_filter *fil
     return status;
 }
 
-/* Reads cards until the page is full or the list ends: the number of cards that one statement
- * visits is limited. */
+/* Reads cards until the page is full or the list ends. That may need several statements: each
+ * examines at most CARDBOX_LIST_WALK_MAX cards. */
 static cardbox_status fill_page(cardbox_cards *cards, cardbox *db, card_list *list,
                                 cardbox_error *err)
 {

@@ -19,7 +19,7 @@ static cardbox_status make_revisions(cardbox_revisions **out, store_rows *rows, 
     cardbox_cards *cards = NULL;
     size_t count = (size_t)rows_count(rows);
     if (count > 0 && rows_null(rows, 0, REVISION_COL_NUMBER))
-        count = 0; /* the card exists, without such revisions */
+        count = 0; /* the card exists, but no revision matches */
     if (count > limit)
         count = limit;
     cardbox_status status = cards_new(&cards, rows, count, 0, err);

@@ -1,5 +1,5 @@
 /*
- * call.c: checks that the public functions share. Must not send anything.
+ * call.c: the checks of arguments that all public functions use. The checks send no statement.
  */
 #include "store/client/call.h"
 

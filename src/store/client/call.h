@@ -10,16 +10,17 @@
 
 cardbox_status check_call(cardbox *db, const char *tenant, cardbox_error *err);
 
-/* The same for a read, which needs a pointer for its result. */
+/* Like check_call, for a function that returns a result: `out` must not be NULL. */
 cardbox_status check_read(void *out, cardbox *db, const char *tenant, cardbox_error *err);
 
-/* Checks a struct of the caller, which must start with its size, as its _INIT macro sets it. A
- * struct of zeros is rejected, because zeros are not the defaults. NULL is accepted. */
+/* Checks that a struct of the caller begins with a size of at least `size`, as its _INIT macro sets
+ * it. A struct of zeros is rejected, because zeros are not the defaults. NULL is accepted. */
 cardbox_status check_made(const void *given, size_t size, const char *init, cardbox_error *err);
 
 #define CHECK_MADE(given, init, err) check_made((given), sizeof(*(given)), (init), (err))
 
-/* Checks up to `max` ids of cards or entries. `what` names one id in messages. */
+/* Checks `count` ids of cards or entries; `count` may be up to `max`. `what` names one id in
+ * messages. */
 cardbox_status check_ids(const char *what, const char *const *ids, size_t count, size_t max,
                          cardbox_error *err);
 

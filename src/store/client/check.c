@@ -1,5 +1,5 @@
 /*
- * check.c: checks ids, times and JSON. The messages are for the caller who passed them.
+ * check.c: checks ids, times and JSON. The error messages are for the caller who passed the values.
  */
 #include "store/client/check.h"
 

@@ -1,5 +1,6 @@
 /*
- * client.c: handles and retries. Only this file decides whether a failed statement is sent again.
+ * client.c: makes and frees handles, and retries failed statements. Only this file and
+ * append_batcher.c decide whether the SDK sends a failed statement again.
  */
 #include "store/client/client.h"
 
@@ -10,8 +11,7 @@
 #include "store/client/call.h"
 #include "db/schema.h"
 
-/* Pauses between attempts. They are short at first, since PostgreSQL restarts in a second or
- * two. */
+/* Pauses between attempts are short at first, since PostgreSQL restarts within seconds. */
 enum { RETRY_BASE_MS = 20, RETRY_CAP_MS = 500, RETRY_CONFLICTS_MAX = 20 };
 
 /* The time limit for all attempts of a statement, and how many attempts failed. */
@@ -44,7 +44,7 @@ static bool may_retry(const cardbox_error *err, unsigned attempt, bool unknown,
     return err->status == CARDBOX_UNAVAILABLE && err->retryable && (!unknown || safety != RUN_ONCE);
 }
 
-/* Sends a statement again as long as that is safe and may help. */
+/* Runs a statement, and sends it again while that is safe and may help. */
 static cardbox_status run_with_retries(store_pool *pool, int64_t began_us, statement_id id,
                                        const params *p, client_safety safety, store_rows **rows,
                                        cardbox_error *err)
@@ -110,8 +110,8 @@ static cardbox_status warm_up(store_pool *pool, cardbox_error *err)
     return status;
 }
 
-/* Checks that the database has every migration and function of this library. Newer ones are
- * accepted. */
+/* Checks that the database has every migration and function of this library. A database with newer
+ * migrations and functions is accepted. */
 static cardbox_status check_schema(cardbox *db, cardbox_error *err)
 {
     store_rows *rows = NULL;
@@ -261,7 +261,7 @@ cardbox_status cardbox_commit(cardbox *tx, cardbox_error *err)
     if (tx == NULL || tx->kind == CLIENT_POOL)
         return error_set(err, CARDBOX_INVALID, "tx must be a transaction of cardbox_begin");
     if (tx->kind == CLIENT_BORROWED) {
-        cardbox_rollback(tx); /* the caller's transaction goes on */
+        cardbox_rollback(tx); /* the caller's transaction stays open */
         return CARDBOX_OK;
     }
     if (conn_alive(tx->conn) && PQtransactionStatus(tx->conn->pg) == PQTRANS_INERROR) {
@@ -279,7 +279,7 @@ cardbox_status cardbox_commit(cardbox *tx, cardbox_error *err)
         return CARDBOX_UNAVAILABLE;
     }
     status = conn_run(tx->conn, STATEMENT_commit, NULL, NULL, &own);
-    /* The connection may have broken before or after the COMMIT. */
+    /* The connection may have broken before or after PostgreSQL executed COMMIT. */
     if ((status == CARDBOX_UNAVAILABLE || status == CARDBOX_TIMEOUT) && !error_is_refusal(&own)) {
         error_set(err, status,
                   "the connection was lost while committing, so the outcome is unknown: run the "

@@ -1,6 +1,7 @@
 /*
  * client.h: the struct behind a handle, and the functions that run the statements of public
- * functions. On a pool failed statements are retried; in a transaction they are not.
+ * functions. On a pool a failed statement may be sent again; in a transaction or on a borrowed
+ * connection it is not.
  */
 #ifndef STORE_CLIENT_H
 #define STORE_CLIENT_H
@@ -11,12 +12,13 @@ typedef enum client_kind { CLIENT_POOL, CLIENT_TRANSACTION, CLIENT_BORROWED } cl
 
 struct cardbox {
     client_kind kind;
-    store_pool *pool;                      /* NULL for a borrowed connection */
-    store_conn *conn;                      /* NULL for a pool */
-    struct append_batcher *append_batcher; /* only for a pool */
+    store_pool *pool;                      /* the pool; NULL for a borrowed connection */
+    store_conn *conn;                      /* the connection; NULL for a pool */
+    struct append_batcher *append_batcher; /* set only for a pool */
 };
 
-/* A statement is safe to send again if running it twice has the effect of running it once. */
+/* How safe it is to send a statement again. It is safe if running it twice has the effect of
+ * running it once. */
 typedef enum client_safety {
     RUN_ONCE,
     RUN_AGAIN_HERE, /* safe to send again within this call; a new call by the caller would create
@@ -24,19 +26,19 @@ typedef enum client_safety {
     RUN_AGAIN
 } client_safety;
 
-/* Runs one statement and frees its parameters; `p` may be NULL. If a pool's connection is lost,
- * waits for another and sends the statement again, if that is safe. It is always safe if the server
- * did not receive the statement, or refused it. Otherwise it is not safe for RUN_ONCE. `rows` may
- * be NULL. */
+/* Runs one statement and frees its parameters; `p` may be NULL. If a pool's connection is lost, or
+ * a conflict such as a deadlock rolled the statement back, sends the statement again on another
+ * connection, if that is safe. If the server may have executed the statement, sending it again is
+ * not safe for RUN_ONCE. `rows` may be NULL. */
 cardbox_status client_run(cardbox *db, statement_id id, params *p, client_safety safety,
                           store_rows **rows, cardbox_error *err);
 
-/* The same for a call that began at `began_us` (clock_us). Its limits for waiting and for retries
- * count from that time. */
+/* Like client_run, for a call that began at `began_us` (clock_us). The time limits for a connection
+ * and for retries count from that time. */
 cardbox_status client_run_since(cardbox *db, int64_t began_us, statement_id id, params *p,
                                 client_safety safety, store_rows **rows, cardbox_error *err);
 
-/* Like cardbox_begin, with another statement to begin the transaction. */
+/* Like cardbox_begin, but begins the transaction with the statement `begin`. */
 cardbox_status client_begin(cardbox **tx, cardbox *db, statement_id begin, cardbox_error *err);
 
 #endif

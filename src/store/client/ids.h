@@ -6,8 +6,8 @@
 
 #include "base/arena.h"
 
-/* For each id the index of its first occurrence, as an array of `count` numbers in the arena. NULL:
- * out of memory. */
+/* Returns for each id the index of its first occurrence, as an array of `count` numbers in the
+ * arena. NULL: out of memory. */
 size_t *ids_first(arena *memory, const char *const *ids, size_t count);
 
 #endif

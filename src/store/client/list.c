@@ -1,6 +1,6 @@
 /*
- * list.c: formats and parses the cursors of lists, and ends their pages. A list's statement returns
- * one row more than the page's limit if there is a next page.
+ * list.c: formats and parses the cursors of lists, and ends their pages. The statement of a list is
+ * sent with a limit of one row more than the page has.
  */
 #include "store/client/list.h"
 
@@ -35,7 +35,8 @@ bool list_number_read(int64_t *out, slice text)
     return *out > 0;
 }
 
-/* Parses an integer that ends at a '.', and returns the text after that. ptr NULL: malformed. */
+/* Parses an integer that a '.' follows, and returns the text after the '.'. ptr NULL: the text is
+ * malformed. */
 static slice read_micros(slice text, int64_t *micros)
 {
     const slice bad = {NULL, 0};

@@ -1,5 +1,5 @@
 /*
- * list.h: what the lists of all resources share: positions and their cursors, and the ends of
+ * list.h: functions for the lists of all resources: positions and their cursors, and the ends of
  * pages. Uses no connection.
  */
 #ifndef STORE_LIST_H
@@ -22,7 +22,7 @@ typedef struct history {
     slice card_id;   /* card_revisions: the card */
     uuid16 box;      /* box_log: the box */
     int64_t before;  /* only revisions or versions below this number */
-    int64_t limit;   /* the statement returns one more row if there is a next page */
+    int64_t limit;   /* maximum number of rows of the page; the statement may return one row more */
     int64_t ids_max; /* box_log: a change that added at most this number of ids is returned with
                         them; negative: no ids are returned */
 } history;
@@ -35,22 +35,23 @@ const char *list_cursor_text(arena *memory, int64_t micros, slice id);
  * is malformed, or if the arena has failed. */
 bool list_cursor_read(list_cursor *out, slice text, arena *memory);
 
-/* The same for a list of boxes, whose ids are UUIDs. */
+/* Like list_cursor_read, for a list of boxes, whose ids are UUIDs. */
 bool list_cursor_read_box(list_cursor *out, slice text, arena *memory);
 
 /* Reads a cursor that is a number above 0. */
 bool list_number_read(int64_t *out, slice text);
 
-/* Returns how many rows belong to the page. The first column of the last row is a set of flags.
- * FITS: the row matches the filters. ENDS_WALK: the limit of scanned rows ended the list there.
- * `last`: the row after which the next page begins; negative: this is the last page. */
+/* Returns how many rows belong to the page. Column 0 of the last row has flags. FITS: the row
+ * matches the filters. ENDS_WALK: the statement stopped at this row, because it had examined the
+ * maximum number of rows. `last`: the row after which the next page begins; negative: this is the
+ * last page. */
 int list_page_count(int *last, const store_rows *rows, int64_t limit);
 
-/* Ends a list and its object with the cursor of the next page; NULL: this is the last page. If the
- * arena of the cursor has failed, so has `out`. */
+/* Ends a list and its object with the cursor of the next page; NULL: this is the last page. If
+ * `memory`, the arena of the cursor, has failed, marks `out` as failed. */
 void list_json_end(buf *out, const char *next, const arena *memory);
 
-/* Same, for a cursor that is a number. `more`: there is a next page. */
+/* Like list_json_end, for a cursor that is a number. `more`: there is a next page. */
 void list_json_end_at(buf *out, bool more, int64_t next);
 
 #endif

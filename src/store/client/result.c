@@ -1,5 +1,5 @@
 /*
- * result.c: makes and frees results. Must not send anything.
+ * result.c: makes and frees results of the SDK. Sends no statement.
  */
 #include "store/client/result.h"
 

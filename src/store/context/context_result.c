@@ -12,8 +12,9 @@
 cardbox_status context_failure(const context *ctx, cardbox_error *err)
 {
     if (ctx->is_over)
-        return error_set(err, CARDBOX_TOO_LARGE,
-                         "the context has more than %zu bytes: build it from less", ctx->most);
+        return error_set(
+            err, CARDBOX_TOO_LARGE,
+            "the context has more than %zu bytes: build it from fewer entries or cards", ctx->most);
     return error_arena(err, ctx->memory, "the context");
 }
 

@@ -12,8 +12,8 @@
 cardbox_status context_options_read(context_request *out, const cardbox_context_options *options,
                                     cardbox_error *err);
 
-/* Writes the context and its report. `head` is the open JSON object that begins the report; the
- * result owns it. Fails with CARDBOX_TOO_LARGE and CARDBOX_NOMEM. */
+/* Writes the context and its report. `head` is the open JSON object that begins the report. `head`
+ * becomes a part of the result; on failure it is freed. Fails like context_write_checked. */
 cardbox_status context_result_new(cardbox_context **out, context *ctx, cardbox_format format,
                                   buf *head, cardbox_error *err);
 
@@ -21,13 +21,14 @@ cardbox_status context_result_new(cardbox_context **out, context *ctx, cardbox_f
  * error_arena. */
 cardbox_status context_failure(const context *ctx, cardbox_error *err);
 
-/* Calls context_write, and maps a failure to a status. The caller frees `out`, also on failure. */
+/* Calls context_write, and maps a failure to a status of context_failure. The caller frees `out`,
+ * also on failure. */
 cardbox_status context_write_checked(context_output *out, context *ctx, cardbox_format format,
                                      cardbox_error *err);
 
 /* Writes a context, and appends to an open JSON object: ,"format","repair", "system" (if there is
  * one), "messages", "digests" and "report". `written` contains the digests; the caller frees it,
- * also on failure. Returns the statuses of context_write_checked. */
+ * also on failure. Fails like context_write_checked. */
 cardbox_status context_answer(buf *out, context_output *written, context *ctx,
                               const context_request *request, cardbox_error *err);
 

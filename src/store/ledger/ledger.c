@@ -1,6 +1,6 @@
 /*
- * ledger.c: saves tasks, messages and calls: checks, parameters and outcomes. Knows nothing of
- * connections and callers.
+ * ledger.c: checks tasks, messages and calls before they are saved, builds the parameters of the
+ * statements that save them, and maps outcomes to statuses. Uses no connection.
  */
 #include "store/ledger/ledger.h"
 
@@ -9,7 +9,7 @@
 #include "store/client/check.h"
 #include "base/errors.h"
 
-/* the end of the year 9999, the latest time that PostgreSQL and other programs can print */
+/* the end of the year 9999: RFC 3339 has four digits for the year */
 #define TIME_MS_MAX INT64_C(253402300799999)
 
 /* --- checks --- */
@@ -165,8 +165,8 @@ bool ledger_may_wake(const ledger_batch *batch)
 
 /* --- parameters --- */
 
-/* Members of the objects that are sent as one jsonb array. Ids and enumerated words need no check:
- * they contain nothing that jsonb can't hold. */
+/* Adds a member to one of the objects that are sent as a jsonb array. Ids and enumerated words need
+ * no check: they contain nothing that jsonb can't hold. */
 static void put_member(buf *json, const char *name, slice text)
 {
     if (text.ptr == NULL)
@@ -210,7 +210,8 @@ static void put_tasks(params *p, const task_input *tasks, size_t count)
     params_column(p, PARAMS_JSON, tasks, count, PARAMS_FIELD(task_input, prompt));
 }
 
-/* The type of a message's card, from which readers can also derive its role. */
+/* Returns the type of the card of a message with this role. Readers can derive the role from the
+ * type. */
 static const char *type_of_role(slice role)
 {
     if (slice_equal(role, SLICE("user")))
@@ -218,8 +219,8 @@ static const char *type_of_role(slice role)
     return slice_equal(role, SLICE("system")) ? CARDBOX_TYPE_RENDERED_PROMPT : CARDBOX_TYPE_THOUGHT;
 }
 
-/* If an object has a name twice, jsonb keeps the last member. So the caller's type comes after ours
- * and replaces it, and ours comes last for the role and the task. */
+/* jsonb keeps the last of several members with the same name. So a `type` in the caller's metadata
+ * replaces the type of the role, but `role` and `task_id` in it have no effect. */
 static void put_metadata(buf *json, const message_input *m)
 {
     scan_value given = scan_whole(m->metadata), value;
@@ -313,32 +314,32 @@ void ledger_save_params(params *p, const ledger_batch *batch)
     ledger_put_calls(p, batch->calls, batch->call_count);
 }
 
-/* --- what became of it --- */
+/* --- outcomes --- */
 
 static const struct {
     int kind;
     ledger_outcome outcome;
     cardbox_status status;
-    const char *message; /* behind "task X " and the like */
+    const char *message; /* follows the kind and id of the entity, such as "task X " */
 } FAILURES[] = {
     {LEDGER_TASK, LEDGER_DIFFERS, CARDBOX_CONFLICT,
-     "exists: of a task only completionStatus and updatedAt change"},
+     "exists: only its completionStatus and updatedAt can change"},
     {LEDGER_TASK, LEDGER_NO_TASK, CARDBOX_NOT_FOUND, "names a parent that does not exist"},
     {LEDGER_TASK, LEDGER_STALE, CARDBOX_CONFLICT,
-     "is already completed: only what was updated later can change that, and nothing finishes a "
-     "cancelled task again"},
+     "is already completed: only a save with a later updatedAt can change that, and a cancelled "
+     "task can only be reopened"},
     {LEDGER_MESSAGE, LEDGER_DIFFERS, CARDBOX_CONFLICT,
      "exists with other content: messages never change"},
     {LEDGER_MESSAGE, LEDGER_NO_TASK, CARDBOX_NOT_FOUND, "names a task that does not exist"},
     {LEDGER_CALL, LEDGER_DIFFERS, CARDBOX_CONFLICT,
-     "exists: of a call only status, details, updatedAt and endMessageId change"},
+     "exists: only its status, details, updatedAt and endMessageId can change"},
     {LEDGER_CALL, LEDGER_NO_TASK, CARDBOX_NOT_FOUND, "names a task that does not exist"},
     {LEDGER_CALL, LEDGER_NO_MESSAGE, CARDBOX_NOT_FOUND,
      "names a start or end message that its task does not have"},
     {LEDGER_CALL, LEDGER_FINISHED, CARDBOX_CONFLICT,
-     "is of a task that is already completed: there it can only be completed or failed"},
+     "belongs to a task that is already completed: there a call can only be completed or failed"},
     {LEDGER_CALL, LEDGER_STALE, CARDBOX_CONFLICT,
-     "is further already: its status only goes from pending to in_progress to completed or failed"},
+     "has a later status: it only changes from pending to in_progress to completed or failed"},
 };
 
 static slice entity_id(const ledger_batch *batch, int kind, size_t index)
@@ -361,7 +362,7 @@ cardbox_status ledger_entity_status(const ledger_batch *batch, int kind, int ord
         if (FAILURES[i].kind == kind && FAILURES[i].outcome == outcome)
             return error_set(err, FAILURES[i].status, "%s %.*s %s", KINDS[kind], (int)id.len,
                              id.ptr, FAILURES[i].message);
-    return error_set(err, CARDBOX_INTERNAL, "the database answered outcome %d", (int)outcome);
+    return error_set(err, CARDBOX_INTERNAL, "the database returned the outcome %d", (int)outcome);
 }
 
 cardbox_status ledger_save_status(const store_rows *rows, const ledger_batch *batch,

@@ -1,9 +1,9 @@
 /*
- * ledger.h: tasks, messages and calls as plain data in and out: checks of input, parameters, rows,
- * and messages for outcomes. Knows no connection. The rules about who runs a task are in tasks.h.
- * Texts of people and models (content, system prompt, parameters, details) are JSON string tokens
- * with quotes and escapes. They may contain characters that no C string can hold, and are returned
- * exactly as they were written.
+ * ledger.h: tasks, messages and calls: checks of input, parameters and rows of statements, and
+ * error messages for outcomes. Uses no connection. Functions that run tasks are in tasks.h and
+ * work.h. Texts by people and models (content, system prompt, parameters, details) are JSON string
+ * tokens with quotes and escapes. They may contain characters that no C string can hold, and are
+ * returned exactly as they were written.
  */
 #ifndef STORE_LEDGER_H
 #define STORE_LEDGER_H
@@ -25,8 +25,9 @@ typedef struct task_input {
 typedef struct message_input {
     slice message_id, task_id, role;
     slice content;  /* token */
-    slice metadata; /* a JSON object of further members for its card; `type` replaces the role's */
-    slice tool_calls; /* a JSON array for its card */
+    slice metadata; /* JSON object: further members of its card's metadata; `type` replaces the type
+                       of the role */
+    slice tool_calls; /* JSON array: the tool_calls of its card */
     bool has_ts;      /* else: now */
     int64_t ts_ms;
 } message_input;
@@ -34,15 +35,16 @@ typedef struct message_input {
 typedef struct call_input {
     slice call_id, task_id, ability, status;
     slice parameters; /* token */
-    slice details;    /* token; ptr NULL: unchanged; of a new call: "{}" */
+    slice details;    /* token; ptr NULL: unchanged, or "{}" for a new call */
     slice start_id, end_id;
-    bool has_created; /* false: unchanged; of a new call: updated_at */
+    bool has_created; /* false: created_at is unchanged, or updated_at for a new call */
     bool has_updated; /* false: updated_at is now */
     int64_t created_ms, updated_ms;
 } call_input;
 
-/* Saved in this order, all or none. A parent must come before its subtasks. A task's messages must
- * be in the order in which a model reads them, because workers read by seq, not by ts. */
+/* Entities to save, all or none: first the tasks, then the messages, then the calls. A parent must
+ * come before its subtasks. A task's messages must be in the order in which a model reads them,
+ * because workers read them by seq, not by ts. */
 typedef struct ledger_batch {
     slice tenant;
     const task_input *tasks;
@@ -51,28 +53,28 @@ typedef struct ledger_batch {
     size_t task_count, message_count, call_count;
 } ledger_batch;
 
-/* Returns CARDBOX_OK, or the first error with the entity's kind and id and the field's name in
- * JSON. The caller checks the tenant. */
+/* Checks the entities of a batch. The error message names the kind and id of the first invalid
+ * entity, and the field as in JSON. The caller checks the tenant. */
 cardbox_status ledger_check(const ledger_batch *batch, cardbox_error *err);
 
-/* A string token, up to CARDBOX_CONTENT_MAX bytes. */
+/* Checks a JSON string token of up to CARDBOX_CONTENT_MAX bytes. */
 cardbox_status ledger_check_text(const char *what, slice token, cardbox_error *err);
 
-/* Milliseconds since 1970, up to the year 9999. */
+/* Checks a time in milliseconds since 1970, up to the year 9999. */
 cardbox_status ledger_check_ms(const char *what, int64_t ms, cardbox_error *err);
 
 /* True if the batch may finish a subtask. Then the caller must notify workers after the commit,
- * because the parent task sleeps until its subtasks are finished. */
+ * because the parent task may sleep until its subtasks are finished. */
 bool ledger_may_wake(const ledger_batch *batch);
 
 /* STATEMENT_ledger_save. */
 void ledger_save_params(params *p, const ledger_batch *batch);
 
-/* Parts of it, for statements that take messages and calls too. */
+/* Add the messages and calls as in ledger_save_params, for other statements too. */
 void ledger_put_messages(params *p, const message_input *messages, size_t count);
 void ledger_put_calls(params *p, const call_input *calls, size_t count);
 
-/* One message's card: its content and its metadata, in buffers that the caller frees. */
+/* Appends the content and the metadata of a message's card to two buffers. */
 void ledger_message_card(buf *content, buf *metadata, const message_input *m);
 
 /* Outcomes that the functions of sql/functions return for an entity or a task. */
@@ -80,15 +82,15 @@ typedef enum ledger_outcome {
     LEDGER_INSERTED = 1,
     LEDGER_UNCHANGED = 2,
     LEDGER_UPDATED = 3,
-    LEDGER_DIFFERS = 4,    /* it exists with other content */
+    LEDGER_DIFFERS = 4,    /* it exists with other values */
     LEDGER_NO_TASK = 5,    /* no such task; of a task: no such parent */
     LEDGER_NO_MESSAGE = 6, /* a call: its task has no such start or end message */
-    LEDGER_STALE = 7,      /* its status would go back to an earlier one */
-    LEDGER_LEASE_LOST = 8, /* another worker has claimed the task, or it is finished */
+    LEDGER_STALE = 7, /* its status can't change to the given one, or the stored update is newer */
+    LEDGER_LEASE_LOST = 8, /* the worker's lease of the task has ended: nothing was written */
     LEDGER_FINISHED = 9,   /* the task is finished */
-    LEDGER_NOT_ENDED = 10, /* not ended: a newer message of a user is unanswered */
-    LEDGER_ASLEEP = 11,    /* handed back or asleep */
-    LEDGER_GIVEN_UP = 12   /* claimed too often; it has failed */
+    LEDGER_NOT_ENDED = 10, /* the lease was not ended, because a user has sent a newer message */
+    LEDGER_ASLEEP = 11,    /* the task was released, or it sleeps */
+    LEDGER_GIVEN_UP = 12   /* the task was claimed too often, and has failed */
 } ledger_outcome;
 
 enum { LEDGER_LEASE = 0, LEDGER_TASK = 1, LEDGER_MESSAGE = 2, LEDGER_CALL = 3 }; /* kinds */
@@ -102,7 +104,8 @@ enum { SAVED_COL_KIND, SAVED_COL_ORD, SAVED_COL_OUTCOME };
 cardbox_status ledger_save_status(const store_rows *rows, const ledger_batch *batch,
                                   cardbox_error *err);
 
-/* The same for one entity of a batch. `ord`: its ordinal, from 1. */
+/* Returns the error for one entity of a batch whose outcome is a failure. `ord` is its ordinal
+ * among the entities of its kind, from 1. */
 cardbox_status ledger_entity_status(const ledger_batch *batch, int kind, int ord,
                                     ledger_outcome outcome, cardbox_error *err);
 
@@ -112,13 +115,13 @@ typedef struct task_row {
     slice task_id, parent_id;
     slice status; /* ptr NULL: active */
     slice prompt; /* token */
-    slice reason; /* token: the reason of its cancellation; ptr NULL: not cancelled */
-    slice goal;   /* token: its first message of a user; ptr NULL: not asked for */
+    slice reason; /* token: the reason why the task was cancelled; ptr NULL: not cancelled */
+    slice goal;   /* token: text of its first user message; ptr NULL: none, or not requested */
     slice owner;  /* the worker that runs the task; ptr NULL: none */
     int64_t created_ms, updated_ms;
-    int64_t messages, events; /* number of its messages; number of its last event */
+    int64_t messages, events; /* number of its messages; number of its last event, counted from 1 */
     bool has_wake;
-    int64_t wake_micros; /* when it may be claimed next; while it runs: when its lease ends */
+    int64_t wake_micros; /* when the task may be claimed, or when its lease ends */
     int32_t attempts;
 } task_row;
 
@@ -128,12 +131,12 @@ void task_get_params(params *p, slice tenant, slice task_id);
 /* STATEMENT_tasks_query. */
 typedef struct task_query {
     slice tenant;
-    bool active;             /* only those that are not finished */
+    bool active;             /* only tasks that are not finished */
     slice status, parent_id; /* ptr NULL: any */
     bool has_from, has_to;   /* inclusive, of created_ms */
     int64_t from_ms, to_ms;
     int64_t limit, offset;
-    bool goals;  /* each with its goal */
+    bool goals;  /* also return the goal of each task */
     slice state; /* running, waiting or failed, as defined in tasks_query.sql; ptr NULL: any */
 } task_query;
 
@@ -143,22 +146,22 @@ int64_t tasks_query_total(const store_rows *rows);
 /* STATEMENT_tasks_active. */
 void tasks_active_params(params *p, slice tenant, int64_t limit);
 
-/* Reads a row of these. False: the row is only there for the total. */
+/* Reads a row of task_get, tasks_query or tasks_active. False: the row has only the total. */
 bool task_row_read(task_row *out, const store_rows *rows, int row);
 
 typedef struct message_row {
     slice message_id, task_id, role;
     slice content;              /* token */
-    slice metadata, tool_calls; /* columns of its card */
-    slice call_id;      /* token: the call whose state the message reports; ptr NULL: none */
-    int64_t ts_ms, seq; /* seq is the number of its event */
+    slice metadata, tool_calls; /* columns of the message's card */
+    slice call_id;      /* token: id of the call whose state the message reports, or ptr NULL */
+    int64_t ts_ms, seq; /* seq is the number of the message's event */
 } message_row;
 
-/* STATEMENT_messages_list: by ts, and of one ts by seq. */
+/* STATEMENT_messages_list: messages ordered by ts, then by seq. */
 void messages_list_params(params *p, slice tenant, slice task_id, int64_t limit, int64_t offset);
 int64_t messages_list_total(const store_rows *rows);
 
-/* False: the row is only there for the total. */
+/* Reads a row of messages_list. False: the row has only the total. */
 bool message_row_read(message_row *out, const store_rows *rows, int row);
 
 typedef struct call_row {
@@ -168,22 +171,23 @@ typedef struct call_row {
     int64_t created_ms, updated_ms, seq;
 } call_row;
 
-/* STATEMENT_calls_list: up to `limit` of a task (INT64_MAX: all), those after one; NULL: from the
- * first. */
+/* STATEMENT_calls_list: up to `limit` calls of a task (INT64_MAX: all) that come after the call
+ * `after`; NULL: from the first call. */
 void calls_list_params(params *p, slice tenant, slice task_id, const call_row *after,
                        int64_t limit);
 void call_row_read(call_row *out, const store_rows *rows, int row);
 
-/* The text of a TextContent, as a token; a card's content that is none: the content, if that is a
- * string, else "" in quotes. */
+/* Returns the member "text" of a card's content as a token. Content that is a JSON string is
+ * returned as it is. For other content the token is an empty string. */
 slice ledger_text(slice content);
 
-/* The entities as JSON objects, fields in camelCase, absent ones left out. */
+/* Append an entity as a JSON object with names in camelCase. Absent values are omitted. */
 void task_json(buf *out, const task_row *task);
 void message_json(buf *out, const message_row *message);
 void call_json(buf *out, const call_row *call);
 
-/* The one of task:active: id, parentTaskId, goal, createdAt, updatedAt, messageCount. */
+/* Appends a task as the ability task:active returns it: id, parentTaskId, goal, createdAt,
+ * updatedAt, messageCount. */
 void active_task_json(buf *out, const task_row *task);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * ledger_calls.c: the public functions of <cardbox/ledger.h> that save, and those that read: check,
- * run one statement, turn its rows into a result.
+ * ledger_calls.c: the public functions of <cardbox/ledger.h>. Each checks its arguments and runs
+ * one statement; those that read make a result from its rows.
  */
 #include "cardbox/ledger.h"
 
@@ -149,7 +149,7 @@ static bool fill_call(void *entry, arena *memory, const store_rows *rows, int at
     return true;
 }
 
-/* Runs a statement, whose parameters it frees, and makes a result of its rows. */
+/* Runs a statement, frees its parameters, and makes a result from its rows. */
 static cardbox_status read_ledger(cardbox_ledger **out, cardbox *db, statement_id id, params *p,
                                   size_t size, result_fill *fill, cardbox_error *err)
 {
@@ -291,7 +291,7 @@ int64_t cardbox_ledger_total(const cardbox_ledger *ledger)
     return ledger == NULL ? 0 : ledger->all.total;
 }
 
-/* Returns an entry, if the result has entries of this type. */
+/* Returns an entry if `fill` has filled the entries of the result, else NULL. */
 static const void *entry_at(const cardbox_ledger *ledger, result_fill *fill, size_t index)
 {
     return ledger != NULL && ledger->all.fill == fill ? result_at(ledger, index) : NULL;

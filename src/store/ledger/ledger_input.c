@@ -1,5 +1,6 @@
 /*
- * ledger_input.c: converts public structs of the ledger to its inputs. Must not send anything.
+ * ledger_input.c: converts the public structs of <cardbox/ledger.h> to the inputs of ledger.h.
+ * Sends no statement.
  */
 #include "store/ledger/ledger_input.h"
 
@@ -33,14 +34,15 @@ const char *ledger_token_json(arena *memory, slice token)
     return token.ptr == NULL ? NULL : arena_copy(memory, token);
 }
 
-/* An element of an array of structs. Each struct starts with its size. */
+/* Returns an element of an array of structs. Each struct begins with its size, and all have the
+ * size of the first. */
 static const void *element_at(const void *first, size_t index)
 {
     return (const char *)first + index * *(const size_t *)first;
 }
 
-/* Checks the sizes at the start of the structs; the first one's size is valid for all. Allocates as
- * many inputs. */
+/* Checks that all structs have the same size, of at least `least` bytes. Allocates `count` inputs.
+ */
 static cardbox_status begin_inputs(void **out, arena *memory, const char *kind, const void *first,
                                    size_t count, size_t least, size_t input_size,
                                    cardbox_error *err)

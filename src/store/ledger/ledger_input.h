@@ -1,6 +1,6 @@
 /*
- * ledger_input.h: what callers of the SDK give as tasks, messages and calls, turned into the
- * ledger's own inputs. Texts become tokens in an arena. Checks no more than that they can be read.
+ * ledger_input.h: converts tasks, messages and calls of the SDK's callers to the inputs of
+ * ledger.h. Texts become JSON string tokens in an arena. The values are not checked here.
  */
 #ifndef STORE_LEDGER_INPUT_H
 #define STORE_LEDGER_INPUT_H
@@ -9,17 +9,20 @@
 #include "cardbox/ledger.h"
 #include "store/ledger/ledger.h"
 
-/* The token of a text: `json` if there is one, else `text` as a JSON string. ptr NULL: neither, or
- * out of memory, which the arena remembers. */
+/* Returns the token of a text: `json` if it is not NULL, else `text` as a JSON string. The ptr is
+ * NULL if both are NULL, or if the arena has failed. */
 slice ledger_token(arena *memory, const char *text, const char *json);
 
-/* The decoded text of a token as a C string, with U+FFFD for what it can't hold; and the token
- * itself with a NUL behind it. */
+/* Returns the decoded text of a token as a C string: U+FFFD replaces NULs and halves of surrogate
+ * pairs. NULL: the token has ptr NULL, or memory ran out. */
 const char *ledger_token_text(arena *memory, slice token);
+
+/* Returns a copy of a token as a C string. NULL: the token has ptr NULL, or memory ran out. */
 const char *ledger_token_json(arena *memory, slice token);
 
-/* Arrays in the arena. `task_id` is that of entities that name none; ptr NULL: they must. NULL with
- * a status: CARDBOX_INVALID for a struct that no _INIT made, or CARDBOX_NOMEM. */
+/* Convert an array of structs to an array of inputs in the arena. Entities without a task_id get
+ * `task_id`; its ptr may be NULL. Fail with CARDBOX_INVALID for a struct that no _INIT macro made,
+ * with CARDBOX_TOO_LARGE, and with CARDBOX_NOMEM. */
 cardbox_status ledger_read_tasks(const task_input **out, arena *memory, const cardbox_task *tasks,
                                  size_t count, cardbox_error *err);
 cardbox_status ledger_read_messages(const message_input **out, arena *memory, slice task_id,

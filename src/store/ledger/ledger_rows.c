@@ -1,6 +1,6 @@
 /*
- * ledger_rows.c: reads of the ledger: parameters, rows, and the entities as JSON. Knows nothing of
- * connections.
+ * ledger_rows.c: parameters and rows of the statements that read the ledger, and its entities as
+ * JSON. Uses no connection.
  */
 #include "store/ledger/ledger.h"
 

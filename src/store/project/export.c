@@ -1,12 +1,11 @@
 /*
  * export.c: reads a project page by page in one snapshot, and writes each row as a line of JSON.
- * The number of rows per page depends on their size, so that memory stays bounded. Must not know
- * the contents of lines.
+ * The number of rows per page depends on their size, so that memory stays bounded.
  */
 #include "store/project/export_internal.h"
 #include "store/project/members.h"
 
-/* Rows of a page at first, and the bytes that a page should have. */
+/* Rows of the first page of each kind, and the bytes that a page should have. */
 #define PAGE_ROWS_FIRST 32
 #define PAGE_BYTES      ((size_t)2 << 20)
 
@@ -40,7 +39,8 @@ void export_adapt_page(exporter *x, const store_rows *rows)
         x->page *= 2;
 }
 
-/* `rows` is the previous page; NULL: there was none. */
+/* Adds the keys of the last row of `rows`, the previous page. NULL: adds SQL NULLs for the first
+ * page. */
 static void put_keys(params *p, const member_kind *kind, const store_rows *rows)
 {
     int last = rows_count(rows) - 1;

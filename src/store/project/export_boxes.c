@@ -7,15 +7,16 @@
 #include "store/box/box_read.h"
 #include "store/project/export_internal.h"
 
-/* Number of ids of each box on a page of boxes, and of one box on each further page. */
+/* Maximum number of ids of each box that are read with a page of boxes, and of one box with each
+ * further page of its ids. */
 #define IDS_FIRST 512
 #define IDS_PAGE  8192
 
-/* An incomplete line is passed on when it has this many bytes. */
+/* An incomplete line is passed to the receiver when it has at least this number of bytes. */
 #define PART_BYTES ((size_t)64 << 10)
 
-/* A row of STATEMENT_boxes_read in the order in which it is written: by box, head first, then the
- * runs of ids by their position. */
+/* A row of STATEMENT_boxes_read. Rows are written in this order: by box, first its head, then its
+ * runs of ids by position. */
 typedef struct box_part {
     int64_t ord, pos;
     int kind, row;
@@ -31,7 +32,7 @@ static int compare_parts(const void *left, const void *right)
     return a->pos < b->pos ? -1 : a->pos > b->pos;
 }
 
-/* Sorts the rows of a page of boxes in that order. NULL: out of memory. */
+/* Returns the rows of a page of boxes in the order of compare_parts. NULL: out of memory. */
 static box_part *sort_parts(const store_rows *rows, size_t *count)
 {
     *count = (size_t)rows_count(rows);
@@ -85,8 +86,8 @@ static void add_run(buf *out, slice ids, int64_t pos, const box_head *head, bool
     }
 }
 
-/* Writes the ids of the box whose head is parts[0], and returns the number of its parts. `any`:
- * whether the box's line has ids. */
+/* Writes the ids of the box whose head is parts[0], and returns the number of its parts. *any: the
+ * line of the box already has an id. */
 static size_t add_runs(exporter *x, const store_rows *rows, const box_part *parts, size_t count,
                        const box_head *head, bool *any)
 {
@@ -96,9 +97,9 @@ static size_t add_runs(exporter *x, const store_rows *rows, const box_part *part
     return i;
 }
 
-/* Writes one more page of the ids of a long box, starting at *from, and moves *from behind it.
- * `more`: the page had ids. A page without ids ends the list, even if the box's length is
- * greater. */
+/* Writes one more page of the ids of a long box, starting at *from, and sets *from to the position
+ * after the page. *more: the page had ids. A page without ids ends the list, even if the box's
+ * length is greater. */
 static cardbox_status add_page(exporter *x, const uuid16 *id, int64_t *from, bool *any, bool *more)
 {
     store_rows *rows = NULL;
@@ -120,7 +121,7 @@ static cardbox_status add_page(exporter *x, const uuid16 *id, int64_t *from, boo
     return status;
 }
 
-/* Writes the ids of a long box that did not fit the page of boxes. */
+/* Writes the ids of a long box after the first IDS_FIRST, page by page. */
 static cardbox_status add_rest(exporter *x, const uuid16 *id, int64_t from, int64_t length,
                                bool any)
 {
@@ -171,7 +172,7 @@ static cardbox_status export_parts(exporter *x, const store_rows *rows, const uu
     return status;
 }
 
-/* Reads the ids of the next page of boxes, after *after; NULL: the first page. */
+/* Reads the box ids of the next page: those after *after; NULL: the first page. */
 static cardbox_status next_boxes(exporter *x, const uuid16 *after, uuid16 ids[EXPORT_ROWS_MAX],
                                  int *count)
 {

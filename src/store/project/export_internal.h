@@ -9,7 +9,7 @@
 #include "base/errors.h"
 #include "store/project/transfer.h"
 
-/* Rows of a page at most. */
+/* Maximum rows of a page. */
 #define EXPORT_ROWS_MAX 1000
 
 typedef struct exporter {
@@ -24,12 +24,12 @@ typedef struct exporter {
     bool stopped; /* the receiver has ended the export */
 } exporter;
 
-/* Makes pages larger or smaller, depending on the size of the last one. */
+/* Changes the number of rows of the next page, depending on the bytes of the last page. */
 void export_adapt_page(exporter *x, const store_rows *rows);
 
 cardbox_status export_boxes(exporter *x);
 
-/* Ends the line, counts it and hands it over. */
+/* Ends the line, counts it and passes it to the receiver. */
 cardbox_status export_line(exporter *x, transfer_kind kind);
 
 /* Passes the buffered text to the receiver. CARDBOX_OK also if the receiver ends the export; see

@@ -1,6 +1,6 @@
 /*
- * import.c: gathers the rows of an import in batches and writes them. A batch that fails
- * is halved until the rows that are to blame stand alone, so that they spoil none of the others.
+ * import.c: collects the rows of an import in batches and writes them. A batch that PostgreSQL
+ * rejects is halved until each bad row is sent alone, so that all other rows are written.
  */
 #include <stdlib.h>
 #include "store/admin/database_info.h"
@@ -8,10 +8,11 @@
 #include "base/errors.h"
 #include "store/project/import_internal.h"
 
-/* Bytes of one statement. */
+/* A batch is written when it has at least this number of bytes. */
 #define BATCH_BYTES_MAX ((size_t)4 << 20)
 
-/* How often a task waits for others of its batch. */
+/* Maximum number of times that a task is moved behind the others of its batch, to wait for its
+ * parent. */
 #define WAITS_MAX 64
 
 typedef struct import_batch {
@@ -28,7 +29,7 @@ struct store_import {
     void *arg;
     import_result result;
     import_batch batches[TRANSFER_OTHER];
-    uint64_t failed_line; /* the first of a batch that ended the import; 0: none */
+    uint64_t failed_line; /* first line of the batch whose failure ended the import; 0: none */
 };
 
 cardbox_status import_new(store_import **out, cardbox *db, const char *tenant,
@@ -126,7 +127,8 @@ static void refuse(store_import *in, transfer_kind kind, uint64_t line, const ch
     in->refused(in->arg, line, reason);
 }
 
-/* True if the failure is the connection's or the database's, and not of the rows that were sent. */
+/* True if the rows that were sent did not cause the failure, but the connection, the database or
+ * lack of memory. */
 static bool ends_import(const cardbox_error *err)
 {
     return err->status == CARDBOX_UNAVAILABLE || err->status == CARDBOX_TIMEOUT ||
@@ -136,8 +138,8 @@ static bool ends_import(const cardbox_error *err)
 
 /* --- outcomes --- */
 
-/* Moves refused rows behind the others and keeps the order in each group. Returns the number of the
- * others. */
+/* Moves refused rows behind the accepted ones, and keeps the order in both groups. Returns the
+ * number of accepted rows. */
 static size_t move_refused_behind(import_item **items, size_t count)
 {
     import_item *refused[IMPORT_BATCH_MAX] = {NULL};
@@ -153,8 +155,8 @@ static size_t move_refused_behind(import_item **items, size_t count)
     return good;
 }
 
-/* Reads the outcome of each row of a batch. Refused rows are reported and moved behind the others,
- * which are counted in `counts`. Returns the number of the others. */
+/* Reads the outcome of each row of a batch. Refused rows are reported and moved behind the accepted
+ * ones, which are counted in `counts`. Returns the number of accepted rows. */
 static size_t count_outcomes(store_import *in, transfer_kind kind, import_item **items,
                              size_t count, const store_rows *rows, import_counts *counts)
 {
@@ -174,8 +176,9 @@ static size_t count_outcomes(store_import *in, transfer_kind kind, import_item *
     return move_refused_behind(items, count);
 }
 
-/* True if a task comes before its parent, so that it has to wait. The number of waits is limited,
- * which suffices for nearly sorted files and ends cycles of parents. */
+/* True if the refused item is a task whose parent comes later in the batch, so that the task has to
+ * wait. The number of waits is limited, which suffices for nearly sorted files and ends cycles of
+ * parents. */
 static bool has_to_wait(import_item *const *items, size_t count, size_t bad)
 {
     import_item *item = items[bad];
@@ -187,8 +190,8 @@ static bool has_to_wait(import_item *const *items, size_t count, size_t bad)
     return comes;
 }
 
-/* Moves the item that was refused behind the others: it waits for its parent, or is reported.
- * Returns the number of items that are left to write. */
+/* Moves the item `bad`, which was refused, behind the others. A task may wait there for its parent;
+ * any other item is reported. Returns the number of items that are left to write. */
 static size_t defer_or_refuse(store_import *in, import_item **items, size_t count, size_t bad,
                               const cardbox_error *why)
 {
@@ -291,10 +294,10 @@ cardbox_status import_finish(store_import *in, cardbox_error *err)
     enum { TABLES = 16 };
     char table[TABLE_NAME_SIZE] = "?";
     cardbox_status status =
-        write_batch(in, TRANSFER_CALL, err); /* and all that comes before them */
+        write_batch(in, TRANSFER_CALL, err); /* and the batches of all earlier kinds */
     for (int i = 0; status == CARDBOX_OK && i < TABLES && table[0] != '\0'; i++)
         stale_statistics_analyze(table, in->db,
-                                 NULL); /* a worker's role may not: then a server does */
+                                 NULL); /* a worker's role may not analyze: then a server does */
     return status;
 }
 

@@ -27,8 +27,8 @@ static cardbox_status send_cards(cardbox *db, import_item *const *items, size_t 
     return status;
 }
 
-/* Adds an array of one field of each item. `has`: offset of the bool that a value is present; 0: it
- * always is. */
+/* Adds an array of one field of each item. `has` is the offset of a bool that is true if the item
+ * has a value; 0: each item has one. */
 static void put_column(params *p, params_type type, import_item *const *items, size_t count,
                        size_t offset, size_t has)
 {
@@ -54,7 +54,7 @@ static cardbox_status send_boxes(cardbox *db, import_item *const *items, size_t 
     put_column(&p, PARAMS_JSONB, items, count, AT(box.card_ids), 0);
     put_column(&p, PARAMS_JSONB, items, count, AT(box.parent_ids), 0);
     put_column(&p, PARAMS_TIMESTAMPTZ, items, count, AT(box.updated_micros), AT(box.has_updated));
-    if (count == 1) /* a long list is in the parameters now, and nobody looks at it again */
+    if (count == 1) /* saves memory: the parameters have a copy of the list, which may be long */
         buf_free(&items[0]->text);
     return client_run(db, STATEMENT_boxes_save, &p, RUN_AGAIN, rows, err);
 }
@@ -164,7 +164,7 @@ typedef union entity_input {
     call_input call;
 } entity_input;
 
-/* Points a batch at copies of the items' entities. The copies form arrays, the items do not. */
+/* Fills a batch with copies of the items' entities, because a batch needs them in one array. */
 static void fill_batch(ledger_batch *out, void *copies, import_item *const *items, size_t count)
 {
     task_input *tasks = copies;
@@ -245,7 +245,7 @@ cardbox_status import_send(store_rows **rows, cardbox *db, import_item *const *i
 
 /* --- outcomes --- */
 
-/* The counter of a card's outcome. NULL: it was refused. */
+/* Returns the counter for a card's outcome. NULL: the card was refused. */
 static uint64_t *card_counter(import_counts *counts, const store_rows *rows, int row,
                               cardbox_error *why)
 {
@@ -271,7 +271,7 @@ static uint64_t *card_counter(import_counts *counts, const store_rows *rows, int
     }
 }
 
-/* Columns: ord, outcome, version. */
+/* Columns of boxes_save: ord, outcome, version. */
 static uint64_t *box_counter(import_counts *counts, const store_rows *rows, int row,
                              cardbox_error *why)
 {
@@ -296,7 +296,7 @@ static uint64_t *session_counter(import_counts *counts, transfer_kind kind, slic
     if (slice_equal(outcome, SLICE("updated")))
         return &counts->repaired;
     if (kind == TRANSFER_SESSION)
-        error_set(why, CARDBOX_CONFLICT, "the session lacks the entry head_entry_id");
+        error_set(why, CARDBOX_CONFLICT, "the session has no entry with the id in head_entry_id");
     else
         error_set(why, CARDBOX_CONFLICT,
                   "the stored session differs from the file before or in this line");

@@ -1,6 +1,6 @@
 /*
- * item.c: reads a line of NDJSON: from exports of CardBox, or from the service that CardBox
- * replaces, whose writers left odd values. The members are in members.c.
+ * item.c: reads a line of NDJSON: from an export of CardBox, or from the service that CardBox
+ * replaces, whose rows may have odd values. members.c lists the members.
  */
 #include "store/project/item.h"
 
@@ -12,7 +12,7 @@
 #include "store/project/members.h"
 #include "store/box/box_write.h"
 
-/* No kind of line has this number of members. */
+/* Maximum number of members of a kind of line. */
 enum { MEMBERS_MAX = 16 };
 
 /* --- members --- */
@@ -22,7 +22,8 @@ static cardbox_status given_twice(const char *name, cardbox_error *err)
     return error_set(err, CARDBOX_INVALID, "the row has %s twice", name);
 }
 
-/* Finds a member that rows of all kinds have. `out` stays SCAN_NONE if the row lacks it. */
+/* Finds a member by its name. `*out` stays SCAN_NONE if the row lacks the member. Fails if the row
+ * has it twice. */
 static cardbox_status find_once(scan_value *out, scan_value row, const char *name,
                                 cardbox_error *err)
 {
@@ -55,7 +56,7 @@ static cardbox_status read_kind(import_item *item, scan_value kind, cardbox_erro
                      kind.text.ptr);
 }
 
-/* Finds the tenant of a row: the import's, or the one in its tenant_id. */
+/* Sets the tenant of a row: that of the import, or if the import has none, the row's tenant_id. */
 static cardbox_status read_tenant(import_item *item, scan_value named, const char *tenant,
                                   bool only_own, cardbox_error *err)
 {
@@ -108,7 +109,8 @@ static cardbox_status read_members(import_item *item, scan_value row, cardbox_er
 
 /* --- checks of whole rows --- */
 
-/* Finds the JSON text of the row's content. A row has it as a value, or as a string of JSON. */
+/* Finds the JSON text of the row's content. A row has either `content`, a JSON value, or
+ * `content_text`, a string that contains the JSON text. */
 static cardbox_status find_content(import_item *item, scan_value *out, cardbox_error *err)
 {
     scan_error fault;
@@ -122,13 +124,13 @@ static cardbox_status find_content(import_item *item, scan_value *out, cardbox_e
         return member_wrong_kind(err, "content_text", "a string of JSON", item->content_text);
     if (!scan_check(text, CARDBOX_JSON_DEPTH_MAX, out, NULL, &fault))
         return error_json(err, "content_text", &fault);
-    out->text = text; /* with the white space around it */
+    out->text = text; /* with the white space around the value */
     return CARDBOX_OK;
 }
 
-/* If the row is one of our exports (`exact`), its content is stored unchanged, even null. In other
- * rows null is SQL's NULL, and content that fits a class is converted to the class's stored form.
- */
+/* If the row is from an export of CardBox (`exact`), its content is stored unchanged, even null. In
+ * other rows null is SQL's NULL and is rejected, and content that fits a class is converted to the
+ * class's stored form. */
 static cardbox_status check_card(import_item *item, cardbox_error *err)
 {
     content_error fault;
@@ -159,7 +161,7 @@ static cardbox_status check_box(const box_input *box, cardbox_error *err)
 {
     if (box_is_own_parent(&box->box_id, box->parent_ids))
         return error_set(err, CARDBOX_INVALID, "parent_ids: " BOX_OWN_PARENT);
-    /* A new box that has no other time was made when it was last changed. */
+    /* If the row has no created_at, updated_at becomes the creation time of a new box. */
     if (box->has_updated && !box->has_created)
         return check_not_ahead("updated_at", box->updated_micros, err);
     return CARDBOX_OK;
@@ -268,7 +270,7 @@ cardbox_status import_item_read(import_item *out, uint64_t number, slice line, b
     cardbox_status status = adopt_line(out, line, line_buf, err);
     if (status != CARDBOX_OK)
         return status;
-    /* One level more than content may have: the row around it. */
+    /* The row adds one level of nesting to its content. */
     if (!scan_check(buf_as_slice(&out->text), CARDBOX_JSON_DEPTH_MAX + 1, &row, NULL, &fault))
         return error_json(err, "the line", &fault);
     if (row.kind != SCAN_OBJECT)

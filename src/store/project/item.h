@@ -1,5 +1,5 @@
 /*
- * item.h: converts one line of an import to a row. Knows nothing of the database.
+ * item.h: converts one line of an import to a row. Uses no connection.
  */
 #ifndef STORE_ITEM_H
 #define STORE_ITEM_H
@@ -21,12 +21,12 @@ typedef struct box_input {
 /* A line of a session. */
 typedef struct session_line_input {
     int64_t number; /* from 0 */
-    slice entry_id; /* ptr NULL: no entry, only bytes */
+    slice entry_id; /* ptr NULL: the line is not an entry; `bytes` has all of it */
     slice bytes;
-    slice parent_id; /* ptr NULL: a root; empty: parentId is not an id */
+    slice parent_id; /* ptr NULL: a root; empty: parentId in the JSON is not an id */
     slice content;   /* JSON */
     slice before, after;
-    slice target; /* set for a compaction whose first kept entry is an index */
+    slice target; /* id of the first kept entry, if a compaction's JSON has an index instead */
 } session_line_input;
 
 typedef struct session_input {
@@ -41,12 +41,12 @@ typedef struct session_input {
 typedef struct import_item {
     uint64_t number; /* number of the line */
     transfer_kind kind;
-    bool refused; /* set when it is written, as is box.is_new */
+    bool refused; /* set when the item's outcome is known, as is box.is_new */
     slice tenant;
     slice session_id;
     card_input card;
     scan_value content, content_text; /* for cards */
-    bool exact;                       /* a card of an export: its content stays unchanged */
+    bool exact; /* the card is from an export of CardBox: its content stays unchanged */
     box_input box;
     session_line_input line;
     session_input session;
@@ -55,25 +55,25 @@ typedef struct import_item {
     message_input message;
     call_input call;
     size_t ignored;        /* unknown members */
-    char ignored_name[64]; /* the first of them */
-    buf text;              /* the line; the slices above point here, */
-    buf decoded;           /* here, */
-    buf normal;            /* or here: content in the stored form of its class */
+    char ignored_name[64]; /* name of the first unknown member, as a JSON string that may be cut */
+    buf text;              /* the line; slices of the item point into this buffer or the next two */
+    buf decoded;           /* decoded strings and bytes of the line */
+    buf normal;            /* content that was converted to the stored form of its class */
 } import_item;
 
-/* Reads a line. If `line_buf` contains nothing else, its memory is adopted. `tenant` NULL: the row
- * names it; `only_own`: another one is rejected. CARDBOX_NOMEM ends an import. Any other failure
- * concerns this line, and err->message has the reason. `kind` may be set even then. Free the item
- * in any case. */
+/* Reads a line. If `line_buf` contains only this line, its memory is adopted. `tenant` NULL: the
+ * row must have a tenant_id. `only_own`: a row with another tenant_id is rejected. CARDBOX_NOMEM
+ * ends an import. Any other failure concerns this line, and err->message has the reason. out->kind
+ * may be set even then. The caller frees the item in any case. */
 cardbox_status import_item_read(import_item *out, uint64_t number, slice line, buf *line_buf,
                                 const char *tenant, bool only_own, cardbox_error *err);
 
 void import_item_free(import_item *item);
 
-/* The item as a batch of one, which points into it. */
+/* Returns a batch with the item's task, message or call. The batch points into the item. */
 ledger_batch item_ledger_batch(const import_item *item);
 
-/* Bytes that it keeps. */
+/* Bytes of the item's line and of its converted content. */
 size_t import_item_bytes(const import_item *item);
 
 #endif

@@ -17,7 +17,8 @@ cardbox_status member_wrong_kind(cardbox_error *err, const char *name, const cha
                      scan_kind_name(value.kind));
 }
 
-/* item->decoded is as large as the whole line, so that slices of it stay valid. */
+/* item->decoded has reserved the bytes of the whole line, so it is never moved and slices of it
+ * stay valid. */
 bool member_decode(import_item *item, scan_value value, slice *out)
 {
     size_t start = item->decoded.len;
@@ -89,7 +90,7 @@ static cardbox_status read_int4(const member *m, scan_value value, int32_t *out,
     return status;
 }
 
-/* Reads a token that stays as it is. */
+/* Reads a string or an object, whose token is stored unchanged. */
 static cardbox_status read_token(const member *m, scan_value value, scan_kind kind, slice *out,
                                  cardbox_error *err)
 {
@@ -100,8 +101,8 @@ static cardbox_status read_token(const member *m, scan_value value, scan_kind ki
     return CARDBOX_OK;
 }
 
-/* Old writers encoded some values twice. If a string contains an object or an array, that is used.
- * Any other value stays unchanged. */
+/* The service that CardBox replaces encoded some values twice. If a string contains the JSON of an
+ * object or an array, returns the object or array. Otherwise returns the value. */
 static scan_value decode_doubly_encoded(import_item *item, scan_value value)
 {
     scan_value inner;
@@ -116,8 +117,8 @@ static scan_value decode_doubly_encoded(import_item *item, scan_value value)
     return value;
 }
 
-/* Reads JSON that is stored as jsonb. The elements of a list of ids need not name cards: old boxes
- * contain other ids too. */
+/* Reads JSON that is stored as jsonb. The elements of a list of ids may be any strings: old boxes
+ * contain strings that can't be ids of cards. */
 static cardbox_status read_jsonb(import_item *item, const member *m, scan_value value, slice *out,
                                  cardbox_error *err)
 {
@@ -173,7 +174,7 @@ static cardbox_status read_bytes(import_item *item, const member *m, scan_value 
     return CARDBOX_OK;
 }
 
-/* Reads a value that is present. */
+/* Reads a value according to the type of the member. */
 static cardbox_status read_value(import_item *item, const member *m, scan_value value, void *out,
                                  cardbox_error *err)
 {

@@ -1,10 +1,8 @@
 /*
- * members.c: the table of the members of all kinds of lines, and their export. Lines of the ledger
- * have the columns of the service that CardBox replaces.
- *
- * An entry's line contains the id of its card, so no text is exported twice and forks still share
- * cards. Other lines of a session are exported with all their bytes. The owner and the wake time of
- * a task are not exported: only the original may run, so unfinished tasks are imported paused.
+ * members.c: the table of the members of all kinds of lines, and their export. Lines of tasks,
+ * messages and calls have the columns of the service that CardBox replaces. Lines of sessions that
+ * are not entries are exported with all their bytes. The lease owner and the wake time of a task
+ * are not exported: only one copy of a task may run, so unfinished tasks are imported paused.
  */
 #include "store/project/members.h"
 
@@ -127,7 +125,8 @@ bool member_is_exported(const member *m)
     return m->name != NULL && m->type < MEMBER_BASE64;
 }
 
-/* Line ends are only between the tokens of JSON. There they would break the line. */
+/* Returns true if JSON has line ends, which are only allowed between its tokens. In an export they
+ * would break the line. */
 static bool has_line_ends(slice json)
 {
     return memchr(json.ptr, '\n', json.len) != NULL || memchr(json.ptr, '\r', json.len) != NULL;
@@ -140,8 +139,9 @@ static bool is_text(member_type type)
            type != MEMBER_INT8 && type != MEMBER_MS && type != MEMBER_TIME;
 }
 
-/* Appends the value of a member. Content with line ends becomes a string, so that its bytes are
- * kept. Other JSON is made compact. `text` is the cell, if it is text. */
+/* Appends the value of a member. jsonb, and JSON with line ends, is written without white space;
+ * other JSON is copied. `text` is the cell, unless the column is jsonb, a bool, a number or a time.
+ */
 static void write_value(buf *out, member_type type, slice text, const store_rows *rows, int row,
                         int column)
 {

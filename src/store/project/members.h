@@ -11,29 +11,31 @@
 #include "store/project/item.h"
 
 typedef enum member_type {
-    MEMBER_TEXT,        /* a text without control characters, such as an id */
-    MEMBER_TOKEN,       /* a string, kept as its token */
-    MEMBER_TEXT_TOKEN,  /* the same; exported from the content of a card */
-    MEMBER_OBJECT,      /* an object, kept to the byte */
-    MEMBER_JSONB,       /* any JSON that jsonb can hold */
-    MEMBER_IDS,         /* an array of strings; null: [] */
-    MEMBER_UUID,        /* import only, as are the ids: export_boxes.c writes boxes */
-    MEMBER_CONTENT,     /* the content of a card: item.c checks it */
-    MEMBER_BOOL,        /* exported only if it is true */
-    MEMBER_INT4,        /* an integer of 32 bits */
-    MEMBER_INT8,        /* an integer of 64 bits */
-    MEMBER_MS,          /* a time in milliseconds since 1970 */
-    MEMBER_TIME,        /* a time in RFC 3339 */
-    MEMBER_BYTES,       /* a string; exported as NAME_base64 if the bytes are no text of UTF-8 */
+    MEMBER_TEXT,       /* a text without control characters, such as an id */
+    MEMBER_TOKEN,      /* a string, kept as its token */
+    MEMBER_TEXT_TOKEN, /* a string, kept as its token; its column in an export is the content of a
+                          card */
+    MEMBER_OBJECT,     /* an object, kept to the byte */
+    MEMBER_JSONB,      /* any JSON that jsonb can hold */
+    MEMBER_IDS,        /* an array of strings; null is read as [] */
+    MEMBER_UUID,       /* import only, as is MEMBER_IDS: export_boxes.c writes boxes */
+    MEMBER_CONTENT,    /* the content of a card: item.c checks it */
+    MEMBER_BOOL,       /* exported only if it is true */
+    MEMBER_INT4,       /* an integer of 32 bits */
+    MEMBER_INT8,       /* an integer of 64 bits */
+    MEMBER_MS,         /* a time in milliseconds since 1970 */
+    MEMBER_TIME,       /* a time in RFC 3339 */
+    MEMBER_BYTES, /* bytes as a string; exported as NAME_base64 if they are not UTF-8 or contain NUL
+                   */
     MEMBER_BASE64,      /* import only */
-    MEMBER_CONTENT_TEXT /* import only: content as a string of JSON */
+    MEMBER_CONTENT_TEXT /* import only: a string that contains the JSON of the content */
 } member_type;
 
 enum {
     MEMBER_REQUIRED = 1, /* import: must be present and not null */
-    MEMBER_NULL = 2,     /* export: null if the column is NULL; otherwise left out */
-    MEMBER_PAST = 4,     /* import: must not be far ahead of this machine's clock */
-    MEMBER_EMPTY = 8     /* import: a text may be empty */
+    MEMBER_NULL = 2,     /* export: null if the column is NULL; without this flag it is omitted */
+    MEMBER_PAST = 4, /* import: a time at most CHECK_AHEAD_MAX_S ahead of this machine's clock */
+    MEMBER_EMPTY = 8 /* import: a text may be empty */
 };
 
 typedef struct member {
@@ -42,11 +44,12 @@ typedef struct member {
     unsigned flags;
     size_t offset; /* in import_item */
     size_t extra;  /* a text: its maximum bytes; otherwise the offset of the bool that is set if the
-                      member is present, 0: none */
+                      member has a value; 0: none */
 } member;
 
-/* A kind of line. Its statement has the parameters tenant, keys of the last row of the previous
- * page (NULLs: the first page), and number of rows. It returns rows in the order of the keys. */
+/* A kind of line. The statement of a kind has the parameters tenant, keys of the last row of the
+ * previous page (NULLs: the first page), and number of rows. The statement returns the rows after
+ * these keys. */
 enum { EXPORT_KEYS = 3 };
 typedef struct member_kind {
     const char *name;
@@ -60,10 +63,11 @@ typedef struct member_kind {
 
 extern const member_kind MEMBER_KINDS[TRANSFER_OTHER];
 
-/* Appends the column of a row as a member, after a comma. */
+/* Appends the column of a row as a member, after a comma. Appends nothing for a member that is to
+ * be omitted. */
 void member_write(buf *out, const member *m, const store_rows *rows, int row, int column);
 
-/* False: the member is only for imports, and so are all that follow. */
+/* False: the member and all that follow are only for imports, or it is the end of the array. */
 bool member_is_exported(const member *m);
 
 /* Reads a value into the item. */
@@ -74,7 +78,8 @@ cardbox_status member_read(import_item *item, const member *m, scan_value value,
 cardbox_status member_wrong_kind(cardbox_error *err, const char *name, const char *wanted,
                                  scan_value value);
 
-/* Decodes a string token into memory of the item. False: UTF-8 can't represent it. */
+/* Decodes a string token into memory of the item. False: UTF-8 can't represent the string, or
+ * memory ran out. */
 bool member_decode(import_item *item, scan_value value, slice *out);
 
 /* Reads a text of 1 to `max` bytes without control characters, into memory of the item. */

@@ -1,6 +1,6 @@
 /*
- * transfer.h: imports and exports a whole project as NDJSON, in bounded memory. Knows nothing of
- * files, terminals and HTTP: callers pass lines in and receive lines.
+ * transfer.h: imports and exports a whole project as NDJSON, in bounded memory. Reads and writes no
+ * files: callers pass lines to an import, and receive text from an export.
  */
 #ifndef STORE_TRANSFER_H
 #define STORE_TRANSFER_H
@@ -13,8 +13,9 @@
  * size. */
 #define TRANSFER_LINE_MAX (3 * (size_t)CARDBOX_CONTENT_MAX + (1 << 20))
 
-/* The kinds of lines, in the order of an export: a line comes after all lines that it refers to.
- * Lines of the ledger have the columns of the service that CardBox replaces. */
+/* The kinds of lines, in the order of an export: a line comes after all lines of the kinds to which
+ * it may refer. Lines of tasks, messages and calls have the columns of the service that CardBox
+ * replaces. */
 typedef enum transfer_kind {
     TRANSFER_CARD,
     TRANSFER_BOX,
@@ -37,16 +38,16 @@ typedef struct import_counts {
 } import_counts;
 
 typedef struct import_result {
-    import_counts of[TRANSFER_KINDS]; /* OTHER: lines of no kind, all refused */
-    uint64_t lines;                   /* read so far, blank ones too */
-    uint64_t blank;                   /* blank lines among them */
+    import_counts of[TRANSFER_KINDS]; /* TRANSFER_OTHER: lines without a known kind, all refused */
+    uint64_t lines;                   /* number of lines read so far, with blank ones */
+    uint64_t blank;                   /* number of blank lines */
     uint64_t ignored;                 /* unknown members */
-    uint64_t ignored_line;            /* the line of the first of them, */
-    char ignored_name[64];            /* and its name as a JSON string */
+    uint64_t ignored_line;            /* number of the line with the first unknown member */
+    char ignored_name[64];            /* name of that member, as a JSON string that may be cut */
 } import_result;
 
-/* Called for a line that was not imported. Reports of one batch are in order; those of two batches
- * may not be. */
+/* Called for a line that was not imported. The lines may be reported in another order than that of
+ * the file. */
 typedef void (*import_refusal)(void *arg, uint64_t line, const char *reason);
 
 typedef struct store_import store_import;
@@ -56,29 +57,31 @@ typedef struct store_import store_import;
 cardbox_status import_new(store_import **out, cardbox *db, const char *tenant,
                           import_refusal refused, void *arg, cardbox_error *err);
 
-/* From now on rows that name another tenant are refused. Otherwise `tenant` replaces the one that
- * they name. */
+/* From now on rows whose tenant_id is not the tenant of import_new are refused. Without this call
+ * their tenant_id is ignored. */
 void import_only_own(store_import *in);
 
 /* Imports the next line (with or without its end). A bad line is reported and the import continues;
- * a status other than CARDBOX_OK ends it. `line_buf` is NULL or the buffer of the line. If it
- * contains nothing else, it may be emptied, so that a long line is not copied. */
+ * a status other than CARDBOX_OK ends it. `line_buf` is NULL or the buffer of the line. If
+ * `line_buf` contains only this line, the import may adopt its memory and leave it empty, so that a
+ * long line is not copied. */
 cardbox_status import_line(store_import *in, slice line, buf *line_buf, cardbox_error *err);
 
-/* Counts a line that was too long for the caller. */
+/* Counts and refuses a line that was too long for the caller. */
 void import_too_long(store_import *in);
 
-/* Writes the lines that are still in batches. */
+/* Ends an import: writes the lines that are still in batches, and analyzes tables that have grown.
+ */
 cardbox_status import_finish(store_import *in, cardbox_error *err);
 
 const import_result *import_so_far(const store_import *in);
 
-/* The number of lines, from the first on, that were all written or reported. It is valid after a
- * failure too. */
+/* Returns the largest n for which lines 1 to n have all been written or reported. The number is
+ * valid after a failure too. */
 uint64_t import_settled(const store_import *in);
 
-/* Appends the members "lines", one of each kind ("cards" and so on), "other" and "ignored_members",
- * without braces. */
+/* Appends the members "lines", one for each kind ("cards" and so on), "other" and
+ * "ignored_members", without braces. */
 void import_result_json(buf *out, const import_result *result);
 void import_free(store_import *in);
 
@@ -86,17 +89,17 @@ void import_free(store_import *in);
 
 typedef struct export_counts {
     uint64_t of[TRANSFER_OTHER];
-    uint64_t lines; /* lines of all kinds */
+    uint64_t lines; /* lines that were passed to the receiver so far */
     uint64_t total; /* lines of the whole export */
 } export_counts;
 
-/* Receives the next part of the text: a line or a part of a long one. `counts` counts the lines
- * that are complete with it. The first part is empty, and only the total is known. Later parts are
- * empty if there is nothing new to write. False ends the export. */
+/* Receives the next part of the text: a line or a part of a long one. `counts` includes the lines
+ * that this part completes. The first part is empty: it reports counts->total. Later parts may be
+ * empty too, so that the receiver can end a long export. Returns false to end the export. */
 typedef bool (*export_receiver)(void *arg, slice part, const export_counts *counts);
 
-/* Exports all rows of a tenant in one snapshot. CARDBOX_OK also if `receive` returned
- * false. */
+/* Exports the cards, boxes, sessions, tasks, messages and calls of a tenant in one snapshot.
+ * CARDBOX_OK also if `receive` returned false. */
 cardbox_status export_run(cardbox *db, const char *tenant, export_receiver receive, void *arg,
                           cardbox_error *err);
 

@@ -16,7 +16,8 @@ static bool is_call(scan_value block)
 }
 
 /* Joins the texts of pi's content blocks with line feeds, as a JSON string without its quotes.
- * Skips tool calls and thinking. Returns false if another block is not a text. */
+ * Skips tool calls and thinking. Returns false if there is a block of another kind that is not a
+ * text. */
 static bool join_texts(buf *out, scan_value content)
 {
     scan_value block, text;
@@ -34,7 +35,8 @@ static bool join_texts(buf *out, scan_value content)
     return true;
 }
 
-/* Makes a TextContent of a text and a ToolCallContent of a tool call. Other content is kept. */
+/* Returns a TextContent for an entry with text, and a ToolCallContent for a plain entry of type
+ * "tool". Other content is returned unchanged. */
 static slice make_content(const session_entry *entry, arena *memory)
 {
     buf out = BUF_INIT(2 * (size_t)CARDBOX_CONTENT_MAX);

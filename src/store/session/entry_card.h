@@ -13,8 +13,8 @@ typedef struct entry_card {
     slice card_id;
 } entry_card;
 
-/* Makes the card of the entry whose line is `json`. The card points into `memory`. Returns
- * CARDBOX_INVALID if the entry contains no message. */
+/* Makes a card from an entry whose JSON is `json`. The card points into `memory` and to the texts
+ * of `card`. Returns CARDBOX_INVALID if the entry contains no message. */
 cardbox_status entry_card_make(card_input *out, const entry_card *card, slice json, arena *memory,
                                cardbox_error *err);
 

@@ -1,7 +1,7 @@
 /*
  * session_append.c: checks the headers and entries that clients send, and adds the members that
- * they omit. The database adds the parent of the first entry: the session's head. Uses no requests
- * and no connection.
+ * they omit. If the first entry of a batch has no parentId, the database sets its parent: the
+ * session's head. Uses no connection.
  */
 #include "store/session/session_write.h"
 
@@ -24,7 +24,7 @@ static cardbox_status make_one_line(slice *json, arena *memory, cardbox_error *e
         (memchr(json->ptr, '\n', json->len) == NULL && memchr(json->ptr, '\r', json->len) == NULL))
         return CARDBOX_OK;
     if (!scan_check(*json, CARDBOX_JSON_DEPTH_MAX, NULL, NULL, NULL))
-        return CARDBOX_OK; /* read_line reports the error */
+        return CARDBOX_OK; /* malformed: read_line reports the error */
     scan_compact(&text, *json);
     *json = arena_keep(memory, &text);
     return json->ptr == NULL ? error_nomem(err) : CARDBOX_OK;
@@ -121,9 +121,10 @@ static void add_time(buf *out, const session_batch *batch)
         isotime_json_micros(out, clock_wall_micros() / 1000 * 1000);
 }
 
-/* Adds a new id and the time to an entry without an id. An entry with an id gets no time, so that
- * sending it again sends the same bytes. An entry without a parentId gets the id of the previous
- * entry; the database sets the parent of the first one. */
+/* Adds a new id to an entry without an id, and the time if it has no timestamp. An entry with an id
+ * gets no time, so that sending it again sends the same bytes. An entry without a parentId gets the
+ * id of the previous entry of the batch as its parentId; the database sets the parent of the first
+ * entry. */
 static cardbox_status add_omitted_members(session_batch *batch, session_line *line, bool *is_new,
                                           cardbox_error *err)
 {
@@ -181,7 +182,7 @@ static cardbox_status check_entry(const session_batch *batch, const session_entr
                            SESSION_ID_MAX);
     else if (batch->dialect >= 0 && session_kind_has_dialect(entry->kind) &&
              batch->dialect != (int)session_kind_dialect(entry->kind))
-        /* without the entry's id: the client may not know it */
+        /* the message omits the entry's id, which the client may not know */
         status =
             error_set(err, CARDBOX_INVALID,
                       "an entry of type %s is of the dialect %s, the entries before it are of %s",
@@ -279,7 +280,7 @@ void session_append_json(buf *out, const session_batch *batch, const store_rows 
         buf_member_text(out, "entry_id", batch->lines[i].id);
         buf_member_text(out, "outcome", session_line_outcome(rows, i));
         buf_member_int(out, "line", session_line_number(rows, i));
-        /* An entry without content whose type is known was rejected before. */
+        /* check_entry has rejected entries of known types without content. */
         if (batch->lines[i].kind == SESSION_OTHER)
             buf_member_text(out, "not_in_context", SLICE(SESSION_UNKNOWN_TYPE));
         buf_char(out, '}');

@@ -7,7 +7,7 @@
 /* Values of pending_line.ref. A positive value is the ordinal, from 1, of the parent in the batch.
  */
 enum {
-    REF_LOOKED_UP = 0, /* the database looks up the parent by its id, if there is one */
+    REF_LOOKED_UP = 0, /* the database looks up the parent by its id, if the entry has a parent */
     REF_HEAD = -1      /* the parent is the session's head */
 };
 
@@ -57,8 +57,8 @@ static int32_t find_parent(const session_batch *batch, const session_entry *entr
     return number == STRING_MAP_NONE ? REF_LOOKED_UP : (int32_t)number;
 }
 
-/* Returns the id that an entry is about: a label's target, or the first entry that a compaction
- * keeps; ptr NULL: none. */
+/* Returns the id of the entry to which an entry refers: a label's target, or the first entry that a
+ * compaction keeps; ptr NULL: none. */
 static slice target_of(session_batch *batch, const session_entry *entry)
 {
     slice target = {NULL, 0};
@@ -70,8 +70,8 @@ static slice target_of(session_batch *batch, const session_entry *entry)
     return slice_is_id(target, SESSION_ID_MAX) ? target : (slice){NULL, 0};
 }
 
-/* Returns the label or the name that the entry sets. An empty label is NULL: it removes the label.
- */
+/* Returns the label or the name that the entry sets. For an empty label, which removes the label,
+ * returns {NULL, 0}. */
 static slice label_of(const session_entry *entry)
 {
     bool has = (entry->kind == SESSION_LABEL || entry->kind == SESSION_INFO) &&
@@ -119,8 +119,8 @@ pending_line *session_batch_add(session_batch *batch, const session_entry *entry
 
 /* --- lines of a file --- */
 
-/* Stores the bytes of the line before and after the JSON. A single line feed after it is omitted.
- */
+/* Stores the bytes of the line before and after the JSON. If only a line feed follows the JSON,
+ * `after` stays {NULL, 0}. */
 static void set_surrounding_bytes(pending_line *out, const session_line *line)
 {
     const char *end = line->whole.ptr + line->whole.len;
@@ -132,7 +132,8 @@ static void set_surrounding_bytes(pending_line *out, const session_line *line)
         out->after = (slice){text_end, (size_t)(end - text_end)};
 }
 
-/* Returns the previous entry of the file, which is the parent of an entry without id and parent. */
+/* Sets the parent of an entry that has no id and no parentId: the previous entry of the file.
+ * Returns false if memory ran out. */
 static bool set_parent(session_batch *batch, session_entry *entry)
 {
     if (!entry->id_is_made || entry->parent_state != SESSION_PARENT_ABSENT ||

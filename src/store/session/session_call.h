@@ -9,15 +9,16 @@
 #include "store/client/call.h"
 #include "store/session/session_write.h"
 
-/* Checks the handle, the project and the ids. entry_id NULL: the head. */
+/* Checks the handle, the project and the ids. `entry_id` may be NULL. */
 cardbox_status check_session(cardbox *db, const char *tenant, const char *session_id,
                              const char *entry_id, cardbox_error *err);
 
-/* Same, for functions with a result: `out` must not be NULL. */
+/* Like check_session, for functions with a result: `out` must not be NULL. */
 cardbox_status check_session_read(void *out, cardbox *db, const char *tenant,
                                   const char *session_id, const char *entry_id, cardbox_error *err);
 
-/* Runs STATEMENT_session_get or STATEMENT_session_counts. CARDBOX_NOT_FOUND: it returned no row. */
+/* Runs STATEMENT_session_get or STATEMENT_session_counts. CARDBOX_NOT_FOUND: the statement returned
+ * no row. */
 cardbox_status session_run(store_rows **rows, cardbox *db, statement_id id, slice tenant,
                            slice session, cardbox_error *err);
 
@@ -29,8 +30,8 @@ cardbox_status session_run_path(store_rows **rows, session_path *path, cardbox *
 cardbox_status session_run_append(store_rows **rows, cardbox *db, const session_batch *batch,
                                   client_safety safety, cardbox_error *err);
 
-/* cardbox_session_export_as. *not_in_context receives the number of entries that have no
- * counterpart in the other dialect. */
+/* Like cardbox_session_export_as. *not_in_context receives the number of entries whose content for
+ * a model has no counterpart in the other dialect, or only a partial one. */
 cardbox_status session_export_as(cardbox *db, const char *tenant, const char *session_id,
                                  const char *entry_id, cardbox_dialect dialect,
                                  cardbox_session_sink take, void *arg, size_t *not_in_context,

@@ -1,6 +1,6 @@
 /*
  * session_changes.c: the public functions of <cardbox/session.h> that change sessions. Each runs
- * one statement.
+ * one statement; a deletion repeats its statement until all lines are removed.
  */
 #include "store/session/session_write.h"
 #include "store/session/session_call.h"
@@ -78,7 +78,8 @@ cardbox_status session_run_append(store_rows **rows, cardbox *db, const session_
     return status == CARDBOX_OK ? session_append_status(*rows, batch, err) : status;
 }
 
-/* *answer receives the outcome of the append as JSON, which the caller frees. */
+/* Unless `answer` is NULL, *answer receives the outcome of the append as JSON, which the caller
+ * frees. */
 static cardbox_status write_batch(int64_t *version, char **answer, cardbox *db,
                                   const session_batch *batch, cardbox_error *err)
 {

@@ -35,7 +35,8 @@ void session_context_begin(session_context_request *request)
     request->read.entry = request->compare.ptr != NULL ? request->compare : request->leaf;
 }
 
-/* Stores the digests of the context to compare with, and prepares the read of the requested one. */
+/* Stores the digests of the context of request->compare, and prepares the read of the requested
+ * context. */
 static cardbox_status store_digests(session_context_request *request, context *ctx, arena *memory,
                                     cardbox_error *err)
 {
@@ -90,7 +91,7 @@ cardbox_status session_context_answer(buf *out, bool *more, session_context_requ
 {
     session_lines_read lines;
     context ctx = {.before = 0};
-    arena own = ARENA_BESIDE(memory); /* freed at the end: a context may be large */
+    arena own = ARENA_BESIDE(memory); /* freed on return: a context may be large */
     cardbox_status status =
         build_context(&ctx, &lines, rows, &request->read, request->how.repair, &own, err);
     *more = request->compare.ptr != NULL && request->digests == NULL;

@@ -12,21 +12,21 @@
 typedef struct session_context_request {
     session_context_read read; /* parameters of the STATEMENT_session_context that is run next */
     slice leaf;                /* empty: the head */
-    slice compare;             /* the entry to compare with; ptr NULL: none */
+    slice compare;             /* entry whose context is compared; ptr NULL: no comparison */
     context_request how;
-    const char *leaf_name;   /* the response's member for the leaf's id */
-    context_digest *digests; /* the context of `compare`, once it was read; NULL: not yet */
+    const char *leaf_name;   /* name of the response's member with the leaf's id */
+    context_digest *digests; /* digests of the context of `compare`; NULL: not read yet */
     size_t count;            /* the number of digests */
 } session_context_request;
 
-/* Sets request->read. The caller has set its tenant, session and bytes_max. */
+/* Sets request->read.entry. The caller has set the other members of request->read. */
 void session_context_begin(session_context_request *request);
 
 /*
  * Reads the rows of the statement of request->read. If *more is set, nothing was written: the
- * caller runs the statement again with the new request->read. Otherwise appends {"session_id",
- * "leaf", "path_length", the settings, the members of context_answer, and with request->compare
- * "comparison"}. Returns the statuses of session_context_from_rows and context_answer.
+ * caller runs the statement again with the new request->read. Otherwise appends {"session_id", the
+ * member request->leaf_name, "path_length", the settings, the members of context_answer, and with
+ * request->compare "comparison"}. Fails like session_context_from_rows and context_answer.
  */
 cardbox_status session_context_answer(buf *out, bool *more, session_context_request *request,
                                       const store_rows *rows, arena *memory, cardbox_error *err);

@@ -7,11 +7,11 @@
 #include "model/session/convert.h"
 #include "store/session/session_call.h"
 
-/* The number of lines that one statement reads. */
+/* Maximum number of lines that one statement reads. */
 #define PAGE_LINES 500
 
-/* A converted file may be this many times as large as the session: ids are added, and members for
- * data without a counterpart. */
+/* A converted file may be this number of times as large as CARDBOX_CONVERT_MAX: ids are added, and
+ * members for data without a counterpart. */
 enum { GROWTH_MAX = 8 };
 
 typedef struct exporter {
@@ -21,8 +21,8 @@ typedef struct exporter {
     void *arg;
     cardbox_error *err;
     bool stopped;        /* the callback returned false */
-    int64_t created;     /* creation time: detects that another session has got the id */
-    session_position at; /* position in the file */
+    int64_t created;     /* creation time: if it changes, another session has this id now */
+    session_position at; /* position in the file that is written */
     arena memory;        /* reset after each page */
 } exporter;
 
@@ -36,7 +36,7 @@ static void write_bytes(exporter *x, slice bytes)
 static cardbox_status write_other_line(exporter *x, slice bytes)
 {
     bool ends_line =
-        bytes.len > 0 && bytes.ptr[0] == '\n'; /* the end of the previous line, or a blank line */
+        bytes.len > 0 && bytes.ptr[0] == '\n'; /* the line feed ends the previous or a blank line */
     session_lines lines = session_lines_of((slice){bytes.ptr + ends_line, bytes.len - ends_line});
     session_line line;
 
@@ -156,8 +156,8 @@ static cardbox_status check_same(exporter *x)
     return status;
 }
 
-/* A pool reads everything in one snapshot. If the caller has begun a transaction, its isolation
- * level applies. */
+/* If x->db is a pool, everything is read in one snapshot. In a transaction of the caller the
+ * isolation level of the transaction applies. */
 static cardbox_status export_session(exporter *x, const char *entry_id)
 {
     cardbox *snapshot = NULL;

@@ -8,9 +8,9 @@
 #include "model/session/report.h"
 #include "store/session/session_call.h"
 
-/* Bytes of the file that are read at once. Their whole lines make one batch. Batches are large,
- * since each waits for one flush to disk. Batches of twice this size were 5 % slower: PostgreSQL's
- * copies no longer fit in the processor's cache. */
+/* Bytes of the file that are read at once. Their complete lines make one batch, or several if there
+ * are more than LINES_MAX. Batches are large, since each waits for one flush to disk. Batches of
+ * twice this size were 5 % slower: PostgreSQL's copies no longer fit in the processor's cache. */
 #define PART_BYTES ((size_t)1024 * 1024)
 #define LINES_MAX  ((size_t)4000)
 
@@ -29,7 +29,7 @@ typedef struct importer {
     session_lines lines;
     bool has_entries, is_at_end;
     bool force;
-    arena memory; /* for the ids and the gaps */
+    arena memory; /* has the header's id and the data of `gaps` */
     cardbox_error *err;
 } importer;
 
@@ -86,7 +86,8 @@ static cardbox_status send_batch(importer *in)
 
 /* --- lines --- */
 
-/* Reads the file's first header. Without a session id, its id is used. */
+/* Reads a header. Only the first header counts, and only before all entries; any other header is
+ * reported. If the caller gave no session id, the header's id is used. */
 static cardbox_status read_header(importer *in, const session_line *line)
 {
     session_header header;
@@ -107,7 +108,7 @@ static cardbox_status read_header(importer *in, const session_line *line)
     return in->memory.failed ? error_nomem(in->err) : CARDBOX_OK;
 }
 
-/* Adds a line to the batch, and sends a full batch. `entry` is NULL for other lines. */
+/* Adds a line to the batch, and sends a full batch. `entry` is NULL if the line is not an entry. */
 static cardbox_status add_line(importer *in, const session_line *line, const session_entry *entry)
 {
     int64_t number = in->batch.start + (int64_t)in->batch.count;
@@ -139,7 +140,7 @@ static cardbox_status import_line(importer *in, const session_line *line)
     }
     if (status != CARDBOX_OK)
         return status;
-    if (line->length > line->whole.len) { /* it is too long to be stored */
+    if (line->length > line->whole.len) { /* the line is too long to be stored */
         in->report.of.not_kept++;
         return CARDBOX_OK;
     }
@@ -157,18 +158,20 @@ static bool fill_buffer(importer *in, char *buffer, size_t size, size_t *filled)
     while (*filled < size && got > 0) {
         got = in->read(in->arg, buffer + *filled, size - *filled);
         if (got > 0 && (size_t)got > size - *filled)
-            return false; /* it claims more bytes than the buffer can hold */
+            return false; /* the function claims more bytes than the buffer can hold */
         *filled += got > 0 ? (size_t)got : 0;
     }
     in->is_at_end = got == 0;
     return got >= 0;
 }
 
-/* Moves the incomplete last line to the front of the buffer, and fills the rest from the file. */
+/* Moves the incomplete last line to the front of the buffer, and fills the rest of the buffer from
+ * the file. */
 static cardbox_status read_part(importer *in)
 {
     size_t left = in->lines.rest.len;
-    /* Doubled for a line longer than a part, so that it is copied only a few times. */
+    /* For a line longer than a part the buffer is doubled, so that the line is copied only a few
+     * times. */
     size_t wanted = left + (left > PART_BYTES ? left : PART_BYTES);
 
     if (left > 0)
@@ -214,8 +217,9 @@ static size_t find_dangling(session_report *report, const slice **ids)
     return count;
 }
 
-/* Updates the issues of these entries from the rows of STATEMENT_session_link. After the first row
- * each has the issue of one entry: "dangling" or "cycle"; NULL: the entry was linked. */
+/* Updates the issues of dangling entries from the rows of STATEMENT_session_link. Each row after
+ * the first has the issue of one of these entries: "dangling" or "cycle"; NULL: the entry was
+ * linked. */
 static void report_links(session_report *report, const store_rows *rows)
 {
     uint64_t links = (uint64_t)rows_int4(rows, 0, 3), cycles = (uint64_t)rows_int4(rows, 0, 4);
@@ -361,7 +365,7 @@ static cardbox_status import_file(importer *in)
     while (status == CARDBOX_OK && !in->lines.is_last)
         status = import_part(in);
     if (status == CARDBOX_OK && in->batch.created == 0)
-        status = send_batch(in); /* an empty file makes an empty session */
+        status = send_batch(in); /* no line was sent, as for an empty file: creates the session */
     in->report.dialect = in->batch.dialect;
     return status == CARDBOX_OK ? finish_import(in) : status;
 }

@@ -92,7 +92,8 @@ const char *session_pages_next(const session_pages *of, const session_node_row *
     if (of->cursor_is_id)
         return list_cursor_text(memory, 0, last->entry_id);
     int64_t number = of->cursor_is_extra ? last->extra : last->line;
-    /* Adds 1, since cursors are above 0. The largest number needs no next page. */
+    /* The cursor is the number plus 1, because a cursor must be above 0. Nothing follows INT64_MAX.
+     */
     snprintf(text, sizeof(text), "%" PRId64, number == INT64_MAX ? number : number + 1);
     return arena_copy(memory, slice_of(text));
 }
@@ -122,7 +123,8 @@ void session_node_json(buf *out, const session_node_row *row)
     buf_char(out, '}');
 }
 
-/* Adds the member "preview". It is null if the text is too long. */
+/* Adds the member "preview". It is null if `line` is {NULL, 0}, because the entry's JSON is too
+ * long. */
 static void add_preview(buf *out, slice line, slice type, arena *memory)
 {
     session_preview preview;
@@ -140,9 +142,9 @@ static void add_preview(buf *out, slice line, slice type, arena *memory)
     buf_char(out, '}');
 }
 
-/* Adds an entry. The text is omitted if it is longer than text_max. The preview is null if the text
- * is longer than preview_max, and omitted if preview_max is 0. `extra_member` is the name of the
- * member for `extra`; NULL: none. */
+/* Adds an entry. The entry's JSON is omitted if it is longer than text_max. The preview is null if
+ * the JSON is longer than preview_max, and omitted if preview_max is 0. `extra_member` is the name
+ * of the member for `extra`; NULL: none. */
 static void add_node(buf *out, session_node_row *node, const session_text_limits *limits,
                      const char *extra_member)
 {

@@ -8,19 +8,20 @@
 #include "db/statement.h"
 #include "store/session/sessions.h"
 
-/* Limit for the bytes of each entry's text in a list. */
+/* Maximum bytes of the JSON of each entry in a list. */
 enum { SESSION_LIST_TEXT_MAX = 1024 * 1024 };
 
-/* Appends {"sessions":[...],"next_cursor":...} of up to `limit` rows. If memory runs out, the arena
- * has failed, here and below. */
+/* Appends {"sessions":[...],"next_cursor":...} of up to `limit` rows. If memory runs out, `memory`
+ * and `out` have failed. */
 void session_list_json(buf *out, const store_rows *rows, int64_t limit, slice tenant,
                        arena *memory);
 
-/* A kind of list of entries: its statement, and the column that its cursor contains. */
+/* A kind of list of entries: its statement, and the column of the last row that its cursor
+ * contains: the line, `extra` or the entry id. */
 typedef struct session_pages {
     statement_id statement;
     bool cursor_is_extra;     /* the cursor is the last row's `extra`, the branch of a leaf */
-    bool cursor_is_id;        /* the cursor is the last row's id. Otherwise it is the line */
+    bool cursor_is_id;        /* the cursor is the last row's entry id */
     bool has_entry;           /* the list has the parameter session_page.entry */
     const char *extra_member; /* name of the JSON member for `extra`; NULL: none */
 } session_pages;
@@ -30,14 +31,16 @@ extern const session_pages SESSION_TREE, SESSION_CHILDREN, SESSION_LEAVES, SESSI
 
 void session_pages_params(params *p, const session_pages *of, const session_page *page);
 
-/* Reads a cursor of such a list. Returns false if it is malformed or the arena failed. */
+/* Reads a cursor of a list of the kind `of`. Returns false if the cursor is malformed or the arena
+ * failed. */
 bool session_pages_cursor(session_page *page, const session_pages *of, slice cursor, arena *memory);
 
 /* Returns the cursor of the page after the one that ends with row `last`. NULL: out of memory. */
 const char *session_pages_next(const session_pages *of, const session_node_row *last,
                                arena *memory);
 
-/* Appends {"entries":[...],"next_cursor":...}. page->limit is one more than the entries shown. */
+/* Appends {"entries":[...],"next_cursor":...}. The statement was run with page->limit, which is one
+ * more than the number of entries to show. */
 void session_pages_json(buf *out, const store_rows *rows, const session_page *page,
                         const session_pages *of, arena *memory);
 
@@ -51,7 +54,7 @@ typedef struct session_text_limits {
 void session_path_json(buf *out, const store_rows *rows, const session_path *path,
                        const session_path_read *read, const session_text_limits *limits);
 
-/* Appends {"common","a","b","complete"}. The statement was run with `limit` + 1. */
+/* Appends {"common","a","b","complete"}. The statement session_diff was run with `limit` + 1. */
 void session_diff_json(buf *out, const store_rows *rows, int64_t limit,
                        const session_text_limits *limits);
 

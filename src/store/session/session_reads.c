@@ -181,15 +181,15 @@ struct cardbox_entries {
     result all;
 };
 
-/* Makes an empty result with capacity for an entry of each row. It owns the rows; on failure they
- * are freed. */
+/* Makes an empty result with capacity for an entry of each row. The result owns the rows; on
+ * failure they are freed. */
 static cardbox_status entries_new(cardbox_entries **out, store_rows *rows, cardbox_error *err)
 {
     *out = result_empty(rows, (size_t)rows_count(rows), sizeof(cardbox_entry), err);
     return *out == NULL ? CARDBOX_NOMEM : CARDBOX_OK;
 }
 
-/* Returns a label's text; its JSON string if the text contains NUL or is malformed. */
+/* Returns a label's text. If a C string can't hold it, returns the label's JSON string. */
 static const char *label_text(slice label, arena *memory)
 {
     slice text;
@@ -258,7 +258,8 @@ void cardbox_entries_free(cardbox_entries *entries)
 
 /* --- lists of entries --- */
 
-/* Converts the SDK's limit of texts, where 0 is no texts, to that of session_page, where -1 is. */
+/* Converts json_max of the SDK, where 0 means no texts, to text_max of session_page, where -1 means
+ * no texts. */
 static int64_t text_max_of(size_t json_max)
 {
     if (json_max == 0)

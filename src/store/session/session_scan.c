@@ -12,8 +12,8 @@ struct cardbox_session_scan {
     const char *tenant, *session;
     cardbox_entry_list list;
     size_t json_max;
-    cardbox_entries *page; /* NULL: none was read yet */
-    size_t next;           /* index in the page */
+    cardbox_entries *page; /* current page of entries; NULL: none was read yet */
+    size_t next;           /* index of the next entry in the page */
 };
 
 static cardbox_status check_exists(cardbox *db, const char *tenant, const char *session_id,

@@ -10,7 +10,7 @@
 
 /* --- failures --- */
 
-/* Adds the session's version to a conflict. */
+/* Sets err->current_version to the session's version, and returns CARDBOX_CONFLICT. */
 static cardbox_status conflict_at(int64_t version, cardbox_error *err)
 {
     if (err != NULL)
@@ -23,7 +23,7 @@ static bool outcome_is(slice outcome, const char *name)
     return slice_equal(outcome, slice_of(name));
 }
 
-/* There are two dialects. */
+/* Returns the name of the dialect that `dialect` is not: there are two. */
 static const char *other_dialect_name(int dialect)
 {
     return session_dialect_name(dialect == SESSION_PI ? SESSION_PLAIN : SESSION_PI);
@@ -95,7 +95,8 @@ void session_append_read(session_written *out, const store_rows *rows)
         .outcome = rows_text(rows, 0, 1), .version = rows_int8(rows, 0, 3), .diverged_at = -1};
 }
 
-/* Returns a column of the row for index `i`, which follows the first row; ptr NULL: no such row. */
+/* Returns a column of the row for the line at index `i`, which is row i + 1; ptr NULL: no such row.
+ */
 static slice item_text(const store_rows *rows, size_t i, int column)
 {
     int row = (int)i + 1;
@@ -122,7 +123,7 @@ static cardbox_status dialect_conflict(const session_batch *batch, int64_t versi
 {
     const char *own = other_dialect_name(batch->dialect);
     const char *other = session_dialect_name(batch->dialect);
-    size_t i = 0; /* the first entry whose type belongs to one dialect */
+    size_t i = 0; /* index of the first entry whose type belongs to only one dialect */
 
     while (i < batch->count && !session_kind_has_dialect(batch->lines[i].kind))
         i++;
@@ -141,9 +142,10 @@ static cardbox_status line_status(const store_rows *rows, const session_batch *b
                                   int64_t version, cardbox_error *err)
 {
     slice outcome = session_line_outcome(rows, i), parent = batch->lines[i].parent;
-    int32_t first = batch->lines[i].duplicate_of; /* an earlier entry with this id */
+    int32_t first = batch->lines[i].duplicate_of; /* number of an earlier entry with this id */
     slice id = batch->lines[i].id;
-    char who[SESSION_ID_MAX + 8]; /* an id that was made here is not known to the client */
+    char who[SESSION_ID_MAX + 8]; /* how the message names the entry: the client does not know an id
+                                     that was made here */
 
     if (batch->lines[i].has_new_id)
         snprintf(who, sizeof(who), "entries[%zu]", i);

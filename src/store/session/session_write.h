@@ -12,9 +12,9 @@
 
 typedef struct session_create {
     slice tenant, session;
-    int dialect;      /* a session_dialect; negative: that of its first entry */
-    slice header;     /* JSON without line feeds; {NULL, 0}: none. See session_header_prepare */
-    bool may_exist;   /* an existing session stays unchanged, else it is a conflict */
+    int dialect;      /* a session_dialect; negative: not known, the first entry will decide */
+    slice header;     /* JSON of one line, see session_header_prepare; {NULL, 0}: no header */
+    bool may_exist;   /* an existing session is no conflict, and stays unchanged */
     bool any_dialect; /* an existing session may have the other dialect */
 } session_create;
 
@@ -33,23 +33,23 @@ cardbox_status session_create_status(const store_rows *rows, const session_creat
 
 /* --- write lines: STATEMENT_session_append, STATEMENT_session_import --- */
 
-/* A line to be written. Its slices must stay valid until the parameters are built; ptr NULL is a
- * NULL. */
+/* A line to be written. Its slices must stay valid until the parameters are built; ptr NULL is an
+ * SQL NULL. */
 typedef struct pending_line {
     uint64_t line; /* line number in the file, from 1 */
     session_kind kind;
     bool has_new_id; /* the entry's id was made here, so the client does not know it */
-    slice id;        /* ptr NULL: no entry. Then the members up to `label` are not set */
-    bool id_is_made; /* the line of a file has no id */
+    slice id;        /* ptr NULL: not an entry. Then, up to `label`, only a header's type is set */
+    bool id_is_made; /* the JSON in a file has no id, so `id` was made for it */
     slice parent;    /* the parent's id; empty: parentId is not an id */
     int32_t ref; /* number of the parent's line in the batch, or 0 or -1: see append_entries() */
     int32_t
         duplicate_of;    /* number, from 1, of an earlier line of the batch with this id; 0: none */
-    slice type;          /* also of a header: "session" */
+    slice type;          /* type of the entry; of a header: "session"; ptr NULL: neither */
     slice role, sets;    /* see session_role_shown and session_entry_sets */
     slice target;        /* a label's target, or the first entry that a compaction keeps */
     bool has_index;      /* the entry is a compaction that names its first kept entry by an index */
-    int64_t index;       /* line number of that entry in the file, from 0; negative: not known */
+    int64_t index;       /* line number of the first kept entry, from 0; negative: not known */
     slice label;         /* JSON: the label or name that the entry sets */
     slice content;       /* JSON of an entry or a header; ptr NULL: the whole line is in `before` */
     slice before, after; /* bytes around `content`; ptr NULL: nothing before, a line feed after */
@@ -58,23 +58,23 @@ typedef struct pending_line {
 typedef struct session_batch {
     slice tenant, session;
     bool import;
-    bool restores;            /* part of a project's import: the session stays invisible */
-    int dialect;              /* a session_dialect; negative: not known */
+    bool restores; /* part of a project's import: the session is invisible until it is complete */
+    int dialect;   /* a session_dialect; negative: not known */
     int64_t expected_version; /* 0: any */
     slice key;                /* ptr NULL: none */
-    slice file_id;            /* the id of the file's header, or empty; ptr NULL: any is accepted */
-    int64_t start;            /* imports: number of the batch's first line, from 0 */
-    int64_t created;          /* session_written.created of the previous batch; 0: none */
-    int64_t diverged_at;      /* session_written.diverged_at of the previous batch */
+    slice file_id;   /* the id in the file's header; empty: none; ptr NULL: any file is accepted */
+    int64_t start;   /* imports: number of the batch's first line, from 0 */
+    int64_t created; /* session_written.created of the previous batch; 0: none */
+    int64_t diverged_at; /* session_written.diverged_at of the previous batch */
     pending_line *lines;
     size_t count, capacity;
-    size_t bytes; /* total of the lines */
+    size_t bytes; /* total bytes of the entries' JSON */
     string_map ids;
     char previous_id[SESSION_ID_MAX +
-                     1];  /* id of the last entry added; empty: none. A reset keeps it */
-    bool has_new_ids;     /* an entry got a new id */
-    const char *run_key;  /* new ids are derived from it and `new_ids`; NULL: random */
-    const char *run_time; /* the timestamp of new entries; NULL: the current time */
+                     1]; /* id of the last entry added; empty: none. session_batch_reset keeps it */
+    bool has_new_ids;    /* an entry got a new id */
+    const char *run_key; /* new ids are derived from this key and `new_ids`; NULL: random */
+    const char *run_time; /* timestamp of entries with new ids; NULL: the current time */
     uint64_t new_ids;     /* the number of entries that got a new id */
     arena memory;
 } session_batch;
@@ -86,13 +86,15 @@ void session_batch_free(session_batch *batch);
 /* Removes all lines. False: out of memory. */
 bool session_batch_reset(session_batch *batch);
 
-/* Adds an entry. Its id and parent must stay valid as long as the batch. NULL: out of memory. */
+/* Adds an entry. The id and the parent of the entry must stay valid as long as the batch. NULL: out
+ * of memory. */
 pending_line *session_batch_add(session_batch *batch, const session_entry *entry);
 
 /*
- * Adds an entry that a client sent: a JSON object with a type. If it has no id, it gets an id and a
- * timestamp. If it has no parentId, its parent is the previous entry, or for the first one the
- * head. Line feeds between tokens are removed. Fails with CARDBOX_INVALID and CARDBOX_TOO_LARGE.
+ * Adds an entry that a client sent: a JSON object with a type. An entry without an id gets an id,
+ * and a timestamp if it has none. An entry without a parentId becomes a child of the previous entry
+ * of the batch; the first entry becomes a child of the head. JSON with line breaks is replaced by a
+ * copy without white space. Fails with CARDBOX_INVALID, CARDBOX_TOO_LARGE and CARDBOX_NOMEM.
  */
 cardbox_status session_batch_append(session_batch *batch, slice json, cardbox_error *err);
 
@@ -118,14 +120,13 @@ void session_append_params(params *p, const session_batch *batch);
 void session_import_params(params *p, const session_batch *batch);
 
 /* The first row of the result: the outcome of the whole batch, as the SQL function returned it. A
- * row for each line follows in the batch's order, unless the statement failed for another reason.
- */
+ * row for each line follows in the batch's order, unless an append was rejected as a whole. */
 typedef struct session_written {
     slice outcome;
-    int64_t version; /* the session's version after the change, or unchanged on failure */
-    int64_t created; /* imports: when the session was created */
-    int64_t
-        diverged_at; /* imports: the first line that differs from the stored ones; negative: none */
+    int64_t version;     /* the session's version after the write; on failure the current one */
+    int64_t created;     /* imports: creation time of the session, in microseconds since 1970 */
+    int64_t diverged_at; /* imports: number of the first line that differs from the stored one;
+                            negative: none */
 } session_written;
 
 void session_append_read(session_written *out, const store_rows *rows);
@@ -177,19 +178,19 @@ cardbox_status session_fork_status(const store_rows *rows, const session_fork *f
 
 /* --- delete: STATEMENT_session_delete --- */
 
-/* The number of lines that one statement removes, in a fraction of a second. */
+/* Maximum number of lines that one statement removes, so that it ends within a second. */
 enum { SESSION_DELETE_PART = 10000 };
 
 typedef struct session_deletion {
     slice tenant, session;
-    bool found;      /* a first part was removed */
+    bool found;      /* a statement has found the session */
     int64_t entries; /* removed so far */
 } session_deletion;
 
 void session_delete_params(params *p, const session_deletion *deletion);
 
-/* Counts the removed entries. If *more is set, the statement must be run again. CARDBOX_OK,
- * CARDBOX_NOT_FOUND. */
+/* Adds the number of removed entries to deletion->entries. If *more is set, the statement must be
+ * run again. Returns CARDBOX_OK or CARDBOX_NOT_FOUND. */
 cardbox_status session_delete_status(session_deletion *deletion, bool *more, const store_rows *rows,
                                      cardbox_error *err);
 

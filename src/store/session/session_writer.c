@@ -7,14 +7,15 @@
 #include <stdlib.h>
 #include "store/session/session_call.h"
 
-/* A batch is sent when it has BUFFERED entries (the default) or BATCH_BYTES bytes. */
+/* A batch with BUFFERED entries (the default of the option `buffered`) or BATCH_BYTES bytes is sent
+ * before the next entry is added. */
 #define BUFFERED    100
 #define BATCH_BYTES ((size_t)1024 * 1024)
 
 struct cardbox_session_writer {
     cardbox *db;
     session_batch batch;
-    arena memory; /* project, session, and all ids that were returned */
+    arena memory; /* has the ids of the project and session, and all entry ids that were returned */
     bool is_pi;
     unsigned batch_entries;
 };
@@ -63,7 +64,8 @@ static cardbox_status create_or_read_session(cardbox_session_writer *writer, con
         return status;
     const cardbox_session *session = cardbox_sessions_at(got, 0);
     writer->is_pi = session->dialect == CARDBOX_DIALECT_PI;
-    if (session->entries > 0 || session->header != NULL) /* else the first entry decides */
+    /* In a session without entries and header, the first entry decides the dialect. */
+    if (session->entries > 0 || session->header != NULL)
         writer->batch.dialect = (int)session->dialect;
     cardbox_sessions_free(got);
     return CARDBOX_OK;
@@ -107,8 +109,8 @@ cardbox_status cardbox_session_open(cardbox_session_writer **out, cardbox *db, c
 
 /* --- appending --- */
 
-/* Adds a copy of an entry to the batch, which is sent before if it is full. Returns the entry's id;
- * NULL: it failed. */
+/* Adds a copy of an entry to the batch. If the batch is full, sends it first. Returns the entry's
+ * id; NULL: it failed. */
 static const char *add_entry(cardbox_session_writer *writer, slice json, cardbox_error *err)
 {
     session_batch *batch = &writer->batch;
@@ -141,7 +143,7 @@ const char *cardbox_session_append_entry(cardbox_session_writer *writer, const c
     return add_entry(writer, slice_of(json), err);
 }
 
-/* An entry of the dialect plain. After its first failure nothing is added to it. */
+/* An entry of the dialect plain. After a failure the entry is not appended. */
 typedef struct plain_entry {
     cardbox_session_writer *writer;
     buf json;
@@ -149,7 +151,8 @@ typedef struct plain_entry {
     cardbox_error *err;
 } plain_entry;
 
-/* `parent`: NULL: omitted; "": a root. */
+/* Begins an entry. If `parent` is NULL, the entry has no parentId; if it is "", parentId is null.
+ */
 static plain_entry begin_entry(cardbox_session_writer *writer, const char *type, const char *parent,
                                cardbox_error *err)
 {
@@ -182,7 +185,7 @@ static void put_text(plain_entry *entry, const char *name, const char *what, con
         buf_member_text(&entry->json, name, slice_of(text));
 }
 
-/* Adds JSON of a kind; SCAN_NONE: any. */
+/* Adds a member whose value is JSON of a kind; SCAN_NONE: any. */
 static void put_json(plain_entry *entry, const char *name, const char *what, const char *json,
                      scan_kind kind)
 {

@@ -30,7 +30,7 @@ void sessions_list_params(params *p, slice tenant, const list_cursor *from, int6
     params_int8(p, limit + 1);
 }
 
-/* The columns of session_get.sql and sessions_list.sql. */
+/* Reads the columns of session_get.sql and sessions_list.sql. */
 void session_row_read(session_row *out, const store_rows *rows, int row)
 {
     *out = (session_row){
@@ -155,10 +155,10 @@ static int compare_depths(const void *left, const void *right)
 typedef struct leaf_row {
     int row;
     slice entry_id; /* {NULL, 0}: the head of an empty session */
-    int64_t length; /* entries of the whole path */
+    int64_t length; /* number of entries of the whole path */
 } leaf_row;
 
-/* Finds it. `entry` is the requested one; empty: the head. */
+/* Finds the row whose line is -1. `entry` is the requested one; empty: the head. */
 static cardbox_status find_leaf(leaf_row *out, const store_rows *rows, int depth_column,
                                 slice session, slice entry, cardbox_error *err)
 {
@@ -191,7 +191,8 @@ static path_row *sort_by_depth(const store_rows *rows, int leaf, int depth_colum
     return path;
 }
 
-/* If stored depths or parents are corrupt, rows are missing or have other depths. */
+/* If stored depths or parents are corrupt, rows are missing or have other depths: CARDBOX_INTERNAL.
+ */
 cardbox_status session_path_from_rows(session_path *out, const store_rows *rows,
                                       const session_path_read *read, arena *memory,
                                       cardbox_error *err)
@@ -227,7 +228,7 @@ cardbox_status session_path_from_rows(session_path *out, const store_rows *rows,
 
 /* --- contexts --- */
 
-/* The first two columns are those of a node. */
+/* Columns of session_context. The first two columns are NODE_LINE and NODE_ENTRY. */
 enum { LINE_ENTRY = NODE_ENTRY, LINE_DEPTH, LINE_TYPE, LINE_TARGET, LINE_TEXT };
 
 void session_context_params(params *p, const session_context_read *read)
@@ -250,7 +251,7 @@ static bool is_never_in_context(session_kind kind)
            kind == SESSION_PLAIN_METADATA;
 }
 
-/* Reads an entry from its text. Its id and its firstKeptEntryId are those of the row. */
+/* Reads an entry from its text. Its id and its first kept entry are columns of the row. */
 static cardbox_status read_entry(session_entry *out, const store_rows *rows, int row,
                                  const session_context_read *read, arena *memory,
                                  cardbox_error *err)
@@ -341,7 +342,8 @@ cardbox_status session_context_from_rows(session_lines_read *out, const store_ro
 void session_diff_params(params *p, slice tenant, slice session, slice a, slice b, int64_t limit,
                          int64_t text_max)
 {
-    const int32_t most = INT32_MAX / 2; /* the statement adds an entry's depth */
+    /* The statement adds the depth of an entry to the limit: the sum must fit an int4. */
+    const int32_t most = INT32_MAX / 2;
 
     session_params(p, tenant, session);
     params_text(p, a);
@@ -350,7 +352,7 @@ void session_diff_params(params *p, slice tenant, slice session, slice a, slice 
     session_text_max_param(p, text_max);
 }
 
-/* Bits: which of the two entries exist. */
+/* Bits of the row SESSION_DIFF_FOUND: which of the two entries exist. */
 enum { HAS_A = 1, HAS_B = 2 };
 
 cardbox_status session_diff_status(const store_rows *rows, slice session, slice a, slice b,
@@ -378,7 +380,7 @@ void session_export_params(params *p, slice tenant, slice session, int64_t after
     params_int8(p, bytes);
 }
 
-/* The columns of session_export.sql. */
+/* Reads the columns of session_export.sql. */
 void session_export_read(session_export_row *out, const store_rows *rows, int row)
 {
     *out = (session_export_row){
@@ -396,7 +398,7 @@ void session_export_read(session_export_row *out, const store_rows *rows, int ro
 
 void session_export_read_path(session_export_row *out, const store_rows *rows, int row)
 {
-    enum { ID_IS_MADE = 1 }; /* a bit of `extra`. The other one: the target is an index */
+    enum { ID_IS_MADE = 1 }; /* a bit of `extra`; bit 2 means that the target is an index */
     session_node_row node;
 
     session_node_read(&node, rows, row);

@@ -11,7 +11,7 @@
 #include "db/rows.h"
 #include "model/session/position.h"
 
-/* Limits for the bytes of the lines of one path, and of a page of lines. */
+/* Maximum bytes of the entries of one path, and of a page of lines. */
 #define SESSION_PATH_BYTES_MAX ((int64_t)256 * 1024 * 1024)
 #define SESSION_PAGE_BYTES     ((int64_t)2 * 1024 * 1024)
 
@@ -20,7 +20,7 @@
 typedef struct session_row {
     slice session_id;
     int dialect;       /* a session_dialect; -1: not known yet */
-    slice header;      /* JSON, pi's; {NULL, 0}: none */
+    slice header;      /* JSON of pi's header; {NULL, 0}: none */
     slice name;        /* a JSON string; {NULL, 0}: none */
     slice forked_from; /* a session's id; {NULL, 0}: none */
     slice head;        /* an entry's id; {NULL, 0}: none, the session is empty */
@@ -28,12 +28,13 @@ typedef struct session_row {
     int64_t created_micros, updated_micros;
 } session_row;
 
-/* The parameters of session_get and session_counts, and the first two of the others. The row of
- * session_counts has the members of cardbox_session_counts. */
+/* The parameters of session_get and session_counts, and the first two of other statements. The row
+ * of session_counts has the members of cardbox_session_counts. */
 void session_params(params *p, slice tenant, slice session);
 
-/* The newest sessions come first. The cursor is list_cursor_text(created_micros, session_id). The
- * statement returns up to `limit` + 1 rows: one more row means that there is a next page. */
+/* The parameters of sessions_list, which returns the newest sessions first. The cursor is
+ * list_cursor_text(created_micros, session_id). The statement returns up to `limit` + 1 rows. More
+ * than `limit` rows mean that there is a next page. */
 void sessions_list_params(params *p, slice tenant, const list_cursor *from, int64_t limit);
 
 void session_row_read(session_row *out, const store_rows *rows, int row);
@@ -44,7 +45,7 @@ void session_row_json(buf *out, const session_row *row, slice tenant);
 
 /* --- entries --- */
 
-/* A row of any of the statements below. */
+/* A row of a statement that reads entries. */
 typedef struct session_node_row {
     int64_t line;
     slice entry_id;
@@ -52,11 +53,11 @@ typedef struct session_node_row {
     int depth;       /* number of ancestors */
     slice type;      /* "message", ..., or "other" */
     slice role;      /* "user", "assistant", "tool", "system"; {NULL, 0}: none */
-    slice missing;   /* the unknown parent of a dangling entry; empty: parentId is no id */
-    int64_t size;    /* bytes of its text */
-    slice label;     /* a JSON string, the current label; {NULL, 0}: none */
-    slice text;      /* its JSON; {NULL, 0}: not requested, or longer than requested */
-    int64_t extra;   /* its meaning depends on the statement */
+    slice missing; /* id of the missing parent of a dangling entry; empty: parentId is not an id */
+    int64_t size;  /* bytes of its JSON */
+    slice label;   /* a JSON string, the current label; {NULL, 0}: none */
+    slice text;    /* its JSON; {NULL, 0}: not requested, or longer than requested */
+    int64_t extra; /* its meaning depends on the statement */
 } session_node_row;
 
 void session_node_read(session_node_row *out, const store_rows *rows, int row);
@@ -70,14 +71,16 @@ void session_node_json(buf *out, const session_node_row *row);
 void session_entries_params(params *p, slice tenant, slice session, const slice *ids, size_t count);
 
 /*
- * A page of a list of entries, in the order of their lines. The statement returns up to `limit`
- * rows; fewer rows mean that it is the last page. The list of an unknown session is empty.
+ * The parameters for a page of a list of entries. Entries are in the order of their lines, but
+ * leaves in the order of their branches, and labelled entries in the descending order of their ids.
+ * The statement returns up to `limit` rows. Fewer rows mean that it is the last page. The list of
+ * an unknown session is empty.
  */
 typedef struct session_page {
     slice tenant, session;
     slice entry;   /* session_children: the parent; empty: lists the roots */
     int64_t after; /* only entries after this line, or leaves after this branch; -1: all */
-    slice below;   /* session_labels: only ids below this one; ptr NULL: all */
+    slice below;   /* session_labels: only entries with ids below this one; ptr NULL: all */
     int64_t limit;
     int64_t text_max;    /* return texts up to this number of bytes; negative: none */
     int64_t preview_max; /* return previews of texts up to this number of bytes; 0: none */
@@ -88,7 +91,7 @@ typedef struct session_page {
         .after = -1, .limit = CARDBOX_PAGE_DEFAULT, .text_max = -1                                 \
     }
 
-/* Adds the limit for the bytes of texts; negative: no texts are returned. */
+/* Adds the parameter for the maximum bytes of texts; negative: no texts are returned. */
 void session_text_max_param(params *p, int64_t most);
 
 /* --- the path from a root to an entry: STATEMENT_session_path --- */
@@ -97,7 +100,7 @@ typedef struct session_path_read {
     slice tenant, session;
     slice entry;   /* empty: the head */
     int64_t from;  /* only entries of this depth and deeper */
-    int64_t limit; /* the number of entries; negative: all */
+    int64_t limit; /* maximum number of entries; negative: all */
     bool with_text;
 } session_path_read;
 
@@ -105,7 +108,7 @@ void session_path_params(params *p, const session_path_read *read);
 
 typedef struct session_path {
     slice entry_id; /* the path's end; {NULL, 0}: the head of an empty session was requested */
-    int64_t length; /* entries of the whole path */
+    int64_t length; /* number of entries of the whole path */
     int *rows;      /* row numbers of the requested part, from the root downwards */
     size_t count;
 } session_path;
@@ -113,11 +116,13 @@ typedef struct session_path {
 /* Returns CARDBOX_NOT_FOUND with the message for an unknown session. */
 cardbox_status session_not_found(slice session, cardbox_error *err);
 
-/* Returns CARDBOX_NOT_FOUND with the message for an unknown entry; empty: the head. */
+/* Returns CARDBOX_NOT_FOUND with the message for an unknown entry; `entry` empty: the session has
+ * no head. */
 cardbox_status session_entry_not_found(slice session, slice entry, cardbox_error *err);
 
 /* Reads the rows of session_path. CARDBOX_NOT_FOUND: no such session or entry; CARDBOX_TOO_LARGE:
- * the texts have more than SESSION_PATH_BYTES_MAX bytes; CARDBOX_NOMEM. */
+ * the texts have more than SESSION_PATH_BYTES_MAX bytes; CARDBOX_INTERNAL: the stored tree is
+ * corrupt; CARDBOX_NOMEM. */
 cardbox_status session_path_from_rows(session_path *out, const store_rows *rows,
                                       const session_path_read *read, arena *memory,
                                       cardbox_error *err);
@@ -127,7 +132,7 @@ cardbox_status session_path_from_rows(session_path *out, const store_rows *rows,
 typedef struct session_context_read {
     slice tenant, session;
     slice entry;       /* empty: the head */
-    int64_t bytes_max; /* limit for the lines: beyond it the statement returns no text */
+    int64_t bytes_max; /* if the entries' JSON has more bytes, the statement returns none of it */
 } session_context_read;
 
 void session_context_params(params *p, const session_context_read *read);
@@ -136,25 +141,26 @@ typedef struct session_lines_read {
     slice entry_id; /* the path's end; {NULL, 0}: an empty session */
     bool has_header;
     session_header header;
-    int64_t length;             /* entries of the whole path */
+    int64_t length;             /* number of entries of the whole path */
     const session_entry **path; /* the entries that the context needs, from the root downwards */
     size_t count;
 } session_lines_read;
 
-/* Reads the rows of session_context into the parameters of context_of_path. Returns the statuses of
- * session_path_from_rows; the limit of CARDBOX_TOO_LARGE is read->bytes_max. The slices point into
- * the rows and `memory`. */
+/* Reads the rows of session_context into the parameters of context_of_path. Fails like
+ * session_path_from_rows, but CARDBOX_TOO_LARGE means more than read->bytes_max bytes. The slices
+ * point into the rows and `memory`. */
 cardbox_status session_context_from_rows(session_lines_read *out, const store_rows *rows,
                                          const session_context_read *read, arena *memory,
                                          cardbox_error *err);
 
-/* --- the last common entry of two, and what follows it: STATEMENT_session_diff --- */
+/* --- the last common entry of two paths, and the entries after it: STATEMENT_session_diff --- */
 
 enum { SESSION_DIFF_COMMON = 0, SESSION_DIFF_A = 1, SESSION_DIFF_B = 2, SESSION_DIFF_FOUND = 3 };
 
-/* `limit` is for each side, `text_max` as in session_page. The column `extra` of a row is its side.
- * The last common entry comes first, if there is one. The entries of each side follow, from the
- * root downwards. The row of SESSION_DIFF_FOUND is not an entry: session_diff_status reads it. */
+/* `limit` is for each side, `text_max` as in session_page. The column `extra` of a row has one of
+ * the SESSION_DIFF values. The last common entry comes first, if there is one. The entries of each
+ * side follow, from the root downwards. The row of SESSION_DIFF_FOUND is not an entry:
+ * session_diff_status reads it. */
 void session_diff_params(params *p, slice tenant, slice session, slice a, slice b, int64_t limit,
                          int64_t text_max);
 
@@ -164,8 +170,8 @@ cardbox_status session_diff_status(const store_rows *rows, slice session, slice 
 
 /* --- export: STATEMENT_session_export --- */
 
-/* A page of up to `limit` lines and about `bytes` bytes, but at least one line. No rows: there are
- * no more lines. */
+/* The parameters for a page of up to `limit` lines and about `bytes` bytes, but at least one line.
+ * If the statement returns no rows, there are no more lines. */
 void session_export_params(params *p, slice tenant, slice session, int64_t after, int64_t limit,
                            int64_t bytes);
 
@@ -175,12 +181,12 @@ typedef struct session_export_row {
     slice bytes; /* the whole line, if it is not an entry */
     slice before, after;
     session_entry_links entry; /* id.ptr NULL: the line is not an entry */
-    bool needs_links;          /* the line has no id, or names its target by an index */
+    bool needs_links; /* the JSON has no id, or in a path, an index instead of the target's id */
 } session_export_row;
 
 void session_export_read(session_export_row *out, const store_rows *rows, int row);
 
-/* The same for a row of session_path, an entry. */
+/* Like session_export_read, for a row of session_path. */
 void session_export_read_path(session_export_row *out, const store_rows *rows, int row);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * task_calls.c: the public functions of <cardbox/task.h> that create, steer and follow tasks. The
- * database has the rules of tasks.
+ * task_calls.c: the public functions of <cardbox/task.h> that create, steer and follow tasks. SQL
+ * functions enforce the rules of tasks.
  */
 #include "cardbox/task.h"
 
@@ -9,7 +9,7 @@
 #include "store/ledger/ledger_input.h"
 #include "store/task/work.h"
 
-/* --- creating and steering tasks --- */
+/* --- creating, sending to and cancelling tasks --- */
 
 cardbox_status cardbox_workers_wake(cardbox *db, const char *tenant, cardbox_error *err)
 {
@@ -17,8 +17,8 @@ cardbox_status cardbox_workers_wake(cardbox *db, const char *tenant, cardbox_err
     return status == CARDBOX_OK ? work_notify(db, slice_of(tenant), err) : status;
 }
 
-/* Sets the ids that the caller did not choose. They are derived from the task's id, so that a retry
- * uses the same ones. */
+/* Sets the ids that the caller did not choose. The ids of messages are derived from the task's id,
+ * so that a retry with the same task id uses the same ids. */
 static void complete_ids(task_spawn *out, char ids[3][CARDBOX_UUID_SIZE],
                          const cardbox_spawn *spawn)
 {
@@ -143,9 +143,10 @@ cardbox_status cardbox_task_cancel(cardbox *db, const char *tenant, const char *
 
 /* --- following --- */
 
-enum { FOLLOW_BYTES = 16 * 1024 * 1024 /* read at once; one event may exceed them */ };
+/* Limit for the bytes of one read, which the last event may exceed. */
+enum { FOLLOW_BYTES = 16 * 1024 * 1024 };
 
-/* Callers read until nothing comes, so they do not need a last row "more". */
+/* A row "more" makes no event: callers of cardbox_task_follow read until the result is empty. */
 static bool fill_event(void *entry, arena *memory, const store_rows *rows, int row)
 {
     task_event event;

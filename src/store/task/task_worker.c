@@ -1,6 +1,7 @@
 /*
  * task_worker.c: the public functions of <cardbox/task.h> for workers: claim, renew, write, stream
- * a message, and wait for work. The database ensures that only one worker runs a task.
+ * a message, and wait for work. The database ensures that only one worker at a time can write to a
+ * task.
  */
 #include "cardbox/task.h"
 
@@ -185,7 +186,7 @@ static cardbox_status read_write(task_write *out, arena *memory, const cardbox_l
         .awaits = write->awaits_subtasks,
         .until_ms = write->sleep_until,
     };
-    /* A reason of failure may be longer than a completion status. */
+    /* A completion status that contains the reason of a failure may be too long: it is cut. */
     out->status.len = slice_cut(out->status, CARDBOX_TASK_STATUS_MAX);
     cardbox_status status = read_lease(&out->lease, lease, err);
     if (status == CARDBOX_OK)
@@ -219,8 +220,8 @@ cardbox_status cardbox_task_update(cardbox_ending *ended, cardbox *db, const car
         cardbox_ending ending = ending_of(outcome, write->ending);
         if (ended != NULL)
             *ended = ending;
-        /* Another worker can run it now, or its parent task, which slept until this one was
-         * finished. */
+        /* A worker can now run this task, if it was handed back, or its parent task, which may have
+         * slept until this task was finished. */
         if (ending == CARDBOX_FINISHED || ending == CARDBOX_HANDED_BACK)
             work_wake(db, made.lease.tenant);
     }
@@ -257,7 +258,7 @@ cardbox_status cardbox_task_publish_chunk(cardbox *db, const cardbox_lease *leas
 
 struct cardbox_waiter {
     cardbox_options options;
-    arena memory; /* the memory of the options and tenants */
+    arena memory; /* has the copies of the options' texts and of the tenants */
     const slice *tenants;
     size_t tenant_count;
     work_listener *listener; /* NULL: lost */

@@ -1,6 +1,5 @@
 /*
- * tasks.c: parameters, rows and outcomes of the task manager. Knows no connections and does not run
- * tasks.
+ * tasks.c: parameters, rows and outcomes of the statements of tasks.h. Uses no connection.
  */
 #include "store/task/tasks.h"
 
@@ -9,10 +8,10 @@
 #include "model/content/class.h"
 #include "base/errors.h"
 
-/* --- creating and steering tasks --- */
+/* --- creating, sending to and cancelling tasks --- */
 
-/* Checks a text that a model is to answer. White space alone is rejected: workers leave it out of
- * the context, so there would be nothing to answer. */
+/* Checks the text of a user's message. Text of white space alone is rejected: workers omit it from
+ * the context, so the model would have no message to answer. */
 static cardbox_status check_said(const char *what, slice token, cardbox_error *err)
 {
     cardbox_status status = ledger_check_text(what, token, err);

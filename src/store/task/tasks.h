@@ -1,6 +1,6 @@
 /*
- * tasks.h: parameters and rows of the statements for tasks. Clients spawn, send to and cancel
- * tasks. Followers read events. The rules are in sql/functions. Knows no connection.
+ * tasks.h: parameters and rows of the statements of clients, which spawn, send to and cancel tasks,
+ * and of followers, which read events. SQL functions enforce the rules. Uses no connection.
  */
 #ifndef STORE_TASKS_H
 #define STORE_TASKS_H
@@ -10,15 +10,15 @@
 
 /* --- for clients that create tasks --- */
 
-/* STATEMENT_task_spawn. The caller chooses the ids of the task and its messages, so that a retry
- * spawns the same task. */
+/* STATEMENT_task_spawn. The caller chooses the ids of the task and its messages, so that a repeated
+ * statement creates no second task. */
 typedef struct task_spawn {
     slice tenant, task_id;
     slice parent_id; /* ptr NULL: none */
-    slice prompt;    /* token; ptr NULL or "": no system message, and the prompt is "" */
+    slice prompt;    /* token; ptr NULL or an empty string: the task has no system message */
     slice system_id; /* id of the system message */
     slice goal;      /* token */
-    slice goal_id;   /* id of the first message of a user */
+    slice goal_id;   /* id of the message with the goal */
 } task_spawn;
 
 cardbox_status task_spawn_check(const task_spawn *spawn, cardbox_error *err);
@@ -40,27 +40,27 @@ void task_send_params(params *p, const task_send *send);
 void task_cancel_params(params *p, slice tenant, slice task_id, slice reason);
 
 /* The status of task_send and task_cancel: CARDBOX_OK; CARDBOX_NOT_FOUND "Task not found: X";
- * CARDBOX_CONFLICT "Task X is already completed", or another message has that id. The texts are
- * those of the abilities. */
+ * CARDBOX_CONFLICT "Task X is already completed", or another message has that id. The message texts
+ * are part of the interface of the abilities. */
 cardbox_status task_change_status(const store_rows *rows, slice task_id, cardbox_error *err);
 
-/* STATEMENT_tasks_notify wakes the workers of these tenants. It runs after the commit that created
- * the work, once for many changes. The parameters of STATEMENT_tasks_listen are the same, where
- * `count` 0 means all. */
+/* The parameters of STATEMENT_tasks_notify, which notifies the workers of these tenants. The
+ * statement is sent after the commit of the change, once for many changes. STATEMENT_tasks_listen
+ * has the same parameters; there a `count` of 0 means all tenants. */
 void tasks_tenants_params(params *p, const slice *tenants, size_t count);
 
 /* --- for followers --- */
 
-/* STATEMENT_tasks_follow: many followers in one statement. */
+/* One of the followers of a STATEMENT_tasks_follow. */
 typedef struct task_follow {
     slice tenant, task_id;
     int64_t after;       /* number of the last event that is known; 0: none */
     slice message_id;    /* the message of the last known chunk; ptr NULL: none */
-    int64_t after_chunk; /* number of that chunk */
+    int64_t after_chunk; /* number of the last known chunk of this message */
 } task_follow;
 
-/* Limits of one result. The row that reaches a limit of bytes is still returned, so that an event
- * of any size is returned sooner or later. */
+/* Limits of one result. The row that exceeds a limit of bytes is still returned, so that events of
+ * any size can be read. */
 typedef struct follow_limits {
     int64_t most;       /* maximum number of events, and of chunks, for each follower */
     int64_t page_bytes; /* maximum number of bytes for each follower */
@@ -72,20 +72,21 @@ void tasks_follow_params(params *p, const task_follow *follows, size_t count,
 
 /* A row of tasks_follow. An event has its number in the task as n, from 1. A row with what "chunk"
  * is a chunk of a message that is being generated; n is the chunk's number. A task's events come
- * before its chunks. The transaction that adds a message's event deletes its chunks. If the limits
- * cut the result, the last row has what "more": query again at once. */
+ * before its chunks. The transaction that saves a message deletes the chunks of the message. If a
+ * limit cut the rows of a follower, its last row has what "more": query again at once. */
 typedef struct task_event {
     int64_t ord; /* index of the follower + 1 */
     int64_t n;
-    slice what; /* created, claimed, message, call, completed, reopened; chunk */
-    slice ref; /* message, call: its id; chunk: the message's; created: the parent task; or ptr NULL
-                */
-    slice how; /* claimed: owner; message: role; call, completed: the new status */
-    int64_t at_ms; /* time of the event; message: its own timestamp; chunk: 0 */
-    slice text;    /* a token. message: content; chunk: text; completed: reason of a cancellation */
-    slice metadata; /* message: the metadata of its card */
-    slice call;     /* call: {"abilityName", "parameters", "details"}, where details are the current
-                      ones, not those at the time of the event */
+    slice what; /* created, claimed, message, call, completed, reopened; chunk; more */
+    slice ref;  /* id of the message or call; chunk: id of its message; created: the parent task; or
+                   ptr NULL */
+    slice how;  /* claimed: the owner; message: the role; call, completed: the new status */
+    int64_t at_ms;  /* time of the event; message: the message's timestamp; chunk: 0 */
+    slice text;     /* a token. message: its content; chunk: its text; completed: reason of a
+                       cancellation */
+    slice metadata; /* message: the metadata of the message's card */
+    slice call; /* call: {"abilityName", "parameters", "details"}; details are "{}" if the call has
+                   another status by now */
 } task_event;
 
 void task_event_read(task_event *out, const store_rows *rows, int row);

@@ -1,6 +1,5 @@
 /*
- * work.c: the statements of workers: parameters, rows and outcomes. Knows nothing of what a worker
- * does between them.
+ * work.c: runs the statements of workers: parameters, rows and outcomes.
  */
 #include "store/task/work.h"
 
@@ -50,7 +49,7 @@ cardbox_status work_renew(store_rows **out, cardbox *db, const task_lease *lease
 static cardbox_status lease_lost(slice task_id, cardbox_error *err)
 {
     error_set(err, CARDBOX_CONFLICT,
-              "the lease of task %.*s is lost: somebody else has it, or it is finished",
+              "the lease of task %.*s is lost: another worker has the task, or it is finished",
               (int)task_id.len, task_id.ptr);
     if (err != NULL)
         err->lease_lost = true;

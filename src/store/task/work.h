@@ -1,6 +1,6 @@
 /*
- * work.h: the statements of a worker, one blocking call each, and a listener for notifications of
- * new work. The worker itself sees no statements and no connections.
+ * work.h: functions that run the statements of workers, and a listener for notifications of new
+ * work. The functions block until PostgreSQL has answered.
  */
 #ifndef STORE_WORK_H
 #define STORE_WORK_H
@@ -15,27 +15,30 @@ typedef struct task_claim {
     slice owner;         /* 1 to 255 bytes */
     int64_t lease_ms;
     int32_t most, most_attempts;
-    bool take_over; /* also claims the owner's own tasks: for a worker that was restarted */
+    bool take_over; /* also claims tasks that `owner` holds already: for a worker that was restarted
+                     */
 } task_claim;
 
 typedef struct claimed_task {
     slice tenant, task_id, parent_id;
     int64_t epoch;
     int32_t attempts;
-    int32_t failed_calls; /* calls that the last owner left unfinished; they have failed now */
-    bool given_up;        /* not claimed: the task exceeded most_attempts and has failed now */
+    int32_t failed_calls; /* number of calls that were unfinished; they have failed now */
+    bool given_up; /* not claimed: the task was claimed most_attempts times before, and has failed
+                      now */
 } claimed_task;
 
 void claimed_task_read(claimed_task *out, const store_rows *rows, int row);
 
-/* The claim of a worker on a task. It is valid while the task has this epoch. */
+/* The claim of a worker on a task. The lease is valid while the task has this epoch and an owner.
+ */
 typedef struct task_lease {
     slice tenant, task_id;
     int64_t epoch;
 } task_lease;
 
-/* STATEMENT_tasks_renew. Columns: ord int8 from 1, state int4 (a cardbox_lease_state, never that it
- * was cancelled), completion status text or NULL. */
+/* STATEMENT_tasks_renew. Columns: ord int8 from 1, state int4 (a cardbox_lease_state other than
+ * CARDBOX_LEASE_CANCELLED), completion status text or NULL. */
 enum { RENEWED_COL_ORD, RENEWED_COL_STATE, RENEWED_COL_STATUS };
 
 /* STATEMENT_task_write. Messages and calls must be of the lease's task. */
@@ -47,47 +50,50 @@ typedef struct task_write {
     cardbox_ending ending;
     slice status;     /* CARDBOX_FINISHED */
     int64_t seen;     /* seq of the last message that the turn has read; negative: not checked */
-    bool awaits;      /* CARDBOX_FINISHED: the task sleeps if it has unfinished subtasks */
-    int64_t until_ms; /* CARDBOX_SLEEPS; 0: only a message wakes it */
+    bool awaits;      /* CARDBOX_FINISHED: if subtasks are unfinished, the task sleeps instead */
+    int64_t until_ms; /* CARDBOX_SLEEPS: when the task can run again; 0: when a message or the end
+                         of a subtask wakes it */
 } task_write;
 
 /* --- statements --- */
 
-/* Returns rows for claimed_task_read. Not sent again after a lost connection: tasks that it claimed
- * are claimed again when their leases expire. */
+/* Returns rows for claimed_task_read. The statement is not sent again if PostgreSQL may have
+ * executed it. Tasks that it has claimed then can be claimed again when their leases expire. */
 cardbox_status work_claim(store_rows **out, cardbox *db, const task_claim *claim,
                           cardbox_error *err);
 
-/* Returns rows with the columns of tasks_renew. */
+/* Returns rows with the columns RENEWED_COL_*. */
 cardbox_status work_renew(store_rows **out, cardbox *db, const task_lease *leases, size_t count,
                           int64_t lease_ms, cardbox_error *err);
 
 /* Returns CARDBOX_OK and in `*ended` LEDGER_UPDATED (finished), LEDGER_ASLEEP, LEDGER_NOT_ENDED, or
- * 0 if the write did not end the lease. CARDBOX_CONFLICT: the lease is lost, or see
- * ledger_save_status. Safe to send again: the same rows are
- * written. If the first one ended the lease, the second one reports it as lost, and the worker is
- * done with the task in both cases. */
+ * 0 if write->ending is CARDBOX_GOES_ON. CARDBOX_CONFLICT: the lease is lost, or see
+ * ledger_save_status. The statement is sent again after a lost connection: it writes the same rows.
+ * If the first attempt ended the lease, the second one returns CARDBOX_CONFLICT, although the write
+ * is complete. */
 cardbox_status work_write(ledger_outcome *ended, cardbox *db, const task_write *write,
                           cardbox_error *err);
 
-/* `chunk` is a token. CARDBOX_CONFLICT: the lease is lost. */
+/* Stores the chunk `n` of a message that is being generated, as a JSON string token.
+ * CARDBOX_CONFLICT: the lease is lost. */
 cardbox_status work_chunk(cardbox *db, const task_lease *lease, slice message_id, int64_t n,
                           slice chunk, cardbox_error *err);
 
 cardbox_status work_task(store_rows **out, cardbox *db, slice tenant, slice task_id,
                          cardbox_error *err);
-/* The messages after the given seq (0: all), in the order of their seq. */
+/* Reads the messages of a task whose seq is above `after` (0: all), in the order of their seq. */
 cardbox_status work_messages(store_rows **out, cardbox *db, slice tenant, slice task_id,
                              int64_t after, int64_t limit, cardbox_error *err);
 /* See calls_list_params. */
 cardbox_status work_calls(store_rows **out, cardbox *db, slice tenant, slice task_id,
                           const call_row *after, int64_t limit, cardbox_error *err);
 
-/* Notifies the workers of a tenant of a change. Call it after the commit, since nothing is visible
- * before. If it fails, the workers find the work when they poll. */
+/* Notifies the workers of a tenant that there may be work, if `db` is a pool. If `db` is a
+ * transaction, sends nothing, because the change is not visible yet. An error is ignored: workers
+ * also poll. */
 void work_wake(cardbox *db, slice tenant);
 
-/* Notifies the workers of a tenant. */
+/* Notifies the workers of a tenant that there may be work. */
 cardbox_status work_notify(cardbox *db, slice tenant, cardbox_error *err);
 
 /* --- the listener --- */
@@ -101,12 +107,14 @@ typedef enum work_listener_event {
     LISTENER_LOST      /* the connection is lost: open another one */
 } work_listener_event;
 
-/* Listens for work of these tenants. `count` 0: of all tenants that the role may serve. */
+/* Opens a connection that listens for work of these tenants. `count` 0: of all tenants that the
+ * role may access and that have had work. */
 cardbox_status work_listener_open(work_listener **out, const cardbox_options *options,
                                   const slice *tenants, size_t count, cardbox_error *err);
 void work_listener_close(work_listener *listener);
 
-/* Waits for one of these events. Without a listener (NULL), LISTENER_NOTIFIED is never returned. */
+/* Waits for a work_listener_event. If `listener` is NULL, it waits only for `wake_fd` and the
+ * timeout. */
 work_listener_event work_listener_wait(work_listener *listener, int wake_fd, int64_t timeout_ms);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * work_listener.c: a connection that listens for notifications of new work. A notification does not
- * name a task: the listener's user reads the table. So a notification that was missed while the
- * connection was lost does no harm.
+ * name a task: a notified worker looks for due tasks in the database. So it is harmless if a
+ * notification is missed while the connection is lost.
  */
 #include <limits.h>
 #include <poll.h>
@@ -41,7 +41,7 @@ void work_listener_close(work_listener *listener)
     conn_close(listener);
 }
 
-/* Removes all pending notifications. */
+/* Removes all pending notifications. Returns true if there were any. */
 static bool was_notified(work_listener *listener)
 {
     PGnotify *notice;
