@@ -53,8 +53,8 @@ struct content_class {
     bool is_result;   /* error is set if and only if status is not "success" */
 };
 
-/* Returns the class that the "__type__" of an object names; NULL if there is none. Parts are not
- * found. */
+/* Returns the class that the "__type__" of an object names; NULL if there is none. Classes of parts
+ * are not found. */
 const content_class *content_class_find(scan_value content);
 
 /* Returns the class with a name, or NULL. */
@@ -93,8 +93,8 @@ int content_compare(slice a, slice b);
  * rule. */
 bool content_uri_fits(slice uri, const char **must);
 
-/* Return whether a JSON number is above 0, and whether it is 0. Both are exact for numbers of any
- * size. */
+/* Return whether a JSON number is above 0, and whether it is 0. Both results are exact for numbers
+ * of any size. */
 bool content_number_is_positive(slice number);
 bool content_number_is_zero(slice number);
 

@@ -13,7 +13,7 @@
 #define CONTENT_PATH_SIZE    128
 #define CONTENT_MESSAGE_SIZE 128
 
-/* A rule that content violates. */
+/* Describes the rule that a content violates. */
 typedef struct content_error {
     const char *class_name;             /* static: the class of the whole content */
     char field[CONTENT_PATH_SIZE];      /* "text", "fields[1].name", "files[0].preview.uri" */

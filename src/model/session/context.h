@@ -55,18 +55,18 @@ typedef struct context_digest {
 typedef struct context_output {
     buf messages;
     buf system; /* the system text as a JSON array; empty: none, or it is in `messages` */
-    /* One digest for each message. It covers the system text and all messages up to and including
-     * that one. */
+    /* One digest for each message. The digest of a message covers the system text and all messages
+     * up to and including that one. */
     context_digest *digests;
     size_t count; /* number of messages, and of digests */
 } context_output;
 
 /*
- * Writes a context. If it was built with `repair`, content that the API of the format rejects is
- * left out or replaced: messages without content, blank texts, unpaired surrogates. Most of these
- * repairs are added to ctx->repairs, so write a context only once. Returns false if out of memory,
- * or if the messages or the system text exceed ctx->most bytes. The caller frees `out` in all
- * cases.
+ * Writes a context. If the context was built with `repair`, content that the API of the format
+ * rejects is left out or replaced: messages without content, blank texts, unpaired surrogates. Most
+ * of these repairs are added to ctx->repairs, so write a context only once. Returns false if out of
+ * memory, or if the messages or the system text exceed ctx->most bytes. The caller frees `out` in
+ * all cases.
  */
 bool context_write(context_output *out, context *ctx, cardbox_format format);
 

@@ -126,7 +126,7 @@ static bool restore_pi(conversion *c, const session_item *item)
 }
 
 /* Restores the plain entries that one line of pi was made from; each is the parent of the next.
- * Returns false, with nothing written, if the line is not such a line or was edited. */
+ * Returns false, with nothing written, if the line contains no such entries or was edited. */
 static bool restore_plain(conversion *c, const session_item *item)
 {
     scan_value originals = scan_find(item->entry->value, "plain"), original;
@@ -166,8 +166,8 @@ static void count_not_in_context(conversion *c, const session_entry *entry)
  * no header. */
 static const session_header NO_HEADER = {.text = {"null", 4}, .id = {"", 0}};
 
-/* Returns whether the meaning of any entry depends on the lines before it. Such an entry has no id,
- * or is a compaction that names its first kept entry by an index. */
+/* Returns whether any entry depends on its line number: an entry without an id, or a compaction
+ * that names its first kept entry by an index. */
 static bool any_depends_on_position(const conversion *c)
 {
     for (size_t i = 0; i < c->count; i++) {
@@ -206,9 +206,9 @@ static void pi_to_plain(conversion *c, const session_header *header)
 /* --- plain to pi --- */
 
 /* Returns how many plain entries from index `at` on become one message of pi: an "assistant" or
- * "tool" entry, and the "tool" entries directly after it. Each must be the only child of the entry
- * before, which must have an id in its line and no label. The message gets the id of the last
- * entry. */
+ * "tool" entry, and the "tool" entries directly after it. Each of these "tool" entries must be the
+ * only child of the entry before, which must have an id in its line and no label. The message gets
+ * the id of the last entry. */
 static size_t run_length(const conversion *c, size_t at)
 {
     const session_item *items = c->items;
@@ -270,7 +270,8 @@ static slice name_of(const conversion *c, const session_entry *entry)
 }
 
 /* Restores the header of pi from the first entry, if that is a converted header. Writes nothing if
- * it stands for a missing header. Returns false if the first entry is no converted header. */
+ * the entry stands for a missing header. Returns false if the first entry is no converted header.
+ */
 static bool restore_header(conversion *c)
 {
     scan_value original = scan_find(c->items[0].entry->value, "pi");

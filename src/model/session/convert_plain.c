@@ -58,7 +58,7 @@ static void add_block(parts *p, scan_value block, bool is_result)
 
 static void read_parts(parts *p, const session_entry *entry)
 {
-    size_t most = 2 * entry->text.len + 512; /* a block is longer than a separator */
+    size_t most = 2 * entry->text.len + 512; /* enough: blocks are longer than separators */
     scan_walk walk = scan_enter(entry->content);
     scan_value block;
 

@@ -93,9 +93,9 @@ typedef struct session_entry {
 /*
  * Reads the entry of a line whose kind is SESSION_LINE_ENTRY. The slices point into the line and
  * into `memory`. If the line has no id, one is made from the line number and `file_id`, the id of
- * the file's header (or empty). So the ids do not depend on the id of the session that the file is
- * imported to. Returns false if the line is no entry, with a static text in `*reason`, or if out of
- * memory, with NULL in `*reason`.
+ * the file's header (or empty). So the ids of entries do not depend on the id of the session that
+ * the file is imported to. Returns false if the line is no entry, with a static text in `*reason`,
+ * or if out of memory, with NULL in `*reason`.
  */
 bool session_entry_read(session_entry *out, const session_line *line, slice file_id, arena *memory,
                         const char **reason);

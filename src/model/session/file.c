@@ -12,8 +12,8 @@ static int compare_lines(const void *key, const void *entry)
     return (*line > at->line) - (*line < at->line);
 }
 
-/* Finds the first kept entry that a compaction of version 1 names by an index. It must be before
- * the compaction. */
+/* Finds the first kept entry that a compaction of version 1 names by an index. The kept entry must
+ * be before the compaction. */
 static void resolve_first_kept(const session_file *file, session_entry *entry)
 {
     const session_entry *kept = NULL;

@@ -110,8 +110,8 @@ static void put_call(turns *t, buf *out, const context_part *part)
 
 /* --- messages --- */
 
-/* Returns true if a text certainly ends in a visible ASCII character, as most texts do. False is
- * not certain. */
+/* Returns true if a text certainly ends in a visible ASCII character, as most texts do. If it
+ * returns false, the text may still end so. */
 static bool ends_plainly(slice inside)
 {
     size_t tail = inside.len < 6 ? inside.len : 6; /* bytes of an escape: at most 6 */
@@ -121,8 +121,8 @@ static bool ends_plainly(slice inside)
 }
 
 /* Removes white space at the end of an assistant's text: Anthropic's API rejects it in the last
- * message. It is removed from every text of the assistant, since later messages must not change the
- * bytes of earlier ones. */
+ * message. White space is removed from every text of the assistant, since later messages must not
+ * change the bytes of earlier ones. */
 static context_text without_end(context_text text)
 {
     if (text.is_raw) {
@@ -145,8 +145,8 @@ static bool is_sent(const turns *t, const context_part *part)
            (part->is_redacted || !t->w->repairs_text || !context_is_blank(part->text));
 }
 
-/* Returns the last part of a message to send; NULL: none. In a repaired context this is never
- * thinking, because Anthropic's API rejects an assistant's message that ends in thinking. */
+/* Returns the last part of a message to send; NULL: none. In a repaired context, the last part is
+ * never thinking, because Anthropic's API rejects an assistant's message that ends in thinking. */
 static const context_part *last_sent(const turns *t, const context_message *message)
 {
     const context_part *last = NULL;

@@ -27,8 +27,7 @@ typedef struct session_line {
     uint64_t offset; /* offset of the line's first byte in the file */
     uint64_t length; /* length of the whole line with its end */
     slice whole; /* the line's bytes; if a stream has a line over the limit, only its last bytes */
-    slice text; /* the JSON; of a bad line, its bytes. Both without white space and NULs around them
-                 */
+    slice text;  /* the JSON, or the bytes of a bad line, without white space and NULs around */
     scan_value value; /* the object of an entry or a header */
     unsigned flags;   /* SCAN_HAS_ flags of the text */
     bool is_torn;     /* the last line of the file, if it is bad and has no line feed: its write was
@@ -74,7 +73,7 @@ bool session_line_of(session_line *out, slice text);
 #define SESSION_GAPS_MAX ((size_t)100000)
 
 /* The numbers, from 0, of a file's blank and bad lines, here called gaps. The firstKeptEntryIndex
- * of a compaction of version 1 does not count gaps. Initialise it to zeros. */
+ * of a compaction of version 1 does not count gaps. Initialise a session_gaps to zeros. */
 typedef struct session_gaps {
     int64_t *lines;
     size_t count, capacity;

@@ -163,7 +163,7 @@ slice context_call_of(context *ctx, scan_value id);
  * SCAN_NONE if the text is empty or if out of memory. */
 scan_value context_token(context *ctx, slice text);
 
-/* Texts before the summary of an abandoned branch, and after any summary. They are insides of JSON
+/* Texts before the summary of an abandoned branch and after any summary, as insides of JSON
  * strings. */
 #define SESSION_BRANCH_BEGINS                                                                      \
     "Another branch of this conversation was left and the conversation went on from here. This "   \

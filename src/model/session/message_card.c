@@ -32,9 +32,9 @@ static const char *text_of(context *ctx, scan_value string)
     return session_text_of(&text, string, ctx->memory) ? arena_copy(ctx->memory, text) : NULL;
 }
 
-/* Returns the role of a card's message. A ToolCallContent and a ToolResultContent determine the
- * role. For other content, it is the member "role" of the metadata, or else the role of the card's
- * type. An unknown role is a user's. */
+/* Returns the role of a card's message. A ToolCallContent is an assistant's, and a
+ * ToolResultContent is a result. For other content, the role is the member "role" of the metadata,
+ * or else that of the card's type. Unknown roles count as user. */
 static context_role card_role(context *ctx, const context_card *card, const char *class)
 {
     scan_value metadata = scan_whole(card->metadata);
@@ -154,7 +154,7 @@ static void add_listed_call(context *ctx, context_message *message, scan_value c
 
 /* Adds the calls in a card's tool_calls to a message. With `only_new`, skips calls that were added
  * before and have no result yet. Returns whether any call was not skipped. If `message` is NULL,
- * only this is found out. */
+ * adds nothing and only returns this. */
 static bool add_listed_calls(context *ctx, context_message *message, const context_card *card,
                              bool only_new)
 {
@@ -174,8 +174,8 @@ static bool add_listed_calls(context *ctx, context_message *message, const conte
 
 /* Adds a card with a ToolCallContent. The call becomes part of the message directly before it if
  * that is an assistant's, else of a new one. If a call with this id was added before and has no
- * result yet, it is the same call and is not added again. It may come from the tool_calls of this
- * or another card. */
+ * result yet, it is the same call and is not added again. The earlier call may come from the
+ * tool_calls of this or another card. */
 static void add_call(context *ctx, const context_card *card)
 {
     static const char *const NAMES[] = {"tool_name", "arguments"};
@@ -205,8 +205,8 @@ static void add_call(context *ctx, const context_card *card)
 void context_add_card(context *ctx, const context_card *card)
 {
     scan_value type = scan_find(scan_whole(card->metadata), "type");
-    /* These two are no messages: a list of tools is sent to the model separately, and the origin of
-     * a box is only for auditors. */
+    /* Cards of these two types are no messages: the list of tools is sent to the model separately,
+     * and the origin of a box is only for auditors. */
     if (session_string_is(type, "sys.tools") || session_string_is(type, "meta.parent_pointer"))
         return;
     const char *class = content_class_of(scan_whole(card->content));

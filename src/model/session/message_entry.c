@@ -37,8 +37,8 @@ static void add_summary(context *ctx, const session_entry *entry)
     add_made(ctx, entry, &text);
 }
 
-/* Returns the number of back quotes of a fence around the output. It is at least 3, and larger than
- * any run of back quotes in the output, so that the output can't end the fence. */
+/* Returns the number of back quotes of a fence around the output. The number is at least 3, and
+ * larger than any run of back quotes in the output, so that the output can't end the fence. */
 static size_t fence_length(slice output)
 {
     size_t longest = 2, run = 0;

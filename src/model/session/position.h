@@ -14,7 +14,7 @@ typedef struct session_id_text {
     char text[SESSION_ID_MAX];
 } session_id_text;
 
-/* The position in the written file. Initialise it to zeros. */
+/* The position in the written file. The caller initialises this struct to zeros. */
 typedef struct session_position {
     uint64_t lines; /* lines written so far */
     bool has_header;
@@ -29,7 +29,7 @@ typedef struct session_entry_links {
     slice id;
     slice parent;     /* the parent's id, even if it is missing; ptr NULL: a root */
     slice first_kept; /* id of the first entry that a compaction keeps; empty or ptr NULL: none */
-    bool is_moved;    /* other lines precede it than before, so a firstKeptEntryIndex is wrong */
+    bool is_moved;    /* the lines before the entry changed, so a firstKeptEntryIndex is wrong */
 } session_entry_links;
 
 /* Advances the position over a line that is no entry of the tree. A header before all entries sets

@@ -12,7 +12,7 @@ enum {
 typedef struct preview {
     buf text, tools;
     slice tool;       /* the tool of the last call, as a JSON string */
-    size_t calls;     /* consecutive calls of `tool` */
+    size_t calls;     /* number of consecutive calls of `tool` */
     bool is_thinking; /* `text` contains only thinking so far */
 } preview;
 

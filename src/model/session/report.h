@@ -72,8 +72,8 @@ bool session_report_entry(session_report *report, session_entry *out, const sess
 /*
  * Sorts the issues by line and appends the report as a JSON object: session_id, dialect, changed,
  * version, the counts, and issues. Only the report of an import has session_id, changed, version,
- * and the counts appended, unchanged, kept and not_kept. Each issue has line, kind, reason, and the
- * id of the entry or, for a bad line, "at".
+ * and the counts appended, unchanged, kept and not_kept. Each issue has line, kind and reason;
+ * those of an entry also have its id, and those of bad lines "at".
  */
 void session_report_json(buf *out, session_report *report);
 

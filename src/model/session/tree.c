@@ -27,8 +27,8 @@ static bool index_ids(session_tree *tree)
     return ok;
 }
 
-/* Finds the parent of each entry. It is the one that the line names in parentId. For a line without
- * id and without parentId, it is the previous entry. */
+/* Finds the parent of each entry. The parent is the one that the line names in parentId. For a line
+ * without id and without parentId, the previous entry is the parent. */
 static void find_parents(session_tree *tree)
 {
     uint32_t before = STRING_MAP_NONE;
@@ -92,8 +92,8 @@ static bool cut_cycles(session_tree *tree, arena *memory)
 
 /* --- depths and counts --- */
 
-/* Sets the depths of an entry and of all its ancestors. They may come after the entry in the file,
- * so their depths may not be set yet: then an entry with a parent has depth 0. */
+/* Sets the depths of an entry and of all its ancestors. Ancestors may come after the entry in the
+ * file. An entry that has a parent and depth 0 has no depth yet. */
 static void set_depth(session_tree *tree, uint32_t i)
 {
     session_node *nodes = tree->nodes;

@@ -1,6 +1,6 @@
 /*
- * tree.h: the tree of the entries of a session file, in memory. It is used to check and convert
- * files; the tree of a stored session is in the database.
+ * tree.h: the tree of the entries of a session file, in memory. This tree is used to check and
+ * convert files; the tree of a stored session is in the database.
  */
 #ifndef MODEL_TREE_H
 #define MODEL_TREE_H
