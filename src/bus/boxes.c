@@ -83,7 +83,7 @@ BUS_RENDERS(box_get)
     if (status != CARDBOX_OK)
         return status;
     if (box.head.before < box.head.length)
-        return error_set(err, CARDBOX_TOO_LARGE, "the box has over %d ids; ask box:cards for them",
+        return error_set(err, CARDBOX_TOO_LARGE, "box has over %d ids; use box:cards for the last",
                          BOX_IDS_MOST);
     box_view_object(out, &box, &request->reads[0].box_id);
     return CARDBOX_OK;

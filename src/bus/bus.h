@@ -24,9 +24,9 @@ typedef enum bus_scope { BUS_READ, BUS_WRITE, BUS_TASKS } bus_scope;
 /* The default and the maximum number of rows of a list. */
 enum { BUS_LIMIT_DEFAULT = 200, BUS_LIMIT_MOST = 500 };
 
-/* Traits of an ability. BUS_AGAIN: it is idempotent for every input, as reads always are.
- * BUS_WAKES: it may create work for workers, for example because the parent of a cancelled task
- * resumes. */
+/* Traits of an ability. BUS_AGAIN: the ability is idempotent for every input, as reads always are.
+ * BUS_WAKES: the ability may create work for workers, for example because the parent of a cancelled
+ * task resumes. */
 enum { BUS_ONCE = 0, BUS_AGAIN = 1, BUS_WAKES = 2 };
 
 typedef struct bus_ability bus_ability;
@@ -97,8 +97,8 @@ slice bus_name(const bus_ability *ability);
 /* "read", "write", "tasks". */
 const char *bus_scope_name(bus_scope scope);
 
-/* Return members of the JSON of an ability, which contain white space. They point into static text.
- */
+/* Return members of the JSON of an ability, which contain white space. The returned values point
+ * into static text. */
 scan_value bus_input_schema(const bus_ability *ability);
 scan_value bus_output_schema(const bus_ability *ability);
 scan_value bus_description(const bus_ability *ability);

@@ -1,6 +1,6 @@
 /*
- * input.h: functions that read members of an input that its schema has accepted. They check the
- * rules that a schema can't express. in->status is CARDBOX_OK until an error occurs.
+ * input.h: functions that read members of an input that its schema has accepted. These functions
+ * check the rules that a schema can't express. in->status is CARDBOX_OK until an error occurs.
  */
 #ifndef BUS_INPUT_H
 #define BUS_INPUT_H

@@ -1,7 +1,7 @@
 /*
  * plans.h: structs for plans (see bus_call.plan) of abilities for which the store has no struct of
- * parameters. They are public because the server fills plans for the routes whose answer is the
- * output of an ability.
+ * parameters. These structs are in a header because the server fills plans for the routes whose
+ * answer is the output of an ability.
  */
 #ifndef BUS_PLANS_H
 #define BUS_PLANS_H

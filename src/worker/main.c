@@ -23,7 +23,7 @@ enum {
     EXIT_USAGE = 2,
     TOOLS_FILE_MAX = 4 * 1024 * 1024,
     TOOLS_JSON_MAX = 8 * 1024 * 1024,
-    POOL_MOST = 16, /* connections for tasks: they mostly wait for models and tools */
+    POOL_MOST = 16, /* connections for tasks, which mostly wait for models and tools */
     POOL_FOR_THREADS = 2,
     WAIT_NS = 20 * 1000 * 1000
 };

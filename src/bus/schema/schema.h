@@ -1,5 +1,5 @@
 /*
- * schema.h: checks values against JSON Schemas, and checks the schemas themselves. It supports the
+ * schema.h: checks values against JSON Schemas, and checks the schemas themselves. Supports the
  * part of JSON Schema that tools use.
  *
  * Keywords of values: type, enum, const, $ref within the schema ("#/$defs/x"), anyOf, allOf, oneOf.

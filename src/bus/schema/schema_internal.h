@@ -7,8 +7,8 @@
 
 #include "bus/schema/schema.h"
 
-/* A location in a value or a schema, as a chain of steps on the stack. It is written as text only
- * for an error. */
+/* A location in a value or a schema, as a chain of steps on the stack. A location is written as
+ * text only for an error. */
 typedef struct schema_location {
     const struct schema_location *up; /* location of the parent; NULL: this is the whole value */
     slice key; /* name of a member, as a string token or as text; ptr NULL: an array element */

@@ -129,8 +129,9 @@ static bool check_members(schema_run *run, scan_value properties, scan_value add
     return is_valid;
 }
 
-/* Returns the schema of additional members. SCAN_NONE: there is none, or patternProperties exist.
- * These are not supported, and any additional member may match one of them. */
+/* Returns the schema of additional members. SCAN_NONE: there is no such schema, or there are
+ * patternProperties. patternProperties are not supported, and any additional member may match one
+ * of them. */
 static scan_value additional_of(scan_value schema)
 {
     if (scan_find(schema, "patternProperties").kind != SCAN_NONE)

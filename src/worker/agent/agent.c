@@ -106,9 +106,9 @@ static agent_end hand_task_back(agent *a)
 
 /* --- the model's answer --- */
 
-/* Writes the metadata of the answer. Its member "seen" is the sequence number of the newest message
- * that the model read. A message that arrived during the request has a larger number, and
- * dialogue.c orders it after the answer. */
+/* Writes the metadata of the answer. The member "seen" of the metadata is the sequence number of
+ * the newest message that the model read. A message that arrived during the request has a larger
+ * number, and dialogue.c orders it after the answer. */
 static void put_metadata(buf *out, const turn *t)
 {
     const completion *answer = &t->answer;
@@ -144,8 +144,9 @@ static void put_calls(buf *out, turn *t)
     buf_json_take(out, list);
 }
 
-/* Saves the model's answer. An answer without tool calls ends the task. If its text was cut off by
- * the server, the text is saved but the task fails, since few servers can continue a text. */
+/* Saves the model's answer. An answer without tool calls ends the task. If the server cut off the
+ * text of such an answer, the text is saved but the task fails, since few servers can continue a
+ * text. */
 static agent_end save_answer(turn *t)
 {
     buf content = BUF_INIT((size_t)6 * COMPLETION_TEXT_MAX + 2), metadata = BUF_INIT(METADATA_MAX);

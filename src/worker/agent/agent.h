@@ -10,8 +10,8 @@
 #include "worker/model/model.h"
 #include "worker/tools/tools.h"
 
-/* The reason why a running task must stop at once. It is set with atomic_fetch_or: STOP_LOST
- * contains the bit of STOP_HAND_BACK, so STOP_LOST overrides it in any order. */
+/* The reason why a running task must stop at once. A stop_reason is set with atomic_fetch_or:
+ * STOP_LOST contains the bit of STOP_HAND_BACK, so STOP_LOST overrides it in any order. */
 typedef enum stop_reason {
     STOP_NONE = 0,
     STOP_HAND_BACK = 1, /* the worker stops: the agent hands the task back */

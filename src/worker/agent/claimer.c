@@ -1,6 +1,7 @@
 /*
- * claimer.c: the thread that claims tasks while slots are free. It claims after a notification,
- * after a claim that returned as many tasks as requested, and at least once in each poll interval.
+ * claimer.c: the thread that claims tasks while slots are free. The claimer claims after a
+ * notification, after a claim that returned as many tasks as requested, and at least once in each
+ * poll interval.
  */
 #include <sys/eventfd.h>
 #include "base/clock.h"

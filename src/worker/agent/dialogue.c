@@ -154,8 +154,8 @@ static void add_note(builder *b, context_message *message)
         context_add_value(&b->ctx, message, context_token(&b->ctx, b->in->note));
 }
 
-/* Returns true for a user's message that is blank. Such a message is not sent to the model, so it
- * needs no answer. */
+/* Returns true for a user's message that is blank. Blank messages are not sent to the model, so
+ * they need no answer. */
 static bool is_blank_user_message(const message_row *row)
 {
     return slice_equal(row->role, SLICE("user")) &&

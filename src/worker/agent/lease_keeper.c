@@ -1,7 +1,7 @@
 /*
- * lease_keeper.c: the thread that renews the leases of all running tasks in one statement. It stops
- * tasks whose lease is lost: the task was cancelled, another worker claimed it, or the lease
- * expired.
+ * lease_keeper.c: the thread that renews the leases of all running tasks in one statement. The
+ * thread also stops tasks whose lease is lost: the task was cancelled, another worker claimed it,
+ * or the lease expired.
  */
 #include "base/clock.h"
 #include "app/log.h"

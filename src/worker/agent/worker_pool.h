@@ -37,16 +37,16 @@ typedef struct worker_pool {
 } worker_pool;
 
 /* Starts the threads. The caller sets `pool` to zeros; the other arguments must outlive it. Returns
- * false if out of memory or threads. Then the program must exit, since some threads may run
- * already. */
+ * false if out of memory or threads. After a failure the program must exit, since some threads may
+ * run already. */
 bool worker_pool_start(worker_pool *pool, const agent_shared *shared, const worker_settings *set,
                        const cardbox_options *options);
 
 /* Stops claiming tasks. Running tasks continue. */
 void worker_pool_drain(worker_pool *pool);
 
-/* Makes the running tasks stop at once. Their threads hand them back. Call worker_pool_drain first.
- */
+/* Makes the running tasks stop at once. The threads of their slots hand the tasks back. Call
+ * worker_pool_drain first. */
 void worker_pool_stop_tasks(worker_pool *pool);
 
 /* Waits until all threads have ended, and frees their resources. Call worker_pool_drain first. */

@@ -84,9 +84,9 @@ static completion_call *add_call(completion *c, int64_t index)
     return call;
 }
 
-/* Returns whether a fragment with the index of a call, or without an index, begins another call. It
- * does if its function has another name than the call's. It also does if it has the same name and
- * arguments, although the arguments of the call are already complete JSON. */
+/* Returns whether a fragment with the index of a call, or without an index, begins another call. A
+ * fragment with another function name begins another call. A fragment with the same name and with
+ * arguments does so if the arguments of the call are already complete JSON. */
 static bool begins_next_call(const completion_call *call, const json_t *piece)
 {
     const json_t *function = json_object_get(piece, "function");
@@ -169,8 +169,8 @@ static bool add_calls(completion *c, const json_t *calls)
 
 /* --- chunks --- */
 
-/* Adds the text of a chunk. Its content is a string or an array of parts. The text of a refusal
- * counts too. */
+/* Adds the text of a chunk. The content of a chunk is a string or an array of parts. The text of a
+ * refusal counts too. */
 static void add_text(completion *c, const json_t *delta)
 {
     const json_t *part, *content = json_object_get(delta, "content");
@@ -275,8 +275,8 @@ static bool add_chunk(completion *c, const json_t *chunk, slice *piece)
 
 /* Makes the JSON of a chunk decodable as UTF-8. U+FFFD replaces NUL and unpaired surrogates. Some
  * servers split a text between the two escapes of a surrogate pair. So a high surrogate at the end
- * of a string is kept in `high` (its four digits; "": none). It is written before a low surrogate
- * at the start of a later string. */
+ * of a string is kept in `high` (its four digits; "": none). The kept surrogate is written before a
+ * low surrogate at the start of a later string. */
 static void replace_surrogates(buf *out, char high[5], slice json)
 {
     const char *at = json.ptr, *end = at + json.len, *next;

@@ -150,7 +150,7 @@ static void set_options(exchange *x, struct curl_slist *headers, char *error)
     curl_easy_setopt(easy, CURLOPT_USERAGENT, "cardbox-worker");
 }
 
-/* Returns whether to end the transfer now. If so, sets x->out to the result. */
+/* Returns whether to end the transfer now. If the transfer must end, sets x->out to the result. */
 static bool must_stop(exchange *x)
 {
     int64_t now = clock_ms();

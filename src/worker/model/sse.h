@@ -1,6 +1,6 @@
 /*
- * sse.h: a parser of server-sent events. It receives the bytes of a stream and passes the data of
- * each event to a function, by WHATWG's rules for lines and fields.
+ * sse.h: a parser of server-sent events. The parser receives the bytes of a stream and passes the
+ * data of each event to a function, by WHATWG's rules for lines and fields.
  */
 #ifndef WORKER_SSE_H
 #define WORKER_SSE_H

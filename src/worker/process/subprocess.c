@@ -14,7 +14,7 @@
 
 enum {
     POLL_MS = 20,           /* maximum time between two checks of `stop` and the clock */
-    KILL_TIMEOUT_MS = 5000, /* maximum wait until the supervisor has killed all */
+    KILL_TIMEOUT_MS = 5000, /* maximum wait for the supervisor to kill all processes */
     CHUNK = 65536
 };
 
@@ -26,7 +26,7 @@ typedef struct running_command {
     int pipes[SUPERVISOR_FDS];
     size_t written; /* bytes of the input written so far */
     int64_t deadline_ms;
-    int64_t kill_deadline_ms; /* 0: the end is not ordered yet */
+    int64_t kill_deadline_ms; /* 0: the worker has not ordered the end */
     pid_t group;              /* process group of the command; 0: not started */
     bool has_ended;           /* the supervisor has reported the command's end */
 } running_command;
@@ -44,14 +44,14 @@ static void close_all(int fds[SUPERVISOR_FDS])
         close_pipe(&fds[i]);
 }
 
-/* Returns whether the worker writes to this pipe. It reads from the other pipes. */
+/* Returns whether the worker writes to this pipe. The worker reads from all other pipes. */
 static bool is_ours_to_write(int name)
 {
     return name == SUPERVISOR_INPUT || name == SUPERVISOR_ORDERS;
 }
 
 /* Makes the pipes. The supervisor later moves its ends to the descriptors 0 to SUPERVISOR_FDS - 1.
- * They get higher numbers here, so that no dup2 overwrites one of them. */
+ * The supervisor's ends get higher numbers here, so that no dup2 overwrites another end. */
 static bool make_pipes(int ours[SUPERVISOR_FDS], int theirs[SUPERVISOR_FDS])
 {
     for (int i = 0; i < SUPERVISOR_FDS; i++)

@@ -3,9 +3,9 @@
  * descendants.
  *
  * When subprocess_run returns, the command and all processes that it started are dead, even those
- * in other process groups or sessions. They are all descendants of a supervisor process
- * (supervisor.h), a subreaper that kills them. The supervisor also kills them if the worker dies,
- * even by kill -9.
+ * in other process groups or sessions. All these processes are descendants of a supervisor process
+ * (supervisor.h), a subreaper that kills its descendants. The supervisor also kills its descendants
+ * if the worker dies, even by kill -9.
  *
  * There are exceptions. If a command kills its supervisor, only the command's process group is
  * killed. Processes that the kernel can't kill, or that fork faster than they are killed, may

@@ -1,7 +1,7 @@
 /*
  * supervisor.c: the subreaper of one command. If the parent of a descendant ends, the descendant
- * becomes a child of the supervisor. So the supervisor kills its children until none is left. It is
- * forked from a process with threads, so it calls only async-signal-safe functions.
+ * becomes a child of the supervisor. So the supervisor kills its children until none is left. The
+ * supervisor is forked from a process with threads, so it calls only async-signal-safe functions.
  */
 #include "worker/process/supervisor.h"
 #include <errno.h>
@@ -135,10 +135,10 @@ static void supervise(pid_t command, const sigset_t *wait_mask)
 
 /* --- the process --- */
 
-/* Detaches the supervisor from the worker. It gets its own session, so that signals such as that of
- * Ctrl-C reach only the worker. Signals are blocked and not ignored, because the command would
- * inherit ignored signals. The worker's descriptors are closed, because the reader of a pipe sees
- * no end of file while a copy of the writing end is open. */
+/* Detaches the supervisor from the worker. The supervisor gets its own session, so that signals
+ * such as that of Ctrl-C reach only the worker. Signals are blocked and not ignored, because the
+ * command would inherit ignored signals. The worker's descriptors are closed, because the reader of
+ * a pipe sees no end of file while a copy of the writing end is open. */
 static bool detach_from_worker(const int fds[SUPERVISOR_FDS], sigset_t *wait_mask)
 {
     struct sigaction action = {.sa_handler = ignore_signal};
@@ -173,8 +173,8 @@ static _Noreturn void run_supervisor(char *const *argv, char *const *environment
         exec_command(argv, environment, self);
     if (command < 0)
         report(0, SUBPROCESS_NOT_STARTED, errno);
-    /* The supervisor closes these three, so that the worker sees the end of the pipes when the
-     * command closes them. */
+    /* The supervisor closes its copies of the standard streams, so that the worker sees the end of
+     * the pipes when the command closes them. */
     close(SUPERVISOR_INPUT);
     close(SUPERVISOR_OUTPUT);
     close(SUPERVISOR_ERRORS);

@@ -1,7 +1,7 @@
 /*
  * supervisor.h: the supervisor, a process between the worker and a command, forked from the worker.
- * It starts the command, kills all processes that the command started, and reports the end of the
- * command.
+ * The supervisor starts the command, kills all processes that the command started, and reports the
+ * end of the command.
  */
 #ifndef WORKER_SUPERVISOR_H
 #define WORKER_SUPERVISOR_H
@@ -13,9 +13,9 @@
 #define SUPERVISOR_NAME "tool-supervisor"
 
 /* The descriptors of a supervisor: the command's standard streams, a pipe of orders that it reads,
- * and a pipe of reports that it writes. A byte in the pipe of orders means: send SIGTERM, and
- * SIGKILL at most half a second later. If the worker closes this pipe, it means: send SIGKILL at
- * once. */
+ * and a pipe of reports that it writes. A byte in the pipe of orders makes the supervisor send
+ * SIGTERM, and SIGKILL at most half a second later. If the worker closes the pipe of orders, the
+ * supervisor sends SIGKILL at once. */
 typedef enum supervisor_fd {
     SUPERVISOR_INPUT = 0,
     SUPERVISOR_OUTPUT,

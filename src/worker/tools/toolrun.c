@@ -82,8 +82,8 @@ static void add_variable(environment *e, const char *name, const char *value)
     buf_free(&text);
 }
 
-/* Fails a call because of how its command ended. The reason consists of this and of the end of the
- * standard error. */
+/* Fails a call whose command did not succeed. The reason consists of `how`, the number in `r`, and
+ * the end of the command's standard error. */
 static void fail_after_exit(tool_outcome *out, const char *how, const subprocess_result *r)
 {
     slice last_lines = trimmed((slice){r->errors, r->errors_len});
