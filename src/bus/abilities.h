@@ -1,6 +1,6 @@
 /*
- * abilities.h: macros and declarations for the files that define abilities. Each file has a table;
- * registry.c combines them.
+ * abilities.h: macros and declarations for the files that define abilities. Each of these files has
+ * a table of abilities; registry.c combines the tables.
  */
 #ifndef BUS_ABILITIES_H
 #define BUS_ABILITIES_H
@@ -15,14 +15,15 @@
                                               BUS_UNUSED buf *out, BUS_UNUSED cardbox_error *err)
 #define BUS_UNUSED __attribute__((unused))
 
-/* Defines a build function that passes the plan to a function of the store. */
+/* Defines the build function of an ability, which only passes the plan to a function of the store.
+ */
 #define BUS_BUILDS_FROM_PLAN(name, add_params)                                                     \
     BUS_BUILDS(name)                                                                               \
     {                                                                                              \
         add_params(p, call->plan);                                                                 \
     }
 
-/* The texts of src/bus/abilities, by file name. */
+/* The indexes in BUS_TEXTS of the files src/bus/abilities/*.json. */
 enum {
 #define ABILITY(name, id, json) TEXT_##name,
 #include "abilities.inc"
@@ -34,8 +35,8 @@ extern const bus_text BUS_TEXTS[TEXT_COUNT];
 
 #define BUS_TEXT(name) (&BUS_TEXTS[TEXT_##name])
 
-/* A row of a table. BUS_ABILITY_WITH is for an ability that shares the functions of another, or
- * has a function that frees its plan. */
+/* A row of a table of abilities. BUS_ABILITY_WITH is for an ability that shares functions with
+ * another one, or that has a function to free its plan. */
 #define BUS_ABILITY(name, scope, traits, plan, statement)                                          \
     BUS_ABILITY_WITH(name, scope, traits, plan, statement, name, name, name, NULL)
 #define BUS_ABILITY_WITH(name, scope, traits, plan, statement, reads, builds, renders, drop)       \
@@ -44,7 +45,7 @@ extern const bus_text BUS_TEXTS[TEXT_COUNT];
             bus_##reads##_read, bus_##builds##_build, bus_##renders##_render, drop                 \
     }
 
-/* Some abilities of one module. */
+/* The table of abilities in one file; all are of one module. */
 typedef struct bus_table {
     const bus_ability *abilities;
     size_t count;

@@ -1,13 +1,13 @@
 /*
- * boxes.c: the abilities that read boxes, equal to the HTTP endpoints. A read of an earlier version
- * also reads the current box, to distinguish a missing box from a missing version.
+ * boxes.c: the abilities that read boxes. A read of an earlier version also reads the current box,
+ * to distinguish a missing box from a missing version.
  */
 #include "bus/abilities.h"
 #include "store/box/box_context.h"
 #include "store/box/box_json.h"
 #include "base/errors.h"
 
-/* The most ids that box:get returns: its output is not streamed. */
+/* Maximum number of ids that box:get returns, because its output is not streamed. */
 enum { BOX_IDS_MOST = 100000 };
 
 typedef struct box_request {
@@ -54,7 +54,8 @@ BUS_BUILDS(box_read)
     boxes_read_params(p, request->reads, request->count);
 }
 
-/* The rows of the first read. */
+/* Sets `box` to the result of the first read. Returns CARDBOX_NOT_FOUND if there is no such box or
+ * no such version. */
 static cardbox_status open_box(const bus_call *call, const store_rows *rows, box_view *box,
                                cardbox_error *err)
 {
@@ -82,7 +83,7 @@ BUS_RENDERS(box_get)
     if (status != CARDBOX_OK)
         return status;
     if (box.head.before < box.head.length)
-        return error_set(err, CARDBOX_TOO_LARGE, "the box has over %d ids; ask box:cards for them",
+        return error_set(err, CARDBOX_TOO_LARGE, "box has over %d ids; use box:cards for the last",
                          BOX_IDS_MOST);
     box_view_object(out, &box, &request->reads[0].box_id);
     return CARDBOX_OK;
@@ -163,8 +164,8 @@ BUS_RENDERS(box_list)
     return CARDBOX_OK;
 }
 
-/* The log omits the ids of a change that added more than this. With at_version, box:get returns
- * them. */
+/* If a change added more ids than this, box:log omits them. box:get with at_version returns the ids
+ * of the box at that version. */
 enum { LOG_IDS_MAX = 1000 };
 
 BUS_READS(box_log)

@@ -1,12 +1,13 @@
 /*
- * boxes_change.c: the abilities that create and change boxes, equal to the HTTP endpoints. Card ids
- * are passed on as the JSON of the input.
+ * boxes_change.c: the abilities that create, change and delete boxes. Lists of card ids are sent to
+ * PostgreSQL as the JSON text of the input.
  */
 #include "bus/abilities.h"
 #include "base/errors.h"
 #include "store/box/box_json.h"
 
-/* Renders the row of a change. Its columns begin at `first`. */
+/* Renders the change of a box from the first row, in which the columns of the change begin at
+ * column `first`. */
 static cardbox_status render_change(const uuid16 *box, const store_rows *rows, int first, buf *out,
                                     cardbox_error *err)
 {

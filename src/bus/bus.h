@@ -1,8 +1,8 @@
 /*
  * bus.h: abilities: named operations with JSON input and JSON output, each with a description, JSON
  * Schemas and a scope. One table serves the SDK, the server, the command line and the worker. An
- * ability consists of functions that read its input, build a statement and render its rows. Running
- * the statement is the caller's task.
+ * ability consists of functions that read its input, build a statement and render the rows of the
+ * result. The caller of these functions runs the statement.
  */
 #ifndef BUS_BUS_H
 #define BUS_BUS_H
@@ -14,18 +14,19 @@
 #include "db/rows.h"
 #include "db/statement.h"
 
-/* The scope that a token needs. */
+/* The scope that a token needs to run an ability. */
 typedef enum bus_scope { BUS_READ, BUS_WRITE, BUS_TASKS } bus_scope;
 
-/* Levels of nested JSON in an input. More than a content may have, so that the content's own
- * check reports the error. */
+/* Maximum levels of nested JSON in an input. The limit is higher than that for the content of a
+ * card, so that the check of the content reports the error. */
 #define BUS_DEPTH_MAX 256
 
 /* The default and the maximum number of rows of a list. */
 enum { BUS_LIMIT_DEFAULT = 200, BUS_LIMIT_MOST = 500 };
 
-/* Traits. BUS_AGAIN: idempotent for every input, as reads always are. BUS_WAKES: workers may
- * have work afterwards, for example the parent of a task that ends. */
+/* Traits of an ability. BUS_AGAIN: the ability is idempotent for every input, as reads always are.
+ * BUS_WAKES: the ability may create work for workers, for example because the parent of a cancelled
+ * task resumes. */
 enum { BUS_ONCE = 0, BUS_AGAIN = 1, BUS_WAKES = 2 };
 
 typedef struct bus_ability bus_ability;
@@ -36,10 +37,10 @@ typedef struct input_reader input_reader; /* input.h */
 
 /* One statement of a call. */
 typedef struct bus_step {
-    statement_id statement; /* no statement is needed */
+    statement_id statement; /* BUS_NO_STATEMENT: none is needed */
     bool writes;
     void (*build)(params *p, const bus_call *call);
-    /* Appends the output, or reports an error, or requests another step with bus_next. */
+    /* Appends the output to `out`, or returns an error, or requests another step with bus_next. */
     cardbox_status (*render)(bus_call *call, const store_rows *rows, buf *out, cardbox_error *err);
 } bus_step;
 
@@ -47,18 +48,19 @@ typedef struct bus_step {
 struct bus_call {
     const bus_ability *ability;
     slice tenant;
-    scan_value input; /* valid according to the schema */
-    arena *memory;    /* lives as long as the call */
-    void *plan;       /* the parameters from the input, in a struct of the ability */
-    bool again;       /* the call is idempotent */
-    bus_step step;    /* the next step; at first the ability's own */
-    bool wakes;       /* workers may have work after it */
+    scan_value input; /* valid by the input schema of the ability */
+    arena *memory;    /* must exist as long as the call */
+    void *plan;       /* parameters read from the input, in a struct that the ability defines */
+    bool again;       /* running the call twice has the effect of running it once */
+    bus_step step;    /* the next step; initially that of the ability's table row */
+    bool wakes;       /* the call may create work for workers */
     bool more;        /* another step follows */
-    slice faults;     /* violations of the schema: JSON objects with `place` and `message`,
-                        separated by commas; empty if there are none */
+    slice faults; /* violations of the schema: JSON objects with `place` and `message`, separated by
+                     commas; empty: no violation */
 };
 
-/* Description and schemas, of src/bus/abilities/NAME.json. */
+/* The id of an ability and the JSON of src/bus/abilities/NAME.json: its description and its
+ * schemas. */
 typedef struct bus_text {
     const char *id; /* "card:get" */
     const char *json;
@@ -76,48 +78,51 @@ struct bus_ability {
     void (*read)(input_reader *in);
     void (*build)(params *p, const bus_call *call);
     cardbox_status (*render)(bus_call *call, const store_rows *rows, buf *out, cardbox_error *err);
-    void (*drop)(void *plan); /* frees what the arena does not hold; NULL: nothing */
+    void (*drop)(void *plan); /* frees what a plan owns outside the arena; NULL: nothing to free */
 };
 
 #define BUS_NO_STATEMENT STATEMENT_COUNT
 
-/* All abilities, in order of registration, grouped by module. NULL: past the last. */
+/* Returns the ability at an index of the table, in which the abilities of a module are consecutive.
+ * NULL: no more abilities. */
 const bus_ability *bus_at(size_t index);
 
-/* Returns the ability with an id. NULL: there is none. */
+/* Returns the ability with this id, such as "card:get". NULL: there is none. */
 const bus_ability *bus_find(slice id);
 
-/* "card" of "card:get", and "get". */
+/* Return the module and the name of an ability: for "card:get", "card" and "get". */
 slice bus_module(const bus_ability *ability);
 slice bus_name(const bus_ability *ability);
 
 /* "read", "write", "tasks". */
 const char *bus_scope_name(bus_scope scope);
 
-/* Members of the ability's text, with white space. They are never freed. */
+/* Return members of the JSON of an ability, which contain white space. The returned values point
+ * into static text. */
 scan_value bus_input_schema(const bus_ability *ability);
 scan_value bus_output_schema(const bus_ability *ability);
 scan_value bus_description(const bus_ability *ability);
 
-/* Begins a call without an input. The caller fills the plan, which is filled with zeros. NULL: out
- * of memory. Call bus_end in any case. */
+/* Begins a call without an input. Returns its plan, zeroed, which the caller then fills in; NULL:
+ * out of memory. The caller must call bus_end in all cases. */
 void *bus_plan(bus_call *call, const bus_ability *ability, slice tenant, arena *memory);
 
 /*
- * Begins a call: checks the input against the schema and reads it. `input` was scanned with a depth
- * of at most BUS_DEPTH_MAX, and must live as long as the call; kind SCAN_NONE means {}.
- * CARDBOX_INVALID: the input is invalid, and the message names the member. Other statuses are the
- * ability's. Call bus_end in any case.
+ * Begins a call: checks the input against the schema and reads it into the plan. scan_check must
+ * have accepted `input` with the depth BUS_DEPTH_MAX. `input` must exist as long as the call; kind
+ * SCAN_NONE means {}. Returns CARDBOX_INVALID if the input is invalid; the message names the
+ * member. Other statuses come from the ability's read function. The caller must call bus_end in all
+ * cases.
  */
 cardbox_status bus_begin(bus_call *call, const bus_ability *ability, slice tenant, scan_value input,
                          arena *memory, cardbox_error *err);
 void bus_end(bus_call *call);
 
-/* Renders the rows of call->step. With call->more, the output is not complete: run the next
- * step. */
+/* Renders the rows of call->step. If call->more is true afterwards, the output is not complete, and
+ * the caller must run the next step. */
 cardbox_status bus_render(bus_call *call, const store_rows *rows, buf *out, cardbox_error *err);
 
-/* For abilities: requests another step. */
+/* Requests another step. Called by the render functions of abilities. */
 cardbox_status bus_next(bus_call *call, const bus_step *step);
 
 #endif

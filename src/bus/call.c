@@ -81,7 +81,8 @@ slice input_json(const input_reader *in, const char *name)
     return input_value(in, name).text;
 }
 
-/* Decodes a string token. ptr NULL: UTF-8 can't represent it, and `in` has the error. */
+/* Decodes a string token of the input. On failure, returns ptr NULL and sets in->status: the string
+ * contains NUL or half a surrogate pair, or memory ran out. */
 slice input_decode(input_reader *in, const char *name, slice token)
 {
     buf text = BUF_INIT(token.len);

@@ -1,5 +1,5 @@
 /*
- * cards.c: the abilities that read and delete cards, equal to the HTTP endpoints.
+ * cards.c: the abilities that read and delete cards.
  */
 #include "bus/abilities.h"
 #include "store/card/card_json.h"
@@ -17,7 +17,7 @@ static cardbox_status no_card(cardbox_error *err)
 typedef struct card_ids {
     card_key *keys;
     size_t count;
-    card_key only; /* for an ability for one card */
+    card_key only; /* the element of `keys` for card:get */
 } card_ids;
 
 BUS_READS(card_get)
@@ -53,7 +53,8 @@ static bool has_key(const card_ids *ids, slice id)
     return false;
 }
 
-/* Each id is read once, at its first position. There are at most a hundred. */
+/* A repeated id is read only once. The schema allows at most 100 ids, so comparing them in pairs is
+ * fast enough. */
 BUS_READS(card_batch)
 {
     card_ids *ids = in->call->plan;
@@ -69,7 +70,7 @@ BUS_READS(card_batch)
     }
 }
 
-/* The row of the key-th id; -1: no row. */
+/* Returns the row of the card whose id has the index `key`; -1: there is no such card. */
 static int row_of(const store_rows *rows, size_t key)
 {
     for (int row = 0; row < rows_count(rows); row++)
@@ -125,7 +126,7 @@ static void read_meta(input_reader *in, card_list *list)
         match->value = input_decode(in, "meta", value.text);
         for (size_t i = 0; in->status == CARDBOX_OK && i + 1 < list->match_count; i++)
             if (slice_equal(matches[i].key, match->key))
-                in->status = error_set(in->err, CARDBOX_INVALID, "/meta: a key is there twice");
+                in->status = error_set(in->err, CARDBOX_INVALID, "/meta: a key occurs twice");
         if (in->status == CARDBOX_OK && !slice_is_id(match->key, CARDBOX_KEY_MAX))
             in->status = error_set(in->err, CARDBOX_INVALID,
                                    "/meta: a key has 1 to %d bytes without control characters",

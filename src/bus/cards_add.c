@@ -1,6 +1,7 @@
 /*
- * cards_add.c: card:add, card:add_many and card:from_entry. The content is passed on as the bytes
- * of the input. Several cards are added all or none.
+ * cards_add.c: the abilities card:add, card:add_many and card:from_entry. The content of a card is
+ * taken from the input as text, and is not parsed and printed again. Several cards are added all or
+ * none.
  */
 #include <stdio.h>
 #include "bus/abilities.h"
@@ -23,7 +24,7 @@ static void card_add_drop(void *plan)
 
 /* --- reading --- */
 
-/* A card of the input. */
+/* Reads one card of the input. */
 static client_card read_given(input_reader *one, bool sealed)
 {
     client_card given = {
@@ -51,7 +52,8 @@ static client_card read_given(input_reader *one, bool sealed)
     return given;
 }
 
-/* Adds the index of the card to an error message, if there are several cards. */
+/* Puts `place`, the location of the card in the input, before an error message. Does nothing if
+ * `place` is empty, as for card:add. */
 static cardbox_status of_card(cardbox_status status, const char *place, cardbox_error *err)
 {
     if (err == NULL || status == CARDBOX_OK || status == CARDBOX_NOMEM || place[0] == '\0')
@@ -74,7 +76,8 @@ static void read_card(input_reader *in, scan_value card, bool sealed, const char
     in->status = of_card(one.status, place, in->err);
 }
 
-/* False: out of memory. */
+/* Allocates memory for `count` cards, and reads strict and restore. Returns false if out of memory.
+ */
 static bool begin(input_reader *in, size_t count)
 {
     added *a = in->call->plan;
@@ -119,8 +122,8 @@ static void add_outcome(buf *out, const card_input *input, cardbox_outcome outco
     buf_printf(out, ",\"outcome\":\"%s\"}", cardbox_outcome_name(outcome));
 }
 
-/* The outcome of each card, in the order of the input. NULL, and a status: one card was rejected,
- * so none was written. */
+/* Returns the outcomes of the cards, in the order of the input. Returns NULL, with the reason in
+ * `status`, if a card was rejected (then none was written) or if out of memory. */
 static card_outcome *read_outcomes(const bus_call *call, const store_rows *rows,
                                    cardbox_status *status, cardbox_error *err)
 {
@@ -163,7 +166,7 @@ BUS_RENDERS(card_add_many)
 /* --- from an entry of a session --- */
 
 typedef struct from_entry {
-    added added; /* first member: the second step is that of card:add */
+    added added; /* first, because the second step uses functions of card:add */
     entry_card card;
 } from_entry;
 

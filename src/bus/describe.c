@@ -1,5 +1,5 @@
 /*
- * describe.c: descriptions of abilities as JSON, made from their texts.
+ * describe.c: descriptions of abilities as JSON, made from src/bus/abilities/*.json.
  */
 #include "bus/describe.h"
 

@@ -12,11 +12,12 @@ void describe_short(buf *out, const bus_ability *ability);
 /* ,"inputSchema":...,"outputSchema":... */
 void describe_schemas(buf *out, const bus_ability *ability);
 
-/* {"id","moduleName","abilityName","description","inputSchema","outputSchema","tags"}: the tag is
- * the scope. */
+/* Appends {"id","moduleName","abilityName","description","inputSchema","outputSchema","tags"}.
+ * `tags` contains only the scope. */
 void describe_whole(buf *out, const bus_ability *ability);
 
-/* {"abilities":[...]}: all abilities, each with its module and its tag, without schemas. */
+/* Appends {"abilities":[...]} with all abilities, each as in describe_whole but without the
+ * schemas. */
 void describe_all(buf *out);
 
 #endif

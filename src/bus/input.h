@@ -1,6 +1,6 @@
 /*
- * input.h: readers for members of an input that its schema has accepted. They check the rules that
- * a schema can't express. The first error is kept.
+ * input.h: functions that read members of an input that its schema has accepted. These functions
+ * check the rules that a schema can't express. in->status is CARDBOX_OK until an error occurs.
  */
 #ifndef BUS_INPUT_H
 #define BUS_INPUT_H
@@ -18,13 +18,14 @@ struct input_reader {
     cardbox_status status;
 };
 
-/* SCAN_NONE, or a text with ptr NULL: the member is absent. */
+/* Return the value, the JSON text or the decoded text of a member. If the member is absent, they
+ * return SCAN_NONE or ptr NULL. */
 scan_value input_value(const input_reader *in, const char *name);
 slice input_json(const input_reader *in, const char *name);
 slice input_text(input_reader *in, const char *name);
 slice input_decode(input_reader *in, const char *name, slice token);
 slice input_id(input_reader *in, const char *name,
-               size_t most); /* bytes without control characters */
+               size_t most); /* an id: 1 to `most` bytes without control characters */
 
 /* Return false if the member is absent. */
 bool input_uuid(input_reader *in, const char *name, uuid16 *out);
@@ -33,17 +34,17 @@ bool input_time(input_reader *in, const char *name, int64_t *micros);
 int64_t input_integer(const input_reader *in, const char *name, int64_t otherwise);
 bool input_flag(const input_reader *in, const char *name);
 
-/* Reads `limit` and clamps it to 1 to BUS_LIMIT_MOST. */
+/* Reads the member `limit` and clamps it to 1 to BUS_LIMIT_MOST. */
 int64_t input_limit(const input_reader *in);
 
-/* Returns a JSON array of card ids or UUIDs; [] if the member is absent. */
+/* Returns the JSON text of an array of card ids or UUIDs; [] if the member is absent. */
 slice input_ids(input_reader *in, const char *name, bool uuids);
 
-/* Reads `format` and `repair`. */
+/* Reads the members `format` and `repair`. */
 context_request input_context(input_reader *in);
 
-/* Reads `cursor` with a function of list.h. input_before reads a cursor that is a number: the
- * rows below it follow. */
+/* Read the member `cursor`. input_cursor reads it with a function of list.h. input_before reads a
+ * cursor that is a number: the page has only rows with lower numbers. */
 void input_cursor(input_reader *in, list_cursor *out,
                   bool (*read)(list_cursor *out, slice text, arena *memory));
 int64_t input_before(input_reader *in);

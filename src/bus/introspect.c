@@ -5,7 +5,7 @@
 #include "bus/describe.h"
 #include "base/errors.h"
 
-/* Returns the first index from `from` on that is not of this module. */
+/* Returns the index of the first ability, from index `from` on, that is not in this module. */
 static size_t module_end(slice module, size_t from)
 {
     const bus_ability *ability;
@@ -47,7 +47,8 @@ BUS_RENDERS(abilities)
     return CARDBOX_OK;
 }
 
-/* Returns the ability that the input names. NULL: there is none, and `err` is set. */
+/* Returns the ability whose id is the member abilityId of the input. Returns NULL and sets `err` if
+ * there is none. */
 static const bus_ability *named(const bus_call *call, cardbox_error *err)
 {
     slice token = scan_find(call->input, "abilityId").text;

@@ -1,6 +1,6 @@
 /*
  * ledger.c: the abilities of ldg:*, which save tasks, calls and messages one at a time and query
- * them. Texts are passed on as the JSON strings of the input.
+ * them. Contents, parameters and details are sent to PostgreSQL as the JSON strings of the input.
  */
 #include "bus/abilities.h"
 #include "base/errors.h"
@@ -8,7 +8,7 @@
 
 enum { QUERY_DEFAULT = 100 };
 
-/* The entity to save, as a batch of one. */
+/* The task, message or call to save, as a batch of one. */
 typedef struct saved_entity {
     ledger_batch batch;
     task_input task;
@@ -16,7 +16,7 @@ typedef struct saved_entity {
     call_input call;
 } saved_entity;
 
-/* Returns a reader for the object `name` of the input. */
+/* Returns a reader for the members of the object `name` in the input. */
 static input_reader enter_member(const input_reader *in, const char *name)
 {
     input_reader entity = *in;
@@ -32,7 +32,7 @@ static void finish_save(input_reader *in, const input_reader *entity, saved_enti
     in->call->wakes = ledger_may_wake(&saved->batch);
 }
 
-/* For all three entities. */
+/* Builds the statement of the three abilities that save. */
 BUS_BUILDS(ldg_save)
 {
     const saved_entity *saved = call->plan;
@@ -129,8 +129,8 @@ BUS_RENDERS(ldg_task_query)
 
 /* --- calls --- */
 
-/* Checks that a text is JSON. Workers save texts of models, which may not be JSON, so the
- * ledger does not check. */
+/* Checks that the decoded text of a member is JSON. The store does not check this, because workers
+ * save texts of models, which may not be JSON. */
 static void check_json(input_reader *in, const char *name)
 {
     slice text = input_text(in, name);

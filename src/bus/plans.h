@@ -1,6 +1,7 @@
 /*
- * plans.h: plans (see bus_call.plan) of abilities for which the store has no struct of parameters.
- * The server fills plans for the routes that answer with the output of an ability.
+ * plans.h: structs for plans (see bus_call.plan) of abilities for which the store has no struct of
+ * parameters. These structs are in a header because the server fills plans for the routes whose
+ * answer is the output of an ability.
  */
 #ifndef BUS_PLANS_H
 #define BUS_PLANS_H
@@ -15,19 +16,20 @@ typedef struct session_list {
     int64_t limit;
 } session_list;
 
-/* The abilities that read the tree of a session. */
+/* The plan of the abilities that read the tree of a session. */
 typedef struct tree_request {
-    session_page page;       /* limit: one row more than is returned */
-    const session_pages *of; /* the list, of those that read one */
-    session_path_read path;  /* also used to check that the session exists */
+    session_page page;       /* its limit is one more than the number of returned entries */
+    const session_pages *of; /* the list of entries to read; NULL: not a list */
+    session_path_read path;  /* the path to read; also checks whether the session exists */
     slice entry, other;      /* session:diff compares them */
 } tree_request;
 
-/* Prepares the plan of a call. `entry`: ptr NULL if the request has none. `limit`: the number of
- * entries that are returned. */
+/* Fills in the plan of a call and returns it. `entry` has ptr NULL if the request names no entry.
+ * `limit` is the maximum number of entries to return. */
 tree_request *tree_request_init(const bus_call *call, slice session, slice entry, int64_t limit);
 
-/* Reads the cursor of a list or a path. False: it is malformed, or the arena failed. */
+/* Reads the cursor of a list or a path. Returns false if the cursor is malformed, or if out of
+ * memory (then memory->failed). */
 bool tree_request_cursor(tree_request *plan, slice cursor, arena *memory);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * registry.c: the table of all abilities with their texts. To add one, write
- * src/bus/abilities/MODULE.NAME.json, its functions, and a row in the table of their file.
+ * registry.c: the table of all abilities with their texts. To add an ability, write
+ * src/bus/abilities/MODULE.NAME.json and the functions of the ability, and add a row to the table
+ * in the file of these functions.
  */
 #include "bus/abilities.h"
 

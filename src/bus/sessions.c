@@ -1,6 +1,5 @@
 /*
- * sessions.c: the most used abilities of sessions: the list, one session, and the context of an
- * entry.
+ * sessions.c: the abilities session:list, session:get and session:context.
  */
 #include "bus/abilities.h"
 #include "base/errors.h"

@@ -1,5 +1,5 @@
 /*
- * sessions_change.c: the abilities that create and change sessions, equal to the HTTP endpoints.
+ * sessions_change.c: the abilities that create, change and delete sessions.
  */
 #include <inttypes.h>
 #include "bus/abilities.h"
@@ -8,7 +8,8 @@
 
 /* --- create --- */
 
-/* Sets the header of a pi session: the given one, or one that is made from `cwd`. */
+/* Sets the dialect and the header of a new session. For the dialect pi, the header is the one in
+ * the input, or else one that is made, with `cwd` if that is given. */
 static cardbox_status take_header(session_create *create, input_reader *in)
 {
     arena *memory = in->call->memory;
@@ -40,7 +41,7 @@ BUS_READS(session_create)
 
 BUS_BUILDS_FROM_PLAN(session_create, session_create_params)
 
-/* {"session_id": begins the object. */
+/* Appends the beginning of an output object: {"session_id": and the id. */
 static void begin_object(buf *out, slice session)
 {
     buf_text(out, "{\"session_id\":");

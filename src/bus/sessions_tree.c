@@ -1,12 +1,12 @@
 /*
- * sessions_tree.c: the abilities that read a session's tree, equal to the HTTP endpoints. After an
- * empty result, a second statement checks that the session exists.
+ * sessions_tree.c: the abilities that read the tree of a session. If a list or an entry has no
+ * rows, a second statement checks whether the session and the entry exist.
  */
 #include "bus/abilities.h"
 #include "base/errors.h"
 #include "bus/plans.h"
 
-/* The list that an ability with this statement reads. NULL: it reads none. */
+/* Returns the list of entries that this statement reads. NULL: it reads no such list. */
 static const session_pages *pages_of(statement_id id)
 {
     static const session_pages *const ALL[] = {&SESSION_TREE, &SESSION_CHILDREN, &SESSION_LEAVES,
@@ -42,7 +42,8 @@ bool tree_request_cursor(tree_request *plan, slice cursor, arena *memory)
                             : session_pages_cursor(&plan->page, plan->of, cursor, memory);
 }
 
-/* Reads the members that all these inputs share. */
+/* Reads the members that the inputs of these abilities share: session_id, entry_id, limit and
+ * lines. */
 static tree_request *read_request(input_reader *in)
 {
     slice session = input_id(in, "session_id", SESSION_ID_MAX);
@@ -90,7 +91,7 @@ static cardbox_status render_existence(bus_call *call, const store_rows *rows, b
     session_path path;
     cardbox_status status = session_path_from_rows(&path, rows, &plan->path, call->memory, err);
     if (status == CARDBOX_OK &&
-        plan->of == NULL) /* the entry was added between the two statements */
+        plan->of == NULL) /* session:entry: the entry was added after the first statement */
         status = session_entry_not_found(plan->path.session, plan->path.entry, err);
     if (status == CARDBOX_OK)
         buf_text(out, "{\"entries\":[],\"next_cursor\":null}");

@@ -1,7 +1,7 @@
 /*
- * tasks.c: the abilities of task:*, which start, message and cancel tasks. An unknown or finished
- * task is an output and not an error, because the caller is often a model that has to read the
- * reason.
+ * tasks.c: the abilities of task:*, which start, message, cancel and list tasks. For task:send and
+ * task:cancel, an unknown or finished task is an output and not an error, because the caller is
+ * often a model that must read the reason.
  */
 #include "bus/abilities.h"
 #include "base/errors.h"
@@ -11,7 +11,8 @@ enum { ACTIVE_DEFAULT = 100 };
 
 /* --- spawn --- */
 
-/* The ids are made here, so that repeating the statement makes no second task. */
+/* The ids of the task and of its messages are made here, so that sending the statement again makes
+ * no second task. */
 BUS_READS(task_spawn)
 {
     task_spawn *spawn = in->call->plan;

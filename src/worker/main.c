@@ -23,7 +23,7 @@ enum {
     EXIT_USAGE = 2,
     TOOLS_FILE_MAX = 4 * 1024 * 1024,
     TOOLS_JSON_MAX = 8 * 1024 * 1024,
-    POOL_MOST = 16, /* most of the time tasks wait for models and tools, not for the database */
+    POOL_MOST = 16, /* connections for tasks, which mostly wait for models and tools */
     POOL_FOR_THREADS = 2,
     WAIT_NS = 20 * 1000 * 1000
 };
@@ -36,7 +36,7 @@ typedef struct worker {
     agent_shared shared;
     worker_pool pool;
     char dev_dsn[DEV_DSN_SIZE]; /* connection string of `cardbox dev` in ./var, if it is used */
-    char error[1024];           /* why the worker can't start */
+    char error[1024];           /* the reason why the worker can't start */
 } worker;
 
 static sigset_t signals_for_us(void)
@@ -49,16 +49,16 @@ static sigset_t signals_for_us(void)
     return all;
 }
 
-/* Tools run as the same user and could read the model's key and the database's password from
- * /proc. This prevents it, and core dumps too. */
+/* Prevents that tools, which run as the same user, read the model's key and the database's password
+ * from the worker's memory in /proc. Also prevents core dumps. */
 static void hide_memory(void)
 {
-#ifndef __SANITIZE_ADDRESS__ /* its leak checker traces the process */
+#ifndef __SANITIZE_ADDRESS__ /* the sanitizer's leak checker must trace the process */
     prctl(PR_SET_DUMPABLE, 0);
 #endif
 }
 
-/* Waits briefly. Returns true if SIGTERM or SIGINT arrived. */
+/* Waits for a signal, at most WAIT_NS. Returns true if SIGTERM or SIGINT arrived. */
 static bool has_signal(void)
 {
     const struct timespec wait = {.tv_nsec = WAIT_NS};
@@ -118,7 +118,8 @@ static bool open_database(worker *w, cardbox_options *options)
 
 /* --- the work --- */
 
-/* Logs schema keywords that the model gets but the worker does not check. */
+/* Logs keywords in the tools' schemas that are sent to the model but that the worker does not
+ * check. */
 static void log_unchecked(const tools *all)
 {
     for (size_t i = 0; i < all->count; i++) {
@@ -168,7 +169,7 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     signal(SIGPIPE, SIG_IGN);
-    pthread_sigmask(SIG_BLOCK, &waited_for, NULL); /* in all threads: this one waits for them */
+    pthread_sigmask(SIG_BLOCK, &waited_for, NULL); /* blocked here, awaited in has_signal() */
     json_object_seed(0);                           /* before threads start */
     hide_memory();
     tools_init(&w.tools);

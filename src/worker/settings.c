@@ -1,6 +1,6 @@
 /*
- * settings.c: the table of cardbox-worker's options, from which help, environment variables and
- * defaults are made.
+ * settings.c: the table of cardbox-worker's options, from which the help text and the names of
+ * environment variables are made; the defaults of the options, and checks of their values.
  */
 #include "worker/settings.h"
 #include <errno.h>
@@ -35,10 +35,10 @@ static const opt_spec SPECS[] = {
            "default HOST-PID",
            0, 0),
     OPTION("model-url", OPT_TEXT, model.url, "CARDBOX_MODEL_URL", "URL",
-           "base of an OpenAI-compatible API, such as http://127.0.0.1:8000/v1", 0, 0),
+           "base URL of an OpenAI-compatible API, such as http://127.0.0.1:8000/v1", 0, 0),
     OPTION("model", OPT_TEXT, model.name, "CARDBOX_MODEL", "NAME", "name of the model", 0, 0),
     OPTION("model-key-file", OPT_TEXT, model_key_file, "CARDBOX_MODEL_KEY_FILE", "FILE",
-           "file with the API's key, or set CARDBOX_MODEL_KEY; default none", 0, 0),
+           "file with the API's key, or set CARDBOX_MODEL_KEY; default no key", 0, 0),
     OPTION("model-connect-timeout-ms", OPT_INT, model.connect_ms,
            "CARDBOX_MODEL_CONNECT_TIMEOUT_MS", "MS",
            "maximum time until the model's server accepts a connection; default 10000", 1, HOUR_MS),
@@ -47,28 +47,26 @@ static const opt_spec SPECS[] = {
     OPTION("model-timeout-ms", OPT_INT, model.total_ms, "CARDBOX_MODEL_TIMEOUT_MS", "MS",
            "maximum duration of an answer of the model; default 600000", 1, HOUR_MS),
     OPTION("model-retries", OPT_INT, model.retries, "CARDBOX_MODEL_RETRIES", "N",
-           "retries after 429, 5xx, a lost connection or a broken stream; default 5", 0, 100),
+           "retries after 408, 429, 5xx, a lost connection or a broken stream; default 5", 0, 100),
     OPTION("model-retry-ms", OPT_INT, model.retry_ms, "CARDBOX_MODEL_RETRY_MS", "MS",
-           "delay before the first retry, doubled each time; default 1000", 1, HOUR_MS),
+           "maximum delay before the first retry, doubled each time; default 1000", 1, HOUR_MS),
     OPTION("tools", OPT_TEXT, tools, "CARDBOX_TOOLS", "FILE",
            "file with the commands and URLs that the model may call; default none", 0, 0),
     OPTION("allow-abilities", OPT_TEXT, allow, "CARDBOX_ALLOW_ABILITIES", "ABILITY,...",
            "abilities that the model may call, such as task:send; default none", 0, 0),
     OPTION("concurrency", OPT_INT, concurrency, "CARDBOX_CONCURRENCY", "N",
            "maximum number of tasks that run at once; default 8", 1, SETTINGS_CONCURRENCY_MAX),
-    OPTION(
-        "max-iterations", OPT_INT, max_iterations, "CARDBOX_MAX_ITERATIONS", "N",
-        "maximum number of calls of the model in one run of a task, which fails then; default 10",
-        1, 10000),
+    OPTION("max-iterations", OPT_INT, max_iterations, "CARDBOX_MAX_ITERATIONS", "N",
+           "number of answers of the model after which a running task fails; default 10", 1, 10000),
     OPTION("max-attempts", OPT_INT, max_attempts, "CARDBOX_MAX_ATTEMPTS", "N",
            "a task fails after this number of workers died while they ran it; default 3", 1, 1000),
     OPTION("lease-s", OPT_INT, lease_s, "CARDBOX_LEASE_S", "S",
            "time after which another worker continues the tasks of a worker that died; default 30",
            1, 3600),
     OPTION("poll-ms", OPT_INT, poll_ms, "CARDBOX_POLL_MS", "MS",
-           "interval of polling for tasks, in case a NOTIFY is lost; default 5000", 10, HOUR_MS),
+           "maximum interval of polling, in case a NOTIFY is lost; default 5000", 10, HOUR_MS),
     OPTION("drain-timeout-ms", OPT_INT, drain_timeout_ms, "CARDBOX_DRAIN_TIMEOUT_MS", "MS",
-           "time that running tasks have when the worker stops; default 25000", 0, HOUR_MS),
+           "time that running tasks have to end when the worker stops; default 25000", 0, HOUR_MS),
     OPTION("no-prepared-statements", OPT_FLAG, no_named_statements,
            "CARDBOX_NO_PREPARED_STATEMENTS", NULL, "for PgBouncer in transaction mode", 0, 0),
     OPTION("log-level", OPT_CHOICE, log_level, "CARDBOX_LOG_LEVEL", LOG_LEVEL_WORDS,
@@ -125,8 +123,8 @@ static bool has_project(const worker_settings *s, slice name)
     return false;
 }
 
-/* Splits the list of projects. A project that is named twice is used once, or its tasks would
- * be claimed twice. */
+/* Splits the list of projects. A project that is named twice is used once, because otherwise each
+ * claim would give it two shares. */
 static bool split_projects(worker_settings *s, char *error, size_t size)
 {
     for (const char *at = s->project; at != NULL; at = strchr(at, ',')) {
@@ -164,7 +162,8 @@ bool read_file(buf *out, const char *path, char *error, size_t size)
     return good;
 }
 
-/* Reads the key from its file or variable. White space around it is ignored. */
+/* Reads the key of the model's API from its file or environment variable. White space around the
+ * key is ignored. */
 static bool read_key(worker_settings *s, char *error, size_t size)
 {
     static const char BLANKS[] = " \t\r\n";
@@ -197,7 +196,7 @@ static bool check_settings(worker_settings *s, char *error, size_t size)
     if (!net_is_url(s->model.url))
         return format_reason(error, size, "--model-url must be an http or https URL, not \"%s\"",
                              s->model.url);
-    if (s->name == NULL) { /* workers that run at the same time need different names */
+    if (s->name == NULL) { /* workers that run at once need different names */
         gethostname(s->default_name, HOST_MAX);
         size_t len = strlen(s->default_name);
         format_line(s->default_name + len, sizeof(s->default_name) - len, "-%ld", (long)getpid());

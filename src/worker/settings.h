@@ -17,7 +17,7 @@ enum {
 typedef struct worker_settings {
     const char *dsn;
     const char *project; /* names separated by commas */
-    const char *name;    /* owner of the claimed tasks */
+    const char *name;    /* name of the worker, under which it claims tasks */
     model model;
     const char *model_key_file;
     const char *tools; /* path of the tools file; NULL: none */
@@ -35,16 +35,17 @@ typedef struct worker_settings {
     /* derived from the options */
     slice projects[SETTINGS_PROJECTS_MAX];
     size_t project_count;
-    char default_name[SETTINGS_NAME_MAX + 1]; /* made of host and process id */
+    char default_name[SETTINGS_NAME_MAX + 1]; /* host's name and process id; used without --name */
     char key[SETTINGS_KEY_MAX];
 } worker_settings;
 
 typedef enum settings_result { SETTINGS_WORK, SETTINGS_DONE, SETTINGS_WRONG } settings_result;
 
-/* Reads the settings, or executes --help or --version. Errors are printed to stderr. */
+/* Reads the settings, or executes --help or --version. After wrong usage, prints the error to
+ * stderr and returns SETTINGS_WRONG. */
 settings_result worker_settings_read(worker_settings *out, int argc, char **argv);
 
-/* Appends the contents of a file. If that fails, `error` has the reason. */
+/* Appends the contents of a file to `out`. Returns false on failure, with the reason in `error`. */
 bool read_file(buf *out, const char *path, char *error, size_t size);
 
 #endif

@@ -319,7 +319,7 @@ def test_a_result_that_the_ledger_refuses_is_a_failed_call():
     call, = project.calls(task)
     assert call["status"] == "failed" and call["end_message_id"], call
     assert json.loads(call["details"]) == {
-        "error": "its result is over the 67108864 bytes that the ledger keeps of one"}, call
+        "error": "its result is over the limit of 67108864 bytes in the ledger"}, call
 
 
 def test_iterations_are_bounded():

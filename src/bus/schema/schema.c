@@ -1,7 +1,7 @@
 /*
- * schema.c: checks a JSON Schema by the table of keywords when it is loaded, so that an unusable
- * rule is found then. Has the functions that checking schemas and checking values share: locations,
- * errors, types and references.
+ * schema.c: checks a JSON Schema itself, by the table of keywords, so that an invalid schema is
+ * found when it is loaded. Also contains the functions that checking schemas and checking values
+ * share: locations, errors, types and references.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 /* --- faults --- */
 
-/* Appends a name, plain or a string token, as a step of a JSON pointer. */
+/* Appends the name of a member, given as text or as a string token, as a step of a JSON pointer. */
 static void put_step(buf *out, slice key)
 {
     buf plain = BUF_INIT(CARDBOX_MESSAGE_SIZE);
@@ -129,7 +129,8 @@ bool schema_is_type(scan_value value, slice token)
 
 /* --- references --- */
 
-/* Reads one step of a JSON pointer, unescaped, to `name`. Returns false if it is invalid. */
+/* Reads the next step of a JSON pointer, and stores it unescaped in `name`. Returns false if the
+ * step is invalid, too long or percent-encoded. */
 static bool read_step(slice *rest, char *name, size_t size)
 {
     size_t len = 0;
@@ -153,7 +154,8 @@ static bool read_step(slice *rest, char *name, size_t size)
     return true;
 }
 
-/* Returns whether a member of a schema is a schema or a map of schemas. */
+/* Returns whether the value of the keyword `name` is a schema or a map of schemas. Sets `is_map` to
+ * true for a map. */
 static bool holds_schemas(const char *name, bool *is_map)
 {
     buf token = BUF_INIT(2048);
@@ -168,7 +170,7 @@ scan_value schema_resolve(scan_value root, slice token)
 {
     const scan_value none = {SCAN_NONE, {NULL, 0}};
     char name[256];
-    bool is_map = false; /* the next step is a key of the map */
+    bool is_map = false; /* `at` is a map of schemas: the next step is a key */
     buf text = BUF_INIT(1024);
     scan_value at = none;
     if (scan_decode(&text, token) && buf_ok(&text) && text.len > 0 && text.data[0] == '#') {
@@ -287,7 +289,7 @@ static bool check_argument(schema_run *run, schema_argument wanted, scan_value a
     return false;
 }
 
-/* Adds a name to the list, which is short, unless the list has it. */
+/* Adds the name of an unsupported keyword to the list, unless the list contains it. */
 static void note_unchecked(buf *list, slice key)
 {
     slice name = scan_inside(key), rest = buf_as_slice(list);
@@ -348,7 +350,7 @@ cardbox_status schema_check(buf *unchecked, slice schema, cardbox_error *err)
 
 bool schema_is_partial(scan_value root)
 {
-    buf unchecked = BUF_INIT(1); /* one name exceeds it */
+    buf unchecked = BUF_INIT(1); /* enough to see whether there is a name */
 
     schema_check(&unchecked, root.text, NULL);
     bool is_partial = !buf_ok(&unchecked) || unchecked.len > 0;

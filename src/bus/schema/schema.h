@@ -1,5 +1,6 @@
 /*
- * schema.h: checks values against the part of JSON Schema that tools use, and schemas themselves.
+ * schema.h: checks values against JSON Schemas, and checks the schemas themselves. Supports the
+ * part of JSON Schema that tools use.
  *
  * Keywords of values: type, enum, const, $ref within the schema ("#/$defs/x"), anyOf, allOf, oneOf.
  * Keywords of objects: properties, required, additionalProperties, minProperties, maxProperties.
@@ -7,8 +8,8 @@
  * Keywords of numbers: minimum, maximum, exclusiveMinimum, exclusiveMaximum. Annotations such as
  * format are accepted.
  *
- * They follow the rules common to 2020-12 and draft 7. `pattern` is not supported, because C's
- * regular expressions differ from those of JSON Schema.
+ * These keywords follow the rules that the versions 2020-12 and draft 7 share. `pattern` is not
+ * supported, because C's regular expressions differ from those of JSON Schema.
  */
 #ifndef BUS_SCHEMA_H
 #define BUS_SCHEMA_H
@@ -16,30 +17,33 @@
 #include "base/scan.h"
 #include "cardbox/status.h"
 
-/* Maximum levels of schemas, including references. It ends a schema that refers to itself. */
+/* Maximum depth of nested schemas, including references. This limit ends the recursion of a schema
+ * that refers to itself. */
 #define SCHEMA_DEPTH_MAX 64
 
-/* Maximum properties of one schema: a bit set records those seen. */
+/* Maximum number of properties of one schema. The validation records in a bit set which properties
+ * it has seen. */
 #define SCHEMA_PROPERTIES_MAX 256
 
-/* Maximum schema checks in one validation, because nested alternatives multiply. They take
- * about 50 ms, in which a server's loop does nothing else. The largest input of an ability,
- * 10,000 ids or 1,000 cards, needs a tenth of them. */
+/* Maximum number of checks of a value against a schema in one validation, because nested
+ * alternatives multiply. A server's loop is blocked for about 50 ms by this number of checks. The
+ * largest inputs of abilities, 10,000 ids or 1,000 cards, need about a tenth of this number. */
 #define SCHEMA_STEPS_MAX 100000
 
-/* Returns CARDBOX_OK if a text is a schema. Otherwise returns CARDBOX_INVALID with the location
- * and the error, or CARDBOX_TOO_LARGE if its JSON is nested too deeply. Keywords other than
- * those above are appended to `unchecked`, each once, separated by commas. */
+/* Returns CARDBOX_OK if a text is a valid schema. Otherwise returns CARDBOX_INVALID with the
+ * location and the error, or CARDBOX_TOO_LARGE if the JSON is nested too deeply. Appends the names
+ * of unsupported keywords to `unchecked`, each once, separated by commas. */
 cardbox_status schema_check(buf *unchecked, slice schema, cardbox_error *err);
 
-/* Maximum errors that are listed, and that are counted. At the second limit validation stops. */
+/* A validation lists at most SCHEMA_ERRORS_MAX errors and counts further ones. When SCHEMA_MORE_MAX
+ * further errors are counted, the validation stops. */
 #define SCHEMA_ERRORS_MAX 10
 #define SCHEMA_MORE_MAX   1000
 
 typedef struct schema_error {
     char pointer[208]; /* a JSON pointer; "": the whole value */
     char message[264]; /* the violated rule */
-    unsigned depth;    /* depth of the location */
+    unsigned depth;    /* number of steps in the pointer */
 } schema_error;
 
 typedef struct schema_errors {
@@ -48,10 +52,10 @@ typedef struct schema_errors {
 } schema_errors;
 
 /* Validates a value against a schema that schema_check has accepted. Returns CARDBOX_INVALID with
- * the errors in `out`, which may be NULL, and in the message. Missing members come first. A known
- * member that occurs twice is an error. If the schema has unchecked keywords, too much is accepted:
- * oneOf counts as anyOf, and additionalProperties beside patternProperties and items beside
- * prefixItems are ignored. */
+ * the errors in `out`, which may be NULL, and in the message. Missing members are reported first. A
+ * known member that occurs twice is an error. Unsupported keywords accept every value. In a schema
+ * with such keywords, oneOf accepts several matches, and additionalProperties beside
+ * patternProperties and items beside prefixItems are ignored. */
 cardbox_status schema_validate(schema_errors *out, scan_value schema, scan_value value,
                                cardbox_error *err);
 

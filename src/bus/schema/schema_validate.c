@@ -1,13 +1,13 @@
 /*
- * schema_validate.c: the keywords of JSON Schema as a table, with the functions that check them. A
- * keyword for another kind of value is satisfied, as the standard requires.
+ * schema_validate.c: the table of the keywords of JSON Schema, and the functions that check them.
+ * As the standard requires, a value satisfies a keyword that is for values of another type.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include "bus/schema/schema_internal.h"
 #include "base/errors.h"
 
-/* Bytes of a value or name that a message shows. */
+/* Maximum bytes of a value or a name that a message shows. */
 enum { SHOWN_MAX = 100 };
 
 /* One keyword of a schema and the value that it restricts. */
@@ -21,7 +21,8 @@ typedef struct keyword_check {
 static bool validate(schema_run *run, scan_value schema, scan_value value,
                      const schema_location *at);
 
-/* Returns whether the check continues after a member or an element. */
+/* Returns whether the next member or element is checked too. `is_valid` is false if a violation was
+ * found before. */
 static bool may_continue(const schema_run *run, bool is_valid)
 {
     return is_valid || (run->all && *run->steps > 0 && run->errors->more < SCHEMA_MORE_MAX);
@@ -66,8 +67,8 @@ static bool holds_const(const keyword_check *c)
 
 /* --- objects --- */
 
-/* Returns the property that a string token names, and its index. If there is none, `index`
- * receives the number of properties. */
+/* Returns the member of an object whose name equals a string token, and its index. If there is
+ * none, returns SCAN_NONE, and `index` receives the number of members. */
 static scan_value find_property(scan_value properties, slice token, size_t *index)
 {
     slice key;
@@ -79,7 +80,7 @@ static scan_value find_property(scan_value properties, slice token, size_t *inde
     return (scan_value){SCAN_NONE, {NULL, 0}};
 }
 
-/* Rejects an unknown member. The message lists the known ones, shortened. */
+/* Rejects an unknown member. The message lists as many of the known members as fit. */
 static bool refuse_unknown(schema_run *run, scan_value properties, const schema_location *at)
 {
     char known[2 * SHOWN_MAX];
@@ -99,8 +100,8 @@ static bool refuse_unknown(schema_run *run, scan_value properties, const schema_
     return schema_refuse(run, at, "is not known here (known: %s)", known);
 }
 
-/* Checks each member against its property or, if it has none, against `additional`. Rejects
- * repeated members. */
+/* Checks each member against the schema of its property or, if it has none, against `additional`.
+ * Rejects a property that occurs more than once. */
 static bool check_members(schema_run *run, scan_value properties, scan_value additional,
                           scan_value value, const schema_location *at)
 {
@@ -128,7 +129,9 @@ static bool check_members(schema_run *run, scan_value properties, scan_value add
     return is_valid;
 }
 
-/* patternProperties are not checked: any other member may match one of them. */
+/* Returns the schema of additional members. SCAN_NONE: there is no such schema, or there are
+ * patternProperties. patternProperties are not supported, and any additional member may match one
+ * of them. */
 static scan_value additional_of(scan_value schema)
 {
     if (scan_find(schema, "patternProperties").kind != SCAN_NONE)
@@ -141,7 +144,8 @@ static bool holds_properties(const keyword_check *c)
     return check_members(c->run, c->argument, additional_of(c->schema), c->value, c->at);
 }
 
-/* If the schema has properties, holds_properties checks the additional ones too. */
+/* Checks additionalProperties. If the schema has properties, holds_properties has checked the
+ * additional members too. */
 static bool holds_additional(const keyword_check *c)
 {
     const scan_value none = {SCAN_NONE, {NULL, 0}};
@@ -205,10 +209,10 @@ static bool holds_items(const keyword_check *c)
     size_t index = 0;
     bool is_valid = true;
     if (scan_find(c->schema, "prefixItems").kind != SCAN_NONE)
-        return true; /* not checked, so it is unknown which items are the rest */
+        return true; /* prefixItems is not supported; `items` restricts only the items after it */
     if (most.kind != SCAN_NONE &&
         !holds_count(&(keyword_check){c->run, max_items, c->schema, most, c->value, c->at}))
-        return false; /* too long: its items are not checked */
+        return false; /* the array is too long, so its items are not checked */
     for (scan_walk walk = scan_enter(c->value); c->value.kind == SCAN_ARRAY &&
                                                 may_continue(c->run, is_valid) &&
                                                 scan_element(&walk, &item);) {
@@ -230,7 +234,7 @@ static bool holds_all_of(const keyword_check *c)
 }
 
 /* Counts the alternatives that a value satisfies. `nearest` receives the violation at the deepest
- * location: most likely that alternative was meant. */
+ * location, because most likely the alternative with that violation was meant. */
 static size_t count_matches(const keyword_check *c, schema_errors *nearest)
 {
     scan_value item;
@@ -341,8 +345,9 @@ const schema_keyword *schema_keyword_find(slice token)
     return NULL;
 }
 
-/* Checks `required` first: an unknown member is often a missing one under another name. After a
- * violation of the value itself its members are not checked. */
+/* Checks all keywords of a schema, in the order of the schema but `required` first, because an
+ * unknown member is often a required one under a wrong name. After the first keyword that is
+ * violated, except `required`, no more are checked. */
 static bool validate_keywords(schema_run *run, scan_value schema, scan_value value,
                               const schema_location *at)
 {
@@ -388,7 +393,7 @@ cardbox_status schema_validate(schema_errors *out, scan_value schema, scan_value
     bool is_valid = validate(&run, schema, value, &top);
     if (steps > 0 && is_valid)
         return CARDBOX_OK;
-    if (steps == 0) { /* the violations so far may be those of another alternative */
+    if (steps == 0) { /* the violations found so far may be wrong */
         errors->count = errors->more = 0;
         schema_refuse(&run, &top, "needs over %d steps to check, send less at once",
                       SCHEMA_STEPS_MAX);

@@ -1,7 +1,7 @@
 /*
- * check.c: checks content by the table of classes and writes its stored form, in one pass. It does
- * not know classes by name. The one rule between two fields (of a tool's result) is a flag in the
- * table.
+ * check.c: checks content by the table of classes and writes its stored form, in one pass. The code
+ * names no class: the one rule that relates two fields (status and error of a ToolResultContent) is
+ * the flag is_result in the table.
  */
 #include "model/content/class.h"
 
@@ -13,15 +13,16 @@
 
 typedef struct checker {
     buf *out;
-    buf scratch; /* decoded strings, one at a time */
+    buf scratch; /* one decoded string at a time */
     content_error *error;
 } checker;
 
-/* The table nests classes at most three deep (files, a file, its preview). This bounds the
- * recursion for any content. */
+/* The recursion is at most three levels deep for any content, because the table of classes nests no
+ * deeper: a MultiFileContent, a file in it, the preview of the file. */
 static bool put_object(checker *c, const content_class *class, scan_value object);
 
-/* --- errors: the innermost function adds the problem, each caller adds its part of the path --- */
+/* --- errors: the innermost function writes the message, and each caller puts its step before the
+ * path --- */
 
 __attribute__((format(printf, 2, 3))) static bool refuse(checker *c, const char *format, ...)
 {
@@ -38,7 +39,7 @@ static bool refuse_kind(checker *c, const char *wanted, scan_value value)
     return refuse(c, "must be %s, not %s", wanted, scan_kind_name(value.kind));
 }
 
-/* Puts a step, "name" or "[0]", before the path of the error. */
+/* Puts a step, such as "name" or "[0]", before the path in the error. Always returns false. */
 static bool at_step(checker *c, const char *step)
 {
     char path[CONTENT_PATH_SIZE];
@@ -52,7 +53,8 @@ static bool at_step(checker *c, const char *step)
 
 /* --- single values --- */
 
-/* Decodes a string into the scratch buffer. False: it has characters that UTF-8 can't represent. */
+/* Decodes a string token into the scratch buffer. Returns false if the string contains \u0000 or
+ * half a surrogate pair. */
 static bool decode(checker *c, slice token)
 {
     buf_reset(&c->scratch, CARDBOX_CONTENT_MAX);
@@ -159,7 +161,8 @@ static bool put_elements(checker *c, const content_field *field, scan_value arra
     return true;
 }
 
-/* The kind of JSON value for each kind of field. SCAN_NONE: checked elsewhere. */
+/* The kind of JSON value that each kind of field requires. SCAN_NONE: put_value() checks it or
+ * accepts any value. */
 static const struct {
     scan_kind takes;
     const char *wanted;
@@ -227,8 +230,9 @@ static bool put_field(checker *c, const content_field *field, scan_value value)
     return true;
 }
 
-/* Reads the values of an object's fields, in the order of the class. If a member occurs twice, the
- * last one counts. True: there are members that the class does not know. */
+/* Stores the values of an object's members at the index of their field in the class. If a member
+ * occurs twice, the last one counts. Returns true if the object has members that the class does not
+ * know. */
 static bool read_fields(scan_value values[CONTENT_FIELDS_MAX], const content_class *class,
                         scan_value object)
 {
@@ -246,8 +250,8 @@ static bool read_fields(scan_value values[CONTENT_FIELDS_MAX], const content_cla
     return unknown;
 }
 
-/* A tool's result has an error exactly if its status is not success. The fields themselves have
- * been checked. */
+/* Checks that a ToolResultContent has an error if its status is not success, and none otherwise.
+ * The two fields have been checked on their own before. */
 static bool result_fits(checker *c, const content_class *class, const scan_value *values)
 {
     scan_value status = values[content_field_named(class, "status")];

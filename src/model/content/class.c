@@ -1,5 +1,5 @@
 /*
- * class.c: the table of content classes. A new class or field is a row here.
+ * class.c: the table of content classes. A new class or field needs only a row here.
  */
 #include "model/content/class.h"
 
@@ -64,7 +64,7 @@ static const content_field tool_result_fields[] = {
     {.name = "error", .kind = CONTENT_PART, .part = &result_error},
     {.name = NULL}};
 
-/* The first fields of every file class. */
+/* The fields that every file class begins with. */
 #define FILE_FIELDS                                                                                \
     {.name = "uri", .kind = CONTENT_URI, .rules = REQUIRED},                                       \
         {.name = "checksum", .kind = CONTENT_STRING, .rules = REQUIRED | CONTENT_NOT_EMPTY},       \
@@ -127,8 +127,8 @@ static const content_class classes[] = {
 
 #define CLASS_COUNT (sizeof classes / sizeof *classes)
 
-/* Returns the last member "__type__". If it is the first member and the only one of that name,
- * `rest` receives the members after it; otherwise {NULL, 0}. */
+/* Returns the last member "__type__" of an object. If it is the first member, and other members but
+ * no second "__type__" follow, `rest` receives the text of these members; otherwise {NULL, 0}. */
 static scan_value find_tag(scan_value content, slice *rest)
 {
     const slice name = SLICE("__type__");

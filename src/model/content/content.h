@@ -7,12 +7,13 @@
 
 #include "base/scan.h"
 
-/* More than the bytes of the longest path, "files[4294967295].preview.source_frame_ts", and of the
- * longest message, with a NUL. */
+/* Sizes of the two buffers of a content_error. The longest path is
+ * "files[N].preview.source_frame_ts". Paths and messages, with a NUL, are shorter than these sizes.
+ */
 #define CONTENT_PATH_SIZE    128
 #define CONTENT_MESSAGE_SIZE 128
 
-/* The rule of its class that content violates. */
+/* Describes the rule that a content violates. */
 typedef struct content_error {
     const char *class_name;             /* static: the class of the whole content */
     char field[CONTENT_PATH_SIZE];      /* "text", "fields[1].name", "files[0].preview.uri" */
@@ -20,24 +21,25 @@ typedef struct content_error {
                                          */
 } content_error;
 
-/* Returns the name of the class in "__type__"; NULL: no known class. Static text. */
+/* Returns the name of the class in "__type__" as static text; NULL if it is not a known class. */
 const char *content_class_of(scan_value content);
 
-/* Like content_class_of. If "__type__" is the first member, and the only one of that name,
- * `rest` receives the members after it; otherwise {NULL, 0}. */
+/* Like content_class_of. If "__type__" is the first member, and other members but no second
+ * "__type__" follow, `rest` receives the text from the next key to the closing brace; otherwise
+ * {NULL, 0}. */
 const char *content_class_and_rest(scan_value content, slice *rest);
 
 /* Checks content that scan_check accepted, and appends its stored form: "__type__", then all fields
  * of the class (null or the default if unset), then unknown members. If a name occurs twice, its
  * last member is kept. Numbers and strings keep their bytes, but some strings are trimmed and times
- * become UTC. Content of no known class is appended unchanged. Returns false for an error: ignore
- * the buffer. Otherwise check buf_ok for memory and size. */
+ * become UTC. Content of no known class is appended unchanged. Returns false if the content
+ * violates a rule: then ignore the buffer. Otherwise check buf_ok. */
 bool content_normalise(buf *out, slice content, content_error *error);
 
 /*
- * Appends content that scan_check accepted as plain text, valid UTF-8. This is a text, a bare
- * string, the uris of files (one a line), or the JSON of a JsonContent's data or of a schema's
- * fields. Other content, and content that breaks a rule of its class, becomes compact JSON. NUL and
+ * Appends content that scan_check accepted as plain text, in valid UTF-8. A TextContent or a string
+ * becomes its text, files become their uris (one a line). All else becomes compact JSON: of a
+ * JsonContent only its data, of a FieldsSchemaContent only its fields. In decoded strings, NUL and
  * half a surrogate pair become U+FFFD.
  */
 void content_text(buf *out, slice content);

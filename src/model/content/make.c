@@ -1,6 +1,6 @@
 /*
- * make.c: the public constructors of content. They write their arguments as JSON, which then passes
- * the check for all content.
+ * make.c: the public constructors of content. They write their arguments as JSON, and then check it
+ * like JSON that a caller passes.
  */
 #include <cardbox/content.h>
 #include <cardbox/limits.h>
@@ -17,7 +17,8 @@ void cardbox_free(void *text)
     free(text);
 }
 
-/* Content that is being built. After the first failure, every further call does nothing. */
+/* Content that is being built. `status` keeps the first failure, after which no more values are
+ * checked. */
 typedef struct maker {
     buf json;
     cardbox_status status;
@@ -31,7 +32,8 @@ static maker maker_start(const char *class_name, cardbox_error *err)
     return m;
 }
 
-/* Checks one JSON text from the caller. `what` names it in the message. */
+/* Checks the size and the syntax of one JSON text from the caller. `what` is its name in the error
+ * message. */
 static cardbox_status check_json(slice json, const char *what, cardbox_error *err)
 {
     scan_error fault = {0, NULL, false};
@@ -43,7 +45,8 @@ static cardbox_status check_json(slice json, const char *what, cardbox_error *er
     return error_json(err, what, &fault);
 }
 
-/* Checks JSON by its class and returns its stored form. */
+/* Checks JSON by its class. If `out` is not NULL, it receives the stored form, which the caller
+ * frees with cardbox_free. */
 static cardbox_status give_checked(char **out, slice json, cardbox_error *err)
 {
     content_error fault;
@@ -92,9 +95,9 @@ static cardbox_status maker_finish(char **out, maker *m)
     return m->status;
 }
 
-/* --- members. NULL is left out; the check then finds a missing or unset member --- */
+/* --- members. A NULL argument adds no member; give_checked() finds missing required ones --- */
 
-/* The token of a text that the caller gave. */
+/* Appends the caller's text as a JSON string. */
 static void put_text(maker *m, const char *name, const char *text)
 {
     if (m->status != CARDBOX_OK)
@@ -127,7 +130,7 @@ static void add_json(maker *m, const char *name, const char *json)
     buf_text(&m->json, json);
 }
 
-/* --- one constructor a class --- */
+/* --- one constructor for each class --- */
 
 cardbox_status cardbox_text_content(char **out, const char *text, cardbox_error *err)
 {
@@ -151,8 +154,8 @@ cardbox_status cardbox_fields_content(char **out, const cardbox_field *fields, s
     maker m = maker_start("FieldsSchemaContent", err);
     buf_text(&m.json, ",\"fields\":[");
     for (size_t i = 0; i < count && m.status == CARDBOX_OK && buf_ok(&m.json); i++) {
-        /* The description is first, because it always has a value: the name may then be left
-         * out. */
+        /* The description comes first because it always has a value, so the comma before the name
+         * is right even if the name is NULL and left out. */
         buf_text(&m.json, i > 0 ? ",{\"description\":" : "{\"description\":");
         put_text(&m, "description", fields[i].description ? fields[i].description : "");
         add_text(&m, "name", fields[i].name);
@@ -197,13 +200,13 @@ cardbox_status cardbox_tool_result_content(char **out, const char *status,
 
 typedef enum member_kind {
     MEMBER_TEXT,     /* const char *, NULL: unset */
-    MEMBER_JSON,     /* the same, JSON text */
+    MEMBER_JSON,     /* const char *, JSON text; NULL: unset */
     MEMBER_COUNT,    /* int64_t, negative: unset */
     MEMBER_POSITIVE, /* int64_t, 0: unset */
     MEMBER_SECONDS   /* double, 0: unset */
 } member_kind;
 
-/* The members of cardbox_file, each called like its field. */
+/* The members of cardbox_file. Each has the name of the JSON field that it becomes. */
 static const struct file_member {
     const char *name;
     member_kind kind;
@@ -225,7 +228,7 @@ static const struct file_member {
     {"bitrate", MEMBER_POSITIVE, offsetof(cardbox_file, bitrate)},
 };
 
-/* The shortest digits that give the same number back. */
+/* Appends a number with 15 digits, or with 16 or 17 if fewer do not parse to the same double. */
 static void put_seconds(maker *m, double seconds)
 {
     char text[64];
@@ -238,7 +241,8 @@ static void put_seconds(maker *m, double seconds)
         if (!(strtod(text, NULL) < seconds) && !(strtod(text, NULL) > seconds))
             break;
     }
-    /* The decimal point may be another sign, of several bytes, in the program's locale. */
+    /* In the program's locale, the decimal separator may be another character than a point, of
+     * several bytes. */
     size_t sign = strspn(text, "-0123456789");
     size_t rest = sign + strcspn(text + sign, "-+0123456789e");
     buf_add(&m->json, text, sign);
@@ -247,7 +251,7 @@ static void put_seconds(maker *m, double seconds)
     buf_text(&m->json, text + rest);
 }
 
-/* Adds a member, if it is set. */
+/* Adds a member of a file if it is set. */
 static void add_member(maker *m, const struct file_member *member, const cardbox_file *file)
 {
     const void *at = (const char *)file + member->offset;
@@ -290,7 +294,8 @@ static const char *const file_class_names[] = {
     [CARDBOX_FILE_AUDIO] = "AudioFileContent",
 };
 
-/* The class of a file that can be read; NULL after setting `err`. */
+/* Returns the content class of a file. Returns NULL and sets `err` if `file` is NULL, not
+ * initialised, or of an unknown kind. */
 static const content_class *class_of_file(const cardbox_file *file, cardbox_error *err)
 {
     size_t kinds = sizeof file_class_names / sizeof *file_class_names;
@@ -307,7 +312,8 @@ static const content_class *class_of_file(const cardbox_file *file, cardbox_erro
     return NULL;
 }
 
-/* The members of a file after its "__type__". */
+/* Adds the members of a file after its "__type__". Fails if a set member is no field of the class.
+ */
 static void add_file_members(maker *m, const content_class *class, const cardbox_file *file)
 {
     size_t count = sizeof file_members / sizeof *file_members;

@@ -1,6 +1,6 @@
 /*
- * value.c: checks of single values: characters of a string token, white space, URIs, the sign of a
- * number.
+ * value.c: functions for single values: the characters of a string token, white space, uris, the
+ * sign of a number.
  */
 #include "model/content/class.h"
 
@@ -55,7 +55,7 @@ slice content_trim(slice inside)
     return start ? (slice){start, (size_t)(end - start)} : (slice){inside.ptr, 0};
 }
 
-/* Returns whether a character is invisible: a control, or in Unicode's
+/* Returns true for a character that is invisible: a control character or one of Unicode's
  * Default_Ignorable_Code_Point. */
 static bool is_invisible(uint32_t c)
 {
@@ -104,11 +104,12 @@ int content_compare(slice a, slice b)
 /* --- uris --- */
 
 typedef struct uri_parts {
-    slice host; /* without user and port */
-    slice path; /* with its first slash, without query and fragment */
+    slice host; /* host name only, without user and port */
+    slice path; /* path with its leading slash, without query and fragment */
 } uri_parts;
 
-/* The bytes of `text` before the first of `ends`, or all of it. */
+/* Returns the number of bytes before the first byte of `text` that is in `ends`, or the length of
+ * `text`. */
 static size_t length_until(slice text, const char *ends)
 {
     size_t n = 0;
@@ -166,7 +167,8 @@ static bool has_control(slice text)
 
 bool content_uri_fits(slice uri, const char **must)
 {
-    /* A line feed would also break the plain text of several files, one a line. */
+    /* A line feed in a uri would also break the plain text of a MultiFileContent, which has one uri
+     * a line. */
     *must = "must not hold control characters";
     if (has_control(uri))
         return false;

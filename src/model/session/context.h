@@ -9,24 +9,26 @@
 #include "cardbox/context.h"
 #include "model/session/message.h"
 
-/* Maximum bytes of a written context: some models accept ten million tokens. */
+/* Maximum bytes of a written context. Some models accept ten million tokens. */
 #define CONTEXT_BYTES_MAX ((size_t)256 * 1024 * 1024)
 
 /*
- * Maximum bytes of the entries or cards of a context in a server. Building it blocks a thread for
- * about a tenth of a second. Anthropic's API accepts requests of 32 MB.
+ * Maximum bytes of the entries or cards from which the server or an ability builds a context.
+ * Building a context of this size blocks a thread for about a tenth of a second. Anthropic's API
+ * accepts requests of 32 MB.
  */
 #define CONTEXT_INPUT_MAX ((size_t)32 * 1024 * 1024)
 
 /*
- * Builds the context of the last entry of `path`, which begins at a root. `header` may be NULL.
- * With `repair`, calls and results are paired (rule 4). The slices point into the entries and into
- * `memory`. Returns false if out of memory.
+ * Builds the context of the last entry of `path`. The path begins at a root. `header`, the header
+ * of the session, may be NULL. With `repair`, calls and results are paired, see context_pair. The
+ * slices point into the entries and into `memory`. Returns false if out of memory.
  */
 bool context_of_path(context *out, const session_header *header, const session_entry *const *path,
                      size_t count, bool repair, arena *memory);
 
-/* Builds the context of a box from its cards in box order. The caller leaves out missing cards. */
+/* Builds the context of a box from its cards in the order of the box. `cards` must not contain
+ * cards that are missing in the store. */
 bool context_of_cards(context *out, const context_card *cards, size_t count, bool repair,
                       arena *memory);
 
@@ -43,7 +45,8 @@ typedef struct context_request {
     bool repair;
 } context_request;
 
-/* XXH3, 128 bits, big-endian. It detects accidental differences, not forged ones. */
+/* The digest of a prefix of a context: XXH3 with 128 bits, big-endian. It detects accidental
+ * differences, not forged ones. */
 typedef struct context_digest {
     unsigned char bytes[16];
 } context_digest;
@@ -51,27 +54,30 @@ typedef struct context_digest {
 /* A written context. Anthropic's API gets the system text separately. */
 typedef struct context_output {
     buf messages;
-    buf system; /* a JSON array; empty: there is none, or the format has none */
-    /* One for each message: the digest of the system text and of all messages up to this one. */
+    buf system; /* the system text as a JSON array; empty: none, or it is in `messages` */
+    /* One digest for each message. The digest of a message covers the system text and all messages
+     * up to and including that one. */
     context_digest *digests;
     size_t count; /* number of messages, and of digests */
 } context_output;
 
 /*
- * Writes a context. If it was repaired, content that the API of the format rejects is left out or
- * replaced too: messages without content, blank texts, unpaired surrogates. These repairs are added
- * to ctx->repairs, so write a context only once. Returns false if out of memory or over
- * CONTEXT_BYTES_MAX. The caller frees `out` in all cases.
+ * Writes a context. If the context was built with `repair`, content that the API of the format
+ * rejects is left out or replaced: messages without content, blank texts, unpaired surrogates. Most
+ * of these repairs are added to ctx->repairs, so write a context only once. Returns false if out of
+ * memory, or if the messages or the system text exceed ctx->most bytes. The caller frees `out` in
+ * all cases.
  */
 bool context_write(context_output *out, context *ctx, cardbox_format format);
 
 void context_output_free(context_output *output);
 
-/* Returns the index of the first message that differs, or the length of the shorter context. */
+/* Compares the digests of two contexts. Returns the index of the first message that differs, or the
+ * number of messages of the shorter context. */
 size_t context_first_difference(const context_digest *a, size_t a_count, const context_digest *b,
                                 size_t b_count);
 
-/* 32 lower-case hexadecimal digits and a NUL. */
+/* Writes a digest as 32 lower-case hexadecimal digits and a NUL. */
 void context_digest_text(char out[33], const context_digest *digest);
 
 /* Appends the report of a written context as members of a JSON object: messages_before,

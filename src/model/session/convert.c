@@ -1,22 +1,23 @@
 /*
- * convert.c: converts the entries of a session one by one. A line that contains an original line is
- * restored if converting the original again makes the same line. Otherwise, for example after an
- * edit, the line itself is converted.
+ * convert.c: converts the entries of a session one by one. A line that was converted before
+ * contains its original line. If converting this original again makes the same line, the original
+ * is written. Otherwise, for example after an edit, the line itself is converted.
  */
 #include "model/session/convert_internal.h"
 
-/* Additional nesting of a converted value: a tool's params become the arguments of a block. */
+/* Levels of nesting that a conversion can add to a value: the params of a plain "tool" entry become
+ * the arguments of a block of a message. */
 enum { LEVELS_ADDED = 3 };
 
 typedef struct conversion {
     buf *out;
     const session_item *items;
     size_t count;
-    string_map calls; /* index in `names` of a call's tool */
+    string_map calls; /* by call id: the index in `names` of the tool's name */
     slice *names;     /* JSON */
     size_t name_count, name_capacity;
-    size_t not_in_context; /* entries that lose content of the context */
-    session_position at;   /* the position in the written file */
+    size_t not_in_context; /* number of entries without a full counterpart */
+    session_position at;   /* the current position in the file that is written */
     arena *memory;
 } conversion;
 
@@ -53,8 +54,9 @@ void convert_put_original(buf *out, slice text)
 
 /* --- lines that were converted before --- */
 
-/* Reads the original line in a converted one, with the id of the converted line. Returns false
- * if there is none, or out of memory. */
+/* Reads the original entry from the member of a converted line that contains it. An original
+ * without an id gets `id`, the id of the converted line. Returns false if the member contains no
+ * entry, or if out of memory. */
 static bool read_original(session_entry *out, scan_value original, slice id, arena *memory)
 {
     session_line line;
@@ -71,7 +73,8 @@ static bool read_original(session_entry *out, scan_value original, slice id, are
     return true;
 }
 
-/* Writes an original line. */
+/* Writes the original line of an entry. Its id, parent and first kept entry are added if a reader
+ * would otherwise find other ones at this position. */
 static void write_original(conversion *c, const session_item *item)
 {
     const session_entry *entry = item->entry;
@@ -90,7 +93,7 @@ static void write_original(conversion *c, const session_item *item)
     session_position_entry(&c->at, entry->id);
 }
 
-/* Frees a converted line. Returns true if it was `text` with a newline. */
+/* Frees a converted line. Returns true if the line was equal to `text` with a newline. */
 static bool end_comparison(buf *made, slice text)
 {
     bool is_same =
@@ -111,7 +114,8 @@ static bool restore_pi(conversion *c, const session_item *item)
     session_pick(item->entry->value, NAMES, found, 2);
     if (!read_original(&entry, found[0], item->entry->id, c->memory))
         return false;
-    /* If the original compaction has an index, the converted line has the entry's id. */
+    /* If the original compaction names its first kept entry by an index, the converted line
+     * contains the id of that entry. */
     if (entry.target.kind == SCAN_NUMBER && found[1].kind != SCAN_NONE)
         session_text_of(&entry.first_kept, found[1], c->memory);
     convert_to_plain(&again, &original, item->entry->id, c->memory);
@@ -121,8 +125,8 @@ static bool restore_pi(conversion *c, const session_item *item)
     return true;
 }
 
-/* Restores the plain entries that one line of pi was made of: a run, each the parent of the next.
- */
+/* Restores the plain entries that one line of pi was made from; each is the parent of the next.
+ * Returns false, with nothing written, if the line contains no such entries or was edited. */
 static bool restore_plain(conversion *c, const session_item *item)
 {
     scan_value originals = scan_find(item->entry->value, "plain"), original;
@@ -149,7 +153,8 @@ static bool restore_plain(conversion *c, const session_item *item)
     return ok;
 }
 
-/* Counts an entry without a counterpart, unless its type is never part of a context. */
+/* Counts an entry without a full counterpart, unless it is a "custom" or "metadata" entry, which no
+ * model reads. */
 static void count_not_in_context(conversion *c, const session_entry *entry)
 {
     c->not_in_context += entry->kind != SESSION_CUSTOM && entry->kind != SESSION_PLAIN_METADATA;
@@ -157,11 +162,12 @@ static void count_not_in_context(conversion *c, const session_entry *entry)
 
 /* --- pi to plain --- */
 
-/* Written for a file without a header, so that converting it back makes no header. */
+/* Stands for the missing header of a pi file in the converted file, so that converting back makes
+ * no header. */
 static const session_header NO_HEADER = {.text = {"null", 4}, .id = {"", 0}};
 
-/* Returns whether the meaning of any entry depends on the lines before it: it has no id, or its
- * compaction has an index. */
+/* Returns whether any entry depends on its line number: an entry without an id, or a compaction
+ * that names its first kept entry by an index. */
 static bool any_depends_on_position(const conversion *c)
 {
     for (size_t i = 0; i < c->count; i++) {
@@ -199,9 +205,10 @@ static void pi_to_plain(conversion *c, const session_header *header)
 
 /* --- plain to pi --- */
 
-/* Returns how many entries from `at` on become one message: an assistant's or a tool's, and the
- * tools that follow it, each as the only child of the one before. All but the last need their
- * own ids, because the message gets the id of the last. */
+/* Returns how many plain entries from index `at` on become one message of pi: an "assistant" or
+ * "tool" entry, and the "tool" entries directly after it. Each of these "tool" entries must be the
+ * only child of the entry before, which must have an id in its line and no label. The message gets
+ * the id of the last entry. */
 static size_t run_length(const conversion *c, size_t at)
 {
     const session_item *items = c->items;
@@ -231,7 +238,8 @@ static void add_call_name(conversion *c, scan_value id, scan_value name)
     string_map_set(&c->calls, call, (uint32_t)c->name_count++);
 }
 
-/* Keeps the tool names of calls, for results that contain only the id of the call. */
+/* Stores the tool names of an entry's calls by call id, because a plain "tool_result" entry
+ * contains only the id of its call. */
 static void add_call_names(conversion *c, const session_entry *entry)
 {
     static const char *const NAMES[] = {"id", "name"};
@@ -248,7 +256,8 @@ static void add_call_names(conversion *c, const session_entry *entry)
     }
 }
 
-/* Returns the tool's name for a result. */
+/* Returns the tool's name, as JSON, for a plain "tool_result" entry; empty if its call is unknown,
+ * and for other entries. */
 static slice name_of(const conversion *c, const session_entry *entry)
 {
     uint32_t at = STRING_MAP_NONE;
@@ -260,8 +269,9 @@ static slice name_of(const conversion *c, const session_entry *entry)
     return at != STRING_MAP_NONE ? c->names[at] : (slice){"", 0};
 }
 
-/* Restores the header that was converted to the first entry, or no header if the file had none.
- * Returns false if the first entry is no converted header. */
+/* Restores the header of pi from the first entry, if that is a converted header. Writes nothing if
+ * the entry stands for a missing header. Returns false if the first entry is no converted header.
+ */
 static bool restore_header(conversion *c)
 {
     scan_value original = scan_find(c->items[0].entry->value, "pi");
@@ -313,7 +323,8 @@ static void plain_to_pi(conversion *c, slice session_id)
     }
 }
 
-/* Returns the entries of the tree. NULL: out of memory. */
+/* Returns the entries in the tree of a file, and their number in `count`. Returns NULL if out of
+ * memory. */
 static session_item *items_of(const session_file *file, size_t *count, arena *memory)
 {
     const session_tree *tree = &file->tree;

@@ -1,5 +1,6 @@
 /*
- * convert_internal.h: shared by the convert*.c files: the writers of both directions.
+ * convert_internal.h: declarations that the convert*.c files share: functions that write entries in
+ * the other dialect.
  */
 #ifndef MODEL_CONVERT_INTERNAL_H
 #define MODEL_CONVERT_INTERNAL_H
@@ -14,34 +15,35 @@ typedef struct session_item {
     uint32_t uses; /* number of its children and of labels for it */
 } session_item;
 
-/* Returns whether a text is nested too deeply to be part of another line. */
+/* Returns whether the JSON of an entry is nested too deeply to be a member of a converted line. */
 bool convert_is_deep(slice text);
 
-/* Appends an entry's text as a JSON value, or as a JSON string if it is nested too deeply. */
+/* Appends an original line as a JSON value, or as a JSON string if it is nested too deeply. */
 void convert_put_original(buf *out, slice text);
 
 /* Appends `,"name":` and a JSON value. Appends nothing if the value is empty. */
 void convert_put_member(buf *out, const char *name, slice value);
 
-/* Appends the line of a label or a name, which both dialects share. Returns false if it is
- * another entry, or if its line has another parent. */
+/* Appends the line of a label or a session_info unchanged, because both dialects have these.
+ * Returns false, with nothing appended, for any other entry, and if the line has no id or names
+ * another parent than the item has. */
 bool convert_put_same(buf *out, const session_item *item);
 
-/* --- pi to plain: one entry becomes one line. Returns false if content for the model was lost
- * --- */
+/* --- pi to plain: one entry becomes one line. convert_to_plain returns false if the entry has no
+ * counterpart or only a partial one --- */
 
 bool convert_to_plain(buf *out, const session_item *item, slice id, arena *memory);
 
-/* Appends a header as an entry of plain, and returns its id. */
+/* Appends the header of pi as a "metadata" entry of plain, and returns the id of the entry. */
 slice convert_header_to_plain(buf *out, const session_header *header, arena *memory);
 
-/* --- plain to pi: an entry, or a run of an assistant's and tools, becomes one line --- */
+/* --- plain to pi: one entry, or a run of entries that become one message, becomes one line --- */
 
-/* `name` is the tool's name of a result, as JSON, or empty. Returns false if content for the
- * model was lost. */
+/* Appends the line for `count` entries. `name` is the name of the tool of a result, as JSON; empty:
+ * unknown. Returns false if the entry has no counterpart. */
 bool convert_to_pi(buf *out, const session_item *run, size_t count, slice name);
 
-/* Appends a header for a session that has none. */
+/* Appends a header of pi for a session that has none. */
 void convert_make_header(buf *out, slice id, slice timestamp);
 
 #endif

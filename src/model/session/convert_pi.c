@@ -1,8 +1,8 @@
 /*
- * convert_pi.c: plain entries as a line of pi. An assistant's entry and the tools that follow it
- * become one message. It gets the id of the last one, so that the children of the run keep their
- * parent. Provider and model are left out: plain has none, and invented ones would change the
- * session's settings.
+ * convert_pi.c: writes plain entries as one line of pi. An "assistant" entry and the "tool" entries
+ * after it become one message. The message gets the id of the last of these entries, so that the
+ * children of that entry keep their parent. Provider and model are left out: plain entries have
+ * neither, and invented values would change the session's settings.
  */
 #include "base/isotime.h"
 #include "model/session/convert_internal.h"
@@ -11,7 +11,7 @@
     "{\"input\":0,\"output\":0,\"cacheRead\":0,\"cacheWrite\":0,\"totalTokens\":0,\"cost\":{"      \
     "\"input\":0,\"output\":0,\"cacheRead\":0,\"cacheWrite\":0,\"total\":0}}"
 
-/* The blocks of a message. */
+/* The content blocks of a message that is being written. */
 typedef struct blocks {
     buf *out;
     size_t calls;
@@ -23,7 +23,8 @@ static void begin_block(blocks *b, const char *type)
     buf_printf(b->out, "{\"type\":\"%s\"", type);
 }
 
-/* Appends a block with one string, "text" or "thinking", unless the string is absent or empty. */
+/* Appends a block of type "text" or "thinking" with a string, unless the string is absent or empty.
+ */
 static void put_text(blocks *b, const char *type, scan_value string)
 {
     if (string.kind != SCAN_STRING || string.text.len == 2)
@@ -56,7 +57,7 @@ static void put_listed_calls(blocks *b, scan_value calls)
     }
 }
 
-/* Appends the blocks of one entry. */
+/* Appends the content blocks that one "assistant" or "tool" entry becomes. */
 static void put_blocks(blocks *b, const session_entry *entry)
 {
     static const char *const NAMES[] = {"thinking", "toolCalls", "name"};

@@ -1,18 +1,19 @@
 /*
  * entry.c: reads an entry's line: type, id and parent, and the locations of its content.
- * message_entry.c reads the content itself. Only an invalid id rejects an entry; other invalid
- * members are ignored.
+ * message_entry.c reads the content itself. A line is rejected if its id is invalid, or if both
+ * type and id are missing. Other invalid members are ignored.
  */
 #include "model/session/entry.h"
 
 #include <stdio.h>
 
-/* The types of entries, with the names of the members that are read. Types with a role are part of
- * contexts; a message has the role of its member "role". */
+/* For each type of entry: the role of the message that it becomes in a context, and the names of
+ * the members that are read. An entry of type "message" has the role in its member "role" instead.
+ */
 static const struct {
     const char *name;
     session_role role;
-    const char *content; /* member names; NULL: none */
+    const char *content; /* name of the member with the content; NULL: none */
     const char *target;
     const char *label;
 } KINDS[SESSION_KINDS] = {
@@ -146,7 +147,7 @@ const char *session_make_id(slice owner, slice part, arena *memory)
     return made;
 }
 
-/* The id is the same in every import. */
+/* Every import of a file makes the same ids for its lines without one. */
 const char *session_line_id(slice file_id, uint64_t line, arena *memory)
 {
     char part[32];
@@ -185,8 +186,9 @@ static void read_parent(session_entry *entry, scan_value parent, arena *memory)
         entry->parent = (slice){"", 0};
 }
 
-/* The members of a body. All are read in one pass, since each pass scans all bytes of the body.
- * The first three depend on the kind. */
+/* The members of an entry's body (its message, or the whole entry) that are read. One pass reads
+ * them all, because a pass scans all bytes of the body. The names of the first three depend on the
+ * entry's kind. */
 enum { BODY_CONTENT, BODY_TARGET, BODY_LABEL, BODY_ROLE, BODY_EXCLUDED, BODY_FIELDS };
 enum { BODY_MEMBERS = BODY_FIELDS + SESSION_FIELDS };
 
@@ -201,7 +203,7 @@ static void read_message(session_entry *entry, const scan_value *found)
         (entry->role != SESSION_ROLE_BASH || found[BODY_EXCLUDED].kind != SCAN_TRUE);
 }
 
-/* Returns whether a key token is `name`. The first letter is compared first. */
+/* Returns whether a key token equals `name`. Most keys already differ in the first letter. */
 static bool is_named(slice key, const char *name)
 {
     return name != NULL && key.len > 2 && (key.ptr[1] == name[0] || key.ptr[1] == '\\') &&
@@ -261,8 +263,8 @@ static void name_body(const char **names, session_kind kind)
 
 enum { LINE_TYPE, LINE_ID, LINE_PARENT, LINE_TIMESTAMP, LINE_MESSAGE, LINE_MEMBERS };
 
-/* Reads the members of a line and of its message in one pass, because a message is most of its
- * line. */
+/* Reads the members of an entry and those of its "message" in one pass, because most bytes of a
+ * line are in its message. */
 static void pick_line(scan_value line, scan_value *found, scan_value *body)
 {
     static const char *const NAMES[] = {"type", "id", "parentId", "timestamp", "message"};
@@ -287,7 +289,8 @@ static void pick_line(scan_value line, scan_value *found, scan_value *body)
     }
 }
 
-/* Sets what depends on the kind of an entry. `found` are the members of its message. */
+/* Sets the fields of an entry that depend on its kind. `found` contains the members of its
+ * "message"; for other kinds, the members of the entry are read into it. */
 static void read_kind(session_entry *entry, scan_value message, scan_value *found, arena *memory)
 {
     entry->kind = session_kind_named(entry->type);
@@ -338,7 +341,8 @@ bool session_entry_read(session_entry *out, const session_line *line, slice file
     return !memory->failed;
 }
 
-/* A tool call needs no parameters. An assistant's message may have only calls. */
+/* A plain "tool" entry needs no params. A plain "assistant" entry may have toolCalls or thinking
+ * instead of content. */
 const char *session_entry_lacks(const session_entry *entry)
 {
     static const char *const INSTEAD[] = {"toolCalls", "thinking"};

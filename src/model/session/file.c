@@ -12,8 +12,8 @@ static int compare_lines(const void *key, const void *entry)
     return (*line > at->line) - (*line < at->line);
 }
 
-/* Finds the entry that a compaction names by an index. Only an entry before the compaction can
- * be kept. */
+/* Finds the first kept entry that a compaction of version 1 names by an index. The kept entry must
+ * be before the compaction. */
 static void resolve_first_kept(const session_file *file, session_entry *entry)
 {
     const session_entry *kept = NULL;
@@ -80,8 +80,9 @@ static void add_node_issues(session_file *file)
     }
 }
 
-/* Returns the dialect: a file with a header is pi's. Without a header, the first entry whose
- * kind has a dialect decides. */
+/* Returns the dialect of a file. A file with a header is in the pi dialect. Without a header, the
+ * first entry of a type that only one dialect has decides; if there is none, the dialect is plain.
+ */
 static session_dialect dialect_of(const session_file *file)
 {
     if (file->has_header)

@@ -31,7 +31,8 @@ bool context_format_of(cardbox_format *out, slice name)
 
 /* --- texts --- */
 
-/* Replaces unpaired surrogates by U+FFFD. APIs that decode JSON to UTF-8 reject them. */
+/* Appends the inside of a string with U+FFFD for each unpaired surrogate: APIs that decode JSON to
+ * UTF-8 reject unpaired surrogates. */
 static void put_without_halves(buf *out, slice inside)
 {
     slice rest = inside, from = inside;
@@ -40,7 +41,7 @@ static void put_without_halves(buf *out, slice inside)
     while (rest.len > 0 && (escape = memchr(rest.ptr, '\\', rest.len)) != NULL) {
         slice at = {escape, rest.len - (size_t)(escape - rest.ptr)};
 
-        if (at.len > 1 && at.ptr[1] != 'u') { /* most are a quote or a line feed */
+        if (at.len > 1 && at.ptr[1] != 'u') { /* most escapes are of a quote or a line feed */
             rest = (slice){at.ptr + 2, at.len - 2};
             continue;
         }
@@ -118,7 +119,7 @@ static bool reserve_digest(context_output *out)
 {
     size_t count = out->count;
 
-    if ((count & (count - 1)) != 0) /* grows at each power of two */
+    if ((count & (count - 1)) != 0) /* the array is full at 0 and at each power of two */
         return true;
     context_digest *more = reallocarray(out->digests, count == 0 ? 1 : count * 2, sizeof(*more));
     if (more != NULL)
@@ -126,8 +127,8 @@ static bool reserve_digest(context_output *out)
     return more != NULL;
 }
 
-/* The digest of a prefix is made from the digest of the prefix before and the digest of the new
- * message. */
+/* Updates the digest of a prefix for one more message: the new digest is a hash of the old digest
+ * and of the message's hash. */
 static void chain(context_digest *prefix, slice added)
 {
     struct {
@@ -185,7 +186,7 @@ void context_output_free(context_output *output)
     output->count = 0;
 }
 
-/* Binary search: a prefix's digest covers all messages before it. */
+/* A binary search is possible because each digest covers all messages up to its own. */
 size_t context_first_difference(const context_digest *a, size_t a_count, const context_digest *b,
                                 size_t b_count)
 {

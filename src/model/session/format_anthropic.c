@@ -1,6 +1,7 @@
 /*
- * format_anthropic.c: messages for Anthropic's API. Roles alternate there, so consecutive messages
- * of one role become one turn. Results are blocks of a user's turn. The system text is separate.
+ * format_anthropic.c: writes messages for Anthropic's API. Its messages alternate between user and
+ * assistant, so consecutive messages of one role become one, here called a turn. Results are blocks
+ * of a user's turn. The system text is written separately.
  */
 #include "model/session/format.h"
 #include "model/content/class.h"
@@ -9,7 +10,7 @@ typedef enum side { SIDE_NONE, SIDE_USER, SIDE_ASSISTANT } side;
 
 typedef struct turns {
     context_writer *w;
-    side open; /* the current turn */
+    side open; /* the role of the turn that is being written */
 } turns;
 
 static void close_turn(turns *t)
@@ -30,7 +31,9 @@ static void open_turn(turns *t, side wanted)
     t->open = wanted;
 }
 
-/* Begins a block of a message. A turn begins with its first block, so no turn is empty. */
+/* Begins a block, and a new turn if the role changes. A turn begins with its first block, so no
+ * turn is empty. A repaired context never begins with the assistant: a user's turn is inserted
+ * before. */
 static buf *begin_block(turns *t, const context_message *message)
 {
     side wanted = message->role == CONTEXT_ASSISTANT ? SIDE_ASSISTANT : SIDE_USER;
@@ -75,8 +78,9 @@ static void put_thinking(turns *t, buf *out, const context_part *part)
                          part->text, context_inside(part->signature));
 }
 
-/* Writes arguments as an object, byte for byte, as this API requires; a string may contain it.
- * Escapes occur only in strings, so the repair of texts works for objects too. */
+/* Writes the arguments of a call as an object, which Anthropic's API requires. An object, or one in
+ * a string, keeps its bytes. Absent, null and "" become {}; other values are wrapped in an object.
+ * Unpaired surrogates occur only in strings, so they can be replaced in a whole object at once. */
 static void put_input(turns *t, buf *out, scan_value arguments)
 {
     scan_value object = arguments;
@@ -106,18 +110,19 @@ static void put_call(turns *t, buf *out, const context_part *part)
 
 /* --- messages --- */
 
-/* Returns true if a text surely ends in a visible ASCII character, as most do. */
+/* Returns true if a text certainly ends in a visible ASCII character, as most texts do. If it
+ * returns false, the text may still end so. */
 static bool ends_plainly(slice inside)
 {
-    size_t tail = inside.len < 6 ? inside.len : 6; /* an escape has no more bytes */
+    size_t tail = inside.len < 6 ? inside.len : 6; /* bytes of an escape: at most 6 */
     const char *end = inside.ptr + inside.len;
 
     return tail > 0 && end[-1] > ' ' && end[-1] < 0x7F && memchr(end - tail, '\\', tail) == NULL;
 }
 
-/* Removes trailing white space: this API rejects it at the end of the last text of an
- * assistant. It is removed from all texts, since later messages must not change the bytes of a
- * prefix. */
+/* Removes white space at the end of an assistant's text: Anthropic's API rejects it in the last
+ * message. White space is removed from every text of the assistant, since later messages must not
+ * change the bytes of earlier ones. */
 static context_text without_end(context_text text)
 {
     if (text.is_raw) {
@@ -140,7 +145,8 @@ static bool is_sent(const turns *t, const context_part *part)
            (part->is_redacted || !t->w->repairs_text || !context_is_blank(part->text));
 }
 
-/* Returns the last part to send. Thinking after the last other block is rejected by the API. */
+/* Returns the last part of a message to send; NULL: none. In a repaired context, the last part is
+ * never thinking, because Anthropic's API rejects an assistant's message that ends in thinking. */
 static const context_part *last_sent(const turns *t, const context_message *message)
 {
     const context_part *last = NULL;
@@ -200,7 +206,7 @@ static void put_result(turns *t, const context_message *message)
             continue;
         if (message->is_error && part->kind != CONTEXT_TEXT && t->w->repairs_text) {
             context_add_repair(t->w->ctx, CONTEXT_DROPPED_BLOCK, message->id, message->call);
-            continue; /* an error may contain only text */
+            continue; /* the API accepts only text in the result of a failed call */
         }
         buf_comma(out);
         put_part(t, out, message, part);

@@ -1,6 +1,6 @@
 /*
- * format_entries.c: the entries or cards that became messages, unchanged. A synthetic result is
- * written in the dialect of its call.
+ * format_entries.c: writes the entries or cards that became messages, unchanged. A synthetic result
+ * is written like its call: as an entry of the same dialect, or as a card.
  */
 #include "model/session/format.h"
 
@@ -40,7 +40,7 @@ static void put_synthetic(context_writer *w, const context_message *result, slic
 
 void context_write_entries(context_writer *w)
 {
-    slice parent = {"", 0}; /* the parent of synthetic results: the message with the call */
+    slice parent = {"", 0}; /* parent of synthetic results: their call's message */
 
     for (const context_message *at = w->ctx->list.first; at != NULL; at = at->next) {
         if (at->role == CONTEXT_ASSISTANT)

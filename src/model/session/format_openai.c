@@ -1,7 +1,7 @@
 /*
- * format_openai.c: messages for chat completions. An assistant's content is one string, because
- * many servers of this API accept nothing else. Thinking is left out. A tool's message contains
- * only text, so images of results follow in a user's message.
+ * format_openai.c: writes messages for OpenAI's chat completions API. An assistant's content is one
+ * string, because many servers of this API accept nothing else. Thinking is left out. A tool's
+ * message contains only text, so images of results follow in a user's message.
  */
 #include "model/session/format.h"
 
@@ -20,7 +20,7 @@ static void put_part(context_writer *w, const context_part *part)
                          context_inside(part->mime), context_inside(part->data));
 }
 
-/* For each context_part_kind, the number of parts that the message keeps. */
+/* For each context_part_kind, the number of parts of a message that are not left out. */
 typedef struct part_counts {
     size_t of[CONTEXT_CALL + 1];
 } part_counts;
@@ -34,7 +34,7 @@ static part_counts count_parts(const context_writer *w, const context_message *m
     return counts;
 }
 
-/* Writes all texts as one string. */
+/* Writes all texts of a message as one JSON string, with `between` between them. */
 static void put_texts(context_writer *w, const context_message *message, const char *between)
 {
     buf *out = &w->out->messages;
@@ -67,7 +67,8 @@ static void put_list(context_writer *w, const context_message *message)
     buf_char(out, ']');
 }
 
-/* Writes a user's or system message. One text, and any system message, is a string. */
+/* Writes a user's or system message. The content is one string in a system message, and in a user's
+ * message with at most one text and no image; otherwise it is a list of parts. */
 static void put_message(context_writer *w, const context_message *message, const char *role)
 {
     part_counts counts = count_parts(w, message);
@@ -83,7 +84,8 @@ static void put_message(context_writer *w, const context_message *message, const
     context_end_message(w);
 }
 
-/* This API requires arguments as a string of JSON: the exact bytes, escaped. */
+/* Returns the arguments of a call as a string of JSON, which the chat completions API requires. An
+ * object becomes a string with its exact bytes, escaped. */
 static context_text arguments_of(scan_value arguments)
 {
     if (arguments.kind == SCAN_STRING && arguments.text.len > 2)
@@ -148,7 +150,8 @@ static void put_result(context_writer *w, const context_message *message)
     context_end_message(w);
 }
 
-/* Writes the images of the results from `from` to before `end`. */
+/* Writes the images of the results from `from` up to `end`, which is excluded, as one user's
+ * message. Writes nothing if there are no images. */
 static void put_images(context_writer *w, const context_message *from, const context_message *end)
 {
     buf *out = &w->out->messages;
@@ -174,7 +177,7 @@ static void put_images(context_writer *w, const context_message *from, const con
     }
 }
 
-/* Writes consecutive results. Returns the message after them. */
+/* Writes consecutive results, then their images. Returns the first message after the results. */
 static const context_message *put_results(context_writer *w, const context_message *from)
 {
     const context_message *at = from;
@@ -185,7 +188,8 @@ static const context_message *put_results(context_writer *w, const context_messa
     return at;
 }
 
-/* Returns whether a message has content that this API accepts. */
+/* Returns whether a message is written. In a repaired context, messages without content for the
+ * chat completions API are left out. */
 static bool has_content(const context_writer *w, const context_message *message)
 {
     part_counts counts = count_parts(w, message);

@@ -6,7 +6,8 @@
 
 #define BOM "\xEF\xBB\xBF"
 
-/* Maximum bytes of a whole line, with a byte order mark and the line's end. */
+/* Maximum bytes of a whole line: its JSON, a byte order mark (3 bytes) and the line's end (2
+ * bytes). */
 #define WHOLE_MAX (SESSION_LINE_MAX + 5)
 
 session_lines session_lines_of(slice bytes)
@@ -28,7 +29,7 @@ void session_lines_give(session_lines *lines, slice bytes, bool is_last)
     lines->is_last = is_last;
 }
 
-/* Removes the first `len` bytes from `rest` and returns them. */
+/* Removes the first `len` bytes from lines->rest and returns them. */
 static slice take_bytes(session_lines *lines, size_t len)
 {
     slice taken = {lines->rest.ptr, len};
@@ -38,8 +39,8 @@ static slice take_bytes(session_lines *lines, size_t len)
     return taken;
 }
 
-/* Reads one line with its end. Bytes of a line over the limit are skipped as they arrive, so a
- * stream needs memory for one line only. */
+/* Reads one line with its end. Returns false if there is no complete line. The bytes of a line over
+ * the limit are skipped as they arrive, so a stream needs memory for one line only. */
 static bool cut_line(session_lines *lines, session_line *out)
 {
     const char *end = lines->rest.len > 0 ? memchr(lines->rest.ptr, '\n', lines->rest.len) : NULL;
@@ -62,7 +63,8 @@ static bool is_around(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\0';
 }
 
-/* The text between white space, NULs and, at the file's start, a byte order mark. */
+/* Sets the text of a line: its bytes without white space and NULs at both ends, and without a byte
+ * order mark at the start of the file. */
 static void find_text(session_line *line)
 {
     const char *from = line->whole.ptr, *to = from + line->whole.len;
@@ -150,7 +152,7 @@ int64_t session_gaps_line(const session_gaps *gaps, scan_value index, int64_t en
     if (index.kind != SCAN_NUMBER || !scan_integer(index.text, &number) || number < 0 ||
         number >= end)
         return -1;
-    while (low < high) { /* finds the number of gaps before the line */
+    while (low < high) { /* finds the number of gaps before the line with this index */
         size_t middle = low + (high - low) / 2;
         if (gaps->lines[middle] - (int64_t)middle <= number)
             low = middle + 1;

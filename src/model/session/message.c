@@ -119,7 +119,7 @@ bool context_call_is_open(const context *ctx, slice call)
     return string_map_get(&ctx->open_calls, call) == 1;
 }
 
-/* Makes an id for a call without one. */
+/* Makes an id for a call that has none, from the id of its message and its position in it. */
 static slice made_call_id(context *ctx, const context_message *message)
 {
     buf name = BUF_INIT(32);
@@ -158,7 +158,8 @@ void context_set_call(context *ctx, context_message *result, scan_value id, scan
 
 /* --- blocks --- */
 
-/* The members of blocks of all types. They are read in one pass. */
+/* The members that blocks of content may have, of all types together. One pass over a block reads
+ * them all. */
 enum {
     BLOCK_TYPE,
     BLOCK_TEXT,
@@ -183,7 +184,7 @@ static void add_thinking(context *ctx, context_message *message, const scan_valu
     context_add_part(ctx, message, part);
 }
 
-/* Returns whether models accept this type of images. */
+/* Returns whether models accept images of this MIME type. */
 static bool is_image(scan_value mime)
 {
     static const char *const KINDS[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
@@ -207,7 +208,8 @@ static bool add_image(context *ctx, context_message *message, const scan_value *
     return true;
 }
 
-/* Adds a block. Returns false if no model accepts it. */
+/* Adds a block of content. Returns false if no model accepts such a block in a message of this
+ * role. */
 static bool add_block(context *ctx, context_message *message, const scan_value *found)
 {
     scan_value type = found[BLOCK_TYPE], text = found[BLOCK_TEXT];

@@ -1,6 +1,6 @@
 /*
- * message_card.c: cards of a box as messages. A card's role is in its metadata; its content is of a
- * class or any JSON.
+ * message_card.c: makes messages from the cards of a box. The content of a card belongs to a
+ * content class or is any JSON.
  */
 #include <cardbox/card.h>
 #include "model/content/content.h"
@@ -23,7 +23,8 @@ static context_role role_of(const char *role)
     return CONTEXT_USER;
 }
 
-/* Returns a string as C text; NULL: not a string. */
+/* Returns the decoded text of a JSON string; NULL: the value is no string, or C can't represent it.
+ */
 static const char *text_of(context *ctx, scan_value string)
 {
     slice text;
@@ -31,8 +32,9 @@ static const char *text_of(context *ctx, scan_value string)
     return session_text_of(&text, string, ctx->memory) ? arena_copy(ctx->memory, text) : NULL;
 }
 
-/* Returns a card's role. Calls and results have the role of their class. For other content, the
- * role in the metadata, or else the one for its type, is used. */
+/* Returns the role of a card's message. A ToolCallContent is an assistant's, and a
+ * ToolResultContent is a result. For other content, the role is the member "role" of the metadata,
+ * or else that of the card's type. Unknown roles count as user. */
 static context_role card_role(context *ctx, const context_card *card, const char *class)
 {
     scan_value metadata = scan_whole(card->metadata);
@@ -59,7 +61,7 @@ static void add_plain_text(context *ctx, context_message *message, slice content
         (context_part){.kind = CONTEXT_TEXT, .text = {arena_keep(ctx->memory, &text), true}});
 }
 
-/* Adds an image that a model can fetch. */
+/* Adds an image by its https URL, which the API fetches. Returns false for any other uri. */
 static bool add_image(context *ctx, context_message *message, scan_value content)
 {
     scan_value uri = scan_find(content, "uri");
@@ -71,8 +73,9 @@ static bool add_image(context *ctx, context_message *message, scan_value content
     return true;
 }
 
-/* Returns the text of a TextContent, or of an object whose only member is "text". A model that
- * got such an object as JSON would read its braces as part of the text. */
+/* Returns the text of a TextContent, or of an object whose only member is "text"; SCAN_NONE for
+ * other content. If such an object were sent as JSON, the model would read its braces as part of
+ * the text. */
 static scan_value plain_text_of(scan_value content, const char *class)
 {
     scan_value text = scan_find(content, "text"), value;
@@ -132,7 +135,8 @@ static scan_value listed_id(scan_value call)
     return found[0].kind == SCAN_STRING ? found[0] : found[1];
 }
 
-/* Adds a call of the column tool_calls: {id, name, params or arguments}, or in OpenAI's format. */
+/* Adds a call from the card's tool_calls. It has the members id, name, and params or arguments, or
+ * is in OpenAI's format. */
 static void add_listed_call(context *ctx, context_message *message, scan_value call)
 {
     static const char *const NAMES[] = {"name", "tool_name", "params", "function", "arguments"};
@@ -148,8 +152,9 @@ static void add_listed_call(context *ctx, context_message *message, scan_value c
     context_add_call(ctx, message, listed_id(call), name, arguments);
 }
 
-/* Adds the calls that a card lists; `only_new`: those that are not open yet. Returns whether there
- * is one. If `message` is NULL, adds none. */
+/* Adds the calls in a card's tool_calls to a message. With `only_new`, skips calls that were added
+ * before and have no result yet. Returns whether any call was not skipped. If `message` is NULL,
+ * adds nothing and only returns this. */
 static bool add_listed_calls(context *ctx, context_message *message, const context_card *card,
                              bool only_new)
 {
@@ -167,8 +172,10 @@ static bool add_listed_calls(context *ctx, context_message *message, const conte
     return has_one;
 }
 
-/* Adds a card that is a call. It becomes part of the assistant's message directly before it. A
- * call that is already open, from that message or from this card's own list, is the same call. */
+/* Adds a card with a ToolCallContent. The call becomes part of the message directly before it if
+ * that is an assistant's, else of a new one. If a call with this id was added before and has no
+ * result yet, it is the same call and is not added again. The earlier call may come from the
+ * tool_calls of this or another card. */
 static void add_call(context *ctx, const context_card *card)
 {
     static const char *const NAMES[] = {"tool_name", "arguments"};
@@ -198,7 +205,8 @@ static void add_call(context *ctx, const context_card *card)
 void context_add_card(context *ctx, const context_card *card)
 {
     scan_value type = scan_find(scan_whole(card->metadata), "type");
-    /* The list of tools is sent separately, and the origin of a box is for auditors. */
+    /* Cards of these two types are no messages: the list of tools is sent to the model separately,
+     * and the origin of a box is only for auditors. */
     if (session_string_is(type, "sys.tools") || session_string_is(type, "meta.parent_pointer"))
         return;
     const char *class = content_class_of(scan_whole(card->content));

@@ -1,6 +1,6 @@
 /*
- * message_entry.c: entries of both dialects as messages. Summaries and a user's own commands get an
- * introduction, because the model sees only the text.
+ * message_entry.c: makes messages from entries of both dialects. Summaries and shell commands that
+ * the user ran get an introduction, because the model sees only the text.
  */
 #include "model/session/message.h"
 
@@ -15,7 +15,7 @@ static context_message *add(context *ctx, const session_entry *entry, context_ro
     return message;
 }
 
-/* Adds a user's message with the inside of a JSON string, and frees the buffer. */
+/* Adds a user's message with the text in `inside`, which is escaped for JSON. Frees the buffer. */
 static void add_made(context *ctx, const session_entry *entry, buf *inside)
 {
     const context_part part = {.kind = CONTEXT_TEXT,
@@ -37,8 +37,8 @@ static void add_summary(context *ctx, const session_entry *entry)
     add_made(ctx, entry, &text);
 }
 
-/* Returns the length of a fence that is longer than any run of back quotes in the output, so that
- * the output can't end it. */
+/* Returns the number of back quotes of a fence around the output. The number is at least 3, and
+ * larger than any run of back quotes in the output, so that the output can't end the fence. */
 static size_t fence_length(slice output)
 {
     size_t longest = 2, run = 0;
@@ -110,7 +110,7 @@ static void add_assistant(context *ctx, const session_entry *entry)
     if (session_string_is(entry->fields[SESSION_FIELD_API], "anthropic-messages"))
         return;
     for (context_part *part = message->parts; part != NULL; part = part->next)
-        part->signature = (slice){"", 0}; /* only Anthropic's API accepts its thinking again */
+        part->signature = (slice){"", 0}; /* signatures of other APIs are never sent back */
 }
 
 static void add_result(context *ctx, const session_entry *entry)
@@ -154,8 +154,9 @@ static void add_plain_assistant(context *ctx, const session_entry *entry)
     }
 }
 
-/* Adds a call that is a separate entry. It becomes part of the assistant's message directly
- * before it. A call that is already open is the same call. */
+/* Adds a plain "tool" entry, which is a call. The call becomes part of the message directly before
+ * it if that is a plain assistant's, else of a new one. If a call with this id was added before and
+ * has no result yet, it is the same call and is not added again. */
 static void add_plain_tool(context *ctx, const session_entry *entry)
 {
     context_message *last = ctx->list.last;

@@ -1,15 +1,16 @@
 /*
- * pair.c: pairs calls and results. Afterwards every call has one result directly after it, and ids
- * are unique and valid for all APIs. The output depends only on the messages. A message depends on
- * later ones only through its results.
+ * pair.c: pairs calls and results. Afterwards every message with calls is directly followed by one
+ * result for each of them. Call ids are unique and valid for all APIs. The output depends only on
+ * the messages of the context. The output for a message depends on later messages only through the
+ * results of its calls.
  */
 #include "model/session/message.h"
 
-/* Maximum bytes of a call's id and of a tool's name in all APIs. */
+/* Maximum bytes of a call's id and of a tool's name that all APIs accept. */
 enum { CALL_ID_MAX = 40, TOOL_NAME_MAX = 64 };
 
-/* Minimum bytes of a synthetic result, without ids: its message in the shortest format, its
- * digest, and its repair in the report. */
+/* A lower limit for the bytes that a synthetic result adds, without ids: its message in the
+ * shortest format, its digest, and its repair in the report. */
 enum { SYNTHETIC_BYTES = 128 };
 
 typedef struct context_call {
@@ -21,9 +22,9 @@ typedef struct context_call {
     bool is_appended;
 } context_call;
 
-/* The calls with one id, in the latest message that has such calls. */
+/* For one call id: the calls of the latest message that contains calls with this id. */
 typedef struct call_group {
-    context_call *unanswered; /* the first call without a result */
+    context_call *unanswered; /* the first of these calls that has no result */
     context_call *last;
     int64_t uses; /* number of calls with this id in all messages */
 } call_group;
@@ -31,7 +32,7 @@ typedef struct call_group {
 typedef struct pairing {
     context *ctx;
     string_map groups;   /* index in `all`, by call id */
-    string_map used_ids; /* the ids that are written */
+    string_map used_ids; /* the call ids that are written */
     call_group *all;
     size_t count, capacity;
 } pairing;
@@ -113,7 +114,7 @@ static bool is_name(slice text, size_t most)
     return text.len > 0 && text.len <= most;
 }
 
-/* Makes an unused id from an invalid one. */
+/* Makes a valid, unused id for a call whose id is invalid or already used. */
 static slice new_id(pairing *p, slice call, int64_t number)
 {
     char part[32];
@@ -146,7 +147,8 @@ static slice repaired_name(pairing *p, slice name)
     return (slice){valid, len};
 }
 
-/* Makes the id of a call unique, and its id and its tool's name valid. */
+/* Replaces the id of a call if it is invalid or already used, and the tool's name if it is invalid.
+ */
 static void repair_call(pairing *p, context_call *call)
 {
     context_part *part = call->part;
@@ -177,8 +179,8 @@ static void append_result(context_list *list, context_call *call, context_messag
     context_append(list, result);
 }
 
-/* Makes the result for a call without one. Its id and time are made from the call, so they are
- * always the same. */
+/* Makes a result for a call that has none. The id and time of the result are made from the call and
+ * its message, so they are the same whenever the context is built. */
 static context_message *synthetic_result(pairing *p, const context_call *call)
 {
     size_t bytes = SYNTHETIC_BYTES + 2 * call->part->call.len + call->message->id.len;
@@ -199,7 +201,7 @@ static context_message *synthetic_result(pairing *p, const context_call *call)
     return result;
 }
 
-/* Reports and skips a message that is left out. Returns true for such a message. */
+/* Returns true for a message that is left out, and reports it as a repair. */
 static bool drop_message(pairing *p, const context_message *message)
 {
     const context_call *call = message->answers;
@@ -219,8 +221,8 @@ static bool drop_message(pairing *p, const context_message *message)
     return true;
 }
 
-/* Appends the results that directly follow their calls' message, in their order. Returns the
- * message after them. */
+/* Appends the results that directly follow the message with their calls, in their order. Returns
+ * the first message after them. */
 static context_message *append_results(pairing *p, context_list *list,
                                        const context_message *caller, context_message *at)
 {
@@ -237,8 +239,9 @@ static context_message *append_results(pairing *p, context_list *list,
     return at;
 }
 
-/* Appends the results of calls whose result is later in the list or missing. A moved result is
- * copied, because the original's `next` is still needed to walk the old list. */
+/* Appends a result for each call whose result does not directly follow: a copy of the later result,
+ * or a synthetic one. A copy is made because the original's `next` is still needed to walk the old
+ * list. */
 static void add_missing_results(pairing *p, context_list *list, const context_message *caller)
 {
     for (context_call *call = caller->calls; call != NULL && !p->ctx->memory->failed;
@@ -270,7 +273,7 @@ static context_list pair_messages(pairing *p)
         at = at->next;
         if (drop_message(p, message))
             continue;
-        if (message->role == CONTEXT_RESULT) /* it was moved behind its call */
+        if (message->role == CONTEXT_RESULT) /* this result was copied behind its call */
             continue;
         context_append(&list, message);
         for (context_call *call = message->calls; call != NULL; call = call->next)

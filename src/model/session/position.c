@@ -29,7 +29,8 @@ static bool read_header(session_position *at, const session_line *line, arena *m
     return true;
 }
 
-/* Reads a duplicate line: an entry without an id that follows it becomes a child of that entry. */
+/* Reads a line that repeats an earlier entry. If the next line is an entry without id and parentId,
+ * the repeated entry is its parent. */
 static bool read_duplicate(session_position *at, session_line *line, arena *memory)
 {
     session_entry entry;

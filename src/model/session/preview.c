@@ -1,18 +1,18 @@
 /*
- * preview.c: makes short texts of entries, for trees of a hundred thousand of them: only the
- * beginning of each text is kept.
+ * preview.c: makes short texts of entries. Only the beginning of each text is kept, since a tree
+ * may show a hundred thousand entries.
  */
 #include "model/session/preview.h"
 
 enum {
-    TEXT_KEPT = 1000, /* maximum bytes of an entry's text */
-    NAMES_KEPT = 400  /* maximum bytes of the names of tools */
+    TEXT_KEPT = 1000, /* maximum bytes of a preview's text */
+    NAMES_KEPT = 400  /* maximum bytes of a preview's tools */
 };
 
 typedef struct preview {
     buf text, tools;
-    slice tool;       /* the last tool, as a JSON string */
-    size_t calls;     /* consecutive calls of `tool` */
+    slice tool;       /* the tool of the last call, as a JSON string */
+    size_t calls;     /* number of consecutive calls of `tool` */
     bool is_thinking; /* `text` contains only thinking so far */
 } preview;
 
@@ -169,7 +169,7 @@ static void add_result(preview *p, const session_entry *entry)
     add_content(p, entry);
 }
 
-/* Adds the members of an entry, except those that every entry has. */
+/* Adds all members of an entry to the text, except id, parentId, timestamp and type. */
 static void add_members(preview *p, const session_entry *entry)
 {
     static const char *const EVERY[] = {"id", "parentId", "timestamp", "type"};
@@ -192,9 +192,9 @@ static void add_members(preview *p, const session_entry *entry)
 }
 
 static const struct {
-    const char *role; /* NULL: the role of the message */
+    const char *role; /* NULL: from the entry's role */
     void (*add)(preview *p, const session_entry *entry);
-    const char *member; /* the member that is the text, instead of `add` */
+    const char *member; /* the member with the text; NULL: `add` makes the text */
 } KINDS[SESSION_KINDS] = {
     [SESSION_OTHER] = {"", add_members, NULL},
     [SESSION_MESSAGE] = {NULL, add_message, NULL},
@@ -224,7 +224,7 @@ static const char *const ROLE_NAMES[] = {
     [SESSION_ROLE_SYSTEM] = "system",
 };
 
-/* Returns the first bytes of a text, cut between characters. */
+/* Copies at most `most` bytes of the beginning of a text into the arena, cut between characters. */
 static slice keep(const buf *text, size_t most, arena *memory)
 {
     slice kept = buf_as_slice(text);

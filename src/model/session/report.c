@@ -1,5 +1,5 @@
 /*
- * report.c: counts and issues to one JSON object.
+ * report.c: collects the counts and issues of a session file, and writes them as one JSON object.
  */
 #include "model/session/report.h"
 

@@ -1,5 +1,5 @@
 /*
- * report.h: the report on a session file that was checked or imported. Each line is counted once.
+ * report.h: the report on a session file that was checked or imported.
  */
 #ifndef MODEL_REPORT_H
 #define MODEL_REPORT_H
@@ -7,71 +7,73 @@
 #include "cardbox/session_file.h"
 #include "model/session/entry.h"
 
-/* Maximum issues that are listed; more are only counted, since a file of invalid lines may have
- * millions. */
+/* Maximum number of issues that a report lists. All other issues are only counted, since a file of
+ * invalid lines may have millions. */
 enum { SESSION_ISSUES_MAX = 10000 };
 
-/* Maximum entries listed that are never part of a context. */
+/* Maximum number of entries that a report lists because they are never part of a context. */
 enum { SESSION_NOT_IN_CONTEXT_MAX = 100 };
 
 typedef enum session_issue_kind {
     SESSION_ISSUE_BAD,       /* not an entry */
-    SESSION_ISSUE_TORN,      /* not an entry: the last line, whose write was interrupted */
+    SESSION_ISSUE_TORN,      /* the last line: not an entry, because its write was interrupted */
     SESSION_ISSUE_HEADER,    /* a second header, or one after entries: not used */
     SESSION_ISSUE_DUPLICATE, /* an earlier line has this id and the same bytes */
     SESSION_ISSUE_CONFLICT,
-    SESSION_ISSUE_CYCLE,         /* its parent is below it: imported, as an extra root */
-    SESSION_ISSUE_DANGLING,      /* its parent is missing: imported, as an extra root */
-    SESSION_ISSUE_NULS,          /* NUL bytes around a good line: imported without them */
-    SESSION_ISSUE_NOT_KEPT,      /* not an entry, and the session differs from the file */
-    SESSION_ISSUE_NOT_IN_CONTEXT /* imported, but never part of a context: see
-                                    session_entry_not_in_context */
+    SESSION_ISSUE_CYCLE,    /* its parent is its descendant: imported, as an extra root */
+    SESSION_ISSUE_DANGLING, /* its parent is missing: imported, as an extra root */
+    SESSION_ISSUE_NULS,     /* NUL bytes around an entry or a header: imported without them */
+    SESSION_ISSUE_NOT_KEPT, /* no entry, not imported because the session differs from the file */
+    SESSION_ISSUE_NOT_IN_CONTEXT /* imported, but never part of a context */
 } session_issue_kind;
 enum { SESSION_ISSUE_KINDS = SESSION_ISSUE_NOT_IN_CONTEXT + 1 };
 
 typedef struct session_issue {
     session_issue_kind kind;
     uint64_t line;
-    uint64_t at;        /* offset in the line, of a bad line */
-    const char *reason; /* static; NULL: the kind's reason */
+    uint64_t at;        /* offset of the error in a bad line */
+    const char *reason; /* static text; NULL: the default text of the kind */
     slice id;           /* id of an entry; empty: none */
 } session_issue;
 
-/* The caller frees it with session_report_free. */
+/* The caller frees a report with session_report_free. */
 typedef struct session_report {
     int dialect; /* a session_dialect; negative: unknown */
     uint64_t lines, blank, headers;
-    cardbox_session_counts
-        counts; /* counts of the whole tree; a cycle's root counts as a missing parent */
+    cardbox_session_counts counts; /* counts of the whole tree; dangling_parents includes cycles */
     uint64_t totals[SESSION_ISSUE_KINDS];
     session_issue *issues;
     size_t issue_count, issue_capacity;
-    const char *session_id; /* id of an imported session, whose report has the next members too;
-                               NULL: a check */
+    const char *session_id; /* id of the session that was imported to; NULL: only a check, without
+                               the members below */
     bool is_changed;
     int64_t version;
     cardbox_import_counts of;
     arena memory;
 } session_report;
 
-/* Counts an issue and lists it with a copy of its id. memory.failed: out of memory. */
+/* Counts an issue, and lists it with a copy of its id if the report is not full. If out of memory,
+ * sets report->memory.failed. */
 void session_report_issue(session_report *report, session_issue issue);
 
-/* Returns the session_issue_kind with a name; -1: none. */
+/* Returns the session_issue_kind with this name; -1: there is none. */
 int session_issue_named(slice name);
 
-/* Counts a line of the file. Reports it if it is bad, or if NULs are around it. */
+/* Counts a line of the file. Reports an issue if the line is bad, or if NULs surround an entry or a
+ * header. */
 void session_report_line(session_report *report, const session_line *line);
 
-/* Reads an entry, see session_entry_read. Reports a line that is no entry, or that is never part of
- * a context. Returns false if it is no entry or memory ran out: memory->failed. */
+/* Reads an entry, see session_entry_read. Reports an issue if the line is no entry, or an entry
+ * that is never part of a context. Returns false if the line is no entry, or if out of memory (then
+ * memory->failed). */
 bool session_report_entry(session_report *report, session_entry *out, const session_line *line,
                           slice file_id, arena *memory);
 
 /*
- * Sorts the issues by line and appends the report as a JSON object: [session_id,] dialect,
- * [changed, version,] the counts, and "issues": line, kind, reason, and id or at. The counts
- * appended, unchanged, kept and not_kept are only in an import's report.
+ * Sorts the issues by line and appends the report as a JSON object: session_id, dialect, changed,
+ * version, the counts, and issues. Only the report of an import has session_id, changed, version,
+ * and the counts appended, unchanged, kept and not_kept. Each issue has line, kind and reason;
+ * those of an entry also have its id, and those of bad lines "at".
  */
 void session_report_json(buf *out, session_report *report);
 

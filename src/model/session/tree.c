@@ -6,7 +6,8 @@
 
 /* --- parents --- */
 
-/* Maps each id to the first line that has it. Later lines are duplicates or conflicts. */
+/* Maps each id to the first entry that has it. Later entries with the same id are duplicates or
+ * conflicts. */
 static bool index_ids(session_tree *tree)
 {
     bool ok = true;
@@ -26,8 +27,8 @@ static bool index_ids(session_tree *tree)
     return ok;
 }
 
-/* Finds the parent of each entry: the one that its line names, or, if the line has no ids, the
- * previous entry. */
+/* Finds the parent of each entry. The parent is the one that the line names in parentId. For a line
+ * without id and without parentId, the previous entry is the parent. */
 static void find_parents(session_tree *tree)
 {
     uint32_t before = STRING_MAP_NONE;
@@ -53,7 +54,8 @@ static void find_parents(session_tree *tree)
 
 /* --- cycles --- */
 
-/* Returns the last entry of a cycle whose parent is not before it. `start` is on the cycle. */
+/* Returns the index of the last entry of a cycle, in file order, whose parent is not before it.
+ * `start` is any entry of the cycle. */
 static uint32_t last_link_of_cycle(const session_tree *tree, uint32_t start)
 {
     uint32_t last = 0, at = start;
@@ -66,8 +68,8 @@ static uint32_t last_link_of_cycle(const session_tree *tree, uint32_t start)
     return last;
 }
 
-/* Follows the parents of each entry. An entry that is reached twice is on a cycle. The last
- * link of the cycle is removed. */
+/* Follows the parents of each entry. An entry that is reached twice from the same start is on a
+ * cycle. The entry that last_link_of_cycle() returns then becomes a root. */
 static bool cut_cycles(session_tree *tree, arena *memory)
 {
     uint32_t *walks = arena_zeros(memory, tree->count, sizeof(*walks));
@@ -90,8 +92,8 @@ static bool cut_cycles(session_tree *tree, arena *memory)
 
 /* --- depths and counts --- */
 
-/* Sets the depths of an entry and of those above it. A parent may come after its children in the
- * file. An entry with a parent and depth 0 has no depth yet. */
+/* Sets the depths of an entry and of all its ancestors. Ancestors may come after the entry in the
+ * file. An entry that has a parent and depth 0 has no depth yet. */
 static void set_depth(session_tree *tree, uint32_t i)
 {
     session_node *nodes = tree->nodes;
@@ -120,7 +122,8 @@ static void link_and_count(session_tree *tree, uint32_t i)
     tree->cycles += node->is_cycle;
 }
 
-/* Applies a label to its target. The last label is valid; an empty one removes it. */
+/* Applies a "label" entry to its target. The last label of a target is valid; an empty label
+ * removes the earlier one. */
 static void read_label(session_tree *tree, uint32_t i, arena *memory)
 {
     const session_entry *entry = &tree->entries[i];

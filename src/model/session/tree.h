@@ -1,6 +1,6 @@
 /*
- * tree.h: the tree of a file's entries in memory, for checks and conversion of files. The tree of a
- * stored session is in the database.
+ * tree.h: the tree of the entries of a session file, in memory. This tree is used to check and
+ * convert files; the tree of a stored session is in the database.
  */
 #ifndef MODEL_TREE_H
 #define MODEL_TREE_H
@@ -16,12 +16,12 @@ typedef enum session_node_state {
 
 typedef struct session_node {
     session_node_state state;
-    bool is_dangling;  /* its parent is missing, so it is a root */
-    bool is_cycle;     /* its parent is below it, so it is a root */
+    bool is_dangling;  /* its parent is missing or parentId is invalid, so it is a root */
+    bool is_cycle;     /* its parent is its descendant, so it became a root */
     uint32_t parent;   /* STRING_MAP_NONE: a root */
     uint32_t children; /* number of its children */
-    uint32_t depth;    /* number of entries above it */
-    uint32_t label;    /* the entry that labels it; STRING_MAP_NONE: none */
+    uint32_t depth;    /* number of its ancestors */
+    uint32_t label;    /* index of its valid "label" entry; STRING_MAP_NONE: none */
 } session_node;
 
 typedef struct session_tree {
@@ -31,19 +31,19 @@ typedef struct session_tree {
     string_map ids;
     uint32_t in_tree, roots, leaves, branch_points, dangling, cycles;
     uint32_t depth_max;
-    uint32_t leaf; /* the last entry in the tree */
+    uint32_t leaf; /* index of the last entry in the tree, in file order */
 } session_tree;
 
 /*
- * Builds the tree of entries in file order, in linear time. A parent may come after its child: such
- * links are made last, in file order. A link that would close a cycle is not made, and its entry
- * becomes a root. If several lines have one id, the first is used. Returns false if out of memory,
+ * Builds the tree of `entries`, which are in file order, in linear time. A parent may come after
+ * its child. In a cycle of parents, the last entry whose parent is not before it becomes a root. If
+ * several entries have the same id, only the first is in the tree. Returns false if out of memory,
  * or for 2^32 - 1 entries or more.
  */
 bool session_tree_build(session_tree *out, const session_entry *entries, size_t count,
                         arena *memory);
 
-/* Returns the index of the entry with an id; STRING_MAP_NONE: the tree has none. */
+/* Returns the index of the entry with this id; STRING_MAP_NONE: the tree has no such entry. */
 uint32_t session_tree_find(const session_tree *tree, slice id);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * agent.c: the loop of a task. Each turn begins by reading the ledger. So it needs no special case
- * for a task that another worker began, or that got a message in the meantime.
+ * agent.c: runs a task, one request to the model after the other. Each turn, which is one request
+ * with its tool calls, begins by reading the whole task from the ledger. So a task that another
+ * worker began, or that got a message in the meantime, is no special case.
  */
 #include "worker/agent/agent.h"
 #include "app/json_text.h"
@@ -13,33 +14,33 @@
 enum {
     METADATA_MAX = 4096,
     CALLS_JSON_MAX = 96 * 1024 * 1024,
-    PREVIEW_MS = 100, /* between two publications */
+    PREVIEW_MS = 100, /* minimum time between two publications of a preview */
     PREVIEW_MAX = 1024 * 1024
 };
 
-/* One turn: a request to the model and what follows from it. */
+/* One turn: a request to the model, its answer, and the tool calls in the answer. */
 typedef struct turn {
     agent *a;
     dialogue dialogue;
     completion answer;
-    char message_id[UUID_TEXT_SIZE];                     /* the answer's id */
-    char call_ids[COMPLETION_CALLS_MAX][UUID_TEXT_SIZE]; /* the answer's calls in the ledger */
+    char message_id[UUID_TEXT_SIZE];                     /* message id of the answer */
+    char call_ids[COMPLETION_CALLS_MAX][UUID_TEXT_SIZE]; /* ledger ids of its tool calls */
     buf preview;            /* text of the answer that is not yet published */
-    int64_t preview_number; /* number of the last publication */
-    int64_t published_ms;   /* time of the last publication, or of the request */
+    int64_t preview_number; /* number of the last publication for this answer */
+    int64_t published_ms;   /* time of the last publication, or of the start of the request */
 } turn;
 
 /* --- writing --- */
 
-/* Errors that a retry after the lease has expired would not remove. */
+/* Returns true for an error that would occur again if another worker continued the task. */
 static bool is_final(cardbox_status status)
 {
     return status == CARDBOX_INVALID || status == CARDBOX_TOO_LARGE ||
            status == CARDBOX_NOT_FOUND || status == CARDBOX_CONFLICT || status == CARDBOX_INTERNAL;
 }
 
-/* Ends the task as failed if the error is final. Otherwise another worker continues it after
- * the lease expires. */
+/* Ends the task as failed if the error is final. After any other error, the task is left to the
+ * worker that claims it when the lease has expired. */
 static agent_end fail_after_error(agent *a, const char *event, const cardbox_error *err)
 {
     ledger_outcome ended;
@@ -75,8 +76,8 @@ agent_end agent_write(agent *a, task_write *write)
     return write->ending == CARDBOX_HANDED_BACK ? AGENT_HANDED_BACK : AGENT_WAITING;
 }
 
-/* Returns a write that ends the task: as a success, if `failure` is NULL. A success does not end
- * the task while it has a newer message to answer or an unfinished subtask. */
+/* Returns a write that ends the task, with success if `failure` is NULL. A success does not end the
+ * task while a newer message of a user is unanswered or a subtask is unfinished. */
 static task_write ending_write(turn *t, const char *failure)
 {
     bool is_success = failure == NULL;
@@ -105,8 +106,9 @@ static agent_end hand_task_back(agent *a)
 
 /* --- the model's answer --- */
 
-/* `seen` is the sequence number of the newest message that the model read. A message that
- * arrived during the request has a larger number and is answered later (dialogue.c). */
+/* Writes the metadata of the answer. The member "seen" of the metadata is the sequence number of
+ * the newest message that the model read. A message that arrived during the request has a larger
+ * number, and dialogue.c orders it after the answer. */
 static void put_metadata(buf *out, const turn *t)
 {
     const completion *answer = &t->answer;
@@ -121,8 +123,8 @@ static void put_metadata(buf *out, const turn *t)
                                  (json_int_t)t->dialogue.seen, "usage", usage));
 }
 
-/* Writes the calls in the format of OpenAI's API. They get new ids, because the ids of models
- * repeat. */
+/* Writes the tool calls of the answer in the format of OpenAI's API. Each call gets a new id,
+ * because the ids that models make are not unique. */
 static void put_calls(buf *out, turn *t)
 {
     json_t *list = json_array();
@@ -142,8 +144,9 @@ static void put_calls(buf *out, turn *t)
     buf_json_take(out, list);
 }
 
-/* Saves the message. Without calls it ends the task. An incomplete text is saved, but the task
- * fails, since few servers can continue a text. */
+/* Saves the model's answer. An answer without tool calls ends the task. If the server cut off the
+ * text of such an answer, the text is saved but the task fails, since few servers can continue a
+ * text. */
 static agent_end save_answer(turn *t)
 {
     buf content = BUF_INIT((size_t)6 * COMPLETION_TEXT_MAX + 2), metadata = BUF_INIT(METADATA_MAX);
@@ -168,16 +171,16 @@ static agent_end save_answer(turn *t)
     write.message_count = is_last && completion_is_blank(&t->answer) ? 0 : 1;
     agent_end end = agent_write(t->a, &write);
     if (end == AGENT_CONTINUES && is_last)
-        t->a->iterations = 0; /* a new message arrived: count from zero for it */
+        t->a->iterations = 0; /* a newer message must be answered: count from zero */
     buf_free(&content);
     buf_free(&metadata);
     buf_free(&calls);
     return end;
 }
 
-/* --- the preview: the answer's text, published while the model generates it --- */
+/* --- the preview: the text of an answer, published in parts while the model generates it --- */
 
-/* Begins an answer with a new id. */
+/* Starts an empty preview, for an answer with a new message id. */
 static void begin_preview(turn *t)
 {
     buf_free(&t->preview);
@@ -194,8 +197,8 @@ static void add_preview_text(void *arg, slice text)
     buf_slice(&t->preview, text);
 }
 
-/* Publishes the collected text at most ten times a second. If that fails, the text is dropped,
- * because the whole message is saved later. */
+/* Publishes the text collected since the last publication, at most ten times a second. If the
+ * publication fails, this text is dropped, because the whole answer is saved later. */
 static void publish_preview(void *arg)
 {
     turn *t = arg;
@@ -249,7 +252,7 @@ static model_end ask_model(turn *t)
     return end;
 }
 
-/* Asks the model, saves its answer and runs its calls. */
+/* Runs one turn: reads the task, calls the model, saves the answer and runs its tool calls. */
 static agent_end run_turn(turn *t)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -285,9 +288,8 @@ static agent_end run_turn(turn *t)
     return end;
 }
 
-/* Reads from the ledger why the lease is lost: the task was cancelled, or another worker has
- * it. Only the lease keeper learns the reason with the loss, and other writes often notice the
- * loss first. */
+/* Finds out from the ledger whether the lease is lost because the task was cancelled. A write that
+ * fails because of a lost lease does not report the reason. */
 static agent_end end_of_lost_lease(const agent *a)
 {
     cardbox_ledger *found = NULL;

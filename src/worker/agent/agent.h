@@ -1,7 +1,6 @@
 /*
- * agent.h: runs one claimed task: asks the model, runs the tools that it calls and writes all of it
- * to the ledger, until the task ends, waits or is lost. Knows nothing of other tasks or of
- * claiming.
+ * agent.h: runs one claimed task until it ends, waits or is lost: calls the model, runs the tools
+ * that the model calls, and writes both to the ledger. Knows nothing of other tasks or of claiming.
  */
 #ifndef WORKER_AGENT_H
 #define WORKER_AGENT_H
@@ -11,12 +10,13 @@
 #include "worker/model/model.h"
 #include "worker/tools/tools.h"
 
-/* Why a task must stop at once. Set with atomic_fetch_or: STOP_LOST contains the bit of
- * STOP_HAND_BACK, so it overrides that. */
+/* The reason why a running task must stop at once. A stop_reason is set with atomic_fetch_or:
+ * STOP_LOST contains the bit of STOP_HAND_BACK, so STOP_LOST overrides it in any order. */
 typedef enum stop_reason {
     STOP_NONE = 0,
-    STOP_HAND_BACK = 1, /* the worker stops: hand the task back */
-    STOP_LOST = 3 /* the task was cancelled, or another worker has the lease: write nothing more */
+    STOP_HAND_BACK = 1, /* the worker stops: the agent hands the task back */
+    STOP_LOST = 3 /* the lease is lost, for example because the task was cancelled: the agent writes
+                     nothing more */
 } stop_reason;
 
 enum { AGENT_STATUS_SIZE = 1000 };
@@ -26,46 +26,48 @@ typedef struct agent_shared {
     cardbox *db;
     const model *model;
     const tools *tools;
-    slice tools_json; /* JSON array of the tools, for requests */
+    slice tools_json; /* JSON array of the tools, which each request to the model contains */
     long max_iterations;
 } agent_shared;
 
 typedef struct agent {
     const agent_shared *shared;
     net *net;
-    task_lease lease; /* its texts are NUL-terminated */
+    task_lease lease; /* the texts in it are NUL-terminated */
     slice parent_id;
-    atomic_int stop; /* a stop_reason; any thread may set it */
+    atomic_int stop; /* a stop_reason, which any thread may set */
 
     /* statistics, for the log */
     long iterations;
     int64_t prompt_tokens, completion_tokens;
     long model_calls, tool_calls;
-    char status[AGENT_STATUS_SIZE]; /* the last status for the task, written or not */
+    char status[AGENT_STATUS_SIZE]; /* the status of the last attempt to end the task */
 } agent;
 
 typedef enum agent_end {
     AGENT_CONTINUES, /* not an end */
-    AGENT_FINISHED,  /* the task has ended with `status` */
-    AGENT_WAITING,   /* the task waits for a message or for its subtasks */
+    AGENT_FINISHED,  /* the task has ended; agent.status is its status */
+    AGENT_WAITING,   /* the task sleeps until a message or the end of a subtask */
     AGENT_HANDED_BACK,
-    AGENT_LOST,      /* another worker has the lease, or the reason is unknown */
+    AGENT_LOST,      /* the lease is lost, and the task was not cancelled or this is unknown */
     AGENT_CANCELLED, /* the task was cancelled */
-    AGENT_FAILED     /* a database error: another worker continues after the lease expires */
+    AGENT_FAILED     /* a database error: the task is claimed again after the lease expires */
 } agent_end;
 
-/* Runs the task until it has one of these ends. */
+/* Runs the task until it ends, waits or is lost. Returns any agent_end but AGENT_CONTINUES. */
 agent_end agent_run(agent *a);
 
 /* --- for the agent*.c files --- */
 
-/* Loads the task's messages for the model. */
+/* Reads the task from the ledger and builds the messages for the model. */
 cardbox_status agent_load(dialogue *out, const agent *a, cardbox_error *err);
 
-/* Writes to the task under its lease. */
+/* Writes messages, calls or the end of the task, if its lease is still valid. Returns
+ * AGENT_CONTINUES if the task goes on. */
 agent_end agent_write(agent *a, task_write *write);
 
-/* Runs a tool call of the model's last message, and records it in the ledger with this id. */
+/* Runs a tool call of the model's last answer, and records it in the ledger under the id `call_id`.
+ */
 agent_end agent_run_call(agent *a, const completion_call *requested, const char *call_id);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * agent_load.c: reads a task from the ledger in pages and builds its dialogue.
+ * agent_load.c: reads the messages and calls of a task from the ledger in pages, and builds the
+ * dialogue for the model.
  */
 #include <stdlib.h>
 #include "base/errors.h"
@@ -9,11 +10,11 @@
 
 enum { PAGE = 1000, PAGES_MAX = 1000 };
 
-/* The pages read so far. The rows own the texts. */
+/* The pages of messages and calls read so far. The texts point into the rows. */
 typedef struct pages {
     store_rows *rows[PAGES_MAX];
     size_t count;
-    size_t bytes; /* bytes of the texts, limited to the size of a request */
+    size_t bytes; /* bytes of all texts, at most CONTEXT_BYTES_MAX and one page */
     store_rows *task;
     arena memory;
     dialogue_input input;
@@ -85,8 +86,7 @@ static cardbox_status read_all(pages *p, const agent *a, bool are_calls, cardbox
     return CARDBOX_OK;
 }
 
-/* Reads the system prompt from the task's row if the task has no system message, as for tasks
- * that were saved without task:spawn. */
+/* Reads the system prompt from the task's row if the task has no system message. */
 static cardbox_status read_prompt(pages *p, const agent *a, cardbox_error *err)
 {
     task_row row;
@@ -100,7 +100,8 @@ static cardbox_status read_prompt(pages *p, const agent *a, cardbox_error *err)
     return status;
 }
 
-/* Adds the ids of the task and of its parent task for a model that can send messages to tasks. */
+/* Makes a note for a model that may call task:send or task:spawn, with the ids of the task and of
+ * its parent task. Otherwise the note is empty. */
 static void make_note(char *out, size_t size, const agent *a)
 {
     bool has_parent = a->parent_id.len > 0;

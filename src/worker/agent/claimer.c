@@ -1,6 +1,7 @@
 /*
- * claimer.c: the thread that claims tasks for free slots. It claims after a notification, after a
- * claim that returned all it asked for, and every poll interval.
+ * claimer.c: the thread that claims tasks while slots are free. The claimer claims after a
+ * notification, after a claim that returned as many tasks as requested, and at least once in each
+ * poll interval.
  */
 #include <sys/eventfd.h>
 #include "base/clock.h"
@@ -8,18 +9,18 @@
 #include "worker/agent/worker_pool.h"
 
 enum {
-    WAIT_FOR_SLOTS_MS = 10, /* wait this long for more free slots before a claim */
+    WAIT_FOR_SLOTS_MS = 10, /* when a slot becomes free, wait this long for more free slots */
     RETRY_BASE_MS = 200,
     RETRY_CAP_MS = 5000
 };
 
-/* Used by the claimer's thread only. */
+/* State of the claimer, used by its thread only. */
 typedef struct claimer {
     worker_pool *pool;
     work_listener *listener;
     int64_t listener_retry_ms; /* time of the next attempt to open the listener */
     bool may_have_more;        /* the last claim returned as many tasks as it asked for */
-    bool is_first;     /* before the first claim, which also claims the tasks of an earlier run */
+    bool is_first; /* no claim has succeeded yet: the first also claims tasks of an earlier run */
     unsigned failures; /* consecutive failed claims */
 } claimer;
 
@@ -38,7 +39,8 @@ static void log_task(const char *event, const claimed_task *task)
              (int)task->attempts, (int)task->failed_calls);
 }
 
-/* Hands back a task that was claimed while the worker began to stop. */
+/* Hands back a claimed task that got no slot, because the worker began to stop or is out of memory.
+ */
 static void hand_task_back(worker_pool *pool, const claimed_task *task)
 {
     ledger_outcome ended;
@@ -58,7 +60,7 @@ static void assign_tasks(worker_pool *pool, const store_rows *rows)
         log_task(task.given_up ? "task_given_up" : "task_claimed", &task);
         if (!task.given_up && !worker_pool_assign(pool, &task))
             hand_task_back(pool, &task);
-        if (task.given_up && task.parent_id.len > 0) /* the parent may wait for this end */
+        if (task.given_up && task.parent_id.len > 0) /* the parent may await this end */
             work_wake(pool->shared->db, task.tenant);
     }
 }
@@ -81,10 +83,11 @@ static void claim_tasks(claimer *k, size_t slots)
         log_failure("claim_failed", &err);
         work_listener_wait(NULL, pool->wake_fd,
                            clock_backoff_ms(k->failures++, RETRY_BASE_MS, RETRY_CAP_MS));
-        eventfd_read(pool->wake_fd, &wakeups); /* otherwise the next wait would return at once */
+        eventfd_read(pool->wake_fd, &wakeups); /* else the next wait would return at once */
         return;
     }
-    /* A takeover doesn't show whether other tasks are waiting. */
+    /* The first claim also returns tasks of an earlier run, so its number of rows does not show
+     * whether other tasks wait. */
     k->may_have_more = k->is_first || (size_t)rows_count(rows) >= slots;
     k->is_first = false;
     k->failures = 0;
@@ -94,7 +97,8 @@ static void claim_tasks(claimer *k, size_t slots)
 
 /* --- waiting --- */
 
-/* Opens the listener if it is not open. A connection pooler in transaction mode can't deliver
+/* Opens the listener for notifications if it is not open and its next attempt is due. Without
+ * prepared statements there is no listener: a connection pooler in transaction mode can't deliver
  * notifications. */
 static void open_listener(claimer *k)
 {
@@ -108,7 +112,7 @@ static void open_listener(claimer *k)
         log_failure("listen_failed", &err);
         k->listener_retry_ms = clock_ms() + RETRY_CAP_MS;
     }
-    k->may_have_more = true; /* a notification may have been missed */
+    k->may_have_more = true; /* a notification may have been missed without the listener */
 }
 
 static void wait_for_work(claimer *k, bool has_slot)

@@ -1,6 +1,6 @@
 /*
- * dialogue.c: builds a task's messages for the model, with the context code of
- * model/session/context.h. Does not use the database.
+ * dialogue.c: builds the messages for the model from the rows of a task. Writes and repairs them
+ * with the functions of model/session/context.h. Does not use the database.
  */
 #include "worker/agent/dialogue.h"
 #include "model/content/class.h"
@@ -14,9 +14,9 @@ typedef struct builder {
     const dialogue_input *in;
     context ctx;
     arena memory;
-    string_map by_message; /* start and end messages, by id: the index of their call */
+    string_map by_message; /* by the id of a start or end message: index of its call */
     string_map by_call;
-    bool *is_added; /* by call: its result was added */
+    bool *is_added; /* by index of a call: whether its result was handled */
     bool has_system;
     bool needs_answer;
 } builder;
@@ -42,8 +42,8 @@ static bool index_calls(builder *b)
 
 /* --- calls --- */
 
-/* Returns a call's details as a value for the model. The details are JSON in a JSON string, so
- * they are decoded once. */
+/* Returns the details of a call as a value for the model. The ledger stores them as JSON in a JSON
+ * string: if the decoded string is JSON, that is returned, else the string. */
 static scan_value details_of(builder *b, slice details)
 {
     buf text = BUF_INIT(DETAILS_MAX);
@@ -58,8 +58,8 @@ static scan_value details_of(builder *b, slice details)
     return value;
 }
 
-/* Adds the result of a call, unless the call is still open: context_pair then adds a synthetic
- * result. */
+/* Adds the result of a call that has completed or failed. For a call without an end, context_pair
+ * adds a synthetic result. */
 static void add_result(builder *b, size_t index, scan_value id, scan_value name)
 {
     const call_row *call = &b->in->calls[index];
@@ -77,8 +77,8 @@ static void add_result(builder *b, size_t index, scan_value id, scan_value name)
     context_add_value(&b->ctx, result, details_of(b, call->details));
 }
 
-/* Adds the calls that an assistant's message lists, and their results after them. Returns false
- * if it lists none. */
+/* Adds the calls in `list`, the tool_calls of an assistant's message, and after them the results of
+ * these calls. Returns false if the list contains no calls. */
 static bool add_listed_calls(builder *b, context_message *message, scan_value list)
 {
     bool is_any = false;
@@ -105,8 +105,8 @@ static bool add_listed_calls(builder *b, context_message *message, scan_value li
     return is_any;
 }
 
-/* Adds a call that no message lists, as in an imported ledger, at the position of its start
- * message. */
+/* Adds a call that is in no tool_calls before its start message, as in an imported ledger. An
+ * assistant's message with this call replaces the start message. */
 static void add_unlisted_call(builder *b, size_t index)
 {
     enum { OFFERED_MAX = 1024 };
@@ -135,8 +135,8 @@ static context_role role_of(slice role)
     return slice_equal(role, SLICE("system")) ? CONTEXT_SYSTEM : CONTEXT_USER;
 }
 
-/* Returns the `seen` number of an assistant's message. -1: it has none, so it was not written
- * by this loop. */
+/* Returns the number "seen" in the metadata of an assistant's message; -1: there is none, so the
+ * message was not written by agent.c. */
 static int64_t seen_by(const message_row *row)
 {
     int64_t seen;
@@ -154,16 +154,17 @@ static void add_note(builder *b, context_message *message)
         context_add_value(&b->ctx, message, context_token(&b->ctx, b->in->note));
 }
 
-/* Returns true if a user's message is blank. Blank messages are not sent to the model, so they need
- * no answer. */
+/* Returns true for a user's message that is blank. Blank messages are not sent to the model, so
+ * they need no answer. */
 static bool is_blank_user_message(const message_row *row)
 {
     return slice_equal(row->role, SLICE("user")) &&
            content_trim(scan_string_inside(scan_whole(row->content))).len == 0;
 }
 
-/* Only a message of this loop counts as the model's answer. Others may have written to the
- * ledger in the meantime. */
+/* Updates needs_answer for an assistant's message. A message counts as the model's answer only if
+ * it has tool calls or was written by agent.c; other programs may save other messages of the role
+ * assistant. */
 static void add_answer(builder *b, context_message *message, const message_row *row)
 {
     bool has_calls =
@@ -178,7 +179,7 @@ static void add_message(builder *b, size_t number)
     const message_row *row = &b->in->messages[number];
     uint32_t call = string_map_get(&b->by_message, row->message_id);
 
-    /* A user's message is added even if a call names it as its start or end. */
+    /* A user's message is added even if it is the start or end message of a call. */
     if (call != STRING_MAP_NONE && !slice_equal(row->role, SLICE("user"))) {
         if (!b->is_added[call])
             add_unlisted_call(b, call);
@@ -203,8 +204,8 @@ static void add_message(builder *b, size_t number)
 
 /* --- their order --- */
 
-/* Returns whether a user's message arrived while the model wrote its next message. It is answered
- * after that message. */
+/* Returns whether a user's message arrived while the model wrote the next answer, which was written
+ * without it. */
 static bool is_late(const builder *b, size_t number, const int64_t *next_seen)
 {
     const message_row *row = &b->in->messages[number];
@@ -213,7 +214,8 @@ static bool is_late(const builder *b, size_t number, const int64_t *next_seen)
            row->seq > next_seen[number];
 }
 
-/* Adds all messages. Late ones are added after the answer that was written without them. */
+/* Adds all messages. Messages that arrived while the model wrote an answer are added after this
+ * answer. */
 static bool add_messages(builder *b)
 {
     size_t count = b->in->message_count, late_count = 0, still;
@@ -247,8 +249,9 @@ static bool add_messages(builder *b)
     return true;
 }
 
-/* Moves the messages that follow the last user message or tool call before it, except results.
- * Servers reject a request that ends with a message of the assistant or the system. */
+/* Finds the last message of a user or with tool calls, and moves all later messages, except
+ * results, to before it. Servers reject a request whose last message is an assistant's or a system
+ * message. */
 static void move_question_last(context_list *list)
 {
     context_message **question = NULL, **link = &list->first;
@@ -281,7 +284,8 @@ bool dialogue_has_system(const dialogue_input *in)
     return false;
 }
 
-/* Adds the task's prompt as a system message if the dialogue has none. */
+/* Adds the task's prompt and the note as a system message if the input contains no system message.
+ */
 static void add_prompt(builder *b)
 {
     const dialogue_input *in = b->in;

@@ -1,17 +1,18 @@
 /*
- * lease_keeper.c: the thread that renews the leases of all running tasks in one statement. It stops
- * tasks whose lease is lost: cancelled, taken over by another worker, or expired.
+ * lease_keeper.c: the thread that renews the leases of all running tasks in one statement. The
+ * thread also stops tasks whose lease is lost: the task was cancelled, another worker claimed it,
+ * or the lease expired.
  */
 #include "base/clock.h"
 #include "app/log.h"
 #include "worker/agent/worker_pool.h"
 
 enum {
-    RENEW_MOST_MS = 2000, /* a cancel is noticed within this time even if the task writes nothing */
+    RENEW_MOST_MS = 2000, /* maximum interval of renewals; each one also notices cancelled tasks */
     CHECK_MS = 50
 };
 
-/* Copies of the leases, since their tasks may end during the statement. */
+/* Copies of the leases of all busy slots, since tasks may end while the statement runs. */
 typedef struct leases {
     task_lease at[SETTINGS_CONCURRENCY_MAX];
     slot *slots[SETTINGS_CONCURRENCY_MAX];
@@ -59,8 +60,8 @@ static void apply_states(worker_pool *pool, const leases *l, const store_rows *r
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Stops tasks whose lease has expired: another worker may have claimed them, even if the
- * database can't be reached from here. */
+/* Stops tasks whose lease has not been renewed in time. Another worker may have claimed them, even
+ * if this worker can't reach the database. */
 static void stop_expired(worker_pool *pool)
 {
     int64_t now = clock_ms();

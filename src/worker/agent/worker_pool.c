@@ -1,5 +1,5 @@
 /*
- * worker_pool.c: the slots; starts and stops all threads.
+ * worker_pool.c: runs tasks in slots, and starts and stops all threads of the worker.
  */
 #include "worker/agent/worker_pool.h"
 #include <sys/eventfd.h>
@@ -62,7 +62,7 @@ static void log_end(const agent *a, agent_end end, int64_t ms)
              (long long)ms);
 }
 
-/* Waits for a task. Returns false if the worker stops. */
+/* Waits until the slot has a task. Returns false if the worker stops and the slot has none. */
 static bool await_task(slot *s)
 {
     worker_pool *pool = s->pool;
@@ -84,7 +84,7 @@ static void *run_slot(void *arg)
         int64_t began_ms = clock_ms();
         agent_end end = agent_run(&s->agent);
         log_end(&s->agent, end, clock_ms() - began_ms);
-        /* The task, or the parent of a finished task, may have become runnable. */
+        /* A task that was handed back, and the parent of a finished task, may be claimed again. */
         if (end == AGENT_HANDED_BACK || (end == AGENT_FINISHED && s->agent.parent_id.len > 0))
             work_wake(pool->shared->db, s->agent.lease.tenant);
         pthread_mutex_lock(&pool->lock);
@@ -140,7 +140,8 @@ void worker_pool_stop_tasks(worker_pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Joins the claimer first, so that it can't assign a task to a slot whose thread has ended. */
+/* Joins the claimer's thread first, so that the claimer can't assign a task to a slot whose thread
+ * has ended. */
 void worker_pool_free(worker_pool *pool)
 {
     pthread_join(pool->claimer, NULL);

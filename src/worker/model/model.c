@@ -1,6 +1,7 @@
 /*
- * model.c: a request to a model, with retries if the server is unreachable, busy (429) or failing
- * (5xx), or if its stream is cut, invalid or silent. Other refusals are final.
+ * model.c: sends a request to a model. Sends it again if the server can't be reached or answers
+ * 408, 429 or 5xx, or if the stream is cut off, invalid, empty or silent. After other error answers
+ * there is no retry.
  */
 #include "worker/model/model.h"
 #include "app/json_text.h"
@@ -11,14 +12,14 @@
 enum {
     URL_MAX = 4096,
     KEY_MAX = 8192,
-    REFUSAL_MAX = 16 * 1024,       /* bytes read of an answer that is not a stream */
-    EVENT_MAX = 2 * 1024 * 1024,   /* bytes of one event */
-    STREAM_MAX = 64 * 1024 * 1024, /* bytes of a stream */
-    RETRY_LONGEST_MS = 60 * 1000,  /* one wait, even if the server's Retry-After is longer */
+    REFUSAL_MAX = 16 * 1024,       /* maximum bytes kept of an answer that is not a stream */
+    EVENT_MAX = 2 * 1024 * 1024,   /* maximum bytes of one event */
+    STREAM_MAX = 64 * 1024 * 1024, /* maximum bytes of a stream */
+    RETRY_LONGEST_MS = 60 * 1000,  /* maximum wait before a retry, even if Retry-After is longer */
     CHECK_MS = 20
 };
 
-/* State of one attempt. */
+/* State of one attempt to send the request. */
 typedef struct attempt {
     completion *answer;
     const model_watch *watch;
@@ -28,8 +29,8 @@ typedef struct attempt {
     buf refusal;    /* the beginning of an answer that is not a stream */
 } attempt;
 
-/* Messages and tools are inserted as text. So equal input makes equal bytes, as prompt caches
- * of servers require. */
+/* Messages and tools are inserted as text, so that equal input always makes equal bytes. The prompt
+ * caches of model servers require this. */
 void model_put_request(buf *out, const model *m, slice messages, slice tools)
 {
     buf_json_open_take(out, json_pack("{s:s, s:b, s:{s:b}}", "model", m->name, "stream", 1,
@@ -106,7 +107,8 @@ static void set_refusal(attempt *a, long status)
     json_decref(whole);
 }
 
-/* If the attempt failed, sets the answer's error, and whether a retry would fail too. */
+/* Returns how an attempt ended. If it failed, sets the error of the completion, and whether a retry
+ * would fail too. */
 static model_end classify_answer(attempt *a, const net_answer *answer)
 {
     completion *c = a->answer;

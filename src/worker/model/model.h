@@ -1,6 +1,6 @@
 /*
- * model.h: sends a request to a model's server (OpenAI's chat completions, streamed) and retries
- * it. The result is a complete message, or the reason why there is none.
+ * model.h: sends a request to a model's server (OpenAI's chat completions, streamed), with retries.
+ * The result is a complete message, or the reason why there is none.
  */
 #ifndef WORKER_MODEL_H
 #define WORKER_MODEL_H
@@ -9,31 +9,32 @@
 #include "worker/model/net.h"
 
 typedef struct model {
-    const char *url; /* base, such as https://api.example.com/v1 */
+    const char *url; /* base URL, such as https://api.example.com/v1 */
     const char *name;
-    const char *key; /* NULL: none is sent */
+    const char *key; /* key of the API; NULL: none is sent */
     long connect_ms, idle_ms, total_ms;
-    long retries;  /* after the first attempt */
-    long retry_ms; /* before the first retry; doubled each time */
+    long retries;  /* maximum number of attempts after the first one */
+    long retry_ms; /* maximum wait before the first retry; doubled for each further one */
 } model;
 
-/* The caller's functions that are called during a request. */
+/* Functions of the caller that model_ask calls during a request. */
 typedef struct model_watch {
-    void (*on_text)(void *arg, slice text); /* receives the message's text as it arrives */
-    void (*on_retry)(void *arg,
-                     const char *reason); /* discard the text received: there is another attempt */
-    void (*on_tick)(void *arg);           /* about every 50 ms */
+    void (*on_text)(void *arg, slice text);          /* receives the parts of the text */
+    void (*on_retry)(void *arg, const char *reason); /* discard the text: a retry follows */
+    void (*on_tick)(void *arg);                      /* called at least about every 50 ms */
     void *arg;
     atomic_int *stop;
 } model_watch;
 
 typedef enum model_end { MODEL_ANSWERED, MODEL_FAILED, MODEL_STOPPED } model_end;
 
-/* Appends a request's body. `messages` and `tools` are JSON arrays. Empty `tools` are left out. */
+/* Appends the body of a request. `messages` and `tools` are JSON arrays. If the array `tools` is
+ * empty, the body has no member tools. */
 void model_put_request(buf *out, const model *m, slice messages, slice tools);
 
-/* Sends a request and waits for the answer. The caller frees `out` in all cases. It is complete
- * only after MODEL_ANSWERED. After MODEL_FAILED its `error` has the reason. */
+/* Sends a request and waits for the answer. The caller frees `out` in all cases. After
+ * MODEL_ANSWERED, `out` is complete. After MODEL_FAILED, out->error is the reason. MODEL_STOPPED:
+ * watch->stop was set. */
 model_end model_ask(completion *out, net *n, const model *m, slice request,
                     const model_watch *watch);
 

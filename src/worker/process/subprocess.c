@@ -1,6 +1,6 @@
 /*
- * subprocess.c: the worker's side of a running command: its pipes, its limits and the orders to its
- * supervisor.
+ * subprocess.c: the part of running a command that is done in the worker: the command's pipes and
+ * limits, and the orders to its supervisor.
  */
 #include "worker/process/subprocess.h"
 #include <errno.h>
@@ -13,12 +13,12 @@
 #include "worker/process/supervisor.h"
 
 enum {
-    POLL_MS = 20,           /* between two checks of `stop` and the clock */
-    KILL_TIMEOUT_MS = 5000, /* time for the supervisor to kill all processes of the command */
+    POLL_MS = 20,           /* maximum time between two checks of `stop` and the clock */
+    KILL_TIMEOUT_MS = 5000, /* maximum wait for the supervisor to kill all processes */
     CHUNK = 65536
 };
 
-/* State of a command. */
+/* State of a command that is running. */
 typedef struct running_command {
     const subprocess_spec *spec;
     subprocess_result *out;
@@ -26,9 +26,9 @@ typedef struct running_command {
     int pipes[SUPERVISOR_FDS];
     size_t written; /* bytes of the input written so far */
     int64_t deadline_ms;
-    int64_t kill_deadline_ms; /* no end was requested */
+    int64_t kill_deadline_ms; /* 0: the worker has not ordered the end */
     pid_t group;              /* process group of the command; 0: not started */
-    bool has_ended;           /* the supervisor reported the end */
+    bool has_ended;           /* the supervisor has reported the command's end */
 } running_command;
 
 static void close_pipe(int *fd)
@@ -44,14 +44,14 @@ static void close_all(int fds[SUPERVISOR_FDS])
         close_pipe(&fds[i]);
 }
 
-/* Returns whether we write to a pipe. We read from the others. */
+/* Returns whether the worker writes to this pipe. The worker reads from all other pipes. */
 static bool is_ours_to_write(int name)
 {
     return name == SUPERVISOR_INPUT || name == SUPERVISOR_ORDERS;
 }
 
-/* Makes the pipes. The supervisor's ends get numbers above those that they are moved to later,
- * so that no dup2 overwrites one. */
+/* Makes the pipes. The supervisor later moves its ends to the descriptors 0 to SUPERVISOR_FDS - 1.
+ * The supervisor's ends get higher numbers here, so that no dup2 overwrites another end. */
 static bool make_pipes(int ours[SUPERVISOR_FDS], int theirs[SUPERVISOR_FDS])
 {
     for (int i = 0; i < SUPERVISOR_FDS; i++)
@@ -98,7 +98,7 @@ static size_t read_pipe(int *fd, void *to, size_t size)
     return len > 0 ? (size_t)len : 0;
 }
 
-/* Keeps the last bytes of standard error. */
+/* Reads standard error and keeps only its last bytes. */
 static void read_errors(running_command *r)
 {
     enum { MOST = SUBPROCESS_ERRORS_MAX - 1 };
@@ -116,8 +116,9 @@ static void read_errors(running_command *r)
     out->errors[out->errors_len] = '\0';
 }
 
-/* Reads a report. Only the first report of an end is used: if the command could not be started,
- * the supervisor reports its exit too. An end that we requested keeps its reason. */
+/* Reads a report of the supervisor. If the command can't be started, its end is reported twice, and
+ * only the first report is used. If the worker has ordered the end of the command, the reason of
+ * this order remains the result. */
 static void read_report(running_command *r)
 {
     supervisor_report report;
@@ -172,13 +173,14 @@ static void check_limits(running_command *r)
     else
         return;
     r->kill_deadline_ms = clock_ms() + KILL_TIMEOUT_MS;
-    /* A command that writes too much is killed at once: closing the pipe of orders means that. */
+    /* A command that writes too much is killed at once, by closing the pipe of orders. */
     if (r->out->end == SUBPROCESS_OUTPUT_LIMIT ||
         write(r->pipes[SUPERVISOR_ORDERS], &order, 1) != 1)
         close_pipe(&r->pipes[SUPERVISOR_ORDERS]);
 }
 
-/* Returns whether the supervisor runs, or has ended and output remains to be read. */
+/* Returns whether the supervisor still runs or output remains to be read. Returns false once the
+ * time for killing is over. */
 static bool must_wait(const running_command *r)
 {
     if (r->kill_deadline_ms > 0 && clock_ms() >= r->kill_deadline_ms)
@@ -187,7 +189,8 @@ static bool must_wait(const running_command *r)
            (r->has_ended && (r->pipes[SUPERVISOR_OUTPUT] >= 0 || r->pipes[SUPERVISOR_ERRORS] >= 0));
 }
 
-/* If the supervisor was killed, only the command's process group is killed. */
+/* If the supervisor was killed before it reported the end, kills the command's process group here.
+ */
 void subprocess_run(subprocess_result *out, buf *output, const subprocess_spec *spec)
 {
     int theirs[SUPERVISOR_FDS];

@@ -3,13 +3,14 @@
  * descendants.
  *
  * When subprocess_run returns, the command and all processes that it started are dead, even those
- * in other process groups or sessions. All are descendants of a supervisor (supervisor.h), a
- * subreaper that kills them all. It does so as well if the worker dies, even by kill -9.
+ * in other process groups or sessions. All these processes are descendants of a supervisor process
+ * (supervisor.h), a subreaper that kills its descendants. The supervisor also kills its descendants
+ * if the worker dies, even by kill -9.
  *
- * Exceptions: If a command kills its supervisor, only the command's process group is killed.
- * Processes that the kernel can't kill, or that fork faster than they die, may outlive
- * KILL_TIMEOUT_MS (subprocess.c). On kernels without /proc/PID/task/TID/children only the process
- * group is killed.
+ * There are exceptions. If a command kills its supervisor, only the command's process group is
+ * killed. Processes that the kernel can't kill, or that fork faster than they are killed, may
+ * outlive KILL_TIMEOUT_MS (subprocess.c). On kernels without /proc/PID/task/TID/children, only the
+ * command's process group is killed.
  */
 #ifndef WORKER_SUBPROCESS_H
 #define WORKER_SUBPROCESS_H
@@ -20,17 +21,17 @@
 enum { SUBPROCESS_ERRORS_MAX = 2048 };
 
 typedef struct subprocess_spec {
-    char *const *argv;        /* argv[0] is a path */
-    char *const *environment; /* the command's whole environment */
+    char *const *argv;        /* arguments, ended by NULL; argv[0] is the path of the program */
+    char *const *environment; /* all environment variables of the command, ended by NULL */
     slice input;              /* the command's standard input */
     long time_ms;
-    atomic_int *stop; /* set to a value other than 0 by another thread to end the command */
+    atomic_int *stop; /* another thread ends the command by setting this to another value than 0 */
 } subprocess_spec;
 
 typedef enum subprocess_end {
     SUBPROCESS_EXITED,      /* `number` is its exit status */
-    SUBPROCESS_KILLED,      /* killed by the signal `number`, but not by us */
-    SUBPROCESS_NOT_STARTED, /* `number` is the errno */
+    SUBPROCESS_KILLED,      /* killed by the signal `number`, without an order of the worker */
+    SUBPROCESS_NOT_STARTED, /* the program could not be started; `number` is the errno */
     SUBPROCESS_TIMEOUT,
     SUBPROCESS_OUTPUT_LIMIT, /* its output exceeded the limit */
     SUBPROCESS_STOPPED,
@@ -44,8 +45,9 @@ typedef struct subprocess_result {
     size_t errors_len;
 } subprocess_result;
 
-/* Runs a command and writes its standard output to `output`, whose maximum is the limit.
- * Several threads may do so at once. SIGPIPE must be ignored. */
+/* Runs a command to its end, and appends its standard output to `output`, whose maximum size is the
+ * limit of the output. Several threads may call this function at once. The process must ignore
+ * SIGPIPE. */
 void subprocess_run(subprocess_result *out, buf *output, const subprocess_spec *spec);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * supervisor.c: the subreaper of one command. If a descendant's parent ends, the descendant becomes
- * a child of the supervisor, so killing children until none is left kills all. It is forked from a
- * process with threads, so it calls only async-signal-safe functions.
+ * supervisor.c: the subreaper of one command. If the parent of a descendant ends, the descendant
+ * becomes a child of the supervisor. So the supervisor kills its children until none is left. The
+ * supervisor is forked from a process with threads, so it calls only async-signal-safe functions.
  */
 #include "worker/process/supervisor.h"
 #include <errno.h>
@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 enum {
-    WAIT_MS = 50,    /* duration of a wait without an event */
-    TERM_WAITS = 10, /* waits between SIGTERM and SIGKILL */
+    WAIT_MS = 50,    /* maximum duration of one wait for an order or a signal */
+    TERM_WAITS = 10, /* maximum number of waits between SIGTERM and SIGKILL */
     LIST_SIZE = 4096,
-    NOT_REAPED = -1 /* waitpid has not returned the command's status */
+    NOT_REAPED = -1 /* the command's status before waitpid has returned it */
 };
 
 static void ignore_signal(int number)
@@ -41,7 +41,7 @@ static _Noreturn void exec_command(char *const *argv, char *const *environment, 
     setpgid(0, 0);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the supervisor dies; it may be dead already */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* sent if the supervisor dies; it may have died before */
     if (getppid() == parent)
         execve(argv[0], argv, environment);
     report(0, SUBPROCESS_NOT_STARTED, errno);
@@ -50,9 +50,9 @@ static _Noreturn void exec_command(char *const *argv, char *const *environment, 
 
 /* --- killing --- */
 
-/* Kills the children in the kernel's list of process ids, each followed by a space. An id that
- * the end of the buffer cuts is read in a later round. Returns false if the kernel has no such
- * list. */
+/* Kills all children in the kernel's list of process ids, in which each id is followed by a space.
+ * If the list does not fit into the buffer, the rest is killed in later calls. Returns false if the
+ * kernel has no such list. */
 static bool kill_children(void)
 {
     char list[LIST_SIZE];
@@ -74,8 +74,9 @@ static bool kill_children(void)
     return len >= 0;
 }
 
-/* Kills and reaps until no descendant is left. `status` receives the command's status when the
- * command is reaped. After that its process id may be reused. */
+/* Kills and reaps children until no descendant is left. When the command is reaped, `status`
+ * receives its status. From then on, the command's process id is not used any more, because another
+ * process may get it. */
 static void kill_all(pid_t command, int *status)
 {
     for (;;) {
@@ -95,8 +96,8 @@ static void kill_all(pid_t command, int *status)
     }
 }
 
-/* Waits until the command ends, an order arrives, or `waits` waits are over, and reaps orphans.
- * Returns true if the command ended, with its `status`. */
+/* Waits until the command ends, an order arrives, or `waits` waits are over. Also reaps orphans.
+ * Returns true if the command has ended, with its status in `status`. */
 static bool wait_for_end(pid_t command, int *status, int waits, const sigset_t *wait_mask)
 {
     struct pollfd orders = {.fd = SUPERVISOR_ORDERS, .events = POLLIN};
@@ -134,10 +135,10 @@ static void supervise(pid_t command, const sigset_t *wait_mask)
 
 /* --- the process --- */
 
-/* Detaches from the worker. The supervisor gets its own session, because only the worker reacts
- * to signals such as Ctrl-C. Signals are blocked, but not ignored, since commands expect that.
- * The worker's descriptors are closed: while a copy of a pipe's end is open here, its reader
- * sees no end of file. */
+/* Detaches the supervisor from the worker. The supervisor gets its own session, so that signals
+ * such as that of Ctrl-C reach only the worker. Signals are blocked and not ignored, because the
+ * command would inherit ignored signals. The worker's descriptors are closed, because the reader of
+ * a pipe sees no end of file while a copy of the writing end is open. */
 static bool detach_from_worker(const int fds[SUPERVISOR_FDS], sigset_t *wait_mask)
 {
     struct sigaction action = {.sa_handler = ignore_signal};
@@ -172,7 +173,8 @@ static _Noreturn void run_supervisor(char *const *argv, char *const *environment
         exec_command(argv, environment, self);
     if (command < 0)
         report(0, SUBPROCESS_NOT_STARTED, errno);
-    /* Closed here, so that the command's pipes close with the command. */
+    /* The supervisor closes its copies of the standard streams, so that the worker sees the end of
+     * the pipes when the command closes them. */
     close(SUPERVISOR_INPUT);
     close(SUPERVISOR_OUTPUT);
     close(SUPERVISOR_ERRORS);

@@ -1,6 +1,6 @@
 /*
- * toolrun.c: runs commands, URLs and abilities. An output that is valid JSON is kept as JSON, any
- * other as a string.
+ * toolrun.c: runs commands, URLs and abilities. Output that is valid JSON is stored as JSON; any
+ * other output is stored as a JSON string.
  */
 #include "worker/tools/toolrun.h"
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 
 enum { VARIABLE_MAX = 32 * 1024, CONNECT_MS = 10000, DEPTH_MAX = 64 };
 
-/* Variables that a command inherits. The database's password and the model's key are not among
- * them. */
+/* Environment variables that a command inherits. The database's password and the model's key are
+ * not among them. */
 static const char *const PASSED_ON[] = {"PATH", "HOME",   "USER",  "LANG",   "LC_ALL",
                                         "TZ",   "TMPDIR", "SHELL", "LOGNAME"};
 enum { PASSED_ON_COUNT = sizeof(PASSED_ON) / sizeof(PASSED_ON[0]), OWN_COUNT = 3 };
@@ -25,7 +25,7 @@ void tool_set_failed(tool_outcome *outcome)
     buf_json_take(&outcome->details, json_pack("{s:s}", "error", outcome->reason));
 }
 
-/* Appends text. Invalid UTF-8 is replaced by U+FFFD. */
+/* Appends text, in which U+FFFD replaces each byte of invalid UTF-8. */
 static void put_clean(buf *out, slice text)
 {
     while (text.len > 0) {
@@ -82,7 +82,8 @@ static void add_variable(environment *e, const char *name, const char *value)
     buf_free(&text);
 }
 
-/* The reason is how the command ended and the end of its standard error. */
+/* Fails a call whose command did not succeed. The reason consists of `how`, the number in `r`, and
+ * the end of the command's standard error. */
 static void fail_after_exit(tool_outcome *out, const char *how, const subprocess_result *r)
 {
     slice last_lines = trimmed((slice){r->errors, r->errors_len});
@@ -117,7 +118,7 @@ static void set_command_result(tool_outcome *out, const tool_call *call, const s
         tool_fail(out, "over %ld bytes of output", call->tool->output_max);
         break;
     case SUBPROCESS_STOPPED:
-        out->is_stopped = true; /* the caller knows why */
+        out->is_stopped = true; /* agent_call.c sets the reason */
         break;
     case SUBPROCESS_LOST:
         tool_fail(out, "its supervisor process was killed");
@@ -189,8 +190,9 @@ static void run_url(tool_outcome *out, const tool_call *call)
 
 /* --- abilities --- */
 
-/* Adds the running task as the parent of a task that it spawns, unless the model names another
- * parent. The end of a task wakes its parent. */
+/* Appends the input of an ability. In calls of task:spawn, the running task becomes the parent of
+ * the new task, unless the model names a parent. The end of the new task then wakes the running
+ * task. */
 static void put_ability_input(buf *out, const tool_call *call)
 {
     scan_value input = scan_whole(call->arguments), first;
@@ -225,7 +227,8 @@ static void run_ability(tool_outcome *out, const tool_call *call)
     buf_free(&input);
 }
 
-/* Checks the arguments against the tool's schema. The bus checks those of abilities. */
+/* The arguments of commands and URLs are checked against the tool's schema here. cardbox_invoke
+ * checks those of abilities. */
 void tool_run(tool_outcome *out, const tool_call *call)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;

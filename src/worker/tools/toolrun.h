@@ -1,5 +1,6 @@
 /*
- * toolrun.h: runs one call of a tool of any kind. Its outcome is JSON or the reason of a failure.
+ * toolrun.h: runs one call of a tool: a command, a URL or an ability. The outcome is the result as
+ * JSON, or the reason of a failure.
  */
 #ifndef WORKER_TOOLRUN_H
 #define WORKER_TOOLRUN_H
@@ -11,13 +12,13 @@
 
 enum {
     TOOL_REASON_SIZE = 400,
-    TOOL_DETAILS_MAX = 8 * TOOL_OUTPUT_MAX /* every byte may become a JSON escape */
+    TOOL_DETAILS_MAX = 8 * TOOL_OUTPUT_MAX /* every byte of the output may become a JSON escape */
 };
 
 typedef struct tool_call {
     const tool *tool;
     const char *tenant, *task_id, *call_id;
-    slice arguments; /* a JSON object, as the model wrote it */
+    slice arguments; /* the text of a JSON object, as the model wrote it */
     cardbox *db;
     net *net;
     atomic_int *stop;
@@ -25,15 +26,17 @@ typedef struct tool_call {
 
 typedef struct tool_outcome {
     bool has_failed;
-    bool is_stopped; /* ended by `stop`: its effect is unknown */
+    bool is_stopped; /* the call was ended by `stop`: its effect is unknown */
     char reason[TOOL_REASON_SIZE];
-    buf details; /* JSON: the result, or {"error":...}; BUF_INIT(TOOL_DETAILS_MAX) at first */
+    buf details; /* JSON: the result, or {"error":...}; the caller initialises it with
+                    BUF_INIT(TOOL_DETAILS_MAX) */
 } tool_outcome;
 
-/* Runs the call. */
+/* Runs a tool call and sets its outcome. */
 void tool_run(tool_outcome *out, const tool_call *call);
 
-/* Marks the call as failed and replaces its result by the reason, a format and its arguments. */
+/* Marks a call as failed, and replaces its result by the reason, which is made from a printf format
+ * and its arguments. */
 #define tool_fail(outcome, ...)                                                                    \
     (format_line((outcome)->reason, TOOL_REASON_SIZE, __VA_ARGS__), tool_set_failed(outcome))
 

@@ -1,5 +1,6 @@
 /*
- * tools.c: the list of tools and its names. The reader of the file is tools_file.c.
+ * tools.c: the list of tools, and their names in the model's API. tools_file.c reads the tools
+ * file.
  */
 #include "worker/tools/tools.h"
 #include "app/json_text.h"
@@ -24,7 +25,8 @@ void tools_put_api_name(buf *out, slice name)
         buf_add(out, name.ptr[i] == ':' ? "__" : name.ptr + i, name.ptr[i] == ':' ? 2 : 1);
 }
 
-/* Makes the name for the model's API. Returns false if the API does not allow such a name. */
+/* Makes the name of a tool for the model's API. Returns false if this name would be empty or too
+ * long, or if `name` has a character that is not allowed. */
 static bool set_api_name(char out[TOOL_API_NAME_MAX + 1], const char *name)
 {
     static const char ALLOWED[] = ":_-0123456789abcdefghijklmnopqrstuvwxyz"
@@ -46,7 +48,8 @@ const tool *tools_find(const tools *list, slice api_name)
     return NULL;
 }
 
-/* "a:b" and "a__b" would have the same name in the model's API. The operator must rename one. */
+/* Two tools whose names are equal in the model's API, such as "a:b" and "a__b", are an error: the
+ * operator must rename one. */
 bool tools_add(tools *list, const tool *t, char *error, size_t size)
 {
     tool *added = &list->at[list->count];
@@ -68,7 +71,7 @@ bool tools_add(tools *list, const tool *t, char *error, size_t size)
     return true;
 }
 
-/* White space in a schema would be sent with each request. */
+/* White space in a schema is removed, because each request to the model contains the schema. */
 slice tools_copy_schema(tools *list, slice schema)
 {
     buf text = BUF_INIT(schema.len + 1);
@@ -86,8 +89,7 @@ static bool add_ability(tools *list, slice id, char *error, size_t size)
                              "there is no ability \"%.*s\": see `cardbox ability list`",
                              (int)id.len, id.ptr);
     buf description = BUF_INIT(SIZE_MAX / 4);
-    scan_decode(&description,
-                bus_description(ability).text); /* a text of our own, so it is valid */
+    scan_decode(&description, bus_description(ability).text); /* compiled in, so it is valid */
     const tool t = {.kind = TOOL_ABILITY,
                     .name = ability->text->id,
                     .description = arena_keep(&list->memory, &description).ptr,

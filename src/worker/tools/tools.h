@@ -1,6 +1,6 @@
 /*
  * tools.h: the list of tools that a model may call: allowed abilities, and the commands and URLs of
- * a tools file. Each tool has a name for the model's API. Running tools is toolrun.h's task.
+ * a tools file. Each tool has a name for the model's API. toolrun.h runs the tools.
  */
 #ifndef WORKER_TOOLS_H
 #define WORKER_TOOLS_H
@@ -10,7 +10,7 @@
 
 enum {
     TOOLS_MAX = 128,
-    TOOL_API_NAME_MAX = 64, /* bytes of a name in OpenAI's API */
+    TOOL_API_NAME_MAX = 64, /* maximum bytes of a name in OpenAI's API */
     TOOL_TIME_MS = 30 * 1000,
     TOOL_TIME_MS_MAX = 3600 * 1000,
     TOOL_OUTPUT = 64 * 1024,
@@ -25,7 +25,7 @@ typedef struct tool {
     char api_name[TOOL_API_NAME_MAX + 1]; /* name in the model's API: ':' is replaced by "__" */
     const char *description;
     slice parameters;      /* a JSON Schema without white space */
-    const char *unchecked; /* keywords of the schema that are not checked, separated by commas */
+    const char *unchecked; /* keywords of `parameters` that are not checked, separated by commas */
     char **argv;           /* arguments of a command, ended by NULL; argv[0] is a path */
     const char *url;
     long time_ms;
@@ -42,27 +42,28 @@ void tools_init(tools *list);
 void tools_free(tools *list);
 
 /* Adds the tools of a tools file: {"tools":[{"name","description","parameters",
- * "command"|"url","timeout_ms","output_max"}]}. A command without a '/' is searched in `path`,
- * a list like $PATH. Returns false if the file is invalid: `error` has the reason. */
+ * "command"|"url","timeout_ms","output_max"}]}. A command without a '/' is searched in `path`, a
+ * list of folders like $PATH. Returns false if the file is invalid, with the reason in `error`. */
 bool tools_read(tools *list, slice text, const char *path, char *error, size_t size);
 
-/* Adds a tool and makes its name for the model's API. The tool's texts must outlive the list.
- * Returns false on failure: `error` has the reason. */
+/* Adds a copy of a tool and makes its name for the model's API. The texts of the tool are not
+ * copied and must outlive the list. Returns false on failure, with the reason in `error`. */
 bool tools_add(tools *list, const tool *t, char *error, size_t size);
 
-/* Adds abilities. `ids` are separated by commas. */
+/* Adds abilities as tools. `ids` are the names of the abilities, separated by commas. */
 bool tools_add_abilities(tools *list, const char *ids, char *error, size_t size);
 
-/* Copies a schema without white space into the list's memory. ptr NULL: out of memory. */
+/* Copies a schema into the memory of the list, without the white space between tokens. ptr NULL:
+ * out of memory. */
 slice tools_copy_schema(tools *list, slice schema);
 
 /* Appends a tool's name for the model's API: ':' is replaced by "__". */
 void tools_put_api_name(buf *out, slice name);
 
-/* Returns the tool with this API name; NULL: none. */
+/* Returns the tool with this name in the model's API; NULL: none. */
 const tool *tools_find(const tools *list, slice api_name);
 
-/* Appends the JSON array of tools for requests. */
+/* Appends the JSON array of all tools, in the format for requests to the model. */
 void tools_put_list(buf *out, const tools *list);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * tools_file.c: reads a tools file. Unknown and repeated members are errors, and each message names
- * the tool. The text of a schema is kept.
+ * tools_file.c: reads a tools file. Unknown and repeated members are errors. Messages about a tool
+ * contain its name and its index. The schema of a tool is copied as text, so that its numbers and
+ * the order of its members are unchanged.
  */
 #include <stdarg.h>
 #include <sys/stat.h>
@@ -13,17 +14,17 @@
 
 enum { DEPTH_MAX = 64, PATH_SIZE = 4096, ARGUMENTS_MAX = 64, UNCHECKED_MAX = 4096 };
 
-/* State of the reader. */
+/* State of reading a tools file. */
 typedef struct reader {
     tools *list;
     const char *path;
-    size_t number;    /* index of the tool in the file */
-    const char *name; /* name of the tool; NULL: not read yet */
+    size_t number;    /* index of the current tool in the file */
+    const char *name; /* name of the current tool; NULL: not read yet, or it has none */
     char *error;
     size_t size;
 } reader;
 
-/* The members of a tool, filled by json_unpack; NULL: absent. */
+/* The members of a tool, which json_unpack_ex fills in. NULL: absent. */
 typedef struct members {
     const char *name, *description, *url;
     json_t *parameters, *command, *time_ms, *output_max;
@@ -51,7 +52,8 @@ static char *copy(reader *r, const char *text)
 
 /* --- limits, programs --- */
 
-/* Reads an integer, which may be written as 5.0. If `value` is NULL, `out` is unchanged. */
+/* Reads a limit: an integer from 1 to `most`, which may be written as 5.0. If `value` is NULL,
+ * `out` is unchanged. */
 static bool read_limit(reader *r, long *out, const json_t *value, long most, const char *name)
 {
     double number = json_number_value(value); /* 0 if it is not a number */
@@ -70,7 +72,8 @@ static bool is_program(const char *path)
     return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Returns the program's path, which is resolved once, at start. NULL: not found. */
+/* Returns the path of a command's program; NULL: not found. The path is searched only once, when
+ * the worker starts. */
 static char *find_program(reader *r, const char *name)
 {
     char full[PATH_SIZE];
@@ -116,7 +119,8 @@ static bool read_command(reader *r, tool *t, const json_t *command)
 
 /* --- schemas --- */
 
-/* `parameters` is the schema's text in the file. */
+/* Checks and copies a tool's schema. `parameters` is its text in the file, and `read` is the same
+ * as parsed JSON; NULL: absent. */
 static bool read_schema(reader *r, tool *t, const json_t *read, slice parameters)
 {
     cardbox_error err = CARDBOX_ERROR_INIT;
@@ -177,7 +181,8 @@ static bool read_tool(reader *r, json_t *object, slice text)
     return tools_add(r->list, &t, why, sizeof(why)) || refuse(r, "%s", why);
 }
 
-/* Reads {"tools":[...]}. Other members are errors: they may belong to a later version. */
+/* Reads {"tools":[...]}. Other members beside "tools" are errors, because a later version may give
+ * them a meaning. */
 static bool read_tools(reader *r, json_t *whole, slice text)
 {
     json_error_t error;
