@@ -81,7 +81,7 @@ def test_check_and_import_say_what_no_model_sees():
 def test_a_session_that_is_not_there():
     for words in (["tree", "5e550001"], ["context", "5e550001"], ["show", "5e550001"]):
         done = cardbox("session", *words, env=shared(), check=False)
-        assert done.returncode == 1 and "not found: 5e550001; see `cardbox session list`; an entry is named as SESSION ENTRY\n" in done.stderr, done
+        assert done.returncode == 1 and "not found: 5e550001; see `cardbox session list`; give an entry as SESSION ENTRY\n" in done.stderr, done
     done = cardbox("session", "append", "s-1", stdin="hello", env=shared(), check=False)
     assert done.returncode == 1 and "line 1: entry cannot be read: expected a value at byte 0" in done.stderr, done
 
