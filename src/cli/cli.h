@@ -92,8 +92,8 @@ typedef struct cli_call {
 #define CLI_CURSOR CLI_TEXT("cursor", cursor, "CURSOR", "continue the list with this cursor")
 #define CLI_OPTIONS_END {NULL, OPT_END, 0, NULL, NULL, NULL, 0, 0}
 
-/* The table of options of any command, of a command that uses a database, and of a command that uses
- * a project. */
+/* The table of options of any command, of a command that uses a database, and of a command that
+ * uses a project. */
 #define CLI_OPTIONS(...)     ((const opt_spec[]){__VA_ARGS__, CLI_OPTIONS_END})
 #define CLI_IN_DATABASE(...) CLI_OPTIONS(CLI_DSN, __VA_ARGS__, CLI_JSON)
 #define CLI_IN_PROJECT(...)  CLI_IN_DATABASE(CLI_PROJECT, __VA_ARGS__)
