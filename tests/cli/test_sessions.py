@@ -341,7 +341,7 @@ def test_context():
     assert whole["report"]["repairs"] == [{"repair": "dropped_message", "entry": "5e55000e"}]
     done = cardbox("session", "context", "s-1", "--format", "anthropic", env=shared())
     count = len(json.loads(done.stdout)["messages"] if done.stdout.startswith("{") else json.loads(done.stdout))
-    assert count < 15 and f"; messages: {count} (15 before those of one role in a row became one" in done.stderr, done
+    assert count < 15 and f"; messages: {count} (15 before messages of one role were merged" in done.stderr, done
     raw, = objects("context", "s-1", SIDE, "--no-repair")
     assert len(raw["messages"]) == whole["report"]["messages_before"]
     assert objects("context", "s-1", SIDE, "--compare", HEAD)[0]["shared"] == 7
