@@ -122,15 +122,15 @@ def test_convert_keeps_labels_and_counts_what_no_model_sees():
     assert summary["type"] == "user" and "\n<summary>\nof it\n</summary>" in summary["content"], summary
     back = cardbox("session", "convert", "-", stdin=done.stdout)
     assert back.stderr == "" and back.stdout.splitlines()[1:] == pi, back
-    for lines, words in (([said, entry("model_change", "m", "a", modelId="x")], "1 entry has no counterpart, or none "),
+    for lines, words in (([said, entry("model_change", "m", "a", modelId="x")], "1 entry has content that has no counterpart "),
                          ([entry("message", "a", None, message={"role": "assistant", "content": [
                              {"type": "text", "text": "x"}, {"type": "thinking", "thinking": "y", "thinkingSignature": "z"}]}),
                            entry("message", "b", "a", message={"role": "assistant", "content": [
                                {"type": "text", "text": "x"}, {"type": "thinking", "thinking": "y", "thinkingSignature": ""}]})],
-                          "1 entry has no counterpart, or none for images and signed thinking: no model sees that"),
+                          "1 entry has content that has no counterpart in the other dialect, and is not part of contexts there"),
                          ([entry("message", "a", None, message={"role": "toolResult", "toolCallId": "c", "content": [
-                             {"type": "image", "data": "eA==", "mimeType": "image/png"}]})], "1 entry has no counterpart, or none for images"),
-                         ([said, entry("compaction", "m", "a", summary="x"), entry("new", "o", "m")], "2 entries have no counterpart")):
+                             {"type": "image", "data": "eA==", "mimeType": "image/png"}]})], "1 entry has content that has no counterpart"),
+                         ([said, entry("compaction", "m", "a", summary="x"), entry("new", "o", "m")], "2 entries have content that has no counterpart")):
         done = cardbox("session", "convert", "-", stdin="\n".join(lines))
         assert words in done.stderr, done
 
@@ -403,7 +403,7 @@ def test_append_says_the_ids_it_gives():
     assert [one["outcome"] for one in answer["entries"]] == ["appended"] * 2 and answer["version"] == 3
     assert [one["entry_id"] for one in answer["entries"]] == ids("path", "new", "--from", "2", env=env)
     done = cardbox("session", "append", "new", stdin="\n", env=env)
-    assert done.stdout == "session new   version 3   nothing appended: no entry came in\n", done
+    assert done.stdout == "session new   version 3   nothing appended: the input is empty\n", done
 
 
 def test_append_refuses_in_the_words_of_the_caller():
