@@ -255,7 +255,7 @@ bool cluster_prepare(cluster *c)
         remove_tree(fresh);
         return false;
     }
-    unlink(c->data); /* it may be a symbolic link whose target was removed */
+    unlink(c->data); /* c->data may be a symbolic link to a removed folder */
     if ((here ? rename(fresh, c->data) : symlink(fresh, c->data)) == 0)
         return true;
     cli_error("cannot make %s: %s", c->data, strerror(errno));

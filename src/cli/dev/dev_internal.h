@@ -28,7 +28,7 @@ typedef struct process_plan {
     const process_user *user; /* NULL: our own user */
     const char *input;        /* text for the child's standard input; NULL: none */
     int output;               /* descriptor for the child's standard output, */
-    int errors;               /* and for its standard error */
+    int errors;               /* descriptor for the child's standard error */
     int death_signal;         /* signal that the child gets when we die */
 } process_plan;
 

@@ -75,7 +75,7 @@ static cli_exit move_or_show_head(cli_call *call)
                              json_pack("{s:s, s:s?, s:I}", "session_id", session, "head_entry_id",
                                        entry, "version", (json_int_t)version),
                              "session %s   version %" PRId64 "   head %s", session, version,
-                             entry ? entry : "none: it is empty");
+                             entry ? entry : "none: the session is empty");
     cardbox_sessions_free(found);
     return end;
 }

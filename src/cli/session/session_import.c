@@ -46,7 +46,7 @@ static ptrdiff_t read_file(void *arg, char *to, size_t size)
 
 typedef struct beginning {
     uint64_t lines;  /* number of lines up to the first header or entry */
-    bool is_session; /* there is one, or an object that is cut at the end of the beginning */
+    bool is_session; /* a header or an entry was found, or an object that is cut at the end */
     bool is_named;   /* the first object is a header with an id */
     bool is_project; /* an object has a string "kind", as in the export of a project */
     bool has_object;

@@ -85,7 +85,7 @@ typedef struct watcher {
     bool is_preview_open;                     /* the last line of the preview is not ended */
     text_flow line;                           /* the line of the preview */
     char call_id[CARDBOX_CARD_ID_MAX + 1];    /* id of the call that was shown last */
-    int64_t call_ms;                          /* time when this call began */
+    int64_t call_ms;                          /* time when the last shown call began */
     bool claimed, finished, success;
     int64_t start_ms;                               /* time of the task's start */
     char chunk_message_id[CARDBOX_CARD_ID_MAX + 1]; /* storage of follow.message_id */

@@ -74,7 +74,7 @@ typedef struct listing {
     void (*add_object)(buf *out, const void *of, size_t i); /* adds no end of line */
     void (*add_row)(table *rows, const void *of, size_t i);
     int indent;
-    table_column columns[TABLE_COLUMNS_MAX]; /* ended by a title that is NULL, if not full */
+    table_column columns[TABLE_COLUMNS_MAX]; /* ended by a NULL title unless the array is full */
 } listing;
 
 /* Prints the first `count` objects of the list `of` on stdout, and `cursor` on stderr unless it is
